@@ -1,0 +1,100 @@
+// Package diag holds what there is to say about a plan: rules, findings and
+// their places, and the forms in which findings are shown.
+package diag
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Severity is how much a finding matters. An error keeps a plan from running.
+type Severity uint8
+
+// The severities, from least to most.
+const (
+	Info Severity = iota
+	Warning
+	Error
+)
+
+func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
+
+// A Rule is a stable code, its name, and the severity that its findings have
+// unless one says otherwise.
+type Rule struct {
+	Code, Name string
+	Default    Severity
+}
+
+// A Diagnostic is one finding (S7).
+type Diagnostic struct {
+	Rule     *Rule
+	Severity Severity
+	Span     source.Span // the primary place
+	Call     string      // the call it is about, as S3.2 names it; "" when about none
+	Message  string      // what and why: lower case, no full stop, the user's own names in double quotes
+	Help     string      // what to do; may be ""
+	Related  []Note
+	Fixes    []Fix
+	Witness  any // evidence, as JSON (S7.2); nil when there is none
+}
+
+// A Note is a related place with words of its own.
+type Note struct {
+	Span    source.Span
+	Message string
+}
+
+// A Fix is a change of the text that mends the finding. A safe one keeps the
+// plan's meaning as its author must have intended it, and --fix applies it.
+type Fix struct {
+	Message string
+	Safe    bool
+	Edits   []Edit
+}
+
+// An Edit replaces what stands at Span by Text.
+type Edit struct {
+	Span source.Span
+	Text string
+}
+
+// New makes a finding of a rule at a place, with the rule's own severity.
+func New(rule *Rule, at source.Span, message string) Diagnostic {
+	return Diagnostic{Rule: rule, Severity: rule.Default, Span: at, Message: message}
+}
+
+// Sort puts findings in the one order in which they are always shown: by file
+// name, place, code, and message.
+func Sort(findings []Diagnostic) {
+	slices.SortStableFunc(findings, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(name(a.Span.File), name(b.Span.File)),
+			cmp.Compare(row(a.Span.File), row(b.Span.File)),
+			cmp.Compare(a.Span.Start, b.Span.Start),
+			cmp.Compare(a.Rule.Code, b.Rule.Code),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+}
+
+func name(f *source.File) string {
+	if f == nil {
+		return ""
+	}
+	return f.Name
+}
+
+func row(f *source.File) int {
+	if f == nil {
+		return 0
+	}
+	return f.Row
+}
+
+// HasErrors tells whether any finding is an error.
+func HasErrors(findings []Diagnostic) bool {
+	return slices.ContainsFunc(findings, func(d Diagnostic) bool { return d.Severity == Error })
+}

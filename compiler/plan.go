@@ -1,0 +1,224 @@
+// Package compiler turns a document into a [Plan]: tools, activities and calls
+// with every reference bound to the calls whose writes it reads (S6), every
+// path interned and every schema read once. What comes after it (findings,
+// drawings, rehearsals, runs) reads these bindings and none works them out
+// again.
+package compiler
+
+import (
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Plan is one compiled document. It is immutable. A plan compiled from a
+// document with errors is partial: what could be understood is there, and
+// nothing else.
+type Plan struct {
+	Name        string
+	Description string
+	Form        Form
+	File        *source.File
+	Root        *source.Node // the document as it was written; nil when it couldn't be read
+	CallsNode   *source.Node // the list of calls, or nil
+
+	Tools      []*Tool              // the definition of each name that counts, by name
+	Shadowed   []*Tool              // earlier definitions of the same names (S2.5), in source order
+	Activities map[string]*Activity // by name
+	Calls      []*Call              // in the order of the text
+	Reads      []Read               // every reference of every call, in source order; the output's come last
+	Output     *Template            // nil when the document has none
+	Paths      *PathTable           // every path that a call writes or something reads
+	Graph      Graph                // who waits for whom
+	Input      any                  // the document's input values; nil when it has none
+	InputNode  *source.Node         // where they stand
+	State      any                  // initial state; nil when the document has none
+	StateNode  *source.Node
+	Data       map[string]any  // initial values of data messages, by kind
+	Kinds      map[string]bool // kinds that the document's messages declare
+
+	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
+	Writes                                 Policy
+	Terminate                              string // "output" (default) or "calls"
+	Mode                                   string // "eager" (default) or "lazy"
+	Limits                                 Limits
+	Digest                                 string // of the canonical form (S6.6), "sha256:…"; "" for a partial plan
+}
+
+// Form is which of the accepted shapes a document has (S1.2).
+type Form uint8
+
+// The shapes of S1.2, in its order.
+const (
+	PlanFile Form = iota
+	CallList
+	Solution
+	Context
+	ProcessRecord
+)
+
+func (f Form) String() string {
+	return [...]string{"plan", "list of calls", "solution", "context", "process record"}[f]
+}
+
+// Policy says what becomes of a second write to one path (S5.4).
+type Policy uint8
+
+// Last lets the last write win; Once writes a path at most once.
+const (
+	Last Policy = iota
+	Once
+)
+
+func (p Policy) String() string { return [...]string{"last", "once"}[p] }
+
+// Limits are the bounds of a run (S11.7, S18); zero means the default.
+type Limits struct {
+	Ticks, Calls, Parallel int
+	Time                   time.Duration
+	Tokens                 int
+	Cost                   float64
+}
+
+// A Tool is an interface: what a call may pass and what it gives back (S2.1).
+type Tool struct {
+	Name        string
+	Node        *source.Node // its definition
+	NameNode    *source.Node // where its name stands
+	Description string
+	Parameters  *schema.Schema // meta-fields taken out
+	Output      *schema.Schema // nil: nothing is known of the result
+	Open        bool           // it says additionalProperties itself, and not false
+	Latent      bool           // no activity: a model must produce its result (S2.4)
+	Activity    string         // the activity it resolves to by itself; "" when latent
+	OutputPath  *schema.Schema // constrains a call's _outputPath (S5.2); nil when free
+	Hints       Hints
+	Mocks       []any        // _mock, else examples (S15.1)
+	Simulate    *source.Node // x-simulate, or nil
+}
+
+// Hints are MCP's annotations; a nil pointer is a hint not given.
+type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
+
+// An Activity is an implementation (S2.3). Exactly one of Exec, HTTP, MCP,
+// Expression and Plan describes it; none does for one that the embedding
+// program registers.
+type Activity struct {
+	Name       string
+	Kind       string // "exec", "http", "mcp", "expr", "plan", "go"
+	Node       *source.Node
+	NameNode   *source.Node
+	Expression *expression.Expr // expr
+	Argv       []string         // exec
+	Worker     bool             // exec: one process, a line a request
+	Timeout    time.Duration    // exec; 0 is none
+	Dir        string           // exec: the folder of the file that defines it
+}
+
+// A Call is one use of a tool.
+type Call struct {
+	Index    int    // its place in Plan.Calls
+	Name     string // _id, or tool#place (S3.2)
+	ID       string // _id; "" when it has none
+	Tool     *Tool  // nil when no such tool is defined
+	ToolName string
+	Activity string       // the activity that carries it out; "" when latent
+	Node     *source.Node // the whole call
+	ToolNode *source.Node // the value of _tool
+
+	Params     *Template // an object: the parameters, meta keys left out
+	When       *Template // _when, or nil
+	Output     []Route   // the alternatives of _outputPath, in order; none: run for its effect
+	OutputNode *source.Node
+	Method     Method
+	After      []int // calls that must settle first, by index
+	Retry      Retry
+	Timeout    time.Duration // 0: none of its own
+	Instance   string
+	Latent     *Template // _output: a latent call's result, already produced
+	Reason     string    // _reasoningForCall
+
+	Reads []int // its reads, as indexes of Plan.Reads
+}
+
+// A Route is one alternative of an output path: every path that it writes.
+type Route []Path
+
+// A Path is a written path with its place in the text.
+type Path struct {
+	ID   PathID
+	Span source.Span
+}
+
+// FailureRoute is the index of the alternative that a failure is written to
+// (S9.2), or -1.
+func (c *Call) FailureRoute() int {
+	if len(c.Output) > 1 {
+		return len(c.Output) - 1
+	}
+	return -1
+}
+
+// Method is how a result is written to its path (S3.1).
+type Method uint8
+
+// The methods of S5.3.
+const (
+	Set Method = iota
+	Merge
+	Assign
+	Push
+	Concat
+)
+
+func (m Method) String() string { return [...]string{"set", "merge", "assign", "push", "concat"}[m] }
+
+// Retry is what to do when an activity fails.
+type Retry struct {
+	Attempts int           // tries in all; 0 and 1 mean no second one
+	Backoff  time.Duration // before the second try; doubled before each further one
+}
+
+// A Read is one reference of a call (or of the plan's output), bound.
+type Read struct {
+	Call    int // index of the reader; -1 is the plan's output
+	Ref     expression.Reference
+	Path    PathID
+	Span    source.Span // of the reference alone
+	Bound   Binding
+	Writers []int32 // the calls it is bound to, ascending
+	Start   bool    // its path is known to be there from the start
+}
+
+// Binding is which of the calls that may write a read's path it sees (S6.2).
+type Binding uint8
+
+const (
+	// Initial: no call; only what is there from the start.
+	Initial Binding = iota
+	// Earlier: those listed before the reader.
+	Earlier
+	// Later: those listed after the reader.
+	Later
+	// All: both, under the policy once.
+	All
+)
+
+// A Template is a value with expressions at some of its leaves.
+type Template struct {
+	Node   *source.Node
+	Fields []TemplateField // an object with an expression somewhere below
+	Items  []*Template     // a list with an expression somewhere below
+	Expr   *expression.Expr
+	Reads  []int // the reads of Expr, as indexes of Plan.Reads, in the order of Expr.References
+	Value  any   // the whole value, when there is no expression below
+}
+
+// A TemplateField is one key of an object template.
+type TemplateField struct {
+	Key   string
+	Node  *source.Node // the key in the text
+	Value *Template
+}

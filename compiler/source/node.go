@@ -1,0 +1,70 @@
+package source
+
+// Kind is what sort of value a node is: JSON's six kinds.
+type Kind uint8
+
+// The kinds of value.
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+func (k Kind) String() string {
+	return [...]string{"null", "a boolean", "a number", "a string", "a list", "a mapping"}[k]
+}
+
+// Style is how a scalar is written; it decides how its text maps back to bytes
+// of the file.
+type Style uint8
+
+// The styles of scalar.
+const (
+	Plain        Style = iota // YAML without quotes, and JSON's numbers, true, false, null
+	SingleQuoted              // YAML 'x'
+	DoubleQuoted              // YAML "x" and JSON strings
+	Literal                   // YAML |
+	Folded                    // YAML >
+)
+
+// A Node is one value of a document and its place. A tree is immutable once
+// parsed. Under a YAML alias, Start and End are those of the alias, Alias is
+// set, and what is below is shared with the anchored node.
+type Node struct {
+	File       *File
+	Kind       Kind
+	Style      Style
+	Alias      bool
+	Start, End int     // the bytes of its text: quotes, brackets and block indicators included
+	Text       string  // String: the decoded value; Number: as written; Bool: "true" or "false"
+	Items      []*Node // Array
+	Fields     []Field // Object, in the order of the text
+}
+
+// A Field is one key of an object, a String node, with its value.
+type Field struct{ Key, Value *Node }
+
+// Span is the node's place.
+func (n *Node) Span() Span {
+	if n == nil {
+		return Span{}
+	}
+	return Span{n.File, n.Start, n.End}
+}
+
+// Get is the value of a key, or nil. It takes time linear in the number of
+// fields.
+func (n *Node) Get(key string) *Node {
+	if n == nil || n.Kind != Object {
+		return nil
+	}
+	for _, f := range n.Fields {
+		if f.Key.Text == key {
+			return f.Value
+		}
+	}
+	return nil
+}

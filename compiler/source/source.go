@@ -1,0 +1,159 @@
+// Package source turns text into one tree with exact places.
+//
+// A [File] is the text as it came, a [Node] is a value in it, and a [Span] is
+// where something stands. YAML and JSON give the same tree, so that nothing
+// after this package asks which of the two it was. Everything hostile about
+// text is met here, before any recursion (S1.5, S1.8, S18).
+package source
+
+import (
+	"sort"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Format says how a file's text is read.
+type Format uint8
+
+const (
+	// YAML is one YAML 1.2 document, core schema.
+	YAML Format = iota
+	// JSON is one JSON value (RFC 8259), strictly.
+	JSON
+)
+
+// A File is one text with a name for people.
+type File struct {
+	// Name is shown in findings, as the user wrote it; "-" is standard input.
+	Name string
+	// Format is chosen by NewFile from the name and may be set before Parse.
+	Format Format
+	// Text is the file as it came, byte for byte. It is never changed.
+	Text []byte
+	// Row, if above zero, says that this text is one line of a larger .jsonl
+	// file: lines count from here, and Base is added to every byte offset.
+	Row, Base int
+
+	once  sync.Once
+	lines []int // the offset at which each line begins
+	runes []int // characters before each runeStep-th byte
+}
+
+// runeStep is the distance in bytes between two counted places: it bounds what
+// finding a column costs on a file of one enormous line.
+const runeStep = 1 << 12
+
+// NewFile names a text. A name that ends in .json, or a text whose first
+// character other than white space is '{' or '[' under the name "-", is JSON;
+// anything else is YAML.
+func NewFile(name string, text []byte) *File {
+	f := &File{Name: name, Text: text}
+	if strings.HasSuffix(strings.ToLower(name), ".json") {
+		f.Format = JSON
+	}
+	return f
+}
+
+// Position is a place as a person counts it: Line and Column from 1, Column in
+// Unicode characters; Offset in bytes from 0.
+type Position struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	Offset int `json:"offset"`
+}
+
+// Position finds the line and column of a byte offset. An offset outside the
+// text is moved to its nearer end. A line ends at LF, CRLF or CR.
+func (f *File) Position(offset int) Position {
+	f.once.Do(f.index)
+	offset = max(0, min(offset, len(f.Text)))
+	line := sort.SearchInts(f.lines, offset+1) - 1
+	start := f.lines[line]
+	p := Position{Line: line + 1, Column: f.runesTo(offset) - f.runesTo(start) + 1, Offset: offset + f.Base}
+	if f.Row > 0 {
+		p.Line += f.Row - 1
+	}
+	return p
+}
+
+// Line is the text of the line (from 1, as Position counts) without its end.
+func (f *File) Line(line int) string {
+	f.once.Do(f.index)
+	if f.Row > 0 {
+		line -= f.Row - 1
+	}
+	if line < 1 || line > len(f.lines) {
+		return ""
+	}
+	end := len(f.Text)
+	if line < len(f.lines) {
+		end = f.lines[line]
+	}
+	return strings.TrimRight(string(f.Text[f.lines[line-1]:end]), "\r\n")
+}
+
+func (f *File) index() {
+	f.lines = []int{0}
+	count := 0
+	for i, b := range f.Text {
+		if i%runeStep == 0 {
+			f.runes = append(f.runes, count)
+		}
+		if utf8.RuneStart(b) {
+			count++
+		}
+		if b == '\n' || b == '\r' && (i+1 == len(f.Text) || f.Text[i+1] != '\n') {
+			f.lines = append(f.lines, i+1)
+		}
+	}
+}
+
+// runesTo counts the characters that begin before offset.
+func (f *File) runesTo(offset int) int {
+	if len(f.runes) == 0 {
+		return 0
+	}
+	step := min(offset/runeStep, len(f.runes)-1)
+	count := f.runes[step]
+	for _, b := range f.Text[step*runeStep : offset] {
+		if utf8.RuneStart(b) {
+			count++
+		}
+	}
+	return count
+}
+
+// A Span is a range of bytes of one file: Start inclusive, End exclusive,
+// counted in File.Text. The zero Span is nowhere.
+type Span struct {
+	File       *File
+	Start, End int
+}
+
+// Known tells whether the span is anywhere at all.
+func (s Span) Known() bool { return s.File != nil }
+
+// From is the place of the span's first character.
+func (s Span) From() Position {
+	if s.File == nil {
+		return Position{Line: 1, Column: 1}
+	}
+	return s.File.Position(s.Start)
+}
+
+// To is the place just after the span's last character.
+func (s Span) To() Position {
+	if s.File == nil {
+		return Position{Line: 1, Column: 1}
+	}
+	return s.File.Position(s.End)
+}
+
+// Text is what stands there.
+func (s Span) Text() string {
+	if s.File == nil {
+		return ""
+	}
+	return string(s.File.Text[s.Start:s.End])
+}

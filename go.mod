@@ -1,0 +1,3 @@
+module github.com/obelus-dev/obelus
+
+go 1.26
