@@ -1,0 +1,242 @@
+package compiler
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// skeleton reduces a name to what the eye takes from it: two names that look
+// alike when drawn have the same skeleton (S2.6, OB106). It is meant for
+// comparing, never for showing. A name in ASCII is its own skeleton, so that
+// pairs such as l and 1 or O and 0, which every reader knows, never count.
+func skeleton(id string) string {
+	if isASCII(id) {
+		return id
+	}
+	var drawn strings.Builder
+	drawn.Grow(len(id))
+	for _, r := range id {
+		if drawnApart(r) {
+			drawn.WriteRune(r)
+			continue
+		}
+		for _, part := range norm.NFKD.String(string(r)) {
+			if isInvisible(part) || isBidi(part) {
+				continue
+			}
+			if twin, ok := lookalikes()[part]; ok {
+				part = twin
+			}
+			drawn.WriteRune(part)
+		}
+	}
+	return norm.NFD.String(drawn.String())
+}
+
+// badCharacter finds the first character of a name that a reader can't see or
+// that changes how its neighbours are drawn (S2.6). It gives the character, its
+// byte offset in id, and what it is, with its article: "a control character".
+// The selectors and joiners inside an emoji are part of a visible sign and fine.
+func badCharacter(id string) (r rune, at int, what string, ok bool) {
+	previous := rune(-1)
+	for at, r := range id {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(id[at:], "\uFFFD"):
+			return r, at, "a byte that isn't UTF-8", true
+		case unicode.Is(unicode.Cc, r):
+			return r, at, "a control character", true
+		case isBidi(r):
+			return r, at, "a character that turns the direction of the text", true
+		case isInvisible(r) && !insideEmoji(previous, r, id[at+utf8.RuneLen(r):]):
+			return r, at, "an invisible character", true
+		}
+		previous = r
+	}
+	return 0, 0, "", false
+}
+
+// mixedScripts tells whether a name mixes writing systems that don't belong
+// together, and names the first two, in the order of the text. Digits, marks,
+// punctuation, signs such as ① and emoji belong to all; Latin letters stand
+// beside Chinese, Japanese and Korean as they do in ordinary writing there.
+func mixedScripts(id string) (a, b string, ok bool) {
+	if isASCII(id) {
+		return "", "", false
+	}
+	var seen []string
+	for _, r := range id {
+		script := scriptOf(r)
+		if script == "" || slices.Contains(seen, script) {
+			continue
+		}
+		seen = append(seen, script)
+		if len(seen) > 1 && !slices.ContainsFunc(writtenTogether, func(system []string) bool {
+			return !slices.ContainsFunc(seen, func(s string) bool { return !slices.Contains(system, s) })
+		}) {
+			return seen[0], script, true
+		}
+	}
+	return "", "", false
+}
+
+// writtenTogether lists the scripts that one writing system uses side by side.
+var writtenTogether = [][]string{
+	{"Latin", "Han", "Hiragana", "Katakana"},
+	{"Latin", "Han", "Hangul"},
+	{"Latin", "Han", "Bopomofo"},
+}
+
+// scriptOf names a character's script; "" is one that all scripts share, or
+// none that is known.
+func scriptOf(r rune) string {
+	if r < utf8.RuneSelf {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return "Latin"
+		}
+		return ""
+	}
+	for _, name := range scriptNames() {
+		if unicode.Is(unicode.Scripts[name], r) {
+			return name
+		}
+	}
+	return ""
+}
+
+// scriptNames lists the scripts that have letters of their own, the common ones
+// first because most characters are found there.
+var scriptNames = sync.OnceValue(func() []string {
+	common := []string{"Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Arabic", "Hebrew", "Devanagari"}
+	var others []string
+	for name := range unicode.Scripts {
+		if name != "Common" && name != "Inherited" && !slices.Contains(common, name) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	return append(common, others...)
+})
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func isBidi(r rune) bool {
+	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+// isInvisible tells whether a character is drawn as nothing, or as a blank that
+// isn't a space: Unicode's default ignorables and those like them.
+func isInvisible(r rune) bool {
+	return r >= 0x00AD && unicode.Is(invisible, r)
+}
+
+var invisible = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x00AD, Hi: 0x00AD, Stride: 1}, // soft hyphen
+		{Lo: 0x034F, Hi: 0x034F, Stride: 1}, // combining grapheme joiner
+		{Lo: 0x115F, Hi: 0x1160, Stride: 1}, // Hangul fillers
+		{Lo: 0x17B4, Hi: 0x17B5, Stride: 1}, // Khmer inherent vowels
+		{Lo: 0x180B, Hi: 0x180F, Stride: 1}, // Mongolian selectors
+		{Lo: 0x200B, Hi: 0x200D, Stride: 1}, // zero width
+		{Lo: 0x2028, Hi: 0x2029, Stride: 1}, // line and paragraph separators
+		{Lo: 0x2060, Hi: 0x2065, Stride: 1}, // word joiner, invisible operators
+		{Lo: 0x206A, Hi: 0x206F, Stride: 1}, // deprecated format controls
+		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // blank Braille pattern
+		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
+		{Lo: 0xFE00, Hi: 0xFE0F, Stride: 1}, // variation selectors
+		{Lo: 0xFEFF, Hi: 0xFEFF, Stride: 1}, // byte-order mark
+		{Lo: 0xFFA0, Hi: 0xFFA0, Stride: 1}, // half-width Hangul filler
+		{Lo: 0xFFF0, Hi: 0xFFFB, Stride: 1}, // interlinear annotation and its reserve
+	},
+	R32: []unicode.Range32{
+		{Lo: 0x1BCA0, Hi: 0x1BCA3, Stride: 1}, // shorthand controls
+		{Lo: 0x1D173, Hi: 0x1D17A, Stride: 1}, // musical controls
+		{Lo: 0xE0000, Hi: 0xE0FFF, Stride: 1}, // tags, more variation selectors
+	},
+}
+
+// insideEmoji tells whether an invisible r only shapes the sign before it:
+// a presentation selector after a symbol (or in a keycap), or the joiner
+// between two symbols.
+func insideEmoji(previous, r rune, rest string) bool {
+	next, _ := utf8.DecodeRuneInString(rest)
+	switch r {
+	case 0xFE0F, 0xFE0E:
+		keycap := strings.ContainsRune("0123456789#*", previous) && next == 0x20E3
+		return isPictured(previous) || keycap
+	case 0x200D:
+		return (isPictured(previous) || previous == 0xFE0F) && isPictured(next)
+	}
+	return false
+}
+
+func isPictured(r rune) bool {
+	skinTone := r >= 0x1F3FB && r <= 0x1F3FF
+	return r >= 0x2000 && r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sm) || skinTone
+}
+
+// drawnApart tells whether a character has a compatibility form that nobody
+// would mistake it for: ① isn't 1, ² isn't 2, ½ isn't 1⁄2, ™ isn't TM.
+func drawnApart(r rune) bool {
+	switch {
+	case r == 0xAA || r == 0xBA || r == 0xB2 || r == 0xB3 || r == 0xB9, // ª º ² ³ ¹
+		r >= 0xBC && r <= 0xBE, r >= 0x2150 && r <= 0x215F, r == 0x2189, // fractions
+		r >= 0x02B0 && r <= 0x02B8, r >= 0x02E0 && r <= 0x02E4, // raised letters
+		r >= 0x1D2C && r <= 0x1D6A, r == 0x1D78, r >= 0x1D9B && r <= 0x1DBF,
+		r >= 0x2070 && r <= 0x209F,                               // raised and lowered
+		r == 0x2100 || r == 0x2101 || r == 0x2105 || r == 0x2106, // ℀ ℁ ℅ ℆
+		r == 0x2116 || r >= 0x2120 && r <= 0x2122,                // № ℠ ℡ ™
+		r >= 0x2460 && r <= 0x24FF, r >= 0x3200 && r <= 0x33FF,   // in circles and squares
+		r >= 0x1F100 && r <= 0x1F2FF, r >= 0x3192 && r <= 0x319F, r == 0x303C: //
+		return true
+	}
+	return false
+}
+
+// lookalikes maps a letter to the one that it is taken for. Only letters that
+// common fonts draw (nearly) alike are here: an alarm over two names that
+// anyone can tell apart would be worse than none. What compatibility
+// decomposition already unites (fullwidth forms, mathematical alphabets, Roman
+// numerals, ligatures) is left out.
+var lookalikes = sync.OnceValue(func() map[rune]rune {
+	table := map[rune]rune{}
+	for _, pairs := range []string{
+		// Cyrillic
+		"аaеeоoрpсcуyхxѕsіiјjԁdԛqԝwһhӏlѵvгrьbүy",
+		"АAВBЕEКKМMНHОOРPСCТTУYХXЅSІIЈJԌGԚQԜWӀIҮYЗ3ԞKѴVЬb",
+		// Greek
+		"αaγyιiνvοoρpυuϲcϳj",
+		"ΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXϹCͿJ",
+		// Armenian
+		"օoոnսuհhցgզqյjԼLՕOՏSՍU",
+		// Coptic
+		"ⲟoⲣpⲥcⲞOⲢPⲤCⲦTⲬXⲎHⲔKⲘMⲚNⲂBⲒI",
+		// Cherokee
+		"ᎪAᏴBᏟCᎬEᏀGᎻHᎫJᏦKᏞLᎷMᏢPᏒRᏚSᎢTᏙVᎳWᏃZ",
+		// Lisu
+		"ꓐBꓑPꓓDꓔTꓖGꓗKꓙJꓚCꓜZꓝFꓟMꓠNꓡLꓢSꓣRꓦVꓧHꓪWꓫXꓬYꓮAꓰEꓲIꓳOꓴU",
+		// Latin beyond ASCII
+		"ıiȷjɑaɡgɩiᴄcᴏoᴠvᴡwᴢzꜱsǀlƽsꓸ.",
+		// zeros of other scripts
+		"०o০o੦o૦o൦o๐o໐o၀o",
+		// dashes, quotes and other signs
+		"‐-‑-‒-–-−-˗-’'‘'ʼ'ʻ'′'⁄/∕/∶:꞉:ː:‚,ǃ!ߺ_",
+	} {
+		letters := []rune(pairs)
+		for i := 0; i+1 < len(letters); i += 2 {
+			table[letters[i]] = letters[i+1]
+		}
+	}
+	return table
+})

@@ -1,0 +1,273 @@
+package compiler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// S2.6, OB106: names that are drawn alike share a skeleton.
+func TestSkeletonUnitesLookalikes(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"sendMail", "sеndMail"},              // Cyrillic е
+		{"paypal", "раураl"},                  // Cyrillic а, р, у
+		{"score", "ѕсоrе"},                    // Cyrillic but for the r
+		{"OPEN", "ΟΡΕΝ"},                      // Greek capitals
+		{"voice", "νοιce"},                    // Greek
+		{"search", "ｓｅａｒｃｈ"},                  // fullwidth
+		{"search", "𝓼𝓮𝓪𝓻𝓬𝓱"},                  // mathematical script
+		{"search", "𝚜𝚎𝚊𝚛𝚌𝚑"},                  // mathematical monospace
+		{"hour", "հօսr"},                      // Armenian
+		{"file", "ﬁle"},                       // ligature
+		{"IV", "Ⅳ"},                           // Roman numeral
+		{"name", "na\u200bme"},                // zero width space
+		{"name", "n\u202eame"},                // a turn of direction
+		{"café", "cafe\u0301"},                // composed and decomposed
+		{"ärzte", "ӓrzte"},                    // a mark above a Cyrillic letter
+		{"a-b", "a‑b"},                        // another hyphen
+		{"two words", "two\u00a0words"},       // another space
+		{"list", "ӏist"},                      // palochka
+		{"imei", "ımeı"},                      // dotless i
+		{"ТОР", "TOP"},                        // all of it in another script
+		{strings.Repeat("o", 9), "oооοօ०๐ｏ𝚘"}, // everyone's o
+	} {
+		if a, b := skeleton(pair[0]), skeleton(pair[1]); a != b {
+			t.Errorf("%+q and %+q look alike, but their skeletons are %+q and %+q", pair[0], pair[1], a, b)
+		}
+	}
+}
+
+// S2.6, OB106: what a reader tells apart stays apart, and ASCII never counts.
+func TestSkeletonKeepsApart(t *testing.T) {
+	for _, group := range [][]string{
+		{"l", "1", "I", "|"},
+		{"O", "0", "o"},
+		{"rn", "m"},
+		{"vv", "w"},
+		{"step1", "step①", "step²", "step½", "stepⅢ", "step", "step①①"},
+		{"①", "②", "③", "1", "2", "(1)", "⑴", "❶"},
+		{"TM", "™", "tm"},
+		{"user", "User", "usér", "üser"},
+		{"東京", "東", "东京"},
+		{"получить", "послать"},
+		{"🚀", "🛸", "🚗"},
+		{"🇩🇪", "🇫🇷"},
+		{"の", "ノ", "0"},
+		{"x_y", "x-y", "xy", "x.y"},
+		{"α1", "β1", "γ1"},
+	} {
+		for i, a := range group {
+			for _, b := range group[:i] {
+				if skeleton(a) == skeleton(b) {
+					t.Errorf("%q and %q can be told apart, but share the skeleton %q", a, b, skeleton(a))
+				}
+			}
+		}
+	}
+}
+
+// S2.6: bidi, invisible and control characters are found where they stand.
+func TestBadCharacter(t *testing.T) {
+	for _, c := range []struct {
+		id   string
+		r    rune
+		at   int
+		what string
+	}{
+		{"a\u202eb", 0x202E, 1, "a character that turns the direction of the text"},
+		{"†\u2066x", 0x2066, 3, "a character that turns the direction of the text"},
+		{"name\u200b", 0x200B, 4, "an invisible character"},
+		{"\ufeffname", 0xFEFF, 0, "an invisible character"},
+		{"a\u00adb", 0x00AD, 1, "an invisible character"},
+		{"a\ufe0f", 0xFE0F, 1, "an invisible character"},
+		{"a\u200db", 0x200D, 1, "an invisible character"},
+		{"\u3164", 0x3164, 0, "an invisible character"},
+		{"a\U000e0041", 0xE0041, 1, "an invisible character"},
+		{"1\ufe0f", 0xFE0F, 1, "an invisible character"},
+		{"🚀\u200d", 0x200D, 4, "an invisible character"},
+		{"🏴\U000e0067", 0xE0067, 4, "an invisible character"},
+		{"a\x1b[31m", 0x1B, 1, "a control character"},
+		{"a\tb", '\t', 1, "a control character"},
+		{"a\x00", 0, 1, "a control character"},
+		{"a\u0085", 0x85, 1, "a control character"},
+		{"a\x7f", 0x7F, 1, "a control character"},
+		{"a\xff", utf8.RuneError, 1, "a byte that isn't UTF-8"},
+	} {
+		r, at, what, ok := badCharacter(c.id)
+		if !ok || r != c.r || at != c.at || what != c.what {
+			t.Errorf("badCharacter(%+q) = %U at %d, %q, %v; want %U at %d, %q", c.id, r, at, what, ok, c.r, c.at, c.what)
+		}
+	}
+	for _, id := range []string{"", "fetchUser", "①", "employee_B", "❤️", "👩‍💻", "👍🏽", "1️⃣", "🇩🇪", "東京", "नमस्ते", "cafe\u0301", "\uFFFD", "two words", "👩🏽‍💻", "⚙️x"} {
+		if r, at, what, ok := badCharacter(id); ok {
+			t.Errorf("badCharacter(%+q) = %U at %d, %q; want none", id, r, at, what)
+		}
+	}
+}
+
+// S2.6, OB106: scripts that nobody writes within one word are named in order.
+func TestMixedScripts(t *testing.T) {
+	for id, want := range map[string][2]string{
+		"sеndMail":  {"Latin", "Cyrillic"},
+		"еmail":     {"Cyrillic", "Latin"},
+		"priceΔ":    {"Latin", "Greek"},
+		"東京д":       {"Han", "Cyrillic"},
+		"한글かな":      {"Hangul", "Hiragana"},
+		"user_имя":  {"Latin", "Cyrillic"},
+		"カタㄅ":       {"Katakana", "Bopomofo"},
+		"שלוםمرحبا": {"Hebrew", "Arabic"},
+	} {
+		if a, b, ok := mixedScripts(id); !ok || a != want[0] || b != want[1] {
+			t.Errorf("mixedScripts(%q) = %q, %q, %v; want %q", id, a, b, ok, want)
+		}
+	}
+	for _, id := range []string{
+		"", "plain_ASCII-9", "①", "step①", "🚀launch", "имя_1", "東京タワーへ", "東京tower", "한글漢字", "ñandú", "γωνία", "x²", "№5",
+		"cafe\u0301", "имя\u0301", "½cup", "👩‍💻",
+	} {
+		if a, b, ok := mixedScripts(id); ok {
+			t.Errorf("mixedScripts(%q) = %q, %q; want none", id, a, b)
+		}
+	}
+}
+
+// S1.4: an unknown name suggests the nearest known one.
+func TestNearest(t *testing.T) {
+	keys := []string{"calls", "plan", "version", "description", "input", "inputSchema", "state", "stateSchema", "output", "outputSchema",
+		"tools", "schemas", "activities", "servers", "advisors", "instances", "mode", "writes", "terminate", "advice", "limits", "import"}
+	for name, want := range map[string]string{
+		"call": "calls", "Calls": "calls", "callls": "calls", "clals": "calls",
+		"output_schema": "outputSchema", "outputschema": "outputSchema", "outptuSchema": "outputSchema",
+		"activity": "", "actvities": "activities", "activites": "activities",
+		"inputs": "input", "imports": "import", "inptu": "input", "stat": "state",
+		"xyz": "", "": "", "c": "", "descripton": "description", "zzzzzzzzzzzz": "", "tool": "tools", "INPUT-SCHEMA": "inputSchema",
+	} {
+		got, ok := Nearest(name, keys)
+		if got != want || ok != (want != "") {
+			t.Errorf("Nearest(%q) = %q, %v; want %q", name, got, ok, want)
+		}
+	}
+	if got, _ := Nearest("aX", []string{"ay", "Ax"}); got != "Ax" {
+		t.Errorf("case alone is nearer than another letter, but Nearest chose %q", got)
+	}
+	if got, _ := Nearest("calls", []string{"calls"}); got != "" {
+		t.Errorf("a name was suggested for itself: %q", got)
+	}
+}
+
+// The answer doesn't depend on the order of the candidates.
+func TestNearestIsDeterministic(t *testing.T) {
+	names := []string{"bat", "rat", "cat", "hat", "mat"}
+	want, _ := Nearest("gat", names)
+	if want != "bat" {
+		t.Errorf("of equally near names %q was taken, not the alphabetically first", want)
+	}
+	for range 4 {
+		names = append(names[1:], names[0])
+		if got, _ := Nearest("gat", names); got != want {
+			t.Errorf("with the candidates as %q the answer became %q", names, got)
+		}
+	}
+}
+
+// The banded comparison agrees with the plain table on small words.
+func TestSlipsBetween(t *testing.T) {
+	words := []string{""}
+	for _, length := range []int{1, 2, 3, 4} {
+		for n := range 1 << length {
+			words = append(words, fmt.Sprintf("%0*b", length, n))
+		}
+	}
+	words = append(words, "abcdefgh", "abdcefgh", "bcdefghi", "habcdefg", "abcxefyh", "fetchUserProfile", "fecthUserPorfile")
+	for _, a := range words {
+		for _, b := range words {
+			want := plainSlips([]rune(a), []rune(b))
+			for bound := range 4 {
+				got, ok := slipsBetween([]rune(a), []rune(b), bound)
+				if ok != (want <= bound) || ok && got != want {
+					t.Fatalf("slipsBetween(%q, %q, %d) = %d, %v; want %d", a, b, bound, got, ok, want)
+				}
+			}
+		}
+	}
+}
+
+func plainSlips(a, b []rune) int {
+	table := make([][]int, len(a)+1)
+	for i := range table {
+		table[i] = make([]int, len(b)+1)
+		for j := range table[i] {
+			switch {
+			case i == 0 || j == 0:
+				table[i][j] = i + j
+				continue
+			case a[i-1] == b[j-1]:
+				table[i][j] = table[i-1][j-1]
+			default:
+				table[i][j] = 1 + min(table[i-1][j-1], table[i-1][j], table[i][j-1])
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				table[i][j] = min(table[i][j], table[i-2][j-2]+1)
+			}
+		}
+	}
+	return table[len(a)][len(b)]
+}
+
+// S18: many misspelt names among many known ones end in bounded time.
+func TestSuggesterIsBounded(t *testing.T) {
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("tool_number_%d_of_many", i)
+	}
+	s := newSuggester(names)
+	start := time.Now()
+	got, _ := s.nearest("tool_nmuber_99999_of_many")
+	if want := "tool_number_99999_of_many"; got != want {
+		t.Errorf("nearest = %q, want %q", got, want)
+	}
+	for i := range 100_000 {
+		s.nearest(fmt.Sprintf("tool_mumber_%d_of_mani", i))
+	}
+	if spent := time.Since(start); spent > 20*time.Second {
+		t.Errorf("100,000 look-ups among 100,000 names took %v", spent)
+	}
+}
+
+func FuzzNames(f *testing.F) {
+	for _, id := range []string{"fetchUser", "sеnd", "①", "a\u202eb", "\xff\xfe", "👩‍💻", "ｓｅａ"} {
+		f.Add(id)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		if s := skeleton(id); utf8.ValidString(id) && skeleton(s) != s {
+			t.Errorf("the skeleton of %+q isn't stable: %+q, then %+q", id, s, skeleton(s))
+		}
+		if r, at, what, ok := badCharacter(id); ok && (at < 0 || at >= len(id) || what == "" || r == utf8.RuneError && what == "an invisible character") {
+			t.Errorf("badCharacter(%+q) = %U, %d, %q", id, r, at, what)
+		}
+		if a, b, ok := mixedScripts(id); ok && (a == b || a == "" || b == "") {
+			t.Errorf("mixedScripts(%+q) = %q, %q", id, a, b)
+		}
+		candidates := []string{id + "x", "fetchUser", strings.ToUpper(id)}
+		got, ok := Nearest(id, candidates)
+		if ok && !slices.Contains(candidates, got) {
+			t.Errorf("Nearest(%q) gave %q, which wasn't among the candidates", id, got)
+		}
+	})
+}
+
+func BenchmarkNearest(b *testing.B) {
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("tool_number_%d_of_many", i)
+	}
+	s := newSuggester(names)
+	b.ResetTimer()
+	for b.Loop() {
+		s.effort = suggestionEffort
+		s.nearest("tool_nmuber_99999_of_many")
+	}
+}

@@ -1,0 +1,184 @@
+package compiler
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Nearest finds the candidate that name was most likely meant to be: the same
+// but for case and for '_', '-' or spaces, or else a few slips of the keyboard
+// away (a letter too many, too few, wrong, or two swapped), the fewer the
+// shorter the name. Equally near candidates are taken in alphabetical order, so
+// the answer depends neither on the candidates' order nor on anything else. It
+// is false when nothing is near.
+func Nearest(name string, candidates []string) (string, bool) {
+	return newSuggester(candidates).nearest(name)
+}
+
+// nearest is [Nearest] for one look-up within the compiler; whoever looks up
+// many names among the same candidates keeps a suggester.
+func nearest(name string, candidates []string) (string, bool) { return Nearest(name, candidates) }
+
+// A suggester answers for many names what the nearest of one set of candidates
+// is. What all look-ups together may cost is bounded: once that is spent it has
+// no suggestions any more, which is always a good answer.
+type suggester struct {
+	byLength map[int][]candidate // by characters of the folded form
+	effort   int                 // cells of comparison left
+}
+
+// suggestionEffort bounds a suggester: about a second's work.
+const suggestionEffort = 50_000_000
+
+type candidate struct {
+	name   string
+	folded []rune
+	bag    uint64
+}
+
+func newSuggester(candidates []string) *suggester {
+	s := &suggester{byLength: map[int][]candidate{}, effort: suggestionEffort}
+	for _, name := range candidates {
+		folded := fold(name)
+		s.byLength[len(folded)] = append(s.byLength[len(folded)], candidate{name, folded, bag(folded)})
+	}
+	return s
+}
+
+func (s *suggester) nearest(name string) (string, bool) {
+	wanted := fold(name)
+	bound := slipsAllowed(len(wanted))
+	letters := bag(wanted)
+	best, found := candidate{}, false
+	bestSlips := bound
+	for length := max(1, len(wanted)-bound); length <= len(wanted)+bound; length++ {
+		for _, c := range s.byLength[length] {
+			if s.effort--; s.effort < 0 {
+				return "", false
+			}
+			// One slip changes at most two of the letters that occur.
+			if c.name == name || bits.OnesCount64(c.bag^letters) > 2*bestSlips {
+				continue
+			}
+			s.effort -= len(wanted) * (2*bestSlips + 1)
+			slips, ok := slipsBetween(wanted, c.folded, bestSlips)
+			if !ok || found && slips == bestSlips && !closer(name, c.name, best.name) {
+				continue
+			}
+			best, bestSlips, found = c, slips, true
+		}
+	}
+	return best.name, found
+}
+
+// closer decides between two candidates that are equally far in letters alone:
+// the one that differs less in what folding took away, then alphabetically.
+func closer(name, a, b string) bool {
+	difference := func(candidate string) int {
+		return plainDifference([]rune(name), []rune(candidate))
+	}
+	return cmp.Or(cmp.Compare(difference(a), difference(b)), strings.Compare(a, b)) < 0
+}
+
+// plainDifference counts the places at which two names differ, from both ends.
+func plainDifference(a, b []rune) int {
+	start := 0
+	for start < len(a) && start < len(b) && a[start] == b[start] {
+		start++
+	}
+	end := 0
+	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	return max(len(a), len(b)) - start - end
+}
+
+// slipsAllowed is how many slips a name of so many characters may hold and
+// still be recognised.
+func slipsAllowed(length int) int {
+	switch {
+	case length < 3:
+		return 0
+	case length < 6:
+		return 1
+	case length < 10:
+		return 2
+	}
+	return 3
+}
+
+// longestName is as much of a name as is compared.
+const longestName = 200
+
+func fold(name string) []rune {
+	folded := make([]rune, 0, min(len(name), longestName))
+	for _, r := range name {
+		if len(folded) == longestName {
+			break
+		}
+		if r != '_' && r != '-' && r != ' ' {
+			folded = append(folded, unicode.ToLower(r))
+		}
+	}
+	return folded
+}
+
+// bag is the set of a word's letters, as bits; different letters may share one.
+func bag(word []rune) uint64 {
+	var set uint64
+	for _, r := range word {
+		set |= 1 << (uint32(r) % 64)
+	}
+	return set
+}
+
+// slipsBetween counts the insertions, deletions, replacements and swaps of
+// neighbours that turn a into b. It gives up, false, when there are more than
+// bound; only cells within bound of the diagonal are ever looked at.
+func slipsBetween(a, b []rune, bound int) (int, bool) {
+	if slices.Equal(a, b) {
+		return 0, true
+	}
+	if max(len(a)-len(b), len(b)-len(a)) > bound {
+		return 0, false
+	}
+	width := len(b) + 1
+	rows := make([]int, 3*width) // this row of the table and the two above it
+	above2, above, row := rows[:width], rows[width:2*width], rows[2*width:]
+	for j := range above {
+		above[j] = j
+	}
+	far := bound + 1
+	for i := 1; i <= len(a); i++ {
+		from, to := max(1, i-bound), min(len(b), i+bound)
+		row[from-1] = far
+		if from == 1 {
+			row[0] = i
+		}
+		least := row[from-1]
+		for j := from; j <= to; j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			slips := above[j-1] + cost
+			if j < i+bound {
+				slips = min(slips, above[j]+1)
+			}
+			slips = min(slips, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				slips = min(slips, above2[j-2]+1)
+			}
+			row[j] = slips
+			least = min(least, slips)
+		}
+		if least > bound {
+			return 0, false
+		}
+		above2, above, row = above, row, above2
+	}
+	return above[len(b)], above[len(b)] <= bound
+}
