@@ -100,6 +100,9 @@ func scriptOf(r rune) string {
 		}
 		return ""
 	}
+	if unicode.In(r, unicode.Common, unicode.Inherited) {
+		return ""
+	}
 	for _, name := range scriptNames() {
 		if unicode.Is(unicode.Scripts[name], r) {
 			return name
