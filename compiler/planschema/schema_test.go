@@ -1,0 +1,320 @@
+package planschema
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+func compiled(t testing.TB) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	if err := c.AddResource("plan.json", bytes.NewReader(JSON())); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("plan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func decoded(t testing.TB, yamlOrJSON string) any {
+	t.Helper()
+	text, err := yaml.YAMLToJSON([]byte(yamlOrJSON))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, yamlOrJSON)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// S1.7: the schema itself is one, by its own dialect's meta-schema.
+func TestSchemaIsASchema(t *testing.T) {
+	var v any
+	if err := json.Unmarshal(JSON(), &v); err != nil {
+		t.Fatal(err)
+	}
+	meta := jsonschema.MustCompile("https://json-schema.org/draft/2020-12/schema")
+	if err := meta.Validate(v); err != nil {
+		t.Errorf("%#v", err)
+	}
+	if !bytes.HasSuffix(JSON(), []byte("}\n")) {
+		t.Error("the text doesn't end in a line feed")
+	}
+	JSON()[0] = 'x'
+	if JSON()[0] != '{' {
+		t.Error("a caller can change the schema for others")
+	}
+}
+
+// S1.7: an editor shows what every key is for.
+func TestEveryPropertyIsDescribed(t *testing.T) {
+	var root struct {
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	if err := json.Unmarshal(JSON(), &root); err != nil {
+		t.Fatal(err)
+	}
+	described := func(at string, raw json.RawMessage) bool {
+		var s struct {
+			Description string `json:"description"`
+			Ref         string `json:"$ref"`
+		}
+		if json.Unmarshal(raw, &s) != nil {
+			return false
+		}
+		if s.Description != "" {
+			return true
+		}
+		var target struct {
+			Description string `json:"description"`
+		}
+		_ = json.Unmarshal(root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")], &target)
+		return target.Description != ""
+	}
+	var walk func(at string, raw json.RawMessage)
+	walk = func(at string, raw json.RawMessage) {
+		var s struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+			Additional json.RawMessage            `json:"additionalProperties"`
+		}
+		if json.Unmarshal(raw, &s) != nil {
+			return
+		}
+		for name, property := range s.Properties {
+			if !described(at+"."+name, property) {
+				t.Errorf("%s.%s has no description", at, name)
+			}
+			walk(at+"."+name, property)
+		}
+		walk(at+".*", s.Additional)
+	}
+	for name, def := range root.Defs {
+		walk(name, def)
+	}
+}
+
+// S1.2, S1.3, S1.7: every accepted shape validates.
+func TestAcceptedShapes(t *testing.T) {
+	s := compiled(t)
+	for _, document := range []string{
+		"calls: []",
+		"[]",
+		"- {_tool: ping}",
+		`
+plan: everything
+version: "1"
+description: all keys
+input: {a: 1}
+inputSchema: {type: object}
+state: null
+stateSchema: false
+output: {b: †state.b}
+outputSchema: true
+tools:
+  ping: {type: object, properties: {host: {type: string}, _output: {type: string}, _outputPath: {const: †state.b}}, required: [host], additionalProperties: false}
+  pong: {inputSchema: {type: object}, outputSchema: {type: object}, annotations: {readOnlyHint: true}, x-simulate: {duration: 1s}}
+schemas: {host: {type: string}, anything: true}
+activities:
+  ping: {exec: {argv: [ping, -c1], worker: true, timeout: 1m30.5s}, description: pings}
+  e: {expr: a + b, x-note: 1}
+  h: {http: {method: GET, url: "https://example.com/{a}", headers: {Accept: text/plain}}}
+  m: {mcp: {server: docs, tool: search}}
+  p: {plan: other.yaml}
+servers: {docs: {command: [docs-mcp, --stdio]}}
+advisors: [{id: risk, role: watches, on: null, scopes: [state], isInstanced: true, schema: {type: object}}]
+advice: {aggregate: mean, threshold: 10, enforce: ask}
+instances: {①: {state: {a: 1}, input: {}, stateSchema: {}}}
+mode: lazy
+writes: once
+terminate: calls
+limits: {ticks: 3, calls: 10, parallel: 2, tokens: 1000, cost: 0.5, time: 90s}
+import: [shared.yaml]
+x-owner: me
+calls:
+  - {_tool: ping, host: †input.a, _outputPath: †state.b || †state.error, _outputMethod: merge, _instance: ①, _activity: ping, _id: first}
+  - {_tool: pong, _when: "†state.b > 1", _after: [first], _retry: {attempts: 3, backoff: 500ms}, _timeout: 2s, _scopes: [state], "": 1, x-y: 2}
+  - {_tool: pong, _when: true, _after: first, _output: {a: [1]}, _reasoningForCall: because, _delegate: anonymous}
+`,
+		"tools: [{name: a, inputSchema: {type: object}}]\nimport: one.yaml\ncalls: []",
+		`{"advisors": [{"id": "risk", "thought": "…", "calls": "{\"a\": 1}"}], "meta": {"x": 1}, "calls": [], "output": null}`,
+		`{"advisors": [{"id": "risk", "calls": "{}"}], "calls": [{"_tool": "a"}], "output": null}`,
+		`
+- {type: tool, tool: {greet: {type: object}}}
+- {type: input, input: {userName: Jane}, schema: {type: object}}
+- {type: input, userName: Jane}
+- {type: state, state: {text: a}, _instance: ①}
+- {type: state, text: a}
+- {type: data, kind: user, data: {name: John}, description: the user}
+- {kind: user, name: John}
+- {type: plan, plan: [{_tool: greet}], mode: lazy}
+- {type: advisor, id: risk, role: r}
+- {type: error, data: {call: {_tool: greet}, error: {code: a, message: b}}}
+- {type: meta, meta: {domain: d}}
+- {type: text, text: hello}
+`,
+		`{"schema": {}, "context": [{"type": "input", "a": 1}], "solution": {"calls": [{"_tool": "a"}]}}`,
+		`{"context": [], "calls": []}`,
+		`{"context": [], "solution": {"output": 1}}`,
+	} {
+		if err := s.Validate(decoded(t, document)); err != nil {
+			t.Errorf("%#v\nfor %s", err, document)
+		}
+	}
+}
+
+// S1.4, S1.7: an editor marks a mistake that needs no compiler to see.
+func TestMistakesAreMarked(t *testing.T) {
+	s := compiled(t)
+	for document, at := range map[string]string{
+		"call: []":                            "",
+		"{}":                                  "",
+		"calls: {}":                           "/calls",
+		"calls: [{tool: a}]":                  "/calls/0",
+		"calls: [{_tool: 1}]":                 "/calls/0/_tool",
+		"calls: [{_tool: a, _outputpath: b}]": "/calls/0",
+		"calls: [{_tool: a, _retry: {atempts: 1}}]":        "/calls/0/_retry",
+		"calls: [{_tool: a, _retry: {attempts: 0}}]":       "/calls/0/_retry/attempts",
+		"calls: [{_tool: a, _timeout: 30}]":                "/calls/0/_timeout",
+		"calls: [{_tool: a, _timeout: 30 seconds}]":        "/calls/0/_timeout",
+		"calls: [{_tool: a, _outputMethod: append}]":       "/calls/0/_outputMethod",
+		"{calls: [], writes: twice}":                       "/writes",
+		"{calls: [], mode: lasy}":                          "/mode",
+		"{calls: [], policy: {}}":                          "",
+		"{calls: [], version: 1.0}":                        "/version",
+		"{calls: [], limits: {ticks: 0}}":                  "/limits/ticks",
+		"{calls: [], limits: {tick: 1}}":                   "/limits",
+		"{calls: [], input: 5}":                            "/input",
+		"{calls: [], activities: {a: {}}}":                 "/activities/a",
+		"{calls: [], activities: {a: {exec: {argv: ls}}}}": "/activities/a/exec/argv",
+		"{calls: [], activities: {a: {exec: {argv: []}}}}": "/activities/a/exec/argv",
+		"{calls: [], activities: {a: {expr: a, plan: b}}}": "/activities/a",
+		"{calls: [], activities: {a: {shell: ls}}}":        "/activities/a",
+		"{calls: [], tools: {a: 5}}":                       "/tools/a",
+		"[{_tool: a, _bad: 1}]":                            "/0",
+		"[{type: plan}]":                                   "/0",
+		"[{type: plans}]":                                  "/0/type",
+		"[{type: plan, plan: [], mode: fast}]":             "/0/mode",
+		"{context: [], solution: {call: []}}":              "/solution",
+		"{context: {}}":                                    "/context",
+		"{meta: {}, calls: [], tools: {}}":                 "",
+		"{meta: {}}":                                       "",
+		"5":                                                "",
+	} {
+		err := s.Validate(decoded(t, document))
+		var invalid *jsonschema.ValidationError
+		if !errors.As(err, &invalid) {
+			t.Errorf("%s isn't marked: %v", document, err)
+			continue
+		}
+		if !marks(invalid, at) {
+			t.Errorf("%s is marked elsewhere than at %q:\n%#v", document, at, err)
+		}
+	}
+}
+
+func marks(e *jsonschema.ValidationError, at string) bool {
+	if len(e.Causes) == 0 {
+		return e.InstanceLocation == at
+	}
+	for _, cause := range e.Causes {
+		if marks(cause, at) {
+			return true
+		}
+	}
+	return false
+}
+
+// S1.7: real plans validate: the examples, and the corpus where it is.
+func TestRealPlans(t *testing.T) {
+	s := compiled(t)
+	checked := 0
+	root := filepath.Join("..", "..", "examples")
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".json") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		document := decoded(t, string(text))
+		if m, ok := document.(map[string]any); ok && m["calls"] == nil && m["context"] == nil {
+			return nil // an import, a file of activities, or data
+		} else if list, ok := document.([]any); ok && len(list) > 0 {
+			if first, ok := list[0].(map[string]any); !ok || first["_tool"] == nil && first["type"] == nil {
+				return nil
+			}
+		}
+		checked++
+		if err := s.Validate(document); err != nil {
+			t.Errorf("%s: %#v", name, err)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	t.Logf("%d examples", checked)
+
+	for _, name := range []string{"mathqa", "nestools", "nestful", "taskbench"} {
+		t.Run(name, func(t *testing.T) {
+			file, err := os.Open(filepath.Join("..", "..", "..", "shared", "corpus", name+".jsonl"))
+			if err != nil {
+				t.Skipf("the corpus isn't here: %v", err)
+			}
+			defer file.Close()
+			rows, faults := 0, 0
+			lines := bufio.NewScanner(file)
+			for lines.Buffer(nil, 1<<26); lines.Scan(); {
+				var row struct {
+					ID       string `json:"id"`
+					Document any    `json:"document"`
+				}
+				if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+					t.Fatal(err)
+				}
+				rows++
+				if err := s.Validate(row.Document); err != nil {
+					if faults++; faults <= 3 {
+						t.Errorf("%s: %#v", row.ID, err)
+					}
+				}
+			}
+			if lines.Err() != nil || rows == 0 {
+				t.Fatal(fmt.Errorf("%d rows, then: %w", rows, lines.Err()))
+			}
+			t.Logf("%d rows", rows)
+		})
+	}
+}
+
+// S2.1: a real catalogue validates as tools.
+func TestRealCatalogue(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "corpus", "github-mcp-tools.json"))
+	if err != nil {
+		t.Skipf("the corpus isn't here: %v", err)
+	}
+	var tools any
+	if err := json.Unmarshal(text, &tools); err != nil {
+		t.Fatal(err)
+	}
+	if err := compiled(t).Validate(map[string]any{"tools": tools, "calls": []any{}}); err != nil {
+		t.Errorf("%#v", err)
+	}
+}
