@@ -1,0 +1,208 @@
+package diag
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// The forms of S19.2. Their keys are never renamed, and each is always there.
+type (
+	jsonFinding struct {
+		Kind     string           `json:"kind"`
+		Code     string           `json:"code"`
+		Name     string           `json:"name"`
+		Severity string           `json:"severity"`
+		Message  string           `json:"message"`
+		File     *string          `json:"file"`
+		Start    *source.Position `json:"start"`
+		End      *source.Position `json:"end"`
+		Call     *string          `json:"call"`
+		Related  []jsonNote       `json:"related"`
+		Fixes    []jsonFix        `json:"fixes"`
+		Witness  any              `json:"witness"`
+		Help     *string          `json:"help"`
+	}
+	jsonNote struct {
+		Message string           `json:"message"`
+		File    *string          `json:"file"`
+		Start   *source.Position `json:"start"`
+		End     *source.Position `json:"end"`
+	}
+	jsonFix struct {
+		Message string     `json:"message"`
+		Safe    bool       `json:"safe"`
+		Edits   []jsonEdit `json:"edits"`
+	}
+	jsonEdit struct {
+		File  *string          `json:"file,omitempty"` // only when it isn't the finding's own
+		Start *source.Position `json:"start"`
+		End   *source.Position `json:"end"`
+		Text  string           `json:"text"`
+	}
+)
+
+// JSON writes findings for programs, one object a line, in the order given
+// (S19.2). Every key is always there: file, start, end, call, help and witness
+// are null when there is none, related and fixes are [] then. An edit in
+// another file than its finding's names it under "file". The error is that of
+// w, or a witness that JSON can't hold.
+func JSON(w io.Writer, findings []Diagnostic) error {
+	for i := range findings {
+		if err := JSONLine(w, findingJSON(&findings[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func findingJSON(d *Diagnostic) jsonFinding {
+	f := jsonFinding{
+		Kind: "finding", Code: d.Rule.Code, Name: d.Rule.Name, Severity: d.Severity.String(),
+		Message: d.Message, Call: orNull(d.Call), Witness: d.Witness, Help: orNull(d.Help),
+		Related: make([]jsonNote, len(d.Related)), Fixes: make([]jsonFix, len(d.Fixes)),
+	}
+	f.File, f.Start, f.End = place(d.Span)
+	for i, n := range d.Related {
+		note := &f.Related[i]
+		note.Message = n.Message
+		note.File, note.Start, note.End = place(n.Span)
+	}
+	for i, fix := range d.Fixes {
+		edits := make([]jsonEdit, len(fix.Edits))
+		for j, e := range fix.Edits {
+			edits[j].Text = e.Text
+			edits[j].File, edits[j].Start, edits[j].End = place(e.Span)
+			if e.Span.File == d.Span.File {
+				edits[j].File = nil
+			}
+		}
+		f.Fixes[i] = jsonFix{fix.Message, fix.Safe, edits}
+	}
+	return f
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func place(s source.Span) (file *string, start, end *source.Position) {
+	if !s.Known() {
+		return nil, nil, nil
+	}
+	from, to := s.From(), s.To()
+	return &s.File.Name, &from, &to
+}
+
+// JSONLine writes a value as JSON on a line of its own. It has no character
+// that could act on a terminal or break the line: what [Escape] would spell
+// out is written as \u escapes, so the value is the same (S2.6). Maps come out
+// with their keys sorted.
+func JSONLine(w io.Writer, value any) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	_, err := w.Write(append(escapeJSON(text), '\n'))
+	return err
+}
+
+// escapeJSON spells out hidden characters of a JSON text. Beyond ASCII they
+// can only stand in strings, where an escape means the same.
+func escapeJSON(text []byte) []byte {
+	if !bytes.ContainsFunc(text, hidden) {
+		return text
+	}
+	var b bytes.Buffer
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if hidden(r) {
+			writeEscape(&b, r)
+		} else {
+			b.Write(text[:size])
+		}
+		text = text[size:]
+	}
+	return b.Bytes()
+}
+
+func writeEscape(b *bytes.Buffer, r rune) {
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+		return
+	}
+	fmt.Fprintf(b, `\u%04x`, r)
+}
+
+// A Summary counts what was found, and closes the list.
+type Summary struct {
+	Files, Errors, Warnings, Infos int
+	Maturity                       string // of S7.3; "" when it wasn't judged
+}
+
+// Summarize counts findings in so many files.
+func Summarize(files int, findings []Diagnostic) Summary {
+	s := Summary{Files: files}
+	for i := range findings {
+		switch findings[i].Severity {
+		case Error:
+			s.Errors++
+		case Warning:
+			s.Warnings++
+		default:
+			s.Infos++
+		}
+	}
+	return s
+}
+
+// JSON writes the summary as the last line of S19.2; maturity is null when it
+// wasn't judged.
+func (s Summary) JSON(w io.Writer) error {
+	return JSONLine(w, struct {
+		Kind     string  `json:"kind"`
+		Files    int     `json:"files"`
+		Errors   int     `json:"errors"`
+		Warnings int     `json:"warnings"`
+		Infos    int     `json:"infos"`
+		Maturity *string `json:"maturity"`
+	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, orNull(s.Maturity)})
+}
+
+// Text writes the summary as one line for people, as in
+// "2 errors, 1 warning in 3 files".
+func (s Summary) Text(w io.Writer, o TextOptions) error {
+	p := newPrinter(w, o)
+	var parts []string
+	for _, part := range []struct {
+		n        int
+		what     string
+		severity Severity
+	}{{s.Errors, "error", Error}, {s.Warnings, "warning", Warning}, {s.Infos, "info", Info}} {
+		if part.n > 0 {
+			parts = append(parts, p.paint(part.severity.style(), count(part.n, part.what)))
+		}
+	}
+	found := strings.Join(parts, ", ")
+	if found == "" {
+		found = p.paint(green, "nothing to report")
+	}
+	if s.Maturity != "" {
+		p.line("%s in %s (maturity: %s)", found, count(s.Files, "file"), Escape(s.Maturity))
+	} else {
+		p.line("%s in %s", found, count(s.Files, "file"))
+	}
+	return p.out.Flush()
+}

@@ -1,0 +1,390 @@
+package diag
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// TextOptions say how findings look to people.
+type TextOptions struct {
+	Color bool // terminal colours
+	Width int  // columns of a line; 0 is 100, and fewer than 40 count as 40
+}
+
+// maxPlaces bounds the related places that a person is shown of one finding;
+// the rest are counted. JSON has them all.
+const maxPlaces = 8
+
+// Text writes findings for people, each followed by an empty line: what and
+// why, where (file:line:column), the line itself with the spot underlined,
+// related places in the order of the text with words of their own, and what to
+// do. Long lines are cut to a window around the spot, at a cost that doesn't
+// depend on their length. All text from outside is escaped (see [Escape]). The
+// findings are shown in the order given. The error is that of w.
+func Text(w io.Writer, findings []Diagnostic, o TextOptions) error {
+	p := newPrinter(w, o)
+	for i := range findings {
+		p.finding(&findings[i])
+	}
+	return p.out.Flush()
+}
+
+// A printer lays out findings. A failed write is remembered by out and told by
+// its Flush.
+type printer struct {
+	out    *bufio.Writer
+	color  bool
+	width  int
+	gutter int // columns of the line numbers of the finding at hand
+}
+
+func newPrinter(w io.Writer, o TextOptions) *printer {
+	if o.Width == 0 {
+		o.Width = 100
+	}
+	return &printer{out: bufio.NewWriter(w), color: o.Color, width: max(40, o.Width)}
+}
+
+// style is an SGR parameter.
+type style string
+
+const (
+	strong style = "1"
+	red    style = "1;31"
+	green  style = "1;32"
+	yellow style = "1;33"
+	blue   style = "1;34"
+	cyan   style = "1;36"
+)
+
+func (p *printer) paint(s style, text string) string {
+	if !p.color || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+func (s Severity) style() style { return [...]style{cyan, yellow, red}[s] }
+
+func (p *printer) line(format string, args ...any) {
+	fmt.Fprintf(p.out, format+"\n", args...)
+}
+
+// A label is one place that a finding shows.
+type label struct {
+	span    source.Span
+	from    source.Position
+	last    int // the line of its last character
+	message string
+	primary bool
+}
+
+func newLabel(span source.Span, message string, primary bool) label {
+	from := span.From()
+	last := from.Line
+	if span.End > span.Start {
+		last = span.File.Position(span.End - 1).Line
+	}
+	return label{span, from, last, Escape(message), primary}
+}
+
+func (p *printer) finding(d *Diagnostic) {
+	p.line("%s%s", p.paint(d.Severity.style(), d.Severity.String()+"["+d.Rule.Code+"]"), p.paint(strong, ": "+Escape(d.Message)))
+	labels, notes, more := gather(d)
+	p.gutter = 1
+	for _, l := range labels {
+		p.gutter = max(p.gutter, len(strconv.Itoa(l.from.Line)))
+	}
+	for i, group := range byFile(labels) {
+		p.excerpt(group, i == 0, d.Severity)
+	}
+	for _, n := range notes {
+		p.remark(cyan, "note", n)
+	}
+	if more > 0 {
+		p.remark(cyan, "note", "and "+count(more, "more related place"))
+	}
+	if d.Help != "" {
+		p.remark(green, "help", Escape(d.Help))
+	}
+	for _, f := range d.Fixes {
+		if f.Safe {
+			p.remark(green, "fix", Escape(f.Message)+" (--fix does it)")
+		} else {
+			p.remark(green, "fix", Escape(f.Message))
+		}
+	}
+	p.line("")
+}
+
+// gather lists the places of a finding that are shown, the words of those that
+// are nowhere, and how many are left out.
+func gather(d *Diagnostic) (labels []label, notes []string, more int) {
+	if d.Span.Known() {
+		labels = append(labels, newLabel(d.Span, "", true))
+	}
+	for _, n := range d.Related {
+		switch {
+		case len(labels)+len(notes) > maxPlaces:
+			more++
+		case n.Span.Known():
+			labels = append(labels, newLabel(n.Span, n.Message, false))
+		default:
+			notes = append(notes, Escape(n.Message))
+		}
+	}
+	return labels, notes, more
+}
+
+// byFile splits labels into one group a file, the primary one's first, each in
+// the order of the text.
+func byFile(labels []label) [][]label {
+	var groups [][]label
+	for _, l := range labels {
+		at := slices.IndexFunc(groups, func(g []label) bool { return g[0].span.File == l.span.File })
+		if at < 0 {
+			groups = append(groups, []label{l})
+		} else {
+			groups[at] = append(groups[at], l)
+		}
+	}
+	return groups
+}
+
+// excerpt shows the lines of one file that labels stand on.
+func (p *printer) excerpt(labels []label, first bool, severity Severity) {
+	arrow := ":::"
+	if first {
+		arrow = "-->"
+	}
+	at := labels[0]
+	p.line("%*s%s %s:%d:%d", p.gutter, "", p.paint(blue, arrow), Escape(at.span.File.Name), at.from.Line, at.from.Column)
+	p.bar("")
+	slices.SortStableFunc(labels, func(a, b label) int {
+		return cmp.Or(cmp.Compare(a.from.Line, b.from.Line), cmp.Compare(a.span.Start, b.span.Start))
+	})
+	before := 0
+	var shown window
+	for _, l := range labels {
+		if before > 0 && l.from.Line > before+1 {
+			p.line("%s", p.paint(blue, "..."))
+		}
+		if l.from.Line != before || !shown.holds(l.span.Start) {
+			shown = newWindow(l.span, p.room())
+			p.row(strconv.Itoa(l.from.Line), shown.text())
+		}
+		p.underline(l, shown, severity)
+		before = l.from.Line
+	}
+}
+
+// room is how many columns of source fit behind the gutter.
+func (p *printer) room() int { return p.width - p.gutter - len(" | ") }
+
+// bar is a line of an excerpt that has no number.
+func (p *printer) bar(text string) { p.row("", text) }
+
+// row is a line of an excerpt.
+func (p *printer) row(margin, text string) {
+	p.line("%s", strings.TrimRight(p.paint(blue, fmt.Sprintf("%*s |", p.gutter, margin))+" "+text, " "))
+}
+
+// underline marks a label's place below its line and says its words, beside
+// the mark where there is room and else below it.
+func (p *printer) underline(l label, shown window, severity Severity) {
+	color, mark := blue, "-"
+	if l.primary {
+		color, mark = severity.style(), "^"
+	}
+	words := l.message
+	if l.last > l.from.Line {
+		words = strings.TrimLeft(fmt.Sprintf("%s (down to line %d)", words, l.last), " ")
+	}
+	start, length := shown.place(l.span)
+	indent := strings.Repeat(" ", start)
+	marks := strings.Repeat(mark, length)
+	if start+length+1+columns(words) <= p.room() {
+		p.bar(indent + p.paint(color, strings.TrimRight(marks+" "+words, " ")))
+		return
+	}
+	p.bar(indent + p.paint(color, marks))
+	start = min(start, max(p.room()/2, p.room()-columns(words)))
+	for _, row := range wrap(words, p.room()-start) {
+		p.bar(strings.Repeat(" ", start) + p.paint(color, row))
+	}
+}
+
+// remark is a line about the finding as a whole.
+func (p *printer) remark(color style, kind, words string) {
+	p.line("%*s %s %s %s", p.gutter, "", p.paint(blue, "="), p.paint(color, kind+":"), words)
+}
+
+// wrap breaks words into rows of at most so many columns, a word that is
+// longer by itself aside.
+func wrap(s string, width int) []string {
+	var rows []string
+	row := ""
+	for _, word := range strings.Fields(s) {
+		switch {
+		case row == "":
+			row = word
+		case columns(row)+1+columns(word) <= width:
+			row += " " + word
+		default:
+			rows = append(rows, row)
+			row = word
+		}
+	}
+	if row != "" {
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// A window is the part of a line that is shown.
+type window struct {
+	cells           []cell
+	start, end      int // the bytes of the file that it shows
+	cutLeft, cutEnd bool
+}
+
+// A cell is one character as it is printed.
+type cell struct {
+	at    int // its byte offset in the file
+	text  string
+	width int
+}
+
+const tabWidth = 4
+
+func newCell(file *source.File, at, size int, before rune) cell {
+	text := string(file.Text[at : at+size])
+	r, _ := utf8.DecodeRuneInString(text)
+	if r == '\t' {
+		return cell{at, strings.Repeat(" ", tabWidth), tabWidth}
+	}
+	s := shown(r, before, text)
+	if s == text {
+		return cell{at, s, runeColumns(r, before)}
+	}
+	return cell{at, s, columns(s)}
+}
+
+// newWindow takes as much of the line at a span's start as fits into room
+// columns, so that the span's start, and as much of the span as possible, is
+// in it. It looks at no more of the line than that.
+func newWindow(span source.Span, room int) window {
+	text := span.File.Text
+	spot := min(max(span.Start, 0), len(text))
+
+	var left []cell // from the spot to the line's start
+	leftWidth, start := 0, spot
+	for start > 0 && leftWidth <= room && !lineEnd(text[start-1]) {
+		_, size := utf8.DecodeLastRune(text[:start])
+		before, _ := utf8.DecodeLastRune(text[:start-size])
+		start -= size
+		left = append(left, newCell(span.File, start, size, before))
+		leftWidth += left[len(left)-1].width
+	}
+	slices.Reverse(left)
+
+	var right []cell
+	rightWidth, spanWidth, end := 0, 1, spot
+	for end < len(text) && rightWidth <= room && !lineEnd(text[end]) {
+		_, size := utf8.DecodeRune(text[end:])
+		before, _ := utf8.DecodeLastRune(text[:end])
+		right = append(right, newCell(span.File, end, size, before))
+		end += size
+		rightWidth += right[len(right)-1].width
+		if end <= span.End || len(right) == 1 {
+			spanWidth = rightWidth
+		}
+	}
+
+	w := window{cells: append(left, right...), start: start, end: end}
+	if leftWidth+rightWidth <= room {
+		return w
+	}
+	// One column at each cut end is for the ellipsis.
+	if leftWidth+spanWidth+1 > room {
+		keep := max(room/3, room-2-min(spanWidth+room/4, rightWidth))
+		for leftWidth > keep && len(left) > 0 {
+			leftWidth -= left[0].width
+			left = left[1:]
+			w.cutLeft = true
+		}
+	}
+	w.cells = append(slices.Clip(left), right...)
+	if len(left) > 0 {
+		w.start = left[0].at
+	} else {
+		w.start = spot
+	}
+	limit, total := room-1, leftWidth+rightWidth
+	if w.cutLeft {
+		limit--
+	}
+	for total > limit && len(w.cells) > 0 {
+		last := w.cells[len(w.cells)-1]
+		w.cells, w.end, w.cutEnd = w.cells[:len(w.cells)-1], last.at, true
+		total -= last.width
+	}
+	return w
+}
+
+func lineEnd(b byte) bool { return b == '\n' || b == '\r' }
+
+// holds tells whether a place of the same line is in the window.
+func (w *window) holds(offset int) bool {
+	return w.start <= offset && (offset < w.end || offset == w.end && !w.cutEnd)
+}
+
+func (w *window) text() string {
+	var b strings.Builder
+	if w.cutLeft {
+		b.WriteString("…")
+	}
+	for _, c := range w.cells {
+		b.WriteString(c.text)
+	}
+	if w.cutEnd {
+		b.WriteString("…")
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// place is where a span begins in the window, in columns from its left edge,
+// and how many of them it takes: at least one, and none outside the window.
+func (w *window) place(span source.Span) (start, length int) {
+	if w.cutLeft {
+		start++
+	}
+	for i, c := range w.cells {
+		next := w.end
+		if i+1 < len(w.cells) {
+			next = w.cells[i+1].at
+		}
+		switch {
+		case next <= span.Start:
+			start += c.width
+		case c.at < span.End:
+			length += c.width
+		}
+	}
+	return start, max(1, length)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
