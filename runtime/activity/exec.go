@@ -1,0 +1,109 @@
+package activity
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// A program is an activity that starts a process for each call: parameters as
+// one JSON object on stdin, the result as one JSON value on stdout.
+type program struct {
+	name    string
+	argv    []string
+	dir     string
+	timeout time.Duration // of one call; 0 is none
+	environ []string
+	grace   time.Duration
+	hide    *veil
+}
+
+// keptStderr is how many bytes of stderr are kept, so that what is quoted can
+// be cleared of secrets that it begins in.
+func (x *program) keptStderr() int {
+	if x.hide == nil {
+		return quotedStderr + 64
+	}
+	return quotedStderr + 64 + 2*x.hide.longest
+}
+
+// Run starts the program and waits for its end.
+func (x *program) Run(ctx context.Context, r Request) (Result, error) {
+	params, err := encode(r.Params)
+	if err != nil {
+		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", x.name, err)}
+	}
+	if x.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, x.timeout, errOverdue{x.timeout})
+		defer cancel()
+	}
+	var output bytes.Buffer
+	full := make(chan struct{})
+	p, err := launch(x.argv, x.dir, x.environ, x.keptStderr(), func(stdout io.Reader) {
+		if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
+			close(full)
+		}
+	})
+	if err != nil {
+		return Result{Route: -1}, cannotStart(x.name, x.argv[0], err)
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		p.stdin.Write(append(params, '\n')) // a program needn't read it
+		p.stdin.Close()
+	}()
+
+	select {
+	case <-p.done:
+	case <-full:
+		p.kill()
+	case <-ctx.Done():
+		p.end(x.grace)
+	}
+	if p.stopped() && !p.wait(x.grace) {
+		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q can't be ended: its process %d doesn't even die when killed", x.name, p.cmd.Process.Pid)}
+	}
+	<-written
+	return x.outcome(ctx, r, p, output.Bytes(), full)
+}
+
+// outcome judges a process that has ended.
+func (x *program) outcome(ctx context.Context, r Request, p *process, output []byte, full <-chan struct{}) (Result, error) {
+	stderr := p.stderr.text(x.hide)
+	fail := func(code, format string, args ...any) (Result, error) {
+		message := fmt.Sprintf("activity %q "+format, append([]any{x.name}, args...)...) + saying(stderr)
+		return Result{Route: -1}, &Failure{Code: code, Message: message, Details: p.details(stderr)}
+	}
+	select {
+	case <-full:
+		return fail(CodeBadOutput, "wrote more than %d MiB to stdout and was killed", maxOutput>>20)
+	default:
+	}
+	if p.stopped() {
+		f := interrupted(ctx, x.name)
+		f.Message += saying(stderr)
+		f.Details = p.details(stderr)
+		return Result{Route: -1}, f
+	}
+	if !p.cmd.ProcessState.Success() {
+		return fail(CodeError, "ended with %s", p.ending())
+	}
+	value, err := decode(output, maxDepth, x.hide)
+	if err != nil {
+		return fail(CodeBadOutput, "must write exactly one JSON value to stdout: %v%s", err, x.excerpt(output))
+	}
+	return route(value, r, x.name, saying(stderr))
+}
+
+// excerpt shows how a bad output begins.
+func (x *program) excerpt(output []byte) string {
+	text := bytes.TrimSpace(output)
+	if len(text) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (it begins %q)", brief(x.hide.text(string(text))))
+}

@@ -1,0 +1,24 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
+
+// A code is an activity that is an expression over the call's parameters.
+type code struct {
+	name string
+	expr *expression.Expr
+}
+
+// Run evaluates the expression. It is bounded by the limits of expressions
+// (S18), which is why the context needn't be asked again.
+func (c *code) Run(_ context.Context, r Request) (Result, error) {
+	value, err := evaluate(c.expr, r.Params)
+	if err != nil {
+		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
+	}
+	return route(value, r, c.name, "")
+}

@@ -1,0 +1,175 @@
+package activity
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// drain is how long a process that has ended may keep us waiting because
+// another one still holds its output: a shell's process substitution, say,
+// that writes the last line.
+const drain = time.Second
+
+// A process is a running program, in a process group of its own: whatever it
+// starts ends with it, unless it takes pains to get away.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  *os.File // ours to write and to close
+	stderr tail
+	done   chan struct{} // closed when the program and all that read from it have ended
+
+	mu     sync.Mutex
+	reaped bool // its id may belong to another process
+	asked  bool // it was asked to end
+	killer *time.Timer
+}
+
+// launch starts a program; read is given its stdout, in a goroutine of its
+// own, and may leave some of it.
+func launch(argv []string, dir string, environ []string, keep int, read func(io.Reader)) (p *process, err error) {
+	var files [6]*os.File // stdin, stdout, stderr: read end, write end
+	defer func() {
+		if err != nil {
+			for _, f := range files {
+				f.Close() // a nil file only says so
+			}
+		}
+	}()
+	for i := 0; i < len(files); i += 2 {
+		if files[i], files[i+1], err = os.Pipe(); err != nil {
+			return nil, err
+		}
+	}
+	stdout, stderr := files[2], files[4]
+	p = &process{cmd: exec.Command(argv[0], argv[1:]...), stdin: files[1], done: make(chan struct{})}
+	p.stderr.keep = keep
+	p.cmd.Dir, p.cmd.Env = dir, environ
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = files[0], files[3], files[5]
+	ownGroup(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for _, theirs := range []*os.File{files[0], files[3], files[5]} {
+		theirs.Close()
+	}
+
+	var readers sync.WaitGroup
+	readers.Go(func() { read(stdout) })
+	readers.Go(func() { io.Copy(&p.stderr, stderr) })
+	go p.follow(&readers, stdout, stderr)
+	return p, nil
+}
+
+// follow sees a process to its end. Its id is given back to the system last,
+// so that no signal of ours can reach a stranger.
+func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
+	awaitEnd(p.cmd)
+	silent := make(chan struct{})
+	go func() {
+		readers.Wait()
+		close(silent)
+	}()
+	patience := time.NewTimer(drain)
+	select {
+	case <-silent:
+	case <-patience.C:
+	}
+	patience.Stop()
+
+	p.mu.Lock()
+	killGroup(p.cmd.Process)
+	p.reaped = true
+	if p.killer != nil {
+		p.killer.Stop()
+	}
+	p.cmd.Wait()
+	p.mu.Unlock()
+
+	p.stdin.Close()
+	for _, f := range outputs {
+		f.Close() // frees the readers from whoever still holds the other end
+	}
+	<-silent
+	close(p.done)
+}
+
+// end asks the process to end, and kills it after the grace time.
+func (p *process) end(grace time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reaped || p.asked {
+		return
+	}
+	p.asked = true
+	askGroup(p.cmd.Process)
+	p.killer = time.AfterFunc(grace, p.kill)
+}
+
+// kill ends the process and its group at once.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = true
+	if !p.reaped {
+		killGroup(p.cmd.Process)
+	}
+}
+
+// stopped tells whether we ended the process before it ended by itself.
+func (p *process) stopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+// wait waits for the end of a process that was told to end, and tells whether
+// it came: one that the kernel won't let go of holds nobody up.
+func (p *process) wait(grace time.Duration) bool {
+	limit := time.NewTimer(grace + 2*drain)
+	defer limit.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-limit.C:
+		return false
+	}
+}
+
+// ending says how the process ended: "exit status 2", "signal: killed".
+func (p *process) ending() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd.ProcessState == nil {
+		return "no end that could be seen"
+	}
+	return p.cmd.ProcessState.String()
+}
+
+// details are what a plan may want to know of a program's failure.
+func (p *process) details(stderr string) map[string]any {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := map[string]any{"stderr": stderr}
+	if state := p.cmd.ProcessState; state != nil && state.Exited() {
+		d["exit"] = float64(state.ExitCode())
+	}
+	return d
+}
+
+// cannotStart is the failure of a program that didn't start.
+func cannotStart(name, program string, err error) *Failure {
+	var path *os.PathError
+	var look *exec.Error
+	switch {
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &look):
+		err = look.Err
+	}
+	return &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q can't start the program %q: %v", name, program, err)}
+}

@@ -1,0 +1,291 @@
+package activity
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The bounds of what an activity may give back. maxValues keeps 8 MiB of "[]"
+// from becoming half a gigabyte of empty lists.
+const (
+	maxOutput = 8 << 20
+	maxDepth  = 100
+	maxValues = 2_000_000
+)
+
+// encode is a request's parameters as one line of JSON with sorted keys.
+func encode(v any) ([]byte, error) {
+	return json.Marshal(v, json.Deterministic(true), json.FormatNilMapAsNull(false))
+}
+
+// decode reads text that must be exactly one JSON value, at most depth levels
+// deep. Its errors say what is wrong, to follow a colon.
+func decode(text []byte, depth int, hide *veil) (any, error) {
+	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
+		return nil, errors.New("there is none")
+	}
+	d := decoder{in: jsontext.NewDecoder(bytes.NewBuffer(text)), depth: depth, hide: hide, left: maxValues}
+	v, err := d.value()
+	if err != nil {
+		return nil, plainly(err)
+	}
+	if _, err := d.in.ReadToken(); err != io.EOF {
+		return nil, fmt.Errorf("more follows after the first value, which ends at byte %d", d.in.InputOffset())
+	}
+	return v, nil
+}
+
+// plainly takes the library's own prefixes off a syntax error.
+func plainly(err error) error {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%s at byte %d", strings.TrimPrefix(syntax.Err.Error(), "jsontext: "), syntax.ByteOffset)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it ends too early")
+	}
+	return err
+}
+
+type decoder struct {
+	in    *jsontext.Decoder
+	depth int
+	left  int
+	hide  *veil
+}
+
+func (d *decoder) value() (any, error) {
+	token, err := d.in.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	if d.left--; d.left < 0 {
+		return nil, fmt.Errorf("more than %d values", maxValues)
+	}
+	switch token.Kind() {
+	case 'n':
+		return nil, nil
+	case 't', 'f':
+		return token.Bool(), nil
+	case '0':
+		number, err := token.Float()
+		if err != nil {
+			return nil, fmt.Errorf("the number at byte %d is beyond what a float64 holds", d.in.InputOffset())
+		}
+		return number, nil
+	case '"':
+		return d.text(token)
+	}
+	if d.in.StackDepth() > d.depth {
+		return nil, fmt.Errorf("deeper than %d levels at byte %d", d.depth, d.in.InputOffset())
+	}
+	if token.Kind() == '[' {
+		return d.list()
+	}
+	return d.object()
+}
+
+func (d *decoder) text(token jsontext.Token) (string, error) {
+	s := token.String()
+	if strings.IndexByte(s, 0) >= 0 {
+		return "", fmt.Errorf("a NUL character in the string that ends at byte %d", d.in.InputOffset())
+	}
+	return d.hide.text(s), nil
+}
+
+func (d *decoder) list() (any, error) {
+	list := []any{}
+	for d.in.PeekKind() != ']' {
+		v, err := d.value()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := d.in.ReadToken()
+	return list, err
+}
+
+func (d *decoder) object() (any, error) {
+	object := map[string]any{}
+	for d.in.PeekKind() != '}' {
+		token, err := d.in.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key, err := d.text(token)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := object[key]; twice { // two keys that differed only in a secret
+			return nil, fmt.Errorf("the key %q is there twice", key)
+		}
+		if object[key], err = d.value(); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.in.ReadToken()
+	return object, err
+}
+
+// plain turns what a Go function returned into a JSON value that shares
+// nothing with it. Structs and the like go through their JSON encoding.
+func plain(v any, hide *veil) (any, error) {
+	p := plainer{hide: hide, left: maxValues, room: maxOutput}
+	return p.value(v, 0)
+}
+
+type plainer struct {
+	hide *veil
+	left int // values
+	room int // bytes of text
+}
+
+func (p *plainer) value(v any, depth int) (any, error) {
+	if p.left--; p.left < 0 {
+		return nil, fmt.Errorf("more than %d values", maxValues)
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("deeper than %d levels", maxDepth)
+	}
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case bool:
+		return v, nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%v is no JSON number", v)
+		}
+		return v, nil
+	case int:
+		return float64(v), nil
+	case interface{ Float64() (float64, error) }: // encoding/json's Number
+		number, err := v.Float64()
+		if err != nil {
+			return nil, err
+		}
+		return p.value(number, depth)
+	case string:
+		return p.text(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			var err error
+			if list[i], err = p.value(item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			name, err := p.text(key)
+			if err != nil {
+				return nil, err
+			}
+			if _, twice := object[name]; twice {
+				return nil, fmt.Errorf("the key %q is there twice", name)
+			}
+			if object[name], err = p.value(v[key], depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return object, nil
+	}
+	return p.foreign(v, depth)
+}
+
+func (p *plainer) text(s string) (string, error) {
+	if p.room -= len(s); p.room < 0 {
+		return "", fmt.Errorf("more than %d MiB of text", maxOutput>>20)
+	}
+	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
+		return "", fmt.Errorf("the string %q isn't UTF-8 without NUL", brief(s))
+	}
+	return p.hide.text(s), nil
+}
+
+// foreign encodes a Go value that isn't one of JSON's own types.
+func (p *plainer) foreign(v any, depth int) (any, error) {
+	var out bounded
+	out.room = p.room
+	if err := json.MarshalWrite(&out, v); err != nil {
+		if out.full {
+			return nil, fmt.Errorf("more than %d MiB of text", maxOutput>>20)
+		}
+		return nil, fmt.Errorf("a value of type %T: %w", v, err)
+	}
+	p.room -= out.Len()
+	return decode(out.Bytes(), maxDepth-depth, p.hide)
+}
+
+// A bounded buffer refuses what is beyond its room.
+type bounded struct {
+	bytes.Buffer
+	room int
+	full bool
+}
+
+func (b *bounded) Write(text []byte) (int, error) {
+	if b.Len()+len(text) > b.room {
+		b.full = true
+		return 0, io.ErrShortWrite
+	}
+	return b.Buffer.Write(text)
+}
+
+// brief is the beginning of a text, short enough for a message.
+func brief(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// route finds out whether a result names its alternative (S2.3, S5.2). More is
+// what the failure's message ends with.
+func route(value any, r Request, name, more string) (Result, error) {
+	object, ok := value.(map[string]any)
+	if !ok || len(object) != 2 {
+		return Result{value, -1}, nil
+	}
+	path, named := object["_outputPath"]
+	output, has := object["_output"]
+	if !named || !has {
+		return Result{value, -1}, nil
+	}
+	refuse := func(problem string) (Result, error) {
+		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q %s%s", name, problem, more)}
+	}
+	text, ok := path.(string)
+	if !ok {
+		return refuse(`gave an "_outputPath" that isn't a string`)
+	}
+	for i, offered := range r.Paths {
+		if samePaths(text, offered) {
+			return Result{output, i}, nil
+		}
+	}
+	switch len(r.Paths) {
+	case 0:
+		return refuse(fmt.Sprintf("named the path %q, but the call has no _outputPath", brief(text)))
+	default:
+		return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected one of %q", brief(text), r.Paths))
+	}
+}
