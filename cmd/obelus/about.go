@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/planschema"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [CODE]",
+		Short: "tell what a finding means and how to mend it",
+		Long: "Tells what a finding means, why it matters, and shows a plan that has it and the same plan\n" +
+			"mended. CODE is a finding's code or name; without one all findings are listed.",
+		Example: "obelus explain OB401\nobelus explain dangling-reference",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return oneArg("the code of a finding")(cmd, args)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var codes []string
+			for _, rule := range diag.Rules {
+				codes = append(codes, rule.Code+"\t"+rule.Name)
+			}
+			return codes, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.listRules()
+			}
+			return c.explain(args[0])
+		},
+	}
+}
+
+func (c *cli) listRules() error {
+	for _, rule := range diag.Rules {
+		if _, err := fmt.Fprintf(c.out, "%s  %-8s %s\n", rule.Code, rule.Default, rule.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cli) explain(name string) error {
+	var names []string
+	for _, rule := range diag.Rules {
+		if strings.EqualFold(name, rule.Code) || strings.EqualFold(name, rule.Name) {
+			page, ok := analyzer.Page(rule.Code)
+			if !ok {
+				panic("the rule " + rule.Code + " has no page")
+			}
+			_, err := fmt.Fprintln(c.out, strings.TrimRight(page, "\n"))
+			return err
+		}
+		names = append(names, rule.Code, rule.Name)
+	}
+	t := troubled("there is no finding %q", name)
+	if near, ok := compiler.Nearest(name, names); ok {
+		return t.advise("did you mean %q?", near)
+	}
+	return t.advise("\"obelus explain\" lists all findings")
+}
+
+func (c *cli) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "print the JSON Schema of a plan file, for editors",
+		Long: "Prints the JSON Schema (draft 2020-12) of the documents that obelus reads. An editor that\n" +
+			"is given it completes keys, shows what they mean, and marks what has the wrong shape.",
+		Example: "obelus schema > plan.schema.json\n" +
+			"then begin a plan with: # yaml-language-server: $schema=plan.schema.json",
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := c.out.Write(planschema.JSON())
+			return err
+		},
+	}
+}
+
+func (c *cli) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Args:  noArgs,
+	}
+	format := choose(cmd, "format", "how the version is written", "text", "json")
+	cmd.RunE = func(*cobra.Command, []string) error { return c.printVersion(*format) }
+	return cmd
+}
+
+func (c *cli) printVersion(format string) error {
+	version, revision := "devel", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v := info.Main.Version; v != "" && v != "(devel)" {
+			version = v
+		}
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				revision = setting.Value
+			}
+		}
+	}
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	if format == "json" {
+		return diag.JSONLine(c.out, map[string]any{"version": version, "revision": revision, "go": runtime.Version(), "platform": platform})
+	}
+	if len(revision) >= 12 {
+		platform = revision[:12] + ", " + platform
+	}
+	_, err := fmt.Fprintf(c.out, "obelus %s (%s, %s)\n", version, runtime.Version(), platform)
+	return err
+}
+
+func (c *cli) completionCommand() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "print a script that completes commands in your shell",
+		Long:  "Prints a completion script for bash, zsh, fish or powershell.",
+		Example: "source <(obelus completion bash)\n" +
+			"obelus completion zsh > \"${fpath[1]}/_obelus\"\n" +
+			"obelus completion fish > ~/.config/fish/completions/obelus.fish",
+		Args:      oneArg("the name of a shell: " + alternatives(shells)),
+		ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(c.out, true)
+			case "zsh":
+				return root.GenZshCompletion(c.out)
+			case "fish":
+				return root.GenFishCompletion(c.out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(c.out)
+			}
+			t := troubled("there is no completion for the shell %q", args[0])
+			if near, ok := compiler.Nearest(args[0], shells); ok {
+				return t.advise("did you mean %q?", near)
+			}
+			return t.advise("there is one for %s", alternatives(shells))
+		},
+	}
+}

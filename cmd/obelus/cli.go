@@ -1,0 +1,335 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+// The exit statuses (S7.4, S19.3).
+const (
+	statusOK      = 0
+	statusFound   = 1 // findings at or above the threshold, or a run that failed
+	statusTrouble = 2 // usage, files, or a fault of our own
+	statusStopped = 3 // a run that was stopped
+)
+
+// Help lists commands as they are added, which is the order of their use.
+func init() { cobra.EnableCommandSorting = false }
+
+// run carries out one command line and gives its exit status. It touches
+// nothing of the process but what it is handed, files and the environment.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	c := &cli{in: stdin, out: stdout, err: stderr}
+	defer func() {
+		if bug := recover(); bug != nil {
+			c.confess(bug)
+			status = statusTrouble
+		}
+	}()
+	root := c.rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var ended ending
+	switch {
+	case err == nil:
+		return statusOK
+	case errors.As(err, &ended):
+		return int(ended)
+	}
+	c.explainTrouble(err)
+	return statusTrouble
+}
+
+// A cli is one invocation: where it reads and writes.
+type cli struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// An ending is the exit status of a command that has said all there is to say.
+type ending int
+
+func (e ending) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Trouble is a mistake on the command line or a refusal of the world outside:
+// what happened, and what to do about it.
+type trouble struct{ message, help string }
+
+func (t *trouble) Error() string { return t.message }
+
+func troubled(format string, args ...any) *trouble {
+	return &trouble{message: fmt.Sprintf(format, args...)}
+}
+
+func (t *trouble) advise(format string, args ...any) *trouble {
+	t.help = fmt.Sprintf(format, args...)
+	return t
+}
+
+// explainTrouble says on stderr what kept a command from doing its work.
+func (c *cli) explainTrouble(err error) {
+	style := styleFor(c.err)
+	fmt.Fprintf(c.err, "%s %s\n", style.red("obelus:"), diag.Escape(err.Error()))
+	var t *trouble
+	if errors.As(err, &t) && t.help != "" {
+		fmt.Fprintf(c.err, "  %s %s\n", style.green("help:"), diag.Escape(t.help))
+	}
+}
+
+// confess reports a panic of our own: the place, and no stack.
+func (c *cli) confess(bug any) {
+	fmt.Fprintf(c.err, "obelus: internal error: %s\n", diag.Escape(fmt.Sprint(bug)))
+	if at := panicPlace(); at != "" {
+		fmt.Fprintf(c.err, "  at %s\n", at)
+	}
+	fmt.Fprintf(c.err, "  this is a fault in obelus and not in your plan; please report it with these lines and the plan\n")
+}
+
+// panicPlace finds the function that panicked, below the runtime's own.
+func panicPlace() string {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
+	panicking := false
+	for {
+		frame, more := frames.Next()
+		switch {
+		case strings.HasPrefix(frame.Function, "runtime."):
+			panicking = panicking || frame.Function == "runtime.gopanic"
+		case panicking:
+			return fmt.Sprintf("%s, line %d", frame.Function, frame.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// rootCommand puts the program together. Only what is built is in it.
+func (c *cli) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "obelus",
+		Short: "check, draw, rehearse and run plans",
+		Long: "A plan is a list of tool calls that find each other through the paths that they\n" +
+			"write and read. Obelus checks plans, draws them, rehearses and runs them.",
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(root *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return root.Help()
+			}
+			return unknownCommand(root, args[0])
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.SetFlagErrorFunc(flagTrouble)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.help(cmd) })
+	root.SetHelpCommand(c.helpCommand())
+	root.AddGroup(groups...)
+	root.AddCommand(c.commands()...)
+	version := root.Flags().Bool("version", false, "print the version")
+	plain := root.RunE
+	root.RunE = func(root *cobra.Command, args []string) error {
+		if *version {
+			return c.printVersion("text")
+		}
+		return plain(root, args)
+	}
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.InitDefaultHelpFlag()
+		cmd.Flags().Lookup("help").Usage = "print this help"
+		cmd.DisableFlagsInUseLine = true
+	}
+	return root
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	t := troubled("there is no command %q", name)
+	var names []string
+	for _, cmd := range root.Commands() {
+		if !cmd.Hidden {
+			names = append(append(names, cmd.Name()), cmd.Aliases...)
+		}
+	}
+	if near, ok := compiler.Nearest(name, names); ok {
+		return t.advise("did you mean %q?", near)
+	}
+	if _, err := os.Stat(name); err == nil {
+		return t.advise("to check this file: obelus check %s", name)
+	}
+	return t.advise("\"obelus help\" lists the commands")
+}
+
+// flagTrouble says in plain words what is wrong with a flag.
+func flagTrouble(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		lacking *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+	)
+	hint := fmt.Sprintf("\"%s --help\" lists the flags", cmd.CommandPath())
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			return troubled("%s has no flag %q", cmd.Name(), "-"+name).advise("%s", hint)
+		}
+		t := troubled("%s has no flag %q", cmd.Name(), "--"+name)
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near, ok := compiler.Nearest(name, names); ok {
+			return t.advise("did you mean %q?", "--"+near)
+		}
+		return t.advise("%s", hint)
+	case errors.As(err, &lacking):
+		flag := lacking.GetFlag()
+		return troubled("the flag --%s needs a value", flag.Name).advise("write --%s %s", flag.Name, placeholder(flag))
+	case errors.As(err, &invalid):
+		flag := invalid.GetFlag()
+		wrong := &trouble{message: "expected " + expectation(flag)}
+		errors.As(invalid.Unwrap(), &wrong)
+		return troubled("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.message).advise("%s", wrong.help)
+	}
+	return troubled("%v", err).advise("%s", hint)
+}
+
+// expectation is what the value of a flag must be.
+func expectation(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int", "int64", "uint64":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "duration":
+		return "a duration such as 300ms, 30s or 1h30m"
+	}
+	return placeholder(f)
+}
+
+// noArgs, oneArg and someArgs say how many arguments a command takes.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return troubled("%s takes no arguments, but got %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return troubled("%s needs %s", cmd.Name(), what).advise("usage: %s", usageLine(cmd))
+		case len(args) > 1:
+			return troubled("%s takes one argument, but got %d", cmd.Name(), len(args)).advise("usage: %s", usageLine(cmd))
+		}
+		return nil
+	}
+}
+
+func someArgs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return troubled("%s needs %s", cmd.Name(), what).advise("usage: %s", usageLine(cmd))
+		}
+		return nil
+	}
+}
+
+// A choice is a flag whose value is one of a few words.
+type choice struct {
+	words []string
+	value string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.words, "|") }
+
+func (c *choice) Set(value string) error {
+	for _, word := range c.words {
+		if value == word {
+			c.value = value
+			return nil
+		}
+	}
+	t := troubled("expected %s", alternatives(c.words))
+	if near, ok := compiler.Nearest(value, c.words); ok {
+		t.advise("did you mean %q?", near)
+	}
+	return t
+}
+
+// choose adds a flag that takes one of a few words; the first is the default.
+func choose(cmd *cobra.Command, name, usage string, words ...string) *string {
+	c := &choice{words: words, value: words[0]}
+	cmd.Flags().Var(c, name, usage)
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	return &c.value
+}
+
+func alternatives(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// terminalOf is the terminal that something is, if it is one that can be
+// written on with more than plain lines.
+func terminalOf(stream any) (fd int, ok bool) {
+	file, isFile := stream.(*os.File)
+	if !isFile || os.Getenv("TERM") == "dumb" {
+		return 0, false
+	}
+	fd = int(file.Fd())
+	return fd, term.IsTerminal(fd)
+}
+
+// colorful tells whether a stream gets colours (S19.1).
+func colorful(stream any) bool {
+	_, ok := terminalOf(stream)
+	return ok && os.Getenv("NO_COLOR") == ""
+}
+
+// textOptions fit findings to the stream that they are shown on.
+func textOptions(stream any) diag.TextOptions {
+	o := diag.TextOptions{Color: colorful(stream)}
+	if fd, ok := terminalOf(stream); ok {
+		if width, _, err := term.GetSize(fd); err == nil {
+			o.Width = min(width, 140)
+		}
+	}
+	return o
+}
+
+// A style colours text, or doesn't.
+type style bool
+
+func styleFor(stream any) style { return style(colorful(stream)) }
+
+func (s style) paint(code, text string) string {
+	if !s {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (s style) red(text string) string   { return s.paint("1;31", text) }
+func (s style) green(text string) string { return s.paint("1;32", text) }
+func (s style) bold(text string) string  { return s.paint("1", text) }
+func (s style) faint(text string) string { return s.paint("2", text) }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) compileCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compile FILE | -",
+		Short: "write the compiled plan as canonical JSON",
+		Long: "Writes the compiled plan: canonical JSON (RFC 8785) with imports taken in, every call's\n" +
+			"activity and dependencies, what each read is bound to, and a digest that doesn't change\n" +
+			"when the plan is reformatted. The output is a plan again, and compiles to the same bytes.\n\n" +
+			"A plan with errors isn't compiled: its findings are printed, and the exit status is 1.",
+		Example: "obelus compile plan.yaml -o plan.compiled.json\nobelus compile --digest plan.yaml",
+		Args:    oneArg("a plan"),
+	}
+	reading := addReading(cmd)
+	format := choose(cmd, "format", "how findings are written, if there are errors", "text", "json")
+	output := addOutput(cmd)
+	digest := cmd.Flags().Bool("digest", false, "print the digest alone")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		p, err := c.prepared(args[0], reading)
+		if err != nil {
+			return err
+		}
+		if diag.HasErrors(p.found) {
+			if err := c.showFaulty(p.found, *format); err != nil {
+				return err
+			}
+			return ending(statusFound)
+		}
+		text, err := p.plan.Canonical()
+		if *digest && err == nil {
+			var sum string
+			sum, err = p.plan.Digest()
+			text = []byte(sum + "\n")
+		}
+		if err != nil {
+			return troubled("%q can't be compiled: %v", args[0], err)
+		}
+		return c.write(*output, text)
+	}
+	return cmd
+}
+
+// showFaulty shows what keeps a plan from going further, and how much of it
+// there is.
+func (c *cli) showFaulty(found []diag.Diagnostic, format string) error {
+	if err := c.show(found, format); err != nil {
+		return err
+	}
+	summary := diag.Summarize(1, found)
+	if format == "json" {
+		return summary.JSON(c.out)
+	}
+	return summary.Text(c.out, textOptions(c.out))
+}
+
+func addOutput(cmd *cobra.Command) *string {
+	output := cmd.Flags().StringP("output", "o", "", "where to write; standard output by default")
+	stands(cmd, "output", "FILE")
+	return output
+}
+
+// write puts a command's result where the user wants it. On a terminal a last
+// line without an end gets one.
+func (c *cli) write(output string, text []byte) error {
+	if output != "" && output != "-" {
+		if err := os.WriteFile(output, text, 0o644); err != nil {
+			return troubled("can't write %q: %s", output, reason(err))
+		}
+		return nil
+	}
+	if _, ok := terminalOf(c.out); ok && len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	_, err := c.out.Write(text)
+	return err
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// groups order the commands as one meets them: look first, then run.
+var groups = []*cobra.Group{
+	{ID: "look", Title: "look at a plan"},
+	{ID: "run", Title: "run it"},
+	{ID: "about", Title: "about obelus"},
+}
+
+// commands lists what the program can do.
+func (c *cli) commands() []*cobra.Command {
+	in := func(group string, cmds ...*cobra.Command) []*cobra.Command {
+		for _, cmd := range cmds {
+			cmd.GroupID = group
+		}
+		return cmds
+	}
+	var all []*cobra.Command
+	all = append(all, in("look", c.checkCommand(), c.explainCommand(), c.graphCommand(), c.compileCommand())...)
+	all = append(all, in("about", c.schemaCommand(), c.completionCommand(), c.versionCommand())...)
+	return all
+}
+
+func (c *cli) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "help [COMMAND]",
+		Short:  "print help for a command",
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			if len(args) == 0 {
+				return root.Help()
+			}
+			asked, rest, err := root.Find(args)
+			if err != nil || asked == root || len(rest) > 0 {
+				return unknownCommand(root, args[0])
+			}
+			return asked.Help()
+		},
+	}
+}
+
+// helpWidth is how wide help is laid out.
+const helpWidth = 90
+
+// help prints what a command does and how it is used, to standard output.
+func (c *cli) help(cmd *cobra.Command) {
+	style := styleFor(c.out)
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short
+	}
+	fmt.Fprintf(c.out, "%s\n\n%s\n  %s\n", about, style.bold("usage:"), usageLine(cmd))
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(c.out, "\nalso called %s\n", strings.Join(cmd.Aliases, ", "))
+	}
+	for _, group := range cmd.Groups() {
+		var rows [][2]string
+		for _, sub := range cmd.Commands() {
+			if sub.GroupID == group.ID && sub.IsAvailableCommand() {
+				rows = append(rows, [2]string{sub.Name(), sub.Short})
+			}
+		}
+		if len(rows) > 0 {
+			fmt.Fprintf(c.out, "\n%s\n", style.bold(group.Title+":"))
+			table(c.out, rows)
+		}
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(c.out, "\n%s\n%s\n", style.bold("examples:"), strings.TrimRight(indent(cmd.Example), "\n"))
+	}
+	var flags [][2]string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags = append(flags, flagRow(f))
+		}
+	})
+	fmt.Fprintf(c.out, "\n%s\n", style.bold("flags:"))
+	table(c.out, flags)
+	if cmd.HasSubCommands() {
+		fmt.Fprintf(c.out, "\n\"%s COMMAND --help\" tells more about a command.\n", cmd.CommandPath())
+	}
+}
+
+func usageLine(cmd *cobra.Command) string {
+	if cmd.HasSubCommands() {
+		return cmd.CommandPath() + " COMMAND …"
+	}
+	return cmd.UseLine()
+}
+
+func flagRow(f *pflag.Flag) [2]string {
+	name := "    --" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", --" + f.Name
+	}
+	usage := f.Usage
+	if f.Value.Type() != "bool" {
+		name += " " + placeholder(f)
+		if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "0" {
+			usage += " (" + f.DefValue + " by default)"
+		}
+	}
+	return [2]string{name, usage}
+}
+
+// placeholder is the word that stands for a flag's value. Flags whose values
+// aren't one of a few words carry it as an annotation.
+func placeholder(f *pflag.Flag) string {
+	if words := f.Annotations[placeholderKey]; len(words) == 1 {
+		return words[0]
+	}
+	return f.Value.Type()
+}
+
+const placeholderKey = "placeholder"
+
+// stands names the value of a flag in help and messages.
+func stands(cmd *cobra.Command, flag, word string) {
+	if err := cmd.Flags().SetAnnotation(flag, placeholderKey, []string{word}); err != nil {
+		panic(err)
+	}
+}
+
+// table prints rows in two columns, the second wrapped.
+func table(w io.Writer, rows [][2]string) {
+	left := 0
+	for _, row := range rows {
+		left = max(left, utf8.RuneCountInString(row[0]))
+	}
+	for _, row := range rows {
+		for i, line := range wrap(row[1], helpWidth-left-5) {
+			if i > 0 {
+				row[0] = ""
+			}
+			fmt.Fprintf(w, "  %s%s   %s\n", row[0], strings.Repeat(" ", left-utf8.RuneCountInString(row[0])), line)
+		}
+	}
+}
+
+// wrap breaks text at spaces into lines of at most so many characters.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
+}
