@@ -1,4 +1,329 @@
 package compiler
 
-// A Graph says which call depends on which (S6.1), as compressed adjacency.
-type Graph struct{}
+import (
+	"container/heap"
+	"slices"
+)
+
+// A Graph says which call depends on which (S6.1), as compressed adjacency:
+// all edges in one slice, those of a call side by side. Its nodes are indexes
+// of Plan.Calls. Nothing in it recurses, so a plan's depth is no danger.
+type Graph struct {
+	deps, users adjacency
+	order       []int32 // see Order
+	rank        []int32 // rank[i] is the place of i in order
+	component   []int32 // number of the strongly connected component of each call
+	components  int
+	self        []int32 // calls that read what only they write
+}
+
+type adjacency struct {
+	start []int32 // edges of i: to[start[i]:start[i+1]]
+	to    []int32
+}
+
+func (a adjacency) of(i int) []int32 { return a.to[a.start[i]:a.start[i+1]] }
+
+// newGraph builds the graph from each call's dependencies, which it sorts and
+// frees of repetitions in place.
+func newGraph(deps [][]int32, self []int32) Graph {
+	n := len(deps)
+	g := Graph{self: self}
+	g.deps.start = make([]int32, n+1)
+	total := 0
+	for i := range deps {
+		slices.Sort(deps[i])
+		deps[i] = slices.Compact(deps[i])
+		total += len(deps[i])
+		g.deps.start[i+1] = int32(total)
+	}
+	g.deps.to = make([]int32, 0, total)
+	for i := range deps {
+		g.deps.to = append(g.deps.to, deps[i]...)
+	}
+	g.users = g.deps.reversed()
+	g.sort()
+	g.connect()
+	return g
+}
+
+func (a adjacency) reversed() adjacency {
+	n := len(a.start) - 1
+	r := adjacency{start: make([]int32, n+1), to: make([]int32, len(a.to))}
+	for _, t := range a.to {
+		r.start[t+1]++
+	}
+	for i := range n {
+		r.start[i+1] += r.start[i]
+	}
+	next := slices.Clone(r.start[:n])
+	for i := range n {
+		for _, t := range a.of(i) {
+			r.to[next[t]] = int32(i)
+			next[t]++
+		}
+	}
+	return r
+}
+
+// Len is the number of calls.
+func (g *Graph) Len() int { return max(0, len(g.deps.start)-1) }
+
+// Edges is the number of dependencies.
+func (g *Graph) Edges() int { return len(g.deps.to) }
+
+// Deps are the calls that call i depends on directly, ascending. The slice is
+// the graph's own.
+func (g *Graph) Deps(i int) []int32 { return g.deps.of(i) }
+
+// Users are the calls that depend on call i directly, ascending. The slice is
+// the graph's own.
+func (g *Graph) Users(i int) []int32 { return g.users.of(i) }
+
+// SelfCycles are the calls that read what only they themselves write (S6.4),
+// ascending.
+func (g *Graph) SelfCycles() []int32 { return g.self }
+
+// Order is the topological order that takes the earliest-listed ready call
+// first (S5.3). Calls on a cycle, and what hangs on them, are left out.
+func (g *Graph) Order() []int32 { return g.order }
+
+// Rank is a call's place in Order; -1 for one that is left out.
+func (g *Graph) Rank(i int) int { return int(g.rank[i]) }
+
+// Acyclic tells whether every call has its place in Order, and none reads what
+// only it writes.
+func (g *Graph) Acyclic() bool { return len(g.order) == g.Len() && len(g.self) == 0 }
+
+type indexHeap []int32
+
+func (h indexHeap) Len() int           { return len(h) }
+func (h indexHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h indexHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *indexHeap) Push(x any)        { *h = append(*h, x.(int32)) }
+func (h *indexHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// sort is Kahn's algorithm with a heap of the ready calls.
+func (g *Graph) sort() {
+	n := g.Len()
+	waiting := make([]int32, n)
+	var ready indexHeap
+	for i := range n {
+		waiting[i] = int32(len(g.Deps(i)))
+		if waiting[i] == 0 {
+			ready = append(ready, int32(i)) // ascending, hence a heap already
+		}
+	}
+	g.order = make([]int32, 0, n)
+	g.rank = make([]int32, n)
+	for i := range g.rank {
+		g.rank[i] = -1
+	}
+	for len(ready) > 0 {
+		i := heap.Pop(&ready).(int32)
+		g.rank[i] = int32(len(g.order))
+		g.order = append(g.order, i)
+		for _, u := range g.Users(int(i)) {
+			if waiting[u]--; waiting[u] == 0 {
+				heap.Push(&ready, u)
+			}
+		}
+	}
+}
+
+// connect numbers the strongly connected components: Tarjan's algorithm
+// (SIAM J. Comput. 1(2), 1972) with a stack of its own in place of recursion.
+// A graph whose order is whole has none to find.
+func (g *Graph) connect() {
+	n := g.Len()
+	g.component = make([]int32, n)
+	if len(g.order) == n {
+		for i := range n {
+			g.component[i] = int32(i)
+		}
+		g.components = n
+		return
+	}
+	const unseen = -1
+	index, low := make([]int32, n), make([]int32, n)
+	for i := range n {
+		index[i], g.component[i] = unseen, unseen
+	}
+	type frame struct{ node, edge int32 }
+	var stack []int32
+	var frames []frame
+	next := int32(0)
+	for root := range n {
+		if index[root] != unseen {
+			continue
+		}
+		frames = append(frames, frame{int32(root), 0})
+		for len(frames) > 0 {
+			f := &frames[len(frames)-1]
+			v := f.node
+			if f.edge == 0 && index[v] == unseen {
+				index[v], low[v] = next, next
+				next++
+				stack = append(stack, v)
+			}
+			edges := g.Deps(int(v))
+			descended := false
+			for int(f.edge) < len(edges) {
+				w := edges[f.edge]
+				f.edge++
+				if index[w] == unseen {
+					frames = append(frames, frame{w, 0})
+					descended = true
+					break
+				}
+				if g.component[w] == unseen {
+					low[v] = min(low[v], index[w])
+				}
+			}
+			if descended {
+				continue
+			}
+			if low[v] == index[v] {
+				for {
+					w := stack[len(stack)-1]
+					stack = stack[:len(stack)-1]
+					g.component[w] = int32(g.components)
+					if w == v {
+						break
+					}
+				}
+				g.components++
+			}
+			frames = frames[:len(frames)-1]
+			if len(frames) > 0 {
+				p := frames[len(frames)-1].node
+				low[p] = min(low[p], low[v])
+			}
+		}
+	}
+}
+
+// Component numbers the strongly connected component that a call belongs to.
+func (g *Graph) Component(i int) int { return int(g.component[i]) }
+
+// Cycles gives one shortest cycle of each strongly connected component of more
+// than one call, ordered by the earliest-listed call on it. A cycle is a list
+// of calls, each of which depends on the next, and the last on the first; it
+// begins with its earliest-listed call. Finding the shortest is a breadth-first
+// search from each member; past a budget of edges the shortest found so far
+// stands.
+func (g *Graph) Cycles() [][]int32 {
+	if len(g.order) == g.Len() {
+		return nil
+	}
+	members := make([][]int32, g.components)
+	for i := range g.Len() {
+		members[g.component[i]] = append(members[g.component[i]], int32(i))
+	}
+	budget := 20_000_000
+	parent := make([]int32, g.Len())
+	seen := make([]int32, g.Len())
+	stamp := int32(0)
+	var cycles [][]int32
+	for _, group := range members {
+		if len(group) < 2 {
+			continue
+		}
+		var best []int32
+		for _, from := range group {
+			if best != nil && (len(best) == 2 || budget <= 0) {
+				break
+			}
+			stamp++
+			if c := g.cycleThrough(from, len(best), parent, seen, stamp, &budget); c != nil && (best == nil || len(c) < len(best)) {
+				best = c
+			}
+		}
+		first := slices.Index(best, slices.Min(best))
+		cycles = append(cycles, append(slices.Clone(best[first:]), best[:first]...))
+	}
+	slices.SortFunc(cycles, func(a, b []int32) int { return int(a[0] - b[0]) })
+	return cycles
+}
+
+// cycleThrough searches the shortest cycle through one call within its
+// component, giving up once none shorter than limit (if above 0) can be found.
+func (g *Graph) cycleThrough(from int32, limit int, parent, seen []int32, stamp int32, budget *int) []int32 {
+	queue := []int32{from}
+	seen[from] = stamp
+	level, levelEnd := 1, 1
+	for at := 0; at < len(queue); at++ {
+		if at == levelEnd {
+			level, levelEnd = level+1, len(queue)
+			if limit > 0 && level >= limit {
+				return nil
+			}
+		}
+		v := queue[at]
+		for _, w := range g.Deps(int(v)) {
+			*budget--
+			if w == from {
+				var back []int32
+				for x := v; x != from; x = parent[x] {
+					back = append(back, x)
+				}
+				back = append(back, from)
+				slices.Reverse(back)
+				return back
+			}
+			if g.component[w] == g.component[from] && seen[w] != stamp {
+				seen[w], parent[w] = stamp, v
+				queue = append(queue, w)
+			}
+		}
+	}
+	return nil
+}
+
+// reachBlock is how many calls are followed through the graph at once: eight
+// words a node.
+const reachBlock = 512
+
+// reach calls f(i, from, set) for every call i in of (ascending), block by block:
+// bit b of set says that i depends, directly or not, on the call of[from+b]. The
+// calls outside Order reach nothing. It makes len(of)/512 passes over the graph
+// and keeps 64 bytes a call.
+func (g *Graph) reach(of []int32, f func(i int32, from int, set *reachSet)) {
+	sets := make([]reachSet, g.Len())
+	place := make([]int32, g.Len())
+	for i := range place {
+		place[i] = -1
+	}
+	for at, i := range of {
+		place[i] = int32(at)
+	}
+	for from := 0; from < len(of); from += reachBlock {
+		for _, i := range g.order {
+			set := &sets[i]
+			*set = reachSet{}
+			for _, d := range g.Deps(int(i)) {
+				for w, bits := range sets[d] {
+					set[w] |= bits
+				}
+				if at := int(place[d]) - from; place[d] >= 0 && at >= 0 && at < reachBlock {
+					set[at/64] |= 1 << (at % 64)
+				}
+			}
+			if place[i] >= 0 {
+				f(i, from, set)
+			}
+		}
+	}
+}
+
+type reachSet [reachBlock / 64]uint64
+
+// has tells whether the call at a place in of is in the block and in the set.
+func (s *reachSet) has(from, at int) bool {
+	at -= from
+	return at >= 0 && at < reachBlock && s[at/64]&(1<<(at%64)) != 0
+}

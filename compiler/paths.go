@@ -1,21 +1,141 @@
 package compiler
 
-import "github.com/obelus-dev/obelus/compiler/expression"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
 
 // PathID is a path's place in the plan's table.
 type PathID int32
 
+// RootPath is the path above all kinds.
+const RootPath PathID = 0
+
 // A PathTable interns paths as a tree: a path's parent is the path without its
-// last segment. ID 0 is the root above all kinds; below it stand the kinds
-// (input, state, data, error, advice), and below these the segments.
+// last segment. Below the root stand the kinds (input, state, data, error,
+// advice), and below these the segments. Two paths overlap when one is the
+// other or stands above it in this tree (S6.1).
 type PathTable struct {
-	parent  []PathID
-	segment []expression.Segment
-	depth   []int32
-	child   map[step]PathID
+	nodes []pathNode
+	child map[step]PathID
+	ascii bool // no path has a character beyond ASCII
+}
+
+type pathNode struct {
+	parent, firstChild, nextSibling PathID
+	depth                           int32
+	segment                         expression.Segment
 }
 
 type step struct {
-	parent  PathID
-	segment expression.Segment
+	parent PathID
+	key    string
+	index  bool
+}
+
+func newPathTable() *PathTable {
+	return &PathTable{nodes: []pathNode{{parent: -1, firstChild: -1, nextSibling: -1}}, child: map[step]PathID{}, ascii: true}
+}
+
+// Len is the number of paths, the root among them.
+func (t *PathTable) Len() int { return len(t.nodes) }
+
+// intern is the path one segment below, made if it is new.
+func (t *PathTable) intern(parent PathID, s expression.Segment) PathID {
+	key := step{parent, s.Key, s.IsIndex}
+	if id, ok := t.child[key]; ok {
+		return id
+	}
+	id := PathID(len(t.nodes))
+	t.nodes = append(t.nodes, pathNode{parent: parent, firstChild: -1, nextSibling: t.nodes[parent].firstChild, depth: t.nodes[parent].depth + 1, segment: s})
+	t.nodes[parent].firstChild = id
+	t.child[key] = id
+	t.ascii = t.ascii && isASCII(s.Key)
+	return id
+}
+
+// Lookup is the path one segment below, and whether the table has it.
+func (t *PathTable) Lookup(parent PathID, s expression.Segment) (PathID, bool) {
+	id, ok := t.child[step{parent, s.Key, s.IsIndex}]
+	return id, ok
+}
+
+// Parent is the path without its last segment; the root's is -1.
+func (t *PathTable) Parent(id PathID) PathID { return t.nodes[id].parent }
+
+// Depth is the number of segments, the kind included.
+func (t *PathTable) Depth(id PathID) int { return int(t.nodes[id].depth) }
+
+// Segment is a path's last segment.
+func (t *PathTable) Segment(id PathID) expression.Segment { return t.nodes[id].segment }
+
+// Segments is the whole path, its kind first.
+func (t *PathTable) Segments(id PathID) []expression.Segment {
+	out := make([]expression.Segment, t.nodes[id].depth)
+	for i := len(out) - 1; i >= 0; i-- {
+		out[i] = t.nodes[id].segment
+		id = t.nodes[id].parent
+	}
+	return out
+}
+
+// Kind is a path's first segment: input, state, data, error, advice.
+func (t *PathTable) Kind(id PathID) string {
+	for t.nodes[id].depth > 1 {
+		id = t.nodes[id].parent
+	}
+	return t.nodes[id].segment.Key
+}
+
+// Below calls f for id and every path below it, in no particular order, until
+// f returns false.
+func (t *PathTable) Below(id PathID, f func(PathID) bool) bool {
+	if !f(id) {
+		return false
+	}
+	for c := t.nodes[id].firstChild; c >= 0; c = t.nodes[c].nextSibling {
+		if !t.Below(c, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsAbove tells whether a is b or a prefix of it.
+func (t *PathTable) IsAbove(a, b PathID) bool {
+	for t.nodes[b].depth > t.nodes[a].depth {
+		b = t.nodes[b].parent
+	}
+	return a == b
+}
+
+// Overlap tells whether one of the two paths is a prefix of the other.
+func (t *PathTable) Overlap(a, b PathID) bool { return t.IsAbove(a, b) || t.IsAbove(b, a) }
+
+// String is the path as a reference: †state.a[0]["odd key"].
+func (t *PathTable) String(id PathID) string {
+	if id == RootPath {
+		return "†"
+	}
+	var b strings.Builder
+	b.WriteRune(expression.Mark)
+	for i, s := range t.Segments(id) {
+		writeSegment(&b, s, i == 0)
+	}
+	return b.String()
+}
+
+func writeSegment(b *strings.Builder, s expression.Segment, first bool) {
+	switch {
+	case first:
+		b.WriteString(s.Key)
+	case s.IsIndex:
+		b.WriteString("[" + s.Key + "]")
+	case expression.IsBareKey(s.Key):
+		b.WriteString("." + s.Key)
+	default:
+		b.WriteString("[" + strconv.Quote(s.Key) + "]")
+	}
 }

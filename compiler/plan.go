@@ -19,32 +19,36 @@ import (
 type Plan struct {
 	Name        string
 	Description string
+	Version     string
 	Form        Form
 	File        *source.File
 	Root        *source.Node // the document as it was written; nil when it couldn't be read
 	CallsNode   *source.Node // the list of calls, or nil
 
-	Tools      []*Tool              // the definition of each name that counts, by name
-	Shadowed   []*Tool              // earlier definitions of the same names (S2.5), in source order
-	Activities map[string]*Activity // by name
-	Calls      []*Call              // in the order of the text
-	Reads      []Read               // every reference of every call, in source order; the output's come last
-	Output     *Template            // nil when the document has none
-	Paths      *PathTable           // every path that a call writes or something reads
-	Graph      Graph                // who waits for whom
-	Input      any                  // the document's input values; nil when it has none
-	InputNode  *source.Node         // where they stand
-	State      any                  // initial state; nil when the document has none
-	StateNode  *source.Node
-	Data       map[string]any  // initial values of data messages, by kind
-	Kinds      map[string]bool // kinds that the document's messages declare
+	Tools         []*Tool              // the definition of each name that counts, by name
+	ToolsDeclared bool                 // the document declares tools, so that they can be judged (S1.10)
+	Shadowed      []*Tool              // earlier definitions of the same names (S2.5), in source order
+	Activities    map[string]*Activity // by name
+	Calls         []*Call              // in the order of the text
+	Reads         []Read               // every reference of every call, in source order; the output's come last
+	Output        *Template            // nil when the document has none
+	Paths         *PathTable           // every path that a call writes or something reads
+	Graph         Graph                // who waits for whom
+	Input         any                  // the document's input values; nil when it has none
+	InputNode     *source.Node         // where they stand
+	State         any                  // initial state; nil when the document has none
+	StateNode     *source.Node
+	Data          map[string]any  // initial values of data messages, by kind
+	Kinds         map[string]bool // kinds that the document's messages declare
 
 	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
 	Writes                                 Policy
 	Terminate                              string // "output" (default) or "calls"
 	Mode                                   string // "eager" (default) or "lazy"
 	Limits                                 Limits
-	Digest                                 string // of the canonical form (S6.6), "sha256:…"; "" for a partial plan
+
+	writers *writers
+	schemas map[string]any // the named schemas, imports included
 }
 
 // Form is which of the accepted shapes a document has (S1.2).
@@ -73,6 +77,13 @@ const (
 )
 
 func (p Policy) String() string { return [...]string{"last", "once"}[p] }
+
+// An Instance is one of several states that a plan runs over (S12.1).
+type Instance struct {
+	ID           string
+	Node         *source.Node
+	Input, State any // its own values, over the shared ones
+}
 
 // Limits are the bounds of a run (S11.7, S18); zero means the default.
 type Limits struct {
@@ -125,6 +136,7 @@ type Call struct {
 	Tool     *Tool  // nil when no such tool is defined
 	ToolName string
 	Activity string       // the activity that carries it out; "" when latent
+	Delegate string       // the plan that carries it out (S14.1); ""
 	Node     *source.Node // the whole call
 	ToolNode *source.Node // the value of _tool
 
@@ -148,9 +160,13 @@ type Route []Path
 
 // A Path is a written path with its place in the text.
 type Path struct {
-	ID   PathID
-	Span source.Span
+	ID         PathID
+	Node       *source.Node // the string that it stands in
+	Start, End int          // its bytes in that string, decoded
 }
+
+// Span is where the path stands.
+func (p Path) Span() source.Span { return p.Node.Within(p.Start, p.End) }
 
 // FailureRoute is the index of the alternative that a failure is written to
 // (S9.2), or -1.
@@ -185,12 +201,15 @@ type Retry struct {
 type Read struct {
 	Call    int // index of the reader; -1 is the plan's output
 	Ref     expression.Reference
-	Path    PathID
-	Span    source.Span // of the reference alone
+	Path    PathID       // RootPath when its kind is unknown
+	Node    *source.Node // the string that it stands in
 	Bound   Binding
 	Writers []int32 // the calls it is bound to, ascending
 	Start   bool    // its path is known to be there from the start
 }
+
+// Span is where the reference stands.
+func (r *Read) Span() source.Span { return r.Node.Within(r.Ref.Start, r.Ref.End) }
 
 // Binding is which of the calls that may write a read's path it sees (S6.2).
 type Binding uint8
@@ -214,6 +233,8 @@ type Template struct {
 	Expr   *expression.Expr
 	Reads  []int // the reads of Expr, as indexes of Plan.Reads, in the order of Expr.References
 	Value  any   // the whole value, when there is no expression below
+
+	dynamic bool // see Live
 }
 
 // A TemplateField is one key of an object template.

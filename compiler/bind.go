@@ -1,0 +1,399 @@
+package compiler
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
+
+// maxEdges bounds what the graph and the table of overlaps may hold: four bytes
+// an entry, twice.
+const maxEdges = 32_000_000
+
+// A Writer is a call that may write a path.
+type Writer struct {
+	Call    int32
+	Path    PathID
+	Failure bool // only as its failure route
+}
+
+// writers indexes who may write what: for every path the calls that name it.
+type writers struct {
+	paths *PathTable
+	at    [][]Writer          // by path; ascending by call
+	over  map[PathID][]Writer // by path: those that overlap it, ascending by call
+	calls map[PathID][]int32  // by path: the same, each call once
+}
+
+func indexWriters(p *PathTable, calls []*Call) *writers {
+	w := &writers{paths: p, at: make([][]Writer, p.Len()), over: map[PathID][]Writer{}, calls: map[PathID][]int32{}}
+	for _, c := range calls {
+		failure := c.FailureRoute()
+		for alternative, route := range c.Output {
+			for _, path := range route {
+				w.add(Writer{int32(c.Index), path.ID, alternative == failure})
+			}
+		}
+	}
+	return w
+}
+
+// add notes a writer; a path that a call names both in its failure route and
+// elsewhere counts as elsewhere.
+func (w *writers) add(one Writer) {
+	at := w.at[one.Path]
+	if last := len(at) - 1; last >= 0 && at[last].Call == one.Call {
+		at[last].Failure = at[last].Failure && one.Failure
+		return
+	}
+	w.at[one.Path] = append(at, one)
+}
+
+// overlapping lists who may write a path, what is above it, or what is below
+// it. The slice is shared: readers take parts of it and nobody changes it.
+func (w *writers) overlapping(id PathID) []Writer {
+	if list, ok := w.over[id]; ok {
+		return list
+	}
+	var list []Writer
+	for up := w.paths.Parent(id); up > RootPath; up = w.paths.Parent(up) {
+		list = append(list, w.at[up]...)
+	}
+	w.paths.Below(id, func(p PathID) bool {
+		list = append(list, w.at[p]...)
+		return true
+	})
+	slices.SortFunc(list, func(a, b Writer) int {
+		if a.Call != b.Call {
+			return int(a.Call - b.Call)
+		}
+		return int(a.Path - b.Path)
+	})
+	w.over[id] = list
+	return list
+}
+
+// callsOver is overlapping with each call once.
+func (w *writers) callsOver(id PathID) []int32 {
+	if list, ok := w.calls[id]; ok {
+		return list
+	}
+	var list []int32
+	for _, one := range w.overlapping(id) {
+		if len(list) == 0 || list[len(list)-1] != one.Call {
+			list = append(list, one.Call)
+		}
+	}
+	w.calls[id] = list
+	return list
+}
+
+// bind finds for every read the calls that it sees (S6.2), and from these the
+// graph (S6.1).
+func (c *compilation) bind() {
+	p := c.plan
+	p.writers = indexWriters(p.Paths, p.Calls)
+	deps := make([][]int32, len(p.Calls))
+	var self []int32
+	edges := 0
+	for i := range p.Reads {
+		r := &p.Reads[i]
+		alone := c.bindRead(r)
+		if r.Call < 0 {
+			continue
+		}
+		if alone && (len(self) == 0 || self[len(self)-1] != int32(r.Call)) {
+			self = append(self, int32(r.Call))
+		}
+		edges += len(r.Writers)
+		if edges > maxEdges {
+			c.tooDense(r.Call)
+			break
+		}
+		deps[r.Call] = append(deps[r.Call], r.Writers...)
+	}
+	for i, call := range p.Calls {
+		for _, a := range call.After {
+			deps[i] = append(deps[i], int32(a))
+		}
+		if p.Writes == Once && edges <= maxEdges {
+			call.Choices = p.choices(call)
+			if edges += len(call.Choices); edges > maxEdges {
+				c.tooDense(i)
+			}
+			deps[i] = append(deps[i], call.Choices...)
+		}
+	}
+	p.Graph = newGraph(deps, self)
+	c.orderWrites()
+}
+
+func (c *compilation) tooDense(call int) {
+	c.report(diag.Limit, c.plan.Calls[call].Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
+		help("let fewer calls read and write one path, or read a narrower path")
+}
+
+// bindRead binds one read, and tells whether its path is there only if the
+// reader itself writes it, and is needed.
+func (c *compilation) bindRead(r *Read) (selfish bool) {
+	p := c.plan
+	if r.Path == RootPath {
+		return false
+	}
+	r.Start = p.knownFromStart(r.Path)
+	all := p.writers.callsOver(r.Path)
+	at, mine := slices.BinarySearch(all, int32(r.Call))
+	after := at
+	if mine {
+		after++
+	}
+	switch {
+	case r.Call < 0:
+		r.Bound, r.Writers = Earlier, all // the output counts as listed after all calls (S11.8)
+	case p.Writes == Once:
+		r.Bound, r.Writers = All, all
+		if mine {
+			r.Writers = slices.Concat(all[:at], all[after:])
+		}
+	case at > 0:
+		r.Bound, r.Writers = Earlier, all[:at]
+	case r.Start:
+		r.Bound = Initial
+	default:
+		r.Bound, r.Writers = Later, all[after:]
+	}
+	if len(r.Writers) == 0 {
+		r.Bound = Initial
+	}
+	return mine && len(all) == 1 && !r.Start && r.Ref.Required
+}
+
+// choices are the calls listed before one that may write what it may write,
+// failure route against failure route aside (S6.1 under once).
+func (p *Plan) choices(call *Call) []int32 {
+	var list []int32
+	failure := call.FailureRoute()
+	for alternative, route := range call.Output {
+		for _, path := range route {
+			for _, w := range p.writers.overlapping(path.ID) {
+				if int(w.Call) >= call.Index {
+					break
+				}
+				if !(w.Failure && alternative == failure) {
+					list = append(list, w.Call)
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Unordered is a pair of calls that may write overlapping paths although
+// neither depends on the other: A is listed before B. At least one of the two
+// writes by set, and they don't meet in failure routes alone (S5.8).
+type Unordered struct {
+	A, B         int
+	PathA, PathB Path
+}
+
+// maxUnordered bounds how many such pairs are kept: by then a plan has been
+// told often enough.
+const maxUnordered = 10_000
+
+// orderWrites finds how the graph orders the calls that may write overlapping
+// paths: of an ordered pair the later waits for the earlier (S8.2), an unordered
+// pair is kept for those who judge it.
+func (c *compilation) orderWrites() {
+	p := c.plan
+	var of []int32
+	for _, call := range p.Calls {
+		if p.sharesPaths(call) {
+			of = append(of, int32(call.Index))
+		}
+	}
+	place := make(map[int32]int, len(of))
+	for at, i := range of {
+		place[i] = at
+	}
+	p.Graph.reach(of, func(i int32, from int, set *reachSet) {
+		to := min(from+reachBlock, len(of))
+		call, waits := p.Calls[i], len(p.Calls[i].Waits)
+		failure := call.FailureRoute()
+		for alternative, route := range call.Output {
+			for _, path := range route {
+				for _, w := range writersBetween(p.writers.overlapping(path.ID), of[from], of[to-1]) {
+					switch {
+					case w.Call == i:
+					case set.has(from, place[w.Call]):
+						call.Waits = append(call.Waits, w.Call)
+					case w.Failure && alternative == failure, p.Graph.rank[w.Call] < 0, p.Graph.rank[w.Call] > p.Graph.rank[i]:
+					default:
+						p.noteUnordered(call, path, p.Calls[w.Call], w.Path)
+					}
+				}
+			}
+		}
+		slices.Sort(call.Waits[waits:])
+		call.Waits = slices.Compact(call.Waits)
+	})
+	slices.SortStableFunc(p.Unordered, func(a, b Unordered) int { return cmp.Or(cmp.Compare(a.B, b.B), cmp.Compare(a.A, b.A)) })
+	p.Unordered = slices.CompactFunc(p.Unordered, func(a, b Unordered) bool { return a.A == b.A && a.B == b.B })
+}
+
+// writersBetween is the part of a list, ascending by call, from one call to
+// another, both included.
+func writersBetween(list []Writer, first, last int32) []Writer {
+	byCall := func(w Writer, call int32) int { return int(w.Call - call) }
+	from, _ := slices.BinarySearchFunc(list, first, byCall)
+	to, _ := slices.BinarySearchFunc(list[from:], last+1, byCall)
+	return list[from : from+to]
+}
+
+func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB PathID) {
+	if p.Writes == Once || a.Method != Set && b.Method != Set || len(p.Unordered) >= maxUnordered {
+		return
+	}
+	var pathB Path
+	for _, route := range b.Output {
+		for _, path := range route {
+			if path.ID == idB {
+				pathB = path
+			}
+		}
+	}
+	pair := Unordered{A: a.Index, B: b.Index, PathA: pathA, PathB: pathB}
+	if pair.A > pair.B {
+		pair = Unordered{A: pair.B, B: pair.A, PathA: pair.PathB, PathB: pair.PathA}
+	}
+	p.Unordered = append(p.Unordered, pair)
+}
+
+// sharesPaths tells whether any other call may write what this one may write.
+func (p *Plan) sharesPaths(call *Call) bool {
+	for _, route := range call.Output {
+		for _, path := range route {
+			if list := p.writers.callsOver(path.ID); len(list) > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// knownFromStart tells whether a path is certain to be there before any call
+// has run (S6.2): in the document's values, or required by a schema.
+func (p *Plan) knownFromStart(id PathID) bool {
+	return p.valueAt(id) || p.requiredAt(id)
+}
+
+// valueAt tells whether the document gives the path a value other than null.
+func (p *Plan) valueAt(id PathID) bool {
+	segments := p.Paths.Segments(id)
+	if len(segments) == 0 {
+		return false
+	}
+	var value any
+	switch segments[0].Key {
+	case "input":
+		value = p.Input
+	case "state":
+		value = p.State
+	case "data":
+		value = p.Data
+	}
+	value, ok := Walk(value, segments[1:])
+	return ok && value != nil
+}
+
+// requiredAt tells whether a schema promises the path before any call has run.
+func (p *Plan) requiredAt(id PathID) bool {
+	s := p.StateSchema
+	if p.Paths.Kind(id) == "input" {
+		s = p.InputSchema
+	}
+	if s == nil || p.Paths.Kind(id) == "data" || p.Paths.Depth(id) < 2 {
+		return false
+	}
+	return s.At(SchemaPath(p.Paths.Segments(id)[1:])).Required
+}
+
+// Written tells whether some call may write exactly this path.
+func (p *Plan) Written(id PathID) bool { return len(p.writers.at[id]) > 0 }
+
+// Writers lists who may write a path, what is above it, or what is below it,
+// ascending by call. The slice is the plan's own.
+func (p *Plan) Writers(id PathID) []Writer { return p.writers.overlapping(id) }
+
+// Sees tells whether the read sees what a call writes to a path that overlaps
+// its own (S6.2).
+func (r *Read) Sees(call int) bool {
+	switch r.Bound {
+	case Earlier:
+		return r.Call < 0 || call < r.Call
+	case Later:
+		return call > r.Call
+	case All:
+		return call != r.Call
+	}
+	return false
+}
+
+// Walk follows segments into a JSON value. It reports false where there is
+// nothing.
+func Walk(value any, segments []expression.Segment) (any, bool) {
+	for _, s := range segments {
+		next, ok := Step(value, s)
+		if !ok {
+			return nil, false
+		}
+		value = next
+	}
+	return value, true
+}
+
+// Step is what stands one segment down in a JSON value: a key addresses an
+// object, an index a list, and neither the other.
+func Step(value any, s expression.Segment) (any, bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		next, ok := v[s.Key]
+		return next, ok && !s.IsIndex
+	case []any:
+		if s.IsIndex && s.Index < len(v) {
+			return v[s.Index], true
+		}
+	}
+	return nil, false
+}
+
+// Offered is a call's alternatives as text, in order: what an activity may name
+// (S2.3).
+func (p *Plan) Offered(call *Call) []string {
+	offered := make([]string, len(call.Output))
+	for i, route := range call.Output {
+		for j, path := range route {
+			if j > 0 {
+				offered[i] += " && "
+			}
+			offered[i] += p.Paths.String(path.ID)
+		}
+	}
+	return offered
+}
+
+// SchemaPath is a path's segments as the schema package counts them: without
+// the kind.
+func SchemaPath(segments []expression.Segment) []schema.Step {
+	steps := make([]schema.Step, len(segments))
+	for i, s := range segments {
+		if s.IsIndex {
+			steps[i] = schema.Index(s.Index)
+		} else {
+			steps[i] = schema.Key(s.Key)
+		}
+	}
+	return steps
+}

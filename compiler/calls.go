@@ -1,0 +1,406 @@
+package compiler
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// maxCalls bounds a plan (S18).
+const maxCalls = 1_000_000
+
+// lowerCalls reads the list of calls in two passes: first names, which "_after"
+// may use in any order, then everything else.
+func (c *compilation) lowerCalls() {
+	list := c.plan.CallsNode
+	if list == nil {
+		return
+	}
+	if list.Kind != source.Array {
+		c.wants(list, "\"calls\"", "a list of calls")
+		return
+	}
+	if len(list.Items) > maxCalls {
+		c.report(diag.Limit, list.Items[maxCalls].Span(), "the plan has %d calls; the limit is %d", len(list.Items), maxCalls)
+		return
+	}
+	c.plan.Calls = make([]*Call, 0, len(list.Items))
+	places := make([]*source.Node, 0, len(list.Items))
+	for place, n := range list.Items {
+		if call := c.nameCall(n, place+1); call != nil {
+			call.Index = len(c.plan.Calls)
+			c.plan.Calls = append(c.plan.Calls, call)
+			places = append(places, n)
+		}
+	}
+	for i, call := range c.plan.Calls {
+		c.lowerCall(call, places[i])
+	}
+}
+
+// nameCall finds a call's tool and name; place counts from 1 (S3.2).
+func (c *compilation) nameCall(n *source.Node, place int) *Call {
+	if n.Kind != source.Object {
+		c.wants(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
+		return nil
+	}
+	tool := n.Get("_tool")
+	if tool == nil || tool.Kind != source.String || tool.Text == "" {
+		c.noTool(n, tool, place)
+		return nil
+	}
+	call := &Call{Node: n, ToolNode: tool, ToolName: tool.Text, Tool: c.tools[tool.Text]}
+	call.Name = tool.Text + "#" + strconv.Itoa(place)
+	id := n.Get("_id")
+	if id == nil {
+		return call
+	}
+	if id.Kind != source.String || id.Text == "" {
+		c.wants(id, "\"_id\"", "a name").of(call)
+		return call
+	}
+	call.ID, call.Name = id.Text, id.Text
+	if first := c.ids[call.ID]; first != nil {
+		c.report(diag.DuplicateID, id.Span(), "two calls have the id %q", call.ID).of(call).
+			note(first.Node.Get("_id").Span(), "the first is here").help("give one of them another \"_id\"")
+	} else {
+		c.ids[call.ID] = call
+	}
+	return call
+}
+
+func (c *compilation) noTool(n, tool *source.Node, place int) {
+	if tool != nil {
+		c.wants(tool, "\"_tool\"", "the name of a tool")
+		return
+	}
+	f := c.report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
+	f.Span = headOf(n)
+	for _, field := range n.Fields {
+		if near, ok := nearest(field.Key.Text, []string{"_tool"}); ok || field.Key.Text == "tool" {
+			f.Span = field.Key.Span()
+			if near == "" {
+				near = "_tool"
+			}
+			f.rename(field.Key.Span(), near, field.Key.Style != source.Plain)
+			return
+		}
+	}
+	f.help("every call names its tool: _tool: name")
+}
+
+// headOf is the first line of a node: a place that a person can look at.
+func headOf(n *source.Node) source.Span {
+	s := n.Span()
+	for i := s.Start; i < s.End; i++ {
+		if b := s.File.Text[i]; b == '\n' || b == '\r' {
+			s.End = i
+			break
+		}
+	}
+	return s
+}
+
+func (c *compilation) lowerCall(call *Call, n *source.Node) {
+	p := c.plan
+	call.Params = &Template{Node: n, Value: map[string]any{}}
+	var params []source.Field
+	for _, f := range n.Fields {
+		if !strings.HasPrefix(f.Key.Text, "_") {
+			if !strings.HasPrefix(f.Key.Text, "x-") {
+				params = append(params, f)
+			}
+			continue
+		}
+		c.lowerMeta(call, f)
+	}
+	call.Params = c.objectTemplate(call, n, params, true)
+	switch {
+	case call.Activity != "" || call.Delegate != "":
+	case call.Tool != nil:
+		call.Activity, call.Delegate = call.Tool.Activity, call.Tool.Delegate
+	case p.Activities[call.ToolName] != nil:
+		call.Activity = call.ToolName
+	}
+	if call.Output == nil && call.Tool != nil && call.Tool.OutputPath != nil {
+		c.inheritOutputPath(call)
+	}
+}
+
+// lowerMeta reads one of a call's keys that begin with "_".
+func (c *compilation) lowerMeta(call *Call, f source.Field) {
+	n, key := f.Value, f.Key.Text
+	switch key {
+	case "_tool":
+	case "_outputPath":
+		call.OutputNode = n
+		c.outputPath(call, n)
+	case "_outputMethod":
+		if word := c.oneOf(n, "\"_outputMethod\"", methodNames...); word != "" {
+			call.Method = Method(slices.Index(methodNames, word))
+		}
+	case "_instance":
+		call.Instance = c.text(n, "\"_instance\"")
+	case "_activity":
+		if call.Activity = c.text(n, "\"_activity\""); call.Activity != "" && c.plan.Activities[call.Activity] == nil {
+			c.noActivity(n, call.Activity).of(call)
+		}
+	case "_delegate":
+		call.Delegate = c.text(n, "\"_delegate\"")
+	case "_scopes":
+		call.Scopes = n
+	case "_output":
+		call.Produced = n
+	case "_reasoningForCall":
+		call.Reason = c.text(n, "\"_reasoningForCall\"")
+	case "_id", "_when", "_after", "_retry", "_timeout":
+		call.Extensions = append(call.Extensions, f)
+		c.lowerExtension(call, f)
+	default:
+		c.unknownKey(f.Key, "a call", metaKeys).of(call)
+	}
+}
+
+var methodNames = []string{"set", "merge", "assign", "push", "concat"}
+
+// lowerExtension reads the keys that the base protocol doesn't have.
+func (c *compilation) lowerExtension(call *Call, f source.Field) {
+	n := f.Value
+	switch f.Key.Text {
+	case "_when":
+		if n.Kind == source.Bool || n.Kind == source.String && expression.IsExpression(n.Text) {
+			call.When = c.template(call, n)
+			return
+		}
+		found := c.report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").of(call)
+		if n.Kind == source.String {
+			found.help("an expression begins with †: _when: \"†state.total > 100\"")
+		}
+	case "_after":
+		c.after(call, n)
+	case "_retry":
+		c.fields(n, "\"_retry\"", map[string]func(source.Field){
+			"attempts": func(f source.Field) {
+				i, err := strconv.Atoi(f.Value.Text)
+				if f.Value.Kind != source.Number || err != nil || i < 1 || i > 1000 {
+					c.report(diag.WrongType, f.Value.Span(), "\"attempts\" must be a whole number from 1 to 1000: the tries in all").of(call)
+					return
+				}
+				call.Retry.Attempts = i
+			},
+			"backoff": func(f source.Field) { call.Retry.Backoff = c.duration(f.Value, "\"backoff\"") },
+		})
+	case "_timeout":
+		call.Timeout = c.duration(n, "\"_timeout\"")
+	}
+}
+
+// after resolves the ids that must settle first.
+func (c *compilation) after(call *Call, n *source.Node) {
+	items := n.Items
+	if n.Kind == source.String {
+		items = []*source.Node{n}
+	} else if n.Kind != source.Array {
+		c.wants(n, "\"_after\"", "a list of ids").of(call)
+		return
+	}
+	for _, item := range items {
+		if item.Kind != source.String {
+			c.wants(item, "an item of \"_after\"", "the \"_id\" of a call").of(call)
+			continue
+		}
+		other := c.ids[item.Text]
+		if other == nil {
+			f := c.report(diag.UnknownCall, item.Span(), "no call has the id %q", item.Text).of(call)
+			if near, ok := nearest(item.Text, slices.Sorted(maps.Keys(c.ids))); ok {
+				f.rename(item.Span(), near, item.Style != source.Plain)
+			} else {
+				f.help("give the call that must come first an \"_id\"")
+			}
+			continue
+		}
+		call.After = append(call.After, other.Index)
+	}
+}
+
+// outputPath reads where a call's result goes (S5.1).
+func (c *compilation) outputPath(call *Call, n *source.Node) {
+	if n.Kind != source.String {
+		c.wants(n, "\"_outputPath\"", "a path such as †state.result").of(call)
+		return
+	}
+	alternatives, err := expression.ParseOutput(n.Text)
+	if err != nil {
+		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).of(call).Help = err.Help
+		return
+	}
+	for _, alternative := range alternatives {
+		var route Route
+		for _, ref := range alternative {
+			id, ok := c.kindPath(ref, n, call)
+			if !ok {
+				continue
+			}
+			switch kind := c.plan.Paths.Kind(id); kind {
+			case "input", "error", "advice":
+				c.report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+kind, readOnly[kind]).of(call).
+					help("write to a path of †state")
+				continue
+			}
+			route = append(route, Path{id, n, ref.Start, ref.End})
+		}
+		if len(route) > 0 {
+			call.Output = append(call.Output, route)
+		}
+	}
+}
+
+var readOnly = map[string]string{
+	"input":  "input is what the run is given",
+	"error":  "errors are collected from calls that fail",
+	"advice": "advice comes from advisors",
+}
+
+// inheritOutputPath gives a call the path that its tool fixes (S5.2).
+func (c *compilation) inheritOutputPath(call *Call) {
+	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
+	text, ok := raw["const"].(string)
+	if !ok {
+		return
+	}
+	call.OutputNode = call.ToolNode
+	alternatives, err := expression.ParseOutput(text)
+	if err != nil {
+		return // the tool's own trouble, reported with its schema
+	}
+	for _, alternative := range alternatives {
+		var route Route
+		for _, ref := range alternative {
+			if id, ok := c.kindPath(ref, call.ToolNode, call); ok && !slices.Contains([]string{"input", "error", "advice"}, c.plan.Paths.Kind(id)) {
+				route = append(route, Path{id, call.ToolNode, 0, len(call.ToolNode.Text)})
+			}
+		}
+		if len(route) > 0 {
+			call.Output = append(call.Output, route)
+		}
+	}
+}
+
+// kindPath interns a reference's path. A kind that a message declares stands
+// below †data, under whichever of its two names it is used.
+func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *Call) (PathID, bool) {
+	paths := c.plan.Paths
+	id := RootPath
+	switch {
+	case slices.Contains(builtinKinds, ref.Kind):
+	case slices.Contains(c.plan.Kinds, ref.Kind):
+		id = paths.intern(id, expression.Segment{Key: "data"})
+	default:
+		f := c.report(diag.UnknownKind, n.Within(ref.Start, ref.End), "there is no kind %q", "†"+ref.Kind).of(call)
+		kinds := slices.Concat([]string{"input", "state", "error", "advice"}, c.plan.Kinds)
+		if near, ok := nearest(ref.Kind, kinds); ok {
+			start := ref.Start + len("†")
+			f.Fixes = append(f.Fixes, diag.Fix{Message: "change it to †" + near, Edits: []diag.Edit{{Span: n.Within(start, start+len(ref.Kind)), Text: near}}})
+			f.help("did you mean %q?", "†"+near)
+		} else {
+			f.help("kinds are †%s; †state.%s would be a path of the state", strings.Join(kinds, ", †"), ref.Kind)
+		}
+		return 0, false
+	}
+	id = paths.intern(id, expression.Segment{Key: ref.Kind})
+	for _, s := range ref.Path {
+		id = paths.intern(id, s)
+	}
+	return id, true
+}
+
+// lowerOutput reads the plan's own output, whose reads come after all others.
+func (c *compilation) lowerOutput() {
+	if c.outputNode != nil && c.outputNode.Kind != source.Null {
+		c.plan.Output = c.template(nil, c.outputNode)
+	}
+}
+
+// template reads a value that may hold expressions at its leaves (S4.1). The
+// call is nil for the plan's output.
+func (c *compilation) template(call *Call, n *source.Node) *Template {
+	switch n.Kind {
+	case source.Object:
+		return c.objectTemplate(call, n, n.Fields, false)
+	case source.Array:
+		t := &Template{Node: n}
+		values := make([]any, 0, len(n.Items))
+		for _, item := range n.Items {
+			sub := c.template(call, item)
+			t.Items = append(t.Items, sub)
+			values = append(values, sub.Value)
+		}
+		if t.dynamic = slices.ContainsFunc(t.Items, (*Template).Live); !t.dynamic {
+			t.Items, t.Value = nil, values
+		}
+		return t
+	case source.String:
+		return c.textTemplate(call, n)
+	}
+	return &Template{Node: n, Value: n.Value()}
+}
+
+func (c *compilation) objectTemplate(call *Call, n *source.Node, fields []source.Field, params bool) *Template {
+	t := &Template{Node: n}
+	live := false
+	for _, f := range fields {
+		sub := c.template(call, f.Value)
+		live = live || sub.Live()
+		t.Fields = append(t.Fields, TemplateField{f.Key.Text, f.Key, sub})
+	}
+	if !live {
+		value := make(map[string]any, len(fields))
+		for _, f := range t.Fields {
+			value[f.Key] = f.Value.Value
+		}
+		t.Value = value
+		if !params { // a call's parameters keep their places one by one
+			t.Fields = nil
+		}
+	}
+	t.dynamic = live
+	return t
+}
+
+func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
+	if !expression.IsExpression(n.Text) {
+		if start, end, instead, ok := expression.Lookalike(n.Text); ok {
+			f := c.report(diag.LookalikeRef, n.Within(start, end), "this is a literal string, though %q looks like a reference", n.Text[start:end]).of(call)
+			f.help("an expression begins with †: write %q", instead)
+		}
+		return &Template{Node: n, Value: expression.Literal(n.Text)}
+	}
+	e, err := expression.Parse(n.Text, expression.DefaultLimits())
+	if err != nil {
+		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).of(call).Help = err.Help
+		return &Template{Node: n}
+	}
+	t := &Template{Node: n, Expr: e, dynamic: true}
+	for _, ref := range e.References() {
+		id, ok := c.kindPath(ref, n, call)
+		if !ok {
+			id = RootPath // the finding is made; nobody writes the root, so nothing binds to it
+		}
+		read := Read{Call: -1, Ref: ref, Path: id, Node: n}
+		if call != nil {
+			read.Call = call.Index
+			call.Reads = append(call.Reads, len(c.plan.Reads))
+		}
+		t.Reads = append(t.Reads, len(c.plan.Reads))
+		c.plan.Reads = append(c.plan.Reads, read)
+	}
+	return t
+}
+
+// Live tells whether there is an expression somewhere in the template.
+func (t *Template) Live() bool { return t.dynamic }

@@ -1,0 +1,155 @@
+package compiler
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gowebpki/jcs"
+)
+
+// compiledKey is where the compiled plan keeps what compiling found out: an
+// extension key, so that the compiled plan is a document again.
+const compiledKey = "x-obelus"
+
+// Canonical is the compiled plan (S6.6): canonical JSON (RFC 8785) of the
+// document with its imports taken in, and under "x-obelus" every call with its
+// activity, the calls it depends on and what each of its reads is bound to, and
+// the digest. It is a document that compiles to the same bytes again.
+func (p *Plan) Canonical() ([]byte, error) {
+	document, digest, err := p.canonical()
+	if err != nil {
+		return nil, err
+	}
+	document[compiledKey] = p.compiled(digest)
+	return canonicalJSON(document)
+}
+
+// Digest is "sha256:" and the SHA-256 of the canonical form without what
+// compiling found out. It is the same however the document is laid out, and
+// whether it is YAML or JSON.
+func (p *Plan) Digest() (string, error) {
+	_, digest, err := p.canonical()
+	return digest, err
+}
+
+func (p *Plan) canonical() (map[string]any, string, error) {
+	document := p.document()
+	delete(document, compiledKey)
+	text, err := canonicalJSON(document)
+	if err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(text)
+	return document, "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+func canonicalJSON(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("writing the plan as JSON: %w", err)
+	}
+	text, err = jcs.Transform(text)
+	if err != nil {
+		return nil, fmt.Errorf("bringing the plan into canonical form: %w", err)
+	}
+	return text, nil
+}
+
+// document is the plan's document as a mapping: a list becomes the mapping that
+// means the same, and imports are taken in.
+func (p *Plan) document() map[string]any {
+	if p.Root == nil {
+		return map[string]any{}
+	}
+	switch root := p.Root.Value().(type) {
+	case map[string]any:
+		p.takeIn(root)
+		return root
+	case []any:
+		if p.Form == Context {
+			return map[string]any{"context": root}
+		}
+		return map[string]any{"calls": root}
+	}
+	return map[string]any{}
+}
+
+// takeIn puts what imports and overlays contributed into the document itself.
+func (p *Plan) takeIn(root map[string]any) {
+	_, imports := root["import"]
+	delete(root, "import")
+	if imports {
+		tools := map[string]any{}
+		for _, t := range p.Tools {
+			tools[t.Name] = t.Node.Value()
+		}
+		if len(tools) > 0 {
+			root["tools"] = tools
+		}
+		if len(p.schemas) > 0 {
+			root["schemas"] = p.schemas
+		}
+	}
+	activities := map[string]any{}
+	for name, a := range p.Activities {
+		if a.Node != nil {
+			activities[name] = a.Node.Value()
+		}
+	}
+	if len(activities) > 0 {
+		root["activities"] = activities
+	}
+}
+
+type compiledCall struct {
+	Name     string         `json:"name"`
+	Tool     string         `json:"tool"`
+	Activity any            `json:"activity"` // null when latent
+	Depends  []string       `json:"depends"`
+	Reads    []compiledRead `json:"reads"`
+	Writes   [][]string     `json:"writes"`
+}
+
+type compiledRead struct {
+	Path  string   `json:"path"`
+	Start bool     `json:"start"`
+	Bound []string `json:"bound"`
+}
+
+func (p *Plan) compiled(digest string) map[string]any {
+	names := func(calls []int32) []string {
+		out := make([]string, len(calls))
+		for i, c := range calls {
+			out[i] = p.Calls[c].Name
+		}
+		return out
+	}
+	reads := func(of []int) []compiledRead {
+		out := make([]compiledRead, len(of))
+		for i, r := range of {
+			read := &p.Reads[r]
+			out[i] = compiledRead{p.Paths.String(read.Path), read.Start, names(read.Writers)}
+		}
+		return out
+	}
+	calls := make([]compiledCall, len(p.Calls))
+	for i, c := range p.Calls {
+		one := compiledCall{Name: c.Name, Tool: c.ToolName, Depends: names(p.Graph.Deps(i)), Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
+		if c.Activity != "" {
+			one.Activity = c.Activity
+		}
+		for a, route := range c.Output {
+			for _, path := range route {
+				one.Writes[a] = append(one.Writes[a], p.Paths.String(path.ID))
+			}
+		}
+		calls[i] = one
+	}
+	var output []int
+	for r := len(p.Reads) - 1; r >= 0 && p.Reads[r].Call < 0; r-- {
+		output = append([]int{r}, output...)
+	}
+	return map[string]any{"calls": calls, "output": reads(output), "order": names(p.Graph.Order()), "digest": digest}
+}

@@ -1,0 +1,235 @@
+package compiler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Options is what a compilation takes from outside the document.
+type Options struct {
+	// Open reads a file that the document names, by its path from the workspace
+	// root with forward slashes. It must refuse what lies outside the root,
+	// symbolic links included. Without it imports are errors.
+	Open func(name string) ([]byte, error)
+	// Name is the document's own path from the workspace root: imports are
+	// relative to its folder.
+	Name string
+	// Activities are further files of activities, the later over the earlier,
+	// and all over the document's own (S2.3).
+	Activities []*source.File
+	// Functions are the activities that the embedding program registers.
+	Functions []string
+	// Limits bound the reading; the zero value means the defaults of S18.
+	Limits source.Limits
+}
+
+// Compile reads a document of any accepted shape (S1.2) and binds it. It is
+// pure: the same text and options give the same plan and findings, in the same
+// order. The plan is never nil; when findings hold an error it may be partial.
+func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
+	if o.Limits == (source.Limits{}) {
+		o.Limits = source.DefaultLimits()
+	}
+	c := &compilation{
+		options: o,
+		plan:    &Plan{File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: "output", Mode: "eager"},
+		tools:   map[string]*Tool{},
+		ids:     map[string]*Call{},
+		schemas: map[string]any{},
+	}
+	c.plan.Root = c.parse(file)
+	if c.plan.Root != nil {
+		c.lower(c.plan.Root)
+	}
+	for _, extra := range o.Activities {
+		c.overlay(extra)
+	}
+	for _, name := range o.Functions {
+		c.plan.Activities[name] = &Activity{Name: name, Kind: "go"}
+	}
+	c.defineTools()
+	c.lowerCalls()
+	c.lowerOutput()
+	c.bind()
+	c.plan.schemas = c.schemas
+	c.judgeNames()
+	diag.Sort(c.found)
+	return c.plan, c.found
+}
+
+// A compilation is the state of one call to Compile.
+type compilation struct {
+	options Options
+	plan    *Plan
+	found   []diag.Diagnostic
+
+	toolDefs   []definition
+	tools      map[string]*Tool
+	schemas    map[string]any // the document's named schemas
+	outputNode *source.Node
+	ids        map[string]*Call
+	importing  []string // the chain of imports being read, for cycles
+	declares   bool     // the document declares a tool, or somebody does for it
+}
+
+// A definition is a named thing as it stands in a document.
+type definition struct {
+	name string
+	key  *source.Node
+	node *source.Node
+	dir  string // folder of the file it stands in
+}
+
+// finding lets a report be completed where it is made.
+type finding struct{ *diag.Diagnostic }
+
+func (c *compilation) report(rule *diag.Rule, at source.Span, format string, args ...any) finding {
+	c.found = append(c.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
+	return finding{&c.found[len(c.found)-1]}
+}
+
+func (f finding) help(format string, args ...any) finding {
+	f.Help = fmt.Sprintf(format, args...)
+	return f
+}
+
+func (f finding) note(at source.Span, format string, args ...any) finding {
+	f.Related = append(f.Related, diag.Note{Span: at, Message: fmt.Sprintf(format, args...)})
+	return f
+}
+
+func (f finding) of(call *Call) finding {
+	if call != nil {
+		f.Call = call.Name
+	}
+	return f
+}
+
+// rename offers a near name, and the edit that puts it there.
+func (f finding) rename(at source.Span, to string, quoted bool) finding {
+	f.Help = fmt.Sprintf("did you mean %q?", to)
+	text := to
+	if quoted {
+		text = `"` + to + `"`
+	}
+	f.Fixes = append(f.Fixes, diag.Fix{Message: fmt.Sprintf("change it to %q", to), Edits: []diag.Edit{{Span: at, Text: text}}})
+	return f
+}
+
+// parse reads one file and reports what is wrong with its text.
+func (c *compilation) parse(file *source.File) *source.Node {
+	root, problems := source.Parse(file, c.options.Limits)
+	for _, p := range problems {
+		f := c.report(ruleOf[p.Code], p.Span, "%s", p.Message)
+		f.Help = p.Help
+		for _, r := range p.Related {
+			f.note(r.Span, "%s", r.Message)
+		}
+	}
+	return root
+}
+
+var ruleOf = func() map[string]*diag.Rule {
+	m := map[string]*diag.Rule{}
+	for _, r := range diag.Rules {
+		m[r.Code] = r
+	}
+	return m
+}()
+
+// wants reports a value of the wrong kind.
+func (c *compilation) wants(n *source.Node, what, expected string) finding {
+	return c.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
+}
+
+// fields goes over the keys of an object, reporting a value that is none and
+// keys that are neither known nor begin with x-. The handlers are by key.
+func (c *compilation) fields(n *source.Node, what string, handlers map[string]func(source.Field)) {
+	if n.Kind != source.Object {
+		c.wants(n, what, "a mapping")
+		return
+	}
+	for _, f := range n.Fields {
+		if handle, ok := handlers[f.Key.Text]; ok {
+			handle(f)
+		} else if !strings.HasPrefix(f.Key.Text, "x-") {
+			c.unknownKey(f.Key, what, slices.Sorted(maps.Keys(handlers)))
+		}
+	}
+}
+
+func (c *compilation) unknownKey(key *source.Node, what string, known []string) finding {
+	f := c.report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
+	if near, ok := nearest(key.Text, known); ok {
+		return f.rename(key.Span(), near, key.Style != source.Plain)
+	}
+	return f.help("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
+}
+
+func (c *compilation) text(n *source.Node, what string) string {
+	if n.Kind != source.String {
+		c.wants(n, what, "a string")
+		return ""
+	}
+	return n.Text
+}
+
+// oneOf reads a string that must be one of a few words.
+func (c *compilation) oneOf(n *source.Node, what string, words ...string) string {
+	if n.Kind == source.String && slices.Contains(words, n.Text) {
+		return n.Text
+	}
+	f := c.report(diag.WrongType, n.Span(), "%s must be one of %s", what, strings.Join(words, ", "))
+	if near, ok := nearest(n.Text, words); ok && n.Kind == source.String {
+		f.rename(n.Span(), near, n.Style != source.Plain)
+	}
+	return ""
+}
+
+// schemaOf makes a schema of a node and reports what is wrong with it at the
+// spot inside the node.
+func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Schema {
+	if n.Kind != source.Object && n.Kind != source.Bool {
+		c.wants(n, what, "a JSON Schema (a mapping, true or false)")
+		return nil
+	}
+	s := schema.New(raw, schema.Options{Defs: c.schemas})
+	if err := s.Compile(); err != nil {
+		f := c.report(diag.BadSchema, pointed(n, err).Span(), "%s isn't a valid JSON Schema: %s", what, err.Error())
+		if bad, ok := err.(*schema.SchemaError); ok {
+			f.Message = fmt.Sprintf("%s isn't a valid JSON Schema: %s", what, bad.Message)
+			f.Help = bad.Help
+		}
+		return nil
+	}
+	return s
+}
+
+// pointed follows the pointer of a schema error into the node, as far as the
+// text goes along.
+func pointed(n *source.Node, err error) *source.Node {
+	bad, ok := err.(*schema.SchemaError)
+	if !ok {
+		return n
+	}
+	for _, token := range bad.Path {
+		next := n.Get(token)
+		if next == nil && n.Kind == source.Array {
+			var i int
+			if _, err := fmt.Sscanf(token, "%d", &i); err == nil && i >= 0 && i < len(n.Items) {
+				next = n.Items[i]
+			}
+		}
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}

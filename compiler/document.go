@@ -1,0 +1,476 @@
+package compiler
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// lower takes a document of any shape apart (S1.2): values, definitions and the
+// list of calls end up in the plan and the compilation, whatever the shape was.
+func (c *compilation) lower(root *source.Node) {
+	switch {
+	case root.Kind == source.Array && (len(root.Items) == 0 || isCall(root.Items[0])):
+		c.plan.Form = CallList
+		c.plan.CallsNode = root
+	case root.Kind == source.Array && isMessage(root.Items[0]):
+		c.plan.Form = Context
+		c.lowerContext(root)
+	case root.Kind == source.Object && root.Get("context") != nil:
+		c.plan.Form = ProcessRecord
+		c.lowerRecord(root)
+	case root.Kind == source.Object && isSolution(root):
+		c.plan.Form = Solution
+		c.lowerSolution(root, "a solution")
+	case root.Kind == source.Object && root.Get("_tool") != nil:
+		c.report(diag.Syntax, root.Span(), "this is a single call, not a plan").
+			help("make it a list of one: put it behind \"- \"")
+	case root.Kind == source.Object:
+		c.lowerPlanFile(root)
+	default:
+		c.report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", describe(root)).
+			help("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
+	}
+}
+
+func describe(n *source.Node) string {
+	if n.Kind == source.Array && len(n.Items) > 0 {
+		return "a list that begins with " + n.Items[0].Kind.String() + " without \"_tool\" or \"type\""
+	}
+	return n.Kind.String()
+}
+
+func isCall(n *source.Node) bool { return n.Get("_tool") != nil }
+
+func isMessage(n *source.Node) bool { return n.Get("type") != nil || n.Get("kind") != nil }
+
+// isSolution tells what a model returned from a plan file: nothing but the four
+// keys of a solution, and among them one that a plan file doesn't have or
+// wouldn't bother to write.
+func isSolution(n *source.Node) bool {
+	telling := false
+	for _, f := range n.Fields {
+		switch f.Key.Text {
+		case "calls":
+		case "meta":
+			telling = true
+		case "advisors":
+			telling = telling || f.Value.Kind == source.Array && !slices.ContainsFunc(f.Value.Items, func(a *source.Node) bool { return a.Get("role") != nil })
+		case "output":
+			telling = telling || f.Value.Kind == source.Null
+		default:
+			return false
+		}
+	}
+	return telling && n.Get("calls") != nil
+}
+
+func (c *compilation) lowerPlanFile(root *source.Node) {
+	p := c.plan
+	text := func(to *string, what string) func(source.Field) {
+		return func(f source.Field) { *to = c.text(f.Value, what) }
+	}
+	// Schemas that others refer to come first, whatever the order of the text.
+	c.definitions(root, path.Dir(c.options.Name))
+	c.fields(root, "a plan file", map[string]func(source.Field){
+		"calls":       func(f source.Field) { p.CallsNode = f.Value },
+		"plan":        text(&p.Name, "\"plan\""),
+		"version":     text(&p.Version, "\"version\""),
+		"description": text(&p.Description, "\"description\""),
+		"input":       func(f source.Field) { p.InputNode, p.Input = f.Value, c.values(f.Value, "\"input\"") },
+		"state":       func(f source.Field) { p.StateNode, p.State = f.Value, c.values(f.Value, "\"state\"") },
+		"inputSchema": func(f source.Field) { p.InputSchema = c.schemaOf(f.Value, f.Value.Value(), "\"inputSchema\"") },
+		"stateSchema": func(f source.Field) { p.StateSchema = c.schemaOf(f.Value, f.Value.Value(), "\"stateSchema\"") },
+		"outputSchema": func(f source.Field) {
+			p.OutputSchema = c.schemaOf(f.Value, f.Value.Value(), "\"outputSchema\"")
+		},
+		"output":     func(f source.Field) { c.outputNode = f.Value },
+		"tools":      func(source.Field) {},
+		"schemas":    func(source.Field) {},
+		"activities": func(source.Field) {},
+		"import":     func(source.Field) {},
+		"servers":    func(f source.Field) { p.Servers = f.Value },
+		"advisors":   func(f source.Field) { p.Advisors = f.Value },
+		"advice":     func(source.Field) {},
+		"instances":  func(f source.Field) { c.instances(f.Value) },
+		"mode":       func(f source.Field) { p.Mode = c.oneOf(f.Value, "\"mode\"", "eager", "lazy") },
+		"terminate":  func(f source.Field) { p.Terminate = c.oneOf(f.Value, "\"terminate\"", "output", "calls") },
+		"writes": func(f source.Field) {
+			if c.oneOf(f.Value, "\"writes\"", "last", "once") == "once" {
+				p.Writes = Once
+			}
+		},
+		"limits": func(f source.Field) { c.limits(f.Value) },
+	})
+	if p.CallsNode == nil {
+		f := c.report(diag.Syntax, root.Span(), "a plan file needs \"calls\"")
+		f.Span.End = min(f.Span.End, f.Span.Start+1)
+		f.help("add \"calls:\" with a list of calls; an empty list is fine")
+	}
+}
+
+// namedSchemas reads "schemas", which every other schema of the document may
+// refer to, those of imports included.
+func (c *compilation) namedSchemas(root *source.Node) {
+	named := root.Get("schemas")
+	if named == nil {
+		return
+	}
+	if named.Kind != source.Object {
+		c.wants(named, "\"schemas\"", "a mapping from names to JSON Schemas")
+		return
+	}
+	for _, f := range named.Fields {
+		c.schemas[f.Key.Text] = f.Value.Value()
+	}
+	for _, f := range named.Fields {
+		c.schemaOf(f.Value, c.schemas[f.Key.Text], "the schema \""+f.Key.Text+"\"")
+	}
+}
+
+// definitions collects the tools and activities of a plan file or an import:
+// those of its imports first, so that its own, being later, win (S2.5).
+func (c *compilation) definitions(root *source.Node, dir string) {
+	if list := root.Get("import"); list != nil {
+		c.imports(list, dir)
+	}
+	c.namedSchemas(root)
+	if tools := root.Get("tools"); tools != nil {
+		c.declares = true
+		c.collectTools(tools, dir)
+	}
+	if activities := root.Get("activities"); activities != nil {
+		c.collectActivities(activities, dir)
+	}
+}
+
+// imports reads the files that a document names (S1.6).
+func (c *compilation) imports(list *source.Node, dir string) {
+	if list.Kind == source.String {
+		list = &source.Node{File: list.File, Kind: source.Array, Start: list.Start, End: list.End, Items: []*source.Node{list}}
+	}
+	if list.Kind != source.Array {
+		c.wants(list, "\"import\"", "a list of files")
+		return
+	}
+	for _, item := range list.Items {
+		if item.Kind != source.String {
+			c.wants(item, "an import", "a file's path, relative to this file")
+			continue
+		}
+		c.importFile(item, dir)
+	}
+}
+
+func (c *compilation) importFile(item *source.Node, dir string) {
+	name := path.Join(dir, item.Text)
+	switch {
+	case strings.Contains(item.Text, "://"):
+		c.report(diag.WrongType, item.Span(), "an import is a file in the workspace, never a URL").help("fetch the file once and keep it beside the plan")
+		return
+	case path.IsAbs(item.Text), name == "..", strings.HasPrefix(name, "../"), strings.Contains(item.Text, `\`):
+		c.report(diag.WrongType, item.Span(), "the import %q leaves the workspace", item.Text).
+			help("the workspace is the folder of the first file, or what --root says")
+		return
+	case slices.Contains(c.importing, name) || name == path.Clean(c.options.Name):
+		c.report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read: %s", item.Text, strings.Join(append(c.importing, name), " → ")).
+			help("move what both need into a third file")
+		return
+	case c.options.Open == nil:
+		c.report(diag.WrongType, item.Span(), "the import %q can't be read here: there is no workspace", item.Text)
+		return
+	case len(c.importing) >= maxImportDepth:
+		c.report(diag.Limit, item.Span(), "imports are nested more than %d deep", maxImportDepth)
+		return
+	}
+	text, err := c.options.Open(name)
+	if err != nil {
+		c.report(diag.WrongType, item.Span(), "the import %q can't be read: %v", item.Text, err).
+			help("imports are relative to the file that names them")
+		return
+	}
+	root := c.parse(source.NewFile(name, text))
+	if root == nil {
+		return
+	}
+	c.importing = append(c.importing, name)
+	defer func() { c.importing = c.importing[:len(c.importing)-1] }()
+	ignore := func(source.Field) {}
+	c.fields(root, "an imported file", map[string]func(source.Field){
+		"tools": ignore, "activities": ignore, "schemas": ignore, "advisors": ignore, "import": ignore, "description": ignore,
+	})
+	c.definitions(root, path.Dir(name))
+}
+
+const maxImportDepth = 100
+
+// overlay adds a file of activities that was named on the command line.
+func (c *compilation) overlay(file *source.File) {
+	root := c.parse(file)
+	if root == nil {
+		return
+	}
+	ignore := func(source.Field) {}
+	c.fields(root, "a file of activities", map[string]func(source.Field){
+		"activities": ignore, "servers": func(f source.Field) { c.plan.Servers = f.Value }, "description": ignore,
+	})
+	if activities := root.Get("activities"); activities != nil {
+		c.collectActivities(activities, path.Dir(file.Name))
+	}
+}
+
+// values reads input or state: a mapping of plain values, never expressions
+// (S4.8).
+func (c *compilation) values(n *source.Node, what string) any {
+	if n.Kind == source.Null {
+		return nil
+	}
+	if n.Kind != source.Object {
+		c.wants(n, what, "a mapping")
+		return nil
+	}
+	return n.Value()
+}
+
+// instances reads the instances of a plan file (S12.1).
+func (c *compilation) instances(n *source.Node) {
+	if n.Kind != source.Object {
+		c.wants(n, "\"instances\"", "a mapping from ids to {input, state}")
+		return
+	}
+	for _, f := range n.Fields {
+		one := Instance{ID: f.Key.Text, Node: f.Key}
+		c.fields(f.Value, "an instance", map[string]func(source.Field){
+			"input":       func(f source.Field) { one.Input = c.values(f.Value, "\"input\"") },
+			"state":       func(f source.Field) { one.State = c.values(f.Value, "\"state\"") },
+			"stateSchema": func(f source.Field) { c.schemaOf(f.Value, f.Value.Value(), "\"stateSchema\"") },
+		})
+		c.plan.Instances = append(c.plan.Instances, one)
+	}
+}
+
+func (c *compilation) limits(n *source.Node) {
+	l := &c.plan.Limits
+	count := func(to *int) func(source.Field) {
+		return func(f source.Field) {
+			i, err := strconv.Atoi(f.Value.Text)
+			if f.Value.Kind != source.Number || err != nil || i < 1 {
+				c.wantsLimit(f, "a whole number from 1")
+				return
+			}
+			*to = i
+		}
+	}
+	c.fields(n, "\"limits\"", map[string]func(source.Field){
+		"ticks": count(&l.Ticks), "calls": count(&l.Calls), "parallel": count(&l.Parallel), "tokens": count(&l.Tokens),
+		"time": func(f source.Field) { l.Time = c.duration(f.Value, "\"time\"") },
+		"cost": func(f source.Field) {
+			v, err := strconv.ParseFloat(f.Value.Text, 64)
+			if f.Value.Kind != source.Number || err != nil || v <= 0 {
+				c.wantsLimit(f, "a number above 0")
+				return
+			}
+			l.Cost = v
+		},
+	})
+}
+
+func (c *compilation) wantsLimit(f source.Field, expected string) {
+	c.report(diag.WrongType, f.Value.Span(), "the limit %q must be %s", f.Key.Text, expected)
+}
+
+// duration reads a time such as 300ms, 30s or 1h30m.
+func (c *compilation) duration(n *source.Node, what string) time.Duration {
+	if n.Kind == source.String {
+		if d, err := time.ParseDuration(n.Text); err == nil && d > 0 {
+			return d
+		}
+	}
+	c.report(diag.WrongType, n.Span(), "%s must be a duration above 0", what).help("write it like 300ms, 30s or 1h30m")
+	return 0
+}
+
+func (c *compilation) lowerSolution(root *source.Node, what string) {
+	c.fields(root, what, map[string]func(source.Field){
+		"calls":    func(f source.Field) { c.plan.CallsNode = f.Value },
+		"output":   func(f source.Field) { c.outputNode = f.Value },
+		"advisors": func(f source.Field) { c.plan.Advisors = f.Value },
+		"meta":     func(source.Field) {},
+	})
+}
+
+func (c *compilation) lowerRecord(root *source.Node) {
+	c.fields(root, "a process record", map[string]func(source.Field){
+		"context":  func(f source.Field) { c.lowerContext(f.Value) },
+		"schema":   func(source.Field) {},
+		"solution": func(source.Field) {},
+		"calls":    func(source.Field) {},
+	})
+	if calls := root.Get("calls"); calls != nil {
+		c.plan.CallsNode = calls
+	}
+	if solution := root.Get("solution"); solution != nil {
+		c.lowerSolution(solution, "a solution")
+	}
+}
+
+// lowerContext reads a list of messages: those of one kind are patches of one
+// object, the later over the earlier.
+func (c *compilation) lowerContext(n *source.Node) {
+	if n.Kind != source.Array {
+		c.wants(n, "a context", "a list of messages")
+		return
+	}
+	var plan *source.Node
+	for _, m := range n.Items {
+		if !isMessage(m) {
+			c.report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").help("types are %s", strings.Join(messageTypes, ", "))
+			continue
+		}
+		kind := "data"
+		if t := m.Get("type"); t != nil {
+			if kind = c.oneOf(t, "a message's \"type\"", messageTypes...); kind == "" {
+				continue
+			}
+		}
+		if kind == "plan" {
+			if plan != nil {
+				c.report(diag.WrongType, m.Span(), "a context holds at most one plan message").note(plan.Span(), "the first is here")
+				continue
+			}
+			plan = m
+		}
+		c.lowerMessage(m, kind)
+	}
+}
+
+var messageTypes = []string{"tool", "input", "state", "data", "plan", "advisor", "error", "meta", "text"}
+
+func (c *compilation) lowerMessage(m *source.Node, kind string) {
+	p := c.plan
+	switch kind {
+	case "tool":
+		c.declares = true
+		if tools := m.Get("tool"); tools != nil {
+			c.collectTools(tools, path.Dir(c.options.Name))
+		} else {
+			c.report(diag.WrongType, m.Span(), "a message of type tool needs its tools under \"tool\"")
+		}
+	case "plan":
+		if p.CallsNode = m.Get("plan"); p.CallsNode == nil {
+			c.report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
+		}
+		if mode := m.Get("mode"); mode != nil {
+			p.Mode = c.oneOf(mode, "\"mode\"", "eager", "lazy")
+		}
+	case "input", "state", "data":
+		c.valueMessage(m, kind)
+	case "advisor":
+		p.Advisors = m
+	}
+}
+
+// valueMessage reads the payload of an input, state or data message, under the
+// key of its own type or inline (S1.3), and its schema.
+func (c *compilation) valueMessage(m *source.Node, kind string) {
+	p := c.plan
+	payload, name := m.Get(kind), kind
+	if k := m.Get("kind"); k != nil && kind == "data" {
+		name = c.text(k, "\"kind\"")
+		if slices.Contains(builtinKinds, name) {
+			c.report(diag.WrongType, k.Span(), "the kind %q is built in", name).help("choose another name, or use a message of type %q", name)
+			return
+		}
+		if !slices.Contains(p.Kinds, name) {
+			p.Kinds = append(p.Kinds, name)
+			slices.Sort(p.Kinds)
+		}
+		if payload == nil {
+			payload = m.Get(name)
+		}
+	}
+	var value any
+	switch {
+	case payload != nil:
+		value = c.values(payload, "the payload of a message of type "+kind)
+	default:
+		inline := map[string]any{}
+		for _, f := range m.Fields {
+			if !slices.Contains(reservedInMessage, f.Key.Text) {
+				inline[f.Key.Text] = f.Value.Value()
+			}
+		}
+		if len(inline) > 0 {
+			value = inline
+		}
+	}
+	if s := m.Get("schema"); s != nil {
+		compiled := c.schemaOf(s, s.Value(), "the schema of a message of type "+kind)
+		switch kind {
+		case "input":
+			p.InputSchema = compiled
+		case "state":
+			p.StateSchema = compiled
+		}
+	}
+	if id := m.Get("_instance"); id != nil && id.Kind == source.String {
+		c.instanceValue(id, kind, value)
+		return
+	}
+	switch kind {
+	case "input":
+		p.Input, p.InputNode = patch(p.Input, value), m
+	case "state":
+		p.State, p.StateNode = patch(p.State, value), m
+	default:
+		if p.Data == nil {
+			p.Data = map[string]any{}
+		}
+		p.Data[name] = patch(p.Data[name], value)
+	}
+}
+
+func (c *compilation) instanceValue(id *source.Node, kind string, value any) {
+	p := c.plan
+	at := slices.IndexFunc(p.Instances, func(i Instance) bool { return i.ID == id.Text })
+	if at < 0 {
+		at = len(p.Instances)
+		p.Instances = append(p.Instances, Instance{ID: id.Text, Node: id})
+	}
+	switch kind {
+	case "input":
+		p.Instances[at].Input = patch(p.Instances[at].Input, value)
+	case "state":
+		p.Instances[at].State = patch(p.Instances[at].State, value)
+	}
+}
+
+var (
+	builtinKinds      = []string{"input", "state", "data", "error", "advice"}
+	reservedInMessage = []string{"type", "kind", "schema", "description", "_instance"}
+)
+
+// patch lays one value over another: objects key by key, anything else whole.
+func patch(under, over any) any {
+	o, ok := over.(map[string]any)
+	u, both := under.(map[string]any)
+	if !ok || !both {
+		if over == nil {
+			return under
+		}
+		return over
+	}
+	merged := make(map[string]any, len(u)+len(o))
+	for k, v := range u {
+		merged[k] = v
+	}
+	for k, v := range o {
+		merged[k] = patch(merged[k], v)
+	}
+	return merged
+}

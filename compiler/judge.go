@@ -1,0 +1,131 @@
+package compiler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// judgeNames looks for ids and paths that a reader can't tell apart, or can't
+// see (S2.6).
+func (c *compilation) judgeNames() {
+	tools := newNames(c, "tools")
+	for _, d := range c.toolDefs {
+		tools.add(d.name, d.key.Span())
+	}
+	activities := newNames(c, "activities")
+	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
+		if a := c.plan.Activities[name]; a.NameNode != nil {
+			activities.add(name, a.NameNode.Span())
+		}
+	}
+	instances := newNames(c, "instances")
+	for _, i := range c.plan.Instances {
+		instances.add(i.ID, i.Node.Span())
+	}
+	calls := newNames(c, "calls")
+	for _, call := range c.plan.Calls {
+		if call.ID != "" {
+			calls.add(call.ID, call.Node.Get("_id").Span())
+		}
+		if call.Tool == nil && !tools.has(call.ToolName) {
+			tools.add(call.ToolName, call.ToolNode.Span())
+		}
+	}
+	c.judgePaths()
+}
+
+// judgePaths looks at every path that is written or read, where it first
+// stands. Two spellings of one text (NFC, NFD) are left to the finding that the
+// path dangles, which names the other.
+func (c *compilation) judgePaths() {
+	p := c.plan
+	if p.Paths.ascii {
+		return
+	}
+	paths := newNames(c, "paths")
+	seen := make([]bool, p.Paths.Len())
+	seen[RootPath] = true
+	spellings := map[string]bool{}
+	place := func(id PathID, at func() source.Span) {
+		if seen[id] {
+			return
+		}
+		seen[id] = true
+		name := p.Paths.String(id)
+		if spelling := norm.NFC.String(name); !spellings[spelling] {
+			spellings[spelling] = true
+			paths.add(name, at())
+		}
+	}
+	for _, call := range p.Calls {
+		for _, route := range call.Output {
+			for _, path := range route {
+				place(path.ID, path.Span)
+			}
+		}
+	}
+	for i := range p.Reads {
+		place(p.Reads[i].Path, p.Reads[i].Span)
+	}
+}
+
+// names is one set of names that must be told apart.
+type names struct {
+	c         *compilation
+	what      string
+	seen      map[string]source.Span
+	skeletons map[string]string
+}
+
+func newNames(c *compilation, what string) *names {
+	return &names{c: c, what: what, seen: map[string]source.Span{}, skeletons: map[string]string{}}
+}
+
+func (n *names) has(name string) bool { _, ok := n.seen[name]; return ok }
+
+func (n *names) add(name string, at source.Span) {
+	if n.has(name) {
+		return
+	}
+	n.seen[name] = at
+	if r, _, what, bad := badCharacter(name); bad {
+		n.c.report(diag.ConfusableName, at, "the name %q holds %s, %s", diag.Escape(name), fmt.Sprintf("U+%04X", r), what).
+			help("remove it: a reader can't see it")
+		return
+	}
+	bones := skeleton(name)
+	if other, taken := n.skeletons[bones]; taken && other != name {
+		f := n.c.report(diag.ConfusableName, at, "two of the plan's %s look alike: %q and %q", n.what, spelled(name), spelled(other))
+		if first, ok := n.seen[other]; ok {
+			f.note(first, "the other is here")
+		}
+		f.help("spell both alike, or choose names that differ to the eye")
+		return
+	}
+	n.skeletons[bones] = name
+	if a, b, mixed := mixedScripts(name); mixed {
+		f := n.c.report(diag.ConfusableName, at, "the name %q mixes %s and %s letters", spelled(name), a, b)
+		f.Severity = diag.Warning
+		f.help("a letter of another script is easily taken for one of the rest")
+	}
+}
+
+// spelled writes a name with its characters beyond ASCII spelt out, so that two
+// that look alike don't in the message.
+func spelled(name string) string {
+	out := ""
+	for _, r := range name {
+		if r < 0x80 || r == '†' {
+			out += string(r)
+		} else {
+			out += fmt.Sprintf("U+%04X", r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,321 @@
+package compiler
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// metaKeys are the keys of a call that aren't parameters (S3.1), and of them
+// those that a tool's schema may constrain (S2.1).
+var (
+	metaKeys = []string{
+		"_tool", "_outputPath", "_outputMethod", "_instance", "_activity", "_delegate", "_scopes", "_output", "_reasoningForCall",
+		"_id", "_when", "_after", "_retry", "_timeout",
+	}
+	toolMetaKeys = []string{"_tool", "_output", "_outputPath", "_outputMethod", "_activity", "_delegate", "_scopes", "_instance", "_mock", "_reasoningForCall"}
+)
+
+// collectTools notes the definitions of a "tools" mapping, or of a list in
+// MCP's form.
+func (c *compilation) collectTools(n *source.Node, dir string) {
+	switch n.Kind {
+	case source.Object:
+		for _, f := range n.Fields {
+			c.toolDefs = append(c.toolDefs, definition{f.Key.Text, f.Key, f.Value, dir})
+		}
+	case source.Array:
+		for _, item := range n.Items {
+			if name := item.Get("name"); name != nil && name.Kind == source.String {
+				c.toolDefs = append(c.toolDefs, definition{name.Text, name, item, dir})
+			} else {
+				c.report(diag.WrongType, item.Span(), "a tool in a list needs a \"name\"").help("or write the tools as a mapping from names to schemas")
+			}
+		}
+	default:
+		c.wants(n, "\"tools\"", "a mapping from names to tools, or a list of tools with \"name\"")
+	}
+}
+
+// defineTools makes the tools once all definitions are known, so that the last
+// of each name wins (S2.5).
+func (c *compilation) defineTools() {
+	for _, d := range c.toolDefs {
+		tool := c.tool(d)
+		if tool == nil {
+			continue
+		}
+		if earlier := c.tools[d.name]; earlier != nil {
+			c.plan.Shadowed = append(c.plan.Shadowed, earlier)
+		}
+		c.tools[d.name] = tool
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
+		tool := c.tools[name]
+		c.plan.Tools = append(c.plan.Tools, tool)
+		c.resolve(tool)
+	}
+	c.plan.ToolsDeclared = c.declares
+}
+
+// Tool is the definition of a name that counts, or nil.
+func (p *Plan) Tool(name string) *Tool {
+	at, ok := slices.BinarySearchFunc(p.Tools, name, func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
+	if !ok {
+		return nil
+	}
+	return p.Tools[at]
+}
+
+// tool reads one definition, in the protocol's form or MCP's (S2.1).
+func (c *compilation) tool(d definition) *Tool {
+	if d.node.Kind != source.Object {
+		c.wants(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
+		return nil
+	}
+	t := &Tool{Name: d.name, Node: d.node, NameNode: d.key, Simulate: d.node.Get("x-simulate")}
+	if n := d.node.Get("description"); n != nil && n.Kind == source.String {
+		t.Description = n.Text
+	}
+	if n := d.node.Get("x-volatile"); n != nil {
+		t.Volatile = n.Kind == source.Bool && n.Text == "true"
+	}
+	t.Hints = hintsOf(d.node.Get("annotations"))
+
+	parameters, meta := d.node, d.node
+	if in := d.node.Get("inputSchema"); in != nil {
+		parameters = in
+	}
+	what := "the tool \"" + d.name + "\""
+	t.Parameters = c.schemaOf(parameters, parameterSchema(parameters), what)
+	if more := parameters.Get("additionalProperties"); more != nil {
+		t.Open = more.Kind != source.Bool || more.Text == "true"
+	}
+	field := func(key string) *source.Node {
+		if n := parameters.Get("properties").Get(key); n != nil {
+			return n
+		}
+		return meta.Get(key)
+	}
+	output := field("_output")
+	if output == nil {
+		output = d.node.Get("outputSchema")
+	}
+	if output != nil && !(output.Kind == source.Object && len(output.Fields) == 0) {
+		t.Output = c.schemaOf(output, withDefinitions(output.Value(), parameters), "the \"_output\" of "+what)
+		t.OutputNode = output
+	}
+	if n := field("_outputPath"); n != nil {
+		t.OutputPath = c.schemaOf(fixedAsConst(n), rawConst(n), "the \"_outputPath\" of "+what)
+	}
+	t.Activity = fixedText(field("_activity"))
+	t.ActivityNode = field("_activity")
+	t.Delegate = fixedText(field("_delegate"))
+	t.Mocks = mocks(d.node)
+	return t
+}
+
+// parameterSchema is the schema of a tool's parameters alone: its meta-fields
+// taken out of the properties and of what is required.
+func parameterSchema(n *source.Node) any {
+	raw, ok := n.Value().(map[string]any)
+	if !ok {
+		return n.Value()
+	}
+	for _, key := range toolMetaKeys {
+		delete(raw, key)
+	}
+	for _, key := range []string{"name", "annotations", "examples"} {
+		delete(raw, key) // MCP's, and ours: not part of the schema
+	}
+	if properties, ok := raw["properties"].(map[string]any); ok {
+		maps.DeleteFunc(properties, func(name string, _ any) bool { return strings.HasPrefix(name, "_") })
+	}
+	if required, ok := raw["required"].([]any); ok {
+		raw["required"] = slices.DeleteFunc(required, func(name any) bool {
+			s, ok := name.(string)
+			return ok && strings.HasPrefix(s, "_")
+		})
+	}
+	return raw
+}
+
+// withDefinitions lets a schema that stands inside a tool's see the tool's own
+// definitions, and its dialect.
+func withDefinitions(raw any, around *source.Node) any {
+	inner, ok := raw.(map[string]any)
+	if !ok {
+		return raw
+	}
+	for _, key := range []string{"$defs", "definitions", "$schema"} {
+		if outer := around.Get(key); outer != nil && inner[key] == nil {
+			inner[key] = outer.Value()
+		}
+	}
+	return inner
+}
+
+// A meta-field may be fixed by a bare string as well as by {const: …}.
+func rawConst(n *source.Node) any {
+	if n.Kind == source.String {
+		return map[string]any{"const": n.Text}
+	}
+	return n.Value()
+}
+
+func fixedAsConst(n *source.Node) *source.Node {
+	if n.Kind == source.String {
+		return &source.Node{File: n.File, Kind: source.Object, Start: n.Start, End: n.End}
+	}
+	return n
+}
+
+func fixedText(n *source.Node) string {
+	if n != nil && n.Kind == source.Object {
+		n = n.Get("const")
+	}
+	if n == nil || n.Kind != source.String {
+		return ""
+	}
+	return n.Text
+}
+
+func mocks(tool *source.Node) []any {
+	if mock := tool.Get("_mock"); mock != nil {
+		return []any{mock.Value()}
+	}
+	output := tool.Get("properties").Get("_output")
+	if output == nil {
+		output = tool.Get("_output")
+	}
+	for _, holder := range []*source.Node{tool, output} {
+		if examples := holder.Get("examples"); examples != nil && examples.Kind == source.Array && len(examples.Items) > 0 {
+			all, _ := examples.Value().([]any)
+			return all
+		}
+	}
+	return nil
+}
+
+func hintsOf(n *source.Node) Hints {
+	hint := func(key string) *bool {
+		if v := n.Get(key); v != nil && v.Kind == source.Bool {
+			yes := v.Text == "true"
+			return &yes
+		}
+		return nil
+	}
+	return Hints{hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"), hint("openWorldHint")}
+}
+
+// resolve finds the activity of a tool that its calls get unless they name one
+// themselves (S2.4).
+func (c *compilation) resolve(t *Tool) {
+	if t.Activity == "" {
+		if c.plan.Activities[t.Name] != nil {
+			t.Activity = t.Name
+		}
+		t.Latent = t.Activity == "" && t.Delegate == ""
+		return
+	}
+	if c.plan.Activities[t.Activity] == nil {
+		c.noActivity(t.ActivityNode, t.Activity)
+	}
+}
+
+func (c *compilation) noActivity(n *source.Node, name string) finding {
+	f := c.report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
+	names := slices.Sorted(maps.Keys(c.plan.Activities))
+	if near, ok := nearest(name, names); ok && n.Kind == source.String {
+		return f.rename(n.Span(), near, n.Style != source.Plain)
+	}
+	return f.help("define it under \"activities\", or give a file of activities with --activities")
+}
+
+// collectActivities reads an "activities" mapping (S2.3).
+func (c *compilation) collectActivities(n *source.Node, dir string) {
+	if n.Kind != source.Object {
+		c.wants(n, "\"activities\"", "a mapping from names to activities")
+		return
+	}
+	for _, f := range n.Fields {
+		if a := c.activity(definition{f.Key.Text, f.Key, f.Value, dir}); a != nil {
+			c.plan.Activities[a.Name] = a
+		}
+	}
+}
+
+func (c *compilation) activity(d definition) *Activity {
+	a := &Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: d.dir}
+	what := "the activity \"" + d.name + "\""
+	kinds := 0
+	kind := func(name string, read func(*source.Node)) func(source.Field) {
+		return func(f source.Field) {
+			kinds++
+			a.Kind = name
+			read(f.Value)
+		}
+	}
+	c.fields(d.node, what, map[string]func(source.Field){
+		"exec":        kind("exec", func(n *source.Node) { c.execActivity(a, n, what) }),
+		"expr":        kind("expr", func(n *source.Node) { c.exprActivity(a, n, what) }),
+		"http":        kind("http", func(n *source.Node) { c.mapping(n, what+"'s \"http\"") }),
+		"mcp":         kind("mcp", func(n *source.Node) { c.mapping(n, what+"'s \"mcp\"") }),
+		"plan":        kind("plan", func(n *source.Node) { c.text(n, what+"'s \"plan\"") }),
+		"description": func(source.Field) {},
+	})
+	if d.node.Kind == source.Object && kinds != 1 {
+		c.report(diag.WrongType, d.node.Span(), "%s needs exactly one of exec, expr, http, mcp, plan; it has %d", what, kinds)
+		return nil
+	}
+	return a
+}
+
+func (c *compilation) mapping(n *source.Node, what string) {
+	if n.Kind != source.Object {
+		c.wants(n, what, "a mapping")
+	}
+}
+
+func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
+	c.fields(n, what+"'s \"exec\"", map[string]func(source.Field){
+		"argv": func(f source.Field) {
+			if f.Value.Kind != source.Array || len(f.Value.Items) == 0 {
+				c.report(diag.WrongType, f.Value.Span(), "\"argv\" must be a list that begins with the program").help("write [program, argument, …]; there is no shell")
+				return
+			}
+			for _, item := range f.Value.Items {
+				a.Argv = append(a.Argv, c.text(item, "an item of \"argv\""))
+			}
+		},
+		"worker":  func(f source.Field) { a.Worker = c.boolean(f.Value, "\"worker\"") },
+		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
+	})
+	if n.Kind == source.Object && n.Get("argv") == nil {
+		c.report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).help("write exec: {argv: [program, argument, …]}")
+	}
+}
+
+func (c *compilation) exprActivity(a *Activity, n *source.Node, what string) {
+	if n.Kind != source.String {
+		c.wants(n, what+"'s \"expr\"", "an expression over the parameters, as a string")
+		return
+	}
+	e, err := expression.ParseCode(n.Text, expression.DefaultLimits())
+	if err != nil {
+		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Help = err.Help
+		return
+	}
+	a.Expression = e
+}
+
+func (c *compilation) boolean(n *source.Node, what string) bool {
+	if n.Kind != source.Bool {
+		c.wants(n, what, "true or false")
+	}
+	return n.Kind == source.Bool && n.Text == "true"
+}

@@ -1,0 +1,74 @@
+package runtime
+
+// indexHeap is a heap of calls: the earliest-listed comes out first.
+type indexHeap []int32
+
+func (h indexHeap) Len() int           { return len(h) }
+func (h indexHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h indexHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push and Pop are container/heap's.
+func (h *indexHeap) Push(x any) { *h = append(*h, x.(int32)) }
+
+// Pop takes the last element.
+func (h *indexHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// edges collects pairs, to be listed by their first element.
+type edges struct{ from, to []int32 }
+
+func (e *edges) add(from, to int32) {
+	e.from = append(e.from, from)
+	e.to = append(e.to, to)
+}
+
+type adjacency struct{ start, to []int32 }
+
+func (a adjacency) of(i int32) []int32 { return a.to[a.start[i]:a.start[i+1]] }
+
+// list brings the pairs into compressed adjacency, each list in the order in
+// which its pairs were added.
+func (e *edges) list(n int) adjacency {
+	a := adjacency{start: make([]int32, n+1), to: make([]int32, len(e.to))}
+	for _, from := range e.from {
+		a.start[from+1]++
+	}
+	for i := range n {
+		a.start[i+1] += a.start[i]
+	}
+	next := make([]int32, n)
+	copy(next, a.start)
+	for i, from := range e.from {
+		a.to[next[from]] = e.to[i]
+		next[from]++
+	}
+	return a
+}
+
+// over lays one value over another, key by key at the top.
+func over(under any, on map[string]any) any {
+	base, _ := under.(map[string]any)
+	if len(base) == 0 && len(on) == 0 {
+		if under == nil && on == nil {
+			return nil
+		}
+	}
+	out := make(map[string]any, len(base)+len(on))
+	for key, value := range base { // order doesn't matter: a copy
+		out[key] = value
+	}
+	for key, value := range on {
+		out[key] = value
+	}
+	return out
+}
+
+func anyObject(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}

@@ -1,0 +1,395 @@
+package runtime
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
+
+// A Log is the state of a run: initial values and an append-only list of
+// messages (S5.3). Values are never changed in place; a reader may keep what it
+// got.
+type Log struct {
+	plan     *compiler.Plan
+	initial  map[string]any // by kind: input, state, data
+	messages []Message
+	at       [][]int32 // by path: the messages written to exactly it, in the order of the log
+	written  []PathSet // by path, made when first asked for: the written paths that overlap it
+}
+
+// PathSet is the written paths that overlap a path.
+type PathSet struct {
+	known        bool
+	above, below []compiler.PathID // above: from the kind down, the path itself last; below: in order of id
+}
+
+func newLog(p *compiler.Plan, initial map[string]any) *Log {
+	return &Log{plan: p, initial: initial, at: make([][]int32, p.Paths.Len()), written: make([]PathSet, p.Paths.Len())}
+}
+
+// Messages are the entries so far, in the order in which they were written.
+func (l *Log) Messages() []Message { return l.messages }
+
+func (l *Log) append(m Message) {
+	l.at[m.Path] = append(l.at[m.Path], int32(len(l.messages)))
+	l.messages = append(l.messages, m)
+}
+
+// walk follows the path from one of its prefixes, at which value stands, down to
+// its end.
+func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
+	if id == from {
+		return value, true
+	}
+	value, ok := l.walk(value, from, l.plan.Paths.Parent(id))
+	if !ok {
+		return nil, false
+	}
+	return compiler.Step(value, l.plan.Paths.Segment(id))
+}
+
+// overlapping is which paths that the plan may write overlap a path.
+func (l *Log) overlapping(id compiler.PathID) *PathSet {
+	set := &l.written[id]
+	if set.known {
+		return set
+	}
+	set.known = true
+	for up := id; up > compiler.RootPath; up = l.plan.Paths.Parent(up) {
+		if l.plan.Written(up) {
+			set.above = append(set.above, up)
+		}
+	}
+	slices.Reverse(set.above)
+	l.plan.Paths.Below(id, func(p compiler.PathID) bool {
+		if p != id && l.plan.Written(p) {
+			set.below = append(set.below, p)
+		}
+		return true
+	})
+	slices.Sort(set.below)
+	return set
+}
+
+// resolve is the value at a path, made of the initial value and the messages of
+// the calls that are visible, and whether there is one.
+//
+// The messages count in the graph's topological order, whenever they were
+// written: the newest set that covers the path ends the search, and what came
+// after it is applied to its value, oldest first.
+func (l *Log) resolve(id compiler.PathID, visible func(call int) bool) (any, bool) {
+	set := l.overlapping(id)
+	if len(set.above) == 1 && len(set.below) == 0 {
+		if value, there, ok := l.resolveSimple(id, set.above[0], visible); ok {
+			return value, there
+		}
+	}
+	seen := l.visible(set, visible)
+	if len(seen) == 0 {
+		return l.walk(any(l.initial), compiler.RootPath, id)
+	}
+	// A message above the path that isn't a set needs the whole value above.
+	root := id
+	for _, m := range seen {
+		if m.Method != compiler.Set && l.plan.Paths.Depth(m.Path) < l.plan.Paths.Depth(root) {
+			root = m.Path
+		}
+	}
+	if root != id {
+		whole, there := l.resolve(root, visible)
+		if !there {
+			return nil, false
+		}
+		return l.walk(whole, root, id)
+	}
+	f := fold{paths: l.plan.Paths, root: id}
+	first := 0
+	f.value, f.there = l.walk(any(l.initial), compiler.RootPath, id)
+	for i := len(seen) - 1; i >= 0; i-- {
+		if m := seen[i]; m.Method == compiler.Set && l.plan.Paths.IsAbove(m.Path, id) {
+			f.value, f.there = l.walk(m.Value, m.Path, id)
+			first = i + 1
+			break
+		}
+	}
+	for _, m := range seen[first:] {
+		_ = f.apply(m) // one that doesn't fit, being unordered with what it doesn't fit, is left out
+	}
+	return f.value, f.there
+}
+
+// resolveSimple is resolve where only one written path matters, and one message
+// at most: by far the commonest case.
+func (l *Log) resolveSimple(id, from compiler.PathID, visible func(call int) bool) (value any, there, ok bool) {
+	at := l.at[from]
+	if len(at) > 1 {
+		return nil, false, false
+	}
+	if len(at) == 0 || !visible(l.messages[at[0]].Call) {
+		value, there = l.walk(any(l.initial), compiler.RootPath, id)
+		return value, there, true
+	}
+	m := &l.messages[at[0]]
+	if m.Method != compiler.Set {
+		return nil, false, false
+	}
+	if from == id {
+		return m.Value, true, true
+	}
+	value, there = l.walk(m.Value, from, id)
+	return value, there, true
+}
+
+// visible gathers the messages on a set of paths that may be seen, in the order
+// in which they count. Of failure records that overlap, that of the call listed
+// first stands (S5.8).
+func (l *Log) visible(set *PathSet, visible func(call int) bool) []*Message {
+	var places []int32
+	failures := 0
+	for _, paths := range [][]compiler.PathID{set.above, set.below} {
+		for _, p := range paths {
+			for _, at := range l.at[p] {
+				if visible(l.messages[at].Call) {
+					places = append(places, at)
+					if l.messages[at].Failure {
+						failures++
+					}
+				}
+			}
+		}
+	}
+	rank := l.plan.Graph.Rank
+	slices.SortFunc(places, func(a, b int32) int {
+		if d := rank(l.messages[a].Call) - rank(l.messages[b].Call); d != 0 {
+			return d
+		}
+		return int(a - b)
+	})
+	seen := make([]*Message, 0, len(places))
+	for _, at := range places {
+		m := &l.messages[at]
+		if failures > 1 && m.Failure && l.yields(m, places) {
+			continue
+		}
+		seen = append(seen, m)
+	}
+	return seen
+}
+
+// yields tells whether a failure record gives way to that of a call listed
+// before its own.
+func (l *Log) yields(m *Message, places []int32) bool {
+	return slices.ContainsFunc(places, func(at int32) bool {
+		o := &l.messages[at]
+		return o.Failure && o.Call < m.Call && l.plan.Paths.Overlap(o.Path, m.Path)
+	})
+}
+
+// anyone sees every message.
+func anyone(int) bool { return true }
+
+// whole is the value of a kind, of all messages.
+func (l *Log) whole(kind string) any {
+	id, ok := l.plan.Paths.Lookup(compiler.RootPath, expression.Segment{Key: kind})
+	if !ok {
+		return l.initial[kind]
+	}
+	value, _ := l.resolve(id, anyone)
+	return value
+}
+
+// A fold applies messages to the value at one path. It copies what it changes,
+// each container once.
+type fold struct {
+	paths *compiler.PathTable
+	root  compiler.PathID
+	value any
+	there bool
+	owned map[compiler.PathID]bool // containers that this fold made
+}
+
+// apply applies one message at or below the fold's root.
+func (f *fold) apply(m *Message) error {
+	var steps []compiler.PathID
+	for id := m.Path; id != f.root; id = f.paths.Parent(id) {
+		steps = append(steps, id)
+	}
+	slices.Reverse(steps)
+	value, err := f.put(f.root, f.value, steps, m)
+	if err != nil {
+		return err
+	}
+	f.value, f.there = value, true
+	return nil
+}
+
+// put gives the container at a path with the message applied below it.
+func (f *fold) put(at compiler.PathID, under any, steps []compiler.PathID, m *Message) (any, error) {
+	if len(steps) == 0 {
+		mine := f.owned[at]
+		f.disown(at)
+		if list, ok := under.([]any); ok && mine && m.Method == compiler.Push {
+			f.own(at)
+			return append(list, m.Value), nil
+		}
+		value, err := combine(m.Method, under, m.Value)
+		if err == nil && m.Method == compiler.Push {
+			f.own(at)
+		}
+		return value, err
+	}
+	next := steps[0]
+	segment := f.paths.Segment(next)
+	switch base := under.(type) {
+	case nil:
+		if segment.IsIndex {
+			if segment.Index != 0 {
+				return nil, fmt.Errorf("index %d of a list that is empty", segment.Index)
+			}
+			value, err := f.put(next, nil, steps[1:], m)
+			if err != nil {
+				return nil, err
+			}
+			f.own(at)
+			return []any{value}, nil
+		}
+		value, err := f.put(next, nil, steps[1:], m)
+		if err != nil {
+			return nil, err
+		}
+		f.own(at)
+		return map[string]any{segment.Key: value}, nil
+	case map[string]any:
+		if segment.IsIndex {
+			return nil, fmt.Errorf("an index, [%d], of an object", segment.Index)
+		}
+		value, err := f.put(next, base[segment.Key], steps[1:], m)
+		if err != nil {
+			return nil, err
+		}
+		if !f.owned[at] {
+			base = maps.Clone(base)
+			f.own(at)
+		}
+		base[segment.Key] = value
+		return base, nil
+	case []any:
+		if !segment.IsIndex {
+			return nil, fmt.Errorf("a key, %q, of a list", segment.Key)
+		}
+		if segment.Index > len(base) {
+			return nil, fmt.Errorf("index %d of a list of %d", segment.Index, len(base))
+		}
+		var inner any
+		if segment.Index < len(base) {
+			inner = base[segment.Index]
+		}
+		value, err := f.put(next, inner, steps[1:], m)
+		if err != nil {
+			return nil, err
+		}
+		if !f.owned[at] {
+			base = slices.Clip(slices.Clone(base))
+			f.own(at)
+		}
+		if segment.Index == len(base) {
+			return append(base, value), nil
+		}
+		base[segment.Index] = value
+		return base, nil
+	}
+	return nil, fmt.Errorf("a path below %s", kindOf(under))
+}
+
+func (f *fold) own(at compiler.PathID) {
+	if f.owned == nil {
+		f.owned = map[compiler.PathID]bool{}
+	}
+	f.owned[at] = true
+}
+
+// disown forgets the containers at and below a path whose value is replaced.
+func (f *fold) disown(at compiler.PathID) {
+	if len(f.owned) == 0 {
+		return
+	}
+	f.paths.Below(at, func(id compiler.PathID) bool {
+		delete(f.owned, id)
+		return true
+	})
+}
+
+// combine applies a method to what stands at the path itself (S5.3). Absent and
+// null are an empty base.
+func combine(method compiler.Method, under, over any) (any, error) {
+	switch method {
+	case compiler.Set:
+		return over, nil
+	case compiler.Merge:
+		if _, isObject := under.(map[string]any); under != nil && !isObject {
+			return nil, fmt.Errorf("merge into %s", kindOf(under))
+		}
+		return mergeDeep(under, over), nil
+	case compiler.Assign:
+		base, isObject := under.(map[string]any)
+		patch, isPatch := over.(map[string]any)
+		if under != nil && !isObject {
+			return nil, fmt.Errorf("assign to %s", kindOf(under))
+		}
+		if !isPatch {
+			return nil, fmt.Errorf("assign of %s", kindOf(over))
+		}
+		out := make(map[string]any, len(base)+len(patch))
+		maps.Copy(out, base)
+		maps.Copy(out, patch)
+		return out, nil
+	case compiler.Push, compiler.Concat:
+		base, isList := under.([]any)
+		if under != nil && !isList {
+			return nil, fmt.Errorf("%s to %s", method, kindOf(under))
+		}
+		if method == compiler.Push {
+			return append(slices.Clip(base), over), nil
+		}
+		more, isMore := over.([]any)
+		if !isMore {
+			return nil, fmt.Errorf("concat of %s", kindOf(over))
+		}
+		return append(slices.Clip(base), more...), nil
+	}
+	panic("unknown method")
+}
+
+// mergeDeep is RFC 7396 except that null stays.
+func mergeDeep(under, over any) any {
+	patch, ok := over.(map[string]any)
+	if !ok {
+		return over
+	}
+	base, _ := under.(map[string]any)
+	out := make(map[string]any, len(base)+len(patch))
+	maps.Copy(out, base)
+	for key, value := range patch {
+		out[key] = mergeDeep(out[key], value)
+	}
+	return out
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case float64:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}

@@ -1,0 +1,323 @@
+// Package simulate rehearses a plan: the same machine as a real run, on a
+// virtual clock, with activities whose results, durations and failures are made
+// up from what the tools say of themselves (S15). The same seed gives the same
+// rehearsal.
+package simulate
+
+import (
+	"cmp"
+	"container/heap"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+)
+
+// Options say what is to be rehearsed.
+type Options struct {
+	runtime.Options
+	// Seed decides everything that is left to chance.
+	Seed uint64
+	// Schedule, above 0, draws durations anew and leaves results alone: another
+	// interleaving of the same work.
+	Schedule int
+	// Fail names tools (or calls) whose activities fail every time.
+	Fail []string
+	// Observe sees every command at its virtual time.
+	Observe func(at time.Duration, c runtime.Command)
+}
+
+// A Scenario is one rehearsal (S15.2).
+type Scenario struct {
+	Seed         uint64
+	Schedule     int
+	Outcome      *runtime.Outcome
+	Calls        []CallReport // in plan order
+	Makespan     time.Duration
+	LowerBound   time.Duration // the larger of the critical path and the work divided by the parallelism
+	Work         time.Duration // of all activities together
+	Cost         float64
+	CriticalPath []int // calls, first to last
+	Critical     time.Duration
+	Peak         int // activities at work at once, at most
+}
+
+// A CallReport is what became of one call.
+type CallReport struct {
+	Call     *compiler.Call
+	Status   runtime.Status
+	Reason   string
+	Failure  *runtime.Failure
+	Routed   bool
+	Attempts int
+	Started  bool
+	From, To time.Duration // first start, and settlement; both the settlement of one that never started
+	Busy     time.Duration // its activity at work, all tries together
+	Cost     float64
+	Output   any
+
+	since time.Duration // the try at work began
+}
+
+// Run rehearses the plan once.
+func Run(v *analyzer.Verified, o Options) *Scenario {
+	w := &world{plan: v.Plan(), options: o, machine: runtime.New(v, o.Options), profiles: map[*compiler.Tool]profile{}}
+	w.out = &Scenario{Seed: o.Seed, Schedule: o.Schedule, Calls: make([]CallReport, len(w.plan.Calls))}
+	for i, call := range w.plan.Calls {
+		w.out.Calls[i].Call = call
+	}
+	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Begun}))
+	for len(w.due) > 0 && w.out.Outcome == nil {
+		next := heap.Pop(&w.due).(happening)
+		e := next.event
+		if e.Call >= 0 && w.machine.Status(e.Call).Settled() {
+			continue // a timer nobody waits for any more doesn't make the rehearsal longer
+		}
+		w.now = next.at
+		e.At = next.at
+		if e.Kind == runtime.Ended && e.Attempt == w.out.Calls[e.Call].Attempts && w.machine.Status(e.Call) == runtime.Running {
+			w.stopped(e.Call)
+		}
+		w.carryOut(w.machine.Step(e))
+	}
+	w.out.Makespan = w.now
+	w.analyse()
+	return w.out
+}
+
+type world struct {
+	plan     *compiler.Plan
+	options  Options
+	machine  *runtime.Machine
+	now      time.Duration
+	due      calendar
+	order    int
+	running  int
+	profiles map[*compiler.Tool]profile
+	out      *Scenario
+}
+
+// A happening is an event that lies in the future.
+type happening struct {
+	at    time.Duration
+	order int // of two at one time, the one planned first
+	event runtime.Event
+}
+
+type calendar []happening
+
+func (c calendar) Len() int { return len(c) }
+func (c calendar) Less(i, j int) bool {
+	return c[i].at < c[j].at || c[i].at == c[j].at && c[i].order < c[j].order
+}
+func (c calendar) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+func (c *calendar) Push(x any)   { *c = append(*c, x.(happening)) }
+func (c *calendar) Pop() any {
+	last := (*c)[len(*c)-1]
+	*c = (*c)[:len(*c)-1]
+	return last
+}
+
+func (w *world) later(after time.Duration, e runtime.Event) {
+	w.order++
+	heap.Push(&w.due, happening{w.now + after, w.order, e})
+}
+
+func (w *world) carryOut(commands []runtime.Command) {
+	for _, c := range commands {
+		if w.options.Observe != nil {
+			w.options.Observe(w.now, c)
+		}
+		switch c.Kind {
+		case runtime.Start:
+			w.start(c)
+		case runtime.Cancel:
+			w.stopped(c.Call)
+		case runtime.SetTimer:
+			w.later(c.After, runtime.Event{Kind: runtime.Fired, Call: c.Call, Attempt: c.Attempt})
+		case runtime.Settle:
+			w.settled(c)
+		case runtime.Finish:
+			w.out.Outcome = c.Outcome
+		}
+	}
+}
+
+// start makes up how a try goes, and when it will have gone.
+func (w *world) start(c runtime.Command) {
+	call, report := w.plan.Calls[c.Call], &w.out.Calls[c.Call]
+	if !report.Started {
+		report.Started, report.From = true, w.now
+	}
+	report.Attempts = c.Attempt
+	report.since = w.now
+	if w.running++; w.running > w.out.Peak {
+		w.out.Peak = w.running
+	}
+	how := w.profile(call.Tool)
+	report.Cost += how.cost
+	duration := how.duration(w.chance(call, c.Attempt, w.options.Schedule))
+	if w.options.Schedule > 0 {
+		duration = time.Duration(float64(duration) * (0.1 + 1.9*w.chance(call, c.Attempt, w.options.Schedule+1).Float64()))
+	}
+	e := runtime.Event{Kind: runtime.Ended, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	chance := w.chance(call, c.Attempt, -1)
+	switch {
+	case slices.Contains(w.options.Fail, call.ToolName), slices.Contains(w.options.Fail, call.Name):
+		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the rehearsal was told to let it fail"}
+	case chance.Float64() < how.failure:
+		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "a failure drawn at the tool's rate"}
+	default:
+		e.Value, e.Failure = w.result(call, c.Params, chance)
+	}
+	w.later(duration, e)
+}
+
+// stopped ends a try, well or badly.
+func (w *world) stopped(call int) {
+	w.running--
+	w.out.Calls[call].Busy += w.now - w.out.Calls[call].since
+}
+
+func (w *world) settled(c runtime.Command) {
+	report := &w.out.Calls[c.Call]
+	report.Status, report.Reason, report.To = c.Settlement.Status, c.Settlement.Reason, w.now
+	report.Failure, report.Routed, report.Output = c.Settlement.Failure, c.Settlement.Routed, c.Settlement.Output
+	if !report.Started {
+		report.From = w.now
+	}
+}
+
+// chance is the source of randomness for one try of a call: it depends on the
+// seed and the call's name alone, never on what else happens, so that results
+// are the same under every schedule.
+func (w *world) chance(call *compiler.Call, attempt, schedule int) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(call.Name))
+	return rand.New(rand.NewPCG(w.options.Seed, h.Sum64()^uint64(attempt)<<32^uint64(schedule+1)))
+}
+
+// result makes up what an activity gives back: what the tool's own examples
+// say, what a pure expression computes, or a value that the tool's "_output"
+// accepts.
+func (w *world) result(call *compiler.Call, params map[string]any, chance *rand.Rand) (any, *runtime.Failure) {
+	if call.Tool != nil && len(call.Tool.Mocks) > 0 {
+		return call.Tool.Mocks[chance.IntN(len(call.Tool.Mocks))], nil
+	}
+	if a := w.plan.Activities[call.Activity]; a != nil && a.Expression != nil {
+		value, err := a.Expression.EvalCode(params)
+		if err != nil {
+			return nil, &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
+		}
+		return value, nil
+	}
+	if call.Produced != nil {
+		return call.Produced.Value(), nil
+	}
+	if call.Tool == nil || call.Tool.Output == nil {
+		return nil, nil
+	}
+	value, ok := call.Tool.Output.Sample(chance)
+	if !ok {
+		return nil, &runtime.Failure{Code: activity.CodeBadOutput, Message: "no value that fits the tool's \"_output\" could be made up; give it \"examples\""}
+	}
+	return value, nil
+}
+
+// A profile is what a tool says of its duration, cost and failures
+// (x-simulate).
+type profile struct {
+	p50, p95      time.Duration
+	cost, failure float64
+}
+
+// defaultDuration is how long an activity takes whose tool says nothing.
+const defaultDuration = 100 * time.Millisecond
+
+func (p profile) duration(chance *rand.Rand) time.Duration {
+	if p.p95 <= p.p50 {
+		return p.p50
+	}
+	// Log-normal, as service times tend to be; 1.6449 is the 95th percentile of
+	// the standard normal distribution.
+	sigma := math.Log(float64(p.p95)/float64(p.p50)) / 1.6449
+	return time.Duration(float64(p.p50) * math.Exp(sigma*chance.NormFloat64()))
+}
+
+func (w *world) profile(tool *compiler.Tool) profile {
+	if tool == nil {
+		return profile{p50: defaultDuration}
+	}
+	p, known := w.profiles[tool]
+	if !known {
+		p = readProfile(tool.Simulate)
+		w.profiles[tool] = p
+	}
+	return p
+}
+
+func readProfile(n *source.Node) profile {
+	p := profile{p50: defaultDuration}
+	read := func(n *source.Node, to *time.Duration) {
+		if n != nil && n.Kind == source.String {
+			if d, err := time.ParseDuration(n.Text); err == nil && d >= 0 {
+				*to = d
+			}
+		}
+	}
+	number := func(n *source.Node) float64 {
+		if n == nil || n.Kind != source.Number {
+			return 0
+		}
+		f, _ := n.Value().(float64)
+		return f
+	}
+	duration := n.Get("duration")
+	read(duration, &p.p50)
+	read(duration.Get("p50"), &p.p50)
+	read(duration.Get("p95"), &p.p95)
+	p.cost, p.failure = number(n.Get("cost")), number(n.Get("failure"))
+	return p
+}
+
+// analyse works out what the rehearsal tells of time and cost.
+func (w *world) analyse() {
+	longest := make([]time.Duration, len(w.plan.Calls)) // of a path that ends with the call
+	before := make([]int32, len(w.plan.Calls))
+	last := int32(-1)
+	for _, i := range w.plan.Graph.Order() {
+		before[i] = -1
+		for _, d := range w.plan.Graph.Deps(int(i)) {
+			if longest[d] > longest[i] {
+				longest[i], before[i] = longest[d], d
+			}
+		}
+		r := &w.out.Calls[i]
+		longest[i] += r.Busy
+		w.out.Work += r.Busy
+		w.out.Cost += r.Cost
+		if last < 0 || longest[i] > longest[last] {
+			last = i
+		}
+	}
+	if last >= 0 {
+		w.out.Critical = longest[last]
+	}
+	for at := last; at >= 0; at = before[at] {
+		if w.out.Calls[at].Started {
+			w.out.CriticalPath = append(w.out.CriticalPath, int(at))
+		}
+	}
+	slices.Reverse(w.out.CriticalPath)
+	w.out.LowerBound = w.out.Critical
+	if parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel); parallel > 0 {
+		w.out.LowerBound = max(w.out.LowerBound, w.out.Work/time.Duration(parallel))
+	}
+}
