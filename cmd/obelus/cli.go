@@ -181,14 +181,18 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 		lacking *pflag.ValueRequiredError
 		invalid *pflag.InvalidValueError
 	)
+	owner := cmd.Name() + " has"
+	if !cmd.HasParent() {
+		owner = "there is"
+	}
 	hint := fmt.Sprintf("\"%s --help\" lists the flags", cmd.CommandPath())
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if unknown.GetSpecifiedShortnames() != "" {
-			return troubled("%s has no flag %q", cmd.Name(), "-"+name).advise("%s", hint)
+			return troubled("%s no flag %q", owner, "-"+name).advise("%s", hint)
 		}
-		t := troubled("%s has no flag %q", cmd.Name(), "--"+name)
+		t := troubled("%s no flag %q", owner, "--"+name)
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near, ok := compiler.Nearest(name, names); ok {

@@ -1,0 +1,66 @@
+# make check is what CI runs. make test is the quick half of it.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+GO ?= go
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME ?= 3s
+BENCHCOUNT ?= 6
+
+.PHONY: check build fmt vet staticcheck test race fuzz generated readme bench update clean
+
+check: fmt vet staticcheck test race generated readme fuzz
+
+build:
+	$(GO) build -o obelus ./cmd/obelus
+
+fmt:
+	@untidy=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	if [ -n "$$untidy" ]; then echo "gofmt -w would change:"; echo "$$untidy"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+staticcheck: .tools/staticcheck
+	.tools/staticcheck ./...
+
+.tools/staticcheck:
+	GOBIN=$(CURDIR)/.tools $(GO) install $(STATICCHECK)
+
+test:
+	$(GO) test ./...
+
+race:
+	$(GO) test -race ./runtime/...
+
+# Every fuzz target for a moment: enough to see that none fails at once.
+fuzz:
+	@for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$package" | tail -n 1; \
+		done; \
+	done
+
+# Expected outputs that the tests can write themselves are up to date.
+generated:
+	@sums() { git ls-files -co --exclude-standard | while read -r file; do [ ! -f "$$file" ] || sha256sum "$$file"; done; }; \
+	before=$$(sums); $(MAKE) --no-print-directory update; after=$$(sums); \
+	if [ "$$before" != "$$after" ]; then echo "-update changes:"; diff <(echo "$$before") <(echo "$$after") | grep '^>' || true; exit 1; fi
+
+update:
+	@for folder in $$(git grep -lE 'flag\.Bool\("update"' -- '*_test.go' | xargs -r -n 1 dirname | sort -u); do \
+		$(GO) test "./$$folder" -update; \
+	done
+
+# The README's first command works as it stands there.
+readme:
+	@command=$$(grep -oE 'go run \./cmd/obelus run [^` ]+' README.md | head -n 1); \
+	[ -n "$$command" ] || { echo "README.md has no 'go run ./cmd/obelus run …'"; exit 1; }; \
+	echo "$$command"; $$command < /dev/null
+
+# For benchstat: make bench > new.txt
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -timeout 0 ./...
+
+clean:
+	rm -rf obelus .tools

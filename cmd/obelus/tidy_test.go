@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/obelus-dev/obelus/"
+
+// mayImport says which of our packages each package may import. A package that
+// isn't listed is new, and has to be given its place.
+var mayImport = map[string][]string{
+	"compiler/source":     {},
+	"compiler/diag":       {"compiler/source"},
+	"compiler/expression": {"compiler/source", "compiler/diag"},
+	"compiler/schema":     {"compiler/source", "compiler/diag"},
+	"compiler/planschema": {},
+	"compiler":            {"compiler/source", "compiler/diag", "compiler/expression", "compiler/schema"},
+	"analyzer":            {"compiler", "compiler/*"},
+	"dot":                 {"compiler", "compiler/*"},
+	"runtime":             {"compiler", "compiler/*", "analyzer"},
+	"runtime/activity":    {"compiler", "compiler/*", "analyzer", "runtime"},
+	"runtime/local":       {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
+	"runtime/simulate":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
+	"cmd/obelus":          {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*"},
+}
+
+const maxLines = 600
+
+// Imports point one way, files stay readable, and the machine stays a machine.
+func TestTidy(t *testing.T) {
+	root := filepath.Join("..", "..")
+	seen := map[string]bool{}
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && relative != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || entry.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		if filepath.Ext(name) == ".go" {
+			seen[filepath.ToSlash(filepath.Dir(relative))] = true
+			inspectFile(t, name, filepath.ToSlash(relative))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !seen["compiler"] || !seen["cmd/obelus"] {
+		t.Fatalf("the source wasn't found: %v", seen)
+	}
+}
+
+func inspectFile(t *testing.T, name, relative string) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if lines := strings.Count(string(text), "\n"); lines > maxLines {
+		t.Errorf("%s has %d lines; a file has at most %d", relative, lines, maxLines)
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, relative, text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	folder := relative[:max(0, strings.LastIndex(relative, "/"))]
+	allowed, known := mayImport[folder]
+	if !known {
+		t.Errorf("%s: the folder %q has no place among the imports yet", relative, folder)
+	}
+	test := strings.HasSuffix(relative, "_test.go")
+	for _, spec := range file.Imports {
+		path, _ := strconv.Unquote(spec.Path.Value)
+		ours, ok := strings.CutPrefix(path, module)
+		if !ok || test || ours == folder {
+			continue
+		}
+		above := ours[:max(0, strings.LastIndex(ours, "/"))]
+		if !slices.Contains(allowed, ours) && !slices.Contains(allowed, above+"/*") {
+			t.Errorf("%s imports %q, which lies above it", relative, ours)
+		}
+	}
+	if folder == "runtime" && !test {
+		inspectMachine(t, fset, file)
+	}
+}
+
+// S8.1: the machine holds no goroutine, clock, chance, file or network.
+func inspectMachine(t *testing.T, fset *token.FileSet, file *ast.File) {
+	forbidden := []string{"math/rand", "math/rand/v2", "crypto/rand", "os", "os/exec", "net", "net/http", "io/fs", "sync", "sync/atomic", "context", "syscall"}
+	for _, spec := range file.Imports {
+		if path, _ := strconv.Unquote(spec.Path.Value); slices.Contains(forbidden, path) {
+			t.Errorf("%s: the machine imports %q", fset.Position(spec.Pos()), path)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			t.Errorf("%s: the machine starts a goroutine", fset.Position(n.Pos()))
+		case *ast.SelectStmt, *ast.ChanType, *ast.SendStmt:
+			t.Errorf("%s: the machine uses a channel", fset.Position(n.Pos()))
+		case *ast.SelectorExpr:
+			if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"}, n.Sel.Name) {
+				t.Errorf("%s: the machine reads a clock", fset.Position(n.Pos()))
+			}
+		}
+		return true
+	})
+}
+
+// S8.1: nothing in the machine depends on the order of a map.
+func TestMachineGoesOverNoMap(t *testing.T) {
+	fset := token.NewFileSet()
+	files, info := typed(t, fset, "runtime")
+	if len(files) == 0 {
+		t.Fatal("the machine wasn't found")
+	}
+	for _, file := range files {
+		sorted := map[ast.Node]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.RangeStmt:
+				if _, ok := info.TypeOf(n.X).Underlying().(*types.Map); ok {
+					t.Errorf("%s: the machine goes over a map", fset.Position(n.Pos()))
+				}
+			case *ast.CallExpr:
+				if strings.HasPrefix(types.ExprString(n.Fun), "slices.Sorted") && len(n.Args) > 0 {
+					sorted[n.Args[0]] = true
+				}
+				if called := types.ExprString(n.Fun); slices.Contains([]string{"maps.Keys", "maps.Values", "maps.All"}, called) && !sorted[n] {
+					t.Errorf("%s: the machine takes %s without sorting it", fset.Position(n.Pos()), called)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// typed reads and type-checks one of our packages, with what the build cache
+// knows of those that it imports.
+func typed(t *testing.T, fset *token.FileSet, folder string) ([]*ast.File, *types.Info) {
+	t.Helper()
+	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles", "./"+folder)
+	list.Dir = filepath.Join("..", "..")
+	out, err := list.Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			t.Fatalf("go list: %s", failed.Stderr)
+		}
+		t.Skipf("there is no go command: %v", err)
+	}
+	exports := map[string]string{}
+	var names []string
+	for packages := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath, Export string
+			GoFiles            []string
+		}
+		if err := packages.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		if p.ImportPath == module+folder {
+			names = p.GoFiles
+		}
+	}
+	var files []*ast.File
+	for _, name := range names {
+		file, err := parser.ParseFile(fset, filepath.Join("..", "..", folder, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	if _, err := config.Check(module+folder, fset, files, info); err != nil {
+		t.Fatal(err)
+	}
+	return files, info
+}
