@@ -1,3 +1,5 @@
+//go:build unix
+
 package activity
 
 import (
@@ -29,6 +31,7 @@ func TestMain(m *testing.M) {
 		play(os.Args[2], os.Args[3:])
 		os.Exit(0)
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each helper lingers for a second under the race detector
 	os.Exit(m.Run())
 }
 

@@ -49,10 +49,10 @@ func decode(text []byte, depth int, hide *veil) (any, error) {
 func plainly(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("%s at byte %d", strings.TrimPrefix(syntax.Err.Error(), "jsontext: "), syntax.ByteOffset)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("it ends too early")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%s at byte %d", strings.TrimPrefix(syntax.Err.Error(), "jsontext: "), syntax.ByteOffset)
 	}
 	return err
 }

@@ -1,0 +1,325 @@
+//go:build unix
+
+package activity
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// S2.3: parameters are JSON on stdin, the result is JSON on stdout.
+func TestExecGivesBackWhatTheProgramWrites(t *testing.T) {
+	s := openOne(t, execDef(helper("echo")...), Options{})
+	params := map[string]any{"text": "†state.x \"quoted\"\n①", "n": 1.5, "deep": map[string]any{"list": []any{true, nil, "€"}}}
+	got, err := s.Run(background, "act", Request{Params: params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, Result{params, -1}) {
+		t.Errorf("got %#v, want the parameters %#v", got, params)
+	}
+	got, err = s.Run(background, "act", Request{})
+	if err != nil || !reflect.DeepEqual(got.Value, map[string]any{}) {
+		t.Errorf("without parameters: got %#v, %v, want an empty object", got, err)
+	}
+}
+
+// S2.3: a program needn't read its parameters, however many there are.
+func TestExecWithoutReadingStdin(t *testing.T) {
+	s := openOne(t, execDef(helper("say", "[1, 2.5, -0.0]")...), Options{})
+	big := map[string]any{"text": strings.Repeat("x", 1<<20)}
+	got, err := s.Run(background, "act", Request{Params: big})
+	if err != nil || !reflect.DeepEqual(got.Value, []any{1.0, 2.5, math.Copysign(0, -1)}) {
+		t.Errorf("got %#v, %v", got, err)
+	}
+}
+
+// S2.3: it runs in the folder of the file that defines it, argv is no shell
+// string, and the environment is what it was.
+func TestExecSurroundings(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	def := execDef(helper("wd")...)
+	def.Dir = dir
+	got, err := openOne(t, def, Options{}).Run(background, "act", Request{})
+	if err != nil || got.Value != dir {
+		t.Errorf("working folder: got %v, %v, want %q", got.Value, err, dir)
+	}
+
+	def = execDef("./tool", `$HOME "; echo`)
+	def.Dir = dir
+	script := "#!/bin/sh\nprintf '[\"%s\"]' \"$#\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "tool"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err = openOne(t, def, Options{}).Run(background, "act", Request{})
+	if err != nil || !reflect.DeepEqual(got.Value, []any{"1"}) {
+		t.Errorf("a program beside the plan: got %v, %v", got.Value, err)
+	}
+
+	o := Options{Environ: append(os.Environ(), "OBELUS_TEST_COLOUR=blue")}
+	got, err = openOne(t, execDef(helper("environ", "OBELUS_TEST_COLOUR")...), o).Run(background, "act", Request{})
+	if err != nil || got.Value != "blue" {
+		t.Errorf("environment: got %v, %v", got.Value, err)
+	}
+}
+
+// S2.3, S9.1: what isn't exactly one acceptable JSON value is a runtime error
+// that quotes the end of stderr.
+func TestExecBadOutput(t *testing.T) {
+	for name, c := range map[string]struct{ output, want string }{
+		"nothing":         {"", "there is none"},
+		"blank":           {" \n\t", "there is none"},
+		"prose":           {"hello", `it begins "hello"`},
+		"two values":      {"1 2", "more follows"},
+		"two lines":       {"{}\n{}\n", "more follows"},
+		"cut short":       {`{"a": [1`, "ends too early"},
+		"trailing comma":  {"[1,]", "invalid"},
+		"comment":         {"1 // one", "more follows"},
+		"NaN":             {"NaN", "invalid"},
+		"too large":       {"1e999", "beyond what a float64 holds"},
+		"same key twice":  {`{"a":1,"\u0061":2}`, "duplicate"},
+		"byte-order mark": {"\ufeff1", "invalid"},
+		"invalid UTF-8":   {"\"\xff\"", "invalid"},
+		"lone surrogate":  {`"\ud800"`, "invalid"},
+		"escaped NUL":     {`"a\u0000b"`, "NUL"},
+		"too deep":        {strings.Repeat("[", 101) + strings.Repeat("]", 101), "deeper than 100"},
+		"far too deep":    {strings.Repeat("[", 50_000), "deeper than 100"},
+		"escape sequence": {"\x1b]0;owned\a", "invalid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openOne(t, execDef(helper("say-and-complain", c.output, "the reason")...), Options{})
+			_, err := s.Run(background, "act", Request{})
+			failure(t, err, CodeBadOutput, `activity "act"`, c.want, "the reason")
+		})
+	}
+	s := openOne(t, execDef(helper("say", strings.Repeat("[", 100)+strings.Repeat("]", 100))...), Options{})
+	if _, err := s.Run(background, "act", Request{}); err != nil {
+		t.Errorf("100 levels must do: %v", err)
+	}
+}
+
+// S2.3: more than 8 MiB is a runtime error, and costs no more than that.
+func TestExecTooMuchOutput(t *testing.T) {
+	s := openOne(t, execDef(helper("flood")...), Options{})
+	_, err := s.Run(background, "act", Request{})
+	failure(t, err, CodeBadOutput, "more than 8 MiB")
+
+	s = openOne(t, execDef(helper("flood-stderr")...), Options{})
+	got, err := s.Run(background, "act", Request{})
+	if err != nil || got.Value != "survived" {
+		t.Errorf("much stderr: got %v, %v", got.Value, err)
+	}
+}
+
+// S2.3, S9.1: a program that fails is an error with the end of its stderr, in
+// which nothing acts as markup or a line of its own (S2.6).
+func TestExecFailure(t *testing.T) {
+	stderr := strings.Repeat("long ago\n", 1000) + "first\r\n\x1b[31mred\x1b[0m \u202e\xff last é"
+	s := openOne(t, execDef(helper("fail", "3", stderr)...), Options{})
+	_, err := s.Run(background, "act", Request{})
+	f := failure(t, err, CodeError, "exit status 3", `first\n\x1b[31mred\x1b[0m \u202e\xff last é`)
+	if len(f.Message) > 3<<10 {
+		t.Errorf("a message of %d bytes", len(f.Message))
+	}
+	details, _ := f.Details.(map[string]any)
+	if details["exit"] != 3.0 || !strings.HasSuffix(fmt.Sprint(details["stderr"]), "first\n"+`\x1b[31mred\x1b[0m \u202e\xff last é`) {
+		t.Errorf("details %q", details)
+	}
+
+	s = openOne(t, execDef(helper("fail", "1", "")...), Options{})
+	_, err = s.Run(background, "act", Request{})
+	failure(t, err, CodeError, "exit status 1", "wrote nothing to stderr")
+
+	s = openOne(t, execDef("obelus-no-such-program"), Options{})
+	_, err = s.Run(background, "act", Request{})
+	failure(t, err, CodeError, "can't start the program \"obelus-no-such-program\"", "not found")
+
+	s = openOne(t, execDef("/"), Options{})
+	_, err = s.Run(background, "act", Request{})
+	failure(t, err, CodeError, "can't start")
+
+	def := execDef(helper("echo")...)
+	def.Dir = filepath.Join(t.TempDir(), "missing")
+	_, err = openOne(t, def, Options{}).Run(background, "act", Request{})
+	failure(t, err, CodeError, "can't start", "no such file or directory")
+
+	s = openOne(t, execDef(helper("echo")...), Options{})
+	_, err = s.Run(background, "act", Request{Params: map[string]any{"x": math.NaN()}})
+	failure(t, err, CodeError, "can't be written as JSON")
+}
+
+// S9.1, S8.8: a time-out and a cancelled run ask the program to end, and kill
+// it when it doesn't; both come back, with what it said last.
+func TestExecInterrupted(t *testing.T) {
+	def := execDef(helper("graceful")...)
+	def.Timeout = 500 * time.Millisecond
+	_, err := openOne(t, def, Options{Grace: 10 * time.Second}).Run(background, "act", Request{})
+	f := failure(t, err, CodeTimeout, "took longer than its timeout of 500ms", "put things in order")
+	if details, _ := f.Details.(map[string]any); details["exit"] != 7.0 {
+		t.Errorf("details %v, want the exit status of a graceful end", details)
+	}
+
+	def = execDef(helper("stubborn")...)
+	def.Timeout = 300 * time.Millisecond
+	began := time.Now()
+	_, err = openOne(t, def, Options{Grace: 200 * time.Millisecond}).Run(background, "act", Request{})
+	failure(t, err, CodeTimeout, "I stay")
+	if took := time.Since(began); took < 500*time.Millisecond || took > 3*time.Second {
+		t.Errorf("a stubborn program took %v", took)
+	}
+
+	s := openOne(t, execDef(helper("sleep")...), Options{})
+	ctx, cancel := context.WithTimeout(background, 100*time.Millisecond)
+	defer cancel()
+	_, err = s.Run(ctx, "act", Request{})
+	failure(t, err, CodeTimeout, "ran out of time")
+
+	ctx, cancel = context.WithCancel(background)
+	time.AfterFunc(100*time.Millisecond, cancel)
+	_, err = s.Run(ctx, "act", Request{})
+	failure(t, err, CodeCancelled, "was cancelled")
+	_, err = s.Run(ctx, "act", Request{})
+	failure(t, err, CodeCancelled, "was cancelled")
+}
+
+// S2.3: what a program leaves behind in its process group ends with it, and
+// holds nobody up when it has left the group.
+func TestExecGrandchildren(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for real processes")
+	}
+	s := openOne(t, execDef(helper("parent")...), Options{})
+	got, err := s.Run(background, "act", Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone(t, int(got.Value.(float64)))
+
+	began := time.Now()
+	s = openOne(t, execDef(helper("runaway")...), Options{})
+	got, err = s.Run(background, "act", Request{})
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("a child that left the group held the call up for %v", took)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid := int(got.Value.(float64)); !alive(pid) {
+		t.Errorf("process %d left the group and should have been left alone", pid)
+	}
+
+	s = openOne(t, execDef(helper("late", `"the last word"`)...), Options{})
+	got, err = s.Run(background, "act", Request{})
+	if err != nil || got.Value != "the last word" {
+		t.Errorf("a child that writes a little late: got %v, %v", got.Value, err)
+	}
+}
+
+// S8.4: many calls at once.
+func TestExecInParallel(t *testing.T) {
+	s := openOne(t, execDef(helper("echo")...), Options{})
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			got, err := s.Run(background, "act", Request{Params: map[string]any{"i": float64(i)}})
+			if err != nil || !reflect.DeepEqual(got.Value, map[string]any{"i": float64(i)}) {
+				t.Errorf("call %d: got %v, %v", i, got.Value, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// S8.8: closing the set ends what runs, and nothing runs afterwards.
+func TestCloseEndsPrograms(t *testing.T) {
+	s := openOne(t, execDef(helper("sleep")...), Options{})
+	ended := make(chan error)
+	go func() {
+		_, err := s.Run(background, "act", Request{})
+		ended <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	failure(t, <-ended, CodeCancelled, "closed")
+	_, err := s.Run(background, "act", Request{})
+	failure(t, err, CodeCancelled, "closed")
+}
+
+// S11.9: no secret of an activity's environment reaches a result or a message,
+// also when the quotation begins inside it.
+func TestSecretsStayHidden(t *testing.T) {
+	const secret = "s3cr3t-s3cr3t-s3cr3t"
+	o := Options{Environ: append(os.Environ(), "OBELUS_TEST_API_KEY="+secret)}
+	got, err := openOne(t, execDef(helper("environ", "OBELUS_TEST_API_KEY")...), o).Run(background, "act", Request{})
+	if err != nil || got.Value != "[hidden OBELUS_TEST_API_KEY]" {
+		t.Errorf("result: got %v, %v", got.Value, err)
+	}
+	_, err = openOne(t, execDef(helper("betray", "OBELUS_TEST_API_KEY")...), o).Run(background, "act", Request{})
+	f := failure(t, err, CodeError, "the key is [hidden OBELUS_TEST_API_KEY]")
+	if strings.Contains(fmt.Sprint(f.Details), secret) {
+		t.Errorf("details hold the secret: %v", f.Details)
+	}
+	_, err = openOne(t, execDef(helper("say", "no JSON: "+secret)...), o).Run(background, "act", Request{})
+	failure(t, err, CodeBadOutput, "no JSON: [hidden OBELUS_TEST_API_KEY]")
+
+	for shift := range 2*len(secret) + 4 {
+		kept := tail{keep: quotedStderr + 64 + 2*len(secret)}
+		kept.Write([]byte(strings.Repeat("a", 100) + secret + strings.Repeat("b", kept.keep-shift)))
+		hide := newVeil(nil, []string{secret})
+		if text := kept.text(hide); strings.Contains(text, secret[len(secret)-4:]) {
+			t.Fatalf("with %d bytes of room the end of the secret shows: %q…", shift, text[:40])
+		}
+	}
+}
+
+// S11.9: which variables are secrets.
+func TestSecretVariables(t *testing.T) {
+	veil := newVeil([]string{
+		"GITHUB_TOKEN=ghp_0123456789", "DATABASE_URL=postgres://me:pa55word-x@db/x", "PASSWORD=password", "KEYBOARD=qwerty0123456789",
+		"SSH_AUTH_SOCK=/tmp/agent.12345678", "HOME=/home/someone0123456789", "NPM_TOKEN=", "aws_secret_access_key=abcdefghijklmnopqrst", "BROKEN",
+	}, []string{"extra", ""})
+	for text, want := range map[string]string{
+		"ghp_0123456789":                    "[hidden GITHUB_TOKEN]",
+		"postgres://me:pa55word-x@db/x":     "postgres://me:[hidden DATABASE_URL]@db/x",
+		"a password":                        "a password",
+		"qwerty0123456789":                  "qwerty0123456789",
+		"/tmp/agent.12345678":               "/tmp/agent.12345678",
+		"/home/someone0123456789":           "/home/someone0123456789",
+		"<abcdefghijklmnopqrst>, and extra": "<[hidden aws_secret_access_key]>, and [hidden secret]",
+	} {
+		if got := veil.text(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// S2.3: the cost of a call is that of a process.
+func BenchmarkExec(b *testing.B) {
+	s := openOne(b, execDef("true"), Options{})
+	for b.Loop() {
+		s.Run(background, "act", Request{})
+	}
+}
+
+func BenchmarkWorker(b *testing.B) {
+	s := openOne(b, workerDef(), Options{})
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.Run(background, "act", Request{Tool: "echo", Params: map[string]any{"i": strconv.Itoa(i)}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

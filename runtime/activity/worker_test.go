@@ -1,0 +1,301 @@
+//go:build unix
+
+package activity
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func ask(s *Set, tool string, params map[string]any) (Result, error) {
+	return s.Run(background, "act", Request{Tool: tool, Params: params})
+}
+
+func whoami(t *testing.T, s *Set) (pid int, served int) {
+	t.Helper()
+	got, err := ask(s, "whoami", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := got.Value.(map[string]any)
+	return int(me["pid"].(float64)), int(me["served"].(float64))
+}
+
+// S2.3: one process answers all calls, in order, also when they come at once.
+func TestWorkerIsShared(t *testing.T) {
+	s := openOne(t, workerDef(), Options{})
+	pid, _ := whoami(t, s)
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			params := map[string]any{"i": float64(i), "text": "line\nbreak"}
+			got, err := ask(s, "echo", params)
+			if err != nil || !reflect.DeepEqual(got, Result{params, -1}) {
+				t.Errorf("call %d: got %v, %v", i, got, err)
+			}
+		})
+	}
+	all.Wait()
+	if again, served := whoami(t, s); again != pid || served != 202 {
+		t.Errorf("process %d after %d requests, want process %d after 202", again, served, pid)
+	}
+	s.Close()
+	gone(t, pid)
+}
+
+// S2.3: large requests and answers don't get stuck in each other's pipes.
+func TestWorkerLargeLines(t *testing.T) {
+	s := openOne(t, workerDef(), Options{})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			params := map[string]any{"text": strings.Repeat(fmt.Sprint(i), 1<<20)}
+			got, err := ask(s, "echo", params)
+			if err != nil || !reflect.DeepEqual(got.Value, params) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// S2.3, S9.2: a worker's error is a string or a record.
+func TestWorkerErrors(t *testing.T) {
+	s := openOne(t, workerDef(), Options{})
+	pid, _ := whoami(t, s)
+	for line, want := range map[string]Failure{
+		`{"error":"no such user"}`: {CodeError, "no such user", nil},
+		`{"error":{"code":"declined","message":"card expired","details":{"try":2}}}`: {"declined", "card expired", map[string]any{"try": 2.0}},
+		`{"error":{"message":"m"}}`:      {CodeError, "m", nil},
+		`{"error":{}}`:                   {CodeError, `activity "act" failed and gave no message`, nil},
+		`{"error":null}`:                 {CodeBadOutput, `activity "act" must say what its "error" is with a string or {code, message, details}`, nil},
+		`{"result":1,"error":"x"}`:       {CodeBadOutput, `activity "act" must answer {"result": …} or {"error": …}: got the keys "error, result"`, nil},
+		`{"answer":1}`:                   {CodeBadOutput, `activity "act" must answer {"result": …} or {"error": …}: got the keys "answer"`, nil},
+		`[1]`:                            {CodeBadOutput, `activity "act" must answer {"result": …} or {"error": …}: got no object`, nil},
+		`{"id":7,"error":"kept simple"}`: {CodeError, "kept simple", nil},
+	} {
+		_, err := ask(s, "raw", map[string]any{"line": line})
+		if f := failure(t, err, want.Code); !reflect.DeepEqual(*f, want) {
+			t.Errorf("%s: got %#v, want %#v", line, *f, want)
+		}
+	}
+	got, err := ask(s, "raw", map[string]any{"line": `{"result":null,"id":7}`})
+	if err != nil || got.Value != nil {
+		t.Errorf("a null result: got %v, %v", got, err)
+	}
+	if again, _ := whoami(t, s); again != pid {
+		t.Error("an error must not cost the worker its life")
+	}
+}
+
+// S2.3: a dead worker is a runtime error of the calls in flight, which quotes
+// the end of stderr; the next call has a new one.
+func TestWorkerDies(t *testing.T) {
+	s := openOne(t, workerDef(), Options{})
+	pid, _ := whoami(t, s)
+	_, err := ask(s, "die", nil)
+	f := failure(t, err, CodeError, "ended before it answered: exit status 4", `the worker\x1b[31m trips\nand falls`)
+	if details, _ := f.Details.(map[string]any); details["exit"] != 4.0 {
+		t.Errorf("details %v", f.Details)
+	}
+	again, served := whoami(t, s)
+	if again == pid || served != 1 {
+		t.Errorf("process %d after %d requests, want a new one", again, served)
+	}
+	gone(t, pid)
+}
+
+// S2.3: of several calls in flight each fails, none waits.
+func TestWorkerDiesWithCallsInFlight(t *testing.T) {
+	s := openOne(t, workerDef(), Options{})
+	whoami(t, s)
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			if i == 0 {
+				_, err := ask(s, "die", nil)
+				failure(t, err, CodeError, "ended before it answered")
+				return
+			}
+			got, err := ask(s, "echo", map[string]any{"i": float64(i)})
+			if err != nil {
+				failure(t, err, CodeError, "ended before it answered")
+			} else if !reflect.DeepEqual(got.Value, map[string]any{"i": float64(i)}) {
+				t.Errorf("call %d got the answer %v", i, got.Value)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// S2.3: a worker that breaks the protocol is killed, and the next call has a
+// new one.
+func TestWorkerBreaksTheProtocol(t *testing.T) {
+	for name, c := range map[string]struct {
+		tool, line string
+		code, want string
+	}{
+		"prose":        {"raw", "loading the model", CodeBadOutput, `it begins "loading the model"`},
+		"blank line":   {"raw", "", CodeBadOutput, "there is none"},
+		"two values":   {"raw", "{} {}", CodeBadOutput, "more follows"},
+		"too deep":     {"raw", `{"result":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "}", CodeBadOutput, "deeper"},
+		"flood":        {"flood", "", CodeBadOutput, "more than 8 MiB"},
+		"shuts stdout": {"shut", "", CodeError, "ended before it answered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openOne(t, workerDef(), Options{})
+			pid, _ := whoami(t, s)
+			_, err := ask(s, c.tool, map[string]any{"line": c.line})
+			failure(t, err, c.code, c.want)
+			if again, _ := whoami(t, s); again == pid {
+				t.Error("the old process still serves")
+			}
+			gone(t, pid)
+		})
+	}
+	t.Run("answers twice", func(t *testing.T) {
+		s := openOne(t, workerDef(), Options{})
+		pid, _ := whoami(t, s)
+		if got, err := ask(s, "twice", nil); err != nil || got.Value != 1.0 {
+			t.Errorf("got %v, %v", got, err)
+		}
+		gone(t, pid)
+		if again, _ := whoami(t, s); again == pid {
+			t.Error("the old process still serves")
+		}
+	})
+	t.Run("100 levels will do", func(t *testing.T) {
+		s := openOne(t, workerDef(), Options{})
+		if _, err := ask(s, "raw", map[string]any{"line": `{"result":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}"}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// S9.1: a worker's timeout counts from when a call's turn comes, ends the
+// process, and the calls behind it hear why.
+func TestWorkerTimeout(t *testing.T) {
+	def := workerDef()
+	def.Timeout = 600 * time.Millisecond
+	s := openOne(t, def, Options{})
+	whoami(t, s)
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			if _, err := ask(s, "slow", map[string]any{"ms": 300.0}); err != nil {
+				t.Errorf("three calls of 300ms each fit in turns of 600ms: %v", err)
+			}
+		})
+	}
+	all.Wait()
+
+	first := make(chan error)
+	go func() {
+		_, err := ask(s, "hang", nil)
+		first <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	_, err := ask(s, "echo", nil)
+	failure(t, err, CodeError, "was ended before it answered", "took longer than its timeout of 600ms")
+	failure(t, <-first, CodeTimeout, "took longer than its timeout of 600ms")
+	whoami(t, s)
+}
+
+// S8.8, S9.1: a call that is cancelled comes back at once, its late answer goes
+// to nobody else, and one that never answers doesn't block the others for ever.
+func TestWorkerCallCancelled(t *testing.T) {
+	s := openOne(t, workerDef(), Options{Grace: 700 * time.Millisecond})
+	pid, _ := whoami(t, s)
+	ctx, cancel := context.WithTimeout(background, 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err := s.Run(ctx, "act", Request{Tool: "slow", Params: map[string]any{"ms": 300.0}})
+	failure(t, err, CodeTimeout, "ran out of time")
+	if took := time.Since(began); took > 250*time.Millisecond {
+		t.Errorf("came back after %v", took)
+	}
+	got, err := ask(s, "echo", map[string]any{"mine": true})
+	if err != nil || !reflect.DeepEqual(got.Value, map[string]any{"mine": true}) {
+		t.Errorf("got %v, %v: the answer of another call", got.Value, err)
+	}
+	if again, _ := whoami(t, s); again != pid {
+		t.Error("a call that was given up but answered in time must not cost the worker its life")
+	}
+
+	ctx, cancel = context.WithTimeout(background, 50*time.Millisecond)
+	defer cancel()
+	_, err = s.Run(ctx, "act", Request{Tool: "hang"})
+	failure(t, err, CodeTimeout)
+	_, err = ask(s, "echo", nil)
+	failure(t, err, CodeError, "was ended before it answered")
+	if again, _ := whoami(t, s); again == pid {
+		t.Error("the process that hangs still serves")
+	}
+}
+
+// S8.8: a request that the worker hasn't seen is taken back.
+func TestWorkerRequestTakenBack(t *testing.T) {
+	def := execDef(helper("deaf")...)
+	def.Worker = true
+	s := openOne(t, def, Options{Grace: 200 * time.Millisecond})
+	big := map[string]any{"text": strings.Repeat("x", 1<<20)} // more than the pipe takes
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(background, 100*time.Millisecond)
+			defer cancel()
+			_, err := s.Run(ctx, "act", Request{Tool: "echo", Params: big})
+			failure(t, err, CodeTimeout)
+		})
+	}
+	all.Wait()
+}
+
+// S8.8: closing ends a worker that doesn't care for the end of its input.
+func TestCloseEndsStubbornWorker(t *testing.T) {
+	def := execDef(helper("stubborn-worker")...)
+	def.Worker = true
+	s := openOne(t, def, Options{Grace: 100 * time.Millisecond})
+	ended := make(chan error)
+	go func() {
+		_, err := ask(s, "echo", nil)
+		ended <- err
+	}()
+	time.Sleep(200 * time.Millisecond)
+	began := time.Now()
+	s.Close()
+	failure(t, <-ended, CodeCancelled)
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	_, err := ask(s, "echo", nil)
+	failure(t, err, CodeCancelled, "closed")
+}
+
+// S2.3: a worker that can't be started says so for each call.
+func TestWorkerCannotStart(t *testing.T) {
+	def := execDef("obelus-no-such-program")
+	def.Worker = true
+	s := openOne(t, def, Options{})
+	for range 2 {
+		_, err := ask(s, "echo", nil)
+		failure(t, err, CodeError, "can't start the program")
+	}
+}
+
+// S5.2: a worker names its alternative too.
+func TestWorkerNamesAlternative(t *testing.T) {
+	s := openOne(t, workerDef(), Options{})
+	got, err := s.Run(background, "act", Request{
+		Tool: "raw", Params: map[string]any{"line": `{"result":{"_outputPath":"denied","_output":{"why":"late"}}}`},
+		Paths: []string{"†state.receipt", "†state.denied"},
+	})
+	if err != nil || !reflect.DeepEqual(got, Result{map[string]any{"why": "late"}, 1}) {
+		t.Errorf("got %#v, %v", got, err)
+	}
+}
