@@ -1,6 +1,204 @@
-// Package schema is JSON Schema as plans need it: validating values, following
-// a path into a schema, and making up values that a schema accepts.
+// Package schema is JSON Schema as plans need it: checking a schema and
+// validating values against it, following a path into a schema, making up
+// values that it accepts, and telling whether every value of one schema fits
+// another.
+//
+// Drafts 4, 6, 7, 2019-09 and 2020-12 are understood; without a $schema it is
+// 2020-12 (S2.2). What the standards leave open is decided so:
+//
+//   - format is asserted in drafts 4 to 7 and is an annotation from 2019-09
+//     on, as those documents say. Options.AssertFormat asserts it everywhere.
+//   - patterns are read as Go's regular expressions (RE2), with the escapes
+//     \uXXXX and \u{X} of ECMAScript added. A pattern that needs look-around or
+//     back-references makes the schema invalid rather than go unchecked.
+//   - a $ref reaches places inside its own schema ("#/$defs/x", "#anchor", a
+//     $id that the schema itself declares), the document's named schemas
+//     ("#/schemas/Name", and on into them), and the standard metaschemas.
+//     Nothing else is ever read, no file and no URL. Inside a named schema "#"
+//     is that schema.
+//   - numbers mean what is written: 0.3 is a multiple of 0.1, and 1.0 is an
+//     integer in every draft.
+//
+// The validator here has to be quick and bounded, because the machine asks it
+// about every call. [Schema.Ordinary] compiles the same schema with
+// github.com/santhosh-tekuri/jsonschema/v5; tests hold the two against each
+// other, and evidence that people will read is confirmed by it.
 package schema
 
-// A Schema is one JSON Schema.
-type Schema struct{ raw any }
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// A Dialect is a draft of JSON Schema.
+type Dialect uint16
+
+// The dialects. The zero Dialect stands for Draft2020.
+const (
+	Draft4    Dialect = 4
+	Draft6    Dialect = 6
+	Draft7    Dialect = 7
+	Draft2019 Dialect = 2019
+	Draft2020 Dialect = 2020
+)
+
+// Options say how a schema is to be read.
+type Options struct {
+	// Dialect counts where the schema has no $schema of its own.
+	Dialect Dialect
+	// Defs are the document's named schemas (its schemas:), reached by
+	// "#/schemas/Name". They must not be changed afterwards.
+	Defs map[string]any
+	// AssertFormat makes format an assertion in every draft.
+	AssertFormat bool
+}
+
+// A Schema is one JSON Schema, or a place in one, or a combination of such
+// places. It is immutable and safe for concurrent use. A nil *Schema accepts
+// everything.
+type Schema struct {
+	raw     any
+	options Options
+
+	build sync.Once
+	node  *node
+	err   *SchemaError
+
+	compile  sync.Once
+	compiled *ordinary.Schema
+	broken   error
+}
+
+// New makes a schema of a decoded JSON value: a boolean or a map[string]any,
+// with float64 (or any Go number) for numbers. It costs next to nothing and
+// never fails: [Schema.Compile] tells what is wrong. The value must not be
+// changed afterwards.
+func New(raw any, o Options) *Schema { return &Schema{raw: raw, options: o} }
+
+// of makes a schema of a node that is already sound.
+func of(n *node) *Schema {
+	if n == nil || n.verdict == always {
+		return nil
+	}
+	return &Schema{node: n}
+}
+
+// Compile reads the schema, once. The error, if any, is a *[SchemaError]. A
+// schema with an error accepts everything and says nothing about any path.
+func (s *Schema) Compile() error {
+	if s == nil {
+		return nil
+	}
+	s.ready()
+	if s.err != nil {
+		return s.err
+	}
+	return nil
+}
+
+// ready is the node of the schema; of one that is broken, the node that
+// accepts everything.
+func (s *Schema) ready() *node {
+	if s == nil {
+		return everything
+	}
+	s.build.Do(func() {
+		if s.node == nil {
+			s.node, s.err = read(s.raw, s.options)
+		}
+		if s.err != nil {
+			s.node = everything
+		}
+	})
+	return s.node
+}
+
+// Raw is the schema as a JSON value. References in it are relative to the
+// schema that it was taken from.
+func (s *Schema) Raw() any {
+	if s == nil {
+		return true
+	}
+	if s.raw != nil {
+		return s.raw
+	}
+	return s.ready().json()
+}
+
+// Description is what the schema, or else what it refers to, says of itself.
+func (s *Schema) Description() string {
+	n := s.ready()
+	for range maxDepth {
+		if m, ok := n.raw.(map[string]any); ok {
+			if text, ok := m["description"].(string); ok {
+				return text
+			}
+		}
+		if n.ref == nil {
+			break
+		}
+		n = n.ref
+	}
+	return ""
+}
+
+// Without is a copy of the schema in which the named properties are neither
+// declared nor required. It looks at the schema's own properties only.
+func (s *Schema) Without(props ...string) *Schema {
+	m, ok := s.Raw().(map[string]any)
+	if !ok {
+		return s
+	}
+	m = maps.Clone(m)
+	if declared, ok := m["properties"].(map[string]any); ok {
+		declared = maps.Clone(declared)
+		for _, p := range props {
+			delete(declared, p)
+		}
+		m["properties"] = declared
+	}
+	if required, ok := m["required"].([]any); ok {
+		kept := slices.DeleteFunc(slices.Clone(required), func(r any) bool {
+			name, ok := r.(string)
+			return ok && slices.Contains(props, name)
+		})
+		if m["required"] = kept; len(kept) == 0 {
+			delete(m, "required") // draft 4 wants at least one
+		}
+	}
+	return New(m, s.options)
+}
+
+// AnyOf is the schema of what any of several schemas accepts: the join over
+// several writers of one path. Without schemas it accepts nothing; a nil among
+// them makes it accept everything.
+func AnyOf(schemas ...*Schema) *Schema { return of(union(nodesOf(schemas))) }
+
+// AllOf is the schema of what all of several schemas accept.
+func AllOf(schemas ...*Schema) *Schema { return of(both(nodesOf(schemas))) }
+
+func nodesOf(schemas []*Schema) []*node {
+	nodes := make([]*node, len(schemas))
+	for i, s := range schemas {
+		nodes[i] = s.ready()
+	}
+	return nodes
+}
+
+// Const is the schema of one value.
+func Const(v any) *Schema { return of(&node{unit: loose, kinds: KindOf(v), values: []any{v}}) }
+
+// A SchemaError says what makes a schema invalid.
+type SchemaError struct {
+	// Path leads to the place: the keys and indexes of a JSON pointer into the
+	// schema's raw value, or into Defs[Def] when Def isn't "".
+	Path    []string
+	Def     string
+	Message string // lower case, no full stop
+	Help    string // what to do; may be ""
+}
+
+func (e *SchemaError) Error() string { return e.Message }

@@ -1,0 +1,306 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// formats are the checks of the formats that are asserted, those of the
+// ordinary validator. Other names are annotations.
+var formats = ordinary.Formats
+
+func (p *parser) arrayKeyword(k string, v any) {
+	n, draft := p.node, p.node.unit.draft
+	switch k {
+	case "items":
+		if list, ok := v.([]any); ok {
+			if draft >= Draft2020 {
+				p.fail(k, `write "prefixItems" for a list of schemas, and "items" for what follows them`, "items is one schema in draft 2020-12; here is a list")
+				return
+			}
+			_ = list
+			n.array().prefix = p.schemas(k, v)
+			return
+		}
+		n.array().rest, n.array().restKeyword = p.schema(k, "", v), k
+	case "prefixItems":
+		if draft >= Draft2020 {
+			n.array().prefix = p.schemas(k, v)
+		}
+	case "additionalItems":
+		if draft < Draft2020 {
+			p.schema(k, "", v) // arrayForms decides whether it counts
+		}
+	case "contains":
+		if draft >= Draft6 {
+			n.array().contains = p.schema(k, "", v)
+		}
+	case "minContains":
+		if draft >= Draft2019 {
+			n.array().least = p.count(k, v, 1)
+		}
+	case "maxContains":
+		if draft >= Draft2019 {
+			n.array().most = p.count(k, v, maxCount)
+		}
+	case "minItems":
+		n.array().min = p.count(k, v, 0)
+	case "maxItems":
+		n.array().max = p.count(k, v, maxCount)
+	case "uniqueItems":
+		n.array().unique = p.boolean(k, v)
+	case "unevaluatedItems":
+		if draft >= Draft2019 {
+			n.array().unevaluated = p.schema(k, "", v)
+		}
+	}
+}
+
+// arrayForms settles additionalItems, which counts only beside a list of items.
+func (p *parser) arrayForms(m map[string]any) {
+	n := p.node
+	if n.unit.draft >= Draft2020 {
+		return
+	}
+	if _, list := m["items"].([]any); !list {
+		return
+	}
+	for _, c := range n.children {
+		if c.keyword == "additionalItems" {
+			n.arrays.rest, n.arrays.restKeyword = c, "additionalItems"
+		}
+	}
+}
+
+func (p *parser) objectKeyword(k string, v any) {
+	n, draft := p.node, p.node.unit.draft
+	switch k {
+	case "properties":
+		n.object().properties = p.schemaMap(k, v)
+		n.objects.names = slices.Sorted(maps.Keys(n.objects.properties))
+	case "patternProperties":
+		for source, x := range p.schemaMap(k, v) {
+			if re := p.pattern(k, source, source); re != nil {
+				n.object().patterns = append(n.object().patterns, patternRule{re, x})
+			}
+		}
+	case "additionalProperties":
+		n.object().additional = p.schema(k, "", v)
+	case "propertyNames":
+		if draft >= Draft6 {
+			n.object().propertyNames = p.schema(k, "", v)
+		}
+	case "required":
+		n.object().required = p.names(k, "", v)
+	case "minProperties":
+		n.object().min = p.count(k, v, 0)
+	case "maxProperties":
+		n.object().max = p.count(k, v, maxCount)
+	case "unevaluatedProperties":
+		if draft >= Draft2019 {
+			n.object().unevaluated = p.schema(k, "", v)
+		}
+	case "dependentRequired":
+		if draft >= Draft2019 {
+			p.dependencies(k, v, true, false)
+		}
+	case "dependentSchemas":
+		if draft >= Draft2019 {
+			p.dependencies(k, v, false, true)
+		}
+	case "dependencies":
+		p.dependencies(k, v, true, true)
+	}
+}
+
+func (p *parser) dependencies(k string, v any, lists, schemas bool) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		p.fail(k, "", "%s is an object; here is %s", k, describe(v))
+		return
+	}
+	for name, x := range m {
+		d := dependency{name: name, keyword: k}
+		if _, list := x.([]any); (list || !schemas) && lists {
+			d.names = p.names(k, name, x)
+		} else if d.node = p.schema(k, name, x); d.node == nil {
+			continue
+		}
+		p.node.object().needs = append(p.node.object().needs, d)
+	}
+}
+
+// annotation checks what says nothing of values but has a form of its own.
+func (p *parser) annotation(k string, v any) {
+	draft := p.node.unit.draft
+	switch k {
+	case "title", "description", "$schema":
+		p.string(k, v)
+	case "id":
+		if draft == Draft4 {
+			p.uriReference(k, v)
+		}
+	case "$id":
+		if draft >= Draft6 {
+			if id, ok := p.uriReference(k, v); ok && draft >= Draft2019 {
+				if _, fragment, _ := strings.Cut(id, "#"); fragment != "" || strings.HasSuffix(id, "##") {
+					p.fail(k, `write the fragment as "$anchor"`, "$id can't have a fragment since draft 2019-09")
+				}
+			}
+		}
+	case "$anchor":
+		if draft >= Draft2019 {
+			p.anchorName(k, v)
+		}
+	case "$dynamicAnchor":
+		if draft >= Draft2020 {
+			p.anchorName(k, v)
+		}
+	case "$recursiveAnchor":
+		if draft == Draft2019 {
+			p.boolean(k, v)
+		} else if draft >= Draft2020 {
+			p.anchorName(k, v)
+		}
+	case "$comment":
+		if draft >= Draft7 {
+			p.string(k, v)
+		}
+	case "readOnly", "writeOnly":
+		if draft >= Draft7 {
+			p.boolean(k, v)
+		}
+	case "deprecated":
+		if draft >= Draft2019 {
+			p.boolean(k, v)
+		}
+	case "examples":
+		if _, ok := v.([]any); !ok && draft >= Draft7 {
+			p.fail(k, "", "examples is a list of values; here is %s", describe(v))
+		}
+	case "$vocabulary":
+		if draft >= Draft2019 {
+			p.vocabulary(k, v)
+		}
+	}
+}
+
+// vocabulary refuses a list of vocabularies: it means something only in a
+// metaschema, and there are no metaschemas but the standard ones here.
+func (p *parser) vocabulary(k string, v any) {
+	if _, ok := v.(map[string]any); !ok {
+		p.fail(k, "", "$vocabulary is an object; here is %s", describe(v))
+	}
+}
+
+var anchorNames = map[bool]*regexp.Regexp{
+	false: regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9.:_]*$`),
+	true:  regexp.MustCompile(`^[A-Za-z_][-A-Za-z0-9._]*$`),
+}
+
+func (p *parser) anchorName(k string, v any) {
+	if name, ok := p.string(k, v); ok && !anchorNames[p.node.unit.draft >= Draft2020].MatchString(name) {
+		p.fail(k, "a name begins with a letter and goes on with letters, digits, -, _ and .", "%q isn't a name for an anchor", name)
+	}
+}
+
+func (p *parser) uriReference(k string, v any) (string, bool) {
+	s, ok := p.string(k, v)
+	if ok && !formats["uri-reference"](s) {
+		p.fail(k, "", "%q isn't a URI reference", s)
+		return "", false
+	}
+	return s, ok
+}
+
+// A pattern is a regular expression of a schema.
+type pattern struct {
+	source string // as it was written
+	text   string // as Go reads it
+	re     *regexp.Regexp
+}
+
+// pattern reads a regular expression, or the key of a patternProperties.
+func (p *parser) pattern(k, key string, v any) *pattern {
+	source, ok := p.string(k, v)
+	if !ok {
+		return nil
+	}
+	tail := []string{k}
+	if k == "patternProperties" {
+		tail = append(tail, key)
+	}
+	if n := utf8.RuneCountInString(source); n > maxPattern {
+		p.reader.fail(p.node, tail, "split it, or say less", "a pattern can have %d characters, and this one has %d", maxPattern, n)
+		return nil
+	}
+	text := fromECMA(source)
+	re, err := regexp.Compile(text)
+	if err != nil {
+		help := ""
+		if strings.Contains(source, "(?=") || strings.Contains(source, "(?!") || strings.Contains(source, "(?<=") || strings.Contains(source, "(?<!") {
+			help = "look-ahead and look-behind aren't supported; say it with allOf, not, or several patterns"
+		}
+		p.reader.fail(p.node, tail, help, "%q isn't a regular expression that is understood: %s", source, regexpFault(err))
+		return nil
+	}
+	return &pattern{source, text, re}
+}
+
+func regexpFault(err error) string {
+	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`", `"`)
+}
+
+// fromECMA writes ECMAScript's \uXXXX and \u{X} as Go does.
+func fromECMA(source string) string {
+	if !strings.Contains(source, `\u`) {
+		return source
+	}
+	var b strings.Builder
+	for i := 0; i < len(source); i++ {
+		if source[i] != '\\' || i+1 == len(source) {
+			b.WriteByte(source[i])
+			continue
+		}
+		if source[i+1] == 'u' {
+			rest := source[i+2:]
+			if digits, size := hexRun(rest); size > 0 {
+				fmt.Fprintf(&b, `\x{%s}`, digits)
+				i += 1 + size
+				continue
+			}
+		}
+		b.WriteString(source[i : i+2])
+		i++
+	}
+	return b.String()
+}
+
+// hexRun reads XXXX or {X…} and tells how many bytes it took.
+func hexRun(s string) (digits string, size int) {
+	if strings.HasPrefix(s, "{") {
+		if end := strings.IndexByte(s, '}'); end > 1 && end <= 7 && isHex(s[1:end]) {
+			return s[1:end], end + 1
+		}
+		return "", 0
+	}
+	if len(s) >= 4 && isHex(s[:4]) {
+		return s[:4], 4
+	}
+	return "", 0
+}
+
+func isHex(s string) bool {
+	for _, c := range []byte(s) {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
+			return false
+		}
+	}
+	return s != ""
+}

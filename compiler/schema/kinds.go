@@ -1,0 +1,224 @@
+package schema
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+)
+
+// Kinds is a set of kinds of JSON value. Numbers are two kinds: those that are
+// integers (1.0 is one) and those that aren't.
+type Kinds uint8
+
+// The kinds.
+const (
+	Null Kinds = 1 << iota
+	Boolean
+	Integer
+	Fraction
+	String
+	Array
+	Object
+
+	Number   = Integer | Fraction
+	Anything = Null | Boolean | Number | String | Array | Object
+)
+
+// String lists the kinds in words: "a string or null".
+func (k Kinds) String() string {
+	if k == Anything {
+		return "anything"
+	}
+	var words []string
+	add := func(bit Kinds, word string) {
+		if k&bit == bit {
+			words = append(words, word)
+			k &^= bit
+		}
+	}
+	add(Number, "a number")
+	add(Integer, "an integer")
+	add(Fraction, "a number with a fraction")
+	add(String, "a string")
+	add(Boolean, "a boolean")
+	add(Array, "an array")
+	add(Object, "an object")
+	add(Null, "null")
+	return choice(words)
+}
+
+// choice joins words by commas and a last "or".
+func choice(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return "nothing"
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+}
+
+// KindOf is the kind of a value; 0 for what isn't a JSON value, such as an
+// infinity.
+func KindOf(v any) Kinds {
+	switch v := v.(type) {
+	case nil:
+		return Null
+	case bool:
+		return Boolean
+	case string:
+		return String
+	case []any:
+		return Array
+	case map[string]any:
+		return Object
+	case float64:
+		return kindOfFloat(v)
+	}
+	if f, ok := number(v); ok {
+		return kindOfFloat(f)
+	}
+	return 0
+}
+
+func kindOfFloat(f float64) Kinds {
+	switch {
+	case f != f || f-f != 0:
+		return 0
+	case f == math.Trunc(f):
+		return Integer
+	}
+	return Fraction
+}
+
+// number reads any of Go's numbers as the float64 that JSON would make of it.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case int:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case json.Number:
+		if len(v) > maxNumber {
+			return 0, false
+		}
+		f, err := v.Float64()
+		return f, err == nil
+	case float32:
+		return float64(v), true
+	case int32:
+		return float64(v), true
+	case int16:
+		return float64(v), true
+	case int8:
+		return float64(v), true
+	case uint:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case uint32:
+		return float64(v), true
+	case uint16:
+		return float64(v), true
+	case uint8:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// Equal tells whether two JSON values are the same value: 1 and 1.0 are, and
+// the order of keys doesn't count. It looks at most maxDepth levels deep;
+// deeper values are never equal.
+func Equal(a, b any) bool { return equal(a, b, maxDepth) }
+
+func equal(a, b any, depth int) bool {
+	if depth < 0 {
+		return false
+	}
+	switch a := a.(type) {
+	case nil:
+		return b == nil
+	case bool:
+		b, ok := b.(bool)
+		return ok && a == b
+	case string:
+		b, ok := b.(string)
+		return ok && a == b
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !equal(a[i], b[i], depth-1) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for k, x := range a {
+			y, ok := b[k]
+			if !ok || !equal(x, y, depth-1) {
+				return false
+			}
+		}
+		return true
+	}
+	x, ok := number(a)
+	if !ok {
+		return false
+	}
+	y, ok := number(b)
+	return ok && x == y
+}
+
+// hash is the same for equal values.
+func hash(v any, depth int) uint64 {
+	const prime = 1099511628211
+	h := uint64(14695981039346656037)
+	mix := func(x uint64) { h = (h ^ x) * prime }
+	if depth < 0 {
+		return h
+	}
+	switch v := v.(type) {
+	case nil:
+		mix(1)
+	case bool:
+		mix(2)
+		if v {
+			mix(1)
+		}
+	case string:
+		mix(3)
+		for i := 0; i < len(v); i++ {
+			mix(uint64(v[i]))
+		}
+	case []any:
+		mix(4)
+		for _, x := range v {
+			mix(hash(x, depth-1))
+		}
+	case map[string]any:
+		var sum uint64 // the same for every order of keys
+		for k, x := range v {
+			sum += hash(k, depth)*31 ^ hash(x, depth-1)
+		}
+		mix(5)
+		mix(sum)
+	default:
+		f, _ := number(v)
+		if f == 0 {
+			f = 0 // minus zero is zero
+		}
+		mix(6)
+		mix(math.Float64bits(f))
+	}
+	return h
+}

@@ -1,0 +1,320 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Bounds on what is read (S18). A schema within them costs bounded work.
+const (
+	maxKeywords = 10_000 // of a schema, with its references expanded
+	maxNesting  = 100    // of a schema
+	maxPattern  = 1_000  // characters of a pattern
+	maxNumber   = 40     // characters of a number
+	maxDepth    = 1_000  // of a value
+	maxCount    = 1 << 53
+)
+
+// verdict is what a schema says without looking at the value.
+type verdict uint8
+
+const (
+	depends verdict = iota
+	always
+	never
+)
+
+// A node is one schema object (or boolean), read: every keyword in its place,
+// every reference resolved. Absent rules are nil, absent kinds are Anything,
+// and absent upper bounds are maxCount, so that no rule asks whether it is
+// there. Nodes are immutable once their schema is built.
+type node struct {
+	unit    *unit
+	parent  *node
+	keyword string // under which it stands in the parent
+	key     string // and there under this name, or at this index
+	raw     any    // nil for a combination of other nodes
+
+	verdict verdict
+	kinds   Kinds
+	values  []any // enum, or const alone; nil when absent
+	single  []any // const beside enum
+
+	ref                 *node
+	dynamic             *dynamicRef
+	allOf, anyOf, oneOf []*node
+	not                 *node
+	cond, then, other   *node // if, then, else
+
+	numbers *numberRules
+	strings *stringRules
+	arrays  *arrayRules
+	objects *objectRules
+
+	children []*node // every subschema, applied or only defined
+	base     *resource
+	meta     string   // the standard metaschema that it refers to, by URL
+	odd      []string // its path, where no keyword puts a schema and only a pointer finds it
+}
+
+type numberRules struct {
+	min, max, above, below, multiple *float64 // inclusive, inclusive, exclusive, exclusive
+}
+
+type stringRules struct {
+	min, max  int
+	pattern   *pattern
+	format    string
+	valid     func(any) bool // the format's check, when it is asserted
+	encoding  string         // contentEncoding and contentMediaType, where draft 7 asserts them
+	mediaType string
+}
+
+type arrayRules struct {
+	prefix      []*node
+	rest        *node // of the items after the prefix
+	closed      bool  // additionalItems: false, in the form that the prefix is all
+	min, max    int
+	unique      bool
+	contains    *node
+	least, most int // of the items that contains accepts
+	unevaluated *node
+	evaluates   bool // contains counts as evaluating (2020-12)
+	restKeyword string
+}
+
+type objectRules struct {
+	properties    map[string]*node
+	names         []string // of properties, sorted
+	patterns      []patternRule
+	additional    *node
+	propertyNames *node
+	required      []string
+	min, max      int
+	needs         []dependency
+	unevaluated   *node
+}
+
+type patternRule struct {
+	pattern *pattern
+	node    *node
+}
+
+// A dependency holds where the property name is there: the other names must be
+// there too, or the node must accept the whole object.
+type dependency struct {
+	name    string
+	names   []string
+	node    *node
+	keyword string
+}
+
+// A dynamicRef is a $dynamicRef or $recursiveRef whose target depends on how
+// the schema was reached. One that can't vary is an ordinary ref.
+type dynamicRef struct {
+	target *node
+	anchor string // "" for $recursiveRef
+}
+
+// A unit is one schema text: the schema itself, or one of the named schemas.
+type unit struct {
+	name      string // of the named schema; ""
+	raw       any
+	draft     Dialect
+	assert    bool // format asserts
+	root      *node
+	resources map[string]*resource // by URI
+	odd       map[string]*node     // schemas that a pointer found where no keyword puts one
+	scoped    bool                 // some reference depends on the dynamic scope
+	family    *family
+}
+
+// A resource is a part of a unit with a URI of its own, and the anchors in it.
+type resource struct {
+	uri       string
+	root      *node
+	anchors   map[string]*node
+	dynamic   map[string]*node
+	recursive bool
+}
+
+// loose is the unit of nodes that stand in no text.
+var loose = &unit{draft: Draft2020}
+
+var everything = &node{unit: loose, verdict: always, kinds: Anything, raw: true}
+var nothing = &node{unit: loose, verdict: never, raw: false}
+
+// path leads from the unit's root to the node.
+func (n *node) path() []string {
+	var back []string
+	for ; n.parent != nil; n = n.parent {
+		if n.odd != nil {
+			for _, token := range slices.Backward(n.odd) {
+				back = append(back, token)
+			}
+			break
+		}
+		if n.key != "" || n.keyed() {
+			back = append(back, n.key)
+		}
+		back = append(back, n.keyword)
+	}
+	slices.Reverse(back)
+	return back
+}
+
+// keyed tells whether the node stands in a map or a list of schemas: then even
+// an empty key is a step of its path.
+func (n *node) keyed() bool {
+	switch n.keyword {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+		return true
+	}
+	return false
+}
+
+// json is the schema as a JSON value; that of a combination is made up of the
+// texts of its parts.
+func (n *node) json() any {
+	if n.raw != nil {
+		return n.raw
+	}
+	m := map[string]any{}
+	if n.kinds != Anything && n.values == nil {
+		m["type"] = n.kinds.names()
+	}
+	if n.values != nil {
+		m["enum"] = n.values
+	}
+	list := func(keyword string, nodes []*node) {
+		if len(nodes) > 0 {
+			all := make([]any, len(nodes))
+			for i, x := range nodes {
+				all[i] = x.json()
+			}
+			m[keyword] = all
+		}
+	}
+	list("allOf", n.allOf)
+	list("anyOf", n.anyOf)
+	return m
+}
+
+// names are the kinds as the keyword type names them.
+func (k Kinds) names() []any {
+	var names []any
+	for _, pair := range typeNames {
+		if pair.kinds&k == pair.kinds {
+			names = append(names, pair.name)
+			k &^= pair.kinds
+		}
+	}
+	return names
+}
+
+var typeNames = []struct {
+	name  string
+	kinds Kinds
+}{
+	{"null", Null}, {"boolean", Boolean}, {"number", Number}, {"integer", Integer},
+	{"string", String}, {"array", Array}, {"object", Object},
+}
+
+// union is the node that accepts what any of the nodes accepts.
+func union(nodes []*node) *node {
+	var kept []*node
+	for _, n := range nodes {
+		switch {
+		case n.verdict == always:
+			return everything
+		case n.verdict == never || slices.Contains(kept, n):
+		default:
+			kept = append(kept, n)
+		}
+	}
+	switch len(kept) {
+	case 0:
+		return nothing
+	case 1:
+		return kept[0]
+	}
+	return &node{unit: loose, kinds: Anything, anyOf: kept}
+}
+
+// both is the node that accepts what all of the nodes accept.
+func both(nodes []*node) *node {
+	var kept []*node
+	for _, n := range nodes {
+		switch {
+		case n.verdict == never:
+			return nothing
+		case n.verdict == always || slices.Contains(kept, n):
+		default:
+			kept = append(kept, n)
+		}
+	}
+	switch len(kept) {
+	case 0:
+		return everything
+	case 1:
+		return kept[0]
+	}
+	return &node{unit: loose, kinds: Anything, allOf: kept}
+}
+
+// inPlace calls visit for every node that n applies to the value itself.
+func (n *node) inPlace(visit func(*node)) {
+	one := func(x *node) {
+		if x != nil {
+			visit(x)
+		}
+	}
+	one(n.ref)
+	if n.dynamic != nil {
+		visit(n.dynamic.target)
+	}
+	for _, list := range [][]*node{n.allOf, n.anyOf, n.oneOf} {
+		for _, x := range list {
+			visit(x)
+		}
+	}
+	one(n.not)
+	one(n.cond)
+	one(n.then)
+	one(n.other)
+	if n.objects != nil {
+		for _, d := range n.objects.needs {
+			one(d.node)
+		}
+	}
+}
+
+// below calls visit for every node that n applies to parts of the value.
+func (n *node) below(visit func(*node)) {
+	one := func(x *node) {
+		if x != nil {
+			visit(x)
+		}
+	}
+	if a := n.arrays; a != nil {
+		for _, x := range a.prefix {
+			visit(x)
+		}
+		one(a.rest)
+		one(a.contains)
+		one(a.unevaluated)
+	}
+	if o := n.objects; o != nil {
+		for _, name := range o.names {
+			visit(o.properties[name])
+		}
+		for _, p := range o.patterns {
+			visit(p.node)
+		}
+		one(o.additional)
+		one(o.propertyNames)
+		one(o.unevaluated)
+	}
+}
+
+func indexKey(i int) string { return strconv.Itoa(i) }

@@ -1,0 +1,266 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Ordinary is the schema compiled by the ordinary validator, once. It is slower
+// than [Schema.Validate] and says the same. It must be given only JSON values
+// of modest depth, such as those that [Schema.Accepts] has seen.
+func (s *Schema) Ordinary() (*ordinary.Schema, error) {
+	s.ready()
+	s.compile.Do(func() {
+		if s.err != nil {
+			s.broken = s.err
+			return
+		}
+		s.compiled, s.broken = compileOrdinary(s.node)
+	})
+	return s.compiled, s.broken
+}
+
+// Confirms tells whether the ordinary validator, too, gives this answer.
+func (s *Schema) confirms(v any, accepted bool) bool {
+	if s == nil {
+		return accepted
+	}
+	compiled, err := s.Ordinary()
+	if err != nil {
+		return false
+	}
+	return (compiled.Validate(v) == nil) == accepted
+}
+
+func newCompiler() *ordinary.Compiler {
+	c := ordinary.NewCompiler()
+	c.Draft = ordinary.Draft2020
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%s is outside of this document", url)
+	}
+	return c
+}
+
+var metaschemas sync.Map // URL → *ordinary.Schema
+
+func metaschemaOf(url string) (*ordinary.Schema, error) {
+	if found, ok := metaschemas.Load(url); ok {
+		return found.(*ordinary.Schema), nil
+	}
+	compiled, err := newCompiler().Compile(url)
+	if err == nil {
+		metaschemas.Store(url, compiled)
+	}
+	return compiled, err
+}
+
+// compileOrdinary hands the texts that a node depends on to the ordinary
+// validator, each as a resource of its own, with every reference spelled out.
+func compileOrdinary(root *node) (compiled *ordinary.Schema, err error) {
+	defer func() {
+		if r := recover(); r != nil { // the library panics on texts it should refuse
+			compiled, err = nil, fmt.Errorf("the ordinary validator can't compile this schema: %v", r)
+		}
+	}()
+	x := exporter{urls: map[*unit]string{}}
+	c := newCompiler()
+	c.AssertFormat = root.unit.family != nil && root.unit.family.options.AssertFormat
+	top := "obelus:///schema"
+	if err := add(c, top, map[string]any{"$schema": metaURL[Draft2020], "allOf": []any{x.place(root)}}); err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(x.units); i++ {
+		if err := add(c, x.urls[x.units[i]], x.export(x.units[i])); err != nil {
+			return nil, err
+		}
+	}
+	return c.Compile(top)
+}
+
+func add(c *ordinary.Compiler, url string, doc any) error {
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return c.AddResource(url, bytes.NewReader(text))
+}
+
+type exporter struct {
+	urls  map[*unit]string
+	units []*unit
+}
+
+// place is a schema that stands for a node: a reference to where it stands, or
+// for a combination its parts.
+func (x *exporter) place(n *node) any {
+	if n.unit != loose {
+		return map[string]any{"$ref": x.address(n)}
+	}
+	if n.meta != "" {
+		return map[string]any{"$ref": n.meta}
+	}
+	switch n.verdict {
+	case always:
+		return true
+	case never:
+		return false
+	}
+	m := map[string]any{}
+	if n.kinds != Anything && n.values == nil {
+		m["type"] = n.kinds.names()
+	}
+	if n.values != nil {
+		m["enum"] = n.values
+	}
+	for keyword, list := range map[string][]*node{"allOf": n.allOf, "anyOf": n.anyOf} {
+		if len(list) > 0 {
+			places := make([]any, len(list))
+			for i, part := range list {
+				places[i] = x.place(part)
+			}
+			m[keyword] = places
+		}
+	}
+	return m
+}
+
+func (x *exporter) address(n *node) string {
+	u := n.unit
+	if x.urls[u] == "" {
+		x.urls[u] = fmt.Sprintf("obelus:///%d", len(x.units))
+		x.units = append(x.units, u)
+	}
+	var b strings.Builder
+	b.WriteString(x.urls[u])
+	b.WriteByte('#')
+	for _, token := range n.path() {
+		b.WriteByte('/')
+		b.WriteString(url.PathEscape(strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")))
+	}
+	return b.String()
+}
+
+// export is a unit's text with its references spelled out and its own names
+// for places taken away, so that nothing is left to resolve. Where dynamic
+// references depend on those names, the text is left alone.
+func (x *exporter) export(u *unit) any {
+	doc := clone(u.raw)
+	if m, ok := doc.(map[string]any); ok {
+		m["$schema"] = metaURL[u.draft]
+	}
+	nodes := []*node{u.root}
+	for _, key := range slices.Sorted(maps.Keys(u.odd)) {
+		nodes = append(nodes, u.odd[key])
+	}
+	for i := 0; i < len(nodes); i++ {
+		n := nodes[i]
+		nodes = append(nodes, n.children...)
+		m, ok := walk(doc, n.path()).(map[string]any)
+		if !ok {
+			continue
+		}
+		x.spellOut(n, m)
+	}
+	return doc
+}
+
+func (x *exporter) spellOut(n *node, m map[string]any) {
+	u := n.unit
+	delete(m, "regexProperties") // a private keyword of the library
+	if n.parent != nil {
+		delete(m, "$schema")
+	}
+	if u.draft == Draft7 {
+		delete(m, "contentSchema") // of a later draft, but the library reads it
+	}
+	for _, k := range []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"} {
+		if f, ok := number(m[k]); ok && f > maxCount {
+			m[k] = float64(maxCount)
+		}
+	}
+	if n.strings != nil && n.strings.pattern != nil {
+		m["pattern"] = n.strings.pattern.text
+	}
+	if _, ok := m["patternProperties"].(map[string]any); ok && n.objects != nil {
+		for _, p := range n.objects.patterns {
+			if p.pattern.text != p.pattern.source {
+				// Pointers name the pattern as it was written, so both have to stay.
+				m["patternProperties"].(map[string]any)[p.pattern.text] = map[string]any{"$ref": x.address(p.node)}
+			}
+		}
+	}
+	if u.scoped {
+		return
+	}
+	for _, k := range []string{"$anchor", "$dynamicAnchor", "$recursiveAnchor", "$recursiveRef", "$dynamicRef"} {
+		if u.draft >= Draft2019 {
+			delete(m, k)
+		}
+	}
+	if u.draft == Draft4 {
+		delete(m, "id")
+	} else {
+		delete(m, "$id")
+	}
+	if n.ref == nil {
+		delete(m, "$ref")
+		return
+	}
+	m["$ref"] = x.place(n.ref).(map[string]any)["$ref"]
+	for _, extra := range n.allOf { // a settled $dynamicRef beside a $ref
+		if extra.parent != n {
+			list, _ := m["allOf"].([]any)
+			m["allOf"] = append(list, x.place(extra))
+		}
+	}
+}
+
+// walk follows a pointer through plain JSON.
+func walk(doc any, path []string) any {
+	for _, token := range path {
+		switch v := doc.(type) {
+		case map[string]any:
+			doc = v[token]
+		case []any:
+			i := 0
+			if _, err := fmt.Sscanf(token, "%d", &i); err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			doc = v[i]
+		default:
+			return nil
+		}
+	}
+	return doc
+}
+
+// clone copies a JSON value and makes all its numbers float64.
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, x := range v {
+			m[k] = clone(x)
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, x := range v {
+			list[i] = clone(x)
+		}
+		return list
+	}
+	if f, ok := number(v); ok {
+		return f
+	}
+	return v
+}

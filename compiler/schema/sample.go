@@ -1,0 +1,449 @@
+package schema
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Sample makes up a value that the schema accepts, by its default, const, enum
+// or examples where it has them, and realistic otherwise: the same value for
+// the same state of r. It is false where none was found, which doesn't mean
+// that there is none.
+func (s *Schema) Sample(r *rand.Rand) (any, bool) {
+	n := s.ready()
+	for try := range 24 {
+		m := sampler{r: r, budget: 2_000, frugal: try > 7}
+		v := m.value([]*node{n}, 0, "")
+		c := checker{}
+		if KindOf(v) != 0 && c.accepts(n, v) && !c.spent {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// A sampler makes a guess at a value of a conjunction of nodes; whoever asked
+// validates it.
+type sampler struct {
+	r      *rand.Rand
+	budget int
+	frugal bool // say as little as possible
+}
+
+// A want is what a conjunction asks for directly, its parts gathered.
+type want struct {
+	nodes []*node
+	kinds Kinds
+	fixed []any // values that some part offers: const, enum, default, examples
+	sure  bool  // the fixed values are all that there are
+}
+
+// gather flattens references and allOf, and picks one of every alternative.
+func (m *sampler) gather(nodes []*node) want {
+	w := want{kinds: Anything}
+	var add func(n *node, depth int)
+	add = func(n *node, depth int) {
+		if n == nil || depth > maxNesting || slices.Contains(w.nodes, n) {
+			return
+		}
+		w.nodes = append(w.nodes, n)
+		w.kinds &= n.kinds
+		if n.not != nil {
+			w.kinds &^= n.not.whole()
+		}
+		if n.verdict == never {
+			w.kinds = 0
+		}
+		for _, values := range [][]any{n.values, n.single} {
+			if values != nil {
+				w.fixed, w.sure = values, true
+			}
+		}
+		if raw, ok := n.raw.(map[string]any); ok && !w.sure && w.fixed == nil {
+			if v, ok := raw["default"]; ok && m.r.IntN(3) > 0 {
+				w.fixed = []any{v}
+			} else if list, ok := raw["examples"].([]any); ok && len(list) > 0 && m.r.IntN(4) > 0 {
+				w.fixed = list
+			}
+		}
+		add(n.ref, depth+1)
+		if n.dynamic != nil {
+			add(n.dynamic.target, depth+1)
+		}
+		for _, x := range n.allOf {
+			add(x, depth+1)
+		}
+		for _, list := range [][]*node{n.anyOf, n.oneOf} {
+			if list = slices.DeleteFunc(slices.Clone(list), func(x *node) bool { return x.possible()&w.kinds == 0 }); len(list) > 0 {
+				add(list[m.r.IntN(len(list))], depth+1)
+			}
+		}
+		if n.cond != nil {
+			if n.then != nil && m.r.IntN(2) == 0 {
+				add(n.cond, depth+1)
+				add(n.then, depth+1)
+			} else if n.other != nil {
+				add(n.other, depth+1)
+			}
+		}
+	}
+	for _, n := range nodes {
+		add(n, 0)
+	}
+	return w
+}
+
+func (m *sampler) value(nodes []*node, depth int, name string) any {
+	if m.budget--; m.budget < 0 {
+		return nil
+	}
+	w := m.gather(nodes)
+	if len(w.fixed) > 0 {
+		v := w.fixed[m.r.IntN(len(w.fixed))]
+		if c := (checker{}); w.sure || !slices.ContainsFunc(nodes, func(n *node) bool { return !c.accepts(n, v) }) {
+			return v
+		}
+	}
+	kind := m.kind(w, depth)
+	switch kind {
+	case Null:
+		return nil
+	case Boolean:
+		return m.r.IntN(2) == 0
+	case Integer, Fraction:
+		return m.number(w, kind)
+	case String:
+		return m.text(w, name)
+	case Array:
+		return m.array(w, depth, name)
+	case Object:
+		return m.object(w, depth)
+	}
+	return nil
+}
+
+// kind picks one of the possible kinds: those that the keywords speak of
+// first, and null only where little else is left.
+func (m *sampler) kind(w want, depth int) Kinds {
+	var spoken Kinds
+	for _, n := range w.nodes {
+		if n.objects != nil {
+			spoken |= Object
+		}
+		if n.arrays != nil {
+			spoken |= Array
+		}
+		if n.strings != nil {
+			spoken |= String
+		}
+		if n.numbers != nil {
+			spoken |= Number
+		}
+	}
+	candidates := w.kinds
+	switch {
+	case w.kinds&spoken != 0 && w.kinds == Anything:
+		candidates = w.kinds & spoken
+	case w.kinds == Anything:
+		candidates = String | Integer | Boolean
+	case depth > 6 && candidates&^(Array|Object) != 0:
+		candidates &^= Array | Object
+	}
+	if candidates&Null != 0 && candidates != Null && m.r.IntN(5) > 0 && !(depth > 6) {
+		candidates &^= Null
+	}
+	if candidates&Integer != 0 && candidates&Fraction != 0 && m.r.IntN(2) == 0 {
+		candidates &^= Fraction
+	}
+	var bits []Kinds
+	for k := Null; k <= Object; k <<= 1 {
+		if candidates&k != 0 {
+			bits = append(bits, k)
+		}
+	}
+	if len(bits) == 0 {
+		return 0
+	}
+	return bits[m.r.IntN(len(bits))]
+}
+
+func (m *sampler) number(w want, kind Kinds) any {
+	low, high, step := math.Inf(-1), math.Inf(1), 0.0
+	for _, n := range w.nodes {
+		if r := n.numbers; r != nil {
+			for _, p := range []*float64{r.min, r.above} {
+				if p != nil {
+					low = max(low, *p)
+				}
+			}
+			for _, p := range []*float64{r.max, r.below} {
+				if p != nil {
+					high = min(high, *p)
+				}
+			}
+			if r.multiple != nil {
+				step = max(step, *r.multiple)
+			}
+		}
+	}
+	switch {
+	case math.IsInf(low, -1) && math.IsInf(high, 1):
+		low, high = 0, 100
+	case math.IsInf(low, -1):
+		low = high - 100
+	case math.IsInf(high, 1):
+		high = low + 100
+	}
+	if step == 0 {
+		if step = 1; kind == Fraction && high-low > 0 {
+			step = math.Pow(10, math.Floor(math.Log10(high-low))-2)
+		}
+	}
+	first, last := math.Ceil(low/step), math.Floor(high/step)
+	if last < first {
+		return (low + high) / 2
+	}
+	k := first + math.Floor(m.r.Float64()*(last-first+1))
+	if step < 1 {
+		// Dividing by a whole number gives 0.3 where multiplying by 0.1 gives 0.30000000000000004.
+		return k / math.Round(1/step)
+	}
+	return k * step
+}
+
+var sampleFormats = map[string]string{
+	"uuid": "3f2b8c1e-9d47-4a6b-8e21-5c0d7f9a1b34", "email": "ada@example.com", "hostname": "example.com", "ipv4": "192.0.2.7",
+	"ip-address": "192.0.2.7", "ipv6": "2001:db8::7", "uri": "https://example.com/a", "iri": "https://example.com/a", "uri-reference": "/a",
+	"uriref": "/a", "iri-reference": "/a", "uri-template": "/a/{id}", "regex": "^a+$", "json-pointer": "/a/b",
+	"relative-json-pointer": "1/a", "duration": "P1DT2H", "period": "2024-03-01T10:00:00Z/2024-03-02T10:00:00Z",
+}
+
+var sampleWords = []string{"amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "juniper", "karst", "lagoon"}
+
+func (m *sampler) text(w want, name string) any {
+	low, high := 0, maxCount
+	var patterns []*pattern
+	format := ""
+	for _, n := range w.nodes {
+		if r := n.strings; r != nil {
+			low, high = max(low, r.min), min(high, r.max)
+			if r.pattern != nil {
+				patterns = append(patterns, r.pattern)
+			}
+			if r.format != "" {
+				format = r.format
+			}
+			if r.encoding == "base64" {
+				return "aGVsbG8="
+			}
+			if r.mediaType == "application/json" {
+				return "{}"
+			}
+		}
+	}
+	if len(patterns) > 0 {
+		return m.matching(patterns, low, high)
+	}
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.r.IntN(366*86400)) * time.Second)
+	switch format {
+	case "date-time":
+		return day.Format(time.RFC3339)
+	case "date":
+		return day.Format(time.DateOnly)
+	case "time":
+		return day.Format("15:04:05Z")
+	}
+	if s, ok := sampleFormats[format]; ok {
+		return s
+	}
+	s := sampleWords[m.r.IntN(len(sampleWords))]
+	if name != "" && m.r.IntN(2) == 0 && plainKey(name) {
+		s = name + " " + s
+	}
+	if low > 1<<16 {
+		return nil // nobody wants to see that; whoever asked finds it refused
+	}
+	for len(s) < low {
+		s += " " + sampleWords[m.r.IntN(len(sampleWords))]
+	}
+	if high < len(s) {
+		s = strings.TrimRight(s[:max(low, high)], " ")
+		s += strings.Repeat("x", max(0, low-len(s)))
+	}
+	return s
+}
+
+func (m *sampler) array(w want, depth int, name string) any {
+	low, high := 0, maxCount
+	var contains []*node
+	unique := false
+	for _, n := range w.nodes {
+		if r := n.arrays; r != nil {
+			low, high = max(low, r.min), min(high, r.max)
+			unique = unique || r.unique
+			if r.contains != nil && r.least > 0 {
+				for range min(r.least, 16) {
+					contains = append(contains, r.contains)
+				}
+			}
+			if r.rest != nil && r.rest.verdict == never {
+				high = min(high, len(r.prefix))
+			}
+			if !m.frugal && low == 0 {
+				low = min(len(r.prefix), high)
+			}
+		}
+	}
+	length := max(low, len(contains))
+	if !m.frugal && depth < 5 {
+		length += m.r.IntN(3)
+	}
+	length = min(length, high)
+	if length > 1000 {
+		return nil
+	}
+	items := make([]any, 0, length)
+	for i := 0; i < length; i++ {
+		nodes := itemNodes(w.nodes, i)
+		if j := i - (length - len(contains)); j >= 0 {
+			nodes = append(nodes, contains[j])
+		}
+		x := m.value(nodes, depth+1, name)
+		for try := 0; unique && try < 12 && slices.ContainsFunc(items, func(y any) bool { return Equal(x, y) }); try++ {
+			x = m.value(nodes, depth+1, name)
+		}
+		items = append(items, x)
+	}
+	return items
+}
+
+// itemNodes are the nodes that judge the item at an index.
+func itemNodes(nodes []*node, i int) []*node {
+	var list []*node
+	for _, n := range nodes {
+		if r := n.arrays; r != nil {
+			if i < len(r.prefix) {
+				list = append(list, r.prefix[i])
+			} else if r.rest != nil {
+				list = append(list, r.rest)
+			}
+		}
+	}
+	return list
+}
+
+func (m *sampler) object(w want, depth int) any {
+	low, high := 0, maxCount
+	var names []string
+	required := map[string]bool{}
+	add := func(name string, must bool) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		required[name] = required[name] || must
+	}
+	for _, n := range w.nodes {
+		if r := n.objects; r != nil {
+			low, high = max(low, r.min), min(high, r.max)
+			for _, name := range r.required {
+				add(name, true)
+			}
+			for _, name := range r.names {
+				add(name, false)
+			}
+		}
+	}
+	if len(names) == 0 && !m.frugal && depth < 4 {
+		for range m.r.IntN(3) {
+			add(sampleWords[m.r.IntN(len(sampleWords))], false)
+		}
+	}
+	v := map[string]any{}
+	put := func(name string) {
+		if nodes, ok := propertyNodes(w.nodes, name); ok {
+			v[name] = m.value(nodes, depth+1, name)
+		}
+	}
+	for _, name := range names {
+		if required[name] {
+			put(name)
+		}
+	}
+	for _, n := range w.nodes { // what is there may need more
+		if r := n.objects; r != nil {
+			for _, d := range r.needs {
+				if _, ok := v[d.name]; ok {
+					for _, name := range d.names {
+						if _, ok := v[name]; !ok {
+							put(name)
+						}
+					}
+				}
+			}
+		}
+	}
+	share := 0.7
+	if depth > 3 {
+		share = 0.15
+	}
+	for _, name := range names {
+		if _, ok := v[name]; !ok && len(v) < high && (len(v) < low || !m.frugal && m.r.Float64() < share) {
+			put(name)
+		}
+	}
+	for i := 0; len(v) < low && i < low+64; i++ {
+		name := sampleWords[i%len(sampleWords)]
+		if i >= len(sampleWords) {
+			name += indexKey(i)
+		}
+		if p := firstPattern(w.nodes); p != nil {
+			if s, ok := m.matching([]*pattern{p}, 0, maxCount).(string); ok {
+				name = s
+			}
+		}
+		put(name)
+	}
+	return v
+}
+
+func firstPattern(nodes []*node) *pattern {
+	for _, n := range nodes {
+		if r := n.objects; r != nil {
+			if len(r.patterns) > 0 {
+				return r.patterns[0].pattern
+			}
+			if r.propertyNames != nil && r.propertyNames.strings != nil {
+				return r.propertyNames.strings.pattern
+			}
+		}
+	}
+	return nil
+}
+
+// propertyNodes are the nodes that judge a property; false when it mustn't be
+// there.
+func propertyNodes(nodes []*node, name string) ([]*node, bool) {
+	var list []*node
+	for _, n := range nodes {
+		r := n.objects
+		if r == nil {
+			continue
+		}
+		matched := false
+		if p := r.properties[name]; p != nil {
+			list, matched = append(list, p), true
+		}
+		for _, p := range r.patterns {
+			if p.pattern.re.MatchString(name) {
+				list, matched = append(list, p.node), true
+			}
+		}
+		if !matched && r.additional != nil {
+			list = append(list, r.additional)
+		}
+	}
+	return list, !slices.ContainsFunc(list, func(n *node) bool { return n.verdict == never })
+}
