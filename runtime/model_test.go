@@ -1,0 +1,507 @@
+package runtime_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// The model is a second opinion on what a plan means: an interpreter of plans
+// written from the contract alone, over the document as generic JSON. It
+// shares nothing with the compiler or the machine, and at every step works
+// out afresh who has settled, what each reference sees and who may start.
+// Everything in it is as slow as it needs to be to read like the clause that
+// it follows.
+//
+// Where the contract is silent it decides so:
+//
+//   - An expression in a parameter that comes out absent skips the call, be it
+//     a reference, a gate or a fallback.
+//   - An index addresses lists only and a key objects only: to read otherwise
+//     is absent, to write otherwise is a runtime error.
+//   - A result is tried against the initial state and the messages of those
+//     calls that the writer waited for under the last rule of S8.2: the same
+//     ones under every schedule.
+//   - Every runtime error may be retried, whether the activity, its result's
+//     schema or the place of the result is to blame; the latter two are
+//     `bad-output`.
+//   - A failure record is set, whatever the call's method.
+//   - A message that a view can't apply is left out of it.
+//   - A null in the initial state doesn't count as there (S4.3).
+//   - A call that `once` rejects isn't validated any more.
+
+// Outcome is what a run of the model came to.
+type Outcome struct {
+	Status map[string]string // call → done, failed or skipped; waiting where a cycle keeps it from settling
+	State  any               // after all messages
+	Output any               // the plan's output, resolved; nil when it has none
+	Errors map[string]string // call → code of a failure that no route took
+	Routed map[string]string // call → code of a failure written to its failure route
+	Run    string            // done or failed
+	Trace  map[feature]int   // how often each feature occurred
+}
+
+// A failure is what an activity reports in the place of a result.
+type failure struct {
+	Code, Message string
+	Details       any
+}
+
+// A behaviour is what all activities do: a pure function of its arguments, so that results don't
+// depend on the schedule. attempt counts from 1. A path other than "" names
+// the alternative that the value takes (S5.2).
+type behaviour func(call string, attempt int, params map[string]any) (value any, path string, failed *failure)
+
+// structuralFault is the model's code for parameters that the tool's schema
+// rejects, and badOutput the contract's for results that have no place.
+const (
+	structuralFault = "structural"
+	badOutput       = "bad-output"
+)
+
+// interpret runs a document's plan; order decides which running activity ends
+// next, and nothing else. Calls without `_id` are known as tool#k, the kth call
+// of that tool. It panics on a document that the model can't read.
+func interpret(doc map[string]any, act behaviour, order *rand.Rand) Outcome {
+	return (&model{plan: readPlan(doc), act: act}).run(order)
+}
+
+// ---- the run --------------------------------------------------------------
+
+type message struct {
+	call   int
+	path   statePath
+	method string
+	value  any
+	record bool // a failure record
+}
+
+type model struct {
+	plan *planModel
+	act  behaviour
+
+	// hasty leaves out the last rule of S8.2, to show that the rule is needed
+	// and that the generator makes plans that need it.
+	hasty bool
+
+	status  []string // "", running, done, failed or skipped
+	attempt []int
+	params  []map[string]any
+	log     []message
+	out     Outcome
+}
+
+func (m *model) run(order *rand.Rand) Outcome {
+	n := len(m.plan.calls)
+	m.status, m.attempt, m.params = make([]string, n), make([]int, n), make([]map[string]any, n)
+	m.out = Outcome{Status: map[string]string{}, Errors: map[string]string{}, Routed: map[string]string{}, Run: "done", Trace: map[feature]int{}}
+
+	// Half of all schedules always end the same favourite first: only so can
+	// one activity outlast a whole chain of others.
+	favour, stubborn := order.Perm(n), order.IntN(2) == 0
+	for {
+		m.startAllReady()
+		running := m.withStatus("running")
+		if len(running) == 0 {
+			break
+		}
+		ending := running[order.IntN(len(running))]
+		if stubborn {
+			ending = slices.MinFunc(running, func(a, b int) int { return favour[a] - favour[b] })
+		}
+		m.end(m.plan.calls[ending])
+	}
+
+	for i, c := range m.plan.calls {
+		m.out.Status[c.name] = m.status[i]
+		if m.status[i] == "" {
+			m.out.Status[c.name] = "waiting"
+		}
+	}
+	if len(m.out.Errors) > 0 {
+		m.out.Run = "failed"
+	}
+	m.out.State = m.view(func(int) bool { return true })
+	if m.plan.output != nil {
+		m.out.Output, _ = m.resolve(m.plan.output, n).whole()
+	}
+	m.noteWrites()
+	return m.out
+}
+
+// startAllReady decides every call that can be decided, until none can:
+// a skipped call settles its paths, which may decide others (S8.3).
+func (m *model) startAllReady() {
+	for again := true; again; {
+		again = false
+		for _, c := range m.plan.calls {
+			full := m.plan.parallel > 0 && len(m.withStatus("running")) >= m.plan.parallel
+			if m.status[c.place] == "" && m.decide(c, full) {
+				again = true
+			}
+		}
+	}
+}
+
+// decide skips, fails or starts a pending call if that can be done now (S8.2,
+// S8.3) and reports whether it did. When no slot is free nothing starts (S8.4).
+func (m *model) decide(c *callModel, full bool) bool {
+	when := resolved{value: true}
+	if c.when != nil {
+		when = m.resolve(c.when, c.place)
+	}
+	params := m.resolve(c.params, c.place)
+	pending := when.pending || params.pending
+
+	switch {
+	case when.absent || !when.pending && when.value != true:
+		m.note(conditionFalse)
+		m.skip(c)
+		return true
+	case params.absent:
+		m.noteGates(c)
+		m.skip(c)
+		return true
+	case pending || full || !m.allSettled(c.after):
+		return false
+	case !m.allSettled(m.overlapping(c)):
+		m.note(waitedForOverlap)
+		return false
+	case m.plan.once && !m.allSettled(m.offeredEarlier(c)):
+		return false
+	case m.plan.once && m.taken(c):
+		m.note(onceRejected)
+		m.skip(c)
+		return true
+	case !accepts(c.tool, params.value):
+		m.note(structuralFailure)
+		m.status[c.place] = "failed"
+		m.out.Errors[c.name] = structuralFault
+		return true
+	}
+	m.noteStart(c, when.early || params.early)
+	m.status[c.place], m.attempt[c.place] = "running", 1
+	m.params[c.place] = params.value.(map[string]any)
+	return true
+}
+
+func (m *model) skip(c *callModel) {
+	m.note(callSkipped)
+	m.status[c.place] = "skipped"
+}
+
+// overlapping are the calls that c must wait for by the last rule of S8.2.
+func (m *model) overlapping(c *callModel) map[int]bool {
+	found := map[int]bool{}
+	for need := range c.allNeeds {
+		w := m.plan.calls[need]
+		for _, route := range c.routes {
+			if !m.hasty && slices.ContainsFunc(route, w.mayWrite) {
+				found[need] = true
+			}
+		}
+	}
+	return found
+}
+
+// offeredEarlier are the calls listed before c that may write one of its paths (S5.5).
+func (m *model) offeredEarlier(c *callModel) map[int]bool {
+	found := map[int]bool{}
+	for _, w := range m.plan.calls[:c.place] {
+		if w.meets(c) {
+			found[w.place] = true
+		}
+	}
+	return found
+}
+
+// taken tells whether `once` rejects c: one of its paths, other than its
+// failure route's, is there from the start or has been written (S5.5).
+func (m *model) taken(c *callModel) bool {
+	routes := c.routes
+	if c.failureRoute() != nil {
+		routes = routes[:len(routes)-1]
+	}
+	for _, route := range routes {
+		for _, p := range route {
+			written := slices.ContainsFunc(m.log, func(msg message) bool { return overlap(msg.path, p) })
+			if written || m.plan.knownFromTheStart(reference{"state", p}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// end lets a running activity end: with its result written, with another try,
+// or failed for good.
+func (m *model) end(c *callModel) {
+	value, named, failed := m.act(c.name, m.attempt[c.place], m.params[c.place])
+	if failed == nil {
+		failed = m.write(c, value, named)
+	}
+	switch {
+	case failed == nil:
+		m.status[c.place] = "done"
+	case m.attempt[c.place] < c.attempts:
+		m.note(retried)
+		m.attempt[c.place]++
+	default:
+		m.status[c.place] = "failed"
+		m.fail(c, failed)
+	}
+}
+
+// write puts a result into the log, at all paths of the alternative that it
+// takes or at none (S5.2, S5.3).
+func (m *model) write(c *callModel, value any, named string) *failure {
+	if !accepts(c.tool["_output"], value) {
+		m.note(outputRejected)
+		return &failure{Code: badOutput}
+	}
+	route, offered := c.taking(named)
+	if !offered {
+		return &failure{Code: badOutput}
+	}
+	messages := messagesFor(c, route, c.method, value, false)
+	if !m.applicable(c, messages) {
+		m.note(writeRefused)
+		return &failure{Code: badOutput}
+	}
+	if named != "" {
+		m.note(alternativeNamed)
+	}
+	m.log = append(m.log, messages...)
+	return nil
+}
+
+// taking is S5.2: the paths of the alternative that the activity names, else
+// of the first.
+func (c *callModel) taking(named string) (route []statePath, offered bool) {
+	if named == "" {
+		if len(c.routes) == 0 {
+			return nil, true
+		}
+		return c.routes[0], true
+	}
+	wanted := readRoutes(named)[0]
+	for _, route := range c.routes {
+		if samePaths(route, wanted) || len(wanted) == 1 && slices.ContainsFunc(route, wanted[0].equal) {
+			return route, true
+		}
+	}
+	return nil, false
+}
+
+// fail is S9.2: the record goes to the failure route, or the failure becomes
+// an error of the run.
+func (m *model) fail(c *callModel, f *failure) {
+	record := map[string]any{"code": f.Code, "message": f.Message, "details": f.Details}
+	messages := messagesFor(c, c.failureRoute(), "set", record, true)
+	if len(messages) == 0 || !m.applicable(c, messages) || m.plan.once && m.barred(c.failureRoute()) {
+		m.note(failureUnrouted)
+		m.out.Errors[c.name] = f.Code
+		return
+	}
+	m.note(failureRouted)
+	m.out.Routed[c.name] = f.Code
+	m.log = append(m.log, messages...)
+}
+
+// barred tells whether, under `once`, something other than a failure record
+// stands on one of the paths.
+func (m *model) barred(route []statePath) bool {
+	return slices.ContainsFunc(route, func(p statePath) bool {
+		written := slices.ContainsFunc(m.log, func(msg message) bool { return !msg.record && overlap(msg.path, p) })
+		return written || m.plan.knownFromTheStart(reference{"state", p})
+	})
+}
+
+// applicable tells whether the messages of c can be written over what c knows
+// to be written.
+func (m *model) applicable(c *callModel, messages []message) bool {
+	seen := m.overlapping(c)
+	if m.hasty {
+		seen = c.allNeeds
+	}
+	state := m.view(func(i int) bool { return seen[i] })
+	for _, msg := range messages {
+		next, ok := written(state, msg.path, msg.method, msg.value)
+		if !ok {
+			return false
+		}
+		state = next
+	}
+	return true
+}
+
+func messagesFor(c *callModel, route []statePath, method string, value any, record bool) []message {
+	var messages []message
+	for _, p := range route {
+		messages = append(messages, message{c.place, p, method, value, record})
+	}
+	return messages
+}
+
+// view is the state made of the initial one and the messages of some calls:
+// each over the one before it in topological order, of several failure records
+// on one path the first-listed call's alone (S5.3, S5.8).
+func (m *model) view(of func(call int) bool) any {
+	state := m.plan.state
+	for _, msg := range m.inOrder(of) {
+		if next, ok := written(state, msg.path, msg.method, msg.value); ok {
+			state = next
+		}
+	}
+	return state
+}
+
+// inOrder are the messages that a view is made of, the oldest first.
+func (m *model) inOrder(of func(call int) bool) []message {
+	yields := func(msg message) bool {
+		return msg.record && slices.ContainsFunc(m.log, func(other message) bool {
+			return other.record && other.call < msg.call && of(other.call) && other.path.equal(msg.path)
+		})
+	}
+	var messages []message
+	for _, i := range m.plan.topology {
+		for _, msg := range m.log {
+			if msg.call == i && of(i) && !yields(msg) {
+				messages = append(messages, msg)
+			}
+		}
+	}
+	return messages
+}
+
+func (m *model) allSettled(calls map[int]bool) bool {
+	for i := range calls {
+		if s := m.status[i]; s == "" || s == "running" {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *model) withStatus(status string) []int {
+	var found []int
+	for i, s := range m.status {
+		if s == status {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// ---- values ---------------------------------------------------------------
+
+// resolved is what an expression, or a structure of them, is worth so far.
+type resolved struct {
+	value   any
+	pending bool // some read that decides it hasn't settled
+	absent  bool // it has no value, whatever else happens
+	early   bool // a fallback took an operand while a later one was pending
+	partial any  // of a structure: the value with absent leaves left out
+}
+
+// whole is what S11.8 makes of an output: absent leaves are left out, an
+// absent whole is null.
+func (r resolved) whole() (any, bool) { return r.partial, !r.absent }
+
+// resolve resolves every expression in a value for the reader at this place.
+func (m *model) resolve(value any, reader int) resolved {
+	total := resolved{}
+	add := func(part resolved) {
+		total.pending = total.pending || part.pending
+		total.absent = total.absent || part.absent
+		total.early = total.early || part.early
+	}
+	switch v := value.(type) {
+	case string:
+		if isExpression(v) {
+			r := m.evaluate(readExpression(v), reader)
+			r.partial = r.value
+			return r
+		}
+		literal := strings.TrimPrefix(v, "†") // what remains of ††
+		return resolved{value: literal, partial: literal}
+	case map[string]any:
+		whole, partial := map[string]any{}, map[string]any{}
+		for key, item := range v {
+			part := m.resolve(item, reader)
+			add(part)
+			whole[key] = part.value
+			if !leafAbsent(item, part) {
+				partial[key] = part.partial
+			}
+		}
+		total.value, total.partial = whole, partial
+	case []any:
+		whole, partial := []any{}, []any{}
+		for _, item := range v {
+			part := m.resolve(item, reader)
+			add(part)
+			whole = append(whole, part.value)
+			if !leafAbsent(item, part) {
+				partial = append(partial, part.partial)
+			}
+		}
+		total.value, total.partial = whole, partial
+	default:
+		return resolved{value: v, partial: v}
+	}
+	return total
+}
+
+func leafAbsent(item any, part resolved) bool {
+	_, isText := item.(string)
+	return isText && part.absent
+}
+
+// evaluate is S4.3 with a third truth: an operand may still be pending.
+func (m *model) evaluate(e *formula, reader int) resolved {
+	switch e.kind {
+	case literalExpression:
+		return resolved{value: e.value}
+	case referenceExpression:
+		return m.read(e.reference, reader)
+	case gateExpression:
+		var last resolved
+		pending, early := false, false
+		for _, operand := range e.operands {
+			last = m.evaluate(operand, reader)
+			if last.absent || !last.pending && last.value == nil {
+				return resolved{absent: true}
+			}
+			pending, early = pending || last.pending, early || last.early
+		}
+		return resolved{value: last.value, pending: pending, early: early}
+	}
+	for i, operand := range e.operands {
+		r := m.evaluate(operand, reader)
+		if r.pending {
+			return r
+		}
+		if operand.kind == literalExpression || !r.absent && r.value != nil {
+			for _, later := range e.operands[i+1:] {
+				r.early = r.early || m.evaluate(later, reader).pending
+			}
+			return r
+		}
+	}
+	return resolved{absent: true}
+}
+
+// read resolves one reference: S6.3's view once S8.2 has it settled.
+func (m *model) read(r reference, reader int) resolved {
+	if r.kind == "input" {
+		value, there := valueAt(m.plan.input, r.path)
+		return resolved{value: value, absent: !there}
+	}
+	writers := m.plan.bound(reader, r)
+	if !m.allSettled(writers) {
+		return resolved{pending: true}
+	}
+	value, there := valueAt(m.view(func(i int) bool { return writers[i] }), r.path)
+	return resolved{value: value, absent: !there}
+}
