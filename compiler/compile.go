@@ -44,6 +44,9 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 		schemas: map[string]any{},
 	}
 	c.plan.Root = c.parse(file)
+	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
+		c.plan.Root = row // a line of a .jsonl file may say more than its document (S19)
+	}
 	if c.plan.Root != nil {
 		c.lower(c.plan.Root)
 	}
