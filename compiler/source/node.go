@@ -38,6 +38,7 @@ type Node struct {
 	Kind       Kind
 	Style      Style
 	Alias      bool
+	parent     int32   // of a block scalar: the column of what it belongs to
 	Start, End int     // the bytes of its text: quotes, brackets and block indicators included
 	Text       string  // String: the decoded value; Number: as written; Bool: "true" or "false"
 	Items      []*Node // Array

@@ -7,6 +7,7 @@
 package source
 
 import (
+	"bytes"
 	"sort"
 	"strings"
 	"sync"
@@ -35,6 +36,8 @@ type File struct {
 	// file: lines count from here, and Base is added to every byte offset.
 	Row, Base int
 
+	comments []Comment
+
 	once  sync.Once
 	lines []int // the offset at which each line begins
 	runes []int // characters before each runeStep-th byte
@@ -52,8 +55,16 @@ func NewFile(name string, text []byte) *File {
 	if strings.HasSuffix(strings.ToLower(name), ".json") {
 		f.Format = JSON
 	}
+	if name == "-" {
+		if start := bytes.TrimLeft(text, " \t\r\n"); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+			f.Format = JSON
+		}
+	}
 	return f
 }
+
+// byteOrderMark may begin a YAML file. It is no character of the first line.
+const byteOrderMark = "\uFEFF"
 
 // Position is a place as a person counts it: Line and Column from 1, Column in
 // Unicode characters; Offset in bytes from 0.
@@ -71,6 +82,9 @@ func (f *File) Position(offset int) Position {
 	line := sort.SearchInts(f.lines, offset+1) - 1
 	start := f.lines[line]
 	p := Position{Line: line + 1, Column: f.runesTo(offset) - f.runesTo(start) + 1, Offset: offset + f.Base}
+	if line == 0 && offset >= len(byteOrderMark) && bytes.HasPrefix(f.Text, []byte(byteOrderMark)) {
+		p.Column--
+	}
 	if f.Row > 0 {
 		p.Line += f.Row - 1
 	}
@@ -90,7 +104,11 @@ func (f *File) Line(line int) string {
 	if line < len(f.lines) {
 		end = f.lines[line]
 	}
-	return strings.TrimRight(string(f.Text[f.lines[line-1]:end]), "\r\n")
+	text := f.Text[f.lines[line-1]:end]
+	if line == 1 {
+		text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+	}
+	return strings.TrimRight(string(text), "\r\n")
 }
 
 func (f *File) index() {

@@ -1,0 +1,161 @@
+package source
+
+import "strings"
+
+// flowCollection reads [a, b] or {a: b}. Lines inside it may be indented
+// anyhow, tabs included: nothing hangs on it there.
+func (y *yamlReader) flowCollection(p properties) *Node {
+	a := y.open(p)
+	start := y.i
+	y.enter(start)
+	var n *Node
+	if y.text[start] == '[' {
+		n = y.newNode(Array, Plain, start, 0)
+		mark := len(y.itemStack)
+		for y.flowEntry(n, ']') {
+			item := y.flowItem()
+			y.itemStack = append(y.itemStack, item)
+		}
+		n.Items = y.takeItems(mark)
+	} else {
+		n = y.newNode(Object, Plain, start, 0)
+		mark := len(y.fieldStack)
+		for y.flowEntry(n, '}') {
+			y.explicitMark()
+			d, p := y.flowDraft()
+			key, value := y.flowPair(d, p)
+			y.field(key, value)
+		}
+		n.Fields = y.takeFields(mark)
+	}
+	n.End = y.i
+	y.depth--
+	return y.close(a, p, n)
+}
+
+// flowEntry goes to the next entry of a flow collection, over the bracket or
+// comma before it; without a further entry it goes over the closing bracket.
+func (y *yamlReader) flowEntry(open *Node, closer byte) bool {
+	if y.i > open.Start {
+		y.flowSkip(open, closer)
+		if y.text[y.i] != closer && y.text[y.i] != ',' {
+			y.stop(y.i, y.i+1, "put text that holds any of , [ ] { } in quotes", "expected a comma or %q", string(closer))
+		}
+	}
+	if y.text[y.i] != closer {
+		y.i++
+		y.flowSkip(open, closer)
+	}
+	switch y.text[y.i] {
+	case closer:
+		y.i++
+		return false
+	case ',', ']', '}':
+		y.stop(y.i, y.i+1, "", "expected a value or %q, found %q", string(closer), y.text[y.i:y.i+1])
+	}
+	return true
+}
+
+// flowSkip goes to the next thing inside a flow collection.
+func (y *yamlReader) flowSkip(open *Node, closer byte) {
+	y.skip()
+	if y.i == len(y.text) || y.atMarker() {
+		y.stop(open.Start, open.Start+1, "", "%q is never closed; expected %q", y.text[open.Start:open.Start+1], string(closer))
+	}
+}
+
+// flowItem reads an item of a flow list. There "a: b" is a mapping of one key.
+func (y *yamlReader) flowItem() *Node {
+	start, line := y.i, y.line
+	explicit := y.explicitMark()
+	d, p := y.flowDraft()
+	y.skip()
+	colon := y.flowColon(d)
+	if !explicit && !colon {
+		return y.asValue(d, p)
+	}
+	if !explicit {
+		if y.line != line {
+			y.stop(y.i, y.i+1, "put a comma before it, or the pair in { }", "a colon behind text of several lines")
+		}
+		start = d.node.Start
+	}
+	pair := y.newNode(Object, Plain, start, 0)
+	y.enter(start)
+	mark := len(y.fieldStack)
+	key, value := y.flowPair(d, p)
+	y.field(key, value)
+	pair.Fields = y.takeFields(mark)
+	pair.End = max(key.End, value.End)
+	y.depth--
+	return pair
+}
+
+// explicitMark reads the ? of an explicit key.
+func (y *yamlReader) explicitMark() bool {
+	if !y.at('?') {
+		return false
+	}
+	y.i++
+	y.skip()
+	return true
+}
+
+// flowPair reads the value that belongs to a key, if there is one.
+func (y *yamlReader) flowPair(d draft, p properties) (key, value *Node) {
+	y.skip()
+	key = y.asKey(d, p)
+	if !y.flowColon(d) {
+		if !d.whole && d.node.Style == Plain && strings.Contains(key.Text, ":") {
+			y.report(codeAmbiguous, key.Start, key.End, "put a space behind the colon, or the text in quotes",
+				"%s is a key without a value here", quote(key.Text))
+		}
+		return key, y.newNode(Null, Plain, key.End, key.End)
+	}
+	y.i++
+	v, vp := y.flowDraft()
+	return key, y.asValue(v, vp)
+}
+
+// flowColon tells whether the colon of a key stands next. Behind quotes and
+// brackets it needs no space.
+func (y *yamlReader) flowColon(key draft) bool {
+	if y.i == len(y.text) || y.text[y.i] != ':' {
+		return false
+	}
+	tight := key.node.Kind >= Array || key.node.Style == SingleQuoted || key.node.Style == DoubleQuoted
+	return tight && !key.node.Alias || y.flowSeparated(y.i+1)
+}
+
+func (y *yamlReader) flowSeparated(i int) bool {
+	return y.separated(i) || flowIndicator(y.text[i])
+}
+
+func flowIndicator(c byte) bool {
+	return c == ',' || c == '[' || c == ']' || c == '{' || c == '}'
+}
+
+// flowDraft reads a node inside a flow collection, which may be empty.
+func (y *yamlReader) flowDraft() (draft, properties) {
+	var p properties
+	behind := y.i
+	y.skip()
+	for y.property(&p, true) {
+		behind = y.i
+		y.skip()
+	}
+	if y.i == len(y.text) || y.atMarker() {
+		return draft{node: y.empty(behind, p), whole: true}, properties{}
+	}
+	switch c := y.text[y.i]; {
+	case c == ',' || c == ']' || c == '}', c == ':' && y.flowSeparated(y.i+1):
+		return draft{node: y.empty(behind, p), whole: true}, properties{}
+	case c == '[' || c == '{':
+		return draft{node: y.flowCollection(p), whole: true}, properties{}
+	case c == '-' && y.flowSeparated(y.i+1):
+		y.stop(y.i, y.i+1, "separate items by commas", "a list of dashes can't stand inside brackets")
+	case c == '|' || c == '>':
+		y.stop(y.i, y.i+1, "put it in quotes", "text inside brackets can't begin with %q", string(c))
+	}
+	return y.flowAtom(), p
+}

@@ -1,0 +1,290 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits bound what reading one file may cost (S18). In each field zero means
+// its default.
+type Limits struct {
+	Bytes      int // of a file
+	Depth      int // of nested lists and mappings, aliases followed
+	AliasRatio int // bytes that aliases stand for, as a multiple of the file's
+	AliasNodes int // values that aliases stand for
+	Scalar     int // bytes of one scalar as it is written
+	Number     int // characters of one number
+}
+
+// maxDepth bounds recursion whatever a caller asks for.
+const maxDepth = 10_000
+
+// maxProblems is how many problems one file may have before its reading ends.
+const maxProblems = 1_000
+
+// DefaultLimits are those of S18.
+func DefaultLimits() Limits {
+	return Limits{
+		Bytes:      64 << 20,
+		Depth:      100,
+		AliasRatio: 10,
+		AliasNodes: 1_000_000,
+		Scalar:     8 << 20,
+		Number:     40,
+	}
+}
+
+func (l Limits) orDefaults() Limits {
+	d := DefaultLimits()
+	return Limits{
+		Bytes:      cmp.Or(l.Bytes, d.Bytes),
+		Depth:      min(cmp.Or(l.Depth, d.Depth), maxDepth),
+		AliasRatio: cmp.Or(l.AliasRatio, d.AliasRatio),
+		AliasNodes: cmp.Or(l.AliasNodes, d.AliasNodes),
+		Scalar:     cmp.Or(l.Scalar, d.Scalar),
+		Number:     cmp.Or(l.Number, d.Number),
+	}
+}
+
+// A Problem is one thing that is wrong with a text. Its code is that of a rule
+// of S7: OB101 (the text is no YAML or JSON, or one of S1.5's errors), OB103 (a
+// duplicate key), OB105 (a limit), OB107 (a scalar that YAML 1.1 reads
+// differently; the only warning).
+type Problem struct {
+	Code    string
+	Warning bool
+	Span    Span
+	Message string // lower case, no full stop, the user's own words in double quotes
+	Help    string // what to do; may be ""
+	Related []Note
+}
+
+// A Note is a related place with words of its own.
+type Note struct {
+	Span    Span
+	Message string
+}
+
+// The codes of problems.
+const (
+	codeSyntax    = "OB101"
+	codeDuplicate = "OB103"
+	codeLimit     = "OB105"
+	codeAmbiguous = "OB107"
+)
+
+// Parse reads a file in its format into one tree. It reports what is wrong in
+// the order of the text. The node is nil when the text couldn't be read to its
+// end: a syntax error or an exceeded limit ends the reading, and nothing after
+// it is reported. Other problems (duplicate keys, bad aliases, numbers that
+// don't fit) leave a tree in which the culprit is dropped or, if it is a value,
+// null. Past a thousand problems the reading ends.
+//
+// Time and memory grow linearly with the text, for any text.
+func Parse(f *File, l Limits) (root *Node, problems []Problem) {
+	b := &builder{file: f, limits: l.orDefaults()}
+	f.comments = nil
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(stopped); !ok {
+				panic(r)
+			}
+			root = nil
+		}
+		slices.SortStableFunc(b.problems, func(x, y Problem) int { return cmp.Compare(x.Span.Start, y.Span.Start) })
+		problems = b.problems
+	}()
+	b.guard()
+	b.text = string(f.Text)
+	if f.Format == JSON {
+		return (&jsonReader{builder: b}).document(), nil
+	}
+	return newYAMLReader(b).document(), nil
+}
+
+// stopped unwinds a reader after a problem that it can't read past.
+type stopped struct{}
+
+// A builder makes nodes and keeps what is wrong. It allocates in slabs: a plan
+// of a hundred thousand calls is a million small nodes.
+type builder struct {
+	file     *File
+	text     string
+	limits   Limits
+	problems []Problem
+
+	nodes      []Node
+	items      []*Node // the free rest of a slab
+	fields     []Field
+	itemStack  []*Node // of the lists that are being read
+	fieldStack []Field
+}
+
+// guard refuses what no reader should see.
+func (b *builder) guard() {
+	text := b.file.Text
+	if len(text) > b.limits.Bytes {
+		b.fail(codeLimit, 0, 0, "split the file, or raise the limit", "the file has %d bytes; the limit is %d", len(text), b.limits.Bytes)
+	}
+	if len(text) >= 2 && (text[0] == 0xFF && text[1] == 0xFE || text[0] == 0xFE && text[1] == 0xFF) {
+		b.fail(codeSyntax, 0, 2, "save the file as UTF-8", "the text is UTF-16; expected UTF-8")
+	}
+	if !utf8.Valid(text) {
+		at := 0
+		for at < len(text) {
+			r, size := utf8.DecodeRune(text[at:])
+			if r == utf8.RuneError && size == 1 {
+				break
+			}
+			at += size
+		}
+		b.fail(codeSyntax, at, at+1, "save the file as UTF-8", "the byte 0x%02X isn't valid UTF-8", text[at])
+	}
+}
+
+// stop reports a problem that ends the reading.
+func (b *builder) stop(start, end int, help, format string, args ...any) {
+	b.fail(codeSyntax, start, end, help, format, args...)
+}
+
+func (b *builder) fail(code string, start, end int, help, format string, args ...any) {
+	b.add(Problem{Code: code, Span: Span{b.file, start, end}, Message: fmt.Sprintf(format, args...), Help: help})
+	panic(stopped{})
+}
+
+// report adds a problem that the reading survives.
+func (b *builder) report(code string, start, end int, help, format string, args ...any) *Problem {
+	b.add(Problem{Code: code, Span: Span{b.file, start, end}, Message: fmt.Sprintf(format, args...), Help: help})
+	if len(b.problems) >= maxProblems {
+		panic(stopped{})
+	}
+	return &b.problems[len(b.problems)-1]
+}
+
+func (b *builder) add(p Problem) {
+	p.Warning = p.Code == codeAmbiguous
+	b.problems = append(b.problems, p)
+}
+
+func (b *builder) node(kind Kind, style Style, start, end int) *Node {
+	if len(b.nodes) == cap(b.nodes) {
+		b.nodes = make([]Node, 0, grown(cap(b.nodes)))
+	}
+	b.nodes = append(b.nodes, Node{File: b.file, Kind: kind, Style: style, Start: start, End: end})
+	return &b.nodes[len(b.nodes)-1]
+}
+
+// grown is the size of the next slab.
+func grown(last int) int { return min(max(2*last, 16), 1024) }
+
+// takeItems moves what the item stack holds above a mark into a slice of its own.
+func (b *builder) takeItems(mark int) []*Node {
+	n := len(b.itemStack) - mark
+	if n > cap(b.items)-len(b.items) {
+		b.items = make([]*Node, 0, max(n, grown(cap(b.items))))
+	}
+	at := len(b.items)
+	b.items = append(b.items, b.itemStack[mark:]...)
+	b.itemStack = b.itemStack[:mark]
+	return b.items[at:len(b.items):len(b.items)]
+}
+
+// takeFields does the same for fields, without duplicates (S1.5).
+func (b *builder) takeFields(mark int) []Field {
+	b.dropDuplicates(mark)
+	n := len(b.fieldStack) - mark
+	if n > cap(b.fields)-len(b.fields) {
+		b.fields = make([]Field, 0, max(n, grown(cap(b.fields))))
+	}
+	at := len(b.fields)
+	b.fields = append(b.fields, b.fieldStack[mark:]...)
+	b.fieldStack = b.fieldStack[:mark]
+	return b.fields[at:len(b.fields):len(b.fields)]
+}
+
+// fewFields is up to how many keys comparing all pairs beats a map.
+const fewFields = 12
+
+func (b *builder) dropDuplicates(mark int) {
+	all := b.fieldStack[mark:]
+	kept := all[:0]
+	var seen map[string]*Node
+	if len(all) > fewFields {
+		seen = make(map[string]*Node, len(all))
+	}
+	for _, f := range all {
+		var first *Node
+		if seen != nil {
+			first = seen[f.Key.Text]
+		} else if i := slices.IndexFunc(kept, func(k Field) bool { return k.Key.Text == f.Key.Text }); i >= 0 {
+			first = kept[i].Key
+		}
+		if first != nil {
+			p := b.report(codeDuplicate, f.Key.Start, f.Key.End, "keep one of the two", "the key %s is given twice in one mapping", quote(f.Key.Text))
+			p.Related = []Note{{first.Span(), "it is first given here"}}
+			continue
+		}
+		kept = append(kept, f)
+		if seen != nil {
+			seen[f.Key.Text] = f.Key
+		}
+	}
+	b.fieldStack = b.fieldStack[:mark+len(kept)]
+}
+
+// checkScalar holds one scalar to its limit.
+func (b *builder) checkScalar(start, end int) {
+	if end-start > b.limits.Scalar {
+		b.fail(codeLimit, start, start, "", "a scalar of %d bytes; the limit is %d", end-start, b.limits.Scalar)
+	}
+}
+
+// maxInteger is the last integer that float64 and all its neighbours hold.
+const maxInteger = 1<<53 - 1
+
+// checkNumber reports a number whose value would not survive: too long, an
+// integer beyond ±(2^53−1), a float beyond float64. digits is its value as
+// strconv reads it, integer tells whether it has neither point nor exponent.
+func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
+	const help = "write it in quotes, as text"
+	if len(n.Text) > b.limits.Number {
+		b.report(codeLimit, n.Start, n.End, help, "a number of %d characters; the limit is %d", len(n.Text), b.limits.Number)
+		return false
+	}
+	if integer {
+		v, err := strconv.ParseInt(digits, 0, 64)
+		if err != nil || v > maxInteger || v < -maxInteger {
+			b.report(codeSyntax, n.Start, n.End, help, "the integer %s is beyond ±(2^53−1), so it would lose digits", n.Text)
+			return false
+		}
+		return true
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || v == 0 && strings.ContainsAny(mantissa(digits), "123456789") {
+		b.report(codeSyntax, n.Start, n.End, help, "the number %s is beyond what a 64-bit float holds", n.Text)
+		return false
+	}
+	return true
+}
+
+func mantissa(digits string) string {
+	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		return digits[:i]
+	}
+	return digits
+}
+
+// quote shows a piece of the user's text in double quotes, shortened, with
+// what a terminal or a reader could trip over escaped.
+func quote(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) > most {
+		r := []rune(s[:min(len(s), 4*most)])
+		s = string(r[:min(len(r), most)]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,302 @@
+package source
+
+import "strings"
+
+// A draft is a node of which it isn't known yet whether it is a key or a
+// value. A whole one is what it is; of another, a scalar, only the text is
+// read.
+type draft struct {
+	node  *Node
+	whole bool
+}
+
+// atom reads a scalar or an alias in block context, below a parent at column n.
+// A single one ends with its line.
+func (y *yamlReader) atom(n int, single bool) draft {
+	switch y.text[y.i] {
+	case '*':
+		return draft{y.alias(false), true}
+	case '"', '\'':
+		return draft{y.quoted(n), false}
+	}
+	return draft{y.plain(n, single, false), false}
+}
+
+func (y *yamlReader) flowAtom() draft {
+	switch y.text[y.i] {
+	case '*':
+		return draft{y.alias(true), true}
+	case '"', '\'':
+		return draft{y.quoted(-1), false}
+	}
+	return draft{y.plain(-1, false, true), false}
+}
+
+// plain reads a scalar without quotes. Its further lines stand further in than
+// column n.
+func (y *yamlReader) plain(n int, single, flow bool) *Node {
+	start := y.i
+	y.refusePlainStart(flow)
+	end := y.plainLine(start, flow)
+	lines := 1
+	for !single {
+		line, next := y.continuation(end, n, flow)
+		if next < 0 {
+			break
+		}
+		y.line, end = line, y.plainLine(next, flow)
+		lines++
+	}
+	y.i = end
+	y.checkScalar(start, end)
+	node := y.newNode(String, Plain, start, end)
+	node.Text = y.text[start:end]
+	if lines > 1 {
+		d := decoder{src: y.text}
+		d.plain(start, end)
+		node.Text = string(d.out)
+	}
+	return node
+}
+
+// refusePlainStart refuses what text without quotes can't begin with.
+func (y *yamlReader) refusePlainStart(flow bool) {
+	c := y.text[y.i]
+	switch {
+	case strings.IndexByte("%@`|>", c) >= 0:
+		y.stop(y.i, y.i+1, "put it in quotes", "text without quotes can't begin with %q", string(c))
+	case flowIndicator(c):
+		y.stop(y.i, y.i+1, "put it in quotes if it is text", "unexpected %q", string(c))
+	case c == '#':
+		y.stop(y.i, y.i+1, "a comment needs a space before its #; text that begins with # goes in quotes", "unexpected \"#\"")
+	case c != '-' && c != '?' && c != ':':
+	case y.separated(y.i + 1), flow && flowIndicator(y.text[y.i+1]):
+		y.stop(y.i, y.i+1, "put it in quotes if it is text", "unexpected %q", string(c))
+	}
+}
+
+// plainLine is the end of the text without quotes that a line holds from i on.
+func (y *yamlReader) plainLine(i int, flow bool) int {
+	end := i
+	for ; i < len(y.text); i++ {
+		c := y.text[i]
+		switch {
+		case blank(c):
+			continue
+		case isBreak(c):
+			return end
+		case c == ':' && (y.separated(i+1) || flow && flowIndicator(y.text[i+1])):
+			return end
+		case c == '#' && i > end:
+			return end
+		case flow && flowIndicator(c):
+			return end
+		}
+		end = i + 1
+	}
+	return end
+}
+
+// continuation is where text without quotes that has come to end goes on in a
+// further line, and where that line begins; -1 if it doesn't.
+func (y *yamlReader) continuation(end, n int, flow bool) (line, next int) {
+	i := end
+	for i < len(y.text) && blank(y.text[i]) {
+		i++
+	}
+	if i == len(y.text) || !isBreak(y.text[i]) {
+		return -1, -1
+	}
+	for i < len(y.text) && isBreak(y.text[i]) {
+		line = afterBreak(y.text, i)
+		for i = line; i < len(y.text) && blank(y.text[i]); i++ {
+		}
+	}
+	if i == len(y.text) || y.text[i] == '#' || i == line && atMarker(y.text, i) {
+		return -1, -1
+	}
+	if flow {
+		if c := y.text[i]; flowIndicator(c) || c == ':' && y.flowSeparated(i+1) {
+			return -1, -1
+		}
+		return line, i
+	}
+	spaces := line
+	for y.text[spaces] == ' ' {
+		spaces++
+	}
+	if spaces-line <= n {
+		return -1, -1
+	}
+	return line, i
+}
+
+// quoted reads 'text' or "text". Its further lines stand further in than column
+// n, which finds a forgotten quote where it was forgotten.
+func (y *yamlReader) quoted(n int) *Node {
+	start, quotes := y.i, y.text[y.i]
+	i := start + 1
+	for {
+		if i >= len(y.text) {
+			y.stop(start, start+1, "", "the quote is never closed")
+		}
+		switch c := y.text[i]; {
+		case c == '\\' && quotes == '"' && i+1 < len(y.text) && !isBreak(y.text[i+1]):
+			i += 2
+			continue
+		case c == quotes && quotes == '\'' && i+1 < len(y.text) && y.text[i+1] == '\'':
+			i += 2
+			continue
+		case isBreak(c):
+			i = y.quotedBreak(start, i, n)
+			continue
+		case c != quotes:
+			i++
+			continue
+		}
+		break
+	}
+	y.i = i + 1
+	y.checkScalar(start, y.i)
+	return y.decodeQuoted(start)
+}
+
+// quotedBreak goes over the line break at i and the empty lines behind it.
+func (y *yamlReader) quotedBreak(start, i, n int) int {
+	for i < len(y.text) && isBreak(y.text[i]) {
+		y.line = afterBreak(y.text, i)
+		for i = y.line; i < len(y.text) && blank(y.text[i]); i++ {
+		}
+	}
+	if i == len(y.text) {
+		return i
+	}
+	if i == y.line && atMarker(y.text, i) || i-y.line <= n {
+		y.stop(start, start+1, "close it, or indent the lines on which it goes on", "the quote isn't closed where its lines end")
+	}
+	return i
+}
+
+func (y *yamlReader) decodeQuoted(start int) *Node {
+	style := SingleQuoted
+	if y.text[start] == '"' {
+		style = DoubleQuoted
+	}
+	n := y.newNode(String, style, start, y.i)
+	inner := y.text[start+1 : y.i-1]
+	if !strings.ContainsAny(inner, "\\'\r\n") {
+		n.Text = inner
+		return n
+	}
+	d := decoder{src: y.text}
+	if style == SingleQuoted {
+		d.single(start, y.i)
+	} else if bad := d.double(start, y.i); bad != nil {
+		y.stop(bad.start, bad.end, bad.help, "%s", bad.message)
+	}
+	n.Text = string(d.out)
+	return n
+}
+
+// blockScalar reads | or > below a parent at column n.
+func (y *yamlReader) blockScalar(n int) draft {
+	start := y.i
+	style := Literal
+	if y.text[start] == '>' {
+		style = Folded
+	}
+	d := decoder{src: y.text}
+	end, line, bad := d.block(start, n)
+	if bad != nil {
+		y.stop(bad.start, bad.end, bad.help, "%s", bad.message)
+	}
+	y.checkScalar(start, end)
+	y.i = end
+	if line >= 0 {
+		y.line = line
+	}
+	node := y.newNode(String, style, start, end)
+	node.Text = string(d.out)
+	node.parent = int32(n)
+	return draft{node, false}
+}
+
+// asKey makes a draft a key.
+func (y *yamlReader) asKey(d draft, p properties) *Node {
+	n := d.node
+	if d.whole {
+		y.refuseOnAlias(n, p)
+		if n.Kind != String {
+			y.report(codeSyntax, n.Start, n.End, keyIsText, "a key that is %s", n.Kind)
+			key := *n
+			key.Kind, key.Items, key.Fields = String, nil, nil
+			return &key
+		}
+		return n
+	}
+	if p.tag == "" && n.Style == Plain && n.Text != "" {
+		if kind, _, _, _ := resolve(n.Text); kind != String {
+			y.report(codeSyntax, n.Start, n.End, "put it in quotes", "the key %s is %s; a key is text", n.Text, kind)
+		}
+	} else if p.tag != "" && p.tag != "str" && p.tag != "!" {
+		y.report(codeSyntax, p.tagStart, p.tagEnd, keyIsText, "a key with the tag %s", quote(p.tag))
+	}
+	y.register(p, n)
+	return n
+}
+
+const keyIsText = "a key is text"
+
+// asValue makes a draft a value: what its text means is settled here.
+func (y *yamlReader) asValue(d draft, p properties) *Node {
+	n := d.node
+	if d.whole {
+		y.refuseOnAlias(n, p)
+		return n
+	}
+	switch {
+	case p.tag == "str" || p.tag == "!":
+	case p.tag != "":
+		y.resolveTagged(n, p)
+	case n.Style == Plain:
+		if y.resolvePlain(n); n.Kind == String || n.Kind == Number {
+			if as, help := ambiguous(n.Text, n.Kind); as != "" {
+				y.report(codeAmbiguous, n.Start, n.End, help, "%s is %s, but YAML 1.1 readers take it for %s", quote(n.Text), n.Kind, as)
+			}
+		}
+	}
+	y.register(p, n)
+	return n
+}
+
+// resolvePlain gives a scalar the kind that its text has.
+func (y *yamlReader) resolvePlain(n *Node) (integer bool) {
+	kind, digits, integer, special := resolve(n.Text)
+	n.Kind = kind
+	switch {
+	case special:
+		y.report(codeSyntax, n.Start, n.End, "write null, or put it in quotes", "%s is no number that JSON has", n.Text)
+		n.Kind, n.Text = Null, ""
+	case kind == Number && !y.checkNumber(n, digits, integer):
+		n.Kind, n.Text = Null, ""
+	case kind == Bool:
+		n.Text = strings.ToLower(n.Text)
+	case kind == Null:
+		n.Text = ""
+	}
+	return integer
+}
+
+// resolveTagged gives a scalar the kind that its tag says.
+func (y *yamlReader) resolveTagged(n *Node, p properties) {
+	text := n.Text
+	integer := y.resolvePlain(n)
+	switch {
+	case p.tag == "null" && n.Kind == Null:
+	case p.tag == "bool" && n.Kind == Bool:
+	case p.tag == "int" && n.Kind == Number && integer:
+	case p.tag == "float" && n.Kind == Number:
+	default:
+		y.report(codeSyntax, p.tagStart, p.tagEnd, "", "%s doesn't fit the tag \"!!%s\"", quote(text), p.tag)
+	}
+}

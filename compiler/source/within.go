@@ -1,0 +1,89 @@
+package source
+
+import "strconv"
+
+// Within is the place of the bytes [from, to) of a scalar's value (Text): in
+// plain, quoted, folded and literal scalars, behind escapes and line breaks. A
+// range outside of the value is moved into it. An empty range is the place
+// before its character. Where the value has no text of its own, which is so
+// under an alias and in lists and mappings, the place is that of the node.
+func (n *Node) Within(from, to int) Span {
+	whole := n.Span()
+	if n == nil || n.File == nil || n.Alias || n.Kind >= Array {
+		return whole
+	}
+	from = max(0, min(from, len(n.Text)))
+	to = max(from, min(to, len(n.Text)))
+	text := string(n.File.Text[n.Start:n.End])
+	d := decoder{src: text, mapping: true, strictJSON: n.File.Format == JSON}
+	switch n.Style {
+	case Plain:
+		if n.Kind != String {
+			return whole
+		}
+		d.plain(0, len(text))
+	case SingleQuoted:
+		d.single(0, len(text))
+	case DoubleQuoted:
+		if d.double(0, len(text)) != nil {
+			return whole
+		}
+	default:
+		d.block(0, int(n.parent))
+	}
+	// The line breaks that end a block scalar lie behind its last line.
+	length := len(d.out)
+	if length > len(n.Text) || string(d.out) != n.Text[:length] {
+		return whole
+	}
+	if len(n.Text) == 0 || length == 0 {
+		return whole
+	}
+	start, end := d.place(min(from, length), min(to, length))
+	return Span{n.File, n.Start + min(start, len(text)), n.Start + min(end, len(text))}
+}
+
+// Value is the node as plain Go: nil, bool, float64, string, []any or
+// map[string]any. Each call makes a new value, aliases written out.
+func (n *Node) Value() any {
+	if n == nil {
+		return nil
+	}
+	switch n.Kind {
+	case Bool:
+		return n.Text == "true"
+	case Number:
+		return n.Float()
+	case String:
+		return n.Text
+	case Array:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = item.Value()
+		}
+		return list
+	case Object:
+		object := make(map[string]any, len(n.Fields))
+		for _, f := range n.Fields {
+			object[f.Key.Text] = f.Value.Value()
+		}
+		return object
+	}
+	return nil
+}
+
+// Float is the value of a number, however it is written; 0 for anything else.
+func (n *Node) Float() float64 {
+	if n == nil || n.Kind != Number {
+		return 0
+	}
+	_, digits, integer, _ := resolve(n.Text)
+	if integer {
+		v, err := strconv.ParseInt(digits, 0, 64)
+		if err == nil && (v != 0 || digits[0] != '-') {
+			return float64(v)
+		}
+	}
+	v, _ := strconv.ParseFloat(digits, 64)
+	return v
+}

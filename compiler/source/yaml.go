@@ -1,0 +1,413 @@
+package source
+
+import "strings"
+
+// A yamlReader reads one YAML 1.2 document straight from its bytes into the
+// tree, so that no place has to be worked out afterwards. It never goes back,
+// so its time is linear in the text, whatever the text is.
+type yamlReader struct {
+	*builder
+	i    int // the next byte
+	line int // where the line of i begins
+	head int // the first thing on that line, once skip has come to it
+	tab  int // the first tab before head, or -1
+
+	depth   int
+	anchors map[string]*anchor
+	deepest int // the greatest depth since the innermost open anchor
+	made    int // nodes so far
+	aliases budget
+}
+
+func newYAMLReader(b *builder) *yamlReader {
+	return &yamlReader{builder: b, tab: -1, head: -1, anchors: map[string]*anchor{}}
+}
+
+func (y *yamlReader) document() *Node {
+	y.refuseControls()
+	if strings.HasPrefix(y.text, byteOrderMark) {
+		y.i, y.line = len(byteOrderMark), len(byteOrderMark)
+	}
+	y.skip()
+	if y.i < len(y.text) && y.text[y.i] == '%' && y.column() == 0 {
+		y.stop(y.i, y.lineEnd(y.i), "remove it; text that begins with % goes in quotes", "a directive; a document is YAML 1.2 without any")
+	}
+	marked := y.atMarker() && y.text[y.i] == '-'
+	if marked {
+		y.i += len("---")
+	}
+	root := y.blockNode(-1, !marked, false)
+	y.end()
+	return root
+}
+
+// end makes sure that nothing but comments follows the document.
+func (y *yamlReader) end() {
+	y.skip()
+	switch {
+	case y.i == len(y.text):
+		return
+	case !y.fresh():
+		y.unexpected()
+	case !y.atMarker():
+		y.refuseTab()
+		y.stop(y.i, y.lineEnd(y.i), "check the indentation", "this line fits no list or mapping above it")
+	}
+	if y.text[y.i] == '.' {
+		y.i += len("...")
+		y.skip()
+		if y.i == len(y.text) {
+			return
+		}
+		if !y.fresh() {
+			y.unexpected()
+		}
+	}
+	y.stop(y.i, y.lineEnd(y.i), "put it into a file of its own", "a second document begins here; a file holds one")
+}
+
+// refuseControls refuses the characters that YAML text can't hold.
+func (y *yamlReader) refuseControls() {
+	for i := 0; i < len(y.text); i++ {
+		switch c := y.text[i]; {
+		case ' ' <= c && c < 0x7F, c > 0xC2, 0x80 <= c && c < 0xC2, c == '\t', isBreak(c):
+		case c == 0:
+			y.stop(i, i+1, noNUL, "a NUL character")
+		case c == 0xC2 && (y.text[i+1] >= 0xA0 || y.text[i+1] == 0x85): // the two-byte characters that print
+		case c == 0xC2:
+			y.stop(i, i+2, escapeIt, "a control character (U+%04X)", y.text[i+1])
+		default:
+			y.stop(i, i+1, escapeIt, "a control character (U+%04X)", c)
+		}
+	}
+}
+
+const escapeIt = "remove it, or write it as an escape in double quotes"
+
+// skip goes over blanks, comments and line ends to the next thing.
+func (y *yamlReader) skip() {
+	crossed := y.i == y.line
+	if crossed {
+		y.tab = -1
+	}
+	for y.i < len(y.text) {
+		c := y.text[y.i]
+		switch {
+		case c == ' ':
+			y.i++
+			continue
+		case c == '\t':
+			if crossed && y.tab < 0 {
+				y.tab = y.i
+			}
+			y.i++
+			continue
+		case isBreak(c):
+			y.i = afterBreak(y.text, y.i)
+			y.line, y.tab, crossed = y.i, -1, true
+			continue
+		case c == '#' && (y.i == y.line || blank(y.text[y.i-1])):
+			y.comment()
+			continue
+		}
+		break
+	}
+	if crossed {
+		y.head = y.i
+	}
+}
+
+func (y *yamlReader) comment() {
+	end := y.lineEnd(y.i)
+	y.file.comments = append(y.file.comments, Comment{Span{y.file, y.i, end}, strings.Trim(y.text[y.i+1:end], " \t")})
+	y.i = end
+}
+
+// fresh tells whether the next thing is the first on its line.
+func (y *yamlReader) fresh() bool { return y.i == y.head }
+
+func (y *yamlReader) column() int { return y.i - y.line }
+
+func (y *yamlReader) atMarker() bool {
+	return y.i == y.line && y.i < len(y.text) && atMarker(y.text, y.i)
+}
+
+// at tells whether an indicator stands next: the character c, and behind it a
+// blank or the end of the line.
+func (y *yamlReader) at(c byte) bool {
+	return y.i < len(y.text) && y.text[y.i] == c && y.separated(y.i+1)
+}
+
+func (y *yamlReader) separated(i int) bool {
+	return i >= len(y.text) || blank(y.text[i]) || isBreak(y.text[i])
+}
+
+func (y *yamlReader) lineEnd(i int) int {
+	for i < len(y.text) && !isBreak(y.text[i]) {
+		i++
+	}
+	return i
+}
+
+// refuseTab refuses a tab before the first thing of a line where how far it is
+// indented matters.
+func (y *yamlReader) refuseTab() {
+	if y.tab >= 0 && y.fresh() {
+		y.tabAt(y.tab)
+	}
+}
+
+func (y *yamlReader) tabAt(at int) {
+	y.stop(at, at+1, "indent with spaces", "a tab in the indentation")
+}
+
+func (y *yamlReader) unexpected() {
+	help := "if it is all one text, put the whole of it in quotes"
+	switch y.text[y.i] {
+	case '#':
+		help = "a comment needs a space before its #"
+	case ':':
+		help = "a key needs a space behind its colon; " + help
+	}
+	y.stop(y.i, y.lineEnd(y.i), help, "there is text behind the end of the value")
+}
+
+func (y *yamlReader) newNode(kind Kind, style Style, start, end int) *Node {
+	y.made++
+	return y.node(kind, style, start, end)
+}
+
+func (y *yamlReader) enter(start int) {
+	y.depth++
+	if y.depth > y.limits.Depth {
+		y.fail(codeLimit, start, min(start+1, len(y.text)), "", "nested more than %d deep", y.limits.Depth)
+	}
+	y.deepest = max(y.deepest, y.depth)
+}
+
+// ends tells whether the node that belongs to a parent at column n is empty,
+// because what comes next isn't further in. With dash, a list may stand at the
+// very column of the key that it belongs to.
+func (y *yamlReader) ends(n int, dash bool) bool {
+	switch {
+	case y.i == len(y.text):
+		return true
+	case !y.fresh():
+		return false
+	case y.atMarker():
+		return true
+	}
+	y.refuseTab()
+	return y.column() <= n && !(dash && y.column() == n && y.at('-'))
+}
+
+// blockNode reads the node of an indicator that has just been read, in a parent
+// at column n. With compact a list or mapping may begin on the indicator's own
+// line; for dash see ends.
+func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
+	gap := y.i
+	y.skip()
+	if y.ends(n, dash) {
+		return y.empty(gap, properties{})
+	}
+	// An anchor or a tag on a line of its own belongs to the whole node; on the
+	// line of a mapping's first key it belongs to that key.
+	var above, here properties
+	block := place{y.i, y.column(), gap, compact || y.fresh()}
+	for y.property(&here, false) {
+		behind := y.i
+		y.skip()
+		if y.ends(n, dash) {
+			return y.empty(behind, y.join(above, here))
+		}
+		if y.fresh() {
+			above, here = y.join(above, here), properties{}
+			block = place{y.i, y.column(), y.i, true}
+		}
+	}
+	switch c := y.text[y.i]; {
+	case y.at('-'), y.at('?'):
+		y.refuseBlock(block, here)
+		if c == '-' {
+			return y.blockList(block.column, above)
+		}
+		return y.blockMapping(block.column, nil, above)
+	case y.at(':'):
+		y.stop(y.i, y.i+1, "", "expected a key before the colon")
+	case c == '|' || c == '>':
+		return y.asValue(y.blockScalar(n), y.join(above, here))
+	case c == '[' || c == '{':
+		node := y.flowCollection(y.join(above, here))
+		if y.colon() {
+			y.stop(node.Start, node.End, "a key is text", "a key that is %s", node.Kind)
+		}
+		return node
+	}
+	line := y.line
+	d := y.atom(n, false)
+	if !y.colon() {
+		return y.asValue(d, y.join(above, here))
+	}
+	if y.line != line {
+		y.stop(y.i, y.i+1, "check the indentation, or put text that holds \": \" in quotes", "a colon behind text of several lines")
+	}
+	y.refuseBlock(block, properties{})
+	return y.blockMapping(block.column, y.asKey(d, here), above)
+}
+
+// A place is where a list or mapping could begin: the byte, its column, the end
+// of the indicator before it, and whether one may begin there.
+type place struct {
+	start, column, gap int
+	allowed            bool
+}
+
+// refuseBlock refuses a list or mapping where none may begin.
+func (y *yamlReader) refuseBlock(p place, here properties) {
+	switch {
+	case !p.allowed && y.text[y.i] == ':':
+		y.stop(y.i, y.i+1, "put text that holds \": \" in quotes, or the inner mapping on lines of its own, further in", "a second colon on one line")
+	case !p.allowed:
+		y.stop(y.i, y.i+1, "put it in quotes if it is text, or on the next line, further in", "a list or mapping can't begin on this line")
+	case here.some():
+		y.stop(here.start, here.end, "put it on the line above", "an anchor or tag can't stand on the first line of a list")
+	}
+	if k := strings.IndexByte(y.text[p.gap:p.start], '\t'); k >= 0 {
+		y.tabAt(p.gap + k)
+	}
+}
+
+// colon goes to the colon that makes what was just read a key, if there is one
+// on this line.
+func (y *yamlReader) colon() bool {
+	i := y.i
+	for i < len(y.text) && blank(y.text[i]) {
+		i++
+	}
+	if i == len(y.text) || y.text[i] != ':' || !y.separated(i+1) {
+		return false
+	}
+	y.i = i
+	return true
+}
+
+func (y *yamlReader) blockList(column int, p properties) *Node {
+	a := y.open(p)
+	list := y.newNode(Array, Plain, y.i, 0)
+	y.enter(y.i)
+	mark := len(y.itemStack)
+	for more := true; more; more = y.another(column) && y.at('-') {
+		y.i++
+		item := y.blockNode(column, true, false)
+		y.itemStack = append(y.itemStack, item)
+		list.End = item.End
+	}
+	list.Items = y.takeItems(mark)
+	y.depth--
+	return y.close(a, p, list)
+}
+
+// another goes to the next entry of a list or mapping at a column, if there is
+// one.
+func (y *yamlReader) another(column int) bool {
+	y.skip()
+	if y.i == len(y.text) {
+		return false
+	}
+	if !y.fresh() {
+		y.unexpected()
+	}
+	if y.atMarker() {
+		return false
+	}
+	y.refuseTab()
+	if y.column() > column {
+		y.stop(y.i, y.lineEnd(y.i), "check the indentation", "this line is indented by %d; the list or mapping that it would belong to by %d", y.column(), column)
+	}
+	return y.column() == column
+}
+
+// blockMapping reads a mapping whose keys stand at a column. Its first key, if
+// it has been read, stands before the next byte, a colon.
+func (y *yamlReader) blockMapping(column int, first *Node, p properties) *Node {
+	a := y.open(p)
+	start := y.i
+	if first != nil {
+		start = first.Start
+	}
+	m := y.newNode(Object, Plain, start, 0)
+	y.enter(start)
+	mark := len(y.fieldStack)
+	for more := true; more; more = y.another(column) {
+		var key, value *Node
+		if first == nil && y.at('?') {
+			key, value = y.explicitEntry(column)
+		} else {
+			if key, first = first, nil; key == nil {
+				key = y.blockKey()
+			}
+			y.i++
+			value = y.blockNode(column, false, true)
+		}
+		y.field(key, value)
+		m.End = max(key.End, value.End)
+	}
+	m.Fields = y.takeFields(mark)
+	y.depth--
+	return y.close(a, p, m)
+}
+
+// explicitEntry reads "? key" and, if it follows, ": value".
+func (y *yamlReader) explicitEntry(column int) (key, value *Node) {
+	y.i++
+	d := draft{node: y.blockNode(column, true, false), whole: true}
+	key = y.asKey(d, properties{})
+	if y.another(column) && y.at(':') {
+		y.i++
+		return key, y.blockNode(column, true, true)
+	}
+	return key, y.newNode(Null, Plain, key.End, key.End)
+}
+
+// blockKey reads a key and goes to its colon.
+func (y *yamlReader) blockKey() *Node {
+	start, line := y.i, y.line
+	var p properties
+	for y.property(&p, false) {
+		y.skip()
+	}
+	if y.i == len(y.text) || y.line != line {
+		y.stop(start, y.lineEnd(start), "", "expected a key behind the anchor or tag")
+	}
+	switch c := y.text[y.i]; {
+	case y.at('-'):
+		y.stop(y.i, y.lineEnd(y.i), "check the indentation", "an item of a list among the keys of a mapping")
+	case y.at(':'):
+		y.stop(y.i, y.i+1, "", "expected a key before the colon")
+	case c == '[' || c == '{':
+		node := y.flowCollection(p)
+		y.stop(node.Start, node.End, "a key is text", "expected a key, found %s", node.Kind)
+	}
+	d := y.atom(0, true)
+	if y.line != line {
+		y.stop(d.node.Start, d.node.End, "", "a key of several lines")
+	}
+	if !y.colon() {
+		end := y.lineEnd(d.node.End)
+		help := "text of several lines is indented further than its key"
+		if rest := y.text[d.node.End:end]; strings.HasPrefix(rest, ":") || strings.Contains(d.node.Text, ":") {
+			help = "a colon needs a space behind it"
+		}
+		y.stop(d.node.Start, end, help, "expected a key and a colon, found %s", quote(y.text[d.node.Start:end]))
+	}
+	return y.asKey(d, p)
+}
+
+// field adds an entry to the mapping that is being read.
+func (y *yamlReader) field(key, value *Node) {
+	if key.Text == "<<" && key.Style == Plain && !key.Alias {
+		y.report(codeSyntax, key.Start, key.End, "write out what it would bring", "a merge key; a reader can't see what it brings")
+		return
+	}
+	y.fieldStack = append(y.fieldStack, Field{key, value})
+}
