@@ -223,14 +223,14 @@ func TestSuggesterIsBounded(t *testing.T) {
 	for i := range names {
 		names[i] = fmt.Sprintf("tool_number_%d_of_many", i)
 	}
-	s := newSuggester(names)
+	s := NewSuggester(names)
 	start := time.Now()
-	got, _ := s.nearest("tool_nmuber_99999_of_many")
+	got, _ := s.Nearest("tool_nmuber_99999_of_many")
 	if want := "tool_number_99999_of_many"; got != want {
 		t.Errorf("nearest = %q, want %q", got, want)
 	}
 	for i := range 100_000 {
-		s.nearest(fmt.Sprintf("tool_mumber_%d_of_mani", i))
+		s.Nearest(fmt.Sprintf("tool_mumber_%d_of_mani", i))
 	}
 	if spent := time.Since(start); spent > 20*time.Second {
 		t.Errorf("100,000 look-ups among 100,000 names took %v", spent)
@@ -264,10 +264,10 @@ func BenchmarkNearest(b *testing.B) {
 	for i := range names {
 		names[i] = fmt.Sprintf("tool_number_%d_of_many", i)
 	}
-	s := newSuggester(names)
+	s := NewSuggester(names)
 	b.ResetTimer()
 	for b.Loop() {
 		s.effort = suggestionEffort
-		s.nearest("tool_nmuber_99999_of_many")
+		s.Nearest("tool_nmuber_99999_of_many")
 	}
 }

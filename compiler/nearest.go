@@ -15,22 +15,22 @@ import (
 // the answer depends neither on the candidates' order nor on anything else. It
 // is false when nothing is near.
 func Nearest(name string, candidates []string) (string, bool) {
-	return newSuggester(candidates).nearest(name)
+	return NewSuggester(candidates).Nearest(name)
 }
 
 // nearest is [Nearest] for one look-up within the compiler; whoever looks up
-// many names among the same candidates keeps a suggester.
+// many names among the same candidates keeps a [Suggester].
 func nearest(name string, candidates []string) (string, bool) { return Nearest(name, candidates) }
 
-// A suggester answers for many names what the nearest of one set of candidates
+// A Suggester answers for many names what the nearest of one set of candidates
 // is. What all look-ups together may cost is bounded: once that is spent it has
 // no suggestions any more, which is always a good answer.
-type suggester struct {
+type Suggester struct {
 	byLength map[int][]candidate // by characters of the folded form
 	effort   int                 // cells of comparison left
 }
 
-// suggestionEffort bounds a suggester: about a second's work.
+// suggestionEffort bounds a Suggester: about a second's work.
 const suggestionEffort = 50_000_000
 
 type candidate struct {
@@ -39,8 +39,9 @@ type candidate struct {
 	bag    uint64
 }
 
-func newSuggester(candidates []string) *suggester {
-	s := &suggester{byLength: map[int][]candidate{}, effort: suggestionEffort}
+// NewSuggester makes ready for look-ups among candidates.
+func NewSuggester(candidates []string) *Suggester {
+	s := &Suggester{byLength: map[int][]candidate{}, effort: suggestionEffort}
 	for _, name := range candidates {
 		folded := fold(name)
 		s.byLength[len(folded)] = append(s.byLength[len(folded)], candidate{name, folded, bag(folded)})
@@ -48,7 +49,8 @@ func newSuggester(candidates []string) *suggester {
 	return s
 }
 
-func (s *suggester) nearest(name string) (string, bool) {
+// Nearest is as [Nearest] says. It is not safe for concurrent use.
+func (s *Suggester) Nearest(name string) (string, bool) {
 	wanted := fold(name)
 	bound := slipsAllowed(len(wanted))
 	letters := bag(wanted)
