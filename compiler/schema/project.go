@@ -32,6 +32,10 @@ type Place struct {
 	// Silent is true when the schema says nothing at all of what is at some step,
 	// so that no name can be called unknown there.
 	Silent bool
+	// Open is true when the schema says itself, where step Depth goes wrong, that
+	// there may be more than it names: additionalProperties or
+	// unevaluatedProperties is there, and isn't false.
+	Open bool
 	// Required is true when every accepted value has something there.
 	Required bool
 	// Depth is the first step that is not possible, or else not named;
@@ -54,11 +58,12 @@ func (s *Schema) At(path []Step) Place {
 			p.Depth = i
 			p.Known = n.declared()
 			p.Silent = !r.told
+			p.Open = r.open
 		}
 		p.Named = p.Named && named
 		p.Required = p.Required && r.required
 		if !r.possible {
-			p.Possible, p.Named, p.Required, p.Silent = false, false, false, false
+			p.Possible, p.Named, p.Required, p.Silent, p.Open = false, false, false, false, false
 			p.Schema = of(nothing)
 			return p
 		}
@@ -77,6 +82,7 @@ type reach struct {
 	named    bool // declared by this name
 	required bool
 	told     bool // something was said of what is here
+	open     bool // other names than the declared ones are explicitly allowed
 }
 
 // at takes one step from a node, of whose values only those of some kinds count.
@@ -156,6 +162,7 @@ func (n *node) own(step Step, within Kinds) reach {
 		return r
 	}
 	r.told = o.properties != nil || o.patterns != nil || o.additional != nil
+	r.open = o.open()
 	var parts []*node
 	if p := o.properties[step.Key]; p != nil {
 		parts, r.named = append(parts, p), true
@@ -179,6 +186,12 @@ func (n *node) own(step Step, within Kinds) reach {
 	}
 	r.required = only && slices.Contains(o.required, step.Key)
 	return r.settle()
+}
+
+// open tells whether it is said, and not only left open, that there may be
+// properties that aren't declared.
+func (o *objectRules) open() bool {
+	return o != nil && (o.additional != nil && o.additional.verdict != never || o.unevaluated != nil && o.unevaluated.verdict != never)
 }
 
 // settle draws the conclusion of a schema that accepts nothing.
@@ -205,6 +218,7 @@ func meet(a, b reach) reach {
 		named:    a.named || b.named,
 		required: a.required || b.required,
 		told:     a.told || b.told,
+		open:     a.open || b.open,
 	}
 	switch {
 	case a.node == nil:
@@ -235,6 +249,7 @@ func among(list []*node, step Step, within Kinds, depth int) reach {
 		}
 		r.possible = true
 		r.named = r.named || part.named
+		r.open = r.open || part.open
 		if part.node == nil {
 			open = true
 		} else {
