@@ -14,7 +14,7 @@ build:
 	$(GO) build -o obelus ./cmd/obelus
 
 fmt:
-	@untidy=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	@untidy=$$(gofmt -l .); \
 	if [ -n "$$untidy" ]; then echo "gofmt -w would change:"; echo "$$untidy"; exit 1; fi
 
 vet:
@@ -37,7 +37,9 @@ fuzz:
 	@for package in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
 			echo "$$package $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$package" | tail -n 1; \
+			said=$$($(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$package" 2>&1) || \
+				{ echo "$$said"; exit 1; }; \
+			tail -n 1 <<< "$$said"; \
 		done; \
 	done
 

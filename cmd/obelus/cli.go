@@ -333,7 +333,8 @@ func (s style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-func (s style) red(text string) string   { return s.paint("1;31", text) }
-func (s style) green(text string) string { return s.paint("1;32", text) }
-func (s style) bold(text string) string  { return s.paint("1", text) }
-func (s style) faint(text string) string { return s.paint("2", text) }
+func (s style) red(text string) string    { return s.paint("1;31", text) }
+func (s style) green(text string) string  { return s.paint("1;32", text) }
+func (s style) yellow(text string) string { return s.paint("1;33", text) }
+func (s style) bold(text string) string   { return s.paint("1", text) }
+func (s style) faint(text string) string  { return s.paint("2", text) }
