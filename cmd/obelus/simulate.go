@@ -1,0 +1,403 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) simulateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "simulate FILE | -",
+		Aliases: []string{"dry-run"},
+		Short:   "rehearse a plan without running anything",
+		Long: "Rehearses a plan: the engine of a real run on a virtual clock, with results, durations, costs\n" +
+			"and failures made up from what the tools say of themselves (_mock, examples, _output and\n" +
+			"x-simulate). Expressions are computed. The same seed gives the same rehearsal.\n\n" +
+			"With --schedules the same work is done in other orders as well, to see that all end alike.\n" +
+			"Times in JSON are milliseconds.\n\n" +
+			"The exit status is 0 when every rehearsal is done, 1 when one failed or they end differently,\n" +
+			"and 2 when the plan or the command line has errors.",
+		Example: "obelus simulate plan.yaml\nobelus simulate plan.yaml --fail chargeCard --seed 7\nobelus simulate plan.yaml --schedules 50 --format json",
+		Args:    oneArg("a plan"),
+	}
+	reading := addReading(cmd)
+	given := addGiven(cmd)
+	format := choose(cmd, "format", "how the rehearsal is written", "text", "json")
+	flags := cmd.Flags()
+	seed := flags.Uint64("seed", 1, "decides what is left to chance")
+	schedules := flags.Int("schedules", 0, "rehearse this many other orders too")
+	fail := flags.StringArray("fail", nil, "a tool, or a call, that fails every time; may be repeated")
+	stands(cmd, "seed", "N")
+	stands(cmd, "schedules", "N")
+	stands(cmd, "fail", "TOOL")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if *schedules < 0 {
+			return troubled("--schedules can't be %d: expected a whole number from 0", *schedules)
+		}
+		input, state, err := given.values(c, reading)
+		if err != nil {
+			return err
+		}
+		p, err := c.sound(args[0], reading, *format)
+		if err != nil {
+			return err
+		}
+		input, madeUp := invented(p.plan, input, *seed)
+		if err := accept(p.plan, input, state); err != nil {
+			return err
+		}
+		for _, name := range *fail {
+			if err := knownToolOrCall(p.plan, name); err != nil {
+				return err
+			}
+		}
+		r := rehearsal{
+			cli: c, plan: p.plan, json: *format == "json", schedules: *schedules, madeUp: madeUp,
+			run: func(schedule int) *simulate.Scenario {
+				return simulate.Run(p.verified, simulate.Options{
+					Options: runtime.Options{Input: input, State: state, Parallel: given.parallel},
+					Seed:    *seed, Schedule: schedule, Fail: *fail,
+				})
+			},
+		}
+		return r.play()
+	}
+	return cmd
+}
+
+func knownToolOrCall(plan *compiler.Plan, name string) error {
+	known := map[string]bool{}
+	for _, call := range plan.Calls {
+		known[call.ToolName], known[call.Name] = true, true
+	}
+	if known[name] {
+		return nil
+	}
+	t := troubled("--fail: no call of the plan is %q or uses that tool", name)
+	if near, ok := compiler.Nearest(name, slices.Sorted(maps.Keys(known))); ok {
+		return t.advise("did you mean %q?", near)
+	}
+	return t
+}
+
+// invented completes the input with values that its schema accepts, where it
+// requires what neither the plan nor the user gives, and tells which.
+func invented(p *compiler.Plan, input map[string]any, seed uint64) (map[string]any, []string) {
+	if p.InputSchema == nil {
+		return input, nil
+	}
+	there := laidOver(p.Input, input)
+	var madeUp []string
+	for _, key := range p.InputSchema.Required() {
+		if _, ok := there[key]; ok {
+			continue
+		}
+		place := p.InputSchema.At([]schema.Step{schema.Key(key)})
+		if place.Schema == nil {
+			continue
+		}
+		if value, ok := place.Schema.Sample(rand.New(rand.NewPCG(seed, uint64(len(madeUp))))); ok {
+			input = laidOver(input, map[string]any{key: value})
+			madeUp = append(madeUp, key)
+		}
+	}
+	return input, madeUp
+}
+
+// A rehearsal is one use of the command.
+type rehearsal struct {
+	*cli
+	plan      *compiler.Plan
+	json      bool
+	schedules int
+	madeUp    []string // inputs
+	run       func(schedule int) *simulate.Scenario
+}
+
+func (r *rehearsal) play() error {
+	first := r.run(0)
+	failed := first.Outcome.Status != "done"
+	if err := r.show(first); err != nil {
+		return err
+	}
+	var different *simulate.Scenario
+	end := ending(statusOK)
+	for schedule := 1; schedule <= r.schedules; schedule++ {
+		next := r.run(schedule)
+		failed = failed || next.Outcome.Status != "done"
+		if different == nil && !bytes.Equal(fate(first), fate(next)) {
+			different = next
+		}
+		if r.json {
+			if err := r.show(next); err != nil {
+				return err
+			}
+		}
+	}
+	if failed || different != nil {
+		end = ending(statusFound)
+	}
+	if err := r.conclude(first, different); err != nil {
+		return err
+	}
+	if end != statusOK {
+		return end
+	}
+	return nil
+}
+
+// fate is all that mustn't depend on the schedule: how every call settled, the
+// state, and the output.
+func fate(s *simulate.Scenario) []byte {
+	statuses := make([]string, len(s.Calls))
+	for i := range s.Calls {
+		statuses[i] = s.Calls[i].Status.String()
+	}
+	text, err := json.Marshal([]any{s.Outcome.Status, statuses, s.Outcome.State, s.Outcome.Output})
+	if err != nil {
+		panic(err) // all of it is JSON
+	}
+	return text
+}
+
+// The forms of S19.5. Times are in milliseconds of the virtual clock.
+type (
+	scenarioEvent struct {
+		Kind         string              `json:"kind"` // "scenario"
+		Seed         uint64              `json:"seed"`
+		Schedule     int                 `json:"schedule"` // 0 is the first; others are other orders of the same work
+		Status       string              `json:"status"`
+		Reason       *string             `json:"reason"`
+		Makespan     milliseconds        `json:"makespan"`
+		CriticalPath []string            `json:"criticalPath"`
+		LowerBound   milliseconds        `json:"lowerBound"`
+		Work         milliseconds        `json:"work"`
+		Parallel     int                 `json:"parallel"` // activities at work at once, at most
+		Cost         float64             `json:"cost"`
+		Calls        []scenarioCall      `json:"calls"`
+		Output       any                 `json:"output"`
+		State        any                 `json:"state"`
+		Errors       []runtime.CallError `json:"errors"`
+		Invented     []string            `json:"invented"` // inputs that were made up
+	}
+	scenarioCall struct {
+		Call     string       `json:"call"`
+		Tool     string       `json:"tool"`
+		Status   string       `json:"status"`
+		Reason   *string      `json:"reason"`
+		Error    *eventError  `json:"error"`
+		Routed   bool         `json:"routed"`
+		Attempts int          `json:"attempts"`
+		Start    milliseconds `json:"start"`
+		End      milliseconds `json:"end"`
+		Cost     float64      `json:"cost"`
+		Output   any          `json:"output"`
+	}
+	simulationSummary struct {
+		Kind          string       `json:"kind"` // "summary"
+		Scenarios     int          `json:"scenarios"`
+		Makespan      milliseconds `json:"makespan"`
+		CriticalPath  []string     `json:"criticalPath"`
+		LowerBound    milliseconds `json:"lowerBound"`
+		Cost          float64      `json:"cost"`
+		Deterministic bool         `json:"deterministic"`
+		Stuck         int          `json:"stuck"` // rehearsals in which calls never settled
+	}
+)
+
+func (r *rehearsal) show(s *simulate.Scenario) error {
+	if !r.json {
+		_, err := fmt.Fprint(r.out, r.report(s))
+		return err
+	}
+	e := scenarioEvent{
+		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: orNull(s.Outcome.Reason),
+		Makespan: inMilliseconds(s.Makespan), CriticalPath: r.names(s.CriticalPath), LowerBound: inMilliseconds(s.LowerBound),
+		Work: inMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
+		Calls: make([]scenarioCall, len(s.Calls)), Output: s.Outcome.Output, State: s.Outcome.State,
+		Errors: slices.Concat([]runtime.CallError{}, s.Outcome.Errors), Invented: slices.Concat([]string{}, r.madeUp),
+	}
+	for i, call := range s.Calls {
+		e.Calls[i] = scenarioCall{
+			Call: call.Call.Name, Tool: call.Call.ToolName, Status: call.Status.String(), Reason: orNull(call.Reason), Routed: call.Routed,
+			Attempts: call.Attempts, Start: inMilliseconds(call.From), End: inMilliseconds(call.To), Cost: call.Cost, Output: call.Output,
+		}
+		if f := call.Failure; f != nil {
+			e.Calls[i].Error = &eventError{f.Code, f.Message, f.Details}
+		}
+	}
+	return diag.JSONLine(r.out, e)
+}
+
+func (r *rehearsal) names(calls []int) []string {
+	names := make([]string, len(calls))
+	for i, call := range calls {
+		names[i] = r.plan.Calls[call].Name
+	}
+	return names
+}
+
+func stuck(s *simulate.Scenario) bool {
+	return slices.ContainsFunc(s.Calls, func(c simulate.CallReport) bool { return !c.Status.Settled() })
+}
+
+// conclude says what the rehearsals together show.
+func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
+	if r.json {
+		summary := simulationSummary{
+			Kind: "summary", Scenarios: r.schedules + 1, Makespan: inMilliseconds(first.Makespan), CriticalPath: r.names(first.CriticalPath),
+			LowerBound: inMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: different == nil,
+		}
+		if stuck(first) {
+			summary.Stuck++
+		}
+		return diag.JSONLine(r.out, summary)
+	}
+	style := styleFor(r.out)
+	var err error
+	switch {
+	case different != nil:
+		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.red("✗"), different.Schedule, r.difference(first, different))
+	case r.schedules > 0:
+		_, err = fmt.Fprintf(r.out, "\n%s %s end in the same state\n", style.green("✓"), count(r.schedules, "other schedule"))
+	}
+	return err
+}
+
+// difference says in what two rehearsals of the same work end differently.
+func (r *rehearsal) difference(a, b *simulate.Scenario) string {
+	var out strings.Builder
+	for i := range a.Calls {
+		if a.Calls[i].Status != b.Calls[i].Status {
+			fmt.Fprintf(&out, "  the call \"%s\" is %s, and then %s\n", diag.Escape(a.Calls[i].Call.Name), a.Calls[i].Status, b.Calls[i].Status)
+		}
+	}
+	if x, y := brief(a.Outcome.State), brief(b.Outcome.State); x != y {
+		fmt.Fprintf(&out, "  the state is %s\n      and then %s\n", cut(x, 200), cut(y, 200))
+	}
+	return out.String()
+}
+
+// report is a rehearsal for people (S15.2).
+func (r *rehearsal) report(s *simulate.Scenario) string {
+	style := styleFor(r.out)
+	var out strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+	title := r.plan.Name
+	if title == "" && r.plan.File != nil {
+		title = r.plan.File.Name
+	}
+	say("%s", style.bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, seed %d", title, count(len(s.Calls), "call"), s.Seed))))
+	if len(r.madeUp) > 0 {
+		say("%s", style.faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
+	}
+	say("")
+	r.timeline(&out, s, style)
+	if r.plan.Output != nil {
+		say("\n%s\n%s", style.bold("output"), display(s.Outcome.Output))
+	}
+	if state, ok := s.Outcome.State.(map[string]any); ok && len(state) > 0 {
+		say("\n%s\n%s", style.bold("state"), display(state))
+	}
+	word := style.green(s.Outcome.Status)
+	if s.Outcome.Status != "done" {
+		word = style.red(s.Outcome.Status)
+	}
+	say("\n%s in %s of virtual time: %s", word, short(s.Makespan), tally(s.Outcome.Counts))
+	for _, e := range s.Outcome.Errors {
+		who := ""
+		if e.Call != "" {
+			who = e.Call + ": "
+		}
+		say("  %s %s", style.red("✗"), diag.Escape(who+e.Message))
+	}
+	say("  at most %d at once; lower bound %s; %s of work", s.Peak, short(s.LowerBound), short(s.Work))
+	if len(s.CriticalPath) > 0 {
+		say("  critical path: %s", cut(diag.Escape(strings.Join(r.names(s.CriticalPath), " → ")), 400))
+	}
+	if s.Cost > 0 {
+		say("  cost: %g", s.Cost)
+	}
+	return out.String()
+}
+
+// barWidth is how many characters the whole makespan takes in the timeline.
+const barWidth = 40
+
+// timeline draws when each call was at work, in the order of their starts.
+func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style style) {
+	order := make([]int, len(s.Calls))
+	names := 0
+	for i := range order {
+		order[i] = i
+		names = min(32, max(names, utf8.RuneCountInString(s.Calls[i].Call.Name)))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(s.Calls[a].From - s.Calls[b].From) })
+	critical := map[int]bool{}
+	for _, call := range s.CriticalPath {
+		critical[call] = true
+	}
+	for n, i := range order {
+		if n == maxTimeline {
+			fmt.Fprintf(out, "  … and %s; --format json has them all\n", count(len(order)-n, "more call"))
+			return
+		}
+		call := s.Calls[i]
+		bar := strings.Repeat(" ", barWidth)
+		if call.Started && s.Makespan > 0 {
+			from, to := along(call.From, s.Makespan), along(call.To, s.Makespan)
+			to = min(barWidth, max(to, from+1))
+			from = min(from, to-1)
+			mark := "━"
+			if critical[i] {
+				mark = "█"
+			}
+			bar = strings.Repeat(" ", from) + strings.Repeat(mark, to-from) + strings.Repeat(" ", barWidth-to)
+		}
+		fmt.Fprintf(out, "  %s %s  %s  %s\n", r.mark(call, style), pad(diag.Escape(call.Call.Name), names), bar, cut(r.words(call), 100))
+	}
+	fmt.Fprintf(out, "  %s\n", style.faint(fmt.Sprintf("  %s  0%s%s   █ critical path", strings.Repeat(" ", names), strings.Repeat(" ", barWidth-1-len(short(s.Makespan))), short(s.Makespan))))
+}
+
+// maxTimeline bounds the lines of a timeline.
+const maxTimeline = 60
+
+func along(at, all time.Duration) int { return int(int64(at) * barWidth / int64(all)) }
+
+func (r *rehearsal) mark(call simulate.CallReport, style style) string {
+	switch {
+	case call.Status == runtime.Done:
+		return style.green("✓")
+	case call.Status == runtime.Failed && call.Routed:
+		return style.yellow("!")
+	case call.Status == runtime.Failed:
+		return style.red("✗")
+	}
+	return style.faint("–")
+}
+
+func (r *rehearsal) words(call simulate.CallReport) string {
+	switch {
+	case call.Failure != nil && call.Routed:
+		return diag.Escape("failed, and handled: " + call.Failure.Message)
+	case call.Failure != nil:
+		return diag.Escape("failed: " + call.Failure.Message)
+	case call.Status != runtime.Done:
+		return diag.Escape(call.Status.String() + ": " + call.Reason)
+	}
+	return cut(brief(call.Output), 60)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/spf13/cobra"
+)
+
+// Given is what a run or a rehearsal is handed besides its plan (S19.4).
+type given struct {
+	inputs, states []string
+	parallel       int
+}
+
+func addGiven(cmd *cobra.Command) *given {
+	g := &given{}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&g.inputs, "input", "i", nil, "an input value, as JSON or else as text; @FILE gives several; may be repeated")
+	stands(cmd, "input", "KEY=VALUE")
+	flags.StringArrayVar(&g.states, "state", nil, "state to start from, over the plan's own, from a file of JSON or YAML; may be repeated")
+	stands(cmd, "state", "@FILE")
+	flags.IntVar(&g.parallel, "parallel", 0, "how many activities may run at once; the plan's own limit by default")
+	stands(cmd, "parallel", "N")
+	return g
+}
+
+// values reads what was given for input and state, the later over the earlier.
+func (g *given) values(c *cli, r *reading) (input, state map[string]any, err error) {
+	if g.parallel < 0 {
+		return nil, nil, troubled("--parallel can't be %d: expected a whole number from 1", g.parallel)
+	}
+	for _, text := range g.inputs {
+		if input, err = c.take(r, input, "--input", text); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, text := range g.states {
+		if state, err = c.take(r, state, "--state", text); err != nil {
+			return nil, nil, err
+		}
+	}
+	return input, state, nil
+}
+
+// take lays one value of a flag over those before it.
+func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[string]any, error) {
+	more := map[string]any{}
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		read, err := c.mapping(r, flag, name)
+		if err != nil {
+			return nil, err
+		}
+		more = read
+	} else {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, troubled("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
+				advise("for example %s city=Paris, or %s @values.json", flag, flag)
+		}
+		more[key] = valueOf(value, r.limits)
+	}
+	if before == nil {
+		return more, nil
+	}
+	maps.Copy(before, more)
+	return before, nil
+}
+
+// valueOf is the JSON value that a text is, or else the text itself.
+func valueOf(text string, limits source.Limits) any {
+	file := source.NewFile("value.json", []byte(text))
+	if node, problems := source.Parse(file, limits); node != nil && len(problems) == 0 {
+		return node.Value()
+	}
+	return text
+}
+
+// mapping reads a file of values, in YAML or JSON.
+func (c *cli) mapping(r *reading, flag, name string) (map[string]any, error) {
+	text, err := r.text(c, name)
+	if err != nil {
+		return nil, err
+	}
+	file := source.NewFile(name, text)
+	node, problems := source.Parse(file, r.limits)
+	for _, p := range problems {
+		if !p.Warning {
+			at := p.Span.From()
+			return nil, troubled("%s: %q, line %d, column %d: %s", flag, name, at.Line, at.Column, p.Message).advise("%s", p.Help)
+		}
+	}
+	if node == nil || node.Kind != source.Object {
+		return nil, troubled("%s: %q doesn't hold a mapping from keys to values", flag, name)
+	}
+	return node.Value().(map[string]any), nil
+}
+
+// laidOver is a plan's own values with given ones over them, key by key.
+func laidOver(own any, more map[string]any) map[string]any {
+	all := map[string]any{}
+	if object, ok := own.(map[string]any); ok {
+		maps.Copy(all, object)
+	}
+	maps.Copy(all, more)
+	return all
+}
+
+// accept refuses values that the plan's schemas don't admit: they would only
+// make calls skip or fail later, where the cause is harder to see.
+func accept(p *compiler.Plan, input, state map[string]any) error {
+	if p.InputSchema != nil {
+		if v := p.InputSchema.Validate(laidOver(p.Input, input)); v != nil {
+			t := misfit("input", v)
+			if v.Keyword == "required" {
+				t.advise("give it with --input %s=…, or several with --input @file.json", exampleKey(p.InputSchema, laidOver(p.Input, input)))
+			}
+			return t
+		}
+	}
+	if p.StateSchema == nil {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(state)) {
+		place := p.StateSchema.At([]schema.Step{schema.Key(key)})
+		if !place.Possible {
+			return troubled("the state has no place for %q, by its schema", key)
+		}
+		if place.Schema != nil {
+			if v := place.Schema.Validate(state[key]); v != nil {
+				v.Path = slices.Concat([]any{key}, v.Path)
+				return misfit("state", v)
+			}
+		}
+	}
+	return nil
+}
+
+func misfit(what string, v *schema.Violation) *trouble {
+	if where := v.Where(); where != "" {
+		return troubled("the %s doesn't fit its schema at %s: %s", what, strings.TrimPrefix(where, "."), v.Message)
+	}
+	return troubled("the %s doesn't fit its schema: %s", what, v.Message)
+}
+
+// exampleKey is a key that the schema requires and the values lack.
+func exampleKey(s *schema.Schema, values map[string]any) string {
+	for _, key := range s.Required() {
+		if _, ok := values[key]; !ok {
+			return key
+		}
+	}
+	return "key"
+}
+
+// unreadInputs says which given inputs nothing reads and nothing declares: most
+// likely they are misspelt.
+func (c *cli) unreadInputs(p *compiler.Plan, input map[string]any) {
+	known := map[string]bool{}
+	if own, ok := p.Input.(map[string]any); ok {
+		for key := range own {
+			known[key] = true
+		}
+	}
+	if p.InputSchema != nil {
+		for _, key := range p.InputSchema.Properties() {
+			known[key] = true
+		}
+	}
+	for _, read := range p.Reads {
+		if read.Ref.Kind == "input" {
+			if len(read.Ref.Path) == 0 {
+				return // the whole input is read
+			}
+			known[read.Ref.Path[0].Key] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(known))
+	for _, key := range slices.Sorted(maps.Keys(input)) {
+		if known[key] {
+			continue
+		}
+		hint := ""
+		if near, ok := compiler.Nearest(key, names); ok {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		fmt.Fprintf(c.err, "obelus: the plan doesn't read the input \"%s\"%s\n", diag.Escape(key), diag.Escape(hint))
+	}
+}
