@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // maxEdges bounds what the graph and the table of overlaps may hold: four bytes

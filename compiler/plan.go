@@ -17,29 +17,30 @@ import (
 // document with errors is partial: what could be understood is there, and
 // nothing else.
 type Plan struct {
-	Name        string
-	Description string
-	Version     string
-	Form        Form
-	File        *source.File
-	Root        *source.Node // the document as it was written; nil when it couldn't be read
-	CallsNode   *source.Node // the list of calls, or nil
+	Name, Description, Version string
 
-	Tools         []*Tool              // the definition of each name that counts, by name
-	ToolsDeclared bool                 // the document declares tools, so that they can be judged (S1.10)
-	Shadowed      []*Tool              // earlier definitions of the same names (S2.5), in source order
-	Activities    map[string]*Activity // by name
-	Calls         []*Call              // in the order of the text
-	Reads         []Read               // every reference of every call, in source order; the output's come last
-	Output        *Template            // nil when the document has none
-	Paths         *PathTable           // every path that a call writes or something reads
-	Graph         Graph                // who waits for whom
-	Input         any                  // the document's input values; nil when it has none
-	InputNode     *source.Node         // where they stand
-	State         any                  // initial state; nil when the document has none
-	StateNode     *source.Node
-	Data          map[string]any  // initial values of data messages, by kind
-	Kinds         map[string]bool // kinds that the document's messages declare
+	Form      Form
+	File      *source.File
+	Root      *source.Node // the document as it was written; nil when it couldn't be read
+	CallsNode *source.Node // the list of calls, or nil
+
+	Tools         []*Tool // the definition of each name that counts, by name
+	ToolsDeclared bool    // the document declares tools, so that they can be judged (S1.10)
+	Shadowed      []*Tool // earlier definitions of the same names (S2.5), in source order
+	Activities    map[string]*Activity
+	Calls         []*Call     // in the order of the text
+	Reads         []Read      // every reference of every call, in source order; the output's come last
+	Output        *Template   // nil when the document has none
+	Paths         *PathTable  // every path that a call writes or something reads
+	Graph         Graph       // who waits for whom
+	Unordered     []Unordered // pairs of calls whose writes meet in no fixed order
+
+	Input, State         any // the document's own values; nil when it has none
+	InputNode, StateNode *source.Node
+	Data                 map[string]any // initial values of data messages, by kind
+	Kinds                []string       // kinds that the document's messages declare, sorted
+	Instances            []Instance     // in the order of the text (S12)
+	Servers, Advisors    *source.Node   // where they stand; nil when the document has none
 
 	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
 	Writes                                 Policy
@@ -96,18 +97,24 @@ type Limits struct {
 // A Tool is an interface: what a call may pass and what it gives back (S2.1).
 type Tool struct {
 	Name        string
+	Description string
 	Node        *source.Node // its definition
 	NameNode    *source.Node // where its name stands
-	Description string
-	Parameters  *schema.Schema // meta-fields taken out
-	Output      *schema.Schema // nil: nothing is known of the result
-	Open        bool           // it says additionalProperties itself, and not false
-	Latent      bool           // no activity: a model must produce its result (S2.4)
-	Activity    string         // the activity it resolves to by itself; "" when latent
-	OutputPath  *schema.Schema // constrains a call's _outputPath (S5.2); nil when free
-	Hints       Hints
-	Mocks       []any        // _mock, else examples (S15.1)
-	Simulate    *source.Node // x-simulate, or nil
+
+	Parameters   *schema.Schema // meta-fields taken out; nil when it is broken
+	Open         bool           // it says additionalProperties itself, and not false
+	Output       *schema.Schema // nil: nothing is known of the result
+	OutputNode   *source.Node   // where that schema stands
+	OutputPath   *schema.Schema // constrains a call's _outputPath (S5.2); nil when free
+	Activity     string         // the activity that carries it out; "" when it has none
+	ActivityNode *source.Node   // where it names its activity; nil when it doesn't
+	Delegate     string         // the plan that carries it out (S14.1); ""
+	Latent       bool           // neither: a model must produce its result (S2.4)
+
+	Hints    Hints
+	Volatile bool         // x-volatile: a repeated call is run again (S11.5)
+	Mocks    []any        // _mock, else examples (S15.1)
+	Simulate *source.Node // x-simulate, or nil
 }
 
 // Hints are MCP's annotations; a nil pointer is a hint not given.
@@ -133,14 +140,14 @@ type Call struct {
 	Index    int    // its place in Plan.Calls
 	Name     string // _id, or tool#place (S3.2)
 	ID       string // _id; "" when it has none
-	Tool     *Tool  // nil when no such tool is defined
 	ToolName string
+	Tool     *Tool        // nil when no such tool is defined
 	Activity string       // the activity that carries it out; "" when latent
 	Delegate string       // the plan that carries it out (S14.1); ""
 	Node     *source.Node // the whole call
 	ToolNode *source.Node // the value of _tool
 
-	Params     *Template // an object: the parameters, meta keys left out
+	Params     *Template // an object, also when empty; its Fields are always there
 	When       *Template // _when, or nil
 	Output     []Route   // the alternatives of _outputPath, in order; none: run for its effect
 	OutputNode *source.Node
@@ -149,10 +156,14 @@ type Call struct {
 	Retry      Retry
 	Timeout    time.Duration // 0: none of its own
 	Instance   string
-	Latent     *Template // _output: a latent call's result, already produced
-	Reason     string    // _reasoningForCall
+	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
+	Reason     string         // _reasoningForCall
+	Scopes     *source.Node   // _scopes, or nil
+	Extensions []source.Field // its keys that the base protocol doesn't have (S3.1)
 
-	Reads []int // its reads, as indexes of Plan.Reads
+	Reads   []int   // its reads, as indexes of Plan.Reads
+	Choices []int32 // under once: the calls listed before it that may write what it may write (S6.1), ascending
+	Waits   []int32 // the calls it depends on, directly or not, that may write what it may write (S8.2), ascending
 }
 
 // A Route is one alternative of an output path: every path that it writes.

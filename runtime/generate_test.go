@@ -1,9 +1,7 @@
 package runtime_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"strings"
 )
@@ -21,118 +19,6 @@ func generatePlan(r *rand.Rand) map[string]any {
 		}
 	}
 	return attemptPlan(r)
-}
-
-// toolNames are the tools that every generated document declares. Only the
-// last two have schemas to speak of.
-var toolNames = []string{"fetch", "draft", "refine", "decide", "deliver", "measure", "weigh"}
-
-func toolDefinitions() map[string]any {
-	open := func() map[string]any { return map[string]any{"type": "object", "additionalProperties": true} }
-	tools := map[string]any{}
-	for _, name := range toolNames {
-		tools[name] = open()
-	}
-	measure, weigh := open(), open()
-	measure["_output"] = map[string]any{
-		"type": "object", "properties": map[string]any{"total": map[string]any{"type": "integer"}},
-		"required": []any{"total"}, "additionalProperties": false,
-	}
-	weigh["properties"] = map[string]any{"load": map[string]any{"type": "object"}}
-	weigh["required"] = []any{"load"}
-	tools["measure"], tools["weigh"] = measure, weigh
-	return tools
-}
-
-// perform is what every activity of a generated plan does. Literal parameters
-// tell it what to do: `shape` is the kind of result, `choose` the path of the
-// alternative to take, and `fails` the number of tries that fail, with `code`.
-// Everything else only goes into the digest that the result is made of, so that
-// two calls give the same result exactly when they were given the same.
-func perform(_ string, attempt int, params map[string]any) (any, string, *failure) {
-	if fails, _ := params["fails"].(float64); attempt <= int(fails) {
-		f := &failure{Code: "error", Message: "broken on purpose"}
-		if code, ok := params["code"].(string); ok {
-			f.Code = code
-			f.Details = map[string]any{"seed": params["seed"]}
-		}
-		return nil, "", f
-	}
-	path := ""
-	if choose, ok := params["choose"].(string); ok {
-		path = "†state." + choose
-	}
-	shape, _ := params["shape"].(string)
-	wrong, _ := params["wrong"].(float64)
-	return shaped(shape, digest(params), attempt <= int(wrong)), path, nil
-}
-
-// shaped makes a value of a kind. Objects and lists have what readable paths
-// lead to, at times null or too short.
-func shaped(shape string, d uint32, wrong bool) any {
-	n := float64(d % 1000)
-	object := func(n float64) map[string]any {
-		return map[string]any{"name": fmt.Sprint("n", n), "price": n, "city": map[string]any{"name": fmt.Sprint("c", n), "zone": n + 1}}
-	}
-	switch shape {
-	case "flag":
-		return d%3 != 0
-	case "number":
-		return n
-	case "text":
-		return fmt.Sprint("t", n)
-	case "nothing":
-		return nil
-	case "list":
-		list := []any{object(n), object(n + 1), object(n + 2)}
-		return list[:1+d%3]
-	case "total":
-		if wrong {
-			return map[string]any{"total": "unknown"}
-		}
-		return map[string]any{"total": n}
-	}
-	result := object(n)
-	result["tags"] = []any{fmt.Sprint("a", n), fmt.Sprint("b", n)}
-	if d%4 == 0 {
-		result["name"] = nil
-	}
-	return result
-}
-
-// digest is a number that depends on every parameter, but not on the words in
-// which a failure was reported: they are an implementation's own.
-func digest(params map[string]any) uint32 {
-	text, err := json.Marshal(wordless(params))
-	if err != nil {
-		panic(err)
-	}
-	h := fnv.New32a()
-	h.Write(text)
-	return h.Sum32() >> 3
-}
-
-// wordless is a value with the messages of failure records taken out.
-func wordless(value any) any {
-	switch v := value.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = wordless(item)
-		}
-		return list
-	case map[string]any:
-		object := map[string]any{}
-		_, hasCode := v["code"]
-		_, hasDetails := v["details"]
-		for key, item := range v {
-			if key != "message" || !hasCode || !hasDetails {
-				object[key] = wordless(item)
-			}
-		}
-		return object
-	}
-	return value
 }
 
 // An author writes one plan.
@@ -284,7 +170,7 @@ func (a *author) writeMotifs() {
 	size := 2 + a.IntN(11)
 	motifs := []func(){
 		a.chain, a.chain, a.join, a.earlyFallback, a.earlyFallback, a.condition, a.orderOnly, a.branch, a.failing, a.failing,
-		a.fanOut, a.gather, a.forward, a.forward, a.effect, a.typed, a.condition, a.listItems, a.sharedTrouble, a.refused,
+		a.fanOut, a.gather, a.forward, a.forward, a.effect, a.typed, a.condition, a.listItems, a.sharedTrouble, a.refused, a.hasty,
 	}
 	own := a.rewrite // what only one of the two policies makes sense of
 	if a.once {
@@ -420,7 +306,7 @@ func (a *author) sharedTrouble() {
 	trouble := a.freshPath()
 	for range 2 + a.IntN(2) {
 		path := a.freshPath()
-		a.call(path+" || "+trouble, "object", map[string]any{"from": a.spot(), "fails": float64(a.IntN(2))})
+		a.call(path+" || "+trouble, "object", map[string]any{"from": a.spot(), "fails": float64(min(1, a.IntN(4)))})
 		a.offer(path, "object")
 	}
 	a.offer(trouble, "record")
@@ -442,8 +328,8 @@ func (a *author) gather() {
 	for range 2 + a.IntN(2) {
 		c := a.call(path, shape, map[string]any{"from": a.value()})
 		c["_outputMethod"] = method
-		if a.chance(10) {
-			c["_outputMethod"] = "push"
+		if a.chance(25) {
+			c["_outputMethod"] = []string{"push", "merge"}[a.IntN(2)]
 		}
 		if a.chance(10) {
 			c["_outputPath"] = path + " || " + a.freshPath()
@@ -491,9 +377,9 @@ func (a *author) typed() {
 	}
 	a.offer(path, "total")
 	a.offer(trouble, "record")
-	if a.chance(40) {
+	if a.chance(70) {
 		load, end := a.freshPath(), a.freshPath()
-		a.call(load, []string{"object", "object", "text"}[a.IntN(3)], map[string]any{"from": a.spot()})
+		a.call(load, []string{"object", "text"}[a.IntN(2)], map[string]any{"from": a.spot()})
 		a.call(end, "object", map[string]any{"load": "†state." + load})["_tool"] = "weigh"
 		a.offer(load, "object")
 		a.offer(end, "object")
@@ -514,17 +400,24 @@ func (a *author) listItems() {
 	}
 }
 
-// rewrite writes one path again and again: draft, polish, publish.
+// rewrite writes one path again and again: draft, polish, publish. A reader
+// listed between two of them sees the first alone, however late it comes (S6.3).
 func (a *author) rewrite() {
 	path := a.freshPath()
-	if a.chance(30) {
-		if _, there := a.state["known"]; there {
-			path = "known"
-		}
+	if _, there := a.state["known"]; there && a.chance(30) {
+		path = "known"
+		a.between(path)
 	}
 	a.call(path, "object", map[string]any{"from": a.value()})
 	for range 1 + a.IntN(2) {
-		c := a.call(path, "object", map[string]any{"before": "†state." + path + []string{"", ".name || 1", ".price"}[a.IntN(3)], "from": a.value()})
+		if a.chance(35) {
+			a.between(path)
+		}
+		before := "†state." + path + []string{"", ".name || 1", ".price"}[a.IntN(3)]
+		if a.chance(25) {
+			before = "†input.size || " + before
+		}
+		c := a.call(path, "object", map[string]any{"before": before, "from": a.value()})
 		if a.chance(20) {
 			c["_outputPath"] = path + ".city"
 		}
@@ -533,6 +426,36 @@ func (a *author) rewrite() {
 		}
 	}
 	a.offer(path, "object")
+}
+
+// between reads a path that is about to be written again, and may have to wait
+// for something else before it can start.
+func (a *author) between(path string) {
+	end := a.freshPath()
+	params := map[string]any{"now": "†state." + path}
+	if a.chance(60) {
+		slow := a.freshPath()
+		a.call(slow, "object", map[string]any{"from": a.spot()})
+		params["slow"] = "†state." + slow
+	}
+	a.call(end, "object", params)
+	a.offer(end, "object")
+}
+
+// hasty has a call that could start early, but writes where one that it depends
+// on does: the last rule of S8.2 holds it back.
+func (a *author) hasty() {
+	other, path, middle := a.freshPath(), a.freshPath(), a.freshPath()
+	a.call(other+" && "+path, a.anyShape(), map[string]any{"from": a.value()})
+	read := "†state." + other
+	if a.chance(50) {
+		a.call(middle, "object", map[string]any{"from": read})
+		read = "†state." + middle
+	}
+	c := a.call(path+[]string{"", ".city", "[0]"}[a.IntN(3)], "object", map[string]any{"from": "†input.size || " + read})
+	c["_outputMethod"] = []string{"set", "set", "merge", "push"}[a.IntN(4)]
+	a.offer(other, "")
+	a.offer(path, "")
 }
 
 // contest has several calls that offer a value for one path: under `once` the
