@@ -1,0 +1,64 @@
+package schema
+
+import "testing"
+
+const smallObject = `{"type":"object","properties":{"userName":{"type":"string"},"amount":{"type":"number","minimum":0},"currency":{"enum":["EUR","USD","GBP"]},"urgent":{"type":"boolean"}},"required":["userName","amount"],"additionalProperties":false}`
+
+// The machine validates the parameters and the result of every call.
+func BenchmarkValidateSmallObject(b *testing.B) {
+	s := parse(b, smallObject)
+	v := decode(b, `{"userName":"jane","amount":12.5,"currency":"USD"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if s.Validate(v) != nil {
+			b.Fatal("refused")
+		}
+	}
+}
+
+func BenchmarkValidateOrdinary(b *testing.B) {
+	s := parse(b, smallObject)
+	library, err := s.Ordinary()
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := decode(b, `{"userName":"jane","amount":12.5,"currency":"USD"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if library.Validate(v) != nil {
+			b.Fatal("refused")
+		}
+	}
+}
+
+// Checking thousands of small plans reads thousands of small schemas.
+func BenchmarkCompileSmallObject(b *testing.B) {
+	raw := decode(b, smallObject)
+	b.ReportAllocs()
+	for b.Loop() {
+		if New(raw, Options{}).Compile() != nil {
+			b.Fatal("invalid")
+		}
+	}
+}
+
+func BenchmarkCompileOrdinary(b *testing.B) {
+	raw := decode(b, smallObject)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := New(raw, Options{}).Ordinary(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAt(b *testing.B) {
+	s := parse(b, smallObject)
+	path := []Step{Key("amount")}
+	b.ReportAllocs()
+	for b.Loop() {
+		if !s.At(path).Named {
+			b.Fatal("unnamed")
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+var long = flag.Int("long", 1, "how many times as many random cases to try")
+
+// compileRaw gives a text to the ordinary validator as it is.
+func compileRaw(t testing.TB, raw any) (*ordinary.Schema, error) {
+	text, err := json.Marshal(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCompiler()
+	if err := c.AddResource("obelus:///raw", bytes.NewReader(text)); err != nil {
+		return nil, err
+	}
+	return c.Compile("obelus:///raw")
+}
+
+// differs compares our reading of a schema with the ordinary validator's, of
+// the text as it is and of the text as we hand it over.
+func differs(t *testing.T, raw any, values []any) {
+	s := New(raw, Options{})
+	ours := s.Compile()
+	theirs, err := compileRaw(t, raw)
+	shown, _ := json.Marshal(raw)
+	if ours != nil && ours.Error() == "enum has no value" {
+		return // an enum without values is an error here, also where a draft only advises against it
+	}
+	if (ours == nil) != (err == nil) {
+		t.Fatalf("%s\ncompiles: ours %v\nordinarily %v", shown, ours, err)
+	}
+	if ours != nil {
+		return
+	}
+	exported, err := s.Ordinary()
+	if err != nil {
+		t.Fatalf("%s\nas handed over: %v", shown, err)
+	}
+	for _, v := range values {
+		got, want, over := s.Accepts(v), theirs.Validate(v) == nil, exported.Validate(v) == nil
+		if got != want || over != want {
+			text, _ := json.Marshal(v)
+			t.Fatalf("%s\naccepts %s: ours %v, ordinarily %v, as handed over %v", shown, text, got, want, over)
+		}
+		if (s.Validate(v) == nil) != got {
+			t.Fatalf("%s: Validate and Accepts differ", shown)
+		}
+		if !got {
+			e := explainer{budget: 10_000}
+			if e.explain(s.node, v, nil) == nil {
+				text, _ := json.Marshal(v)
+				t.Errorf("%s\nrefuses %s and has nothing to say", shown, text)
+			}
+		}
+	}
+}
+
+// S2.2, S8.5: the validator agrees with the ordinary one on random schemas of
+// every draft, valid and not, and random values.
+func TestAgreesWithTheOrdinaryValidator(t *testing.T) {
+	seed := rand.Uint64()
+	if *long == 1 {
+		seed = 1
+	}
+	valid := 0
+	for i := range uint64(3000 * *long) {
+		g := &generator{r: rand.New(rand.NewPCG(seed, i)), draft: dialects[i%5], refs: i%3 == 0, wild: i%4 == 0}
+		raw := g.root(3)
+		if New(raw, Options{}).Compile() == nil {
+			valid++
+		}
+		var values []any
+		for range 20 {
+			values = append(values, g.value(3))
+		}
+		differs(t, raw, values)
+		if t.Failed() {
+			t.Fatalf("seed %d case %d", seed, i)
+		}
+	}
+	if valid < 2000**long {
+		t.Errorf("only %d schemas were valid", valid)
+	}
+}
+
+// FuzzSchema reads any text as a schema and any as a value.
+func FuzzSchema(f *testing.F) {
+	for _, seed := range [][2]string{
+		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`, `{"a":"x"}`},
+		{`{"enum":["a",1,null]}`, `1`},
+		{`{"$ref":"#/$defs/a","$defs":{"a":{"items":{"$ref":"#"}}}}`, `[[1]]`},
+		{`{"patternProperties":{"^\\u0061":{"const":{"a":[1]}}},"unevaluatedProperties":false}`, `{"a":{"a":[1.0]}}`},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true}`, `1`},
+		{`{"$id":"http://a/b","$defs":{"x":{"$id":"c","$anchor":"d"}},"$ref":"c#d"}`, `{}`},
+		{`{"type":"array","contains":{"type":"number"},"uniqueItems":true}`, `[1,1e0]`},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, text, value string) {
+		var raw, v any
+		if json.Unmarshal([]byte(text), &raw) != nil || json.Unmarshal([]byte(value), &v) != nil {
+			return
+		}
+		s := New(raw, Options{})
+		if err := s.Compile(); err != nil {
+			if bad := err.(*SchemaError); bad.Message == "" {
+				t.Error("an error without words")
+			}
+			return
+		}
+		got := s.Accepts(v)
+		if found := s.Validate(v); (found == nil) != got || found != nil && found.Message == "" {
+			t.Errorf("accepts %v, but %v", got, found)
+		}
+		s.At([]Step{Key("a"), Index(0)})
+		s.Kinds()
+		if made, ok := s.Sample(rand.New(rand.NewPCG(1, 2))); ok && !s.Accepts(made) {
+			t.Errorf("made up %v", made)
+		}
+		library, err := s.Ordinary()
+		if err != nil {
+			return // it refuses some texts that are sound, such as an id that isn't a URL
+		}
+		if want := library.Validate(v) == nil; got != want {
+			t.Errorf("accepts: ours %v, ordinarily %v", got, want)
+		}
+	})
+}
