@@ -1,0 +1,355 @@
+package dot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What Mermaid draws with its default settings: it refuses more than 500
+// edges, and in place of more than 50,000 characters it draws an error. Beyond
+// some 300 nodes nobody reads a drawing anyway.
+const (
+	mermaidNodes = 300
+	mermaidEdges = 450
+	mermaidChars = 45_000
+)
+
+// How coarse a drawing is: each step folds more calls into one node.
+const (
+	byCall   = iota // every call by itself; those beyond a depth by tool
+	byTool          // those of one tool and one layer
+	byLayer         // those of one layer
+	byBand          // those of neighbouring layers
+	coarsest = byBand
+)
+
+// bands is how many nodes a drawing of neighbouring layers has.
+const bands = 24
+
+// A network says who waits for whom. Slices are ascending and not to be
+// changed.
+type network interface {
+	Len() int
+	Deps(i int) []int32  // whom i waits for
+	Users(i int) []int32 // who waits for i
+}
+
+// lists is a network as plain lists.
+type lists struct{ deps, users [][]int32 }
+
+func newLists(n int) *lists { return &lists{make([][]int32, n), make([][]int32, n)} }
+
+func (l *lists) Len() int            { return len(l.deps) }
+func (l *lists) Deps(i int) []int32  { return l.deps[i] }
+func (l *lists) Users(i int) []int32 { return l.users[i] }
+
+func (l *lists) add(from, to int32) {
+	if !slices.Contains(l.deps[to], from) {
+		l.deps[to] = append(l.deps[to], from)
+		l.users[from] = append(l.users[from], to)
+	}
+}
+
+// layers is how many others stand before each node on the longest way to it.
+// Where a cycle leaves nobody ready the earliest of those who wait goes first.
+func layers(net network) []int32 {
+	n := net.Len()
+	layer, waiting, placed := make([]int32, n), make([]int32, n), make([]bool, n)
+	var queue []int32
+	for i := range n {
+		if waiting[i] = int32(len(net.Deps(i))); waiting[i] == 0 {
+			queue = append(queue, int32(i))
+		}
+	}
+	for earliest := 0; ; {
+		for len(queue) > 0 {
+			i := queue[0]
+			queue = queue[1:]
+			if placed[i] {
+				continue
+			}
+			placed[i] = true
+			for _, u := range net.Users(int(i)) {
+				if !placed[u] {
+					layer[u] = max(layer[u], layer[i]+1)
+				}
+				if waiting[u]--; waiting[u] == 0 {
+					queue = append(queue, u)
+				}
+			}
+		}
+		for earliest < n && placed[earliest] {
+			earliest++
+		}
+		if earliest == n {
+			return layer
+		}
+		queue = append(queue, int32(earliest))
+	}
+}
+
+// A grouping puts nodes together: group of[i] has node i.
+type grouping struct {
+	of     []int32
+	groups []group
+}
+
+type group struct {
+	kind        Kind  // as in part
+	first       int   // its earliest node
+	nodes       int   // how many nodes it has
+	low, high   int32 // the layers that they stand in
+	tools       map[string]int
+	calls       int
+	deeperLayer bool // it holds whatever lies beyond the depth asked for
+}
+
+// A part is what there is to know of a node to group it.
+type part struct {
+	kind  Kind // only nodes of one kind come together; "" for calls of every kind
+	tool  string
+	calls int  // how many it stands for
+	alone bool // it is never put together with others
+}
+
+// regroup groups nodes at one level of coarseness. At the finest, nodes in
+// layers below depth stay by themselves (depth 0: all do).
+func regroup(n int, at func(i int) part, layer []int32, level, depth int) grouping {
+	type key struct {
+		kind  Kind
+		tool  string
+		layer int32
+	}
+	var deepest int32
+	for _, l := range layer {
+		deepest = max(deepest, l)
+	}
+	g := grouping{of: make([]int32, n)}
+	known := map[key]int32{}
+	for i := range n {
+		p := at(i)
+		k := key{p.kind, p.tool, 0}
+		alone, deeper := p.alone, false
+		switch level {
+		case byCall:
+			deeper = depth > 0 && int(layer[i]) >= depth
+			alone = alone || !deeper
+		case byTool:
+			k.layer = layer[i]
+		case byLayer:
+			k = key{p.kind, "", layer[i]}
+		default:
+			k = key{p.kind, "", int32(int(layer[i]) * bands / int(deepest+1))}
+		}
+		id, ok := known[k]
+		if alone || !ok {
+			id = int32(len(g.groups))
+			g.groups = append(g.groups, group{kind: p.kind, first: i, low: layerOf(layer, i), high: layerOf(layer, i), tools: map[string]int{}, deeperLayer: deeper})
+			if !alone {
+				known[k] = id
+			}
+		}
+		g.of[i] = id
+		one := &g.groups[id]
+		one.nodes++
+		one.calls += p.calls
+		one.tools[p.tool] += p.calls
+		one.low, one.high = min(one.low, layerOf(layer, i)), max(one.high, layerOf(layer, i))
+	}
+	return g
+}
+
+func layerOf(layer []int32, i int) int32 {
+	if layer == nil {
+		return 0
+	}
+	return layer[i]
+}
+
+// node is the node that stands for a group of several.
+func (g *group) node() Node {
+	names := make([]string, 0, len(g.tools))
+	for name := range g.tools {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(g.tools[b], g.tools[a]), cmp.Compare(a, b))
+	})
+	n := Node{Kind: Folded, Count: g.calls}
+	if g.kind != "" {
+		n.Kind, n.Label = g.kind, strconv.Itoa(g.nodes)+" paths"
+	} else if len(names) == 1 {
+		n.Tool = names[0]
+		n.Label = names[0] + " ×" + strconv.Itoa(g.calls)
+	} else {
+		n.Label = strconv.Itoa(g.calls) + " calls"
+		var most []string
+		for _, name := range names[:min(3, len(names))] {
+			most = append(most, fmt.Sprintf("%s ×%d", name, g.tools[name]))
+		}
+		if more := len(names) - len(most); more > 0 {
+			most = append(most, "+"+strconv.Itoa(more)+" more tools")
+		}
+		n.Detail = strings.Join(most, "\n") + "\n"
+	}
+	switch {
+	case g.deeperLayer:
+		n.Detail += "deeper"
+	case g.low == g.high:
+		n.Detail += "layer " + strconv.Itoa(int(g.low)+1)
+	default:
+		n.Detail += fmt.Sprintf("layers %d to %d", g.low+1, g.high+1)
+	}
+	return n
+}
+
+// explain says how a drawing of so many calls was folded.
+func explain(level, calls int) string {
+	how := [...]string{"", "those of one tool and layer are drawn as one", "those of one layer are drawn as one", "those of neighbouring layers are drawn as one"}[level]
+	return fmt.Sprintf("%d calls: %s", calls, how)
+}
+
+// Fold is the view with calls drawn together until it has no more than so many
+// nodes and edges, and a note that says so; a view that has no more is returned
+// as it is. Nodes that aren't calls stay, so the result can have more nodes
+// than asked for when those alone are more.
+func (v View) Fold(nodes, edges int) View {
+	if len(v.Nodes) <= nodes && len(v.Edges) <= edges {
+		return v
+	}
+	net := newLists(len(v.Nodes))
+	for _, e := range v.Edges {
+		net.add(int32(e.From), int32(e.To))
+	}
+	layer := layers(net)
+	calls := 0
+	for _, n := range v.Nodes {
+		calls += n.Count
+	}
+	var folded View
+	for level := byTool; level <= coarsest; level++ {
+		folded = v.foldedBy(regroup(len(v.Nodes), func(i int) part {
+			n := &v.Nodes[i]
+			if n.Count == 0 {
+				return part{kind: n.Kind, alone: n.Kind != Path && n.Kind != Missing}
+			}
+			return part{tool: n.Tool, calls: n.Count}
+		}, layer, level, 0))
+		folded.Notes = append(slices.Clip(v.Notes), explain(level, calls))
+		if len(folded.Nodes) <= nodes && len(folded.Edges) <= edges {
+			break
+		}
+	}
+	return folded
+}
+
+func (v View) foldedBy(g grouping) View {
+	b := newBuilder(v.Name)
+	for i := range g.groups {
+		one := &g.groups[i]
+		n := v.Nodes[one.first]
+		if one.nodes > 1 {
+			n = one.node()
+		}
+		n.Marks = nil
+		b.node(n)
+	}
+	for i, n := range v.Nodes {
+		for _, m := range n.Marks {
+			b.mark(int(g.of[i]), m)
+		}
+	}
+	for _, e := range v.Edges {
+		from, to := int(g.of[e.From]), int(g.of[e.To])
+		if from == to && g.groups[from].nodes > 1 {
+			continue
+		}
+		edge := b.edge(from, to, e.Kind)
+		for _, label := range strings.Split(e.Label, "\n") {
+			edge.read(label)
+		}
+		for _, m := range e.Marks {
+			edge.marks = addMark(edge.marks, m)
+		}
+	}
+	return b.view()
+}
+
+// A builder collects a view and merges edges of one kind between two nodes.
+type builder struct {
+	v     View
+	index map[edgeKey]int
+	edges []bundle
+}
+
+type edgeKey struct {
+	from, to int
+	kind     EdgeKind
+}
+
+// A bundle is an edge in the making. It remembers a few labels and counts
+// further ones, so that an edge for a million reads stays small.
+type bundle struct {
+	edgeKey
+	labels  []string
+	further int
+	marks   []Mark
+}
+
+// maxLabels is how many paths an edge names.
+const maxLabels = 3
+
+func newBuilder(name string) *builder {
+	return &builder{v: View{Name: name}, index: map[edgeKey]int{}}
+}
+
+// node adds a node, gives it its id and tells its index.
+func (b *builder) node(n Node) int {
+	n.ID = "n" + strconv.Itoa(len(b.v.Nodes))
+	b.v.Nodes = append(b.v.Nodes, n)
+	return len(b.v.Nodes) - 1
+}
+
+func (b *builder) mark(node int, m Mark) {
+	b.v.Nodes[node].Marks = addMark(b.v.Nodes[node].Marks, m)
+}
+
+// edge is the one edge of a kind between two nodes. It is good until the next
+// call of edge.
+func (b *builder) edge(from, to int, kind EdgeKind) *bundle {
+	k := edgeKey{from, to, kind}
+	at, ok := b.index[k]
+	if !ok {
+		at = len(b.edges)
+		b.index[k] = at
+		b.edges = append(b.edges, bundle{edgeKey: k})
+	}
+	return &b.edges[at]
+}
+
+// read adds one label to an edge.
+func (e *bundle) read(label string) {
+	switch {
+	case label == "" || slices.Contains(e.labels, label):
+	case len(e.labels) < maxLabels:
+		e.labels = append(e.labels, label)
+	default:
+		e.further++
+	}
+}
+
+// view is what was built, its edges in the order in which they were begun.
+func (b *builder) view() View {
+	b.v.Edges = make([]Edge, len(b.edges))
+	for i, e := range b.edges {
+		label := strings.Join(e.labels, "\n")
+		if e.further > 0 {
+			label += fmt.Sprintf("\n+%d more", e.further)
+		}
+		b.v.Edges[i] = Edge{From: e.from, To: e.to, Label: label, Kind: e.kind, Marks: e.marks}
+	}
+	return b.v
+}

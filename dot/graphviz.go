@@ -1,0 +1,216 @@
+package dot
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The colours are quiet ones that keep their contrast on white and in print;
+// what matters is always said in words, or by dashes, too.
+const (
+	ink     = "#24292f"
+	muted   = "#6e7781"
+	line    = "#8c959f"
+	danger  = "#b42318"
+	caution = "#9a6700"
+	fine    = "#1a7f37"
+	working = "#0969da"
+)
+
+// A paint is how a kind of node looks.
+type paint struct{ fill, border, text string }
+
+var paints = map[Kind]paint{
+	Call:    {"#f6f8fa", "#8c959f", ink},
+	Effect:  {"#fff8ec", "#c69026", ink},
+	Latent:  {"#f7f2fd", "#9a7fd1", ink},
+	Folded:  {"#eaeef2", "#6e7781", ink},
+	Path:    {"#ffffff", "#afb8c1", ink},
+	Input:   {"#eaf4ff", "#6ea8dc", ink},
+	Initial: {"#eaf4ff", "#6ea8dc", ink},
+	Missing: {"#ffffff", "#8c959f", muted},
+	Output:  {"#ebf8ee", "#68b37c", ink},
+}
+
+// tone is the colour of a mark.
+func (k MarkKind) tone() string {
+	switch k {
+	case Error, Failed, Rejected:
+		return danger
+	case Warning:
+		return caution
+	case Done:
+		return fine
+	case Running:
+		return working
+	}
+	return muted
+}
+
+// DOT is the view in Graphviz's language: top to bottom, calls as boxes, what
+// is there from the start and the output as rounded ones, missing paths dashed,
+// failure routes dashed, order without data dotted. Labels are cut to what
+// people read; tooltips (in SVG) hold more.
+func (v View) DOT() string {
+	var b strings.Builder
+	b.WriteString("digraph plan {\n")
+	fmt.Fprintf(&b, "  graph [rankdir=TB, nodesep=0.4, ranksep=0.55, pad=0.25, fontname=\"Helvetica,Arial,sans-serif\", fontsize=11, fontcolor=\"%s\"", muted)
+	if title := v.titleDOT(); title != "" {
+		fmt.Fprintf(&b, ", labelloc=t, label=<%s>", title)
+	}
+	b.WriteString("]\n")
+	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", fontname=\"Helvetica,Arial,sans-serif\", fontsize=12, fillcolor=\"%s\", color=\"%s\", fontcolor=\"%s\"]\n",
+		paints[Call].fill, paints[Call].border, paints[Call].text)
+	fmt.Fprintf(&b, "  edge [arrowsize=0.7, fontname=\"Helvetica,Arial,sans-serif\", fontsize=10, color=\"%s\", fontcolor=\"%s\"]\n", line, muted)
+	groups := v.groups()
+	for g, group := range groups {
+		indent := "  "
+		if group.name != "" {
+			fmt.Fprintf(&b, "  subgraph cluster_%d {\n    graph [style=\"rounded\", color=\"%s\", labelloc=t, labeljust=l, label=<%s>]\n", g, paints[Path].border, textDOT(group.name, maxLabel))
+			indent = "    "
+		}
+		for _, i := range group.nodes {
+			b.WriteString(indent)
+			b.WriteString(v.Nodes[i].dot())
+		}
+		if group.name != "" {
+			b.WriteString("  }\n")
+		}
+	}
+	for i := range v.Edges {
+		b.WriteString("  ")
+		b.WriteString(v.Edges[i].dot(v.Nodes))
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// A frame is the nodes of one group.
+type frame struct {
+	name  string
+	nodes []int
+}
+
+// groups lists the frames in the order of their first nodes, the nodes without
+// a group first.
+func (v View) groups() []frame {
+	frames := []frame{{}}
+	known := map[string]int{"": 0}
+	for i, n := range v.Nodes {
+		at, ok := known[n.Group]
+		if !ok {
+			at = len(frames)
+			known[n.Group] = at
+			frames = append(frames, frame{name: n.Group})
+		}
+		frames[at].nodes = append(frames[at].nodes, i)
+	}
+	return frames
+}
+
+func (v View) titleDOT() string {
+	var lines []string
+	if v.Name != "" {
+		lines = append(lines, fmt.Sprintf(`<FONT POINT-SIZE="14" COLOR="%s"><B>%s</B></FONT>`, ink, textDOT(v.Name, maxTitle)))
+	}
+	for _, note := range v.Notes {
+		lines = append(lines, textDOT(note, maxNote))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "<BR/>") + "<BR/> "
+}
+
+// textDOT is text for an HTML-like label, its lines broken.
+func textDOT(s string, limit int) string {
+	lines := rows(s, limit)
+	for i := range lines {
+		lines[i] = escapeHTML(lines[i])
+	}
+	if joined := strings.Join(lines, "<BR/>"); joined != "" {
+		return joined
+	}
+	return " "
+}
+
+func (n *Node) dot() string {
+	look := paints[n.Kind]
+	label := textDOT(n.Label, maxLabel)
+	if n.Count > 0 {
+		label = "<B>" + label + "</B>"
+	}
+	if n.Detail != "" {
+		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s">%s</FONT>`, muted, textDOT(n.Detail, maxDetail))
+	}
+	border := look.border
+	marks := said(n.Marks)
+	for _, m := range marks {
+		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s"><B>%s</B></FONT>`, m.Kind.tone(), escapeHTML(m.words()))
+	}
+	attributes := []string{"label=<" + label + ">"}
+	if len(marks) > 0 {
+		border = marks[0].Kind.tone()
+		attributes = append(attributes, "penwidth=1.8")
+	}
+	if look.fill != paints[Call].fill {
+		attributes = append(attributes, fmt.Sprintf("fillcolor=%q", look.fill))
+	}
+	if border != paints[Call].border {
+		attributes = append(attributes, fmt.Sprintf("color=%q", border))
+	}
+	if look.text != paints[Call].text {
+		attributes = append(attributes, fmt.Sprintf("fontcolor=%q", look.text))
+	}
+	switch n.Kind {
+	case Missing:
+		attributes = append(attributes, `style="rounded,filled,dashed"`)
+	case Folded:
+		attributes = append(attributes, "peripheries=2")
+	case Input, Initial, Output:
+		attributes = append(attributes, "shape=oval", "style=filled", "height=0.36", `margin="0.1,0.03"`)
+	case Path:
+		attributes = append(attributes, "shape=note", "style=filled")
+	}
+	if tip := tips(n); tip != "" {
+		attributes = append(attributes, "tooltip="+quoteDOT(tip))
+	}
+	return n.ID + " [" + strings.Join(attributes, ", ") + "]\n"
+}
+
+func (e *Edge) dot(nodes []Node) string {
+	var attributes []string
+	label := ""
+	if e.Label != "" {
+		label = textDOT(e.Label, maxLabel)
+	}
+	color := ""
+	switch e.Kind {
+	case Failure:
+		color = danger
+		attributes = append(attributes, "style=dashed")
+	case Order:
+		attributes = append(attributes, "style=dotted", "penwidth=1.4")
+	}
+	if nodes[e.From].Kind == Missing {
+		attributes = append(attributes, "style=dashed")
+	}
+	for _, m := range said(e.Marks) {
+		color = m.Kind.tone()
+		label = strings.TrimPrefix(label+"<BR/>", "<BR/>") + "<B>" + escapeHTML(m.words()) + "</B>"
+		attributes = append(attributes, "penwidth=1.8")
+		break
+	}
+	if label != "" {
+		// A blank on either side keeps the words off the line.
+		attributes = append(attributes, "label=< "+strings.ReplaceAll(label, "<BR/>", " <BR/> ")+" >")
+	}
+	if color != "" {
+		attributes = append(attributes, fmt.Sprintf("color=%q, fontcolor=%q", color, color))
+	}
+	s := nodes[e.From].ID + " -> " + nodes[e.To].ID
+	if len(attributes) > 0 {
+		s += " [" + strings.Join(attributes, ", ") + "]"
+	}
+	return s + "\n"
+}

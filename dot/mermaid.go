@@ -1,0 +1,221 @@
+package dot
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Mermaid is the view as a Mermaid flowchart, top to bottom, with the same
+// signs as [View.DOT]. Mermaid refuses large drawings: a view of more than 300
+// nodes or 450 edges is folded first, and past 45,000 characters labels are cut
+// short and then left out, beginning with those of edges.
+func (v View) Mermaid() string {
+	v = v.Fold(mermaidNodes, mermaidEdges)
+	if len(v.Nodes) > mermaidNodes || len(v.Edges) > mermaidEdges {
+		return tooLarge(len(v.Nodes), len(v.Edges))
+	}
+	full := labelSizes{maxLabel, maxDetail, maxLabel}
+	for _, sizes := range []labelSizes{full, {maxLabel, 24, 24}, {24, 12, 12}, {24, 0, 0}} {
+		if s := v.mermaid(sizes); len(s) <= mermaidChars {
+			return s
+		}
+	}
+	return v.mermaid(labelSizes{8, 0, 0})
+}
+
+// labelSizes bounds labels, in characters; 0 leaves them out.
+type labelSizes struct{ node, detail, edge int }
+
+// tooLarge is the drawing of what can't be drawn.
+func tooLarge(nodes, edges int) string {
+	return fmt.Sprintf("flowchart TD\n  n0[\"%d nodes and %d edges are too many for a drawing\"]\n", nodes, edges)
+}
+
+func (v View) mermaid(sizes labelSizes) string {
+	var b strings.Builder
+	notes := v.Notes
+	if title := strings.Join(rows(v.Name, maxTitle), " "); title != "" {
+		if strings.ContainsFunc(title, func(r rune) bool { return !harmless(r) }) {
+			notes = append([]string{title}, notes...) // Mermaid changes < and & in titles
+		} else {
+			fmt.Fprintf(&b, "---\ntitle: \"%s\"\n---\n", title)
+		}
+	}
+	b.WriteString("flowchart TD\n")
+	for g, group := range v.groups() {
+		indent := "  "
+		if group.name != "" {
+			fmt.Fprintf(&b, "  subgraph g%d [%s]\n", g, quoteMermaid(textMermaid(group.name, sizes.node)))
+			indent = "    "
+		}
+		for _, i := range group.nodes {
+			b.WriteString(indent + v.Nodes[i].mermaid(sizes) + "\n")
+		}
+		if group.name != "" {
+			b.WriteString("  end\n")
+		}
+	}
+	for i, note := range notes {
+		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", i, quoteMermaid(textMermaid(note, maxNote)))
+	}
+	for _, e := range v.Edges {
+		b.WriteString("  " + e.mermaid(v.Nodes, sizes) + "\n")
+	}
+	v.classes(&b, len(notes) > 0)
+	return b.String()
+}
+
+// textMermaid is text for a label, its lines broken.
+func textMermaid(s string, limit int) string {
+	lines := rows(s, limit)
+	for i := range lines {
+		lines[i] = escapeMermaid(lines[i])
+	}
+	return strings.Join(lines, "<br/>")
+}
+
+// quoteMermaid makes a label of marked-up text. Text that Mermaid would read as
+// Markdown goes into an element of its own, inside which it doesn't.
+func quoteMermaid(s string) string {
+	if s == "" {
+		s = " "
+	}
+	if looksLikeMarkdown(s) {
+		s = "<div>" + s + "</div>"
+	}
+	return `"` + s + `"`
+}
+
+// looksLikeMarkdown tells whether an escaped label may hold more than plain
+// words: emphasis, code, links, lists, headings, formulas. It may say so of
+// text that doesn't.
+func looksLikeMarkdown(s string) bool {
+	if strings.HasPrefix(s, "#") || strings.HasPrefix(s, "  ") || numbered(s) {
+		return true
+	}
+	for i := range len(s) {
+		switch {
+		case s[i] == '!', s[i] == '_' && (i == 0 || i+1 == len(s) || !wordByte(s[i-1]) || !wordByte(s[i+1])):
+			return true
+		case s[i] == '#' && !strings.HasPrefix(s[i:], hash) && !strings.HasPrefix(s[i:], greater) && !strings.HasPrefix(s[i:], quote):
+			return true
+		}
+	}
+	return false
+}
+
+// numbered tells whether text begins like an item of a list.
+func numbered(s string) bool {
+	s = strings.TrimLeft(s, " 0123456789")
+	return s == "" || strings.ContainsRune("-+=.)", rune(s[0]))
+}
+
+// Escapes of characters that mean nothing to Markdown inside a line.
+const hash, greater, quote = "#35;", "#62;", "#34;"
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+var shapes = map[Kind][2]string{
+	Call: {"[", "]"}, Effect: {"[", "]"}, Latent: {"[", "]"}, Folded: {"[[", "]]"}, Missing: {"(", ")"},
+	Path: {"[/", "/]"}, Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
+}
+
+func (n *Node) mermaid(sizes labelSizes) string {
+	label := textMermaid(n.Label, sizes.node)
+	if n.Count > 0 && label != "" {
+		label = "<b>" + label + "</b>"
+	}
+	if n.Detail != "" && sizes.detail > 0 {
+		label += "<br/><small>" + textMermaid(n.Detail, sizes.detail) + "</small>"
+	}
+	marks := said(n.Marks)
+	for i, m := range marks {
+		if sizes.detail > 0 || i == 0 {
+			label += "<br/>" + escapeMermaid(m.words())
+		}
+	}
+	shape := shapes[n.Kind]
+	return n.ID + shape[0] + quoteMermaid(label) + shape[1] + ":::" + n.class()
+}
+
+// class names a node's look. The names begin with ob, since call, click, end
+// and others are words of Mermaid's language.
+func (n *Node) class() string {
+	name := "ob" + capital(string(n.Kind))
+	if marks := said(n.Marks); len(marks) > 0 {
+		name += capital(string(marks[0].Kind))
+	}
+	return name
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func (e *Edge) mermaid(nodes []Node, sizes labelSizes) string {
+	label := ""
+	if sizes.edge > 0 {
+		label = textMermaid(e.Label, sizes.edge)
+		for _, m := range said(e.Marks)[:min(1, len(said(e.Marks)))] {
+			label = strings.TrimPrefix(label+"<br/>", "<br/>") + escapeMermaid(m.words())
+		}
+	}
+	arrow := " --> "
+	if e.Kind != Data {
+		arrow = " -.-> "
+	}
+	if label != "" {
+		arrow = strings.TrimRight(arrow, " ") + "|" + quoteMermaid(label) + "| "
+	}
+	return nodes[e.From].ID + arrow + nodes[e.To].ID
+}
+
+// classes writes the looks of the nodes and edges that there are.
+func (v View) classes(b *strings.Builder, notes bool) {
+	var defined []string
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		name := n.class()
+		if slices.Contains(defined, name) {
+			continue
+		}
+		defined = append(defined, name)
+		look := paints[n.Kind]
+		border, extra := look.border, ""
+		if marks := said(n.Marks); len(marks) > 0 {
+			border, extra = marks[0].Kind.tone(), ",stroke-width:2px"
+		}
+		if n.Kind == Missing {
+			extra += ",stroke-dasharray:5 4"
+		}
+		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:%s%s\n", name, look.fill, border, look.text, extra)
+	}
+	if notes {
+		fmt.Fprintf(b, "  classDef obNote fill:none,stroke:none,color:%s\n", muted)
+	}
+	var failures, orders, faults []string
+	for i, e := range v.Edges {
+		switch {
+		case has(e.Marks, Error, Failed):
+			faults = append(faults, strconv.Itoa(i))
+		case e.Kind == Failure:
+			failures = append(failures, strconv.Itoa(i))
+		case e.Kind == Order:
+			orders = append(orders, strconv.Itoa(i))
+		}
+	}
+	for _, style := range []struct {
+		edges []string
+		look  string
+	}{
+		{faults, "stroke:" + danger + ",stroke-width:2px,color:" + danger},
+		{failures, "stroke:" + danger + ",stroke-dasharray:6 4,color:" + danger},
+		{orders, "stroke:" + line + ",stroke-dasharray:2 4"},
+	} {
+		if len(style.edges) > 0 {
+			fmt.Fprintf(b, "  linkStyle %s %s\n", strings.Join(style.edges, ","), style.look)
+		}
+	}
+}

@@ -1,0 +1,574 @@
+package dot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// Options say what of a plan is drawn.
+type Options struct {
+	// Paths draws state paths as nodes of their own, one for each set of
+	// writers that a reader may see: a path that is written anew, as in
+	// draft → polish → publish, is there once for each of its readers' views.
+	Paths bool
+	// Depth, without Focus, draws the calls of the first Depth layers one by
+	// one and what is deeper tool by tool. With Focus it is how many steps
+	// from the call the drawing reaches; 0 is one step.
+	Depth int
+	// Focus draws only the call of this name (S3.2) or _id and what is near it.
+	Focus string
+	// MaxNodes and MaxEdges bound the drawing: past them calls of one tool and
+	// layer are drawn as one, then layers, and a note says so. 0 is what
+	// Mermaid takes, 300 and 450.
+	MaxNodes, MaxEdges int
+}
+
+// maxMissing is how many paths that nothing writes are drawn one by one.
+const maxMissing = 40
+
+// FromPlan is the drawing of a plan, sound or not: calls, who waits for whom
+// and for which path, the plan's input and output, paths that nothing writes,
+// and findings at their calls. Findings about no call in particular are
+// counted in a note. A plan too large for the options is folded.
+func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
+	if o.MaxNodes <= 0 {
+		o.MaxNodes = mermaidNodes
+	}
+	if o.MaxEdges <= 0 {
+		o.MaxEdges = mermaidEdges
+	}
+	d := &drawing{plan: p, options: o, findings: findings, net: networkOf(p)}
+	d.indexFindings()
+	d.focus()
+	level := byCall
+	for {
+		v := d.draw(level)
+		if len(v.Nodes) <= o.MaxNodes && len(v.Edges) <= o.MaxEdges {
+			return v
+		}
+		switch {
+		case d.options.Paths:
+			d.options.Paths = false
+			d.notes = append(d.notes, "too many state paths for nodes of their own: they stand on the edges")
+		case level == coarsest:
+			return v
+		default:
+			level++
+		}
+	}
+}
+
+// A drawing is the work on one view of a plan.
+type drawing struct {
+	plan     *compiler.Plan
+	options  Options
+	findings []diag.Diagnostic
+	net      network
+	near     []bool  // by call: it is drawn; nil when all are
+	layer    []int32 // by call, once it is needed
+	missing  map[string][]place
+	notes    []string
+
+	b        *builder
+	grouping grouping
+	shown    []int // by group: its node, -1 when it isn't drawn
+	sources  map[string]int
+	paths    map[string]int
+	output   int
+}
+
+// A place is where a finding says that a reference finds nothing.
+type place struct{ start, end int }
+
+// networkOf is the plan's graph; a plan whose graph couldn't be made has one
+// from what its reads are bound to.
+func networkOf(p *compiler.Plan) network {
+	if p.Graph.Len() == len(p.Calls) {
+		return &p.Graph
+	}
+	l := newLists(len(p.Calls))
+	for _, r := range p.Reads {
+		for _, w := range r.Writers {
+			if r.Call >= 0 {
+				l.add(w, int32(r.Call))
+			}
+		}
+	}
+	for i, c := range p.Calls {
+		for _, a := range c.After {
+			l.add(int32(a), int32(i))
+		}
+	}
+	return l
+}
+
+// indexFindings collects, by call, the places of references that find nothing.
+func (d *drawing) indexFindings() {
+	d.missing = map[string][]place{}
+	for _, f := range d.findings {
+		if f.Rule == diag.DanglingReference || f.Rule == diag.UndeclaredPath || f.Rule == diag.UnknownKind {
+			d.missing[f.Call] = append(d.missing[f.Call], place{f.Span.Start, f.Span.End})
+		}
+	}
+	for _, places := range d.missing {
+		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+	}
+}
+
+// findsNothing tells whether a read is of a value that no one provides: a
+// finding says so, or it is of state that isn't there from the start, in a
+// document that is checked with its state.
+func (d *drawing) findsNothing(r *compiler.Read) bool {
+	places := d.missing[d.callName(r.Call)]
+	at, _ := slices.BinarySearchFunc(places, r.Span.Start+1, func(p place, start int) int { return cmp.Compare(p.start, start) })
+	if at > 0 && places[at-1].end > r.Span.Start || at < len(places) && places[at].start < r.Span.End {
+		return true
+	}
+	return r.Ref.Kind == "state" && !r.Start && d.plan.Form != compiler.Solution
+}
+
+func (d *drawing) callName(i int) string {
+	if i < 0 {
+		return ""
+	}
+	return d.plan.Calls[i].Name
+}
+
+// focus finds which calls are near the one asked for.
+func (d *drawing) focus() {
+	if d.options.Focus == "" {
+		return
+	}
+	at := slices.IndexFunc(d.plan.Calls, func(c *compiler.Call) bool {
+		return c.Name == d.options.Focus || c.ID == d.options.Focus
+	})
+	if at < 0 {
+		d.notes = append(d.notes, fmt.Sprintf("no call is named %q: all are drawn", d.options.Focus))
+		return
+	}
+	d.near = make([]bool, len(d.plan.Calls))
+	d.near[at] = true
+	drawn, edge := 1, []int32{int32(at)}
+	for range max(1, d.options.Depth) {
+		var next []int32
+		for _, i := range edge {
+			for _, others := range [][]int32{d.net.Deps(int(i)), d.net.Users(int(i))} {
+				for _, other := range others {
+					if !d.near[other] {
+						d.near[other] = true
+						next = append(next, other)
+					}
+				}
+			}
+		}
+		drawn, edge = drawn+len(next), next
+	}
+	d.options.Depth = 0
+	if rest := len(d.plan.Calls) - drawn; rest > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those near %q", drawn, len(d.plan.Calls), d.options.Focus))
+	}
+}
+
+// draw makes the view at one level of coarseness.
+func (d *drawing) draw(level int) View {
+	if level > byCall || d.options.Depth > 0 {
+		if d.layer == nil {
+			d.layer = layers(d.net)
+		}
+	}
+	d.grouping = regroup(len(d.plan.Calls), func(i int) part {
+		return part{tool: d.plan.Calls[i].ToolName, calls: 1, alone: level == byCall && d.options.Depth == 0}
+	}, d.layer, level, d.options.Depth)
+	d.b = newBuilder(diag.Escape(d.plan.Name))
+	d.sources, d.paths, d.output = map[string]int{}, map[string]int{}, -1
+
+	d.drawCalls()
+	d.drawReads()
+	implied := d.drawOrder()
+	d.drawFindings()
+
+	v := d.b.view()
+	v.Notes = slices.Clone(d.notes)
+	if level > byCall {
+		v.Notes = append(v.Notes, explain(level, len(d.plan.Calls)))
+	}
+	if note := d.unplaced(); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
+	if len(v.Nodes) > d.options.MaxNodes {
+		return v
+	}
+	return v.withoutImplied(implied)
+}
+
+func (d *drawing) drawCalls() {
+	members := make([]int, len(d.grouping.groups)) // those that are near
+	last := make([]int, len(d.grouping.groups))
+	for i := range d.plan.Calls {
+		if d.near == nil || d.near[i] {
+			members[d.grouping.of[i]]++
+			last[d.grouping.of[i]] = i
+		}
+	}
+	d.shown = make([]int, len(d.grouping.groups))
+	for g := range d.grouping.groups {
+		switch members[g] {
+		case 0:
+			d.shown[g] = -1
+		case 1:
+			d.shown[g] = d.b.node(d.callNode(d.plan.Calls[last[g]]))
+		default:
+			n := d.grouping.groups[g].node()
+			n.Label, n.Detail, n.Tool = diag.Escape(n.Label), escapeLines(n.Detail), diag.Escape(n.Tool)
+			d.shown[g] = d.b.node(n)
+		}
+	}
+}
+
+func (d *drawing) callNode(c *compiler.Call) Node {
+	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Group: diag.Escape(c.Instance), Count: 1}
+	latent := c.Activity == "" && c.Latent == nil && c.Tool != nil && c.Tool.Latent
+	switch {
+	case latent:
+		n.Kind = Latent
+	case len(c.Output) == 0:
+		n.Kind = Effect
+	}
+	var detail, tooltip []string
+	if c.ID != "" && c.ID != c.ToolName {
+		detail = append(detail, n.Tool)
+	}
+	if c.When != nil && c.When.Node != nil {
+		detail = append(detail, "when "+diag.Escape(c.When.Node.Text))
+	}
+	if c.Tool != nil && c.Tool.Description != "" {
+		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
+	}
+	if c.Reason != "" {
+		tooltip = append(tooltip, diag.Escape(c.Reason))
+	}
+	if c.Node != nil {
+		from := c.Node.Span().From()
+		tooltip = append(tooltip, fmt.Sprintf("%s:%d:%d", diag.Escape(c.Node.File.Name), from.Line, from.Column))
+	}
+	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
+	return n
+}
+
+// of is the node of a call, or -1.
+func (d *drawing) of(call int) int { return d.shown[d.grouping.of[call]] }
+
+func (d *drawing) drawReads() {
+	for i := range d.plan.Reads {
+		r := &d.plan.Reads[i]
+		reader := -1
+		if r.Call >= 0 {
+			if reader = d.of(r.Call); reader < 0 {
+				continue
+			}
+		} else if !d.nearOutput(r) {
+			continue
+		} else {
+			if d.output < 0 {
+				d.output = d.b.node(Node{Kind: Output, Label: "output"})
+			}
+			reader = d.output
+		}
+		switch {
+		case len(r.Writers) == 0:
+			d.drawUnbound(r, reader)
+		case d.options.Paths:
+			d.drawPath(r, reader)
+		default:
+			for _, w := range r.Writers {
+				d.drawData(d.of(int(w)), reader, r, int(w))
+			}
+		}
+	}
+	if d.options.Paths {
+		d.drawUnread()
+	}
+}
+
+// nearOutput tells whether a read of the plan's output belongs to the drawing.
+func (d *drawing) nearOutput(r *compiler.Read) bool {
+	return d.near == nil || slices.ContainsFunc(r.Writers, func(w int32) bool { return d.near[w] })
+}
+
+// drawData draws that a reader sees what a call wrote.
+func (d *drawing) drawData(from, to int, r *compiler.Read, writer int) {
+	if from < 0 || from == to && d.b.v.Nodes[from].Count > 1 {
+		return
+	}
+	kind := Data
+	if d.onlyAsFailure(writer, r.Path) {
+		kind = Failure
+	}
+	e := d.b.edge(from, to, kind)
+	e.read(d.pathName(r))
+	if r.Call >= 0 && d.onCycle(writer, r.Call) {
+		e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"})
+	}
+}
+
+// onlyAsFailure tells whether a call writes anything that overlaps a path only
+// in its failure route.
+func (d *drawing) onlyAsFailure(call int, path compiler.PathID) bool {
+	c := d.plan.Calls[call]
+	route := c.FailureRoute()
+	if route < 0 {
+		return false
+	}
+	for i, alternative := range c.Output {
+		if i != route && slices.ContainsFunc(alternative, func(p compiler.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// onCycle tells whether two calls wait for each other, directly or not.
+func (d *drawing) onCycle(a, b int) bool {
+	g, ok := d.net.(*compiler.Graph)
+	return ok && a != b && g.Component(a) == g.Component(b)
+}
+
+func (d *drawing) pathName(r *compiler.Read) string {
+	if r.Path < 0 || d.plan.Paths == nil {
+		return diag.Escape(r.Span.Text())
+	}
+	return diag.Escape(d.plan.Paths.String(r.Path))
+}
+
+// drawUnbound draws a read that no call writes for: of the input, of what is
+// there from the start, or of nothing.
+func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
+	name := d.pathName(r)
+	if r.Call >= 0 && d.writes(r.Call, r.Path) {
+		e := d.b.edge(reader, reader, Data)
+		e.read(name)
+		e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "reads what only it writes"})
+		return
+	}
+	var n Node
+	switch {
+	case d.findsNothing(r):
+		n = Node{Kind: Missing, Label: name, Tooltip: "nothing writes this path"}
+		if len(d.paths) >= maxMissing {
+			n.Label = "more paths that nothing writes"
+		}
+		d.b.edge(d.source(n, d.paths), reader, Data)
+		return
+	case d.options.Paths:
+		kind := Initial
+		if r.Ref.Kind == "input" {
+			kind = Input
+		}
+		d.b.edge(d.source(Node{Kind: kind, Label: name}, d.sources), reader, Data)
+		return
+	case r.Ref.Kind == "input":
+		n = Node{Kind: Input, Label: "input"}
+	case r.Ref.Kind == "state":
+		n = Node{Kind: Initial, Label: "initial state"}
+	default:
+		n = Node{Kind: Initial, Label: diag.Escape(r.Ref.Kind)}
+	}
+	d.b.edge(d.source(n, d.sources), reader, Data).read(name)
+}
+
+// writes tells whether a call reads a path that it writes itself, and the
+// compiler found no one else for it to wait for.
+func (d *drawing) writes(call int, path compiler.PathID) bool {
+	g, ok := d.net.(*compiler.Graph)
+	if !ok || !slices.Contains(g.SelfCycles(), int32(call)) {
+		return false
+	}
+	return slices.ContainsFunc(d.plan.Calls[call].Output, func(route compiler.Route) bool {
+		return slices.ContainsFunc(route, func(p compiler.Path) bool { return d.plan.Paths.Overlap(p.ID, path) })
+	})
+}
+
+// source is the one node of its label among known ones.
+func (d *drawing) source(n Node, known map[string]int) int {
+	at, ok := known[n.Label]
+	if !ok {
+		at = d.b.node(n)
+		known[n.Label] = at
+	}
+	return at
+}
+
+// drawPath draws a read through a node for its path as the reader sees it:
+// the same path under the same writers is one node.
+func (d *drawing) drawPath(r *compiler.Read, reader int) {
+	var key strings.Builder
+	key.WriteString("p" + strconv.Itoa(int(r.Path)))
+	for _, w := range r.Writers {
+		key.WriteString("," + strconv.Itoa(int(w)))
+	}
+	at, ok := d.paths[key.String()]
+	if !ok {
+		at = d.b.node(Node{Kind: Path, Label: d.pathName(r)})
+		d.paths[key.String()] = at
+		for _, w := range r.Writers {
+			if from := d.of(int(w)); from >= 0 {
+				d.drawWrite(from, at, int(w), r.Path)
+			}
+		}
+	}
+	e := d.b.edge(at, reader, Data)
+	if r.Call >= 0 && slices.ContainsFunc(r.Writers, func(w int32) bool { return d.onCycle(int(w), r.Call) }) {
+		e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"})
+	}
+}
+
+// drawWrite draws that a call writes a path, and says what it writes where
+// that is above or below the path, or how where it doesn't just set it.
+func (d *drawing) drawWrite(from, to, call int, path compiler.PathID) {
+	kind := Data
+	if d.onlyAsFailure(call, path) {
+		kind = Failure
+	}
+	e := d.b.edge(from, to, kind)
+	c := d.plan.Calls[call]
+	if c.Method != compiler.Set {
+		e.read(c.Method.String())
+	}
+	for _, route := range c.Output {
+		for _, p := range route {
+			if p.ID != path && d.plan.Paths.Overlap(p.ID, path) {
+				e.read("writes " + diag.Escape(d.plan.Paths.String(p.ID)))
+			}
+		}
+	}
+}
+
+// drawUnread draws the paths that calls write and nothing in the drawing reads.
+func (d *drawing) drawUnread() {
+	read := map[[2]int]bool{} // call, path
+	for i := range d.plan.Reads {
+		r := &d.plan.Reads[i]
+		for _, w := range r.Writers {
+			for _, route := range d.plan.Calls[w].Output {
+				for _, p := range route {
+					if d.plan.Paths.Overlap(p.ID, r.Path) {
+						read[[2]int{int(w), int(p.ID)}] = true
+					}
+				}
+			}
+		}
+	}
+	for i, c := range d.plan.Calls {
+		from := d.of(i)
+		if from < 0 {
+			continue
+		}
+		for _, route := range c.Output {
+			for _, p := range route {
+				if read[[2]int{i, int(p.ID)}] {
+					continue
+				}
+				key := "u" + strconv.Itoa(int(p.ID))
+				at, ok := d.paths[key]
+				if !ok {
+					at = d.b.node(Node{Kind: Path, Label: diag.Escape(d.plan.Paths.String(p.ID))})
+					d.paths[key] = at
+				}
+				d.drawWrite(from, at, i, p.ID)
+			}
+		}
+	}
+}
+
+// drawOrder draws who waits for whom without reading from them. It tells which
+// of these edges come from the write policy and may be dropped when they follow
+// from others.
+func (d *drawing) drawOrder() (implied map[int]bool) {
+	implied = map[int]bool{}
+	for i, c := range d.plan.Calls {
+		to := d.of(i)
+		if to < 0 {
+			continue
+		}
+		waits := map[int32]bool{}
+		for _, r := range c.Reads {
+			for _, w := range d.plan.Reads[r].Writers {
+				waits[w] = true
+			}
+		}
+		for _, a := range c.After {
+			if from := d.of(a); from >= 0 && from != to {
+				e := d.b.edge(from, to, Order)
+				e.read("after")
+				if d.onCycle(a, i) {
+					e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"})
+				}
+			}
+			waits[int32(a)] = true
+		}
+		for _, w := range d.net.Deps(i) {
+			from := d.of(int(w))
+			if waits[w] || from < 0 || from == to {
+				continue
+			}
+			before := len(d.b.edges)
+			e := d.b.edge(from, to, Order)
+			e.read(d.plan.Writes.String())
+			if d.onCycle(int(w), i) {
+				e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"})
+			}
+			if len(d.b.edges) > before {
+				implied[before] = true
+			}
+		}
+	}
+	return implied
+}
+
+// drawFindings marks the calls that findings are about.
+func (d *drawing) drawFindings() {
+	byName := make(map[string]int, len(d.plan.Calls))
+	for i, c := range d.plan.Calls {
+		if _, ok := byName[c.Name]; !ok {
+			byName[c.Name] = i
+		}
+	}
+	for _, f := range d.findings {
+		if i, ok := byName[f.Call]; ok && f.Call != "" {
+			if at := d.of(i); at >= 0 {
+				d.b.mark(at, Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)})
+			}
+		}
+	}
+}
+
+// unplaced counts the errors and warnings that are about no call.
+func (d *drawing) unplaced() string {
+	var rest []diag.Diagnostic
+	for _, f := range d.findings {
+		if f.Call == "" && f.Severity > diag.Info {
+			rest = append(rest, f)
+		}
+	}
+	switch len(rest) {
+	case 0:
+		return ""
+	case 1:
+		return rest[0].Severity.String() + " " + rest[0].Rule.Code + ": " + diag.Escape(rest[0].Message)
+	}
+	return fmt.Sprintf("%d findings about no call in particular: obelus check shows them", len(rest))
+}
+
+func escapeLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = diag.Escape(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,175 @@
+// Package dot draws plans. A [View] is what is drawn: nodes, edges, and marks
+// on both, with no word about any format. [FromPlan] makes one of a plan;
+// [DOT] and [Mermaid] write it, each with the one escaper that its format
+// needs, so that nothing in a plan can break out of a label (S2.6). The same
+// view always gives the same bytes.
+package dot
+
+import (
+	"slices"
+
+	"github.com/dominikbraun/graph"
+)
+
+// A View is a drawing before it has a format.
+type View struct {
+	Name  string
+	Nodes []Node
+	Edges []Edge
+	Notes []string // what the reader should know of the whole: what was folded, which findings have no place
+}
+
+// A Node is a box of the drawing.
+type Node struct {
+	ID      string // n0, n1, …: never anything from the plan
+	Label   string // what it is called; a line each
+	Detail  string // smaller, below; a line each
+	Kind    Kind
+	Group   string // nodes of one group are drawn in one frame; "" is none
+	Tooltip string // a line each; shown where the format can
+	Call    string // the call's name (S3.2); "" when it isn't one call
+	Tool    string // the tool of the call or calls; "" when none or several
+	Count   int    // how many calls it stands for; 0 when it isn't calls
+	Marks   []Mark
+}
+
+// Kind is what a node stands for.
+type Kind string
+
+// The kinds of node.
+const (
+	Call    Kind = "call"
+	Effect  Kind = "effect"  // a call without output: run for what it does (S5.6)
+	Latent  Kind = "latent"  // a call whose result a model produces (S2.4)
+	Folded  Kind = "folded"  // several calls in one
+	Path    Kind = "path"    // a state path as its readers see it
+	Input   Kind = "input"   // the plan's input
+	Initial Kind = "initial" // what is there from the start: initial state, data of a context
+	Missing Kind = "missing" // a path that is read and nothing writes
+	Output  Kind = "output"  // the plan's output
+)
+
+// An Edge leads from what happens first to what waits for it.
+type Edge struct {
+	From, To int    // indexes of View.Nodes
+	Label    string // the paths read; a line each
+	Kind     EdgeKind
+	Marks    []Mark
+}
+
+// EdgeKind is why one node waits for another.
+type EdgeKind string
+
+// The kinds of edge.
+const (
+	Data    EdgeKind = "data"    // a value is read
+	Order   EdgeKind = "order"   // only the order: _after, or who is tried first under the policy once
+	Failure EdgeKind = "failure" // what is read is there only when the writer failed (S9.2)
+)
+
+// A Mark is something to say about a node or an edge: a finding, or how far a
+// run got.
+type Mark struct {
+	Kind  MarkKind
+	Code  string // of a finding; "" otherwise
+	Text  string // the message of the first one
+	Count int    // how many marks of this kind and code it stands for; 0 counts as 1
+}
+
+// MarkKind is a finding's severity or a call's status (S8.3).
+type MarkKind string
+
+// The kinds of mark.
+const (
+	Error     MarkKind = "error"
+	Warning   MarkKind = "warning"
+	Info      MarkKind = "info"
+	Running   MarkKind = "running"
+	Done      MarkKind = "done"
+	Failed    MarkKind = "failed"
+	Skipped   MarkKind = "skipped"
+	Rejected  MarkKind = "rejected"
+	Cancelled MarkKind = "cancelled"
+)
+
+// importance orders marks: what a reader should see first comes first.
+var importance = []MarkKind{Error, Failed, Rejected, Cancelled, Warning, Running, Skipped, Done, Info}
+
+// Mark puts a mark on the node of a call, by the call's name, and tells whether
+// the view has that call as a node of its own.
+func (v *View) Mark(call string, m Mark) bool {
+	for i := range v.Nodes {
+		if v.Nodes[i].Call == call && call != "" {
+			v.Nodes[i].Marks = addMark(v.Nodes[i].Marks, m)
+			return true
+		}
+	}
+	return false
+}
+
+// addMark keeps marks in the order of their importance, then by code, each
+// kind and code once.
+func addMark(marks []Mark, m Mark) []Mark {
+	m.Count = max(1, m.Count)
+	for i := range marks {
+		if marks[i].Kind == m.Kind && marks[i].Code == m.Code {
+			marks[i].Count += m.Count
+			return marks
+		}
+	}
+	at := slices.IndexFunc(marks, func(o Mark) bool {
+		a, b := slices.Index(importance, o.Kind), slices.Index(importance, m.Kind)
+		return a > b || a == b && o.Code > m.Code
+	})
+	if at < 0 {
+		at = len(marks)
+	}
+	return slices.Insert(marks, at, m)
+}
+
+// has tells whether there is a mark of one of these kinds.
+func has(marks []Mark, kinds ...MarkKind) bool {
+	return slices.ContainsFunc(marks, func(m Mark) bool { return slices.Contains(kinds, m.Kind) })
+}
+
+// Graph is the view as a graph for algorithms of one's own: vertices are
+// indexes of View.Nodes, and every pair of nodes with an edge has one. A node
+// that waits for itself has an edge to itself.
+func (v View) Graph() graph.Graph[int, Node] {
+	index := make(map[string]int, len(v.Nodes))
+	for i, n := range v.Nodes {
+		index[n.ID] = i
+	}
+	g := graph.New(func(n Node) int { return index[n.ID] }, graph.Directed())
+	for _, n := range v.Nodes {
+		g.AddVertex(n) // fails only for an id that is there twice
+	}
+	for _, e := range v.Edges {
+		g.AddEdge(e.From, e.To) // fails only for a second edge between the same nodes
+	}
+	return g
+}
+
+// withoutImplied drops the given edges of order that follow from longer ways
+// through the drawing. In a drawing with a cycle nothing follows from anything,
+// and all stay.
+func (v View) withoutImplied(droppable map[int]bool) View {
+	if len(droppable) == 0 {
+		return v
+	}
+	reduced, err := graph.TransitiveReduction(v.Graph())
+	if err != nil {
+		return v
+	}
+	edges := v.Edges
+	v.Edges = nil
+	for i, e := range edges {
+		if droppable[i] {
+			if _, err := reduced.Edge(e.From, e.To); err != nil {
+				continue
+			}
+		}
+		v.Edges = append(v.Edges, e)
+	}
+	return v
+}
