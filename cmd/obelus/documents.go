@@ -22,6 +22,8 @@ type reading struct {
 	limits     source.Limits
 }
 
+// addReading gives a command the flags that say how plans are read.
+
 func addReading(cmd *cobra.Command) *reading {
 	r := &reading{limits: source.DefaultLimits()}
 	flags := cmd.Flags()
@@ -30,6 +32,7 @@ func addReading(cmd *cobra.Command) *reading {
 	_ = cmd.MarkFlagDirname("root")
 	flags.StringArrayVar(&r.activities, "activities", nil, "a file of activities that are taken before the plan's own; may be given several times")
 	stands(cmd, "activities", "FILE")
+	addLimits(cmd, &r.limits)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 	}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/spf13/cobra"
+)
+
+// A limitFlag raises or lowers what reading one document may cost (S18).
+type limitFlag struct{ limits *source.Limits }
+
+func addLimits(cmd *cobra.Command, limits *source.Limits) {
+	cmd.Flags().Var(limitFlag{limits}, "limit", "raise or lower a limit on reading: "+alternatives(limitNames)+"; may be repeated")
+	stands(cmd, "limit", "NAME=N")
+	_ = cmd.RegisterFlagCompletionFunc("limit", cobra.FixedCompletions(limitNames, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+}
+
+var limitNames = []string{"bytes", "depth", "scalar", "number", "alias-nodes", "alias-ratio"}
+
+func (f limitFlag) field(name string) *int {
+	switch name {
+	case "bytes":
+		return &f.limits.Bytes
+	case "depth":
+		return &f.limits.Depth
+	case "scalar":
+		return &f.limits.Scalar
+	case "number":
+		return &f.limits.Number
+	case "alias-nodes":
+		return &f.limits.AliasNodes
+	case "alias-ratio":
+		return &f.limits.AliasRatio
+	}
+	return nil
+}
+
+func (f limitFlag) String() string { return "" }
+func (f limitFlag) Type() string   { return "NAME=N" }
+
+func (f limitFlag) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return troubled("expected NAME=N").advise("for example --limit bytes=256MiB")
+	}
+	to := f.field(name)
+	if to == nil {
+		t := troubled("there is no limit %q", name)
+		if near, ok := compiler.Nearest(name, limitNames); ok {
+			return t.advise("did you mean %q?", near)
+		}
+		return t.advise("limits are %s", alternatives(limitNames))
+	}
+	n, ok := quantity(value)
+	if !ok {
+		return troubled("expected a whole number from 1, or one with KiB, MiB or GiB").advise("for example --limit bytes=256MiB")
+	}
+	*to = n
+	return nil
+}
+
+// quantity reads a number that may have a binary unit.
+func quantity(text string) (int, bool) {
+	factor := 1
+	for i, unit := range []string{"KiB", "MiB", "GiB"} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			text, factor = strings.TrimSpace(number), 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > math.MaxInt32*64/factor {
+		return 0, false
+	}
+	return n * factor, true
+}
