@@ -22,8 +22,9 @@ var answers = []struct {
 			{"_tool": "give", "value": "†state.gone || †state.nothing || †state.no || 7", "_outputPath": "a"},
 			{"_tool": "give", "value": "†state.nothing || null", "_outputPath": "b"},
 			{"_tool": "give", "value": "†state.nothing", "_outputPath": "c"},
-			{"_tool": "give", "value": "†state.nothing || †state.gone", "_outputPath": "d"}]}`,
-		status: "dddds", state: `{"nothing": null, "no": false, "a": false, "b": null, "c": null}`,
+			{"_tool": "give", "value": "†state.nothing || †state.gone", "_outputPath": "d"},
+			{"_tool": "give", "value": "†state.gone || (†state.nothing || null)", "_outputPath": "e"}]}`,
+		status: "ddddsd", state: `{"nothing": null, "no": false, "a": false, "b": null, "c": null, "e": null}`,
 	},
 	{
 		name: "a gate is the last operand when all are there; && binds tighter; parentheses group (S4.3)",
@@ -132,6 +133,13 @@ var answers = []struct {
 			{"_tool": "give", "value": 1, "fail": "w", "_outputPath": "d || h"}]}`,
 		status: "fdfff", errors: `{"give#1": "x", "give#3": "y"}`,
 		state: `{"e": 1, "g": 1, "h": {"code": "z", "message": "", "details": null}}`,
+	},
+	{
+		name: "once: a result doesn't go to a failure route that is taken (S5.4)",
+		document: `{"writes": "once", "state": {"e": 1}, "calls": [
+			{"_tool": "give", "value": 1, "at": "e", "_outputPath": "a || e"},
+			{"_tool": "give", "value": 2, "at": "f", "_outputPath": "b || f"}]}`,
+		status: "fd", errors: `{"give#1": "bad-output"}`, state: `{"e": 1, "f": 2}`,
 	},
 	{
 		name: "of several failure records on one path the first-listed call's stands (S5.8)",

@@ -29,6 +29,9 @@ import (
 //   - A message that a view can't apply is left out of it.
 //   - A null in the initial state doesn't count as there (S4.3).
 //   - A call that `once` rejects isn't validated any more.
+//   - Under `once` a result that its activity sends to the failure route is a
+//     runtime error when something stands there (S5.4).
+//   - Fallbacks within a fallback are one chain.
 
 // Outcome is what a run of the model came to.
 type Outcome struct {
@@ -223,15 +226,16 @@ func (m *model) taken(c *callModel) bool {
 	if c.failureRoute() != nil {
 		routes = routes[:len(routes)-1]
 	}
-	for _, route := range routes {
-		for _, p := range route {
-			written := slices.ContainsFunc(m.log, func(msg message) bool { return overlap(msg.path, p) })
-			if written || m.plan.knownFromTheStart(reference{"state", p}) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(routes, m.standsOn)
+}
+
+// standsOn tells whether one of the paths is there from the start or has been
+// written.
+func (m *model) standsOn(route []statePath) bool {
+	return slices.ContainsFunc(route, func(p statePath) bool {
+		written := slices.ContainsFunc(m.log, func(msg message) bool { return overlap(msg.path, p) })
+		return written || m.plan.knownFromTheStart(reference{"state", p})
+	})
 }
 
 // end lets a running activity end: with its result written, with another try,
@@ -262,6 +266,9 @@ func (m *model) write(c *callModel, value any, named string) *failure {
 	}
 	route, offered := c.taking(named)
 	if !offered {
+		return &failure{Code: badOutput}
+	}
+	if m.plan.once && m.standsOn(route) {
 		return &failure{Code: badOutput}
 	}
 	messages := messagesFor(c, route, c.method, value, false)

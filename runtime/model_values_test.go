@@ -148,11 +148,21 @@ func (r *reader) gate() *formula {
 	return joined(gateExpression, operands)
 }
 
+// joined makes one chain of operands, and of a chain within the chain: a || (b || c)
+// is a || b || c, so that a literal ends either in the same way.
 func joined(kind expressionKind, operands []*formula) *formula {
 	if len(operands) == 1 {
 		return operands[0]
 	}
-	return &formula{kind: kind, operands: operands}
+	chain := &formula{kind: kind}
+	for _, operand := range operands {
+		if operand.kind == kind {
+			chain.operands = append(chain.operands, operand.operands...)
+		} else {
+			chain.operands = append(chain.operands, operand)
+		}
+	}
+	return chain
 }
 
 func (r *reader) atom() *formula {
