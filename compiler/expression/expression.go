@@ -1,7 +1,31 @@
 // Package expression reads what follows a †: references, fallbacks, gates,
 // and expressions over them (S4, S5.1). It knows nothing of plans: who writes
 // a path, and whether it is there, is told to it.
+//
+// The grammar is that of github.com/expr-lang/expr, whose parser reads
+// everything that is more than one reference. References are cut out first
+// (see scan.go), and what the parser gives is lowered into a tree of our own
+// (lower.go), with exact places. That tree, and not the library's virtual
+// machine, is checked (check.go) and evaluated (eval.go), for three reasons
+// that each would be enough: a fallback's operand may be pending or absent,
+// which a stack of values can't say; every step and byte is counted, so that
+// the same expression over the same values is refused everywhere or nowhere;
+// and numbers are JSON's, whole numbers not being a type of their own.
+// Differential tests hold the results against the library's.
+//
+// Where the library leaves something to chance or to the machine, this package
+// decides: keys, values and pairs of an object come in the order of the keys;
+// sortBy is stable; strings are indexed and sliced by characters; an object or
+// list turned into a string is compact JSON; groupBy's keys are strings; dates
+// without a zone are in UTC; arithmetic that leaves the finite numbers is an
+// error. now, timezone, and date with a zone's name read the clock or the zone
+// files of the machine, and don't exist (S4.4).
 package expression
+
+import (
+	"strconv"
+	"strings"
+)
 
 // Mark begins every reference.
 const Mark = '†'
@@ -20,7 +44,8 @@ type Reference struct {
 	Path []Segment
 	// Start and End are byte offsets in the decoded text of the scalar, † included.
 	Start, End int
-	// Required is false inside ||, ?? or ?., where the expression can do without it.
+	// Required is false inside ||, ?? or ?., where the expression can do without
+	// it. In a path that is written (ParseOutput) it is always true.
 	Required bool
 }
 
@@ -45,3 +70,81 @@ const (
 	Absent
 	There
 )
+
+// IsExpression tells whether a string of a plan is an expression (S4.1): its
+// first character is †, and its second isn't.
+func IsExpression(s string) bool {
+	return strings.HasPrefix(s, mark) && !strings.HasPrefix(s[len(mark):], mark)
+}
+
+// Literal is the text that a string of a plan stands for when it isn't an
+// expression: †† at the beginning is one † (S4.1).
+func Literal(s string) string {
+	if strings.HasPrefix(s, mark+mark) {
+		return s[len(mark):]
+	}
+	return s
+}
+
+const mark = string(Mark)
+
+// IsBareKey tells whether a key can follow a dot in a reference without
+// quotes: letters, digits, _, and - inside (S4.2). A key of digits alone can't,
+// because it would be an index.
+func IsBareKey(key string) bool {
+	return key != "" && readKey(key, 0) == len(key) && digits(key, 0) != len(key)
+}
+
+// String is the reference in canonical form: †state.items[0]["odd key"].
+func (r Reference) String() string {
+	var b strings.Builder
+	b.WriteString(mark)
+	b.WriteString(r.Kind)
+	writePath(&b, r.Path)
+	return b.String()
+}
+
+func writePath(b *strings.Builder, path []Segment) {
+	for _, s := range path {
+		switch {
+		case s.IsIndex:
+			b.WriteString("[" + s.Key + "]")
+		case IsBareKey(s.Key):
+			b.WriteString("." + s.Key)
+		default:
+			b.WriteString("[" + strconv.Quote(s.Key) + "]")
+		}
+	}
+}
+
+// Limits bound an expression and its evaluation (S18). The zero value of a
+// field is the default.
+type Limits struct {
+	// Nodes and Depth bound the expression itself. A chain of operators that
+	// associate to the left, of members or of pipes is one level deep.
+	Nodes, Depth int
+	// Steps bounds the work of one evaluation. A step is about what it takes to
+	// look at one value, so that the default ends well within a second; it is
+	// counted, not timed, and therefore the same on every machine.
+	Steps int
+	// Memory bounds the bytes of the strings, lists and objects that one
+	// evaluation makes.
+	Memory int
+}
+
+// DefaultLimits are those of S18.
+func DefaultLimits() Limits {
+	return Limits{Nodes: 1000, Depth: 50, Steps: 10_000_000, Memory: 64 << 20}
+}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	for _, f := range []struct{ have, want *int }{
+		{&l.Nodes, &d.Nodes}, {&l.Depth, &d.Depth}, {&l.Steps, &d.Steps}, {&l.Memory, &d.Memory},
+	} {
+		if *f.have <= 0 {
+			*f.have = *f.want
+		}
+	}
+	return l
+}

@@ -1,4 +1,0 @@
-package expression
-
-// An Expr is one parsed expression.
-type Expr struct{ Text string }

@@ -1,0 +1,153 @@
+package expression
+
+import "strings"
+
+// refused are the library's functions that would make an expression more than
+// a function of what it references (S4.4).
+var refused = map[string]string{
+	"now":      "reads the clock",
+	"timezone": "reads the machine's zone files",
+}
+
+func unknownFunction(name string) string {
+	if why := refused[name]; why != "" {
+		return quote(name) + " " + why + ", and so isn't available"
+	}
+	return "there is no function " + quote(name)
+}
+
+func helpFunction(name string) string {
+	if refused[name] != "" {
+		return "pass the value in as input, or let a tool produce it"
+	}
+	if near := nearest(name, functionNames); near != "" {
+		return "did you mean " + quote(near) + "?"
+	}
+	return "an expression can't call tools; their results are read from where they are written, such as †state.result"
+}
+
+// helpName is what to do about a word that stands where a value should.
+func helpName(name string) string {
+	switch strings.ToLower(name) {
+	case "none", "undefined", "nil", "null":
+		return "did you mean null?"
+	case "true", "false", "and", "or", "not", "in":
+		return "did you mean " + strings.ToLower(name) + "?"
+	}
+	if functions[name] != nil || loops[name] {
+		return "a function is called: " + name + "(…)"
+	}
+	return "write \"" + name + "\" for text, or †state." + name + " for a value of the state"
+}
+
+func wrongArity(name string, least, most, got int) string {
+	want := count(least, "argument")
+	switch {
+	case most < 0:
+		want = "at least " + want
+	case most > least:
+		want = itoa(least) + " to " + count(most, "argument")
+	}
+	return quote(name) + " takes " + want + ", and has " + itoa(got)
+}
+
+// explain says what is wrong at the token that the parser stopped at.
+func (s *scan) explain(i int, complaint string) (message, help string) {
+	t := s.tokens[i]
+	word := s.text[t.start:t.end]
+	before := ""
+	if i > 0 {
+		before = s.text[s.tokens[i-1].start:s.tokens[i-1].end]
+	}
+	switch {
+	case strings.Contains(complaint, "integer literal"), strings.Contains(complaint, "float literal"),
+		strings.Contains(complaint, "hex literal"), strings.Contains(complaint, "number"):
+		return quote(word) + " isn't a number", "whole numbers go up to 9007199254740991"
+	case strings.Contains(complaint, "escape"):
+		return "the text has an escape that means no character", "write \\\\ for a backslash"
+	case strings.Contains(complaint, "arguments"):
+		return "an argument is missing", "write list | filter(.price > 10), for example"
+	case strings.Contains(complaint, "wrap predicate"):
+		return "\";\" can't stand here", "put braces around it: filter({ let x = #; x > 1 })"
+	}
+	switch word {
+	case "=":
+		return "\"=\" compares nothing", "did you mean \"==\"?"
+	case "&":
+		return "\"&\" is no operator", "did you mean and?"
+	case ";":
+		return "\";\" can't stand here", "an expression is one value"
+	case "?":
+		return "\"?\" can't stand here", "a choice is written condition ? value : other"
+	case "#", ".":
+		return quote(word) + " only stands for an item inside a function such as filter", "write list | map(#.name)"
+	}
+	if before == "|" {
+		return "a function must follow \"|\"", "write list | filter(…); did you mean \"||\", the first value that is there?"
+	}
+	if t.kind == tokenWord {
+		switch strings.ToLower(word) {
+		case "or", "and", "not", "in", "matches", "contains", "startswith", "endswith":
+			for _, operator := range []string{"or", "and", "not", "in", "matches", "contains", "startsWith", "endsWith"} {
+				if strings.EqualFold(operator, word) && operator != word {
+					return quote(word) + " is no operator", "did you mean " + operator + "?"
+				}
+			}
+		case "is", "eq", "equals":
+			return quote(word) + " is no operator", "did you mean \"==\"?"
+		case "xor":
+			return quote(word) + " is no operator", "of two booleans write !="
+		}
+		if near := nearest(word, []string{"contains", "matches", "startsWith", "endsWith"}); near != "" {
+			return quote(word) + " is no operator", "did you mean " + near + "?"
+		}
+	}
+	if i > 0 && t.valueLike() && t.kind != tokenClose && s.tokens[i-1].valueLike() {
+		return "an operator is missing before " + quote(word), "join the two with an operator, such as || or +"
+	}
+	if i > 0 && s.tokens[i-1].kind == tokenOperator && (t.kind == tokenOperator || t.kind == tokenClose) {
+		return "a value is missing between " + quote(before) + " and " + quote(word), ""
+	}
+	return quote(word) + " can't stand here", ""
+}
+
+// nearest is the name that a word was probably meant to be, or "": at most a
+// third of its characters away, and the first of several equally near.
+func nearest(word string, names []string) string {
+	best, least := "", len(word)/3+1
+	if len(word) > 40 {
+		return ""
+	}
+	for _, name := range names {
+		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters that have to be put in, left out, exchanged or
+// swapped with their neighbour to turn one word into the other.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	var before, last []int
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		before, last, row = last, row, make([]int, len(y)+1)
+		row[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,60 @@
+package expression
+
+import (
+	"regexp"
+	"regexp/syntax"
+)
+
+// maxPattern bounds a pattern's characters (S18).
+const maxPattern = 1000
+
+// A pattern is a compiled regular expression and what matching it costs.
+type pattern struct {
+	source  string
+	regexp  *regexp.Regexp
+	program int // instructions; matching takes at most one step of each per byte
+}
+
+// compilePattern compiles a pattern, or says what is wrong with it.
+func compilePattern(source string) (*pattern, string) {
+	if len(source) > maxPattern {
+		return nil, "a pattern is at most " + itoa(maxPattern) + " characters long"
+	}
+	parsed, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return nil, "the pattern can't be read: " + err.Error()
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, "the pattern can't be read: " + err.Error()
+	}
+	compiled, err := regexp.Compile(source)
+	if err != nil {
+		return nil, "the pattern can't be read: " + err.Error()
+	}
+	return &pattern{source, compiled, len(program.Inst)}, ""
+}
+
+// match evaluates "matches".
+func (m *evaluation) match(n *node, where, what string) (any, error) {
+	p := n.pattern
+	if p == nil {
+		if p = m.lastPattern; p == nil || p.source != what {
+			if err := m.step(n, 100*(len(what)+10)); err != nil {
+				return nil, err
+			}
+			var problem string
+			if p, problem = compilePattern(what); problem != "" {
+				return nil, m.fail(n.args[1], problem, "")
+			}
+			if err := m.step(n, 10*p.program); err != nil {
+				return nil, err
+			}
+			m.lastPattern = p
+		}
+	}
+	if err := m.step(n, (len(where)+1)*(p.program/4+1)/4); err != nil {
+		return nil, err
+	}
+	return p.regexp.MatchString(where), nil
+}

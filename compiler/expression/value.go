@@ -1,0 +1,462 @@
+package expression
+
+import (
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// kindOf is the kind of one value.
+func kindOf(v any) KindSet {
+	switch v.(type) {
+	case nil:
+		return Null
+	case bool:
+		return Bool
+	case float64:
+		return Number
+	case string:
+		return String
+	case []any:
+		return Array
+	case map[string]any:
+		return Object
+	case time.Time:
+		return date
+	case time.Duration:
+		return duration
+	}
+	return 0
+}
+
+// describe names a value for a message: a number by its digits, others by
+// their kind.
+func describe(v any) string {
+	if n, ok := v.(float64); ok {
+		return string(appendNumber(nil, n))
+	}
+	return kindOf(v).String()
+}
+
+// whole is a value as a whole number, if it is one that a float64 holds exactly.
+func whole(v any) (int, bool) {
+	n, ok := v.(float64)
+	if !ok || n != math.Trunc(n) || n > maxWhole || n < -maxWhole {
+		return 0, false
+	}
+	return int(n), true
+}
+
+// timeText is how a date or a duration leaves an expression.
+func timeText(v any) (string, bool) {
+	switch v := v.(type) {
+	case time.Time:
+		return v.Format(time.RFC3339Nano), true
+	case time.Duration:
+		return v.String(), true
+	}
+	return "", false
+}
+
+// equal compares two values of any kinds by what they hold.
+func (m *evaluation) equal(n *node, a, b any, depth int) (bool, error) {
+	if err := m.step(n, 1); err != nil {
+		return false, err
+	}
+	if depth > maxValueDepth {
+		return false, m.fail(n, "the values are nested too deeply to be compared", "")
+	}
+	switch a := a.(type) {
+	case nil:
+		return b == nil, nil
+	case bool:
+		other, ok := b.(bool)
+		return ok && a == other, nil
+	case float64:
+		other, ok := b.(float64)
+		return ok && a == other, nil
+	case string:
+		other, ok := b.(string)
+		if !ok || len(a) != len(other) {
+			return false, nil
+		}
+		return a == other, m.step(n, len(a)/64)
+	case time.Time:
+		other, ok := b.(time.Time)
+		return ok && a.Equal(other), nil
+	case time.Duration:
+		other, ok := b.(time.Duration)
+		return ok && a == other, nil
+	case []any:
+		other, ok := b.([]any)
+		if !ok || len(a) != len(other) {
+			return false, nil
+		}
+		for i := range a {
+			if same, err := m.equal(n, a[i], other[i], depth+1); err != nil || !same {
+				return false, err
+			}
+		}
+		return true, nil
+	case map[string]any:
+		other, ok := b.(map[string]any)
+		if !ok || len(a) != len(other) {
+			return false, nil
+		}
+		for _, key := range sortedKeys(a) { // in order, so that what it costs is always the same
+			field, there := other[key]
+			if !there {
+				return false, nil
+			}
+			if same, err := m.equal(n, a[key], field, depth+1); err != nil || !same {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// less compares two numbers, strings, dates or durations.
+func (m *evaluation) less(o op, left, right *node, a, b any) (bool, error) {
+	order := 0
+	switch x := a.(type) {
+	case float64:
+		y, ok := b.(float64)
+		if !ok {
+			return false, m.incomparable(right, a, b)
+		}
+		order = compare(x, y)
+	case string:
+		y, ok := b.(string)
+		if !ok {
+			return false, m.incomparable(right, a, b)
+		}
+		if err := m.step(right, min(len(x), len(y))/64); err != nil {
+			return false, err
+		}
+		order = compare(x, y)
+	case time.Time:
+		y, ok := b.(time.Time)
+		if !ok {
+			return false, m.incomparable(right, a, b)
+		}
+		order = x.Compare(y)
+	case time.Duration:
+		y, ok := b.(time.Duration)
+		if !ok {
+			return false, m.incomparable(right, a, b)
+		}
+		order = compare(x, y)
+	default:
+		return false, m.fail(left, kindOf(a).String()+" can't be compared by size", helpNull(a))
+	}
+	switch o {
+	case opLess:
+		return order < 0, nil
+	case opLessEqual:
+		return order <= 0, nil
+	case opMore:
+		return order > 0, nil
+	}
+	return order >= 0, nil
+}
+
+func (m *evaluation) incomparable(right *node, a, b any) error {
+	return m.fail(right, kindOf(a).String()+" can't be compared with "+kindOf(b).String(), helpNull(b))
+}
+
+func helpNull(v any) string {
+	if v == nil {
+		return "write … || 0 to have a value in its place"
+	}
+	return ""
+}
+
+func compare[T float64 | string | time.Duration](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// arithmetic evaluates + - * / % and **.
+func (m *evaluation) arithmetic(n *node, a, b any) (any, error) {
+	x, isNumber := a.(float64)
+	y, bothNumbers := b.(float64)
+	if isNumber && bothNumbers {
+		return m.calculate(n, x, y)
+	}
+	if s, ok := a.(string); ok && n.op == opAdd {
+		t, ok := b.(string)
+		if !ok {
+			return nil, m.fail(n.args[1], "a string is joined with a string, and this is "+kindOf(b).String(), helpJoin(b))
+		}
+		if err := m.grow(n, len(s)+len(t)); err != nil {
+			return nil, err
+		}
+		return s + t, nil
+	}
+	if v, ok := timeArithmetic(n.op, a, b); ok {
+		return v, nil
+	}
+	wants := "a number"
+	if n.op == opAdd {
+		wants = "a number or a string"
+	}
+	if isNumber {
+		return nil, m.fail(n.args[1], quote(binaryNames[n.op])+" wants a number here, and got "+kindOf(b).String(), helpJoin(b))
+	}
+	if kindOf(a)&(date|duration) != 0 {
+		return nil, m.fail(n, quote(binaryNames[n.op])+" has no meaning between "+kindOf(a).String()+" and "+kindOf(b).String(), "")
+	}
+	help := helpNull(a)
+	if _, ok := a.([]any); ok && n.op == opAdd {
+		help = "lists are joined by concat(…, …)"
+	}
+	return nil, m.fail(n.args[0], quote(binaryNames[n.op])+" wants "+wants+", and got "+kindOf(a).String(), help)
+}
+
+func helpJoin(v any) string {
+	switch v.(type) {
+	case float64, bool:
+		return "write string(…) to join it"
+	case string:
+		return "write float(…) to read it as a number, or string(…) around the other"
+	}
+	return helpNull(v)
+}
+
+func (m *evaluation) calculate(n *node, x, y float64) (any, error) {
+	var out float64
+	switch n.op {
+	case opAdd:
+		out = x + y
+	case opSubtract:
+		out = x - y
+	case opMultiply:
+		out = x * y
+	case opPower:
+		out = math.Pow(x, y)
+	case opDivide:
+		if y == 0 {
+			return nil, m.fail(n.args[1], "division by zero", "")
+		}
+		out = x / y
+	case opModulo:
+		a, ok := whole(x)
+		if !ok {
+			return nil, m.fail(n.args[0], "\"%\" wants whole numbers, and got "+describe(x), "")
+		}
+		b, ok := whole(y)
+		if !ok {
+			return nil, m.fail(n.args[1], "\"%\" wants whole numbers, and got "+describe(y), "")
+		}
+		if b == 0 {
+			return nil, m.fail(n.args[1], "division by zero", "")
+		}
+		out = float64(a % b)
+	}
+	return m.finite(n, out)
+}
+
+// finite lets through what JSON can say.
+func (m *evaluation) finite(n *node, v float64) (any, error) {
+	if math.IsNaN(v) {
+		return nil, m.fail(n, "the result isn't a number", "")
+	}
+	if math.IsInf(v, 0) {
+		return nil, m.fail(n, "the result is too large for a number", "")
+	}
+	return v, nil
+}
+
+// timeArithmetic calculates with dates and durations.
+func timeArithmetic(o op, a, b any) (any, bool) {
+	switch x := a.(type) {
+	case time.Time:
+		switch y := b.(type) {
+		case time.Duration:
+			switch o {
+			case opAdd:
+				return x.Add(y), true
+			case opSubtract:
+				return x.Add(-y), true
+			}
+		case time.Time:
+			return x.Sub(y), o == opSubtract
+		}
+	case time.Duration:
+		switch y := b.(type) {
+		case time.Time:
+			return y.Add(x), o == opAdd
+		case time.Duration:
+			switch o {
+			case opAdd:
+				return x + y, true
+			case opSubtract:
+				return x - y, true
+			}
+		case float64:
+			return time.Duration(float64(x) * y), o == opMultiply
+		}
+	case float64:
+		if y, ok := b.(time.Duration); ok {
+			return time.Duration(x * float64(y)), o == opMultiply
+		}
+	}
+	return nil, false
+}
+
+// appendNumber writes a number as JSON does.
+func appendNumber(out []byte, v float64) []byte {
+	if v == 0 {
+		return append(out, '0') // also -0, which equals it
+	}
+	format := byte('f')
+	if a := math.Abs(v); a < 1e-6 || a >= 1e21 {
+		format = 'e'
+	}
+	start := len(out)
+	out = strconv.AppendFloat(out, v, format, -1, 64)
+	if end := len(out); format == 'e' && end-start >= 4 && out[end-4] == 'e' && out[end-3] == '-' && out[end-2] == '0' {
+		out[end-2] = out[end-1] // e-09 is e-9
+		out = out[:end-1]
+	}
+	return out
+}
+
+// appendText writes a string as JSON does. What could end a script or a tag in
+// a page is escaped where html is set.
+func appendText(out []byte, s string, html bool) []byte {
+	const hex = "0123456789abcdef"
+	out = append(out, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			i++
+			switch {
+			case c == '"' || c == '\\':
+				out = append(out, '\\', c)
+			case c == '\n':
+				out = append(out, '\\', 'n')
+			case c == '\r':
+				out = append(out, '\\', 'r')
+			case c == '\t':
+				out = append(out, '\\', 't')
+			case c == '\b':
+				out = append(out, '\\', 'b')
+			case c == '\f':
+				out = append(out, '\\', 'f')
+			case c < ' ' || html && (c == '<' || c == '>' || c == '&'):
+				out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			default:
+				out = append(out, c)
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '\u2028' || r == '\u2029':
+			out = append(out, '\\', 'u', '2', '0', '2', hex[r&15])
+		case r == utf8.RuneError && size == 1:
+			out = append(out, "\\ufffd"...)
+		default:
+			out = append(out, s[i:i+size]...)
+		}
+		i += size
+	}
+	return append(out, '"')
+}
+
+// appendJSON writes a value as JSON, its keys in order; with indent also on
+// lines of its own, and fit for a page, as the library does.
+func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, depth int) ([]byte, error) {
+	if depth > maxValueDepth {
+		return nil, m.fail(n, "the value is nested too deeply to be written", "")
+	}
+	before := len(out)
+	newline := func(depth int) {
+		if indent {
+			out = append(out, '\n')
+			for range depth {
+				out = append(out, "  "...)
+			}
+		}
+	}
+	switch v := value.(type) {
+	case nil:
+		out = append(out, "null"...)
+	case bool:
+		out = strconv.AppendBool(out, v)
+	case float64:
+		out = appendNumber(out, v)
+	case string:
+		if err := m.grow(n, len(v)); err != nil {
+			return nil, err
+		}
+		out = appendText(out, v, indent)
+	case []any:
+		if len(v) == 0 {
+			return append(out, "[]"...), m.step(n, 1)
+		}
+		out = append(out, '[')
+		for i, item := range v {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			newline(depth + 1)
+			var err error
+			if out, err = m.appendJSON(n, out, item, indent, depth+1); err != nil {
+				return nil, err
+			}
+			if err := m.grow(n, 2*depth+4); err != nil {
+				return nil, err
+			}
+		}
+		newline(depth)
+		return append(out, ']'), nil
+	case map[string]any:
+		if len(v) == 0 {
+			return append(out, "{}"...), m.step(n, 1)
+		}
+		out = append(out, '{')
+		for i, key := range sortedKeys(v) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			newline(depth + 1)
+			out = append(appendText(out, key, indent), ':')
+			if indent {
+				out = append(out, ' ')
+			}
+			var err error
+			if out, err = m.appendJSON(n, out, v[key], indent, depth+1); err != nil {
+				return nil, err
+			}
+			if err := m.grow(n, len(key)+2*depth+6); err != nil {
+				return nil, err
+			}
+		}
+		newline(depth)
+		return append(out, '}'), nil
+	default:
+		text, ok := timeText(value)
+		if !ok {
+			return nil, m.fail(n, "the value isn't plain data", "")
+		}
+		out = appendText(out, text, indent)
+	}
+	return out, m.grow(n, len(out)-before)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return itoa(n) + " " + what + "s"
+}
