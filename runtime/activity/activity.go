@@ -36,7 +36,7 @@ type Request struct {
 
 // A Result is what a call gave back.
 type Result struct {
-	Value any // a JSON value: nil, bool, float64, string, []any or map[string]any; the caller's to keep
+	Value any // a JSON value: nil, bool, float64, string, []any or map[string]any; never changed afterwards, and not to be
 	Route int // the index in Request.Paths of the alternative that the activity named, or -1
 }
 

@@ -8,11 +8,13 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
 func openFunc(t testing.TB, run Func) *Set {
@@ -210,6 +212,56 @@ func TestNamedAlternative(t *testing.T) {
 	_, err := s.Run(context.Background(), "act", Request{})
 	if f := (*Failure)(nil); !errors.As(err, &f) || f.Code != CodeBadOutput {
 		t.Errorf("a call without _outputPath: got %v", err)
+	}
+}
+
+// S2.3: an expression over the call's parameters; what it can't work out is a
+// runtime error (S9.1), and parameters are never evaluated (S4.8).
+func TestExpression(t *testing.T) {
+	defs := map[string]*compiler.Activity{}
+	for name, text := range map[string]string{
+		"total":  "price * number",
+		"first":  "items[0].name",
+		"same":   "text",
+		"absent": "nowhere",
+		"route":  "amount > 500 ? {_outputPath: \"error\", _output: {code: \"declined\"}} : {id: 7}",
+		"cannot": "text * 2",
+	} {
+		e, err := expression.ParseCode(text, expression.DefaultLimits())
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		defs[name] = &compiler.Activity{Name: name, Kind: "expr", Expression: e}
+	}
+	s, err := Open(defs, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	params := map[string]any{
+		"price": 2.5, "number": 4.0, "text": "†(1 + 1)", "amount": 501.0, "items": []any{map[string]any{"name": "n"}},
+	}
+	var all sync.WaitGroup
+	for name, want := range map[string]Result{
+		"total": {10.0, -1}, "first": {"n", -1}, "same": {"†(1 + 1)", -1}, "absent": {nil, -1}, "route": {map[string]any{"code": "declined"}, 1},
+	} {
+		for range 8 {
+			all.Go(func() {
+				got, err := s.Run(context.Background(), name, Request{Params: params, Paths: []string{"†state.receipt", "†state.error"}})
+				if err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: got %#v, %v, want %#v", name, got, err, want)
+				}
+			})
+		}
+	}
+	all.Wait()
+	_, err = s.Run(context.Background(), "cannot", Request{Params: params})
+	if f := (*Failure)(nil); !errors.As(err, &f) || f.Code != CodeError || !strings.Contains(f.Message, `activity "cannot"`) {
+		t.Errorf("an expression without a value: got %v", err)
+	}
+	_, err = s.Run(context.Background(), "route", Request{Params: params, Paths: []string{"†state.receipt"}})
+	if f := (*Failure)(nil); !errors.As(err, &f) || f.Code != CodeBadOutput {
+		t.Errorf("a path that the call doesn't offer: got %v", err)
 	}
 }
 

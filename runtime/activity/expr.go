@@ -16,7 +16,7 @@ type code struct {
 // Run evaluates the expression. It is bounded by the limits of expressions
 // (S18), which is why the context needn't be asked again.
 func (c *code) Run(_ context.Context, r Request) (Result, error) {
-	value, err := evaluate(c.expr, r.Params)
+	value, err := c.expr.EvalCode(r.Params)
 	if err != nil {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
 	}
