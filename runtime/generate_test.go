@@ -226,7 +226,7 @@ func (a *author) condition() {
 	c := a.call(path, "object", map[string]any{"from": a.value()})
 	c["_when"] = "†state." + flag
 	if a.chance(20) {
-		c["_when"] = "†state." + flag + " && " + a.spot()
+		c["_when"] = a.spot() + " && †state." + flag
 	}
 	a.offer(path, "object")
 }

@@ -87,6 +87,14 @@ var answers = []struct {
 		status: "ddddf", state: `{"list": [1, 4], "late": 9, "x": [2, 3, 9]}`, errors: `{"give#5": "bad-output"}`,
 	},
 	{
+		name: "an item goes behind those of the calls that its writer depends on (S5.3, S8.2)",
+		document: `{"input": {"x": 3}, "calls": [
+			{"_tool": "give", "value": 1, "_outputPath": "list[0] && y"},
+			{"_tool": "give", "value": "†input.x || †state.y", "_outputPath": "list[1]"},
+			{"_tool": "give", "value": 4, "_outputPath": "list[1] || e"}]}`,
+		status: "ddf", state: `{"list": [1, 3], "y": 1, "e": {"code": "bad-output", "message": "", "details": null}}`,
+	},
+	{
 		name: "a base of another kind refuses the write (S5.3)",
 		document: `{"state": {"text": "t", "object": {}}, "calls": [
 			{"_tool": "give", "value": 1, "_outputPath": "text.key || e1"},

@@ -82,10 +82,21 @@ func (p *planModel) canBeThere(e *formula, reader int) bool {
 	return !slices.ContainsFunc(e.operands, func(operand *formula) bool { return !can(operand) })
 }
 
-// startTakes tells whether the initial state has room for a write of the call.
+// startTakes tells whether what the initial state holds on the way to a target
+// is of the kinds that a write of the call needs. That a list is too short is
+// for the run to see.
 func (p *planModel) startTakes(c *callModel, target statePath) bool {
+	base := p.state
+	for _, s := range target {
+		_, isList := base.([]any)
+		_, isObject := base.(map[string]any)
+		if s.isIndex && !isList || !s.isIndex && !isObject {
+			return base == nil
+		}
+		base, _ = valueAt(base, statePath{s})
+	}
 	sample := map[string]any{"push": 1.0, "concat": []any{}, "merge": map[string]any{}, "assign": map[string]any{}}[c.method]
-	_, ok := written(p.state, target, c.method, sample)
+	_, ok := applied(base, c.method, sample)
 	return ok
 }
 

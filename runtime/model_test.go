@@ -19,9 +19,10 @@ import (
 //     a reference, a gate or a fallback.
 //   - An index addresses lists only and a key objects only: to read otherwise
 //     is absent, to write otherwise is a runtime error.
-//   - A result is tried against the initial state and the messages of those
-//     calls that the writer waited for under the last rule of S8.2: the same
-//     ones under every schedule.
+//   - A result is tried against the initial state and the messages of the calls
+//     that its writer depends on and that write where it does: the writer has
+//     waited for them under the last rule of S8.2, whatever the schedule. To that
+//     end whoever writes into a list counts as writing where others do so.
 //   - Every runtime error may be retried, whether the activity, its result's
 //     schema or the place of the result is to blame; the latter two are
 //     `bad-output`.
@@ -194,14 +195,17 @@ func (m *model) skip(c *callModel) {
 	m.status[c.place] = "skipped"
 }
 
-// overlapping are the calls that c must wait for by the last rule of S8.2.
+// overlapping are the calls that c must wait for by the last rule of S8.2. How
+// long a list is decides where an item may go, so whoever writes into a list
+// waits for all of these calls that write into it.
 func (m *model) overlapping(c *callModel) map[int]bool {
 	found := map[int]bool{}
 	for need := range c.allNeeds {
-		w := m.plan.calls[need]
 		for _, route := range c.routes {
-			if !m.hasty && slices.ContainsFunc(route, w.mayWrite) {
-				found[need] = true
+			for _, p := range route {
+				if !m.hasty && m.plan.calls[need].mayWrite(p.toList()) {
+					found[need] = true
+				}
 			}
 		}
 	}

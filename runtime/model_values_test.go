@@ -33,6 +33,14 @@ func overlapsAny(route []statePath, p statePath) bool {
 
 func (p statePath) equal(q statePath) bool { return slices.Equal(p, q) }
 
+// toList is the path up to the first list on it, or all of it.
+func (p statePath) toList() statePath {
+	if i := slices.IndexFunc(p, func(s segment) bool { return s.isIndex }); i >= 0 {
+		return p[:i]
+	}
+	return p
+}
+
 func samePaths(a, b []statePath) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(p statePath) bool { return !slices.ContainsFunc(b, p.equal) })
 }
