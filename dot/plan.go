@@ -125,9 +125,9 @@ func (d *drawing) indexFindings() {
 // finding says so, or it is of state that isn't there from the start, in a
 // document that is checked with its state.
 func (d *drawing) findsNothing(r *compiler.Read) bool {
-	places := d.missing[d.callName(r.Call)]
-	at, _ := slices.BinarySearchFunc(places, r.Span.Start+1, func(p place, start int) int { return cmp.Compare(p.start, start) })
-	if at > 0 && places[at-1].end > r.Span.Start || at < len(places) && places[at].start < r.Span.End {
+	places, span := d.missing[d.callName(r.Call)], r.Span()
+	at, _ := slices.BinarySearchFunc(places, span.Start+1, func(p place, start int) int { return cmp.Compare(p.start, start) })
+	if at > 0 && places[at-1].end > span.Start || at < len(places) && places[at].start < span.End {
 		return true
 	}
 	return r.Ref.Kind == "state" && !r.Start && d.plan.Form != compiler.Solution
@@ -233,7 +233,7 @@ func (d *drawing) drawCalls() {
 
 func (d *drawing) callNode(c *compiler.Call) Node {
 	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Group: diag.Escape(c.Instance), Count: 1}
-	latent := c.Activity == "" && c.Latent == nil && c.Tool != nil && c.Tool.Latent
+	latent := c.Activity == "" && c.Delegate == "" && c.Produced == nil && c.Tool != nil && c.Tool.Latent
 	switch {
 	case latent:
 		n.Kind = Latent
@@ -243,6 +243,9 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	var detail, tooltip []string
 	if c.ID != "" && c.ID != c.ToolName {
 		detail = append(detail, n.Tool)
+	}
+	if c.Delegate != "" {
+		detail = append(detail, "runs "+diag.Escape(c.Delegate))
 	}
 	if c.When != nil && c.When.Node != nil {
 		detail = append(detail, "when "+diag.Escape(c.When.Node.Text))
@@ -340,8 +343,8 @@ func (d *drawing) onCycle(a, b int) bool {
 }
 
 func (d *drawing) pathName(r *compiler.Read) string {
-	if r.Path < 0 || d.plan.Paths == nil {
-		return diag.Escape(r.Span.Text())
+	if r.Path <= compiler.RootPath { // its kind is unknown
+		return diag.Escape(r.Span().Text())
 	}
 	return diag.Escape(d.plan.Paths.String(r.Path))
 }

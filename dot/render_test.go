@@ -253,7 +253,7 @@ func TestMermaidDrawsEveryLabel(t *testing.T) {
 			continue
 		}
 		if d.Title != "" {
-			notes = append([]string{d.Title}, notes...)
+			notes = append([]string{squeeze(d.Title)}, notes...)
 		}
 		if want := words(batch[0], maxTitle); notes[0] != want {
 			t.Errorf("a title %q is drawn as %q, want %q", batch[0], notes[0], want)

@@ -1,0 +1,459 @@
+package dot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+func compile(t testing.TB, name, text string) (*compiler.Plan, []diag.Diagnostic) {
+	t.Helper()
+	return compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{})
+}
+
+// edges lists a view's edges in words: from -kind-> to: paths !marks.
+func edges(v View) []string {
+	var out []string
+	for _, e := range v.Edges {
+		s := fmt.Sprintf("%s -%s-> %s", v.Nodes[e.From].Label, e.Kind, v.Nodes[e.To].Label)
+		if e.Label != "" {
+			s += ": " + strings.ReplaceAll(e.Label, "\n", ", ")
+		}
+		for _, m := range e.Marks {
+			s += " !" + m.words()
+		}
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func nodes(v View) []string {
+	var out []string
+	for _, n := range v.Nodes {
+		s := string(n.Kind) + " " + n.Label
+		for _, m := range n.Marks {
+			s += " !" + m.words()
+		}
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n  %s\nwant:\n  %s", what, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+const refundPlan = `
+plan: refund
+input: {order: A-1, customer: Jane}
+calls:
+  - {_tool: findOrder, id: †input.order, _outputPath: order}
+  - {_tool: refund, amount: †state.order.total, _outputPath: receipt || error}
+  - {_tool: sendReceipt, to: †input.customer, what: †state.receipt}
+  - {_id: apology, _tool: sendMail, to: †input.customer, why: †state.error, _outputPath: letter}
+output: †state.receipt || †state.letter
+`
+
+// S6.1, S9.2: calls are nodes, the paths that they read stand on the edges,
+// failure routes are told apart, and input and output are there.
+func TestFromPlan(t *testing.T) {
+	p, _ := compile(t, "refund.yaml", refundPlan)
+	v := FromPlan(p, nil, Options{})
+	same(t, "nodes", nodes(v), []string{
+		"call apology", "call findOrder#1", "call refund#2", "effect sendReceipt#3", "input input", "output output",
+	})
+	same(t, "edges", edges(v), []string{
+		"apology -data-> output: †state.letter",
+		"findOrder#1 -data-> refund#2: †state.order.total",
+		"input -data-> apology: †input.customer",
+		"input -data-> findOrder#1: †input.order",
+		"input -data-> sendReceipt#3: †input.customer",
+		"refund#2 -data-> output: †state.receipt",
+		"refund#2 -data-> sendReceipt#3: †state.receipt",
+		"refund#2 -failure-> apology: †state.error",
+	})
+	draw(t, "refund", v)
+}
+
+// draw holds a view's drawings against the golden files, and has the real
+// tools draw them.
+func draw(t *testing.T, name string, v View) {
+	t.Helper()
+	golden(t, name+".dot", v.DOT())
+	golden(t, name+".mmd", v.Mermaid())
+	t.Run("graphviz", func(t *testing.T) {
+		page := parseSVG(t, graphviz(t, v.DOT()))
+		if len(page.nodes) != len(v.Nodes) {
+			t.Errorf("%d nodes drawn, not %d", len(page.nodes), len(v.Nodes))
+		}
+	})
+	t.Run("mermaid", func(t *testing.T) {
+		d := mermaid(t, v.Mermaid())[0]
+		if d.Error != "" || len(d.Nodes)-len(d.notes()) != len(v.Nodes) || len(d.Edges) != len(v.Edges) {
+			t.Errorf("%d nodes and %d edges drawn, not %d and %d: %s", len(d.Nodes), len(d.Edges), len(v.Nodes), len(v.Edges), d.Error)
+		}
+	})
+}
+
+const faultyPlan = `
+plan: faulty
+calls:
+  - {_tool: first, x: †state.second, _outputPath: first}
+  - {_tool: second, x: †state.first, _outputPath: second}
+  - {_tool: alone, x: †state.alone, _outputPath: alone}
+  - {_tool: lost, x: †state.gone.far, _outputPath: found}
+  - {_tool: last, x: †state.found || †state.never || 1, y: †nokind.z}
+output: {a: †state.alone, b: †state.nothing}
+`
+
+// S19 (graph), S6.4: a plan that doesn't check is drawn: cycles in red with
+// their code, what nothing writes as nodes of their own, findings at their
+// calls.
+func TestFromFaultyPlan(t *testing.T) {
+	p, found := compile(t, "faulty.yaml", faultyPlan)
+	dangling := diag.New(diag.DanglingReference, source.Span{}, `nothing writes "†state.gone.far"`)
+	dangling.Call = "lost#4"
+	cycle := diag.New(diag.Cycle, source.Span{}, "two calls wait for each other")
+	cycle.Call = "first#1"
+	unused := diag.New(diag.UnusedOutput, source.Span{}, "never read")
+	unused.Call = "lost#4"
+	general := diag.New(diag.NoActivity, source.Span{}, "no such activity")
+	v := FromPlan(p, append(found, dangling, cycle, unused, dangling, general), Options{})
+	same(t, "nodes", nodes(v), []string{
+		"call alone#3", "call first#1 !error OB301", "effect last#5 !error OB202", "call lost#4 !error OB203 ×2 !info OB207", "call second#2",
+		"missing †nokind.z", "missing †state.gone.far", "missing †state.never", "missing †state.nothing", "output output",
+	})
+	same(t, "edges", edges(v), []string{
+		"alone#3 -data-> alone#3: †state.alone !error OB301",
+		"alone#3 -data-> output: †state.alone",
+		"first#1 -data-> second#2: †state.first !error OB301",
+		"lost#4 -data-> last#5: †state.found",
+		"second#2 -data-> first#1: †state.second !error OB301",
+		"†nokind.z -data-> last#5",
+		"†state.gone.far -data-> lost#4",
+		"†state.never -data-> last#5",
+		"†state.nothing -data-> output",
+	})
+	if len(v.Notes) != 1 || !strings.Contains(v.Notes[0], "error OB601: no such activity") {
+		t.Errorf("notes are %q", v.Notes)
+	}
+	draw(t, "faulty", v)
+}
+
+// S6.2, S6.3: with paths as nodes, a path that is written anew is one node for
+// each set of writers that a reader sees, so a plan without a cycle is drawn
+// without one.
+func TestPaths(t *testing.T) {
+	p, _ := compile(t, "article.yaml", `
+plan: article
+input: {notes: x}
+state: {style: plain}
+calls:
+  - {_tool: draft, notes: †input.notes, style: †state.style, _outputPath: text}
+  - {_tool: polish, text: †state.text, _outputPath: text && versions.polished}
+  - {_tool: publish, text: †state.text.body, _outputPath: page || problem}
+  - {_tool: alarm, what: †state.problem, _outputMethod: push, _outputPath: log}
+output: †state.page
+`)
+	v := FromPlan(p, nil, Options{Paths: true})
+	same(t, "nodes", nodes(v), []string{
+		"call alarm#4", "call draft#1", "call polish#2", "call publish#3", "initial †state.style", "input †input.notes", "output output",
+		"path †state.log", "path †state.page", "path †state.problem", "path †state.text", "path †state.text.body", "path †state.versions.polished",
+	})
+	same(t, "edges", edges(v), []string{
+		"alarm#4 -data-> †state.log: push",
+		"draft#1 -data-> †state.text",
+		"draft#1 -data-> †state.text.body: writes †state.text",
+		"polish#2 -data-> †state.text.body: writes †state.text",
+		"polish#2 -data-> †state.versions.polished",
+		"publish#3 -data-> †state.page",
+		"publish#3 -failure-> †state.problem",
+		"†input.notes -data-> draft#1",
+		"†state.page -data-> output",
+		"†state.problem -data-> alarm#4",
+		"†state.style -data-> draft#1",
+		"†state.text -data-> polish#2",
+		"†state.text.body -data-> publish#3",
+	})
+	draw(t, "paths", v)
+}
+
+// S5.5, S6.1: order without data is drawn dotted: _after, and who is tried
+// first under the policy once, where it doesn't follow from a longer way.
+func TestOrder(t *testing.T) {
+	p, _ := compile(t, "once.yaml", `
+plan: once
+writes: once
+calls:
+  - {_id: cache, _tool: cache, _outputPath: price}
+  - {_id: shop, _tool: shop, _outputPath: price}
+  - {_id: guess, _tool: guess, _outputPath: price}
+  - {_id: say, _tool: say, price: †state.price}
+  - {_id: log, _tool: log, _after: [say]}
+`)
+	v := FromPlan(p, nil, Options{})
+	same(t, "edges", edges(v), []string{
+		"cache -data-> say: †state.price", "shop -data-> say: †state.price", "guess -data-> say: †state.price",
+		"cache -order-> shop: once", "shop -order-> guess: once", "say -order-> log: after",
+	})
+	draw(t, "once", v)
+}
+
+// S12.2: the calls of one instance stand in one frame.
+func TestInstances(t *testing.T) {
+	p, _ := compile(t, "instances.yaml", `
+plan: instances
+instances: {①: {}, employee_B: {}}
+calls:
+  - {_tool: read, _instance: ①, _outputPath: text}
+  - {_tool: judge, _instance: ①, text: †state.text, _outputPath: mood}
+  - {_tool: read, _instance: employee_B, _outputPath: text}
+`)
+	v := FromPlan(p, nil, Options{})
+	if got := []string{v.Nodes[0].Group, v.Nodes[1].Group, v.Nodes[2].Group}; !slices.Equal(got, []string{"①", "①", "employee_B"}) {
+		t.Errorf("groups are %q", got)
+	}
+	draw(t, "instances", v)
+}
+
+// chain is a plan of calls that read what the ones before them wrote: layers
+// of equal width.
+func layered(layers, width int) string {
+	var b strings.Builder
+	b.WriteString("plan: large\ncalls:\n")
+	for l := range layers {
+		for w := range width {
+			fmt.Fprintf(&b, "  - {_id: c%d_%d, _tool: tool%d, _outputPath: p%d_%d", l, w, w%3, l, w)
+			if l > 0 {
+				fmt.Fprintf(&b, ", a: †state.p%d_%d, b: †state.p%d_%d", l-1, w, l-1, (w+1)%width)
+			}
+			b.WriteString("}\n")
+		}
+	}
+	return b.String()
+}
+
+// A large plan is folded, level by level, until the drawing is readable; it
+// says so; and the real tools draw it.
+func TestLargePlans(t *testing.T) {
+	for _, c := range []struct {
+		layers, width, nodes int
+		note                 string
+	}{
+		{10, 60, 30, "one tool and layer"},
+		{200, 6, 200, "one layer"},
+		{2000, 2, bands, "neighbouring layers"},
+		{1, 3000, 3, "one tool and layer"},
+	} {
+		p, _ := compile(t, "large.yaml", layered(c.layers, c.width))
+		v := FromPlan(p, nil, Options{})
+		if len(v.Nodes) != c.nodes || len(v.Edges) > mermaidEdges {
+			t.Errorf("%d × %d: %d nodes and %d edges, want %d nodes", c.layers, c.width, len(v.Nodes), len(v.Edges), c.nodes)
+		}
+		if len(v.Notes) != 1 || !strings.Contains(v.Notes[0], c.note) || !strings.Contains(v.Notes[0], fmt.Sprint(c.layers*c.width, " calls")) {
+			t.Errorf("%d × %d: notes are %q", c.layers, c.width, v.Notes)
+		}
+		calls := 0
+		for _, n := range v.Nodes {
+			calls += n.Count
+		}
+		if calls != c.layers*c.width {
+			t.Errorf("%d × %d: nodes for %d calls", c.layers, c.width, calls)
+		}
+		if c.layers == 10 {
+			draw(t, "large", v)
+		}
+	}
+}
+
+// Mermaid refuses what is too large; so a view of any size is folded, or cut,
+// until it takes it.
+func TestMermaidTakesEverySize(t *testing.T) {
+	b := newBuilder("wide")
+	for i := range 900 {
+		at := b.node(Node{Label: strings.Repeat("<&\"#", 30), Detail: strings.Repeat("*", 200), Kind: Call, Count: 1, Tool: fmt.Sprint("tool", i%290)})
+		if i > 0 {
+			b.edge(at/2, at, Data).read(strings.Repeat("`\"", 99))
+		}
+	}
+	wide := b.view()
+	b = newBuilder("crowded")
+	for i := range 290 {
+		b.node(Node{Label: strings.Repeat("\"<", 30), Detail: "x", Kind: Call, Count: 1, Tool: "t"})
+		for j := max(0, i-1); j < i; j++ {
+			b.edge(j, i, Data).read(strings.Repeat("#", 60))
+		}
+	}
+	crowded := b.view()
+	b = newBuilder("many kinds")
+	for i := range 400 {
+		b.node(Node{Label: fmt.Sprint(i), Kind: Input})
+	}
+	kinds := b.view()
+	jobs := []string{wide.Mermaid(), crowded.Mermaid(), kinds.Mermaid()}
+	for i, d := range mermaid(t, jobs...) {
+		if len(jobs[i]) > mermaidChars {
+			t.Errorf("drawing %d has %d characters", i, len(jobs[i]))
+		}
+		if d.Error != "" || len(d.Nodes) == 0 {
+			t.Errorf("drawing %d: %d nodes: %s", i, len(d.Nodes), d.Error)
+		}
+	}
+}
+
+// Focus draws a call and what is near it; Depth says how near, or without
+// Focus how deep the drawing goes call by call.
+func TestFocusAndDepth(t *testing.T) {
+	p, _ := compile(t, "large.yaml", layered(6, 4))
+	v := FromPlan(p, nil, Options{Focus: "c2_0"})
+	same(t, "nodes", nodes(v), []string{"call c2_0", "call c1_0", "call c1_1", "call c3_0", "call c3_3"})
+	if len(v.Notes) != 1 || v.Notes[0] != `5 of 24 calls: those near "c2_0"` {
+		t.Errorf("notes are %q", v.Notes)
+	}
+	if v = FromPlan(p, nil, Options{Focus: "c2_0", Depth: 2}); len(v.Nodes) != 5+3+3+2+2 {
+		t.Errorf("two steps reach %q", nodes(v))
+	}
+	if v = FromPlan(p, nil, Options{Focus: "nobody"}); len(v.Nodes) != 24 || !strings.Contains(v.Notes[0], `no call is named "nobody"`) {
+		t.Errorf("without such a call there are %d nodes and %q", len(v.Nodes), v.Notes)
+	}
+	v = FromPlan(p, nil, Options{Depth: 2})
+	if len(v.Nodes) != 8+3 {
+		t.Errorf("depth 2 draws %q", nodes(v))
+	}
+	draw(t, "depth", v)
+}
+
+// A run can be drawn in: Mark puts a status on a call.
+func TestMark(t *testing.T) {
+	p, _ := compile(t, "refund.yaml", refundPlan)
+	v := FromPlan(p, nil, Options{})
+	for call, kind := range map[string]MarkKind{"findOrder#1": Done, "refund#2": Failed, "sendReceipt#3": Skipped, "apology": Running} {
+		if !v.Mark(call, Mark{Kind: kind}) {
+			t.Errorf("no node for %q", call)
+		}
+	}
+	if v.Mark("nobody", Mark{Kind: Done}) || v.Mark("", Mark{Kind: Done}) {
+		t.Error("a mark found a call that isn't there")
+	}
+	draw(t, "run", v)
+}
+
+// An embedding program gets the view as a graph with its own algorithms.
+func TestGraph(t *testing.T) {
+	p, _ := compile(t, "refund.yaml", refundPlan)
+	v := FromPlan(p, nil, Options{})
+	g := v.Graph()
+	if n, _ := g.Order(); n != len(v.Nodes) {
+		t.Errorf("%d vertices of %d nodes", n, len(v.Nodes))
+	}
+	if n, _ := g.Size(); n != len(v.Edges) {
+		t.Errorf("%d edges of %d", n, len(v.Edges))
+	}
+	for i, n := range v.Nodes {
+		if got, err := g.Vertex(i); err != nil || got.ID != n.ID {
+			t.Errorf("vertex %d is %q, %v", i, got.ID, err)
+		}
+	}
+}
+
+// The same plan gives the same bytes, every time.
+func TestSameBytes(t *testing.T) {
+	for _, text := range []string{refundPlan, faultyPlan, layered(10, 60), layered(200, 6)} {
+		first := ""
+		for range 5 {
+			p, found := compile(t, "plan.yaml", text)
+			v := FromPlan(p, found, Options{})
+			if s := v.DOT() + v.Mermaid(); first == "" {
+				first = s
+			} else if s != first {
+				t.Fatal("the drawing of one plan differs from time to time")
+			}
+		}
+	}
+}
+
+// S18: drawing stays quick when a plan is large, its graph dense or a cycle.
+func TestDrawingIsQuick(t *testing.T) {
+	var cyclic strings.Builder
+	cyclic.WriteString("calls:\n")
+	for i := range 3000 {
+		fmt.Fprintf(&cyclic, "  - {_tool: t, _outputPath: p%d, x: †state.p%d}\n", i, (i+1)%3000)
+	}
+	for name, text := range map[string]string{"layers": layered(50, 60), "cycle": cyclic.String(), "missing": strings.ReplaceAll(layered(2, 1500), "a: †state.p", "a: †state.q")} {
+		p, found := compile(t, "plan.yaml", text)
+		start := time.Now()
+		v := FromPlan(p, found, Options{})
+		v.DOT()
+		v.Mermaid()
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("%s: drawing takes %v", name, took)
+		}
+		if len(v.Nodes) > mermaidNodes {
+			t.Errorf("%s: %d nodes", name, len(v.Nodes))
+		}
+	}
+}
+
+// Every example is drawn, with and without its paths.
+func TestExamples(t *testing.T) {
+	files, _ := filepath.Glob("../examples/*.yaml")
+	if len(files) == 0 {
+		t.Skip("there are no examples beside this room")
+	}
+	var jobs []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, found := compile(t, file, string(text))
+		for _, paths := range []bool{false, true} {
+			v := FromPlan(p, found, Options{Paths: paths})
+			if len(v.Nodes) < len(p.Calls) {
+				t.Errorf("%s: %d nodes for %d calls", file, len(v.Nodes), len(p.Calls))
+			}
+			jobs = append(jobs, v.Mermaid())
+			if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
+				t.Errorf("%s: %d of %d nodes drawn", file, len(page.nodes), len(v.Nodes))
+			}
+		}
+	}
+	for i, d := range mermaid(t, jobs...) {
+		if d.Error != "" {
+			t.Errorf("%s: %s", files[i/2], d.Error)
+		}
+	}
+}
+
+// S1.8, S2.6: whatever a document holds, it is drawn without a panic, within
+// bounds, and every line of its Mermaid has one of our forms.
+func FuzzFromPlan(f *testing.F) {
+	for _, s := range []string{refundPlan, faultyPlan, layered(3, 3), "- {_tool: a, x: †state.b, _outputPath: 'b && c || d'}", "calls: [{_tool: \"\\\"<\", _id: \"a\\nb\", _when: †input.x, _instance: end}]"} {
+		f.Add(s, uint8(0), "")
+		f.Add(s, uint8(3), "a")
+	}
+	f.Fuzz(func(t *testing.T, text string, options uint8, focus string) {
+		p, found := compile(t, "plan.yaml", text)
+		v := FromPlan(p, found, Options{Paths: options&1 > 0, Depth: int(options >> 1 & 3), Focus: focus, MaxNodes: int(options >> 3)})
+		tokenKinds(t, v.DOT())
+		for _, line := range strings.Split(strings.TrimSuffix(v.Mermaid(), "\n"), "\n") {
+			if !mermaidLine.MatchString(line) {
+				t.Fatalf("breaks out: %s", line)
+			}
+		}
+	})
+}
