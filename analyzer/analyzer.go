@@ -1,0 +1,192 @@
+// Package analyzer judges a compiled plan: it finds what would go wrong in a
+// run, or says something else than its author meant, before anything has run.
+//
+// A rule is a code, a page (rules/OB203-dangling-reference.md) and a function
+// that goes over the plan once. The rules stand in one list, [Rules]; those that
+// a document is read with have their findings made by the compiler and bring no
+// function. Every rule errs on the side of silence: a plan is only called
+// wrong where the plan itself shows it, and a rule stays silent about what
+// hangs on a part that couldn't be read.
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Rule is one thing that is looked for. Run is nil where the compiler already
+// finds it.
+type Rule struct {
+	*diag.Rule
+	Run func(*Pass)
+}
+
+// Rules lists every rule, by code.
+func Rules() []Rule { return slices.Clone(rules) }
+
+var rules = []Rule{
+	{diag.Syntax, nil},
+	{diag.UnknownKey, nil},
+	{diag.DuplicateKey, nil},
+	{diag.WrongType, nil},
+	{diag.Limit, nil},
+	{diag.ConfusableName, nil},
+	{diag.AmbiguousScalar, nil},
+	{diag.BadExpression, nil},
+	{diag.UnknownKind, nil},
+	{diag.DanglingReference, danglingReferences},
+	{diag.UndeclaredPath, undeclaredPaths},
+	{diag.LookalikeRef, bareReferences},
+	{diag.UnusedOutput, unusedOutputs},
+	{diag.UnusedInput, unusedInputs},
+	{diag.LateWriter, lateWriters},
+	{diag.Cycle, cycles},
+	{diag.DuplicateID, nil},
+	{diag.UnknownCall, nil},
+	{diag.WriteConflict, writeConflicts},
+	{diag.LostWrite, lostWrites},
+	{diag.Rewrite, rewrites},
+	{diag.ReadOnlyPath, nil},
+	{diag.ShapeConflict, shapeConflicts},
+	{diag.UnknownTool, unknownTools},
+	{diag.MissingParameter, missingParameters},
+	{diag.UnknownParameter, unknownParameters},
+	{diag.BadParameter, badParameters},
+	{diag.BadSchema, nil},
+	{diag.ExpressionType, expressionTypes},
+	{diag.UnknownField, unknownFields},
+	{diag.NoActivity, nil},
+	{diag.Latent, latentTools},
+	{diag.UnusedDefinition, unusedDefinitions},
+	{diag.ToolsNotJudged, toolsNotJudged},
+}
+
+// Config is what an analysis takes from outside the plan. There is nothing to
+// choose yet: the zero value is the only one.
+type Config struct{}
+
+// Verified is a plan without errors: the only thing that is ever run. Only
+// [Analyze] makes one.
+type Verified struct{ plan *compiler.Plan }
+
+// Plan is the plan that was found free of errors.
+func (v *Verified) Plan() *compiler.Plan { return v.plan }
+
+// Analyze judges a plan. It takes the findings that compiling made and returns
+// them with its own, in the order in which findings are always shown; the plan
+// is verified, and otherwise nil, when none of them is an error. The time that
+// it takes grows with the plan's text and dependencies, not faster.
+func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) (*Verified, []diag.Diagnostic) {
+	all := slices.Clone(found)
+	if p.Root != nil { // what couldn't be read at all isn't judged
+		pass := newPass(p, found)
+		for _, r := range rules {
+			if r.Run != nil {
+				pass.rule = r.Rule
+				r.Run(pass)
+			}
+		}
+		all = append(all, pass.found...)
+	}
+	diag.Sort(all)
+	if diag.HasErrors(all) {
+		return nil, all
+	}
+	return &Verified{p}, all
+}
+
+// A Pass is one analysis of one plan: what a rule looks at, and where its
+// findings go.
+type Pass struct {
+	Plan *compiler.Plan
+
+	rule  *diag.Rule // the rule that is running
+	found []diag.Diagnostic
+	gaps  gaps
+
+	// What several rules, or many findings of one, ask for; made when first asked.
+	readers       *readers
+	written       [][]compiler.PathID
+	hanging       []conditions
+	near          map[compiler.PathID]*names
+	declaredNames map[compiler.PathID]*compiler.Suggester
+	parameters    map[*compiler.Tool]*parameters
+	toolNames     *compiler.Suggester
+}
+
+func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
+	return &Pass{
+		Plan:          p,
+		gaps:          gapsOf(p, found),
+		near:          map[compiler.PathID]*names{},
+		declaredNames: map[compiler.PathID]*compiler.Suggester{},
+		parameters:    map[*compiler.Tool]*parameters{},
+	}
+}
+
+// finding lets a report be completed where it is made.
+type finding struct{ *diag.Diagnostic }
+
+// report makes a finding of the running rule.
+func (p *Pass) report(at source.Span, format string, args ...any) finding {
+	p.found = append(p.found, diag.New(p.rule, at, fmt.Sprintf(format, args...)))
+	return finding{&p.found[len(p.found)-1]}
+}
+
+func (f finding) of(call *compiler.Call) finding {
+	if call != nil {
+		f.Call = call.Name
+	}
+	return f
+}
+
+func (f finding) as(s diag.Severity) finding {
+	f.Severity = s
+	return f
+}
+
+func (f finding) help(format string, args ...any) finding {
+	f.Help = fmt.Sprintf(format, args...)
+	return f
+}
+
+func (f finding) note(at source.Span, format string, args ...any) finding {
+	f.Related = append(f.Related, diag.Note{Span: at, Message: fmt.Sprintf(format, args...)})
+	return f
+}
+
+// fix offers to put a text in the place of another. The text must mean itself
+// in whatever style of scalar stands there.
+func (f finding) fix(at source.Span, text string) finding {
+	f.Fixes = append(f.Fixes, diag.Fix{Message: fmt.Sprintf("change it to %q", text), Edits: []diag.Edit{{Span: at, Text: text}}})
+	return f
+}
+
+// caller is the call that a read belongs to; nil for the plan's output.
+func (p *Pass) caller(r *compiler.Read) *compiler.Call {
+	if r.Call < 0 {
+		return nil
+	}
+	return p.Plan.Calls[r.Call]
+}
+
+// path writes a path as people do: †state.a.
+func (p *Pass) path(id compiler.PathID) string { return p.Plan.Paths.String(id) }
+
+// headOf is the first line of a place: what a person can look at.
+func headOf(s source.Span) source.Span {
+	if s.File == nil {
+		return s
+	}
+	for i := s.Start; i < s.End; i++ {
+		if b := s.File.Text[i]; b == '\n' || b == '\r' {
+			s.End = i
+			break
+		}
+	}
+	return s
+}

@@ -1,0 +1,142 @@
+package analyzer
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// latentTools says once which tools need a model, because no activity carries
+// them out (S2.4).
+func latentTools(p *Pass) {
+	if p.Plan.Form == compiler.Solution && !p.Plan.ToolsDeclared {
+		return
+	}
+	var first *compiler.Call
+	var names []string
+	named := map[string]bool{}
+	for _, call := range p.Plan.Calls {
+		if call.Activity != "" || call.Delegate != "" || call.Produced != nil || p.Plan.ToolsDeclared && call.Tool == nil {
+			continue
+		}
+		if first == nil {
+			first = call
+		}
+		if !named[call.ToolName] {
+			named[call.ToolName] = true
+			names = append(names, call.ToolName)
+		}
+	}
+	switch len(names) {
+	case 0:
+	case 1:
+		p.report(first.ToolNode.Span(), "the tool %q has no activity: a run needs a model to produce its result", names[0]).
+			help("define an activity of that name under \"activities\", or run the plan with a planner")
+	default:
+		p.report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), listed(names)).
+			help("define activities of those names under \"activities\", or run the plan with a planner")
+	}
+}
+
+// unusedDefinitions reports what a plan file defines and no call uses. A plan
+// without calls, or one in another form, offers its tools to a model instead.
+func unusedDefinitions(p *Pass) {
+	p.shadowed()
+	plan := p.Plan
+	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.gaps.tools || p.gaps.writes {
+		return
+	}
+	tools, activities := map[string]bool{}, map[string]bool{}
+	for _, call := range plan.Calls {
+		tools[call.ToolName] = true
+		activities[call.Activity] = true
+		if call.Tool != nil {
+			activities[call.Tool.Activity] = true
+		}
+	}
+	usedFiles := map[*source.File]bool{}
+	files := map[string][]*source.File{}
+	define := func(n *source.Node, used bool) {
+		if n == nil || n.File == plan.File {
+			return
+		}
+		if _, known := usedFiles[n.File]; !known {
+			files[path.Base(n.File.Name)] = append(files[path.Base(n.File.Name)], n.File)
+		}
+		usedFiles[n.File] = usedFiles[n.File] || used
+	}
+	for _, t := range plan.Tools {
+		define(t.NameNode, tools[t.Name])
+		if t.NameNode != nil && t.NameNode.File == plan.File && !tools[t.Name] {
+			p.report(t.NameNode.Span(), "no call uses the tool %q", t.Name).help("use it, or take it out")
+		}
+	}
+	for _, name := range sortedActivities(plan) {
+		a := plan.Activities[name]
+		define(a.NameNode, activities[name])
+		if a.NameNode != nil && a.NameNode.File == plan.File && !activities[name] {
+			p.report(a.NameNode.Span(), "no call uses the activity %q", name).
+				help("give it the name of a tool, name it in \"_activity\", or take it out")
+		}
+	}
+	p.unusedImports(files, usedFiles)
+}
+
+func sortedActivities(plan *compiler.Plan) []string {
+	all := make(map[string]any, len(plan.Activities))
+	for name := range plan.Activities {
+		all[name] = nil
+	}
+	return sortedKeys(all)
+}
+
+// shadowed reports definitions that a later one of the same name replaces
+// (S2.5).
+func (p *Pass) shadowed() {
+	for _, t := range p.Plan.Shadowed {
+		if t.NameNode == nil {
+			continue
+		}
+		f := p.report(t.NameNode.Span(), "this definition of the tool %q isn't used: a later one replaces it", t.Name).
+			help("take one of the two out, or give them different names")
+		if winner := p.Plan.Tool(t.Name); winner != nil && winner.NameNode != nil {
+			f.note(winner.NameNode.Span(), "the definition that counts is here")
+		}
+	}
+}
+
+// unusedImports reports imported files of which no call uses anything. A file
+// that may bring something else than tools and activities isn't judged.
+func (p *Pass) unusedImports(files map[string][]*source.File, used map[*source.File]bool) {
+	list := p.Plan.Root.Get("import")
+	if list == nil {
+		return
+	}
+	items := list.Items
+	if list.Kind == source.String {
+		items = []*source.Node{list}
+	}
+	for _, item := range items {
+		same := files[path.Base(item.Text)]
+		if len(same) != 1 || used[same[0]] || !strings.HasSuffix(same[0].Name, strings.TrimLeft(path.Clean(item.Text), "./")) {
+			continue
+		}
+		if text := same[0].Text; bytes.Contains(text, []byte("schemas")) || bytes.Contains(text, []byte("import")) || bytes.Contains(text, []byte("advisors")) {
+			continue
+		}
+		p.report(item.Span(), "no call uses anything of the import %q", item.Text).help("take it out")
+	}
+}
+
+// toolsNotJudged says that there is nothing to hold tools and parameters
+// against (S1.10).
+func toolsNotJudged(p *Pass) {
+	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 || p.gaps.tools {
+		return
+	}
+	p.report(p.Plan.Calls[0].ToolNode.Span(), "no tools are declared, so neither tools nor their parameters are judged").
+		help("declare them under \"tools\", or import a file that does")
+}

@@ -1,0 +1,120 @@
+package analyzer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// maxShown bounds how many related places one finding names.
+const maxShown = 20
+
+// An edge is why one call depends on another, and where the text says so.
+type edge struct {
+	from, to *compiler.Call // from waits for to
+	why      string         // the path; "" when from names to in its "_after"
+	choice   bool           // both may write the path, and only one does (S5.5)
+	at       source.Span    // in from
+	other    source.Span    // in to
+}
+
+// cycles reports calls that wait for each other, one shortest cycle a group, and
+// calls that wait for themselves (S6.4).
+func cycles(p *Pass) {
+	for _, i := range p.Plan.Graph.SelfCycles() {
+		p.selfCycle(p.Plan.Calls[i])
+	}
+	for _, cycle := range p.Plan.Graph.Cycles() {
+		p.cycle(cycle)
+	}
+}
+
+func (p *Pass) selfCycle(call *compiler.Call) {
+	for _, i := range call.Reads {
+		r := &p.Plan.Reads[i]
+		if !r.Ref.Required || r.Start || len(r.Writers) > 0 {
+			continue
+		}
+		own, yes := p.outputOver(call, r.Path)
+		if !yes {
+			continue
+		}
+		p.report(r.Span(), "%q waits for itself: it reads %q, which only it writes", call.Name, r.Ref.String()).of(call).
+			note(own.Span(), "its own result goes to %q", p.path(own.ID)).
+			help("read the result of another call, or give the path a first value under \"state\"")
+	}
+}
+
+func (p *Pass) cycle(calls []int32) {
+	edges := make([]edge, len(calls))
+	for i, c := range calls {
+		edges[i] = p.edge(p.Plan.Calls[c], p.Plan.Calls[calls[(i+1)%len(calls)]])
+	}
+	// The list begins with the call that stands first in the plan, so its edge is
+	// the one that reaches forward in the text and closes the cycle.
+	closing := edges[0]
+	var chain []string
+	for _, e := range edges[:min(len(edges), maxShown)] {
+		chain = append(chain, quote(e.from.Name))
+	}
+	if len(edges) > maxShown {
+		chain = append(chain, "…")
+	}
+	chain = append(chain, quote(closing.from.Name))
+	f := p.report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).of(closing.from)
+	for _, e := range edges[:min(len(edges), maxShown)] {
+		if e.why == "" {
+			f.note(e.at, "%q names %q in its \"_after\"", e.from.Name, e.to.Name).note(e.other, "which is this call")
+			continue
+		}
+		what := "waits here for"
+		if e.choice {
+			what = "may only write after"
+		}
+		f.note(e.at, "%q %s %q of %q", e.from.Name, what, e.why, e.to.Name).
+			note(e.other, "%q writes %q here", e.to.Name, e.why)
+	}
+	f.help("take one of these references out, or let it read a path that none of the calls writes")
+}
+
+// edge finds what makes one call wait for another.
+func (p *Pass) edge(from, to *compiler.Call) edge {
+	e := edge{from: from, to: to, at: from.ToolNode.Span(), other: to.ToolNode.Span()}
+	for _, i := range from.Reads {
+		r := &p.Plan.Reads[i]
+		if _, bound := slices.BinarySearch(r.Writers, int32(to.Index)); !bound {
+			continue
+		}
+		if path, ok := p.outputOver(to, r.Path); ok {
+			e.why, e.at, e.other = p.path(path.ID), r.Span(), path.Span()
+			return e
+		}
+	}
+	if slices.Contains(from.After, to.Index) {
+		if n := from.Node.Get("_after"); n != nil {
+			e.at = n.Span()
+			for _, item := range n.Items {
+				if item.Text == to.ID {
+					e.at = item.Span()
+				}
+			}
+		}
+		if n := to.Node.Get("_id"); n != nil {
+			e.other = n.Span()
+		}
+		return e
+	}
+	for _, route := range from.Output { // a choice under once (S6.1)
+		for _, path := range route {
+			if other, ok := p.outputOver(to, path.ID); ok {
+				e.why, e.choice, e.at, e.other = p.path(other.ID), true, path.Span(), other.Span()
+				return e
+			}
+		}
+	}
+	return e
+}
+
+func quote(name string) string { return "\"" + name + "\"" }

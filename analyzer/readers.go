@@ -1,0 +1,107 @@
+package analyzer
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// Readers index who reads what, the mirror of the compiler's index of writers.
+type readers struct {
+	paths *compiler.PathTable
+	at    [][]int32 // by path: the calls that read exactly it, ascending; the plan's output is left out
+	below [][]int32 // by path: the calls that read something below it, ascending
+	whole []bool    // by path: the plan's output reads exactly it
+	under []bool    // by path: the plan's output reads something below it
+}
+
+// reading is the pass's index of readers, made when it is first asked for.
+func (p *Pass) reading() *readers {
+	if p.readers != nil {
+		return p.readers
+	}
+	paths := p.Plan.Paths
+	n := paths.Len()
+	r := &readers{paths: paths, at: make([][]int32, n), below: make([][]int32, n), whole: make([]bool, n), under: make([]bool, n)}
+	for i := range p.Plan.Reads {
+		read := &p.Plan.Reads[i]
+		if read.Call < 0 {
+			r.whole[read.Path] = true
+			for up := paths.Parent(read.Path); up > compiler.RootPath; up = paths.Parent(up) {
+				r.under[up] = true
+			}
+			continue
+		}
+		r.at[read.Path] = note(r.at[read.Path], int32(read.Call))
+		for up := paths.Parent(read.Path); up > compiler.RootPath; up = paths.Parent(up) {
+			r.below[up] = note(r.below[up], int32(read.Call))
+		}
+	}
+	p.readers = r
+	return r
+}
+
+// note appends a call to an ascending list that holds each call once.
+func note(list []int32, call int32) []int32 {
+	if len(list) > 0 && list[len(list)-1] == call {
+		return list
+	}
+	return append(list, call)
+}
+
+// overlapping goes over the lists of calls that read a path, something above it
+// or something below it, until f returns false.
+func (r *readers) overlapping(id compiler.PathID, f func([]int32) bool) {
+	if len(r.below[id]) > 0 && !f(r.below[id]) {
+		return
+	}
+	for ; id > compiler.RootPath; id = r.paths.Parent(id) {
+		if len(r.at[id]) > 0 && !f(r.at[id]) {
+			return
+		}
+	}
+}
+
+// ofOutput tells whether the plan's output reads a path, something above it or
+// something below it.
+func (r *readers) ofOutput(id compiler.PathID) bool {
+	if r.under[id] {
+		return true
+	}
+	for ; id > compiler.RootPath; id = r.paths.Parent(id) {
+		if r.whole[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// writtenBelow lists, by path, the paths one segment down at which, or below
+// which, some call writes.
+func (p *Pass) writtenBelow() [][]compiler.PathID {
+	if p.written != nil {
+		return p.written
+	}
+	paths := p.Plan.Paths
+	p.written = make([][]compiler.PathID, paths.Len())
+	noted := make([]bool, paths.Len())
+	for _, call := range p.Plan.Calls {
+		for _, route := range call.Output {
+			for _, path := range route {
+				for id := path.ID; id > compiler.RootPath && !noted[id]; id = paths.Parent(id) {
+					noted[id] = true
+					up := paths.Parent(id)
+					p.written[up] = append(p.written[up], id)
+				}
+			}
+		}
+	}
+	return p.written
+}
+
+// sortedKeys are the keys of an object; none of any other value.
+func sortedKeys(value any) []string {
+	m, _ := value.(map[string]any)
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,364 @@
+package analyzer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Parameters are what a tool's schema says of its parameters, worked out once
+// for all of its calls.
+type parameters struct {
+	schema    *schema.Schema
+	required  []string
+	open      bool // it allows parameters that it doesn't name, and says so
+	places    map[string]schema.Place
+	suggester *compiler.Suggester
+}
+
+// parametersOf is nil for a tool whose parameters aren't known.
+func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
+	if tool == nil || tool.Parameters == nil || tool.Parameters.Compile() != nil {
+		return nil
+	}
+	known, ok := p.parameters[tool]
+	if !ok {
+		known = &parameters{schema: tool.Parameters, required: tool.Parameters.Required(), open: tool.Open, places: map[string]schema.Place{}}
+		p.parameters[tool] = known
+	}
+	return known
+}
+
+func (t *parameters) place(name string) schema.Place {
+	at, ok := t.places[name]
+	if !ok {
+		at = t.schema.At([]schema.Step{schema.Key(name)})
+		t.places[name] = at
+	}
+	return at
+}
+
+func (t *parameters) nearest(name string) (string, bool) {
+	if t.suggester == nil {
+		t.suggester = compiler.NewSuggester(t.schema.Properties())
+	}
+	return t.suggester.Nearest(name)
+}
+
+// unknownTools reports calls of tools that nobody declares. A tool without a
+// schema whose activity is registered is known by that; ConsultAdvisor exists
+// wherever advisors do (S13.4).
+func unknownTools(p *Pass) {
+	if !p.Plan.ToolsDeclared || p.gaps.tools {
+		return
+	}
+	for _, call := range p.Plan.Calls {
+		if !p.unknownTool(call) {
+			continue
+		}
+		f := p.report(call.ToolNode.Span(), "there is no tool %q", call.ToolName).of(call)
+		if near, ok := p.toolNamesNear(call.ToolName); ok {
+			f.help("did you mean %q?", near)
+			f.fix(call.ToolNode.Span(), rewritten(call.ToolNode, near))
+			if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
+				f.note(tool.NameNode.Span(), "%q is declared here", near)
+			}
+		} else {
+			f.help("declare it under \"tools\", or use one of the tools that are declared there")
+		}
+	}
+}
+
+func (p *Pass) unknownTool(call *compiler.Call) bool {
+	return call.Tool == nil && p.Plan.Activities[call.ToolName] == nil && !p.defines(call.ToolName) &&
+		!(call.ToolName == "ConsultAdvisor" && p.Plan.Advisors != nil)
+}
+
+func (p *Pass) toolNamesNear(name string) (string, bool) {
+	if p.toolNames == nil {
+		var all []string
+		for _, t := range p.Plan.Tools {
+			all = append(all, t.Name)
+		}
+		for name := range p.Plan.Activities {
+			all = append(all, name)
+		}
+		slices.Sort(all)
+		p.toolNames = compiler.NewSuggester(all)
+	}
+	return p.toolNames.Nearest(name)
+}
+
+// rewritten is a text as it has to be written in the place of a scalar.
+func rewritten(n *source.Node, text string) string {
+	switch {
+	case n.Style == source.SingleQuoted:
+		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	case n.Style == source.Plain && isWord(text):
+		return text
+	}
+	return `"` + strings.ReplaceAll(strings.ReplaceAll(text, `\`, `\\`), `"`, `\"`) + `"`
+}
+
+// isWord tells whether a text means itself without quotes, whatever stands
+// around it.
+func isWord(text string) bool {
+	text = strings.TrimPrefix(text, string(expression.Mark))
+	for _, part := range strings.Split(text, ".") {
+		if !expression.IsBareKey(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// missingParameters reports calls that leave out what their tool requires.
+func missingParameters(p *Pass) {
+	for _, call := range p.Plan.Calls {
+		known := p.parametersOf(call.Tool)
+		if known == nil {
+			continue
+		}
+		for _, name := range known.required {
+			if passes(call, name) {
+				continue
+			}
+			f := p.report(call.ToolNode.Span(), "%q needs the parameter %q, which %q doesn't pass", call.ToolName, name, call.Name).of(call).
+				help("pass %q: a value, or a reference such as †state.%s", name, name)
+			if at := parameterNode(call.Tool, name); at != nil {
+				f.note(at.Span(), "%q is declared here", name)
+			}
+			if key, ok := p.misspelt(call, known, name); ok {
+				f.help("%q may be meant for it", key.Text).note(key.Span(), "the tool has no parameter %q", key.Text)
+			}
+		}
+	}
+}
+
+func passes(call *compiler.Call, name string) bool {
+	return slices.ContainsFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == name })
+}
+
+// misspelt is a parameter that the tool doesn't have and whose name is nearest
+// to one that is missing.
+func (p *Pass) misspelt(call *compiler.Call, known *parameters, missing string) (*source.Node, bool) {
+	for _, f := range call.Params.Fields {
+		if !known.unknown(f.Key) {
+			continue
+		}
+		if near, ok := known.nearest(f.Key); ok && near == missing {
+			return f.Node, true
+		}
+	}
+	return nil, false
+}
+
+// parameterNode is where a tool's own text declares a parameter.
+func parameterNode(tool *compiler.Tool, name string) *source.Node {
+	n := tool.Node
+	if in := n.Get("inputSchema"); in != nil {
+		n = in
+	}
+	properties := n.Get("properties")
+	if properties == nil {
+		return nil
+	}
+	for _, f := range properties.Fields {
+		if f.Key.Text == name {
+			return f.Key
+		}
+	}
+	return nil
+}
+
+// unknown tells whether the schema neither names a parameter nor says itself
+// that there may be others.
+func (t *parameters) unknown(name string) bool {
+	at := t.place(name)
+	return !at.Named && !(at.Possible && (t.open || at.Open))
+}
+
+// unknownParameters reports parameters that the tool doesn't name, unless it
+// says itself that it takes others (additionalProperties).
+func unknownParameters(p *Pass) {
+	for _, call := range p.Plan.Calls {
+		known := p.parametersOf(call.Tool)
+		if known == nil {
+			continue
+		}
+		for _, f := range call.Params.Fields {
+			if !known.unknown(f.Key) {
+				continue
+			}
+			found := p.report(f.Node.Span(), "%q has no parameter %q", call.ToolName, f.Key).of(call)
+			if near, ok := known.nearest(f.Key); ok && !passes(call, near) {
+				found.help("did you mean %q?", near)
+				found.fix(f.Node.Span(), rewritten(f.Node, near))
+			} else if names := known.schema.Properties(); len(names) > 0 {
+				found.help("its parameters are %s", listed(names))
+			} else {
+				found.help("it takes no parameters; a tool that takes any says additionalProperties: true")
+			}
+			if call.Tool.NameNode != nil {
+				found.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+			}
+		}
+	}
+}
+
+// listed names a few things for a message.
+func listed(names []string) string {
+	const most = 12
+	var quoted []string
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, quote(name))
+	}
+	if len(names) > most {
+		quoted = append(quoted, "…")
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// badParameters reports literals that the tool's schema rejects, at the value
+// that is wrong, and the results that a solution already holds where the tool's
+// _output rejects them. What an expression will give isn't judged here.
+func badParameters(p *Pass) {
+	for _, call := range p.Plan.Calls {
+		p.produced(call)
+		known := p.parametersOf(call.Tool)
+		if known == nil {
+			continue
+		}
+		before := len(p.found)
+		complete := true
+		for _, f := range call.Params.Fields {
+			complete = complete && !f.Value.Live() && !known.unknown(f.Key)
+			if at := known.place(f.Key); at.Possible {
+				p.literal(call, f.Value, at.Schema, quote(f.Key))
+			}
+		}
+		// What holds between parameters can be judged only when all are known.
+		if !complete || len(p.found) > before || slices.ContainsFunc(known.required, func(name string) bool { return !passes(call, name) }) {
+			continue
+		}
+		if v := known.schema.Validate(call.Params.Value); v != nil {
+			p.report(call.ToolNode.Span(), "%q doesn't accept these parameters together: %s", call.ToolName, v.Error()).of(call).
+				help("see what the tool's schema asks of its parameters")
+		}
+	}
+}
+
+func (p *Pass) produced(call *compiler.Call) {
+	if call.Produced == nil || call.Tool == nil || call.Tool.Output == nil {
+		return
+	}
+	if v := call.Tool.Output.Validate(call.Produced.Value()); v != nil {
+		f := p.report(headOf(nodeAt(call.Produced, v.Path).Span()), "the result of %q isn't what the tool gives: %s", call.Name, v.Error()).of(call).
+			help("give a result that the tool's \"_output\" accepts")
+		if n := call.Tool.OutputNode; n != nil {
+			f.note(headOf(n.Span()), "the schema of the result is here")
+		}
+	}
+}
+
+// literal judges a value, or the parts of it that hold no expression.
+func (p *Pass) literal(call *compiler.Call, t *compiler.Template, s *schema.Schema, name string) {
+	switch {
+	case s == nil || t.Expr != nil:
+	case !t.Live():
+		if v := s.Validate(t.Value); v != nil {
+			p.rejected(call, nodeAt(t.Node, v.Path), name+v.Where(), v.Message)
+		}
+	case t.Items != nil:
+		p.literalList(call, t, s, name)
+	default:
+		p.literalObject(call, t, s, name)
+	}
+}
+
+func (p *Pass) literalList(call *compiler.Call, t *compiler.Template, s *schema.Schema, name string) {
+	if s.Kinds()&schema.Array == 0 {
+		p.rejected(call, t.Node, name, "expected "+s.Kinds().String()+", got a list")
+		return
+	}
+	for i, item := range t.Items {
+		if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
+			p.literal(call, item, at.Schema, name)
+		}
+	}
+}
+
+func (p *Pass) literalObject(call *compiler.Call, t *compiler.Template, s *schema.Schema, name string) {
+	if s.Kinds()&schema.Object == 0 {
+		p.rejected(call, t.Node, name, "expected "+s.Kinds().String()+", got a mapping")
+		return
+	}
+	for _, required := range s.Required() {
+		if !slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return f.Key == required }) {
+			p.rejected(call, t.Node, name, "the property "+quote(required)+" is missing")
+		}
+	}
+	for _, f := range t.Fields {
+		if at := s.At([]schema.Step{schema.Key(f.Key)}); at.Possible {
+			p.literal(call, f.Value, at.Schema, name+"."+f.Key)
+		} else {
+			p.rejected(call, f.Node, name, "the property "+quote(f.Key)+" isn't allowed")
+		}
+	}
+}
+
+func (p *Pass) rejected(call *compiler.Call, n *source.Node, name, why string) {
+	p.report(headOf(n.Span()), "%q doesn't accept this for %s: %s", call.ToolName, name, why).of(call).
+		help("pass a value that the tool's schema accepts")
+}
+
+// nodeAt follows the path of a violation into the text, as far as the text goes.
+func nodeAt(n *source.Node, path []any) *source.Node {
+	for _, step := range path {
+		var next *source.Node
+		switch step := step.(type) {
+		case string:
+			next = n.Get(step)
+		case int:
+			if step < len(n.Items) {
+				next = n.Items[step]
+			}
+		}
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}
+
+// bareReferences finds strings that read like a reference without its † where
+// the tool takes no string (S4.7).
+func bareReferences(p *Pass) {
+	for _, call := range p.Plan.Calls {
+		known := p.parametersOf(call.Tool)
+		if known == nil {
+			continue
+		}
+		for _, f := range call.Params.Fields {
+			text, ok := f.Value.Value.(string)
+			if !ok || !expression.BareReference(text) {
+				continue
+			}
+			at := known.place(f.Key)
+			if kinds := at.Schema.Kinds(); at.Possible && kinds != 0 && kinds&schema.String == 0 {
+				found := p.report(f.Value.Node.Span(), "this is the text %q, though %q of %q wants %s", text, f.Key, call.ToolName, kinds).of(call).
+					help("a reference begins with †: write %q", "†"+text)
+				found.Fixes = append(found.Fixes, diag.Fix{
+					Message: "make it a reference", Safe: true,
+					Edits: []diag.Edit{{Span: f.Value.Node.Span(), Text: rewritten(f.Value.Node, "†"+text)}},
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package analyzer
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// expressionTypes holds every expression against what is known of the types of
+// its references (S4.5), and every _when against being a boolean.
+func expressionTypes(p *Pass) {
+	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+		when := call != nil && t == call.When
+		if t.Expr.Plain() && !when {
+			return
+		}
+		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(&p.Plan.Reads[t.Reads[i]]) })
+		if err != nil {
+			p.report(t.Node.Within(err.Start, err.End), "%s", err.Message).of(call).Help = err.Help
+			return
+		}
+		if when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
+			p.report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).of(call).
+				help("compare it with something: †state.total > 100")
+		}
+	})
+}
+
+// maxWriters bounds how many writers of one read are looked at for its type; of
+// a value with more nothing is concluded.
+const maxWriters = 16
+
+// typeOf is what is known of the value of a read; nil is nothing.
+func (p *Pass) typeOf(r *compiler.Read) *expression.Type {
+	plan := p.Plan
+	path := plan.Paths.Segments(r.Path)
+	if len(path) < 2 {
+		return nil
+	}
+	switch path[0].Key {
+	case "input":
+		if plan.InputSchema != nil {
+			return typeOfSchema(plan.InputSchema.At(compiler.SchemaPath(path[1:])).Schema, typeDepth)
+		}
+		if value, ok := compiler.Walk(plan.Input, path[1:]); ok && len(plan.Instances) == 0 {
+			return typeOfValue(value, typeDepth)
+		}
+	case "state":
+		if t, ok := p.writtenType(r, path); ok {
+			return t
+		}
+		if plan.StateSchema != nil {
+			return typeOfSchema(plan.StateSchema.At(compiler.SchemaPath(path[1:])).Schema, typeDepth)
+		}
+	}
+	return nil
+}
+
+// writtenType joins what the initial state holds and what the bound calls write
+// where a read looks. It is false when any of them isn't known.
+func (p *Pass) writtenType(r *compiler.Read, path []expression.Segment) (*expression.Type, bool) {
+	if len(r.Writers) == 0 || len(r.Writers) > maxWriters || len(p.Plan.Instances) > 0 {
+		return nil, false
+	}
+	var all []*expression.Type
+	if _, held := compiler.Walk(p.Plan.State, path[1:]); held {
+		return nil, false // what stands there may be merged with, or replaced at run time
+	}
+	known := p.origins(r, func(s origin) bool {
+		if s.failure || s.call.Method != compiler.Set || s.below || s.call.Tool == nil || s.call.Tool.Output == nil {
+			return false
+		}
+		at := s.call.Tool.Output.At(compiler.SchemaPath(s.rest))
+		all = append(all, typeOfSchema(at.Schema, typeDepth))
+		return at.Possible
+	})
+	if !known || len(all) == 0 {
+		return nil, false
+	}
+	return join(all), true
+}
+
+// An origin is one output path of a call that a read is bound to.
+type origin struct {
+	call    *compiler.Call
+	path    compiler.Path
+	failure bool                 // it is the call's failure route
+	below   bool                 // it stands below what is read
+	rest    []expression.Segment // what is read of it, when it stands above
+}
+
+// origins goes over the output paths that a read is bound to, until f returns
+// false; it returns false then, and true otherwise.
+func (p *Pass) origins(r *compiler.Read, f func(origin) bool) bool {
+	paths := p.Plan.Paths
+	segments := paths.Segments(r.Path)
+	for _, w := range r.Writers {
+		call := p.Plan.Calls[w]
+		failure := call.FailureRoute()
+		for i, route := range call.Output {
+			for _, path := range route {
+				if !paths.Overlap(path.ID, r.Path) {
+					continue
+				}
+				s := origin{call: call, path: path, failure: i == failure}
+				if depth := paths.Depth(path.ID); depth <= len(segments) {
+					s.rest = segments[depth:]
+				} else {
+					s.below = true
+				}
+				if !f(s) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+const (
+	typeDepth = 6   // levels of a schema that a type tells of
+	maxFields = 200 // names of an object that a type tells of
+)
+
+// typeOfSchema is the type of what a schema accepts.
+func typeOfSchema(s *schema.Schema, depth int) *expression.Type {
+	kinds := s.Kinds()
+	if kinds == schema.Anything || kinds == 0 || depth == 0 {
+		return nil
+	}
+	t := &expression.Type{Open: true}
+	for _, k := range []struct {
+		from schema.Kinds
+		to   expression.KindSet
+	}{
+		{schema.Null, expression.Null}, {schema.Boolean, expression.Bool}, {schema.Number, expression.Number},
+		{schema.String, expression.String}, {schema.Array, expression.Array}, {schema.Object, expression.Object},
+	} {
+		if kinds&k.from != 0 {
+			t.Kinds |= k.to
+		}
+	}
+	if kinds&schema.Object != 0 {
+		if names := s.Properties(); len(names) <= maxFields {
+			t.Fields = make(map[string]*expression.Type, len(names))
+			for _, name := range names {
+				t.Fields[name] = typeOfSchema(s.At([]schema.Step{schema.Key(name)}).Schema, depth-1)
+			}
+			t.Open = !s.Closed()
+		}
+	}
+	if kinds&schema.Array != 0 && uniform(s) {
+		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, depth-1)
+	}
+	return t
+}
+
+// uniform tells whether a schema plainly says one thing of all items.
+func uniform(s *schema.Schema) bool {
+	raw, ok := s.Raw().(map[string]any)
+	if !ok {
+		return false
+	}
+	if _, one := raw["items"].(map[string]any); !one {
+		return false
+	}
+	for _, more := range []string{"prefixItems", "additionalItems", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "enum", "const"} {
+		if raw[more] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// typeOfValue is the type of values such as a given one: a number may be
+// replaced by another number, an object by one with more keys.
+func typeOfValue(v any, depth int) *expression.Type {
+	if depth == 0 {
+		return nil
+	}
+	t := &expression.Type{Open: true}
+	switch v := v.(type) {
+	case bool:
+		t.Kinds = expression.Bool
+	case float64:
+		t.Kinds = expression.Number
+	case string:
+		t.Kinds = expression.String
+	case []any:
+		t.Kinds = expression.Array
+		if len(v) > 0 {
+			t.Elem = typeOfValue(v[0], depth-1)
+			for _, item := range v[1:] {
+				if other := typeOfValue(item, depth-1); !reflect.DeepEqual(other, t.Elem) {
+					t.Elem = nil
+					break
+				}
+			}
+		}
+	case map[string]any:
+		t.Kinds = expression.Object
+		if len(v) > maxFields {
+			break
+		}
+		t.Fields = make(map[string]*expression.Type, len(v))
+		for _, key := range sortedKeys(v) {
+			t.Fields[key] = typeOfValue(v[key], depth-1)
+		}
+	default:
+		return nil // null stands for a value that is filled in later
+	}
+	return t
+}
+
+// join is the type of a value that is of one of several types.
+func join(all []*expression.Type) *expression.Type {
+	first := all[0]
+	for _, t := range all {
+		if t == nil {
+			return nil
+		}
+	}
+	if !slices.ContainsFunc(all[1:], func(t *expression.Type) bool { return !reflect.DeepEqual(t, first) }) {
+		return first
+	}
+	joined := &expression.Type{Open: true}
+	for _, t := range all {
+		joined.Kinds |= t.Kinds
+	}
+	return joined
+}
+
+// failureFields are what a failure record holds (S9.2).
+var failureFields = []string{"code", "message", "details"}
+
+// unknownFields reports reads of a field that no bound call's _output names.
+// Where a schema names nothing, says that there may be more, or isn't known, the
+// field may be there and the rule is silent.
+func unknownFields(p *Pass) {
+	for i := range p.Plan.Reads {
+		r := &p.Plan.Reads[i]
+		if len(r.Writers) == 0 || len(r.Writers) > maxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
+			continue
+		}
+		p.unknownField(r)
+	}
+}
+
+func (p *Pass) unknownField(r *compiler.Read) {
+	var first origin
+	var place schema.Place
+	closed := true
+	silent := !p.origins(r, func(s origin) bool {
+		if s.below || len(s.rest) == 0 || s.call.Method != compiler.Set || s.call.Tool == nil || s.call.Tool.Output == nil {
+			return false
+		}
+		if s.failure && slices.Contains(failureFields, s.rest[0].Key) {
+			return false
+		}
+		at := s.call.Tool.Output.At(compiler.SchemaPath(s.rest))
+		if at.Named || at.Possible && (at.Silent || at.Open) {
+			return false
+		}
+		if s.call.Produced != nil && holds(s.call.Produced.Value(), s.rest) {
+			return false
+		}
+		closed = closed && !at.Possible
+		if first.call == nil {
+			first, place = s, at
+		}
+		return true
+	})
+	if silent || first.call == nil || p.declaredElsewhere(r) {
+		return
+	}
+	step := first.rest[place.Depth]
+	f := p.report(r.Span(), "the result of %q has no %q", first.call.ToolName, step.Key).of(p.caller(r))
+	switch {
+	case len(place.Known) == 0:
+		f.Message += ": there it is " + first.call.Tool.Output.At(compiler.SchemaPath(first.rest[:place.Depth])).Schema.Kinds().String()
+	case closed:
+		f.Message += ": its schema allows only " + listed(place.Known)
+	default:
+		f.Message += ": its schema names " + listed(place.Known)
+	}
+	if closed && r.Ref.Required {
+		f.as(diag.Error)
+	}
+	f.note(first.path.Span(), "%q writes its result to %q here", first.call.Name, p.path(first.path.ID))
+	f.help("read a field that the tool's \"_output\" names, or name this one there")
+	if step.IsIndex {
+		return
+	}
+	if near, ok := compiler.Nearest(step.Key, place.Known); ok {
+		meant := r.Ref
+		meant.Path = slices.Clone(r.Ref.Path)
+		meant.Path[len(meant.Path)-len(first.rest)+place.Depth].Key = near
+		f.help("did you mean %q?", meant.String())
+		if plain(meant) {
+			f.fix(r.Span(), meant.String())
+		}
+	}
+}
+
+// declaredElsewhere tells whether the document itself holds or names a path of
+// the state, whatever the tools say.
+func (p *Pass) declaredElsewhere(r *compiler.Read) bool {
+	path := p.Plan.Paths.Segments(r.Path)
+	switch path[0].Key {
+	case "state":
+		if p.Plan.StateSchema != nil && p.Plan.StateSchema.At(compiler.SchemaPath(path[1:])).Named {
+			return true
+		}
+		return holds(p.Plan.State, path[1:]) || p.someInstance(func(i *compiler.Instance) any { return i.State }, path[1:])
+	case "data":
+		return p.describesKind(path[1].Key) || holds(anyMap(p.Plan.Data), path[1:])
+	}
+	return false
+}

@@ -1,0 +1,224 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// writeConflicts reports calls that may write one path although neither waits
+// for the other (S6.3). Which of them excludes the other isn't judged yet: where
+// branches might do so the finding is a warning and says so.
+func writeConflicts(p *Pass) {
+	if p.gaps.order || len(p.Plan.Unordered) == 0 {
+		return
+	}
+	all := p.conditions()
+	for _, u := range p.Plan.Unordered {
+		a, b := p.Plan.Calls[u.A], p.Plan.Calls[u.B]
+		pathA, pathB := p.path(u.PathA.ID), p.path(u.PathB.ID)
+		what := quote(pathB)
+		if pathA != pathB {
+			what = quote(pathB) + " and " + quote(pathA) + ", one inside the other,"
+		}
+		f := p.report(u.PathB.Span(), "%q and %q may both write %s and neither waits for the other: what stays depends on timing", b.Name, a.Name, what).
+			of(b).
+			note(u.PathA.Span(), "%q writes %q here", a.Name, pathA).
+			help("let one read what the other writes or name it in \"_after\"; or give them paths of their own; or say \"writes: once\" to let the first win")
+		if mayExclude(&all[u.A], &all[u.B]) {
+			f.as(diag.Warning).Message += "; whether their branches exclude each other isn't judged yet"
+		}
+	}
+}
+
+// lostWrites reports values that are replaced before anything can read them: a
+// later call, which waits for the earlier one, sets the same path or one above
+// it, and every read that sees the earlier value sees the later one too.
+func lostWrites(p *Pass) {
+	if p.gaps.reads || p.gaps.order || p.Plan.Writes == compiler.Once || p.hasScopes() {
+		return
+	}
+	lost := map[int32]bool{}
+	for _, later := range p.Plan.Calls {
+		if len(later.Waits) == 0 || !sets(later) {
+			continue
+		}
+		for _, i := range later.Waits[max(0, len(later.Waits)-nearWrites):] {
+			earlier := p.Plan.Calls[i]
+			if lost[i] || i > int32(later.Index) || !sets(earlier) || !p.replaces(later, earlier) || p.readBetween(earlier, later) || !p.alwaysWith(later, earlier) {
+				continue
+			}
+			lost[i] = true
+			path := earlier.Output[0][0]
+			by := p.over(later, path)
+			p.report(path.Span(), "the value that %q writes to %q is replaced by %q before anything reads it", earlier.Name, p.path(path.ID), later.Name).of(earlier).
+				note(by.Span(), "%q writes %q here, after %q", later.Name, p.path(by.ID), earlier.Name).
+				help("read the value in between, write one of the two to another path, or leave the first write out")
+		}
+	}
+}
+
+// nearWrites is how many of the writes that come before one are looked at, the
+// nearest in the list: a value that survives those was meant to.
+const nearWrites = 8
+
+// alwaysWith tells whether one call runs whenever another does, as far as the
+// plan decides it: a value that is replaced only on some branches is a default.
+func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
+	all := p.conditions()
+	l, e := &all[later.Index], &all[earlier.Index]
+	if l.when || l.unsure {
+		return false
+	}
+	return !slices.ContainsFunc(l.branches, func(b branch) bool {
+		return !slices.ContainsFunc(e.branches, func(o branch) bool { return o.call == b.call && o.alternatives&^b.alternatives == 0 })
+	})
+}
+
+// sets tells whether a call's result, if it has one, is set at known paths.
+func sets(c *compiler.Call) bool {
+	return len(c.Output) == 1 && c.Method == compiler.Set && c.When == nil && c.Instance == ""
+}
+
+// replaces tells whether everything that a call writes is overwritten by
+// another one.
+func (p *Pass) replaces(later, earlier *compiler.Call) bool {
+	return !slices.ContainsFunc(earlier.Output[0], func(path compiler.Path) bool { return p.over(later, path).Node == nil })
+}
+
+// over is the path of a call's output that is, or stands above, another path;
+// its Node is nil when there is none.
+func (p *Pass) over(c *compiler.Call, lost compiler.Path) compiler.Path {
+	for _, path := range c.Output[0] {
+		if p.Plan.Paths.IsAbove(path.ID, lost.ID) {
+			return path
+		}
+	}
+	return compiler.Path{}
+}
+
+// readBetween tells whether a read sees what one call wrote but not what a later
+// one did. Reads are bound by their place in the list, so those are the reads of
+// calls listed between the two, the later one's own among them, and those
+// listed before both that are bound to nothing earlier.
+func (p *Pass) readBetween(earlier, later *compiler.Call) bool {
+	found := false
+	for _, path := range earlier.Output[0] {
+		p.reading().overlapping(path.ID, func(calls []int32) bool {
+			at, _ := slices.BinarySearch(calls, int32(earlier.Index)+1)
+			found = at < len(calls) && calls[at] <= int32(later.Index)
+			return !found
+		})
+	}
+	return found
+}
+
+func (p *Pass) hasScopes() bool {
+	return slices.ContainsFunc(p.Plan.Calls, func(c *compiler.Call) bool { return c.Scopes != nil })
+}
+
+// rewrites reports, under once, calls that need a value at a path before they
+// may write it: by then it is taken (S5.4, S5.5).
+func rewrites(p *Pass) {
+	if p.Plan.Writes != compiler.Once {
+		return
+	}
+	for _, call := range p.Plan.Calls {
+		failure := call.FailureRoute()
+		for _, i := range call.Reads {
+			r := &p.Plan.Reads[i]
+			if !r.Ref.Required || len(r.Writers) == 0 && !r.Start {
+				continue
+			}
+			if path, ok := p.claims(call, failure, r.Path); ok {
+				p.report(r.Span(), "%q can't write %q: it first needs a value there, and under \"writes: once\" no path is written twice", call.Name, p.path(path.ID)).of(call).
+					note(path.Span(), "it would write the path here").
+					help("write the result to another path, or leave \"writes: once\" out")
+				break
+			}
+		}
+	}
+}
+
+// claims is the first path that a call writes, other than as its failure route,
+// and that overlaps another.
+func (p *Pass) claims(call *compiler.Call, failure int, id compiler.PathID) (compiler.Path, bool) {
+	for i, route := range call.Output {
+		for _, path := range route {
+			if i != failure && p.Plan.Paths.Overlap(path.ID, id) {
+				return path, true
+			}
+		}
+	}
+	return compiler.Path{}, false
+}
+
+// A holder is a call that sets a path to the result of a tool whose schema is
+// known.
+type holder struct {
+	call *compiler.Call
+	path compiler.Path
+}
+
+// maxHolders bounds how many differing schemas of one path are looked at.
+const maxHolders = 8
+
+// shapeConflicts reports writes into a part that the whole can't have: one call
+// sets a path to a value whose schema leaves no room for what another writes
+// below it.
+func shapeConflicts(p *Pass) {
+	holders := map[compiler.PathID][]holder{}
+	for _, call := range p.Plan.Calls {
+		if call.Method != compiler.Set || call.Tool == nil || call.Tool.Output == nil {
+			continue
+		}
+		failure := call.FailureRoute()
+		for i, route := range call.Output {
+			if i == failure {
+				continue
+			}
+			for _, path := range route {
+				list := holders[path.ID]
+				if len(list) < maxHolders && !slices.ContainsFunc(list, func(h holder) bool { return h.call.Tool == call.Tool }) {
+					holders[path.ID] = append(list, holder{call, path})
+				}
+			}
+		}
+	}
+	if len(holders) == 0 {
+		return
+	}
+	paths := p.Plan.Paths
+	for _, call := range p.Plan.Calls {
+		for _, route := range call.Output {
+			for _, path := range route {
+				for up := paths.Parent(path.ID); up > compiler.RootPath; up = paths.Parent(up) {
+					p.shapeConflict(call, path, up, holders[up])
+				}
+			}
+		}
+	}
+}
+
+func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole compiler.PathID, holders []holder) {
+	below := p.Plan.Paths.Segments(part.ID)[p.Plan.Paths.Depth(whole):]
+	for _, h := range holders {
+		place := h.call.Tool.Output.At(compiler.SchemaPath(below))
+		if place.Possible || h.call == call {
+			continue
+		}
+		says := "the result of \"" + h.call.ToolName + "\" is " + h.call.Tool.Output.Kinds().String()
+		if place.Depth > 0 || h.call.Tool.Output.Kinds()&(schema.Object|schema.Array) != 0 {
+			says = "the result of \"" + h.call.ToolName + "\" has no " + quote(below[place.Depth].Key)
+		}
+		f := p.report(part.Span(), "%q writes %q into a value that can't hold it: %s", call.Name, p.path(part.ID), says).of(call).
+			note(h.path.Span(), "%q sets %q to that result here", h.call.Name, p.path(whole))
+		if n := h.call.Tool.OutputNode; n != nil {
+			f.note(headOf(n.Span()), "the schema of the result is here")
+		}
+		f.help("write the part to a path of its own, or let the schema of the result name it")
+		return
+	}
+}
