@@ -167,12 +167,10 @@ func (y *yamlReader) alias(flow bool) *Node {
 	switch {
 	case name == "":
 		y.stop(start, y.i, "text that begins with * goes in quotes", "an alias without a name")
+	case !known && strings.HasSuffix(name, ":"):
+		y.stop(start, y.i, "an alias that is a key needs a space before its colon", "the alias %s has no anchor before it", quote(name))
 	case !known:
-		help := "text that begins with * goes in quotes"
-		if strings.HasSuffix(name, ":") {
-			help = "an alias that is a key needs a space before its colon"
-		}
-		y.report(codeSyntax, start, y.i, help, "the alias %s has no anchor before it", quote(name))
+		y.report(codeSyntax, start, y.i, "text that begins with * goes in quotes", "the alias %s has no anchor before it", quote(name))
 		return n
 	case a.node == nil:
 		y.report(codeSyntax, start, y.i, "write the value out", "the alias %s stands inside of what it stands for", quote(name))

@@ -2,8 +2,8 @@ package source
 
 import "strings"
 
-// flowCollection reads [a, b] or {a: b}. Lines inside it may be indented
-// anyhow, tabs included: nothing hangs on it there.
+// flowCollection reads [a, b] or {a: b}. Lines inside it may be indented by any
+// number of spaces: many people put the closing bracket below the key.
 func (y *yamlReader) flowCollection(p properties) *Node {
 	a := y.open(p)
 	start := y.i
@@ -62,6 +62,7 @@ func (y *yamlReader) flowSkip(open *Node, closer byte) {
 	if y.i == len(y.text) || y.atMarker() {
 		y.stop(open.Start, open.Start+1, "", "%q is never closed; expected %q", y.text[open.Start:open.Start+1], string(closer))
 	}
+	y.refuseTab(y.flowParent)
 }
 
 // flowItem reads an item of a flow list. There "a: b" is a mapping of one key.
@@ -76,7 +77,7 @@ func (y *yamlReader) flowItem() *Node {
 	}
 	if !explicit {
 		if y.line != line {
-			y.stop(y.i, y.i+1, "put a comma before it, or the pair in { }", "a colon behind text of several lines")
+			y.stop(y.i, y.i+1, "close the bracket, or put the text or the pair in quotes or { }", "a colon behind text of several lines")
 		}
 		start = d.node.Start
 	}

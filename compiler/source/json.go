@@ -244,11 +244,11 @@ func (j *jsonReader) str() *Node {
 				n.Text = j.text[start+1 : i]
 				return n
 			}
-			d := decoder{src: j.text, strictJSON: true}
+			d := decoder{src: j.text, out: j.scratch[:0], strictJSON: true}
 			if bad := d.double(start, n.End); bad != nil {
 				j.stop(bad.start, bad.end, bad.help, "%s", bad.message)
 			}
-			n.Text = string(d.out)
+			n.Text, j.scratch = string(d.out), d.out
 			return n
 		case c == '\\':
 			escaped = true

@@ -120,6 +120,7 @@ type builder struct {
 	nodes      []Node
 	items      []*Node // the free rest of a slab
 	fields     []Field
+	scratch    []byte  // for decoding
 	itemStack  []*Node // of the lists that are being read
 	fieldStack []Field
 }

@@ -1,8 +1,6 @@
 package source
 
-import (
-	"strings"
-)
+import "strings"
 
 // resolve says what a YAML scalar without quotes is under the core schema of
 // YAML 1.2 (its chapter 10.3): its kind, and for a number the digits as strconv
@@ -31,9 +29,9 @@ func resolve(text string) (kind Kind, digits string, integer, special bool) {
 		}
 		return String, "", false, false
 	}
-	unsigned := strings.TrimPrefix(text, "-")
-	if unsigned == text {
-		unsigned = strings.TrimPrefix(text, "+")
+	unsigned := text
+	if text[0] == '-' || text[0] == '+' {
+		unsigned = text[1:]
 	}
 	switch unsigned {
 	case ".inf", ".Inf", ".INF":
@@ -127,7 +125,10 @@ func ambiguous(text string, kind Kind) (as, help string) {
 	case "no", "No", "NO", "off", "Off", "OFF":
 		return "false", "write false, or put it in quotes"
 	}
-	unsigned := strings.TrimLeft(text[:min(1, len(text))], "+-") + text[min(1, len(text)):]
+	unsigned := text
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		unsigned = text[1:]
+	}
 	if unsigned == "" || !('0' <= unsigned[0] && unsigned[0] <= '9') && unsigned[0] != '.' {
 		return "", ""
 	}

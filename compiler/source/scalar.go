@@ -52,9 +52,9 @@ func (y *yamlReader) plain(n int, single, flow bool) *Node {
 	node := y.newNode(String, Plain, start, end)
 	node.Text = y.text[start:end]
 	if lines > 1 {
-		d := decoder{src: y.text}
+		d := decoder{src: y.text, out: y.scratch[:0]}
 		d.plain(start, end)
-		node.Text = string(d.out)
+		node.Text, y.scratch = string(d.out), d.out
 	}
 	return node
 }
@@ -171,6 +171,13 @@ func (y *yamlReader) quotedBreak(start, i, n int) int {
 	if i == len(y.text) {
 		return i
 	}
+	spaces := y.line
+	for y.text[spaces] == ' ' {
+		spaces++
+	}
+	if i > spaces && spaces-y.line <= n {
+		y.tabAt(spaces)
+	}
 	if i == y.line && atMarker(y.text, i) || i-y.line <= n {
 		y.stop(start, start+1, "close it, or indent the lines on which it goes on", "the quote isn't closed where its lines end")
 	}
@@ -188,13 +195,13 @@ func (y *yamlReader) decodeQuoted(start int) *Node {
 		n.Text = inner
 		return n
 	}
-	d := decoder{src: y.text}
+	d := decoder{src: y.text, out: y.scratch[:0]}
 	if style == SingleQuoted {
 		d.single(start, y.i)
 	} else if bad := d.double(start, y.i); bad != nil {
 		y.stop(bad.start, bad.end, bad.help, "%s", bad.message)
 	}
-	n.Text = string(d.out)
+	n.Text, y.scratch = string(d.out), d.out
 	return n
 }
 
@@ -205,7 +212,7 @@ func (y *yamlReader) blockScalar(n int) draft {
 	if y.text[start] == '>' {
 		style = Folded
 	}
-	d := decoder{src: y.text}
+	d := decoder{src: y.text, out: y.scratch[:0]}
 	end, line, bad := d.block(start, n)
 	if bad != nil {
 		y.stop(bad.start, bad.end, bad.help, "%s", bad.message)
@@ -216,7 +223,7 @@ func (y *yamlReader) blockScalar(n int) draft {
 		y.line = line
 	}
 	node := y.newNode(String, style, start, end)
-	node.Text = string(d.out)
+	node.Text, y.scratch = string(d.out), d.out
 	node.parent = int32(n)
 	return draft{node, false}
 }
@@ -245,7 +252,7 @@ func (y *yamlReader) asKey(d draft, p properties) *Node {
 	return n
 }
 
-const keyIsText = "a key is text"
+const keyIsText = "a key is text; text that begins with { or [ goes in quotes"
 
 // asValue makes a draft a value: what its text means is settled here.
 func (y *yamlReader) asValue(d draft, p properties) *Node {
@@ -259,7 +266,7 @@ func (y *yamlReader) asValue(d draft, p properties) *Node {
 	case p.tag != "":
 		y.resolveTagged(n, p)
 	case n.Style == Plain:
-		if y.resolvePlain(n); n.Kind == String || n.Kind == Number {
+		if ok, _ := y.resolvePlain(n); ok && (n.Kind == String || n.Kind == Number) {
 			if as, help := ambiguous(n.Text, n.Kind); as != "" {
 				y.report(codeAmbiguous, n.Start, n.End, help, "%s is %s, but YAML 1.1 readers take it for %s", quote(n.Text), n.Kind, as)
 			}
@@ -269,29 +276,33 @@ func (y *yamlReader) asValue(d draft, p properties) *Node {
 	return n
 }
 
-// resolvePlain gives a scalar the kind that its text has.
-func (y *yamlReader) resolvePlain(n *Node) (integer bool) {
+// resolvePlain gives a scalar the kind that its text has. A number that can't
+// be held is reported and becomes null.
+func (y *yamlReader) resolvePlain(n *Node) (ok, integer bool) {
 	kind, digits, integer, special := resolve(n.Text)
 	n.Kind = kind
 	switch {
 	case special:
 		y.report(codeSyntax, n.Start, n.End, "write null, or put it in quotes", "%s is no number that JSON has", n.Text)
 		n.Kind, n.Text = Null, ""
+		return false, false
 	case kind == Number && !y.checkNumber(n, digits, integer):
 		n.Kind, n.Text = Null, ""
+		return false, false
 	case kind == Bool:
 		n.Text = strings.ToLower(n.Text)
 	case kind == Null:
 		n.Text = ""
 	}
-	return integer
+	return true, integer
 }
 
 // resolveTagged gives a scalar the kind that its tag says.
 func (y *yamlReader) resolveTagged(n *Node, p properties) {
 	text := n.Text
-	integer := y.resolvePlain(n)
+	ok, integer := y.resolvePlain(n)
 	switch {
+	case !ok:
 	case p.tag == "null" && n.Kind == Null:
 	case p.tag == "bool" && n.Kind == Bool:
 	case p.tag == "int" && n.Kind == Number && integer:

@@ -1,6 +1,9 @@
 package source
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A yamlReader reads one YAML 1.2 document straight from its bytes into the
 // tree, so that no place has to be worked out afterwards. It never goes back,
@@ -12,11 +15,12 @@ type yamlReader struct {
 	head int // the first thing on that line, once skip has come to it
 	tab  int // the first tab before head, or -1
 
-	depth   int
-	anchors map[string]*anchor
-	deepest int // the greatest depth since the innermost open anchor
-	made    int // nodes so far
-	aliases budget
+	depth      int
+	flowParent int // the column of what a flow collection belongs to
+	anchors    map[string]*anchor
+	deepest    int // the greatest depth since the innermost open anchor
+	made       int // nodes so far
+	aliases    budget
 }
 
 func newYAMLReader(b *builder) *yamlReader {
@@ -50,7 +54,7 @@ func (y *yamlReader) end() {
 	case !y.fresh():
 		y.unexpected()
 	case !y.atMarker():
-		y.refuseTab()
+		y.refuseTab(y.column())
 		y.stop(y.i, y.lineEnd(y.i), "check the indentation", "this line fits no list or mapping above it")
 	}
 	if y.text[y.i] == '.' {
@@ -149,10 +153,10 @@ func (y *yamlReader) lineEnd(i int) int {
 	return i
 }
 
-// refuseTab refuses a tab before the first thing of a line where how far it is
-// indented matters.
-func (y *yamlReader) refuseTab() {
-	if y.tab >= 0 && y.fresh() {
+// refuseTab refuses a tab before the first thing of a line, if there are no
+// more than n columns of spaces before it: then the tab would have to indent.
+func (y *yamlReader) refuseTab(n int) {
+	if y.tab >= 0 && y.fresh() && y.tab-y.line <= n {
 		y.tabAt(y.tab)
 	}
 }
@@ -197,7 +201,7 @@ func (y *yamlReader) ends(n int, dash bool) bool {
 	case y.atMarker():
 		return true
 	}
-	y.refuseTab()
+	y.refuseTab(n)
 	return y.column() <= n && !(dash && y.column() == n && y.at('-'))
 }
 
@@ -210,9 +214,13 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 	if y.ends(n, dash) {
 		return y.empty(gap, properties{})
 	}
+	y.flowParent = n
 	// An anchor or a tag on a line of its own belongs to the whole node; on the
 	// line of a mapping's first key it belongs to that key.
 	var above, here properties
+	if y.fresh() {
+		gap = y.line
+	}
 	block := place{y.i, y.column(), gap, compact || y.fresh()}
 	for y.property(&here, false) {
 		behind := y.i
@@ -222,7 +230,7 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 		}
 		if y.fresh() {
 			above, here = y.join(above, here), properties{}
-			block = place{y.i, y.column(), y.i, true}
+			block = place{y.i, y.column(), y.line, true}
 		}
 	}
 	switch c := y.text[y.i]; {
@@ -239,7 +247,7 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 	case c == '[' || c == '{':
 		node := y.flowCollection(y.join(above, here))
 		if y.colon() {
-			y.stop(node.Start, node.End, "a key is text", "a key that is %s", node.Kind)
+			y.stop(node.Start, node.End, keyIsText, "a key that is %s", node.Kind)
 		}
 		return node
 	}
@@ -255,8 +263,8 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 	return y.blockMapping(block.column, y.asKey(d, here), above)
 }
 
-// A place is where a list or mapping could begin: the byte, its column, the end
-// of the indicator before it, and whether one may begin there.
+// A place is where a list or mapping could begin: the byte, its column, where
+// the blanks before it begin, and whether one may begin there.
 type place struct {
 	start, column, gap int
 	allowed            bool
@@ -320,7 +328,7 @@ func (y *yamlReader) another(column int) bool {
 	if y.atMarker() {
 		return false
 	}
-	y.refuseTab()
+	y.refuseTab(y.column())
 	if y.column() > column {
 		y.stop(y.i, y.lineEnd(y.i), "check the indentation", "this line is indented by %d; the list or mapping that it would belong to by %d", y.column(), column)
 	}
@@ -360,8 +368,11 @@ func (y *yamlReader) blockMapping(column int, first *Node, p properties) *Node {
 // explicitEntry reads "? key" and, if it follows, ": value".
 func (y *yamlReader) explicitEntry(column int) (key, value *Node) {
 	y.i++
-	d := draft{node: y.blockNode(column, true, false), whole: true}
-	key = y.asKey(d, properties{})
+	key = y.blockNode(column, true, false)
+	y.problems = slices.DeleteFunc(y.problems, func(p Problem) bool {
+		return p.Warning && p.Span == key.Span() // what is said of values
+	})
+	key = y.asKey(draft{node: key, whole: true}, properties{})
 	if y.another(column) && y.at(':') {
 		y.i++
 		return key, y.blockNode(column, true, true)
@@ -386,7 +397,7 @@ func (y *yamlReader) blockKey() *Node {
 		y.stop(y.i, y.i+1, "", "expected a key before the colon")
 	case c == '[' || c == '{':
 		node := y.flowCollection(p)
-		y.stop(node.Start, node.End, "a key is text", "expected a key, found %s", node.Kind)
+		y.stop(node.Start, node.End, keyIsText, "expected a key, found %s", node.Kind)
 	}
 	d := y.atom(0, true)
 	if y.line != line {
