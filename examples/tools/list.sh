@@ -6,12 +6,13 @@ if [ -z "$ending" ]; then
 	exit 2
 fi
 
-# Names that would need escaping in JSON are left out.
-separator=
-printf '['
+names=
 for file in *."$ending"; do
-	case $file in *[!A-Za-z0-9._-]*) continue ;; esac
-	printf '%s"%s"' "$separator" "$file"
-	separator=', '
+	case $file in *[!A-Za-z0-9._-]*) continue ;; esac # would need escaping in JSON, or is the pattern itself
+	names="$names, \"$file\""
 done
-printf ']\n'
+if [ -z "$names" ]; then
+	echo "list: no file here ends in .$ending" >&2
+	exit 1
+fi
+printf '[%s]\n' "${names#, }"

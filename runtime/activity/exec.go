@@ -90,13 +90,22 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, output []b
 		return Result{Route: -1}, f
 	}
 	if !p.cmd.ProcessState.Success() {
-		return fail(CodeError, "ended with %s", p.ending())
+		return Result{Route: -1}, &Failure{Code: CodeError, Message: x.died(p, stderr), Details: p.details(stderr)}
 	}
 	value, err := decode(output, maxDepth, x.hide)
 	if err != nil {
 		return fail(CodeBadOutput, "must write exactly one JSON value to stdout: %v%s", err, x.excerpt(output))
 	}
 	return route(value, r, x.name, saying(stderr))
+}
+
+// died says how the program ended by itself, and what it said last: mostly
+// that is all that a person wants to know, so nothing stands between.
+func (x *program) died(p *process, stderr string) string {
+	if stderr == "" {
+		return fmt.Sprintf("activity %q failed (%s) and wrote nothing to stderr", x.name, p.ending())
+	}
+	return fmt.Sprintf("activity %q failed (%s): %s", x.name, p.ending(), oneLine(stderr))
 }
 
 // excerpt shows how a bad output begins.

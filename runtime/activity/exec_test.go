@@ -140,7 +140,11 @@ func TestExecFailure(t *testing.T) {
 
 	s = openOne(t, execDef(helper("fail", "1", "")...), Options{})
 	_, err = s.Run(background, "act", Request{})
-	failure(t, err, CodeError, "exit status 1", "wrote nothing to stderr")
+	failure(t, err, CodeError, `activity "act" failed (exit status 1) and wrote nothing to stderr`)
+
+	s = openOne(t, execDef(helper("fail", "2", "disk: no such path\n")...), Options{})
+	_, err = s.Run(background, "act", Request{})
+	failure(t, err, CodeError, `activity "act" failed (exit status 2): disk: no such path`)
 
 	s = openOne(t, execDef("obelus-no-such-program"), Options{})
 	_, err = s.Run(background, "act", Request{})

@@ -157,5 +157,7 @@ func saying(stderr string) string {
 	if stderr == "" {
 		return "; it wrote nothing to stderr"
 	}
-	return "; the end of its stderr: " + strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(stderr)
+	return "; the end of its stderr: " + oneLine(stderr)
 }
+
+func oneLine(s string) string { return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(s) }
