@@ -121,7 +121,7 @@ func wordByte(c byte) bool {
 
 var shapes = map[Kind][2]string{
 	Call: {"[", "]"}, Effect: {"[", "]"}, Latent: {"[", "]"}, Folded: {"[[", "]]"}, Missing: {"(", ")"},
-	Path: {"[/", "/]"}, Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
+	Path: {"(", ")"}, Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
 }
 
 func (n *Node) mermaid(sizes labelSizes) string {

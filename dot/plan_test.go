@@ -103,8 +103,20 @@ func draw(t *testing.T, name string, v View) {
 	})
 	t.Run("mermaid", func(t *testing.T) {
 		d := mermaid(t, v.Mermaid())[0]
-		if d.Error != "" || len(d.Nodes)-len(d.notes()) != len(v.Nodes) || len(d.Edges) != len(v.Edges) {
-			t.Errorf("%d nodes and %d edges drawn, not %d and %d: %s", len(d.Nodes), len(d.Edges), len(v.Nodes), len(v.Edges), d.Error)
+		edges := len(v.Edges)
+		for _, e := range v.Edges {
+			if e.From == e.To {
+				edges += 2 // Mermaid draws an edge back to its node in three pieces
+			}
+		}
+		nodes := 0
+		for _, n := range v.Nodes {
+			if _, ok := d.Nodes[n.ID]; ok {
+				nodes++
+			}
+		}
+		if d.Error != "" || nodes != len(v.Nodes) || d.Links != edges {
+			t.Errorf("%d nodes and %d edges drawn, not %d and %d: %s", nodes, d.Links, len(v.Nodes), edges, d.Error)
 		}
 	})
 }
@@ -324,7 +336,7 @@ func TestFocusAndDepth(t *testing.T) {
 	if len(v.Notes) != 1 || v.Notes[0] != `5 of 24 calls: those near "c2_0"` {
 		t.Errorf("notes are %q", v.Notes)
 	}
-	if v = FromPlan(p, nil, Options{Focus: "c2_0", Depth: 2}); len(v.Nodes) != 5+3+3+2+2 {
+	if v = FromPlan(p, nil, Options{Focus: "c2_0", Depth: 2}); len(v.Nodes) != 1+4+2+3+3 {
 		t.Errorf("two steps reach %q", nodes(v))
 	}
 	if v = FromPlan(p, nil, Options{Focus: "nobody"}); len(v.Nodes) != 24 || !strings.Contains(v.Notes[0], `no call is named "nobody"`) {

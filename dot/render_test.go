@@ -58,6 +58,7 @@ type drawn struct {
 	Name, Error, Title string
 	Nodes, HTML        map[string]string
 	Edges, Frames      []string
+	Links              int
 	Tags, Attributes   []string
 }
 
@@ -236,7 +237,7 @@ func parseSVG(t *testing.T, text string) svgPage {
 // from it.
 func TestMermaidDrawsEveryLabel(t *testing.T) {
 	t.Parallel()
-	texts := batches(append(randomTexts(90), hostile...))
+	texts := batches(append(randomTexts(40), hostile...))
 	var jobs []string
 	for _, batch := range texts {
 		jobs = append(jobs, labelled(batch...).mermaid(labelSizes{maxLabel, maxDetail, maxLabel}))

@@ -1,7 +1,8 @@
 // Draws Mermaid texts with the real library in a document without a browser.
 // The one argument is the folder that has node_modules. Each line of standard
 // input is {"name", "text"}; for each there is a line out: {"name", "error"} or
-// {"name", "title", "nodes": {id: text}, "html": {id: markup}, "edges": [text], "foreign": [tags]}.
+// {"name", "title", "nodes": {id: text}, "html": {id: markup}, "edges": [text], "links": the lines drawn,
+// "frames": [text], "tags": every element, "attributes": those that could act}.
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { resolve } from 'node:path';
@@ -17,10 +18,26 @@ for (const name of ['Element', 'HTMLElement', 'SVGElement', 'Node', 'DOMParser',
   if (!(name in globalThis)) globalThis[name] = window[name];
 }
 
-// There is no layout engine: sizes are guessed from the text.
+// There is no layout engine: text is as wide as its characters, shapes are as
+// large as their coordinates say, and groups as large as the largest in them.
 function box() {
-  const width = 8 * ((this.textContent || '').length + 2);
-  return { x: 0, y: 0, width, height: 20, top: 0, left: 0, right: width, bottom: 20 };
+  let width = 8 * ((this.textContent || '').length + 2), height = 20;
+  const numbers = (this.getAttribute('points') ?? this.getAttribute('d') ?? '').match(/-?\d+(\.\d+)?/g)?.map(Number);
+  if (numbers?.length > 3) {
+    const span = (list) => Math.max(...list) - Math.min(...list);
+    width = span(numbers.filter((_, i) => i % 2 === 0));
+    height = span(numbers.filter((_, i) => i % 2 === 1));
+  } else if (this.tagName === 'rect') {
+    width = Number(this.getAttribute('width'));
+    height = Number(this.getAttribute('height'));
+  } else if (this.tagName === 'g') {
+    for (const child of this.children) {
+      const inner = box.call(child);
+      width = Math.max(width, inner.width);
+      height = Math.max(height, inner.height);
+    }
+  }
+  return { x: -width / 2, y: -height / 2, width, height, top: 0, left: 0, right: width, bottom: height };
 }
 window.SVGElement.prototype.getBBox = box;
 window.SVGElement.prototype.getComputedTextLength = function () { return box.call(this).width; };
@@ -51,7 +68,7 @@ async function draw({ name, text }) {
   const frames = [...page.querySelectorAll('g.cluster .cluster-label')].map((e) => e.textContent);
   const tags = [...new Set([...page.querySelectorAll('svg *')].map((e) => e.tagName.toLowerCase()))].sort();
   const attributes = [...page.querySelectorAll('svg *')].flatMap((e) => e.getAttributeNames()).filter((a) => a.startsWith('on') || a === 'href' || a === 'src');
-  return { name, title: page.querySelector('.flowchartTitleText')?.textContent ?? '', nodes, html, edges, frames, tags, attributes };
+  return { name, title: page.querySelector('.flowchartTitleText')?.textContent ?? '', nodes, html, edges, links: page.querySelectorAll('path.flowchart-link').length, frames, tags, attributes };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
