@@ -4,5 +4,6 @@ package activity
 
 import "os/exec"
 
-// awaitEnd waits until the program has ended.
+// awaitEnd waits until the program has ended. It reaps it, for want of a way
+// not to that all systems share; its group's id may then be anyone's.
 func awaitEnd(cmd *exec.Cmd) { cmd.Wait() }
