@@ -206,7 +206,8 @@ const maxUnordered = 10_000
 
 // orderWrites finds how the graph orders the calls that may write overlapping
 // paths: of an ordered pair the later waits for the earlier (S8.2), an unordered
-// pair is kept for those who judge it.
+// pair is kept for those who judge it. How long a list is decides where an item
+// may go, so one that writes into a list waits as if it wrote the list.
 func (c *compilation) orderWrites() {
 	p := c.plan
 	var of []int32
@@ -225,13 +226,13 @@ func (c *compilation) orderWrites() {
 		failure := call.FailureRoute()
 		for alternative, route := range call.Output {
 			for _, path := range route {
-				for _, w := range writersBetween(p.writers.overlapping(path.ID), of[from], of[to-1]) {
+				for _, w := range writersBetween(p.writers.overlapping(p.Paths.list(path.ID)), of[from], of[to-1]) {
 					switch {
 					case w.Call == i:
 					case set.has(from, place[w.Call]):
 						call.Waits = append(call.Waits, w.Call)
-					case w.Failure && alternative == failure, p.Graph.rank[w.Call] < 0, p.Graph.rank[w.Call] > p.Graph.rank[i]:
-					default:
+					case w.Failure && alternative == failure, !p.Paths.Overlap(w.Path, path.ID):
+					case p.Graph.rank[w.Call] >= 0 && p.Graph.rank[w.Call] < p.Graph.rank[i]:
 						p.noteUnordered(call, path, p.Calls[w.Call], w.Path)
 					}
 				}
@@ -272,11 +273,12 @@ func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB PathID) {
 	p.Unordered = append(p.Unordered, pair)
 }
 
-// sharesPaths tells whether any other call may write what this one may write.
+// sharesPaths tells whether any other call may write what this one may write, or
+// into the same list.
 func (p *Plan) sharesPaths(call *Call) bool {
 	for _, route := range call.Output {
 		for _, path := range route {
-			if list := p.writers.callsOver(path.ID); len(list) > 1 {
+			if list := p.writers.callsOver(p.Paths.list(path.ID)); len(list) > 1 {
 				return true
 			}
 		}

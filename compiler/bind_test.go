@@ -80,7 +80,7 @@ calls:
 `, "b †state.x ← a c start\n"},
 		{"S6.1 a prefix either way, indexes and quoted keys apart", `
 calls:
-- {_id: a, _tool: t, _outputPath: list[0]}
+- {_id: a, _tool: t, _outputPath: 'list[0]'}
 - {_id: b, _tool: t, _outputPath: 'list["0"]'}
 - {_id: c, _tool: t, one: †state.list.0, key: '†state.list["0"]', all: †state.list}
 `, "c †state.list[0] ← a\nc †state.list[\"0\"] ← b\nc †state.list ← a b\n"},

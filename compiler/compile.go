@@ -20,6 +20,9 @@ type Options struct {
 	// Name is the document's own path from the workspace root: imports are
 	// relative to its folder.
 	Name string
+	// Show is how findings name a file of the workspace to people, given its
+	// path from the root. Without it that path is shown.
+	Show func(name string) string
 	// Activities are further files of activities, the later over the earlier,
 	// and all over the document's own (S2.3).
 	Activities []*source.File

@@ -194,7 +194,11 @@ func (c *compilation) importFile(item *source.Node, dir string) {
 			help("imports are relative to the file that names them")
 		return
 	}
-	root := c.parse(source.NewFile(name, text))
+	shown := name
+	if c.options.Show != nil {
+		shown = c.options.Show(name)
+	}
+	root := c.parse(source.NewFile(shown, text))
 	if root == nil {
 		return
 	}

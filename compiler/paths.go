@@ -89,6 +89,17 @@ func (t *PathTable) Kind(id PathID) string {
 	return t.nodes[id].segment.Key
 }
 
+// list is the outermost list that a path leads into, or the path itself.
+func (t *PathTable) list(id PathID) PathID {
+	found := id
+	for ; id > RootPath; id = t.nodes[id].parent {
+		if t.nodes[id].segment.IsIndex {
+			found = t.nodes[id].parent
+		}
+	}
+	return found
+}
+
 // Below calls f for id and every path below it, in no particular order, until
 // f returns false.
 func (t *PathTable) Below(id PathID, f func(PathID) bool) bool {

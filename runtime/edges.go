@@ -1,5 +1,7 @@
 package runtime
 
+import "maps"
+
 // indexHeap is a heap of calls: the earliest-listed comes out first.
 type indexHeap []int32
 
@@ -48,27 +50,11 @@ func (e *edges) list(n int) adjacency {
 	return a
 }
 
-// over lays one value over another, key by key at the top.
-func over(under any, on map[string]any) any {
+// over lays one object over another, key by key at the top.
+func over(under any, on map[string]any) map[string]any {
+	out := map[string]any{}
 	base, _ := under.(map[string]any)
-	if len(base) == 0 && len(on) == 0 {
-		if under == nil && on == nil {
-			return nil
-		}
-	}
-	out := make(map[string]any, len(base)+len(on))
-	for key, value := range base { // order doesn't matter: a copy
-		out[key] = value
-	}
-	for key, value := range on {
-		out[key] = value
-	}
+	maps.Copy(out, base)
+	maps.Copy(out, on)
 	return out
-}
-
-func anyObject(m map[string]any) any {
-	if m == nil {
-		return nil
-	}
-	return m
 }

@@ -144,7 +144,7 @@ func (l *Log) resolveSimple(id, from compiler.PathID, visible func(call int) boo
 }
 
 // visible gathers the messages on a set of paths that may be seen, in the order
-// in which they count. Of failure records that overlap, that of the call listed
+// in which they count. Of failure records on one path, that of the call listed
 // first stands (S5.8).
 func (l *Log) visible(set *PathSet, visible func(call int) bool) []*Message {
 	var places []int32
@@ -184,7 +184,7 @@ func (l *Log) visible(set *PathSet, visible func(call int) bool) []*Message {
 func (l *Log) yields(m *Message, places []int32) bool {
 	return slices.ContainsFunc(places, func(at int32) bool {
 		o := &l.messages[at]
-		return o.Failure && o.Call < m.Call && l.plan.Paths.Overlap(o.Path, m.Path)
+		return o.Failure && o.Call < m.Call && o.Path == m.Path
 	})
 }
 

@@ -76,11 +76,7 @@ func New(v *analyzer.Verified, o Options) *Machine {
 	if m.parallel == 0 {
 		m.parallel = p.Limits.Parallel
 	}
-	m.log = newLog(p, map[string]any{
-		"input": over(p.Input, o.Input),
-		"state": over(p.State, o.State),
-		"data":  anyObject(p.Data),
-	})
+	m.log = newLog(p, map[string]any{"input": over(p.Input, o.Input), "state": over(p.State, o.State), "data": over(any(p.Data), nil)})
 	if p.StateSchema != nil {
 		m.schemas = map[compiler.PathID]*schema.Schema{}
 	}

@@ -44,9 +44,8 @@ func readPlan(doc map[string]any) *planModel {
 	if limits, ok := doc["limits"].(map[string]any); ok {
 		p.parallel = number(limits["parallel"])
 	}
-	uses := map[string]int{}
 	for i, item := range doc["calls"].([]any) {
-		c := readCall(i, item.(map[string]any), uses)
+		c := readCall(i, item.(map[string]any))
 		c.tool, _ = p.tools[item.(map[string]any)["_tool"].(string)].(map[string]any)
 		p.calls = append(p.calls, c)
 	}
@@ -70,11 +69,10 @@ func readPlan(doc map[string]any) *planModel {
 	return p
 }
 
-func readCall(place int, item map[string]any, uses map[string]int) *callModel {
+func readCall(place int, item map[string]any) *callModel {
 	tool := item["_tool"].(string)
-	uses[tool]++
 	c := &callModel{
-		place: place, name: fmt.Sprintf("%s#%d", tool, uses[tool]), params: map[string]any{},
+		place: place, name: fmt.Sprintf("%s#%d", tool, place+1), params: map[string]any{},
 		when: item["_when"], method: "set", attempts: 1, after: map[int]bool{},
 	}
 	if id, ok := item["_id"].(string); ok {

@@ -32,7 +32,8 @@ import (
 //   - A call that `once` rejects isn't validated any more.
 //   - Under `once` a result that its activity sends to the failure route is a
 //     runtime error when something stands there (S5.4).
-//   - Fallbacks within a fallback are one chain.
+//   - A fallback in parentheses is an operand like any other: the null that it
+//     may end in isn't there for the one around it.
 
 // Outcome is what a run of the model came to.
 type Outcome struct {
@@ -64,8 +65,8 @@ const (
 )
 
 // interpret runs a document's plan; order decides which running activity ends
-// next, and nothing else. Calls without `_id` are known as tool#k, the kth call
-// of that tool. It panics on a document that the model can't read.
+// next, and nothing else. A call without `_id` is known by its tool and its
+// place in the list, from 1 (S3.2). It panics on a document that the model can't read.
 func interpret(doc map[string]any, act behaviour, order *rand.Rand) Outcome {
 	return (&model{plan: readPlan(doc), act: act}).run(order)
 }
@@ -514,6 +515,32 @@ func (m *model) read(r reference, reader int) resolved {
 	if !m.allSettled(writers) {
 		return resolved{pending: true}
 	}
-	value, there := valueAt(m.view(func(i int) bool { return m.nosy || writers[i] }), r.path)
+	value, there := m.valueOf(r.path, func(i int) bool { return m.nosy || writers[i] })
 	return resolved{value: value, absent: !there}
+}
+
+// valueOf is the value at a path from newest to oldest: the newest set that
+// covers the path ends the search, and the messages after it are applied to
+// its value (S5.3).
+func (m *model) valueOf(p statePath, of func(call int) bool) (any, bool) {
+	messages := m.inOrder(of)
+	base, there := valueAt(m.plan.state, p)
+	for i, msg := range slices.Backward(messages) {
+		if msg.method == "set" && len(msg.path) <= len(p) && overlap(msg.path, p) {
+			base, there = valueAt(msg.value, p[len(msg.path):])
+			messages = messages[i+1:]
+			break
+		}
+	}
+	if slices.ContainsFunc(messages, func(msg message) bool { return len(msg.path) < len(p) && overlap(msg.path, p) }) {
+		return valueAt(m.view(of), p) // what is patched above the path needs the whole
+	}
+	for _, msg := range messages {
+		if overlap(msg.path, p) {
+			if next, ok := written(base, msg.path[len(p):], msg.method, msg.value); ok {
+				base, there = next, true
+			}
+		}
+	}
+	return base, there
 }

@@ -156,21 +156,13 @@ func (r *reader) gate() *formula {
 	return joined(gateExpression, operands)
 }
 
-// joined makes one chain of operands, and of a chain within the chain: a || (b || c)
-// is a || b || c, so that a literal ends either in the same way.
+// joined is a chain of operands; one alone is itself. What stands in
+// parentheses is an operand: a null that it comes to isn't there (S4.3).
 func joined(kind expressionKind, operands []*formula) *formula {
 	if len(operands) == 1 {
 		return operands[0]
 	}
-	chain := &formula{kind: kind}
-	for _, operand := range operands {
-		if operand.kind == kind {
-			chain.operands = append(chain.operands, operand.operands...)
-		} else {
-			chain.operands = append(chain.operands, operand)
-		}
-	}
-	return chain
+	return &formula{kind: kind, operands: operands}
 }
 
 func (r *reader) atom() *formula {

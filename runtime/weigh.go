@@ -133,9 +133,33 @@ func (m *Machine) admit(call *compiler.Call, value any, named int) (int, *Failur
 	}
 	route := named
 	if route < 0 {
-		route = max(0, slices.IndexFunc(call.Output, func(r compiler.Route) bool { return m.unfit(call, r, call.Method, value) == nil }))
+		route = max(0, slices.IndexFunc(call.Output, func(r compiler.Route) bool { return m.accepts(call, r, value) }))
+	}
+	if m.plan.Writes == compiler.Once {
+		for _, path := range call.Output[route] { // only where the activity itself names the failure route
+			if m.occupied(path.ID, func(*Message) bool { return true }) {
+				return 0, badOutput("%s is written already, and a path is written once", m.plan.Paths.String(path.ID))
+			}
+		}
 	}
 	return route, m.unfit(call, call.Output[route], call.Method, value)
+}
+
+// accepts tells whether the state schema has nothing against a value on any path
+// of a route. Whether there is a place for it is another question, and not one
+// that chooses.
+func (m *Machine) accepts(call *compiler.Call, route compiler.Route, value any) bool {
+	return !slices.ContainsFunc(route, func(path compiler.Path) bool {
+		s := m.schemaAt(path.ID)
+		if s == nil {
+			return false
+		}
+		written, err := value, error(nil)
+		if call.Method != compiler.Set {
+			written, err = m.preview(call, path.ID, call.Method, value)
+		}
+		return err == nil && !s.Accepts(written)
+	})
 }
 
 func badOutput(format string, args ...any) *Failure {
