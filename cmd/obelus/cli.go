@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}()
 	root := c.rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // nil would mean the process's own
 	err := root.ExecuteContext(ctx)
 	var ended ending
 	switch {

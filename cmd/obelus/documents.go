@@ -161,6 +161,7 @@ func (r *reading) options(c *cli, name string) (o compiler.Options, dir string, 
 		}
 	}
 	o = compiler.Options{Name: filepath.ToSlash(relative), Limits: r.limits, Open: workspace{dir, r.limits}.open}
+	o.Show = func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	for _, extra := range r.activities {
 		text, err := r.text(c, extra)
 		if err != nil {

@@ -87,15 +87,29 @@ func (e *events) about(at time.Duration, c runtime.Command) callEvent {
 }
 
 func (e *events) end(o *runtime.Outcome) error {
-	errors := o.Errors
-	if errors == nil {
-		errors = []runtime.CallError{}
-	}
-	e.write(endEvent{Event: "end", Status: o.Status, Reason: orNull(o.Reason), Output: o.Output, State: o.State, Calls: o.Counts, Errors: errors})
+	e.write(endEvent{
+		Event: "end", Status: o.Status, Reason: orNull(o.Reason), Output: o.Output, State: stateOf(o), Calls: o.Counts, Errors: listed(o.Errors),
+	})
 	return e.err
 }
 
 func (e *events) abandon() {}
+
+// stateOf is a run's last state: an object even when nothing was written.
+func stateOf(o *runtime.Outcome) any {
+	if o.State == nil {
+		return map[string]any{}
+	}
+	return o.State
+}
+
+// listed is a list that JSON shows as one, also when it is empty.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
 
 func orNull(text string) *string {
 	if text == "" {

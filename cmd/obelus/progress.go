@@ -97,16 +97,16 @@ func (p *progress) above(call int, mark, words string) {
 	if since, ok := p.since[call]; ok {
 		took = p.style.faint(fmt.Sprintf("%6s", short(p.at-since)))
 	}
-	room := max(20, p.width-p.names-14)
-	p.print("  %s %s %s  %s\n", mark, pad(name, p.names), took, cut(words, room))
+	p.print("  %s %s %s  %s\n", mark, pad(name, p.names), took, words)
 }
 
-// settled says in a mark and a few words how a call settled.
+// settled says in a mark and a few words how a call settled: results are cut
+// to the line, trouble never is.
 func (p *progress) settled(c runtime.Command) (mark, words string) {
 	s := c.Settlement
 	switch s.Status {
 	case runtime.Done:
-		return p.style.green("✓"), brief(s.Output)
+		return p.style.green("✓"), cut(brief(s.Output), max(20, p.width-p.names-14))
 	case runtime.Failed:
 		words = diag.Escape("failed: " + s.Failure.Message)
 		if s.Failure.Code != "error" {
@@ -239,7 +239,7 @@ func (p *progress) end(o *runtime.Outcome) error {
 	if len(p.status) > 0 {
 		p.print("\n")
 	}
-	if p.plan.Output != nil && o.Status != "stopped" {
+	if o.Output != nil && o.Status != "stopped" {
 		p.print("%s\n\n", display(o.Output))
 	}
 	for _, e := range o.Errors {

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -74,6 +75,10 @@ func (c *cli) sound(name string, reading *reading, format string) (compiled, err
 }
 
 func (c *cli) run(ctx context.Context, p compiled, o local.Options, confirm, format string) error {
+	if err := local.Runnable(p.plan); err != nil {
+		message, help, _ := strings.Cut(err.Error(), "; ")
+		return troubled("%s", message).advise("%s", help)
+	}
 	set, err := activity.Open(p.located(), nil, activity.Options{})
 	if err != nil {
 		return troubled("the plan can't be run: %v", err)

@@ -228,8 +228,8 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: orNull(s.Outcome.Reason),
 		Makespan: inMilliseconds(s.Makespan), CriticalPath: r.names(s.CriticalPath), LowerBound: inMilliseconds(s.LowerBound),
 		Work: inMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
-		Calls: make([]scenarioCall, len(s.Calls)), Output: s.Outcome.Output, State: s.Outcome.State,
-		Errors: slices.Concat([]runtime.CallError{}, s.Outcome.Errors), Invented: slices.Concat([]string{}, r.madeUp),
+		Calls: make([]scenarioCall, len(s.Calls)), Output: s.Outcome.Output, State: stateOf(s.Outcome),
+		Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp),
 	}
 	for i, call := range s.Calls {
 		e.Calls[i] = scenarioCall{
@@ -307,7 +307,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	}
 	say("")
 	r.timeline(&out, s, style)
-	if r.plan.Output != nil {
+	if s.Outcome.Output != nil {
 		say("\n%s\n%s", style.bold("output"), display(s.Outcome.Output))
 	}
 	if state, ok := s.Outcome.State.(map[string]any); ok && len(state) > 0 {
