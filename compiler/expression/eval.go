@@ -69,6 +69,7 @@ type slot struct {
 	value    any
 	presence Presence
 	known    bool
+	err      error // of a fallback or gate: it fails once its value is asked for
 }
 
 // A scope is one turn of a loop.
@@ -150,25 +151,27 @@ func (m *evaluation) present(n *node) (any, Presence, error) {
 
 // together evaluates nodes that are all needed: one that is absent decides, else
 // one that is pending, else one that fails, so that the outcome doesn't depend
-// on which of them is known first. Without nulls a null is absent. The value
-// is the last one's.
-func (m *evaluation) together(nodes []*node, nulls bool) (last any, p Presence, err error) {
+// on which of them is known first. As atoms of a larger expression they may be
+// null, and fail only where they are used, which may be a branch that isn't
+// taken; as operands of a gate a null is absent. The value is the last one's.
+func (m *evaluation) together(nodes []*node, atoms bool) (last any, p Presence, err error) {
 	pending := false
 	for _, a := range nodes {
 		value, p, failure := m.present(a)
 		switch {
-		case failure != nil:
+		case failure != nil && !atoms:
 			if err == nil {
 				err = failure
 			}
 			continue
-		case p == Absent || p == There && value == nil && !nulls:
+		case failure != nil:
+		case p == Absent || p == There && value == nil && !atoms:
 			return nil, Absent, nil
 		case p == Pending:
 			pending = true
 		}
 		if a.slot >= 0 {
-			m.kept[a.slot] = slot{value, p, true}
+			m.kept[a.slot] = slot{value, p, true, failure}
 		}
 		last = value
 	}
@@ -306,7 +309,7 @@ func (m *evaluation) run(n *node) (any, error) {
 // loop's item or a let. Where it is absent it is null.
 func (m *evaluation) pick(n *node) (any, error) {
 	if n.slot >= 0 {
-		return m.kept[n.slot].value, nil
+		return m.kept[n.slot].value, m.kept[n.slot].err
 	}
 	var last any
 	for _, a := range n.args {

@@ -52,7 +52,7 @@ func wrongArity(name string, least, most, got int) string {
 }
 
 // explain says what is wrong at the token that the parser stopped at.
-func (s *scan) explain(i int, complaint string) (message, help string) {
+func (s *scan) explain(i int, complaint string) (at token, message, help string) {
 	t := s.tokens[i]
 	word := s.text[t.start:t.end]
 	before := ""
@@ -62,53 +62,99 @@ func (s *scan) explain(i int, complaint string) (message, help string) {
 	switch {
 	case strings.Contains(complaint, "integer literal"), strings.Contains(complaint, "float literal"),
 		strings.Contains(complaint, "hex literal"), strings.Contains(complaint, "number"):
-		return quote(word) + " isn't a number", "whole numbers go up to 9007199254740991"
+		return t, quote(word) + " isn't a number", "whole numbers go up to 9007199254740991"
 	case strings.Contains(complaint, "escape"):
-		return "the text has an escape that means no character", "write \\\\ for a backslash"
+		return t, "the text has an escape that means no character", "write \\\\ for a backslash"
 	case strings.Contains(complaint, "arguments"):
-		return "an argument is missing", "write list | filter(.price > 10), for example"
+		return t, "an argument is missing", "write list | filter(.price > 10), for example"
 	case strings.Contains(complaint, "wrap predicate"):
-		return "\";\" can't stand here", "put braces around it: filter({ let x = #; x > 1 })"
+		return t, "\";\" can't stand here", "put braces around it: filter({ let x = #; x > 1 })"
+	}
+	if f := s.callAround(i); f >= 0 {
+		name := s.text[s.tokens[f].start:s.tokens[f].end]
+		if (word == "." || word == "#") && !loops[name] {
+			t = s.tokens[f]
+			return t, unknownFunction(name), helpFunction(name)
+		}
 	}
 	switch word {
+	case ":":
+		if s.inBraces(i) {
+			return t, "\":\" can't stand here", "braces after \"(\" hold a condition; an object stands in parentheses: map(({\"key\": .name}))"
+		}
 	case "=":
-		return "\"=\" compares nothing", "did you mean \"==\"?"
+		return t, "\"=\" compares nothing", "did you mean \"==\"?"
 	case "&":
-		return "\"&\" is no operator", "did you mean and?"
+		return t, "\"&\" is no operator", "did you mean and?"
 	case ";":
-		return "\";\" can't stand here", "an expression is one value"
+		return t, "\";\" can't stand here", "an expression is one value"
 	case "?":
-		return "\"?\" can't stand here", "a choice is written condition ? value : other"
+		return t, "\"?\" can't stand here", "a choice is written condition ? value : other"
 	case "#", ".":
-		return quote(word) + " only stands for an item inside a function such as filter", "write list | map(#.name)"
+		return t, quote(word) + " only stands for an item inside a function such as filter", "write list | map(#.name)"
 	}
 	if before == "|" {
-		return "a function must follow \"|\"", "write list | filter(…); did you mean \"||\", the first value that is there?"
+		return t, "a function must follow \"|\"", "write list | filter(…); did you mean \"||\", the first value that is there?"
 	}
 	if t.kind == tokenWord {
 		switch strings.ToLower(word) {
 		case "or", "and", "not", "in", "matches", "contains", "startswith", "endswith":
 			for _, operator := range []string{"or", "and", "not", "in", "matches", "contains", "startsWith", "endsWith"} {
 				if strings.EqualFold(operator, word) && operator != word {
-					return quote(word) + " is no operator", "did you mean " + operator + "?"
+					return t, quote(word) + " is no operator", "did you mean " + operator + "?"
 				}
 			}
 		case "is", "eq", "equals":
-			return quote(word) + " is no operator", "did you mean \"==\"?"
+			return t, quote(word) + " is no operator", "did you mean \"==\"?"
 		case "xor":
-			return quote(word) + " is no operator", "of two booleans write !="
+			return t, quote(word) + " is no operator", "of two booleans write !="
 		}
 		if near := nearest(word, []string{"contains", "matches", "startsWith", "endsWith"}); near != "" {
-			return quote(word) + " is no operator", "did you mean " + near + "?"
+			return t, quote(word) + " is no operator", "did you mean " + near + "?"
 		}
 	}
 	if i > 0 && t.valueLike() && t.kind != tokenClose && s.tokens[i-1].valueLike() {
-		return "an operator is missing before " + quote(word), "join the two with an operator, such as || or +"
+		return t, "an operator is missing before " + quote(word), "join the two with an operator, such as || or +"
 	}
 	if i > 0 && s.tokens[i-1].kind == tokenOperator && (t.kind == tokenOperator || t.kind == tokenClose) {
-		return "a value is missing between " + quote(before) + " and " + quote(word), ""
+		return t, "a value is missing between " + quote(before) + " and " + quote(word), ""
 	}
-	return quote(word) + " can't stand here", ""
+	return t, quote(word) + " can't stand here", ""
+}
+
+// callAround is the index of the word whose call's arguments hold the i-th
+// token, or -1.
+func (s *scan) callAround(i int) int {
+	open := s.bracketAround(i)
+	if open < 1 || s.text[s.tokens[open].start] != '(' || s.tokens[open-1].kind != tokenWord {
+		return -1
+	}
+	return open - 1
+}
+
+// inBraces tells whether the i-th token stands in braces that are the beginning
+// of an argument.
+func (s *scan) inBraces(i int) bool {
+	open := s.bracketAround(i)
+	if open < 1 || s.text[s.tokens[open].start] != '{' {
+		return false
+	}
+	before := s.text[s.tokens[open-1].start]
+	return before == '(' || before == ','
+}
+
+// bracketAround is the index of the innermost bracket that is open at the i-th
+// token, or -1.
+func (s *scan) bracketAround(i int) int {
+	for j := i - 1; j >= 0; j-- {
+		switch t := s.tokens[j]; {
+		case t.kind == tokenClose:
+			j = t.match
+		case t.kind == tokenOpen:
+			return j
+		}
+	}
+	return -1
 }
 
 // nearest is the name that a word was probably meant to be, or "": at most a

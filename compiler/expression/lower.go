@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -83,7 +84,7 @@ func parse(text string, limits Limits, code bool) (*Expr, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, failure := parser.Parse(s.source)
+	tree, failure := parseTree(s.source)
 	if failure != nil {
 		return nil, s.syntax(failure, limits)
 	}
@@ -99,6 +100,17 @@ func parse(text string, limits Limits, code bool) (*Expr, *Error) {
 	}
 	sort.Strings(l.variables)
 	return &Expr{Text: text, root: root, refs: s.refs, limits: limits, slots: l.slots, locals: l.locals, variables: l.variables}, nil
+}
+
+// parseTree runs the library's parser. The text may be hostile, so a panic of
+// the library is the text's fault and not ours.
+func parseTree(source string) (tree *parser.Tree, failure error) {
+	defer func() {
+		if recover() != nil {
+			failure = errors.New("the parser gave up")
+		}
+	}()
+	return parser.Parse(source)
 }
 
 // A lowering turns the parser's tree into ours.
@@ -224,7 +236,7 @@ func (l *lowering) lower(n ast.Node, depth int) *node {
 		out := &node{op: opObject, start: t.start, end: l.closing(t)}
 		for _, p := range n.Pairs {
 			p := p.(*ast.PairNode)
-			if key := l.token(p.Key); key.kind == tokenReference {
+			if key := l.token(p.Key); isName(p.Key) && key.kind == tokenReference {
 				return l.fail(key.start, key.end, "a key that is computed stands in parentheses", "write {("+l.text[key.start:key.end]+"): …}")
 			}
 			out.args = append(out.args, l.lower(p.Key, depth+1), l.lower(p.Value, depth+1))
@@ -236,6 +248,11 @@ func (l *lowering) lower(n ast.Node, depth int) *node {
 		return l.fail(t.start, t.end, "bytes have no form in JSON", "write a text")
 	}
 	return l.fail(t.start, t.end, "this can't stand in an expression", "")
+}
+
+func isName(n ast.Node) bool {
+	_, ok := n.(*ast.StringNode)
+	return ok
 }
 
 // span sets a node's place to that of what is below it.
@@ -279,7 +296,7 @@ func (l *lowering) identifier(n *ast.IdentifierNode, t token) *node {
 		return &node{op: opLiteral, start: t.start, end: t.end}
 	case l.code && n.Value == "$env":
 		return &node{op: opParams, start: t.start, end: t.end}
-	case l.code && functions[n.Value] == nil && !loops[n.Value]:
+	case l.code: // also a name that a function has: only calls are functions
 		l.variable(n.Value)
 		return &node{op: opVar, name: n.Value, start: t.start, end: t.end}
 	}
@@ -344,7 +361,7 @@ func (l *lowering) binary(n *ast.BinaryNode, depth int) *node {
 	left := l.lower(n.Left, depth)
 	right := l.lower(n.Right, depth+1)
 	for _, a := range []*node{left, right} {
-		if a.op == b.op && (b.op == opFallback || b.op == opGate) {
+		if a.op == b.op && (b.op == opGate || b.op == opFallback && !l.endsInside(a)) {
 			out.args = append(out.args, a.args...)
 		} else {
 			out.args = append(out.args, a)
@@ -366,6 +383,15 @@ func (l *lowering) binary(n *ast.BinaryNode, depth int) *node {
 		out.pattern = p
 	}
 	return out
+}
+
+// endsInside tells whether a fallback stands in parentheses of its own and may
+// end in them with a null, which doesn't end the fallback around it.
+func (l *lowering) endsInside(n *node) bool {
+	if start, _ := l.widen(n.start, n.end); start == n.start {
+		return false
+	}
+	return slices.ContainsFunc(n.args, func(a *node) bool { return a.op == opLiteral && a.value == nil })
 }
 
 // chain lowers a < b < c, which the parser gives as a < b && b < c with one and
@@ -515,13 +541,11 @@ func (s *scan) syntax(failure error, limits Limits) *Error {
 		return tooLarge(s.text, limits)
 	}
 	at := s.offset(f.From)
-	i := s.tokenAt(at)
-	t := s.tokens[i]
 	if strings.Contains(f.Message, "EOF") {
-		t = s.tokens[len(s.tokens)-1]
+		t := s.tokens[len(s.tokens)-1]
 		return fail(t.start, t.end, "the expression ends too early after "+quote(s.text[t.start:t.end]), "a value must follow")
 	}
-	message, help := s.explain(i, f.Message)
+	t, message, help := s.explain(s.tokenAt(at), f.Message)
 	return fail(t.start, t.end, message, help)
 }
 

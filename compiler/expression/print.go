@@ -161,6 +161,9 @@ func (p *printer) binary(n *node) {
 			if comparesSize(n.op) && comparesSize(a.op) || a.op == opChain && comparesSize(n.op) {
 				least++
 			}
+			if n.op == opFallback && a.op == opFallback { // one that ends in its own parentheses
+				least++
+			}
 		}
 		if i > 0 {
 			p.text(" " + name + " ")

@@ -56,3 +56,113 @@ type Type struct {
 	Fields map[string]*Type
 	Open   bool
 }
+
+// kinds are the kinds that a value of the type may have.
+func (t *Type) kinds() KindSet {
+	if t == nil || t.Kinds == 0 {
+		return anything
+	}
+	return t.Kinds
+}
+
+// elem is the type of the items, if the value is a list.
+func (t *Type) elem() *Type {
+	if t == nil {
+		return nil
+	}
+	return t.Elem
+}
+
+// without is the type less some kinds. A type of which nothing is left is one
+// of which nothing is known.
+func (t *Type) without(kinds KindSet) *Type {
+	if t == nil || t.Kinds&kinds == 0 {
+		return t
+	}
+	less := *t
+	if less.Kinds &^= kinds; less.Kinds == 0 {
+		return nil
+	}
+	return &less
+}
+
+// with is the type and some more kinds.
+func (t *Type) with(kinds KindSet) *Type {
+	if t == nil || t.Kinds == 0 || t.Kinds&kinds == kinds {
+		return t
+	}
+	more := *t
+	more.Kinds |= kinds
+	return &more
+}
+
+// maxUnionDepth bounds how deep two types are joined; below it nothing is known.
+const maxUnionDepth = 8
+
+// either is the type of a value that has one of two types.
+func either(a, b *Type, depth int) *Type {
+	if a == b {
+		return a
+	}
+	if a == nil || b == nil || a.Kinds == 0 || b.Kinds == 0 || depth > maxUnionDepth {
+		return nil
+	}
+	out := &Type{Kinds: a.Kinds | b.Kinds}
+	switch {
+	case a.Kinds&Array == 0:
+		out.Elem = b.Elem
+	case b.Kinds&Array == 0:
+		out.Elem = a.Elem
+	default:
+		out.Elem = either(a.Elem, b.Elem, depth+1)
+	}
+	switch {
+	case a.Kinds&Object == 0:
+		out.Fields, out.Open = b.Fields, b.Open
+	case b.Kinds&Object == 0:
+		out.Fields, out.Open = a.Fields, a.Open
+	default:
+		out.Open = a.open() || b.open()
+		out.Fields = make(map[string]*Type, len(a.Fields)+len(b.Fields))
+		for name, field := range a.Fields {
+			if other, both := b.Fields[name]; both {
+				field = either(field, other, depth+1)
+			} else if b.open() {
+				field = nil
+			}
+			out.Fields[name] = field
+		}
+		for name, field := range b.Fields {
+			if _, both := a.Fields[name]; !both {
+				if a.open() {
+					field = nil
+				}
+				out.Fields[name] = field
+			}
+		}
+	}
+	return out
+}
+
+// open tells whether an object may have keys that the type doesn't name.
+func (t *Type) open() bool { return t.Open || t.Fields == nil }
+
+// outside is the type of what leaves an expression: dates and durations do so
+// as strings.
+func (t *Type) outside(depth int) *Type {
+	if t == nil || depth > maxUnionDepth {
+		return nil
+	}
+	out := *t
+	if out.Kinds&(date|duration) != 0 {
+		out.Kinds = out.Kinds&^(date|duration) | String
+	}
+	out.Elem = t.Elem.outside(depth + 1)
+	if t.Fields != nil {
+		out.Fields = make(map[string]*Type, len(t.Fields))
+		for name, field := range t.Fields {
+			out.Fields[name] = field.outside(depth + 1)
+		}
+	}
+	return &out
+}
