@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gowebpki/jcs"
 )
@@ -132,6 +134,8 @@ func (p *Plan) compiled(digest string) map[string]any {
 			read := &p.Reads[r]
 			out[i] = compiledRead{p.Paths.String(read.Path), read.Start, names(read.Writers)}
 		}
+		// The order of the text is a matter of layout.
+		slices.SortStableFunc(out, func(a, b compiledRead) int { return strings.Compare(a.Path, b.Path) })
 		return out
 	}
 	calls := make([]compiledCall, len(p.Calls))
@@ -149,7 +153,7 @@ func (p *Plan) compiled(digest string) map[string]any {
 	}
 	var output []int
 	for r := len(p.Reads) - 1; r >= 0 && p.Reads[r].Call < 0; r-- {
-		output = append([]int{r}, output...)
+		output = append(output, r)
 	}
 	return map[string]any{"calls": calls, "output": reads(output), "order": names(p.Graph.Order()), "digest": digest}
 }

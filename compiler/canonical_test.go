@@ -10,9 +10,9 @@ import (
 // compiled plan gives the same bytes.
 func TestCanonical(t *testing.T) {
 	forms := []struct{ name, text string }{
-		{"a.yaml", "plan: p\ncalls:\n- _tool: t\n  x: †input.n\n  y: 1.0\n  _outputPath: state\n- {_tool: u, z: †state.state}\ninput: {n: 10}\n"},
-		{"b.yaml", "# laid out anew\ninput:\n  \"n\": 10.0\ncalls: [{_outputPath: \"state\", _tool: t, y: 1, x: '†input.n'}, {z: †state.state, _tool: u}]\nplan: p\n"},
-		{"c.json", `{"calls":[{"_tool":"t","x":"\u2020input.n","y":1,"_outputPath":"state"},{"_tool":"u","z":"†state.state"}],"plan":"p","input":{"n":10}}`},
+		{"a.yaml", "plan: p\ncalls:\n- _tool: t\n  x: †input.n\n  w: †input.m\n  y: 1.0\n  _outputPath: state\n- {_tool: u, z: †state.state}\ninput: {n: 10, m: 1}\n"},
+		{"b.yaml", "# laid out anew\ninput:\n  \"n\": 10.0\n  m: 1\ncalls: [{_outputPath: \"state\", w: †input.m, _tool: t, y: 1, x: '†input.n'}, {z: †state.state, _tool: u}]\nplan: p\n"},
+		{"c.json", `{"calls":[{"_tool":"t","x":"\u2020input.n","y":1,"w":"†input.m","_outputPath":"state"},{"_tool":"u","z":"†state.state"}],"plan":"p","input":{"m":1,"n":10}}`},
 	}
 	var bytes, digest string
 	for _, form := range forms {
