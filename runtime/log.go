@@ -372,8 +372,8 @@ func mergeDeep(under, over any) any {
 	base, _ := under.(map[string]any)
 	out := make(map[string]any, len(base)+len(patch))
 	maps.Copy(out, base)
-	for key, value := range patch {
-		out[key] = mergeDeep(out[key], value)
+	for _, key := range slices.Sorted(maps.Keys(patch)) {
+		out[key] = mergeDeep(out[key], patch[key])
 	}
 	return out
 }
