@@ -341,10 +341,21 @@ func (e *bundle) read(label string) {
 	}
 }
 
+// keep names no more than so many labels and counts the others.
+func (e *bundle) keep(n int) {
+	if len(e.labels) > n {
+		e.further += len(e.labels) - n
+		e.labels = e.labels[:n]
+	}
+}
+
 // view is what was built, its edges in the order in which they were begun.
 func (b *builder) view() View {
 	b.v.Edges = make([]Edge, len(b.edges))
 	for i, e := range b.edges {
+		if b.v.Nodes[e.from].Count > 1 || b.v.Nodes[e.to].Count > 1 {
+			e.keep(1) // one path as an example: such edges stand for many
+		}
 		label := strings.Join(e.labels, "\n")
 		if e.further > 0 {
 			label += fmt.Sprintf("\n+%d more", e.further)

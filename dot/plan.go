@@ -47,6 +47,12 @@ func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
 	d.indexFindings()
 	d.focus()
 	level := byCall
+	if d.near == nil && len(p.Calls) > o.MaxNodes {
+		d.withoutPaths()
+		if d.options.Depth == 0 {
+			level = byTool
+		}
+	}
 	for {
 		v := d.draw(level)
 		if len(v.Nodes) <= o.MaxNodes && len(v.Edges) <= o.MaxEdges {
@@ -54,13 +60,20 @@ func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
 		}
 		switch {
 		case d.options.Paths:
-			d.options.Paths = false
-			d.notes = append(d.notes, "too many state paths for nodes of their own: they stand on the edges")
+			d.withoutPaths()
 		case level == coarsest:
 			return v
 		default:
 			level++
 		}
+	}
+}
+
+// withoutPaths gives up on state paths as nodes, and says so.
+func (d *drawing) withoutPaths() {
+	if d.options.Paths {
+		d.options.Paths = false
+		d.notes = append(d.notes, "too many state paths for nodes of their own: they stand on the edges")
 	}
 }
 
@@ -80,6 +93,7 @@ type drawing struct {
 	shown    []int // by group: its node, -1 when it isn't drawn
 	sources  map[string]int
 	paths    map[string]int
+	lost     map[string]int // the nodes of paths that nothing writes
 	output   int
 }
 
@@ -186,7 +200,7 @@ func (d *drawing) draw(level int) View {
 		return part{tool: d.plan.Calls[i].ToolName, calls: 1, alone: level == byCall && d.options.Depth == 0}
 	}, d.layer, level, d.options.Depth)
 	d.b = newBuilder(diag.Escape(d.plan.Name))
-	d.sources, d.paths, d.output = map[string]int{}, map[string]int{}, -1
+	d.sources, d.paths, d.lost, d.output = map[string]int{}, map[string]int{}, map[string]int{}, -1
 
 	d.drawCalls()
 	d.drawReads()
@@ -243,6 +257,9 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	var detail, tooltip []string
 	if c.ID != "" && c.ID != c.ToolName {
 		detail = append(detail, n.Tool)
+	}
+	if latent {
+		detail = append(detail, "a model answers")
 	}
 	if c.Delegate != "" {
 		detail = append(detail, "runs "+diag.Escape(c.Delegate))
@@ -362,11 +379,14 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 	var n Node
 	switch {
 	case d.findsNothing(r):
-		n = Node{Kind: Missing, Label: name, Tooltip: "nothing writes this path"}
-		if len(d.paths) >= maxMissing {
-			n.Label = "more paths that nothing writes"
+		n = Node{Kind: Missing, Label: name, Detail: "nothing writes it"}
+		if r.Path == compiler.RootPath {
+			n.Detail = "there is no such kind"
 		}
-		d.b.edge(d.source(n, d.paths), reader, Data)
+		if _, known := d.lost[name]; !known && len(d.lost) >= maxMissing {
+			n = Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}
+		}
+		d.b.edge(d.source(n, d.lost), reader, Data)
 		return
 	case d.options.Paths:
 		kind := Initial
@@ -457,6 +477,9 @@ func (d *drawing) drawUnread() {
 	read := map[[2]int]bool{} // call, path
 	for i := range d.plan.Reads {
 		r := &d.plan.Reads[i]
+		if r.Call >= 0 && d.of(r.Call) < 0 {
+			continue
+		}
 		for _, w := range r.Writers {
 			for _, route := range d.plan.Calls[w].Output {
 				for _, p := range route {

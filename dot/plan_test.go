@@ -160,6 +160,9 @@ func TestFromFaultyPlan(t *testing.T) {
 		"†state.never -data-> last#5",
 		"†state.nothing -data-> output",
 	})
+	if got := v.Nodes[slices.IndexFunc(v.Nodes, func(n Node) bool { return n.Kind == Missing })].Detail; got != "nothing writes it" {
+		t.Errorf("a missing path says %q", got)
+	}
 	if len(v.Notes) != 1 || !strings.Contains(v.Notes[0], "error OB601: no such activity") {
 		t.Errorf("notes are %q", v.Notes)
 	}
@@ -382,11 +385,21 @@ func TestGraph(t *testing.T) {
 	}
 }
 
+const onceCycle = `
+writes: once
+calls:
+  - {_tool: a, x: †state.f, _outputPath: p}
+  - {_tool: b, _outputPath: p && q}
+  - {_tool: c, x: †state.q, _outputPath: p && r}
+  - {_tool: d, x: †state.r, _outputPath: p && q}
+  - {_tool: e, x: †state.p, _outputPath: f && q}
+`
+
 // The same plan gives the same bytes, every time.
 func TestSameBytes(t *testing.T) {
-	for _, text := range []string{refundPlan, faultyPlan, layered(10, 60), layered(200, 6)} {
+	for _, text := range []string{refundPlan, faultyPlan, layered(10, 60), layered(200, 6), onceCycle} {
 		first := ""
-		for range 5 {
+		for range 8 {
 			p, found := compile(t, "plan.yaml", text)
 			v := FromPlan(p, found, Options{})
 			if s := v.DOT() + v.Mermaid(); first == "" {
@@ -447,6 +460,47 @@ func TestExamples(t *testing.T) {
 	for i, d := range mermaid(t, jobs...) {
 		if d.Error != "" {
 			t.Errorf("%s: %s", files[i/2], d.Error)
+		}
+	}
+}
+
+// Plans that people and models wrote, many of them faulty, are drawn by the
+// real tools: every call is there.
+func TestCorpus(t *testing.T) {
+	folder := filepath.Join("..", "..", "shared", "corpus")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip("the corpus isn't beside the repository")
+	}
+	var jobs, names []string
+	for _, name := range []string{"taskbench.jsonl", "nestful.jsonl", "nestools.jsonl", "mathqa.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			file := source.NewFile(name+".json", []byte(row))
+			file.Row = i + 1
+			p, found := compiler.Compile(file, compiler.Options{})
+			v := FromPlan(p, found, Options{Paths: i%2 > 0})
+			calls := 0
+			for _, n := range v.Nodes {
+				calls += n.Count
+			}
+			if calls != len(p.Calls) || calls == 0 {
+				t.Errorf("%s:%d: %d of %d calls are drawn", name, i+1, calls, len(p.Calls))
+			}
+			if i%61 == 0 {
+				names = append(names, fmt.Sprint(name, ":", i+1))
+				jobs = append(jobs, v.Mermaid())
+				if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
+					t.Errorf("%s:%d: %d of %d nodes are drawn", name, i+1, len(page.nodes), len(v.Nodes))
+				}
+			}
+		}
+	}
+	for i, d := range mermaid(t, jobs...) {
+		if d.Error != "" {
+			t.Errorf("%s: %s", names[i], d.Error)
 		}
 	}
 }

@@ -151,13 +151,19 @@ func (v View) Graph() graph.Graph[int, Node] {
 }
 
 // withoutImplied drops the given edges of order that follow from longer ways
-// through the drawing. In a drawing with a cycle nothing follows from anything,
-// and all stay.
+// through the drawing. In a drawing with a cycle all stay: what follows from
+// what isn't one answer there.
 func (v View) withoutImplied(droppable map[int]bool) View {
 	if len(droppable) == 0 {
 		return v
 	}
-	reduced, err := graph.TransitiveReduction(v.Graph())
+	whole := v.Graph()
+	groups, err := graph.StronglyConnectedComponents(whole)
+	cyclic := len(groups) < len(v.Nodes) || slices.ContainsFunc(v.Edges, func(e Edge) bool { return e.From == e.To })
+	if err != nil || cyclic {
+		return v
+	}
+	reduced, err := graph.TransitiveReduction(whole)
 	if err != nil {
 		return v
 	}
