@@ -1,0 +1,309 @@
+package analyzer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A wish is what a comment of a case wants to see on its line:
+//
+//	# want OB203 info "never there"
+//	# note OB203 "is written here"
+//
+// A want is a finding with that code, severity (the rule's own unless one is
+// named) and message, with the help behind it in parentheses; a note is a
+// related place of one.
+type wish struct {
+	line     int
+	note     bool
+	code     string
+	severity string
+	message  *regexp.Regexp
+}
+
+var (
+	comment = regexp.MustCompile(`#\s*(want|note)\s.*$`)
+	wished  = regexp.MustCompile(`(want|note)?\s*(OB\d{3})(?:\s+(error|warning|info))?(?:\s+"((?:[^"\\]|\\.)*)")?`)
+)
+
+func wishes(t testing.TB, text string) []wish {
+	t.Helper()
+	var all []wish
+	for i, line := range strings.Split(text, "\n") {
+		note := false
+		for _, m := range wished.FindAllStringSubmatch(comment.FindString(line), -1) {
+			if m[1] != "" {
+				note = m[1] == "note"
+			}
+			message, err := regexp.Compile(strings.ReplaceAll(m[4], `\"`, `"`))
+			if err != nil {
+				t.Fatalf("line %d: %v", i+1, err)
+			}
+			all = append(all, wish{i + 1, note, m[2], m[3], message})
+		}
+	}
+	return all
+}
+
+func (w wish) grantedBy(d diag.Diagnostic) bool {
+	if d.Rule.Code != w.code {
+		return false
+	}
+	if w.note {
+		return slices.ContainsFunc(d.Related, func(n diag.Note) bool {
+			return n.Span.From().Line == w.line && w.message.MatchString(n.Message)
+		})
+	}
+	severity := d.Rule.Default.String()
+	if w.severity != "" {
+		severity = w.severity
+	}
+	return d.Span.From().Line == w.line && d.Severity.String() == severity && w.message.MatchString(d.Message+" ("+d.Help+")")
+}
+
+// granted holds findings against wishes: each wish is granted, and each error
+// and warning was wished for. Infos that no wish of the case names are left out.
+func granted(t testing.TB, name, text string, found []diag.Diagnostic) {
+	t.Helper()
+	all := wishes(t, text)
+	for _, w := range all {
+		if !slices.ContainsFunc(found, w.grantedBy) {
+			t.Errorf("%s:%d: %s %s %q isn't there; found:\n%s", name, w.line, w.code, w.severity, w.message, every(found))
+		}
+	}
+	for _, d := range found {
+		if d.Severity == diag.Info && !slices.ContainsFunc(all, func(w wish) bool { return w.code == d.Rule.Code }) {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(w wish) bool { return !w.note && w.grantedBy(d) }) {
+			t.Errorf("%s: nobody wanted %s", name, shown(d))
+		}
+	}
+}
+
+func every(found []diag.Diagnostic) string {
+	var lines []string
+	for _, d := range found {
+		lines = append(lines, "  "+shown(d))
+		for _, n := range d.Related {
+			at := n.Span.From()
+			lines = append(lines, fmt.Sprintf("    %d:%d %s", at.Line, at.Column, n.Message))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestCases goes through testdata: every file of an archive whose name ends in
+// .yaml and has no slash is a plan; the others are there to be imported.
+func TestCases(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("there are no cases: %v", err)
+	}
+	wanted := map[string]bool{}
+	for _, archive := range archives {
+		text, err := os.ReadFile(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := txtar.Parse(text).Files
+		if len(files) == 0 {
+			t.Errorf("%s holds no case", archive)
+		}
+		open := func(name string) ([]byte, error) {
+			for _, f := range files {
+				if f.Name == name {
+					return f.Data, nil
+				}
+			}
+			return nil, os.ErrNotExist
+		}
+		for _, f := range files {
+			if strings.Contains(f.Name, "/") {
+				continue
+			}
+			t.Run(strings.TrimSuffix(filepath.Base(archive), ".txtar")+"/"+strings.TrimSuffix(f.Name, ".yaml"), func(t *testing.T) {
+				text := string(f.Data)
+				plan, found := compiler.Compile(source.NewFile(f.Name, f.Data), compiler.Options{Name: f.Name, Open: open})
+				verified, all := Analyze(plan, found, Config{})
+				granted(t, f.Name, text, all)
+				if (verified == nil) != diag.HasErrors(all) {
+					t.Errorf("verified: %v, errors: %v", verified != nil, diag.HasErrors(all))
+				}
+				for _, w := range wishes(t, text) {
+					wanted[w.code] = true
+				}
+				wellFormed(t, plan.File, all)
+				mended(t, f.Name, text, all, open)
+			})
+		}
+	}
+	for _, r := range rules {
+		if r.Run != nil && !wanted[r.Code] {
+			t.Errorf("no case shows %s %s", r.Code, r.Name)
+		}
+	}
+}
+
+// wellFormed checks what every finding owes its reader (S7).
+func wellFormed(t testing.TB, root *source.File, found []diag.Diagnostic) {
+	t.Helper()
+	for _, d := range found {
+		if !d.Span.Known() || d.Span.Start < 0 || d.Span.End < d.Span.Start || d.Span.End > len(d.Span.File.Text) {
+			t.Errorf("%s is nowhere: %+v", d.Rule.Code, d.Span)
+			continue
+		}
+		if d.Message == "" || strings.HasSuffix(d.Message, ".") || strings.Contains(d.Message, "%!") || strings.Contains(d.Help, "%!") {
+			t.Errorf("a message isn't in form: %s", shown(d))
+		}
+		if d.Help == "" && d.Span.File == root {
+			t.Errorf("a finding doesn't say what to do: %s", shown(d))
+		}
+		words := map[string]bool{}
+		for _, n := range d.Related {
+			at := fmt.Sprint(n.Span.Start, n.Message)
+			if n.Message == "" || !n.Span.Known() || words[at] {
+				t.Errorf("%s has a related place without words of its own: %q", d.Rule.Code, n.Message)
+			}
+			words[at] = true
+		}
+	}
+}
+
+// mended applies the first fix of every finding and looks whether the finding is
+// gone.
+func mended(t testing.TB, name, text string, found []diag.Diagnostic, open func(string) ([]byte, error)) {
+	t.Helper()
+	for _, d := range found {
+		if len(d.Fixes) == 0 || len(d.Fixes[0].Edits) != 1 || d.Span.File.Name != name {
+			continue
+		}
+		edit := d.Fixes[0].Edits[0]
+		changed := text[:edit.Span.Start] + edit.Text + text[edit.Span.End:]
+		plan, first := compiler.Compile(source.NewFile(name, []byte(changed)), compiler.Options{Name: name, Open: open})
+		_, after := Analyze(plan, first, Config{})
+		same := func(all []diag.Diagnostic) int {
+			n := 0
+			for _, x := range all {
+				if x.Rule == d.Rule || x.Rule == diag.Syntax {
+					n++
+				}
+			}
+			return n
+		}
+		if same(after) >= same(found) {
+			t.Errorf("%s: the fix %q doesn't mend %s; then:\n%s", name, edit.Text, shown(d), every(after))
+		}
+	}
+}
+
+// Every rule of S7 that exists is registered, once and in order, and has a page.
+func TestEveryRuleHasItsPlaceAndPage(t *testing.T) {
+	var codes, registered []string
+	for _, r := range diag.Rules {
+		codes = append(codes, r.Code)
+	}
+	for _, r := range Rules() {
+		registered = append(registered, r.Code)
+		if _, ok := Page(r.Code); !ok {
+			t.Errorf("%s %s has no page", r.Code, r.Name)
+		}
+	}
+	if !slices.Equal(codes, registered) {
+		t.Errorf("rules are %v, registered are %v", codes, registered)
+	}
+	files, err := pages.ReadDir("rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != len(diag.Rules) {
+		t.Errorf("there are %d pages for %d rules", len(files), len(diag.Rules))
+	}
+	if _, ok := Page("OB000"); ok {
+		t.Error("a code that doesn't exist has a page")
+	}
+	if text, ok := Page("ob301"); !ok || !strings.HasPrefix(text, "# OB301 cycle") {
+		t.Error("a code in lower case doesn't find its page")
+	}
+}
+
+// S7: of the two plans of every page the first yields the code at the marked
+// line, and the second neither that code nor any error.
+func TestPages(t *testing.T) {
+	for _, r := range diag.Rules {
+		text, _ := Page(r.Code)
+		t.Run(r.Code, func(t *testing.T) {
+			for _, part := range []string{"# " + r.Code + " " + r.Name + "\n", "\n## What it means\n", "\n## Why it matters\n", "\n## A plan that fails\n", "\n## The same plan, mended\n"} {
+				if !strings.Contains(text, part) {
+					t.Errorf("the page lacks %q", part)
+				}
+			}
+			plans := fenced(text)
+			if len(plans) != 2 {
+				t.Fatalf("the page has %d plans", len(plans))
+			}
+			marks := wishes(t, plans[0])
+			if len(marks) == 0 {
+				t.Fatal("no line of the first plan is marked")
+			}
+			_, _, found := judged("failing.yaml", plans[0])
+			for _, w := range marks {
+				if w.code != r.Code || !slices.ContainsFunc(found, w.grantedBy) {
+					t.Errorf("%s isn't found in line %d; found:\n%s", r.Code, w.line, every(found))
+				}
+			}
+			for _, d := range found {
+				if d.Rule.Code != r.Code && d.Severity == diag.Error {
+					t.Errorf("the first plan has another error: %s", shown(d))
+				}
+			}
+			_, verified, found := judged("mended.yaml", plans[1])
+			for _, d := range found {
+				if d.Rule.Code == r.Code || d.Severity > diag.Info {
+					t.Errorf("the mended plan has %s", shown(d))
+				}
+			}
+			if verified == nil {
+				t.Error("the mended plan isn't verified")
+			}
+		})
+	}
+}
+
+// fenced are the plans of a page.
+func fenced(page string) []string {
+	var plans []string
+	for {
+		_, rest, ok := strings.Cut(page, "```yaml\n")
+		if !ok {
+			return plans
+		}
+		plan, after, ok := strings.Cut(rest, "```")
+		if !ok {
+			return plans
+		}
+		plans = append(plans, plan)
+		page = after
+	}
+}
+
+// A document that can't be read has that one finding, and nothing follows from it.
+func TestNothingFollowsFromWhatCannotBeRead(t *testing.T) {
+	for _, text := range []string{"", "calls: [", "calls: {", "a: b: c", "- - -\n  x: [", "{\"calls\": [}", "\x00", "calls:\n\t- x"} {
+		_, verified, found := judged("broken.yaml", text)
+		if verified != nil || len(found) != 1 {
+			t.Errorf("%q: verified %v, found:\n%s", text, verified != nil, every(found))
+		}
+	}
+}
