@@ -9,6 +9,21 @@ var refused = map[string]string{
 	"timezone": "reads the machine's zone files",
 }
 
+// elsewhere are names that other languages have for what is written otherwise
+// here.
+var elsewhere = map[string]string{
+	"length": "len(…)", "lenght": "len(…)", "size": "len(…)",
+	"substring": "a slice, such as x[0:3]", "substr": "a slice, such as x[0:3]", "slice": "a slice, such as x[0:3]",
+	"touppercase": "upper(…)", "toupper": "upper(…)", "tolowercase": "lower(…)", "tolower": "lower(…)",
+	"includes": "x in list, or text contains part", "contains": "text contains part", "some": "any(…)", "every": "all(…)",
+	"parseint": "int(…)", "parsefloat": "float(…)", "number": "float(…)", "str": "string(…)", "tostring": "string(…)",
+	"sqrt": "x ** 0.5", "pow": "x ** y", "mod": "x % y", "avg": "mean(…)", "average": "mean(…)",
+	"unique": "uniq(…)", "distinct": "uniq(…)", "head": "first(…)", "append": "concat(list, [item])", "push": "concat(list, [item])",
+	"coalesce": "a || b", "default": "a || b", "ifnull": "a || b", "exists": "x != null", "isnull": "x == null",
+	"range": "a range, such as 1..10", "foreach": "map(…)", "where": "filter(…)", "select": "map(…)", "fold": "reduce(…)",
+	"json": "toJSON(…)", "stringify": "toJSON(…)",
+}
+
 func unknownFunction(name string) string {
 	if why := refused[name]; why != "" {
 		return quote(name) + " " + why + ", and so isn't available"
@@ -19,6 +34,9 @@ func unknownFunction(name string) string {
 func helpFunction(name string) string {
 	if refused[name] != "" {
 		return "pass the value in as input, or let a tool produce it"
+	}
+	if instead := elsewhere[strings.ToLower(name)]; instead != "" {
+		return "write " + instead
 	}
 	if near := nearest(name, functionNames); near != "" {
 		return "did you mean " + quote(near) + "?"
@@ -54,12 +72,14 @@ func wrongArity(name string, least, most, got int) string {
 // explain says what is wrong at the token that the parser stopped at.
 func (s *scan) explain(i int, complaint string) (at token, message, help string) {
 	t := s.tokens[i]
-	word := s.text[t.start:t.end]
+	word := s.word(i)
 	before := ""
 	if i > 0 {
-		before = s.text[s.tokens[i-1].start:s.tokens[i-1].end]
+		before = s.word(i - 1)
 	}
 	switch {
+	case t.kind == tokenNumber && strings.Count(word, ".") > 1:
+		return t, quote(word) + " isn't a number", "a list of numbers is written [1, 2, 3]"
 	case strings.Contains(complaint, "integer literal"), strings.Contains(complaint, "float literal"),
 		strings.Contains(complaint, "hex literal"), strings.Contains(complaint, "number"):
 		return t, quote(word) + " isn't a number", "whole numbers go up to 9007199254740991"
@@ -71,7 +91,7 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		return t, "\";\" can't stand here", "put braces around it: filter({ let x = #; x > 1 })"
 	}
 	if f := s.callAround(i); f >= 0 {
-		name := s.text[s.tokens[f].start:s.tokens[f].end]
+		name := s.word(f)
 		if (word == "." || word == "#") && !loops[name] {
 			t = s.tokens[f]
 			return t, unknownFunction(name), helpFunction(name)

@@ -208,6 +208,7 @@ func (l *lowering) lower(n ast.Node, depth int) *node {
 	case *ast.BuiltinNode:
 		return l.builtin(n, t, depth)
 	case *ast.PointerNode:
+		t.end += len(n.Name)
 		switch n.Name {
 		case "":
 			return leaf(opItem)
@@ -540,12 +541,12 @@ func (s *scan) syntax(failure error, limits Limits) *Error {
 	if strings.Contains(f.Message, "maximum allowed nodes") {
 		return tooLarge(s.text, limits)
 	}
-	at := s.offset(f.From)
-	if strings.Contains(f.Message, "EOF") {
-		t := s.tokens[len(s.tokens)-1]
+	last := len(s.tokens) - 1
+	if strings.Contains(f.Message, "EOF") && !(last > 0 && s.word(last-1) == "|") {
+		t := s.tokens[last]
 		return fail(t.start, t.end, "the expression ends too early after "+quote(s.text[t.start:t.end]), "a value must follow")
 	}
-	t, message, help := s.explain(s.tokenAt(at), f.Message)
+	t, message, help := s.explain(min(s.tokenAt(s.offset(f.From)), last), f.Message)
 	return fail(t.start, t.end, message, help)
 }
 

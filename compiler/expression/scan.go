@@ -185,6 +185,9 @@ func (s *scan) offset(rune int) int {
 	return int(s.offsets[max(0, min(rune, len(s.offsets)-1))])
 }
 
+// word is the text of the i-th token.
+func (s *scan) word(i int) string { return s.text[s.tokens[i].start:s.tokens[i].end] }
+
 // tokenAt is the index of the last token that begins at or before a byte, or 0.
 func (s *scan) tokenAt(offset int) int {
 	return max(0, sort.Search(len(s.tokens), func(i int) bool { return s.tokens[i].start > offset })-1)
