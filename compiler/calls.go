@@ -217,7 +217,7 @@ func (c *compilation) after(call *Call, n *source.Node) {
 		other := c.ids[item.Text]
 		if other == nil {
 			f := c.report(diag.UnknownCall, item.Span(), "no call has the id %q", item.Text).of(call)
-			if near, ok := nearest(item.Text, slices.Sorted(maps.Keys(c.ids))); ok {
+			if near, ok := c.nearID(item.Text); ok {
 				f.rename(item.Span(), near, item.Style != source.Plain)
 			} else {
 				f.help("give the call that must come first an \"_id\"")
@@ -226,6 +226,14 @@ func (c *compilation) after(call *Call, n *source.Node) {
 		}
 		call.After = append(call.After, other.Index)
 	}
+}
+
+// nearID finds the "_id" that was most likely meant.
+func (c *compilation) nearID(name string) (string, bool) {
+	if c.idNames == nil {
+		c.idNames = NewSuggester(slices.Sorted(maps.Keys(c.ids)))
+	}
+	return c.idNames.Nearest(name)
 }
 
 // outputPath reads where a call's result goes (S5.1).

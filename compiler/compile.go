@@ -80,8 +80,9 @@ type compilation struct {
 	schemas    map[string]any // the document's named schemas
 	outputNode *source.Node
 	ids        map[string]*Call
-	importing  []string // the chain of imports being read, for cycles
-	declares   bool     // the document declares a tool, or somebody does for it
+	idNames    *Suggester // over ids, once all are known
+	importing  []string   // the chain of imports being read, for cycles
+	declares   bool       // the document declares a tool, or somebody does for it
 }
 
 // A definition is a named thing as it stands in a document.
