@@ -10,7 +10,19 @@ import (
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-var long = flag.Int("long", 1, "how many times as many random cases to try")
+var (
+	long     = flag.Int("long", 1, "how many times as many random cases to try")
+	seedFlag = flag.Uint64("seed", 0, "the seed of the random cases; 0 chooses one and prints it")
+)
+
+func chooseSeed(t *testing.T) uint64 {
+	if *seedFlag != 0 {
+		return *seedFlag
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return seed
+}
 
 // compileRaw gives a text to the ordinary validator as it is.
 func compileRaw(t testing.TB, raw any) (*ordinary.Schema, error) {
@@ -67,11 +79,7 @@ func differs(t *testing.T, raw any, values []any) {
 // S2.2, S8.5: the validator agrees with the ordinary one on random schemas of
 // every draft, valid and not, and random values.
 func TestAgreesWithTheOrdinaryValidator(t *testing.T) {
-	seed := rand.Uint64()
-	if *long == 1 {
-		seed = 1
-	}
-	valid := 0
+	seed, valid := chooseSeed(t), 0
 	for i := range uint64(3000 * *long) {
 		g := &generator{r: rand.New(rand.NewPCG(seed, i)), draft: dialects[i%5], refs: i%3 == 0, wild: i%4 == 0}
 		raw := g.root(3)

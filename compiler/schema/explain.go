@@ -448,7 +448,7 @@ func listed(values []any) string {
 		}
 		words = append(words, quote(v))
 	}
-	return choice(words)
+	return either(words)
 }
 
 // describe names a value in few words: scalars as they are, containers by kind.

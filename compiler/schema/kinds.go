@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -44,11 +45,11 @@ func (k Kinds) String() string {
 	add(Array, "an array")
 	add(Object, "an object")
 	add(Null, "null")
-	return choice(words)
+	return either(words)
 }
 
-// choice joins words by commas and a last "or".
-func choice(words []string) string {
+// either joins words by commas and a last "or".
+func either(words []string) string {
 	switch n := len(words); n {
 	case 0:
 		return "nothing"
@@ -221,4 +222,13 @@ func hash(v any, depth int) uint64 {
 		mix(math.Float64bits(f))
 	}
 	return h
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }

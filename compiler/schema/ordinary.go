@@ -164,7 +164,7 @@ func (x *exporter) export(u *unit) any {
 	for i := 0; i < len(nodes); i++ {
 		n := nodes[i]
 		nodes = append(nodes, n.children...)
-		m, ok := walk(doc, n.path()).(map[string]any)
+		m, ok := along(doc, n.path()).(map[string]any)
 		if !ok {
 			continue
 		}
@@ -224,8 +224,8 @@ func (x *exporter) spellOut(n *node, m map[string]any) {
 	}
 }
 
-// walk follows a pointer through plain JSON.
-func walk(doc any, path []string) any {
+// along follows a pointer through plain JSON.
+func along(doc any, path []string) any {
 	for _, token := range path {
 		switch v := doc.(type) {
 		case map[string]any:

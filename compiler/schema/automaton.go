@@ -1,0 +1,419 @@
+package schema
+
+import (
+	"encoding/binary"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+)
+
+// An automaton reads a pattern character by character, as the search for a
+// match anywhere in the text: its states are made as they are reached. It is
+// in state dead when no match can follow, and in state won when one has been.
+type automaton struct {
+	prog   *syntax.Prog
+	states map[string]int
+	list   []autoState
+}
+
+// Before a character is read, an autoState holds the threads of the search and
+// what came before, on which ^, $ and \b depend.
+type autoState struct {
+	threads []uint32
+	before  rune // -1 at the start; else a character of the same sort
+	won     bool
+	next    map[rune]int // by the representative of a class
+	ends    int8         // whether the text may end here: 0 not yet known, 1 match, -1 none
+}
+
+const maxStates = 4_000
+
+// automatonOf builds the automaton of a pattern, or nil where it would be too
+// large.
+func (p *prover) automatonOf(text string) *automaton {
+	if a, ok := p.automata[text]; ok {
+		return a
+	}
+	var a *automaton
+	if parsed, err := syntax.Parse(text, syntax.Perl); err == nil {
+		if prog, err := syntax.Compile(parsed.Simplify()); err == nil && len(prog.Inst) < 5_000 {
+			a = &automaton{prog: prog, states: map[string]int{}}
+			a.intern(nil, -1, false)
+		}
+	}
+	p.automata[text] = a
+	return a
+}
+
+func (a *automaton) intern(threads []uint32, before rune, won bool) int {
+	key := make([]byte, 0, 4*len(threads)+5)
+	if won {
+		threads, before = nil, -2
+	}
+	key = binary.BigEndian.AppendUint32(key, uint32(before))
+	for _, t := range threads {
+		key = binary.BigEndian.AppendUint32(key, t)
+	}
+	if id, ok := a.states[string(key)]; ok {
+		return id
+	}
+	id := len(a.list)
+	a.states[string(key)] = id
+	a.list = append(a.list, autoState{threads: threads, before: before, won: won, next: map[rune]int{}})
+	return id
+}
+
+// sort reduces a character to one that ^, $ and \b can't tell from it.
+func sortOf(r rune) rune {
+	switch {
+	case r == '\n':
+		return '\n'
+	case syntax.IsWordChar(r):
+		return 'a'
+	}
+	return ' '
+}
+
+// closure follows what takes no character, under the assertions that hold
+// between two characters; it tells whether a match is complete.
+func (a *automaton) closure(threads []uint32, before, after rune) (closed []uint32, matched bool) {
+	flags := syntax.EmptyOpContext(before, after)
+	seen := map[uint32]bool{}
+	stack := append(slices.Clone(threads), uint32(a.prog.Start)) // a match may begin anywhere
+	for len(stack) > 0 {
+		pc := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[pc] {
+			continue
+		}
+		seen[pc] = true
+		switch inst := &a.prog.Inst[pc]; inst.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			stack = append(stack, inst.Out, inst.Arg)
+		case syntax.InstCapture, syntax.InstNop:
+			stack = append(stack, inst.Out)
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(inst.Arg)&^flags == 0 {
+				stack = append(stack, inst.Out)
+			}
+		case syntax.InstMatch:
+			matched = true
+		case syntax.InstFail:
+		default:
+			closed = append(closed, pc)
+		}
+	}
+	return closed, matched
+}
+
+// step reads one character in a state.
+func (a *automaton) step(state int, r rune) int {
+	s := &a.list[state]
+	if s.won {
+		return state
+	}
+	if to, ok := s.next[r]; ok {
+		return to
+	}
+	closed, matched := a.closure(s.threads, s.before, r)
+	var threads []uint32
+	if !matched {
+		for _, pc := range closed {
+			inst := &a.prog.Inst[pc]
+			if inst.MatchRune(r) && !slices.Contains(threads, inst.Out) {
+				threads = append(threads, inst.Out)
+			}
+		}
+		slices.Sort(threads)
+	}
+	to := a.intern(threads, sortOf(r), matched)
+	a.list[state].next[r] = to
+	return to
+}
+
+// ends tells whether the pattern matches a text that ends in a state.
+func (a *automaton) ends(state int) bool {
+	s := &a.list[state]
+	if s.won {
+		return true
+	}
+	if s.ends == 0 {
+		_, matched := a.closure(s.threads, s.before, -1)
+		if s.ends = -1; matched {
+			s.ends = 1
+		}
+	}
+	return s.ends > 0
+}
+
+// bounds adds the places between characters that the pattern tells apart: each
+// number begins a new class.
+func (a *automaton) bounds(add func(rune)) {
+	for i := range a.prog.Inst {
+		inst := &a.prog.Inst[i]
+		switch inst.Op {
+		case syntax.InstEmptyWidth:
+			for _, r := range []rune{'\n', '\n' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1} {
+				add(r)
+			}
+		case syntax.InstRune1:
+			add(inst.Rune[0])
+			add(inst.Rune[0] + 1)
+		case syntax.InstRuneAnyNotNL:
+			add('\n')
+			add('\n' + 1)
+		case syntax.InstRune:
+			if len(inst.Rune) == 1 { // one character, perhaps in either case
+				r := inst.Rune[0]
+				for f := r; ; {
+					add(f)
+					add(f + 1)
+					if f = unicode.SimpleFold(f); f == r {
+						break
+					}
+				}
+				continue
+			}
+			for j := 0; j+1 < len(inst.Rune); j += 2 {
+				add(inst.Rune[j])
+				add(inst.Rune[j+1] + 1)
+			}
+		}
+	}
+}
+
+// alphabet is one character for every class that the automata and the excluded
+// words tell apart, the most readable first.
+func alphabet(automata []*automaton, words []string) []rune {
+	cuts := []rune{0, 0xD800, 0xE000, unicode.MaxRune + 1}
+	add := func(r rune) { cuts = append(cuts, r) }
+	for _, a := range automata {
+		a.bounds(add)
+	}
+	for _, w := range words {
+		for _, r := range w {
+			add(r)
+			add(r + 1)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	var runes []rune
+	for i := 0; i+1 < len(cuts); i++ {
+		lo, hi := cuts[i], cuts[i+1]-1
+		if lo < 0 || hi > unicode.MaxRune || lo >= 0xD800 && hi < 0xE000 {
+			continue
+		}
+		runes = append(runes, readable(lo, hi))
+	}
+	slices.SortFunc(runes, func(a, b rune) int {
+		if x, y := legibility(a), legibility(b); x != y {
+			return x - y
+		}
+		return int(a) - int(b)
+	})
+	return runes
+}
+
+// readable is the most readable character of a range.
+func readable(lo, hi rune) rune {
+	for _, r := range []rune{'a', 'A', '0', '-', '_', ' '} {
+		if lo <= r && r <= hi {
+			return r
+		}
+	}
+	for _, from := range []rune{'a', 'A', '0', '!', 'À', 'α'} {
+		if r := max(lo, from); r <= hi && legibility(r) < 5 {
+			return r
+		}
+	}
+	return lo
+}
+
+func legibility(r rune) int {
+	switch {
+	case 'a' <= r && r <= 'z':
+		return 0
+	case 'A' <= r && r <= 'Z':
+		return 1
+	case '0' <= r && r <= '9':
+		return 2
+	case '!' <= r && r <= '~':
+		return 3
+	case r > 0x7f && unicode.IsGraphic(r):
+		return 4
+	case r == ' ':
+		return 5
+	}
+	return 6
+}
+
+// word finds a shortest string of a length between low and high that some
+// patterns match, some don't, and that isn't one of a list: a walk through the
+// product of their automata, breadth first.
+func (p *prover) word(low, high int, matches, misses []*pattern, not []string) finding {
+	if low > longest {
+		return unknown("minLength")
+	}
+	var automata []*automaton
+	for _, list := range [][]*pattern{matches, misses} {
+		for _, x := range list {
+			a := p.automatonOf(x.text)
+			if a == nil {
+				return unknown("pattern")
+			}
+			automata = append(automata, a)
+		}
+	}
+	runes := alphabet(automata, not)
+	w := walk{automata: automata, positive: len(matches), trie: newTrie(not), low: low, seen: map[string]bool{}}
+	start := make([]int32, len(automata)+2) // automata, trie, length so far
+	w.push(-1, 0, start)
+	for head := 0; head < len(w.queue); head++ {
+		at := w.queue[head]
+		if w.accepts(at.state) {
+			return some(w.spell(head))
+		}
+		if at.length >= high {
+			continue
+		}
+		if !p.spend(1+len(runes)/4) || len(w.queue) > 60_000 {
+			return unknown("budget")
+		}
+		for _, r := range runes {
+			next := make([]int32, len(start))
+			alive := true
+			for i, a := range automata {
+				to := a.step(int(at.state[i]), r)
+				if len(a.list) > maxStates {
+					return unknown("pattern")
+				}
+				if i >= w.positive && a.list[to].won {
+					alive = false
+					break
+				}
+				next[i] = int32(to)
+			}
+			if !alive {
+				continue
+			}
+			next[len(automata)] = w.trie.step(at.state[len(automata)], r)
+			next[len(automata)+1] = min(at.state[len(automata)+1]+1, int32(low))
+			w.push(head, r, next)
+		}
+	}
+	return none()
+}
+
+type walk struct {
+	automata []*automaton
+	positive int
+	trie     trie
+	low      int
+	queue    []walked
+	seen     map[string]bool
+}
+
+type walked struct {
+	from   int
+	r      rune
+	state  []int32
+	length int
+}
+
+func (w *walk) push(from int, r rune, state []int32) {
+	key := make([]byte, 0, 4*len(state))
+	for _, x := range state {
+		key = binary.BigEndian.AppendUint32(key, uint32(x))
+	}
+	if w.seen[string(key)] {
+		return
+	}
+	w.seen[string(key)] = true
+	length := 0
+	if from >= 0 {
+		length = w.queue[from].length + 1
+	}
+	w.queue = append(w.queue, walked{from, r, state, length})
+}
+
+func (w *walk) accepts(state []int32) bool {
+	n := len(w.automata)
+	if int(state[n+1]) < w.low || w.trie.final(state[n]) {
+		return false
+	}
+	for i, a := range w.automata {
+		if a.ends(int(state[i])) != (i < w.positive) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walk) spell(i int) string {
+	var runes []rune
+	for ; w.queue[i].from >= 0; i = w.queue[i].from {
+		runes = append(runes, w.queue[i].r)
+	}
+	slices.Reverse(runes)
+	return string(runes)
+}
+
+// A trie follows a text along a list of words; node 0 is the start, -1 is off
+// the list.
+type trie struct {
+	next []map[rune]int32
+	end  []bool
+}
+
+func newTrie(words []string) trie {
+	t := trie{next: []map[rune]int32{{}}, end: []bool{false}}
+	for _, word := range words {
+		at := int32(0)
+		for _, r := range word {
+			to, ok := t.next[at][r]
+			if !ok {
+				to = int32(len(t.next))
+				t.next, t.end = append(t.next, map[rune]int32{}), append(t.end, false)
+				t.next[at][r] = to
+			}
+			at = to
+		}
+		t.end[at] = true
+	}
+	return t
+}
+
+func (t trie) step(at int32, r rune) int32 {
+	if at < 0 {
+		return -1
+	}
+	if to, ok := t.next[at][r]; ok {
+		return to
+	}
+	return -1
+}
+
+func (t trie) final(at int32) bool { return at >= 0 && t.end[at] }
+
+// hulls are patterns that match at least what a format accepts; they tell of
+// strings that no format lets through.
+var hulls = map[string]*pattern{}
+
+func init() {
+	for format, text := range map[string]string{
+		"date":      `^\d{4}-\d\d-\d\d$`,
+		"date-time": `^\d{4}-\d\d-\d\d[Tt].{6,}$`,
+		"time":      `^\d\d:\d\d:\d\d`,
+		"ipv4":      `^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$`,
+		"email":     `@`,
+		"uuid":      `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`,
+		"uri":       `:`,
+		"duration":  `^P`,
+	} {
+		hulls[format] = &pattern{text, text, regexp.MustCompile(text)}
+	}
+}
+
+func hullOf(format string) *pattern { return hulls[format] }

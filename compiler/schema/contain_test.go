@@ -1,0 +1,152 @@
+package schema
+
+import (
+	"bufio"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+type pair struct {
+	Name, Dialect, Expect, Audit string
+	Tags                         []string
+	Sub, Super                   any
+	Witness                      any
+}
+
+func pairs(t testing.TB, file string) []pair {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "shared", "corpus", "schema-pairs", file+".jsonl")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Skipf("the corpus isn't here: %v", err)
+	}
+	defer f.Close()
+	var list []pair
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var p pair
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func (p pair) schemas() (sub, super *Schema) {
+	o := Options{Dialect: map[string]Dialect{"draft4": Draft4, "draft6": Draft6, "draft7": Draft7}[p.Dialect]}
+	return New(p.Sub, o), New(p.Super, o)
+}
+
+// core tells whether a row is in the part that has to be decided.
+func (p pair) core() bool {
+	for _, tag := range p.Tags {
+		switch tag {
+		case "format", "content", "unevaluated", "dynamic", "recursive":
+			return false
+		}
+	}
+	return true
+}
+
+// S7.2, OB505, OB506: the verdicts on schema pairs that others wrote and judged.
+func TestCorpus(t *testing.T) {
+	for _, file := range []string{"ibm-jsonsubschema", "json-schema-diff", "jsc-draft7"} {
+		t.Run(file, func(t *testing.T) {
+			var took []time.Duration
+			core, decided, wrong, refuted := 0, 0, 0, 0
+			undecided := map[string]int{}
+			for _, p := range pairs(t, file) {
+				a, b := p.schemas()
+				a.Ordinary() // what it costs to compile is another matter
+				b.Ordinary()
+				text, err := json.Marshal([]any{p.Sub, p.Super})
+				if err != nil {
+					t.Fatal(err)
+				}
+				begin := time.Now()
+				var read [2]any
+				json.Unmarshal(text, &read)
+				fresh := p
+				fresh.Sub, fresh.Super = read[0], read[1]
+				x, y := fresh.schemas()
+				x.Compile()
+				y.Compile()
+				v := Contains(a, b, Budget{})
+				took = append(took, time.Since(begin))
+				if d := took[len(took)-1]; d > 50*time.Millisecond {
+					t.Errorf("%s took %v and %d steps", p.Name, d, v.Steps)
+				}
+				if p.core() {
+					core++
+					if v.Relation != Unknown {
+						decided++
+					}
+				}
+				if v.Alarm {
+					t.Errorf("%s: alarm\n%v\n%v", p.Name, short(p.Sub), short(p.Super))
+				}
+				want := p.Expect == "subset"
+				switch {
+				case v.Relation == Unknown:
+					undecided[v.Keyword]++
+					if p.core() {
+						t.Logf("%s: unknown, %s: %s\n\t%v\n\t%v", p.Name, v.Keyword, v.Reason, short(p.Sub), short(p.Super))
+					}
+				case (v.Relation == Fits) != want:
+					if p.Audit == "unconfirmed" || refutes(t, p, v) {
+						refuted++
+						t.Logf("%s: %v, not %s, and here is why: %v", p.Name, v.Relation, p.Expect, short(v.Witness))
+						continue
+					}
+					wrong++
+					t.Errorf("%s: %v, but %s\n\t%v\n\t%v", p.Name, v.Relation, p.Expect, short(p.Sub), short(p.Super))
+				}
+			}
+			slices.Sort(took)
+			t.Logf("%d rows; core %d, decided %d (%.1f %%), wrong %d, refuted %d; undecided %v; median %v, 95th %v, longest %v", len(took), core, decided,
+				100*float64(decided)/float64(core), wrong, refuted, undecided, took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
+			if float64(decided) < 0.99*float64(core) {
+				t.Errorf("fewer than 99 %% of the core were decided")
+			}
+		})
+	}
+}
+
+// refutes tells whether the witness shows that nobody could have confirmed a
+// row's expectation: the ordinary validator, given both texts as they stand,
+// accepts it under the one and refuses it under the other. So it is with rows
+// that take "." to match a line feed, and with one that calls a recursive
+// schema unsatisfiable that isn't.
+func refutes(t *testing.T, p pair, v Verdict) bool {
+	if p.Audit == "witnessed" || v.Witness == nil {
+		return false
+	}
+	accepts := func(raw any) bool {
+		if m, ok := raw.(map[string]any); ok && m["$schema"] == nil {
+			m = maps.Clone(m)
+			m["$schema"] = metaURL[map[string]Dialect{"draft4": Draft4, "draft6": Draft6, "draft7": Draft7}[p.Dialect]]
+			raw = m
+		}
+		s, err := compileRaw(t, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Validate(v.Witness) == nil
+	}
+	return accepts(p.Sub) && !accepts(p.Super)
+}
+
+func short(v any) string {
+	text, _ := json.Marshal(v)
+	if len(text) > 300 {
+		return string(text[:300]) + "…"
+	}
+	return string(text)
+}

@@ -1,0 +1,505 @@
+package schema
+
+import (
+	"slices"
+)
+
+// An objectGoal is what is asked of an object: how many properties, which are
+// there and which aren't, rules for all of them, and goals for some.
+type objectGoal struct {
+	min, max  int
+	rules     []*objectRules
+	names     []*node // that accept every name
+	has       []string
+	lacks     []string
+	values    []valueGoal
+	somewhere []someGoal
+}
+
+// A valueGoal is for the value of one property.
+type valueGoal struct {
+	name     string
+	literals []literal
+}
+
+// A someGoal is for some property with a name as described.
+type someGoal struct{ name, value []literal }
+
+func (g *objectGoal) clip() {
+	g.rules, g.names, g.has, g.lacks = slices.Clip(g.rules), slices.Clip(g.names), slices.Clip(g.has), slices.Clip(g.lacks)
+	g.values, g.somewhere = slices.Clip(g.values), slices.Clip(g.somewhere)
+}
+
+func (g *objectGoal) accept(p *prover, s *state, r *objectRules) bool {
+	g.min, g.max = max(g.min, r.min), min(g.max, r.max)
+	if r.properties != nil || r.patterns != nil || r.additional != nil {
+		g.rules = append(g.rules, r)
+	}
+	if r.propertyNames != nil {
+		g.names = append(g.names, r.propertyNames)
+	}
+	for _, name := range r.required {
+		if !(present(name)).apply(p, s) {
+			return false
+		}
+	}
+	for _, d := range r.needs {
+		then := every{}
+		for _, name := range d.names {
+			then = append(then, present(name))
+		}
+		if d.node != nil {
+			then = append(then, accept{d.node})
+		}
+		if !s.choose(p, choice{options: []goal{missing(d.name), every{present(d.name), then}}}) {
+			return false
+		}
+	}
+	if r.unevaluated != nil && r.unevaluated.verdict != always {
+		s.leaveOut("unevaluatedProperties")
+	}
+	return g.min <= g.max
+}
+
+type (
+	present   string // the property is there
+	missing   string // it isn't
+	valueOf   struct{ valueGoal }
+	someValue struct{ someGoal }
+	fewer     struct{ than int }
+	more      struct{ than int }
+)
+
+func (g present) apply(_ *prover, s *state) bool {
+	o := &s.object
+	if slices.Contains(o.lacks, string(g)) {
+		return false
+	}
+	if !slices.Contains(o.has, string(g)) {
+		o.has = append(o.has, string(g))
+		o.min = max(o.min, len(o.has))
+	}
+	return o.min <= o.max
+}
+
+func (g missing) apply(_ *prover, s *state) bool {
+	o := &s.object
+	if slices.Contains(o.has, string(g)) {
+		return false
+	}
+	if !slices.Contains(o.lacks, string(g)) {
+		o.lacks = append(o.lacks, string(g))
+	}
+	return true
+}
+
+func (g valueOf) apply(p *prover, s *state) bool {
+	s.object.values = append(s.object.values, g.valueGoal)
+	return present(g.name).apply(p, s)
+}
+
+func (g someValue) apply(p *prover, s *state) bool {
+	s.object.somewhere = append(s.object.somewhere, g.someGoal)
+	return more{0}.apply(p, s)
+}
+
+func (g fewer) apply(_ *prover, s *state) bool {
+	s.object.max = min(s.object.max, g.than-1)
+	return s.object.min <= s.object.max
+}
+
+func (g more) apply(_ *prover, s *state) bool {
+	s.object.min = max(s.object.min, g.than+1)
+	return s.object.min <= s.object.max
+}
+
+func (g fewer) foresee(s *state) outlook {
+	return foreseeRange(s.object.min, s.object.max, 0, g.than-1)
+}
+func (g more) foresee(s *state) outlook {
+	return foreseeRange(s.object.min, s.object.max, g.than+1, maxCount)
+}
+
+func (g present) foresee(s *state) outlook {
+	switch {
+	case slices.Contains(s.object.has, string(g)):
+		return sure
+	case slices.Contains(s.object.lacks, string(g)), s.object.closedTo(string(g)):
+		return hopeless
+	}
+	return open
+}
+
+func (g missing) foresee(s *state) outlook {
+	switch {
+	case slices.Contains(s.object.lacks, string(g)), s.object.closedTo(string(g)):
+		return sure
+	case slices.Contains(s.object.has, string(g)):
+		return hopeless
+	}
+	return open
+}
+
+func (g valueOf) foresee(s *state) outlook {
+	if present(g.name).foresee(s) == hopeless {
+		return hopeless
+	}
+	return open
+}
+
+// closedTo tells whether the rules forbid a property at sight.
+func (g *objectGoal) closedTo(name string) bool {
+	for _, r := range g.rules {
+		if x := r.properties[name]; x != nil {
+			if x.verdict == never {
+				return true
+			}
+		} else if r.additional != nil && r.additional.verdict == never && len(r.patterns) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *objectRules) refusals() []goal {
+	var options []goal
+	for _, name := range r.required {
+		options = append(options, missing(name))
+	}
+	if r.min > 0 {
+		options = append(options, fewer{r.min})
+	}
+	if r.max < maxCount {
+		options = append(options, more{r.max})
+	}
+	for _, name := range r.names {
+		if x := r.properties[name]; x.verdict != always {
+			options = append(options, valueOf{valueGoal{name, []literal{{x, true}}}})
+		}
+	}
+	for _, x := range r.patterns {
+		if x.node.verdict != always {
+			options = append(options, someValue{someGoal{[]literal{{patternNode(x.pattern), false}}, []literal{{x.node, true}}}})
+		}
+	}
+	if r.additional != nil && r.additional.verdict != always {
+		var name []literal
+		if len(r.names) > 0 {
+			name = append(name, literal{nameNode(r.names), true})
+		}
+		for _, x := range r.patterns {
+			name = append(name, literal{patternNode(x.pattern), true})
+		}
+		options = append(options, someValue{someGoal{name, []literal{{r.additional, true}}}})
+	}
+	if r.propertyNames != nil {
+		options = append(options, someValue{someGoal{[]literal{{r.propertyNames, true}}, nil}})
+	}
+	for _, d := range r.needs {
+		for _, name := range d.names {
+			options = append(options, every{present(d.name), missing(name)})
+		}
+		if d.node != nil {
+			options = append(options, every{present(d.name), refuse{d.node}})
+		}
+	}
+	if r.unevaluated != nil && r.unevaluated.verdict != always {
+		options = append(options, skip("unevaluatedProperties"))
+	}
+	return options
+}
+
+func differsFromObject(v map[string]any) goal {
+	names := sortedKeys(v)
+	var options one
+	for _, name := range names {
+		options = append(options, missing(name))
+	}
+	other := someGoal{}
+	if len(names) > 0 {
+		other.name = []literal{{nameNode(names), true}}
+	}
+	options = append(options, someValue{other})
+	for _, name := range names {
+		options = append(options, valueOf{valueGoal{name, []literal{{constant(v[name]), true}}}})
+	}
+	return options
+}
+
+// patternNode accepts the strings that a pattern matches, and nameNode those of
+// a list.
+func patternNode(x *pattern) *node {
+	return &node{unit: loose, kinds: Anything, strings: &stringRules{max: maxCount, pattern: x}}
+}
+
+func nameNode(names []string) *node {
+	values := make([]any, len(names))
+	for i, name := range names {
+		values[i] = name
+	}
+	return &node{unit: loose, kinds: String, values: values}
+}
+
+// An objectSearch makes up an object, property by property: those that have to
+// be there, then one for each of the goals for some property, then as many as
+// are still missing.
+type objectSearch struct {
+	asker
+	goal     *objectGoal
+	explicit []string // all names that anything speaks of, sorted
+	names    []string // those that are there, in the order in which they came
+	literals map[string][]literal
+	patterns []*pattern // of all rules, each once
+}
+
+const (
+	maxPatterns   = 6
+	maxProperties = 300
+)
+
+func (g *objectGoal) solve(p *prover) finding {
+	if g.min > maxProperties {
+		return unknown("minProperties")
+	}
+	o := objectSearch{asker: asker{p: p, low: unconditional}, goal: g, literals: map[string][]literal{}}
+	o.gather()
+	// What is asked of single values is the likeliest to fail.
+	has := slices.Clone(g.has)
+	slices.Sort(has)
+	for _, v := range g.values {
+		if i := slices.Index(has, v.name); i > 0 {
+			has = slices.Insert(slices.Delete(has, i, i+1), 0, v.name)
+		}
+	}
+	for _, name := range has {
+		literals, ok := o.valueLiterals(name)
+		if !ok {
+			return o.failed()
+		}
+		for _, v := range g.values {
+			if v.name == name {
+				literals = append(literals, v.literals...)
+			}
+		}
+		if o.ask(literals).status == empty {
+			return o.failed()
+		}
+		o.put(name, literals)
+	}
+	if o.place(0) {
+		v := make(map[string]any, len(o.names))
+		for _, name := range o.names {
+			f := o.ask(o.literals[name])
+			if f.status != found {
+				return o.failed()
+			}
+			v[name] = f.value
+		}
+		return some(v)
+	}
+	return o.failed()
+}
+
+// gather collects the names and patterns that anything speaks of.
+func (o *objectSearch) gather() {
+	g := o.goal
+	names := slices.Concat(g.has, g.lacks)
+	for _, r := range g.rules {
+		names = append(names, r.names...)
+		for _, x := range r.patterns {
+			if !slices.ContainsFunc(o.patterns, samePattern(x.pattern)) {
+				o.patterns = append(o.patterns, x.pattern)
+			}
+		}
+	}
+	slices.Sort(names)
+	o.explicit = slices.Compact(names)
+}
+
+func (o *objectSearch) put(name string, literals []literal) {
+	o.names = append(o.names, name)
+	o.literals[name] = literals
+}
+
+func (o *objectSearch) take() {
+	last := len(o.names) - 1
+	delete(o.literals, o.names[last])
+	o.names = o.names[:last]
+}
+
+// valueLiterals are what the rules say of the value of a property; false when
+// there can be none of that name.
+func (o *objectSearch) valueLiterals(name string) ([]literal, bool) {
+	for _, n := range o.goal.names {
+		c := checker{}
+		if !c.accepts(n, name) {
+			return nil, false
+		}
+	}
+	matches := func(x *pattern) bool { return x.re.MatchString(name) }
+	var list []literal
+	for _, r := range o.goal.rules {
+		list = r.valueLiterals(list, r.properties[name], matches)
+	}
+	return list, !slices.ContainsFunc(list, func(l literal) bool { return l.node.verdict == never })
+}
+
+func (r *objectRules) valueLiterals(list []literal, declared *node, matches func(*pattern) bool) []literal {
+	known := declared != nil
+	if known {
+		list = append(list, literal{declared, false})
+	}
+	for _, x := range r.patterns {
+		if matches(x.pattern) {
+			known = true
+			list = append(list, literal{x.node, false})
+		}
+	}
+	if !known && r.additional != nil {
+		list = append(list, literal{r.additional, false})
+	}
+	return list
+}
+
+// place fulfils the goals for some property: by one that is there, by one that
+// is spoken of, or by one with a name of its own.
+func (o *objectSearch) place(i int) bool {
+	if !o.p.spend(1) {
+		o.doubt("budget")
+		return false
+	}
+	if i == len(o.goal.somewhere) {
+		return o.fill()
+	}
+	d := o.goal.somewhere[i]
+	for _, name := range slices.Clone(o.names) {
+		if ok, _ := holds(d.name, name); !ok {
+			continue
+		}
+		old := o.literals[name]
+		o.literals[name] = append(slices.Clip(old), d.value...)
+		if o.ask(o.literals[name]).status != empty && o.place(i+1) {
+			return true
+		}
+		o.literals[name] = old
+	}
+	if len(o.names) >= o.goal.max {
+		return false
+	}
+	for _, name := range o.optional() {
+		if ok, _ := holds(d.name, name); !ok {
+			continue
+		}
+		literals, ok := o.valueLiterals(name)
+		if !ok {
+			continue
+		}
+		literals = append(literals, d.value...)
+		if o.ask(literals).status == empty {
+			continue
+		}
+		o.put(name, literals)
+		if o.place(i + 1) {
+			return true
+		}
+		o.take()
+	}
+	return o.fresh(d, func() bool { return o.place(i + 1) })
+}
+
+// optional are the names that are spoken of and may be there but aren't yet.
+func (o *objectSearch) optional() []string {
+	var list []string
+	for _, name := range o.explicit {
+		if o.literals[name] == nil && !slices.Contains(o.names, name) && !slices.Contains(o.goal.lacks, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// fresh adds a property of a name that nothing speaks of, and goes on: for
+// every combination of patterns that match the name there is another rule for
+// the value.
+func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
+	if len(o.patterns) > maxPatterns {
+		o.doubt("patternProperties")
+		return false
+	}
+	taken := slices.Concat(o.explicit, o.names)
+	slices.Sort(taken)
+	for signs := range 1 << len(o.patterns) {
+		if !o.p.spend(1) {
+			o.doubt("budget")
+			return false
+		}
+		matches := func(x *pattern) bool {
+			i := slices.IndexFunc(o.patterns, samePattern(x))
+			return signs>>i&1 == 1
+		}
+		var value []literal
+		for _, r := range o.goal.rules {
+			value = r.valueLiterals(value, nil, matches)
+		}
+		value = append(value, d.value...)
+		if slices.ContainsFunc(value, func(l literal) bool { return l.node.verdict == never && !l.deny }) {
+			continue
+		}
+		if o.ask(value).status == empty {
+			continue
+		}
+		name := append(slices.Clip(d.name), literal{kindNode(String), false})
+		for i, x := range o.patterns {
+			name = append(name, literal{patternNode(x), signs>>i&1 == 0})
+		}
+		for _, n := range o.goal.names {
+			name = append(name, literal{n, false})
+		}
+		if len(taken) > 0 {
+			name = append(name, literal{nameNode(slices.Compact(taken)), true})
+		}
+		f := o.ask(name)
+		if f.status != found {
+			continue
+		}
+		o.put(f.value.(string), value)
+		if goOn() {
+			return true
+		}
+		o.take()
+	}
+	return false
+}
+
+// fill adds properties until there are enough.
+func (o *objectSearch) fill() bool {
+	if len(o.names) >= o.goal.min {
+		return len(o.names) <= o.goal.max
+	}
+	before := len(o.names)
+	undo := func() bool {
+		for len(o.names) > before {
+			o.take()
+		}
+		return false
+	}
+	for _, name := range o.optional() {
+		if len(o.names) >= o.goal.min {
+			return true
+		}
+		literals, ok := o.valueLiterals(name)
+		if ok && o.ask(literals).status == found {
+			o.put(name, literals)
+		}
+	}
+	for len(o.names) < o.goal.min {
+		if !o.p.spend(1) {
+			o.doubt("budget")
+			return undo()
+		}
+		if !o.fresh(someGoal{}, func() bool { return true }) {
+			return undo()
+		}
+	}
+	return true
+}

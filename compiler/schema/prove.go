@@ -1,0 +1,437 @@
+package schema
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// The prover looks for one value that a set of literals describes: nodes that
+// must accept it and nodes that must not. It splits by kind of value, takes
+// keywords apart into goals of that kind, branches over alternatives, and
+// leaves the rest to a solver for each kind. What it doesn't model it leaves
+// out, and remembers: without it "there is none" still holds, and a value that
+// is found has to be tried.
+//
+// A set of literals that comes up again strictly inside a value for itself
+// counts as empty there: a smallest value never contains a smaller one of the
+// same description. So recursive schemas end (least fixpoint).
+type prover struct {
+	steps, limit int
+	level        int // how deep inside the value
+	ids          map[*node]uint32
+	forms        map[uint64][]*node // nodes by form, to know equal ones again
+	memo         map[string]finding
+	active       map[string]frame
+	stack        int
+	automata     map[string]*automaton
+	kinds        map[*node]Kinds
+	bares        map[*node]*node
+}
+
+func newProver(limit int) *prover {
+	return &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, memo: map[string]finding{},
+		active: map[string]frame{}, automata: map[string]*automaton{}, kinds: map[*node]Kinds{}, bares: map[*node]*node{}}
+}
+
+type frame struct{ index, level int }
+
+// A literal is a node that has to accept the value, or has to refuse it.
+type literal struct {
+	node *node
+	deny bool
+}
+
+type status uint8
+
+const (
+	empty   status = iota // there is no such value
+	found                 // there is, and here is one
+	unclear               // it couldn't be told
+)
+
+// unconditional is above every index of the stack.
+const unconditional = math.MaxInt32
+
+// A finding is the answer about a set of literals.
+type finding struct {
+	status status
+	value  any
+	why    string // for unclear: the keyword, or "budget"
+	low    int    // the lowest frame whose emptiness below was assumed
+}
+
+func none() finding              { return finding{status: empty, low: unconditional} }
+func some(v any) finding         { return finding{status: found, value: v, low: unconditional} }
+func unknown(why string) finding { return finding{status: unclear, why: why, low: unconditional} }
+
+// or keeps the better of two findings about two ways to the same goal.
+func (f finding) or(g finding) finding {
+	low := min(f.low, g.low)
+	if g.status == found || f.status == empty {
+		f = g
+	}
+	f.low = low
+	return f
+}
+
+// spend takes steps off the budget, and tells whether there are any left.
+func (p *prover) spend(n int) bool {
+	p.steps += n
+	return p.steps <= p.limit
+}
+
+// inhabit finds a value for the literals. It is asked about the value itself.
+func (p *prover) inhabit(literals []literal) finding {
+	if !p.spend(1) {
+		return unknown("budget")
+	}
+	literals, ok := p.canonical(literals)
+	if !ok {
+		return none()
+	}
+	if len(literals) == 0 {
+		return some(nil)
+	}
+	key := p.key(literals)
+	if known, ok := p.memo[key]; ok {
+		return known
+	}
+	if open, ok := p.active[key]; ok {
+		if p.level > open.level {
+			return finding{status: empty, low: open.index}
+		}
+		return unknown("recursion")
+	}
+	index := p.stack
+	p.stack++
+	p.active[key] = frame{index, p.level}
+	result := p.split(literals)
+	delete(p.active, key)
+	p.stack--
+	if result.status == found || result.low >= index {
+		result.low = unconditional
+		p.memo[key] = result
+	}
+	return result
+}
+
+// inside asks about a part of the value.
+func (p *prover) inside(literals []literal) finding {
+	if p.level >= maxNesting {
+		return unknown("nesting")
+	}
+	p.level++
+	defer func() { p.level-- }()
+	return p.inhabit(literals)
+}
+
+// canonical sorts literals and drops those that say nothing; it is false when
+// they contradict each other at sight.
+func (p *prover) canonical(literals []literal) ([]literal, bool) {
+	list := make([]literal, 0, len(literals)+4)
+	contradiction := false
+	var add func(l literal)
+	add = func(l literal) {
+		l.node = l.node.plain()
+		switch l.node.verdict {
+		case always:
+			contradiction = contradiction || l.deny
+			return
+		case never:
+			contradiction = contradiction || !l.deny
+			return
+		}
+		if l.node.unit == loose && l.node.allOf != nil && !l.deny {
+			for _, part := range l.node.allOf { // a meet of places
+				add(literal{part, false})
+			}
+			return
+		}
+		if l.node.unit == loose && l.node.anyOf != nil && l.deny {
+			for _, part := range l.node.anyOf { // a join of places
+				add(literal{part, true})
+			}
+			return
+		}
+		list = append(list, l)
+	}
+	for _, l := range literals {
+		add(l)
+	}
+	if contradiction {
+		return nil, false
+	}
+	slices.SortFunc(list, func(a, b literal) int {
+		if x, y := p.id(a.node), p.id(b.node); x != y {
+			return int(x) - int(y)
+		}
+		return sign(a) - sign(b)
+	})
+	list = slices.CompactFunc(list, func(a, b literal) bool { return a.deny == b.deny && p.id(a.node) == p.id(b.node) })
+	for i := 1; i < len(list); i++ {
+		if p.id(list[i-1].node) == p.id(list[i].node) {
+			return nil, false // the same node accepts and refuses
+		}
+	}
+	return list, true
+}
+
+func sign(l literal) int {
+	if l.deny {
+		return 1
+	}
+	return 0
+}
+
+func (p *prover) key(literals []literal) string {
+	key := make([]byte, 0, 5*len(literals))
+	for _, l := range literals {
+		key = binary.BigEndian.AppendUint32(key, p.id(l.node)<<1|uint32(sign(l)))
+	}
+	return string(key)
+}
+
+// plain goes through nodes that are nothing but a reference.
+func (n *node) plain() *node {
+	for range maxKeywords {
+		if n.ref == nil || n.kinds != Anything || n.values != nil || n.single != nil || n.dynamic != nil || n.allOf != nil || n.anyOf != nil || n.oneOf != nil ||
+			n.not != nil || n.cond != nil || n.numbers != nil || n.strings != nil || n.arrays != nil || n.objects != nil || n.meta != "" {
+			break
+		}
+		n = n.ref
+	}
+	return n
+}
+
+// possibleKinds is node.possible, remembered.
+func (p *prover) possibleKinds(n *node) Kinds {
+	k, ok := p.kinds[n]
+	if !ok {
+		k = n.possible()
+		p.kinds[n] = k
+	}
+	return k
+}
+
+// split goes over the kinds that the value can be of, simple ones first.
+func (p *prover) split(literals []literal) finding {
+	kinds := Anything
+	var finite []any
+	for _, l := range literals {
+		if l.deny {
+			kinds &^= l.node.whole()
+			continue
+		}
+		kinds &= p.possibleKinds(l.node)
+		for _, values := range [][]any{l.node.values, l.node.single} {
+			if values != nil && (finite == nil || len(values) < len(finite)) {
+				finite = values
+			}
+		}
+	}
+	if kinds == 0 {
+		return none()
+	}
+	if finite != nil {
+		return p.among(finite, literals)
+	}
+	result := none()
+	for kind := Null; kind <= Object; kind <<= 1 {
+		if kinds&kind == 0 {
+			continue
+		}
+		switch kind {
+		case Null:
+			result = result.or(p.among([]any{nil}, literals))
+		case Boolean:
+			result = result.or(p.among([]any{false, true}, literals))
+		default:
+			result = result.or(p.ofKind(kind, literals))
+		}
+		if result.status == found {
+			break
+		}
+	}
+	return result
+}
+
+// among tries values one by one: what a validator says of them is exact.
+func (p *prover) among(values []any, literals []literal) finding {
+	for _, v := range values {
+		if !p.spend(1 + len(literals)) {
+			return unknown("budget")
+		}
+		ok, spent := holds(literals, v)
+		if spent {
+			return unknown("budget")
+		}
+		if ok {
+			return some(v)
+		}
+	}
+	return none()
+}
+
+// holds tells whether a value is as the literals say.
+func holds(literals []literal, v any) (ok, spent bool) {
+	for _, l := range literals {
+		c := checker{}
+		accepted := c.accepts(l.node, v)
+		if c.spent {
+			return false, true
+		}
+		if accepted == l.deny {
+			return false, false
+		}
+	}
+	return true, false
+}
+
+// ofKind finds a value of one kind.
+func (p *prover) ofKind(kind Kinds, literals []literal) finding {
+	s := newState(kind, literals)
+	for _, l := range literals {
+		var g goal = accept{l.node}
+		if l.deny {
+			g = refuse{l.node}
+		}
+		if !g.apply(p, s) {
+			return none()
+		}
+	}
+	return p.search(s)
+}
+
+// id numbers nodes; nodes of the same form have the same number, so that a
+// schema is known again wherever it stands.
+func (p *prover) id(n *node) uint32 {
+	if id, ok := p.ids[n]; ok {
+		return id
+	}
+	h := p.form(n, 12)
+	for _, other := range p.forms[h] {
+		if sameForm(n, other, map[[2]*node]bool{}) {
+			p.ids[n] = p.ids[other]
+			return p.ids[n]
+		}
+	}
+	p.forms[h] = append(p.forms[h], n)
+	id := uint32(len(p.ids) + 1)
+	p.ids[n] = id
+	return id
+}
+
+// form is a hash that nodes of the same form share; it looks a few levels down.
+func (p *prover) form(n *node, depth int) uint64 {
+	h := uint64(n.kinds)*31 + uint64(n.verdict)
+	mix := func(x uint64) { h = (h ^ x) * 1099511628211 }
+	if depth == 0 {
+		return h
+	}
+	for _, v := range n.values {
+		mix(hash(v, maxNesting))
+	}
+	if r := n.numbers; r != nil {
+		for _, b := range []*float64{r.min, r.max, r.above, r.below, r.multiple} {
+			if mix(1); b != nil {
+				mix(math.Float64bits(*b))
+			}
+		}
+	}
+	if r := n.strings; r != nil {
+		mix(uint64(r.min) ^ uint64(r.max)<<20)
+		if r.pattern != nil {
+			mix(hash(r.pattern.text, 1))
+		}
+	}
+	if r := n.arrays; r != nil {
+		mix(uint64(len(r.prefix)) ^ uint64(r.min)<<10 ^ uint64(r.max)<<30)
+	}
+	if r := n.objects; r != nil {
+		for _, name := range r.names {
+			mix(hash(name, 1))
+		}
+	}
+	count := uint64(0)
+	visit := func(x *node) { count++; mix(p.form(x, depth/3)) }
+	n.inPlace(visit)
+	mix(count)
+	if depth > 3 {
+		n.below(visit)
+	}
+	return h
+}
+
+// sameForm tells whether two nodes accept the same values because they say
+// the same; assumed holds the pairs that are being compared.
+func sameForm(a, b *node, assumed map[[2]*node]bool) bool {
+	if a == b || assumed[[2]*node{a, b}] {
+		return true
+	}
+	if a.kinds != b.kinds || a.verdict != b.verdict || a.meta != b.meta || a.dynamic != nil || b.dynamic != nil {
+		return false
+	}
+	assumed[[2]*node{a, b}] = true
+	same := func(x, y *node) bool {
+		return (x == nil) == (y == nil) && (x == nil || sameForm(x, y, assumed))
+	}
+	lists := func(x, y []*node) bool { return slices.EqualFunc(x, y, same) }
+	values := func(x, y []any) bool { return (x == nil) == (y == nil) && slices.EqualFunc(x, y, Equal) }
+	return values(a.values, b.values) && values(a.single, b.single) &&
+		same(a.ref, b.ref) && same(a.not, b.not) && same(a.cond, b.cond) && same(a.then, b.then) && same(a.other, b.other) &&
+		lists(a.allOf, b.allOf) && lists(a.anyOf, b.anyOf) && lists(a.oneOf, b.oneOf) &&
+		sameNumbers(a.numbers, b.numbers) && sameStrings(a.strings, b.strings) &&
+		sameArrays(a.arrays, b.arrays, same) && sameObjects(a.objects, b.objects, same)
+}
+
+func sameNumbers(a, b *numberRules) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	same := func(x, y *float64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
+	return same(a.min, b.min) && same(a.max, b.max) && same(a.above, b.above) && same(a.below, b.below) && same(a.multiple, b.multiple)
+}
+
+func sameStrings(a, b *stringRules) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.min == b.min && a.max == b.max && a.encoding == b.encoding && a.mediaType == b.mediaType &&
+		(a.valid == nil) == (b.valid == nil) && (a.valid == nil || a.format == b.format) &&
+		(a.pattern == nil) == (b.pattern == nil) && (a.pattern == nil || a.pattern.text == b.pattern.text)
+}
+
+func sameArrays(a, b *arrayRules, same func(x, y *node) bool) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.min == b.min && a.max == b.max && a.unique == b.unique && a.least == b.least && a.most == b.most && a.evaluates == b.evaluates &&
+		slices.EqualFunc(a.prefix, b.prefix, same) && same(a.rest, b.rest) && same(a.contains, b.contains) && same(a.unevaluated, b.unevaluated)
+}
+
+func sameObjects(a, b *objectRules, same func(x, y *node) bool) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.min != b.min || a.max != b.max || !slices.Equal(a.names, b.names) || len(a.required) != len(b.required) {
+		return false
+	}
+	for _, name := range a.required {
+		if !slices.Contains(b.required, name) {
+			return false
+		}
+	}
+	for _, name := range a.names {
+		if !same(a.properties[name], b.properties[name]) {
+			return false
+		}
+	}
+	return same(a.additional, b.additional) && same(a.propertyNames, b.propertyNames) && same(a.unevaluated, b.unevaluated) &&
+		slices.EqualFunc(a.patterns, b.patterns, func(x, y patternRule) bool {
+			return x.pattern.text == y.pattern.text && same(x.node, y.node)
+		}) &&
+		slices.EqualFunc(a.needs, b.needs, func(x, y dependency) bool {
+			return x.name == y.name && slices.Equal(x.names, y.names) && same(x.node, y.node)
+		})
+}

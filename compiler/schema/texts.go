@@ -1,0 +1,243 @@
+package schema
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// A textGoal is what is asked of a string: its length, patterns that match and
+// that don't, formats and contents likewise, and single strings that it isn't.
+type textGoal struct {
+	min, max         int
+	matches, misses  []*pattern
+	checks, failures []*stringRules // by format or content alone
+	not              []string
+}
+
+func (g *textGoal) clip() {
+	g.matches, g.misses = slices.Clip(g.matches), slices.Clip(g.misses)
+	g.checks, g.failures, g.not = slices.Clip(g.checks), slices.Clip(g.failures), slices.Clip(g.not)
+}
+
+func samePattern(p *pattern) func(*pattern) bool {
+	return func(q *pattern) bool { return p.text == q.text }
+}
+
+func (g *textGoal) accept(r *stringRules) bool {
+	g.min, g.max = max(g.min, r.min), min(g.max, r.max)
+	if r.pattern != nil && !slices.ContainsFunc(g.matches, samePattern(r.pattern)) {
+		if slices.ContainsFunc(g.misses, samePattern(r.pattern)) {
+			return false
+		}
+		g.matches = append(g.matches, r.pattern)
+	}
+	if r.valid != nil && !g.accept1(&stringRules{max: maxCount, format: r.format, valid: r.valid}) ||
+		(r.encoding != "" || r.mediaType != "") && !g.accept1(&stringRules{max: maxCount, encoding: r.encoding, mediaType: r.mediaType}) {
+		return false
+	}
+	return g.min <= g.max
+}
+
+func sameCheck(a *stringRules) func(*stringRules) bool {
+	return func(b *stringRules) bool { return sameStrings(a, b) }
+}
+
+func (g *textGoal) accept1(check *stringRules) bool {
+	if slices.ContainsFunc(g.failures, sameCheck(check)) {
+		return false
+	}
+	if !slices.ContainsFunc(g.checks, sameCheck(check)) {
+		g.checks = append(g.checks, check)
+	}
+	return true
+}
+
+type (
+	shorter struct{ than int }
+	longer  struct{ than int }
+	misses  struct{ pattern *pattern }
+	fails   struct{ check *stringRules }
+	notText string
+)
+
+func (g shorter) apply(_ *prover, s *state) bool {
+	s.text.max = min(s.text.max, g.than-1)
+	return s.text.min <= s.text.max
+}
+
+func (g longer) apply(_ *prover, s *state) bool {
+	s.text.min = max(s.text.min, g.than+1)
+	return s.text.min <= s.text.max
+}
+
+func (g shorter) foresee(s *state) outlook { return foreseeRange(s.text.min, s.text.max, 0, g.than-1) }
+func (g longer) foresee(s *state) outlook {
+	return foreseeRange(s.text.min, s.text.max, g.than+1, maxCount)
+}
+
+// foreseeRange tells how narrowing low..high to from..to would go.
+func foreseeRange(low, high, from, to int) outlook {
+	switch {
+	case max(low, from) > min(high, to):
+		return hopeless
+	case from <= low && high <= to:
+		return sure
+	}
+	return open
+}
+
+func (g misses) apply(_ *prover, s *state) bool {
+	if slices.ContainsFunc(s.text.matches, samePattern(g.pattern)) {
+		return false
+	}
+	s.text.misses = append(s.text.misses, g.pattern)
+	return true
+}
+
+func (g fails) apply(_ *prover, s *state) bool {
+	if slices.ContainsFunc(s.text.checks, sameCheck(g.check)) {
+		return false
+	}
+	s.text.failures = append(s.text.failures, g.check)
+	return true
+}
+
+func (g notText) apply(_ *prover, s *state) bool {
+	s.text.not = append(s.text.not, string(g))
+	return true
+}
+
+func (r *stringRules) refusals() []goal {
+	var options []goal
+	if r.min > 0 {
+		options = append(options, shorter{r.min})
+	}
+	if r.max < maxCount {
+		options = append(options, longer{r.max})
+	}
+	if r.pattern != nil {
+		options = append(options, misses{r.pattern})
+	}
+	if r.valid != nil {
+		options = append(options, fails{&stringRules{max: maxCount, format: r.format, valid: r.valid}})
+	}
+	if r.encoding != "" || r.mediaType != "" {
+		options = append(options, fails{&stringRules{max: maxCount, encoding: r.encoding, mediaType: r.mediaType}})
+	}
+	return options
+}
+
+// fits tells whether a string is as asked.
+func (g *textGoal) fits(s string) bool {
+	n := utf8.RuneCountInString(s)
+	if n < g.min || n > g.max || slices.Contains(g.not, s) {
+		return false
+	}
+	for _, p := range g.matches {
+		if !p.re.MatchString(s) {
+			return false
+		}
+	}
+	for _, p := range g.misses {
+		if p.re.MatchString(s) {
+			return false
+		}
+	}
+	for _, c := range g.checks {
+		if !c.accepts(s) {
+			return false
+		}
+	}
+	for _, c := range g.failures {
+		if c.accepts(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// longest is the longest string that is ever made up as evidence.
+const longest = 1 << 16
+
+// solve finds a shortest such string.
+func (g *textGoal) solve(p *prover) finding {
+	if len(g.matches)+len(g.misses)+len(g.checks)+len(g.failures) == 0 {
+		return g.plainText(p)
+	}
+	for _, c := range g.checks {
+		if s, ok := sampleFormats[c.format]; ok && g.fits(s) {
+			return some(s)
+		}
+		for _, s := range []string{"2024-03-01T10:00:00Z", "2024-03-01", "10:00:00Z", "aGVsbG8=", "e30=", "{}", "::1"} {
+			if g.fits(s) {
+				return some(s)
+			}
+		}
+	}
+	for _, c := range g.failures {
+		for _, s := range []string{"", "a", "?", "\\", "(", "{", "é", "%"} {
+			if g.fits(s) {
+				return some(s)
+			}
+		}
+		_ = c
+	}
+	matches := slices.Clip(g.matches)
+	for _, c := range g.checks {
+		if hull := hullOf(c.format); hull != nil {
+			matches = append(matches, hull)
+		}
+	}
+	if len(g.checks)+len(g.failures) == 0 {
+		return p.word(g.min, g.max, matches, g.misses, g.not)
+	}
+	// What a format accepts can't be enumerated: words are tried one after the other.
+	not := slices.Clip(g.not)
+	for range 24 {
+		f := p.word(g.min, g.max, matches, g.misses, not)
+		if f.status != found {
+			if f.status == empty && len(not) > len(g.not) {
+				return none() // all words there are were tried
+			}
+			return f
+		}
+		word := f.value.(string)
+		if g.fits(word) {
+			return f
+		}
+		not = append(not, word)
+	}
+	if len(g.checks) > 0 && g.checks[0].format == "" || len(g.checks) == 0 && g.failures[0].format == "" {
+		return unknown("contentEncoding")
+	}
+	return unknown("format")
+}
+
+// plainText is a string of which only the length matters: one of as many as
+// are excluded, and one more.
+func (g *textGoal) plainText(p *prover) finding {
+	if !p.spend(1 + len(g.not)) {
+		return unknown("budget")
+	}
+	if g.min > longest {
+		return unknown("minLength")
+	}
+	if g.min == 0 && !slices.Contains(g.not, "") {
+		return some("")
+	}
+	length := max(g.min, 1)
+	if length > g.max {
+		return none()
+	}
+	word := make([]rune, length)
+	for i := range word {
+		word[i] = 'a'
+	}
+	for i := range len(g.not) + 1 {
+		word[0] = 'a' + rune(i)
+		if s := string(word); !slices.Contains(g.not, s) {
+			return some(s)
+		}
+	}
+	return unknown("enum")
+}
