@@ -300,7 +300,7 @@ func (m *Machine) ended(e Event) {
 // failed tries a call again, or settles it (S9.2).
 func (m *Machine) failed(i int32, failure *Failure) {
 	call, state := m.plan.Calls[i], &m.calls[i]
-	if int(state.attempt) < call.Retry.Attempts && m.stopping == "" && failure.Code != "cancelled" {
+	if int(state.attempt) < call.Retry.Attempts && m.stopping == "" {
 		state.status = Pausing
 		m.emit(Command{Kind: SetTimer, Call: int(i), Attempt: int(state.attempt), After: backoff(call.Retry, int(state.attempt))})
 		return

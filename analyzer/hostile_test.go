@@ -1,0 +1,90 @@
+package analyzer_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// hostile are plans of about 100 kB, each of which would cost somebody dear.
+func hostile() map[string]string {
+	repeat := func(n int, f func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(f(i))
+		}
+		return b.String()
+	}
+	return map[string]string{
+		"one-path.yaml": "calls:\n" + repeat(2200, func(int) string { return "- {_tool: a, x: †state.p, _outputPath: p}\n" }),
+		"one-path-once.yaml": "writes: once\ncalls:\n" + repeat(2200, func(int) string {
+			return "- {_tool: a, x: †state.q, _outputPath: p}\n"
+		}),
+		"unordered.yaml": "calls:\n" + repeat(3500, func(int) string { return "- {_tool: a, _outputPath: p}\n" }),
+		"cycle.yaml": "calls:\n" + repeat(2000, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, x: †state.p%d, _outputPath: p%d}\n", (i+1)%2000, i)
+		}),
+		"knot.yaml": "calls:\n" + repeat(1500, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, x: †state, _outputPath: p%d, y: †state.p%d}\n", i, (i*7+1)%1500)
+		}),
+		"whole-state.yaml": "calls:\n" + repeat(2000, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, x: †state, _outputPath: p%d}\n", i)
+		}),
+		"deep-paths.yaml": "calls:\n" + repeat(180, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, x: †state%s, _outputPath: †state%s}\n", strings.Repeat(".k", 90+i%7), strings.Repeat(".k", 99-i%7))
+		}),
+		"long-fallback.yaml":   "calls:\n- _tool: a\n  x: " + repeat(900, func(i int) string { return fmt.Sprintf("†state.p%d || ", i) }) + "0\n",
+		"longer-fallback.yaml": "calls:\n- _tool: a\n  x: " + repeat(6000, func(i int) string { return fmt.Sprintf("†state.p%d || ", i) }) + "0\n",
+		"alternatives.yaml":    "calls:\n- _tool: a\n  _outputPath: " + repeat(2000, func(i int) string { return fmt.Sprintf("(†state.a%d || †state.b%d) && ", i, i) }) + "†state.c\n",
+		"same-tools.json": `{"tools":{` + repeat(900, func(i int) string {
+			return fmt.Sprintf(`"tool-number-%d":{"type":"object","properties":{"a":{"type":"string"}}},`, i)
+		}) + `"z":{}},"calls":[` + repeat(900, func(i int) string { return fmt.Sprintf(`{"_tool":"tool-numbr-%d"},`, i) }) + `{"_tool":"z"}]}`,
+		"near-names.yaml": "calls:\n" + repeat(1100, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, x: †state.pathnumbered%d, _outputPath: pathnumbred%d}\n", i, i)
+		}),
+		"doubled-refs.json": `{"schemas":{` + repeat(22, func(i int) string {
+			return fmt.Sprintf(`"s%d":{"allOf":[{"$ref":"#/schemas/s%d"},{"$ref":"#/schemas/s%d"}]},`, i, i+1, i+1)
+		}) + `"s22":{"type":"number"}},"inputSchema":{"properties":{"x":{"$ref":"#/schemas/s0"}}},"input":{"x":1},"calls":[{"_tool":"a","x":"†input.x"}]}`,
+		"brackets.yaml": strings.Repeat("[", 100_000),
+		"billion.yaml": "x-a: &a [1,2,3,4,5,6,7,8,9]\n" + repeat(9, func(i int) string {
+			return fmt.Sprintf("x-%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", 'b'+i, 'b'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i)
+		}) + "calls: []\n",
+		"keys.yaml": "calls: []\nstate:\n" + repeat(9000, func(i int) string { return fmt.Sprintf("  key%d: 1\n", i) }),
+		"confusable.yaml": "calls:\n" + repeat(1500, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, _outputPath: pаth%d, x: †state.path%d}\n", i, i)
+		}),
+	}
+}
+
+// S18, S1.8: checking any file under 100 kB ends within 2 seconds and 256 MiB.
+// The bound on time is four times that, for machines that are busy.
+func TestHostilePlansAreBounded(t *testing.T) {
+	for name, text := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			if len(text) > 130_000 {
+				t.Fatalf("%d bytes are too many to mean anything", len(text))
+			}
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			begun := time.Now()
+			p, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{})
+			_, found = analyzer.Analyze(p, found, analyzer.Config{})
+			took := time.Since(begun)
+			runtime.ReadMemStats(&after)
+			t.Logf("%d bytes: %d findings, %v, %d MiB allocated in all", len(text), len(found), took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20)
+			if took > 8*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if got := after.HeapSys - before.HeapSys; int64(got) > 256<<20 {
+				t.Errorf("the heap grew by %d MiB", got>>20)
+			}
+		})
+	}
+}

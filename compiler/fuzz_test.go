@@ -1,0 +1,78 @@
+package compiler
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// FuzzCompile: whatever the text, compiling ends, every finding has its place in
+// the file, and a plan without errors compiles to the same bytes again (S1.1,
+// S1.8, S6.6).
+func FuzzCompile(f *testing.F) {
+	examples, err := filepath.Glob("../examples/*.yaml")
+	if err != nil || len(examples) == 0 {
+		f.Fatal("no examples to begin with")
+	}
+	for _, name := range examples {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, false)
+	}
+	for _, text := range []string{
+		`[{"_tool":"a","x":"†state.b || (†input.c && 3)","_outputPath":"b && c.d[0] || error"}]`,
+		`{"calls":[{"_tool":"a","_id":"x","_when":"†state.y > 1","_after":["x"],"_retry":{"attempts":3,"backoff":"1s"}}],"writes":"once","output":{"z":["†state"]}}`,
+		`[{"type":"tool","tool":{"t":{"type":"object"}}},{"type":"data","kind":"user","data":{"a":1}},{"type":"plan","plan":[{"_tool":"t","u":"†user.a"}]}]`,
+		`{"context":[{"type":"state","text":"x","_instance":"①"}],"solution":{"calls":[],"output":null}}`,
+	} {
+		f.Add([]byte(text), true)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, asJSON bool) {
+		name := "plan.yaml"
+		if asJSON {
+			name = "plan.json"
+		}
+		file := source.NewFile(name, text)
+		begun := time.Now()
+		p, found := Compile(file, Options{})
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Fatalf("took %v", took)
+		}
+		inside := func(s source.Span, what string) {
+			if s.File == file && (s.Start < 0 || s.End < s.Start || s.End > len(text)) {
+				t.Fatalf("%s at %d..%d of %d bytes", what, s.Start, s.End, len(text))
+			}
+		}
+		for _, d := range found {
+			inside(d.Span, d.Message)
+			for _, r := range d.Related {
+				inside(r.Span, r.Message)
+			}
+			for _, fix := range d.Fixes {
+				for _, e := range fix.Edits {
+					inside(e.Span, fix.Message)
+				}
+			}
+		}
+		if diag.HasErrors(found) {
+			return
+		}
+		first, err := p.Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, found := Compile(source.NewFile("again.json", first), Options{})
+		if diag.HasErrors(found) {
+			t.Fatalf("the compiled plan has errors: %s\n%s", found[0].Message, first)
+		}
+		if second, err := again.Canonical(); err != nil || string(second) != string(first) {
+			t.Fatalf("compiled again, it differs (%v):\n%s\n%s", err, first, second)
+		}
+	})
+}
