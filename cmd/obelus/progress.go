@@ -189,7 +189,11 @@ func (p *progress) draw(now time.Duration) {
 	if first := p.firstWaiting(); first != "" {
 		lines = append(lines, first)
 	}
-	lines = append(lines, fmt.Sprintf("%s: %d running, %d waiting, %d of %d settled", short(now), running, waiting, len(p.status)-running-waiting, len(p.status)))
+	if running+waiting > 0 {
+		lines = append(lines, fmt.Sprintf("%s: %d running, %d waiting, %d of %d settled", short(now), running, waiting, len(p.status)-running-waiting, len(p.status)))
+	} else {
+		lines = append(lines, "what was cancelled is given time to end")
+	}
 	for _, line := range lines {
 		p.print("  %s\n", p.style.faint(cut("· "+line, p.width-3)))
 	}
