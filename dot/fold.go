@@ -29,8 +29,8 @@ const (
 // bands is how many nodes a drawing of neighbouring layers has.
 const bands = 24
 
-// A network says who waits for whom. Slices are ascending and not to be
-// changed.
+// A network says who waits for whom, each as often as there are reasons. Its
+// slices are not to be changed.
 type network interface {
 	Len() int
 	Deps(i int) []int32  // whom i waits for
@@ -47,10 +47,8 @@ func (l *lists) Deps(i int) []int32  { return l.deps[i] }
 func (l *lists) Users(i int) []int32 { return l.users[i] }
 
 func (l *lists) add(from, to int32) {
-	if !slices.Contains(l.deps[to], from) {
-		l.deps[to] = append(l.deps[to], from)
-		l.users[from] = append(l.users[from], to)
-	}
+	l.deps[to] = append(l.deps[to], from)
+	l.users[from] = append(l.users[from], to)
 }
 
 // layers is how many others stand before each node on the longest way to it.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -86,6 +85,7 @@ type drawing struct {
 	near     []bool  // by call: it is drawn; nil when all are
 	layer    []int32 // by call, once it is needed
 	missing  map[string][]place
+	outputs  []place
 	notes    []string
 
 	b        *builder
@@ -97,7 +97,7 @@ type drawing struct {
 	output   int
 }
 
-// A place is where a finding says that a reference finds nothing.
+// A place is a range of bytes of the plan's file.
 type place struct{ start, end int }
 
 // networkOf is the plan's graph; a plan whose graph couldn't be made has one
@@ -122,7 +122,8 @@ func networkOf(p *compiler.Plan) network {
 	return l
 }
 
-// indexFindings collects, by call, the places of references that find nothing.
+// indexFindings collects, by call, the places of references that find nothing,
+// and the places of the output's references.
 func (d *drawing) indexFindings() {
 	d.missing = map[string][]place{}
 	for _, f := range d.findings {
@@ -131,17 +132,30 @@ func (d *drawing) indexFindings() {
 		}
 	}
 	for _, places := range d.missing {
-		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+		sortPlaces(places)
 	}
+	for i := len(d.plan.Reads) - 1; i >= 0 && d.plan.Reads[i].Call < 0; i-- {
+		span := d.plan.Reads[i].Span()
+		d.outputs = append(d.outputs, place{span.Start, span.End})
+	}
+	sortPlaces(d.outputs)
+}
+
+func sortPlaces(places []place) {
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+}
+
+// overlaps tells whether one of the sorted places overlaps a range.
+func overlaps(places []place, start, end int) bool {
+	at, _ := slices.BinarySearchFunc(places, start+1, func(p place, start int) int { return cmp.Compare(p.start, start) })
+	return at > 0 && places[at-1].end > start || at < len(places) && places[at].start < end
 }
 
 // findsNothing tells whether a read is of a value that no one provides: a
 // finding says so, or it is of state that isn't there from the start, in a
 // document that is checked with its state.
 func (d *drawing) findsNothing(r *compiler.Read) bool {
-	places, span := d.missing[d.callName(r.Call)], r.Span()
-	at, _ := slices.BinarySearchFunc(places, span.Start+1, func(p place, start int) int { return cmp.Compare(p.start, start) })
-	if at > 0 && places[at-1].end > span.Start || at < len(places) && places[at].start < span.End {
+	if span := r.Span(); overlaps(d.missing[d.callName(r.Call)], span.Start, span.End) {
 		return true
 	}
 	return r.Ref.Kind == "state" && !r.Start && d.plan.Form != compiler.Solution
@@ -326,32 +340,31 @@ func (d *drawing) drawData(from, to int, r *compiler.Read, writer int) {
 	if from < 0 || from == to && d.b.v.Nodes[from].Count > 1 {
 		return
 	}
-	kind := Data
-	if d.onlyAsFailure(writer, r.Path) {
-		kind = Failure
-	}
-	e := d.b.edge(from, to, kind)
+	e := d.b.edge(from, to, d.writeKind(writer, r.Path))
 	e.read(d.pathName(r))
 	if r.Call >= 0 && d.onCycle(writer, r.Call) {
-		e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"})
+		e.marks = addMark(e.marks, cycleMark)
 	}
 }
 
-// onlyAsFailure tells whether a call writes anything that overlaps a path only
-// in its failure route.
-func (d *drawing) onlyAsFailure(call int, path compiler.PathID) bool {
+// writeKind is Failure when a call writes what overlaps a path only in its
+// failure route.
+func (d *drawing) writeKind(call int, path compiler.PathID) EdgeKind {
 	c := d.plan.Calls[call]
 	route := c.FailureRoute()
 	if route < 0 {
-		return false
+		return Data
 	}
 	for i, alternative := range c.Output {
 		if i != route && slices.ContainsFunc(alternative, func(p compiler.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
-			return false
+			return Data
 		}
 	}
-	return true
+	return Failure
 }
+
+// cycleMark is on every edge between calls that wait for each other.
+var cycleMark = Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"}
 
 // onCycle tells whether two calls wait for each other, directly or not.
 func (d *drawing) onCycle(a, b int) bool {
@@ -373,7 +386,7 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 	if r.Call >= 0 && d.writes(r.Call, r.Path) {
 		e := d.b.edge(reader, reader, Data)
 		e.read(name)
-		e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "reads what only it writes"})
+		e.marks = addMark(e.marks, cycleMark)
 		return
 	}
 	var n Node
@@ -427,91 +440,6 @@ func (d *drawing) source(n Node, known map[string]int) int {
 	return at
 }
 
-// drawPath draws a read through a node for its path as the reader sees it:
-// the same path under the same writers is one node.
-func (d *drawing) drawPath(r *compiler.Read, reader int) {
-	var key strings.Builder
-	key.WriteString("p" + strconv.Itoa(int(r.Path)))
-	for _, w := range r.Writers {
-		key.WriteString("," + strconv.Itoa(int(w)))
-	}
-	at, ok := d.paths[key.String()]
-	if !ok {
-		at = d.b.node(Node{Kind: Path, Label: d.pathName(r)})
-		d.paths[key.String()] = at
-		for _, w := range r.Writers {
-			if from := d.of(int(w)); from >= 0 {
-				d.drawWrite(from, at, int(w), r.Path)
-			}
-		}
-	}
-	e := d.b.edge(at, reader, Data)
-	if r.Call >= 0 && slices.ContainsFunc(r.Writers, func(w int32) bool { return d.onCycle(int(w), r.Call) }) {
-		e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"})
-	}
-}
-
-// drawWrite draws that a call writes a path, and says what it writes where
-// that is above or below the path, or how where it doesn't just set it.
-func (d *drawing) drawWrite(from, to, call int, path compiler.PathID) {
-	kind := Data
-	if d.onlyAsFailure(call, path) {
-		kind = Failure
-	}
-	e := d.b.edge(from, to, kind)
-	c := d.plan.Calls[call]
-	if c.Method != compiler.Set {
-		e.read(c.Method.String())
-	}
-	for _, route := range c.Output {
-		for _, p := range route {
-			if p.ID != path && d.plan.Paths.Overlap(p.ID, path) {
-				e.read("writes " + diag.Escape(d.plan.Paths.String(p.ID)))
-			}
-		}
-	}
-}
-
-// drawUnread draws the paths that calls write and nothing in the drawing reads.
-func (d *drawing) drawUnread() {
-	read := map[[2]int]bool{} // call, path
-	for i := range d.plan.Reads {
-		r := &d.plan.Reads[i]
-		if r.Call >= 0 && d.of(r.Call) < 0 {
-			continue
-		}
-		for _, w := range r.Writers {
-			for _, route := range d.plan.Calls[w].Output {
-				for _, p := range route {
-					if d.plan.Paths.Overlap(p.ID, r.Path) {
-						read[[2]int{int(w), int(p.ID)}] = true
-					}
-				}
-			}
-		}
-	}
-	for i, c := range d.plan.Calls {
-		from := d.of(i)
-		if from < 0 {
-			continue
-		}
-		for _, route := range c.Output {
-			for _, p := range route {
-				if read[[2]int{i, int(p.ID)}] {
-					continue
-				}
-				key := "u" + strconv.Itoa(int(p.ID))
-				at, ok := d.paths[key]
-				if !ok {
-					at = d.b.node(Node{Kind: Path, Label: diag.Escape(d.plan.Paths.String(p.ID))})
-					d.paths[key] = at
-				}
-				d.drawWrite(from, at, i, p.ID)
-			}
-		}
-	}
-}
-
 // drawOrder draws who waits for whom without reading from them. It tells which
 // of these edges come from the write policy and may be dropped when they follow
 // from others.
@@ -533,7 +461,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 				e := d.b.edge(from, to, Order)
 				e.read("after")
 				if d.onCycle(a, i) {
-					e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"})
+					e.marks = addMark(e.marks, cycleMark)
 				}
 			}
 			waits[int32(a)] = true
@@ -547,7 +475,7 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 			e := d.b.edge(from, to, Order)
 			e.read(d.plan.Writes.String())
 			if d.onCycle(int(w), i) {
-				e.marks = addMark(e.marks, Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"})
+				e.marks = addMark(e.marks, cycleMark)
 			}
 			if len(d.b.edges) > before {
 				implied[before] = true
@@ -568,17 +496,32 @@ func (d *drawing) drawFindings() {
 	for _, f := range d.findings {
 		if i, ok := byName[f.Call]; ok && f.Call != "" {
 			if at := d.of(i); at >= 0 {
-				d.b.mark(at, Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)})
+				d.b.mark(at, markOf(f))
 			}
+		} else if d.output >= 0 && d.ofOutput(f) {
+			d.b.mark(d.output, markOf(f))
 		}
 	}
+}
+
+func markOf(f diag.Diagnostic) Mark {
+	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)}
+}
+
+// ofOutput tells whether a finding that is about no call stands at a reference
+// of the plan's output.
+func (d *drawing) ofOutput(f diag.Diagnostic) bool {
+	if f.Call != "" || f.Span.File == nil || f.Span.File != d.plan.File {
+		return false
+	}
+	return overlaps(d.outputs, f.Span.Start, f.Span.End)
 }
 
 // unplaced counts the errors and warnings that are about no call.
 func (d *drawing) unplaced() string {
 	var rest []diag.Diagnostic
 	for _, f := range d.findings {
-		if f.Call == "" && f.Severity > diag.Info {
+		if f.Call == "" && f.Severity > diag.Info && !d.ofOutput(f) {
 			rest = append(rest, f)
 		}
 	}

@@ -143,11 +143,12 @@ func TestFromFaultyPlan(t *testing.T) {
 	cycle.Call = "first#1"
 	unused := diag.New(diag.UnusedOutput, source.Span{}, "never read")
 	unused.Call = "lost#4"
+	ofOutput := diag.New(diag.DanglingReference, p.Reads[len(p.Reads)-1].Span(), `nothing writes "†state.nothing"`)
 	general := diag.New(diag.NoActivity, source.Span{}, "no such activity")
-	v := FromPlan(p, append(found, dangling, cycle, unused, dangling, general), Options{})
+	v := FromPlan(p, append(found, dangling, cycle, unused, dangling, ofOutput, general), Options{})
 	same(t, "nodes", nodes(v), []string{
 		"call alone#3", "call first#1 !error OB301", "effect last#5 !error OB202", "call lost#4 !error OB203 ×2 !info OB207", "call second#2",
-		"missing †nokind.z", "missing †state.gone.far", "missing †state.never", "missing †state.nothing", "output output",
+		"missing †nokind.z", "missing †state.gone.far", "missing †state.never", "missing †state.nothing", "output output !error OB203",
 	})
 	same(t, "edges", edges(v), []string{
 		"alone#3 -data-> alone#3: †state.alone !error OB301",
@@ -167,6 +168,17 @@ func TestFromFaultyPlan(t *testing.T) {
 		t.Errorf("notes are %q", v.Notes)
 	}
 	draw(t, "faulty", v)
+
+	v = FromPlan(p, nil, Options{Paths: true})
+	red := 0
+	for _, e := range v.Edges {
+		if has(e.Marks, Error) {
+			red++
+		}
+	}
+	if red != 5 { // four of the cycle of two calls, one of the call that waits for itself
+		t.Errorf("%d edges with an error among paths:\n%s", red, strings.Join(edges(v), "\n"))
+	}
 }
 
 // S6.2, S6.3: with paths as nodes, a path that is written anew is one node for

@@ -97,8 +97,11 @@ func findings(t testing.TB) []Diagnostic {
 
 	nowhere := New(ToolsNotJudged, source.Span{}, "no tools are declared, so neither tools nor parameters are judged")
 
+	itself := New(Cycle, spanOf(t, plan, "†state.receipt", 0), "two calls wait for each other")
+	itself.Related = []Note{{itself.Span, "written here"}, {spanOf(t, plan, "†state.receipt", 1), "read here"}}
+
 	end := New(Syntax, source.Span{File: plan, Start: len(plan.Text), End: len(plan.Text)}, "the text ends too early")
-	return []Diagnostic{dangling, wide, mismatch, whole, far, inRow, evil, nowhere, end}
+	return []Diagnostic{dangling, wide, mismatch, whole, far, inRow, evil, nowhere, itself, end}
 }
 
 // S7.4, S1.1: text for people, with file, line, column, the line, a mark under

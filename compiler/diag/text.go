@@ -126,13 +126,16 @@ func (p *printer) finding(d *Diagnostic) {
 }
 
 // gather lists the places of a finding that are shown, the words of those that
-// are nowhere, and how many are left out.
+// are nowhere, and how many are left out. Words about the primary place itself
+// go beside its mark.
 func gather(d *Diagnostic) (labels []label, notes []string, more int) {
 	if d.Span.Known() {
 		labels = append(labels, newLabel(d.Span, "", true))
 	}
 	for _, n := range d.Related {
 		switch {
+		case n.Span == d.Span && len(labels) > 0 && labels[0].message == "":
+			labels[0].message = Escape(n.Message)
 		case len(labels)+len(notes) > maxPlaces:
 			more++
 		case n.Span.Known():
