@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -239,7 +240,7 @@ func badParameters(p *Pass) {
 		for _, f := range call.Params.Fields {
 			complete = complete && !f.Value.Live() && !known.unknown(f.Key)
 			if at := known.place(f.Key); at.Possible {
-				p.literal(call, f.Value, at.Schema, quote(f.Key))
+				p.literal(value{call, f.Node, quote(f.Key)}, f.Value, at.Schema)
 			}
 		}
 		// What holds between parameters can be judged only when all are known.
@@ -258,7 +259,7 @@ func (p *Pass) produced(call *compiler.Call) {
 		return
 	}
 	if v := call.Tool.Output.Validate(call.Produced.Value()); v != nil {
-		f := p.report(headOf(nodeAt(call.Produced, v.Path).Span()), "the result of %q isn't what the tool gives: %s", call.Name, v.Error()).of(call).
+		f := p.report(placeAt(nil, call.Produced, v.Path), "the result of %q isn't what the tool gives: %s", call.Name, v.Error()).of(call).
 			help("give a result that the tool's \"_output\" accepts")
 		if n := call.Tool.OutputNode; n != nil {
 			f.note(headOf(n.Span()), "the schema of the result is here")
@@ -266,75 +267,96 @@ func (p *Pass) produced(call *compiler.Call) {
 	}
 }
 
+// A value is a part of what a call passes, and how to speak of it.
+type value struct {
+	call *compiler.Call
+	key  *source.Node // of the mapping that the value stands in; nil in a list
+	name string       // "box".x
+}
+
 // literal judges a value, or the parts of it that hold no expression.
-func (p *Pass) literal(call *compiler.Call, t *compiler.Template, s *schema.Schema, name string) {
+func (p *Pass) literal(v value, t *compiler.Template, s *schema.Schema) {
 	switch {
 	case s == nil || t.Expr != nil:
 	case !t.Live():
-		if v := s.Validate(t.Value); v != nil {
-			p.rejected(call, nodeAt(t.Node, v.Path), name+v.Where(), v.Message)
+		if bad := s.Validate(t.Value); bad != nil {
+			v.name += bad.Where()
+			p.rejected(v, placeAt(v.key, t.Node, bad.Path), bad.Message)
 		}
 	case t.Items != nil:
-		p.literalList(call, t, s, name)
+		p.literalList(v, t, s)
 	default:
-		p.literalObject(call, t, s, name)
+		p.literalObject(v, t, s)
 	}
 }
 
-func (p *Pass) literalList(call *compiler.Call, t *compiler.Template, s *schema.Schema, name string) {
+func (p *Pass) literalList(v value, t *compiler.Template, s *schema.Schema) {
 	if s.Kinds()&schema.Array == 0 {
-		p.rejected(call, t.Node, name, "expected "+s.Kinds().String()+", got a list")
+		p.rejected(v, placeAt(v.key, t.Node, nil), "expected "+s.Kinds().String()+", got a list")
 		return
 	}
 	for i, item := range t.Items {
 		if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
-			p.literal(call, item, at.Schema, name)
+			p.literal(value{v.call, nil, fmt.Sprintf("%s[%d]", v.name, i)}, item, at.Schema)
 		}
 	}
 }
 
-func (p *Pass) literalObject(call *compiler.Call, t *compiler.Template, s *schema.Schema, name string) {
+func (p *Pass) literalObject(v value, t *compiler.Template, s *schema.Schema) {
 	if s.Kinds()&schema.Object == 0 {
-		p.rejected(call, t.Node, name, "expected "+s.Kinds().String()+", got a mapping")
+		p.rejected(v, placeAt(v.key, t.Node, nil), "expected "+s.Kinds().String()+", got a mapping")
 		return
 	}
 	for _, required := range s.Required() {
 		if !slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return f.Key == required }) {
-			p.rejected(call, t.Node, name, "the property "+quote(required)+" is missing")
+			p.rejected(v, placeAt(v.key, t.Node, nil), "the property "+quote(required)+" is missing")
 		}
 	}
 	for _, f := range t.Fields {
 		if at := s.At([]schema.Step{schema.Key(f.Key)}); at.Possible {
-			p.literal(call, f.Value, at.Schema, name+"."+f.Key)
+			p.literal(value{v.call, f.Node, v.name + "." + f.Key}, f.Value, at.Schema)
 		} else {
-			p.rejected(call, f.Node, name, "the property "+quote(f.Key)+" isn't allowed")
+			p.rejected(v, f.Node.Span(), "the property "+quote(f.Key)+" isn't allowed")
 		}
 	}
 }
 
-func (p *Pass) rejected(call *compiler.Call, n *source.Node, name, why string) {
-	p.report(headOf(n.Span()), "%q doesn't accept this for %s: %s", call.ToolName, name, why).of(call).
+func (p *Pass) rejected(v value, at source.Span, why string) {
+	p.report(at, "%q doesn't accept this for %s: %s", v.call.ToolName, v.name, why).of(v.call).
 		help("pass a value that the tool's schema accepts")
 }
 
-// nodeAt follows the path of a violation into the text, as far as the text goes.
-func nodeAt(n *source.Node, path []any) *source.Node {
+// placeAt follows a path from a node, whose key is given where it has one, into
+// the text. The place of a mapping or list that goes over several lines is its
+// key, or else its first line.
+func placeAt(key, n *source.Node, path []any) source.Span {
 	for _, step := range path {
 		var next *source.Node
 		switch step := step.(type) {
 		case string:
-			next = n.Get(step)
+			for i := range n.Fields {
+				if n.Fields[i].Key.Text == step {
+					key, next = n.Fields[i].Key, n.Fields[i].Value
+				}
+			}
 		case int:
 			if step < len(n.Items) {
-				next = n.Items[step]
+				key, next = nil, n.Items[step]
 			}
 		}
 		if next == nil {
-			return n
+			break
 		}
 		n = next
 	}
-	return n
+	whole := n.Span()
+	if head := headOf(whole); head.End < whole.End {
+		if key != nil {
+			return key.Span()
+		}
+		return head
+	}
+	return whole
 }
 
 // bareReferences finds strings that read like a reference without its † where

@@ -391,7 +391,7 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	e, err := expression.Parse(n.Text, expression.DefaultLimits())
 	if err != nil {
 		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).of(call).Help = err.Help
-		return &Template{Node: n}
+		return &Template{Node: n, dynamic: true}
 	}
 	t := &Template{Node: n, Expr: e, dynamic: true}
 	for _, ref := range e.References() {
@@ -412,3 +412,7 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 
 // Live tells whether there is an expression somewhere in the template.
 func (t *Template) Live() bool { return t.dynamic }
+
+// Opaque tells whether nothing is known of the value but by evaluating it: the
+// template is an expression, be it one that doesn't parse.
+func (t *Template) Opaque() bool { return t.dynamic && t.Fields == nil && t.Items == nil }

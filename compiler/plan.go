@@ -236,7 +236,9 @@ const (
 	All
 )
 
-// A Template is a value with expressions at some of its leaves.
+// A Template is a value with expressions at some of its leaves. One that is
+// live and has neither an expression nor parts is an expression that doesn't
+// parse: nothing is known of its value.
 type Template struct {
 	Node   *source.Node
 	Fields []TemplateField // an object with an expression somewhere below
