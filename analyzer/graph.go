@@ -26,6 +26,12 @@ func cycles(p *Pass) {
 	for _, i := range p.Plan.Graph.SelfCycles() {
 		p.selfCycle(p.Plan.Calls[i])
 	}
+	for _, call := range p.Plan.Calls {
+		if slices.Contains(call.After, call.Index) {
+			p.report(afterNode(call, call).Span(), "%q waits for itself: its \"_after\" names it", call.Name).of(call).
+				help("name another call there, or none")
+		}
+	}
 	for _, cycle := range p.Plan.Graph.Cycles() {
 		p.cycle(cycle)
 	}
@@ -93,14 +99,7 @@ func (p *Pass) edge(from, to *compiler.Call) edge {
 		}
 	}
 	if slices.Contains(from.After, to.Index) {
-		if n := from.Node.Get("_after"); n != nil {
-			e.at = n.Span()
-			for _, item := range n.Items {
-				if item.Text == to.ID {
-					e.at = item.Span()
-				}
-			}
-		}
+		e.at = afterNode(from, to).Span()
 		if n := to.Node.Get("_id"); n != nil {
 			e.other = n.Span()
 		}
@@ -115,6 +114,19 @@ func (p *Pass) edge(from, to *compiler.Call) edge {
 		}
 	}
 	return e
+}
+
+// afterNode is where one call names another in its _after.
+func afterNode(from, to *compiler.Call) *source.Node {
+	n := from.Node.Get("_after")
+	if n != nil {
+		for _, item := range n.Items {
+			if item.Text == to.ID {
+				return item
+			}
+		}
+	}
+	return n
 }
 
 func quote(name string) string { return "\"" + name + "\"" }

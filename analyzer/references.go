@@ -244,7 +244,7 @@ func (p *Pass) dangling(r *compiler.Read) finding {
 			f.fix(r.Span(), near.String())
 		}
 		if at, ok := p.writtenAt(near); ok {
-			f.note(at, "%q is written here", near.String())
+			f.note(at.Span(), "%q is written here", p.path(at.ID))
 		}
 	}
 	return f
@@ -401,21 +401,28 @@ func (p *Pass) lookup(path []expression.Segment) (compiler.PathID, bool) {
 }
 
 // writtenAt is where a call first writes a path, or something above or below it.
-func (p *Pass) writtenAt(r expression.Reference) (source.Span, bool) {
+func (p *Pass) writtenAt(r expression.Reference) (compiler.Path, bool) {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
 	if p.isKind(r.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)
 	}
-	id, ok := p.lookup(path)
-	if !ok {
-		return source.Span{}, false
+	id := compiler.RootPath
+	for _, s := range path {
+		next, ok := p.Plan.Paths.Lookup(id, s)
+		if !ok {
+			break // what is written above it counts as well
+		}
+		id = next
+	}
+	if p.Plan.Paths.Depth(id) < 2 {
+		return compiler.Path{}, false
 	}
 	for _, w := range p.Plan.Writers(id) {
 		if at, ok := p.outputOver(p.Plan.Calls[w.Call], id); ok {
-			return at.Span(), true
+			return at, true
 		}
 	}
-	return source.Span{}, false
+	return compiler.Path{}, false
 }
 
 // undeclaredPaths finds reads and writes of what a closed state schema leaves no

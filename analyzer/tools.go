@@ -327,8 +327,8 @@ func (p *Pass) rejected(v value, at source.Span, why string) {
 }
 
 // placeAt follows a path from a node, whose key is given where it has one, into
-// the text. The place of a mapping or list that goes over several lines is its
-// key, or else its first line.
+// the text. The place of a mapping or list that isn't in one line with its key is
+// that key, or else its first line.
 func placeAt(key, n *source.Node, path []any) source.Span {
 	for _, step := range path {
 		var next *source.Node
@@ -350,13 +350,10 @@ func placeAt(key, n *source.Node, path []any) source.Span {
 		n = next
 	}
 	whole := n.Span()
-	if head := headOf(whole); head.End < whole.End {
-		if key != nil {
-			return key.Span()
-		}
-		return head
+	if key != nil && (n.Kind == source.Object || n.Kind == source.Array) && key.Span().From().Line != whole.To().Line {
+		return key.Span()
 	}
-	return whole
+	return headOf(whole)
 }
 
 // bareReferences finds strings that read like a reference without its † where

@@ -20,7 +20,10 @@ func expressionTypes(p *Pass) {
 		}
 		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(&p.Plan.Reads[t.Reads[i]]) })
 		if err != nil {
-			p.report(t.Node.Within(err.Start, err.End), "%s", err.Message).of(call).Help = err.Help
+			f := p.report(t.Node.Within(err.Start, err.End), "%s", err.Message).of(call)
+			if f.Help = err.Help; f.Help == "" {
+				f.help("the types come from the values and schemas of the input and the state, and from the tools' \"_output\"")
+			}
 			return
 		}
 		if when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
