@@ -422,7 +422,10 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 // compiler found no one else for it to wait for.
 func (d *drawing) writes(call int, path compiler.PathID) bool {
 	g, ok := d.net.(*compiler.Graph)
-	if !ok || !slices.Contains(g.SelfCycles(), int32(call)) {
+	if !ok {
+		return false
+	}
+	if _, alone := slices.BinarySearch(g.SelfCycles(), int32(call)); !alone {
 		return false
 	}
 	return slices.ContainsFunc(d.plan.Calls[call].Output, func(route compiler.Route) bool {

@@ -501,7 +501,7 @@ func TestCorpus(t *testing.T) {
 			if calls != len(p.Calls) || calls == 0 {
 				t.Errorf("%s:%d: %d of %d calls are drawn", name, i+1, calls, len(p.Calls))
 			}
-			if i%61 == 0 {
+			if i%151 == 0 {
 				names = append(names, fmt.Sprint(name, ":", i+1))
 				jobs = append(jobs, v.Mermaid())
 				if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
