@@ -62,7 +62,11 @@ func (c *checker) want(n *node, t *Type, kinds KindSet, what, help string) bool 
 	if t.kinds()&kinds != 0 {
 		return true
 	}
-	c.fail(n, what+" wants "+kinds.String()+", and this is "+t.kinds().String(), help)
+	shown := kinds &^ Null
+	if !c.times && shown&AnyKind != 0 {
+		shown &= AnyKind
+	}
+	c.fail(n, what+" wants "+shown.String()+", and this is "+t.kinds().String(), help)
 	return false
 }
 
@@ -113,13 +117,9 @@ func (c *checker) check(n *node) *Type {
 		}
 		return aBool
 	case opList:
-		out := &Type{Kinds: Array}
-		for i, a := range n.args {
-			if t := c.check(a); i == 0 {
-				out.Elem = t
-			} else {
-				out.Elem = either(out.Elem, t, 0)
-			}
+		out := &Type{Kinds: Array, Elem: never}
+		for _, a := range n.args {
+			out.Elem = either(out.Elem, c.check(a), 0)
 		}
 		return out
 	case opObject:
@@ -177,7 +177,7 @@ func (c *checker) pick(n *node) *Type {
 	closed := false // nothing can come after a literal
 	for _, a := range n.args {
 		t := c.check(a)
-		if a.op == opLiteral && n.op == opFallback {
+		if a.constant() && n.op == opFallback {
 			closed = true
 		} else {
 			if t != nil && t.Kinds == Null {
@@ -198,6 +198,11 @@ func (c *checker) pick(n *node) *Type {
 		out = out.with(Null)
 	}
 	return out
+}
+
+// constant tells whether a node is a literal, or a list or object of them.
+func (n *node) constant() bool {
+	return n.op == opLiteral || (n.op == opList || n.op == opObject) && !slices.ContainsFunc(n.args, func(a *node) bool { return !a.constant() })
 }
 
 func (c *checker) object(n *node) *Type {

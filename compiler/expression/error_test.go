@@ -134,19 +134,17 @@ func TestFailures(t *testing.T) {
 		{"†state.name + ⟦†state.three⟧", "joined with a string", "string(…)"},
 		{"⟦†state.null⟧ + 1", "got null", "||"},
 		{"⟦†state.list⟧ + [1]", "got a list", "concat"},
-		{"†state.three / ⟦(†state.three - 3)⟧", "", ""},
+		{"†state.three / (⟦†state.three - 3⟧)", "division by zero", ""},
 		{"†state.three % ⟦0⟧", "division by zero", ""},
 		{"†state.three % ⟦†state.half⟧", "whole numbers, and got 0.5", ""},
-		{"†state.three ⟦⟧", "", ""},
-		{"†(⟦†state.list[7]⟧)", "", ""},
 		{"†(⟦†state.list[†state.three]⟧ + 1)", "3 items, and no index 3", "get("},
 		{"†(⟦(†state.user).gone.x⟧)", "null has no key \"x\"", "?.x"},
 		{"†(⟦(†state.list).x⟧)", "a list has no key", "map(.x)"},
 		{"†state.items | filter(⟦.price⟧)", "true or false of each item, and got a number", ""},
 		{"†state.items | filter(⟦.price && .nick⟧)", "true or false of each item, and got null", "write and"},
 		{"†(⟦†state.name⟧ ? 1 : 2)", "true or false, and got a string", ""},
-		{"†(not ⟦(†state.no || 1) + 1⟧)", "", ""},
-		{"†(†state.no or ⟦(†state.gone || †state.name)⟧)", "", ""},
+		{"†(not (⟦(†state.zero || 1) + 1⟧))", "\"not\" wants true or false", "compare"},
+		{"†(†state.no or (⟦†state.gone || †state.name⟧))", "true or false, and got a string", "write or"},
 		{"⟦†state.name⟧ | map(#)", "wants a list, and got a string", ""},
 		{"⟦†state.user⟧ | map(#)", "wants a list, and got an object", "values("},
 		{"†(upper(⟦†state.three⟧))", "wants a string, and got a number", "string(…)"},
@@ -163,13 +161,6 @@ func TestFailures(t *testing.T) {
 		{"†(sort(⟦[1, \"a\"]⟧))", "can't be compared", ""},
 		{"†state.name matches ⟦\"[\" + \"a\"⟧", "pattern", ""},
 	} {
-		if c.message == "" { // only that it is refused, or not, without a panic
-			text, _ := faulty(c.marked)
-			if e, err := Parse(text, DefaultLimits()); err == nil {
-				e.Eval(small.look(e))
-			}
-			continue
-		}
 		text, _ := faulty(c.marked)
 		e := parseOK(t, text)
 		_, p, err := e.Eval(small.look(e))

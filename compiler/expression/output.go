@@ -175,11 +175,11 @@ func (o *outputReader) path() (Reference, *Error) {
 func readBare(text string, start int) (ref Reference, end int, optional bool, err *Error) {
 	key := readKey(text, start)
 	if key == start {
-		at := start
-		for at < len(text) && strings.IndexByte(" \t\n&|()", text[at]) < 0 {
-			at++
+		end := start + 1
+		for end < len(text) && (text[end] == text[start] || strings.IndexByte(" \t\n&|()", text[end]) < 0 && strings.IndexByte("&|", text[start]) < 0) {
+			end++
 		}
-		return ref, 0, false, fail(start, max(at, min(start+1, len(text))), quote(text[start:max(at, min(start+1, len(text)))])+" isn't a path", "a path is written †state.key, or key")
+		return ref, 0, false, fail(start, end, quote(text[start:end])+" isn't a path", "a path is written †state.key, or key")
 	}
 	ref = Reference{Kind: "state", Start: start, Required: true}
 	rest, end, optional, err := readSegments(text, key, start)

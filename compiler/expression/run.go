@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -429,9 +428,6 @@ func (m *evaluation) span(n *node, left, right any) (any, error) {
 		return []any{}, nil
 	}
 	size := to - from + 1
-	if size > math.MaxInt/listItem {
-		size = math.MaxInt / listItem
-	}
 	if err := m.grow(n, listItem*size); err != nil {
 		return nil, err
 	}

@@ -46,8 +46,9 @@ func (k KindSet) String() string {
 }
 
 // A Type is what is known of a value before there is one. A nil Type is a value
-// of which nothing is known.
+// of which nothing is known. A Type isn't changed once it is in use.
 type Type struct {
+	// Kinds are the kinds that the value may have; 0 is any.
 	Kinds KindSet
 	// Elem is the type of a list's items; nil is anything.
 	Elem *Type
@@ -96,13 +97,20 @@ func (t *Type) with(kinds KindSet) *Type {
 	return &more
 }
 
+// never is the type of the items of an empty list. By itself it says no more
+// than nil does; joined with another type it adds nothing.
+var never = &Type{}
+
 // maxUnionDepth bounds how deep two types are joined; below it nothing is known.
 const maxUnionDepth = 8
 
 // either is the type of a value that has one of two types.
 func either(a, b *Type, depth int) *Type {
-	if a == b {
+	switch {
+	case a == b || b == never:
 		return a
+	case a == never:
+		return b
 	}
 	if a == nil || b == nil || a.Kinds == 0 || b.Kinds == 0 || depth > maxUnionDepth {
 		return nil

@@ -1,0 +1,238 @@
+package expression
+
+import (
+	"math/rand"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+var seeds = []string{
+	"†state.a", "†state.a[0][\"x\"].0", "†state.a || †state.b ?? 10", "†state.a && †state.b", "†state.items | filter(.price > 10) | map(.name)",
+	`†("Hello " + †input.name)`, "†state.age >= 18 and not †input.dryRun", "†state.x[†state.i]", "†state.user?.name", "†(let x = †state.a; x + 1)",
+	"†(1 < †state.a < 5)", "†state.a ? 1 : 2", "†(if †state.a { 1 } else { 2 })", "†({\"a\": [1, 2], (†state.k): null})", "†state.a[1:-1]",
+	"†(reduce(†state.items, #acc + #, 0))", "†(date(\"2024-02-29\").Year())", "†\"①😀\"", "††", "†state.a.", "†state..a", "†(((", "†state.a /* x */ + 1 // y",
+	"†state.items | map({let y = #; y || †state.a})", "†(`raw ``quoted`` text`)", "†state.a matches \"^(a|b)+$\"", "†(\"\\u{1F600}\\n\")", "†(1e3 + 0x1F + 1_000)",
+	"a || b && (c || d)", "†state.a && b['x y']", "price * count", "$env[\"x\"]",
+}
+
+// placed checks that an error's place is in the text, on characters' borders.
+func placed(t *testing.T, text string, err *Error) {
+	t.Helper()
+	if err.Start < 0 || err.End < err.Start || err.End > len(text) || err.Message == "" {
+		t.Fatalf("%q: the place %d-%d is outside (%s)", text, err.Start, err.End, err.Message)
+	}
+	if utf8.ValidString(text) && (!utf8.ValidString(text[:err.Start]) || !utf8.ValidString(text[err.Start:err.End])) {
+		t.Fatalf("%q: the place %d-%d cuts a character (%s)", text, err.Start, err.End, err.Message)
+	}
+}
+
+func prompt(t *testing.T, text string, since time.Time) {
+	t.Helper()
+	if took := time.Since(since); took > 5*time.Second {
+		t.Fatalf("%.200q takes %v", text, took)
+	}
+}
+
+// S1.8, S4.6: whatever the text, reading it ends soon, its places are inside,
+// and what is read has a canonical form that keeps.
+func FuzzParse(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		start := time.Now()
+		for _, parse := range []func(string, Limits) (*Expr, *Error){Parse, ParseCode} {
+			e, err := parse(text, DefaultLimits())
+			if err != nil {
+				placed(t, text, err)
+				continue
+			}
+			for _, r := range e.References() {
+				if piece := text[r.Start:r.End]; !strings.HasPrefix(piece, mark+r.Kind) {
+					t.Fatalf("%q: the reference %s stands at %q", text, r, piece)
+				}
+			}
+			if !utf8.ValidString(text) {
+				continue
+			}
+			again, err := parse(e.String(), DefaultLimits())
+			if err != nil {
+				t.Fatalf("%q: the canonical form %q isn't read: %s", text, e, err.Message)
+			}
+			if again.String() != e.String() || len(again.refs) != len(e.refs) {
+				t.Fatalf("%q: the canonical form %q becomes %q", text, e, again)
+			}
+			if _, err := e.Check(func(int) *Type { return nil }); err != nil {
+				placed(t, text, err)
+			}
+		}
+		Lookalike(text)
+		BareReference(text)
+		if _, err := ParsePath(text); err != nil {
+			placed(t, text, err)
+		}
+		prompt(t, text, start)
+	})
+}
+
+// S4.6, S4.8: whatever the text and the values, evaluation ends soon with plain
+// data or an error inside the text, twice the same, and leaves its input alone;
+// what is decided while something is pending stays so.
+func FuzzEval(f *testing.F) {
+	for i, s := range seeds {
+		f.Add(s, int64(i))
+	}
+	f.Fuzz(func(t *testing.T, text string, seed int64) {
+		e, err := Parse(text, DefaultLimits())
+		if err != nil {
+			return
+		}
+		start := time.Now()
+		r := rand.New(rand.NewSource(seed))
+		values := make([]outcome, len(e.refs))
+		for i := range values {
+			values[i] = outcome{randomValue(r, 3), Presence(r.Intn(3))}
+			if r.Intn(2) == 0 {
+				values[i].p = There
+			}
+		}
+		kept := make([]any, len(values))
+		for i := range values {
+			kept[i] = cloned(values[i].value)
+		}
+		eval := func(values []outcome) (any, Presence, error) {
+			return e.Eval(func(i int) (any, Presence) { return values[i].value, values[i].p })
+		}
+		v, p, failure := eval(values)
+		if failure != nil {
+			placed(t, text, failure.(*Error))
+		} else if p == There && !plain(v, 0) {
+			t.Fatalf("%q gives %#v", text, v)
+		} else if p != There && v != nil {
+			t.Fatalf("%q has the presence %d and the value %v", text, p, v)
+		}
+		if w, q, again := eval(values); !reflect.DeepEqual(v, w) || p != q || (again == nil) != (failure == nil) || again != nil && again.Error() != failure.Error() {
+			t.Fatalf("%q gives %v, then %v", text, v, w)
+		}
+		for i := range values {
+			if !reflect.DeepEqual(values[i].value, kept[i]) {
+				t.Fatalf("%q changes %v into %v", text, kept[i], values[i].value)
+			}
+		}
+		if p != Pending {
+			for i := range values {
+				if values[i].p == Pending {
+					values[i].p = []Presence{Absent, There}[r.Intn(2)]
+				}
+			}
+			if w, q, again := eval(values); !reflect.DeepEqual(v, w) || p != q || (again == nil) != (failure == nil) {
+				t.Fatalf("%q was decided as %v, and then gives %v", text, v, w)
+			}
+		}
+		prompt(t, text, start)
+	})
+}
+
+func randomValue(r *rand.Rand, depth int) any {
+	switch n := r.Intn(9); {
+	case n == 0:
+		return nil
+	case n == 1:
+		return r.Intn(2) == 0
+	case n < 4:
+		return float64(r.Intn(20)-5) / float64(1+r.Intn(2))
+	case n < 6 || depth == 0:
+		return []string{"", "a", "†state.a", "①😀", "10", "2024-02-29", "[1]"}[r.Intn(7)]
+	case n == 6:
+		out := object{}
+		for range r.Intn(4) {
+			out[[]string{"price", "name", "a", "x", "y"}[r.Intn(5)]] = randomValue(r, depth-1)
+		}
+		return out
+	}
+	out := []any{}
+	for range r.Intn(5) {
+		out = append(out, randomValue(r, depth-1))
+	}
+	return out
+}
+
+func cloned(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := []any{}
+		for _, i := range v {
+			out = append(out, cloned(i))
+		}
+		return out
+	case object:
+		out := object{}
+		for k, i := range v {
+			out[k] = cloned(i)
+		}
+		return out
+	}
+	return v
+}
+
+// plain tells whether a value is what JSON can say.
+func plain(v any, depth int) bool {
+	switch v := v.(type) {
+	case nil, bool:
+		return true
+	case string:
+		return utf8.ValidString(v)
+	case float64:
+		return v-v == 0
+	case []any:
+		for _, i := range v {
+			if depth > maxResultDepth || !plain(i, depth+1) {
+				return false
+			}
+		}
+		return true
+	case object:
+		for k, i := range v {
+			if depth > maxResultDepth || !utf8.ValidString(k) || !plain(i, depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// S5.1: whatever the text, an output path is read soon, and what is read means
+// the same when it is written out.
+func FuzzOutput(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		start := time.Now()
+		got, err := ParseOutput(text)
+		if err != nil {
+			placed(t, text, err)
+			return
+		}
+		for _, a := range got {
+			if len(a) == 0 {
+				t.Fatalf("%q has an empty alternative", text)
+			}
+			for _, r := range a {
+				if r.Start < 0 || r.End > len(text) || r.Start >= r.End {
+					t.Fatalf("%q: the place of %s is %d-%d", text, r, r.Start, r.End)
+				}
+			}
+		}
+		if utf8.ValidString(text) {
+			if again, err := ParseOutput(routes(got)); err != nil || routes(again) != routes(got) {
+				t.Fatalf("%q: %s isn't read as itself: %v", text, routes(got), err)
+			}
+		}
+		prompt(t, text, start)
+	})
+}
