@@ -1,6 +1,6 @@
 // Package dot draws plans. A [View] is what is drawn: nodes, edges, and marks
 // on both, with no word about any format. [FromPlan] makes one of a plan;
-// [DOT] and [Mermaid] write it, each with the one escaper that its format
+// [View.DOT] and [View.Mermaid] write it, each with the one escaper that its format
 // needs, so that nothing in a plan can break out of a label (S2.6). The same
 // view always gives the same bytes.
 package dot
