@@ -1,0 +1,192 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/local"
+)
+
+// run runs a plan in YAML on the virtual clock of a synctest bubble and gives
+// the outcome and what happened, a line each: "1s start a", "3s done a".
+func run(t *testing.T, ctx context.Context, plan string, funcs map[string]activity.Func, o local.Options) (*runtime.Outcome, string) {
+	t.Helper()
+	var names []string
+	for name := range funcs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Functions: names})
+	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	if v == nil {
+		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
+	}
+	set, err := activity.Open(nil, funcs, activity.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var story []string
+	o.Activities = set
+	o.Observe = func(at time.Duration, c runtime.Command) {
+		switch c.Kind {
+		case runtime.Start:
+			story = append(story, fmt.Sprintf("%v start %s", at, p.Calls[c.Call].Name))
+		case runtime.Settle:
+			story = append(story, fmt.Sprintf("%v %s %s", at, c.Settlement.Status, p.Calls[c.Call].Name))
+		}
+	}
+	outcome, err := local.Run(ctx, v, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return outcome, strings.Join(story, "\n")
+}
+
+// after is an activity that takes a while and gives back its parameters.
+func after(d time.Duration) activity.Func {
+	return func(ctx context.Context, r activity.Request) (any, error) {
+		select {
+		case <-time.After(d):
+			return any(r.Params), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// S8.4: ready calls start at once and in parallel, up to the limit, in plan
+// order.
+func TestParallel(t *testing.T) {
+	plan := `
+calls:
+- {_id: a, _tool: work, _outputPath: a}
+- {_id: b, _tool: work, _outputPath: b}
+- {_id: c, _tool: work, _outputPath: c}
+- {_id: d, _tool: work, x: †state.a, y: †state.b, z: †state.c}
+`
+	for parallel, want := range map[int]string{
+		0: "0s start a\n0s start b\n0s start c\n1s done a\n1s done b\n1s done c\n1s start d\n2s done d",
+		2: "0s start a\n0s start b\n1s done a\n1s start c\n1s done b\n2s done c\n2s start d\n3s done d",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			outcome, story := run(t, t.Context(), plan, map[string]activity.Func{"work": after(time.Second)}, local.Options{Options: runtime.Options{Parallel: parallel}})
+			if outcome.Status != "done" || !sameLines(story, want) {
+				t.Errorf("parallel %d: %s\n%s", parallel, outcome.Status, story)
+			}
+		})
+	}
+}
+
+// sameLines compares what happened at one moment in no particular order.
+func sameLines(a, b string) bool {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+// S9.1, S9.2, S3.1: a try that fails is repeated after a pause that doubles; one
+// that takes too long is given up; at last the failure goes to its route.
+func TestRetryAndTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outcome, story := run(t, t.Context(), `
+calls:
+- {_id: a, _tool: flaky, _retry: {attempts: 3, backoff: 2s}, _timeout: 10s, _outputPath: ok || fault}
+- {_id: b, _tool: slow, _timeout: 5s, _outputPath: b || error}
+`, map[string]activity.Func{
+			"flaky": func(ctx context.Context, r activity.Request) (any, error) {
+				switch r.Attempt {
+				case 1:
+					return nil, errors.New("no luck")
+				case 2:
+					<-ctx.Done() // the time-out ends it
+					return nil, ctx.Err()
+				}
+				return "at last", nil
+			},
+			"slow": after(time.Hour),
+		}, local.Options{})
+		want := "0s start a\n0s start b\n2s start a\n5s failed b\n16s start a\n16s done a"
+		if story != want {
+			t.Errorf("got\n%s\nwant\n%s", story, want)
+		}
+		fault := map[string]any{"code": "timeout", "message": "no result within 5s", "details": nil}
+		if state := map[string]any{"ok": "at last", "error": fault}; !reflect.DeepEqual(outcome.State, any(state)) || outcome.Status != "done" {
+			t.Errorf("%s %v", outcome.Status, outcome.State)
+		}
+	})
+}
+
+// S8.8: when the run is interrupted nothing new starts, what runs is cancelled,
+// and every call has settled.
+func TestInterrupt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(3*time.Second, cancel)
+		cancelled := false
+		outcome, story := run(t, ctx, `
+calls:
+- {_id: a, _tool: quick, _outputPath: a}
+- {_id: b, _tool: endless, x: †state.a, _outputPath: b}
+- {_id: c, _tool: quick, x: †state.b}
+`, map[string]activity.Func{
+			"quick": after(time.Second),
+			"endless": func(ctx context.Context, _ activity.Request) (any, error) {
+				<-ctx.Done()
+				cancelled = true
+				return nil, ctx.Err()
+			},
+		}, local.Options{})
+		if want := "0s start a\n1s done a\n1s start b\n3s cancelled b\n3s cancelled c"; story != want {
+			t.Errorf("got\n%s\nwant\n%s", story, want)
+		}
+		if !cancelled || outcome.Status != "stopped" || outcome.Reason != "interrupted" || outcome.Counts.Cancelled != 2 {
+			t.Errorf("%v %+v", cancelled, outcome)
+		}
+	})
+}
+
+// S11.7: limits of time and of calls stop the run and say so.
+func TestLimits(t *testing.T) {
+	for limit, want := range map[string]string{"time: 2500ms": "limits.time 2 done", "calls: 3": "limits.calls 3 done"} {
+		synctest.Test(t, func(t *testing.T) {
+			plan := "limits: {" + limit + "}\ncalls:\n"
+			for i := range 5 {
+				plan += fmt.Sprintf("- {_tool: work, x: †state.p%d, _outputPath: p%d}\n", i, i+1)
+			}
+			outcome, _ := run(t, t.Context(), "state: {p0: 1}\n"+plan, map[string]activity.Func{"work": after(time.Second)}, local.Options{})
+			if got := fmt.Sprintf("%s %d done", outcome.Reason, outcome.Counts.Done); got != want || outcome.Status != "stopped" {
+				t.Errorf("%s: %s %s", limit, outcome.Status, got)
+			}
+		})
+	}
+}
+
+// S10.2: where nobody can be asked, the run stops before the call.
+func TestConfirmationStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started := false
+		outcome, _ := run(t, t.Context(), "calls: [{_tool: look, _outputPath: a}, {_tool: pay, x: †state.a}]", map[string]activity.Func{
+			"look": after(time.Second),
+			"pay":  func(context.Context, activity.Request) (any, error) { started = true; return nil, nil },
+		}, local.Options{Options: runtime.Options{Asks: func(c *compiler.Call) bool { return c.ToolName == "pay" }}})
+		if started || outcome.Status != "stopped" || outcome.Reason != "confirmation" {
+			t.Errorf("started %v, %+v", started, outcome)
+		}
+	})
+}

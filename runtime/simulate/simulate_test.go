@@ -1,0 +1,140 @@
+package simulate_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+func verified(t *testing.T, plan string) *analyzer.Verified {
+	t.Helper()
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{})
+	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	if v == nil {
+		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
+	}
+	return v
+}
+
+const trip = `
+tools:
+  flight: {type: object, properties: {_output: {type: object, properties: {price: {type: number, minimum: 10, maximum: 90}}, required: [price]}}, x-simulate: {duration: 2s, cost: 0.5}}
+  hotel: {type: object, properties: {_output: {type: string}}, _mock: Ritz, x-simulate: {duration: {p50: 3s, p95: 6s}}}
+  book: {type: object, properties: {price: {type: number}, hotel: {type: string}, _output: {type: string}}, x-simulate: {duration: 1s, failure: 0.5}}
+  mail: {type: object, properties: {text: {}}}
+calls:
+- {_tool: flight, _outputPath: flight}
+- {_tool: hotel, _outputPath: hotel}
+- {_tool: book, price: †state.flight.price, hotel: †state.hotel, _outputPath: receipt || fault}
+- {_tool: mail, text: †state.receipt}
+- {_tool: mail, text: †state.fault.message}
+output: '†state.receipt || †state.fault.code'
+`
+
+// tell writes a scenario with all its numbers.
+func tell(s *simulate.Scenario) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, s.Outcome.Status, s.Makespan, s.LowerBound, s.Work, s.Cost, s.CriticalPath, s.Peak, s.Outcome.State)
+	for _, c := range s.Calls {
+		fmt.Fprintln(&b, c.Call.Name, c.Status, c.From, c.To, c.Busy, c.Attempts, c.Reason)
+	}
+	return b.String()
+}
+
+// S15.1, S15.2: the same seed gives the same rehearsal to the byte, another seed
+// another; times and costs are what the tools say.
+func TestRehearsal(t *testing.T) {
+	v := verified(t, trip)
+	first := simulate.Run(v, simulate.Options{Seed: 7})
+	if again := simulate.Run(v, simulate.Options{Seed: 7}); tell(again) != tell(first) {
+		t.Errorf("the same seed gave\n%s\nand\n%s", tell(first), tell(again))
+	}
+	outcomes := map[string]bool{}
+	for seed := range uint64(30) {
+		s := simulate.Run(v, simulate.Options{Seed: seed})
+		outcomes[s.Calls[2].Status.String()] = true
+		flight := s.Outcome.State.(map[string]any)["flight"].(map[string]any)["price"].(float64)
+		if flight < 10 || flight > 90 || s.Outcome.State.(map[string]any)["hotel"] != "Ritz" {
+			t.Errorf("seed %d made up %v", seed, s.Outcome.State)
+		}
+		if s.Cost != 0.5 || s.Calls[0].Busy != 2*time.Second || s.Outcome.Status != "done" {
+			t.Errorf("seed %d: cost %v, flight took %v, %s", seed, s.Cost, s.Calls[0].Busy, s.Outcome.Status)
+		}
+		if s.Makespan < s.LowerBound || s.LowerBound < s.Calls[1].Busy+time.Second {
+			t.Errorf("seed %d: makespan %v, lower bound %v", seed, s.Makespan, s.LowerBound)
+		}
+	}
+	if !outcomes["done"] || !outcomes["failed"] {
+		t.Errorf("at a failure rate of a half, 30 bookings were all %v", outcomes)
+	}
+}
+
+// S15.2: the critical path is the longest chain of work, and a makespan without
+// waiting is its length.
+func TestCriticalPath(t *testing.T) {
+	certain := strings.NewReplacer("failure: 0.5", "failure: 0", "{p50: 3s, p95: 6s}", "3s").Replace(trip)
+	s := simulate.Run(verified(t, certain), simulate.Options{Seed: 1})
+	if want := s.Calls[1].Busy + time.Second + 100*time.Millisecond; s.Makespan != want || s.Critical != want {
+		t.Errorf("makespan %v, critical path %v, want %v", s.Makespan, s.Critical, want)
+	}
+	if !reflect.DeepEqual(s.CriticalPath, []int{1, 2, 3}) {
+		t.Errorf("critical path %v", s.CriticalPath)
+	}
+	one := simulate.Run(verified(t, trip), simulate.Options{Seed: 1, Options: runtime.Options{Parallel: 1}})
+	if one.Makespan != one.Work || one.LowerBound != one.Work || one.Peak != 1 {
+		t.Errorf("one at a time: makespan %v, bound %v, work %v, peak %d", one.Makespan, one.LowerBound, one.Work, one.Peak)
+	}
+}
+
+// S15.4: --fail makes a tool, or one call, fail every time.
+func TestFail(t *testing.T) {
+	v := verified(t, trip)
+	s := simulate.Run(v, simulate.Options{Seed: 1, Fail: []string{"book"}})
+	if s.Calls[2].Status != runtime.Failed || !s.Calls[2].Routed || s.Outcome.Output != "error" || s.Calls[3].Status != runtime.Skipped {
+		t.Errorf("%s", tell(s))
+	}
+	s = simulate.Run(v, simulate.Options{Seed: 1, Fail: []string{"mail#4", "mail#5"}})
+	if s.Outcome.Status != "failed" || len(s.Outcome.Errors) != 1 {
+		t.Errorf("%s", tell(s))
+	}
+}
+
+// S8.2, S15.4: schedules differ, states don't; time-outs run on the virtual
+// clock.
+func TestSchedules(t *testing.T) {
+	v := verified(t, `
+tools:
+  work: {type: object, additionalProperties: true, properties: {_output: {type: integer}}, x-simulate: {duration: {p50: 1s, p95: 9s}}}
+calls:
+- {_tool: work, _outputPath: list, _outputMethod: push}
+- {_tool: work, _outputPath: list, _outputMethod: push}
+- {_tool: work, _outputPath: list, _outputMethod: push}
+- {_tool: work, all: †state.list, _outputPath: sum}
+- {_tool: work, _timeout: 1ms, _outputPath: late || fault}
+`)
+	makespans := map[time.Duration]bool{}
+	var state any
+	for n := range 40 {
+		s := simulate.Run(v, simulate.Options{Seed: 3, Schedule: n})
+		makespans[s.Makespan] = true
+		if state == nil {
+			state = s.Outcome.State
+		} else if !reflect.DeepEqual(state, s.Outcome.State) {
+			t.Fatalf("schedule %d ends in %v, schedule 0 in %v", n, s.Outcome.State, state)
+		}
+		if fault := s.Outcome.State.(map[string]any)["fault"].(map[string]any); fault["code"] != "timeout" {
+			t.Errorf("schedule %d: %v", n, fault)
+		}
+	}
+	if len(makespans) < 20 {
+		t.Errorf("40 schedules have %d makespans", len(makespans))
+	}
+}
