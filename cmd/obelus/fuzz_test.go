@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+	"golang.org/x/tools/txtar"
+)
+
+// FuzzDocument hands any text to every command that takes a document. None may
+// panic or take long; findings are JSON with places inside the text (S19.2);
+// what compiles compiles to itself (S6.6); rehearsals repeat themselves (S15.2)
+// and depend on no schedule (S6.3).
+func FuzzDocument(f *testing.F) {
+	for _, pattern := range []string{"../../examples/*.yaml", "testdata/*.txtar"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			if filepath.Ext(name) == ".yaml" {
+				f.Add(string(text))
+				continue
+			}
+			for _, file := range txtar.Parse(text).Files {
+				if file.Name != "output" {
+					f.Add(string(file.Data))
+				}
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 20_000 {
+			t.Skip("large documents have tests of their own")
+		}
+		begun := time.Now()
+		give := func(args ...string) (string, int) {
+			stdout, stderr, status := obelus(strings.NewReader(text), args...)
+			if strings.Contains(stderr, "internal error") {
+				t.Fatalf("obelus %s: %s", strings.Join(args, " "), stderr)
+			}
+			return stdout, status
+		}
+		lines, status := give("check", "--format", "json", "-")
+		if status == statusTrouble {
+			t.Fatalf("check can't be in trouble over a text: %s", lines)
+		}
+		inspectFindings(t, lines, len(text))
+		give("check", "-")
+		give("graph", "-")
+		give("graph", "--format", "mermaid", "--paths", "-")
+		compiled, compiledStatus := give("compile", "-")
+		if compiledStatus != status {
+			t.Fatalf("check ends with %d, compile with %d", status, compiledStatus)
+		}
+		if status != statusOK {
+			return
+		}
+		if again, stderr, _ := obelus(strings.NewReader(compiled), "compile", "-"); again != compiled {
+			t.Fatalf("the compiled plan doesn't compile to itself: %s\n%s\n%s", stderr, compiled, again)
+		}
+		first, _ := give("simulate", "--format", "json", "--schedules", "3", "-")
+		second, _ := give("simulate", "--format", "json", "--schedules", "3", "-")
+		if first != second {
+			t.Fatalf("a rehearsal doesn't repeat itself:\n%s\n%s", first, second)
+		}
+		if strings.Contains(first, `"deterministic":false`) {
+			t.Fatalf("a sound plan depends on the schedule:\n%s", first)
+		}
+		if spent := time.Since(begun); spent > 20*time.Second {
+			t.Fatalf("all commands together took %v", spent)
+		}
+	})
+}
+
+func inspectFindings(t *testing.T, lines string, size int) {
+	t.Helper()
+	all := strings.SplitAfter(strings.TrimSuffix(lines, "\n"), "\n")
+	for i, line := range all {
+		var found struct {
+			Kind, Code, Severity, Message string
+			Start, End                    *source.Position
+		}
+		if err := json.Unmarshal([]byte(line), &found); err != nil {
+			t.Fatalf("line %d isn't JSON: %v\n%s", i+1, err, line)
+		}
+		if last := i == len(all)-1; last != (found.Kind == "summary") {
+			t.Fatalf("line %d of %d is a %s", i+1, len(all), found.Kind)
+		}
+		if found.Kind == "summary" {
+			continue
+		}
+		if found.Message == "" || found.Code == "" || found.Severity == "" {
+			t.Fatalf("a finding lacks something: %s", line)
+		}
+		if found.Start != nil && (found.Start.Offset < 0 || found.End.Offset < found.Start.Offset || found.End.Offset > size || found.Start.Line < 1 || found.Start.Column < 1) {
+			t.Fatalf("a finding lies outside the text of %d bytes: %s", size, line)
+		}
+	}
+}
+
+// FuzzValue: whatever is given as KEY=VALUE is a JSON value, and text stays
+// text (S19.4, S4.8).
+func FuzzValue(f *testing.F) {
+	for _, text := range []string{"5", "true", "null", "Paris", `{"a": [1]}`, "[1,]", "†input.x", "1e999", `"quoted"`, "", "0777", "\xff"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		value := valueOf(text, source.DefaultLimits())
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			t.Fatalf("%q becomes %v: %v", text, value, err)
+		}
+		var plain any
+		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+		if decoder.Decode(&plain) != nil {
+			if value != text {
+				t.Fatalf("%q isn't JSON, but becomes %s", text, encoded)
+			}
+		}
+	})
+}
