@@ -20,6 +20,7 @@ type parameters struct {
 	open      bool // it allows parameters that it doesn't name, and says so
 	places    map[string]schema.Place
 	suggester *compiler.Suggester
+	listed    string // the names of its parameters, for a message
 }
 
 // parametersOf is nil for a tool whose parameters aren't known.
@@ -46,7 +47,8 @@ func (t *parameters) place(name string) schema.Place {
 
 func (t *parameters) nearest(name string) (string, bool) {
 	if t.suggester == nil {
-		t.suggester = compiler.NewSuggester(t.schema.Properties())
+		names := t.schema.Properties()
+		t.suggester, t.listed = compiler.NewSuggester(names), listed(names)
 	}
 	return t.suggester.Nearest(name)
 }
@@ -200,8 +202,8 @@ func unknownParameters(p *Pass) {
 			if near, ok := known.nearest(f.Key); ok && !passes(call, near) {
 				found.help("did you mean %q?", near)
 				found.fix(f.Node.Span(), rewritten(f.Node, near))
-			} else if names := known.schema.Properties(); len(names) > 0 {
-				found.help("its parameters are %s", listed(names))
+			} else if known.listed != "" {
+				found.help("its parameters are %s", known.listed)
 			} else {
 				found.help("it takes no parameters; a tool that takes any says additionalProperties: true")
 			}
@@ -277,7 +279,7 @@ type value struct {
 // literal judges a value, or the parts of it that hold no expression.
 func (p *Pass) literal(v value, t *compiler.Template, s *schema.Schema) {
 	switch {
-	case s == nil || t.Expr != nil:
+	case s == nil || t.Opaque():
 	case !t.Live():
 		if bad := s.Validate(t.Value); bad != nil {
 			v.name += bad.Where()
@@ -365,19 +367,32 @@ func bareReferences(p *Pass) {
 			continue
 		}
 		for _, f := range call.Params.Fields {
-			text, ok := f.Value.Value.(string)
-			if !ok || !expression.BareReference(text) {
-				continue
-			}
-			at := known.place(f.Key)
-			if kinds := at.Schema.Kinds(); at.Possible && kinds != 0 && kinds&schema.String == 0 {
-				found := p.report(f.Value.Node.Span(), "this is the text %q, though %q of %q wants %s", text, f.Key, call.ToolName, kinds).of(call).
-					help("a reference begins with †: write %q", "†"+text)
-				found.Fixes = append(found.Fixes, diag.Fix{
-					Message: "make it a reference", Safe: true,
-					Edits: []diag.Edit{{Span: f.Value.Node.Span(), Text: rewritten(f.Value.Node, "†"+text)}},
-				})
-			}
+			p.bareReference(call, known.schema, f.Value.Node, []schema.Step{schema.Key(f.Key)})
 		}
 	}
+}
+
+// bareReference looks through a value; the steps lead to it in the schema.
+func (p *Pass) bareReference(call *compiler.Call, s *schema.Schema, n *source.Node, steps []schema.Step) {
+	for i, item := range n.Items {
+		p.bareReference(call, s, item, append(steps, schema.Index(i)))
+	}
+	for _, f := range n.Fields {
+		p.bareReference(call, s, f.Value, append(steps, schema.Key(f.Key.Text)))
+	}
+	if n.Kind != source.String || !expression.BareReference(n.Text) {
+		return
+	}
+	at := s.At(steps)
+	kinds := at.Schema.Kinds()
+	if !at.Possible || kinds == 0 || kinds&schema.String != 0 {
+		return
+	}
+	meant := "†" + n.Text
+	f := p.report(n.Span(), "this is the text %q, where %q wants %s", n.Text, call.ToolName, kinds).of(call).
+		help("a reference begins with †: write %q", meant)
+	f.Fixes = append(f.Fixes, diag.Fix{
+		Message: "make it a reference", Safe: true,
+		Edits: []diag.Edit{{Span: n.Span(), Text: rewritten(n, meant)}},
+	})
 }

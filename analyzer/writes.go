@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -9,28 +10,65 @@ import (
 )
 
 // writeConflicts reports calls that may write one path although neither waits
-// for the other (S6.3). Which of them excludes the other isn't judged yet: where
-// branches might do so the finding is a warning and says so.
+// for the other (S6.3): for each call those listed before it, in one finding.
+// Which of them excludes the other isn't judged yet: where branches might do so
+// the finding is a warning and says so.
 func writeConflicts(p *Pass) {
-	if p.gaps.order || len(p.Plan.Unordered) == 0 {
+	if p.gaps.order {
 		return
 	}
-	all := p.conditions()
-	for _, u := range p.Plan.Unordered {
-		a, b := p.Plan.Calls[u.A], p.Plan.Calls[u.B]
-		pathA, pathB := p.path(u.PathA.ID), p.path(u.PathB.ID)
-		what := quote(pathB)
-		if pathA != pathB {
-			what = quote(pathB) + " and " + quote(pathA) + ", one inside the other,"
+	pairs := p.Plan.Unordered
+	for len(pairs) > 0 {
+		end := 1
+		for end < len(pairs) && pairs[end].B == pairs[0].B {
+			end++
 		}
-		f := p.report(u.PathB.Span(), "%q and %q may both write %s and neither waits for the other: what stays depends on timing", b.Name, a.Name, what).
-			of(b).
-			note(u.PathA.Span(), "%q writes %q here", a.Name, pathA).
-			help("let one read what the other writes or name it in \"_after\"; or give them paths of their own; or say \"writes: once\" to let the first win")
-		if mayExclude(&all[u.A], &all[u.B]) {
-			f.as(diag.Warning).Message += "; whether their branches exclude each other isn't judged yet"
+		all := p.conditions()
+		var certain, perhaps []compiler.Unordered
+		for _, u := range pairs[:end] {
+			a, b := p.Plan.Calls[u.A], p.Plan.Calls[u.B]
+			switch {
+			case a.Instance != "" && b.Instance != "" && a.Instance != b.Instance: // each writes its own copy (S12.2)
+			case mayExclude(&all[u.A], &all[u.B]):
+				perhaps = append(perhaps, u)
+			default:
+				certain = append(certain, u)
+			}
 		}
+		p.writeConflict(certain, diag.Error)
+		p.writeConflict(perhaps, diag.Warning)
+		pairs = pairs[end:]
 	}
+}
+
+// writeConflict reports one call against those before it.
+func (p *Pass) writeConflict(with []compiler.Unordered, s diag.Severity) {
+	if len(with) == 0 {
+		return
+	}
+	first := with[0]
+	call, other := p.Plan.Calls[first.B], p.Plan.Calls[first.A]
+	path, otherPath := p.path(first.PathB.ID), p.path(first.PathA.ID)
+	what := quote(path)
+	if path != otherPath {
+		what = quote(path) + " and " + quote(otherPath) + ", one inside the other,"
+	}
+	f := p.report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: what stays depends on timing", call.Name, other.Name, what).
+		of(call).as(s)
+	switch n := len(with) - 1; n {
+	case 0:
+	case 1:
+		f.Message += "; so it is with one more call"
+	default:
+		f.Message += fmt.Sprintf("; so it is with %d more calls", n)
+	}
+	if s == diag.Warning {
+		f.Message += "; whether their branches exclude each other isn't judged yet"
+	}
+	for _, u := range with[:min(len(with), maxShown)] {
+		f.note(u.PathA.Span(), "%q writes %q here", p.Plan.Calls[u.A].Name, p.path(u.PathA.ID))
+	}
+	f.help("let one read what the other writes or name it in \"_after\"; or give them paths of their own; or say \"writes: once\" to let the first win")
 }
 
 // lostWrites reports values that are replaced before anything can read them: a
@@ -158,8 +196,9 @@ func (p *Pass) claims(call *compiler.Call, failure int, id compiler.PathID) (com
 // A holder is a call that sets a path to the result of a tool whose schema is
 // known.
 type holder struct {
-	call *compiler.Call
-	path compiler.Path
+	call        *compiler.Call
+	alternative int
+	path        compiler.Path
 }
 
 // maxHolders bounds how many differing schemas of one path are looked at.
@@ -182,7 +221,7 @@ func shapeConflicts(p *Pass) {
 			for _, path := range route {
 				list := holders[path.ID]
 				if len(list) < maxHolders && !slices.ContainsFunc(list, func(h holder) bool { return h.call.Tool == call.Tool }) {
-					holders[path.ID] = append(list, holder{call, path})
+					holders[path.ID] = append(list, holder{call, i, path})
 				}
 			}
 		}
@@ -206,7 +245,7 @@ func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole comp
 	below := p.Plan.Paths.Segments(part.ID)[p.Plan.Paths.Depth(whole):]
 	for _, h := range holders {
 		place := h.call.Tool.Output.At(compiler.SchemaPath(below))
-		if place.Possible || h.call == call {
+		if place.Possible || h.call == call || p.excludes(h, call) {
 			continue
 		}
 		says := "the result of \"" + h.call.ToolName + "\" is " + h.call.Tool.Output.Kinds().String()
@@ -221,4 +260,13 @@ func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole comp
 		f.help("write the part to a path of its own, or let the schema of the result name it")
 		return
 	}
+}
+
+// excludes tells whether a call may only ever run when another one doesn't set
+// the path that it holds.
+func (p *Pass) excludes(h holder, call *compiler.Call) bool {
+	all := p.conditions()
+	return mayExclude(&all[h.call.Index], &all[call.Index]) || slices.ContainsFunc(all[call.Index].branches, func(b branch) bool {
+		return int(b.call) == h.call.Index && b.alternatives&(1<<min(h.alternative, 63)) == 0
+	})
 }
