@@ -64,7 +64,9 @@ func isSolution(n *source.Node) bool {
 		case "output":
 			telling = telling || f.Value.Kind == source.Null
 		default:
-			return false
+			if !strings.HasPrefix(f.Key.Text, "x-") {
+				return false
+			}
 		}
 	}
 	return telling && n.Get("calls") != nil
