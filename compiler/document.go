@@ -109,7 +109,11 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		},
 		"limits": func(f source.Field) { c.limits(f.Value) },
 	})
-	if p.CallsNode == nil {
+	misspelt := slices.ContainsFunc(root.Fields, func(f source.Field) bool {
+		near, ok := nearest(f.Key.Text, []string{"calls"})
+		return ok && near != f.Key.Text
+	})
+	if p.CallsNode == nil && !misspelt {
 		f := c.report(diag.Syntax, root.Span(), "a plan file needs \"calls\"")
 		f.Span.End = min(f.Span.End, f.Span.Start+1)
 		f.help("add \"calls:\" with a list of calls; an empty list is fine")

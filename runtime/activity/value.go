@@ -258,6 +258,11 @@ func brief(s string) string {
 	return s[:cut] + "…"
 }
 
+// Take reads a value that stands for an activity's result, such as a mock: where
+// it names its alternative (S2.3) it is taken apart, and a path that the call
+// doesn't offer is a failure. name is the activity's, for the message.
+func Take(value any, r Request, name string) (Result, error) { return route(value, r, name, "") }
+
 // route finds out whether a result names its alternative (S2.3, S5.2). More is
 // what the failure's message ends with.
 func route(value any, r Request, name, more string) (Result, error) {

@@ -7,6 +7,7 @@ package simulate
 import (
 	"cmp"
 	"container/heap"
+	"errors"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -176,8 +177,22 @@ func (w *world) start(c runtime.Command) {
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "a failure drawn at the tool's rate"}
 	default:
 		e.Value, e.Failure = w.result(call, c.Params, chance)
+		if e.Failure == nil {
+			w.take(call, &e)
+		}
 	}
 	w.later(duration, e)
+}
+
+// take reads a result that names its alternative (S2.3).
+func (w *world) take(call *compiler.Call, e *runtime.Event) {
+	result, err := activity.Take(e.Value, activity.Request{Call: call.Name, Paths: w.plan.Offered(call)}, call.ToolName)
+	var failure *activity.Failure
+	if errors.As(err, &failure) {
+		e.Failure = &runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
+		return
+	}
+	e.Value, e.Route = result.Value, result.Route
 }
 
 // stopped ends a try, well or badly.

@@ -138,3 +138,14 @@ calls:
 		t.Errorf("40 schedules have %d makespans", len(makespans))
 	}
 }
+
+// S15.1, S2.3: a mock that names its alternative takes it.
+func TestMockNamesItsAlternative(t *testing.T) {
+	s := simulate.Run(verified(t, `
+tools: {ask: {type: object, _mock: {_outputPath: no, _output: 3}}}
+calls: [{_tool: ask, _outputPath: yes || no || error}]
+`), simulate.Options{})
+	if want := any(map[string]any{"no": 3.0}); !reflect.DeepEqual(s.Outcome.State, want) {
+		t.Errorf("state %v, want %v", s.Outcome.State, want)
+	}
+}
