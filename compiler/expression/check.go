@@ -423,18 +423,19 @@ func (c *checker) method(n *node) *Type {
 	return of.result
 }
 
-const comparable = Number | String | date | duration
+// sizes are the kinds of which one value can be smaller than another.
+const sizes = Number | String | date | duration
 
 // ordered checks two values that are compared by size.
 func (c *checker) ordered(left, right *node, a, b *Type) {
 	x, y := a.kinds(), b.kinds()
 	switch {
-	case x&comparable == 0:
+	case x&sizes == 0:
 		c.fail(left, x.String()+" can't be compared by size", "")
-	case y&comparable == 0:
+	case y&sizes == 0:
 		c.fail(right, y.String()+" can't be compared by size", "")
-	case x&y&comparable == 0:
-		c.fail(right, (x&comparable).String()+" can't be compared with "+(y&comparable).String(), "")
+	case x&y&sizes == 0:
+		c.fail(right, (x&sizes).String()+" can't be compared with "+(y&sizes).String(), "")
 	}
 }
 

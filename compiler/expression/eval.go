@@ -24,7 +24,9 @@ type Lookup func(ref int) (value any, p Presence)
 // gate) is the very value that look gave; a computed one is a copy of its own.
 func (e *Expr) Eval(look Lookup) (value any, p Presence, err error) {
 	if e.Plain() {
-		value, p = look(0)
+		if value, p = look(0); p != There {
+			value = nil
+		}
 		return value, p, nil
 	}
 	m := &evaluation{expr: e, look: look}

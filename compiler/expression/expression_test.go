@@ -445,6 +445,28 @@ func TestResultsAreTheirOwn(t *testing.T) {
 	}
 }
 
+// One expression serves every instance of a run at once (S12.2).
+func TestConcurrentUse(t *testing.T) {
+	e := parseOK(t, "†state.items | filter(.price > (†state.gone || 10)) | map(.name) | join(\"-\")")
+	results := make(chan any)
+	for range 8 {
+		go func() {
+			var last any
+			for range 200 {
+				last, _, _ = e.Eval(small.look(e))
+				e.Check(func(int) *Type { return nil })
+				_ = e.String()
+			}
+			results <- last
+		}()
+	}
+	for range 8 {
+		if got := <-results; got != "b-c" {
+			t.Errorf("got %v", got)
+		}
+	}
+}
+
 func TestErrorIsOne(t *testing.T) {
 	e := parseOK(t, "†state.three + \"x\"")
 	_, _, err := e.Eval(small.look(e))

@@ -84,7 +84,7 @@ var (
 	aString  = &Type{Kinds: String}
 	aList    = &Type{Kinds: Array}
 	anObject = &Type{Kinds: Object, Open: true}
-	strings_ = &Type{Kinds: Array, Elem: aString}
+	texts    = &Type{Kinds: Array, Elem: aString}
 	numbers  = &Type{Kinds: Array, Elem: aNumber}
 	maybe    = &Type{Kinds: Null | Number}
 )
@@ -107,8 +107,8 @@ var functions = map[string]*function{
 	"trimSuffix":  {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trimSuffix(string, suffix)", run: trimSuffix},
 	"upper":       {least: 1, most: 1, params: []KindSet{String}, result: aString, words: "upper(string)", run: recase(strings.ToUpper)},
 	"lower":       {least: 1, most: 1, params: []KindSet{String}, result: aString, words: "lower(string)", run: recase(strings.ToLower)},
-	"split":       {least: 2, most: 3, params: []KindSet{String, String, Number}, result: strings_, words: "split(string, separator)", run: split(strings.SplitN)},
-	"splitAfter":  {least: 2, most: 3, params: []KindSet{String, String, Number}, result: strings_, words: "splitAfter(string, separator)", run: split(strings.SplitAfterN)},
+	"split":       {least: 2, most: 3, params: []KindSet{String, String, Number}, result: texts, words: "split(string, separator)", run: split(strings.SplitN)},
+	"splitAfter":  {least: 2, most: 3, params: []KindSet{String, String, Number}, result: texts, words: "splitAfter(string, separator)", run: split(strings.SplitAfterN)},
 	"replace":     {least: 3, most: 4, params: []KindSet{String, String, String, Number}, result: aString, words: "replace(string, old, new)", run: replace},
 	"repeat":      {least: 2, most: 2, params: []KindSet{String, Number}, result: aString, words: "repeat(string, times)", run: repeat},
 	"join":        {least: 1, most: 2, params: []KindSet{Array, String}, result: aString, words: "join(list, separator)", run: join},
@@ -132,7 +132,7 @@ var functions = map[string]*function{
 	"last":      {least: 1, most: 1, params: []KindSet{Array | Null}, items: true, words: "last(list)", run: edge(false)},
 	"get":       {least: 2, most: 2, params: []KindSet{Array | Object | Null, Number | String}, words: "get(object, key) or get(list, index)", run: get},
 	"take":      {least: 2, most: 2, params: []KindSet{Array, Number}, same: true, words: "take(list, count)", run: take},
-	"keys":      {least: 1, most: 1, params: []KindSet{Object}, result: strings_, words: "keys(object)", run: keys},
+	"keys":      {least: 1, most: 1, params: []KindSet{Object}, result: texts, words: "keys(object)", run: keys},
 	"values":    {least: 1, most: 1, params: []KindSet{Object}, result: aList, words: "values(object)", run: values},
 	"toPairs":   {least: 1, most: 1, params: []KindSet{Object}, result: aList, words: "toPairs(object)", run: toPairs},
 	"fromPairs": {least: 1, most: 1, params: []KindSet{Array}, result: anObject, words: "fromPairs([[key, value], …])", run: fromPairs},

@@ -87,10 +87,12 @@ func lookalikeAt(s string, at int) (ref Reference, end int, ok bool) {
 }
 
 // trimDot cuts a string behind at where a reference that ends a sentence ends,
-// so that the full stop isn't taken for a path's dot.
+// so that the full stop isn't taken for a path's dot. What is longer than a
+// sentence's word is cut.
 func trimDot(s string, at int) string {
+	const most = 1000
 	end := at
-	for end < len(s) {
+	for end < len(s) && end < at+most {
 		r, size := utf8.DecodeRuneInString(s[end:])
 		if unicode.IsSpace(r) {
 			break

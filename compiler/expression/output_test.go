@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func routes(alternatives [][]Reference) string {
@@ -181,6 +182,18 @@ func TestLookalikes(t *testing.T) {
 	} {
 		if start, end, instead, ok := Lookalike(text); ok {
 			t.Errorf("%q is taken for %s because of %q", text, instead, text[start:end])
+		}
+	}
+}
+
+// S1.8, S4.7: looking for them takes no longer for a hostile text.
+func TestLookalikesAreFoundSoon(t *testing.T) {
+	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x "} {
+		text := "x" + strings.Repeat(piece, maxLookalike/len(piece)-1)
+		start := time.Now()
+		Lookalike(text)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%q, repeated, takes %v", piece, took)
 		}
 	}
 }

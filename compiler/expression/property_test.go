@@ -337,7 +337,7 @@ func TestAgainstTheLibrary(t *testing.T) {
 			}
 			t.Fatalf("%s: %v, and the library has %v", code, trouble, want)
 		}
-		if !close(got, want) {
+		if !near(got, want) {
 			t.Fatalf("%s = %#v, and the library has %#v", code, got, want)
 		}
 		again, err := ParseCode(ours.String(), DefaultLimits())
@@ -393,9 +393,9 @@ func finite(v any) bool {
 	return true
 }
 
-// close is equality, but for the last digits of numbers: the library's whole
+// near is equality, but for the last digits of numbers: the library's whole
 // numbers and ours round at different places.
-func close(a, b any) bool {
+func near(a, b any) bool {
 	switch x := a.(type) {
 	case float64:
 		y, ok := b.(float64)
@@ -406,7 +406,7 @@ func close(a, b any) bool {
 			return false
 		}
 		for i := range x {
-			if !close(x[i], y[i]) {
+			if !near(x[i], y[i]) {
 				return false
 			}
 		}
