@@ -109,22 +109,24 @@ type Pass struct {
 	gaps  gaps
 
 	// What several rules, or many findings of one, ask for; made when first asked.
-	readers       *readers
-	written       [][]compiler.PathID
-	hanging       []conditions
-	near          map[compiler.PathID]*names
-	declaredNames map[compiler.PathID]*compiler.Suggester
-	parameters    map[*compiler.Tool]*parameters
-	toolNames     *compiler.Suggester
+	readers    *readers
+	written    [][]compiler.PathID
+	hanging    []conditions
+	near       map[compiler.PathID]*names
+	inState    map[compiler.PathID]*declaration // what the state schema names below a path
+	inResult   map[resultPlace]*declaration
+	parameters map[*compiler.Tool]*parameters
+	toolNames  *compiler.Suggester
 }
 
 func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 	return &Pass{
-		Plan:          p,
-		gaps:          gapsOf(p, found),
-		near:          map[compiler.PathID]*names{},
-		declaredNames: map[compiler.PathID]*compiler.Suggester{},
-		parameters:    map[*compiler.Tool]*parameters{},
+		Plan:       p,
+		gaps:       gapsOf(p, found),
+		near:       map[compiler.PathID]*names{},
+		inState:    map[compiler.PathID]*declaration{},
+		inResult:   map[resultPlace]*declaration{},
+		parameters: map[*compiler.Tool]*parameters{},
 	}
 }
 

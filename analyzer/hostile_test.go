@@ -51,6 +51,35 @@ func hostile() map[string]string {
 		"doubled-refs.json": `{"schemas":{` + repeat(22, func(i int) string {
 			return fmt.Sprintf(`"s%d":{"allOf":[{"$ref":"#/schemas/s%d"},{"$ref":"#/schemas/s%d"}]},`, i, i+1, i+1)
 		}) + `"s22":{"type":"number"}},"inputSchema":{"properties":{"x":{"$ref":"#/schemas/s0"}}},"input":{"x":1},"calls":[{"_tool":"a","x":"†input.x"}]}`,
+		"closed-state.json": `{"stateSchema":{"type":"object","additionalProperties":false,"properties":{` + repeat(2500, func(i int) string {
+			return fmt.Sprintf(`"name%d":{},`, i)
+		}) + `"z":{}}},"calls":[` + repeat(1200, func(i int) string {
+			return fmt.Sprintf(`{"_tool":"a","_outputPath":"nmae%d"},`, i)
+		}) + `{"_tool":"z"}]}`,
+		"unnamed-fields.json": `{"tools":{"a":{"_output":{"type":"object","properties":{` + repeat(2500, func(i int) string {
+			return fmt.Sprintf(`"name%d":{},`, i)
+		}) + `"z":{}}}},"b":{"additionalProperties":true}},"calls":[{"_tool":"a","_outputPath":"x"},` + repeat(1500, func(i int) string {
+			return fmt.Sprintf(`{"_tool":"b","x":"†state.x.nmae%d"},`, i)
+		}) + `{"_tool":"b"}]}`,
+		"unnamed-parameters.json": `{"tools":{"a":{"properties":{` + repeat(2500, func(i int) string {
+			return fmt.Sprintf(`"name%d":{},`, i)
+		}) + `"z":{}}}},"calls":[` + repeat(600, func(i int) string {
+			return fmt.Sprintf(`{"_tool":"a","nmae%d":1,"nema%d":2,"other%d":{"a":3}},`, i, i, i)
+		}) + `{"_tool":"a"}]}`,
+		"typed-expressions.json": `{"inputSchema":{"properties":{` + repeat(199, func(i int) string {
+			return fmt.Sprintf(`"name%d":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"string"}}},`, i)
+		}) + `"z":{}}},"calls":[` + repeat(1500, func(i int) string {
+			return fmt.Sprintf(`{"_tool":"a","x":"†input.name%d.a + 1"},`, i%199)
+		}) + `{"_tool":"a","x":"†input?.z"}]}`,
+		"late-writers.yaml": "calls:\n" + repeat(900, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, x: †state.p, _outputPath: q%d}\n- {_tool: a, _outputPath: p, _outputMethod: push}\n", i)
+		}),
+		"branches.yaml": "calls:\n" + repeat(800, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, x: †state.a%d, _outputPath: †state.a%d || †state.b%d}\n- {_tool: a, x: †state.b%d, _outputPath: p}\n", i, i+1, i+1, i+1)
+		}),
+		"lost-writes.yaml": "calls:\n- {_tool: a, _id: c0}\n" + repeat(1500, func(i int) string {
+			return fmt.Sprintf("- {_tool: a, _id: c%d, _after: [c%d], _outputPath: p}\n", i+1, i)
+		}),
 		"brackets.yaml": strings.Repeat("[", 100_000),
 		"billion.yaml": "x-a: &a [1,2,3,4,5,6,7,8,9]\n" + repeat(9, func(i int) string {
 			return fmt.Sprintf("x-%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", 'b'+i, 'b'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i)

@@ -464,14 +464,15 @@ func (p *Pass) undeclared(id compiler.PathID, at source.Span, done, ref string) 
 	step := path[1+place.Depth]
 	above := expression.Reference{Kind: "state", Path: path[1 : 1+place.Depth]}
 	f := p.report(at, "%q can't be %s: the state schema allows no %q in %q", p.path(id), done, step.Key, above.String())
-	if place.Depth > 0 && len(place.Known) == 0 {
+	known := p.declared(id, place)
+	if place.Depth > 0 && known.list == "" {
 		f.Message = "\"" + p.path(id) + "\" can't be " + done + ": the state schema says that \"" + above.String() + "\" has no parts"
 	}
 	f.help("declare it in \"stateSchema\"")
 	if step.IsIndex {
 		return f
 	}
-	if near, ok := p.declared(id, place).Nearest(step.Key); ok {
+	if near, ok := known.Nearest(step.Key); ok {
 		meant := expression.Reference{Kind: "state", Path: append([]expression.Segment(nil), path[1:]...)}
 		meant.Path[place.Depth].Key = near
 		f.help("did you mean %q?", meant.String())
@@ -482,16 +483,26 @@ func (p *Pass) undeclared(id compiler.PathID, at source.Span, done, ref string) 
 	return f
 }
 
-// declared suggests among the names that the state schema declares where a path
-// leaves it.
-func (p *Pass) declared(id compiler.PathID, place schema.Place) *compiler.Suggester {
+// A declaration is what a schema names at one place.
+type declaration struct {
+	*compiler.Suggester
+	list string // the names, for a message; "" when there is none
+}
+
+func declarationOf(place schema.Place) *declaration {
+	names := place.Known()
+	return &declaration{compiler.NewSuggester(names), listed(names)}
+}
+
+// declared is what the state schema names where a path leaves it.
+func (p *Pass) declared(id compiler.PathID, place schema.Place) *declaration {
 	for range p.Plan.Paths.Depth(id) - 1 - place.Depth {
 		id = p.Plan.Paths.Parent(id)
 	}
-	if s, ok := p.declaredNames[id]; ok {
-		return s
+	d, ok := p.inState[id]
+	if !ok {
+		d = declarationOf(place)
+		p.inState[id] = d
 	}
-	s := compiler.NewSuggester(place.Known)
-	p.declaredNames[id] = s
-	return s
+	return d
 }

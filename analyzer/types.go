@@ -281,14 +281,15 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		return
 	}
 	step := first.rest[place.Depth]
+	known := p.inResultOf(first, place)
 	f := p.report(r.Span(), "the result of %q has no %q", first.call.ToolName, step.Key).of(p.caller(r))
 	switch {
-	case len(place.Known) == 0:
+	case known.list == "":
 		f.Message += ": there it is " + first.call.Tool.Output.At(compiler.SchemaPath(first.rest[:place.Depth])).Schema.Kinds().String()
 	case closed:
-		f.Message += ": its schema allows only " + listed(place.Known)
+		f.Message += ": its schema allows only " + known.list
 	default:
-		f.Message += ": its schema names " + listed(place.Known)
+		f.Message += ": its schema names " + known.list
 	}
 	if closed && r.Ref.Required {
 		f.as(diag.Error)
@@ -298,7 +299,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 	if step.IsIndex {
 		return
 	}
-	if near, ok := compiler.Nearest(step.Key, place.Known); ok {
+	if near, ok := known.Nearest(step.Key); ok {
 		meant := r.Ref
 		meant.Path = slices.Clone(r.Ref.Path)
 		meant.Path[len(meant.Path)-len(first.rest)+place.Depth].Key = near
@@ -307,6 +308,23 @@ func (p *Pass) unknownField(r *compiler.Read) {
 			f.fix(r.Span(), meant.String())
 		}
 	}
+}
+
+// A resultPlace is a place in the results of a tool.
+type resultPlace struct {
+	tool *compiler.Tool
+	path string
+}
+
+// inResultOf is what the schema of a result names where a read leaves it.
+func (p *Pass) inResultOf(o origin, place schema.Place) *declaration {
+	at := resultPlace{o.call.Tool, expression.Reference{Path: o.rest[:place.Depth]}.String()}
+	d, ok := p.inResult[at]
+	if !ok {
+		d = declarationOf(place)
+		p.inResult[at] = d
+	}
+	return d
 }
 
 // declaredElsewhere tells whether the document itself holds or names a path of

@@ -41,8 +41,17 @@ type Place struct {
 	// Depth is the first step that is not possible, or else not named;
 	// len(path) when all are.
 	Depth int
-	// Known are the names that are declared where step Depth goes wrong, sorted.
-	Known []string
+
+	in *node // where step Depth goes wrong; nil when no step does
+}
+
+// Known are the names that are declared where step Depth goes wrong, sorted.
+// They are collected anew each time.
+func (p Place) Known() []string {
+	if p.in == nil {
+		return nil
+	}
+	return p.in.declared()
 }
 
 // At follows a path into the schema: through properties, patternProperties,
@@ -56,7 +65,7 @@ func (s *Schema) At(path []Step) Place {
 		named := r.named || step.IsIndex && r.told
 		if p.Named && !named || !r.possible {
 			p.Depth = i
-			p.Known = n.declared()
+			p.in = n
 			p.Silent = !r.told
 			p.Open = r.open
 		}

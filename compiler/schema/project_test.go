@@ -77,9 +77,9 @@ func TestAt(t *testing.T) {
 				flags |= 1 << bit
 			}
 		}
-		if flags != c.flags || p.Schema.Kinds() != c.kinds || p.Depth != c.depth || strings.Join(p.Known, " ") != c.known {
+		if flags != c.flags || p.Schema.Kinds() != c.kinds || p.Depth != c.depth || strings.Join(p.Known(), " ") != c.known {
 			t.Errorf("%s at %s:\n got %04b %v depth %d known %q\nwant %04b %v depth %d known %q", c.schema, c.path,
-				flags, p.Schema.Kinds(), p.Depth, p.Known, c.flags, c.kinds, c.depth, c.known)
+				flags, p.Schema.Kinds(), p.Depth, p.Known(), c.flags, c.kinds, c.depth, c.known)
 		}
 	}
 }
