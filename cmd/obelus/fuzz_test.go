@@ -6,16 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 	"golang.org/x/tools/txtar"
 )
 
 // FuzzDocument hands any text to every command that takes a document. None may
 // panic or take long; findings are JSON with places inside the text (S19.2);
-// what compiles compiles to itself (S6.6); rehearsals repeat themselves (S15.2)
+// what is accepted fits the documents' schema (S1.7) and compiles to itself (S6.6); rehearsals repeat themselves (S15.2)
 // and depend on no schedule (S6.3).
 func FuzzDocument(f *testing.F) {
 	for _, pattern := range []string{"../../examples/*.yaml", "testdata/*.txtar"} {
@@ -66,6 +69,7 @@ func FuzzDocument(f *testing.F) {
 		if status != statusOK {
 			return
 		}
+		validate(t, text)
 		if again, stderr, _ := obelus(strings.NewReader(compiled), "compile", "-"); again != compiled {
 			t.Fatalf("the compiled plan doesn't compile to itself: %s\n%s\n%s", stderr, compiled, again)
 		}
@@ -82,6 +86,24 @@ func FuzzDocument(f *testing.F) {
 		}
 	})
 }
+
+// validate checks a document that was accepted against the schema of documents
+// (S1.7).
+func validate(t *testing.T, text string) {
+	t.Helper()
+	root, _ := source.Parse(source.NewFile("-", []byte(text)), source.DefaultLimits())
+	if err := documentSchema().Validate(root.Value()); err != nil {
+		t.Fatalf("an accepted document doesn't fit the schema: %#v\n%s", err, text)
+	}
+}
+
+var documentSchema = sync.OnceValue(func() *jsonschema.Schema {
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("plan.json", bytes.NewReader(planschema.JSON())); err != nil {
+		panic(err)
+	}
+	return c.MustCompile("plan.json")
+})
 
 func inspectFindings(t *testing.T, lines string, size int) {
 	t.Helper()
