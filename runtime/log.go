@@ -17,6 +17,7 @@ type Log struct {
 	initial  map[string]any // by kind: input, state, data
 	messages []Message
 	at       [][]int32 // by path: the messages written to exactly it, in the order of the log
+	byTime   bool      // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
 	written  []PathSet // by path, made when first asked for: the written paths that overlap it
 }
 
@@ -163,6 +164,9 @@ func (l *Log) visible(set *PathSet, visible func(call int) bool) []*Message {
 	}
 	rank := l.plan.Graph.Rank
 	slices.SortFunc(places, func(a, b int32) int {
+		if l.byTime {
+			return int(a - b)
+		}
 		if d := rank(l.messages[a].Call) - rank(l.messages[b].Call); d != 0 {
 			return d
 		}

@@ -70,8 +70,18 @@ type reading struct {
 }
 
 // New prepares a run. The machine takes only plans that have been verified.
-func New(v *analyzer.Verified, o Options) *Machine {
-	p := v.Plan()
+func New(v *analyzer.Verified, o Options) *Machine { return newMachine(v.Plan(), o) }
+
+// Rehearse prepares a run that isn't real. Where calls write over each other in
+// no fixed order, the time at which they end decides, so that the conflict
+// shows.
+func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
+	m := newMachine(r.Plan(), o)
+	m.log.byTime = r.Conflicts()
+	return m
+}
+
+func newMachine(p *compiler.Plan, o Options) *Machine {
 	m := &Machine{plan: p, options: o, unsettled: len(p.Calls), parallel: o.Parallel}
 	if m.parallel == 0 {
 		m.parallel = p.Limits.Parallel

@@ -196,7 +196,7 @@ func TestMathQASchedules(t *testing.T) {
 		v := verified(t, row.ID+".json", row.Document, names...)
 		var first *simulate.Scenario
 		for schedule := range 20 {
-			s := simulate.Run(v, simulate.Options{Seed: 1, Schedule: schedule})
+			s := simulate.Run(v.Rehearsal(), simulate.Options{Seed: 1, Schedule: schedule})
 			if s.Outcome == nil || s.Outcome.Status != "done" {
 				t.Fatalf("%s under schedule %d: %+v", row.ID, schedule, s.Outcome)
 			}

@@ -68,7 +68,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 		r := rehearsal{
 			cli: c, plan: p.plan, json: *format == "json", schedules: *schedules, madeUp: madeUp,
 			run: func(schedule int) *simulate.Scenario {
-				return simulate.Run(p.verified, simulate.Options{
+				return simulate.Run(p.verified.Rehearsal(), simulate.Options{
 					Options: runtime.Options{Input: input, State: state, Parallel: given.parallel},
 					Seed:    *seed, Schedule: schedule, Fail: *fail,
 				})

@@ -68,12 +68,8 @@ type CallReport struct {
 }
 
 // Run rehearses the plan once.
-func Run(v *analyzer.Verified, o Options) *Scenario {
-	w := &world{plan: v.Plan(), options: o, machine: runtime.New(v, o.Options), profiles: map[*compiler.Tool]profile{}}
-	w.out = &Scenario{Seed: o.Seed, Schedule: o.Schedule, Calls: make([]CallReport, len(w.plan.Calls))}
-	for i, call := range w.plan.Calls {
-		w.out.Calls[i].Call = call
-	}
+func Run(r *analyzer.Rehearsal, o Options) *Scenario {
+	w := newWorld(r, o)
 	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Begun}))
 	for len(w.due) > 0 && w.out.Outcome == nil {
 		next := heap.Pop(&w.due).(happening)
@@ -93,16 +89,26 @@ func Run(v *analyzer.Verified, o Options) *Scenario {
 	return w.out
 }
 
+func newWorld(r *analyzer.Rehearsal, o Options) *world {
+	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}}
+	w.out = &Scenario{Seed: o.Seed, Schedule: o.Schedule, Calls: make([]CallReport, len(w.plan.Calls))}
+	for i, call := range w.plan.Calls {
+		w.out.Calls[i].Call = call
+	}
+	return w
+}
+
 type world struct {
-	plan     *compiler.Plan
-	options  Options
-	machine  *runtime.Machine
-	now      time.Duration
-	due      calendar
-	order    int
-	running  int
-	profiles map[*compiler.Tool]profile
-	out      *Scenario
+	plan      *compiler.Plan
+	options   Options
+	machine   *runtime.Machine
+	now       time.Duration
+	due       calendar
+	order     int
+	running   int
+	replaying bool
+	profiles  map[*compiler.Tool]profile
+	out       *Scenario
 }
 
 // A happening is an event that lies in the future.
@@ -161,6 +167,9 @@ func (w *world) start(c runtime.Command) {
 	report.since = w.now
 	if w.running++; w.running > w.out.Peak {
 		w.out.Peak = w.running
+	}
+	if w.replaying {
+		return // the schedule says when it ends
 	}
 	how := w.profile(call.Tool)
 	report.Cost += how.cost

@@ -14,14 +14,14 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-func verified(t *testing.T, plan string) *analyzer.Verified {
+func verified(t *testing.T, plan string) *analyzer.Rehearsal {
 	t.Helper()
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{})
 	v, found := analyzer.Analyze(p, found, analyzer.Config{})
 	if v == nil {
 		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
 	}
-	return v
+	return v.Rehearsal()
 }
 
 const trip = `
@@ -147,5 +147,44 @@ calls: [{_tool: ask, _outputPath: yes || no || error}]
 `), simulate.Options{})
 	if want := any(map[string]any{"no": 3.0}); !reflect.DeepEqual(s.Outcome.State, want) {
 		t.Errorf("state %v, want %v", s.Outcome.State, want)
+	}
+}
+
+// S7.2: a schedule replays exactly, and a plan whose writes conflict ends in two
+// states under two of them.
+func TestReplay(t *testing.T) {
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(`
+calls:
+- {_id: first, _tool: t, _outputPath: base}
+- {_id: left, _tool: t, x: †state.base, _outputPath: x || fault}
+- {_id: right, _tool: t, _outputPath: x}
+- {_id: after, _tool: t, x: †state.x, _outputPath: x}
+`)), compiler.Options{Functions: []string{"t"}})
+	_, found = analyzer.Analyze(p, found, analyzer.Config{})
+	r := analyzer.Rehearse(p, found)
+	if r == nil || !r.Conflicts() {
+		t.Fatalf("expected OB401 and nothing else: %v", found)
+	}
+	end := func(call, path string, output any) analyzer.ScheduledEnd {
+		return analyzer.ScheduledEnd{Call: call, Output: output, Path: path}
+	}
+	for _, c := range []struct {
+		events []analyzer.ScheduledEnd
+		want   string
+	}{
+		{[]analyzer.ScheduledEnd{end("first", "", 1.0), end("left", "x", "l"), end("right", "", "r")}, "map[base:1 x:r]"},
+		{[]analyzer.ScheduledEnd{end("right", "", "r"), end("first", "", 1.0), end("left", "x", "l")}, "map[base:1 x:l]"},
+		{[]analyzer.ScheduledEnd{end("right", "", "r"), end("first", "", 1.0), end("left", "fault", "l")}, "map[base:1 fault:l x:r]"},
+	} {
+		s, err := simulate.Replay(r, analyzer.Schedule{Events: c.events}, simulate.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(s.Outcome.State); got != c.want || s.Calls[3].Status != runtime.Failed {
+			t.Errorf("got %s, want %s\n%s", got, c.want, tell(s))
+		}
+	}
+	if _, err := simulate.Replay(r, analyzer.Schedule{Events: []analyzer.ScheduledEnd{end("left", "x", 1.0)}}, simulate.Options{}); err == nil {
+		t.Error("a call that waits was ended")
 	}
 }

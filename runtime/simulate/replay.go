@@ -1,0 +1,94 @@
+package simulate
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+)
+
+// replayStep is the virtual time between two ends of a schedule, so that their
+// order can be seen.
+const replayStep = 100 * time.Millisecond
+
+// Replay rehearses exactly one schedule (S7.2): activities end in its order and
+// as it says, and those that it doesn't name fail after all others. It is an
+// error when the plan can't be run so: a call named next isn't at work.
+func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, error) {
+	w := newWorld(r, o)
+	w.replaying = true
+	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Begun}))
+	for i, end := range s.Events {
+		if err := w.endAs(end); err != nil {
+			return nil, fmt.Errorf("event %d of the schedule: %w", i+1, err)
+		}
+	}
+	for w.out.Outcome == nil {
+		if !w.failNext() && !w.fireNext() {
+			return nil, errors.New("the schedule leaves the run with nothing at work and nothing to wait for")
+		}
+	}
+	w.out.Makespan = w.now
+	w.analyse()
+	return w.out, nil
+}
+
+// endAs ends the activity of a call as a schedule says.
+func (w *world) endAs(end analyzer.ScheduledEnd) error {
+	at := slices.IndexFunc(w.plan.Calls, func(c *compiler.Call) bool { return c.Name == end.Call })
+	if at < 0 {
+		return fmt.Errorf("the plan has no call %q", end.Call)
+	}
+	switch status := w.machine.Status(at); {
+	case status.Settled() && w.plan.Calls[at].Produced != nil:
+		return nil // its result stands in the plan
+	case status != runtime.Running:
+		return fmt.Errorf("the call %q isn't at work then: it is %s", end.Call, status)
+	}
+	e := runtime.Event{Kind: runtime.Ended, Call: at, Attempt: w.out.Calls[at].Attempts, Value: end.Output, Route: -1}
+	if end.Fails {
+		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the schedule lets it fail"}
+	} else if end.Path != "" {
+		e.Value = map[string]any{"_outputPath": end.Path, "_output": end.Output}
+		w.take(w.plan.Calls[at], &e)
+	}
+	w.end(e)
+	return nil
+}
+
+// failNext lets the earliest-listed activity at work fail, if there is one.
+func (w *world) failNext() bool {
+	for i := range w.plan.Calls {
+		if w.machine.Status(i) == runtime.Running {
+			failure := &runtime.Failure{Code: activity.CodeError, Message: "the schedule doesn't name it"}
+			w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.out.Calls[i].Attempts, Route: -1, Failure: failure})
+			return true
+		}
+	}
+	return false
+}
+
+// fireNext lets the next timer run out, if there is one.
+func (w *world) fireNext() bool {
+	if len(w.due) == 0 {
+		return false
+	}
+	next := heap.Pop(&w.due).(happening)
+	w.now = max(w.now, next.at)
+	next.event.At = w.now
+	w.carryOut(w.machine.Step(next.event))
+	return true
+}
+
+func (w *world) end(e runtime.Event) {
+	w.now += replayStep
+	e.At = w.now
+	w.stopped(e.Call)
+	w.carryOut(w.machine.Step(e))
+}
