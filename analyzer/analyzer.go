@@ -15,6 +15,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -115,6 +116,7 @@ type Pass struct {
 	near       map[compiler.PathID]*names
 	inState    map[compiler.PathID]*declaration // what the state schema names below a path
 	inResult   map[resultPlace]*declaration
+	fields     map[field]schema.Place
 	parameters map[*compiler.Tool]*parameters
 	toolNames  *compiler.Suggester
 }
@@ -126,6 +128,7 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 		near:       map[compiler.PathID]*names{},
 		inState:    map[compiler.PathID]*declaration{},
 		inResult:   map[resultPlace]*declaration{},
+		fields:     map[field]schema.Place{},
 		parameters: map[*compiler.Tool]*parameters{},
 	}
 }

@@ -77,7 +77,7 @@ func (p *Pass) writtenType(r *compiler.Read, path []expression.Segment) (*expres
 		if s.failure || s.call.Method != compiler.Set || s.below || s.call.Tool == nil || s.call.Tool.Output == nil {
 			return false
 		}
-		at := s.call.Tool.Output.At(compiler.SchemaPath(s.rest))
+		at := p.inOutput(s.call.Tool, s.rest)
 		all = append(all, typeOfSchema(at.Schema, typeDepth))
 		return at.Possible
 	})
@@ -100,7 +100,7 @@ type origin struct {
 // false; it returns false then, and true otherwise.
 func (p *Pass) origins(r *compiler.Read, f func(origin) bool) bool {
 	paths := p.Plan.Paths
-	segments := paths.Segments(r.Path)
+	above := paths.Depth(r.Path) - len(r.Ref.Path) // the kind, and for kinds of data "data" above it
 	for _, w := range r.Writers {
 		call := p.Plan.Calls[w]
 		failure := call.FailureRoute()
@@ -110,8 +110,8 @@ func (p *Pass) origins(r *compiler.Read, f func(origin) bool) bool {
 					continue
 				}
 				s := origin{call: call, path: path, failure: i == failure}
-				if depth := paths.Depth(path.ID); depth <= len(segments) {
-					s.rest = segments[depth:]
+				if depth := paths.Depth(path.ID) - above; depth <= len(r.Ref.Path) {
+					s.rest = r.Ref.Path[max(0, depth):]
 				} else {
 					s.below = true
 				}
@@ -264,7 +264,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		if s.failure && slices.Contains(failureFields, s.rest[0].Key) {
 			return false
 		}
-		at := s.call.Tool.Output.At(compiler.SchemaPath(s.rest))
+		at := p.inOutput(s.call.Tool, s.rest)
 		if at.Named || at.Possible && (at.Silent || at.Open) {
 			return false
 		}
@@ -308,6 +308,27 @@ func (p *Pass) unknownField(r *compiler.Read) {
 			f.fix(r.Span(), meant.String())
 		}
 	}
+}
+
+// A field is a part of a tool's result, one step down.
+type field struct {
+	tool *compiler.Tool
+	step expression.Segment
+}
+
+// inOutput is what a tool's _output says of a part of its result. Fields of
+// results are read again and again, so what is said of them is kept.
+func (p *Pass) inOutput(tool *compiler.Tool, rest []expression.Segment) schema.Place {
+	if len(rest) != 1 {
+		return tool.Output.At(compiler.SchemaPath(rest))
+	}
+	key := field{tool, rest[0]}
+	at, ok := p.fields[key]
+	if !ok {
+		at = tool.Output.At(compiler.SchemaPath(rest))
+		p.fields[key] = at
+	}
+	return at
 }
 
 // A resultPlace is a place in the results of a tool.

@@ -66,14 +66,14 @@ func unusedInputs(p *Pass) {
 	}
 	used := map[string]bool{}
 	for i := range plan.Reads {
-		path := plan.Paths.Segments(plan.Reads[i].Path)
-		if len(path) == 0 || path[0].Key != "input" {
+		ref := &plan.Reads[i].Ref
+		if ref.Kind != "input" {
 			continue
 		}
-		if len(path) == 1 {
+		if len(ref.Path) == 0 {
 			return // all of it is read
 		}
-		used[path[1].Key] = true
+		used[ref.Path[0].Key] = true
 	}
 	reported := map[string]bool{}
 	declares := func(n *source.Node) {

@@ -208,24 +208,7 @@ const maxHolders = 8
 // sets a path to a value whose schema leaves no room for what another writes
 // below it.
 func shapeConflicts(p *Pass) {
-	holders := map[compiler.PathID][]holder{}
-	for _, call := range p.Plan.Calls {
-		if call.Method != compiler.Set || call.Tool == nil || call.Tool.Output == nil {
-			continue
-		}
-		failure := call.FailureRoute()
-		for i, route := range call.Output {
-			if i == failure {
-				continue
-			}
-			for _, path := range route {
-				list := holders[path.ID]
-				if len(list) < maxHolders && !slices.ContainsFunc(list, func(h holder) bool { return h.call.Tool == call.Tool }) {
-					holders[path.ID] = append(list, holder{call, i, path})
-				}
-			}
-		}
-	}
+	holders := p.holders()
 	if len(holders) == 0 {
 		return
 	}
@@ -239,6 +222,34 @@ func shapeConflicts(p *Pass) {
 			}
 		}
 	}
+}
+
+// holders are, for the paths below which something is written as well, the calls
+// that set them.
+func (p *Pass) holders() map[compiler.PathID][]holder {
+	below := p.writtenBelow()
+	holders := map[compiler.PathID][]holder{}
+	for _, call := range p.Plan.Calls {
+		if call.Method != compiler.Set || call.Tool == nil || call.Tool.Output == nil {
+			continue
+		}
+		failure := call.FailureRoute()
+		for i, route := range call.Output {
+			if i == failure {
+				continue
+			}
+			for _, path := range route {
+				if len(below[path.ID]) == 0 {
+					continue
+				}
+				list := holders[path.ID]
+				if len(list) < maxHolders && !slices.ContainsFunc(list, func(h holder) bool { return h.call.Tool == call.Tool }) {
+					holders[path.ID] = append(list, holder{call, i, path})
+				}
+			}
+		}
+	}
+	return holders
 }
 
 func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole compiler.PathID, holders []holder) {
