@@ -47,9 +47,6 @@ func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
 	if r.unique {
 		g.unique = true
 	}
-	if r.unevaluated != nil && r.unevaluated.verdict != always {
-		s.leaveOut("unevaluatedItems")
-	}
 	return g.min <= g.max && !(g.unique && g.twins)
 }
 
@@ -148,9 +145,6 @@ func (r *arrayRules) refusals() []goal {
 	}
 	if r.unique {
 		options = append(options, equalItems{})
-	}
-	if r.unevaluated != nil && r.unevaluated.verdict != always {
-		options = append(options, skip("unevaluatedItems"))
 	}
 	return options
 }

@@ -256,105 +256,133 @@ func (p *prover) word(low, high int, matches, misses []*pattern, not []string) f
 	if low > longest {
 		return unknown("minLength")
 	}
-	var automata []*automaton
-	for _, list := range [][]*pattern{matches, misses} {
-		for _, x := range list {
-			a := p.automatonOf(x.text)
-			if a == nil {
-				return unknown("pattern")
-			}
-			automata = append(automata, a)
+	w := product{p: p, positive: len(matches), trie: newTrie(not), ids: map[string]int32{}}
+	for _, x := range slices.Concat(matches, misses) {
+		a := p.automatonOf(x.text)
+		if a == nil {
+			return unknown("pattern")
 		}
+		w.automata = append(w.automata, a)
 	}
-	runes := alphabet(automata, not)
-	w := walk{automata: automata, positive: len(matches), trie: newTrie(not), low: low, seen: map[string]bool{}}
-	start := make([]int32, len(automata)+2) // automata, trie, length so far
-	w.push(-1, 0, start)
-	for head := 0; head < len(w.queue); head++ {
-		at := w.queue[head]
-		if w.accepts(at.state) {
-			return some(w.spell(head))
+	w.runes = alphabet(w.automata, not)
+	w.intern(make([]int32, len(w.automata)+1))
+	queue := []walked{{from: -1}}
+	seen := []int{} // by state: the length plus one at which it was last reached, counted up to low
+	for head := 0; head < len(queue); head++ {
+		at := queue[head]
+		if at.length >= low && w.accepts(at.state) {
+			return some(w.spell(queue, head))
 		}
 		if at.length >= high {
 			continue
 		}
-		if !p.spend(1+len(runes)/4) || len(w.queue) > 60_000 {
+		if !p.spend(1+len(w.runes)/8) || len(queue) > maxWalk {
 			return unknown("budget")
 		}
-		for _, r := range runes {
-			next := make([]int32, len(start))
-			alive := true
-			for i, a := range automata {
-				to := a.step(int(at.state[i]), r)
-				if len(a.list) > maxStates {
-					return unknown("pattern")
-				}
-				if i >= w.positive && a.list[to].won {
-					alive = false
-					break
-				}
-				next[i] = int32(to)
+		for i := range w.runes {
+			to, why := w.step(at.state, i)
+			if why != "" {
+				return unknown(why)
 			}
-			if !alive {
-				continue
+			for int(to) >= len(seen) {
+				seen = append(seen, 0)
 			}
-			next[len(automata)] = w.trie.step(at.state[len(automata)], r)
-			next[len(automata)+1] = min(at.state[len(automata)+1]+1, int32(low))
-			w.push(head, r, next)
+			if reached := min(at.length+1, low) + 1; to >= 0 && seen[to] < reached {
+				seen[to] = reached
+				queue = append(queue, walked{head, int32(i), to, at.length + 1})
+			}
 		}
 	}
 	return none()
 }
 
-type walk struct {
-	automata []*automaton
-	positive int
-	trie     trie
-	low      int
-	queue    []walked
-	seen     map[string]bool
-}
+// maxWalk bounds the memory of one walk.
+const maxWalk = 400_000
 
 type walked struct {
 	from   int
-	r      rune
-	state  []int32
+	rune   int32
+	state  int32
 	length int
 }
 
-func (w *walk) push(from int, r rune, state []int32) {
+// A product is several automata and a trie that read the same text. Its states
+// are numbered as they are reached.
+type product struct {
+	p        *prover
+	automata []*automaton
+	positive int // so many of them have to match, the others mustn't
+	trie     trie
+	runes    []rune
+	ids      map[string]int32
+	states   [][]int32
+	next     [][]int32 // by state and character: 0 not yet known, -1 dead, else a state plus one
+	accept   []int8
+}
+
+func (w *product) intern(state []int32) int32 {
 	key := make([]byte, 0, 4*len(state))
 	for _, x := range state {
 		key = binary.BigEndian.AppendUint32(key, uint32(x))
 	}
-	if w.seen[string(key)] {
-		return
+	id, ok := w.ids[string(key)]
+	if !ok {
+		id = int32(len(w.states))
+		w.ids[string(key)] = id
+		w.states = append(w.states, state)
+		w.next = append(w.next, make([]int32, len(w.runes)))
+		w.accept = append(w.accept, 0)
 	}
-	w.seen[string(key)] = true
-	length := 0
-	if from >= 0 {
-		length = w.queue[from].length + 1
-	}
-	w.queue = append(w.queue, walked{from, r, state, length})
+	return id
 }
 
-func (w *walk) accepts(state []int32) bool {
-	n := len(w.automata)
-	if int(state[n+1]) < w.low || w.trie.final(state[n]) {
-		return false
+// step is the state after a character, -1 where no accepted word goes on.
+func (w *product) step(from int32, i int) (to int32, why string) {
+	if known := w.next[from][i]; known != 0 {
+		return max(known-1, -1), ""
 	}
-	for i, a := range w.automata {
-		if a.ends(int(state[i])) != (i < w.positive) {
-			return false
+	state := make([]int32, len(w.automata)+1)
+	for j, a := range w.automata {
+		at := int(w.states[from][j])
+		if !w.p.spend(len(a.list[at].threads) / 4) {
+			return 0, "budget"
+		}
+		to := a.step(at, w.runes[i])
+		if len(a.list) > maxStates {
+			return 0, "pattern"
+		}
+		if j >= w.positive && a.list[to].won {
+			w.next[from][i] = -1
+			return -1, ""
+		}
+		state[j] = int32(to)
+	}
+	state[len(w.automata)] = w.trie.step(w.states[from][len(w.automata)], w.runes[i])
+	to = w.intern(state)
+	w.next[from][i] = to + 1
+	return to, ""
+}
+
+func (w *product) accepts(id int32) bool {
+	if w.accept[id] == 0 {
+		w.accept[id] = 1
+		state := w.states[id]
+		for i, a := range w.automata {
+			if a.ends(int(state[i])) != (i < w.positive) {
+				w.accept[id] = -1
+			}
+		}
+		if w.trie.final(state[len(w.automata)]) {
+			w.accept[id] = -1
 		}
 	}
-	return true
+	return w.accept[id] > 0
 }
 
-func (w *walk) spell(i int) string {
+func (w *product) spell(queue []walked, i int) string {
 	var runes []rune
-	for ; w.queue[i].from >= 0; i = w.queue[i].from {
-		runes = append(runes, w.queue[i].r)
+	for ; queue[i].from >= 0; i = queue[i].from {
+		runes = append(runes, w.runes[queue[i].rune])
 	}
 	slices.Reverse(runes)
 	return string(runes)

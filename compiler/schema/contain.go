@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 )
 
 // A Relation is how the values of a producer stand to what a consumer accepts.
@@ -83,14 +85,30 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	if !isWitness(from, to, v.Witness) || !ordinarily(producer, consumer, v.Witness) {
 		return Verdict{Witness: v.Witness, Reason: "the reasoning and the validators disagree", Steps: p.steps, Alarm: true}
 	}
-	p.limit = p.steps + b.Steps
+	p.limit = p.steps + b.Steps/2
 	shared := p.inhabit([]literal{{from, false}, {to, false}})
 	v.Steps = p.steps
 	v.Relation = MayNotFit
 	if shared.status == empty {
 		v.Relation = Never
+		if contradicted(producer, to) {
+			v.Relation, v.Alarm, v.Reason = Unknown, true, "the reasoning and the validators disagree"
+		}
 	}
 	return v
+}
+
+// contradicted tries some values of a producer of which the consumer should
+// accept none.
+func contradicted(producer *Schema, to *node) bool {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 3 {
+		c := checker{}
+		if v, ok := producer.Sample(r); ok && c.accepts(to, v) && !c.spent {
+			return true
+		}
+	}
+	return false
 }
 
 func reasonFor(why string) string {
@@ -147,79 +165,90 @@ func guess(producer *Schema, from, to *node) (any, bool) {
 	return nil, false
 }
 
-// shrink makes a witness smaller while it remains one: items and properties go,
-// what remains gets simpler.
+// A shrinker makes a witness smaller while it remains one: items and
+// properties go, what remains gets simpler.
+type shrinker struct {
+	ok   func(any) bool
+	work int // values that may still be looked at
+}
+
 func shrink(v any, ok func(any) bool) any {
-	if sizeOf(v, 500) >= 500 {
+	s := shrinker{ok, 10_000}
+	if sizeOf(v, 1_000) >= 1_000 {
 		return v
 	}
-	tries := 200
-	try := func(x any) bool {
-		tries--
-		return tries > 0 && ok(x)
-	}
-	for changed := true; changed && tries > 0; {
-		v, changed = smaller(v, try)
+	for changed := true; changed && s.work > 0; {
+		v, changed = s.smaller(v, func(x any) any { return x })
 	}
 	return v
 }
 
-func smaller(v any, try func(any) bool) (any, bool) {
+// smaller takes one step; whole puts the part that it is about into its place.
+func (s *shrinker) smaller(v any, whole func(any) any) (any, bool) {
+	try := func(make func() any) (any, bool) {
+		if s.work <= 0 {
+			return nil, false
+		}
+		x := make()
+		candidate := whole(x)
+		s.work -= sizeOf(candidate, 1_000)
+		return x, s.ok(candidate)
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range sortedKeys(v) {
-			without := make(map[string]any, len(v))
-			for name, x := range v {
-				if name != k {
-					without[name] = x
-				}
-			}
-			if try(without) {
-				return without, true
+			if x, ok := try(func() any { return without(v, k) }); ok {
+				return x, true
 			}
 		}
 		for _, k := range sortedKeys(v) {
-			put := func(x any) map[string]any {
-				with := make(map[string]any, len(v))
-				for name, y := range v {
-					with[name] = y
-				}
+			put := func(x any) any {
+				with := without(v, k)
 				with[k] = x
 				return with
 			}
-			if x, changed := smaller(v[k], func(x any) bool { return try(put(x)) }); changed {
+			if x, ok := s.smaller(v[k], func(x any) any { return whole(put(x)) }); ok {
 				return put(x), true
 			}
 		}
 	case []any:
 		for i := len(v) - 1; i >= 0; i-- {
-			without := append(append(make([]any, 0, len(v)), v[:i]...), v[i+1:]...)
-			if try(without) {
-				return without, true
+			if x, ok := try(func() any { return slices.Delete(slices.Clone(v), i, i+1) }); ok {
+				return x, true
 			}
 		}
 		for i := range v {
-			put := func(x any) []any {
-				with := append(make([]any, 0, len(v)), v...)
+			put := func(x any) any {
+				with := slices.Clone(v)
 				with[i] = x
 				return with
 			}
-			if x, changed := smaller(v[i], func(x any) bool { return try(put(x)) }); changed {
+			if x, ok := s.smaller(v[i], func(x any) any { return whole(put(x)) }); ok {
 				return put(x), true
 			}
 		}
 	case string:
-		for _, x := range []string{"", "a"} {
-			if len(x) < len(v) && try(x) {
-				return x, true
+		for _, simple := range []string{"", "a"} {
+			if len(simple) < len(v) {
+				if x, ok := try(func() any { return simple }); ok {
+					return x, true
+				}
 			}
 		}
 	case float64:
-		for _, x := range []float64{0, 1} {
-			if v != 0 && v != x && (v != 1 || x == 0) && try(x) {
-				return x, true
+		for _, simple := range []float64{0, 1} {
+			if v != 0 && v != simple {
+				if x, ok := try(func() any { return simple }); ok {
+					return x, true
+				}
 			}
 		}
 	}
 	return v, false
+}
+
+func without(m map[string]any, key string) map[string]any {
+	m = maps.Clone(m)
+	delete(m, key)
+	return m
 }

@@ -125,9 +125,19 @@ func (g accept) apply(p *prover, s *state) bool {
 		if n.arrays != nil && !s.array.accept(s, n.arrays) {
 			return false
 		}
+		if rest, keyword := n.otherItems(); rest != nil && !s.array.accept(s, rest) {
+			return false
+		} else if keyword != "" {
+			s.leaveOut(keyword)
+		}
 	case Object:
 		if n.objects != nil && !s.object.accept(p, s, n.objects) {
 			return false
+		}
+		if rest, keyword := n.otherProperties(); rest != nil && !s.object.accept(p, s, rest) {
+			return false
+		} else if keyword != "" {
+			s.leaveOut(keyword)
 		}
 	}
 	if n.dynamic != nil || n.meta != "" {
@@ -228,9 +238,19 @@ func (n *node) refusals(kind Kinds) []goal {
 		if n.arrays != nil {
 			options = append(options, n.arrays.refusals()...)
 		}
+		if rest, keyword := n.otherItems(); rest != nil {
+			options = append(options, rest.refusals()...)
+		} else if keyword != "" {
+			options = append(options, skip(keyword))
+		}
 	case Object:
 		if n.objects != nil {
 			options = append(options, n.objects.refusals()...)
+		}
+		if rest, keyword := n.otherProperties(); rest != nil {
+			options = append(options, rest.refusals()...)
+		} else if keyword != "" {
+			options = append(options, skip(keyword))
 		}
 	}
 	if n.dynamic != nil || n.meta != "" {
@@ -299,13 +319,13 @@ func (p *prover) outlook(s *state, g goal) outlook {
 		switch {
 		case n.verdict == always || p.holdsNode(s.accepted, n):
 			return sure
-		case n.verdict == never || p.possibleKinds(n)&s.kind == 0 || p.holdsNode(s.refused, n):
+		case n.verdict == never || p.possibleKinds(n)&s.kind == 0 || p.holdsNode(s.refused, n) || p.clashes(s, n):
 			return hopeless
 		}
 	case refuse:
 		n := g.node.plain()
 		switch {
-		case n.verdict == never || p.possibleKinds(n)&s.kind == 0 || p.holdsNode(s.refused, n):
+		case n.verdict == never || p.possibleKinds(n)&s.kind == 0 || p.holdsNode(s.refused, n) || p.clashes(s, n):
 			return sure
 		case n.verdict == always || p.holdsNode(s.accepted, n) || n.whole()&s.kind != 0:
 			return hopeless
@@ -336,6 +356,37 @@ func (p *prover) outlook(s *state, g goal) outlook {
 		return g.foresee(s)
 	}
 	return open
+}
+
+// clashes tells whether a node wants other values for a property than what has
+// been accepted, as the variants of a tagged union do.
+func (p *prover) clashes(s *state, n *node) bool {
+	if s.kind != Object || n.objects == nil {
+		return false
+	}
+	tags, ok := p.tags[n]
+	if !ok {
+		for _, name := range n.objects.names {
+			if x := n.objects.properties[name].plain(); x.values != nil && len(x.values) <= 16 {
+				tags = append(tags, name)
+			}
+		}
+		p.tags[n] = tags
+	}
+	for _, name := range tags {
+		if !slices.Contains(n.objects.required, name) && !slices.Contains(s.object.has, name) {
+			continue
+		}
+		values := n.objects.properties[name].plain().values
+		for _, r := range s.object.rules {
+			if x := r.properties[name]; x != nil {
+				if x = x.plain(); x.values != nil && !slices.ContainsFunc(values, x.lists) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // A foreseeable goal knows by itself how it stands with a state.

@@ -37,8 +37,9 @@ type node struct {
 
 	verdict verdict
 	kinds   Kinds
-	values  []any // enum, or const alone; nil when absent
-	single  []any // const beside enum
+	values  []any           // enum, or const alone; nil when absent
+	single  []any           // const beside enum
+	words   map[string]bool // the strings among many values
 
 	ref                 *node
 	dynamic             *dynamicRef

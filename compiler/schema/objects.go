@@ -55,9 +55,6 @@ func (g *objectGoal) accept(p *prover, s *state, r *objectRules) bool {
 			return false
 		}
 	}
-	if r.unevaluated != nil && r.unevaluated.verdict != always {
-		s.leaveOut("unevaluatedProperties")
-	}
 	return g.min <= g.max
 }
 
@@ -203,9 +200,6 @@ func (r *objectRules) refusals() []goal {
 			options = append(options, every{present(d.name), refuse{d.node}})
 		}
 	}
-	if r.unevaluated != nil && r.unevaluated.verdict != always {
-		options = append(options, skip("unevaluatedProperties"))
-	}
 	return options
 }
 
@@ -254,7 +248,7 @@ type objectSearch struct {
 
 const (
 	maxPatterns   = 6
-	maxProperties = 300
+	maxProperties = 2_000
 )
 
 func (g *objectGoal) solve(p *prover) finding {

@@ -27,11 +27,12 @@ type prover struct {
 	automata     map[string]*automaton
 	kinds        map[*node]Kinds
 	bares        map[*node]*node
+	tags         map[*node][]string
 }
 
 func newProver(limit int) *prover {
 	return &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, memo: map[string]finding{},
-		active: map[string]frame{}, automata: map[string]*automaton{}, kinds: map[*node]Kinds{}, bares: map[*node]*node{}}
+		active: map[string]frame{}, automata: map[string]*automaton{}, kinds: map[*node]Kinds{}, bares: map[*node]*node{}, tags: map[*node][]string{}}
 }
 
 type frame struct{ index, level int }

@@ -426,6 +426,14 @@ func (p *parser) enum(v any, m map[string]any) {
 		}
 	}
 	p.node.values = list
+	if len(list) > 16 {
+		p.node.words = make(map[string]bool, len(list))
+		for _, x := range list {
+			if word, ok := x.(string); ok {
+				p.node.words[word] = true
+			}
+		}
+	}
 }
 
 // finite tells whether a value is a JSON value, not too deep.

@@ -263,11 +263,11 @@ func (m *sampler) text(w want, name string) any {
 	if name != "" && m.r.IntN(2) == 0 && plainKey(name) {
 		s = name + " " + s
 	}
-	if low > 1<<16 {
+	if low > longest {
 		return nil // nobody wants to see that; whoever asked finds it refused
 	}
-	for len(s) < low {
-		s += " " + sampleWords[m.r.IntN(len(sampleWords))]
+	if len(s) < low {
+		s += strings.Repeat(" "+sampleWords[m.r.IntN(len(sampleWords))], (low-len(s))/6+1)
 	}
 	if high < len(s) {
 		s = strings.TrimRight(s[:max(low, high)], " ")

@@ -140,10 +140,18 @@ func (c *checker) check(n *node, v any) bool {
 			return false
 		}
 	}
-	if n.values != nil && !contains(n.values, v) || n.single != nil && !contains(n.single, v) {
+	if n.values != nil && !n.lists(v) || n.single != nil && !contains(n.single, v) {
 		return false
 	}
 	return c.inPlace(n, v)
+}
+
+// lists tells whether a value is among the node's.
+func (n *node) lists(v any) bool {
+	if word, ok := v.(string); ok && n.words != nil {
+		return n.words[word]
+	}
+	return contains(n.values, v)
 }
 
 func contains(values []any, v any) bool {

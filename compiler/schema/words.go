@@ -19,8 +19,8 @@ func (m *sampler) matching(patterns []*pattern, low, high int) any {
 		m.word(&b, parsed, try%4, 0)
 		s := b.String()
 		// What isn't anchored may be longer than the pattern.
-		for n := utf8.RuneCountInString(s); n < low && n < 1<<12; n++ {
-			s += "a"
+		if n := utf8.RuneCountInString(s); n < low && low <= longest {
+			s += strings.Repeat("a", low-n)
 		}
 		n := utf8.RuneCountInString(s)
 		if n < low || n > high {

@@ -1,0 +1,89 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// S18: every question ends soon with a true statement, whatever the schemas are.
+func TestContainmentIsBounded(t *testing.T) {
+	product := func(n int, text func(i int) string) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = text(i)
+		}
+		return strings.Join(parts, ",")
+	}
+	anyOfs := `{"allOf":[` + product(24, func(i int) string {
+		return fmt.Sprintf(`{"anyOf":[{"required":["a%d"]},{"required":["b%d"]}]}`, i, i)
+	}) + `]}`
+	ranges := `{"allOf":[` + product(24, func(i int) string {
+		return fmt.Sprintf(`{"anyOf":[{"multipleOf":%d},{"maximum":%d}]}`, i+2, i-40)
+	}) + `]}`
+	union := func(n int, extra string) string {
+		return `{"oneOf":[` + product(n, func(i int) string {
+			return fmt.Sprintf(`{"type":"object","properties":{"kind":{"const":"k%d"},"v%d":{"type":"string"}%s},"required":["kind"]}`, i, i, extra)
+		}) + `]}`
+	}
+	enum := func(n int, format string) string {
+		return `{"enum":[` + product(n, func(i int) string { return fmt.Sprintf(format, i) }) + `]}`
+	}
+	wide := func(n int, kind string) string {
+		return `{"type":"object","properties":{` + product(n, func(i int) string { return fmt.Sprintf(`"p%d":{"type":%q}`, i, kind) }) +
+			`},"required":[` + product(n, func(i int) string { return fmt.Sprintf(`"p%d"`, i) }) + `]}`
+	}
+	tree := `{"type":"object","properties":{"l":{"$ref":"#"},"r":{"$ref":"#"},"v":{"type":"integer"}},"required":["v"]}`
+	strict := `{"type":"object","properties":{"l":{"$ref":"#"},"r":{"$ref":"#"},"v":{"type":"integer","minimum":0}},"required":["v"]}`
+	for _, c := range []struct{ name, from, to, want string }{
+		{"a 2^24 product of anyOfs", anyOfs, `{"type":"object"}`, "may-not-fit"},
+		{"its parts among themselves", anyOfs, `{"anyOf":[{"minProperties":24},{"not":{"type":"object"}}]}`, "fits unknown"},
+		{"a product of ranges", ranges, `{"type":"string"}`, "may-not-fit never"},
+		{"a product of ranges against one more", ranges, `{"anyOf":[{"not":{"type":"number"}},{"multipleOf":720720},{"maximum":3}]}`, "fits may-not-fit unknown"},
+		{"a union and itself in another order", union(40, ""), strings.Replace(union(41, ""), "oneOf", "anyOf", 1), "fits"},
+		{"a union and a stricter one", union(40, ""), union(40, `,"x":{"type":"null"}`), "may-not-fit"},
+		{"large enums", enum(3000, `"w%d"`), enum(3001, `"w%d"`), "fits"},
+		{"large enums that differ", enum(3001, `"w%d"`), enum(3000, `"w%d"`), "may-not-fit"},
+		{"large enums of objects", enum(300, `{"a":%d}`), `{"not":` + enum(300, `{"a":%d}`) + `}`, "never"},
+		{"all but a large enum", `{"type":"string","not":` + enum(2000, `"w%d"`) + `}`, `{"minLength":1}`, "may-not-fit"},
+		{"all but many objects", `{"type":"object","not":` + enum(60, `{"a":%d}`) + `}`, `{"maxProperties":3}`, "may-not-fit unknown"},
+		{"wide objects", wide(400, "string"), wide(400, "string"), "fits"},
+		{"wide objects that differ at the end", wide(400, "integer"), strings.Replace(wide(400, "number"), `"p399":{"type":"number"}`, `"p399":{"type":"string"}`, 1), "never"},
+		{"recursive trees", tree, strict, "may-not-fit"},
+		{"recursive trees the other way", strict, tree, "fits"},
+		{"a list that must go on for ever", `{"type":"array","minItems":1,"items":{"$ref":"#"}}`, `{"type":"string"}`, "fits"},
+		{"exponential determinisation", `{"pattern":"^(a|b)*a(a|b){18}$","type":"string"}`, `{"pattern":"^(a|b)*b(a|b){18}$"}`, "may-not-fit unknown"},
+		{"determinisation to a proof", `{"pattern":"^(a|b)*a(a|b){14}$","type":"string"}`, `{"pattern":"^[ab]*a[ab]{14}$"}`, "fits unknown"},
+		{"letters of all scripts", `{"type":"string","pattern":"^\\p{L}+\\p{Nd}*$"}`, `{"pattern":"^[\\p{L}\\p{N}]+$"}`, "fits unknown"},
+		{"many patterns for names", `{"type":"object","patternProperties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":"string"},"e":{"type":"string"},"f":{"type":"string"},"g":{"type":"string"},"h":{"type":"string"}}}`, `{"patternProperties":{"abc":{"type":"integer"}}}`, "may-not-fit unknown"},
+		{"sixty thousand items", `{"type":"array","minItems":60000,"items":{"type":"array","minItems":50,"maxItems":50}}`, `{"items":{"items":{"type":"string"}}}`, "may-not-fit"},
+		{"sixty thousand different items", `{"type":"array","minItems":60000,"uniqueItems":true}`, `{"items":{"type":"string"}}`, "may-not-fit unknown"},
+		{"far more than can be made", `{"type":"array","minItems":9007199254740992}`, `{"maxItems":3}`, "never unknown"},
+		{"long strings", `{"type":"string","minLength":60000}`, `{"pattern":"b"}`, "may-not-fit unknown"},
+		{"counts of several sorts", `{"type":"array","minItems":40,"allOf":[{"contains":{"minimum":1},"minContains":10},{"contains":{"maximum":5},"minContains":10},{"contains":{"multipleOf":2},"maxContains":3}]}`, `{"contains":{"type":"string"}}`, "may-not-fit unknown"},
+		{"different items of few values", `{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"boolean"}}`, `{"type":"string"}`, "fits"},
+		{"incommensurable multiples", `{"type":"number","multipleOf":0.0000000001,"minimum":1e300}`, `{"multipleOf":1e-9}`, "may-not-fit fits unknown"},
+		{"conditions in conditions", strings.Repeat(`{"if":{"required":["a"]},"then":`, 30) + `{}` + strings.Repeat(`,"else":{"minProperties":1}}`, 30), `{"minProperties":1}`, "fits"},
+	} {
+		from, to := parse(t, c.from), parse(t, c.to)
+		from.Ordinary()
+		to.Ordinary()
+		best := time.Hour
+		var v Verdict
+		for range 3 { // the machine may be busy with something else
+			begin := time.Now()
+			v = Contains(from, to, Budget{})
+			if best = min(best, time.Since(begin)); best < 40*time.Millisecond {
+				break
+			}
+		}
+		t.Logf("%-45s %-12v %9v %6d steps %s %s", c.name, v.Relation, best.Round(time.Microsecond), v.Steps, v.Keyword, short(v.Witness)[:min(60, len(short(v.Witness)))])
+		if v.Alarm || !strings.Contains(" "+c.want+" ", " "+v.Relation.String()+" ") {
+			t.Errorf("%s: %v, want %s; alarm %v, witness %s", c.name, v.Relation, c.want, v.Alarm, short(v.Witness))
+		}
+		if best > 50*time.Millisecond {
+			t.Errorf("%s: took %v", c.name, best)
+		}
+	}
+}
