@@ -168,6 +168,7 @@ func (s *shift) write() {
 // read takes answers until the process writes no more.
 func (s *shift) read(stdout io.Reader) {
 	s.w.mu.Lock() // put holds it until the shift is complete
+	//lint:ignore SA2001 its being complete is all that is waited for
 	s.w.mu.Unlock()
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, maxOutput)
