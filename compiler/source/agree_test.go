@@ -236,8 +236,12 @@ func FuzzParse(f *testing.F) {
 			format = JSON
 		}
 		file := &File{Name: "fuzz", Format: format, Text: text}
-		n, problems := Parse(file, Limits{Depth: 20, AliasNodes: 1000, Scalar: 1000})
+		limits := Limits{Depth: 20, AliasNodes: 1000, Scalar: 1000}
+		n, problems := Parse(file, limits)
 		checkPlaces(t, n, problems, len(text))
+		if depth, aliased := extent(n, false); depth > limits.Depth || aliased > limits.AliasNodes {
+			t.Fatalf("%d deep, %d nodes under aliases", depth, aliased)
+		}
 		for _, c := range file.Comments() {
 			if text[c.Span.Start] != '#' || c.Span.End > len(text) {
 				t.Fatalf("a comment at %v", c.Span)
@@ -245,6 +249,33 @@ func FuzzParse(f *testing.F) {
 		}
 		n.Value()
 	})
+}
+
+// extent is how deep a tree is, aliases followed, and how many nodes a walk over
+// it comes across under aliases.
+func extent(n *Node, aliased bool) (depth, nodes int) {
+	if n == nil {
+		return 0, 0
+	}
+	aliased = aliased || n.Alias
+	if aliased {
+		nodes++
+	}
+	below := func(child *Node) {
+		d, k := extent(child, aliased)
+		depth, nodes = max(depth, d), nodes+k
+	}
+	for _, item := range n.Items {
+		below(item)
+	}
+	for _, f := range n.Fields {
+		below(f.Key)
+		below(f.Value)
+	}
+	if n.Kind >= Array {
+		depth++
+	}
+	return depth, nodes
 }
 
 // checkPlaces holds every place to the file, and children to their parents.

@@ -184,6 +184,7 @@ func (y *yamlReader) alias(flow bool) *Node {
 
 // spend takes an alias from the budget.
 func (y *yamlReader) spend(a *anchor, start int) {
+	y.deepest = max(y.deepest, y.depth+a.height)
 	y.aliases.nodes += a.weight.nodes
 	y.aliases.bytes += a.weight.bytes
 	const help = "write the values out, or use fewer aliases"

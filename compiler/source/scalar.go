@@ -218,10 +218,15 @@ func (y *yamlReader) blockScalar(n int) draft {
 		y.stop(bad.start, bad.end, bad.help, "%s", bad.message)
 	}
 	y.checkScalar(start, end)
-	y.i = end
 	if line >= 0 {
+		header := y.lineEnd(start)
+		if k := strings.IndexByte(y.text[start:header], '#'); k >= 0 {
+			y.i = start + k
+			y.comment()
+		}
 		y.line = line
 	}
+	y.i = end
 	node := y.newNode(String, style, start, end)
 	node.Text, y.scratch = string(d.out), d.out
 	node.parent = int32(n)

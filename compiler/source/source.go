@@ -4,6 +4,25 @@
 // where something stands. YAML and JSON give the same tree, so that nothing
 // after this package asks which of the two it was. Everything hostile about
 // text is met here, before any recursion (S1.5, S1.8, S18).
+//
+// Both readers are our own and go over the bytes once. A tree built from the
+// tokens or the syntax tree of goccy/go-yaml would inherit what was measured
+// there: places that drift, times that grow with the square of the text (runs
+// of <, tabs in double quotes, empty lines below a literal), and plans that it
+// reads as something else without a word (a key below an empty item becomes
+// part of that item). Its parser, its copy of the YAML test suite and jsontext
+// are what the tests hold the readers against.
+//
+// What the contract leaves open, and how it is read here:
+//
+//   - Lines inside of brackets may be indented by any number of spaces, also
+//     where YAML wants them further in than the key.
+//   - Lines on which a quoted text goes on must be further in than the key, as
+//     YAML wants: a forgotten quote is then found where it was forgotten.
+//   - NUL is refused as an escape, too.
+//   - A number that isn't zero but would become zero is beyond float64.
+//   - y and n are text to everybody and earn no warning; dates neither.
+//   - A byte order mark may begin YAML, not JSON, and counts as no column.
 package source
 
 import (

@@ -1,0 +1,328 @@
+package source
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestWithin shows where parts of values stand in the text (S4.5).
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		name, text, part, at, shown string
+	}{
+		{"plain", "x: †a || †b\n", "†b", "1:10", "†b"},
+		{"plain of two lines", "x: †a ||\n   †b # c\n", "†b", "2:4", "†b"},
+		{"plain across lines", "x: †a ||\n   †b\n", "|| †b", "1:7", "||\n   †b"},
+		{"single", "x: 'it''s †b'\n", "†b", "1:11", "†b"},
+		{"the quote itself", "x: 'it''s †b'\n", "'", "1:7", "''"},
+		{"double", `x: "①\t†b"`, "†b", "1:8", "†b"},
+		{"escaped", `x: "a\u2020b"`, "†b", "1:6", `\u2020b`},
+		{"surrogates", `x: "a\ud83d\ude00 †b"`, "😀", "1:6", `\ud83d\ude00`},
+		{"behind surrogates", `x: "a\ud83d\ude00 †b"`, "†b", "1:19", "†b"},
+		{"behind a continued line", "x: \"a \\\n    †b\"", "†b", "2:5", "†b"},
+		{"literal", "x: |\n  a\n  †b\n", "†b", "3:3", "†b"},
+		{"literal, indented", "x: |\n  a\n    †b\n", "  †b", "3:3", "  †b"},
+		{"literal, blank lines", "x: |2\n\n\n   †b\n", "†b", "4:4", "†b"},
+		{"folded", "x: >-\n  †a ||\n  †b\n", "†b", "3:3", "†b"},
+		{"folded, CRLF", "x: >-\r\n  †a ||\r\n\r\n  †b\r\n", "†b", "4:3", "†b"},
+		{"tagged", "x: !!str &n '†b'\n", "†b", "1:14", "†b"},
+		{"in a list in a mapping", "- - y: >\n      a\n      †b\n", "†b", "3:7", "†b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root, problems := parse(YAML, c.text)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			n := root
+			for n.Kind >= Array {
+				if n.Kind == Array {
+					n = n.Items[0]
+				} else {
+					n = n.Fields[0].Value
+				}
+			}
+			from := strings.Index(n.Text, c.part)
+			if from < 0 {
+				t.Fatalf("no %q in %q", c.part, n.Text)
+			}
+			at := n.Within(from, from+len(c.part))
+			if got := lineColumn(at.From()); got != c.at || at.Text() != c.shown {
+				t.Errorf("%q at %s, expected %q at %s", at.Text(), got, c.shown, c.at)
+			}
+			if empty := n.Within(from, from); empty.Start != at.Start || empty.End != at.Start {
+				t.Errorf("the place before it is %v", empty)
+			}
+		})
+	}
+}
+
+func lineColumn(p Position) string { return strings.Join([]string{itoa(p.Line), itoa(p.Column)}, ":") }
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + itoa(n%10)
+}
+
+// TestWithinEdges shows what becomes of places outside of a value, and of
+// values without a text of their own.
+func TestWithinEdges(t *testing.T) {
+	root, _ := parse(YAML, "a: &x 'bc'\nd: *x\ne: \"\"\nf: |+\n  g\n\n\nh: ''\ni: 12\n")
+	for _, c := range []struct {
+		key        string
+		from, to   int
+		start, end int
+	}{
+		{"a", -5, 99, 7, 9}, {"a", 2, 2, 9, 9}, {"a", 2, 1, 9, 9},
+		{"d", 0, 1, 14, 16},
+		{"e", 0, 0, 20, 22},
+		{"f", 0, 1, 31, 32}, {"f", 1, 4, 32, 32},
+		{"h", 0, 0, 38, 40}, {"i", 0, 1, 44, 46},
+	} {
+		if at := root.Get(c.key).Within(c.from, c.to); at.Start != c.start || at.End != c.end {
+			t.Errorf("%s[%d:%d] is at %d-%d, expected %d-%d", c.key, c.from, c.to, at.Start, at.End, c.start, c.end)
+		}
+	}
+	if (*Node)(nil).Within(0, 1).Known() {
+		t.Error("nothing is somewhere")
+	}
+}
+
+// TestAmbiguous shows which scalars keep their 1.2 meaning and earn a warning
+// (S1.5), and which mean the same to both.
+func TestAmbiguous(t *testing.T) {
+	for text, want := range map[string]any{
+		"yes": "yes", "No": "No", "on": "on", "OFF": "OFF",
+		"0777": 777.0, "-0777": -777.0, "0888": 888.0, "00": 0.0, "0o17": 15.0,
+		"0b101": "0b101", "1_000": "1_000", "-1_0.5": "-1_0.5", "0x_ff": "0x_ff", "-0x1F": "-0x1F",
+		"1:20": "1:20", "190:20:30": "190:20:30", "1:20.5": "1:20.5",
+		"1e3": 1000.0, "1.5e3": 1500.0,
+	} {
+		for _, layout := range []string{"k: ?\n", "- ?\n", "[a, ?]\n", "? k\n: ?\n"} {
+			n, problems := parse(YAML, strings.Replace(layout, "?", text, -1))
+			if layout == "? k\n: ?\n" {
+				n, problems = parse(YAML, "? k\n: "+text+"\n")
+			}
+			if len(problems) != 1 || problems[0].Code != "OB107" || !problems[0].Warning || problems[0].Span.Text() != text {
+				t.Errorf("%s: %v", text, problems)
+			}
+			if got := lastValue(n); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s is %#v, expected %#v", text, got, want)
+			}
+		}
+	}
+	for text, want := range map[string]any{
+		"y": "y", "n": "n", "nope": "nope", "2024-01-31": "2024-01-31", "2024-01-31T10:00:00Z": "2024-01-31T10:00:00Z",
+		"0": 0.0, "-0x": "-0x", "12": 12.0, "+12": 12.0, "0x1F": 31.0, "0.5": 0.5, ".5": 0.5, "5.": 5.0, "00.5": 0.5, "1.0e+3": 1000.0,
+		"1.2.3": "1.2.3", "a_b": "a_b", "_1": "_1", "1_": "1_", "10:61": "10:61", "http://x": "http://x", "a:20": "a:20", "-": nil,
+		"'yes'": "yes", `"0777"`: "0777", "!!str 0777": "0777", "!!str yes": "yes", "TRUE": true, "~": nil, "Null": nil, "nULL": "nULL",
+	} {
+		if text == "-" || text == "1_" {
+			continue // no scalar; and what 1.1 takes for 1
+		}
+		n, problems := parse(YAML, "k: "+text+"\n")
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", text, problems)
+			continue
+		}
+		if got := lastValue(n); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %#v, expected %#v", text, got, want)
+		}
+	}
+	for _, keys := range []string{"yes: 1\non: 2\n", "{no: 1}", "? off\n: 1\n", "[yes: 1]", "1:20: x\n"} {
+		if _, problems := parse(YAML, keys); len(problems) > 0 {
+			t.Errorf("keys of %q: %v", keys, problems)
+		}
+	}
+	if _, problems := parse(YAML, "{a:1, b: 2}"); len(problems) != 1 || !problems[0].Warning || problems[0].Span.Text() != "a:1" {
+		t.Errorf("a key without a space: %v", problems)
+	}
+}
+
+func lastValue(n *Node) any {
+	if n == nil {
+		return "nothing"
+	}
+	if n.Kind == Array {
+		return n.Items[len(n.Items)-1].Value()
+	}
+	return n.Fields[0].Value.Value()
+}
+
+// The core schema in the words of YAML 1.2's chapter 10.3.2.
+var coreSchema = []struct {
+	kind    Kind
+	pattern *regexp.Regexp
+}{
+	{Null, regexp.MustCompile(`^(null|Null|NULL|~|)$`)},
+	{Bool, regexp.MustCompile(`^(true|True|TRUE|false|False|FALSE)$`)},
+	{Number, regexp.MustCompile(`^[-+]?[0-9]+$`)},
+	{Number, regexp.MustCompile(`^0o[0-7]+$`)},
+	{Number, regexp.MustCompile(`^0x[0-9a-fA-F]+$`)},
+	{Number, regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)},
+	{Number, regexp.MustCompile(`^[-+]?(\.inf|\.Inf|\.INF)$`)},
+	{Number, regexp.MustCompile(`^(\.nan|\.NaN|\.NAN)$`)},
+}
+
+// FuzzResolve holds the resolution of plain scalars to the core schema (S1.1).
+func FuzzResolve(f *testing.F) {
+	for _, s := range []string{"", "~", "nul", "True", "12", "-1.5e+3", "0o7", "0o8", "0x", "0xG", ".", "..", "-.5", "1.e1", "+.inf", "-.nan", ".NaN", "1e", "e1", "--1", "1-", "٣", "0o", "1:20", "1_0.5", "-0b1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want := String
+		for _, c := range coreSchema {
+			if c.pattern.MatchString(text) {
+				want = c.kind
+				break
+			}
+		}
+		if got, _, _, _ := resolve(text); got != want {
+			t.Fatalf("%q is %v, expected %v", text, got, want)
+		}
+		ambiguous(text, want)
+	})
+}
+
+// TestAliases shows that aliases share what is below them and stand where they
+// are written (S1.5).
+func TestAliases(t *testing.T) {
+	root, problems := parse(YAML, "a: &x {b: [1]}\nc: *x\nd: &x 2\ne: *x\nf: &k g\n*k : *k\n")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	a, c := root.Get("a"), root.Get("c")
+	if !c.Alias || c.Span().Text() != "*x" || c.Get("b") != a.Get("b") || a.Alias {
+		t.Errorf("the alias is %+v", c)
+	}
+	if e := root.Get("e"); e.Value() != 2.0 {
+		t.Errorf("a later anchor of one name: %v", e.Value())
+	}
+	if g := root.Get("g"); g == nil || g.Value() != "g" {
+		t.Errorf("an alias as key: %v", root.Value())
+	}
+	one, two := root.Value().(map[string]any), root.Value().(map[string]any)
+	one["a"].(map[string]any)["b"] = "changed"
+	if reflect.DeepEqual(one["a"], one["c"]) || reflect.DeepEqual(one["a"], two["a"]) {
+		t.Error("values share memory")
+	}
+}
+
+// TestSurvivors shows what is left of the tree behind a problem that isn't the
+// end of the reading, and that all such problems are reported, in order.
+func TestSurvivors(t *testing.T) {
+	root, problems := parse(YAML, "a: 1\na: 2\nb: *none\nc: .nan\n<<: {d: 1}\n7: x\ne: !t y\nf: yes\n")
+	want := map[string]any{"a": 1.0, "b": nil, "c": nil, "7": "x", "e": "y", "f": "yes"}
+	if !reflect.DeepEqual(root.Value(), want) {
+		t.Errorf("left is %v", root.Value())
+	}
+	var codes []string
+	for _, p := range problems {
+		codes = append(codes, p.Code+"@"+itoa(p.Span.From().Line))
+	}
+	if got := strings.Join(codes, " "); got != "OB103@2 OB101@3 OB101@4 OB101@5 OB101@6 OB101@7 OB107@8" {
+		t.Error(got)
+	}
+	if related := problems[0].Related; len(related) != 1 || lineColumn(related[0].Span.From()) != "1:1" {
+		t.Errorf("related: %v", related)
+	}
+	if root, problems := parse(YAML, "a: yes\nb: [\n"); root != nil || len(problems) != 2 {
+		t.Errorf("behind a syntax error: %v, %v", root, problems)
+	}
+}
+
+// TestLines shows places in a .jsonl file (S1.1, S19).
+func TestLines(t *testing.T) {
+	text := "{\"†\": 1}\r\n\n  \n{\"①\": [1, 2,]}\n[3]"
+	var got []string
+	for f := range Lines("x.jsonl", []byte(text)) {
+		_, problems := Parse(f, DefaultLimits())
+		line := itoa(f.Row) + "+" + itoa(f.Base)
+		for _, p := range problems {
+			at := p.Span.From()
+			line += " " + lineColumn(at) + " " + itoa(at.Offset) + text[at.Offset:at.Offset+1]
+		}
+		if f.Format != JSON || f.Name != "x.jsonl" || f.Line(f.Row) != string(f.Text) {
+			t.Errorf("%+v", f)
+		}
+		got = append(got, line)
+	}
+	if want := []string{"1+0", "4+16 4:12 29,", "5+33"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	for range Lines("x", []byte("1\n2\n")) {
+		break
+	}
+}
+
+// TestComments shows that comments are found where they are comments.
+func TestComments(t *testing.T) {
+	f := NewFile("x.yaml", []byte("#one\na: b # two † \nc: 'd # no'\ne: f#no\ng: | # three\n  # no\n# four\nh: [ # five\n  1]\n#"))
+	if _, problems := Parse(f, DefaultLimits()); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var got []string
+	for _, c := range f.Comments() {
+		got = append(got, c.Text+"@"+lineColumn(c.Span.From())+c.Span.Text()[:1])
+	}
+	want := []string{"one@1:1#", "two †@2:6#", "three@5:6#", "four@7:1#", "five@8:6#", "@10:1#"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestFormat shows how a file's format is chosen.
+func TestFormat(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       Format
+	}{
+		{"a.json", "a: 1", JSON}, {"A.JSON", "", JSON}, {"a.yaml", "{}", YAML}, {"-", " \n[1]", JSON}, {"-", "{}", JSON}, {"-", "a: 1", YAML}, {"-", "", YAML},
+	} {
+		if got := NewFile(c.name, []byte(c.text)).Format; got != c.want {
+			t.Errorf("%s %q is %v", c.name, c.text, got)
+		}
+	}
+}
+
+// TestPositions shows lines and columns with every kind of line end (S1.1).
+func TestPositions(t *testing.T) {
+	f := NewFile("x", []byte("\uFEFFa†\r\n😀b\rc\n\nd"))
+	for text, want := range map[string]Position{"a": {1, 1, 3}, "\r\n": {1, 3, 7}, "b": {2, 2, 13}, "c": {3, 1, 15}, "d": {5, 1, 18}} {
+		offset := strings.Index(string(f.Text), text)
+		if got := f.Position(offset); got != want {
+			t.Errorf("%q at %v, expected %v", text, got, want)
+		}
+	}
+	if f.Line(1) != "a†" || f.Line(2) != "😀b" || f.Line(4) != "" || f.Line(5) != "d" || f.Line(9) != "" {
+		t.Error("lines are off")
+	}
+	if p := f.Position(99); p != (Position{5, 2, 19}) {
+		t.Errorf("behind the end: %v", p)
+	}
+	long := NewFile("x", []byte(strings.Repeat("†", 5000)+"x"))
+	if p := long.Position(15000); p.Column != 5001 {
+		t.Errorf("far out on a line: %v", p)
+	}
+}
+
+// TestValues shows what numbers become, and that documents of nothing are null.
+func TestValues(t *testing.T) {
+	for text, want := range map[string]any{
+		"": nil, "# c\n": nil, "---\n": nil, "---\n...\n": nil, "--- a\n": "a", "-0": 0.0, "0x10": 16.0, "-010.5": -10.5, "9007199254740991": 9007199254740991.0,
+		"!!float 3": 3.0, "!!int '5'": 5.0, "!!null ''": nil, "!!bool \"true\"": true, "! 12": "12", "!!str": "", "[a: b, ? c : d, e: ]": []any{map[string]any{"a": "b"}, map[string]any{"c": "d"}, map[string]any{"e": nil}},
+		"{\"a\":1, b: , c, 'd':[]}": map[string]any{"a": 1.0, "b": nil, "c": nil, "d": []any{}},
+	} {
+		n, problems := parse(YAML, text)
+		if n == nil || len(problems) > 0 {
+			t.Errorf("%q: %v", text, problems)
+			continue
+		}
+		if got := n.Value(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is %#v, expected %#v", text, got, want)
+		}
+	}
+}
