@@ -119,17 +119,24 @@ type Pass struct {
 	fields     map[field]schema.Place
 	parameters map[*compiler.Tool]*parameters
 	toolNames  *compiler.Suggester
+
+	// What dangling references were most likely meant to read: that it isn't read
+	// is no finding of its own.
+	meantInputs map[string]bool
+	meantPaths  map[compiler.PathID]bool
 }
 
 func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 	return &Pass{
-		Plan:       p,
-		gaps:       gapsOf(p, found),
-		near:       map[compiler.PathID]*names{},
-		inState:    map[compiler.PathID]*declaration{},
-		inResult:   map[resultPlace]*declaration{},
-		fields:     map[field]schema.Place{},
-		parameters: map[*compiler.Tool]*parameters{},
+		Plan:        p,
+		gaps:        gapsOf(p, found),
+		near:        map[compiler.PathID]*names{},
+		inState:     map[compiler.PathID]*declaration{},
+		inResult:    map[resultPlace]*declaration{},
+		fields:      map[field]schema.Place{},
+		parameters:  map[*compiler.Tool]*parameters{},
+		meantInputs: map[string]bool{},
+		meantPaths:  map[compiler.PathID]bool{},
 	}
 }
 

@@ -181,19 +181,6 @@ func references(v any, at []any, prefix string) []leaf {
 	return all
 }
 
-// nodeAt is the node at the end of a way.
-func nodeAt(n *source.Node, at []any) *source.Node {
-	for _, step := range at {
-		switch step := step.(type) {
-		case int:
-			n = n.Items[step]
-		case string:
-			n = n.Get(step)
-		}
-	}
-	return n
-}
-
 // put changes the value at the end of a way.
 func put(v any, at []any, to any) {
 	for _, step := range at[:len(at)-1] {

@@ -243,7 +243,11 @@ func (p *Pass) dangling(r *compiler.Read) finding {
 		if plain(near) {
 			f.fix(r.Span(), near.String())
 		}
+		if near.Kind == "input" && len(near.Path) > 0 {
+			p.meantInputs[near.Path[0].Key] = true
+		}
 		if at, ok := p.writtenAt(near); ok {
+			p.meantPaths[at.ID] = true
 			f.note(at.Span(), "%q is written here", p.path(at.ID))
 		}
 	}

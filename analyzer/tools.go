@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -242,7 +243,7 @@ func badParameters(p *Pass) {
 		for _, f := range call.Params.Fields {
 			complete = complete && !f.Value.Live() && !known.unknown(f.Key)
 			if at := known.place(f.Key); at.Possible {
-				p.literal(value{call, f.Node, quote(f.Key)}, f.Value, at.Schema)
+				p.literal(value{call, f.Key, f.Node, ""}, f.Value, at.Schema)
 			}
 		}
 		// What holds between parameters can be judged only when all are known.
@@ -271,9 +272,10 @@ func (p *Pass) produced(call *compiler.Call) {
 
 // A value is a part of what a call passes, and how to speak of it.
 type value struct {
-	call *compiler.Call
-	key  *source.Node // of the mapping that the value stands in; nil in a list
-	name string       // "box".x
+	call      *compiler.Call
+	parameter string
+	key       *source.Node // of the mapping that the value stands in; nil in a list
+	below     string       // where in the parameter it stands: .x[0]
 }
 
 // literal judges a value, or the parts of it that hold no expression.
@@ -282,8 +284,9 @@ func (p *Pass) literal(v value, t *compiler.Template, s *schema.Schema) {
 	case s == nil || t.Opaque():
 	case !t.Live():
 		if bad := s.Validate(t.Value); bad != nil {
-			v.name += bad.Where()
-			p.rejected(v, placeAt(v.key, t.Node, bad.Path), bad.Message)
+			v.below += bad.Where()
+			f := p.rejected(v, placeAt(v.key, t.Node, bad.Path), bad.Message)
+			f.requoted(nodeAt(t.Node, bad.Path), s.At(stepsOf(bad.Path)).Schema)
 		}
 	case t.Items != nil:
 		p.literalList(v, t, s)
@@ -299,7 +302,7 @@ func (p *Pass) literalList(v value, t *compiler.Template, s *schema.Schema) {
 	}
 	for i, item := range t.Items {
 		if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
-			p.literal(value{v.call, nil, fmt.Sprintf("%s[%d]", v.name, i)}, item, at.Schema)
+			p.literal(value{v.call, v.parameter, nil, fmt.Sprintf("%s[%d]", v.below, i)}, item, at.Schema)
 		}
 	}
 }
@@ -316,16 +319,77 @@ func (p *Pass) literalObject(v value, t *compiler.Template, s *schema.Schema) {
 	}
 	for _, f := range t.Fields {
 		if at := s.At([]schema.Step{schema.Key(f.Key)}); at.Possible {
-			p.literal(value{v.call, f.Node, v.name + "." + f.Key}, f.Value, at.Schema)
+			p.literal(value{v.call, v.parameter, f.Node, v.below + "." + f.Key}, f.Value, at.Schema)
 		} else {
 			p.rejected(v, f.Node.Span(), "the property "+quote(f.Key)+" isn't allowed")
 		}
 	}
 }
 
-func (p *Pass) rejected(v value, at source.Span, why string) {
-	p.report(at, "%q doesn't accept this for %s: %s", v.call.ToolName, v.name, why).of(v.call).
+func (p *Pass) rejected(v value, at source.Span, why string) finding {
+	f := p.report(at, "%q doesn't accept this for %s%s: %s", v.call.ToolName, quote(v.parameter), v.below, why).of(v.call).
 		help("pass a value that the tool's schema accepts")
+	if n := parameterNode(v.call.Tool, v.parameter); n != nil {
+		f.note(n.Span(), "%q is declared here", v.parameter)
+	}
+	return f
+}
+
+// requoted offers to take the quotes off a number or boolean that was written as
+// text, or to put them round a text that wasn't.
+func (f finding) requoted(n *source.Node, s *schema.Schema) {
+	text := n.Span().Text()
+	switch {
+	case n.Kind == source.String && n.Style != source.Plain && s.Accepts(unquoted(n.Text)):
+		f.help("write it without quotes: %s", n.Text).fix(n.Span(), n.Text)
+	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
+		f.help("write it in quotes: %q", text).fix(n.Span(), quote(text))
+	}
+}
+
+// unquoted is what a text would be as a number or boolean, or the text itself.
+func unquoted(text string) any {
+	var v any
+	if json.Unmarshal([]byte(text), &v) == nil {
+		switch v.(type) {
+		case float64, bool:
+			return v
+		}
+	}
+	return text
+}
+
+func stepsOf(path []any) []schema.Step {
+	steps := make([]schema.Step, len(path))
+	for i, step := range path {
+		switch step := step.(type) {
+		case int:
+			steps[i] = schema.Index(step)
+		case string:
+			steps[i] = schema.Key(step)
+		}
+	}
+	return steps
+}
+
+// nodeAt is the node at a path, as far as the text goes along.
+func nodeAt(n *source.Node, path []any) *source.Node {
+	for _, step := range path {
+		var next *source.Node
+		switch step := step.(type) {
+		case int:
+			if step < len(n.Items) {
+				next = n.Items[step]
+			}
+		case string:
+			next = n.Get(step)
+		}
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
 }
 
 // placeAt follows a path from a node, whose key is given where it has one, into

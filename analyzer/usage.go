@@ -26,7 +26,7 @@ func unusedOutputs(p *Pass) {
 				continue
 			}
 			for _, path := range route {
-				if !seen[call.Index] || !p.isRead(path.ID) {
+				if (!seen[call.Index] || !p.isRead(path.ID)) && !p.meantPaths[path.ID] {
 					p.report(path.Span(), "nothing reads %q, and the plan's output doesn't hold it", p.path(path.ID)).of(call).
 						help("read it, add it to \"output\", or leave \"_outputPath\" out if the call is made for its effect")
 				}
@@ -81,7 +81,7 @@ func unusedInputs(p *Pass) {
 			return
 		}
 		for _, f := range n.Fields {
-			if name := f.Key.Text; !used[name] && !reported[name] {
+			if name := f.Key.Text; !used[name] && !reported[name] && !p.meantInputs[name] {
 				reported[name] = true
 				p.report(f.Key.Span(), "nothing reads the input %q", name).help("read it as †input.%s, or take it out", name)
 			}
