@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -87,7 +88,7 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 			if near == "" {
 				near = "_tool"
 			}
-			f.rename(field.Key.Span(), near, field.Key.Style != source.Plain)
+			f.rename(field.Key, near, NewSuggester([]string{"_tool"}))
 			return
 		}
 	}
@@ -218,7 +219,7 @@ func (c *compilation) after(call *Call, n *source.Node) {
 		if other == nil {
 			f := c.report(diag.UnknownCall, item.Span(), "no call has the id %q", item.Text).of(call)
 			if near, ok := c.nearID(item.Text); ok {
-				f.rename(item.Span(), near, item.Style != source.Plain)
+				f.rename(item, near, c.idNames)
 			} else {
 				f.help("give the call that must come first an \"_id\"")
 			}
@@ -311,9 +312,12 @@ func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *C
 	default:
 		f := c.report(diag.UnknownKind, n.Within(ref.Start, ref.End), "there is no kind %q", "†"+ref.Kind).of(call)
 		kinds := slices.Concat([]string{"input", "state", "error", "advice"}, c.plan.Kinds)
-		if near, ok := nearest(ref.Kind, kinds); ok {
+		names := NewSuggester(kinds)
+		if near, ok := names.Nearest(ref.Kind); ok {
 			start := ref.Start + len("†")
-			f.Fixes = append(f.Fixes, diag.Fix{Message: "change it to †" + near, Edits: []diag.Edit{{Span: n.Within(start, start+len(ref.Kind)), Text: near}}})
+			if edit, ok := diag.EditScalar(n, start, start+len(ref.Kind), near); ok {
+				f.Fixes = append(f.Fixes, diag.Fix{Message: "change it to †" + near, Safe: names.Sure(ref.Kind), Edits: []diag.Edit{edit}})
+			}
 			f.help("did you mean %q?", "†"+near)
 		} else {
 			f.help("kinds are †%s; †state.%s would be a path of the state", strings.Join(kinds, ", †"), ref.Kind)
@@ -385,12 +389,19 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 		if start, end, instead, ok := expression.Lookalike(n.Text); ok {
 			f := c.report(diag.LookalikeRef, n.Within(start, end), "this is a literal string, though %q looks like a reference", n.Text[start:end]).of(call)
 			f.help("an expression begins with †: write %q", instead)
+			if edit, ok := diag.EditScalar(n, 0, len(n.Text), instead); ok {
+				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
+			}
 		}
 		return &Template{Node: n, Value: expression.Literal(n.Text)}
 	}
 	e, err := expression.Parse(n.Text, expression.DefaultLimits())
 	if err != nil {
-		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).of(call).Help = err.Help
+		f := c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).of(call)
+		f.Help = err.Help
+		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isText(n.Text) {
+			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
+		}
 		return &Template{Node: n, dynamic: true}
 	}
 	t := &Template{Node: n, Expr: e, dynamic: true}
@@ -408,6 +419,18 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 		c.plan.Reads = append(c.plan.Reads, read)
 	}
 	return t
+}
+
+// isText tells whether a string that begins with † and is no expression can
+// only have been meant as text: the † stands alone, or before a blank and
+// something that begins with no kind.
+func (c *compilation) isText(s string) bool {
+	rest := strings.TrimPrefix(s, "†")
+	word := strings.TrimLeft(rest, " \t\r\n")
+	if word != "" && (word == rest || !unicode.IsLetter([]rune(word)[0])) {
+		return false
+	}
+	return !slices.ContainsFunc(slices.Concat(builtinKinds, c.plan.Kinds), func(kind string) bool { return strings.HasPrefix(word, kind) })
 }
 
 // Live tells whether there is an expression somewhere in the template.

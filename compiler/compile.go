@@ -118,14 +118,13 @@ func (f finding) of(call *Call) finding {
 	return f
 }
 
-// rename offers a near name, and the edit that puts it there.
-func (f finding) rename(at source.Span, to string, quoted bool) finding {
+// rename offers a near name, and the edit that puts it there. It is safe when
+// none of the other names could have been meant.
+func (f finding) rename(n *source.Node, to string, names *Suggester) finding {
 	f.Help = fmt.Sprintf("did you mean %q?", to)
-	text := to
-	if quoted {
-		text = `"` + to + `"`
+	if edit, ok := diag.EditScalar(n, 0, len(n.Text), to); ok {
+		f.Fixes = append(f.Fixes, diag.Fix{Message: fmt.Sprintf("change it to %q", to), Safe: names.Sure(n.Text), Edits: []diag.Edit{edit}})
 	}
-	f.Fixes = append(f.Fixes, diag.Fix{Message: fmt.Sprintf("change it to %q", to), Edits: []diag.Edit{{Span: at, Text: text}}})
 	return f
 }
 
@@ -135,6 +134,9 @@ func (c *compilation) parse(file *source.File) *source.Node {
 	for _, p := range problems {
 		f := c.report(ruleOf[p.Code], p.Span, "%s", p.Message)
 		f.Help = p.Help
+		if text := p.Span.Text(); strings.HasPrefix(p.Message, "the key "+text+" is ") { // a number, true or null
+			f.Fixes = append(f.Fixes, diag.Fix{Message: "put it in quotes", Safe: true, Edits: []diag.Edit{{Span: p.Span, Text: `"` + text + `"`}}})
+		}
 		for _, r := range p.Related {
 			f.note(r.Span, "%s", r.Message)
 		}
@@ -173,8 +175,9 @@ func (c *compilation) fields(n *source.Node, what string, handlers map[string]fu
 
 func (c *compilation) unknownKey(key *source.Node, what string, known []string) finding {
 	f := c.report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
-	if near, ok := nearest(key.Text, known); ok {
-		return f.rename(key.Span(), near, key.Style != source.Plain)
+	names := NewSuggester(known)
+	if near, ok := names.Nearest(key.Text); ok {
+		return f.rename(key, near, names)
 	}
 	return f.help("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
 }
@@ -193,8 +196,9 @@ func (c *compilation) oneOf(n *source.Node, what string, words ...string) string
 		return n.Text
 	}
 	f := c.report(diag.WrongType, n.Span(), "%s must be one of %s", what, strings.Join(words, ", "))
-	if near, ok := nearest(n.Text, words); ok && n.Kind == source.String {
-		f.rename(n.Span(), near, n.Style != source.Plain)
+	names := NewSuggester(words)
+	if near, ok := names.Nearest(n.Text); ok && n.Kind == source.String {
+		f.rename(n, near, names)
 	}
 	return ""
 }

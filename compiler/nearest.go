@@ -76,6 +76,34 @@ func (s *Suggester) Nearest(name string) (string, bool) {
 	return best.name, found
 }
 
+// sureSlips is how many slips the only near candidate may be away to be what
+// was meant beyond doubt.
+const sureSlips = 2
+
+// Sure tells whether what [Suggester.Nearest] finds is beyond doubt: one or two
+// slips away, or the same but for case and separators, and nothing else is near.
+func (s *Suggester) Sure(name string) bool {
+	wanted := fold(name)
+	bound := slipsAllowed(len(wanted))
+	letters := bag(wanted)
+	near, nearest := 0, 0
+	for length := max(1, len(wanted)-bound); length <= len(wanted)+bound; length++ {
+		for _, c := range s.byLength[length] {
+			if s.effort--; s.effort < 0 {
+				return false
+			}
+			if c.name == name || bits.OnesCount64(c.bag^letters) > 2*bound {
+				continue
+			}
+			s.effort -= len(wanted) * (2*bound + 1)
+			if slips, ok := slipsBetween(wanted, c.folded, bound); ok {
+				near, nearest = near+1, slips
+			}
+		}
+	}
+	return near == 1 && nearest <= sureSlips
+}
+
 // closer decides between two candidates that are equally far in letters alone:
 // the one that differs less in what folding took away, then alphabetically.
 func closer(name, a, b string) bool {

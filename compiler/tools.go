@@ -229,9 +229,9 @@ func (c *compilation) resolve(t *Tool) {
 
 func (c *compilation) noActivity(n *source.Node, name string) finding {
 	f := c.report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
-	names := slices.Sorted(maps.Keys(c.plan.Activities))
-	if near, ok := nearest(name, names); ok && n.Kind == source.String {
-		return f.rename(n.Span(), near, n.Style != source.Plain)
+	names := NewSuggester(slices.Sorted(maps.Keys(c.plan.Activities)))
+	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
+		return f.rename(n, near, names)
 	}
 	return f.help("define it under \"activities\", or give a file of activities with --activities")
 }
