@@ -15,10 +15,10 @@ import (
 // list of calls end up in the plan and the compilation, whatever the shape was.
 func (c *compilation) lower(root *source.Node) {
 	switch {
-	case root.Kind == source.Array && (len(root.Items) == 0 || isCall(root.Items[0])):
+	case root.Kind == source.Array && (len(root.Items) == 0 || slices.ContainsFunc(root.Items, isCall)):
 		c.plan.Form = CallList
 		c.plan.CallsNode = root
-	case root.Kind == source.Array && isMessage(root.Items[0]):
+	case root.Kind == source.Array && slices.ContainsFunc(root.Items, isMessage):
 		c.plan.Form = Context
 		c.lowerContext(root)
 	case root.Kind == source.Object && root.Get("context") != nil:
@@ -40,7 +40,7 @@ func (c *compilation) lower(root *source.Node) {
 
 func describe(n *source.Node) string {
 	if n.Kind == source.Array && len(n.Items) > 0 {
-		return "a list that begins with " + n.Items[0].Kind.String() + " without \"_tool\" or \"type\""
+		return "a list of which no item has \"_tool\" or \"type\""
 	}
 	return n.Kind.String()
 }

@@ -61,14 +61,8 @@ func Runnable(p *compiler.Plan) error {
 		if call.Activity == "" && call.Delegate == "" && call.Produced == nil {
 			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result; define one under \"activities\" or give a file with --activities", call.Name, call.ToolName)
 		}
-		if call.Delegate != "" {
-			return fmt.Errorf("the call %q can't be run: this version doesn't run delegates", call.Name)
-		}
 	}
-	if len(p.Instances) > 0 {
-		return errors.New("this version doesn't run plans over several instances")
-	}
-	return nil
+	return runtime.Supports(p)
 }
 
 type world struct {
