@@ -23,7 +23,7 @@ func TestSafeFixes(t *testing.T) {
 		{"a.yaml", "calls: [{_tool: a, b: † state.c}]\n", "calls: [{_tool: a, b: † state.c}]\n"},
 		{"a.yaml", "calls: [{_tool: a, 1: x, true: y}]\n", "calls: [{_tool: a, \"1\": x, \"true\": y}]\n"},
 		{"a.yaml", "calls: [{_tool: a, _id: ab1, _when: true}, {_tool: a, _id: ab2}, {_tool: a, _after: [ab3]}]\n", "calls: [{_tool: a, _id: ab1, _when: true}, {_tool: a, _id: ab2}, {_tool: a, _after: [ab3]}]\n"}, // two are near
-		{"a.yaml", "calls: [{_tool: a, _outputPth: x, _outputPath: y}]\n", "calls: [{_tool: a, _outputPth: x, _outputPath: y}]\n"},                                                                         // it would be there twice
+		{"a.yaml", "calls: [{_tool: a, _outputPth: x, _outputPath: y}]\n", "calls: [{_tool: a, _outputPth: x, _outputPath: y}]\n"},                                                                                   // it would be there twice
 	} {
 		file := source.NewFile(c.name, []byte(c.before))
 		_, found := Compile(file, Options{})
