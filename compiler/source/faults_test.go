@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // faults are texts with what is wrong with them: code, line:column of start and
@@ -113,6 +114,28 @@ var faults = []struct {
 	{"outdented", YAML, "  a: 1\n b: 2\n", "OB101", "2:2-2:6", "fits no list or mapping"},
 	{"text among keys", YAML, "a: 1\n†b\nc: 2\n", "OB101", "2:1-2:3", `found "†b"`},
 	{"key without space", YAML, "a: 1\nb:2\n", "OB101", "2:1-2:4", `found "b:2"`},
+	{"text behind quotes in brackets", YAML, `["a" †]`, "OB101", "1:6-1:7", "expected a comma"},
+	{"text behind a block indicator", YAML, "a: | †\n", "OB101", "1:6-1:7", "end of the line"},
+	{"key among items", YAML, "- a\nb: 1\n", "OB101", "2:1-2:5", "expected an item"},
+	{"key at the column of the dash", YAML, "calls:\n  - _tool: †\n  x: 1\n", "OB101", "3:3-3:7", "expected an item"},
+	{"list closed by a brace's line", YAML, "a: {b: '1'\nc: 2\n", "OB101", "2:1-2:2", "expected a comma"},
+	{"text behind the mark of the end", YAML, "a: 1\n... b\n", "OB101", "2:5-2:6", "behind the end"},
+	{"comment without space", YAML, "a: 'b'#c\n", "OB101", "1:7-1:9", "behind the end"},
+	{"dash in brackets", YAML, "[- a]", "OB101", "1:2-1:3", "dashes"},
+	{"block text in brackets", YAML, "[a, | b]", "OB101", "1:5-1:6", "inside brackets"},
+	{"bracket as text", YAML, "a: ]b\n", "OB101", "1:4-1:5", `"]"`},
+	{"two tags", YAML, "!!str\n!!str a\n", "OB101", "2:1-2:6", "second anchor or tag"},
+	{"tag without value", YAML, "a: !!int\n", "OB101", "1:4-1:9", "nothing follows"},
+	{"nameless alias", YAML, "a: * b\n", "OB101", "1:4-1:5", "without a name"},
+	{"anchor beside a dash", YAML, "&a - b\n", "OB101", "1:1-1:3", "first line of a list"},
+	{"key of several lines", YAML, "a: 1\n\"b\n  c\": 2\n", "OB101", "2:1-3:5", "several lines"},
+	{"short escape", YAML, `a: "\u12"`, "OB101", "1:5-1:9", "hexadecimal"},
+	{"wrong escape", YAML, `a: "\u12G4"`, "OB101", "1:5-1:11", "hexadecimal"},
+	{"comma instead of a key", JSON, `{,}`, "OB101", "1:2-1:3", "expected a key"},
+	{"comma instead of a value", JSON, `[,]`, "OB101", "1:2-1:3", "before the comma"},
+	{"quotes of another kind as key", JSON, `{'a': 1}`, "OB101", "1:2-1:3", "single quotes"},
+	{"nothing behind a colon", JSON, `{"a":`, "OB101", "1:6-1:6", "the text ends"},
+	{"brace instead of a value", JSON, `{"a":}`, "OB101", "1:6-1:7", `"}"`},
 	{"item among keys", YAML, "a: 1\n- b\n", "OB101", "2:1-2:4", "an item of a list"},
 	{"open bracket", YAML, "a: [1, 2\nb: 3\n", "OB101", "2:2-2:3", "several lines"},
 	{"open brace", YAML, "a:\n  - {_tool: x, b: {c: 1}\n", "OB101", "2:5-2:6", "never closed"},
@@ -135,6 +158,8 @@ var faults = []struct {
 	{"long number in YAML", YAML, "a: 0." + strings.Repeat("1", 39), "OB105", "1:4-1:45", "41 characters"},
 }
 
+// TestFaults shows that each of S1.5's errors, and other broken text, is found at
+// its place, by itself, in words that say what to do.
 func TestFaults(t *testing.T) {
 	for _, c := range faults {
 		t.Run(c.name, func(t *testing.T) {
@@ -146,6 +171,9 @@ func TestFaults(t *testing.T) {
 			at := fmt.Sprintf("%d:%d-%d:%d", p.Span.From().Line, p.Span.From().Column, p.Span.To().Line, p.Span.To().Column)
 			if p.Code != c.code || p.Warning || at != c.at || !strings.Contains(p.Message, c.says) {
 				t.Errorf("%s %s %q (%s), expected %s %s %q", p.Code, at, p.Message, p.Help, c.code, c.at, c.says)
+			}
+			if utf8.ValidString(c.text) && !utf8.ValidString(p.Span.Text()) {
+				t.Errorf("the place cuts a character in two: %q", p.Span.Text())
 			}
 			if strings.HasSuffix(p.Message, ".") || strings.HasSuffix(p.Help, ".") {
 				t.Errorf("a full stop in %q or %q", p.Message, p.Help)

@@ -1,6 +1,9 @@
 package source
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // flowCollection reads [a, b] or {a: b}. Lines inside it may be indented by any
 // number of spaces: many people put the closing bracket below the key.
@@ -39,7 +42,7 @@ func (y *yamlReader) flowEntry(open *Node, closer byte) bool {
 	if y.i > open.Start {
 		y.flowSkip(open, closer)
 		if y.text[y.i] != closer && y.text[y.i] != ',' {
-			y.stop(y.i, y.i+1, "put text that holds any of , [ ] { } in quotes", "expected a comma or %q", string(closer))
+			y.expectComma(open, closer)
 		}
 	}
 	if y.text[y.i] != closer {
@@ -54,6 +57,20 @@ func (y *yamlReader) flowEntry(open *Node, closer byte) bool {
 		y.stop(y.i, y.i+1, "", "expected a value or %q, found %q", string(closer), y.text[y.i:y.i+1])
 	}
 	return true
+}
+
+func (y *yamlReader) expectComma(open *Node, closer byte) {
+	p := Problem{
+		Code:    codeSyntax,
+		Span:    Span{y.file, y.i, y.i + 1},
+		Message: fmt.Sprintf("expected a comma or %q", string(closer)),
+		Help:    "put text that holds any of , [ ] { } in quotes",
+	}
+	if open.Start < y.line {
+		p.Related = []Note{{Span{y.file, open.Start, open.Start + 1}, "it is opened here"}}
+	}
+	y.add(p)
+	panic(stopped{})
 }
 
 // flowSkip goes to the next thing inside a flow collection.

@@ -167,6 +167,9 @@ func (b *builder) report(code string, start, end int, help, format string, args 
 }
 
 func (b *builder) add(p Problem) {
+	for p.Span.End < len(b.text) && !utf8.RuneStart(b.text[p.Span.End]) { // cut no character in two
+		p.Span.End++
+	}
 	p.Warning = p.Code == codeAmbiguous
 	b.problems = append(b.problems, p)
 }

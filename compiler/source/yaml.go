@@ -237,7 +237,7 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 	case y.at('-'), y.at('?'):
 		y.refuseBlock(block, here)
 		if c == '-' {
-			return y.blockList(block.column, above)
+			return y.blockList(n, block.column, above)
 		}
 		return y.blockMapping(block.column, nil, above)
 	case y.at(':'):
@@ -299,12 +299,13 @@ func (y *yamlReader) colon() bool {
 	return true
 }
 
-func (y *yamlReader) blockList(column int, p properties) *Node {
+// blockList reads a list whose dashes stand at a column, in a parent at column n.
+func (y *yamlReader) blockList(n, column int, p properties) *Node {
 	a := y.open(p)
 	list := y.newNode(Array, Plain, y.i, 0)
 	y.enter(y.i)
 	mark := len(y.itemStack)
-	for more := true; more; more = y.another(column) && y.at('-') {
+	for more := true; more; more = y.another(column) && y.atItem(n, column) {
 		y.i++
 		item := y.blockNode(column, true, false)
 		y.itemStack = append(y.itemStack, item)
@@ -313,6 +314,18 @@ func (y *yamlReader) blockList(column int, p properties) *Node {
 	list.Items = y.takeItems(mark)
 	y.depth--
 	return y.close(a, p, list)
+}
+
+// atItem tells whether another item of a list follows. Only a list that stands
+// at the column of its own key can be followed there by something else.
+func (y *yamlReader) atItem(n, column int) bool {
+	if y.at('-') {
+		return true
+	}
+	if column > n {
+		y.stop(y.i, y.lineEnd(y.i), "begin it with \"- \", or indent it like the rest of the item that it belongs to", "expected an item of the list at this column")
+	}
+	return false
 }
 
 // another goes to the next entry of a list or mapping at a column, if there is
