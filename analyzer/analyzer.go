@@ -171,13 +171,6 @@ func (f finding) note(at source.Span, format string, args ...any) finding {
 	return f
 }
 
-// fix offers to put a text in the place of another. The text must mean itself
-// in whatever style of scalar stands there.
-func (f finding) fix(at source.Span, text string) finding {
-	f.Fixes = append(f.Fixes, diag.Fix{Message: fmt.Sprintf("change it to %q", text), Edits: []diag.Edit{{Span: at, Text: text}}})
-	return f
-}
-
 // caller is the call that a read belongs to; nil for the plan's output.
 func (p *Pass) caller(r *compiler.Read) *compiler.Call {
 	if r.Call < 0 {

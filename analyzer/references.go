@@ -235,18 +235,16 @@ func (p *Pass) dangling(r *compiler.Read) finding {
 			return f
 		}
 	}
-	if near, other, ok := p.nearReference(r); ok {
+	if near, ok := p.nearReference(r); ok {
 		f.help("did you mean %q?", near.String())
-		if other != "" {
-			f.help("did you mean %q? the two are one text in two spellings: %s", near.String(), other)
+		if near.respelt {
+			f.help("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
 		}
-		if plain(near) {
-			f.fix(r.Span(), near.String())
-		}
+		f.rename(r.Node, r.Ref.Start, r.Ref.End, near.String(), near.sure)
 		if near.Kind == "input" && len(near.Path) > 0 {
 			p.meantInputs[near.Path[0].Key] = true
 		}
-		if at, ok := p.writtenAt(near); ok {
+		if at, ok := p.writtenAt(near.Reference); ok {
 			p.meantPaths[at.ID] = true
 			f.note(at.Span(), "%q is written here", p.path(at.ID))
 		}
@@ -267,20 +265,16 @@ var (
 	}
 )
 
-// plain tells whether a reference can be put into any style of scalar as it is.
-func plain(r expression.Reference) bool {
-	for _, s := range r.Path {
-		if !s.IsIndex && !expression.IsBareKey(s.Key) {
-			return false
-		}
-	}
-	return true
+// A meant is a reference that was most likely meant by another.
+type meant struct {
+	expression.Reference
+	respelt bool // both are one text, composed and decomposed
+	sure    bool // nothing else can have been meant
 }
 
-// nearReference is the reference that was most likely meant: the same path with
-// one key spelt as something that is there, or the same path of another kind.
-// spelling isn't "" when the two keys are one text, composed and decomposed.
-func (p *Pass) nearReference(r *compiler.Read) (near expression.Reference, spelling string, ok bool) {
+// nearReference is the same path with one key spelt as something that is there,
+// or the same path of another kind.
+func (p *Pass) nearReference(r *compiler.Read) (near meant, ok bool) {
 	ref := r.Ref
 	id, at := compiler.RootPath, -1
 	full := p.Plan.Paths.Segments(r.Path)
@@ -293,26 +287,26 @@ func (p *Pass) nearReference(r *compiler.Read) (near expression.Reference, spell
 		id, _ = p.Plan.Paths.Lookup(id, s)
 	}
 	if at < 0 {
-		return near, "", false
+		return near, false
 	}
-	near = expression.Reference{Kind: ref.Kind, Path: append([]expression.Segment(nil), ref.Path...)}
+	near.Reference = expression.Reference{Kind: ref.Kind, Path: append([]expression.Segment(nil), ref.Path...)}
 	names, key := p.children(id), ref.Path[at].Key
 	if !ref.Path[at].IsIndex {
 		if other, same := names.spelt[norm.NFC.String(key)]; same && other != key {
-			near.Path[at].Key = other
-			return near, "composed characters in one, combining ones in the other", true
+			near.Path[at].Key, near.respelt, near.sure = other, true, true
+			return near, true
 		}
 		if other, found := names.suggester.Nearest(key); found {
-			near.Path[at].Key = other
-			return near, "", true
+			near.Path[at].Key, near.sure = other, names.suggester.Sure(key)
+			return near, true
 		}
 	}
 	for _, kind := range []string{"state", "input"} {
-		if near.Kind = kind; kind != ref.Kind && p.somethingAt(near) {
-			return near, "", true
+		if near.Kind = kind; kind != ref.Kind && p.somethingAt(near.Reference) {
+			return near, true
 		}
 	}
-	return near, "", false
+	return near, false
 }
 
 // Names are the keys below a path at which something may stand.
@@ -450,19 +444,28 @@ func undeclaredPaths(p *Pass) {
 		for _, route := range call.Output {
 			for _, path := range route {
 				if undeclared(path.ID) {
-					p.undeclared(path.ID, path.Span(), "written", "").of(call)
+					f := p.undeclared(path.ID, path.Span(), "written").of(call)
+					if meant, sure, ok := p.nearDeclared(path.ID); ok {
+						f.help("did you mean %q?", meant)
+						if path.Node != call.ToolNode { // else the tool itself fixes the path
+							f.rename(path.Node, path.Start, path.End, meant, sure)
+						}
+					}
 				}
 			}
 		}
 	}
 	for i := range p.Plan.Reads {
 		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
-			p.undeclared(r.Path, r.Span(), "read", r.Ref.String()).of(p.caller(r))
+			f := p.undeclared(r.Path, r.Span(), "read").of(p.caller(r))
+			if meant, sure, ok := p.nearDeclared(r.Path); ok {
+				f.help("did you mean %q?", meant).rename(r.Node, r.Ref.Start, r.Ref.End, meant, sure)
+			}
 		}
 	}
 }
 
-func (p *Pass) undeclared(id compiler.PathID, at source.Span, done, ref string) finding {
+func (p *Pass) undeclared(id compiler.PathID, at source.Span, done string) finding {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := path[1+place.Depth]
@@ -472,19 +475,23 @@ func (p *Pass) undeclared(id compiler.PathID, at source.Span, done, ref string) 
 	if place.Depth > 0 && known.list == "" {
 		f.Message = "\"" + p.path(id) + "\" can't be " + done + ": the state schema says that \"" + above.String() + "\" has no parts"
 	}
-	f.help("declare it in \"stateSchema\"")
-	if step.IsIndex {
-		return f
+	return f.help("declare it in \"stateSchema\"")
+}
+
+// nearDeclared is the path that the state schema names and that comes nearest to
+// one that it doesn't, and whether it is beyond doubt.
+func (p *Pass) nearDeclared(id compiler.PathID) (meant string, sure, ok bool) {
+	path := p.Plan.Paths.Segments(id)
+	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
+	step := &path[1+place.Depth]
+	known := p.declared(id, place)
+	near, ok := known.Nearest(step.Key)
+	if !ok || step.IsIndex {
+		return "", false, false
 	}
-	if near, ok := known.Nearest(step.Key); ok {
-		meant := expression.Reference{Kind: "state", Path: append([]expression.Segment(nil), path[1:]...)}
-		meant.Path[place.Depth].Key = near
-		f.help("did you mean %q?", meant.String())
-		if plain(meant) && ref != "" {
-			f.fix(at, meant.String())
-		}
-	}
-	return f
+	sure = known.Sure(step.Key)
+	step.Key = near
+	return expression.Reference{Kind: "state", Path: path[1:]}.String(), sure, true
 }
 
 // A declaration is what a schema names at one place.

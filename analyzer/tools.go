@@ -16,12 +16,11 @@ import (
 // Parameters are what a tool's schema says of its parameters, worked out once
 // for all of its calls.
 type parameters struct {
-	schema    *schema.Schema
-	required  []string
-	open      bool // it allows parameters that it doesn't name, and says so
-	places    map[string]schema.Place
-	suggester *compiler.Suggester
-	listed    string // the names of its parameters, for a message
+	schema   *schema.Schema
+	required []string
+	open     bool // it allows parameters that it doesn't name, and says so
+	places   map[string]schema.Place
+	declared *declaration // see names
 }
 
 // parametersOf is nil for a tool whose parameters aren't known.
@@ -46,12 +45,13 @@ func (t *parameters) place(name string) schema.Place {
 	return at
 }
 
-func (t *parameters) nearest(name string) (string, bool) {
-	if t.suggester == nil {
+// names suggests among the tool's parameters.
+func (t *parameters) names() *declaration {
+	if t.declared == nil {
 		names := t.schema.Properties()
-		t.suggester, t.listed = compiler.NewSuggester(names), listed(names)
+		t.declared = &declaration{compiler.NewSuggester(names), listed(names)}
 	}
-	return t.suggester.Nearest(name)
+	return t.declared
 }
 
 // unknownTools reports calls of tools that nobody declares. A tool without a
@@ -66,9 +66,9 @@ func unknownTools(p *Pass) {
 			continue
 		}
 		f := p.report(call.ToolNode.Span(), "there is no tool %q", call.ToolName).of(call)
-		if near, ok := p.toolNamesNear(call.ToolName); ok {
+		if near, ok := p.tools().Nearest(call.ToolName); ok {
 			f.help("did you mean %q?", near)
-			f.fix(call.ToolNode.Span(), rewritten(call.ToolNode, near))
+			f.rename(call.ToolNode, 0, len(call.ToolName), near, p.tools().Sure(call.ToolName))
 			if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
 				f.note(tool.NameNode.Span(), "%q is declared here", near)
 			}
@@ -83,7 +83,8 @@ func (p *Pass) unknownTool(call *compiler.Call) bool {
 		!(call.ToolName == "ConsultAdvisor" && p.Plan.Advisors != nil)
 }
 
-func (p *Pass) toolNamesNear(name string) (string, bool) {
+// tools suggests among the names that a call can use.
+func (p *Pass) tools() *compiler.Suggester {
 	if p.toolNames == nil {
 		var all []string
 		for _, t := range p.Plan.Tools {
@@ -95,30 +96,7 @@ func (p *Pass) toolNamesNear(name string) (string, bool) {
 		slices.Sort(all)
 		p.toolNames = compiler.NewSuggester(all)
 	}
-	return p.toolNames.Nearest(name)
-}
-
-// rewritten is a text as it has to be written in the place of a scalar.
-func rewritten(n *source.Node, text string) string {
-	switch {
-	case n.Style == source.SingleQuoted:
-		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
-	case n.Style == source.Plain && isWord(text):
-		return text
-	}
-	return `"` + strings.ReplaceAll(strings.ReplaceAll(text, `\`, `\\`), `"`, `\"`) + `"`
-}
-
-// isWord tells whether a text means itself without quotes, whatever stands
-// around it.
-func isWord(text string) bool {
-	text = strings.TrimPrefix(text, string(expression.Mark))
-	for _, part := range strings.Split(text, ".") {
-		if !expression.IsBareKey(part) {
-			return false
-		}
-	}
-	return true
+	return p.toolNames
 }
 
 // missingParameters reports calls that leave out what their tool requires.
@@ -155,7 +133,7 @@ func (p *Pass) misspelt(call *compiler.Call, known *parameters, missing string) 
 		if !known.unknown(f.Key) {
 			continue
 		}
-		if near, ok := known.nearest(f.Key); ok && near == missing {
+		if near, ok := known.names().Nearest(f.Key); ok && near == missing {
 			return f.Node, true
 		}
 	}
@@ -200,11 +178,11 @@ func unknownParameters(p *Pass) {
 				continue
 			}
 			found := p.report(f.Node.Span(), "%q has no parameter %q", call.ToolName, f.Key).of(call)
-			if near, ok := known.nearest(f.Key); ok && !passes(call, near) {
+			if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
 				found.help("did you mean %q?", near)
-				found.fix(f.Node.Span(), rewritten(f.Node, near))
-			} else if known.listed != "" {
-				found.help("its parameters are %s", known.listed)
+				found.rename(f.Node, 0, len(f.Key), near, known.names().Sure(f.Key))
+			} else if list := known.names().list; list != "" {
+				found.help("its parameters are %s", list)
 			} else {
 				found.help("it takes no parameters; a tool that takes any says additionalProperties: true")
 			}
@@ -341,9 +319,11 @@ func (f finding) requoted(n *source.Node, s *schema.Schema) {
 	text := n.Span().Text()
 	switch {
 	case n.Kind == source.String && n.Style != source.Plain && s.Accepts(unquoted(n.Text)):
-		f.help("write it without quotes: %s", n.Text).fix(n.Span(), n.Text)
+		f.help("write it without quotes: %s", n.Text)
+		f.Fixes = append(f.Fixes, diag.Fix{Message: "take the quotes off", Edits: []diag.Edit{{Span: n.Span(), Text: n.Text}}})
 	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
-		f.help("write it in quotes: %q", text).fix(n.Span(), quote(text))
+		f.help("write it in quotes: %q", text)
+		f.Fixes = append(f.Fixes, diag.Fix{Message: "put it in quotes", Edits: []diag.Edit{{Span: n.Span(), Text: quote(text)}}})
 	}
 }
 
@@ -455,8 +435,5 @@ func (p *Pass) bareReference(call *compiler.Call, s *schema.Schema, n *source.No
 	meant := "†" + n.Text
 	f := p.report(n.Span(), "this is the text %q, where %q wants %s", n.Text, call.ToolName, kinds).of(call).
 		help("a reference begins with †: write %q", meant)
-	f.Fixes = append(f.Fixes, diag.Fix{
-		Message: "make it a reference", Safe: true,
-		Edits: []diag.Edit{{Span: n.Span(), Text: rewritten(n, meant)}},
-	})
+	f.offer("make it a reference", n, 0, 0, string(expression.Mark), true)
 }

@@ -304,9 +304,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		meant.Path = slices.Clone(r.Ref.Path)
 		meant.Path[len(meant.Path)-len(first.rest)+place.Depth].Key = near
 		f.help("did you mean %q?", meant.String())
-		if plain(meant) {
-			f.fix(r.Span(), meant.String())
-		}
+		f.rename(r.Node, r.Ref.Start, r.Ref.End, meant.String(), known.Sure(step.Key))
 	}
 }
 
