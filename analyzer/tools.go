@@ -94,7 +94,7 @@ func (p *Pass) tools() *compiler.Suggester {
 			all = append(all, name)
 		}
 		slices.Sort(all)
-		p.toolNames = compiler.NewSuggester(all)
+		p.toolNames = compiler.NewSuggester(slices.Compact(all))
 	}
 	return p.toolNames
 }
