@@ -433,8 +433,8 @@ func init() {
 	for format, text := range map[string]string{
 		"date":      `^\d{4}-\d\d-\d\d$`,
 		"date-time": `^\d{4}-\d\d-\d\d[Tt].{6,}$`,
-		"time":      `^\d\d:\d\d:\d\d`,
-		"ipv4":      `^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$`,
+		"time":      `^(?s:..:..:..)`,
+		"ipv4":      `^[^.]+\.[^.]+\.[^.]+\.[^.]+$`,
 		"email":     `@`,
 		"uuid":      `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`,
 		"uri":       `:`,

@@ -91,7 +91,7 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	v.Relation = MayNotFit
 	if shared.status == empty {
 		v.Relation = Never
-		if contradicted(producer, to) {
+		if sizeOf(v.Witness, 1_000) < 1_000 && contradicted(producer, to) {
 			v.Relation, v.Alarm, v.Reason = Unknown, true, "the reasoning and the validators disagree"
 		}
 	}

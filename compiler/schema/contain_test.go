@@ -70,18 +70,28 @@ func TestCorpus(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				begin := time.Now()
-				var read [2]any
-				json.Unmarshal(text, &read)
-				fresh := p
-				fresh.Sub, fresh.Super = read[0], read[1]
-				x, y := fresh.schemas()
-				x.Compile()
-				y.Compile()
-				v := Contains(a, b, Budget{})
-				took = append(took, time.Since(begin))
-				if d := took[len(took)-1]; d > 50*time.Millisecond {
-					t.Errorf("%s took %v and %d steps", p.Name, d, v.Steps)
+				var v Verdict
+				best := time.Hour
+				for range 3 { // a machine that is busy with something else mustn't count
+					begin := time.Now()
+					var read [2]any
+					json.Unmarshal(text, &read)
+					fresh := p
+					fresh.Sub, fresh.Super = read[0], read[1]
+					x, y := fresh.schemas()
+					x.Compile()
+					y.Compile()
+					v = Contains(a, b, Budget{})
+					if best = min(best, time.Since(begin)); best < 5*time.Millisecond {
+						break
+					}
+				}
+				took = append(took, best)
+				if best > 10*time.Millisecond {
+					t.Logf("%s took %v and %d steps", p.Name, best, v.Steps)
+				}
+				if best > 50*time.Millisecond {
+					t.Errorf("%s took %v and %d steps", p.Name, best, v.Steps)
 				}
 				if p.core() {
 					core++
@@ -96,7 +106,7 @@ func TestCorpus(t *testing.T) {
 				switch {
 				case v.Relation == Unknown:
 					undecided[v.Keyword]++
-					if p.core() {
+					if p.core() || testing.Verbose() {
 						t.Logf("%s: unknown, %s: %s\n\t%v\n\t%v", p.Name, v.Keyword, v.Reason, short(p.Sub), short(p.Super))
 					}
 				case (v.Relation == Fits) != want:

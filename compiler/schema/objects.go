@@ -240,6 +240,7 @@ func nameNode(names []string) *node {
 type objectSearch struct {
 	asker
 	goal     *objectGoal
+	gathered bool
 	explicit []string // all names that anything speaks of, sorted
 	names    []string // those that are there, in the order in which they came
 	literals map[string][]literal
@@ -256,10 +257,8 @@ func (g *objectGoal) solve(p *prover) finding {
 		return unknown("minProperties")
 	}
 	o := objectSearch{asker: asker{p: p, low: unconditional}, goal: g, literals: map[string][]literal{}}
-	o.gather()
 	// What is asked of single values is the likeliest to fail.
 	has := slices.Clone(g.has)
-	slices.Sort(has)
 	for _, v := range g.values {
 		if i := slices.Index(has, v.name); i > 0 {
 			has = slices.Insert(slices.Delete(has, i, i+1), 0, v.name)
@@ -294,8 +293,13 @@ func (g *objectGoal) solve(p *prover) finding {
 	return o.failed()
 }
 
-// gather collects the names and patterns that anything speaks of.
+// gather collects the names and patterns that anything speaks of, once they
+// are needed.
 func (o *objectSearch) gather() {
+	if o.gathered {
+		return
+	}
+	o.gathered = true
 	g := o.goal
 	names := slices.Concat(g.has, g.lacks)
 	for _, r := range g.rules {
@@ -403,6 +407,7 @@ func (o *objectSearch) place(i int) bool {
 
 // optional are the names that are spoken of and may be there but aren't yet.
 func (o *objectSearch) optional() []string {
+	o.gather()
 	var list []string
 	for _, name := range o.explicit {
 		if o.literals[name] == nil && !slices.Contains(o.names, name) && !slices.Contains(o.goal.lacks, name) {
@@ -416,6 +421,7 @@ func (o *objectSearch) optional() []string {
 // every combination of patterns that match the name there is another rule for
 // the value.
 func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
+	o.gather()
 	if len(o.patterns) > maxPatterns {
 		o.doubt("patternProperties")
 		return false

@@ -156,6 +156,21 @@ func (g *textGoal) fits(s string) bool {
 	return true
 }
 
+// plainWords are some of no format.
+var plainWords = []string{"", "a", "?", "\\", "(", "{", "é", "%"}
+
+// shortFormats are strings of the formats, the shortest first.
+var shortFormats = map[string][]string{
+	"date-time": {"2024-03-01T10:00:00Z", "2024-03-01T10:00:00+01:00"}, "date": {"2024-03-01"}, "time": {"10:00:00Z", "10:00:00+01:00"},
+	"duration": {"P1D", "PT1H", "P1DT2H"}, "period": {"2024-03-01T10:00:00Z/2024-03-02T10:00:00Z"},
+	"hostname": {"a", "a.b", "example.com"}, "email": {"a@b", "a@b.co", "ada@example.com"},
+	"ipv4": {"1.2.3.4", "192.0.2.7"}, "ip-address": {"1.2.3.4"}, "ipv6": {"::", "::1", "2001:db8::7"},
+	"uri": {"a:", "a:b", "https://example.com/a"}, "iri": {"a:b", "https://example.com/a"},
+	"uri-reference": {"", "a", "/a"}, "uriref": {"", "a", "/a"}, "iri-reference": {"", "a", "/a"}, "uri-template": {"", "a", "/a/{id}"},
+	"regex": {"", "a", "^a+$"}, "json-pointer": {"", "/a", "/a/b"}, "relative-json-pointer": {"0", "1/a"},
+	"uuid": {"3f2b8c1e-9d47-4a6b-8e21-5c0d7f9a1b34"},
+}
+
 // longest is the longest string that is ever made up as evidence.
 const longest = 1 << 16
 
@@ -164,23 +179,17 @@ func (g *textGoal) solve(p *prover) finding {
 	if len(g.matches)+len(g.misses)+len(g.checks)+len(g.failures) == 0 {
 		return g.plainText(p)
 	}
+	candidates := plainWords
 	for _, c := range g.checks {
-		if s, ok := sampleFormats[c.format]; ok && g.fits(s) {
-			return some(s)
-		}
-		for _, s := range []string{"2024-03-01T10:00:00Z", "2024-03-01", "10:00:00Z", "aGVsbG8=", "e30=", "{}", "::1"} {
-			if g.fits(s) {
-				return some(s)
-			}
+		candidates = append(slices.Clone(shortFormats[c.format]), candidates...)
+		if c.encoding != "" || c.mediaType != "" {
+			candidates = append([]string{"", "e30=", "{}", "aGVsbG8="}, candidates...)
 		}
 	}
-	for _, c := range g.failures {
-		for _, s := range []string{"", "a", "?", "\\", "(", "{", "é", "%"} {
-			if g.fits(s) {
-				return some(s)
-			}
+	for _, s := range candidates {
+		if g.fits(s) {
+			return some(s)
 		}
-		_ = c
 	}
 	matches := slices.Clip(g.matches)
 	for _, c := range g.checks {

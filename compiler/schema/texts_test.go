@@ -1,0 +1,224 @@
+package schema
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func randomPattern(r *rand.Rand, depth int) string {
+	atoms := []string{"a", "b", "ab", ".", "[ab]", "[^a]", `\d`, `\w`, `\W`, `\s`, "^", "$", `\b`, `\B`, "(?i:a)", `\n`, "", "é", "[à-ü]", `\.`, "(?s:.)", "(?m:^)", "(?m:$)"}
+	if depth == 0 {
+		return atoms[r.IntN(len(atoms))]
+	}
+	x, y := randomPattern(r, depth-1), randomPattern(r, depth-1)
+	switch r.IntN(7) {
+	case 0:
+		return x + "|" + y
+	case 1:
+		return "(" + x + ")*"
+	case 2:
+		return "(" + x + ")+" + y
+	case 3:
+		return "(" + x + "){1,3}"
+	case 4:
+		return "(?:" + x + ")?" + y
+	}
+	return x + y
+}
+
+func randomText(r *rand.Rand) string {
+	var b strings.Builder
+	for range r.IntN(6) {
+		b.WriteString([]string{"a", "b", "A", "1", " ", "\n", ".", "é", "_", "-"}[r.IntN(10)])
+	}
+	return b.String()
+}
+
+// The automaton of a pattern matches what Go's own search matches.
+func TestAutomatonMatchesAsGoDoes(t *testing.T) {
+	seed := chooseSeed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	matched := 0
+	for range 3000 * *long {
+		text := randomPattern(r, 3)
+		re, err := regexp.Compile(text)
+		if err != nil {
+			continue
+		}
+		a := newProver(1 << 30).automatonOf(text)
+		for range 10 {
+			s := randomText(r)
+			state := 0
+			for _, c := range s {
+				state = a.step(state, c)
+			}
+			if got, want := a.ends(state), re.MatchString(s); got != want {
+				t.Fatalf("%q on %q: %v, want %v", text, s, got, want)
+			} else if got {
+				matched++
+			}
+		}
+	}
+	if matched < 1000 {
+		t.Errorf("only %d matches", matched)
+	}
+}
+
+// The search for a word finds one where there is one, a shortest one, of the
+// characters that the patterns tell apart.
+func TestWord(t *testing.T) {
+	seed := chooseSeed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	counts := map[status]int{}
+	short := []string{""}
+	for i := 0; len(short) < 4000; i++ {
+		for _, c := range []string{"a", "b", "A", "1", " ", "\n", ".", "é"} {
+			short = append(short, short[i]+c)
+		}
+	}
+	for range 500 * *long {
+		var matches, misses []*pattern
+		for range 1 + r.IntN(2) {
+			text := randomPattern(r, 2)
+			if re, err := regexp.Compile(text); err == nil {
+				matches = append(matches, &pattern{text, text, re})
+			}
+		}
+		for range r.IntN(2) {
+			text := randomPattern(r, 2)
+			if re, err := regexp.Compile(text); err == nil {
+				misses = append(misses, &pattern{text, text, re})
+			}
+		}
+		g := textGoal{min: r.IntN(3), max: 1 + r.IntN(6), matches: matches, misses: misses, not: []string{"", "a", "ab"}[:r.IntN(4)]}
+		f := newProver(200_000).word(g.min, g.max, g.matches, g.misses, g.not)
+		counts[f.status]++
+		fail := func(found string) {
+			t.Fatalf("seed %d: length %d to %d, matches %v, misses %v, not %q: %+v, but %q", seed, g.min, g.max, sources(matches), sources(misses), g.not, f, found)
+		}
+		if f.status == found && !g.fits(f.value.(string)) {
+			fail("it doesn't fit")
+		}
+		for _, s := range short {
+			if !g.fits(s) {
+				continue
+			}
+			if f.status == empty || f.status == found && len([]rune(s)) < len([]rune(f.value.(string))) {
+				fail(s)
+			}
+			break
+		}
+	}
+	if counts[found] < 100 || counts[empty] < 50 {
+		t.Errorf("too few of a kind: %v", counts)
+	}
+}
+
+func sources(list []*pattern) []string {
+	var texts []string
+	for _, p := range list {
+		texts = append(texts, p.source)
+	}
+	return texts
+}
+
+// What is said of formats is true: the examples are of them, and the hulls hold
+// whatever they accept.
+func TestFormats(t *testing.T) {
+	var corpus []string
+	for name, words := range shortFormats {
+		for _, w := range append(slices.Clone(words), sampleFormats[name]) {
+			if check := formats[name]; check == nil || w == "" && len(words[0]) > 0 {
+				continue
+			} else if !check(w) {
+				t.Errorf("%q isn't of the format %s", w, name)
+			}
+			corpus = append(corpus, w)
+		}
+	}
+	seed := chooseSeed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	accepted := 0
+	for range 100_000 * *long {
+		s := []rune(corpus[r.IntN(len(corpus))])
+		for range r.IntN(3) {
+			if len(s) == 0 {
+				break
+			}
+			switch i := r.IntN(len(s)); r.IntN(3) {
+			case 0:
+				s = slices.Delete(s, i, i+1)
+			case 1:
+				s[i] = []rune("a0:-TtZ. @/P+Ff\n")[r.IntN(16)]
+			case 2:
+				s = slices.Insert(s, i, []rune("a0:-TtZ. @/P+Ff\n")[r.IntN(16)])
+			}
+		}
+		for name, hull := range hulls {
+			if formats[name](string(s)) {
+				if accepted++; !hull.re.MatchString(string(s)) {
+					t.Fatalf("seed %d: %q is of the format %s and not of %s", seed, string(s), name, hull.text)
+				}
+			}
+		}
+	}
+	if accepted < 10_000 {
+		t.Errorf("only %d strings were of a format", accepted)
+	}
+}
+
+// A number is found where there is one, on a grid of numbers that are tried one
+// by one.
+func TestNumber(t *testing.T) {
+	seed := chooseSeed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	counts := map[status]int{}
+	numbers := []float64{0, 1, 2, 3, -1, -2.5, 0.5, 1.5, 0.1, 0.3, 4, 10, -10, 0.25}
+	choose := func() *float64 { return &numbers[r.IntN(len(numbers))] }
+	for i := range 5000 * *long {
+		g := numberGoal{}
+		if r.IntN(3) > 0 {
+			g.atLeast(choose(), r.IntN(2) == 0)
+		}
+		if r.IntN(3) > 0 {
+			g.atMost(choose(), r.IntN(2) == 0)
+		}
+		for range r.IntN(3) {
+			if m := *choose(); m > 0 {
+				g.multiples = append(g.multiples, m)
+			}
+		}
+		for range r.IntN(2) {
+			if m := *choose(); m > 0 {
+				g.unlikely = append(g.unlikely, m)
+			}
+		}
+		for range r.IntN(4) {
+			g.not = append(g.not, *choose())
+		}
+		kind := []Kinds{Integer, Fraction}[i%2]
+		f := newProver(1<<20).numbers(g, kind)
+		counts[f.status]++
+		if f.status == found && (kindOfFloat(f.value.(float64)) != kind || !g.fits(f.value.(float64))) {
+			t.Fatalf("seed %d: %+v: %v doesn't fit", seed, g, f.value)
+		}
+		for k := -1000; k <= 1000 && f.status == empty; k++ {
+			if x := float64(k) / 20; kindOfFloat(x) == kind && g.fits(x) {
+				t.Fatalf("seed %d: %+v %v: %v fits, and none was found", seed, g, kind, x)
+			}
+		}
+	}
+	if counts[found] < 1000 || counts[empty] < 500 || counts[unclear] > 50**long {
+		t.Errorf("of each kind: %v", counts)
+	}
+}
+
+func (p *prover) numbers(g numberGoal, kind Kinds) finding {
+	if !g.sound() {
+		return none()
+	}
+	return g.solve(p, kind)
+}
