@@ -198,6 +198,7 @@ func (n *node) json() any {
 	}
 	list("allOf", n.allOf)
 	list("anyOf", n.anyOf)
+	n.built(m, (*node).json)
 	return m
 }
 

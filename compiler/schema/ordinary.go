@@ -130,6 +130,7 @@ func (x *exporter) place(n *node) any {
 			m[keyword] = places
 		}
 	}
+	n.built(m, x.place)
 	return m
 }
 

@@ -1,0 +1,62 @@
+package schema
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// S2.2, S7.2: schemas that are put together mean the same to our validator, to
+// the ordinary one, to the sampler and to the prover.
+func TestBuiltSchemas(t *testing.T) {
+	whole := New(map[string]any{"type": "integer", "minimum": 1.0}, Options{})
+	object := ObjectOf(map[string]*Schema{"n": whole, "any": nil}, []string{"n"})
+	cases := []struct {
+		schema           *Schema
+		accepts, refuses []any
+	}{
+		{object,
+			[]any{map[string]any{"n": 1.0}, map[string]any{"n": 2.0, "any": nil}},
+			[]any{map[string]any{}, map[string]any{"n": 0.0}, map[string]any{"n": 1.0, "x": 1.0}, "x"}},
+		{ListOf(whole, 1, 2), []any{[]any{1.0}, []any{1.0, 2.0}}, []any{[]any{}, []any{0.5}, []any{1.0, 1.0, 1.0}, nil}},
+		{ListOf(nil, 0, -1), []any{[]any{}, []any{"x", nil}}, []any{"x"}},
+		{TupleOf(whole, Const("x")), []any{[]any{1.0, "x"}}, []any{[]any{1.0}, []any{"x", 1.0}, []any{1.0, "x", 1.0}}},
+		{OfKinds(String | Null), []any{"x", nil}, []any{1.0, []any{}}},
+		{Containing([]Step{Key("a"), Index(1)}, whole),
+			[]any{map[string]any{"a": []any{"x", 1.0}, "b": 1.0}, map[string]any{"a": []any{nil, 3.0, "y"}}},
+			[]any{map[string]any{"a": []any{"x"}}, map[string]any{}, []any{}, map[string]any{"a": []any{1.0, "x"}}}},
+	}
+	for i, c := range cases {
+		ordinary, err := c.schema.Ordinary()
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		for _, v := range c.accepts {
+			if !c.schema.Accepts(v) || ordinary.Validate(v) != nil || !New(c.schema.Raw(), Options{}).Accepts(v) {
+				t.Errorf("%d: %v isn't accepted everywhere", i, v)
+			}
+			if Contains(Const(v), c.schema, Budget{}).Relation != Fits {
+				t.Errorf("%d: %v isn't proven to fit", i, v)
+			}
+		}
+		for _, v := range c.refuses {
+			if c.schema.Accepts(v) || ordinary.Validate(v) == nil || New(c.schema.Raw(), Options{}).Accepts(v) {
+				t.Errorf("%d: %v isn't refused everywhere", i, v)
+			}
+			if Contains(Const(v), c.schema, Budget{}).Relation != Never {
+				t.Errorf("%d: %v isn't proven not to fit", i, v)
+			}
+		}
+		r := rand.New(rand.NewPCG(1, uint64(i)))
+		for range 20 {
+			if v, ok := c.schema.Sample(r); !ok || !c.schema.Accepts(v) {
+				t.Errorf("%d: sampled %v, %v", i, v, ok)
+			}
+		}
+	}
+	if ObjectOf(map[string]*Schema{"a": AnyOf()}, []string{"a"}).Kinds() != 0 || TupleOf(AnyOf()).Kinds() != 0 {
+		t.Error("what nothing satisfies makes the whole so")
+	}
+	if at := object.At([]Step{Key("n")}); !at.Required || !at.Named || at.Schema.Kinds() != Integer {
+		t.Errorf("the projection is %+v", at)
+	}
+}
