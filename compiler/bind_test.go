@@ -166,3 +166,15 @@ calls:
 		t.Errorf("order %s", got)
 	}
 }
+
+// S1.5: a key that repeats one of the format in other letters is a duplicate.
+func TestKeysInOtherLetters(t *testing.T) {
+	_, found := Compile(source.NewFile("plan.yaml", []byte("calls:\n- {_tool: a, _Tool: b}\nCalls: []\n")), Options{})
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Rule.Code+" "+f.Span.Text()+" "+f.Related[0].Span.Text())
+	}
+	if want := "[OB103 _Tool _tool OB103 Calls calls]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}

@@ -163,7 +163,7 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 		call.Extensions = append(call.Extensions, f)
 		c.lowerExtension(call, f)
 	default:
-		c.unknownKey(f.Key, "a call", metaKeys).of(call)
+		c.unknownKey(call.Node, f.Key, "a call", metaKeys).of(call)
 	}
 }
 
@@ -187,8 +187,8 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 	case "_retry":
 		c.fields(n, "\"_retry\"", map[string]func(source.Field){
 			"attempts": func(f source.Field) {
-				i, err := strconv.Atoi(f.Value.Text)
-				if f.Value.Kind != source.Number || err != nil || i < 1 || i > 1000 {
+				i, ok := whole(f.Value)
+				if !ok || i > 1000 {
 					c.report(diag.WrongType, f.Value.Span(), "\"attempts\" must be a whole number from 1 to 1000: the tries in all").of(call)
 					return
 				}

@@ -3,6 +3,7 @@ package compiler
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -168,18 +169,35 @@ func (c *compilation) fields(n *source.Node, what string, handlers map[string]fu
 		if handle, ok := handlers[f.Key.Text]; ok {
 			handle(f)
 		} else if !strings.HasPrefix(f.Key.Text, "x-") {
-			c.unknownKey(f.Key, what, slices.Sorted(maps.Keys(handlers)))
+			c.unknownKey(n, f.Key, what, slices.Sorted(maps.Keys(handlers)))
 		}
 	}
 }
 
-func (c *compilation) unknownKey(key *source.Node, what string, known []string) finding {
+// unknownKey reports a key of an object that the format doesn't have, or that
+// repeats one that it has in other letters (S1.5).
+func (c *compilation) unknownKey(n, key *source.Node, what string, known []string) finding {
+	for _, other := range n.Fields {
+		if other.Key != key && strings.EqualFold(other.Key.Text, key.Text) && slices.Contains(known, other.Key.Text) {
+			return c.report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, other.Key.Text).
+				note(other.Key.Span(), "%q is here", other.Key.Text).help("keep one of the two")
+		}
+	}
 	f := c.report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
 	names := NewSuggester(known)
 	if near, ok := names.Nearest(key.Text); ok {
 		return f.rename(key, near, names)
 	}
 	return f.help("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
+}
+
+// whole reads a whole number from 1 on.
+func whole(n *source.Node) (int, bool) {
+	if n.Kind != source.Number {
+		return 0, false
+	}
+	f := n.Float()
+	return int(f), f >= 1 && f == math.Trunc(f) && f <= math.MaxInt32
 }
 
 func (c *compilation) text(n *source.Node, what string) string {

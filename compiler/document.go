@@ -3,7 +3,6 @@ package compiler
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -268,8 +267,8 @@ func (c *compilation) limits(n *source.Node) {
 	l := &c.plan.Limits
 	count := func(to *int) func(source.Field) {
 		return func(f source.Field) {
-			i, err := strconv.Atoi(f.Value.Text)
-			if f.Value.Kind != source.Number || err != nil || i < 1 {
+			i, ok := whole(f.Value)
+			if !ok {
 				c.wantsLimit(f, "a whole number from 1")
 				return
 			}
@@ -280,12 +279,11 @@ func (c *compilation) limits(n *source.Node) {
 		"ticks": count(&l.Ticks), "calls": count(&l.Calls), "parallel": count(&l.Parallel), "tokens": count(&l.Tokens),
 		"time": func(f source.Field) { l.Time = c.duration(f.Value, "\"time\"") },
 		"cost": func(f source.Field) {
-			v, err := strconv.ParseFloat(f.Value.Text, 64)
-			if f.Value.Kind != source.Number || err != nil || v <= 0 {
+			if f.Value.Kind != source.Number || f.Value.Float() <= 0 {
 				c.wantsLimit(f, "a number above 0")
 				return
 			}
-			l.Cost = v
+			l.Cost = f.Value.Float()
 		},
 	})
 }
