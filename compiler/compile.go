@@ -135,8 +135,8 @@ func (c *compilation) parse(file *source.File) *source.Node {
 	for _, p := range problems {
 		f := c.report(ruleOf[p.Code], p.Span, "%s", p.Message)
 		f.Help = p.Help
-		if text := p.Span.Text(); strings.HasPrefix(p.Message, "the key "+text+" is ") { // a number, true or null
-			f.Fixes = append(f.Fixes, diag.Fix{Message: "put it in quotes", Safe: true, Edits: []diag.Edit{{Span: p.Span, Text: `"` + text + `"`}}})
+		if p.Quote {
+			f.Fixes = append(f.Fixes, diag.Fix{Message: "put it in quotes", Safe: true, Edits: []diag.Edit{{Span: p.Span, Text: `"` + p.Span.Text() + `"`}}})
 		}
 		for _, r := range p.Related {
 			f.note(r.Span, "%s", r.Message)

@@ -61,6 +61,7 @@ type Problem struct {
 	Message string // lower case, no full stop, the user's own words in double quotes
 	Help    string // what to do; may be ""
 	Related []Note
+	Quote   bool // quotes around what stands at Span mend it
 }
 
 // A Note is a related place with words of its own.

@@ -248,7 +248,7 @@ func (y *yamlReader) asKey(d draft, p properties) *Node {
 	}
 	if p.tag == "" && n.Style == Plain && n.Text != "" {
 		if kind, _, _, _ := resolve(n.Text); kind != String {
-			y.report(codeSyntax, n.Start, n.End, "put it in quotes", "the key %s is %s; a key is text", n.Text, kind)
+			y.report(codeSyntax, n.Start, n.End, "put it in quotes", "the key %s is %s; a key is text", n.Text, kind).Quote = true
 		}
 	} else if p.tag != "" && p.tag != "str" && p.tag != "!" {
 		y.report(codeSyntax, p.tagStart, p.tagEnd, keyIsText, "a key with the tag %s", quote(p.tag))
