@@ -21,7 +21,19 @@ func (c *cli) checkCommand() *cobra.Command {
 	reading := addReading(cmd)
 	format := choose(cmd, "format", "how findings are written", "text", "json")
 	threshold := choose(cmd, "min-severity", "the least severity that makes the exit status 1", "error", "warning", "info")
+	fix := cmd.Flags().Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
+	diff := cmd.Flags().Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		switch {
+		case *fix && *diff:
+			return troubled("--fix and --diff can't be given together: the one changes files, the other shows how")
+		case *diff:
+			return c.showFixes(args, reading)
+		case *fix:
+			if err := c.fix(args, reading); err != nil {
+				return err
+			}
+		}
 		return c.check(args, reading, *format, severities[*threshold])
 	}
 	return cmd

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"golang.org/x/tools/txtar"
@@ -292,4 +294,51 @@ func TestMessagesAreEscaped(t *testing.T) {
 			t.Errorf("obelus %q: status %d, stderr %q", args, status, stderr)
 		}
 	}
+}
+
+// S8.8, S19.3: an interrupted run starts nothing new, cancels what runs, says so
+// and ends with status 3.
+func TestInterruptedRun(t *testing.T) {
+	if _, err := exec.LookPath("sleep"); err != nil {
+		t.Skip("there is no program to interrupt")
+	}
+	const plan = `
+tools: {nap: {type: object, properties: {after: {}, _output: {}}}}
+activities: {nap: {exec: {argv: [sleep, "60"]}}}
+calls:
+  - {_id: first, _tool: nap, _outputPath: a}
+  - {_id: second, _tool: nap, after: †state.a}
+`
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	out := &watched{wanted: `"status":"started"`, seen: interrupt}
+	var stderr strings.Builder
+	begun := time.Now()
+	status := run(ctx, []string{"run", "--confirm", "never", "--format", "json", "-"}, strings.NewReader(plan), out, &stderr)
+	if status != statusStopped || stderr.Len() > 0 || time.Since(begun) > 30*time.Second {
+		t.Errorf("status %d after %v, %s", status, time.Since(begun), stderr.String())
+	}
+	said := out.String()
+	for _, want := range []string{`"call":"first","tool":"nap","status":"cancelled"`, `"call":"second","tool":"nap","status":"cancelled"`, `"event":"end","status":"stopped","reason":"interrupted"`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the run doesn't say %s:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, `"call":"second","tool":"nap","status":"started"`) {
+		t.Errorf("a call was started after the interruption:\n%s", said)
+	}
+}
+
+// Watched calls a function once something was written.
+type watched struct {
+	strings.Builder
+	wanted string
+	seen   func()
+}
+
+func (w *watched) Write(text []byte) (int, error) {
+	if strings.Contains(string(text), w.wanted) {
+		w.seen()
+	}
+	return w.Builder.Write(text)
 }

@@ -308,9 +308,11 @@ func holdsMessages(n *source.Node) bool {
 	return kind != nil && slices.Contains(messageTypes, kind.Text)
 }
 
-func count(n int, what string) string {
+func count(n int, what string) string { return counted(n, what, what+"s") }
+
+func counted(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %s", n, many)
 }

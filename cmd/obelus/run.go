@@ -68,10 +68,14 @@ func (c *cli) sound(name string, reading *reading, format string) (compiled, err
 		}
 		return compiled{}, ending(statusTrouble)
 	}
+	c.mentionWarnings(name, p, format)
+	return p, nil
+}
+
+func (c *cli) mentionWarnings(name string, p compiled, format string) {
 	if warnings := diag.Summarize(1, p.found).Warnings; warnings > 0 && format == "text" {
 		fmt.Fprintf(c.err, "obelus: the plan has %s; \"obelus check %s\" shows more\n", count(warnings, "warning"), diag.Escape(name))
 	}
-	return p, nil
 }
 
 func (c *cli) run(ctx context.Context, p compiled, o local.Options, confirm, format string) error {

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -40,19 +41,24 @@ func (c *cli) simulateCommand() *cobra.Command {
 	flags := cmd.Flags()
 	seed := flags.Uint64("seed", 1, "decides what is left to chance")
 	schedules := flags.Int("schedules", 0, "rehearse this many other orders too")
+	schedule := flags.String("schedule", "", "replay the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
 	fail := flags.StringArray("fail", nil, "a tool, or a call, that fails every time; may be repeated")
 	stands(cmd, "seed", "N")
 	stands(cmd, "schedules", "N")
+	stands(cmd, "schedule", "FILE")
 	stands(cmd, "fail", "TOOL")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *schedules < 0 {
 			return troubled("--schedules can't be %d: expected a whole number from 0", *schedules)
 		}
+		if *schedules > 0 && *schedule != "" {
+			return troubled("--schedule and --schedules can't be given together: the one replays orders, the other draws them")
+		}
 		input, state, err := given.values(c, reading)
 		if err != nil {
 			return err
 		}
-		p, err := c.sound(args[0], reading, *format)
+		p, prepared, err := c.rehearsable(args[0], reading, *format)
 		if err != nil {
 			return err
 		}
@@ -68,18 +74,83 @@ func (c *cli) simulateCommand() *cobra.Command {
 				return err
 			}
 		}
-		r := rehearsal{
-			cli: c, plan: p.plan, json: *format == "json", schedules: *schedules, madeUp: madeUp,
-			run: func(schedule int) *simulate.Scenario {
-				return simulate.Run(p.verified.Rehearsal(), simulate.Options{
-					Options: runtime.Options{Input: input, State: state, Parallel: given.parallel},
-					Seed:    *seed, Schedule: schedule, Fail: *fail,
-				})
-			},
+		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail}
+		r := rehearsal{cli: c, plan: p.plan, json: *format == "json", madeUp: madeUp}
+		for n := range *schedules + 1 {
+			o := o
+			o.Schedule = n
+			r.plays = append(r.plays, func() (*simulate.Scenario, error) { return simulate.Run(prepared, o), nil })
+		}
+		if *schedule != "" {
+			r.replaying = true
+			if r.plays, err = c.replays(*schedule, reading, prepared, o); err != nil {
+				return err
+			}
 		}
 		return r.play()
 	}
 	return cmd
+}
+
+// rehearsable prepares a plan for rehearsals. Calls that write over each other
+// don't stand in the way: that is what a rehearsal may be asked to show (S7.2).
+func (c *cli) rehearsable(name string, reading *reading, format string) (compiled, *analyzer.Rehearsal, error) {
+	p, err := c.prepared(name, reading)
+	if err != nil {
+		return compiled{}, nil, err
+	}
+	r := analyzer.Rehearse(p.plan, p.found)
+	if r == nil {
+		if err := c.showFaulty(p.found, format); err != nil {
+			return compiled{}, nil, err
+		}
+		return compiled{}, nil, ending(statusTrouble)
+	}
+	if r.Conflicts() {
+		fmt.Fprintf(c.err, "obelus: calls of the plan write over each other (OB401), so what it ends in depends on the order; it can be rehearsed, but not run\n")
+	} else {
+		c.mentionWarnings(name, p, format)
+	}
+	return p, r, nil
+}
+
+// replays reads the schedules that a file holds (S7.2).
+func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o simulate.Options) ([]func() (*simulate.Scenario, error), error) {
+	values, err := c.mapping(reading, "--schedule", name)
+	if err != nil {
+		return nil, err
+	}
+	if witness, ok := values["witness"].(map[string]any); ok {
+		values = witness
+	}
+	list, many := values["schedules"].([]any)
+	if !many {
+		list = []any{values}
+	}
+	var plays []func() (*simulate.Scenario, error)
+	for i, item := range list {
+		text, err := json.Marshal(item)
+		if err != nil {
+			return nil, err
+		}
+		var schedule analyzer.Schedule
+		strict := json.NewDecoder(bytes.NewReader(text))
+		strict.DisallowUnknownFields()
+		if err := strict.Decode(&schedule); err != nil || len(schedule.Events) == 0 {
+			return nil, troubled("--schedule: %q doesn't hold a schedule", name).
+				advise("it is {events: [{call, output, path?, fails?}, …]}, or the \"witness\" of an OB401 with two of them under \"schedules\"")
+		}
+		o := o
+		o.Schedule = i
+		plays = append(plays, func() (*simulate.Scenario, error) {
+			s, err := simulate.Replay(r, schedule, o)
+			if err != nil {
+				return nil, troubled("--schedule: %v", err)
+			}
+			return s, nil
+		})
+	}
+	return plays, nil
 }
 
 func knownToolOrCall(plan *compiler.Plan, name string) error {
@@ -121,44 +192,43 @@ func invented(p *compiler.Plan, input map[string]any, seed uint64) (map[string]a
 	return input, madeUp
 }
 
-// A rehearsal is one use of the command.
+// A rehearsal is one use of the command: the same work in one order or in
+// several.
 type rehearsal struct {
 	*cli
 	plan      *compiler.Plan
 	json      bool
-	schedules int
+	replaying bool     // the orders are given, and each is worth showing
 	madeUp    []string // inputs
-	run       func(schedule int) *simulate.Scenario
+	plays     []func() (*simulate.Scenario, error)
 }
 
 func (r *rehearsal) play() error {
-	first := r.run(0)
-	failed := first.Outcome.Status != "done"
-	if err := r.show(first); err != nil {
-		return err
-	}
-	var different *simulate.Scenario
-	end := ending(statusOK)
-	for schedule := 1; schedule <= r.schedules; schedule++ {
-		next := r.run(schedule)
-		failed = failed || next.Outcome.Status != "done"
-		if different == nil && !bytes.Equal(fate(first), fate(next)) {
-			different = next
+	var first, different *simulate.Scenario
+	good := true
+	for n, play := range r.plays {
+		s, err := play()
+		if err != nil {
+			return err
 		}
-		if r.json {
-			if err := r.show(next); err != nil {
+		if first == nil {
+			first = s
+		}
+		good = good && s.Outcome.Status == "done"
+		if different == nil && !bytes.Equal(fate(first), fate(s)) {
+			different = s
+		}
+		if n == 0 || r.json || r.replaying {
+			if err := r.show(s); err != nil {
 				return err
 			}
 		}
 	}
-	if failed || different != nil {
-		end = ending(statusFound)
-	}
 	if err := r.conclude(first, different); err != nil {
 		return err
 	}
-	if end != statusOK {
-		return end
+	if !good || different != nil {
+		return ending(statusFound)
 	}
 	return nil
 }
@@ -224,6 +294,9 @@ type (
 
 func (r *rehearsal) show(s *simulate.Scenario) error {
 	if !r.json {
+		if s.Schedule > 0 {
+			fmt.Fprintln(r.out)
+		}
 		_, err := fmt.Fprint(r.out, r.report(s))
 		return err
 	}
@@ -262,7 +335,7 @@ func stuck(s *simulate.Scenario) bool {
 func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	if r.json {
 		summary := simulationSummary{
-			Kind: "summary", Scenarios: r.schedules + 1, Makespan: inMilliseconds(first.Makespan), CriticalPath: r.names(first.CriticalPath),
+			Kind: "summary", Scenarios: len(r.plays), Makespan: inMilliseconds(first.Makespan), CriticalPath: r.names(first.CriticalPath),
 			LowerBound: inMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: different == nil,
 		}
 		if stuck(first) {
@@ -274,11 +347,22 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	var err error
 	switch {
 	case different != nil:
-		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.red("✗"), different.Schedule, r.difference(first, different))
-	case r.schedules > 0:
-		_, err = fmt.Fprintf(r.out, "\n%s %s end in the same state\n", style.green("✓"), count(r.schedules, "other schedule"))
+		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.red("✗"), r.number(different), r.difference(first, different))
+	case len(r.plays) == 2:
+		_, err = fmt.Fprintf(r.out, "\n%s another schedule ends in the same state\n", style.green("✓"))
+	case len(r.plays) > 2:
+		_, err = fmt.Fprintf(r.out, "\n%s %d other schedules end in the same state\n", style.green("✓"), len(r.plays)-1)
 	}
 	return err
+}
+
+// number is how people count schedules: replayed ones from 1, others from 1
+// after the first.
+func (r *rehearsal) number(s *simulate.Scenario) int {
+	if r.replaying {
+		return s.Schedule + 1
+	}
+	return s.Schedule
 }
 
 // difference says in what two rehearsals of the same work end differently.
@@ -304,7 +388,11 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	if title == "" && r.plan.File != nil {
 		title = r.plan.File.Name
 	}
-	say("%s", style.bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, seed %d", title, count(len(s.Calls), "call"), s.Seed))))
+	what := fmt.Sprintf("seed %d", s.Seed)
+	if r.replaying {
+		what = fmt.Sprintf("schedule %d", s.Schedule+1)
+	}
+	say("%s", style.bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, %s", title, count(len(s.Calls), "call"), what))))
 	if len(r.madeUp) > 0 {
 		say("%s", style.faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
 	}
@@ -371,7 +459,8 @@ func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style s
 			}
 			bar = strings.Repeat(" ", from) + strings.Repeat(mark, to-from) + strings.Repeat(" ", barWidth-to)
 		}
-		fmt.Fprintf(out, "  %s %s  %s  %s\n", r.mark(call, style), pad(diag.Escape(call.Call.Name), names), bar, cut(r.words(call), 100))
+		line := fmt.Sprintf("  %s %s  %s  %s", r.mark(call, style), pad(diag.Escape(call.Call.Name), names), bar, cut(r.words(call), 100))
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
 	fmt.Fprintf(out, "  %s\n", style.faint(fmt.Sprintf("  %s  0%s%s   █ critical path", strings.Repeat(" ", names), strings.Repeat(" ", barWidth-1-len(short(s.Makespan))), short(s.Makespan))))
 }
