@@ -70,6 +70,10 @@ func (a *author) beginWithValues() {
 		a.state["shelf"] = []any{1.0, shaped("object", a.Uint32(), false)}
 		a.places = append(a.places, place{"†state.shelf", "list"})
 	}
+	if a.chance(10) {
+		a.state["blank"] = nil // not there, and an empty base
+		a.fresh = append([]string{"blank"}, a.fresh...)
+	}
 	a.places = append(a.places, place{"†input.size", "number"}, place{"†input.user", "user"})
 }
 
@@ -114,6 +118,9 @@ func (a *author) offer(path, shape string) {
 
 // spot is a reference to something readable, the recent rather than the old.
 func (a *author) spot() string {
+	if a.chance(1) {
+		return "†state"
+	}
 	i := a.IntN(len(a.places))
 	if a.chance(60) {
 		i = max(i, a.IntN(len(a.places)))
@@ -177,7 +184,7 @@ func (a *author) writeMotifs() {
 		own = a.contest
 	}
 	motifs = append(motifs, own, own, own)
-	if a.chance(75) {
+	if a.chance(85) {
 		own()
 	}
 	if a.chance(35) {
@@ -301,12 +308,20 @@ func (a *author) failing() {
 	}
 }
 
-// sharedTrouble has calls that may fail into one path (S5.8).
+// sharedTrouble has calls that may fail into one path, or into one above the
+// other (S5.8). Where the last write wins, one may also put its result there.
 func (a *author) sharedTrouble() {
 	trouble := a.freshPath()
 	for range 2 + a.IntN(2) {
-		path := a.freshPath()
-		a.call(path+" || "+trouble, "object", map[string]any{"from": a.spot(), "fails": float64(min(1, a.IntN(4)))})
+		path, end := a.freshPath(), trouble
+		params := map[string]any{"from": a.spot(), "fails": float64(min(1, a.IntN(4)))}
+		if a.chance(15) {
+			end += ".deep"
+		}
+		if !a.once && a.chance(15) {
+			params["choose"] = end
+		}
+		a.call(path+" || "+end, "object", params)
 		a.offer(path, "object")
 	}
 	a.offer(trouble, "record")
@@ -396,7 +411,11 @@ func (a *author) listItems() {
 		c["_outputMethod"] = []string{"set", "set", "merge"}[a.IntN(3)]
 	}
 	if a.chance(40) {
-		a.call(path+"[1]", "object", map[string]any{"from": "†state." + path + "[0]"})
+		before := "†state." + path + "[0]"
+		if a.chance(40) {
+			before = "†input.size || " + before
+		}
+		a.call(path+"[1]", "object", map[string]any{"from": before})
 	}
 }
 

@@ -13,6 +13,7 @@ type planModel struct {
 	calls    []*callModel
 	tools    map[string]any
 	state    any
+	declared bool // the document has a state
 	input    any
 	output   any
 	once     bool
@@ -38,7 +39,8 @@ func readPlan(doc map[string]any) *planModel {
 	p := &planModel{input: doc["input"], output: doc["output"], once: doc["writes"] == "once"}
 	p.tools, _ = doc["tools"].(map[string]any)
 	p.state = doc["state"]
-	if p.state == nil {
+	p.declared = p.state != nil
+	if !p.declared {
 		p.state = map[string]any{}
 	}
 	if limits, ok := doc["limits"].(map[string]any); ok {
@@ -165,6 +167,9 @@ func (p *planModel) knownFromTheStart(r reference) bool {
 	root := p.state
 	if r.kind == "input" {
 		root = p.input
+	}
+	if r.kind == "state" && !p.declared {
+		return false // not even the whole of it
 	}
 	value, there := valueAt(root, r.path)
 	return there && value != nil
