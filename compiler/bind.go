@@ -97,17 +97,15 @@ func (c *compilation) bind() {
 	p := c.plan
 	p.writers = indexWriters(p.Paths, p.Calls)
 	deps := make([][]int32, len(p.Calls))
-	var self []int32
+	alone := make([]bool, len(p.Calls)) // needs what only it writes, or waits for itself
 	edges := 0
 	for i := range p.Reads {
 		r := &p.Reads[i]
-		alone := c.bindRead(r)
+		selfish := c.bindRead(r)
 		if r.Call < 0 {
 			continue
 		}
-		if alone && (len(self) == 0 || self[len(self)-1] != int32(r.Call)) {
-			self = append(self, int32(r.Call))
-		}
+		alone[r.Call] = alone[r.Call] || selfish
 		edges += len(r.Writers)
 		if edges > maxEdges {
 			c.tooDense(r.Call)
@@ -117,7 +115,11 @@ func (c *compilation) bind() {
 	}
 	for i, call := range p.Calls {
 		for _, a := range call.After {
-			deps[i] = append(deps[i], int32(a))
+			if a == i {
+				alone[i] = true
+			} else {
+				deps[i] = append(deps[i], int32(a))
+			}
 		}
 		if p.Writes == Once && edges <= maxEdges {
 			call.Choices = p.choices(call)
@@ -125,6 +127,12 @@ func (c *compilation) bind() {
 				c.tooDense(i)
 			}
 			deps[i] = append(deps[i], call.Choices...)
+		}
+	}
+	var self []int32
+	for i, yes := range alone {
+		if yes {
+			self = append(self, int32(i))
 		}
 	}
 	p.Graph = newGraph(deps, self)

@@ -14,7 +14,7 @@ type Graph struct {
 	rank        []int32 // rank[i] is the place of i in order
 	component   []int32 // number of the strongly connected component of each call
 	components  int
-	self        []int32 // calls that read what only they write
+	self        []int32 // calls that read what only they write, or wait for themselves
 }
 
 type adjacency struct {
@@ -80,8 +80,8 @@ func (g *Graph) Deps(i int) []int32 { return g.deps.of(i) }
 // the graph's own.
 func (g *Graph) Users(i int) []int32 { return g.users.of(i) }
 
-// SelfCycles are the calls that read what only they themselves write (S6.4),
-// ascending.
+// SelfCycles are the calls that read what only they themselves write (S6.4), or
+// name themselves in "_after", ascending.
 func (g *Graph) SelfCycles() []int32 { return g.self }
 
 // Order is the topological order that takes the earliest-listed ready call
