@@ -177,7 +177,7 @@ func (a *author) writeMotifs() {
 	size := 2 + a.IntN(11)
 	motifs := []func(){
 		a.chain, a.chain, a.join, a.earlyFallback, a.earlyFallback, a.condition, a.orderOnly, a.branch, a.failing, a.failing,
-		a.fanOut, a.gather, a.forward, a.forward, a.effect, a.typed, a.condition, a.listItems, a.sharedTrouble, a.refused, a.hasty,
+		a.fanOut, a.gather, a.forward, a.forward, a.effect, a.typed, a.condition, a.listItems, a.sharedTrouble, a.crowdedTrouble, a.refused, a.hasty,
 	}
 	own := a.rewrite // what only one of the two policies makes sense of
 	if a.once {
@@ -327,6 +327,20 @@ func (a *author) sharedTrouble() {
 	a.offer(trouble, "record")
 }
 
+// crowdedTrouble has a call fail to where something stands already: the record
+// may find no place there, and under once it isn't let in (S9.2).
+func (a *author) crowdedTrouble() {
+	path, end := a.freshPath(), a.freshPath()
+	a.call(path, a.anyShape(), map[string]any{"from": a.spot()})
+	trouble := path + []string{"", ".why"}[a.IntN(2)]
+	c := a.call(end+" || "+trouble, "object", map[string]any{"from": a.spot(), "fails": float64(min(1, a.IntN(4)))})
+	if !a.once {
+		c["other"] = "†state." + path + " || 0"
+	}
+	a.offer(path, "")
+	a.offer(end, "object")
+}
+
 func (a *author) fanOut() {
 	one, other := a.freshPath(), a.freshPath()
 	shape := a.anyShape()
@@ -473,6 +487,9 @@ func (a *author) hasty() {
 	}
 	c := a.call(path+[]string{"", ".city", "[0]"}[a.IntN(3)], "object", map[string]any{"from": "†input.size || " + read})
 	c["_outputMethod"] = []string{"set", "set", "merge", "push"}[a.IntN(4)]
+	if a.chance(30) {
+		c["_after"] = []any{a.named(a.calls[0])}
+	}
 	a.offer(other, "")
 	a.offer(path, "")
 }
