@@ -95,13 +95,19 @@ func (g *Graph) Rank(i int) int { return int(g.rank[i]) }
 // only it writes.
 func (g *Graph) Acyclic() bool { return len(g.order) == g.Len() && len(g.self) == 0 }
 
-type indexHeap []int32
+// A CallHeap is a heap of calls for container/heap: the earliest-listed comes
+// out first.
+type CallHeap []int32
 
-func (h indexHeap) Len() int           { return len(h) }
-func (h indexHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h indexHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *indexHeap) Push(x any)        { *h = append(*h, x.(int32)) }
-func (h *indexHeap) Pop() any {
+func (h CallHeap) Len() int           { return len(h) }
+func (h CallHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h CallHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push adds a call, an int32.
+func (h *CallHeap) Push(x any) { *h = append(*h, x.(int32)) }
+
+// Pop takes the last element.
+func (h *CallHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last
@@ -111,7 +117,7 @@ func (h *indexHeap) Pop() any {
 func (g *Graph) sort() {
 	n := g.Len()
 	waiting := make([]int32, n)
-	var ready indexHeap
+	var ready CallHeap
 	for i := range n {
 		waiting[i] = int32(len(g.Deps(i)))
 		if waiting[i] == 0 {

@@ -2,23 +2,6 @@ package runtime
 
 import "maps"
 
-// indexHeap is a heap of calls: the earliest-listed comes out first.
-type indexHeap []int32
-
-func (h indexHeap) Len() int           { return len(h) }
-func (h indexHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h indexHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-
-// Push and Pop are container/heap's.
-func (h *indexHeap) Push(x any) { *h = append(*h, x.(int32)) }
-
-// Pop takes the last element.
-func (h *indexHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
 // edges collects pairs, to be listed by their first element.
 type edges struct{ from, to []int32 }
 

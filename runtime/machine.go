@@ -201,7 +201,7 @@ func (m *Machine) emit(c Command) { m.commands = append(m.commands, c) }
 func (m *Machine) look(call int32) {
 	if state := &m.calls[call]; !state.queued && state.status == Waiting {
 		state.queued = true
-		heap.Push((*indexHeap)(&m.stale), call)
+		heap.Push(&m.stale, call)
 	}
 }
 
@@ -209,7 +209,7 @@ func (m *Machine) look(call int32) {
 // that settle with it, until nothing changes.
 func (m *Machine) settleAll() {
 	for len(m.stale) > 0 {
-		call := heap.Pop((*indexHeap)(&m.stale)).(int32)
+		call := heap.Pop(&m.stale).(int32)
 		m.calls[call].queued = false
 		if m.calls[call].status == Waiting {
 			m.decide(call)
