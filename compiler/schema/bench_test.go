@@ -62,3 +62,28 @@ func BenchmarkAt(b *testing.B) {
 		}
 	}
 }
+
+// One question of the analyzer: does this result fit that parameter?
+func BenchmarkContains(b *testing.B) {
+	user := `{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0},"tags":{"type":"array","items":{"type":"string"}}},"required":["name","age"]}`
+	for _, c := range []struct{ name, from, to string }{
+		{"SameKind", `{"type":"string"}`, `{"type":"string","description":"a name"}`},
+		{"Enum", `{"enum":["a","b"]}`, `{"enum":["a","b","c"]}`},
+		{"Object", user, `{"type":"object","properties":{"name":{"type":"string","minLength":0},"age":{"type":"number"},"tags":{"type":"array"}},"required":["name"]}`},
+		{"ObjectMayNotFit", user, `{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","maximum":150}},"required":["name"]}`},
+		{"ObjectNever", user, `{"type":"object","properties":{"name":{"type":"integer"}},"required":["name"]}`},
+		{"Pattern", `{"type":"string","pattern":"^[A-Z]{2}-\\d{4}$"}`, `{"pattern":"^[A-Z0-9-]+$"}`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			from, to := parse(b, c.from), parse(b, c.to)
+			from.Ordinary()
+			to.Ordinary()
+			b.ReportAllocs()
+			for b.Loop() {
+				if v := Contains(from, to, Budget{}); v.Relation == Unknown {
+					b.Fatal(v)
+				}
+			}
+		})
+	}
+}

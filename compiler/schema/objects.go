@@ -428,6 +428,7 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 	}
 	taken := slices.Concat(o.explicit, o.names)
 	slices.Sort(taken)
+	taken = slices.Compact(taken)
 	for signs := range 1 << len(o.patterns) {
 		if !o.p.spend(1) {
 			o.doubt("budget")
@@ -456,7 +457,7 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 			name = append(name, literal{n, false})
 		}
 		if len(taken) > 0 {
-			name = append(name, literal{nameNode(slices.Compact(taken)), true})
+			name = append(name, literal{nameNode(taken), true})
 		}
 		f := o.ask(name)
 		if f.status != found {
