@@ -159,7 +159,7 @@ func TestLimits(t *testing.T) {
 		good, bad string
 		says      string
 	}{
-		{"bytes", Limits{Bytes: 10}, "a: 3456789", "a: 34567890", "11 bytes"},
+		{"bytes", Limits{Bytes: 10}, "a: 3456789", "a: 34567890", "limit of 10 bytes"},
 		{"depth", Limits{}, list(100), list(101), "100 deep"},
 		{"depth of blocks", Limits{}, dashes(100), dashes(101), "100 deep"},
 		{"depth lowered", Limits{Depth: 2}, "a: [b]", "a: [[b]]", "2 deep"},
