@@ -63,12 +63,10 @@ var rules = []Rule{
 	{diag.NoActivity, nil},
 	{diag.Latent, latentTools},
 	{diag.UnusedDefinition, unusedDefinitions},
+	{diag.UselessSilencer, nil},
 	{diag.ToolsNotJudged, toolsNotJudged},
+	{diag.Extension, extensions},
 }
-
-// Config is what an analysis takes from outside the plan. There is nothing to
-// choose yet: the zero value is the only one.
-type Config struct{}
 
 // Verified is a plan without errors: the only thing that is ever run. Only
 // [Analyze] makes one.
@@ -78,13 +76,22 @@ type Verified struct{ plan *compiler.Plan }
 func (v *Verified) Plan() *compiler.Plan { return v.plan }
 
 // Analyze judges a plan. It takes the findings that compiling made and returns
-// them with its own, in the order in which findings are always shown; the plan
-// is verified, and otherwise nil, when none of them is an error. The time that
-// it takes grows with the plan's text and dependencies, not faster.
+// them with its own as the configuration has them, in the order in which
+// findings are always shown; [Judge] tells more. The plan is verified, and
+// otherwise nil, when no finding is an error by its rule: to silence or lower an
+// error doesn't make a plan sound (S7). The time that it takes grows with the
+// plan's text and dependencies, not faster.
 func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) (*Verified, []diag.Diagnostic) {
+	j := Judge(p, found, c)
+	return j.Verified, j.Findings
+}
+
+// applied runs the rules over a plan and puts their findings to those given.
+func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnostic {
 	all := slices.Clone(found)
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		pass := newPass(p, found)
+		pass.config = c
 		for _, r := range rules {
 			if r.Run != nil {
 				pass.rule = r.Rule
@@ -94,10 +101,7 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) (*Verified, []
 		all = append(all, pass.found...)
 	}
 	diag.Sort(all)
-	if diag.HasErrors(all) {
-		return nil, all
-	}
-	return &Verified{p}, all
+	return all
 }
 
 // A Pass is one analysis of one plan: what a rule looks at, and where its
@@ -105,9 +109,10 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) (*Verified, []
 type Pass struct {
 	Plan *compiler.Plan
 
-	rule  *diag.Rule // the rule that is running
-	found []diag.Diagnostic
-	gaps  gaps
+	config Config
+	rule   *diag.Rule // the rule that is running
+	found  []diag.Diagnostic
+	gaps   gaps
 
 	// What several rules, or many findings of one, ask for; made when first asked.
 	readers    *readers

@@ -137,7 +137,7 @@ func TestCases(t *testing.T) {
 			t.Run(strings.TrimSuffix(filepath.Base(archive), ".txtar")+"/"+strings.TrimSuffix(f.Name, ".yaml"), func(t *testing.T) {
 				text := string(f.Data)
 				plan, found := compiler.Compile(source.NewFile(f.Name, f.Data), compiler.Options{Name: f.Name, Open: open})
-				verified, all := Analyze(plan, found, Config{})
+				verified, all := Analyze(plan, found, Config{StrictProtocol: strings.Contains(text, "# strict protocol")})
 				granted(t, f.Name, text, all)
 				if (verified == nil) != diag.HasErrors(all) {
 					t.Errorf("verified: %v, errors: %v", verified != nil, diag.HasErrors(all))

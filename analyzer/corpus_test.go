@@ -59,7 +59,7 @@ func rows(t testing.TB, name string) []row {
 // judged compiles and analyses a text.
 func judged(name, text string) (*compiler.Plan, *Verified, []diag.Diagnostic) {
 	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name})
-	verified, found := Analyze(plan, found, Config{})
+	verified, found := Analyze(plan, found, Config{StrictProtocol: strings.Contains(text, "# strict protocol")})
 	return plan, verified, found
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-//go:embed rules/*.md
+//go:embed rules/OB*.md
 var pages embed.FS
 
 // Page is the page of a rule, in Markdown: what it means, why it matters, a plan

@@ -98,3 +98,12 @@ func row(f *source.File) int {
 func HasErrors(findings []Diagnostic) bool {
 	return slices.ContainsFunc(findings, func(d Diagnostic) bool { return d.Severity == Error })
 }
+
+// Silenced is a finding that somebody knows of and lets stay (S7). It is shown
+// only where tools keep account of such findings.
+type Silenced struct {
+	Diagnostic
+	Reason  string
+	At      source.Span // what silences it
+	Outside bool        // that stands in the configuration, not beside the plan's text
+}

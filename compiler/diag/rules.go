@@ -36,7 +36,9 @@ var (
 	NoActivity        = &Rule{"OB601", "no-activity", Error}
 	Latent            = &Rule{"OB602", "latent", Info}
 	UnusedDefinition  = &Rule{"OB608", "unused-definition", Info}
+	UselessSilencer   = &Rule{"OB901", "useless-silencer", Warning}
 	ToolsNotJudged    = &Rule{"OB903", "tools-not-judged", Info}
+	Extension         = &Rule{"OB904", "extension", Warning}
 )
 
 // Rules lists every rule that there is, by code.
@@ -46,5 +48,5 @@ var Rules = []*Rule{
 	Cycle, DuplicateID, UnknownCall,
 	WriteConflict, LostWrite, Rewrite, ReadOnlyPath, ShapeConflict,
 	UnknownTool, MissingParameter, UnknownParameter, BadParameter, BadSchema, ExpressionType, UnknownField,
-	NoActivity, Latent, UnusedDefinition, ToolsNotJudged,
+	NoActivity, Latent, UnusedDefinition, UselessSilencer, ToolsNotJudged, Extension,
 }

@@ -1,0 +1,392 @@
+package analyzer
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Config is what an analysis takes from outside the plan. The zero value judges
+// by the rules alone.
+type Config struct {
+	// StrictProtocol reports what the base protocol doesn't have (S3.1).
+	StrictProtocol bool
+	// Settings are those of an obelus.yaml, or nil.
+	Settings *Settings
+	// Path gives a file's path from the folder of the settings, with forward
+	// slashes, for the name under which findings show it. Without it that name
+	// is the path.
+	Path func(shown string) string
+}
+
+// Settings are what an obelus.yaml says.
+type Settings struct {
+	Rules   map[*diag.Rule]Level
+	Ignores []*Ignore
+	Tools   []*source.Node // the paths of catalogues, relative to the file's folder
+}
+
+// A Level is what becomes of a rule's findings.
+type Level struct {
+	Off      bool
+	Severity diag.Severity
+}
+
+// An Ignore silences findings of one rule in some files.
+type Ignore struct {
+	Rule    *diag.Rule
+	Call    string       // only about this call, as findings name it; "" for any
+	Pattern string       // the paths, from the folder of the settings
+	Reason  string       // why the finding stays
+	Node    *source.Node // where it stands
+	Literal bool         // the pattern is a path itself
+	paths   *regexp.Regexp
+}
+
+// Covers tells whether a file, by its path from the folder of the settings, is
+// one that an ignore speaks of.
+func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
+
+//go:embed config.schema.json
+var configSchema []byte
+
+// ConfigSchema is the JSON Schema (draft 2020-12) of obelus.yaml, as the text of
+// a JSON document. The caller may keep and change what it gets.
+func ConfigSchema() []byte { return slices.Clone(configSchema) }
+
+// ReadSettings reads an obelus.yaml. What is wrong with it is said in the same
+// form as what is wrong with a plan; the settings hold what could be understood.
+func ReadSettings(file *source.File, limits source.Limits) (*Settings, []diag.Diagnostic) {
+	r := &settingsReader{settings: &Settings{Rules: map[*diag.Rule]Level{}}}
+	root, problems := source.Parse(file, limits)
+	for _, p := range problems {
+		rule, _ := ruleNamed(p.Code)
+		if rule == diag.AmbiguousScalar {
+			continue // "off" is a word of this file
+		}
+		f := r.report(rule, p.Span, "%s", p.Message)
+		f.Help = p.Help
+		for _, n := range p.Related {
+			f.note(n.Span, "%s", n.Message)
+		}
+	}
+	switch {
+	case root == nil, root.Kind == source.Null: // an empty file sets nothing
+	case root.Kind != source.Object:
+		r.wants(root, "the configuration", "a mapping with \"rules\", \"ignore\" or \"tools\"")
+	default:
+		r.fields(root, "the configuration", map[string]func(source.Field){"rules": r.rules, "ignore": r.ignores, "tools": r.tools})
+	}
+	diag.Sort(r.found)
+	return r.settings, r.found
+}
+
+type settingsReader struct {
+	settings *Settings
+	found    []diag.Diagnostic
+}
+
+func (r *settingsReader) report(rule *diag.Rule, at source.Span, format string, args ...any) finding {
+	r.found = append(r.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
+	return finding{&r.found[len(r.found)-1]}
+}
+
+func (r *settingsReader) wants(n *source.Node, what, expected string) finding {
+	return r.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
+}
+
+// meant offers the one of some names that comes near to a text.
+func (f finding) meant(n *source.Node, names []string) finding {
+	known := compiler.NewSuggester(names)
+	near, ok := known.Nearest(n.Text)
+	if !ok {
+		return f
+	}
+	f.help("did you mean %q?", near)
+	if edit, ok := diag.EditScalar(n, 0, len(n.Text), near); ok {
+		f.Fixes = append(f.Fixes, diag.Fix{Message: fmt.Sprintf("change it to %q", near), Safe: known.Sure(n.Text), Edits: []diag.Edit{edit}})
+	}
+	return f
+}
+
+func (r *settingsReader) fields(n *source.Node, what string, handlers map[string]func(source.Field)) {
+	if n.Kind != source.Object {
+		r.wants(n, what, "a mapping")
+		return
+	}
+	for _, f := range n.Fields {
+		if handle, ok := handlers[f.Key.Text]; ok {
+			handle(f)
+		} else if !strings.HasPrefix(f.Key.Text, "x-") {
+			known := slices.Sorted(maps.Keys(handlers))
+			r.report(diag.UnknownKey, f.Key.Span(), "%s has no key %q", what, f.Key.Text).
+				help("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", ")).
+				meant(f.Key, known)
+		}
+	}
+}
+
+// rule finds the rule that a text names.
+func (r *settingsReader) rule(n *source.Node) *diag.Rule {
+	rule, _ := ruleNamed(n.Text)
+	if rule == nil || n.Kind != source.String {
+		var names []string
+		for _, known := range diag.Rules {
+			names = append(names, known.Code, known.Name)
+		}
+		r.report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).
+			help("\"obelus explain\" lists all rules").meant(n, names)
+		return nil
+	}
+	return rule
+}
+
+var levels = map[string]Level{
+	"off": {Off: true}, "info": {Severity: diag.Info}, "warning": {Severity: diag.Warning}, "error": {Severity: diag.Error},
+}
+
+func (r *settingsReader) rules(f source.Field) {
+	if f.Value.Kind != source.Object {
+		r.wants(f.Value, "\"rules\"", "a mapping from codes or names to off, info, warning or error")
+		return
+	}
+	first := map[*diag.Rule]*source.Node{}
+	for _, one := range f.Value.Fields {
+		rule := r.rule(one.Key)
+		level, ok := levels[one.Value.Text]
+		if !ok || one.Value.Kind != source.String {
+			r.report(diag.WrongType, one.Value.Span(), "the severity of %q must be off, info, warning or error", one.Key.Text).
+				help("write it like OB407: info").
+				meant(one.Value, slices.Sorted(maps.Keys(levels)))
+			continue
+		}
+		if rule == nil {
+			continue
+		}
+		if before := first[rule]; before != nil {
+			r.report(diag.DuplicateKey, one.Key.Span(), "%s %s is set twice, under its code and its name", rule.Code, rule.Name).
+				help("keep one of the two").note(before.Span(), "it is set here as well")
+			continue
+		}
+		first[rule] = one.Key
+		r.settings.Rules[rule] = level
+	}
+}
+
+func (r *settingsReader) ignores(f source.Field) {
+	if f.Value.Kind != source.Array {
+		r.wants(f.Value, "\"ignore\"", "a list of {code, path, reason}")
+		return
+	}
+	for _, item := range f.Value.Items {
+		r.ignore(item)
+	}
+}
+
+func (r *settingsReader) ignore(item *source.Node) {
+	one := &Ignore{Node: item}
+	known, described := true, map[string]*string{"call": &one.Call, "path": &one.Pattern, "reason": &one.Reason}
+	handlers := map[string]func(source.Field){
+		"code": func(f source.Field) { one.Rule = r.rule(f.Value); known = one.Rule != nil },
+	}
+	for key, to := range described {
+		handlers[key] = func(f source.Field) {
+			if f.Value.Kind != source.String || strings.TrimSpace(f.Value.Text) == "" {
+				r.wants(f.Value, fmt.Sprintf("%q", key), "a text").help("write %s: and what it is", key)
+				known = false
+				return
+			}
+			*to = f.Value.Text
+		}
+	}
+	r.fields(item, "an item of \"ignore\"", handlers)
+	if item.Kind != source.Object {
+		return
+	}
+	for _, key := range []string{"code", "path", "reason"} {
+		if item.Get(key) == nil {
+			help := map[string]string{"code": "name the rule, as in code: OB407", "path": "name the files, as in path: plans/**", "reason": "say why the finding may stay"}[key]
+			r.report(diag.WrongType, headOf(item.Span()), "an item of \"ignore\" needs %q", key).help("%s", help)
+			known = false
+		}
+	}
+	if !known {
+		return
+	}
+	if len(one.Pattern) > maxPattern {
+		r.report(diag.Limit, item.Get("path").Span(), "the path is longer than %d characters", maxPattern).help("shorten it")
+		return
+	}
+	one.Literal = !strings.ContainsAny(one.Pattern, "*?")
+	one.paths = globbed(one.Pattern)
+	r.settings.Ignores = append(r.settings.Ignores, one)
+}
+
+const maxPattern = 1000
+
+// globbed reads a pattern of paths: ? is one character and * any number of them
+// within a name; ** is any number of folders. A pattern without a slash speaks
+// of files of that name in any folder, and one that names a folder of all files
+// below it.
+func globbed(pattern string) *regexp.Regexp {
+	pattern = strings.TrimPrefix(pattern, "./")
+	var b strings.Builder
+	b.WriteString("^")
+	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
+		b.WriteString("(.*/)?")
+	}
+	pattern = strings.Trim(pattern, "/")
+	for pattern != "" {
+		switch {
+		case strings.HasPrefix(pattern, "**/"):
+			b.WriteString("(.*/)?")
+			pattern = pattern[3:]
+		case strings.HasPrefix(pattern, "**"):
+			b.WriteString(".*")
+			pattern = pattern[2:]
+		case pattern[0] == '*':
+			b.WriteString("[^/]*")
+			pattern = pattern[1:]
+		case pattern[0] == '?':
+			b.WriteString("[^/]")
+			pattern = pattern[1:]
+		default:
+			end := strings.IndexAny(pattern, "*?")
+			if end < 0 {
+				end = len(pattern)
+			}
+			b.WriteString(regexp.QuoteMeta(pattern[:end]))
+			pattern = pattern[end:]
+		}
+	}
+	b.WriteString("(/.*)?$")
+	return regexp.MustCompile(b.String())
+}
+
+func (r *settingsReader) tools(f source.Field) {
+	list := f.Value.Items
+	if f.Value.Kind == source.String {
+		list = []*source.Node{f.Value}
+	} else if f.Value.Kind != source.Array {
+		r.wants(f.Value, "\"tools\"", "a list of files that declare tools").help("name them relative to this file")
+		return
+	}
+	for _, item := range list {
+		if item.Kind != source.String || item.Text == "" {
+			r.wants(item, "an item of \"tools\"", "a file's path, relative to this file").help("name a file that declares tools")
+			continue
+		}
+		r.settings.Tools = append(r.settings.Tools, item)
+	}
+}
+
+// A Judgement is all that an analysis has to say of a plan.
+type Judgement struct {
+	// Verified is the plan, if no finding is an error by its rule; else nil.
+	Verified *Verified
+	// Findings are those to show, with the severities that the settings give
+	// them, in the order in which findings are always shown.
+	Findings []diag.Diagnostic
+	// Silenced are those that the plan or the settings silence.
+	Silenced []diag.Silenced
+	// Errors are the findings that keep the plan from being verified, as their
+	// rules have them, silenced or lowered or not.
+	Errors []diag.Diagnostic
+	// Maturity is how much the plan says of itself (S7.3).
+	Maturity Maturity
+	// Used are the ignores of the settings that silenced something.
+	Used []*Ignore
+}
+
+// Judge judges a plan as [Analyze] does, and tells besides what was silenced,
+// what keeps the plan from running, and how mature it is.
+func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
+	all := applied(p, found, c)
+	j := Judgement{Maturity: Assess(p, all)}
+	silencers := silencersOf(p)
+	var kept []diag.Diagnostic
+	for i := range all {
+		d := all[i]
+		if d.Severity == diag.Error {
+			j.Errors = append(j.Errors, d)
+		}
+		if by := silencers.silences(&d); by != nil {
+			j.Silenced = append(j.Silenced, diag.Silenced{Diagnostic: d, Reason: by.reason, At: by.at})
+			continue
+		}
+		kept = append(kept, d)
+	}
+	if g := gapsOf(p, found); g == (gaps{}) {
+		silencers.useless(func(r *diag.Rule) bool { return r == diag.Extension && !c.StrictProtocol })
+	}
+	kept = append(kept, silencers.found...)
+	diag.Sort(kept)
+	for _, d := range kept {
+		if by := c.ignores(&d); by != nil {
+			j.Silenced = append(j.Silenced, diag.Silenced{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
+			if !slices.Contains(j.Used, by) {
+				j.Used = append(j.Used, by)
+			}
+			continue
+		}
+		if c.Settings != nil {
+			if level, set := c.Settings.Rules[d.Rule]; set {
+				if level.Off {
+					continue
+				}
+				d.Severity = level.Severity
+			}
+		}
+		j.Findings = append(j.Findings, d)
+	}
+	if len(j.Errors) == 0 {
+		j.Verified = &Verified{p}
+	}
+	return j
+}
+
+// ignores is the ignore of the settings that silences a finding, or nil.
+func (c *Config) ignores(d *diag.Diagnostic) *Ignore {
+	if c.Settings == nil || !d.Span.Known() {
+		return nil
+	}
+	path := d.Span.File.Name
+	if c.Path != nil {
+		path = c.Path(path)
+	}
+	for _, one := range c.Settings.Ignores {
+		if one.Rule == d.Rule && (one.Call == "" || one.Call == d.Call) && one.Covers(path) {
+			return one
+		}
+	}
+	return nil
+}
+
+// extensions reports, where the base protocol is asked for strictly, every key of
+// a call that it doesn't have (S3.1).
+func extensions(p *Pass) {
+	if !p.config.StrictProtocol {
+		return
+	}
+	for _, call := range p.Plan.Calls {
+		for _, f := range call.Extensions {
+			p.report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).of(call).
+				help("%s", insteadOf[f.Key.Text])
+		}
+	}
+}
+
+var insteadOf = map[string]string{
+	"_id":      "take it out; the call is then known by its tool and its place",
+	"_when":    "let the call read something that is only there when it should run",
+	"_after":   "let the call read something that the calls before it write",
+	"_retry":   "let the activity itself try again",
+	"_timeout": "give the activity itself a time-out",
+}

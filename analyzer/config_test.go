@@ -1,0 +1,248 @@
+package analyzer
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+func settingsOf(t testing.TB, text string) (*Settings, []diag.Diagnostic) {
+	t.Helper()
+	return ReadSettings(source.NewFile("obelus.yaml", []byte(text)), source.DefaultLimits())
+}
+
+func judgedWith(t testing.TB, name, text, settings string) Judgement {
+	t.Helper()
+	s, wrong := settingsOf(t, settings)
+	if len(wrong) > 0 {
+		t.Fatalf("the settings don't read:\n%s", every(wrong))
+	}
+	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name})
+	return Judge(plan, found, Config{Settings: s})
+}
+
+const unsound = `
+tools: {fetch: {type: object, properties: {url: {type: string}}, required: [url]}}
+activities: {fetch: {expr: url}}
+calls:
+  - _tool: fetch
+`
+
+func codes(found []diag.Diagnostic) string {
+	var all []string
+	for _, d := range found {
+		all = append(all, d.Rule.Code+" "+d.Severity.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+// S7: a rule's severity can be changed and a finding silenced, from inside and
+// from outside the plan; none of it makes an error less of one for a run.
+func TestWhatIsSilencedStillCounts(t *testing.T) {
+	for _, c := range []struct{ name, text, settings, shown string }{
+		{"as it is", unsound, "", "OB502 error"},
+		{"lowered", unsound, "rules: {OB502: info}", "OB502 info"},
+		{"by name", unsound, "rules: {missing-parameter: warning}", "OB502 warning"},
+		{"off", unsound, "rules: {OB502: off}", ""},
+		{"ignored", unsound, "ignore: [{code: OB502, path: '*.yaml', reason: known}]", ""},
+		{"ignored for the call", unsound, "ignore: [{code: OB502, path: plan.yaml, call: 'fetch#1', reason: known}]", ""},
+		{"ignored for another call", unsound, "ignore: [{code: OB502, path: plan.yaml, call: 'fetch#2', reason: known}]", "OB502 error"},
+		{"ignored elsewhere", unsound, "ignore: [{code: OB502, path: plans/, reason: known}]", "OB502 error"},
+		{"beside it", strings.Replace(unsound, "_tool: fetch\n", "_tool: fetch # obelus:ignore OB502 known\n", 1), "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judgedWith(t, "plan.yaml", c.text, c.settings)
+			if got := codes(j.Findings); got != c.shown {
+				t.Errorf("shown are %q, want %q", got, c.shown)
+			}
+			if j.Verified != nil || codes(j.Errors) != "OB502 error" || j.Maturity != Unjudged {
+				t.Errorf("verified: %v, errors %q, maturity %q", j.Verified != nil, codes(j.Errors), j.Maturity)
+			}
+			if silenced := strings.Contains(c.settings, "ignore") || strings.Contains(c.text, "obelus:"); silenced && c.shown == "" {
+				if len(j.Silenced) != 1 || j.Silenced[0].Reason != "known" || !j.Silenced[0].At.Known() || j.Silenced[0].Severity != diag.Error {
+					t.Errorf("silenced are %+v", j.Silenced)
+				}
+			}
+		})
+	}
+}
+
+// S7: a raised finding counts for who looks, and an unverified plan stays so
+// only for its rules' own errors.
+func TestRaisedFindingsDontForbidARun(t *testing.T) {
+	text := "tools: {fetch: {type: object, properties: {}}}\ncalls: [{_tool: fetch}]\n"
+	j := judgedWith(t, "plan.yaml", text, "rules: {OB602: error}")
+	if codes(j.Findings) != "OB602 error" || j.Verified == nil {
+		t.Errorf("found %q, verified: %v", codes(j.Findings), j.Verified != nil)
+	}
+}
+
+// S7: paths of ignores are globs.
+func TestPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern  string
+		yes, not []string
+	}{
+		{"plan.yaml", []string{"plan.yaml", "a/plan.yaml"}, []string{"xplan.yaml", "plan.yamlx", "planxyaml"}},
+		{"./plans/*.yaml", []string{"plans/a.yaml"}, []string{"plans/b/a.yaml", "x/plans/a.yaml"}},
+		{"plans/**/a?.yaml", []string{"plans/ab.yaml", "plans/x/y/ab.yaml"}, []string{"plans/a.yaml", "plans/a/.yaml"}},
+		{"plans/**", []string{"plans/a.yaml", "plans/b/c"}, []string{"plan/a.yaml"}},
+		{"old/", []string{"old/a.yaml", "x/old/b/c"}, []string{"older/a.yaml"}},
+		{"**", []string{"a", "a/b"}, nil},
+		{"a+(b)", []string{"a+(b)"}, []string{"aab"}},
+	} {
+		one := Ignore{paths: globbed(c.pattern)}
+		for _, path := range c.yes {
+			if !one.Covers(path) {
+				t.Errorf("%q doesn't cover %q", c.pattern, path)
+			}
+		}
+		for _, path := range c.not {
+			if one.Covers(path) {
+				t.Errorf("%q covers %q", c.pattern, path)
+			}
+		}
+	}
+}
+
+var settingsCases = []struct{ text, want string }{
+	{"", ""},
+	{"rules: {OB407: off, dead-call: info}\nx-note: mine\n", "OB104"}, // the second isn't a rule everywhere
+	{"rule: {}", `OB102 "rules"`},
+	{"rules: [OB407]", "OB104 a mapping"},
+	{"rules: {OB501: warnin}", `OB104 "warning"`},
+	{"rules: {OB501: true}", "OB104 off, info"},
+	{"rules: {unknown-tol: off}", `OB104 "unknown-tool"`},
+	{"rules: {OB501: off, unknown-tool: info}", "OB103 twice"},
+	{"ignore: {}", "OB104 a list"},
+	{"ignore: [{code: OB501, path: a}]", "OB104 \"reason\""},
+	{"ignore: [{code: OB501, path: a, reason: ' '}]", "OB104 a text"},
+	{"ignore: [{code: OB501, path: a, reason: b, cal: c}]", `OB102 "call"`},
+	{"ignore: [x]", "OB104 a mapping"},
+	{"ignore: [{code: OB501, reason: b, path: '" + strings.Repeat("*a", 600) + "'}]", "OB105 longer"},
+	{"tools: 3", "OB104 a list"},
+	{"tools: [a.yaml, [b]]", "OB104 a file's path"},
+	{"tools: a.yaml", ""},
+	{"- x", "OB104 a mapping"},
+	{"a: [", "OB101"},
+}
+
+// S7, S1.4: what is wrong in obelus.yaml is said at its place, with the near name.
+func TestSettingsAreJudged(t *testing.T) {
+	for _, c := range settingsCases[2:] {
+		_, found := settingsOf(t, c.text)
+		if c.want == "" {
+			if len(found) > 0 {
+				t.Errorf("%s:\n%s", c.text, every(found))
+			}
+			continue
+		}
+		code, words, _ := strings.Cut(c.want, " ")
+		if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+			return d.Rule.Code == code && strings.Contains(d.Message+" "+d.Help, words) && d.Span.Known()
+		}) {
+			t.Errorf("%s: %s isn't said:\n%s", c.text, c.want, every(found))
+		}
+	}
+}
+
+// S7: the JSON Schema of obelus.yaml takes what the reader takes, and refuses
+// what has the wrong shape.
+func TestSettingsSchema(t *testing.T) {
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	if err := c.AddResource("config.json", bytes.NewReader(ConfigSchema())); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, c := range settingsCases {
+		root, problems := source.Parse(source.NewFile("obelus.yaml", []byte(c.text)), source.DefaultLimits())
+		if root == nil || len(problems) > 0 {
+			continue
+		}
+		_, found := settingsOf(t, c.text)
+		err := s.Validate(root.Value())
+		if len(found) == 0 && err != nil {
+			t.Errorf("%s is fine, but the schema refuses it: %v", c.text, err)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	if refused < 10 {
+		t.Errorf("the schema refuses only %d of the bad files", refused)
+	}
+	if !json.Valid(ConfigSchema()) {
+		t.Error("the schema isn't JSON")
+	}
+}
+
+// S1.8: any text may stand in an obelus.yaml or in a silencer.
+func FuzzSettings(f *testing.F) {
+	for _, c := range settingsCases {
+		f.Add(c.text, "OB502 known")
+	}
+	f.Add("ignore: [{code: OB502, path: '**', reason: x}]", ", ,OB502 , ob501,x")
+	f.Fuzz(func(t *testing.T, text, silencer string) {
+		s, found := settingsOf(t, text)
+		for _, d := range found {
+			if d.Message == "" || d.Rule == nil || d.Span.Known() && d.Span.End > len(text) {
+				t.Fatalf("a finding isn't in form: %+v", d)
+			}
+		}
+		line, _, _ := strings.Cut(silencer, "\n")
+		quoted, _ := json.Marshal(line)
+		plan := strings.TrimSuffix(unsound, "\n") + " # obelus:ignore " + line + "\n    x-obelus-ignore: " + string(quoted) + "\n"
+		p, first := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Name: "plan.yaml"})
+		j := Judge(p, first, Config{Settings: s})
+		if j.Verified != nil {
+			t.Fatalf("a silencer or setting made a faulty plan sound:\n%s\n%s", text, plan)
+		}
+		for _, one := range j.Silenced {
+			if strings.TrimSpace(one.Reason) == "" {
+				t.Fatalf("silenced without a reason: %q", line)
+			}
+		}
+	})
+}
+
+// S7.3: the degrees of maturity.
+func TestMaturity(t *testing.T) {
+	const tools = `
+tools:
+  fetch: {type: object, properties: {_output: {type: string}}}
+  think: {type: object, properties: {_output: {type: string}}}
+activities: {fetch: {expr: '"x"'}}
+`
+	for _, c := range []struct{ want, text string }{
+		{"freeform", tools + "calls: [{_tool: fetch, _outputPath: †state.a}]"},
+		{"open", tools + "stateSchema: {type: object, properties: {a: {type: string}}}\ncalls: [{_tool: fetch, _outputPath: †state.a}]"},
+		{"happy", tools + "stateSchema: {type: object, properties: {a: {type: string}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a}]"},
+		{"complete", tools + "stateSchema: {type: object, properties: {a: {type: string}}, additionalProperties: false}\ncalls: [{_tool: think, _outputPath: †state.a}]"},
+		{"complete", tools + "stateSchema: {type: object, properties: {a: {}, e: {}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: [†state.a || †state.e]"},
+		{"", tools + "calls: [{_tool: ftch, _outputPath: †state.a}]"},
+		{"", "calls: []"},
+	} {
+		plan, found := compiler.Compile(source.NewFile("a.yaml", []byte(c.text)), compiler.Options{})
+		if got := Judge(plan, found, Config{}).Maturity.String(); got != c.want {
+			t.Errorf("%q, want %q:\n%s", got, c.want, c.text)
+		}
+		// An alternative that nothing reads keeps a plan from being more than closed.
+		all := append(slices.Clone(found), diag.Diagnostic{Rule: &diag.Rule{Code: unhandledBranch}, Severity: diag.Warning})
+		if got := Assess(plan, all); c.want == "complete" && got != Closed {
+			t.Errorf("with an unhandled alternative: %q", got)
+		}
+	}
+}

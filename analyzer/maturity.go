@@ -1,0 +1,63 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// Maturity is how much a plan says of itself and is prepared for (S7.3). Each
+// degree includes those before it.
+type Maturity uint8
+
+// The degrees of maturity.
+const (
+	// Unjudged: the plan has errors, or has no calls.
+	Unjudged Maturity = iota
+	// Freeform: nothing says what the state holds.
+	Freeform
+	// Open: a state schema names some paths and allows others.
+	Open
+	// Closed: the state schema names every path there is.
+	Closed
+	// Happy: besides, no alternative that can be taken goes unhandled; what is
+	// missing are routes for tools that fail.
+	Happy
+	// Complete: every failure of an explicit tool has its route as well.
+	Complete
+)
+
+func (m Maturity) String() string {
+	return [...]string{"", "freeform", "open", "closed", "happy", "complete"}[m]
+}
+
+// Assess tells how mature a plan is. The findings are those that the rules
+// made, before any of them was silenced.
+func Assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
+	switch {
+	case p.Root == nil || len(p.Calls) == 0 || diag.HasErrors(found):
+		return Unjudged
+	case p.StateSchema == nil:
+		return Freeform
+	case p.StateSchema.At([]schema.Step{schema.Key(noName)}).Possible:
+		return Open
+	}
+	for i := range found {
+		if found[i].Rule.Code == unhandledBranch {
+			return Closed
+		}
+	}
+	for _, call := range p.Calls {
+		latent := call.Activity == "" && call.Delegate == ""
+		if !latent && call.FailureRoute() < 0 {
+			return Happy
+		}
+	}
+	return Complete
+}
+
+// unhandledBranch is the code of an alternative that nothing reads.
+const unhandledBranch = "OB407"
+
+// noName is a key that no schema names: where it is possible, any other is.
+const noName = "\u0000"
