@@ -178,3 +178,11 @@ func TestKeysInOtherLetters(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 }
+
+// S5.1: one result isn't written over itself.
+func TestFanOutOverItself(t *testing.T) {
+	_, found := Compile(source.NewFile("plan.yaml", []byte("calls:\n- {_tool: a, _outputPath: x && y.z || y && x && y.z}\n")), Options{})
+	if len(found) != 1 || found[0].Rule != diag.BadExpression || found[0].Span.Text() != "y.z" {
+		t.Errorf("found %v", found)
+	}
+}

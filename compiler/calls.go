@@ -261,10 +261,24 @@ func (c *compilation) outputPath(call *Call, n *source.Node) {
 					help("write to a path of †state")
 				continue
 			}
-			route = append(route, Path{id, n, ref.Start, ref.End})
+			path := Path{id, n, ref.Start, ref.End}
+			c.overItself(call, route, path)
+			route = append(route, path)
 		}
 		if len(route) > 0 {
 			call.Output = append(call.Output, route)
+		}
+	}
+}
+
+// overItself reports a path that overlaps another which the same result is
+// written to.
+func (c *compilation) overItself(call *Call, route Route, path Path) {
+	for _, other := range route {
+		if c.plan.Paths.Overlap(other.ID, path.ID) {
+			c.report(diag.BadExpression, path.Span(), "the result would be written over itself: %q and %q overlap", c.plan.Paths.String(other.ID), c.plan.Paths.String(path.ID)).
+				of(call).note(other.Span(), "it goes here as well").help("write it to one of the two, or to paths side by side")
+			return
 		}
 	}
 }

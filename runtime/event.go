@@ -136,7 +136,7 @@ type Message struct {
 	Value   any
 	Call    int           // who wrote it
 	At      time.Duration // since the run began
-	Failure bool          // it is a failure record
+	Failure bool          // it is a failure record or, under once, a result that was sent to a failure route (S5.8)
 }
 
 // An Outcome is how a run ended (S11.8, S19.3).

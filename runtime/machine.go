@@ -32,11 +32,11 @@ type Machine struct {
 	log     *Log
 	calls   []progress
 	reads   []reading
-	// users lists, for every call, what its settling brings nearer: reads bound
+	// boundBy and orderedBy list, for every call, what its settling brings nearer: reads bound
 	// to it, and calls that wait for it for the sake of order.
 	boundBy, orderedBy adjacency
-	stale              []int32                            // calls to look at again, as a heap: plan order decides
-	queue              indexHeap                          // ready calls that wait for a free place
+	stale              compiler.CallHeap                  // calls to look at again
+	queue              compiler.CallHeap                  // ready calls that wait for a free place
 	running            int                                // activities at work
 	started            int                                // calls whose activity has been started
 	schemas            map[compiler.PathID]*schema.Schema // what the state schema says of a path; nil for nothing
@@ -301,7 +301,7 @@ func (m *Machine) ended(e Event) {
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
-			m.write(call, path.ID, call.Method, e.Value, false)
+			m.write(call, path.ID, call.Method, e.Value, m.plan.Writes == compiler.Once && route == call.FailureRoute())
 		}
 	}
 	m.settle(int32(e.Call), Settlement{Status: Done, Output: e.Value, Attempts: int(state.attempt)})

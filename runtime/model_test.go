@@ -31,7 +31,9 @@ import (
 //   - A null in the initial state doesn't count as there (S4.3).
 //   - A call that `once` rejects isn't validated any more.
 //   - Under `once` a result that its activity sends to the failure route is a
-//     runtime error when something stands there (S5.4).
+//     runtime error when something stands there (S5.4) that didn't come by a
+//     failure route itself: those who meet there aren't ordered (S5.8), and what
+//     the first-listed of them wrote stands.
 //   - A fallback in parentheses is an operand like any other: the null that it
 //     may end in isn't there for the one around it.
 
@@ -273,10 +275,11 @@ func (m *model) write(c *callModel, value any, named string) *failure {
 	if !offered {
 		return &failure{Code: badOutput}
 	}
-	if m.plan.once && m.standsOn(route) {
+	spare := m.plan.once && c.failureRoute() != nil && slices.EqualFunc(route, c.failureRoute(), statePath.equal)
+	if m.plan.once && !spare && m.standsOn(route) || spare && m.barred(route) {
 		return &failure{Code: badOutput}
 	}
-	messages := messagesFor(c, route, c.method, value, false)
+	messages := messagesFor(c, route, c.method, value, spare)
 	if !m.applicable(c, messages) {
 		m.note(writeRefused)
 		return &failure{Code: badOutput}

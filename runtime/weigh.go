@@ -136,8 +136,10 @@ func (m *Machine) admit(call *compiler.Call, value any, named int) (int, *Failur
 		route = max(0, slices.IndexFunc(call.Output, func(r compiler.Route) bool { return m.accepts(call, r, value) }))
 	}
 	if m.plan.Writes == compiler.Once {
-		for _, path := range call.Output[route] { // only where the activity itself names the failure route
-			if m.occupied(path.ID, func(*Message) bool { return true }) {
+		// Only where the activity itself names the failure route. Those who meet
+		// there aren't ordered (S5.8), so they never refuse each other.
+		for _, path := range call.Output[route] {
+			if m.occupied(path.ID, func(message *Message) bool { return !message.Failure }) {
 				return 0, badOutput("%s is written already, and a path is written once", m.plan.Paths.String(path.ID))
 			}
 		}
