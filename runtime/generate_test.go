@@ -309,7 +309,7 @@ func (a *author) failing() {
 }
 
 // sharedTrouble has calls that may fail into one path, or into one above the
-// other (S5.8). Where the last write wins, one may also put its result there.
+// other (S5.8). One may also put its result there.
 func (a *author) sharedTrouble() {
 	trouble := a.freshPath()
 	for range 2 + a.IntN(2) {
@@ -318,7 +318,7 @@ func (a *author) sharedTrouble() {
 		if a.chance(15) {
 			end += ".deep"
 		}
-		if !a.once && a.chance(15) {
+		if a.chance(15) {
 			params["choose"] = end
 		}
 		a.call(path+" || "+end, "object", params)
