@@ -70,7 +70,9 @@ func TestVerdictsAreTrue(t *testing.T) {
 	for i := range uint64(4000 * *long) {
 		g := &generator{r: rand.New(rand.NewPCG(seed, i)), draft: dialects[i%5], refs: i%4 == 0}
 		from := g.root(3)
-		to := g.root(3)
+		h := *g
+		h.draft = dialects[i/5%5]
+		to := h.root(3)
 		if i%3 != 0 {
 			to = g.vary(from, 3)
 			if m, ok := to.(map[string]any); ok {

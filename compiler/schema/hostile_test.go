@@ -46,6 +46,7 @@ func TestContainmentIsBounded(t *testing.T) {
 		{"large enums", enum(3000, `"w%d"`), enum(3001, `"w%d"`), "fits"},
 		{"large enums that differ", enum(3001, `"w%d"`), enum(3000, `"w%d"`), "may-not-fit"},
 		{"large enums of objects", enum(300, `{"a":%d}`), `{"not":` + enum(300, `{"a":%d}`) + `}`, "never"},
+		{"larger enums of objects", enum(1500, `{"a":%d}`), enum(1501, `{"a":%d}`), "fits"},
 		{"all but a large enum", `{"type":"string","not":` + enum(2000, `"w%d"`) + `}`, `{"minLength":1}`, "may-not-fit"},
 		{"all but many objects", `{"type":"object","not":` + enum(60, `{"a":%d}`) + `}`, `{"maxProperties":3}`, "may-not-fit unknown"},
 		{"wide objects", wide(400, "string"), wide(400, "string"), "fits"},

@@ -37,9 +37,10 @@ type node struct {
 
 	verdict verdict
 	kinds   Kinds
-	values  []any           // enum, or const alone; nil when absent
-	single  []any           // const beside enum
-	words   map[string]bool // the strings among many values
+	values  []any            // enum, or const alone; nil when absent
+	single  []any            // const beside enum
+	words   map[string]bool  // the strings among many values
+	others  map[uint64][]any // and the rest of them, by hash
 
 	ref                 *node
 	dynamic             *dynamicRef

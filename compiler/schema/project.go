@@ -492,8 +492,11 @@ func (n *node) closed() bool {
 	if n.verdict == never {
 		return true
 	}
-	if o := n.objects; o != nil && len(o.patterns) == 0 {
-		if o.additional != nil && o.additional.verdict == never || o.unevaluated != nil && o.unevaluated.verdict == never {
+	if o := n.objects; o != nil {
+		if len(o.patterns) == 0 && o.additional != nil && o.additional.verdict == never {
+			return true
+		}
+		if o.unevaluated != nil && o.unevaluated.verdict == never && n.evaluatesNamesOnly() {
 			return true
 		}
 	}

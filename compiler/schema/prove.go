@@ -311,7 +311,8 @@ func (p *prover) id(n *node) uint32 {
 		return id
 	}
 	h := p.form(n, 12)
-	for _, other := range p.forms[h] {
+	const most = 8 // of those that only look alike
+	for _, other := range p.forms[h][:min(most, len(p.forms[h]))] {
 		if sameForm(n, other, map[[2]*node]bool{}) {
 			p.ids[n] = p.ids[other]
 			return p.ids[n]

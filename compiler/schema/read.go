@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 )
@@ -427,10 +426,13 @@ func (p *parser) enum(v any, m map[string]any) {
 	}
 	p.node.values = list
 	if len(list) > 16 {
-		p.node.words = make(map[string]bool, len(list))
+		p.node.words, p.node.others = make(map[string]bool, len(list)), map[uint64][]any{}
 		for _, x := range list {
 			if word, ok := x.(string); ok {
 				p.node.words[word] = true
+			} else {
+				h := hash(x, maxNesting)
+				p.node.others[h] = append(p.node.others[h], x)
 			}
 		}
 	}
@@ -512,102 +514,4 @@ func (p *parser) bound(k string, v any, m map[string]any) {
 		}
 		rules.multiple = &f
 	}
-}
-
-// count reads a number of things.
-func (p *parser) count(k string, v any, otherwise int) int {
-	f, ok := number(v)
-	if !ok || f < 0 || f != math.Trunc(f) || f-f != 0 {
-		p.fail(k, "", "%s is a whole number from 0 on; here is %s", k, describe(v))
-		return otherwise
-	}
-	return int(min(f, maxCount))
-}
-
-func (p *parser) string(k string, v any) (string, bool) {
-	s, ok := v.(string)
-	if !ok {
-		p.fail(k, "", "%s is a string; here is %s", k, describe(v))
-	}
-	return s, ok
-}
-
-func (p *parser) boolean(k string, v any) bool {
-	b, ok := v.(bool)
-	if !ok {
-		p.fail(k, "", "%s is true or false; here is %s", k, describe(v))
-	}
-	return b
-}
-
-func (p *parser) schema(k, key string, v any) *node {
-	return p.reader.node(p.node.unit, p.node, k, key, v, p.node.base, p.depth+1)
-}
-
-func (p *parser) schemas(k string, v any) []*node {
-	list, ok := v.([]any)
-	if !ok {
-		p.fail(k, "", "%s is a list of schemas; here is %s", k, describe(v))
-		return nil
-	}
-	if len(list) == 0 {
-		p.fail(k, "leave it out", "%s has no schema", k)
-	}
-	nodes := make([]*node, 0, len(list))
-	for i, x := range list {
-		if n := p.schema(k, indexKey(i), x); n != nil {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
-}
-
-func (p *parser) schemaMap(k string, v any) map[string]*node {
-	m, ok := v.(map[string]any)
-	if !ok {
-		p.fail(k, "", "%s is an object of schemas; here is %s", k, describe(v))
-		return nil
-	}
-	nodes := make(map[string]*node, len(m))
-	for name, x := range m {
-		if n := p.schema(k, name, x); n != nil {
-			nodes[name] = n
-		}
-	}
-	return nodes
-}
-
-// names reads a list of property names.
-func (p *parser) names(k, key string, v any) []string {
-	tail := []string{k}
-	if key != "" {
-		tail = append(tail, key)
-	}
-	list, ok := v.([]any)
-	if !ok {
-		help := ""
-		if k == "required" && KindOf(v) == Boolean {
-			help = "since draft 4 it stands beside properties and lists the names"
-		}
-		p.reader.fail(p.node, tail, help, "%s is a list of property names; here is %s", k, describe(v))
-		return nil
-	}
-	if len(list) == 0 && p.node.unit.draft == Draft4 {
-		p.reader.fail(p.node, tail, "leave it out", "%s is empty, which draft 4 forbids", k)
-	}
-	names := make([]string, 0, len(list))
-	seen := make(map[string]bool, len(list))
-	for i, x := range list {
-		name, ok := x.(string)
-		switch {
-		case !ok:
-			p.reader.fail(p.node, append(tail, indexKey(i)), "", "a property name is a string; here is %s", describe(x))
-		case seen[name]:
-			p.reader.fail(p.node, append(tail, indexKey(i)), "name it once", "%s names %q twice", k, name)
-		default:
-			seen[name] = true
-			names = append(names, name)
-		}
-	}
-	return names
 }

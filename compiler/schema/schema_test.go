@@ -160,6 +160,13 @@ func TestValidateLimits(t *testing.T) {
 	if found := tree.Validate(value); found != nil {
 		t.Errorf("300 levels of alternatives: %v", found)
 	}
+	value = any(map[string]any{"k": "wrong"})
+	for i := range 300 {
+		value = map[string]any{"k": float64(i%2 + 1), "l": value}
+	}
+	if found := tree.Validate(value); found == nil || len(found.Path) < 5 {
+		t.Errorf("300 levels of alternatives with a fault at the end: %v", found)
+	}
 	nan := 0.0
 	for _, v := range []any{nan / nan, 1 / nan, struct{}{}, json.Number("1e999999999"), json.Number("nonsense")} {
 		for _, text := range []string{`{}`, `{"type":"number"}`, `{"minimum":1}`} {

@@ -46,10 +46,19 @@ func (n *node) otherItems() (rules *arrayRules, keyword string) {
 	return rules, ""
 }
 
+// evaluatesNamesOnly tells whether nothing but properties that the node or its
+// parts declare by name can count as evaluated.
+func (n *node) evaluatesNamesOnly() bool {
+	e := evaluation{fixed: true}
+	e.properties(n, true)
+	return !e.all && !e.open && e.patterns == nil
+}
+
 // An evaluation is what a node and its parts evaluate, whatever the value.
 type evaluation struct {
 	all      bool
 	fixed    bool // it doesn't depend on the value
+	open     bool // on some values it is more than the names that the parts declare
 	names    []string
 	patterns []patternRule
 	prefix   int
@@ -87,7 +96,7 @@ func (e *evaluation) items(n *node, asking bool) {
 // not evaluate anything.
 func (e *evaluation) parts(n *node, collect func(*evaluation, *node, bool)) {
 	if n.dynamic != nil || n.meta != "" {
-		e.fixed = false
+		e.fixed, e.open = false, true
 	}
 	if n.ref != nil {
 		collect(e, n.ref, false)
@@ -105,5 +114,6 @@ func (e *evaluation) parts(n *node, collect func(*evaluation, *node, bool)) {
 		if some.all || !some.fixed || some.names != nil || some.patterns != nil || some.prefix > 0 {
 			e.fixed = false
 		}
+		e.open = e.open || some.open || some.all || some.patterns != nil
 	})
 }

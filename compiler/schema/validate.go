@@ -148,10 +148,13 @@ func (c *checker) check(n *node, v any) bool {
 
 // lists tells whether a value is among the node's.
 func (n *node) lists(v any) bool {
-	if word, ok := v.(string); ok && n.words != nil {
+	if n.words == nil {
+		return contains(n.values, v)
+	}
+	if word, ok := v.(string); ok {
 		return n.words[word]
 	}
-	return contains(n.values, v)
+	return contains(n.others[hash(v, maxNesting)], v)
 }
 
 func contains(values []any, v any) bool {
