@@ -198,10 +198,13 @@ func edited(text []byte, edits []Edit) []byte {
 func harmless(before *source.File, root *source.Node, problems int, edits []Edit, limits source.Limits) bool {
 	after := &source.File{Name: before.Name, Format: before.Format, Text: edited(before.Text, edits)}
 	now, left := source.Parse(after, limits)
-	if root == nil || len(left) < problems {
-		return len(left) < problems // it didn't read as a whole: there is nothing to compare with
+	switch {
+	case now == nil:
+		return false
+	case root == nil || len(left) < problems:
+		return true // what couldn't be read is read now: there is nothing to compare with
 	}
-	return now != nil && len(left) == problems && same(root, now, edits)
+	return len(left) == problems && same(root, now, edits)
 }
 
 // same compares two trees except for the scalars that edits touch.

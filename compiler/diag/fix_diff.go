@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// context is how many unchanged lines a difference shows round its changes.
-const context = 3
+// contextLines is how many unchanged lines a difference shows round its changes.
+const contextLines = 3
 
 // maxDifference bounds the lines by which two texts are compared exactly; what
 // differs more is shown as one block.
@@ -32,13 +32,13 @@ func Diff(w io.Writer, name string, before, after []byte, o TextOptions) error {
 			start++
 			continue
 		}
-		from, end, last := max(0, start-context), start, start
-		for ; end < len(changes) && end-last <= 2*context; end++ {
+		from, end, last := max(0, start-contextLines), start, start
+		for ; end < len(changes) && end-last <= 2*contextLines; end++ {
 			if changes[end].mark != ' ' {
 				last = end
 			}
 		}
-		end = min(len(changes), last+1+context)
+		end = min(len(changes), last+1+contextLines)
 		p.hunk(changes, from, end)
 		start = end
 	}

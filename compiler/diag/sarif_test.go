@@ -1,0 +1,192 @@
+package diag
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// reportOfAll has something of everything that a finding may have.
+func reportOfAll() Report {
+	f := source.NewFile("plans/a b#1.yaml", []byte("calls:\n  - {_tool: †①x, b: †state.c}\n"))
+	span := source.Span{File: f, Start: 18, End: 25}
+	outside := source.Span{File: source.NewFile("obelus.yaml", []byte("ignore: []")), Start: 0, End: 6}
+	bare := Diagnostic{Rule: Limit, Severity: Error, Message: "too \x1b[31m much [see](http://evil.example) ::error::x"}
+	full := Diagnostic{
+		Rule: WriteConflict, Severity: Warning, Span: span, Call: "a#1", Message: "two writes", Help: "order them",
+		Related: []Note{{span, "one"}, {source.Span{}, "nowhere"}},
+		Fixes:   []Fix{{"rename it", true, []Edit{{span, "x\n"}, {outside, "y"}}}, {"nothing", false, nil}},
+		Witness: map[string]any{"schedules": []any{[]string{"a"}, []string{"b"}}},
+	}
+	return Report{
+		Version: "1.2.3",
+		Page: func(code string) (string, bool) {
+			return "# " + code + "\n\n## What it means\n\nIt `a.b: c` happens. Then more.\n", code != "OB101"
+		},
+		Findings: []Diagnostic{bare, full, full},
+		Silenced: []Silenced{{Diagnostic: full, Reason: "known", At: span}, {Diagnostic: bare, Reason: "x", At: outside, Outside: true}},
+	}
+}
+
+func sarifLogOf(t testing.TB, r Report) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := SARIF(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// S7.4: the log is valid against the schema that OASIS publishes, as a Go module
+// carries it. Without a way to that module the test is skipped.
+func TestSARIFIsValid(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", "github.com/securego/gosec/v2@v2.30.0").Output()
+	var module struct{ Dir string }
+	if err != nil || json.Unmarshal(out, &module) != nil || module.Dir == "" {
+		t.Skipf("the module with the schema can't be had: %v", err)
+	}
+	text, err := os.ReadFile(filepath.Join(module.Dir, "report", "sarif", "testdata", "sarif-schema-2.1.0.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat = true
+	if err := c.AddResource("sarif.json", bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []Report{{}, reportOfAll()} {
+		var log any
+		if err := json.Unmarshal(sarifLogOf(t, r), &log); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(log); err != nil {
+			t.Errorf("%#v", err)
+		}
+	}
+	if schema.Validate(map[string]any{"version": "2.1.0"}) == nil {
+		t.Error("the schema accepts anything")
+	}
+}
+
+// S7.4, S2.6: what a reader of the log relies on.
+func TestSARIF(t *testing.T) {
+	text := sarifLogOf(t, reportOfAll())
+	var log sarifLog
+	if err := json.Unmarshal(text, &log); err != nil {
+		t.Fatal(err)
+	}
+	run := log.Runs[0]
+	if log.Version != "2.1.0" || run.ColumnKind != "unicodeCodePoints" || len(run.Results) != 5 {
+		t.Fatalf("%s", text)
+	}
+	for i, rule := range run.Tool.Driver.Rules {
+		if rule.ID != Rules[i].Code || (rule.Help == nil) != (rule.ID == "OB101") || !strings.HasSuffix(rule.HelpURI, rule.ID+"-"+rule.Name+".md") {
+			t.Errorf("rule %d is %+v", i, rule)
+		}
+		if rule.Help != nil && rule.Short.Text != "It `a.b: c` happens" {
+			t.Errorf("the summary of %s is %q", rule.ID, rule.Short.Text)
+		}
+	}
+	prints := map[string]bool{}
+	for _, r := range run.Results {
+		if run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID {
+			t.Errorf("%s points at the rule %d", r.RuleID, r.RuleIndex)
+		}
+		prints[r.Fingerprints["obelusFinding/v1"]] = true
+	}
+	if len(prints) != 5 {
+		t.Errorf("there are %d fingerprints for 5 findings", len(prints))
+	}
+	bare, full, silenced := run.Results[0], run.Results[1], run.Results[3:]
+	if strings.ContainsRune(bare.Message.Text, 0x1b) || strings.Contains(bare.Message.Text, "[see](") || len(bare.Locations) != 0 {
+		t.Errorf("%+v", bare)
+	}
+	at := full.Locations[0].Physical
+	if at.Artifact.URI != "plans/a%20b%231.yaml" || at.Artifact.Base != "%SRCROOT%" || at.Region != (sarifRegion{2, 12, 2, 15, 18, 7}) {
+		t.Errorf("%+v", at)
+	}
+	if full.Level != "warning" || len(full.Related) != 2 || full.Related[1].Physical != nil || full.Properties["witness"] == nil || full.Properties["help"] != "order them" {
+		t.Errorf("%+v", full)
+	}
+	if len(full.Fixes) != 1 || len(full.Fixes[0].Changes) != 2 || full.Fixes[0].Changes[0].Replacements[0].Inserted.Text != "x\n" {
+		t.Errorf("%+v", full.Fixes)
+	}
+	if s := silenced[0].Suppressions; len(s) != 1 || s[0].Kind != "inSource" || s[0].Justification != "known" {
+		t.Errorf("%+v", s)
+	}
+	if s := silenced[1].Suppressions; len(s) != 1 || s[0].Kind != "external" {
+		t.Errorf("%+v", s)
+	}
+	if len(full.Suppressions) != 0 {
+		t.Errorf("a finding that isn't silenced has %+v", full.Suppressions)
+	}
+}
+
+func TestSARIFNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"-": "stdin", "a.yaml": "a.yaml", "./x/../a.yaml": "a.yaml", "../a.yaml": "../a.yaml",
+		"/tmp/a b.yaml": "file:///tmp/a%20b.yaml", "c:d.yaml": "./c:d.yaml", "": "unnamed", "ä?.yaml": "%C3%A4%3F.yaml",
+	} {
+		if got := sarifArtifactOf(name); got.URI != want {
+			t.Errorf("%q becomes %q, want %q", name, got.URI, want)
+		}
+	}
+}
+
+// S7.4, S2.6: annotations carry place, title and help, and no text of a plan
+// can begin a command or add a property.
+func TestGitHub(t *testing.T) {
+	f := source.NewFile("a,b:c%.yaml", []byte("x: |\n  y\n"))
+	var b strings.Builder
+	err := GitHub(&b, []Diagnostic{
+		{Rule: Limit, Severity: Error, Span: source.Span{File: f, Start: 3, End: 4}, Message: "100% \"a\nb\"", Help: "do this"},
+		{Rule: Latent, Severity: Info, Span: source.Span{File: f, Start: 0, End: 8}, Message: "\n::error::x"},
+		{Rule: Limit, Severity: Warning, Span: source.Span{File: source.NewFile("-", nil)}, Message: "m"},
+	})
+	want := "::error file=a%2Cb%3Ac%25.yaml,line=1,endLine=1,col=4,endColumn=5,title=OB105 limit::100%25 \"a\\nb\"%0Ado this\n" +
+		"::notice file=a%2Cb%3Ac%25.yaml,line=1,endLine=2,title=OB602 latent::\\n::error::x\n" +
+		"::warning title=OB105 limit::m\n"
+	if err != nil || b.String() != want {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// S2.6: no finding, whatever its words, makes a line of its own or an escape
+// sequence in what machines read.
+func FuzzMachineFormats(f *testing.F) {
+	f.Add("a.yaml", "x: y", "words", "help")
+	f.Add("a\n::error::b", "†", "::add-mask::x\r\n::x", "[a](b) \x1b[0m")
+	f.Fuzz(func(t *testing.T, name, text, message, help string) {
+		file := source.NewFile(name, []byte(text))
+		d := Diagnostic{Rule: Limit, Severity: Error, Span: source.Span{File: file, End: len(text)}, Call: help, Message: message, Help: help}
+		d.Fixes = []Fix{{message, true, []Edit{{d.Span, help}}}}
+		d.Related = []Note{{d.Span, message}}
+		var annotations strings.Builder
+		if err := GitHub(&annotations, []Diagnostic{d}); err != nil {
+			t.Fatal(err)
+		}
+		if out := annotations.String(); strings.Count(out, "\n") != 1 || strings.ContainsAny(out, "\r\x1b") || !strings.HasPrefix(out, "::error ") {
+			t.Fatalf("%q", out)
+		}
+		log := sarifLogOf(t, Report{Findings: []Diagnostic{d}, Silenced: []Silenced{{Diagnostic: d, Reason: message, At: d.Span}}})
+		if !json.Valid(log) || bytes.Count(log, []byte("\n")) != 1 || bytes.ContainsAny(log, "\r\x1b") {
+			t.Fatalf("%q", log)
+		}
+	})
+}
