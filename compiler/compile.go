@@ -27,6 +27,9 @@ type Options struct {
 	// Activities are further files of activities, the later over the earlier,
 	// and all over the document's own (S2.3).
 	Activities []*source.File
+	// Catalogues are files of tools, activities and schemas that every document
+	// has, as if it imported them first.
+	Catalogues []*source.File
 	// Functions are the activities that the embedding program registers.
 	Functions []string
 	// Limits bound the reading; the zero value means the defaults of S18.
@@ -50,6 +53,9 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
 		c.plan.Root = row // a line of a .jsonl file may say more than its document (S19)
+	}
+	for _, file := range o.Catalogues {
+		c.catalogue(file)
 	}
 	if c.plan.Root != nil {
 		c.lower(c.plan.Root)

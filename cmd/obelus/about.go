@@ -72,16 +72,34 @@ func (c *cli) explain(name string) error {
 }
 
 func (c *cli) schemaCommand() *cobra.Command {
+	kinds := []string{"plan", "config"}
 	return &cobra.Command{
-		Use:   "schema",
-		Short: "print the JSON Schema of a plan file, for editors",
-		Long: "Prints the JSON Schema (draft 2020-12) of the documents that obelus reads. An editor that\n" +
-			"is given it completes keys, shows what they mean, and marks what has the wrong shape.",
+		Use:   "schema [plan|config]",
+		Short: "print the JSON Schema of plans or of obelus.yaml, for editors",
+		Long: "Prints the JSON Schema (draft 2020-12) of the documents that obelus reads, or of its\n" +
+			"configuration. An editor that is given it completes keys, shows what they mean, and marks\n" +
+			"what has the wrong shape.",
 		Example: "obelus schema > plan.schema.json\n" +
 			"then begin a plan with: # yaml-language-server: $schema=plan.schema.json",
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := c.out.Write(planschema.JSON())
+		ValidArgs: kinds,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return oneArg("what the schema is of")(cmd, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			text := planschema.JSON()
+			if len(args) > 0 && args[0] != "plan" {
+				if text = analyzer.ConfigSchema(); args[0] != "config" {
+					t := troubled("there is no schema of %q", args[0]).advise("there is one of %s", alternatives(kinds))
+					if near, ok := compiler.Nearest(args[0], kinds); ok {
+						t.advise("did you mean %q?", near)
+					}
+					return t
+				}
+			}
+			_, err := c.out.Write(text)
 			return err
 		},
 	}
@@ -99,11 +117,8 @@ func (c *cli) versionCommand() *cobra.Command {
 }
 
 func (c *cli) printVersion(format string) error {
-	version, revision := "devel", ""
+	revision := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" && v != "(devel)" {
-			version = v
-		}
 		for _, setting := range info.Settings {
 			if setting.Key == "vcs.revision" {
 				revision = setting.Value
@@ -112,13 +127,21 @@ func (c *cli) printVersion(format string) error {
 	}
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	if format == "json" {
-		return diag.JSONLine(c.out, map[string]any{"version": version, "revision": revision, "go": runtime.Version(), "platform": platform})
+		return diag.JSONLine(c.out, map[string]any{"version": version(), "revision": revision, "go": runtime.Version(), "platform": platform})
 	}
 	if len(revision) >= 12 {
 		platform = revision[:12] + ", " + platform
 	}
-	_, err := fmt.Fprintf(c.out, "obelus %s (%s, %s)\n", version, runtime.Version(), platform)
+	_, err := fmt.Fprintf(c.out, "obelus %s (%s, %s)\n", version(), runtime.Version(), platform)
 	return err
+}
+
+// version is the program's own, if it was built from one.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
 }
 
 func (c *cli) completionCommand() *cobra.Command {

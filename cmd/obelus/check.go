@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/spf13/cobra"
 )
 
@@ -14,82 +18,186 @@ func (c *cli) checkCommand() *cobra.Command {
 		Long: "Checks plans without running anything. A folder stands for the plans in it and below it;\n" +
 			"a .jsonl file holds one document a line; - is standard input.\n\n" +
 			"The exit status is 0 when there is no finding of the severity that --min-severity names\n" +
-			"or a higher one, 1 when there is, and 2 when a file can't be read.",
-		Example: "obelus check plan.yaml\nobelus check plans/ --min-severity warning\nobelus check --format json - < plan.json",
-		Args:    someArgs("a plan"),
+			"or a higher one, 1 when there is, and 2 when a file can't be read.\n\n" +
+			"A rule's severity is set in obelus.yaml. One finding is silenced where it stands, with a\n" +
+			"reason: # obelus:ignore OB407 reason, or the key x-obelus-ignore. Whatever is silenced or\n" +
+			"lowered, a plan with an error still isn't run.\n\n" +
+			"With --fix, the text of standard input goes mended to standard output, and what is left\n" +
+			"to say about it to standard error.",
+		Example: "obelus check plan.yaml\nobelus check plans/ --min-severity warning\nobelus check --format json - < plan.json\n" +
+			"obelus check --diff plans/\nobelus check --format sarif plans/ > findings.sarif",
+		Args: someArgs("a plan"),
 	}
-	reading := addReading(cmd)
-	format := choose(cmd, "format", "how findings are written", "text", "json")
+	var o checking
+	o.reading = addReading(cmd)
+	format := choose(cmd, "format", "how findings are written", "text", "json", "sarif", "github")
 	threshold := choose(cmd, "min-severity", "the least severity that makes the exit status 1", "error", "warning", "info")
-	fix := cmd.Flags().Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
-	diff := cmd.Flags().Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
+	flags := cmd.Flags()
+	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
+	flags.BoolVar(&o.reading.strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout")
+	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
+	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		o.args, o.format, o.threshold = args, *format, severities[*threshold]
 		switch {
 		case *fix && *diff:
 			return troubled("--fix and --diff can't be given together: the one changes files, the other shows how")
 		case *diff:
-			return c.showFixes(args, reading)
+			return c.showFixes(o)
 		case *fix:
-			if err := c.fix(args, reading); err != nil {
-				return err
-			}
+			return c.fix(o)
 		}
-		return c.check(args, reading, *format, severities[*threshold])
+		return c.check(o)
 	}
 	return cmd
 }
 
 var severities = map[string]diag.Severity{"info": diag.Info, "warning": diag.Warning, "error": diag.Error}
 
-func (c *cli) check(args []string, reading *reading, format string, threshold diag.Severity) error {
-	files, err := gather(args)
+// Checking is what one check command was asked for.
+type checking struct {
+	args      []string
+	reading   *reading
+	format    string
+	threshold diag.Severity
+	evidence  bool
+}
+
+func (c *cli) check(o checking) error {
+	files, err := gather(o.args)
 	if err != nil {
 		return err
 	}
-	var total diag.Summary
-	worst := -1
+	r := &reporter{cli: c, checking: o, worst: -1, told: map[string]bool{}}
 	for _, file := range files {
 		judged := false
-		err := reading.read(c, file.name, func(d document) error {
+		err := o.reading.read(c, file.name, func(d document) error {
 			p := d.compile()
 			if file.found && !looksLikePlan(d.file, p.plan.Root) {
 				return nil
 			}
 			judged = true
-			p.analyze()
-			total = added(total, p.found)
-			for _, finding := range p.found {
-				worst = max(worst, int(finding.Severity))
-			}
-			return c.show(p.found, format)
+			return r.judge(p)
 		})
 		if err != nil {
 			return err
 		}
 		if judged || !file.found {
-			total.Files++
+			r.total.Files++
 		}
 	}
-	if total.Files == 0 {
-		return troubled("there is no plan in %q", args[0]).advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
+	if r.total.Files == 0 {
+		return troubled("there is no plan in %q", o.args[0]).advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}
-	if format == "json" {
-		err = total.JSON(c.out)
-	} else {
-		err = total.Text(c.out, textOptions(c.out))
+	return r.end()
+}
+
+// A reporter writes findings as they are made, and in the end what they come to.
+type reporter struct {
+	*cli
+	checking
+	total    diag.Summary
+	maturity analyzer.Maturity // of the least mature plan
+	plans    int
+	worst    int             // the highest severity that was shown, or -1
+	told     map[string]bool // what was said about catalogues
+	configs  []*configuration
+	report   diag.Report // for the one format that is written in the end
+}
+
+// judge analyses a plan and shows what was found.
+func (r *reporter) judge(p compiled) error {
+	config := p.config
+	if !config.told {
+		config.told = true
+		r.configs = append(r.configs, config)
+		if err := r.show(config.found); err != nil {
+			return err
+		}
 	}
-	if err == nil && worst >= int(threshold) {
+	j := analyzer.Judge(p.plan, p.found, config.analysis)
+	config.checked[config.path(p.file.Name)] = true
+	for _, ignore := range j.Used {
+		config.used[ignore] = true
+	}
+	if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
+		r.maturity = j.Maturity
+	}
+	r.report.Silenced = append(r.report.Silenced, j.Silenced...)
+	return r.show(r.once(j.Findings, p.options.Catalogues))
+}
+
+// once leaves out what was said before about a file that many plans take in.
+func (r *reporter) once(found []diag.Diagnostic, shared []*source.File) []diag.Diagnostic {
+	var left []diag.Diagnostic
+	for _, d := range found {
+		for _, file := range shared {
+			if d.Span.File == file {
+				key := fmt.Sprintf("%s\x00%s\x00%d\x00%s", d.Rule.Code, file.Name, d.Span.Start, d.Message)
+				if r.told[key] {
+					d.Rule = nil
+				}
+				r.told[key] = true
+				break
+			}
+		}
+		if d.Rule != nil {
+			left = append(left, d)
+		}
+	}
+	return left
+}
+
+func (r *reporter) show(found []diag.Diagnostic) error {
+	more := diag.Summarize(0, found)
+	r.total.Errors += more.Errors
+	r.total.Warnings += more.Warnings
+	r.total.Infos += more.Infos
+	for _, d := range found {
+		r.worst = max(r.worst, int(d.Severity))
+	}
+	switch r.format {
+	case "json":
+		return diag.JSON(r.out, found)
+	case "sarif":
+		r.report.Findings = append(r.report.Findings, found...)
+		return nil
+	case "github":
+		return diag.GitHub(r.out, found)
+	}
+	o := textOptions(r.out)
+	o.Evidence = r.evidence
+	return diag.Text(r.out, found, o)
+}
+
+// end closes the report.
+func (r *reporter) end() error {
+	var folders []string
+	for _, arg := range r.args {
+		if info, err := os.Stat(arg); err == nil && info.IsDir() {
+			folders = append(folders, arg)
+		}
+	}
+	for _, config := range r.configs {
+		if err := r.show(config.useless(folders)); err != nil {
+			return err
+		}
+	}
+	r.total.Maturity = r.maturity.String()
+	var err error
+	switch r.format {
+	case "json":
+		err = r.total.JSON(r.out)
+	case "sarif":
+		r.report.Version, r.report.Page = version(), analyzer.Page
+		err = diag.SARIF(r.out, r.report)
+	default:
+		err = r.total.Text(r.out, textOptions(r.out))
+	}
+	if err == nil && r.worst >= int(r.threshold) {
 		return ending(statusFound)
 	}
 	return err
-}
-
-func added(total diag.Summary, found []diag.Diagnostic) diag.Summary {
-	more := diag.Summarize(0, found)
-	total.Errors += more.Errors
-	total.Warnings += more.Warnings
-	total.Infos += more.Infos
-	return total
 }
 
 // show writes findings to standard output (S19.1).
@@ -108,8 +216,24 @@ type compiled struct {
 	verified *analyzer.Verified // nil when there are errors, or before analyze
 }
 
+// analyze judges a plan that something is to be done with. The errors that keep
+// it from being run are among the findings, silenced or not, and so are those of
+// the configuration that its tools come from.
 func (p *compiled) analyze() {
-	p.verified, p.found = analyzer.Analyze(p.plan, p.found, analyzer.Config{})
+	j := analyzer.Judge(p.plan, p.found, p.config.analysis)
+	p.verified, p.found = j.Verified, j.Findings
+	if len(j.Errors) > 0 {
+		for _, d := range j.Findings {
+			if d.Severity < diag.Error {
+				j.Errors = append(j.Errors, d)
+			}
+		}
+		p.found = j.Errors
+	}
+	if diag.HasErrors(p.config.found) {
+		p.verified, p.found = nil, append(p.found, p.config.found...)
+	}
+	diag.Sort(p.found)
 }
 
 // prepared reads, compiles and analyzes the one plan that a command works on.

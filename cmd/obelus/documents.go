@@ -20,10 +20,13 @@ type reading struct {
 	root       string
 	activities []string
 	limits     source.Limits
+	config     string // the configuration's file; "" looks for one
+	strict     bool   // report what the base protocol doesn't have
+
+	configurations map[string]*configuration // by file, as they were met
 }
 
 // addReading gives a command the flags that say how plans are read.
-
 func addReading(cmd *cobra.Command) *reading {
 	r := &reading{limits: source.DefaultLimits()}
 	flags := cmd.Flags()
@@ -32,6 +35,8 @@ func addReading(cmd *cobra.Command) *reading {
 	_ = cmd.MarkFlagDirname("root")
 	flags.StringArrayVar(&r.activities, "activities", nil, "a file of activities that are taken before the plan's own; may be given several times")
 	stands(cmd, "activities", "FILE")
+	flags.StringVar(&r.config, "config", "", "the configuration; by default the nearest obelus.yaml in the workspace or above it")
+	stands(cmd, "config", "FILE")
 	addLimits(cmd, &r.limits)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
@@ -45,6 +50,7 @@ type document struct {
 	file    *source.File
 	options compiler.Options
 	dir     string // the workspace root
+	config  *configuration
 }
 
 func (d document) compile() compiled {
@@ -76,19 +82,29 @@ func (r *reading) read(c *cli, name string, each func(document) error) error {
 	if err != nil {
 		return err
 	}
+	return r.split(c, name, text, each)
+}
+
+// split hands on every document of a text that stands under a file's name.
+func (r *reading) split(c *cli, name string, text []byte, each func(document) error) error {
 	options, dir, err := r.options(c, name)
 	if err != nil {
 		return err
 	}
+	config, err := r.configured(c, dir)
+	if err != nil {
+		return err
+	}
+	options.Catalogues = config.catalogues
 	if isLines(name) {
 		for file := range source.Lines(name, text) {
-			if err := each(document{file, options, dir}); err != nil {
+			if err := each(document{file, options, dir, config}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return each(document{source.NewFile(name, text), options, dir})
+	return each(document{source.NewFile(name, text), options, dir, config})
 }
 
 func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".jsonl") }

@@ -152,7 +152,7 @@ func (p compiled) located() map[string]*compiler.Activity {
 	all := make(map[string]*compiler.Activity, len(p.plan.Activities))
 	for name, a := range p.plan.Activities {
 		there := *a
-		overlay := a.Node != nil && slices.Contains(p.options.Activities, a.Node.File)
+		overlay := a.Node != nil && (slices.Contains(p.options.Activities, a.Node.File) || slices.Contains(p.options.Catalogues, a.Node.File))
 		if !overlay {
 			there.Dir = filepath.Join(p.dir, filepath.FromSlash(a.Dir))
 		}

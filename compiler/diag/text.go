@@ -17,6 +17,9 @@ import (
 type TextOptions struct {
 	Color bool // terminal colours
 	Width int  // columns of a line; 0 is 100, and fewer than 40 count as 40
+
+	// Evidence shows the witness of each finding that has one.
+	Evidence bool
 }
 
 // maxPlaces bounds the related places that a person is shown of one finding;
@@ -40,17 +43,18 @@ func Text(w io.Writer, findings []Diagnostic, o TextOptions) error {
 // A printer lays out findings. A failed write is remembered by out and told by
 // its Flush.
 type printer struct {
-	out    *bufio.Writer
-	color  bool
-	width  int
-	gutter int // columns of the line numbers of the finding at hand
+	out     *bufio.Writer
+	explain bool // show evidence
+	color   bool
+	width   int
+	gutter  int // columns of the line numbers of the finding at hand
 }
 
 func newPrinter(w io.Writer, o TextOptions) *printer {
 	if o.Width == 0 {
 		o.Width = 100
 	}
-	return &printer{out: bufio.NewWriter(w), color: o.Color, width: max(40, o.Width)}
+	return &printer{out: bufio.NewWriter(w), explain: o.Evidence, color: o.Color, width: max(40, o.Width)}
 }
 
 // style is an SGR parameter.
@@ -121,6 +125,9 @@ func (p *printer) finding(d *Diagnostic) {
 		} else {
 			p.remark(green, "fix", Escape(f.Message))
 		}
+	}
+	if p.explain {
+		p.evidence(d.Witness)
 	}
 	p.line("")
 }

@@ -1,0 +1,33 @@
+package compiler
+
+import (
+	"path"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// catalogue adds a file of definitions that the configuration gives to every
+// document: as an import that comes before all others, except that it stands
+// outside the workspace's own files and so imports nothing itself.
+func (c *compilation) catalogue(file *source.File) {
+	root := c.parse(file)
+	if root == nil || root.Kind == source.Null {
+		return
+	}
+	ignore := func(source.Field) {}
+	c.fields(root, "a catalogue of tools", map[string]func(source.Field){
+		"tools": ignore, "activities": ignore, "schemas": ignore, "description": ignore,
+	})
+	if root.Kind != source.Object {
+		return
+	}
+	dir := path.Dir(file.Name)
+	c.namedSchemas(root)
+	if tools := root.Get("tools"); tools != nil {
+		c.declares = true
+		c.collectTools(tools, dir)
+	}
+	if activities := root.Get("activities"); activities != nil {
+		c.collectActivities(activities, dir)
+	}
+}
