@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -100,6 +102,12 @@ func TestAgreesWithTheOrdinaryValidator(t *testing.T) {
 	}
 }
 
+// watch ends the test when what it watches doesn't end by itself.
+func watch(inputs ...string) (stop func()) {
+	timer := time.AfterFunc(10*time.Second, func() { panic(fmt.Sprintf("no end in sight: %q", inputs)) })
+	return func() { timer.Stop() }
+}
+
 // FuzzSchema reads any text as a schema and any as a value.
 func FuzzSchema(f *testing.F) {
 	for _, seed := range [][2]string{
@@ -118,6 +126,7 @@ func FuzzSchema(f *testing.F) {
 		if json.Unmarshal([]byte(text), &raw) != nil || json.Unmarshal([]byte(value), &v) != nil {
 			return
 		}
+		defer watch(text, value)()
 		s := New(raw, Options{})
 		if err := s.Compile(); err != nil {
 			if bad := err.(*SchemaError); bad.Message == "" {
@@ -134,11 +143,11 @@ func FuzzSchema(f *testing.F) {
 		if made, ok := s.Sample(rand.New(rand.NewPCG(1, 2))); ok && !s.Accepts(made) {
 			t.Errorf("made up %v", made)
 		}
-		library, err := s.Ordinary()
+		theirs, err := s.Ordinary()
 		if err != nil {
 			return // it refuses some texts that are sound, such as an id that isn't a URL
 		}
-		if want := library.Validate(v) == nil; got != want {
+		if want := theirs.Validate(v) == nil; got != want {
 			t.Errorf("accepts: ours %v, ordinarily %v", got, want)
 		}
 	})

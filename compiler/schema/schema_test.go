@@ -295,3 +295,17 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// S18: making up a word ends, also where repetitions multiply.
+func TestSampleOfNestedRepetitions(t *testing.T) {
+	nested := strings.Repeat("(", 60) + "a?" + strings.Repeat(")*", 60)
+	for _, text := range []string{nested, nested + "b", "^" + nested + "$"} {
+		s := New(map[string]any{"type": "string", "pattern": text}, Options{})
+		if err := s.Compile(); err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := s.Sample(rand.New(rand.NewPCG(1, 1))); !ok || KindOf(v) != String {
+			t.Errorf("%s: %v %v", text, v, ok)
+		}
+	}
+}

@@ -16,6 +16,7 @@ func (m *sampler) matching(patterns []*pattern, low, high int) any {
 	parsed = parsed.Simplify()
 	for try := range 16 {
 		var b strings.Builder
+		m.budget += 500
 		m.word(&b, parsed, try%4, 0)
 		s := b.String()
 		// What isn't anchored may be longer than the pattern.
@@ -40,7 +41,8 @@ func (m *sampler) matching(patterns []*pattern, low, high int) any {
 // word writes a word of a regular expression, its repetitions up to extra more
 // often than they must be.
 func (m *sampler) word(b *strings.Builder, re *syntax.Regexp, extra, depth int) {
-	if b.Len() > 1<<12 || depth > 200 {
+	// Repetitions of what may be empty multiply without writing anything.
+	if m.budget--; b.Len() > 1<<12 || depth > 200 || m.budget < 0 {
 		return
 	}
 	repeat := func(low, high int) {
