@@ -44,9 +44,11 @@ var rules = []Rule{
 	{diag.LookalikeRef, bareReferences},
 	{diag.UnusedOutput, unusedOutputs},
 	{diag.UnusedInput, unusedInputs},
+	{diag.BooleanFallback, booleanFallbacks},
 	{diag.LateWriter, lateWriters},
 	{diag.Cycle, cycles},
 	{diag.DuplicateID, nil},
+	{diag.RedundantCall, redundantCalls},
 	{diag.UnknownCall, nil},
 	{diag.WriteConflict, writeConflicts},
 	{diag.LostWrite, lostWrites},
@@ -57,13 +59,21 @@ var rules = []Rule{
 	{diag.MissingParameter, missingParameters},
 	{diag.UnknownParameter, unknownParameters},
 	{diag.BadParameter, badParameters},
+	{diag.FlowMismatch, flowMismatches},
+	{diag.FlowMayMismatch, flowMayMismatches},
+	{diag.ForbiddenOutputPath, forbiddenOutputPaths},
+	{diag.StateMismatch, stateMismatches},
 	{diag.BadSchema, nil},
 	{diag.ExpressionType, expressionTypes},
+	{diag.BadMethod, badMethods},
+	{diag.OutputMismatch, outputMismatches},
 	{diag.UnknownField, unknownFields},
 	{diag.NoActivity, nil},
 	{diag.Latent, latentTools},
+	{diag.UnsafeRetry, unsafeRetries},
 	{diag.UnusedDefinition, unusedDefinitions},
 	{diag.UselessSilencer, nil},
+	{diag.NotFullyAnalysed, nil},
 	{diag.ToolsNotJudged, toolsNotJudged},
 	{diag.Extension, extensions},
 }
@@ -124,6 +134,7 @@ type Pass struct {
 	fields     map[field]schema.Place
 	parameters map[*compiler.Tool]*parameters
 	toolNames  *compiler.Suggester
+	flows      *flowTable
 
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.

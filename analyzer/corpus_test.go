@@ -265,7 +265,7 @@ func mutants(t *testing.T, document []byte) []mutant {
 	if key == "_when" {
 		put(list[writer], []any{key}, back+" != null")
 	}
-	return append(all, mutant{name: "closed cycle", code: "OB301", document: d, call: writer, at: []any{key}, length: len(back)})
+	return append(all, mutant{name: "closed cycle", code: "OB301", document: d, call: writer, at: []any{key}, length: len(back), others: []string{"OB505"}})
 }
 
 // parameter is the first parameter of a call, or _when when it has none.
@@ -387,7 +387,8 @@ var codesOf = map[string][]string{
 	"unknown_tool":          {"OB501"},
 	"missing_required":      {"OB502"},
 	"unknown_param":         {"OB503"},
-	"literal_type_mismatch": {"OB504"},
+	"literal_type_mismatch": {"OB504", "OB505"},
+	"ref_type_mismatch":     {"OB505", "OB506"},
 	"unknown_output_field":  {"OB513"},
 }
 

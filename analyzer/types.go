@@ -18,7 +18,7 @@ func expressionTypes(p *Pass) {
 		if t.Expr.Plain() && !when {
 			return
 		}
-		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(&p.Plan.Reads[t.Reads[i]]) })
+		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
 		if err != nil {
 			f := p.report(t.Node.Within(err.Start, err.End), "%s", err.Message).of(call)
 			if f.Help = err.Help; f.Help == "" {
@@ -36,56 +36,6 @@ func expressionTypes(p *Pass) {
 // maxWriters bounds how many writers of one read are looked at for its type; of
 // a value with more nothing is concluded.
 const maxWriters = 16
-
-// typeOf is what is known of the value of a read; nil is nothing.
-func (p *Pass) typeOf(r *compiler.Read) *expression.Type {
-	plan := p.Plan
-	path := plan.Paths.Segments(r.Path)
-	if len(path) < 2 {
-		return nil
-	}
-	switch path[0].Key {
-	case "input":
-		if plan.InputSchema != nil {
-			return typeOfSchema(plan.InputSchema.At(compiler.SchemaPath(path[1:])).Schema, typeDepth)
-		}
-		if value, ok := compiler.Walk(plan.Input, path[1:]); ok && len(plan.Instances) == 0 {
-			return typeOfValue(value, typeDepth)
-		}
-	case "state":
-		if t, ok := p.writtenType(r, path); ok {
-			return t
-		}
-		if plan.StateSchema != nil {
-			return typeOfSchema(plan.StateSchema.At(compiler.SchemaPath(path[1:])).Schema, typeDepth)
-		}
-	}
-	return nil
-}
-
-// writtenType joins what the initial state holds and what the bound calls write
-// where a read looks. It is false when any of them isn't known.
-func (p *Pass) writtenType(r *compiler.Read, path []expression.Segment) (*expression.Type, bool) {
-	if len(r.Writers) == 0 || len(r.Writers) > maxWriters || len(p.Plan.Instances) > 0 {
-		return nil, false
-	}
-	var all []*expression.Type
-	if _, held := compiler.Walk(p.Plan.State, path[1:]); held {
-		return nil, false // what stands there may be merged with, or replaced at run time
-	}
-	known := p.origins(r, func(s origin) bool {
-		if s.failure || s.call.Method != compiler.Set || s.below || s.call.Tool == nil || s.call.Tool.Output == nil {
-			return false
-		}
-		at := p.inOutput(s.call.Tool, s.rest)
-		all = append(all, typeOfSchema(at.Schema, typeDepth))
-		return at.Possible
-	})
-	if !known || len(all) == 0 {
-		return nil, false
-	}
-	return join(all), true
-}
 
 // An origin is one output path of a call that a read is bound to.
 type origin struct {
@@ -129,6 +79,15 @@ const (
 	maxFields = 200 // names of an object that a type tells of
 )
 
+// kindPairs are the kinds as schemas and as expressions tell them apart.
+var kindPairs = []struct {
+	from schema.Kinds
+	to   expression.KindSet
+}{
+	{schema.Null, expression.Null}, {schema.Boolean, expression.Bool}, {schema.Number, expression.Number},
+	{schema.String, expression.String}, {schema.Array, expression.Array}, {schema.Object, expression.Object},
+}
+
 // typeOfSchema is the type of what a schema accepts.
 func typeOfSchema(s *schema.Schema, depth int) *expression.Type {
 	kinds := s.Kinds()
@@ -136,13 +95,7 @@ func typeOfSchema(s *schema.Schema, depth int) *expression.Type {
 		return nil
 	}
 	t := &expression.Type{Open: true}
-	for _, k := range []struct {
-		from schema.Kinds
-		to   expression.KindSet
-	}{
-		{schema.Null, expression.Null}, {schema.Boolean, expression.Bool}, {schema.Number, expression.Number},
-		{schema.String, expression.String}, {schema.Array, expression.Array}, {schema.Object, expression.Object},
-	} {
+	for _, k := range kindPairs {
 		if kinds&k.from != 0 {
 			t.Kinds |= k.to
 		}

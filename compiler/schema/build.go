@@ -113,3 +113,87 @@ func anyOfStrings(list []string) []any {
 	}
 	return out
 }
+
+// AsDeclared is the schema less what it only leaves open: a property that it
+// names is there, required or not, and where it names some and doesn't speak of
+// others, there are no others. It accepts nothing that the schema doesn't, and is
+// what a schema means when its author describes what a tool gives (S7.1).
+func (s *Schema) AsDeclared() *Schema {
+	n := s.ready()
+	shaped := n.shape(maxShape, map[*node]bool{})
+	if shaped.verdict == always {
+		return s
+	}
+	return of(both([]*node{n, shaped}))
+}
+
+// maxShape is how many levels of a schema are taken as declared.
+const maxShape = 8
+
+// shape is what taking a node as declared adds to it.
+func (n *node) shape(depth int, above map[*node]bool) *node {
+	if depth == 0 || above[n] || n.verdict != depends {
+		return everything
+	}
+	above[n] = true
+	defer delete(above, n)
+	var parts []*node
+	if n.ref != nil {
+		parts = append(parts, n.ref.shape(depth, above))
+	}
+	for _, x := range n.allOf {
+		parts = append(parts, x.required(depth, above))
+	}
+	for _, list := range [][]*node{n.anyOf, n.oneOf} {
+		if list == nil {
+			continue
+		}
+		var options []*node
+		for _, x := range list {
+			options = append(options, both([]*node{x, x.shape(depth-1, above)}))
+		}
+		parts = append(parts, union(options))
+	}
+	alone := n.ref == nil && n.allOf == nil && n.anyOf == nil && n.oneOf == nil && n.cond == nil && n.dynamic == nil
+	if n.objects != nil {
+		parts = append(parts, n.objects.shape(depth-1, above, alone))
+	}
+	if a := n.arrays; a != nil && a.rest != nil && len(a.prefix) == 0 {
+		if item := a.rest.shape(depth-1, above); item.verdict != always {
+			parts = append(parts, &node{unit: loose, kinds: Anything,
+				arrays: &arrayRules{max: maxCount, least: 1, most: maxCount, rest: item, restKeyword: "items", evaluates: true}})
+		}
+	}
+	return both(parts)
+}
+
+// required is the shape of a part of an allOf, whose siblings may name more.
+func (n *node) required(depth int, above map[*node]bool) *node {
+	if n.objects == nil || n.verdict != depends {
+		return everything
+	}
+	return n.objects.shape(depth-1, above, false)
+}
+
+func (o *objectRules) shape(depth int, above map[*node]bool, alone bool) *node {
+	if len(o.names) == 0 {
+		return everything
+	}
+	declared := &objectRules{max: maxCount, properties: map[string]*node{}, names: o.names}
+	for _, name := range o.names {
+		p := o.properties[name]
+		declared.properties[name] = p.shape(depth, above)
+		if p.verdict != never {
+			declared.required = append(declared.required, name)
+		}
+	}
+	if alone && o.additional == nil && o.unevaluated == nil && o.patterns == nil && len(o.required) <= len(o.names) {
+		declared.additional = nothing
+		for _, name := range o.required {
+			if o.properties[name] == nil {
+				declared.additional = nil // it asks for more than it names
+			}
+		}
+	}
+	return &node{unit: loose, kinds: Anything, objects: declared}
+}

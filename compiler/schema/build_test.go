@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"testing"
 )
@@ -58,5 +59,57 @@ func TestBuiltSchemas(t *testing.T) {
 	}
 	if at := object.At([]Step{Key("n")}); !at.Required || !at.Named || at.Schema.Kinds() != Integer {
 		t.Errorf("the projection is %+v", at)
+	}
+}
+
+// S7.1: what a schema names counts as there, and it alone, where nothing is said
+// of the rest.
+func TestAsDeclared(t *testing.T) {
+	parse := func(text string) *Schema {
+		var raw any
+		if err := json.Unmarshal([]byte(text), &raw); err != nil {
+			t.Fatal(err)
+		}
+		return New(raw, Options{})
+	}
+	for _, c := range []struct {
+		schema           string
+		accepts, refuses string
+	}{
+		{`{"type":"object","properties":{"a":{},"b":{"type":"object","properties":{"c":{}}}}}`,
+			`[{"a":1,"b":{"c":1}}]`, `[{"a":1},{},{"a":1,"b":{}},{"a":1,"b":{"c":1},"x":1}]`},
+		{`{"properties":{"a":{}},"additionalProperties":true}`, `[{"a":1},{"a":1,"b":1},"x"]`, `[{}]`},
+		{`{"type":"array","items":{"$ref":"#/$defs/i"},"$defs":{"i":{"properties":{"a":{}}}}}`, `[[],[{"a":1}],[1]]`, `[[{}],[{"a":1,"b":1}]]`},
+		{`{"anyOf":[{"properties":{"a":{}},"type":"object"},{"type":"string"}]}`, `[{"a":1},"x"]`, `[{},{"b":1}]`},
+		{`{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`, `[{"a":1,"b":1}]`, `[{"a":1},{"b":1}]`},
+		{`{"type":"object"}`, `[{},{"a":1}]`, `[1]`},
+		{`{"required":["z"],"properties":{"a":{}}}`, `[{"a":1,"z":1}]`, `[{"a":1}]`},
+		{`{"properties":{"a":false,"b":{}}}`, `[{"b":1}]`, `[{"a":1,"b":1}]`},
+		{`{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"next":{"$ref":"#/$defs/t"},"v":{}}}}}`, `[{"v":1,"next":{}}]`, `[{"v":1}]`},
+		{`true`, `[1,{}]`, `[]`},
+	} {
+		s := parse(c.schema)
+		declared := s.AsDeclared()
+		ordinary, err := declared.Ordinary()
+		if err != nil {
+			t.Fatalf("%s: %v", c.schema, err)
+		}
+		var accepts, refuses []any
+		if json.Unmarshal([]byte(c.accepts), &accepts) != nil || json.Unmarshal([]byte(c.refuses), &refuses) != nil {
+			t.Fatalf("%s: the values can't be read", c.schema)
+		}
+		for _, v := range accepts {
+			if !declared.Accepts(v) || ordinary.Validate(v) != nil {
+				t.Errorf("%s: %v isn't accepted", c.schema, v)
+			}
+		}
+		for _, v := range refuses {
+			if declared.Accepts(v) || ordinary.Validate(v) == nil {
+				t.Errorf("%s: %v isn't refused", c.schema, v)
+			}
+		}
+		if v := Contains(declared, s, Budget{}); v.Relation != Fits {
+			t.Errorf("%s: taken as declared it accepts more: %+v", c.schema, v)
+		}
 	}
 }

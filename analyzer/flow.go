@@ -1,0 +1,513 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A flow is one way in which a value may come to where it is read, and what is
+// known of it before there is one. What a read or an expression may give is a
+// list of flows, of which a run takes one; an empty list says that nothing is
+// known, as a flow without a schema does.
+type flow struct {
+	schema *schema.Schema // accepts every value that may come; nil when nothing is known
+	// loose: the schema may accept more than can come, so that only what holds for
+	// all of its values can be concluded.
+	loose bool
+	// rare: it may come, and isn't what the plan is about: a failure record, the
+	// result of a call that another one may exclude. It keeps a mismatch from being
+	// certain and never makes one.
+	rare bool
+	// sample: the schema is one value that the document gives; another run may
+	// have another, such as like describes.
+	sample bool
+	like   *schema.Schema
+
+	at   source.Span // the reference or operand that reads it
+	name string      // what to call it: the reference's text
+	from origin      // the writer; its call is nil for what no call writes
+	said []remark    // where the plan says what it is
+}
+
+// A remark is a related place with words of its own.
+type remark struct {
+	at   source.Span
+	says string
+}
+
+var unknown = []flow{{}}
+
+// A flowTable keeps what was worked out of the flows of one plan.
+type flowTable struct {
+	reads      map[int][]flow
+	types      map[int]*expression.Type
+	state      map[compiler.PathID]schema.Place
+	fields     map[resultPlace]schema.Place
+	meets      map[[2]*schema.Schema]*schema.Schema
+	bare       map[*schema.Schema]*schema.Schema // less null
+	declared   map[*schema.Schema]*schema.Schema // as declared
+	verdicts   map[[2]*schema.Schema]schema.Verdict
+	likes      map[*expression.Type]*schema.Schema
+	judgements []judgement
+	judged     bool
+	cutShort   bool // the question at hand took more work than there is
+	steps      int  // of reasoning that may still be done
+}
+
+// maxReasoning bounds the reasoning about all flows of a plan, in steps of
+// containment: about a second's worth.
+const maxReasoning = 400_000
+
+func (p *Pass) flowing() *flowTable {
+	if p.flows == nil {
+		p.flows = &flowTable{
+			reads: map[int][]flow{}, types: map[int]*expression.Type{}, state: map[compiler.PathID]schema.Place{}, fields: map[resultPlace]schema.Place{},
+			meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{}, declared: map[*schema.Schema]*schema.Schema{},
+			verdicts: map[[2]*schema.Schema]schema.Verdict{}, likes: map[*expression.Type]*schema.Schema{}, steps: maxReasoning,
+		}
+	}
+	return p.flows
+}
+
+// flowsOfRead are the flows into one read: what its bound writers give and, where
+// it can still be seen, what is there from the start.
+func (p *Pass) flowsOfRead(index int) []flow {
+	t := p.flowing()
+	if known, ok := t.reads[index]; ok {
+		return known
+	}
+	r := &p.Plan.Reads[index]
+	flows := p.flowsInto(r)
+	for i := range flows {
+		flows[i].at, flows[i].name = r.Span(), r.Ref.String()
+	}
+	t.reads[index] = flows
+	return flows
+}
+
+func (p *Pass) flowsInto(r *compiler.Read) []flow {
+	if r.Path == compiler.RootPath {
+		return []flow{{}}
+	}
+	path := p.Plan.Paths.Segments(r.Path)
+	switch path[0].Key {
+	case "input":
+		if p.gaps.input {
+			return []flow{{}}
+		}
+		return []flow{p.given(r, path)}
+	case "state", "data":
+		if p.gaps.state || p.gaps.writes || p.gaps.order || len(path) < 2 {
+			return []flow{{}}
+		}
+		if len(r.Writers) == 0 {
+			return []flow{p.given(r, path)}
+		}
+		return p.flowsFromCalls(r, path)
+	}
+	return []flow{{}} // errors and advice come with a run
+}
+
+// given is what the document itself says of a path: its schema, or else its
+// value, which stands for values like it. A null or an empty text is a blank to
+// be filled in.
+func (p *Pass) given(r *compiler.Read, path []expression.Segment) flow {
+	key, s, whole := "inputSchema", p.Plan.InputSchema, p.Plan.Input
+	switch path[0].Key {
+	case "state":
+		key, s, whole = "stateSchema", p.Plan.StateSchema, p.Plan.State
+	case "data":
+		key, s, whole = "", nil, anyMap(p.Plan.Data)
+	}
+	if s != nil {
+		at := s.At(compiler.SchemaPath(path[1:]))
+		if !at.Possible || at.Schema == nil {
+			return flow{}
+		}
+		return flow{schema: at.Schema, said: p.documentPlace(key, path[1:])}
+	}
+	value, ok := compiler.Walk(whole, path[1:])
+	if !ok || value == nil || value == "" || len(p.Plan.Instances) > 0 {
+		return flow{}
+	}
+	node := p.Plan.Root.Get(path[0].Key)
+	for _, s := range path[1:] {
+		node = stepNode(node, s)
+	}
+	f := flow{schema: schema.Const(value), sample: true, like: p.likeness(typeOfValue(value, typeDepth))}
+	if node != nil {
+		f.said = []remark{{headOf(node.Span()), "the value is given here"}}
+	}
+	return f
+}
+
+func stepNode(n *source.Node, s expression.Segment) *source.Node {
+	if n == nil || !s.IsIndex {
+		return n.Get(s.Key)
+	}
+	if s.Index < len(n.Items) {
+		return n.Items[s.Index]
+	}
+	return nil
+}
+
+// documentPlace is where a schema of the document describes a path.
+func (p *Pass) documentPlace(key string, path []expression.Segment) []remark {
+	if p.Plan.Root.Kind != source.Object || key == "" {
+		return nil
+	}
+	if n := describing(p.Plan.Root.Get(key), path); n != nil {
+		return []remark{{headOf(n.Span()), "the " + map[string]string{"inputSchema": "input", "stateSchema": "state"}[key] + "'s schema describes it here"}}
+	}
+	return nil
+}
+
+// describing is the part of a schema's text that describes a path, as far as
+// properties and items lead to it.
+func describing(n *source.Node, path []expression.Segment) *source.Node {
+	for _, s := range path {
+		next := n.Get("properties").Get(s.Key)
+		if s.IsIndex {
+			next = n.Get("items")
+		}
+		if next == nil || next.Kind != source.Object {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
+// flowsFromCalls are the flows into a read that calls write for.
+func (p *Pass) flowsFromCalls(r *compiler.Read, path []expression.Segment) []flow {
+	if len(r.Writers) > maxWriters {
+		return []flow{{}}
+	}
+	var all []origin
+	p.origins(r, func(o origin) bool { all = append(all, o); return true })
+	seen := slices.DeleteFunc(slices.Clone(all), func(o origin) bool {
+		return slices.ContainsFunc(all, func(later origin) bool { return p.covers(later, o) })
+	})
+	var flows []flow
+	if !slices.ContainsFunc(seen, p.always) {
+		flows = p.fromTheStart(r, path)
+	}
+	if plain := !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != compiler.Set }); !plain {
+		return append(flows, p.composed(r, path, seen, len(flows) > 0))
+	}
+	for _, o := range seen {
+		flows = append(flows, p.results(r, o, len(seen) > 1)...)
+	}
+	if len(flows) == 0 {
+		return []flow{{}} // nothing can be there, which other rules tell
+	}
+	return flows
+}
+
+// covers tells whether a read that sees one write never sees another: a later
+// call that waits for it sets the whole of what is read, whenever the earlier
+// one runs.
+func (p *Pass) covers(later, earlier origin) bool {
+	if later.call == earlier.call || later.below || !sets(later.call) || p.Plan.Writes == compiler.Once {
+		return false
+	}
+	_, waits := slices.BinarySearch(later.call.Waits, int32(earlier.call.Index))
+	return waits && p.alwaysWith(later.call, earlier.call)
+}
+
+// always tells whether a write happens in every run in which nothing fails, and
+// covers all that is read.
+func (p *Pass) always(o origin) bool {
+	c := &p.conditions()[o.call.Index]
+	return !o.below && sets(o.call) && !c.when && !c.unsure && len(c.branches) == 0
+}
+
+// fromTheStart is what may stand at a path before any call writes it.
+func (p *Pass) fromTheStart(r *compiler.Read, path []expression.Segment) []flow {
+	held := func(value any) bool { _, ok := compiler.Walk(value, path[1:]); return ok }
+	initial := p.Plan.State
+	if path[0].Key == "data" {
+		initial = anyMap(p.Plan.Data)
+	}
+	if !r.Start && !held(initial) && !slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.State) }) {
+		return nil
+	}
+	f := p.given(r, path)
+	f.rare = true
+	return []flow{f}
+}
+
+// results are the flows from one write that sets what is read, or something
+// above it.
+func (p *Pass) results(r *compiler.Read, o origin, several bool) []flow {
+	declared := p.stateAt(r.Path)
+	rare := o.failure || several && r.Call >= 0 && (p.mayBeApart(r.Call, o.call.Index) || o.call.Instance != p.Plan.Calls[r.Call].Instance)
+	var flows []flow
+	add := func(s *schema.Schema, said []remark) {
+		f := flow{schema: p.meet(s, declared.Schema), rare: rare, from: o, said: said}
+		if o.path.Node != nil {
+			f.said = append(f.said, remark{o.path.Span(), quote(o.call.Name) + " writes it here"})
+		}
+		flows = append(flows, f)
+	}
+	if o.failure {
+		if at := failureRecord.At(compiler.SchemaPath(o.rest)); at.Possible {
+			add(at.Schema, nil)
+		}
+	}
+	switch {
+	case o.call.Produced != nil:
+		if value, ok := compiler.Walk(o.call.Produced.Value(), o.rest); ok {
+			add(schema.Const(value), []remark{{headOf(o.call.Produced.Span()), "the result is given here"}})
+		}
+	case o.call.Tool == nil || o.call.Tool.Output == nil:
+		add(nil, p.documentPlace("stateSchema", p.Plan.Paths.Segments(r.Path)[1:]))
+	default:
+		if at := p.inResultAt(o.call.Tool, o.rest); at.Possible {
+			add(at.Schema, outputPlace(o.call.Tool, o.rest))
+		}
+	}
+	return flows
+}
+
+// failureRecord is what a failure route holds (S9.2).
+var failureRecord = schema.ObjectOf(map[string]*schema.Schema{
+	"code": schema.OfKinds(schema.String), "message": schema.OfKinds(schema.String), "details": nil,
+}, []string{"code", "message"})
+
+// mayBeApart tells whether two calls might never both run.
+func (p *Pass) mayBeApart(a, b int) bool {
+	all := p.conditions()
+	return mayExclude(&all[a], &all[b])
+}
+
+// outputPlace is where a tool's _output describes a part of its result.
+func outputPlace(tool *compiler.Tool, rest []expression.Segment) []remark {
+	if tool.OutputNode == nil {
+		return nil
+	}
+	return []remark{{headOf(describing(tool.OutputNode, rest).Span()), "the result of " + quote(tool.Name) + " is described here"}}
+}
+
+// inResultAt is what a tool's _output says of a part of its result, one and the
+// same schema whenever it is asked.
+func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema.Place {
+	if len(rest) == 1 {
+		return p.inOutput(tool, rest)
+	}
+	t := p.flowing()
+	key := resultPlace{tool, expression.Reference{Path: rest}.String()}
+	at, ok := t.fields[key]
+	if !ok {
+		if at = (schema.Place{Schema: tool.Output, Possible: true}); len(rest) > 0 {
+			at = tool.Output.At(compiler.SchemaPath(rest))
+		}
+		t.fields[key] = at
+	}
+	return at
+}
+
+// stateAt is what the state schema says of a path: a value that it rejects is
+// never written there (S5.2).
+func (p *Pass) stateAt(id compiler.PathID) schema.Place {
+	if p.Plan.StateSchema == nil || p.gaps.state || p.Plan.Paths.Kind(id) != "state" {
+		return schema.Place{Possible: true}
+	}
+	t := p.flowing()
+	at, ok := t.state[id]
+	if !ok {
+		if at = p.Plan.StateSchema.At(compiler.SchemaPath(p.Plan.Paths.Segments(id)[1:])); !at.Possible {
+			at = schema.Place{Possible: true} // which is a finding of its own
+		}
+		t.state[id] = at
+	}
+	return at
+}
+
+// composed is what several writes make together: parts written below what is
+// read, values pushed onto a list. Where that isn't modelled the state schema
+// still holds.
+func (p *Pass) composed(r *compiler.Read, path []expression.Segment, seen []origin, base bool) flow {
+	declared := p.stateAt(r.Path)
+	rest := flow{schema: declared.Schema, loose: true, said: p.documentPlace("stateSchema", path[1:])}
+	if base || len(seen) == 0 || slices.ContainsFunc(seen, func(o origin) bool { return o.failure }) {
+		return rest
+	}
+	var made flow
+	ok := false
+	switch {
+	case !slices.ContainsFunc(seen, func(o origin) bool { return !o.below || o.call.Method != compiler.Set }):
+		made, ok = p.assembled(r, seen)
+	case !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != compiler.Push }):
+		made, ok = p.pushed(seen)
+	case len(seen) == 1 && !seen[0].below:
+		made, ok = p.laid(seen[0])
+	}
+	if !ok {
+		return rest
+	}
+	made.schema = p.meet(made.schema, declared.Schema)
+	for _, o := range seen[:min(len(seen), 3)] {
+		made.said = append(made.said, remark{o.path.Span(), quote(o.call.Name) + " writes a part of it here"})
+	}
+	return made
+}
+
+// assembled is the object that writes below a path make.
+func (p *Pass) assembled(r *compiler.Read, seen []origin) (flow, bool) {
+	whole := &assembly{}
+	depth := p.Plan.Paths.Depth(r.Path)
+	exact := true
+	for _, o := range seen {
+		at := whole
+		for _, s := range p.Plan.Paths.Segments(o.path.ID)[depth:] {
+			if s.IsIndex || at.set {
+				return flow{}, false
+			}
+			at = at.part(s.Key)
+		}
+		if at.parts != nil {
+			return flow{}, false
+		}
+		at.set = true
+		var s *schema.Schema
+		if o.call.Tool != nil {
+			s = o.call.Tool.Output
+		}
+		at.schemas = append(at.schemas, p.meet(s, p.stateAt(o.path.ID).Schema))
+		at.sure = at.sure || p.alwaysBelow(o)
+		exact = exact && len(at.schemas) == 1
+	}
+	s, sure := whole.schema()
+	return flow{schema: s, loose: !exact || !sure}, true
+}
+
+func (p *Pass) alwaysBelow(o origin) bool {
+	c := &p.conditions()[o.call.Index]
+	return sets(o.call) && !c.when && !c.unsure && len(c.branches) == 0
+}
+
+// An assembly is an object that is written in parts.
+type assembly struct {
+	keys    []string
+	parts   map[string]*assembly
+	set     bool
+	sure    bool // written in every run
+	schemas []*schema.Schema
+}
+
+func (a *assembly) part(key string) *assembly {
+	if a.parts == nil {
+		a.parts = map[string]*assembly{}
+	}
+	if a.parts[key] == nil {
+		a.parts[key] = &assembly{}
+		a.keys = append(a.keys, key)
+	}
+	return a.parts[key]
+}
+
+// schema is that of the assembled value, and whether all of its parts are there
+// in every run.
+func (a *assembly) schema() (*schema.Schema, bool) {
+	if a.set {
+		return schema.AnyOf(a.schemas...), a.sure
+	}
+	parts := map[string]*schema.Schema{}
+	var required []string
+	all := true
+	for _, key := range a.keys {
+		s, sure := a.parts[key].schema()
+		parts[key] = s
+		if all = all && sure; sure {
+			required = append(required, key)
+		}
+	}
+	return schema.ObjectOf(parts, required), all
+}
+
+// pushed is the list of what calls push onto nothing.
+func (p *Pass) pushed(seen []origin) (flow, bool) {
+	var items []*schema.Schema
+	var rest []expression.Segment
+	for i, o := range seen {
+		if i > 0 && len(o.rest) != len(rest) {
+			return flow{}, false
+		}
+		rest = o.rest
+		var s *schema.Schema
+		if o.call.Tool != nil {
+			s = o.call.Tool.Output
+		}
+		items = append(items, s)
+	}
+	list := schema.ListOf(schema.AnyOf(items...), 1, len(seen))
+	f := flow{schema: list, loose: len(seen) > 1}
+	if len(rest) > 0 {
+		at := list.At(compiler.SchemaPath(rest))
+		if !at.Possible {
+			return flow{}, false
+		}
+		f.schema = at.Schema
+	}
+	return f, true
+}
+
+// laid is what merge, assign or concat makes of nothing: the value itself.
+func (p *Pass) laid(o origin) (flow, bool) {
+	if o.call.Tool == nil || o.call.Tool.Output == nil {
+		return flow{}, false
+	}
+	s := o.call.Tool.Output
+	switch o.call.Method {
+	case compiler.Assign:
+		s = p.meet(s, schema.OfKinds(schema.Object))
+	case compiler.Concat:
+		s = p.meet(s, schema.OfKinds(schema.Array))
+	}
+	if len(o.rest) > 0 {
+		at := s.At(compiler.SchemaPath(o.rest))
+		if !at.Possible {
+			return flow{}, false
+		}
+		s = at.Schema
+	}
+	return flow{schema: s, from: o}, true
+}
+
+// meet is the schema of what two schemas accept, one and the same for the same
+// two.
+func (p *Pass) meet(a, b *schema.Schema) *schema.Schema {
+	switch {
+	case a == nil || a == b:
+		return b
+	case b == nil:
+		return a
+	}
+	t := p.flowing()
+	key := [2]*schema.Schema{a, b}
+	both, ok := t.meets[key]
+	if !ok {
+		both = schema.AllOf(a, b)
+		t.meets[key] = both
+	}
+	return both
+}
+
+// notNull is a schema less null.
+func (p *Pass) notNull(s *schema.Schema) *schema.Schema {
+	if s == nil || s.Kinds()&schema.Null == 0 {
+		return s
+	}
+	t := p.flowing()
+	less, ok := t.bare[s]
+	if !ok {
+		less = schema.AllOf(s, schema.OfKinds(schema.Anything&^schema.Null))
+		t.bare[s] = less
+	}
+	return less
+}

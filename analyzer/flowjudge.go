@@ -1,0 +1,497 @@
+package analyzer
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A judgement is what there is to say of the flows into one place.
+type judgement struct {
+	relation schema.Relation // MayNotFit, Never, or Unknown: cut short
+	flow     flow            // the one at fault, or the first of several
+	several  bool            // none of several fits
+	kinds    schema.Kinds    // of all that may come, where none of it fits
+	witness  any
+	why      string // why the witness, or everything, is refused
+	to       target
+}
+
+// A target is a place that wants values of some schema.
+type target struct {
+	call   *compiler.Call // nil for the plan's output
+	schema *schema.Schema
+	node   *source.Node // the value in the text
+	name   string       // "box".x
+	said   []remark     // where the plan says what is wanted
+}
+
+// contains asks for a containment once a pair. Past the plan's budget the answer
+// is unknown.
+func (p *Pass) contains(producer, consumer *schema.Schema) schema.Verdict {
+	t := p.flowing()
+	key := [2]*schema.Schema{producer, consumer}
+	v, ok := t.verdicts[key]
+	if ok {
+		return v
+	}
+	const least = 200 // what the rest of an answer costs
+	if t.steps < least {
+		return schema.Verdict{Keyword: "budget", Reason: "the plan asks for more work than its budget allows"}
+	}
+	v = schema.Contains(producer, consumer, schema.Budget{})
+	t.steps -= v.Steps + least
+	t.verdicts[key] = v
+	return v
+}
+
+// fits asks how what a schema declares stands to what another wants. That some
+// of it is refused counts only where the schema says so: not for a property that
+// it names and doesn't require (S7.1), and not for parts of which it says nothing.
+func (p *Pass) fits(producer, consumer *schema.Schema) schema.Verdict {
+	v := p.contains(producer, consumer)
+	if v.Relation != schema.MayNotFit {
+		return v
+	}
+	t := p.flowing()
+	declared, ok := t.declared[producer]
+	if !ok {
+		declared = producer.AsDeclared()
+		t.declared[producer] = declared
+	}
+	if declared != producer {
+		if v = p.contains(declared, consumer); v.Relation == schema.Never {
+			v.Relation = schema.MayNotFit
+		}
+	}
+	if v.Relation == schema.MayNotFit && unspoken(producer, consumer, v.Witness) {
+		return schema.Verdict{Reason: "the producer says nothing of it"}
+	}
+	return v
+}
+
+// unspoken tells whether a value is refused for a part of which the producer says
+// nothing.
+func unspoken(producer, consumer *schema.Schema, witness any) bool {
+	why := consumer.Validate(witness)
+	if why == nil {
+		return false
+	}
+	var path []schema.Step
+	for _, step := range why.Path {
+		switch step := step.(type) {
+		case string:
+			path = append(path, schema.Key(step))
+		case int:
+			path = append(path, schema.Index(step))
+		}
+	}
+	at := producer.At(path)
+	if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
+		return true
+	}
+	_, object := valueAt(witness, path).(map[string]any)
+	return why.Keyword == "required" && object && len(at.Schema.Properties()) == 0
+}
+
+func valueAt(v any, path []schema.Step) any {
+	for _, s := range path {
+		v, _ = compiler.Step(v, expression.Segment{Key: s.Key, Index: s.Index, IsIndex: s.IsIndex})
+	}
+	return v
+}
+
+// relate judges one flow against a schema.
+func (p *Pass) relate(f flow, to *schema.Schema) (schema.Relation, any) {
+	switch {
+	case to == nil:
+		return schema.Fits, nil
+	case f.schema == nil:
+		return schema.Unknown, nil
+	case f.sample:
+		value := f.schema.Raw().(map[string]any)["enum"].([]any)[0]
+		switch {
+		case to.Accepts(value):
+			return schema.Fits, nil
+		case f.like != nil && p.contains(f.like, to).Relation == schema.Never:
+			return schema.Never, value
+		}
+		return schema.MayNotFit, value
+	}
+	v := p.fits(f.schema, to)
+	if f.loose && v.Relation == schema.MayNotFit {
+		return schema.Unknown, nil
+	}
+	if v.Relation == schema.Unknown && !f.loose && (v.Keyword == "budget" || v.Alarm) {
+		p.flows.cutShort = true
+	}
+	return v.Relation, v.Witness
+}
+
+// judge holds flows against what a place wants. Something is said only where
+// every flow is known not to fit, or where a value is at hand that may come and
+// isn't accepted.
+func (p *Pass) judge(flows []flow, to target) (judgement, bool) {
+	p.flows.cutShort = false
+	never := 0
+	var kinds schema.Kinds
+	var first, some judgement
+	found := false
+	for _, f := range flows {
+		relation, witness := p.relate(f, to.schema)
+		if relation == schema.Never {
+			kinds |= f.schema.Kinds()
+			if never++; never == 1 {
+				first = judgement{relation: schema.Never, flow: f, witness: witness, to: to}
+			}
+		}
+		if found || f.rare || f.loose || relation != schema.Never && relation != schema.MayNotFit {
+			continue
+		}
+		if p.canCome(f, witness, to) {
+			some, found = judgement{relation: schema.MayNotFit, flow: f, witness: witness, to: to}, true
+		}
+	}
+	switch {
+	case never == len(flows) && never > 0:
+		first.several, first.kinds = never > 1, kinds
+		return first, true
+	case found:
+		return some, true
+	case p.flows.cutShort:
+		return judgement{relation: schema.Unknown, flow: flows[0], to: to}, true
+	}
+	return judgement{}, false
+}
+
+// canCome tells whether a value that a flow's schema accepts can really be what
+// comes: some whole result has it at that place, and the call that would get it
+// doesn't look at it first and stay away.
+func (p *Pass) canCome(f flow, witness any, to target) bool {
+	if c := f.from.call; c != nil && len(f.from.rest) > 0 && c.Tool != nil && c.Tool.Output != nil && c.Produced == nil {
+		whole := schema.AllOf(c.Tool.Output, schema.Containing(compiler.SchemaPath(f.from.rest), schema.Const(witness)))
+		if p.contains(whole, schema.AnyOf()).Relation != schema.Never {
+			return false
+		}
+	}
+	return to.call == nil || to.call.When == nil || p.passesGuard(f, witness, to.call)
+}
+
+// passesGuard tells whether a call's condition lets a value through: it holds
+// with it, or doesn't look at what comes from where the value does.
+func (p *Pass) passesGuard(f flow, witness any, call *compiler.Call) bool {
+	when := call.When
+	if when.Expr == nil {
+		return true
+	}
+	related := false
+	for _, i := range when.Reads {
+		r := &p.Plan.Reads[i]
+		related = related || r.Ref.String() == f.name ||
+			f.from.call != nil && slices.Contains(r.Writers, int32(f.from.call.Index))
+	}
+	if !related {
+		return true
+	}
+	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
+		if r := &p.Plan.Reads[when.Reads[i]]; r.Ref.String() == f.name {
+			return witness, expression.There
+		}
+		return nil, expression.Pending
+	})
+	return err == nil && presence == expression.There && value == true
+}
+
+// because says why a judgement is what it is.
+func (j *judgement) because() string {
+	if to := j.to.schema.Kinds(); j.relation == schema.Never && j.kinds != 0 && to != 0 && j.kinds&to == 0 {
+		return fmt.Sprintf("it is %s, and %s is wanted", j.kinds, to)
+	}
+	why := "it isn't accepted"
+	if v := j.to.schema.Validate(j.witness); v != nil {
+		why = v.Error()
+	}
+	return fmt.Sprintf("for instance %s: %s", brief(j.witness), why)
+}
+
+// brief is a value as JSON, cut where it is long.
+func brief(v any) string {
+	const most = 60
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "a value"
+	}
+	if len(text) <= most {
+		return string(text)
+	}
+	cut := most
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return string(text[:cut]) + "…"
+}
+
+// note adds where the plan says what comes and what is wanted.
+func (j *judgement) note(f finding) finding {
+	noted := map[source.Span]bool{f.Span: true}
+	for _, said := range slices.Concat(j.flow.said, j.to.said) {
+		if said.at.Known() && !noted[said.at] {
+			noted[said.at] = true
+			f.note(said.at, "%s", said.says)
+		}
+	}
+	return f
+}
+
+// place is where a judgement is shown: the reference or operand at fault, or
+// the whole value when it is several.
+func (j *judgement) place() source.Span {
+	if !j.several && j.flow.at.Known() && within(j.to.node, j.flow.at.Start) && j.flow.at.File == j.to.node.File {
+		return j.flow.at
+	}
+	return headOf(j.to.node.Span())
+}
+
+// called is what to call what comes.
+func (j *judgement) called() string {
+	if j.several && j.to.node.Kind == source.String {
+		return quote(j.to.node.Text)
+	}
+	if j.flow.name == "" {
+		return "the value"
+	}
+	return quote(j.flow.name)
+}
+
+// judgements are those of all flows into parameters, in the order of the text.
+func (p *Pass) judgements() []judgement {
+	t := p.flowing()
+	if t.judged {
+		return t.judgements
+	}
+	t.judged = true
+	refused := map[string]bool{} // calls whose literals aren't accepted
+	for i := range p.found {
+		if p.found[i].Rule == diag.BadParameter {
+			refused[p.found[i].Call] = true
+		}
+	}
+	for _, call := range p.Plan.Calls {
+		if !call.Params.Live() {
+			continue
+		}
+		known := p.parametersOf(call.Tool)
+		if known == nil {
+			continue
+		}
+		for _, f := range call.Params.Fields {
+			if !f.Value.Live() {
+				continue
+			}
+			if at := known.place(f.Key); at.Possible && at.Schema != nil {
+				to := target{call: call, schema: at.Schema, name: quote(f.Key)}
+				if n := parameterNode(call.Tool, f.Key); n != nil {
+					to.said = []remark{{n.Span(), quote(f.Key) + " of " + quote(call.ToolName) + " is declared here"}}
+				}
+				t.judgements = append(t.judgements, p.judgeTemplate(f.Value, to, !refused[call.Name])...)
+			}
+		}
+	}
+	return t.judgements
+}
+
+// judgeOutput judges the flows into the plan's output.
+func (p *Pass) judgeOutput() []judgement {
+	s := p.Plan.OutputSchema
+	if s == nil || p.Plan.Output == nil || s.Compile() != nil || p.gaps.reads {
+		return nil
+	}
+	to := target{schema: s, name: "the output"}
+	if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
+		to.said = []remark{{headOf(n.Span()), "the output's schema is here"}}
+	}
+	before := len(p.found)
+	p.outputPart(p.Plan.Output, nil, s, "")
+	if !p.Plan.Output.Live() {
+		return nil
+	}
+	return p.judgeTemplate(p.Plan.Output, to, len(p.found) == before)
+}
+
+// judgeTemplate judges a value with expressions in it: each of these, and where
+// nothing is wrong with any and the rest is sound, the whole.
+func (p *Pass) judgeTemplate(t *compiler.Template, to target, sound bool) []judgement {
+	found := p.judgeParts(nil, t, to)
+	if t.Expr != nil || len(found) > 0 || !sound {
+		return found
+	}
+	whole, ok := p.flowOfTemplate(t)
+	if !ok {
+		return nil
+	}
+	to.node = t.Node
+	whole.at = headOf(t.Node.Span())
+	if j, bad := p.judge([]flow{whole}, to); bad {
+		found = append(found, j)
+	}
+	return found
+}
+
+func (p *Pass) judgeParts(found []judgement, t *compiler.Template, to target) []judgement {
+	to.node = t.Node
+	switch {
+	case t.Expr != nil:
+		if j, bad := p.judge(p.flowsOf(t), to); bad {
+			found = append(found, j)
+		}
+	case t.Items != nil:
+		for i, item := range t.Items {
+			if at := to.schema.At([]schema.Step{schema.Index(i)}); item.Live() && at.Possible && at.Schema != nil {
+				found = p.judgeParts(found, item, to.part(fmt.Sprintf("[%d]", i), at.Schema))
+			}
+		}
+	default:
+		for _, f := range t.Fields {
+			if at := to.schema.At([]schema.Step{schema.Key(f.Key)}); f.Value.Live() && at.Possible && at.Schema != nil {
+				found = p.judgeParts(found, f.Value, to.part("."+f.Key, at.Schema))
+			}
+		}
+	}
+	return found
+}
+
+func (t target) part(step string, s *schema.Schema) target {
+	t.schema, t.name = s, t.name+step
+	return t
+}
+
+// flowOfTemplate is a value put together from what flows into it. It is false
+// where a part may be left out, or nothing is known of any.
+func (p *Pass) flowOfTemplate(t *compiler.Template) (flow, bool) {
+	switch {
+	case !t.Live():
+		return flow{schema: schema.Const(t.Value)}, true
+	case t.Expr != nil:
+		return p.oneFlow(p.flowsOf(t))
+	case t.Items != nil:
+		whole := flow{}
+		items := make([]*schema.Schema, len(t.Items))
+		for i, item := range t.Items {
+			f, ok := p.flowOfTemplate(item)
+			if !ok {
+				return f, false
+			}
+			items[i], whole.loose, whole.rare = f.schema, whole.loose || f.loose || f.schema == nil, whole.rare || f.rare
+		}
+		whole.schema = schema.TupleOf(items...)
+		return whole, true
+	case t.Fields != nil:
+		whole := flow{}
+		parts := make(map[string]*schema.Schema, len(t.Fields))
+		names := make([]string, len(t.Fields))
+		for i, field := range t.Fields {
+			f, ok := p.flowOfTemplate(field.Value)
+			if !ok {
+				return f, false
+			}
+			names[i], parts[field.Key] = field.Key, f.schema
+			whole.loose, whole.rare = whole.loose || f.loose || f.schema == nil, whole.rare || f.rare
+		}
+		whole.schema = schema.ObjectOf(parts, names)
+		return whole, true
+	}
+	return flow{}, false
+}
+
+// oneFlow joins flows. Values that only stand for others are joined as what
+// they are like.
+func (p *Pass) oneFlow(flows []flow) (flow, bool) {
+	joined := flow{}
+	var all []*schema.Schema
+	for _, f := range flows {
+		s := f.schema
+		if f.sample {
+			s, joined.loose = f.like, true
+		}
+		joined.loose = joined.loose || f.loose || f.rare
+		if s == nil {
+			return flow{loose: true}, true
+		}
+		all = append(all, s)
+	}
+	joined.schema = schema.AnyOf(all...)
+	return joined, true
+}
+
+// flowMismatches reports flows of which nothing fits the parameter.
+func flowMismatches(p *Pass) {
+	for _, j := range p.judgements() {
+		if j.relation != schema.Never {
+			continue
+		}
+		f := p.report(j.place(), "%s never fits %s of %q: %s", j.called(), j.to.name, j.to.call.ToolName, j.because()).of(j.to.call).
+			help("pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong")
+		f.Witness = j.witness
+		j.note(f)
+	}
+}
+
+// flowMayMismatches reports flows of which something doesn't fit, with such a
+// value, and those that couldn't be judged within the budget.
+func flowMayMismatches(p *Pass) {
+	for _, j := range p.judgements() {
+		switch j.relation {
+		case schema.MayNotFit:
+			f := p.report(j.place(), "%s may not fit %s of %q: %s", j.called(), j.to.name, j.to.call.ToolName, j.because()).of(j.to.call).
+				help("narrow what the source may give, widen what the parameter takes, or convert the value")
+			f.Witness = j.witness
+			j.note(f)
+		case schema.Unknown:
+			p.notAnalysed(j.place(), "whether %s fits %s of %q isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name, j.to.call.ToolName).of(j.to.call)
+		}
+	}
+}
+
+// outputMismatches reports what of the plan's output its schema refuses, and
+// required parts of it that may be left out.
+func outputMismatches(p *Pass) {
+	for _, j := range p.judgeOutput() {
+		switch j.relation {
+		case schema.Never:
+			f := p.report(j.place(), "%s never fits %s: %s", j.called(), j.of(), j.because()).as(diag.Error).
+				help("give what \"outputSchema\" asks for, or mend the schema")
+			f.Witness = j.witness
+			j.note(f)
+		case schema.MayNotFit:
+			f := p.report(j.place(), "%s may not fit %s: %s", j.called(), j.of(), j.because()).as(diag.Warning).
+				help("narrow what the source may give, or widen \"outputSchema\"")
+			f.Witness = j.witness
+			j.note(f)
+		case schema.Unknown:
+			p.notAnalysed(j.place(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.of())
+		}
+	}
+}
+
+// of is what to call the part of the output that is judged.
+func (j *judgement) of() string {
+	if j.to.name == "the output" {
+		return "\"outputSchema\""
+	}
+	return quote(j.to.name[len("the output."):]) + " of \"outputSchema\""
+}
+
+// notAnalysed says that a judgement was cut short (S18).
+func (p *Pass) notAnalysed(at source.Span, format string, args ...any) finding {
+	d := diag.New(diag.NotFullyAnalysed, at, fmt.Sprintf(format, args...))
+	d.Help = "simpler schemas, or fewer alternatives in them, can be judged"
+	p.found = append(p.found, d)
+	return finding{&p.found[len(p.found)-1]}
+}
