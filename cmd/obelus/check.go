@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -111,7 +112,7 @@ func (r *reporter) judge(p compiled) error {
 	if !config.told {
 		config.told = true
 		r.configs = append(r.configs, config)
-		if err := r.show(config.found); err != nil {
+		if err := r.show(outOfReach(config.found, nil)); err != nil {
 			return err
 		}
 	}
@@ -124,26 +125,39 @@ func (r *reporter) judge(p compiled) error {
 		r.maturity = j.Maturity
 	}
 	r.report.Silenced = append(r.report.Silenced, j.Silenced...)
-	return r.show(r.once(j.Findings, p.options.Catalogues))
+	r.total.Silenced += len(j.Silenced)
+	return r.show(outOfReach(r.once(j.Findings, p.options.Catalogues), p.file))
+}
+
+// outOfReach marks the fixes that --fix leaves to people because they are in
+// another file than the document itself.
+func outOfReach(found []diag.Diagnostic, document *source.File) []diag.Diagnostic {
+	for i := range found {
+		for j := range found[i].Fixes {
+			if slices.ContainsFunc(found[i].Fixes[j].Edits, func(e diag.Edit) bool { return e.Span.File != document }) {
+				found[i].Fixes = slices.Clone(found[i].Fixes)
+				found[i].Fixes[j].Safe = false
+			}
+		}
+	}
+	return found
 }
 
 // once leaves out what was said before about a file that many plans take in.
 func (r *reporter) once(found []diag.Diagnostic, shared []*source.File) []diag.Diagnostic {
 	var left []diag.Diagnostic
+findings:
 	for _, d := range found {
 		for _, file := range shared {
 			if d.Span.File == file {
-				key := fmt.Sprintf("%s\x00%s\x00%d\x00%s", d.Rule.Code, file.Name, d.Span.Start, d.Message)
+				key := identity(&d)
 				if r.told[key] {
-					d.Rule = nil
+					continue findings
 				}
 				r.told[key] = true
-				break
 			}
 		}
-		if d.Rule != nil {
-			left = append(left, d)
-		}
+		left = append(left, d)
 	}
 	return left
 }
@@ -223,9 +237,13 @@ func (p *compiled) analyze() {
 	j := analyzer.Judge(p.plan, p.found, p.config.analysis)
 	p.verified, p.found = j.Verified, j.Findings
 	if len(j.Errors) > 0 {
-		for _, d := range j.Findings {
-			if d.Severity < diag.Error {
-				j.Errors = append(j.Errors, d)
+		lowered := map[string]bool{}
+		for i := range j.Errors {
+			lowered[identity(&j.Errors[i])] = true
+		}
+		for i := range j.Findings {
+			if !lowered[identity(&j.Findings[i])] {
+				j.Errors = append(j.Errors, j.Findings[i])
 			}
 		}
 		p.found = j.Errors
@@ -234,6 +252,15 @@ func (p *compiled) analyze() {
 		p.verified, p.found = nil, append(p.found, p.config.found...)
 	}
 	diag.Sort(p.found)
+}
+
+// identity tells findings apart, whatever their severity.
+func identity(d *diag.Diagnostic) string {
+	file := ""
+	if d.Span.Known() {
+		file = d.Span.File.Name
+	}
+	return fmt.Sprintf("%s\x00%s\x00%d\x00%s", d.Rule.Code, file, d.Span.Start, d.Message)
 }
 
 // prepared reads, compiles and analyzes the one plan that a command works on.

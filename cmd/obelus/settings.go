@@ -72,8 +72,8 @@ func (r *reading) readSettings(c *cli, name string) (*configuration, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.dir = filepath.Dir(name)
 	file := source.NewFile(fromHere(name), text)
+	config.dir = filepath.Dir(file.Name)
 	config.analysis.Settings, config.found = analyzer.ReadSettings(file, r.limits)
 	config.analysis.Path = config.path
 	for _, node := range config.analysis.Settings.Tools {
@@ -82,9 +82,10 @@ func (r *reading) readSettings(c *cli, name string) (*configuration, error) {
 			d.Help = "catalogues are in the configuration's folder or below it, and named from there"
 			config.found = append(config.found, d)
 		} else {
-			config.catalogues = append(config.catalogues, source.NewFile(fromHere(filepath.Join(config.dir, node.Text)), catalogue))
+			config.catalogues = append(config.catalogues, source.NewFile(filepath.Join(config.dir, filepath.FromSlash(node.Text)), catalogue))
 		}
 	}
+	diag.Sort(config.found)
 	return config, nil
 }
 
@@ -123,13 +124,10 @@ func (c *configuration) path(shown string) string {
 	return filepath.ToSlash(relative)
 }
 
-// holds tells whether a folder that was checked is the configuration's own or
+// within tells whether a folder that was checked is the configuration's own or
 // one above it, so that every file that it speaks of was met.
 func (c *configuration) within(folders []string) bool {
 	for _, folder := range folders {
-		if relative, err := filepath.Rel(folder, c.dir); err == nil && relative == "." {
-			return true
-		}
 		above, err1 := filepath.Abs(folder)
 		own, err2 := filepath.Abs(c.dir)
 		if err1 != nil || err2 != nil {

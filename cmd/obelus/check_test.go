@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const fetch = "tools: {fetch: {type: object, properties: {url: {type: string}}, required: [url]}}\nactivities: {fetch: {expr: url}}\n"
+
+// S7, S7.4: a SARIF log keeps account of what was silenced, inside the plan and
+// outside, with the reason; and it has the page of every rule.
+func TestSARIFOfACheck(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, map[string]string{
+		"obelus.yaml": "ignore: [{code: OB501, path: a.yaml, reason: it comes later}]\n",
+		"a.yaml":      fetch + "calls:\n  - {_tool: fetch} # obelus:ignore OB502 known\n  - {_tool: later}\n  - {_tool: fetch, url: $input.x}\n",
+	})
+	stdout, stderr, status := obelus(nil, "check", "--format", "sarif", "a.yaml")
+	var log struct {
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct {
+					Rules []struct {
+						ID   string
+						Help struct{ Markdown string }
+					}
+				}
+			}
+			Results []struct {
+				RuleID       string
+				Fixes        []any
+				Suppressions []struct{ Kind, Justification string }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &log); err != nil || stderr != "" || status != statusOK {
+		t.Fatalf("status %d, %v, %s", status, err, stderr)
+	}
+	run := log.Runs[0]
+	for _, rule := range run.Tool.Driver.Rules {
+		if !strings.HasPrefix(rule.Help.Markdown, "# "+rule.ID) {
+			t.Errorf("%s has no page", rule.ID)
+		}
+	}
+	how := map[string]string{}
+	for _, r := range run.Results {
+		how[r.RuleID] = "open"
+		for _, s := range r.Suppressions {
+			how[r.RuleID] = s.Kind + ": " + s.Justification
+		}
+		if r.RuleID == "OB206" && len(r.Fixes) != 1 {
+			t.Errorf("OB206 has %d fixes", len(r.Fixes))
+		}
+	}
+	for code, want := range map[string]string{"OB502": "inSource: known", "OB501": "external: it comes later", "OB206": "open"} {
+		if how[code] != want {
+			t.Errorf("%s is %q, want %q", code, how[code], want)
+		}
+	}
+}
+
+// S7: the nearest obelus.yaml counts, from the workspace's root upwards and not
+// beyond the folder of the repository.
+func TestNearestSettings(t *testing.T) {
+	t.Chdir(t.TempDir())
+	plan := fetch + "calls: [{_tool: fetch}]\n"
+	write(t, map[string]string{
+		"obelus.yaml":                 "rules: {OB502: info}\n",
+		"a/b/plan.yaml":               plan,
+		"own/obelus.yaml":             "rules: {OB502: warning}\n",
+		"own/plan.yaml":               plan,
+		"repository/.git/HEAD":        "",
+		"repository/plans/plan.yaml":  plan,
+		"repository/plans/other.yaml": plan,
+	})
+	for file, want := range map[string]string{"a/b/plan.yaml": "info[OB502]", "own/plan.yaml": "warning[OB502]", "repository/plans/plan.yaml": "error[OB502]"} {
+		if stdout, _, _ := obelus(nil, "check", file); !strings.HasPrefix(stdout, want) {
+			t.Errorf("%s: %s", file, stdout)
+		}
+	}
+	if stdout, _, _ := obelus(nil, "check", "--root", "a", "a/b/plan.yaml"); !strings.HasPrefix(stdout, "info[OB502]") {
+		t.Errorf("with --root: %s", stdout)
+	}
+	if stdout, _, _ := obelus(strings.NewReader(plan), "check", "-"); !strings.HasPrefix(stdout, "info[OB502]") {
+		t.Errorf("standard input: %s", stdout)
+	}
+}
+
+// S7: --fix keeps a file's permissions and its neighbours, mends every line of a
+// .jsonl file, follows links, and never touches what a plan imports.
+func TestFixInPlace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tools := "tools: {fetch: {type: object, propertis: {}}}\n"
+	write(t, map[string]string{
+		"tools.yaml":  tools,
+		"plan.yaml":   "import: [tools.yaml]\ncalls: [{_tool: fetch, _outputPth: a}] # kept\n",
+		"lines.jsonl": `{"calls": [{"_tool": "a", "_outputPth": "x"}]}` + "\r\n\n" + `{"document": {"calls": [{"_tool": "a", "_outputMethod": "puhs", "_outputPath": "x"}]}}` + "\n[]",
+	})
+	if err := os.Chmod("plan.yaml", 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("plan.yaml", "link.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := obelus(nil, "check", "--fix", "link.yaml", "lines.jsonl"); status == statusTrouble {
+		t.Fatal(stderr)
+	}
+	for name, want := range map[string]string{
+		"tools.yaml":  tools,
+		"plan.yaml":   "import: [tools.yaml]\ncalls: [{_tool: fetch, _outputPath: a}] # kept\n",
+		"lines.jsonl": `{"calls": [{"_tool": "a", "_outputPath": "x"}]}` + "\r\n\n" + `{"document": {"calls": [{"_tool": "a", "_outputMethod": "push", "_outputPath": "x"}]}}` + "\n[]",
+	} {
+		if text, _ := os.ReadFile(name); string(text) != want {
+			t.Errorf("%s is\n%s\nwant\n%s", name, text, want)
+		}
+	}
+	if info, err := os.Stat("plan.yaml"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the permissions are %v", info.Mode())
+	}
+	if info, err := os.Lstat("link.yaml"); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", info.Mode())
+	}
+	if left, _ := filepath.Glob(".obelus-*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
