@@ -73,7 +73,7 @@ var rules = []Rule{
 	{diag.UnsafeRetry, unsafeRetries},
 	{diag.UnusedDefinition, unusedDefinitions},
 	{diag.UselessSilencer, nil},
-	{diag.NotFullyAnalysed, nil},
+	{diag.NotAnalysed, nil},
 	{diag.ToolsNotJudged, toolsNotJudged},
 	{diag.Extension, extensions},
 }

@@ -54,8 +54,9 @@ type flowTable struct {
 	likes      map[*expression.Type]*schema.Schema
 	judgements []judgement
 	judged     bool
-	cutShort   bool // the question at hand took more work than there is
-	steps      int  // of reasoning that may still be done
+	certain    []bool // by call
+	cutShort   bool   // the question at hand took more work than there is
+	steps      int    // of reasoning that may still be done
 }
 
 // maxReasoning bounds the reasoning about all flows of a plan, in steps of
@@ -221,10 +222,7 @@ func (p *Pass) covers(later, earlier origin) bool {
 
 // always tells whether a write happens in every run in which nothing fails, and
 // covers all that is read.
-func (p *Pass) always(o origin) bool {
-	c := &p.conditions()[o.call.Index]
-	return !o.below && sets(o.call) && !c.when && !c.unsure && len(c.branches) == 0
-}
+func (p *Pass) always(o origin) bool { return !o.below && p.alwaysBelow(o) }
 
 // fromTheStart is what may stand at a path before any call writes it.
 func (p *Pass) fromTheStart(r *compiler.Read, path []expression.Segment) []flow {
@@ -245,7 +243,10 @@ func (p *Pass) fromTheStart(r *compiler.Read, path []expression.Segment) []flow 
 // above it.
 func (p *Pass) results(r *compiler.Read, o origin, several bool) []flow {
 	declared := p.stateAt(r.Path)
-	rare := o.failure || several && r.Call >= 0 && (p.mayBeApart(r.Call, o.call.Index) || o.call.Instance != p.Plan.Calls[r.Call].Instance)
+	rare := o.failure
+	if reader := p.caller(r); several && reader != nil {
+		rare = rare || reader.Instance != o.call.Instance || !p.canMeet(reader, o.call, r.Path)
+	}
 	var flows []flow
 	add := func(s *schema.Schema, said []remark) {
 		f := flow{schema: p.meet(s, declared.Schema), rare: rare, from: o, said: said}
@@ -278,12 +279,6 @@ func (p *Pass) results(r *compiler.Read, o origin, several bool) []flow {
 var failureRecord = schema.ObjectOf(map[string]*schema.Schema{
 	"code": schema.OfKinds(schema.String), "message": schema.OfKinds(schema.String), "details": nil,
 }, []string{"code", "message"})
-
-// mayBeApart tells whether two calls might never both run.
-func (p *Pass) mayBeApart(a, b int) bool {
-	all := p.conditions()
-	return mayExclude(&all[a], &all[b])
-}
 
 // outputPlace is where a tool's _output describes a part of its result.
 func outputPlace(tool *compiler.Tool, rest []expression.Segment) []remark {
@@ -386,10 +381,7 @@ func (p *Pass) assembled(r *compiler.Read, seen []origin) (flow, bool) {
 	return flow{schema: s, loose: !exact || !sure}, true
 }
 
-func (p *Pass) alwaysBelow(o origin) bool {
-	c := &p.conditions()[o.call.Index]
-	return sets(o.call) && !c.when && !c.unsure && len(c.branches) == 0
-}
+func (p *Pass) alwaysBelow(o origin) bool { return sets(o.call) && p.certain()[o.call.Index] }
 
 // An assembly is an object that is written in parts.
 type assembly struct {

@@ -40,11 +40,11 @@ func (p *Pass) flowsOfPart(t *compiler.Template, part expression.Part) []flow {
 			if operand.Kind == expression.Written {
 				return append(all, flows...)
 			}
-			all = append(all, p.present(flows)...)
+			all = append(all, p.lessNull(flows)...)
 		}
 		return all
 	case expression.Gate:
-		return p.present(p.flowsOfPart(t, part.Parts[len(part.Parts)-1]))
+		return p.lessNull(p.flowsOfPart(t, part.Parts[len(part.Parts)-1]))
 	case expression.Choice:
 		return slices.Concat(p.flowsOfPart(t, part.Parts[0]), p.flowsOfPart(t, part.Parts[1]))
 	}
@@ -52,8 +52,8 @@ func (p *Pass) flowsOfPart(t *compiler.Template, part expression.Part) []flow {
 	return []flow{{schema: p.likeness(known), loose: true, at: t.Node.Within(part.Start, part.End), name: t.Expr.Text[part.Start:part.End]}}
 }
 
-// present is what of some flows counts as there: null doesn't (S4.3).
-func (p *Pass) present(flows []flow) []flow {
+// lessNull is what of some flows counts as there: null doesn't (S4.3).
+func (p *Pass) lessNull(flows []flow) []flow {
 	var there []flow
 	for _, f := range flows {
 		if f.schema = p.notNull(f.schema); f.schema != nil && f.schema.Kinds() == 0 {

@@ -454,7 +454,7 @@ func flowMayMismatches(p *Pass) {
 			f.Witness = j.witness
 			j.note(f)
 		case schema.Unknown:
-			p.notAnalysed(j.place(), "whether %s fits %s of %q isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name, j.to.call.ToolName).of(j.to.call)
+			p.cutShort(j.place(), "whether %s fits %s of %q isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name, j.to.call.ToolName).of(j.to.call)
 		}
 	}
 }
@@ -475,7 +475,7 @@ func outputMismatches(p *Pass) {
 			f.Witness = j.witness
 			j.note(f)
 		case schema.Unknown:
-			p.notAnalysed(j.place(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.of())
+			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.of())
 		}
 	}
 }
@@ -488,9 +488,9 @@ func (j *judgement) of() string {
 	return quote(j.to.name[len("the output."):]) + " of \"outputSchema\""
 }
 
-// notAnalysed says that a judgement was cut short (S18).
-func (p *Pass) notAnalysed(at source.Span, format string, args ...any) finding {
-	d := diag.New(diag.NotFullyAnalysed, at, fmt.Sprintf(format, args...))
+// cutShort says that a judgement was cut short (S18).
+func (p *Pass) cutShort(at source.Span, format string, args ...any) finding {
+	d := diag.New(diag.NotAnalysed, at, fmt.Sprintf(format, args...))
 	d.Help = "simpler schemas, or fewer alternatives in them, can be judged"
 	p.found = append(p.found, d)
 	return finding{&p.found[len(p.found)-1]}

@@ -80,13 +80,8 @@ func (p *Pass) leftOut(t *compiler.Template) bool {
 	}
 	return slices.ContainsFunc(t.Reads, func(i int) bool {
 		r := &p.Plan.Reads[i]
-		return r.Ref.Required && !r.Start && len(r.Writers) == 1 && p.mayGoElsewhere(r)
+		return r.Ref.Required && !r.Start && len(r.Writers) == 1 && p.mayGoElsewhere(int(r.Writers[0]), r.Path)
 	})
-}
-
-func (p *Pass) mayGoElsewhere(r *compiler.Read) bool {
-	_, elsewhere := p.alternatives(int(r.Writers[0]), r.Path)
-	return elsewhere
 }
 
 // stateMismatches reports results that the state schema never accepts where they
@@ -153,7 +148,7 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 		f = p.report(path.Span(), "%s may not fit %s: %s", what, where, j.because()).of(call).as(diag.Warning)
 	default:
 		if verdict.Relation == schema.Unknown && verdict.Keyword == "budget" {
-			p.notAnalysed(path.Span(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", what, where).of(call)
+			p.cutShort(path.Span(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", what, where).of(call)
 		}
 		return
 	}

@@ -46,7 +46,7 @@ var (
 	UnsafeRetry         = &Rule{"OB607", "unsafe-retry", Warning}
 	UnusedDefinition    = &Rule{"OB608", "unused-definition", Info}
 	UselessSilencer     = &Rule{"OB901", "useless-silencer", Warning}
-	NotFullyAnalysed    = &Rule{"OB902", "not-fully-analysed", Info}
+	NotAnalysed         = &Rule{"OB902", "not-fully-analysed", Info}
 	ToolsNotJudged      = &Rule{"OB903", "tools-not-judged", Info}
 	Extension           = &Rule{"OB904", "extension", Warning}
 )
@@ -59,5 +59,5 @@ var Rules = []*Rule{
 	WriteConflict, LostWrite, Rewrite, ReadOnlyPath, ShapeConflict,
 	UnknownTool, MissingParameter, UnknownParameter, BadParameter, FlowMismatch, FlowMayMismatch, ForbiddenOutputPath, StateMismatch, BadSchema, ExpressionType, BadMethod, OutputMismatch, UnknownField,
 	NoActivity, Latent, UnsafeRetry, UnusedDefinition,
-	UselessSilencer, NotFullyAnalysed, ToolsNotJudged, Extension,
+	UselessSilencer, NotAnalysed, ToolsNotJudged, Extension,
 }
