@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 BENCHCOUNT ?= 6
 
-.PHONY: check build fmt vet staticcheck test race fuzz generated readme bench update clean
+.PHONY: check build fmt vet staticcheck test race fuzz generated readme bench update rule clean
 
 check: fmt vet staticcheck test race generated readme fuzz
 
@@ -63,6 +63,11 @@ readme:
 # For benchstat: make bench > new.txt
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -timeout 0 ./...
+
+# A new rule, its page and its case together; the tests fail until they are filled in.
+SEVERITY ?= warning
+rule:
+	$(GO) run ./analyzer/internal/newrule -name "$(NAME)" -code "$(CODE)" -severity "$(SEVERITY)"
 
 clean:
 	rm -rf obelus .tools

@@ -1,0 +1,46 @@
+package analyzer
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var update = flag.Bool("update", false, "rewrite the rule reference")
+
+// reference is the table of all rules, made of the registry and the pages.
+func reference(t testing.TB) string {
+	var b strings.Builder
+	b.WriteString("# Rules\n\n" +
+		"What `obelus check` finds. Each rule has a page with a plan that fails and the same plan mended; `obelus explain CODE` prints it.\n" +
+		"This table is generated from the registry and the pages: `make update` writes it anew.\n\n" +
+		"A rule's severity is set in `obelus.yaml`, and one finding is silenced where it stands: see [OB901](OB901-useless-silencer.md).\n\n" +
+		"| code | name | severity | what it means |\n|---|---|---|---|\n")
+	for _, r := range Rules() {
+		page, ok := Page(r.Code)
+		summary := diag.Meaning(page)
+		if !ok || summary == "" || len(summary) > 300 {
+			t.Errorf("the page of %s doesn't begin with a sentence that says what it means: %q", r.Code, summary)
+		}
+		fmt.Fprintf(&b, "| [%s](%s-%s.md) | %s | %s | %s |\n", r.Code, r.Code, r.Name, r.Name, r.Default, strings.ReplaceAll(summary, "|", `\|`))
+	}
+	return b.String()
+}
+
+// S7: the rule reference lists every rule, and is up to date.
+func TestReferenceIsUpToDate(t *testing.T) {
+	want := reference(t)
+	if *update {
+		if err := os.WriteFile("rules/README.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile("rules/README.md"); err != nil || string(got) != want {
+		t.Errorf("analyzer/rules/README.md is out of date (%v): make update writes it", err)
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+func readYAML(t *testing.T, name string) *source.Node {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _ := source.Parse(source.NewFile(name, text), source.DefaultLimits())
+	if root == nil {
+		t.Fatalf("%s doesn't read", name)
+	}
+	return root
+}
+
+// S7.4: the hooks have what pre-commit requires, find plans and nothing else,
+// and call commands that exist.
+func TestPreCommitHooks(t *testing.T) {
+	ids := map[string]bool{}
+	for _, hook := range readYAML(t, ".pre-commit-hooks.yaml").Items {
+		for _, key := range []string{"id", "name", "entry", "language", "files"} {
+			if n := hook.Get(key); n == nil || n.Text == "" {
+				t.Fatalf("a hook has no %q", key)
+			}
+		}
+		ids[hook.Get("id").Text] = true
+		files, err := regexp.Compile(hook.Get("files").Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]bool{"plans/a.yaml": true, "x/plans/y/a.json": true, "a.plan.yml": true, "plan.yaml": false, "docs/a.yaml": false, "plans/a.md": false} {
+			if files.MatchString(name) != want {
+				t.Errorf("%s takes %s: %v", hook.Get("id").Text, name, !want)
+			}
+		}
+		commandExists(t, hook.Get("entry").Text)
+	}
+	for _, repo := range readYAML(t, "examples/ci/pre-commit-config.yaml").Get("repos").Items {
+		for _, hook := range repo.Get("hooks").Items {
+			if !ids[hook.Get("id").Text] {
+				t.Errorf("there is no hook %q", hook.Get("id").Text)
+			}
+			command := "obelus check"
+			for _, arg := range hook.Get("args").Items {
+				command += " " + arg.Text
+			}
+			commandExists(t, command)
+		}
+	}
+}
+
+// S7.4: the workflow calls commands that exist.
+func TestWorkflow(t *testing.T) {
+	commands := 0
+	for _, step := range readYAML(t, "examples/ci/github-actions.yml").Get("jobs").Get("check").Get("steps").Items {
+		if run := step.Get("run"); run != nil && strings.HasPrefix(run.Text, "obelus ") {
+			command, _, _ := strings.Cut(run.Text, " > ")
+			commandExists(t, command)
+			commands++
+		}
+	}
+	if commands != 2 {
+		t.Errorf("the workflow has %d commands", commands)
+	}
+}
+
+// commandExists asks for a command's help behind its own flags, each of which is
+// then read first.
+func commandExists(t *testing.T, command string) {
+	t.Helper()
+	args := append(strings.Fields(command)[1:], "--help")
+	if stdout, stderr, status := obelus(strings.NewReader(""), args...); status != statusOK || stdout == "" {
+		t.Errorf("%s: %s", command, stderr)
+	}
+}
+
+// S7: the example of a configuration has nothing wrong.
+func TestExampleSettings(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "ci", "obelus.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, found := analyzer.ReadSettings(source.NewFile("obelus.yaml", text), source.DefaultLimits())
+	if len(found) > 0 || len(settings.Rules) != 2 || len(settings.Ignores) != 1 {
+		t.Errorf("%+v: %v", settings, found)
+	}
+}
