@@ -41,12 +41,16 @@ var rules = []Rule{
 	{diag.UnknownKind, nil},
 	{diag.DanglingReference, danglingReferences},
 	{diag.UndeclaredPath, undeclaredPaths},
+	{diag.MaybeMissing, maybeMissing},
 	{diag.LookalikeRef, bareReferences},
 	{diag.UnusedOutput, unusedOutputs},
 	{diag.UnusedInput, unusedInputs},
+	{diag.UselessFallback, uselessFallbacks},
 	{diag.BooleanFallback, booleanFallbacks},
 	{diag.LateWriter, lateWriters},
+	{diag.ConstantCondition, constantConditions},
 	{diag.Cycle, cycles},
+	{diag.DeadCall, deadCalls},
 	{diag.DuplicateID, nil},
 	{diag.RedundantCall, redundantCalls},
 	{diag.UnknownCall, nil},
@@ -55,6 +59,7 @@ var rules = []Rule{
 	{diag.Rewrite, rewrites},
 	{diag.ReadOnlyPath, nil},
 	{diag.ShapeConflict, shapeConflicts},
+	{diag.UnhandledBranch, unhandledBranches},
 	{diag.UnknownTool, unknownTools},
 	{diag.MissingParameter, missingParameters},
 	{diag.UnknownParameter, unknownParameters},
@@ -73,7 +78,7 @@ var rules = []Rule{
 	{diag.UnsafeRetry, unsafeRetries},
 	{diag.UnusedDefinition, unusedDefinitions},
 	{diag.UselessSilencer, nil},
-	{diag.NotAnalysed, nil},
+	{diag.NotAnalysed, notFullyAnalysed},
 	{diag.ToolsNotJudged, toolsNotJudged},
 	{diag.Extension, extensions},
 }
@@ -127,7 +132,8 @@ type Pass struct {
 	// What several rules, or many findings of one, ask for; made when first asked.
 	readers    *readers
 	written    [][]compiler.PathID
-	hanging    []conditions
+	branches   *presence
+	unsure     []unsure // questions about branches for which the budget didn't last
 	near       map[compiler.PathID]*names
 	inState    map[compiler.PathID]*declaration // what the state schema names below a path
 	inResult   map[resultPlace]*declaration

@@ -25,7 +25,9 @@ func generated(n int) string {
 			b.WriteString(",\n")
 		}
 		switch {
-		case i < 3 || i%10 == 0:
+		case i < 3:
+			fmt.Fprintf(&b, `{"_tool":"fetch","city":"†input.city","count":%d,"options":{"deep":true},"_outputPath":"†state.r%d"}`, i, i)
+		case i%10 == 0:
 			fmt.Fprintf(&b, `{"_tool":"fetch","city":"†input.city","count":%d,"options":{"deep":true},"_outputPath":"†state.r%d || †state.e%d"}`, i, i, i)
 		case i%10 == 1:
 			fmt.Fprintf(&b, `{"_tool":"handle","error":"†state.e%d"}`, i-1)

@@ -4,164 +4,460 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A branch is a set of alternatives of one call's output: bit i is alternative
-// i, and bit 63 stands for all from there on.
-type branch struct {
-	call         int32
-	alternatives uint64
+// judgesBranches tells whether what the plan says of its branches is all known.
+func (p *Pass) judgesBranches() bool {
+	return !p.gaps.writes && !p.gaps.reads && !p.gaps.order && !p.gaps.state
 }
 
-// Conditions are what a call hangs on: it can run only when every one of the
-// branches is taken.
-type conditions struct {
-	branches []branch // ascending by call
-	when     bool     // a _when decides, of the call or of one that it needs
-	unsure   bool     // there is more than is kept
+// hasBranches tells whether anything in the plan decides what runs.
+func (p *Pass) hasBranches() bool {
+	return p.Plan.Writes == compiler.Once || slices.ContainsFunc(p.Plan.Calls, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil })
 }
 
-// maxConditions bounds what is kept of one call.
-const maxConditions = 32
-
-// conditions works out for every call what it hangs on, directly or through the
-// calls whose results it can't do without (S6.5). It looks at references only:
-// what else could keep two calls from both running is left to others.
-func (p *Pass) conditions() []conditions {
-	if p.hanging != nil {
-		return p.hanging
-	}
-	plan := p.Plan
-	all := make([]conditions, len(plan.Calls))
-	byCall := make([][]*compiler.Template, len(plan.Calls))
-	p.expressions(func(call *compiler.Call, t *compiler.Template) {
-		if call != nil {
-			byCall[call.Index] = append(byCall[call.Index], t)
-		}
-	})
-	for _, i := range plan.Graph.Order() {
-		c := &all[i]
-		c.when = plan.Calls[i].When != nil
-		for _, t := range byCall[i] {
-			c.needs(p, t, all)
-		}
-	}
-	p.hanging = all
-	return all
+// unanswered notes something that the budget didn't last for (S18).
+func (p *Pass) unanswered(at source.Span, call *compiler.Call, what string) {
+	p.unsure = append(p.unsure, unsure{at, call, what})
 }
 
-// needs adds what an expression hangs on: each of its required references; or,
-// where none is, what all of its operands have in common.
-func (c *conditions) needs(p *Pass, t *compiler.Template, all []conditions) {
-	required := false
-	for _, r := range t.Reads {
-		if read := &p.Plan.Reads[r]; read.Ref.Required {
-			required = true
-			c.and(p.hangs(all, read))
+// An unsure is a question that has no answer.
+type unsure struct {
+	at   source.Span
+	call *compiler.Call
+	what string
+}
+
+// notFullyAnalysed reports the questions about branches that have no answer
+// because the budget ran out. It comes after the rules that ask them.
+func notFullyAnalysed(p *Pass) {
+	switch {
+	case p.branches != nil && p.branches.full && p.Plan.CallsNode != nil:
+		p.report(headOf(p.Plan.CallsNode.Span()), "the plan's branches are not fully analysed: what hangs on what is more than is looked at").
+			help("findings about branches may be missing; let fewer calls write and read one path, or split the plan")
+	case p.branches == nil || p.branches.full:
+	default:
+		last := map[*compiler.Call]int{} // one for each call is enough
+		for i, u := range p.unsure {
+			last[u.call] = i
+		}
+		shown := 0
+		for i, u := range p.unsure {
+			if u.call != nil && last[u.call] != i {
+				continue
+			}
+			if shown++; shown > maxShown {
+				p.report(u.at, "%d more questions about branches are not fully analysed", len(p.unsure)-i).of(u.call).
+					help("let less hang on the same decisions, or split the plan")
+				break
+			}
+			p.report(u.at, "%s is not fully analysed: too many decisions meet", u.what).of(u.call).
+				help("let less hang on the same decisions, or split the plan")
 		}
 	}
-	if required || len(t.Reads) == 0 || !diesWithout(t) {
+}
+
+// deadCalls finds calls that can run on no branch, whatever the input is.
+func deadCalls(p *Pass) {
+	if !p.judgesBranches() || !p.hasBranches() {
 		return
 	}
-	reads := make([]*compiler.Read, len(t.Reads))
-	for i, r := range t.Reads {
-		reads[i] = &p.Plan.Reads[r]
+	e := p.presence()
+	order := p.Plan.Graph.Order()
+	goals := make([]lit, len(order))
+	for i, call := range order {
+		goals[i] = e.runs[call]
 	}
-	c.and(p.hangs(all, reads...))
-}
-
-// diesWithout tells whether an expression has no value when none of its
-// references has one.
-func diesWithout(t *compiler.Template) bool {
-	_, presence, err := t.Expr.Eval(func(int) (any, expression.Presence) { return nil, expression.Absent })
-	return err == nil && presence == expression.Absent
-}
-
-// hangs is what at least one of several reads needs to have a value: for each
-// writer the alternatives that write where it looks, and what the writer itself
-// hangs on; of all writers what they have in common.
-func (p *Pass) hangs(all []conditions, reads ...*compiler.Read) conditions {
-	var common conditions
-	first := true
-	for _, r := range reads {
-		if r.Start || len(r.Writers) == 0 {
-			return conditions{}
-		}
-		for n, w := range r.Writers {
-			if n == 8 {
-				return conditions{unsure: true}
-			}
-			one := conditions{when: all[w].when, unsure: all[w].unsure, branches: slices.Clone(all[w].branches)}
-			if own, some := p.alternatives(int(w), r.Path); some {
-				one.and(conditions{branches: []branch{own}})
-			}
-			if first {
-				common, first = one, false
-			} else {
-				common.or(one)
-			}
-		}
-	}
-	return common
-}
-
-// alternatives are those of a call's output that write where a read looks; some
-// is false when they all do.
-func (p *Pass) alternatives(call int, id compiler.PathID) (b branch, some bool) {
-	b.call = int32(call)
-	for i, route := range p.Plan.Calls[call].Output {
-		overlaps := slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, id) })
-		if overlaps {
-			b.alternatives |= 1 << min(i, 63)
-		}
-		some = some || !overlaps
-	}
-	return b, some
-}
-
-// and adds conditions that must hold as well.
-func (c *conditions) and(other conditions) {
-	c.when = c.when || other.when
-	c.unsure = c.unsure || other.unsure
-	for _, b := range other.branches {
-		at, found := slices.BinarySearchFunc(c.branches, b, func(a, b branch) int { return int(a.call - b.call) })
+	for i, a := range e.worlds(goals, false) {
+		call := p.Plan.Calls[order[i]]
 		switch {
-		case found:
-			c.branches[at].alternatives &= b.alternatives
-		case len(c.branches) < maxConditions:
-			c.branches = slices.Insert(c.branches, at, b)
-		default:
-			c.unsure = true
+		case a.never:
+			p.deadCall(e, call)
+		case !a.found && !e.full:
+			p.unanswered(call.ToolNode.Span(), call, "whether "+quote(call.Name)+" can ever run")
 		}
 	}
 }
 
-// or keeps what holds either way.
-func (c *conditions) or(other conditions) {
-	c.when = c.when && other.when
-	c.unsure = c.unsure || other.unsure
-	c.branches = slices.DeleteFunc(c.branches, func(b branch) bool {
-		_, found := slices.BinarySearchFunc(other.branches, b, func(a, b branch) int { return int(a.call - b.call) })
-		return !found
-	})
-	for i, b := range c.branches {
-		at, _ := slices.BinarySearchFunc(other.branches, b, func(a, b branch) int { return int(a.call - b.call) })
-		c.branches[i].alternatives |= other.branches[at].alternatives
+// A part is one of the things that must come together for a call to run.
+type part struct {
+	holds lit
+	at    *compiler.Template
+	words string
+}
+
+func (e *presence) parts(call *compiler.Call) []part {
+	var list []part
+	if call.When != nil {
+		list = append(list, part{e.condition(call), call.When, "its condition " + quote(short(call.When.Node.Text))})
+	}
+	var walk func(t *compiler.Template)
+	walk = func(t *compiler.Template) {
+		switch {
+		case !t.Live():
+		case t.Expr != nil:
+			list = append(list, part{e.there(t), t, quote(short(t.Node.Text))})
+		default:
+			for i := range t.Fields {
+				walk(t.Fields[i].Value)
+			}
+			for _, item := range t.Items {
+				walk(item)
+			}
+		}
+	}
+	walk(call.Params)
+	return list
+}
+
+// maxPaired bounds how many parts of a call are held against each other.
+const maxPaired = 24
+
+// deadCall reports a call with the smallest evidence: one thing that never
+// holds, or two that exclude each other.
+func (p *Pass) deadCall(e *presence, call *compiler.Call) {
+	parts := e.parts(call)
+	goals := make([]lit, len(parts))
+	for i := range parts {
+		goals[i] = parts[i].holds
+	}
+	alone := e.worlds(goals, false)
+	for i, a := range alone {
+		if !a.never {
+			continue
+		}
+		if parts[i].at == call.When && p.constantAlone(e, call) {
+			return // that is OB212's
+		}
+		what := parts[i].words + " is never there"
+		if parts[i].at == call.When {
+			what = parts[i].words + " is never there and true"
+		}
+		f := p.report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).of(call).
+			note(parts[i].at.Node.Span(), "it needs this").
+			help("read something that is there on the same branch, join branches with \"||\", or take the call out")
+		f.Witness = Branch{Branch: []Decision{}}
+		p.noteWriters(f, parts[i].at)
+		return
+	}
+	for i := range parts[:min(len(parts), maxPaired)] {
+		for j := range i {
+			both := e.and(parts[j].holds, parts[i].holds)
+			if !e.worlds([]lit{both}, false)[0].never {
+				continue
+			}
+			f := p.report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).of(call).
+				help("read something that is there on the same branch, join branches with \"||\", or take the call out")
+			one, other := e.decisions(parts[j].holds, alone[j].world), e.decisions(parts[i].holds, alone[i].world)
+			f.needs(parts[j].at, one)
+			if parts[i].at != parts[j].at {
+				f.needs(parts[i].at, other)
+			}
+			f.Witness = Branch{Branch: one, Instead: other}
+			p.noteWriters(f, parts[j].at, parts[i].at)
+			return
+		}
+	}
+	what := "what it needs never comes together"
+	if e.ready(call) != e.runs[call.Index] && !e.worlds([]lit{e.ready(call)}, false)[0].never {
+		what = "whenever it could, a path that it writes is taken already"
+		if p.rewritesItself(call) {
+			return // that is OB403's
+		}
+	}
+	f := p.report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).of(call).
+		help("read something that is there on the same branch, join branches with \"||\", or take the call out")
+	f.Witness = Branch{Branch: []Decision{}}
+	for _, part := range parts[:min(len(parts), maxShown)] {
+		f.note(part.at.Node.Span(), "it needs this")
 	}
 }
 
-// mayExclude tells whether two calls might never both run: they hang on
-// different alternatives of one output, or on conditions that nobody judges yet.
-func mayExclude(a, b *conditions) bool {
-	if a.unsure || b.unsure || a.when && b.when {
+// rewritesItself tells whether a call needs a value where it writes.
+func (p *Pass) rewritesItself(call *compiler.Call) bool {
+	return slices.ContainsFunc(call.Reads, func(i int) bool {
+		_, yes := p.claims(call, call.FailureRoute(), p.Plan.Reads[i].Path)
+		return yes && p.Plan.Reads[i].Ref.Required
+	})
+}
+
+func (f finding) needs(t *compiler.Template, branch []Decision) {
+	if words := told(branch); words != "" {
+		f.note(t.Node.Span(), "it needs this, which is so when %s", words)
+	} else {
+		f.note(t.Node.Span(), "it needs this")
+	}
+}
+
+// noteWriters shows where alternatives write what some expressions read.
+func (p *Pass) noteWriters(f finding, templates ...*compiler.Template) {
+	noted := map[source.Span]bool{}
+	for _, t := range templates {
+		for _, r := range t.Reads {
+			read := &p.Plan.Reads[r]
+			for _, w := range read.Writers {
+				call := p.Plan.Calls[w]
+				if path, ok := p.outputOver(call, read.Path); ok && len(noted) < maxShown && !noted[path.Span()] {
+					noted[path.Span()] = true
+					f.note(path.Span(), "%q may write %q here", call.Name, p.path(path.ID))
+				}
+			}
+		}
+	}
+}
+
+// short is a text for a message.
+func short(text string) string {
+	if runes := []rune(text); len(runes) > 60 {
+		return string(runes[:57]) + "…"
+	}
+	return text
+}
+
+// constantConditions finds conditions that don't decide anything.
+func constantConditions(p *Pass) {
+	for _, call := range p.Plan.Calls {
+		t := call.When
+		switch {
+		case t == nil:
+		case !t.Live() || t.Expr != nil && len(t.Reads) == 0:
+			p.report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).of(call).
+				help("let it read something, or take it out")
+		case t.Expr != nil:
+			is, constant := p.constant(call)
+			if !constant {
+				continue
+			}
+			what := "is never true, so the call is always skipped"
+			if is {
+				what = "is always true"
+			}
+			p.report(t.Node.Span(), "the condition of %q %s", call.Name, what).of(call).
+				help("compare with what the value can be, or take the condition out")
+		}
+	}
+}
+
+// constant tells whether a condition comes out the same whatever its references
+// are.
+func (p *Pass) constant(call *compiler.Call) (is, constant bool) {
+	e := p.presence()
+	f := e.formula(call.When)
+	f.alone = map[int]valued{}
+	h := f.holds(e.whens[call.Index])
+	answers := e.worlds([]lit{h.yes, h.no}, false)
+	return answers[1].never, answers[0].never != answers[1].never
+}
+
+// constantAlone tells whether OB212 speaks of a call's condition.
+func (p *Pass) constantAlone(e *presence, call *compiler.Call) bool {
+	if !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 {
 		return true
 	}
-	for _, x := range a.branches {
-		at, found := slices.BinarySearchFunc(b.branches, x, func(a, b branch) int { return int(a.call - b.call) })
-		if found && x.alternatives&b.branches[at].alternatives == 0 {
-			return true
+	if call.When.Expr == nil {
+		return false
+	}
+	_, constant := p.constant(call)
+	return constant
+}
+
+// fallbacks are the fallbacks in an expression, the outermost first.
+func fallbacks(t *compiler.Template) []*expression.Term {
+	if t.Expr.Plain() {
+		return nil
+	}
+	var list []*expression.Term
+	seen := map[*expression.Term]bool{}
+	var walk func(t *expression.Term)
+	walk = func(t *expression.Term) {
+		if seen[t] {
+			return
+		}
+		seen[t] = true
+		if t.Op == expression.TermFallback {
+			list = append(list, t)
+		}
+		for _, a := range t.Args {
+			walk(a)
+		}
+		for _, n := range t.Needs {
+			walk(n)
 		}
 	}
-	return false
+	walk(t.Expr.Logic())
+	return list
+}
+
+// uselessFallbacks finds operands of || that never decide: they are never there
+// when it is their turn, or one before them always is.
+func uselessFallbacks(p *Pass) {
+	if !p.judgesBranches() {
+		return
+	}
+	type operand struct {
+		call     *compiler.Call
+		template *compiler.Template
+		fallback *expression.Term
+		index    int
+		left     lit // the call runs, and no operand before it is there
+		there    lit // it is there while the call runs
+	}
+	var operands []operand
+	var goals []lit
+	dangles := make([]bool, len(p.Plan.Calls))
+	for i := range p.Plan.Reads {
+		if r := &p.Plan.Reads[i]; r.Call >= 0 && r.Ref.Required && !p.mayBeThere(r) {
+			dangles[r.Call] = true // that is OB203's
+		}
+	}
+	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+		if call != nil && dangles[call.Index] {
+			return
+		}
+		for at, fallback := range fallbacks(t) {
+			if at == 0 && call != nil && t == call.When {
+				continue // a condition: that is OB210's
+			}
+			e := p.presence()
+			f := e.formula(t)
+			left := yes // the call runs, and no operand so far is there
+			if call != nil && t != call.When {
+				left = e.runs[call.Index]
+			}
+			runs := left
+			for i, a := range fallback.Args {
+				solid := f.value(a).solid
+				if a.Op == expression.TermLiteral {
+					solid = yes
+				}
+				operands = append(operands, operand{call, t, fallback, i, left, e.and(runs, solid)})
+				goals = append(goals, e.and(left, solid))
+				left = e.and(left, solid.not())
+			}
+		}
+	})
+	if len(goals) == 0 {
+		return
+	}
+	e := p.presence()
+	answers := e.worlds(goals, false)
+	for i := 0; i < len(operands); {
+		o := operands[i]
+		chain := answers[i : i+len(o.fallback.Args)]
+		p.uselessOperands(e, o.call, o.template, o.fallback, chain, func(n int) (left, there lit) { return operands[i+n].left, operands[i+n].there })
+		i += len(chain)
+	}
+}
+
+func (p *Pass) uselessOperands(e *presence, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []answer, standing func(operand int) (left, there lit)) {
+	last := -1 // the last operand that ever decides
+	for i, a := range decides {
+		if !a.never {
+			last = i
+		}
+		if !a.found && !a.never && !e.full {
+			p.unanswered(t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
+			return
+		}
+	}
+	if last < 0 || call != nil && t != call.When && e.runs[call.Index] == no {
+		return // dangling, or in a call that never runs
+	}
+	text := func(i int) string { return short(t.Node.Text[fallback.Args[i].Start:fallback.Args[i].End]) }
+	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
+	useless := func(i int) {
+		what := "is never there when it is its turn"
+		if _, there := standing(i); e.worlds([]lit{there}, false)[0].never {
+			what = "is never there"
+		}
+		p.report(span(i), "%q %s: this operand of \"||\" decides nothing", text(i), what).of(call).
+			help("take the operand out, or let something write it on a branch on which this is read")
+	}
+	for i := range last {
+		if decides[i].never {
+			useless(i)
+		}
+	}
+	if last == len(decides)-1 {
+		return
+	}
+	if left, _ := standing(last + 1); !e.worlds([]lit{left}, false)[0].never {
+		for i := last + 1; i < len(decides); i++ {
+			useless(i)
+		}
+		return
+	}
+	what := quote(text(last)) + " is always there"
+	if last > 0 {
+		what = "one of the operands up to " + quote(text(last)) + " is always there"
+	}
+	p.report(span(last), "%s: what follows it in the fallback is never used", what).of(call).
+		note(span(last+1), "this is never used").
+		help("take the operands after it out, or put it last")
+}
+
+// unhandledBranches finds alternatives that nothing reads. Where a plan has no
+// output its state is the result, and a first alternative may be it.
+func unhandledBranches(p *Pass) {
+	if p.gaps.reads || p.gaps.writes || p.hasScopes() {
+		return
+	}
+	read := p.alternativesRead()
+	if read == nil {
+		return
+	}
+	for _, call := range p.Plan.Calls {
+		if len(call.Output) < 2 {
+			continue
+		}
+		for i, route := range call.Output {
+			if read[call.Index][i] || i == 0 && p.Plan.Output == nil {
+				continue
+			}
+			what := "when the call takes this alternative, nothing comes of it"
+			if i == call.FailureRoute() {
+				what = "when the call fails, nothing comes of it"
+			}
+			f := p.report(route[0].Span(), "nothing reads %q: %s", p.Plan.Offered(call)[i], what).of(call).
+				help("let a call handle it, let a fallback or the plan's \"output\" read it, or take the alternative out")
+			if p.Plan.Form == compiler.Solution || p.Plan.Form == compiler.ProcessRecord {
+				f.as(diag.Info).help("the next solution may handle it; else let a call or the \"output\" read it")
+			}
+			f.Witness = Branch{Branch: []Decision{{Call: call.Name, Takes: p.Plan.Offered(call)[i]}}}
+		}
+	}
+}
+
+// alternativesRead tells by call and alternative whether some read that sees the
+// call looks where the alternative writes; nil when no call has alternatives, or
+// when that is too much to look at.
+func (p *Pass) alternativesRead() [][]bool {
+	var read [][]bool
+	for _, call := range p.Plan.Calls {
+		if len(call.Output) > 1 {
+			if read == nil {
+				read = make([][]bool, len(p.Plan.Calls))
+			}
+			read[call.Index] = make([]bool, len(call.Output))
+		}
+	}
+	if read == nil {
+		return nil
+	}
+	work := 0
+	for i := range p.Plan.Reads {
+		r := &p.Plan.Reads[i]
+		for _, w := range r.Writers {
+			for alternative := range read[w] {
+				if work++; work > maxWork {
+					return nil
+				}
+				read[w][alternative] = read[w][alternative] || slices.ContainsFunc(p.Plan.Calls[w].Output[alternative], func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, r.Path) })
+			}
+		}
+	}
+	return read
 }

@@ -1,75 +1,11 @@
 package analyzer
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
-
-// writeConflicts reports calls that may write one path although neither waits
-// for the other (S6.3): for each call those listed before it, in one finding.
-// Which of them excludes the other isn't judged yet: where branches might do so
-// the finding is a warning and says so.
-func writeConflicts(p *Pass) {
-	if p.gaps.order {
-		return
-	}
-	pairs := p.Plan.Unordered
-	for len(pairs) > 0 {
-		end := 1
-		for end < len(pairs) && pairs[end].B == pairs[0].B {
-			end++
-		}
-		all := p.conditions()
-		var certain, perhaps []compiler.Unordered
-		for _, u := range pairs[:end] {
-			a, b := p.Plan.Calls[u.A], p.Plan.Calls[u.B]
-			switch {
-			case a.Instance != "" && b.Instance != "" && a.Instance != b.Instance: // each writes its own copy (S12.2)
-			case mayExclude(&all[u.A], &all[u.B]):
-				perhaps = append(perhaps, u)
-			default:
-				certain = append(certain, u)
-			}
-		}
-		p.writeConflict(certain, diag.Error)
-		p.writeConflict(perhaps, diag.Warning)
-		pairs = pairs[end:]
-	}
-}
-
-// writeConflict reports one call against those before it.
-func (p *Pass) writeConflict(with []compiler.Unordered, s diag.Severity) {
-	if len(with) == 0 {
-		return
-	}
-	first := with[0]
-	call, other := p.Plan.Calls[first.B], p.Plan.Calls[first.A]
-	path, otherPath := p.path(first.PathB.ID), p.path(first.PathA.ID)
-	what := quote(path)
-	if path != otherPath {
-		what = quote(path) + " and " + quote(otherPath) + ", one inside the other,"
-	}
-	f := p.report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: what stays depends on timing", call.Name, other.Name, what).
-		of(call).as(s)
-	switch n := len(with) - 1; n {
-	case 0:
-	case 1:
-		f.Message += "; so it is with one more call"
-	default:
-		f.Message += fmt.Sprintf("; so it is with %d more calls", n)
-	}
-	if s == diag.Warning {
-		f.Message += "; whether their branches exclude each other isn't judged yet"
-	}
-	for _, u := range with[:min(len(with), maxShown)] {
-		f.note(u.PathA.Span(), "%q writes %q here", p.Plan.Calls[u.A].Name, p.path(u.PathA.ID))
-	}
-	f.help("let one read what the other writes or name it in \"_after\"; or give them paths of their own; or say \"writes: once\" to let the first win")
-}
 
 // lostWrites reports values that are replaced before anything can read them: a
 // later call, which waits for the earlier one, sets the same path or one above
@@ -101,19 +37,6 @@ func lostWrites(p *Pass) {
 // nearWrites is how many of the writes that come before one are looked at, the
 // nearest in the list: a value that survives those was meant to.
 const nearWrites = 8
-
-// alwaysWith tells whether one call runs whenever another does, as far as the
-// plan decides it: a value that is replaced only on some branches is a default.
-func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
-	all := p.conditions()
-	l, e := &all[later.Index], &all[earlier.Index]
-	if l.when || l.unsure {
-		return false
-	}
-	return !slices.ContainsFunc(l.branches, func(b branch) bool {
-		return !slices.ContainsFunc(e.branches, func(o branch) bool { return o.call == b.call && o.alternatives&^b.alternatives == 0 })
-	})
-}
 
 // sets tells whether a call's result, if it has one, is set at known paths.
 func sets(c *compiler.Call) bool {
@@ -271,13 +194,4 @@ func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole comp
 		f.help("write the part to a path of its own, or let the schema of the result name it")
 		return
 	}
-}
-
-// excludes tells whether a call may only ever run when another one doesn't set
-// the path that it holds.
-func (p *Pass) excludes(h holder, call *compiler.Call) bool {
-	all := p.conditions()
-	return mayExclude(&all[h.call.Index], &all[call.Index]) || slices.ContainsFunc(all[call.Index].branches, func(b branch) bool {
-		return int(b.call) == h.call.Index && b.alternatives&(1<<min(h.alternative, 63)) == 0
-	})
 }

@@ -14,12 +14,16 @@ var (
 	UnknownKind         = &Rule{"OB202", "unknown-kind", Error}
 	DanglingReference   = &Rule{"OB203", "dangling-reference", Error}
 	UndeclaredPath      = &Rule{"OB204", "undeclared-path", Error}
+	MaybeMissing        = &Rule{"OB205", "maybe-missing", Warning}
 	LookalikeRef        = &Rule{"OB206", "lookalike-reference", Warning}
 	UnusedOutput        = &Rule{"OB207", "unused-output", Info}
 	UnusedInput         = &Rule{"OB208", "unused-input", Info}
+	UselessFallback     = &Rule{"OB209", "useless-fallback", Warning}
 	BooleanFallback     = &Rule{"OB210", "boolean-fallback", Warning}
 	LateWriter          = &Rule{"OB211", "late-writer", Warning}
+	ConstantCondition   = &Rule{"OB212", "constant-condition", Warning}
 	Cycle               = &Rule{"OB301", "cycle", Error}
+	DeadCall            = &Rule{"OB302", "dead-call", Warning}
 	DuplicateID         = &Rule{"OB303", "duplicate-id", Error}
 	RedundantCall       = &Rule{"OB304", "redundant-call", Info}
 	UnknownCall         = &Rule{"OB305", "unknown-call", Error}
@@ -28,6 +32,7 @@ var (
 	Rewrite             = &Rule{"OB403", "rewrite", Error}
 	ReadOnlyPath        = &Rule{"OB404", "read-only-path", Error}
 	ShapeConflict       = &Rule{"OB405", "shape-conflict", Error}
+	UnhandledBranch     = &Rule{"OB407", "unhandled-branch", Warning}
 	UnknownTool         = &Rule{"OB501", "unknown-tool", Error}
 	MissingParameter    = &Rule{"OB502", "missing-parameter", Error}
 	UnknownParameter    = &Rule{"OB503", "unknown-parameter", Error}
@@ -54,9 +59,9 @@ var (
 // Rules lists every rule that there is, by code.
 var Rules = []*Rule{
 	Syntax, UnknownKey, DuplicateKey, WrongType, Limit, ConfusableName, AmbiguousScalar,
-	BadExpression, UnknownKind, DanglingReference, UndeclaredPath, LookalikeRef, UnusedOutput, UnusedInput, BooleanFallback, LateWriter,
-	Cycle, DuplicateID, RedundantCall, UnknownCall,
-	WriteConflict, LostWrite, Rewrite, ReadOnlyPath, ShapeConflict,
+	BadExpression, UnknownKind, DanglingReference, UndeclaredPath, MaybeMissing, LookalikeRef, UnusedOutput, UnusedInput, UselessFallback, BooleanFallback, LateWriter, ConstantCondition,
+	Cycle, DeadCall, DuplicateID, RedundantCall, UnknownCall,
+	WriteConflict, LostWrite, Rewrite, ReadOnlyPath, ShapeConflict, UnhandledBranch,
 	UnknownTool, MissingParameter, UnknownParameter, BadParameter, FlowMismatch, FlowMayMismatch, ForbiddenOutputPath, StateMismatch, BadSchema, ExpressionType, BadMethod, OutputMismatch, UnknownField,
 	NoActivity, Latent, UnsafeRetry, UnusedDefinition,
 	UselessSilencer, NotAnalysed, ToolsNotJudged, Extension,

@@ -1,0 +1,434 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// A presence says of a plan, as formulas, which calls run, what they write, and
+// which reads have a value (S4.3, S5.2, S5.5, S8.3, S9.2): exactly what the
+// machine does, as far as it hangs on the plan and on what its variables stand
+// for. A result of which no schema tells the shape may or may not hold a field;
+// a property that a schema names counts as there in strict questions (S7.1).
+type presence struct {
+	pass *Pass
+	*circuit
+	runs     []lit    // by call: its activity is started
+	outcomes [][]lit  // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
+	reads    []valued // by read
+	shared   map[readKey]valued
+	prefixes map[compiler.PathID]*prefix
+	subjects map[subjectKey]*subject
+	atoms    map[atomKey]lit
+	whens    []*expression.Term // by call
+	holding  map[heldKey]valued
+	work     int // contributions of writers to reads that were looked at
+}
+
+// A valued is what is known of a value to come.
+type valued struct {
+	there lit // there is one, which may be null
+	solid lit // there is one, and it isn't null
+}
+
+// What the variables stand for.
+type (
+	aboutOutcome struct{ call, from, middle, to int } // takes one of the alternatives from:middle, of from:to
+	aboutFailure struct{ call int }                   // fails, and has no failure route
+	aboutAtom    struct {                             // an expression that isn't looked into is true
+		call int
+		text string
+	}
+	aboutSubject struct { // the value of a reference is among the first of its cells
+		of               *subject
+		from, middle, to int
+	}
+	aboutUnknown struct{} // something that the plan doesn't tell
+)
+
+const (
+	maxGates  = 1_500_000
+	callGates = 12        // more for each call: large plans aren't hostile
+	maxWork   = 4_000_000 // writers of reads, over all reads
+)
+
+// presence is the pass's own, built when first asked for.
+func (p *Pass) presence() *presence {
+	if p.branches != nil {
+		return p.branches
+	}
+	n := len(p.Plan.Calls)
+	e := &presence{
+		pass: p, circuit: newCircuit(maxGates + callGates*n),
+		runs: make([]lit, n), outcomes: make([][]lit, n), reads: make([]valued, len(p.Plan.Reads)), whens: make([]*expression.Term, n),
+		shared: map[readKey]valued{}, prefixes: map[compiler.PathID]*prefix{}, subjects: map[subjectKey]*subject{}, atoms: map[atomKey]lit{}, holding: map[heldKey]valued{},
+	}
+	p.branches = e
+	e.findSubjects()
+	for i := range e.reads {
+		e.reads[i].there = -1
+	}
+	inOrder := make([]bool, n)
+	for _, i := range p.Plan.Graph.Order() {
+		inOrder[i] = true
+	}
+	for i := range n {
+		if !inOrder[i] { // on a cycle, or after one: nothing is known
+			e.runs[i] = e.unknown(true)
+		}
+	}
+	for _, i := range p.Plan.Graph.Order() {
+		e.runs[i] = e.start(p.Plan.Calls[i])
+		if e.full {
+			break
+		}
+	}
+	return e
+}
+
+// unknown is something that the plan doesn't tell.
+func (e *presence) unknown(usual bool) lit { return e.open(false, usual, aboutUnknown{}) }
+
+// start is whether a call's activity is started.
+func (e *presence) start(call *compiler.Call) lit {
+	runs := e.ready(call)
+	if e.pass.Plan.Writes == compiler.Once && runs != no {
+		runs = e.and(runs, e.taken(call).not())
+	}
+	return runs
+}
+
+// ready is whether everything that a call needs is there.
+func (e *presence) ready(call *compiler.Call) lit {
+	runs := yes
+	if call.When != nil {
+		runs = e.condition(call)
+	}
+	for _, f := range call.Params.Fields {
+		if runs != no {
+			runs = e.and(runs, e.there(f.Value))
+		}
+	}
+	return runs
+}
+
+// there is whether every expression in a template has a value.
+func (e *presence) there(t *compiler.Template) lit {
+	switch {
+	case !t.Live():
+		return yes
+	case t.Expr != nil && t.Expr.Plain():
+		return e.read(t.Reads[0]).there
+	case t.Expr != nil:
+		return e.formula(t).value(t.Expr.Logic()).there
+	case t.Fields == nil && t.Items == nil:
+		return e.unknown(true) // it couldn't be read
+	}
+	all := yes
+	for i := range t.Fields {
+		all = e.and(all, e.there(t.Fields[i].Value))
+	}
+	for _, item := range t.Items {
+		all = e.and(all, e.there(item))
+	}
+	return all
+}
+
+// outcome is which alternative a call takes if it runs: exactly one of several;
+// of a call that has just one output, or none, that it doesn't fail.
+func (e *presence) outcome(call *compiler.Call) []lit {
+	if e.outcomes[call.Index] != nil {
+		return e.outcomes[call.Index]
+	}
+	n := len(call.Output)
+	taken := make([]lit, max(n, 1))
+	if n < 2 {
+		taken[0] = e.open(false, false, aboutFailure{call.Index}).not()
+	} else {
+		e.split(taken, 0, n, yes, true, func(from, middle, to int) any { return aboutOutcome{call.Index, from, middle, to} })
+	}
+	e.outcomes[call.Index] = taken
+	return taken
+}
+
+// split says of exactly one of several, from:to, that it is so. The first is
+// usual.
+func (e *presence) split(each []lit, from, to int, so lit, choice bool, about func(from, middle, to int) any) {
+	if to-from == 1 {
+		each[from] = so
+		return
+	}
+	middle := (from + to + 1) / 2
+	first := e.open(choice, true, about(from, middle, to))
+	e.split(each, from, middle, e.and(so, first), choice, about)
+	e.split(each, middle, to, e.and(so, first.not()), choice, about)
+}
+
+// writes is whether a call writes the paths of one of its alternatives.
+func (e *presence) writes(call *compiler.Call, alternative int) lit {
+	w := e.and(e.runs[call.Index], e.outcome(call)[alternative])
+	if w == no || alternative != call.FailureRoute() {
+		return w
+	}
+	plan := e.pass.Plan
+	for _, path := range call.Output[alternative] {
+		if plan.StateSchema != nil && plan.Paths.Kind(path.ID) == "state" && plan.StateSchema.At(compiler.SchemaPath(plan.Paths.Segments(path.ID)[1:])).Schema != nil {
+			return e.and(w, e.held(heldKey{int32(call.Index), compiler.RootPath}).there) // the schema may not admit a failure record
+		}
+	}
+	if plan.Writes == compiler.Once {
+		w = e.and(w, e.occupied(call, alternative, false).not())
+	}
+	return w
+}
+
+// taken is whether a value already stands where a call would write, its failure
+// route aside (S5.5).
+func (e *presence) taken(call *compiler.Call) lit {
+	taken := no
+	for i := range call.Output {
+		if i != call.FailureRoute() {
+			taken = e.or(taken, e.occupied(call, i, true))
+		}
+	}
+	return taken
+}
+
+// occupied is whether one of the calls that come before another under once has
+// written a path that overlaps one of its alternatives, or the state begins with
+// a value there. Failure records count only if they are asked for.
+func (e *presence) occupied(call *compiler.Call, alternative int, records bool) lit {
+	plan, occupied := e.pass.Plan, no
+	for _, path := range call.Output[alternative] {
+		segments := plan.Paths.Segments(path.ID)
+		if v, ok := compiler.Walk(plan.State, segments[1:]); ok && v != nil && segments[0].Key == "state" {
+			return yes
+		}
+		for _, w := range call.Choices {
+			other := plan.Calls[w]
+			for i, route := range other.Output {
+				if e.work++; e.work > maxWork {
+					e.full = true
+					return no
+				}
+				if (records || i != other.FailureRoute()) && slices.ContainsFunc(route, func(p compiler.Path) bool { return plan.Paths.Overlap(p.ID, path.ID) }) {
+					occupied = e.or(occupied, e.writes(other, i))
+				}
+			}
+		}
+	}
+	return occupied
+}
+
+// A readKey tells reads of one value from others: a path, and the calls that are
+// seen.
+type readKey struct {
+	path        compiler.PathID
+	instance    string
+	bound       compiler.Binding
+	count       int
+	first, last int32
+	without     int // under once: the reader, which isn't among them
+}
+
+func (e *presence) key(r *compiler.Read) readKey {
+	k := readKey{path: r.Path, bound: r.Bound, count: len(r.Writers), without: -1}
+	if k.count > 0 {
+		k.first, k.last = r.Writers[0], r.Writers[k.count-1]
+	}
+	if r.Bound == compiler.All {
+		k.without = r.Call
+	}
+	if r.Call >= 0 {
+		k.instance = e.pass.Plan.Calls[r.Call].Instance
+	}
+	return k
+}
+
+// read is what is known of the value of a read.
+func (e *presence) read(r int) valued {
+	if e.reads[r].there >= 0 {
+		return e.reads[r]
+	}
+	read := &e.pass.Plan.Reads[r]
+	key := e.key(read)
+	v, ok := e.shared[key]
+	if !ok {
+		v = e.resolve(read, key.instance)
+		e.shared[key] = v
+	}
+	e.reads[r] = v
+	return v
+}
+
+// A prefix keeps what the first writers of a path leave there: reads that are
+// bound to some of them share the work.
+type prefix struct {
+	after []valued // after[i]: when i of them have been looked at
+}
+
+// resolve folds what a read's writers do over what is there from the start, in
+// the order in which the machine does (S5.3).
+func (e *presence) resolve(r *compiler.Read, instance string) valued {
+	plan := e.pass.Plan
+	if r.Path == compiler.RootPath {
+		return valued{e.unknown(true), e.unknown(true)}
+	}
+	if plan.Paths.Depth(r.Path) < 2 && plan.Paths.Kind(r.Path) != "error" {
+		return valued{yes, yes}
+	}
+	if r.Bound == compiler.Earlier && instance == "" && e.inOrder(r.Writers) {
+		shared := e.prefixes[r.Path]
+		if shared == nil {
+			shared = &prefix{after: []valued{e.initial(r)}}
+			e.prefixes[r.Path] = shared
+		}
+		for i := len(shared.after) - 1; i < len(r.Writers); i++ {
+			shared.after = append(shared.after, e.contribution(shared.after[i], plan.Calls[r.Writers[i]], r.Path, instance))
+		}
+		return shared.after[len(r.Writers)]
+	}
+	writers := slices.Clone(r.Writers)
+	slices.SortFunc(writers, func(a, b int32) int { return plan.Graph.Rank(int(a)) - plan.Graph.Rank(int(b)) })
+	v := e.initial(r)
+	for _, w := range writers {
+		v = e.contribution(v, plan.Calls[w], r.Path, instance)
+	}
+	return v
+}
+
+func (e *presence) inOrder(calls []int32) bool {
+	if e.work += len(calls) / 64; len(calls) == 0 {
+		return true
+	}
+	return slices.IsSortedFunc(calls, func(a, b int32) int { return e.pass.Plan.Graph.Rank(int(a)) - e.pass.Plan.Graph.Rank(int(b)) })
+}
+
+// contribution is what stands at a path once a call has settled.
+func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathID, instance string) valued {
+	paths := e.pass.Plan.Paths
+	for i, route := range call.Output {
+		for _, path := range route {
+			if e.work++; e.work > maxWork {
+				e.full = true
+				return v
+			}
+			if !paths.Overlap(path.ID, at) {
+				continue
+			}
+			w := e.writes(call, i)
+			if call.Instance != instance && call.Instance != "" {
+				w = e.and(w, e.unknown(true)) // written in one instance only
+			}
+			set := call.Method == compiler.Set || i == call.FailureRoute()
+			switch {
+			case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set: // what is above comes into being with it
+				v = valued{e.or(v.there, w), e.or(v.solid, w)}
+			case path.ID == at:
+				v = valued{e.or(v.there, w), e.choose(w, e.result(call, i, at, path.ID).solid, v.solid)}
+			case set:
+				part := e.result(call, i, at, path.ID)
+				v = valued{e.choose(w, part.there, v.there), e.choose(w, part.solid, v.solid)}
+			default:
+				part := e.result(call, i, at, path.ID)
+				v = valued{e.or(v.there, e.and(w, part.there)), e.or(v.solid, e.and(w, part.solid))}
+			}
+		}
+	}
+	return v
+}
+
+// result is what a call that writes one path leaves at another, at or below it.
+func (e *presence) result(call *compiler.Call, alternative int, at, written compiler.PathID) valued {
+	paths := e.pass.Plan.Paths
+	below := paths.Segments(at)[paths.Depth(written):]
+	if alternative == call.FailureRoute() && (len(below) == 0 || len(below) == 1 && (below[0].Key == "code" || below[0].Key == "message")) {
+		return valued{yes, yes} // the record of a failure (S9.2)
+	}
+	held := e.held(heldKey{int32(call.Index), at})
+	if call.Tool == nil || call.Tool.Output == nil || alternative == call.FailureRoute() {
+		if len(below) == 0 {
+			return valued{yes, held.solid}
+		}
+		return held
+	}
+	place := call.Tool.Output.At(compiler.SchemaPath(below))
+	v := valued{held.there, held.solid}
+	switch {
+	case !place.Possible: // that is OB513's
+		there := e.unknown(false)
+		return valued{there, there}
+	case place.Required || len(below) == 0:
+		v.there = yes
+	}
+	if place.Schema != nil && place.Schema.Kinds()&schema.Null == 0 {
+		v.solid = v.there
+	}
+	return v
+}
+
+// A heldKey is a path into what a call writes.
+type heldKey struct {
+	call int32
+	path compiler.PathID
+}
+
+// held is what isn't known of a result: whether it holds something at a path.
+func (e *presence) held(k heldKey) valued {
+	v, ok := e.holding[k]
+	if !ok {
+		v.there = e.unknown(true)
+		v.solid = e.and(v.there, e.unknown(true))
+		e.holding[k] = v
+	}
+	return v
+}
+
+// initial is what is there before any call has run. Given input is no promise,
+// as it can be replaced, and only what its schema requires is (S6.5). What calls
+// write and the document doesn't hold isn't there, although a state given at
+// run time might bring it: nobody writes a plan for that.
+func (e *presence) initial(r *compiler.Read) valued {
+	plan := e.pass.Plan
+	path := plan.Paths.Segments(r.Path)
+	promised := func(s *schema.Schema) valued {
+		place := s.At(compiler.SchemaPath(path[1:]))
+		v := valued{e.unknown(true), 0}
+		if place.Required {
+			v.there = yes
+		}
+		if v.solid = v.there; place.Schema == nil || place.Schema.Kinds()&schema.Null != 0 {
+			v.solid = e.and(v.there, e.unknown(true))
+		}
+		return v
+	}
+	switch path[0].Key {
+	case "input":
+		if plan.InputSchema != nil {
+			return promised(plan.InputSchema)
+		}
+	case "state":
+		if given, ok := compiler.Walk(plan.State, path[1:]); ok {
+			if given == nil {
+				return valued{yes, no}
+			}
+			return valued{yes, yes}
+		}
+		if plan.StateSchema != nil && plan.StateSchema.At(compiler.SchemaPath(path[1:])).Required {
+			return promised(plan.StateSchema)
+		}
+		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList) && !e.pass.gaps.state && !e.pass.gaps.writes &&
+			!e.pass.someInstance(func(i *compiler.Instance) any { return i.State }, path[1:]) {
+			return valued{no, no}
+		}
+	case "data":
+		if given, ok := compiler.Walk(anyMap(plan.Data), path[1:]); ok && given != nil {
+			return valued{yes, yes}
+		}
+	}
+	there := e.unknown(true)
+	return valued{there, e.and(there, e.unknown(true))}
+}

@@ -1,0 +1,226 @@
+package analyzer
+
+import "slices"
+
+// Proofs decide what trying didn't: formulas as reduced ordered binary decision
+// diagrams with complemented edges (Bryant, IEEE Trans. Comput. C-35, 1986;
+// Brace, Rudell and Bryant, DAC 1990). The variables that were made last stand on
+// top, because a call hangs on few choices of its own and on what its
+// predecessors already hang on: so most formulas grow by one node a call.
+//
+// Work is counted, not timed. Past the budget there is no answer.
+type proofs struct {
+	circuit *circuit
+	nodes   []choiceNode
+	unique  []int32 // open addressing; 0 is empty
+	cache   []conjunction
+	known   [2]map[int32]diagram // by gate; apart for strict questions, in which only choices vary
+	steps   int                  // left in all
+	query   int                  // left for the question at hand
+}
+
+// A diagram is a node of proofs, negated when odd; 0 holds always and 1 never.
+type diagram int32
+
+const (
+	always diagram = 0
+	never  diagram = 1
+	cut    diagram = -1 // the budget didn't last
+)
+
+type choiceNode struct {
+	v         int32
+	high, low diagram // high is never negated
+}
+
+type conjunction struct{ a, b, result diagram }
+
+const (
+	proofSteps  = 4_000_000 // about a second, for all questions about one plan
+	querySteps  = 400_000   // for one of them
+	proofNodes  = 1_000_000
+	proofVars   = 20_000 // how many variables one question may hang on
+	proofGates  = 200_000
+	cacheLength = 1 << 17
+)
+
+// prove decides whether a goal holds in some world.
+func (c *circuit) prove(goal lit, strict bool) answer {
+	if c.proofs == nil {
+		c.proofs = &proofs{circuit: c, nodes: make([]choiceNode, 1), unique: make([]int32, 1<<12), cache: make([]conjunction, cacheLength),
+			known: [2]map[int32]diagram{{}, {}}, steps: proofSteps}
+	}
+	p := c.proofs
+	p.query = min(p.steps, querySteps)
+	granted := p.query
+	d := p.of(goal, strict)
+	p.steps -= granted - p.query
+	switch d {
+	case cut:
+		return answer{}
+	case never:
+		return answer{never: true}
+	}
+	var w world
+	for d != always {
+		n := p.nodes[d>>1]
+		high, low := n.high^d&1, n.low^d&1
+		usual := c.vars[n.v].usual
+		if d = low; usual {
+			d = high
+		}
+		if d == never {
+			w = append(w, n.v)
+			if d = high; usual {
+				d = low
+			}
+		}
+	}
+	slices.Sort(w)
+	return answer{found: true, world: w}
+}
+
+// of is the diagram of a literal, made of those of all gates that it hangs on.
+func (p *proofs) of(goal lit, strict bool) diagram {
+	known := p.known[0]
+	if strict {
+		known = p.known[1]
+	}
+	c := p.circuit
+	c.visit()
+	var cone []int32
+	stack := []int32{int32(goal.gate())}
+	vars := 0
+	for len(stack) > 0 {
+		g := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if c.seen(g) {
+			continue
+		}
+		if _, done := known[g]; done {
+			continue
+		}
+		cone = append(cone, g)
+		if in := c.gates[g]; g != 0 && in.a >= 0 {
+			stack = append(stack, int32(in.a.gate()), int32(in.b.gate()))
+		} else {
+			vars++
+		}
+		if p.query--; p.query < 0 || len(cone) > proofGates || vars > proofVars {
+			return cut
+		}
+	}
+	slices.Sort(cone)
+	for _, g := range cone {
+		in := c.gates[g]
+		d := always
+		switch {
+		case g == 0:
+		case in.a < 0 && strict && !c.vars[in.b].choice:
+			if !c.vars[in.b].usual {
+				d = never
+			}
+		case in.a < 0:
+			d = p.node(int32(in.b), always, never)
+		default:
+			d = p.and(known[int32(in.a.gate())]^diagram(in.a&1), known[int32(in.b.gate())]^diagram(in.b&1))
+		}
+		if d == cut {
+			return cut
+		}
+		known[g] = d
+	}
+	return known[int32(goal.gate())] ^ diagram(goal&1)
+}
+
+func (p *proofs) node(v int32, high, low diagram) diagram {
+	switch {
+	case high == low:
+		return high
+	case high&1 == 1:
+		d := p.node(v, high^1, low^1)
+		if d == cut {
+			return cut
+		}
+		return d ^ 1
+	}
+	one := choiceNode{v, high, low}
+	if 2*len(p.nodes) > len(p.unique) {
+		p.grow()
+	}
+	at := one.hash() & uint32(len(p.unique)-1)
+	for ; p.unique[at] != 0; at = (at + 1) & uint32(len(p.unique)-1) {
+		if p.nodes[p.unique[at]] == one {
+			return diagram(2 * p.unique[at])
+		}
+	}
+	if len(p.nodes) >= proofNodes {
+		return cut
+	}
+	p.unique[at] = int32(len(p.nodes))
+	p.nodes = append(p.nodes, one)
+	return diagram(2 * (len(p.nodes) - 1))
+}
+
+func (n choiceNode) hash() uint32 {
+	h := uint32(n.v)*0x9e3779b1 ^ uint32(n.high)*0x85ebca6b ^ uint32(n.low)*0xc2b2ae35
+	return h ^ h>>15
+}
+
+func (p *proofs) grow() {
+	p.unique = make([]int32, 2*len(p.unique))
+	for i := 1; i < len(p.nodes); i++ {
+		at := p.nodes[i].hash() & uint32(len(p.unique)-1)
+		for p.unique[at] != 0 {
+			at = (at + 1) & uint32(len(p.unique)-1)
+		}
+		p.unique[at] = int32(i)
+	}
+}
+
+// and goes down at most one level a variable, of which a question has no more
+// than proofVars.
+func (p *proofs) and(a, b diagram) diagram {
+	if a > b {
+		a, b = b, a
+	}
+	switch {
+	case a == cut:
+		return cut
+	case a == always:
+		return b
+	case a == never, a == b^1:
+		return never
+	case a == b:
+		return a
+	}
+	slot := &p.cache[(uint32(a)*0x9e3779b1^uint32(b)*0x85ebca6b)>>9&(cacheLength-1)]
+	if slot.a == a && slot.b == b && slot.b != 0 {
+		return slot.result
+	}
+	if p.query--; p.query < 0 {
+		return cut
+	}
+	x, y := p.nodes[a>>1], p.nodes[b>>1]
+	v := max(x.v, y.v)
+	highA, lowA, highB, lowB := a, a, b, b
+	if x.v == v {
+		highA, lowA = x.high^a&1, x.low^a&1
+	}
+	if y.v == v {
+		highB, lowB = y.high^b&1, y.low^b&1
+	}
+	high := p.and(highA, highB)
+	if high == cut {
+		return cut
+	}
+	low := p.and(lowA, lowB)
+	if low == cut {
+		return cut
+	}
+	d := p.node(v, high, low)
+	if d != cut {
+		*slot = conjunction{a, b, d}
+	}
+	return d
+}

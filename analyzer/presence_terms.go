@@ -1,0 +1,432 @@
+package analyzer
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
+
+// A formula turns the terms of one expression into literals.
+type formula struct {
+	*presence
+	template *compiler.Template
+	values   map[*expression.Term]valued
+	truths   map[*expression.Term]truth
+	alone    map[int]valued // when set: what reads are is left open, and only the expression counts
+}
+
+// A truth is whether a term is true, and whether it is false. It is neither
+// while it is absent, or when it goes wrong.
+type truth struct{ yes, no lit }
+
+func (e *presence) formula(t *compiler.Template) *formula {
+	return &formula{presence: e, template: t, values: map[*expression.Term]valued{}, truths: map[*expression.Term]truth{}}
+}
+
+// condition is whether a call's _when is there and true.
+func (e *presence) condition(call *compiler.Call) lit {
+	t := call.When
+	if !t.Live() {
+		if t.Value == true {
+			return yes
+		}
+		return no
+	}
+	if t.Expr == nil {
+		return e.unknown(true)
+	}
+	return e.formula(t).holds(e.whens[call.Index]).yes
+}
+
+// holds is the truth of a whole expression.
+func (f *formula) holds(t *expression.Term) truth {
+	h := f.truth(t)
+	for _, n := range t.Needs {
+		there := f.value(n).there
+		h = truth{f.and(h.yes, there), f.and(h.no, there)}
+	}
+	return h
+}
+
+func (f *formula) reference(t *expression.Term) valued {
+	r := f.template.Reads[t.Ref]
+	if f.alone == nil {
+		return f.read(r)
+	}
+	v, ok := f.alone[r]
+	if !ok {
+		v.there = f.unknown(true)
+		v.solid = f.and(v.there, f.unknown(true))
+		f.alone[r] = v
+	}
+	return v
+}
+
+// value is whether a term has a value where presence counts (S4.3).
+func (f *formula) value(t *expression.Term) valued {
+	if v, ok := f.values[t]; ok {
+		return v
+	}
+	v := valued{yes, yes}
+	switch t.Op {
+	case expression.TermLiteral:
+		if t.Value == nil {
+			v.solid = no
+		}
+	case expression.TermReference:
+		v = f.reference(t)
+		if t.Soft {
+			v.there = yes
+		}
+	case expression.TermFallback:
+		v = valued{no, no}
+		for _, a := range t.Args {
+			one := f.value(a)
+			if a.Op == expression.TermLiteral {
+				v = valued{yes, f.or(v.solid, one.solid)}
+				break
+			}
+			v = valued{f.or(v.there, one.solid), f.or(v.solid, one.solid)}
+		}
+	case expression.TermGate:
+		for _, a := range t.Args {
+			v.there = f.and(v.there, f.value(a).solid)
+		}
+		v.solid = v.there
+	default:
+		for _, n := range t.Needs {
+			v.there = f.and(v.there, f.value(n).there)
+		}
+		v.solid = v.there
+		if t.Op == expression.TermOther {
+			v.solid = f.and(v.there, f.unknown(true)) // it may come to null
+		}
+	}
+	f.values[t] = v
+	return v
+}
+
+// truth is whether a term is true or false, given that what it needs is there.
+func (f *formula) truth(t *expression.Term) truth {
+	if h, ok := f.truths[t]; ok {
+		return h
+	}
+	h := truth{no, no}
+	switch t.Op {
+	case expression.TermLiteral:
+		h = truth{constant(t.Value == true), constant(t.Value == false)}
+	case expression.TermReference:
+		h = f.among(t, func(c cell) bool { return c.kind == cellTrue }, func(c cell) bool { return c.kind == cellFalse })
+	case expression.TermFallback:
+		before := no
+		for _, a := range t.Args {
+			one, v := f.truth(a), f.value(a)
+			reached := f.and(before.not(), v.solid)
+			h.yes, h.no = f.or(h.yes, f.and(reached, one.yes)), f.or(h.no, f.and(reached, one.no))
+			before = f.or(before, v.solid)
+		}
+	case expression.TermGate:
+		h = f.truth(t.Args[len(t.Args)-1])
+		there := f.value(t).there
+		h = truth{f.and(there, h.yes), f.and(there, h.no)}
+	case expression.TermNot:
+		one := f.truth(t.Args[0])
+		h = truth{one.no, one.yes}
+	case expression.TermAnd:
+		h.yes = yes
+		for _, a := range t.Args {
+			one := f.truth(a)
+			h.no = f.or(h.no, f.and(h.yes, one.no))
+			h.yes = f.and(h.yes, one.yes)
+		}
+	case expression.TermOr:
+		h.no = yes
+		for _, a := range t.Args {
+			one := f.truth(a)
+			h.yes = f.or(h.yes, f.and(h.no, one.yes))
+			h.no = f.and(h.no, one.no)
+		}
+	case expression.TermOther:
+		h = f.atom(t)
+	default:
+		h = f.compare(t)
+	}
+	f.truths[t] = h
+	return h
+}
+
+func constant(holds bool) lit {
+	if holds {
+		return yes
+	}
+	return no
+}
+
+// An atomKey tells an expression that isn't looked into from others: its text,
+// and the values that it is about.
+type atomKey struct {
+	text  string
+	reads string
+}
+
+// atom is an expression that isn't looked into: it may come out either way, but
+// the same way wherever it is about the same values.
+func (f *formula) atom(t *expression.Term) truth {
+	text := f.template.Node.Text[t.Start:t.End]
+	var reads strings.Builder
+	for i, ref := range f.template.Expr.References() {
+		if ref.Start >= t.Start && ref.End <= t.End {
+			k := f.key(&f.pass.Plan.Reads[f.template.Reads[i]])
+			for _, n := range []int{int(k.path), int(k.bound), k.count, int(k.first), int(k.last), k.without} {
+				reads.WriteString(" " + strconv.Itoa(n))
+			}
+			reads.WriteString(k.instance)
+		}
+	}
+	key := atomKey{text, reads.String()}
+	l, ok := f.atoms[key]
+	if !ok {
+		l = f.open(true, true, aboutAtom{text: text})
+		f.atoms[key] = l
+	}
+	return truth{l, l.not()}
+}
+
+// A subject is a value that conditions compare with constants: the value is in
+// one of few cells, between which no comparison tells a difference.
+type subject struct {
+	name    string // the reference as a person writes it
+	numbers []float64
+	texts   []string
+	cells   []cell
+	in      []lit // by cell
+}
+
+type subjectKey struct {
+	readKey
+}
+
+// A cell holds one constant, or what lies between two.
+type cell struct {
+	kind cellKind
+	at   int // of numbers and texts: 2i+1 is the constant i, 2i what lies before it
+}
+
+type cellKind uint8
+
+const (
+	cellTrue cellKind = iota
+	cellFalse
+	cellNumber
+	cellText
+	cellOther // a value of another kind
+)
+
+// maxConstants bounds what one value may be compared with; beyond it each
+// comparison stands alone.
+const maxConstants = 100
+
+// findSubjects goes through all conditions for the constants that values are
+// compared with.
+func (e *presence) findSubjects() {
+	for _, call := range e.pass.Plan.Calls {
+		if call.When == nil || call.When.Expr == nil {
+			continue
+		}
+		term := call.When.Expr.Logic()
+		e.whens[call.Index] = term
+		seen := map[*expression.Term]bool{}
+		var walk func(t *expression.Term)
+		walk = func(t *expression.Term) {
+			if seen[t] {
+				return
+			}
+			seen[t] = true
+			if ref, value, _, ok := comparison(t); ok {
+				e.subject(call.When, ref).compareWith(value)
+			} else if t.Op == expression.TermReference {
+				e.subject(call.When, t)
+			}
+			for _, a := range t.Args {
+				walk(a)
+			}
+		}
+		walk(term)
+	}
+}
+
+func (e *presence) subject(t *compiler.Template, ref *expression.Term) *subject {
+	read := &e.pass.Plan.Reads[t.Reads[ref.Ref]]
+	k := subjectKey{e.key(read)}
+	s := e.subjects[k]
+	if s == nil {
+		s = &subject{name: read.Ref.String()}
+		e.subjects[k] = s
+	}
+	return s
+}
+
+func (s *subject) compareWith(value any) {
+	switch v := value.(type) {
+	case float64:
+		s.numbers = insert(s.numbers, v)
+	case string:
+		s.texts = insert(s.texts, v)
+	}
+}
+
+func insert[T cmp.Ordered](list []T, v T) []T {
+	at, found := slices.BinarySearch(list, v)
+	if found || len(list) > maxConstants {
+		return list
+	}
+	return slices.Insert(list, at, v)
+}
+
+// comparison takes a comparison of a reference with a constant apart, the
+// reference first.
+func comparison(t *expression.Term) (ref *expression.Term, value any, op expression.TermOp, ok bool) {
+	if t.Op < expression.TermEqual || len(t.Args) != 2 {
+		return nil, nil, 0, false
+	}
+	turned := map[expression.TermOp]expression.TermOp{
+		expression.TermLess: expression.TermMore, expression.TermLessEqual: expression.TermMoreEqual,
+		expression.TermMore: expression.TermLess, expression.TermMoreEqual: expression.TermLessEqual,
+	}
+	a, b := t.Args[0], t.Args[1]
+	op = t.Op
+	if a.Op == expression.TermLiteral {
+		a, b = b, a
+		if back, ok := turned[op]; ok {
+			op = back
+		}
+	}
+	if a.Op != expression.TermReference || b.Op != expression.TermLiteral {
+		return nil, nil, 0, false
+	}
+	switch b.Value.(type) {
+	case nil, bool, float64, string:
+		return a, b.Value, op, true
+	}
+	return nil, nil, 0, false
+}
+
+// divide makes the cells, once all constants are known.
+func (e *presence) divide(s *subject) {
+	if s.in != nil {
+		return
+	}
+	// What is usual comes first: true, then a constant, then the rest.
+	var rest []cell
+	s.cells = append(s.cells, cell{kind: cellTrue})
+	for _, group := range []struct {
+		kind  cellKind
+		count int
+	}{{cellText, len(s.texts)}, {cellNumber, len(s.numbers)}} {
+		for i := range group.count {
+			s.cells = append(s.cells, cell{group.kind, 2*i + 1})
+		}
+		for i := range group.count + 1 {
+			rest = append(rest, cell{group.kind, 2 * i})
+		}
+	}
+	slices.Reverse(rest) // what lies above all constants before what lies below
+	s.cells = append(append(s.cells, rest...), cell{kind: cellFalse}, cell{kind: cellOther})
+	s.cells = slices.DeleteFunc(s.cells, func(c cell) bool {
+		_, some := s.sample(c)
+		return !some
+	})
+	s.in = make([]lit, len(s.cells))
+	e.split(s.in, 0, len(s.cells), yes, true, func(from, middle, to int) any { return aboutSubject{s, from, middle, to} })
+}
+
+// among is whether the value of a reference is there and in certain cells.
+func (f *formula) among(ref *expression.Term, isTrue, isFalse func(cell) bool) truth {
+	s := f.subject(f.template, ref)
+	f.divide(s)
+	h := truth{no, no}
+	for i, c := range s.cells {
+		if isTrue(c) {
+			h.yes = f.or(h.yes, s.in[i])
+		}
+		if isFalse(c) {
+			h.no = f.or(h.no, s.in[i])
+		}
+	}
+	solid := f.reference(ref).solid
+	return truth{f.and(h.yes, solid), f.and(h.no, solid)}
+}
+
+// compare is the truth of a comparison. Values of different kinds are unequal,
+// and aren't ordered: then the expression goes wrong.
+func (f *formula) compare(t *expression.Term) truth {
+	ref, constant, op, ok := comparison(t)
+	if !ok {
+		return f.atom(t)
+	}
+	v := f.reference(ref)
+	null := f.and(v.there, v.solid.not())
+	if ref.Soft {
+		null = v.solid.not()
+	}
+	equality := op == expression.TermEqual || op == expression.TermUnequal
+	var h truth
+	if constant == nil {
+		if !equality {
+			return truth{no, no}
+		}
+		h = truth{null, v.solid}
+	} else {
+		s := f.subject(f.template, ref)
+		kind, at, known := s.place(constant)
+		if !known {
+			return f.atom(t)
+		}
+		meets := func(c cell) bool {
+			if c.kind != kind {
+				return false
+			}
+			switch op {
+			case expression.TermLess:
+				return c.at < at
+			case expression.TermLessEqual:
+				return c.at <= at
+			case expression.TermMore:
+				return c.at > at
+			case expression.TermMoreEqual:
+				return c.at >= at
+			}
+			return c.at == at
+		}
+		h = f.among(ref, meets, func(c cell) bool { return !meets(c) && (equality || c.kind == kind) })
+		if equality {
+			h.no = f.or(h.no, null)
+		}
+	}
+	if op == expression.TermUnequal {
+		h = truth{h.no, h.yes}
+	}
+	return h
+}
+
+// place is the cell of a constant.
+func (s *subject) place(constant any) (kind cellKind, at int, known bool) {
+	switch v := constant.(type) {
+	case bool:
+		if v {
+			return cellTrue, 0, true
+		}
+		return cellFalse, 0, true
+	case float64:
+		i, found := slices.BinarySearch(s.numbers, v)
+		return cellNumber, 2*i + 1, found
+	case string:
+		i, found := slices.BinarySearch(s.texts, v)
+		return cellText, 2*i + 1, found
+	}
+	return 0, 0, false
+}
