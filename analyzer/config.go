@@ -312,18 +312,19 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	j := Judgement{Maturity: Assess(p, all)}
 	silencers := silencersOf(p)
 	var kept []diag.Diagnostic
+	silenced := silencers.assign(all)
 	for i := range all {
 		d := all[i]
 		if d.Severity == diag.Error {
 			j.Errors = append(j.Errors, d)
 		}
-		if by := silencers.silences(&d); by != nil {
+		if by := silenced[i]; by != nil {
 			j.Silenced = append(j.Silenced, diag.Silenced{Diagnostic: d, Reason: by.reason, At: by.at})
 			continue
 		}
 		kept = append(kept, d)
 	}
-	if g := gapsOf(p, found); g == (gaps{}) {
+	if p.Root != nil && gapsOf(p, found) == (gaps{}) {
 		silencers.useless(func(r *diag.Rule) bool { return r == diag.Extension && !c.StrictProtocol })
 	}
 	kept = append(kept, silencers.found...)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
@@ -229,6 +230,7 @@ activities: {fetch: {expr: '"x"'}}
 	for _, c := range []struct{ want, text string }{
 		{"freeform", tools + "calls: [{_tool: fetch, _outputPath: †state.a}]"},
 		{"open", tools + "stateSchema: {type: object, properties: {a: {type: string}}}\ncalls: [{_tool: fetch, _outputPath: †state.a}]"},
+		{"closed", tools + "stateSchema: {type: object, properties: {a: {}, e: {}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: †state.a || null"},
 		{"happy", tools + "stateSchema: {type: object, properties: {a: {type: string}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a}]"},
 		{"complete", tools + "stateSchema: {type: object, properties: {a: {type: string}}, additionalProperties: false}\ncalls: [{_tool: think, _outputPath: †state.a}]"},
 		{"complete", tools + "stateSchema: {type: object, properties: {a: {}, e: {}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: [†state.a || †state.e]"},
@@ -239,10 +241,53 @@ activities: {fetch: {expr: '"x"'}}
 		if got := Judge(plan, found, Config{}).Maturity.String(); got != c.want {
 			t.Errorf("%q, want %q:\n%s", got, c.want, c.text)
 		}
-		// An alternative that nothing reads keeps a plan from being more than closed.
-		all := append(slices.Clone(found), diag.Diagnostic{Rule: &diag.Rule{Code: unhandledBranch}, Severity: diag.Warning})
-		if got := Assess(plan, all); c.want == "complete" && got != Closed {
-			t.Errorf("with an unhandled alternative: %q", got)
-		}
+	}
+}
+
+// S7: of silencers that reach the same finding the innermost has its use, and
+// one that repeats another has none.
+func TestInnermostSilencerCounts(t *testing.T) {
+	text := `tools: {fetch: {type: object, properties: {url: {type: string}}, required: [url]}}
+activities: {fetch: {expr: url}}
+# obelus:ignore OB502 outer
+calls:
+  - {_tool: fetch} # obelus:ignore OB502 inner
+  - {_tool: fetch}
+  - {_tool: fetch, url: x, x-obelus-ignore: [OB503 once, OB503 twice], link: y}
+`
+	j := judgedWith(t, "plan.yaml", text, "")
+	var reasons []string
+	for _, s := range j.Silenced {
+		reasons = append(reasons, s.Rule.Code+" "+s.Reason)
+	}
+	if got := strings.Join(reasons, ", "); got != "OB502 inner, OB502 outer, OB503 once" {
+		t.Errorf("silenced are %s", got)
+	}
+	if codes(j.Findings) != "OB901 warning" || !strings.Contains(j.Findings[0].Span.Text(), "twice") {
+		t.Errorf("found:\n%s", every(j.Findings))
+	}
+}
+
+// S18: many silencers over many findings cost what they are long.
+func TestManySilencers(t *testing.T) {
+	const n = 20_000
+	var b strings.Builder
+	b.WriteString(`{"tools": {"fetch": {"type": "object", "properties": {"url": {}}, "required": ["url"]}}, "x-obelus-ignore": ["OB601 x"`)
+	for range n {
+		b.WriteString(`, "OB502 x"`)
+	}
+	b.WriteString(`], "calls": [{"_tool": "fetch"}`)
+	for range n {
+		b.WriteString(`, {"_tool": "fetch", "x-obelus-ignore": "OB502 y"}`)
+	}
+	b.WriteString("]}")
+	plan, found := compiler.Compile(source.NewFile("plan.json", []byte(b.String())), compiler.Options{Name: "plan.json"})
+	start := time.Now()
+	j := Judge(plan, found, Config{})
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if len(j.Silenced) != n+1 || len(j.Errors) != n+1 {
+		t.Errorf("%d of %d errors are silenced", len(j.Silenced), len(j.Errors))
 	}
 }

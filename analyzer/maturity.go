@@ -43,7 +43,7 @@ func Assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
 		return Open
 	}
 	for i := range found {
-		if found[i].Rule.Code == unhandledBranch {
+		if found[i].Rule == diag.UnhandledBranch {
 			return Closed
 		}
 	}
@@ -55,9 +55,6 @@ func Assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
 	}
 	return Complete
 }
-
-// unhandledBranch is the code of an alternative that nothing reads.
-const unhandledBranch = "OB407"
 
 // noName is a key that no schema names: where it is possible, any other is.
 const noName = "\u0000"

@@ -354,21 +354,51 @@ func (s *silencers) key(n *source.Node, fromImport bool) {
 	}
 }
 
-// silences finds the silencer of a finding; the innermost counts, and all that
-// could have silenced it have their use.
-func (s *silencers) silences(d *diag.Diagnostic) *silencer {
-	var best *silencer
+// assign finds the silencer of each finding, or nil: of several the one that
+// begins last, which is the innermost, and of those the one that is written
+// first. The findings are in the order in which they are always shown, so that
+// one pass over each file's silencers is enough.
+func (s *silencers) assign(found []diag.Diagnostic) []*silencer {
+	by := make([]*silencer, len(found))
+	if len(s.all) == 0 {
+		return by
+	}
+	type topic struct {
+		file *source.File
+		rule *diag.Rule
+	}
+	type speaking struct {
+		*silencer
+		rule int // of its rules
+	}
+	waiting, active := map[topic][]speaking{}, map[topic][]speaking{}
 	for _, one := range s.all {
-		at := slices.Index(one.rules, d.Rule)
-		if at < 0 || d.Span.File != one.at.File || d.Span.Start < one.start || d.Span.Start >= max(one.end, one.start+1) {
-			continue
-		}
-		one.used[at] = true
-		if best == nil || one.end-one.start < best.end-best.start {
-			best = one
+		for i, rule := range one.rules {
+			about := topic{one.at.File, rule}
+			waiting[about] = append(waiting[about], speaking{one, i})
 		}
 	}
-	return best
+	for about, list := range waiting {
+		slices.SortStableFunc(list, func(a, b speaking) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+		// What speaks of the very same again adds nothing, and is useless.
+		waiting[about] = slices.CompactFunc(list, func(a, b speaking) bool { return a.start == b.start && a.end == b.end })
+	}
+	for i := range found {
+		at, about := found[i].Span.Start, topic{found[i].Span.File, found[i].Rule}
+		next := waiting[about]
+		for len(next) > 0 && next[0].start <= at {
+			active[about] = append(active[about], next[0])
+			next = next[1:]
+		}
+		waiting[about] = next
+		active[about] = slices.DeleteFunc(active[about], func(one speaking) bool { return at >= max(one.end, one.start+1) })
+		if all := active[about]; len(all) > 0 {
+			best := all[len(all)-1]
+			best.used[best.rule] = true
+			by[i] = best.silencer
+		}
+	}
+	return by
 }
 
 // useless reports silencers that silenced nothing. Where a part of the plan

@@ -140,3 +140,34 @@ func TestFixInPlace(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// S7, S1.8: whatever the text is, --fix gives one that reads if the first did,
+// has no more errors, and leaves nothing for a second --fix; --diff writes nothing.
+func FuzzFix(f *testing.F) {
+	f.Add(fetch + "calls:\n  - {_tool: ftch, url: '{{input.x}}', _outputPth: †stat.a} # kept\n")
+	f.Add(`{"calls": [{"_tool": "a", "_outputMethod": "puhs", "b": "† x", "c": "$state.a, $state.b"}]}`)
+	f.Add("calls:\n- _tool: a\n  text: |\n    Dear {{input.name}}\n  other: >\n    †sate.x\n  1: x\n")
+	f.Add(`{"b": "", "b": ""}00`)
+	f.Add("input: {on: true}\ncalls: [{_tool: a, _when: \"†input.on || †input.off\"}]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 5_000 {
+			t.Skip("large documents have tests of their own")
+		}
+		before, _, _ := obelus(strings.NewReader(text), "check", "--format", "json", "-")
+		mended, said, status := obelus(strings.NewReader(text), "check", "--fix", "-")
+		if status == statusTrouble {
+			t.Fatalf("%q: %s", text, said)
+		}
+		after, _, _ := obelus(strings.NewReader(mended), "check", "--format", "json", "-")
+		if unread := strings.Contains(after, `"OB101"`); unread && !strings.Contains(before, `"OB101"`) {
+			t.Fatalf("%q becomes %q, which doesn't read: %s", text, mended, after)
+		}
+		if twice, _, _ := obelus(strings.NewReader(mended), "check", "--fix", "-"); twice != mended {
+			t.Fatalf("%q becomes %q, and then %q", text, mended, twice)
+		}
+		patch, _, status := obelus(strings.NewReader(text), "check", "--diff", "-")
+		if (status == statusFound) != (mended != text) || (patch != "") != (mended != text) {
+			t.Fatalf("%q: --diff ends with %d: %s", text, status, patch)
+		}
+	})
+}

@@ -54,10 +54,10 @@ const (
 )
 
 var (
-	nameForm  = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
-	codeForm  = regexp.MustCompile(`^OB[1-9][0-9]{2}$`)
-	codeLine  = regexp.MustCompile(`(?m)^\t(\w+)\s*= &Rule\{"(OB\d{3})", "([^"]+)", \w+\}\n`)
-	registry  = regexp.MustCompile(`(?m)^\t\{diag\.(\w+), \w+\},\n`)
+	nameForm   = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+	codeForm   = regexp.MustCompile(`^OB[1-9][0-9]{2}$`)
+	codeLine   = regexp.MustCompile(`(?m)^\t(\w+)\s*= &Rule\{"(OB\d{3})", "([^"]+)", \w+\}\n`)
+	registry   = regexp.MustCompile(`(?m)^\t\{diag\.(\w+), \w+\},\n`)
 	severities = map[string]string{"error": "Error", "warning": "Warning", "info": "Info"}
 )
 
