@@ -27,10 +27,17 @@ type flow struct {
 	sample bool
 	like   *schema.Schema
 
-	at   source.Span // the reference or operand that reads it
-	name string      // what to call it: the reference's text
-	from origin      // the writer; its call is nil for what no call writes
-	said []remark    // where the plan says what it is
+	read    *compiler.Read // what reads it; nil for an operand that is no reference
+	operand operand        // what it is then
+	from    origin         // the writer; its call is nil for what no call writes
+	parts   []origin       // the writers of what is put together from parts
+	said    string         // the key of the document that says what it is: "inputSchema", "state"; or ""
+}
+
+// An operand is a part of an expression, or a value that isn't one.
+type operand struct {
+	node       *source.Node
+	start, end int
 }
 
 // A remark is a related place with words of its own.
@@ -41,10 +48,52 @@ type remark struct {
 
 var unknown = []flow{{}}
 
+// at is where a flow's reference or operand stands.
+func (f *flow) at() source.Span {
+	if f.read != nil {
+		return f.read.Span()
+	}
+	return f.operand.node.Within(f.operand.start, f.operand.end)
+}
+
+// name is the text of a flow's reference or operand; "" when it has none.
+func (f *flow) name() string {
+	switch {
+	case f.read != nil:
+		return f.read.Ref.String()
+	case f.operand.node != nil && f.operand.node.Kind == source.String:
+		return f.operand.node.Text[f.operand.start:f.operand.end]
+	}
+	return ""
+}
+
+// remarks are the places where the plan says what a flow is.
+func (p *Pass) remarks(f *flow) []remark {
+	var all []remark
+	if f.read != nil && f.said != "" {
+		all = append(all, p.documentPlace(f.said, p.Plan.Paths.Segments(f.read.Path)[1:])...)
+	}
+	if call := f.from.call; call != nil {
+		switch {
+		case f.from.failure:
+		case call.Produced != nil:
+			all = append(all, remark{headOf(call.Produced.Span()), "the result is given here"})
+		case call.Tool != nil && call.Tool.Output != nil:
+			all = append(all, outputPlace(call.Tool, f.from.rest)...)
+		}
+		all = append(all, remark{f.from.path.Span(), quote(call.Name) + " writes it here"})
+	}
+	for _, o := range f.parts[:min(len(f.parts), 3)] {
+		all = append(all, remark{o.path.Span(), quote(o.call.Name) + " writes a part of it here"})
+	}
+	return all
+}
+
 // A flowTable keeps what was worked out of the flows of one plan.
 type flowTable struct {
-	reads      map[int][]flow
-	types      map[int]*expression.Type
+	reads      [][]flow           // by read; nil where it wasn't asked
+	types      []*expression.Type // by read, where typed
+	typed      []bool
 	state      map[compiler.PathID]schema.Place
 	fields     map[resultPlace]schema.Place
 	meets      map[[2]*schema.Schema]*schema.Schema
@@ -54,9 +103,9 @@ type flowTable struct {
 	likes      map[*expression.Type]*schema.Schema
 	judgements []judgement
 	judged     bool
-	certain    []bool // by call
-	cutShort   bool   // the question at hand took more work than there is
-	steps      int    // of reasoning that may still be done
+	certain    map[*compiler.Call]bool
+	cutShort   bool // the question at hand took more work than there is
+	steps      int  // of reasoning that may still be done
 }
 
 // maxReasoning bounds the reasoning about all flows of a plan, in steps of
@@ -66,7 +115,8 @@ const maxReasoning = 400_000
 func (p *Pass) flowing() *flowTable {
 	if p.flows == nil {
 		p.flows = &flowTable{
-			reads: map[int][]flow{}, types: map[int]*expression.Type{}, state: map[compiler.PathID]schema.Place{}, fields: map[resultPlace]schema.Place{},
+			reads: make([][]flow, len(p.Plan.Reads)), types: make([]*expression.Type, len(p.Plan.Reads)), typed: make([]bool, len(p.Plan.Reads)),
+			state: map[compiler.PathID]schema.Place{}, fields: map[resultPlace]schema.Place{}, certain: map[*compiler.Call]bool{},
 			meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{}, declared: map[*schema.Schema]*schema.Schema{},
 			verdicts: map[[2]*schema.Schema]schema.Verdict{}, likes: map[*expression.Type]*schema.Schema{}, steps: maxReasoning,
 		}
@@ -78,13 +128,13 @@ func (p *Pass) flowing() *flowTable {
 // it can still be seen, what is there from the start.
 func (p *Pass) flowsOfRead(index int) []flow {
 	t := p.flowing()
-	if known, ok := t.reads[index]; ok {
-		return known
+	if t.reads[index] != nil {
+		return t.reads[index]
 	}
 	r := &p.Plan.Reads[index]
 	flows := p.flowsInto(r)
 	for i := range flows {
-		flows[i].at, flows[i].name = r.Span(), r.Ref.String()
+		flows[i].read = r
 	}
 	t.reads[index] = flows
 	return flows
@@ -129,21 +179,13 @@ func (p *Pass) given(r *compiler.Read, path []expression.Segment) flow {
 		if !at.Possible || at.Schema == nil {
 			return flow{}
 		}
-		return flow{schema: at.Schema, said: p.documentPlace(key, path[1:])}
+		return flow{schema: at.Schema, said: key}
 	}
 	value, ok := compiler.Walk(whole, path[1:])
 	if !ok || value == nil || value == "" || len(p.Plan.Instances) > 0 {
 		return flow{}
 	}
-	node := p.Plan.Root.Get(path[0].Key)
-	for _, s := range path[1:] {
-		node = stepNode(node, s)
-	}
-	f := flow{schema: schema.Const(value), sample: true, like: p.likeness(typeOfValue(value, typeDepth))}
-	if node != nil {
-		f.said = []remark{{headOf(node.Span()), "the value is given here"}}
-	}
-	return f
+	return flow{schema: schema.Const(value), sample: true, like: p.likeness(typeOfValue(value, typeDepth)), said: path[0].Key}
 }
 
 func stepNode(n *source.Node, s expression.Segment) *source.Node {
@@ -156,15 +198,30 @@ func stepNode(n *source.Node, s expression.Segment) *source.Node {
 	return nil
 }
 
-// documentPlace is where a schema of the document describes a path.
+// documentPlace is where the document describes a path, or gives its value.
 func (p *Pass) documentPlace(key string, path []expression.Segment) []remark {
-	if p.Plan.Root.Kind != source.Object || key == "" {
+	if p.Plan.Root.Kind != source.Object {
 		return nil
 	}
-	if n := describing(p.Plan.Root.Get(key), path); n != nil {
-		return []remark{{headOf(n.Span()), "the " + map[string]string{"inputSchema": "input", "stateSchema": "state"}[key] + "'s schema describes it here"}}
+	n := p.Plan.Root.Get(key)
+	if words, isSchema := describes[key]; isSchema {
+		if n = describing(n, path); n != nil {
+			return []remark{{headOf(n.Span()), words}}
+		}
+		return nil
 	}
-	return nil
+	for _, s := range path {
+		n = stepNode(n, s)
+	}
+	if n == nil {
+		return nil
+	}
+	return []remark{{headOf(n.Span()), "the value is given here"}}
+}
+
+var describes = map[string]string{
+	"inputSchema": "the input's schema describes it here",
+	"stateSchema": "the state's schema describes it here",
 }
 
 // describing is the part of a schema's text that describes a path, as far as
@@ -193,12 +250,12 @@ func (p *Pass) flowsFromCalls(r *compiler.Read, path []expression.Segment) []flo
 	seen := slices.DeleteFunc(slices.Clone(all), func(o origin) bool {
 		return slices.ContainsFunc(all, func(later origin) bool { return p.covers(later, o) })
 	})
-	var flows []flow
-	if !slices.ContainsFunc(seen, p.always) {
-		flows = p.fromTheStart(r, path)
+	flows := p.fromTheStart(r, path)
+	if len(flows) > 0 && slices.ContainsFunc(seen, p.always) {
+		flows = nil
 	}
 	if plain := !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != compiler.Set }); !plain {
-		return append(flows, p.composed(r, path, seen, len(flows) > 0))
+		return append(flows, p.composed(r, seen, len(flows) > 0))
 	}
 	for _, o := range seen {
 		flows = append(flows, p.results(r, o, len(seen) > 1)...)
@@ -243,33 +300,29 @@ func (p *Pass) fromTheStart(r *compiler.Read, path []expression.Segment) []flow 
 // above it.
 func (p *Pass) results(r *compiler.Read, o origin, several bool) []flow {
 	declared := p.stateAt(r.Path)
-	rare := o.failure
-	if reader := p.caller(r); several && reader != nil {
-		rare = rare || reader.Instance != o.call.Instance || !p.canMeet(reader, o.call, r.Path)
-	}
+	reader := p.caller(r)
+	rare := o.failure || several && reader != nil && reader.Instance != o.call.Instance
 	var flows []flow
-	add := func(s *schema.Schema, said []remark) {
-		f := flow{schema: p.meet(s, declared.Schema), rare: rare, from: o, said: said}
-		if o.path.Node != nil {
-			f.said = append(f.said, remark{o.path.Span(), quote(o.call.Name) + " writes it here"})
-		}
-		flows = append(flows, f)
+	add := func(s *schema.Schema, said string, failure bool) {
+		from := o
+		from.failure = failure
+		flows = append(flows, flow{schema: p.meet(s, declared.Schema), rare: rare, from: from, said: said})
 	}
 	if o.failure {
 		if at := failureRecord.At(compiler.SchemaPath(o.rest)); at.Possible {
-			add(at.Schema, nil)
+			add(at.Schema, "", true)
 		}
 	}
 	switch {
 	case o.call.Produced != nil:
 		if value, ok := compiler.Walk(o.call.Produced.Value(), o.rest); ok {
-			add(schema.Const(value), []remark{{headOf(o.call.Produced.Span()), "the result is given here"}})
+			add(schema.Const(value), "", false)
 		}
 	case o.call.Tool == nil || o.call.Tool.Output == nil:
-		add(nil, p.documentPlace("stateSchema", p.Plan.Paths.Segments(r.Path)[1:]))
+		add(nil, "stateSchema", false)
 	default:
 		if at := p.inResultAt(o.call.Tool, o.rest); at.Possible {
-			add(at.Schema, outputPlace(o.call.Tool, o.rest))
+			add(at.Schema, "", false)
 		}
 	}
 	return flows
@@ -326,9 +379,9 @@ func (p *Pass) stateAt(id compiler.PathID) schema.Place {
 // composed is what several writes make together: parts written below what is
 // read, values pushed onto a list. Where that isn't modelled the state schema
 // still holds.
-func (p *Pass) composed(r *compiler.Read, path []expression.Segment, seen []origin, base bool) flow {
+func (p *Pass) composed(r *compiler.Read, seen []origin, base bool) flow {
 	declared := p.stateAt(r.Path)
-	rest := flow{schema: declared.Schema, loose: true, said: p.documentPlace("stateSchema", path[1:])}
+	rest := flow{schema: declared.Schema, loose: true, said: "stateSchema"}
 	if base || len(seen) == 0 || slices.ContainsFunc(seen, func(o origin) bool { return o.failure }) {
 		return rest
 	}
@@ -346,9 +399,7 @@ func (p *Pass) composed(r *compiler.Read, path []expression.Segment, seen []orig
 		return rest
 	}
 	made.schema = p.meet(made.schema, declared.Schema)
-	for _, o := range seen[:min(len(seen), 3)] {
-		made.said = append(made.said, remark{o.path.Span(), quote(o.call.Name) + " writes a part of it here"})
-	}
+	made.parts = seen
 	return made
 }
 
@@ -381,7 +432,7 @@ func (p *Pass) assembled(r *compiler.Read, seen []origin) (flow, bool) {
 	return flow{schema: s, loose: !exact || !sure}, true
 }
 
-func (p *Pass) alwaysBelow(o origin) bool { return sets(o.call) && p.certain()[o.call.Index] }
+func (p *Pass) alwaysBelow(o origin) bool { return sets(o.call) && p.certain(o.call) }
 
 // An assembly is an object that is written in parts.
 type assembly struct {

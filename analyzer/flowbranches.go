@@ -6,56 +6,65 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// certain tells for every call whether it runs in every run in which nothing
-// fails: it has no condition, and what it can't do without is there from the
-// start or written by such calls alone, at whichever alternative they take.
-func (p *Pass) certain() []bool {
+// certain tells whether a call runs in every run in which nothing fails.
+func (p *Pass) certain(call *compiler.Call) bool {
+	if !p.hasBranches() {
+		return true
+	}
 	t := p.flowing()
-	if t.certain != nil {
-		return t.certain
+	is, known := t.certain[call]
+	if !known {
+		e := p.presence()
+		is = e.worlds([]lit{e.runs[call.Index].not()}, true)[0].never
+		t.certain[call] = is
 	}
-	t.certain = make([]bool, len(p.Plan.Calls))
-	for _, i := range p.Plan.Graph.Order() {
-		call := p.Plan.Calls[i]
-		t.certain[i] = call.When == nil && p.Plan.Writes != compiler.Once && !slices.ContainsFunc(call.Reads, func(r int) bool {
-			return !p.surelyThere(&p.Plan.Reads[r])
-		})
-	}
-	return t.certain
+	return is
 }
 
-// surelyThere tells whether a read can be counted on in every run in which
-// nothing fails.
-func (p *Pass) surelyThere(r *compiler.Read) bool {
-	if !r.Ref.Required || r.Start {
+// comes tells whether there is a branch on which a read gets its value from
+// where a flow says: the writer takes that alternative, nothing that comes after
+// it writes over the value, and the reader runs. Where that isn't known it
+// doesn't count as one.
+func (p *Pass) comes(f *flow) bool {
+	writer, r := f.from.call, f.read
+	if writer == nil || r == nil || !p.hasBranches() {
 		return true
 	}
-	if len(r.Writers) == 0 {
-		return true // the input, or what nobody says anything of
+	e := p.presence()
+	goal := no
+	for i, route := range writer.Output {
+		if slices.ContainsFunc(route, func(path compiler.Path) bool { return path.ID == f.from.path.ID }) {
+			goal = e.or(goal, e.writes(writer, i))
+		}
 	}
-	return slices.ContainsFunc(r.Writers, func(w int32) bool {
-		return p.flows.certain[w] && !p.mayGoElsewhere(int(w), r.Path)
-	})
+	if reader := p.caller(r); reader != nil {
+		goal = e.and(goal, e.runs[reader.Index])
+	}
+	for _, w := range r.Writers {
+		later := p.Plan.Calls[w]
+		if _, waits := slices.BinarySearch(later.Waits, int32(writer.Index)); !waits || later.Method != compiler.Set {
+			continue
+		}
+		for i, route := range later.Output {
+			if slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.IsAbove(path.ID, r.Path) }) {
+				goal = e.and(goal, e.writes(later, i).not())
+			}
+		}
+	}
+	return e.worlds([]lit{goal}, true)[0].found
 }
 
-// mayGoElsewhere tells whether a call has an alternative that doesn't write
-// where a read looks.
-func (p *Pass) mayGoElsewhere(call int, id compiler.PathID) bool {
-	return slices.ContainsFunc(p.Plan.Calls[call].Output, func(route compiler.Route) bool {
-		return !slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, id) })
-	})
-}
-
-// canMeet tells whether, as far as is easily seen, a call may run in a run in
-// which another one has written a path that it reads: nothing else that it needs
-// might exclude the other.
-func (p *Pass) canMeet(reader, writer *compiler.Call, id compiler.PathID) bool {
-	certain := p.certain()
-	if certain[writer.Index] {
-		return true
+// leftOut is a branch, in words, on which an expression of the output has no
+// value; "" when there is none, or it isn't known.
+func (p *Pass) leftOut(t *compiler.Template) string {
+	if t.Expr == nil || !p.judgesBranches() || !p.hasBranches() {
+		return ""
 	}
-	return reader.When == nil && !slices.ContainsFunc(reader.Reads, func(i int) bool {
-		r := &p.Plan.Reads[i]
-		return r.Path != id && !p.surelyThere(r)
-	})
+	e := p.presence()
+	lacks := e.there(t).not()
+	found := e.worlds([]lit{lacks}, true)[0]
+	if !found.found {
+		return ""
+	}
+	return told(e.decisions(lacks, found.world))
 }

@@ -31,7 +31,7 @@ func (p *Pass) flowsOfPart(t *compiler.Template, part expression.Part) []flow {
 		return flows
 	case expression.Written:
 		return []flow{{
-			schema: schema.Const(part.Value), at: t.Node.Within(part.Start, part.End), name: t.Expr.Text[part.Start:part.End],
+			schema: schema.Const(part.Value), operand: operand{t.Node, part.Start, part.End},
 		}}
 	case expression.Fallback:
 		var all []flow
@@ -48,8 +48,7 @@ func (p *Pass) flowsOfPart(t *compiler.Template, part expression.Part) []flow {
 	case expression.Choice:
 		return slices.Concat(p.flowsOfPart(t, part.Parts[0]), p.flowsOfPart(t, part.Parts[1]))
 	}
-	known := part.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
-	return []flow{{schema: p.likeness(known), loose: true, at: t.Node.Within(part.Start, part.End), name: t.Expr.Text[part.Start:part.End]}}
+	return []flow{{schema: p.likeness(p.typeOfPart(t, part)), loose: true, operand: operand{t.Node, part.Start, part.End}}}
 }
 
 // lessNull is what of some flows counts as there: null doesn't (S4.3).
@@ -68,12 +67,10 @@ func (p *Pass) lessNull(flows []flow) []flow {
 // expressions; nil is nothing.
 func (p *Pass) typeOf(read int) *expression.Type {
 	t := p.flowing()
-	if known, ok := t.types[read]; ok {
-		return known
+	if !t.typed[read] {
+		t.types[read], t.typed[read] = p.typeOfFlows(p.flowsOfRead(read)), true
 	}
-	known := p.typeOfFlows(p.flowsOfRead(read))
-	t.types[read] = known
-	return known
+	return t.types[read]
 }
 
 func (p *Pass) typeOfFlows(flows []flow) *expression.Type {
@@ -141,4 +138,12 @@ func schemaOfType(t *expression.Type, depth int) *schema.Schema {
 		parts = append(parts, object)
 	}
 	return schema.AnyOf(parts...)
+}
+
+// typeOfPart is what is known of the value of a part of an expression.
+func (p *Pass) typeOfPart(t *compiler.Template, part expression.Part) *expression.Type {
+	if part.Kind == expression.Referred && !part.Soft {
+		return p.typeOf(t.Reads[part.Ref])
+	}
+	return part.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -29,8 +30,25 @@ type target struct {
 	call   *compiler.Call // nil for the plan's output
 	schema *schema.Schema
 	node   *source.Node // the value in the text
-	name   string       // "box".x
-	said   []remark     // where the plan says what is wanted
+	key    string       // the parameter; "" for the plan's output
+	part   string       // of it: .x[0]
+}
+
+// name is what to call a target: "box".x.
+func (t *target) name() string { return quote(t.key) + t.part }
+
+// wanted are the places where the plan says what a target wants.
+func (p *Pass) wanted(t *target) []remark {
+	if t.call == nil {
+		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
+			return []remark{{headOf(n.Span()), "the output's schema is here"}}
+		}
+		return nil
+	}
+	if n := parameterNode(t.call.Tool, t.key); n != nil {
+		return []remark{{n.Span(), quote(t.key) + " of " + quote(t.call.ToolName) + " is declared here"}}
+	}
+	return nil
 }
 
 // contains asks for a containment once a pair. Past the plan's budget the answer
@@ -181,6 +199,9 @@ func (p *Pass) canCome(f flow, witness any, to target) bool {
 			return false
 		}
 	}
+	if !p.comes(&f) {
+		return false
+	}
 	return to.call == nil || to.call.When == nil || p.passesGuard(f, witness, to.call)
 }
 
@@ -192,16 +213,20 @@ func (p *Pass) passesGuard(f flow, witness any, call *compiler.Call) bool {
 		return true
 	}
 	related := false
+	path := compiler.RootPath
+	if f.read != nil {
+		path = f.read.Path
+	}
 	for _, i := range when.Reads {
 		r := &p.Plan.Reads[i]
-		related = related || r.Ref.String() == f.name ||
+		related = related || r.Path == path ||
 			f.from.call != nil && slices.Contains(r.Writers, int32(f.from.call.Index))
 	}
 	if !related {
 		return true
 	}
 	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
-		if r := &p.Plan.Reads[when.Reads[i]]; r.Ref.String() == f.name {
+		if r := &p.Plan.Reads[when.Reads[i]]; r.Path == path {
 			return witness, expression.There
 		}
 		return nil, expression.Pending
@@ -239,35 +264,35 @@ func brief(v any) string {
 }
 
 // note adds where the plan says what comes and what is wanted.
-func (j *judgement) note(f finding) finding {
+func (p *Pass) note(f finding, j *judgement) {
 	noted := map[source.Span]bool{f.Span: true}
-	for _, said := range slices.Concat(j.flow.said, j.to.said) {
+	for _, said := range slices.Concat(p.remarks(&j.flow), p.wanted(&j.to)) {
 		if said.at.Known() && !noted[said.at] {
 			noted[said.at] = true
 			f.note(said.at, "%s", said.says)
 		}
 	}
-	return f
 }
 
 // place is where a judgement is shown: the reference or operand at fault, or
 // the whole value when it is several.
 func (j *judgement) place() source.Span {
-	if !j.several && j.flow.at.Known() && within(j.to.node, j.flow.at.Start) && j.flow.at.File == j.to.node.File {
-		return j.flow.at
+	if at := j.flow.at(); !j.several && at.Known() && at.File == j.to.node.File && within(j.to.node, at.Start) {
+		return headOf(at)
 	}
 	return headOf(j.to.node.Span())
 }
 
 // called is what to call what comes.
 func (j *judgement) called() string {
+	name := j.flow.name()
 	if j.several && j.to.node.Kind == source.String {
-		return quote(j.to.node.Text)
+		name = j.to.node.Text
 	}
-	if j.flow.name == "" {
+	if name == "" {
 		return "the value"
 	}
-	return quote(j.flow.name)
+	return quote(name)
 }
 
 // judgements are those of all flows into parameters, in the order of the text.
@@ -296,10 +321,7 @@ func (p *Pass) judgements() []judgement {
 				continue
 			}
 			if at := known.place(f.Key); at.Possible && at.Schema != nil {
-				to := target{call: call, schema: at.Schema, name: quote(f.Key)}
-				if n := parameterNode(call.Tool, f.Key); n != nil {
-					to.said = []remark{{n.Span(), quote(f.Key) + " of " + quote(call.ToolName) + " is declared here"}}
-				}
+				to := target{call: call, schema: at.Schema, key: f.Key}
 				t.judgements = append(t.judgements, p.judgeTemplate(f.Value, to, !refused[call.Name])...)
 			}
 		}
@@ -313,16 +335,12 @@ func (p *Pass) judgeOutput() []judgement {
 	if s == nil || p.Plan.Output == nil || s.Compile() != nil || p.gaps.reads {
 		return nil
 	}
-	to := target{schema: s, name: "the output"}
-	if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
-		to.said = []remark{{headOf(n.Span()), "the output's schema is here"}}
-	}
 	before := len(p.found)
 	p.outputPart(p.Plan.Output, nil, s, "")
 	if !p.Plan.Output.Live() {
 		return nil
 	}
-	return p.judgeTemplate(p.Plan.Output, to, len(p.found) == before)
+	return p.judgeTemplate(p.Plan.Output, target{schema: s}, len(p.found) == before)
 }
 
 // judgeTemplate judges a value with expressions in it: each of these, and where
@@ -337,7 +355,7 @@ func (p *Pass) judgeTemplate(t *compiler.Template, to target, sound bool) []judg
 		return nil
 	}
 	to.node = t.Node
-	whole.at = headOf(t.Node.Span())
+	whole.operand.node = t.Node
 	if j, bad := p.judge([]flow{whole}, to); bad {
 		found = append(found, j)
 	}
@@ -354,21 +372,21 @@ func (p *Pass) judgeParts(found []judgement, t *compiler.Template, to target) []
 	case t.Items != nil:
 		for i, item := range t.Items {
 			if at := to.schema.At([]schema.Step{schema.Index(i)}); item.Live() && at.Possible && at.Schema != nil {
-				found = p.judgeParts(found, item, to.part(fmt.Sprintf("[%d]", i), at.Schema))
+				found = p.judgeParts(found, item, to.below(fmt.Sprintf("[%d]", i), at.Schema))
 			}
 		}
 	default:
 		for _, f := range t.Fields {
 			if at := to.schema.At([]schema.Step{schema.Key(f.Key)}); f.Value.Live() && at.Possible && at.Schema != nil {
-				found = p.judgeParts(found, f.Value, to.part("."+f.Key, at.Schema))
+				found = p.judgeParts(found, f.Value, to.below("."+f.Key, at.Schema))
 			}
 		}
 	}
 	return found
 }
 
-func (t target) part(step string, s *schema.Schema) target {
-	t.schema, t.name = s, t.name+step
+func (t target) below(step string, s *schema.Schema) target {
+	t.schema, t.part = s, t.part+step
 	return t
 }
 
@@ -436,10 +454,10 @@ func flowMismatches(p *Pass) {
 		if j.relation != schema.Never {
 			continue
 		}
-		f := p.report(j.place(), "%s never fits %s of %q: %s", j.called(), j.to.name, j.to.call.ToolName, j.because()).of(j.to.call).
+		f := p.report(j.place(), "%s never fits %s of %q: %s", j.called(), j.to.name(), j.to.call.ToolName, j.because()).of(j.to.call).
 			help("pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong")
 		f.Witness = j.witness
-		j.note(f)
+		p.note(f, &j)
 	}
 }
 
@@ -449,12 +467,12 @@ func flowMayMismatches(p *Pass) {
 	for _, j := range p.judgements() {
 		switch j.relation {
 		case schema.MayNotFit:
-			f := p.report(j.place(), "%s may not fit %s of %q: %s", j.called(), j.to.name, j.to.call.ToolName, j.because()).of(j.to.call).
+			f := p.report(j.place(), "%s may not fit %s of %q: %s", j.called(), j.to.name(), j.to.call.ToolName, j.because()).of(j.to.call).
 				help("narrow what the source may give, widen what the parameter takes, or convert the value")
 			f.Witness = j.witness
-			j.note(f)
+			p.note(f, &j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s of %q isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name, j.to.call.ToolName).of(j.to.call)
+			p.cutShort(j.place(), "whether %s fits %s of %q isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name(), j.to.call.ToolName).of(j.to.call)
 		}
 	}
 }
@@ -468,12 +486,12 @@ func outputMismatches(p *Pass) {
 			f := p.report(j.place(), "%s never fits %s: %s", j.called(), j.of(), j.because()).as(diag.Error).
 				help("give what \"outputSchema\" asks for, or mend the schema")
 			f.Witness = j.witness
-			j.note(f)
+			p.note(f, &j)
 		case schema.MayNotFit:
 			f := p.report(j.place(), "%s may not fit %s: %s", j.called(), j.of(), j.because()).as(diag.Warning).
 				help("narrow what the source may give, or widen \"outputSchema\"")
 			f.Witness = j.witness
-			j.note(f)
+			p.note(f, &j)
 		case schema.Unknown:
 			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.of())
 		}
@@ -482,10 +500,10 @@ func outputMismatches(p *Pass) {
 
 // of is what to call the part of the output that is judged.
 func (j *judgement) of() string {
-	if j.to.name == "the output" {
+	if j.to.part == "" {
 		return "\"outputSchema\""
 	}
-	return quote(j.to.name[len("the output."):]) + " of \"outputSchema\""
+	return quote(strings.TrimPrefix(j.to.part, ".")) + " of \"outputSchema\""
 }
 
 // cutShort says that a judgement was cut short (S18).

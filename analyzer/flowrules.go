@@ -53,12 +53,11 @@ func (p *Pass) outputPart(t *compiler.Template, key *source.Node, s *schema.Sche
 		}
 		for _, required := range s.Required() {
 			at := slices.IndexFunc(t.Fields, func(f compiler.TemplateField) bool { return f.Key == required })
-			switch {
-			case at < 0:
+			if at < 0 {
 				wrong(placeAt(key, t.Node, nil), diag.Error, "the property "+quote(required)+" is missing")
-			case p.leftOut(t.Fields[at].Value):
-				wrong(placeAt(t.Fields[at].Node, t.Fields[at].Value.Node, nil), diag.Warning,
-					"the property "+quote(required)+" is left out on the branches that don't write it")
+			} else if when := p.leftOut(t.Fields[at].Value); when != "" {
+				field := t.Fields[at]
+				wrong(placeAt(field.Node, field.Value.Node, nil), diag.Warning, "the property "+quote(required)+" is left out when "+when)
 			}
 		}
 		for _, f := range t.Fields {
@@ -69,19 +68,6 @@ func (p *Pass) outputPart(t *compiler.Template, key *source.Node, s *schema.Sche
 			}
 		}
 	}
-}
-
-// leftOut tells whether an expression of the output has no value on some branch
-// that the plan itself names: every writer of something that it needs may write
-// elsewhere instead.
-func (p *Pass) leftOut(t *compiler.Template) bool {
-	if t.Expr == nil {
-		return false
-	}
-	return slices.ContainsFunc(t.Reads, func(i int) bool {
-		r := &p.Plan.Reads[i]
-		return r.Ref.Required && !r.Start && len(r.Writers) == 1 && p.mayGoElsewhere(int(r.Writers[0]), r.Path)
-	})
 }
 
 // stateMismatches reports results that the state schema never accepts where they
@@ -154,11 +140,14 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 	}
 	f.Witness = verdict.Witness
 	f.help("let the two schemas agree, write the result elsewhere, or give it an alternative that accepts the rest")
-	j.flow.said = outputPlace(call.Tool, nil)
-	if kind := p.Plan.Paths.Segments(path.ID); len(kind) > 1 {
-		j.to.said = p.documentPlace("stateSchema", kind[1:])
+	for _, said := range outputPlace(call.Tool, nil) {
+		f.note(said.at, "%s", said.says)
 	}
-	j.note(f)
+	if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
+		for _, said := range p.documentPlace("stateSchema", segments[1:]) {
+			f.note(said.at, "%s", said.says)
+		}
+	}
 }
 
 // itemMismatch judges what is pushed, or the items of what is appended, against
@@ -267,9 +256,7 @@ func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []
 	var said []remark
 	if value, ok := compiler.Walk(p.Plan.State, segments[1:]); ok && value != nil {
 		kinds = schema.KindOf(value)
-		if f := p.given(&compiler.Read{Path: path.ID}, segments); len(f.said) > 0 {
-			said = f.said
-		}
+		said = p.documentPlace("state", segments[1:])
 	}
 	for _, w := range p.Plan.Writers(path.ID) {
 		other := p.Plan.Calls[w.Call]
@@ -364,9 +351,11 @@ func booleanFallbacks(p *Pass) {
 }
 
 func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part expression.Part) {
-	for _, operand := range part.Parts {
-		known := operand.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
-		if operand.Kind == expression.Written || known == nil || known.Kinds != expression.Bool {
+	if slices.ContainsFunc(part.Parts, func(x expression.Part) bool { return x.Kind == expression.Written }) {
+		return
+	}
+	for _, x := range part.Parts {
+		if known := p.typeOfPart(t, x); known == nil || known.Kinds != expression.Bool {
 			return
 		}
 	}
@@ -391,10 +380,7 @@ func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part e
 		}
 		edits = append(edits, edit)
 	}
-	// Where every operand is there from the start nothing can be meant by asking
-	// whether it is; elsewhere the author has to say what an absent one means.
-	sure := !slices.ContainsFunc(t.Reads, func(read int) bool { return !p.Plan.Reads[read].Start })
-	f.Fixes = append(f.Fixes, diag.Fix{Message: "write " + strconv.Quote(word), Safe: sure, Edits: edits})
+	f.Fixes = append(f.Fixes, diag.Fix{Message: "write " + strconv.Quote(word), Edits: edits})
 }
 
 // spaced is a word in the place of an operator, with blanks where it would

@@ -1,0 +1,426 @@
+package analyzer
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A schemaMaker makes up schemas such as people write for tools: kinds, bounds,
+// enums, objects with named properties, lists, alternatives.
+type schemaMaker struct{ *rand.Rand }
+
+func (g schemaMaker) pick(options ...string) string { return options[g.IntN(len(options))] }
+
+func (g schemaMaker) schema(depth int) string {
+	switch n := g.IntN(12); {
+	case n < 2:
+		return `{"type":"` + g.pick("integer", "number", "string", "boolean", "null") + `"}`
+	case n < 3:
+		low := g.IntN(5) - 2
+		return fmt.Sprintf(`{"type":"%s","minimum":%d,"maximum":%d}`, g.pick("integer", "number"), low, low+g.IntN(6))
+	case n < 4:
+		return fmt.Sprintf(`{"type":"string","%s":%d}`, g.pick("minLength", "maxLength"), g.IntN(4))
+	case n < 5:
+		return `{"enum":[` + g.pick(`"a"`, `1`, `"a","b"`, `1,"a"`, `null,0.5`) + `]}`
+	case n < 6:
+		return `{"type":["` + g.pick("integer", "string") + `","` + g.pick("null", "boolean") + `"]}`
+	case n < 7:
+		return `{"type":"string","pattern":"` + g.pick("^a+$", "^[ab]*$", "b$", "^.{2}") + `"}`
+	case depth == 0:
+		return `{"type":"` + g.pick("integer", "string") + `"}`
+	case n < 10:
+		var properties, required []string
+		for _, name := range []string{"p", "q", "r"}[:1+g.IntN(3)] {
+			properties = append(properties, fmt.Sprintf("%q:%s", name, g.schema(depth-1)))
+			if g.IntN(2) == 0 {
+				required = append(required, fmt.Sprintf("%q", name))
+			}
+		}
+		return `{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(required, ",") + `]` +
+			g.pick("", "", `,"additionalProperties":false`) + `}`
+	case n < 11:
+		return fmt.Sprintf(`{"type":"array","items":%s,"maxItems":%d}`, g.schema(depth-1), g.IntN(4))
+	}
+	return `{"` + g.pick("anyOf", "oneOf") + `":[` + g.schema(depth-1) + `,` + g.schema(depth-1) + `]}`
+}
+
+// A flowPlan is a generated plan with one typed flow in it.
+type flowPlan struct {
+	text      string
+	producers []*schema.Schema // what may come, each by itself
+	consumer  *schema.Schema
+	less      bool // null doesn't come
+}
+
+// plan makes up a plan in which results reach a parameter in one of the ways in
+// which they do.
+func (g schemaMaker) plan() flowPlan {
+	parse := func(text string) *schema.Schema {
+		var raw any
+		if err := json.Unmarshal([]byte(text), &raw); err != nil {
+			panic(err)
+		}
+		return schema.New(raw, schema.Options{})
+	}
+	first, second, taken := g.schema(2), g.schema(2), g.schema(2)
+	if g.IntN(3) == 0 {
+		taken = first // so that some fit
+	}
+	f := flowPlan{producers: []*schema.Schema{parse(first)}, consumer: parse(taken)}
+	calls := `{"_tool":"one","_outputPath":"†state.x"}`
+	value := `"†state.x"`
+	switch g.IntN(7) {
+	case 0:
+		calls = `{"_tool":"one","_outputPath":"†state.x && †state.y"}`
+		value = `"†state.y"`
+	case 1:
+		calls = `{"_tool":"wrapped","_outputPath":"†state.w"}`
+		value = `"†state.w.inner.value"`
+	case 2:
+		calls += `,{"_tool":"two","_outputPath":"†state.y"}`
+		value = `"†state.x || †state.y"`
+		f.producers, f.less = append(f.producers, parse(second)), true
+	case 3:
+		calls += `,{"_tool":"two","_outputPath":"†state.y"}`
+		value = `"†state.y && †state.x"`
+		f.less = true
+	case 4:
+		value = `"†state.x || 7"`
+		f.producers, f.less = append(f.producers, schema.Const(7.0)), true
+	case 5:
+		calls += `,{"_tool":"two","_outputPath":"†state.y"}`
+		value = `"†(†input.choose == 1 ? †state.x : †state.y)"`
+		f.producers = append(f.producers, parse(second))
+	}
+	parameter := taken
+	if g.IntN(3) == 0 {
+		parameter, value = `{"type":"object","properties":{"at":`+taken+`}}`, `{"at":`+value+`}`
+	}
+	f.text = `{"tools":{"one":{"_output":` + first + `},"two":{"_output":` + second + `},` +
+		`"wrapped":{"_output":{"type":"object","properties":{"inner":{"type":"object","properties":{"value":` + first + `}}}}},` +
+		`"take":{"properties":{"v":` + parameter + `}}},"calls":[` + calls + `,{"_tool":"take","v":` + value + `}]}`
+	return f
+}
+
+// sampled are values that may come.
+func (f *flowPlan) sampled(r *rand.Rand, n int) []any {
+	var all []any
+	for _, p := range f.producers {
+		p = p.AsDeclared() // what it names is there (S7.1)
+		for range n {
+			if v, ok := p.Sample(r); ok && !(f.less && v == nil) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// S7.1, S7.2, S4.3, S4.5: over generated plans whose flows are fully known, no
+// value is refused where nothing is reported, none is accepted where OB505 is,
+// and every value that OB506 shows is one that the source's schema accepts and
+// the parameter's refuses, by the word of the ordinary validator.
+func TestGeneratedFlows(t *testing.T) {
+	n := 4000
+	if testing.Short() {
+		n = 500
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	g := schemaMaker{rand.New(rand.NewPCG(seed, 506))}
+	count := map[string]int{}
+	for range n {
+		f := g.plan()
+		_, _, found := judged("flow.json", f.text)
+		var said *diag.Diagnostic
+		cut := false
+		for i, d := range found {
+			switch d.Rule.Code {
+			case "OB505", "OB506":
+				said = &found[i]
+			case "OB902":
+				cut = true
+				count["not analysed"]++
+			case "OB510", "OB509", "OB504", "OB205", "OB209", "OB407":
+			default:
+				if d.Severity == diag.Error {
+					t.Fatalf("the plan isn't what the test takes it for: %s\n%s", shown(d), f.text)
+				}
+			}
+		}
+		values := f.sampled(g.Rand, 100)
+		switch {
+		case said == nil:
+			count["silent"]++
+			for _, v := range values {
+				if !f.consumer.Accepts(v) {
+					if !cut && !f.excused(v) {
+						t.Errorf("nothing is reported, and %s is refused\n%s", brief(v), f.text)
+					}
+					break
+				}
+			}
+		case said.Rule == diag.FlowMismatch:
+			count["never"]++
+			for _, v := range values {
+				if f.consumer.Accepts(v) {
+					t.Errorf("%s\nand %s is accepted\n%s", shown(*said), brief(v), f.text)
+					break
+				}
+			}
+		default:
+			count["perhaps"]++
+			f.confirm(t, said)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	t.Log(count)
+	for _, kind := range []string{"silent", "never", "perhaps"} {
+		if count[kind] < n/20 {
+			t.Errorf("only %d plans are %s", count[kind], kind)
+		}
+	}
+}
+
+// excused tells whether a refused value is refused for a part of which its
+// source says nothing, so that nothing is concluded from it.
+func (f *flowPlan) excused(v any) bool {
+	for _, p := range f.producers {
+		if p.Accepts(v) && unspoken(p, f.consumer, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// confirm holds the value that a finding shows against both schemas.
+func (f *flowPlan) confirm(t *testing.T, said *diag.Diagnostic) {
+	t.Helper()
+	consumer, err := f.consumer.Ordinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	witness := said.Witness
+	whole := func(v any) bool { // the witness may be of the whole parameter
+		m, ok := v.(map[string]any)
+		return ok && len(m) == 1
+	}
+	for _, v := range []any{witness, inner(witness, whole)} {
+		for _, p := range f.producers {
+			producer, err := p.Ordinary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if producer.Validate(v) == nil && consumer.Validate(v) != nil && !(f.less && v == nil) {
+				return
+			}
+		}
+	}
+	t.Errorf("%s\n%s isn't what one accepts and the other refuses\n%s", shown(*said), brief(witness), f.text)
+}
+
+func inner(v any, whole func(any) bool) any {
+	if whole(v) {
+		return v.(map[string]any)["at"]
+	}
+	return v
+}
+
+// S7.2: what the cases show of OB506 is confirmed as well: the witness of each is
+// refused by the schema of the place that it would come to.
+func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {
+	shownSome := 0
+	for _, r := range rows(t, "nestful.jsonl") {
+		plan, _, found := judged(r.ID+".json", string(r.Document))
+		for _, d := range found {
+			if d.Rule != diag.FlowMayMismatch {
+				continue
+			}
+			call := callNamed(plan, d.Call)
+			for _, f := range call.Params.Fields {
+				if !within(f.Value.Node, d.Span.Start) || f.Value.Expr == nil {
+					continue
+				}
+				consumer, err := call.Tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema.Ordinary()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if consumer.Validate(d.Witness) == nil {
+					t.Errorf("%s: %s is accepted: %s", r.ID, brief(d.Witness), shown(d))
+				}
+				read := plan.Reads[f.Value.Reads[0]]
+				writer := plan.Calls[read.Writers[0]]
+				producer, err := writer.Tool.Output.At(compiler.SchemaPath(read.Ref.Path[1:])).Schema.Ordinary()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := producer.Validate(d.Witness); err != nil {
+					t.Errorf("%s: %s isn't what the source gives: %v", r.ID, brief(d.Witness), err)
+				}
+				shownSome++
+			}
+		}
+	}
+	if shownSome < 5 {
+		t.Errorf("only %d are there to confirm", shownSome)
+	}
+}
+
+func callNamed(plan *compiler.Plan, name string) *compiler.Call {
+	for _, c := range plan.Calls {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// What taskbench calls a mismatch of media is one between a tool that gives the
+// name of a file, a text, and one that takes whatever it is passed: no tool of
+// the rows declares a parameter, so there is nothing that could be refused, and
+// nothing is reported.
+func TestMediaAreTextsInTheCorpus(t *testing.T) {
+	listed := 0
+	for _, r := range rows(t, "taskbench.jsonl") {
+		for _, f := range r.Faults {
+			if f.Code != "media_type_mismatch" {
+				continue
+			}
+			listed++
+			plan, _, found := judged(r.ID+".json", string(r.Document))
+			if tool := plan.Calls[*f.Call].Tool; tool != nil && len(tool.Parameters.Properties()) > 0 {
+				t.Errorf("%s: %q declares parameters: %v", r.ID, tool.Name, tool.Parameters.Properties())
+			}
+			for _, tool := range plan.Tools {
+				for _, name := range tool.Output.Properties() {
+					if kinds := tool.Output.At([]schema.Step{schema.Key(name)}).Schema.Kinds(); kinds != schema.String {
+						t.Errorf("%s: %q of the result of %q is %s", r.ID, name, tool.Name, kinds)
+					}
+				}
+			}
+			for _, d := range found {
+				if d.Rule == diag.FlowMismatch || d.Rule == diag.FlowMayMismatch {
+					t.Errorf("%s: %s", r.ID, shown(d))
+				}
+			}
+		}
+	}
+	if listed < 100 {
+		t.Errorf("only %d rows list one", listed)
+	}
+}
+
+// S18: many hard questions cost no more than the plan's budget, and what was left
+// unanswered is said.
+func TestHardFlowsAreBounded(t *testing.T) {
+	var tools, calls []string
+	for i := range 200 {
+		tools = append(tools, fmt.Sprintf(`"a%d":{"_output":{"type":"string","pattern":"^[ab]*a[ab]{%d}$"}},"b%d":{"properties":{"v":{"type":"string","pattern":"^[ab]{%d,}$"}}}`, i, 16+i, i, 17+i))
+		calls = append(calls, fmt.Sprintf(`{"_tool":"a%d","_outputPath":"†state.x%d"},{"_tool":"b%d","v":"†state.x%d"}`, i, i, i, i))
+	}
+	wide := func(op string) string {
+		var parts []string
+		for i := range 24 {
+			parts = append(parts, fmt.Sprintf(`{"anyOf":[{"required":["%s%d"]},{"required":["z%d"]}]}`, op, i, i))
+		}
+		return `{"type":"object","allOf":[` + strings.Join(parts, ",") + `]}`
+	}
+	for name, text := range map[string]string{
+		"patterns": `{"tools":{` + strings.Join(tools, ",") + `},"calls":[` + strings.Join(calls, ",") + `]}`,
+		"products": `{"tools":{"a":{"_output":` + wide("x") + `},"b":{"properties":{"v":` + wide("y") + `}}},"calls":[{"_tool":"a","_outputPath":"†state.x"},{"_tool":"b","v":"†state.x"}]}`,
+		"fallbacks": `{"tools":{"b":{"properties":{"v":{"type":"integer"}}}},"inputSchema":{"properties":{"x":{"type":"number"}}},"calls":[{"_tool":"b","v":"` +
+			strings.Repeat("†input.x || ", 400) + `0"}]}`,
+	} {
+		began := time.Now()
+		_, _, found := judged("hard.json", text)
+		if took := time.Since(began); took > 4*time.Second { // half of it on a machine that does nothing else
+			t.Errorf("%s takes %v", name, took)
+		}
+		for _, d := range found {
+			if d.Rule == diag.FlowMismatch || d.Rule == diag.Syntax {
+				t.Errorf("%s: %s", name, shown(d))
+			}
+		}
+		if name == "patterns" {
+			unsaid := 0
+			for _, d := range found {
+				if d.Rule == diag.NotAnalysed {
+					unsaid++
+				}
+			}
+			if unsaid < 150 {
+				t.Errorf("%d of 200 questions are said to be open", unsaid)
+			}
+		}
+	}
+}
+
+// The same plan has the same findings, in the same order, each time.
+func TestFlowsAreDeterministic(t *testing.T) {
+	g := schemaMaker{rand.New(rand.NewPCG(3, 3))}
+	for range 100 {
+		f := g.plan()
+		_, _, first := judged("flow.json", f.text)
+		_, _, second := judged("flow.json", f.text)
+		if every(first) != every(second) {
+			t.Fatalf("two analyses differ:\n%s\n%s", every(first), every(second))
+		}
+	}
+}
+
+// FuzzFlows: no text makes the judging of flows panic, and what it says of a
+// place lies in the text.
+func FuzzFlows(f *testing.F) {
+	g := schemaMaker{rand.New(rand.NewPCG(9, 9))}
+	for range 30 {
+		f.Add(g.plan().text)
+	}
+	f.Add(`{"stateSchema":{"properties":{"x":{"type":"array","items":{"type":"integer"}}}},"tools":{"a":{"_output":{"type":"number"},"_outputPath":{"enum":["x"]}}},"calls":[{"_tool":"a","_outputPath":"x","_outputMethod":"push","_retry":{"attempts":2}}],"output":{"y":"†state.x[0] || false"},"outputSchema":{"required":["y"]}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 20_000 {
+			return
+		}
+		_, _, found := judged("fuzz.json", text)
+		wellFormed(t, found)
+	})
+}
+
+// BenchmarkFlows is the judging of all flows of a plan of a thousand typed calls:
+// the second round of the same pass costs nothing, so each round has its own.
+func BenchmarkFlows(b *testing.B) {
+	plan, found := compiler.Compile(source.NewFile("generated.json", []byte(generated(1000))), compiler.Options{})
+	b.ReportAllocs()
+	for b.Loop() {
+		p := newPass(plan, found)
+		p.rule = diag.FlowMismatch
+		if len(p.judgements()) != 0 {
+			b.Fatal("the plan isn't sound")
+		}
+	}
+}
+
+// BenchmarkTypeOf is what is known of one read of a result.
+func BenchmarkTypeOf(b *testing.B) {
+	plan, found := compiler.Compile(source.NewFile("generated.json", []byte(generated(100))), compiler.Options{})
+	b.ReportAllocs()
+	for b.Loop() {
+		p := newPass(plan, found)
+		var t *expression.Type
+		for i := range plan.Reads {
+			t = p.typeOf(i)
+		}
+		_ = t
+	}
+}
