@@ -66,6 +66,9 @@ func (p *Pass) reportMissing(e *presence, leaf *compiler.Template, branch []Deci
 	f := p.report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
 		help("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}
+	if leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
+		f.offer("let it be null then", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
+	}
 	p.noteWriters(f, leaf)
 }
 

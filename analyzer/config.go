@@ -24,6 +24,9 @@ type Config struct {
 	// slashes, for the name under which findings show it. Without it that name
 	// is the path.
 	Path func(shown string) string
+	// Replay confirms the evidence of OB401. Without it a conflict comes with the
+	// branch in which it happens, and without schedules.
+	Replay Replay
 }
 
 // Settings are what an obelus.yaml says.
@@ -109,11 +112,7 @@ func (f finding) meant(n *source.Node, names []string) finding {
 	if !ok {
 		return f
 	}
-	f.help("did you mean %q?", near)
-	if edit, ok := diag.EditScalar(n, 0, len(n.Text), near); ok {
-		f.Fixes = append(f.Fixes, diag.Fix{Message: fmt.Sprintf("change it to %q", near), Safe: known.Sure(n.Text), Edits: []diag.Edit{edit}})
-	}
-	return f
+	return f.help("did you mean %q?", near).rename(n, 0, len(n.Text), near, known.Sure(n.Text))
 }
 
 func (r *settingsReader) fields(n *source.Node, what string, handlers map[string]func(source.Field)) {

@@ -106,7 +106,7 @@ func TestNearestSettings(t *testing.T) {
 // .jsonl file, follows links, and never touches what a plan imports.
 func TestFixInPlace(t *testing.T) {
 	t.Chdir(t.TempDir())
-	tools := "tools: {fetch: {type: object, propertis: {}}}\n"
+	tools := "tools: {fetch: {type: object, properties: {}}}\nschemaz: {}\n"
 	write(t, map[string]string{
 		"tools.yaml":  tools,
 		"plan.yaml":   "import: [tools.yaml]\ncalls: [{_tool: fetch, _outputPth: a}] # kept\n",
@@ -129,6 +129,11 @@ func TestFixInPlace(t *testing.T) {
 		if text, _ := os.ReadFile(name); string(text) != want {
 			t.Errorf("%s is\n%s\nwant\n%s", name, text, want)
 		}
+	}
+	// Named as well, an import is mended like the plan.
+	obelus(nil, "check", "--fix", "plan.yaml", "./tools.yaml")
+	if text, _ := os.ReadFile("tools.yaml"); string(text) != strings.Replace(tools, "schemaz", "schemas", 1) {
+		t.Errorf("the import is %s", text)
 	}
 	if info, err := os.Stat("plan.yaml"); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("the permissions are %v", info.Mode())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -23,39 +24,52 @@ type mending struct {
 }
 
 // mendings makes the safe fixes of every document that arguments name, in
-// memory. Only the document itself is ever mended, never what it imports. All
+// memory. What a document imports is mended only where it is named as well. All
 // files are there, changed or not.
-func (c *cli) mendings(o checking) ([]mending, error) {
+func (c *cli) mendings(o checking) ([]*mending, error) {
 	files, err := gather(o.args)
 	if err != nil {
 		return nil, err
 	}
-	var all []mending
+	var all []*mending
+	byName := map[string]*mending{}
 	for _, file := range files {
-		m := mending{name: file.name}
+		m := &mending{name: file.name}
 		if m.before, err = o.reading.text(c, file.name); err != nil {
 			return nil, err
 		}
-		copied := 0
-		err := o.reading.split(c, file.name, m.before, func(d document) error {
-			text, made := mended(d, file.found)
+		m.after = m.before
+		all = append(all, m)
+		byName[filepath.Clean(file.name)] = m
+	}
+	for i, m := range all {
+		var text []byte
+		copied, begun := 0, m.after // an import may have been mended before its own turn
+		err := o.reading.split(c, m.name, begun, func(d document) error {
+			mended, made := mended(d, files[i].found, byName)
 			m.made += made
-			start, end := d.file.Base, d.file.Base+len(d.file.Text)
-			m.after = append(append(m.after, m.before[copied:start]...), text...)
-			copied = end
+			text = append(append(text, begun[copied:d.file.Base]...), mended...)
+			copied = d.file.Base + len(d.file.Text)
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		m.after = append(m.after, m.before[copied:]...)
-		all = append(all, m)
+		m.after = append(text, begun[copied:]...)
 	}
 	return all, nil
 }
 
-// mended makes safe fixes of one document until there are none.
-func mended(d document, found bool) (text []byte, made int) {
+// mended makes safe fixes of one document until there are none, and those in its
+// imports that have mendings of their own.
+func mended(d document, found bool, others map[string]*mending) (text []byte, made int) {
+	own, open := d.file, d.options.Open
+	d.options.Open = func(name string) ([]byte, error) {
+		if other := others[filepath.Clean(d.options.Show(name))]; other != nil {
+			return other.after, nil
+		}
+		return open(name)
+	}
 	for range maxMendings {
 		p := d.compile()
 		if found && !looksLikePlan(d.file, p.plan.Root) {
@@ -63,14 +77,35 @@ func mended(d document, found bool) (text []byte, made int) {
 		}
 		j := analyzer.Judge(p.plan, p.found, d.config.analysis)
 		next, fixed := diag.Apply(d.file, j.Findings, d.options.Limits)
-		if len(fixed) == 0 {
+		made += len(fixed)
+		elsewhere := mendImports(d, j.Findings, others)
+		if len(fixed) == 0 && !elsewhere {
 			break
 		}
-		made += len(fixed)
-		again := &source.File{Name: d.file.Name, Format: d.file.Format, Text: next, Row: d.file.Row, Base: d.file.Base}
-		d.file = again
+		d.file = &source.File{Name: own.Name, Format: own.Format, Text: next, Row: own.Row, Base: own.Base}
 	}
 	return d.file.Text, made
+}
+
+// mendImports makes the fixes of a document's findings that are in other files.
+func mendImports(d document, found []diag.Diagnostic, others map[string]*mending) (made bool) {
+	done := map[*source.File]bool{d.file: true}
+	for i := range found {
+		file := found[i].Span.File
+		if file == nil || done[file] || file.Row > 0 || slices.Contains(d.options.Catalogues, file) || slices.Contains(d.options.Activities, file) {
+			continue
+		}
+		done[file] = true
+		other := others[filepath.Clean(file.Name)]
+		if other == nil || !bytes.Equal(other.after, file.Text) {
+			continue
+		}
+		if text, fixed := diag.Apply(file, found, d.options.Limits); len(fixed) > 0 {
+			other.after, made = text, true
+			other.made += len(fixed)
+		}
+	}
+	return made
 }
 
 // fix writes what safe fixes make of the files, and then checks them. What it
