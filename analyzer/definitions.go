@@ -71,14 +71,14 @@ func unusedDefinitions(p *Pass) {
 	for _, t := range plan.Tools {
 		define(t.NameNode, tools[t.Name])
 		if t.NameNode != nil && t.NameNode.File == plan.File && !tools[t.Name] {
-			p.report(t.NameNode.Span(), "no call uses the tool %q", t.Name).help("use it, or take it out")
+			p.report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).help("use it, or take it out")
 		}
 	}
 	for _, name := range sortedActivities(plan) {
 		a := plan.Activities[name]
 		define(a.NameNode, activities[name])
 		if a.NameNode != nil && a.NameNode.File == plan.File && !activities[name] {
-			p.report(a.NameNode.Span(), "no call uses the activity %q", name).
+			p.report(a.NameNode.Span(), "no call uses the activity %q", compiler.Shown(name)).
 				help("give it the name of a tool, name it in \"_activity\", or take it out")
 		}
 	}

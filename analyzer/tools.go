@@ -65,9 +65,10 @@ func unknownTools(p *Pass) {
 		if !p.unknownTool(call) {
 			continue
 		}
-		f := p.report(call.ToolNode.Span(), "there is no tool %q", call.ToolName).of(call)
-		if near, ok := p.tools().Nearest(call.ToolName); ok {
-			f.help("did you mean %q?", near)
+		near, ok := p.tools().Nearest(call.ToolName)
+		f := p.report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).of(call)
+		if ok {
+			f.help("did you mean %q?", compiler.Shown(near, call.ToolName))
 			f.rename(call.ToolNode, 0, len(call.ToolName), near, p.tools().Sure(call.ToolName))
 			if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
 				f.note(tool.NameNode.Span(), "%q is declared here", near)

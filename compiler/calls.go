@@ -39,8 +39,23 @@ func (c *compilation) lowerCalls() {
 			places = append(places, n)
 		}
 	}
+	for _, call := range c.plan.Calls {
+		c.apart(call)
+	}
 	for i, call := range c.plan.Calls {
 		c.lowerCall(call, places[i])
+	}
+}
+
+// apart reports an "_id" that is also what a call without one is known by
+// (S3.2): nothing that names the one would tell it from the other.
+func (c *compilation) apart(call *Call) {
+	if call.ID != "" {
+		return
+	}
+	if other := c.ids[call.Name]; other != nil {
+		c.report(diag.DuplicateID, other.Node.Get("_id").Span(), "the id %q is also the name of a call without one", other.ID).of(other).
+			note(call.ToolNode.Span(), "it is this call's, after its tool and place").help("choose another \"_id\"")
 	}
 }
 

@@ -72,6 +72,7 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	c.bind()
 	c.plan.schemas = c.schemas
 	c.judgeNames()
+	c.judgeValues()
 	diag.Sort(c.found)
 	return c.plan, c.found
 }
@@ -86,6 +87,7 @@ type compilation struct {
 	tools      map[string]*Tool
 	schemas    map[string]any // the document's named schemas
 	outputNode *source.Node
+	advisorIDs []*source.Node
 	ids        map[string]*Call
 	idNames    *Suggester // over ids, once all are known
 	importing  []string   // the chain of imports being read, for cycles

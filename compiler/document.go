@@ -31,6 +31,8 @@ func (c *compilation) lower(root *source.Node) {
 			help("make it a list of one: put it behind \"- \"")
 	case root.Kind == source.Object:
 		c.lowerPlanFile(root)
+	case root.Kind == source.Null && root.Start == root.End:
+		c.report(diag.Syntax, root.Span(), "there is nothing in this document").help("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	default:
 		c.report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", describe(root)).
 			help("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
@@ -85,8 +87,8 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"description": text(&p.Description, "\"description\""),
 		"input":       func(f source.Field) { p.InputNode, p.Input = f.Value, c.values(f.Value, "\"input\"") },
 		"state":       func(f source.Field) { p.StateNode, p.State = f.Value, c.values(f.Value, "\"state\"") },
-		"inputSchema": func(f source.Field) { p.InputSchema = c.schemaOf(f.Value, f.Value.Value(), "\"inputSchema\"") },
-		"stateSchema": func(f source.Field) { p.StateSchema = c.schemaOf(f.Value, f.Value.Value(), "\"stateSchema\"") },
+		"inputSchema": func(f source.Field) { p.InputSchema = c.ofMappings(f.Value, f.Value.Value(), "\"inputSchema\"") },
+		"stateSchema": func(f source.Field) { p.StateSchema = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\"") },
 		"outputSchema": func(f source.Field) {
 			p.OutputSchema = c.schemaOf(f.Value, f.Value.Value(), "\"outputSchema\"")
 		},
@@ -95,9 +97,9 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"schemas":    func(source.Field) {},
 		"activities": func(source.Field) {},
 		"import":     func(source.Field) {},
-		"servers":    func(f source.Field) { p.Servers = f.Value },
-		"advisors":   func(f source.Field) { p.Advisors = f.Value },
-		"advice":     func(source.Field) {},
+		"servers":    func(f source.Field) { c.servers(f.Value) },
+		"advisors":   func(f source.Field) { c.advisors(f.Value) },
+		"advice":     func(f source.Field) { c.advice(f.Value) },
 		"instances":  func(f source.Field) { c.instances(f.Value) },
 		"mode":       func(f source.Field) { p.Mode = c.oneOf(f.Value, "\"mode\"", "eager", "lazy") },
 		"terminate":  func(f source.Field) { p.Terminate = c.oneOf(f.Value, "\"terminate\"", "output", "calls") },
@@ -211,7 +213,8 @@ func (c *compilation) importFile(item *source.Node, dir string) {
 	defer func() { c.importing = c.importing[:len(c.importing)-1] }()
 	ignore := func(source.Field) {}
 	c.fields(root, "an imported file", map[string]func(source.Field){
-		"tools": ignore, "activities": ignore, "schemas": ignore, "advisors": ignore, "import": ignore, "description": ignore,
+		"tools": ignore, "activities": ignore, "schemas": ignore, "import": ignore, "description": ignore,
+		"advisors": func(f source.Field) { c.advisors(f.Value) },
 	})
 	c.definitions(root, path.Dir(name))
 }
@@ -226,7 +229,7 @@ func (c *compilation) overlay(file *source.File) {
 	}
 	ignore := func(source.Field) {}
 	c.fields(root, "a file of activities", map[string]func(source.Field){
-		"activities": ignore, "servers": func(f source.Field) { c.plan.Servers = f.Value }, "description": ignore,
+		"activities": ignore, "servers": func(f source.Field) { c.servers(f.Value) }, "description": ignore,
 	})
 	if activities := root.Get("activities"); activities != nil {
 		c.collectActivities(activities, path.Dir(file.Name))
@@ -257,7 +260,7 @@ func (c *compilation) instances(n *source.Node) {
 		c.fields(f.Value, "an instance", map[string]func(source.Field){
 			"input":       func(f source.Field) { one.Input = c.values(f.Value, "\"input\"") },
 			"state":       func(f source.Field) { one.State = c.values(f.Value, "\"state\"") },
-			"stateSchema": func(f source.Field) { c.schemaOf(f.Value, f.Value.Value(), "\"stateSchema\"") },
+			"stateSchema": func(f source.Field) { c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\"") },
 		})
 		c.plan.Instances = append(c.plan.Instances, one)
 	}
@@ -307,7 +310,7 @@ func (c *compilation) lowerSolution(root *source.Node, what string) {
 	c.fields(root, what, map[string]func(source.Field){
 		"calls":    func(f source.Field) { c.plan.CallsNode = f.Value },
 		"output":   func(f source.Field) { c.outputNode = f.Value },
-		"advisors": func(f source.Field) { c.plan.Advisors = f.Value },
+		"advisors": func(f source.Field) { c.opinions(f.Value) },
 		"meta":     func(source.Field) {},
 	})
 }
@@ -323,6 +326,10 @@ func (c *compilation) lowerRecord(root *source.Node) {
 		c.plan.CallsNode = calls
 	}
 	if solution := root.Get("solution"); solution != nil {
+		if calls := root.Get("calls"); calls != nil {
+			c.report(diag.WrongType, calls.Span(), "a process record holds a solution or calls, not both").
+				note(solution.Span(), "the solution is here").help("keep one of the two")
+		}
 		c.lowerSolution(solution, "a solution")
 	}
 }
@@ -364,12 +371,14 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 	switch kind {
 	case "tool":
 		c.declares = true
+		c.onlyKeys(m, "a message of type tool", messageKeys("tool"))
 		if tools := m.Get("tool"); tools != nil {
 			c.collectTools(tools, path.Dir(c.options.Name))
 		} else {
 			c.report(diag.WrongType, m.Span(), "a message of type tool needs its tools under \"tool\"")
 		}
 	case "plan":
+		c.onlyKeys(m, "a message of type plan", messageKeys("plan", "mode"))
 		if p.CallsNode = m.Get("plan"); p.CallsNode == nil {
 			c.report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
 		}
@@ -380,6 +389,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 		c.valueMessage(m, kind)
 	case "advisor":
 		p.Advisors = m
+		c.advisor(m, "a message of type advisor", messageKeys()...)
 	}
 }
 
@@ -387,7 +397,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 // key of its own type or inline (S1.3), and its schema.
 func (c *compilation) valueMessage(m *source.Node, kind string) {
 	p := c.plan
-	payload, name := m.Get(kind), kind
+	payload, name, under := m.Get(kind), kind, kind
 	if k := m.Get("kind"); k != nil && kind == "data" {
 		name = c.text(k, "\"kind\"")
 		if slices.Contains(builtinKinds, name) {
@@ -399,13 +409,14 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 			slices.Sort(p.Kinds)
 		}
 		if payload == nil {
-			payload = m.Get(name)
+			payload, under = m.Get(name), name
 		}
 	}
 	var value any
 	switch {
 	case payload != nil:
 		value = c.values(payload, "the payload of a message of type "+kind)
+		c.onlyKeys(m, "a message with its payload under \""+under+"\"", messageKeys(append([]string{under}, reservedInMessage...)...))
 	default:
 		inline := map[string]any{}
 		for _, f := range m.Fields {

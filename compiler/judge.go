@@ -24,6 +24,10 @@ func (c *compilation) judgeNames() {
 			activities.add(name, a.NameNode.Span())
 		}
 	}
+	advisors := newNames(c, "advisors")
+	for _, id := range c.advisorIDs {
+		advisors.add(id.Text, id.Span())
+	}
 	instances := newNames(c, "instances")
 	for _, i := range c.plan.Instances {
 		instances.add(i.ID, i.Node.Span())
@@ -114,6 +118,24 @@ func (n *names) add(name string, at source.Span) {
 		f.Severity = diag.Warning
 		f.help("a letter of another script is easily taken for one of the rest")
 	}
+}
+
+// Shown is a name as a message prints it: as it is, unless it mixes scripts or
+// looks like another that the message names. Then its characters beyond ASCII
+// are spelt out (S2.6), so that a reader sees what tells it from what it seems.
+func Shown(name string, beside ...string) string {
+	if isASCII(name) {
+		return name
+	}
+	if _, _, mixed := mixedScripts(name); mixed {
+		return spelled(name)
+	}
+	for _, other := range beside {
+		if other != name && skeleton(other) == skeleton(name) {
+			return spelled(name)
+		}
+	}
+	return name
 }
 
 // spelled writes a name with its characters beyond ASCII spelt out, so that two

@@ -26,6 +26,10 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 	switch n.Kind {
 	case source.Object:
 		for _, f := range n.Fields {
+			if f.Key.Text == "" {
+				c.report(diag.WrongType, f.Key.Span(), "a tool has no name")
+				continue
+			}
 			c.toolDefs = append(c.toolDefs, definition{f.Key.Text, f.Key, f.Value, dir})
 		}
 	case source.Array:
@@ -91,10 +95,12 @@ func (c *compilation) tool(d definition) *Tool {
 		parameters = in
 	}
 	what := "the tool \"" + d.name + "\""
-	t.Parameters = c.schemaOf(parameters, parameterSchema(parameters), what)
+	t.Parameters = c.ofMappings(parameters, parameterSchema(parameters), what)
 	if more := parameters.Get("additionalProperties"); more != nil {
 		t.Open = more.Kind != source.Bool || more.Text == "true"
 	}
+	c.metaFields(d.node, what, "_meta") // "_meta" is MCP's
+	c.metaFields(parameters.Get("properties"), what)
 	field := func(key string) *source.Node {
 		if n := parameters.Get("properties").Get(key); n != nil {
 			return n
@@ -117,6 +123,20 @@ func (c *compilation) tool(d definition) *Tool {
 	t.Delegate = fixedText(field("_delegate"))
 	t.Mocks = mocks(d.node)
 	return t
+}
+
+// metaFields reports keys that begin with "_" and aren't the protocol's: they
+// describe no parameter, so a misspelt one would go unseen (S2.1).
+func (c *compilation) metaFields(n *source.Node, what string, more ...string) {
+	if n == nil || n.Kind != source.Object {
+		return
+	}
+	known := slices.Concat(toolMetaKeys, more)
+	for _, f := range n.Fields {
+		if strings.HasPrefix(f.Key.Text, "_") && !slices.Contains(known, f.Key.Text) && !slices.Contains(metaKeys, f.Key.Text) {
+			c.unknownKey(n, f.Key, what, known)
+		}
+	}
 }
 
 // parameterSchema is the schema of a tool's parameters alone: its meta-fields

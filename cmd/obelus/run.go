@@ -36,7 +36,7 @@ func (c *cli) runCommand() *cobra.Command {
 	confirm := choose(cmd, "confirm", "effects stops before the first call that may change the world: one whose tool isn't known to be "+
 		"read-only and whose activity isn't an expression; never doesn't", "effects", "never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		input, state, err := given.values(c, reading)
+		input, state, err := given.values(c, reading, args[0])
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if *schedules > 0 && *schedule != "" {
 			return troubled("--schedule and --schedules can't be given together: the one replays orders, the other draws them")
 		}
-		input, state, err := given.values(c, reading)
+		input, state, err := given.values(c, reading, args[0])
 		if err != nil {
 			return err
 		}

@@ -11,12 +11,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Given is what a run or a rehearsal is handed besides its plan (S19.4).
 type given struct {
 	inputs, states []string
 	parallel       int
+	flags          *pflag.FlagSet
 }
 
 func addGiven(cmd *cobra.Command) *given {
@@ -26,15 +28,31 @@ func addGiven(cmd *cobra.Command) *given {
 	stands(cmd, "input", "KEY=VALUE")
 	flags.StringArrayVar(&g.states, "state", nil, "state to start from, over the plan's own, from a file of JSON or YAML; may be repeated")
 	stands(cmd, "state", "@FILE")
+	g.flags = flags
 	flags.IntVar(&g.parallel, "parallel", 0, "how many activities may run at once; the plan's own limit by default")
 	stands(cmd, "parallel", "N")
 	return g
 }
 
-// values reads what was given for input and state, the later over the earlier.
-func (g *given) values(c *cli, r *reading) (input, state map[string]any, err error) {
-	if g.parallel < 0 {
+// values reads what was given for input and state of a plan, the later over the
+// earlier.
+func (g *given) values(c *cli, r *reading, plan string) (input, state map[string]any, err error) {
+	if g.parallel < 0 || g.parallel == 0 && g.flags.Changed("parallel") {
 		return nil, nil, troubled("--parallel can't be %d: expected a whole number from 1", g.parallel)
+	}
+	in := 0
+	for _, name := range slices.Concat([]string{plan}, r.activities) {
+		if name == "-" {
+			in++
+		}
+	}
+	for _, text := range slices.Concat(g.inputs, g.states) {
+		if text == "@-" {
+			in++
+		}
+	}
+	if in > 1 {
+		return nil, nil, troubled("standard input can be read only once: %d things ask for it", in).advise("give all but one of them as files")
 	}
 	for _, text := range g.inputs {
 		if input, err = c.take(r, input, "--input", text); err != nil {

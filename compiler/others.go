@@ -1,0 +1,187 @@
+package compiler
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// servers reads the MCP servers that activities of the kind mcp name (S2.3).
+func (c *compilation) servers(n *source.Node) {
+	c.plan.Servers = n
+	if n.Kind != source.Object {
+		c.wants(n, "\"servers\"", "a mapping from names to servers")
+		return
+	}
+	for _, f := range n.Fields {
+		c.mapping(f.Value, "the server \""+f.Key.Text+"\"")
+	}
+}
+
+// advisors reads the advisors of a plan file or an import (S13.1).
+func (c *compilation) advisors(n *source.Node) {
+	c.plan.Advisors = n
+	if n.Kind != source.Array {
+		c.wants(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
+		return
+	}
+	for _, one := range n.Items {
+		c.advisor(one, "an advisor")
+	}
+}
+
+// advisor reads one advisor, which may stand in a message: that brings keys of
+// its own.
+func (c *compilation) advisor(n *source.Node, what string, more ...string) {
+	handlers := map[string]func(source.Field){
+		"id":   func(source.Field) {},
+		"role": func(f source.Field) { c.text(f.Value, "\"role\"") },
+		"schema": func(f source.Field) {
+			c.schemaOf(f.Value, f.Value.Value(), "the schema of "+what)
+		},
+		"on": func(f source.Field) {
+			if f.Value.Kind != source.Null {
+				c.oneOf(f.Value, "\"on\"", "start", "finish", "request")
+			}
+		},
+		"scopes":      func(source.Field) {},
+		"isInstanced": func(f source.Field) { c.boolean(f.Value, "\"isInstanced\"") },
+		"description": func(source.Field) {},
+	}
+	for _, key := range more {
+		handlers[key] = func(source.Field) {}
+	}
+	c.fields(n, what, handlers)
+	if n.Kind != source.Object {
+		return
+	}
+	switch id := n.Get("id"); {
+	case id == nil:
+		f := c.report(diag.WrongType, n.Span(), "%s has no \"id\"", what)
+		f.Span = headOf(n)
+		f.help("give it a name: id: critic")
+	case id.Kind != source.String || id.Text == "":
+		c.wants(id, "an advisor's \"id\"", "a name")
+	default:
+		c.advisorIDs = append(c.advisorIDs, id)
+	}
+}
+
+// opinions reads what the advisors said in a solution (S13.2). What an opinion
+// holds is for its advisor's schema to say.
+func (c *compilation) opinions(n *source.Node) {
+	c.plan.Advisors = n
+	if n.Kind != source.Array {
+		c.wants(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor")
+		return
+	}
+	for _, one := range n.Items {
+		c.mapping(one, "an opinion")
+	}
+}
+
+// advice reads how votes are put together (S13.3).
+func (c *compilation) advice(n *source.Node) {
+	c.fields(n, "\"advice\"", map[string]func(source.Field){
+		"aggregate": func(f source.Field) { c.oneOf(f.Value, "\"aggregate\"", "mean", "sum", "min") },
+		"threshold": func(f source.Field) {
+			if f.Value.Kind != source.Number {
+				c.wants(f.Value, "\"threshold\"", "a number")
+			}
+		},
+		"enforce": func(f source.Field) { c.oneOf(f.Value, "\"enforce\"", "off", "warn", "ask") },
+	})
+}
+
+// messageKeys are what a message of a type may hold besides its type. The last
+// three are what a run adds to a message that a call wrote.
+func messageKeys(own ...string) []string {
+	return append(own, "type", "description", "_instance", "_call", "_date", "_outputMethod")
+}
+
+// onlyKeys reports the keys of a message that are none of its own (S1.4).
+func (c *compilation) onlyKeys(m *source.Node, what string, known []string) {
+	for _, f := range m.Fields {
+		if !slices.Contains(known, f.Key.Text) && !strings.HasPrefix(f.Key.Text, "x-") {
+			c.unknownKey(m, f.Key, what, known)
+		}
+	}
+}
+
+// ofMappings reads a schema of what is always a mapping: parameters, input,
+// state. One that admits no mapping would refuse whatever comes.
+func (c *compilation) ofMappings(n *source.Node, raw any, what string) *schema.Schema {
+	s := c.schemaOf(n, raw, what)
+	if s == nil {
+		return nil
+	}
+	if s.Kinds()&schema.Object == 0 {
+		at := n
+		if kind := n.Get("type"); kind != nil {
+			at = kind
+		}
+		c.report(diag.BadSchema, at.Span(), "%s describes a mapping, but its schema admits none", what).help("write type: object")
+		return nil
+	}
+	return s
+}
+
+// judgeValues holds the document's own input and state against their schemas:
+// what the one gives the other must admit. That something is missing is no
+// fault here, since a run may be given it or write it.
+func (c *compilation) judgeValues() {
+	c.judgeObject(c.plan.Input, c.plan.InputNode, c.plan.InputSchema, "input")
+	c.judgeObject(c.plan.State, c.plan.StateNode, c.plan.StateSchema, "state")
+}
+
+func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema, kind string) {
+	object, ok := values.(map[string]any)
+	if !ok || s == nil || at == nil {
+		return
+	}
+	if inside := at.Get(kind); inside != nil && at.Get("type") != nil {
+		at = inside // a message that carries its payload under its own type
+	}
+	for _, f := range at.Fields {
+		value, ours := object[f.Key.Text]
+		if !ours {
+			continue
+		}
+		place := s.At([]schema.Step{schema.Key(f.Key.Text)})
+		if !place.Possible {
+			c.report(diag.UndeclaredPath, f.Key.Span(), "the %s schema allows no %q", kind, f.Key.Text).
+				help("declare it in \"%sSchema\", or take it out", kind)
+			continue
+		}
+		if place.Schema == nil {
+			continue
+		}
+		if v := place.Schema.Validate(value); v != nil && v.Keyword != "required" {
+			c.report(diag.WrongType, inside(f.Value, v.Path).Span(), "the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
+				kind, kind, f.Key.Text, v.Where(), v.Message).help("change the value, or what \"%sSchema\" says", kind)
+		}
+	}
+}
+
+// inside follows a path into a value, as far as the text goes along.
+func inside(n *source.Node, path []any) *source.Node {
+	for _, step := range path {
+		next := (*source.Node)(nil)
+		switch step := step.(type) {
+		case string:
+			next = n.Get(step)
+		case int:
+			if n.Kind == source.Array && step < len(n.Items) {
+				next = n.Items[step]
+			}
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
+}
