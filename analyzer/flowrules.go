@@ -380,7 +380,10 @@ func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part e
 		}
 		edits = append(edits, edit)
 	}
-	f.Fixes = append(f.Fixes, diag.Fix{Message: "write " + strconv.Quote(word), Edits: edits})
+	// Where every operand is there from the start nothing can be meant by asking
+	// whether it is; elsewhere the author has to say what an absent one means.
+	sure := !slices.ContainsFunc(t.Reads, func(read int) bool { return !p.Plan.Reads[read].Start })
+	f.Fixes = append(f.Fixes, diag.Fix{Message: "write " + strconv.Quote(word), Safe: sure, Edits: edits})
 }
 
 // spaced is a word in the place of an operator, with blanks where it would
