@@ -24,6 +24,9 @@ type Config struct {
 	// slashes, for the name under which findings show it. Without it that name
 	// is the path.
 	Path func(shown string) string
+	// Replay confirms the evidence of OB401. Without it a conflict comes with the
+	// branch in which it happens, and without schedules.
+	Replay Replay
 }
 
 // Settings are what an obelus.yaml says.

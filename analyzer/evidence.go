@@ -1,12 +1,14 @@
 package analyzer
 
 import (
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -57,34 +59,59 @@ type ScheduledEnd struct {
 	Fails  bool   `json:"fails,omitempty"` // it ends badly
 }
 
+// A Replay rehearses one schedule and gives the final state. It is how the
+// evidence of OB401 is confirmed: the machine itself says what happens.
+type Replay func(*Rehearsal, Schedule) (state any, err error)
+
 // ends is how the activity of a call ends in a branch: the alternative that it
 // takes, -1 for the one that S5.2 chooses, and whether it fails.
 type ends func(call int) (alternative int, fails bool)
 
+// conflictTries bounds how often other results are made up for a conflict that
+// doesn't show.
+const conflictTries = 12
+
 // conflictSchedules are two orders of the same work that end in different
 // states: everything that the two calls depend on, then one before the other,
-// and nothing after them. They are nil where the results can't be made to
-// differ.
+// and nothing after them. They are believed only when a replay confirms them,
+// and nil when none of those made up does.
 func (p *Pass) conflictSchedules(u *compiler.Unordered, how ends) []Schedule {
-	results := [2]ScheduledEnd{}
-	for i, call := range []int{u.A, u.B} {
-		results[i] = p.scheduled(call, how, uint64(i))
+	if p.config.Replay == nil || p.evidence >= maxEvidence {
+		return nil
 	}
-	a, b := p.Plan.Calls[u.A], p.Plan.Calls[u.B]
-	for seed := uint64(2); a.Method == compiler.Set && b.Method == compiler.Set && reflect.DeepEqual(results[0].Output, results[1].Output); seed++ {
-		if seed == 20 {
-			return nil
+	p.evidence++
+	needed := p.needs(u.A, u.B)
+	m := &maker{pass: p, how: how, conflict: u, leaves: map[int][]demand{}}
+	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
+	for seed := range uint64(conflictTries) {
+		m.seed = seed
+		var before []ScheduledEnd
+		for _, call := range needed {
+			before = append(before, m.end(int(call)))
 		}
-		results[1] = p.scheduled(u.B, how, seed)
+		a, b := m.end(u.A), m.end(u.B)
+		schedules := []Schedule{{append(slices.Clone(before), a, b)}, {append(slices.Clone(before), b, a)}}
+		if p.differ(schedules) {
+			return schedules
+		}
 	}
-	var before []ScheduledEnd
-	for _, call := range p.needs(u.A, u.B) {
-		before = append(before, p.scheduled(int(call), how, 0))
+	return nil
+}
+
+// maxEvidence bounds how many conflicts of a plan are shown by replay.
+const maxEvidence = 100
+
+// differ replays schedules, and tells whether they end in different states.
+func (p *Pass) differ(schedules []Schedule) bool {
+	var states [2]any
+	for i, s := range schedules {
+		state, err := p.config.Replay(&Rehearsal{p.Plan, true}, s)
+		if err != nil {
+			return false
+		}
+		states[i] = state
 	}
-	return []Schedule{
-		{append(slices.Clone(before), results[0], results[1])},
-		{append(slices.Clone(before), results[1], results[0])},
-	}
+	return !reflect.DeepEqual(states[0], states[1])
 }
 
 // needs are the calls that two calls depend on, directly or not, in the order
@@ -108,54 +135,266 @@ func (p *Pass) needs(a, b int) []int32 {
 	return needed
 }
 
-// scheduled is the end of a call's activity in a branch, with a result that its
-// tool may give.
-func (p *Pass) scheduled(index int, how ends, seed uint64) ScheduledEnd {
-	call := p.Plan.Calls[index]
-	alternative, fails := how(index)
+// A maker makes up results that let the calls of a schedule run.
+type maker struct {
+	pass     *Pass
+	how      ends
+	conflict *compiler.Unordered
+	seed     uint64
+	leaves   map[int][]demand // by call: what its result must hold
+}
+
+// A demand is a place below a written path, and what must stand there: a value,
+// or anything at all that fits the schema.
+type demand struct {
+	path   compiler.PathID
+	fixed  bool
+	value  any
+	fits   *schema.Schema
+	method compiler.Method // how the call writes for which there must be room
+}
+
+// require notes what the calls read from each other's results: something has to
+// be there, of the type that the parameter takes, and such that conditions hold.
+func (m *maker) require(calls []int32) {
+	plan := m.pass.Plan
+	for _, c := range calls {
+		call := plan.Calls[c]
+		for _, field := range call.Params.Fields {
+			var fits *schema.Schema
+			if call.Tool != nil && call.Tool.Parameters != nil {
+				fits = call.Tool.Parameters.At([]schema.Step{schema.Key(field.Key)}).Schema
+			}
+			m.parameter(field.Value, fits)
+		}
+		if call.When != nil && call.When.Expr != nil {
+			values := m.holding(call.When)
+			m.read(call.When, func(i int) demand {
+				if values == nil {
+					return demand{}
+				}
+				return demand{fixed: true, value: values[i]}
+			})
+		}
+	}
+	for _, c := range calls {
+		m.room(plan.Calls[c], plan.Calls[c].Waits)
+	}
+	m.room(plan.Calls[m.conflict.A], []int32{int32(m.conflict.B)})
+	m.room(plan.Calls[m.conflict.B], []int32{int32(m.conflict.A)})
+	for _, list := range m.leaves { // the deepest first: a container is there before something is sought in it
+		slices.SortStableFunc(list, func(a, b demand) int { return plan.Paths.Depth(b.path) - plan.Paths.Depth(a.path) })
+	}
+}
+
+// parameter asks for something wherever a parameter reads: of the parameter's
+// own type where it is the whole of it.
+func (m *maker) parameter(t *compiler.Template, fits *schema.Schema) {
+	if t.Expr != nil {
+		if !t.Expr.Plain() {
+			fits = nil
+		}
+		m.read(t, func(int) demand { return demand{fits: fits} })
+	}
+	for _, f := range t.Fields {
+		m.parameter(f.Value, nil)
+	}
+	for _, item := range t.Items {
+		m.parameter(item, nil)
+	}
+}
+
+// room asks writers for something where a call writes inside their results: a
+// place for it, and a value that its own replaces.
+func (m *maker) room(call *compiler.Call, writers []int32) {
+	for _, route := range call.Output {
+		for _, path := range route {
+			for _, w := range writers {
+				m.leaves[int(w)] = append(m.leaves[int(w)], demand{path: path.ID, method: call.Method})
+			}
+		}
+	}
+}
+
+// read notes a demand for every writer that a reference of a template may see.
+func (m *maker) read(t *compiler.Template, what func(i int) demand) {
+	for i, at := range t.Reads {
+		r := &m.pass.Plan.Reads[at]
+		one := what(i)
+		one.path = r.Path
+		for _, w := range r.Writers {
+			m.leaves[int(w)] = append(m.leaves[int(w)], one)
+		}
+	}
+}
+
+// holding looks for values of a condition's references under which it holds,
+// among those that it compares them with and their neighbours.
+func (m *maker) holding(t *compiler.Template) []any {
+	candidates := []any{true, "yes", 1.0, false}
+	seen := map[*expression.Term]bool{}
+	var collect func(*expression.Term)
+	collect = func(term *expression.Term) {
+		if seen[term] {
+			return
+		}
+		seen[term] = true
+		if term.Op == expression.TermLiteral {
+			candidates = append(candidates, term.Value)
+			if n, ok := term.Value.(float64); ok {
+				candidates = append(candidates, n+1, n-1)
+			}
+		}
+		for _, a := range term.Args {
+			collect(a)
+		}
+	}
+	collect(t.Expr.Logic())
+	values := make([]any, len(t.Reads))
+	tries := 10_000
+	var search func(i int) bool
+	search = func(i int) bool {
+		if i < len(values) {
+			return slices.ContainsFunc(candidates, func(v any) bool {
+				values[i] = v
+				return search(i + 1)
+			})
+		}
+		if tries--; tries < 0 {
+			return false
+		}
+		v, p, err := t.Expr.Eval(func(ref int) (any, expression.Presence) { return values[ref], expression.There })
+		return err == nil && p == expression.There && v == true
+	}
+	if len(values) > 4 || !search(0) {
+		return nil
+	}
+	return values
+}
+
+// end is the end of a call's activity in the branch.
+func (m *maker) end(index int) ScheduledEnd {
+	call := m.pass.Plan.Calls[index]
+	alternative, fails := m.how(index)
 	end := ScheduledEnd{Call: call.Name, Fails: fails}
 	if fails {
 		return end
 	}
-	if alternative > 0 || alternative == 0 && len(call.Output) > 1 {
-		end.Path = p.Plan.Offered(call)[alternative]
+	var route compiler.Route
+	if len(call.Output) > 0 {
+		route = call.Output[max(0, alternative)]
 	}
-	end.Output = p.madeUp(call, seed)
+	if len(call.Output) > 1 && alternative >= 0 {
+		end.Path = m.pass.Plan.Offered(call)[alternative]
+	}
+	end.Output = m.result(call, route)
 	return end
 }
 
-// madeUp is a result for a call: what its tool and the state schema accept, as
-// far as they are known, and otherwise a text that tells who gave it.
-func (p *Pass) madeUp(call *compiler.Call, seed uint64) any {
+// result makes up what a call gives: what its tool and the state schema accept
+// as far as they are known, with something wherever somebody reads.
+func (m *maker) result(call *compiler.Call, route compiler.Route) any {
+	if call.Produced != nil {
+		return call.Produced.Value()
+	}
+	var value any
+	if known := m.schemas(call, route); len(known) > 0 {
+		value, _ = schema.AllOf(known...).Sample(m.chance(call))
+	}
+	for _, path := range route {
+		for _, one := range m.leaves[call.Index] {
+			if m.pass.Plan.Paths.IsAbove(path.ID, one.path) {
+				steps := m.pass.Plan.Paths.Segments(one.path)[m.pass.Plan.Paths.Depth(path.ID):]
+				value = plant(value, steps, one, func() any { return m.filling(call, one) })
+			}
+		}
+	}
+	if value == nil {
+		value = m.filling(call, demand{})
+	}
+	switch _, isObject := value.(map[string]any); {
+	case (call.Method == compiler.Merge || call.Method == compiler.Assign) && !isObject:
+		return map[string]any{"by": value}
+	case call.Method == compiler.Concat:
+		return []any{value}
+	}
+	return value
+}
+
+func (m *maker) chance(call *compiler.Call) *rand.Rand {
+	return rand.New(rand.NewPCG(m.seed, uint64(call.Index)))
+}
+
+// schemas are what is known of a call's result.
+func (m *maker) schemas(call *compiler.Call, route compiler.Route) []*schema.Schema {
 	var known []*schema.Schema
 	if call.Tool != nil && call.Tool.Output != nil {
 		known = append(known, call.Tool.Output)
 	}
-	if p.Plan.StateSchema != nil && call.Method == compiler.Set {
-		for _, route := range call.Output[:min(1, len(call.Output))] {
-			for _, path := range route {
-				if p.Plan.Paths.Kind(path.ID) == "state" {
-					if at := p.Plan.StateSchema.At(compiler.SchemaPath(p.Plan.Paths.Segments(path.ID)[1:])); at.Schema != nil {
-						known = append(known, at.Schema)
-					}
-				}
+	for _, path := range route {
+		if s := m.pass.Plan.StateSchema; s != nil && call.Method == compiler.Set && m.pass.Plan.Paths.Kind(path.ID) == "state" {
+			if at := s.At(compiler.SchemaPath(m.pass.Plan.Paths.Segments(path.ID)[1:])); at.Schema != nil {
+				known = append(known, at.Schema)
 			}
 		}
 	}
-	if call.Produced != nil {
-		return call.Produced.Value()
+	return known
+}
+
+// filling is a value for a place that nothing is known of: it tells who gave it.
+func (m *maker) filling(call *compiler.Call, one demand) any {
+	if one.fixed {
+		return one.value
 	}
-	if len(known) > 0 {
-		if value, ok := schema.AllOf(known...).Sample(rand.New(rand.NewPCG(seed, 401))); ok {
+	if one.fits != nil {
+		if value, ok := one.fits.Sample(m.chance(call)); ok {
 			return value
 		}
 	}
-	text := "from " + call.Name
-	switch call.Method {
-	case compiler.Concat:
-		return []any{text}
+	switch text := "from " + call.Name; one.method {
 	case compiler.Merge, compiler.Assign:
 		return map[string]any{"by": text}
+	case compiler.Push, compiler.Concat:
+		return []any{text}
+	default:
+		return text
 	}
-	return text
+}
+
+// plant puts something at a place in a value, unless something stands there; a
+// fixed value is put there in any case. What stands in the way is replaced only
+// where nothing is known.
+func plant(value any, steps []expression.Segment, one demand, filling func() any) any {
+	if len(steps) == 0 {
+		if value == nil || one.fixed {
+			return filling()
+		}
+		return value
+	}
+	step := steps[0]
+	switch base := value.(type) {
+	case nil:
+		if step.IsIndex {
+			list := make([]any, step.Index+1)
+			list[step.Index] = plant(nil, steps[1:], one, filling)
+			return list
+		}
+		return map[string]any{step.Key: plant(nil, steps[1:], one, filling)}
+	case map[string]any:
+		if !step.IsIndex {
+			base = maps.Clone(base) // a sample may be part of the plan's schema
+			base[step.Key] = plant(base[step.Key], steps[1:], one, filling)
+			return base
+		}
+	case []any:
+		if step.IsIndex {
+			base = slices.Clone(base)
+			for len(base) <= step.Index {
+				base = append(base, nil)
+			}
+			base[step.Index] = plant(base[step.Index], steps[1:], one, filling)
+			return base
+		}
+	}
+	return value
 }

@@ -44,6 +44,7 @@ type Machine struct {
 	parallel           int
 	now                time.Duration
 	errors             []CallError
+	unrouted           []errorMessage
 	counts             Counts
 	stopping           string // why the run stops; "" while it doesn't
 	over               bool
@@ -87,6 +88,9 @@ func newMachine(p *compiler.Plan, o Options) *Machine {
 		m.parallel = p.Limits.Parallel
 	}
 	m.log = newLog(p, map[string]any{"input": over(p.Input, o.Input), "state": over(p.State, o.State), "data": over(any(p.Data), nil)})
+	if len(p.Errors) > 0 {
+		m.log.initial["error"] = slices.Clone(p.Errors)
+	}
 	if p.StateSchema != nil {
 		m.schemas = map[compiler.PathID]*schema.Schema{}
 	}
@@ -377,6 +381,7 @@ func (m *Machine) settle(i int32, s Settlement) {
 	m.counts.Add(s.Status)
 	if s.Failure != nil && !s.Routed {
 		m.errors = append(m.errors, CallError{m.plan.Calls[i].Name, s.Failure.Code, s.Failure.Message})
+		m.unrouted = append(m.unrouted, errorMessage{int(i), s.Failure})
 	}
 	m.emit(Command{Kind: Settle, Call: int(i), Attempt: int(state.attempt), Settlement: &s})
 	if s.Status == Cancelled {
@@ -409,9 +414,31 @@ func (m *Machine) write(call *compiler.Call, path compiler.PathID, method compil
 	m.emit(Command{Kind: Write, Call: call.Index, Message: &m.log.messages[len(m.log.messages)-1]})
 }
 
+// An errorMessage is a failure that no route of its call took (S9.2).
+type errorMessage struct {
+	call    int
+	failure *Failure
+}
+
+// appendErrors makes what failed readable as †error, now that nothing more can
+// start: until then no call sees the errors of its own tick (S9.3). They stand
+// in plan order, which doesn't depend on timing.
+func (m *Machine) appendErrors() {
+	if len(m.unrouted) == 0 {
+		return
+	}
+	slices.SortFunc(m.unrouted, func(a, b errorMessage) int { return a.call - b.call })
+	all := slices.Clone(m.plan.Errors)
+	for _, e := range m.unrouted {
+		all = append(all, map[string]any{"call": m.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
+	}
+	m.log.initial["error"] = all
+}
+
 // finish resolves the plan's output and ends the run (S11.8).
 func (m *Machine) finish() {
 	m.over = true
+	m.appendErrors()
 	outcome := &Outcome{Status: "done", State: m.log.whole("state"), Counts: m.counts}
 	if m.plan.Output != nil {
 		outcome.Output, _ = m.output(m.plan.Output)
@@ -420,7 +447,7 @@ func (m *Machine) finish() {
 		outcome.Status, outcome.Reason = "stopped", m.stopping
 	} else if m.plan.OutputSchema != nil && m.plan.Output != nil {
 		if v := m.plan.OutputSchema.Validate(outcome.Output); v != nil {
-			m.errors = append(m.errors, CallError{"", "bad-output", "the plan's output doesn't fit its schema: " + v.Message})
+			m.errors = append(m.errors, CallError{"", "bad-output", "the plan's output doesn't fit its schema" + misfit(v)})
 		}
 	}
 	if len(m.errors) > 0 && m.stopping == "" {

@@ -108,6 +108,14 @@ func (m *Machine) read(r int) (any, expression.Presence) {
 	return state.value, expression.There
 }
 
+// misfit says what a schema rejects, and where in the value.
+func misfit(v *schema.Violation) string {
+	if where := strings.TrimPrefix(v.Where(), "."); where != "" {
+		return " at " + where + ": " + v.Message
+	}
+	return ": " + v.Message
+}
+
 // invalid validates resolved parameters just before the start (S8.5): a fault
 // is a structural error.
 func (m *Machine) invalid(call *compiler.Call, params map[string]any) *Failure {
@@ -115,7 +123,7 @@ func (m *Machine) invalid(call *compiler.Call, params map[string]any) *Failure {
 		return nil
 	}
 	if v := call.Tool.Parameters.Validate(params); v != nil {
-		return &Failure{Code: "bad-parameter", Message: v.Error()}
+		return &Failure{Code: "bad-parameter", Message: "the parameters don't fit the tool's schema" + misfit(v)}
 	}
 	return nil
 }
@@ -125,7 +133,7 @@ func (m *Machine) invalid(call *compiler.Call, params map[string]any) *Failure {
 func (m *Machine) admit(call *compiler.Call, value any, named int) (int, *Failure) {
 	if call.Tool != nil && call.Tool.Output != nil {
 		if v := call.Tool.Output.Validate(value); v != nil {
-			return 0, badOutput("the result doesn't fit the tool's \"_output\": %s", v.Error())
+			return 0, badOutput("the result doesn't fit the tool's \"_output\"%s", misfit(v))
 		}
 	}
 	if len(call.Output) == 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
 // settingsName is what a workspace's configuration is called.
@@ -39,6 +40,7 @@ func (r *reading) configured(c *cli, dir string) (*configuration, error) {
 		return nil, err
 	}
 	config.analysis.StrictProtocol = r.strict
+	config.analysis.Replay = simulate.FinalState
 	if r.configurations == nil {
 		r.configurations = map[string]*configuration{}
 	}

@@ -291,6 +291,19 @@ func route(value any, r Request, name, more string) (Result, error) {
 	case 0:
 		return refuse(fmt.Sprintf("named the path %q, but the call has no _outputPath", brief(text)))
 	default:
-		return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected one of %q", brief(text), r.Paths))
+		return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected %s", brief(text), choice(r.Paths)))
 	}
+}
+
+// choice lists what was offered, as a sentence does.
+func choice(paths []string) string {
+	quoted := make([]string, len(paths))
+	for i, path := range paths {
+		quoted[i] = fmt.Sprintf("%q", path)
+	}
+	last := len(quoted) - 1
+	if last == 0 {
+		return quoted[0]
+	}
+	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
 }

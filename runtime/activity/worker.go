@@ -362,7 +362,7 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 			message = fmt.Sprintf("the worker of activity %q ended before it answered: %s", s.w.name, s.p.ending())
 		case i > 0:
 			code = CodeError
-			message = fmt.Sprintf("the worker of activity %q was ended before it answered, since at an earlier call it %s", s.w.name, problem)
+			message = fmt.Sprintf("the worker of activity %q was ended before it answered this call, because of an earlier one: it %s", s.w.name, problem)
 		}
 		if !ended {
 			message += "; its process doesn't even die when killed"

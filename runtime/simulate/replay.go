@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ const replayStep = 100 * time.Millisecond
 // as it says, and those that it doesn't name fail after all others. It is an
 // error when the plan can't be run so: a call named next isn't at work.
 func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, error) {
+	o.Parallel = math.MaxInt // what the schedule doesn't name mustn't keep it waiting for a place
 	w := newWorld(r, o)
 	w.replaying = true
 	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Begun}))
@@ -39,6 +41,19 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 	return w.out, nil
 }
 
+// FinalState replays a schedule and gives the state that it ends in: an
+// [analyzer.Replay].
+func FinalState(r *analyzer.Rehearsal, s analyzer.Schedule) (any, error) {
+	if runtime.Supports(r.Plan()) != nil {
+		return nil, errors.New("the plan can't be rehearsed")
+	}
+	scenario, err := Replay(r, s, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return scenario.Outcome.State, nil
+}
+
 // endAs ends the activity of a call as a schedule says.
 func (w *world) endAs(end analyzer.ScheduledEnd) error {
 	at := slices.IndexFunc(w.plan.Calls, func(c *compiler.Call) bool { return c.Name == end.Call })
@@ -46,8 +61,8 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 		return fmt.Errorf("the plan has no call %q", end.Call)
 	}
 	switch status := w.machine.Status(at); {
-	case status.Settled() && w.plan.Calls[at].Produced != nil:
-		return nil // its result stands in the plan
+	case status.Settled() && w.plan.Calls[at].Produced != nil, status == runtime.Skipped:
+		return nil // its result stands in the plan, or it has none
 	case status != runtime.Running:
 		return fmt.Errorf("the call %q isn't at work then: it is %s", end.Call, status)
 	}

@@ -37,6 +37,7 @@ type Options struct {
 
 // A Scenario is one rehearsal (S15.2).
 type Scenario struct {
+	Plan         *compiler.Plan
 	Seed         uint64
 	Schedule     int
 	Outcome      *runtime.Outcome
@@ -91,7 +92,7 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 
 func newWorld(r *analyzer.Rehearsal, o Options) *world {
 	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}}
-	w.out = &Scenario{Seed: o.Seed, Schedule: o.Schedule, Calls: make([]CallReport, len(w.plan.Calls))}
+	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule, Calls: make([]CallReport, len(w.plan.Calls))}
 	for i, call := range w.plan.Calls {
 		w.out.Calls[i].Call = call
 	}
