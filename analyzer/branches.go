@@ -390,9 +390,14 @@ func (p *Pass) uselessOperands(e *presence, call *compiler.Call, t *compiler.Tem
 		}
 		return
 	}
-	what := quote(text(last)) + " is always there"
+	what := quote(text(last)) + " is"
 	if last > 0 {
-		what = "one of the operands up to " + quote(text(last)) + " is always there"
+		what = "one of the operands up to " + quote(text(last)) + " is"
+	}
+	if first, _ := standing(0); first == yes {
+		what += " always there"
+	} else {
+		what += " always there when the call runs"
 	}
 	p.report(span(last), "%s: what follows it in the fallback is never used", what).of(call).
 		note(span(last+1), "this is never used").

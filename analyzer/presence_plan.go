@@ -342,14 +342,13 @@ func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathI
 }
 
 // result is what a call that writes one path leaves at another, at or below it.
+// On its failure route that may be the record of a failure (S9.2), which isn't
+// null, or a result that was sent there by name.
 func (e *presence) result(call *compiler.Call, alternative int, at, written compiler.PathID) valued {
 	paths := e.pass.Plan.Paths
 	below := paths.Segments(at)[paths.Depth(written):]
-	if alternative == call.FailureRoute() && (len(below) == 0 || len(below) == 1 && (below[0].Key == "code" || below[0].Key == "message")) {
-		return valued{yes, yes} // the record of a failure (S9.2)
-	}
 	held := e.held(heldKey{int32(call.Index), at})
-	if call.Tool == nil || call.Tool.Output == nil || alternative == call.FailureRoute() {
+	if call.Tool == nil || call.Tool.Output == nil || alternative == call.FailureRoute() && len(below) > 0 {
 		if len(below) == 0 {
 			return valued{yes, held.solid}
 		}

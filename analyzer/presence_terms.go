@@ -320,22 +320,25 @@ func (e *presence) divide(s *subject) {
 	if s.in != nil {
 		return
 	}
-	// What is usual comes first: true, then a constant, then the rest.
-	var rest []cell
-	s.cells = append(s.cells, cell{kind: cellTrue})
+	// What is usual comes first: a constant, then what lies above and below; or
+	// true, where there is no constant.
+	var far []cell
 	for _, group := range []struct {
 		kind  cellKind
 		count int
 	}{{cellText, len(s.texts)}, {cellNumber, len(s.numbers)}} {
+		if group.count == 0 {
+			far = append(far, cell{group.kind, 0})
+			continue
+		}
 		for i := range group.count {
 			s.cells = append(s.cells, cell{group.kind, 2*i + 1})
 		}
-		for i := range group.count + 1 {
-			rest = append(rest, cell{group.kind, 2 * i})
+		for i := group.count; i >= 0; i-- {
+			s.cells = append(s.cells, cell{group.kind, 2 * i})
 		}
 	}
-	slices.Reverse(rest) // what lies above all constants before what lies below
-	s.cells = append(append(s.cells, rest...), cell{kind: cellFalse}, cell{kind: cellOther})
+	s.cells = append(append(s.cells, cell{kind: cellTrue}, cell{kind: cellFalse}), append(far, cell{kind: cellOther})...)
 	s.cells = slices.DeleteFunc(s.cells, func(c cell) bool {
 		_, some := s.sample(c)
 		return !some

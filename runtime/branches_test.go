@@ -362,7 +362,7 @@ func analysed(text string) (*compiler.Plan, []diag.Diagnostic, *analyzer.Rehears
 // don't conflict never write the same, conflicts and missing leaves show a branch
 // on which they are.
 func TestBranchesAgreeWithRuns(t *testing.T) {
-	plans, most := 1500, 800
+	plans, most := 500, 400
 	if testing.Short() {
 		plans = 200
 	}
