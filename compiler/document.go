@@ -387,6 +387,10 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 		}
 	case "input", "state", "data":
 		c.valueMessage(m, kind)
+	case "error":
+		if data := m.Get("data"); data != nil {
+			p.Errors = append(p.Errors, data.Value())
+		}
 	case "advisor":
 		p.Advisors = m
 		c.advisor(m, "a message of type advisor", messageKeys()...)

@@ -39,6 +39,7 @@ type Plan struct {
 	InputNode, StateNode *source.Node
 	Data                 map[string]any // initial values of data messages, by kind
 	Kinds                []string       // kinds that the document's messages declare, sorted
+	Errors               []any          // the data of its error messages, in the order of the text; read as †error
 	Instances            []Instance     // in the order of the text (S12)
 	Servers, Advisors    *source.Node   // where they stand; nil when the document has none
 
