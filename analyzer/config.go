@@ -184,7 +184,11 @@ func (r *settingsReader) ignores(f source.Field) {
 		r.wants(f.Value, "\"ignore\"", "a list of {code, path, reason}")
 		return
 	}
-	for _, item := range f.Value.Items {
+	for i, item := range f.Value.Items {
+		if i == maxIgnores {
+			r.report(diag.Limit, headOf(item.Span()), "\"ignore\" has more than %d items", maxIgnores).help("switch the rule off under \"rules\", or mend some")
+			return
+		}
 		r.ignore(item)
 	}
 }
@@ -228,7 +232,10 @@ func (r *settingsReader) ignore(item *source.Node) {
 	r.settings.Ignores = append(r.settings.Ignores, one)
 }
 
-const maxPattern = 1000
+const (
+	maxIgnores = 1000
+	maxPattern = 1000 // characters
+)
 
 // globbed reads a pattern of paths: ? is one character and * any number of them
 // within a name; ** is any number of folders. A pattern without a slash speaks
@@ -328,8 +335,9 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	}
 	kept = append(kept, silencers.found...)
 	diag.Sort(kept)
+	covering := map[*source.File][]*Ignore{}
 	for _, d := range kept {
-		if by := c.ignores(&d); by != nil {
+		if by := c.ignores(&d, covering); by != nil {
 			j.Silenced = append(j.Silenced, diag.Silenced{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
 			if !slices.Contains(j.Used, by) {
 				j.Used = append(j.Used, by)
@@ -352,17 +360,27 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	return j
 }
 
-// ignores is the ignore of the settings that silences a finding, or nil.
-func (c *Config) ignores(d *diag.Diagnostic) *Ignore {
+// ignores is the ignore of the settings that silences a finding, or nil. Which of
+// them speak of a file is found out once.
+func (c *Config) ignores(d *diag.Diagnostic, covering map[*source.File][]*Ignore) *Ignore {
 	if c.Settings == nil || !d.Span.Known() {
 		return nil
 	}
-	path := d.Span.File.Name
-	if c.Path != nil {
-		path = c.Path(path)
+	file := d.Span.File
+	if _, known := covering[file]; !known {
+		path := file.Name
+		if c.Path != nil {
+			path = c.Path(path)
+		}
+		covering[file] = []*Ignore{}
+		for _, one := range c.Settings.Ignores {
+			if one.Covers(path) {
+				covering[file] = append(covering[file], one)
+			}
+		}
 	}
-	for _, one := range c.Settings.Ignores {
-		if one.Rule == d.Rule && (one.Call == "" || one.Call == d.Call) && one.Covers(path) {
+	for _, one := range covering[file] {
+		if one.Rule == d.Rule && (one.Call == "" || one.Call == d.Call) {
 			return one
 		}
 	}

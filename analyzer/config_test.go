@@ -129,6 +129,7 @@ var settingsCases = []struct{ text, want string }{
 	{"ignore: [{code: OB501, path: a, reason: b, cal: c}]", `OB102 "call"`},
 	{"ignore: [x]", "OB104 a mapping"},
 	{"ignore: [{code: OB501, reason: b, path: '" + strings.Repeat("*a", 600) + "'}]", "OB105 longer"},
+	{"ignore: [" + strings.Repeat("{code: OB501, path: a, reason: b}, ", 1001) + "]", "OB105 more than 1000"},
 	{"tools: 3", "OB104 a list"},
 	{"tools: [a.yaml, [b]]", "OB104 a file's path"},
 	{"tools: a.yaml", ""},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -71,6 +72,12 @@ func (c *cli) check(o checking) error {
 	}
 	r := &reporter{cli: c, checking: o, worst: -1, told: map[string]bool{}}
 	for _, file := range files {
+		if isSettings(file.name) {
+			if err := r.judgeSettings(file); err != nil {
+				return err
+			}
+			continue
+		}
 		judged := false
 		err := o.reading.read(c, file.name, func(d document) error {
 			p := d.compile()
@@ -106,13 +113,32 @@ type reporter struct {
 	report   diag.Report // for the one format that is written in the end
 }
 
+// isSettings tells a configuration from a plan, by its name.
+func isSettings(name string) bool { return filepath.Base(name) == settingsName }
+
+// judgeSettings checks a configuration that was named. One that is met in a
+// folder is checked where it is used.
+func (r *reporter) judgeSettings(file named) error {
+	if file.found {
+		return nil
+	}
+	r.total.Files++
+	config, err := r.reading.configurationAt(r.cli, file.name)
+	if err != nil || config.told {
+		return err
+	}
+	config.told = true
+	r.configs = append(r.configs, config)
+	return r.show(outOfReach(config.found, config.file))
+}
+
 // judge analyses a plan and shows what was found.
 func (r *reporter) judge(p compiled) error {
 	config := p.config
 	if !config.told {
 		config.told = true
 		r.configs = append(r.configs, config)
-		if err := r.show(outOfReach(config.found, nil)); err != nil {
+		if err := r.show(outOfReach(config.found, r.named(config))); err != nil {
 			return err
 		}
 	}
@@ -127,6 +153,16 @@ func (r *reporter) judge(p compiled) error {
 	r.report.Silenced = append(r.report.Silenced, j.Silenced...)
 	r.total.Silenced += len(j.Silenced)
 	return r.show(outOfReach(r.once(j.Findings, p.options.Catalogues), p.file))
+}
+
+// named is the file of a configuration that --fix may mend: one that was named.
+func (r *reporter) named(config *configuration) *source.File {
+	for _, arg := range r.args {
+		if config.file != nil && filepath.Clean(arg) == filepath.Clean(config.file.Name) {
+			return config.file
+		}
+	}
+	return nil
 }
 
 // outOfReach marks the fixes that --fix leaves to people because they are in

@@ -43,6 +43,15 @@ func (c *cli) mendings(o checking) ([]*mending, error) {
 		byName[filepath.Clean(file.name)] = m
 	}
 	for i, m := range all {
+		if isSettings(m.name) {
+			file := source.NewFile(m.name, m.before)
+			_, found := analyzer.ReadSettings(file, o.reading.limits)
+			if !files[i].found {
+				text, made := diag.Apply(file, found, o.reading.limits)
+				m.after, m.made = text, len(made)
+			}
+			continue
+		}
 		var text []byte
 		copied, begun := 0, m.after // an import may have been mended before its own turn
 		err := o.reading.split(c, m.name, begun, func(d document) error {
@@ -117,6 +126,7 @@ func (c *cli) fix(o checking) error {
 		return err
 	}
 	next := *c
+	o.reading.configurations = nil // they may be mended as well
 	for _, m := range all {
 		if m.name == "-" {
 			if _, err := c.out.Write(m.after); err != nil {

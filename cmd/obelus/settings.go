@@ -15,7 +15,8 @@ const settingsName = "obelus.yaml"
 
 // A configuration is one obelus.yaml, with the catalogues that it names.
 type configuration struct {
-	dir        string // the folder that it stands in
+	dir        string       // the folder that it stands in
+	file       *source.File // nil when there is none
 	analysis   analyzer.Config
 	catalogues []*source.File
 	found      []diag.Diagnostic // what is wrong with it
@@ -32,7 +33,16 @@ func (r *reading) configured(c *cli, dir string) (*configuration, error) {
 	if name == "" {
 		name = nearestSettings(dir)
 	}
-	if known := r.configurations[name]; known != nil {
+	return r.configurationAt(c, name)
+}
+
+// configurationAt reads a configuration, once.
+func (r *reading) configurationAt(c *cli, name string) (*configuration, error) {
+	key := name
+	if absolute, err := filepath.Abs(name); err == nil && name != "" && name != "-" {
+		key = absolute
+	}
+	if known := r.configurations[key]; known != nil {
 		return known, nil
 	}
 	config, err := r.readSettings(c, name)
@@ -44,7 +54,7 @@ func (r *reading) configured(c *cli, dir string) (*configuration, error) {
 	if r.configurations == nil {
 		r.configurations = map[string]*configuration{}
 	}
-	r.configurations[name] = config
+	r.configurations[key] = config
 	return config, nil
 }
 
@@ -75,7 +85,7 @@ func (r *reading) readSettings(c *cli, name string) (*configuration, error) {
 		return nil, err
 	}
 	file := source.NewFile(fromHere(name), text)
-	config.dir = filepath.Dir(file.Name)
+	config.file, config.dir = file, filepath.Dir(file.Name)
 	config.analysis.Settings, config.found = analyzer.ReadSettings(file, r.limits)
 	config.analysis.Path = config.path
 	for _, node := range config.analysis.Settings.Tools {
