@@ -18,6 +18,8 @@ type flow struct {
 	// loose: the schema may accept more than can come, so that only what holds for
 	// all of its values can be concluded.
 	loose bool
+	// computed: it is what an expression works out.
+	computed bool
 	// rare: it may come, and isn't what the plan is about: a failure record, the
 	// result of a call that another one may exclude. It keeps a mismatch from being
 	// certain and never makes one.

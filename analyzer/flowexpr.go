@@ -48,7 +48,7 @@ func (p *Pass) flowsOfPart(t *compiler.Template, part expression.Part) []flow {
 	case expression.Choice:
 		return slices.Concat(p.flowsOfPart(t, part.Parts[0]), p.flowsOfPart(t, part.Parts[1]))
 	}
-	return []flow{{schema: p.likeness(p.typeOfPart(t, part)), loose: true, operand: operand{t.Node, part.Start, part.End}}}
+	return []flow{{schema: p.likeness(p.typeOfPart(t, part)), loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}}}
 }
 
 // lessNull is what of some flows counts as there: null doesn't (S4.3).

@@ -13,6 +13,7 @@ import (
 // expressionTypes holds every expression against what is known of the types of
 // its references (S4.5), and every _when against being a boolean.
 func expressionTypes(p *Pass) {
+	p.activityCode()
 	p.expressions(func(call *compiler.Call, t *compiler.Template) {
 		when := call != nil && t == call.When
 		if t.Expr.Plain() && !when {
