@@ -44,11 +44,13 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 		o.Limits = source.DefaultLimits()
 	}
 	c := &compilation{
-		options: o,
-		plan:    &Plan{File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: "output", Mode: "eager"},
-		tools:   map[string]*Tool{},
-		ids:     map[string]*Call{},
-		schemas: map[string]any{},
+		options:     o,
+		plan:        &Plan{File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: "output", Mode: "eager"},
+		tools:       map[string]*Tool{},
+		ids:         map[string]*Call{},
+		schemas:     map[string]any{},
+		schemaNodes: map[string]*source.Node{},
+		badSchemas:  map[source.Span]int{},
 	}
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
@@ -83,15 +85,17 @@ type compilation struct {
 	plan    *Plan
 	found   []diag.Diagnostic
 
-	toolDefs   []definition
-	tools      map[string]*Tool
-	schemas    map[string]any // the document's named schemas
-	outputNode *source.Node
-	advisorIDs []*source.Node
-	ids        map[string]*Call
-	idNames    *Suggester // over ids, once all are known
-	importing  []string   // the chain of imports being read, for cycles
-	declares   bool       // the document declares a tool, or somebody does for it
+	toolDefs    []definition
+	tools       map[string]*Tool
+	schemas     map[string]any          // the document's named schemas
+	schemaNodes map[string]*source.Node // where they stand
+	badSchemas  map[source.Span]int     // the findings about faults in schemas, by place
+	outputNode  *source.Node
+	advisorIDs  []*source.Node
+	ids         map[string]*Call
+	idNames     *Suggester // over ids, once all are known
+	importing   []string   // the chain of imports being read, for cycles
+	declares    bool       // the document declares a tool, or somebody does for it
 }
 
 // A definition is a named thing as it stands in a document.
@@ -230,43 +234,36 @@ func (c *compilation) oneOf(n *source.Node, what string, words ...string) string
 }
 
 // schemaOf makes a schema of a node and reports what is wrong with it at the
-// spot inside the node.
+// spot inside the node, or inside the named schema that it refers to. A fault
+// of a named schema is one finding, however many refer to it.
 func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Schema {
 	if n.Kind != source.Object && n.Kind != source.Bool {
 		c.wants(n, what, "a JSON Schema (a mapping, true or false)")
 		return nil
 	}
 	s := schema.New(raw, schema.Options{Defs: c.schemas})
-	if err := s.Compile(); err != nil {
-		f := c.report(diag.BadSchema, pointed(n, err).Span(), "%s isn't a valid JSON Schema: %s", what, err.Error())
-		if bad, ok := err.(*schema.SchemaError); ok {
-			f.Message = fmt.Sprintf("%s isn't a valid JSON Schema: %s", what, bad.Message)
-			f.Help = bad.Help
-		}
-		return nil
+	err := s.Compile()
+	if err == nil {
+		return s
 	}
-	return s
-}
-
-// pointed follows the pointer of a schema error into the node, as far as the
-// text goes along.
-func pointed(n *source.Node, err error) *source.Node {
 	bad, ok := err.(*schema.SchemaError)
 	if !ok {
-		return n
+		c.report(diag.BadSchema, n.Span(), "%s isn't a valid JSON Schema: %v", what, err)
+		return nil
 	}
-	for _, token := range bad.Path {
-		next := n.Get(token)
-		if next == nil && n.Kind == source.Array {
-			var i int
-			if _, err := fmt.Sscanf(token, "%d", &i); err == nil && i >= 0 && i < len(n.Items) {
-				next = n.Items[i]
-			}
-		}
-		if next == nil {
-			return n
-		}
-		n = next
+	root, subject := n, what
+	if named := c.schemaNodes[bad.Def]; named != nil && bad.Def != "" {
+		root, subject = named, "the schema \""+bad.Def+"\""
 	}
-	return n
+	at := root.Follow(bad.Path).Span()
+	known, again := c.badSchemas[at]
+	if !again {
+		known = len(c.found)
+		c.badSchemas[at] = known
+		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).help("%s", bad.Help)
+	}
+	if again || root != n {
+		finding{&c.found[known]}.note(n.Span(), "%s refers to it", what)
+	}
+	return nil
 }

@@ -133,7 +133,7 @@ func (c *compilation) namedSchemas(root *source.Node) {
 		return
 	}
 	for _, f := range named.Fields {
-		c.schemas[f.Key.Text] = f.Value.Value()
+		c.schemas[f.Key.Text], c.schemaNodes[f.Key.Text] = f.Value.Value(), f.Value
 	}
 	for _, f := range named.Fields {
 		c.schemaOf(f.Value, c.schemas[f.Key.Text], "the schema \""+f.Key.Text+"\"")

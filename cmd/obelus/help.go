@@ -26,7 +26,7 @@ func (c *cli) commands() []*cobra.Command {
 		return cmds
 	}
 	var all []*cobra.Command
-	all = append(all, in("look", c.checkCommand(), c.explainCommand(), c.graphCommand(), c.compileCommand())...)
+	all = append(all, in("look", c.checkCommand(), c.explainCommand(), c.graphCommand(), c.compileCommand(), c.compatCommand())...)
 	all = append(all, in("run", c.simulateCommand(), c.runCommand())...)
 	all = append(all, in("about", c.schemaCommand(), c.completionCommand(), c.versionCommand())...)
 	return all

@@ -1,5 +1,7 @@
 package source
 
+import "strconv"
+
 // Kind is what sort of value a node is: JSON's six kinds.
 type Kind uint8
 
@@ -68,4 +70,22 @@ func (n *Node) Get(key string) *Node {
 		}
 	}
 	return nil
+}
+
+// Follow goes down the keys and indexes of a JSON pointer, as far as the tree
+// goes along: where a token leads nowhere, the node before it is the answer.
+func (n *Node) Follow(pointer []string) *Node {
+	for _, token := range pointer {
+		next := n.Get(token)
+		if next == nil && n != nil && n.Kind == Array {
+			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.Items) {
+				next = n.Items[i]
+			}
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
 }

@@ -1,0 +1,478 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) compatCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compat PRODUCER CONSUMER | --batch FILE | --batch -",
+		Short: "tell whether every value of one JSON Schema fits another",
+		Long: "Tells how the values that one JSON Schema accepts stand to another: fits (the consumer\n" +
+			"accepts all of them), never (it accepts none), may-not-fit (it refuses some, and one is\n" +
+			"shown), or unknown (with the reason). A value that is shown was put to a JSON Schema\n" +
+			"validator: the producer accepts it and the consumer refuses it. The files hold a schema\n" +
+			"each, in JSON or YAML; one of them may be -, standard input.\n\n" +
+			"The exit status is 0 for fits, 1 for never and may-not-fit, 3 for unknown, and 2 when a\n" +
+			"file can't be read or holds no valid schema.\n\n" +
+			"With --batch each line is {\"sub\": PRODUCER, \"super\": CONSUMER}, with \"dialect\" and\n" +
+			"\"name\" if you like, and is answered at once by one line, in order, with that name. A\n" +
+			"line that can't be judged is answered by unknown and told of on standard error. Then the\n" +
+			"exit status is 0, whatever the verdicts, or 2 when there were such lines.",
+		Example: "obelus compat output.schema.json parameter.schema.yaml\n" +
+			"obelus compat --dialect draft7 old.json new.json\n" +
+			"obelus compat --batch pairs.jsonl",
+	}
+	reading := &reading{limits: source.DefaultLimits()}
+	format := choose(cmd, "format", "how verdicts are written; with --batch json unless you say text", "text", "json")
+	dialect := choose(cmd, "dialect", "what schemas are read as that have no $schema", dialectNames...)
+	flags := cmd.Flags()
+	batch := flags.String("batch", "", "judge a pair a line of a file of JSON lines; - is standard input")
+	stands(cmd, "batch", "FILE")
+	flags.Lookup("batch").NoOptDefVal = "-"
+	addLimits(cmd, &reading.limits)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		// A flag that may go without its value leaves one that stands apart among
+		// the arguments.
+		if *batch == "-" && len(args) == 1 {
+			*batch, args = args[0], nil
+		}
+		switch {
+		case *batch != "" && len(args) > 0:
+			return troubled("compat --batch takes one file, but got %q besides", args[len(args)-1]).advise("usage: %s", usageLine(cmd))
+		case *batch == "" && len(args) != 2:
+			return troubled("compat needs a producer's schema and a consumer's, but got %s", count(len(args), "argument")).
+				advise("usage: %s", usageLine(cmd))
+		case *batch == "" && args[0] == "-" && args[1] == "-":
+			return troubled("only one of the two schemas can be standard input").advise("name a file for the other one")
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		j := judge{cli: c, reading: reading, json: *format == "json", dialect: dialects[*dialect]}
+		if *batch != "" {
+			j.json = j.json || !cmd.Flags().Changed("format")
+			return j.batch(cmd.Context(), *batch)
+		}
+		return j.pair(args[0], args[1])
+	}
+	return cmd
+}
+
+// dialects are the drafts of JSON Schema by the names that the corpora of
+// schema tests use; dialectNames begins with the default.
+var (
+	dialectNames = []string{"2020-12", "2019-09", "draft7", "draft6", "draft4"}
+	dialects     = map[string]schema.Dialect{
+		"2020-12": schema.Draft2020, "2019-09": schema.Draft2019,
+		"draft7": schema.Draft7, "draft6": schema.Draft6, "draft4": schema.Draft4,
+	}
+)
+
+// A judge holds schemas against each other and says how they stand.
+type judge struct {
+	*cli
+	reading *reading
+	json    bool
+	dialect schema.Dialect
+}
+
+// A ruling is the answer to one pair.
+type ruling struct {
+	name     any // as the pair has it; nil when it has none
+	verdict  schema.Verdict
+	consumer *schema.Schema
+}
+
+func ruleOn(producer, consumer *schema.Schema) ruling {
+	return ruling{verdict: schema.Contains(producer, consumer, schema.Budget{}), consumer: consumer}
+}
+
+// verdictNames are stable; programs compare them.
+var verdictNames = map[schema.Relation]string{
+	schema.Fits: "fits", schema.Never: "never", schema.MayNotFit: "may-not-fit", schema.Unknown: "unknown",
+}
+
+// witnessed tells whether there is a value that the producer accepts and the
+// consumer refuses. It may well be null.
+func (r ruling) witnessed() bool {
+	return r.verdict.Relation == schema.Never || r.verdict.Relation == schema.MayNotFit
+}
+
+// pair judges the schemas of two files.
+func (j judge) pair(producer, consumer string) error {
+	var schemas [2]*schema.Schema
+	var found []diag.Diagnostic
+	for i, name := range []string{producer, consumer} {
+		text, err := j.reading.text(j.cli, name)
+		if err != nil {
+			return err
+		}
+		whole, problems := j.read(source.NewFile(name, text))
+		found = append(found, problems...)
+		if !diag.HasErrors(problems) {
+			s, wrong := whole.schema(j.dialect)
+			schemas[i], found = s, append(found, wrong...)
+		}
+	}
+	format := map[bool]string{true: "json", false: "text"}[j.json]
+	if err := j.show(found, format); err != nil {
+		return err
+	}
+	if diag.HasErrors(found) {
+		return ending(statusTrouble)
+	}
+	r := ruleOn(schemas[0], schemas[1])
+	if err := j.answer(r); err != nil {
+		return err
+	}
+	switch r.verdict.Relation {
+	case schema.Fits:
+		return nil
+	case schema.Unknown:
+		return ending(statusUndecided)
+	}
+	return ending(statusFound)
+}
+
+// statusUndecided is that of a question without an answer: neither a yes, on
+// which somebody might build, nor a no.
+const statusUndecided = 3
+
+// answer writes one verdict.
+func (j judge) answer(r ruling) error {
+	if j.json {
+		return r.writeJSON(j.out)
+	}
+	return r.writeText(j.out, styleFor(j.out))
+}
+
+// writeJSON writes the verdict for programs. All keys but the name are always
+// there; a witness of null is one when the verdict is never or may-not-fit.
+func (r ruling) writeJSON(w io.Writer) error {
+	line := struct {
+		Kind    string  `json:"kind"`
+		Name    any     `json:"name,omitempty"`
+		Verdict string  `json:"verdict"`
+		Witness any     `json:"witness"`
+		Keyword *string `json:"keyword"`
+		Reason  *string `json:"reason"`
+	}{Kind: "verdict", Name: r.name, Verdict: verdictNames[r.verdict.Relation]}
+	if r.witnessed() {
+		line.Witness = r.verdict.Witness
+	}
+	line.Keyword, line.Reason = orNull(r.verdict.Keyword), orNull(r.verdict.Reason)
+	return diag.JSONLine(w, line)
+}
+
+// writeText writes the verdict for people: the word itself, what it means here,
+// and the value that shows it.
+func (r ruling) writeText(w io.Writer, style style) error {
+	var text strings.Builder
+	if r.name != nil {
+		text.WriteString(brief(r.name) + ": ")
+	}
+	word := verdictNames[r.verdict.Relation]
+	switch r.verdict.Relation {
+	case schema.Fits:
+		text.WriteString(style.green(word) + "\n  the consumer accepts every value of the producer\n")
+	case schema.Unknown:
+		text.WriteString(style.yellow(word) + "\n  " + diag.Escape(r.verdict.Reason) + "\n")
+		if r.verdict.Keyword != "" {
+			text.WriteString("  keyword: " + diag.Escape(r.verdict.Keyword) + "\n")
+		}
+	default:
+		meaning := "the consumer refuses some values of the producer, such as"
+		if r.verdict.Relation == schema.Never {
+			meaning = "the consumer accepts no value of the producer; one of them is"
+		}
+		text.WriteString(style.red(word) + "\n  " + meaning + "\n" + indent(indent(witnessText(r.verdict.Witness))) + "\n")
+		if why := r.consumer.Validate(r.verdict.Witness); why != nil {
+			where := ""
+			if place := strings.TrimPrefix(why.Where(), "."); place != "" {
+				where = " at " + place
+			}
+			text.WriteString("  because" + diag.Escape(where) + ": " + diag.Escape(why.Message) + "\n")
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// witnessText is a value as JSON: on one line if it is short, and strings with
+// their quotes, as the empty one would be nothing without.
+func witnessText(value any) string {
+	if text := diag.Escape(asJSON(value, "")); utf8.RuneCountInString(text) <= helpWidth-4 {
+		return text
+	}
+	lines := strings.Split(asJSON(value, "  "), "\n")
+	for i, line := range lines {
+		lines[i] = diag.Escape(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A place is a JSON value and where it stands.
+type place struct {
+	value any
+	node  *source.Node // may be nil, and lack what a plan can't say
+	at    source.Span  // where it stands, as far as is known
+}
+
+// read reads a text; what is wrong with it are findings. A schema may say what
+// a plan may not: NUL, and integers beyond 2^53 that lose no digit. Texts with
+// such are read by a reader that knows no places.
+func (j judge) read(file *source.File) (place, []diag.Diagnostic) {
+	node, problems := source.Parse(file, j.reading.limits)
+	var found []diag.Diagnostic
+	peculiar := false
+	for _, p := range problems {
+		d := diag.New(ruleNamed(p.Code), p.Span, p.Message)
+		d.Help = p.Help
+		if p.Warning {
+			d.Severity = diag.Warning
+		}
+		for _, r := range p.Related {
+			d.Related = append(d.Related, diag.Note{Span: r.Span, Message: r.Message})
+		}
+		found = append(found, d)
+		peculiar = peculiar || d.Rule == diag.Limit
+	}
+	all := place{node: node, at: source.Span{File: file, End: len(file.Text)}}
+	switch {
+	case !diag.HasErrors(found):
+		all.value, all.at = node.Value(), node.Span()
+	case file.Format == source.JSON && !peculiar:
+		if value, ok := plainJSON(file.Text, j.reading.limits.Number); ok {
+			all.value = value
+			return all, nil
+		}
+	}
+	return all, found
+}
+
+// plainJSON decodes a JSON text that means the same to everybody: without
+// duplicate keys, lone surrogates, or numbers that float64 can't tell from
+// their neighbours.
+func plainJSON(text []byte, longest int) (value any, ok bool) {
+	tokens := jsontext.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := tokens.ReadToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || token.Kind() == '0' && !keepsDigits(token.String(), longest) {
+			return nil, false
+		}
+	}
+	return value, jsonv2.Unmarshal(text, &value) == nil
+}
+
+func keepsDigits(number string, longest int) bool {
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || len(number) > longest {
+		return false
+	}
+	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
+	if f == 0 {
+		return !strings.ContainsAny(mantissa, "123456789")
+	}
+	exact, whole := new(big.Int).SetString(number, 10)
+	if !whole {
+		return true
+	}
+	near, _ := big.NewFloat(f).Int(nil)
+	return near.Cmp(exact) == 0
+}
+
+// get is the value of a key.
+func (p place) get(key string) (place, bool) {
+	object, _ := p.value.(map[string]any)
+	value, ok := object[key]
+	inner := place{value: value, node: p.node.Get(key), at: p.at}
+	if inner.node != nil {
+		inner.at = inner.node.Span()
+	}
+	return inner, ok
+}
+
+func ruleNamed(code string) *diag.Rule {
+	for _, rule := range diag.Rules {
+		if rule.Code == code {
+			return rule
+		}
+	}
+	panic("there is no rule " + code)
+}
+
+// schema makes a schema of a value. What is wrong with it is said at its place.
+func (p place) schema(dialect schema.Dialect) (*schema.Schema, []diag.Diagnostic) {
+	switch p.value.(type) {
+	case map[string]any, bool:
+	default:
+		d := diag.New(diag.BadSchema, p.at, fmt.Sprintf("%s is no JSON Schema; expected a mapping, true or false", schema.KindOf(p.value)))
+		return nil, []diag.Diagnostic{d}
+	}
+	s := schema.New(p.value, schema.Options{Dialect: dialect})
+	err := s.Compile()
+	if err == nil {
+		return s, nil
+	}
+	d := diag.New(diag.BadSchema, p.at, "this isn't a valid JSON Schema: "+err.Error())
+	var bad *schema.SchemaError
+	if errors.As(err, &bad) {
+		d.Help = bad.Help
+		if p.node != nil {
+			d.Span = p.node.Follow(bad.Path).Span()
+		}
+	}
+	return nil, []diag.Diagnostic{d}
+}
+
+// batch judges a pair a line, and answers each before it reads the next.
+func (j judge) batch(ctx context.Context, name string) error {
+	in := j.in
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return cantRead(name, err)
+		}
+		defer file.Close()
+		in = file
+	}
+	lines := &lineReader{name: name, in: bufio.NewReaderSize(in, 1<<16), limit: j.reading.limits.Bytes}
+	faulty := false
+	for ctx.Err() == nil {
+		file, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return cantRead(name, err)
+		}
+		r, found := j.line(file)
+		if len(found) > 0 {
+			if err := diag.Text(j.err, found, textOptions(j.err)); err != nil {
+				return err
+			}
+		}
+		faulty = faulty || diag.HasErrors(found)
+		if err := j.answer(r); err != nil {
+			return err
+		}
+	}
+	if faulty {
+		return ending(statusTrouble)
+	}
+	return ctx.Err()
+}
+
+// line judges one pair. Where it can't be judged the verdict is unknown, and
+// the findings say why.
+func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
+	pair, found := j.read(file)
+	if diag.HasErrors(found) {
+		return unjudged(pair.node.Get("name").Value(), found), found
+	}
+	named, _ := pair.get("name")
+	name := named.value
+	dialect := j.dialect
+	if d, ok := pair.get("dialect"); ok {
+		text, _ := d.value.(string)
+		known := false
+		if dialect, known = dialects[text]; !known {
+			wrong := diag.New(diag.WrongType, d.at, "\"dialect\" must be "+alternatives(dialectNames))
+			if near, ok := compiler.Nearest(text, dialectNames); ok {
+				wrong.Help = fmt.Sprintf("did you mean %q?", near)
+			}
+			found = append(found, wrong)
+		}
+	}
+	var schemas [2]*schema.Schema
+	for i, key := range []string{"sub", "super"} {
+		raw, ok := pair.get(key)
+		if !ok {
+			found = append(found, diag.New(diag.WrongType, pair.at,
+				fmt.Sprintf("this line has no %q; expected {\"sub\": PRODUCER, \"super\": CONSUMER}", key)))
+			continue
+		}
+		s, wrong := raw.schema(dialect)
+		schemas[i], found = s, append(found, wrong...)
+	}
+	if diag.HasErrors(found) {
+		return unjudged(name, found), found
+	}
+	r := ruleOn(schemas[0], schemas[1])
+	r.name = name
+	return r, found
+}
+
+// unjudged is the answer to a pair that has a fault, with its place.
+func unjudged(name any, found []diag.Diagnostic) ruling {
+	reason := "the pair can't be judged"
+	for i := range found {
+		if d := &found[i]; d.Severity == diag.Error {
+			at := d.Span.From()
+			reason = fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, d.Message)
+			break
+		}
+	}
+	return ruling{name: name, verdict: schema.Verdict{Reason: reason}}
+}
+
+// A lineReader takes a stream apart into lines, each a JSON file of its own with
+// places counted in the whole. It keeps no more of a line than one byte beyond
+// the limit: the reader of the text then says that it is too large.
+type lineReader struct {
+	name   string
+	in     *bufio.Reader
+	limit  int
+	row    int
+	offset int
+}
+
+// next is the next line that isn't empty; io.EOF ends them.
+func (l *lineReader) next() (*source.File, error) {
+	for {
+		text, size, err := l.line()
+		if size == 0 && err != nil {
+			return nil, err
+		}
+		l.row++
+		base := l.offset
+		l.offset += size
+		if strings.TrimSpace(string(text)) != "" {
+			return &source.File{Name: l.name, Format: source.JSON, Text: text, Row: l.row, Base: base}, nil
+		}
+	}
+}
+
+// line reads on to the end of a line, and tells how many bytes it had.
+func (l *lineReader) line() (text []byte, size int, err error) {
+	for {
+		part, err := l.in.ReadSlice('\n')
+		size += len(part)
+		text = append(text, part[:min(len(part), l.limit+1-len(text))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, size, err
+		}
+	}
+}
