@@ -162,10 +162,34 @@ func (p compiled) located() map[string]*compiler.Activity {
 }
 
 // interruptible gives a context that ends with Ctrl-C or a request to
-// terminate. After that the signals do again what they do by themselves, so
-// that a second one kills.
+// terminate. A second one kills: the programs that run, and then this one, as
+// the signal would have done by itself.
 func interruptible(parent context.Context) (ctx context.Context, release func()) {
-	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	ctx, stop := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			stop()
+		case <-over:
+			return
+		}
+		select {
+		case second := <-signals:
+			activity.KillAll()
+			signal.Reset()
+			if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(second) == nil {
+				time.Sleep(time.Second) // it is on its way
+			}
+			os.Exit(statusStopped)
+		case <-over:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(over)
+		stop()
+	}
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 )
@@ -51,7 +53,15 @@ func launch(argv []string, dir string, environ []string, keep int, read func(io.
 	p.cmd.Dir, p.cmd.Env = dir, environ
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = files[0], files[3], files[5]
 	ownGroup(p.cmd)
-	if err := p.cmd.Start(); err != nil {
+	living.mu.Lock() // so that KillAll sees it from its first moment
+	if err = errClosed; !living.over {
+		err = p.cmd.Start()
+	}
+	if err == nil {
+		living.all[p] = true
+	}
+	living.mu.Unlock()
+	if err != nil {
 		return nil, err
 	}
 	for _, theirs := range []*os.File{files[0], files[3], files[5]} {
@@ -84,6 +94,9 @@ func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
 	p.mu.Lock()
 	killGroup(p.cmd.Process)
 	p.reaped = true
+	living.mu.Lock()
+	delete(living.all, p)
+	living.mu.Unlock()
 	if p.killer != nil {
 		p.killer.Stop()
 	}
@@ -117,6 +130,26 @@ func (p *process) kill() {
 	p.asked = true
 	if !p.reaped {
 		killGroup(p.cmd.Process)
+	}
+}
+
+// living are the programs that run now, of all sets.
+var living = struct {
+	mu   sync.Mutex
+	all  map[*process]bool
+	over bool // no further one may start
+}{all: map[*process]bool{}}
+
+// KillAll ends every program that activities of this process have running, and
+// what these have started, at once and without asking. It is for a program that
+// is about to end itself: what it starts would otherwise live on.
+func KillAll() {
+	living.mu.Lock()
+	living.over = true
+	all := slices.Collect(maps.Keys(living.all))
+	living.mu.Unlock()
+	for _, p := range all {
+		p.kill()
 	}
 }
 
