@@ -190,3 +190,27 @@ func TestConfirmationStops(t *testing.T) {
 		}
 	})
 }
+
+// S5.6: a call without "_outputPath" runs for its effect; nothing waits for it
+// but the run, and its failure is the run's.
+func TestEffect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outcome, story := run(t, t.Context(), `
+calls:
+- {_id: a, _tool: slow}
+- {_id: b, _tool: quick, _outputPath: b}
+- {_id: c, _tool: quick, x: †state.b}
+- {_id: d, _tool: broken}
+`, map[string]activity.Func{
+			"slow":   after(time.Minute),
+			"quick":  after(time.Second),
+			"broken": func(context.Context, activity.Request) (any, error) { return nil, errors.New("no") },
+		}, local.Options{})
+		if !strings.HasSuffix(story, "1s start c\n2s done c\n1m0s done a") {
+			t.Errorf("got\n%s", story)
+		}
+		if outcome.Status != "failed" || len(outcome.Errors) != 1 || outcome.Errors[0].Call != "d" {
+			t.Errorf("%+v", outcome)
+		}
+	})
+}
