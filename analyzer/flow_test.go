@@ -238,6 +238,73 @@ func inner(v any, whole func(any) bool) any {
 	return v
 }
 
+// S4.5, S7.2: the same of what expressions work out: nothing that comes out is
+// accepted where OB505 is reported, and the value that OB506 shows is one that
+// comes out, and that the ordinary validator refuses.
+func TestGeneratedExpressionFlows(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	g := schemaMaker{rand.New(rand.NewPCG(seed, 510))}
+	count := map[string]int{}
+	for range 1500 {
+		number := g.pick(`{"type":"integer","minimum":-3,"maximum":6}`, `{"type":"number","minimum":0,"maximum":5}`, `{"enum":[1,2.5,4]}`)
+		text := g.pick(`{"type":"string","maxLength":4}`, `{"enum":["a","bcd"]}`)
+		code := g.pick("†state.r.n + 1", "†state.r.n * 2 - †state.r.m", "†state.r.n / 2", "†(string(†state.r.n))", "†(†state.r.s + '!')", "†(len(†state.r.s))",
+			"†state.r.n > †state.r.m", "†(upper(†state.r.s))", "†([†state.r.n, †state.r.s])", "†({'k': †state.r.n})", "†(†state.r.n > 1 ? †state.r.n + 1 : 'none')", "†(†state.r.n - 1 || 'none')")
+		wanted := g.schema(2)
+		if g.IntN(2) == 0 {
+			wanted = g.pick(`{"type":"number"}`, `{"type":"integer"}`, `{"type":"number","minimum":0}`, `{"type":"string"}`, `{"type":"string","minLength":3}`, `{"type":["string","number"]}`, `{"type":"array"}`)
+		}
+		plan, _, found := judged("flow.json", `{"tools":{"one":{"_output":{"type":"object","properties":{"n":`+number+`,"m":`+number+`,"s":`+text+`}}},"take":{"properties":{"v":`+wanted+
+			`}}},"calls":[{"_tool":"one","_outputPath":"†state.r"},{"_tool":"take","v":"`+code+`"}]}`)
+		var said *diag.Diagnostic
+		for i, d := range found {
+			switch {
+			case d.Rule == diag.FlowMismatch || d.Rule == diag.FlowMayMismatch:
+				said = &found[i]
+			case d.Severity == diag.Error:
+				t.Fatalf("%s: %s", code, shown(d))
+			}
+		}
+		if said == nil {
+			count["silent"]++
+			continue
+		}
+		count[said.Rule.Code]++
+		source, value := plan.Calls[0].Tool.Output.AsDeclared(), plan.Calls[1].Params.Fields[0].Value
+		consumer := plan.Calls[1].Tool.Parameters.At([]schema.Step{schema.Key("v")}).Schema
+		ordinary, err := consumer.Ordinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said.Rule == diag.FlowMayMismatch && ordinary.Validate(said.Witness) == nil {
+			t.Fatalf("%s into %s: the validator accepts %s", code, wanted, brief(said.Witness))
+		}
+		for range 60 {
+			result, ok := source.Sample(g.Rand)
+			if !ok {
+				t.Fatal("the result can't be sampled")
+			}
+			out, presence, err := value.Expr.Eval(func(i int) (any, expression.Presence) {
+				v, ok := compiler.Walk(map[string]any{"r": result}, plan.Reads[value.Reads[i]].Ref.Path)
+				if !ok {
+					t.Fatalf("%s has no value in %s", code, brief(result))
+				}
+				return v, expression.There
+			})
+			if err == nil && presence == expression.There && said.Rule == diag.FlowMismatch && consumer.Accepts(out) {
+				t.Fatalf("%s into %s: %s, and %s is accepted", code, wanted, shown(*said), brief(out))
+			}
+		}
+	}
+	t.Log(count)
+	for _, kind := range []string{"silent", "OB505", "OB506"} {
+		if count[kind] < 50 {
+			t.Errorf("only %d are %s", count[kind], kind)
+		}
+	}
+}
+
 // S7.2: what the cases show of OB506 is confirmed as well: the witness of each is
 // refused by the schema of the place that it would come to.
 func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {

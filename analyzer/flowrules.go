@@ -77,6 +77,10 @@ func stateMismatches(p *Pass) {
 		return
 	}
 	for _, call := range p.Plan.Calls {
+		if call.Produced != nil && call.Method == compiler.Set && len(call.Output) > 0 {
+			p.producedMismatch(call)
+			continue
+		}
 		if call.Tool == nil || call.Tool.Output == nil || len(call.Output) == 0 || call.Produced != nil {
 			continue
 		}
@@ -148,6 +152,23 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 			f.note(said.at, "%s", said.says)
 		}
 	}
+}
+
+// producedMismatch judges a result that the solution already holds.
+func (p *Pass) producedMismatch(call *compiler.Call) {
+	wanted := p.acceptedSomewhere(call)
+	if wanted == nil {
+		return
+	}
+	v := wanted.Validate(call.Produced.Value())
+	if v == nil {
+		return
+	}
+	path := call.Output[0][0]
+	f := p.report(placeAt(nil, call.Produced, v.Path), "the result of %q doesn't fit the state schema at %q: %s", call.Name, p.path(path.ID), v.Error()).of(call).
+		help("give a result that the state schema accepts, or write it elsewhere").
+		note(path.Span(), "it would be written here")
+	f.Witness = call.Produced.Value()
 }
 
 // itemMismatch judges what is pushed, or the items of what is appended, against
