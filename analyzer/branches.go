@@ -426,12 +426,12 @@ func unhandledBranches(p *Pass) {
 			if i == call.FailureRoute() {
 				what = "when the call fails, nothing comes of it"
 			}
-			f := p.report(route[0].Span(), "nothing reads %q: %s", p.Plan.Offered(call)[i], what).of(call).
+			f := p.report(route[0].Span(), "nothing reads %q: %s", p.route(call, i), what).of(call).
 				help("let a call handle it, let a fallback or the plan's \"output\" read it, or take the alternative out")
 			if p.Plan.Form == compiler.Solution || p.Plan.Form == compiler.ProcessRecord {
 				f.as(diag.Info).help("the next solution may handle it; else let a call or the \"output\" read it")
 			}
-			f.Witness = Branch{Branch: []Decision{{Call: call.Name, Takes: p.Plan.Offered(call)[i]}}}
+			f.Witness = Branch{Branch: []Decision{{Call: call.Name, Takes: p.route(call, i)}}}
 		}
 	}
 }

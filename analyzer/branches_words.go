@@ -3,6 +3,8 @@ package analyzer
 import (
 	"fmt"
 	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
 )
 
 // A Decision is one thing that a branch of a plan hangs on. It holds a call and
@@ -61,7 +63,7 @@ func (e *presence) decision(v int32, w world) (d Decision, key any, ok bool) {
 	case aboutOutcome:
 		call := plan.Calls[about.call]
 		taken := e.taking(about.call, w)
-		return Decision{Call: call.Name, Takes: plan.Offered(call)[taken]}, about.call, true
+		return Decision{Call: call.Name, Takes: e.pass.route(call, taken)}, about.call, true
 	case aboutFailure:
 		return Decision{Call: plan.Calls[about.call].Name, Fails: true}, about.call, w.changes(v)
 	case aboutAtom:
@@ -76,6 +78,15 @@ func (e *presence) decision(v int32, w world) (d Decision, key any, ok bool) {
 		}
 	}
 	return d, nil, false
+}
+
+// route is one alternative of a call as text, as its activity may name it.
+func (p *Pass) route(call *compiler.Call, alternative int) string {
+	var paths []string
+	for _, path := range call.Output[alternative] {
+		paths = append(paths, p.path(path.ID))
+	}
+	return strings.Join(paths, " && ")
 }
 
 // taking is the alternative that a call takes in a world, if it runs.

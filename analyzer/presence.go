@@ -40,7 +40,8 @@ type circuit struct {
 	vars   []variable
 	recent []lit // gates by hash, the newest of each: what was built twice is one
 	limit  int
-	full   bool // the limit was reached: nothing may be concluded any more
+	from   int32 // the place in the run of what is being built
+	full   bool  // the limit was reached: nothing may be concluded any more
 
 	sampled []uint64 // by gate: whether it holds in each of 64 worlds; see sample
 	scratch []uint64
@@ -54,7 +55,8 @@ type variable struct {
 	gate   int32
 	choice bool
 	usual  bool
-	about  any // what a person is told of it
+	level  int64 // its place in diagrams: the later, the higher
+	about  any   // what a person is told of it
 }
 
 func newCircuit(limit int) *circuit {
@@ -71,7 +73,8 @@ func (c *circuit) open(choice, usual bool, about any) lit {
 		c.full = true
 		return yes
 	}
-	c.vars = append(c.vars, variable{gate: int32(len(c.gates)), choice: choice, usual: usual, about: about})
+	level := int64(c.from)<<32 + int64(len(c.vars))
+	c.vars = append(c.vars, variable{gate: int32(len(c.gates)), choice: choice, usual: usual, level: level, about: about})
 	c.gates = append(c.gates, gate{-1, lit(len(c.vars) - 1)})
 	c.usual = append(c.usual, usual)
 	return lit(2 * (len(c.gates) - 1))

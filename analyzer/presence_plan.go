@@ -81,16 +81,26 @@ func (p *Pass) presence() *presence {
 		}
 	}
 	for _, i := range p.Plan.Graph.Order() {
+		e.from = int32(p.Plan.Graph.Rank(int(i)))
 		e.runs[i] = e.start(p.Plan.Calls[i])
 		if e.full {
 			break
 		}
 	}
+	e.from = int32(n)
 	return e
 }
 
 // unknown is something that the plan doesn't tell.
 func (e *presence) unknown(usual bool) lit { return e.open(false, usual, aboutUnknown{}) }
+
+// within builds what belongs to a call in its place, whoever asks for it first.
+func (e *presence) within(call int, build func()) {
+	from := e.from
+	e.from = int32(e.pass.Plan.Graph.Rank(call))
+	build()
+	e.from = from
+}
 
 // start is whether a call's activity is started.
 func (e *presence) start(call *compiler.Call) lit {
@@ -145,11 +155,13 @@ func (e *presence) outcome(call *compiler.Call) []lit {
 	}
 	n := len(call.Output)
 	taken := make([]lit, max(n, 1))
-	if n < 2 {
-		taken[0] = e.open(false, false, aboutFailure{call.Index}).not()
-	} else {
-		e.split(taken, 0, n, yes, true, func(from, middle, to int) any { return aboutOutcome{call.Index, from, middle, to} })
-	}
+	e.within(call.Index, func() {
+		if n < 2 {
+			taken[0] = e.open(false, false, aboutFailure{call.Index}).not()
+		} else {
+			e.split(taken, 0, n, yes, true, func(from, middle, to int) any { return aboutOutcome{call.Index, from, middle, to} })
+		}
+	})
 	e.outcomes[call.Index] = taken
 	return taken
 }
@@ -379,8 +391,10 @@ type heldKey struct {
 func (e *presence) held(k heldKey) valued {
 	v, ok := e.holding[k]
 	if !ok {
-		v.there = e.unknown(true)
-		v.solid = e.and(v.there, e.unknown(true))
+		e.within(int(k.call), func() {
+			v.there = e.unknown(true)
+			v.solid = e.and(v.there, e.unknown(true))
+		})
 		e.holding[k] = v
 	}
 	return v

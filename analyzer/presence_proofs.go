@@ -4,9 +4,10 @@ import "slices"
 
 // Proofs decide what trying didn't: formulas as reduced ordered binary decision
 // diagrams with complemented edges (Bryant, IEEE Trans. Comput. C-35, 1986;
-// Brace, Rudell and Bryant, DAC 1990). The variables that were made last stand on
-// top, because a call hangs on few choices of its own and on what its
-// predecessors already hang on: so most formulas grow by one node a call.
+// Brace, Rudell and Bryant, DAC 1990). The variables of the calls that come last
+// in the graph's order stand on top, because a call hangs on few choices of its
+// own and on what its predecessors already hang on: so most formulas grow by one
+// node a call.
 //
 // Work is counted, not timed. Past the budget there is no answer.
 type proofs struct {
@@ -202,7 +203,10 @@ func (p *proofs) and(a, b diagram) diagram {
 		return cut
 	}
 	x, y := p.nodes[a>>1], p.nodes[b>>1]
-	v := max(x.v, y.v)
+	v := x.v
+	if p.circuit.vars[y.v].level > p.circuit.vars[v].level {
+		v = y.v
+	}
 	highA, lowA, highB, lowB := a, a, b, b
 	if x.v == v {
 		highA, lowA = x.high^a&1, x.low^a&1

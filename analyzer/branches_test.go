@@ -1,0 +1,318 @@
+package analyzer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+func repeated(n int, f func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(f(i))
+	}
+	return b.String()
+}
+
+// branchy are plans of up to 100 kB whose branches would take for ever if each
+// were looked at by itself, and what is found in each.
+func branchy() map[string]struct {
+	text string
+	want map[string]int // findings by code; -1 is some
+} {
+	type want = map[string]int
+	pairs := func(n int) string { // n independent two-way branches, each way with a call of its own
+		return repeated(n, func(i int) string {
+			return fmt.Sprintf("- {_tool: j, _outputPath: †state.a%d || †state.b%d}\n- {_tool: f, x: †state.a%d, _outputPath: c%d}\n- {_tool: f, x: †state.b%d, _outputPath: d%d}\n", i, i, i, i, i, i)
+		})
+	}
+	joined := func(n int, names, with string) string {
+		parts := strings.Split(strings.TrimSuffix(repeated(n, func(i int) string { return fmt.Sprintf(names, i) + with }), with), "\x00")
+		return strings.Join(parts, "")
+	}
+	cases := map[string]struct {
+		text string
+		want want
+	}{
+		"32 branches, joined": {"calls:\n" + pairs(32) + "- _tool: f\n  x: [" + joined(32, "†state.c%[1]d || †state.d%[1]d", ", ") + "]\n", want{"OB302": 0, "OB902": 0}},
+		"32 branches, one way each": {"calls:\n" + pairs(32) + "- _tool: f\n  x: [" + joined(32, "†state.c%d", ", ") + "]\n- _tool: f\n  x: [" + joined(32, "†state.c%d", ", ") + ", †state.d17]\n",
+			want{"OB302": 1, "OB902": 0}},
+		"32 branches that write one path": {"calls:\n" + pairs(32) + repeated(32, func(i int) string {
+			return fmt.Sprintf("- {_tool: f, x: †state.c%d, _outputPath: p}\n- {_tool: f, x: †state.d%d, _outputPath: p}\n", i, i)
+		}), want{"OB401": 62, "OB902": 0}},
+		"32 branches and an output": {"calls:\n" + pairs(32) + "output:\n" + repeated(32, func(i int) string {
+			return fmt.Sprintf("  o%d: †state.c%d || †state.d%d\n  p%d: †state.c%d\n", i, i, i, i, i)
+		}),
+			want{"OB205": 32, "OB902": 0}},
+		"32 branches, all or nothing": {"calls:\n" + pairs(32) + "- _tool: f\n  x: †" + joined(32, "state.c%d", " && †") + "\n  _outputPath: all\n- _tool: f\n  x: †" + joined(32, "state.d%d", " || †") + "\n  y: †state.all\n",
+			want{"OB302": 1, "OB902": 0}},
+		"498 operands of fallbacks": {"calls:\n" + repeated(249, func(i int) string {
+			return fmt.Sprintf("- {_tool: j, _outputPath: †state.a%d || †state.b%d}\n", i, i)
+		}) +
+			"- {_tool: f, x: †" + joined(249, "state.a%[1]d || †state.b%[1]d", " || †") + "}\n", want{"OB302": 0, "OB902": 0}},
+		"500 operands of which one is never there": {"calls:\n- {_tool: j, _outputPath: †state.x || †state.y}\n" + repeated(498, func(i int) string { return fmt.Sprintf("- {_tool: j, _outputPath: a%d}\n", i) }) +
+			"- {_tool: f, x: †" + joined(498, "state.a%d", " || †") + " || †state.y, z: †state.x}\n", want{"OB209": 1, "OB902": 0}},
+		"80 layers, all to all": {"calls:\n" + repeated(80, func(i int) string {
+			return repeated(5, func(k int) string {
+				if i == 0 {
+					return fmt.Sprintf("- {_tool: j, _outputPath: †state.s0x%d || †state.t0x%d}\n", k, k)
+				}
+				reads := repeated(5, func(m int) string { return fmt.Sprintf(", p%d: †state.s%dx%d || †state.t%dx%d", m, i-1, m, i-1, m) })
+				return fmt.Sprintf("- {_tool: j%s, _outputPath: †state.s%dx%d || †state.t%dx%d}\n", reads, i, k, i, k)
+			})
+		}) + "- {_tool: f, a: †state.s79x0, b: †state.t79x0}\n", want{"OB302": 1, "OB902": 0}},
+		"80 layers, one way only": {"calls:\n" + repeated(80, func(i int) string {
+			return repeated(5, func(k int) string {
+				if i == 0 {
+					return fmt.Sprintf("- {_tool: j, _outputPath: †state.s0x%d || †state.t0x%d}\n", k, k)
+				}
+				reads := repeated(5, func(m int) string { return fmt.Sprintf(", p%d: †state.s%dx%d", m, i-1, m) })
+				return fmt.Sprintf("- {_tool: j%s, _outputPath: †state.s%dx%d || †state.t%dx%d}\n", reads, i, k, i, k)
+			})
+		}) + "- {_tool: f, a: †state.s79x0, b: †state.t3x4}\n", want{"OB302": 1, "OB902": 0}},
+		"one output of 1000 alternatives": {"calls:\n- {_tool: j, _outputPath: †" + joined(1000, "state.a%d", " || †") + "}\n" + repeated(500, func(i int) string {
+			return fmt.Sprintf("- {_tool: f, a: †state.a%d, b: †state.a%d}\n", 2*i, 2*i+i%2)
+		}), want{"OB302": 250, "OB902": 0}},
+		"once, many for one path": {"writes: once\ncalls:\n" + repeated(1000, func(i int) string {
+			return fmt.Sprintf("- {_tool: f, x: †state.q, _when: †input.n == %d, _outputPath: p || †state.e}\n", i)
+		}), want{"OB302": 0}},
+		"a thousand conditions on one value": {"calls:\n" + repeated(1500, func(i int) string { return fmt.Sprintf("- {_tool: f, _when: †input.n == %d, _outputPath: p}\n", i) }), want{"OB212": 0}},
+		"conditions on conditions": {"calls:\n" + repeated(800, func(i int) string {
+			return fmt.Sprintf("- {_tool: f, _when: \"†(†state.a%d == 'x' and †input.n%d > 3)\", _outputPath: a%d}\n", max(0, i-1), i, i)
+		}), want{"OB302": 0, "OB902": 0}},
+		"what nobody can decide": {hardPlan(40, rand.New(rand.NewPCG(1, 1))), want{"OB302": 0, "OB902": -1}},
+	}
+	out := map[string]struct {
+		text string
+		want map[string]int
+	}{}
+	for name, c := range cases {
+		out[name] = struct {
+			text string
+			want map[string]int
+		}{c.text, c.want}
+	}
+	return out
+}
+
+// hardPlan asks for one matching of n branches with n others, and against
+// another: a question that diagrams have no short answer to.
+func hardPlan(n int, r *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("calls:\n")
+	for _, kind := range []string{"a", "b"} {
+		for i := range n {
+			fmt.Fprintf(&b, "- {_tool: j, _outputPath: †state.%s%d || †state.not-%s%d}\n", kind, i, kind, i)
+		}
+	}
+	order, other := r.Perm(n), r.Perm(n)
+	b.WriteString("- _tool: f\n  first: †" + strings.TrimSuffix(repeated(n, func(i int) string { return fmt.Sprintf("state.a%d || †", i) }), " || †"))
+	b.WriteString("\n  x: †" + strings.TrimSuffix(repeated(n, func(i int) string { return fmt.Sprintf("state.a%d && †state.b%d || †", order[i], other[i]) }), " || †") + "\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  y%d: †state.not-a%d || †state.not-b%d\n", i, order[i], other[i])
+	}
+	return b.String()
+}
+
+// S18, S6.5: whatever the branches, a check ends within 2 seconds and 256 MiB,
+// and what it says is true. The bound on time is four times that, for machines
+// that are busy.
+func TestBranchesAreBounded(t *testing.T) {
+	cases := branchy()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if len(c.text) > 135_000 {
+				t.Fatalf("%d bytes are too many to mean anything", len(c.text))
+			}
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			begun := time.Now()
+			plan, _, found := judged("plan.yaml", c.text)
+			took := time.Since(begun)
+			runtime.ReadMemStats(&after)
+			t.Logf("%d bytes, %d calls: %d findings, %v, %d MiB allocated in all", len(c.text), len(plan.Calls), len(found), took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20)
+			if took > 8*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if got := int64(after.HeapSys) - int64(before.HeapSys); got > 256<<20 {
+				t.Errorf("the heap grew by %d MiB", got>>20)
+			}
+			for code, want := range c.want {
+				n := 0
+				for _, d := range found {
+					if d.Rule.Code == code {
+						n++
+					}
+				}
+				if want < 0 && n == 0 || want >= 0 && n != want {
+					t.Errorf("%d of %s, want %d:\n%s", n, code, want, every(found[:min(len(found), 12)]))
+				}
+			}
+			for _, d := range found {
+				if d.Rule == diag.BadExpression || d.Rule == diag.Syntax {
+					t.Errorf("the plan isn't what it is meant to be: %s", shown(d))
+				}
+			}
+		})
+	}
+}
+
+// The circuit's ways of answering agree: what trying finds holds, and what is
+// proven is what going through all worlds shows (S6.5).
+func TestCircuitsAgreeWithAllWorlds(t *testing.T) {
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 1986))
+		c := newCircuit(100_000)
+		lits := []lit{yes, no}
+		n := 1 + r.IntN(9)
+		for range n {
+			lits = append(lits, c.open(r.IntN(3) > 0, r.IntN(2) == 0, nil))
+		}
+		for range r.IntN(60) {
+			a, b := lits[r.IntN(len(lits))]^lit(r.IntN(2)), lits[r.IntN(len(lits))]^lit(r.IntN(2))
+			switch r.IntN(3) {
+			case 0:
+				lits = append(lits, c.and(a, b))
+			case 1:
+				lits = append(lits, c.or(a, b))
+			default:
+				lits = append(lits, c.choose(lits[r.IntN(len(lits))], a, b))
+			}
+		}
+		var goals []lit
+		for range 5 {
+			goals = append(goals, lits[len(lits)-1-r.IntN(min(len(lits), 12))]^lit(r.IntN(2)))
+		}
+		for _, strict := range []bool{false, true} {
+			possible := make([]bool, len(goals))
+			for bits := range 1 << n {
+				var w world
+				for v := range int32(n) {
+					if bits>>v&1 == 1 {
+						w = append(w, v)
+					}
+				}
+				if strict && slices.ContainsFunc(w, func(v int32) bool { return !c.vars[v].choice }) {
+					continue
+				}
+				for i, goal := range goals {
+					possible[i] = possible[i] || c.truthIn(goal, w)
+				}
+			}
+			check := func(by string, i int, a answer) {
+				if a.found != possible[i] || a.never == possible[i] {
+					t.Fatalf("seed %d, %s, strict %v: goal %d is possible: %v, answered: %+v", seed, by, strict, i, possible[i], a)
+				}
+				if a.found && !c.truthIn(goals[i], a.world) {
+					t.Fatalf("seed %d, %s: goal %d doesn't hold in %v", seed, by, i, a.world)
+				}
+				if strict && slices.ContainsFunc(a.world, func(v int32) bool { return !c.vars[v].choice }) {
+					t.Fatalf("seed %d, %s: %v isn't strict", seed, by, a.world)
+				}
+			}
+			for i, a := range c.worlds(goals, strict) {
+				check("tried", i, a)
+				check("proven", i, c.prove(goals[i], strict))
+				if !a.found {
+					continue
+				}
+				// Nothing but the reasons counts.
+				reasons := c.because(goals[i], a.world)
+				for range 8 {
+					var other world
+					for v := range int32(n) {
+						_, fixed := slices.BinarySearch(reasons, v)
+						if fixed && a.world.changes(v) || !fixed && r.IntN(2) == 0 {
+							other = append(other, v)
+						}
+					}
+					if !c.truthIn(goals[i], other) {
+						t.Fatalf("seed %d: goal %d hangs on more than %v", seed, i, reasons)
+					}
+				}
+			}
+		}
+	}
+}
+
+// S6.5: every cell of a value that conditions compare has a value of its own,
+// and comparisons come out for it as they do for the cell.
+func TestCellsHoldTheirValues(t *testing.T) {
+	s := &subject{}
+	for _, v := range []any{1.0, 2.0, 1.5, -3.0, 1e300, "a", "a\x00", "", "b", 0.1, 0.2, 9007199254740991.0} {
+		s.compareWith(v)
+	}
+	e := &presence{circuit: newCircuit(10_000)}
+	e.divide(s)
+	for _, c := range s.cells {
+		value, ok := s.sample(c)
+		if !ok {
+			t.Errorf("%+v is empty", c)
+		}
+		at := 2
+		switch v := value.(type) {
+		case float64:
+			i, exact := slices.BinarySearch(s.numbers, v)
+			if at = 2 * i; exact {
+				at++
+			}
+			if c.kind != cellNumber || at != c.at {
+				t.Errorf("%v isn't in %+v", v, c)
+			}
+		case string:
+			i, exact := slices.BinarySearch(s.texts, v)
+			if at = 2 * i; exact {
+				at++
+			}
+			if c.kind != cellText || at != c.at {
+				t.Errorf("%q isn't in %+v", v, c)
+			}
+		}
+	}
+	if kinds := len(s.cells); kinds != 2*8+1+2*4+1-2+3 { // nothing before "", nothing between "a" and "a\x00"
+		t.Errorf("%d cells", kinds)
+	}
+}
+
+// S18: findings about branches are the same every time.
+func TestBranchesAreJudgedTheSameEveryTime(t *testing.T) {
+	for name, c := range branchy() {
+		if len(c.text) > 40_000 {
+			continue
+		}
+		_, _, first := judged("plan.yaml", c.text)
+		_, _, second := judged("plan.yaml", c.text)
+		if every(first) != every(second) {
+			t.Errorf("%s: findings differ", name)
+		}
+	}
+}
+
+// BenchmarkBranches judges plans of n calls with nothing but branches: two-way
+// outputs, a call on each way, joins, conditions and conflicts that exclude each
+// other.
+func BenchmarkBranches(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			text := "calls:\n" + repeated(n/5, func(i int) string {
+				return fmt.Sprintf("- {_tool: j, x: †state.p%d || 0, _outputPath: †state.a%d || †state.b%d}\n- {_tool: f, x: †state.a%d, _outputPath: p%d}\n"+
+					"- {_tool: f, x: †state.b%d, _outputPath: p%d}\n- {_tool: f, _when: †state.p%d > 3, _outputPath: q%d}\n- {_tool: f, x: †state.q%d || †state.p%d}\n", max(0, i-1), i, i, i, i+1, i, i+1, i+1, i, i, i+1)
+			})
+			plan, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
+			b.ReportAllocs()
+			for b.Loop() {
+				Analyze(plan, found, Config{})
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/call")
+		})
+	}
+}
