@@ -454,6 +454,10 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 		if p.Data == nil {
 			p.Data = map[string]any{}
 		}
+		if name == kind { // of no kind: it holds kinds itself
+			p.Data, _ = patch(p.Data, value).(map[string]any)
+			return
+		}
 		p.Data[name] = patch(p.Data[name], value)
 	}
 }

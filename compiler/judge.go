@@ -64,7 +64,7 @@ func (c *compilation) judgePaths() {
 		name := p.Paths.String(id)
 		if spelling := norm.NFC.String(name); !spellings[spelling] {
 			spellings[spelling] = true
-			paths.add(name, at())
+			paths.add(name, at(), p.Paths.keys(id)...)
 		}
 	}
 	for _, call := range p.Calls {
@@ -93,7 +93,9 @@ func newNames(c *compilation, what string) *names {
 
 func (n *names) has(name string) bool { _, ok := n.seen[name]; return ok }
 
-func (n *names) add(name string, at source.Span) {
+// add takes a name that is found at a place. One that is made of parts may have
+// each in a script of its own: the word "state" before a key is nobody's choice.
+func (n *names) add(name string, at source.Span, parts ...string) {
 	if n.has(name) {
 		return
 	}
@@ -113,10 +115,18 @@ func (n *names) add(name string, at source.Span) {
 		return
 	}
 	n.skeletons[bones] = name
-	if a, b, mixed := mixedScripts(name); mixed {
+	if len(parts) == 0 {
+		parts = []string{name}
+	}
+	for _, part := range parts {
+		a, b, mixed := mixedScripts(part)
+		if !mixed {
+			continue
+		}
 		f := n.c.report(diag.ConfusableName, at, "the name %q mixes %s and %s letters", spelled(name), a, b)
 		f.Severity = diag.Warning
 		f.help("a letter of another script is easily taken for one of the rest")
+		return
 	}
 }
 

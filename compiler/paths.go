@@ -150,3 +150,14 @@ func writeSegment(b *strings.Builder, s expression.Segment, first bool) {
 		b.WriteString("[" + strconv.Quote(s.Key) + "]")
 	}
 }
+
+// keys lists the keys of a path below its kind.
+func (t *PathTable) keys(id PathID) []string {
+	var keys []string
+	for _, segment := range t.Segments(id) {
+		if !segment.IsIndex {
+			keys = append(keys, segment.Key)
+		}
+	}
+	return keys
+}
