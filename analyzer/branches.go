@@ -219,6 +219,8 @@ func short(text string) string {
 
 // constantConditions finds conditions that don't decide anything.
 func constantConditions(p *Pass) {
+	var calls []*compiler.Call
+	var goals []lit
 	for _, call := range p.Plan.Calls {
 		t := call.When
 		switch {
@@ -227,29 +229,33 @@ func constantConditions(p *Pass) {
 			p.report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).of(call).
 				help("let it read something, or take it out")
 		case t.Expr != nil:
-			is, constant := p.constant(call)
-			if !constant {
-				continue
-			}
-			what := "is never true, so the call is always skipped"
-			if is {
-				what = "is always true"
-			}
-			p.report(t.Node.Span(), "the condition of %q %s", call.Name, what).of(call).
-				help("compare with what the value can be, or take the condition out")
+			h := p.presence().alone(call)
+			calls, goals = append(calls, call), append(goals, h.yes, h.no)
 		}
+	}
+	if len(calls) == 0 {
+		return
+	}
+	answers := p.presence().worlds(goals, false)
+	for i, call := range calls {
+		never, always := answers[2*i].never, answers[2*i+1].never
+		if never == always {
+			continue
+		}
+		what := "is never true, so the call is always skipped"
+		if always {
+			what = "is always true"
+		}
+		p.report(call.When.Node.Span(), "the condition of %q %s", call.Name, what).of(call).
+			help("compare with what the value can be, or take the condition out")
 	}
 }
 
-// constant tells whether a condition comes out the same whatever its references
-// are.
-func (p *Pass) constant(call *compiler.Call) (is, constant bool) {
-	e := p.presence()
+// alone is the truth of a condition whatever its references are.
+func (e *presence) alone(call *compiler.Call) truth {
 	f := e.formula(call.When)
 	f.alone = map[int]valued{}
-	h := f.holds(e.whens[call.Index])
-	answers := e.worlds([]lit{h.yes, h.no}, false)
-	return answers[1].never, answers[0].never != answers[1].never
+	return f.holds(e.whens[call.Index])
 }
 
 // constantAlone tells whether OB212 speaks of a call's condition.
@@ -260,8 +266,9 @@ func (p *Pass) constantAlone(e *presence, call *compiler.Call) bool {
 	if call.When.Expr == nil {
 		return false
 	}
-	_, constant := p.constant(call)
-	return constant
+	h := e.alone(call)
+	answers := e.worlds([]lit{h.yes, h.no}, false)
+	return answers[0].never != answers[1].never
 }
 
 // fallbacks are the fallbacks in an expression, the outermost first.

@@ -44,7 +44,8 @@ type circuit struct {
 	full   bool  // the limit was reached: nothing may be concluded any more
 
 	sampled []uint64 // by gate: whether it holds in each of 64 worlds; see sample
-	scratch []uint64
+	scratch []uint64 // by gate, see work
+	turns   []uint64 // by variable, see work
 	stamps  []int32
 	stamp   int32
 	proofs  *proofs
@@ -177,7 +178,7 @@ func (c *circuit) sample() {
 		return
 	}
 	from := len(c.sampled)
-	c.sampled = slices.Grow(c.sampled, len(c.gates)-from)[:len(c.gates)]
+	c.sampled = atLeast(c.sampled, len(c.gates))
 	for g := from; g < len(c.gates); g++ {
 		switch in := c.gates[g]; {
 		case g == 0:
@@ -284,10 +285,16 @@ func (c *circuit) reasons(goal lit, holds func(gate int) bool) []int32 {
 }
 
 func (c *circuit) visit() {
-	if len(c.stamps) < len(c.gates) {
-		c.stamps = slices.Grow(c.stamps, len(c.gates)-len(c.stamps))[:len(c.gates)]
-	}
+	c.stamps = atLeast(c.stamps, len(c.gates))
 	c.stamp++
+}
+
+// atLeast gives a list a length, if it is shorter.
+func atLeast[T any](list []T, length int) []T {
+	if len(list) >= length {
+		return list
+	}
+	return slices.Grow(list, length-len(list))[:length]
 }
 
 // seen tells whether a gate was come upon since the last visit began, and notes
@@ -358,7 +365,11 @@ func (c *circuit) tryAims(goals []lit, answers []answer, left []int, strict, sec
 		if len(batch) == 0 {
 			continue
 		}
-		words := c.work(tried, goals[batch[len(batch)-1]].gate())
+		aims := make([]lit, len(batch))
+		for n, i := range batch {
+			aims[n] = goals[i]
+		}
+		words := c.work(tried, aims)
 		for n, i := range batch {
 			if words(goals[i].gate())>>n&1 == 1 != (goals[i]&1 == 1) {
 				answers[i] = answer{found: true, world: tried[n]}
@@ -371,19 +382,23 @@ func (c *circuit) tryAims(goals []lit, answers []answer, left []int, strict, sec
 	return missed
 }
 
-// work works out the gates up to the last one in several worlds, a bit for each.
-func (c *circuit) work(worlds []world, last int) func(gate int) uint64 {
-	first := last + 1
-	turned := map[int]uint64{}
+// nearby is how many gates are worked out without asking which of them matter.
+const nearby = 1024
+
+// work works out goals in several worlds, a bit for each: the gates that the
+// goals hang on, as far as they come after the first variable that doesn't have
+// its usual value.
+func (c *circuit) work(worlds []world, goals []lit) func(gate int) uint64 {
+	c.scratch, c.turns = atLeast(c.scratch, len(c.gates)), atLeast(c.turns, len(c.vars))
+	first, last := len(c.gates), 0
 	for n, w := range worlds {
 		for _, v := range w {
-			g := int(c.vars[v].gate)
-			turned[g] |= 1 << n
-			first = min(first, g)
+			c.turns[v] |= 1 << n
+			first = min(first, int(c.vars[v].gate))
 		}
 	}
-	if len(c.scratch) < len(c.gates) {
-		c.scratch = make([]uint64, len(c.gates))
+	for _, goal := range goals {
+		last = max(last, goal.gate())
 	}
 	words := func(g int) uint64 {
 		switch {
@@ -394,24 +409,59 @@ func (c *circuit) work(worlds []world, last int) func(gate int) uint64 {
 		}
 		return 0
 	}
-	for g := first; g <= last; g++ {
+	evaluate := func(g int) {
 		in := c.gates[g]
-		if in.a < 0 {
-			word := turned[g]
-			if c.usual[g] {
-				word = ^word
-			}
-			c.scratch[g] = word
-			continue
+		switch {
+		case in.a >= 0:
+			c.scratch[g] = (words(in.a.gate()) ^ in.a.flip()) & (words(in.b.gate()) ^ in.b.flip())
+		case c.usual[g]:
+			c.scratch[g] = ^c.turns[in.b]
+		default:
+			c.scratch[g] = c.turns[in.b]
 		}
-		c.scratch[g] = (words(in.a.gate()) ^ in.a.flip()) & (words(in.b.gate()) ^ in.b.flip())
+	}
+	if last-first < nearby {
+		for g := first; g <= last; g++ {
+			evaluate(g)
+		}
+	} else {
+		for _, g := range c.cone(goals, first) {
+			evaluate(int(g))
+		}
+	}
+	for _, w := range worlds {
+		for _, v := range w {
+			c.turns[v] = 0
+		}
 	}
 	return words
+}
+
+// cone is the gates from a first one on that some goals hang on, ascending.
+func (c *circuit) cone(goals []lit, first int) []int32 {
+	c.visit()
+	var cone, stack []int32
+	for _, goal := range goals {
+		stack = append(stack, int32(goal.gate()))
+	}
+	for len(stack) > 0 {
+		g := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if int(g) < first || c.seen(g) {
+			continue
+		}
+		cone = append(cone, g)
+		if in := c.gates[g]; in.a >= 0 {
+			stack = append(stack, int32(in.a.gate()), int32(in.b.gate()))
+		}
+	}
+	slices.Sort(cone)
+	return cone
 }
 
 // because are the variables that make a goal hold in a world, ascending, and
 // whether each of the circuit's variables has its usual value there.
 func (c *circuit) because(goal lit, w world) []int32 {
-	words := c.work([]world{w}, goal.gate())
+	words := c.work([]world{w}, []lit{goal})
 	return c.reasons(goal, func(g int) bool { return words(g)&1 == 1 })
 }
