@@ -137,8 +137,11 @@ func shapeConflicts(p *Pass) {
 	}
 	paths := p.Plan.Paths
 	for _, call := range p.Plan.Calls {
-		for _, route := range call.Output {
+		for i, route := range call.Output {
 			for _, path := range route {
+				if i > 0 && slices.ContainsFunc(call.Output[:i], func(earlier compiler.Route) bool { return slices.Contains(earlier, path) }) {
+					continue // one place of the text: a && (b || c) is a && b || a && c
+				}
 				for up := paths.Parent(path.ID); up > compiler.RootPath; up = paths.Parent(up) {
 					p.shapeConflict(call, path, up, holders[up])
 				}
