@@ -257,7 +257,7 @@ func (p *Pass) flowsFromCalls(r *compiler.Read, path []expression.Segment) []flo
 		flows = nil
 	}
 	if plain := !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != compiler.Set }); !plain {
-		return append(flows, p.composed(r, seen, len(flows) > 0))
+		return append(flows, p.composed(r, seen, flows))
 	}
 	for _, o := range seen {
 		flows = append(flows, p.results(r, o, len(seen) > 1)...)
@@ -381,10 +381,13 @@ func (p *Pass) stateAt(id compiler.PathID) schema.Place {
 // composed is what several writes make together: parts written below what is
 // read, values pushed onto a list. Where that isn't modelled the state schema
 // still holds.
-func (p *Pass) composed(r *compiler.Read, seen []origin, base bool) flow {
+func (p *Pass) composed(r *compiler.Read, seen []origin, base []flow) flow {
 	declared := p.stateAt(r.Path)
 	rest := flow{schema: declared.Schema, loose: true, said: "stateSchema"}
-	if base || len(seen) == 0 || slices.ContainsFunc(seen, func(o origin) bool { return o.failure }) {
+	if kinds := collected(seen, base); declared.Schema == nil && kinds != 0 {
+		rest.schema, rest.parts = schema.OfKinds(kinds), seen
+	}
+	if len(base) > 0 || len(seen) == 0 || slices.ContainsFunc(seen, func(o origin) bool { return o.failure }) {
 		return rest
 	}
 	var made flow
@@ -403,6 +406,41 @@ func (p *Pass) composed(r *compiler.Read, seen []origin, base bool) flow {
 	made.schema = p.meet(made.schema, declared.Schema)
 	made.parts = seen
 	return made
+}
+
+// collected is which kind of value is sure to come of what is merged into objects
+// or appended to lists; 0 when neither is.
+func collected(seen []origin, base []flow) schema.Kinds {
+	both := schema.Object | schema.Array
+	for _, f := range base {
+		if f.schema == nil {
+			return 0
+		}
+		both &= f.schema.Kinds() // of several kinds none is sure
+		if f.schema.Kinds() != both {
+			return 0
+		}
+	}
+	for _, o := range seen {
+		if o.below || o.failure || len(o.rest) > 0 || o.call.Tool == nil || o.call.Tool.Output == nil {
+			return 0
+		}
+		gives := o.call.Tool.Output.Kinds()
+		switch {
+		case o.call.Method == compiler.Push:
+			both &= schema.Array
+		case gives == schema.Array && (o.call.Method == compiler.Concat || o.call.Method == compiler.Set):
+			both &= schema.Array
+		case gives == schema.Object && o.call.Method != compiler.Concat:
+			both &= schema.Object
+		default:
+			return 0
+		}
+	}
+	if both == schema.Object|schema.Array {
+		return 0
+	}
+	return both
 }
 
 // assembled is the object that writes below a path make.

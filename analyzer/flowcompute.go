@@ -1,7 +1,10 @@
 package analyzer
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -16,6 +19,8 @@ const (
 // worksOut looks for a value that an expression may give and a place refuses, by
 // working it out with values that may come to its references: types alone don't
 // tell a half from a whole number. Values out of one result are drawn together.
+// Only a value of the wrong kind counts: which bounds a calculation keeps to is
+// something that its author may know and no schema can say.
 // Where a reference isn't known there is no such value to show.
 func (p *Pass) worksOut(t *compiler.Template, to target) (witness any, found bool) {
 	table := p.flowing()
@@ -32,7 +37,10 @@ func (p *Pass) worksOut(t *compiler.Template, to target) (witness any, found boo
 		value, presence, err := t.Expr.Eval(func(i int) (any, expression.Presence) {
 			return d.paths[p.Plan.Reads[t.Reads[i]].Path], expression.There
 		})
-		if err != nil || presence != expression.There || to.schema.Accepts(value) || schema.KindOf(value) == 0 {
+		if err != nil || presence != expression.There || schema.KindOf(value) == 0 {
+			continue
+		}
+		if refused := to.schema.Validate(value); refused == nil || refused.Keyword != "type" {
 			continue
 		}
 		if to.call == nil || d.passes(to.call) {
@@ -147,4 +155,72 @@ func (p *Pass) activityCode() {
 			f.note(tool.NameNode.Span(), "%q is declared here", tool.Name)
 		}
 	}
+}
+
+// unknownMembers reports fields that an expression reads inside what it works
+// out, an item's say, where the schemas name fields and not that one: what is no
+// fault by the types alone, and is one when what the schemas name is taken for
+// all that there is.
+func (p *Pass) unknownMembers() {
+	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+		if t.Expr.Plain() {
+			return
+		}
+		closed := false
+		declared := make([]*expression.Type, len(t.Reads))
+		for i, r := range t.Reads {
+			if known := p.typeOf(r); known != nil && known.Kinds&(expression.Object|expression.Array) != 0 {
+				declared[i], closed = p.declaredType(r), true
+			} else {
+				declared[i] = known
+			}
+		}
+		if !closed {
+			return
+		}
+		if _, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) }); err != nil {
+			return // a finding of its own
+		}
+		_, err := t.Expr.Check(func(i int) *expression.Type { return declared[i] })
+		if err == nil {
+			return
+		}
+		said := strings.Replace(err.Message, "there is no field", "no schema names a field", 1)
+		f := p.report(t.Node.Within(err.Start, err.End), "%s here", said).of(call)
+		if f.Help = err.Help; f.Help == "" {
+			f.help("read a field that the source's schema names, or name this one there")
+		}
+	})
+}
+
+// declaredType is the type of a read whose objects have the fields that their
+// schemas name and no others, where these say nothing of others.
+func (p *Pass) declaredType(read int) *expression.Type {
+	flows := p.flowsOfRead(read)
+	if len(flows) != 1 || flows[0].schema == nil || flows[0].sample || flows[0].loose {
+		return p.typeOf(read)
+	}
+	t := typeOfSchema(flows[0].schema, typeDepth)
+	closeDeclared(t, flows[0].schema)
+	return t
+}
+
+func closeDeclared(t *expression.Type, s *schema.Schema) {
+	if t == nil || s == nil {
+		return
+	}
+	for _, name := range sortedNames(t.Fields) {
+		closeDeclared(t.Fields[name], s.At([]schema.Step{schema.Key(name)}).Schema)
+	}
+	if t.Elem != nil {
+		closeDeclared(t.Elem, s.At([]schema.Step{schema.Index(0)}).Schema)
+	}
+	if t.Open && len(t.Fields) > 0 {
+		other := s.At([]schema.Step{schema.Key("\x00")}) // a name that no schema has
+		t.Open = other.Named || other.Possible && (other.Silent || other.Open)
+	}
+}
+
+func sortedNames(fields map[string]*expression.Type) []string {
+	return slices.Sorted(maps.Keys(fields))
 }

@@ -198,6 +198,7 @@ var failureFields = []string{"code", "message", "details"}
 // Where a schema names nothing, says that there may be more, or isn't known, the
 // field may be there and the rule is silent.
 func unknownFields(p *Pass) {
+	p.unknownMembers()
 	for i := range p.Plan.Reads {
 		r := &p.Plan.Reads[i]
 		if len(r.Writers) == 0 || len(r.Writers) > maxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
