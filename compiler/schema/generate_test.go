@@ -60,7 +60,7 @@ func (g *generator) keyword(m map[string]any, depth int) {
 			m["type"] = pick[any](g, "null", "boolean", "integer", "number", "string", "array", "object",
 				[]any{"string", "null"}, []any{"integer", "array"}, []any{"object", "number"})
 		case 3:
-			m["enum"] = []any{g.value(1), "a", []any{g.value(0)}}[:1+g.r.IntN(1)]
+			m["enum"] = []any{g.value(1), "a", []any{g.value(0)}}[:1+g.r.IntN(3)]
 		case 4:
 			if g.draft >= Draft6 {
 				m["const"] = g.value(1)

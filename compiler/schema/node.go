@@ -75,7 +75,6 @@ type stringRules struct {
 type arrayRules struct {
 	prefix      []*node
 	rest        *node // of the items after the prefix
-	closed      bool  // additionalItems: false, in the form that the prefix is all
 	min, max    int
 	unique      bool
 	contains    *node
