@@ -21,7 +21,6 @@ type judgement struct {
 	several  bool            // none of several fits
 	kinds    schema.Kinds    // of all that may come, where none of it fits
 	witness  any
-	why      string // why the witness, or everything, is refused
 	to       target
 }
 

@@ -38,11 +38,8 @@ type valued struct {
 type (
 	aboutOutcome struct{ call, from, middle, to int } // takes one of the alternatives from:middle, of from:to
 	aboutFailure struct{ call int }                   // fails, and has no failure route
-	aboutAtom    struct {                             // an expression that isn't looked into is true
-		call int
-		text string
-	}
-	aboutSubject struct { // the value of a reference is among the first of its cells
+	aboutAtom    struct{ text string }                // an expression that isn't looked into is true
+	aboutSubject struct {                             // the value of a reference is among the first of its cells
 		of               *subject
 		from, middle, to int
 	}
