@@ -185,3 +185,30 @@ func inside(n *source.Node, path []any) *source.Node {
 	}
 	return n
 }
+
+// simulated judges how a rehearsal is to play a tool (S15.1): what it can't read
+// it would pass over, and the rehearsal would tell of another tool.
+func (c *compilation) simulated(n *source.Node) {
+	if n == nil {
+		return
+	}
+	duration := func(f source.Field) { c.duration(f.Value, "\""+f.Key.Text+"\"") }
+	number := func(expected string, fits func(float64) bool) func(source.Field) {
+		return func(f source.Field) {
+			if f.Value.Kind != source.Number || !fits(f.Value.Float()) {
+				c.report(diag.WrongType, f.Value.Span(), "%q must be %s", f.Key.Text, expected)
+			}
+		}
+	}
+	c.fields(n, "\"x-simulate\"", map[string]func(source.Field){
+		"duration": func(f source.Field) {
+			if f.Value.Kind == source.Object {
+				c.fields(f.Value, "\"duration\"", map[string]func(source.Field){"p50": duration, "p95": duration})
+			} else if f.Value.Kind != source.String || f.Value.Text != "0s" {
+				duration(f)
+			}
+		},
+		"cost":    number("a number from 0", func(v float64) bool { return v >= 0 }),
+		"failure": number("a rate from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }),
+	})
+}

@@ -99,6 +99,7 @@ func (c *compilation) tool(d definition) *Tool {
 	if more := parameters.Get("additionalProperties"); more != nil {
 		t.Open = more.Kind != source.Bool || more.Text == "true"
 	}
+	c.simulated(t.Simulate)
 	c.metaFields(d.node, what, "_meta") // "_meta" is MCP's
 	c.metaFields(parameters.Get("properties"), what)
 	field := func(key string) *source.Node {
