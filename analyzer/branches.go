@@ -314,6 +314,7 @@ func uselessFallbacks(p *Pass) {
 	}
 	var operands []operand
 	var goals []lit
+	branches := p.hasBranches()
 	dangles := make([]bool, len(p.Plan.Calls))
 	for i := range p.Plan.Reads {
 		if r := &p.Plan.Reads[i]; r.Call >= 0 && r.Ref.Required && !p.mayBeThere(r) {
@@ -327,6 +328,9 @@ func uselessFallbacks(p *Pass) {
 		for at, fallback := range fallbacks(t) {
 			if at == 0 && call != nil && t == call.When {
 				continue // a condition: that is OB210's
+			}
+			if !branches && !p.hasSureOperand(call, t, fallback) {
+				continue // any tool may fail, and nothing else decides
 			}
 			e := p.presence()
 			f := e.formula(t)
@@ -357,6 +361,24 @@ func uselessFallbacks(p *Pass) {
 		p.uselessOperands(e, o.call, o.template, o.fallback, chain, func(n int) (left, there lit) { return operands[i+n].left, operands[i+n].there })
 		i += len(chain)
 	}
+}
+
+// hasSureOperand tells whether an operand before the last is seen at once to be
+// there always, or whenever the call runs, or never.
+func (p *Pass) hasSureOperand(call *compiler.Call, t *compiler.Template, fallback *expression.Term) bool {
+	for _, a := range fallback.Args[:len(fallback.Args)-1] {
+		if a.Op != expression.TermReference {
+			return true
+		}
+		r := &p.Plan.Reads[t.Reads[a.Ref]]
+		if r.Start || !p.mayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
+			other := &p.Plan.Reads[i]
+			return other.Ref.Required && p.Plan.Paths.IsAbove(r.Path, other.Path)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Pass) uselessOperands(e *presence, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []answer, standing func(operand int) (left, there lit)) {
