@@ -285,7 +285,7 @@ func TestManySilencers(t *testing.T) {
 	plan, found := compiler.Compile(source.NewFile("plan.json", []byte(b.String())), compiler.Options{Name: "plan.json"})
 	start := time.Now()
 	j := Judge(plan, found, Config{})
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	if len(j.Silenced) != n+1 || len(j.Errors) != n+1 {

@@ -422,7 +422,7 @@ func TestHardFlowsAreBounded(t *testing.T) {
 	} {
 		began := time.Now()
 		_, _, found := judged("hard.json", text)
-		if took := time.Since(began); took > 4*time.Second { // half of it on a machine that does nothing else
+		if took := time.Since(began); took > 20*time.Second { // far more than a quiet machine needs: only an explosion takes so long
 			t.Errorf("%s takes %v", name, took)
 		}
 		for _, d := range found {

@@ -436,7 +436,7 @@ func TestDrawingIsQuick(t *testing.T) {
 		v := FromPlan(p, found, Options{})
 		v.DOT()
 		v.Mermaid()
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: drawing takes %v", name, took)
 		}
 		if len(v.Nodes) > mermaidNodes {

@@ -197,7 +197,7 @@ func FuzzCompat(f *testing.F) {
 		if again, _, _ := obelus(strings.NewReader(text), "compat", "--batch"); again != stdout {
 			t.Fatalf("the answers don't repeat themselves:\n%s\n%s", stdout, again)
 		}
-		if took := time.Since(begun); took > 4*time.Second {
+		if took := time.Since(begun); took > 20*time.Second {
 			t.Errorf("it took %v", took)
 		}
 	})

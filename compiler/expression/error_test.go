@@ -225,7 +225,7 @@ func TestLimits(t *testing.T) {
 		} else if err != nil && (err.Start < 0 || err.End < err.Start || err.End > len(text)) {
 			t.Errorf("%s: the place %d-%d is outside", name, err.Start, err.End)
 		}
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%s: refused after %v", name, took)
 		}
 	}
@@ -303,7 +303,7 @@ func TestCost(t *testing.T) {
 				if err == nil {
 					t.Fatalf("it has a value of %T", v)
 				}
-				if took := time.Since(start); took > 4*time.Second {
+				if took := time.Since(start); took > 20*time.Second {
 					t.Errorf("refused after %v", took)
 				} else if took > 500*time.Millisecond {
 					t.Logf("refused after %v", took)

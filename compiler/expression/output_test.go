@@ -192,7 +192,7 @@ func TestLookalikesAreFoundSoon(t *testing.T) {
 		text := "x" + strings.Repeat(piece, maxLookalike/len(piece)-1)
 		start := time.Now()
 		Lookalike(text)
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q, repeated, takes %v", piece, took)
 		}
 	}

@@ -83,7 +83,7 @@ func TestContainmentIsBounded(t *testing.T) {
 		if v.Alarm || !strings.Contains(" "+c.want+" ", " "+v.Relation.String()+" ") {
 			t.Errorf("%s: %v, want %s; alarm %v, witness %s", c.name, v.Relation, c.want, v.Alarm, short(v.Witness))
 		}
-		if best > 50*time.Millisecond {
+		if best > time.Second {
 			t.Errorf("%s: took %v", c.name, best)
 		}
 	}

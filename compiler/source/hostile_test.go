@@ -110,7 +110,7 @@ func TestHostile(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				start := time.Now()
 				n, problems := parse(format, text)
-				if took := time.Since(start); took > time.Second {
+				if took := time.Since(start); took > 10*time.Second {
 					t.Errorf("it took %v", took)
 				}
 				runtime.ReadMemStats(&after)
@@ -132,7 +132,7 @@ func TestLinear(t *testing.T) {
 	for name, text := range hostile() {
 		small := least(text)
 		large := least(strings.Repeat(text, 8))
-		if large > 30*small && large > 200*time.Millisecond {
+		if large > 30*small && large > 2*time.Second {
 			t.Errorf("%s: %v for %d bytes, %v for eight times as many", name, small, len(text), large)
 		}
 	}
