@@ -222,7 +222,7 @@ func corpusPlans(name string) func(testing.TB) [][]byte {
 func branchingPlans(testing.TB) [][]byte {
 	n := 60
 	if *long {
-		n = 1500
+		n = 150
 	}
 	all := make([][]byte, n)
 	for i := range all {
