@@ -128,7 +128,7 @@ type Pass struct {
 	rule   *diag.Rule // the rule that is running
 	found  []diag.Diagnostic
 	gaps   gaps
-	// evidence counts the conflicts for which schedules were sought.
+	// evidence counts the calls that were replayed to confirm schedules.
 	evidence int
 
 	// What several rules, or many findings of one, ask for; made when first asked.

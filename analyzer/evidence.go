@@ -76,14 +76,16 @@ const conflictTries = 12
 // and nothing after them. They are believed only when a replay confirms them,
 // and nil when none of those made up does.
 func (p *Pass) conflictSchedules(u *compiler.Unordered, how ends) []Schedule {
-	if p.config.Replay == nil || p.evidence >= maxEvidence {
+	if p.config.Replay == nil {
 		return nil
 	}
-	p.evidence++
 	needed := p.needs(u.A, u.B)
 	m := &maker{pass: p, how: how, conflict: u, leaves: map[int][]demand{}}
 	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
 	for seed := range uint64(conflictTries) {
+		if p.evidence += 2 * len(p.Plan.Calls); p.evidence > maxEvidence {
+			return nil
+		}
 		m.seed = seed
 		var before []ScheduledEnd
 		for _, call := range needed {
@@ -98,8 +100,9 @@ func (p *Pass) conflictSchedules(u *compiler.Unordered, how ends) []Schedule {
 	return nil
 }
 
-// maxEvidence bounds how many conflicts of a plan are shown by replay.
-const maxEvidence = 100
+// maxEvidence bounds how many calls are replayed for the conflicts of one plan:
+// some tenths of a second.
+const maxEvidence = 100_000
 
 // differ replays schedules, and tells whether they end in different states.
 func (p *Pass) differ(schedules []Schedule) bool {

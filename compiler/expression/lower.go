@@ -154,7 +154,10 @@ func (l *lowering) lower(n ast.Node, depth int) *node {
 		return &node{}
 	}
 	t := l.token(n)
-	if l.nodes++; l.nodes > l.limits.Nodes {
+	if !sameChain(n) {
+		l.nodes++
+	}
+	if l.nodes > l.limits.Nodes {
 		l.err = tooLarge(l.text, l.limits)
 		return &node{}
 	}
@@ -320,6 +323,17 @@ func (l *lowering) reference(t token) *node {
 	}
 	l.required[i] = l.fallbacks == 0 && !l.optional[i]
 	return &node{op: opRef, index: i, soft: l.optional[i], start: t.start, end: t.end}
+}
+
+// sameChain tells whether an operator only goes on with the chain on its left:
+// a || b || c is one node with three operands.
+func sameChain(n ast.Node) bool {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok || b.Operator != "||" && b.Operator != "??" && b.Operator != "&&" {
+		return false
+	}
+	left, ok := b.Left.(*ast.BinaryNode)
+	return ok && left.Operator == b.Operator
 }
 
 func (l *lowering) unary(n *ast.UnaryNode, t token, depth int) *node {
