@@ -301,6 +301,7 @@ func fallbacks(t *compiler.Template) []*expression.Term {
 // uselessFallbacks finds operands of || that never decide: they are never there
 // when it is their turn, or one before them always is.
 func uselessFallbacks(p *Pass) {
+	p.misspeltOperands()
 	if !p.judgesBranches() {
 		return
 	}
@@ -361,6 +362,36 @@ func uselessFallbacks(p *Pass) {
 		p.uselessOperands(e, o.call, o.template, o.fallback, chain, func(n int) (left, there lit) { return operands[i+n].left, operands[i+n].there })
 		i += len(chain)
 	}
+}
+
+// misspeltOperands reports operands of which nobody writes the path, where a
+// path that is spelt almost alike is written. Without such a path the operand is
+// left alone: a state given at run time may hold it, and the fallback says what
+// to do without.
+func (p *Pass) misspeltOperands() {
+	if p.Plan.Form == compiler.Solution {
+		return
+	}
+	never := func(r int) bool { return !p.mayBeThere(&p.Plan.Reads[r]) }
+	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+		for _, i := range t.Reads {
+			r := &p.Plan.Reads[i]
+			if r.Ref.Required || !never(i) {
+				continue
+			}
+			near, ok := p.nearReference(r)
+			if !ok || !near.sure || neverThere(t, never) { // else that is OB203's
+				continue
+			}
+			f := p.report(r.Span(), "%q is never there: no call writes it, so the operand never counts", r.Ref.String()).of(call).
+				help("did you mean %q?", near.String())
+			f.rename(r.Node, r.Ref.Start, r.Ref.End, near.String(), near.sure)
+			if at, ok := p.writtenAt(near.Reference); ok {
+				p.meantPaths[at.ID] = true
+				f.note(at.Span(), "%q is written here", p.path(at.ID))
+			}
+		}
+	})
 }
 
 // hasSureOperand tells whether an operand before the last is seen at once to be

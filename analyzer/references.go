@@ -78,13 +78,7 @@ func danglingReferences(p *Pass) {
 		if len(required) > 0 || len(others) == 0 {
 			return
 		}
-		_, presence, err := t.Expr.Eval(func(i int) (any, expression.Presence) {
-			if never[t.Reads[i]] {
-				return nil, expression.Absent
-			}
-			return nil, expression.Pending
-		})
-		if err != nil || presence != expression.Absent {
+		if !neverThere(t, func(r int) bool { return never[r] }) {
 			return
 		}
 		f := p.dangling(&reads[others[0]])
@@ -95,6 +89,18 @@ func danglingReferences(p *Pass) {
 			}
 		}
 	})
+}
+
+// neverThere tells whether an expression can have no value once the reads that
+// are never there are absent, whatever the others give.
+func neverThere(t *compiler.Template, never func(read int) bool) bool {
+	_, presence, err := t.Expr.Eval(func(i int) (any, expression.Presence) {
+		if never(t.Reads[i]) {
+			return nil, expression.Absent
+		}
+		return nil, expression.Pending
+	})
+	return err == nil && presence == expression.Absent
 }
 
 // mayBeThere tells whether something may put a value where a read looks. It

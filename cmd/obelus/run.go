@@ -168,8 +168,9 @@ func interruptible(parent context.Context) (ctx context.Context, release func())
 	ctx, stop := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	over := make(chan struct{})
+	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(done)
 		select {
 		case <-signals:
 			stop()
@@ -190,6 +191,7 @@ func interruptible(parent context.Context) (ctx context.Context, release func())
 	return ctx, func() {
 		signal.Stop(signals)
 		close(over)
+		<-done // the end that a second signal asked for isn't overtaken by ours
 		stop()
 	}
 }
