@@ -32,12 +32,15 @@ test:
 race:
 	$(GO) test -race ./runtime/...
 
-# Every fuzz target for a moment: enough to see that none fails at once.
+# Every fuzz target for a moment: enough to see that none fails at once. Go's
+# fuzzer may end on its own time limit as if it had failed; it has failed only
+# where it names an input or says more than that.
 fuzz:
 	@for package in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
 			echo "$$package $$target"; \
 			said=$$($(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$package" 2>&1) || \
+				{ grep -q '^    context deadline exceeded$$' <<< "$$said" && ! grep -q 'Failing input' <<< "$$said"; } || \
 				{ echo "$$said"; exit 1; }; \
 			tail -n 1 <<< "$$said"; \
 		done; \
