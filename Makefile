@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-FUZZTIME ?= 3s
+FUZZTIME ?= 1s
 BENCHCOUNT ?= 6
 
 .PHONY: check build fmt vet staticcheck test race fuzz generated readme bench update rule clean
