@@ -60,6 +60,7 @@ var rules = []Rule{
 	{diag.ReadOnlyPath, nil},
 	{diag.ShapeConflict, shapeConflicts},
 	{diag.UnhandledBranch, unhandledBranches},
+	{diag.UnroutedFailure, unroutedFailures},
 	{diag.UnknownTool, unknownTools},
 	{diag.MissingParameter, missingParameters},
 	{diag.UnknownParameter, unknownParameters},
@@ -108,7 +109,7 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnos
 		pass := newPass(p, found)
 		pass.config = c
 		for _, r := range rules {
-			if r.Run != nil {
+			if r.Run != nil && c.asksFor(r.Rule) {
 				pass.rule = r.Rule
 				r.Run(pass)
 			}
@@ -128,10 +129,13 @@ type Pass struct {
 	rule   *diag.Rule // the rule that is running
 	found  []diag.Diagnostic
 	gaps   gaps
+	barred func(call int) bool // the call is known never to run; nil for none
 	// evidence counts the calls that were replayed to confirm schedules.
 	evidence int
 
 	// What several rules, or many findings of one, ask for; made when first asked.
+	everyExpression, calculated []expressionOf // see expressions and calculations
+
 	readers    *readers
 	written    [][]compiler.PathID
 	branches   *presence

@@ -137,7 +137,7 @@ func TestCases(t *testing.T) {
 			t.Run(strings.TrimSuffix(filepath.Base(archive), ".txtar")+"/"+strings.TrimSuffix(f.Name, ".yaml"), func(t *testing.T) {
 				text := string(f.Data)
 				plan, found := compiler.Compile(source.NewFile(f.Name, f.Data), compiler.Options{Name: f.Name, Open: open})
-				verified, all := Analyze(plan, found, Config{StrictProtocol: strings.Contains(text, "# strict protocol")})
+				verified, all := Analyze(plan, found, asked(text))
 				granted(t, f.Name, text, all)
 				if (verified == nil) != diag.HasErrors(all) {
 					t.Errorf("verified: %v, errors: %v", verified != nil, diag.HasErrors(all))
@@ -194,7 +194,7 @@ func mended(t testing.TB, name, text string, found []diag.Diagnostic, open func(
 		edit := d.Fixes[0].Edits[0]
 		changed := text[:edit.Span.Start] + edit.Text + text[edit.Span.End:]
 		plan, first := compiler.Compile(source.NewFile(name, []byte(changed)), compiler.Options{Name: name, Open: open})
-		_, after := Analyze(plan, first, Config{})
+		_, after := Analyze(plan, first, asked(changed))
 		same := func(all []diag.Diagnostic) int {
 			n := 0
 			for _, x := range all {
@@ -270,7 +270,7 @@ func TestPages(t *testing.T) {
 					t.Errorf("the first plan has another error: %s", shown(d))
 				}
 			}
-			_, verified, found := judged("mended.yaml", plans[1])
+			_, verified, found := judged("mended.yaml", plans[1]+"# judge "+r.Code+"\n")
 			for _, d := range found {
 				if d.Rule.Code == r.Code || d.Severity > diag.Info {
 					t.Errorf("the mended plan has %s", shown(d))

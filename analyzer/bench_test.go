@@ -96,3 +96,19 @@ func BenchmarkAnalyzeFaults(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRecheckBranches is BenchmarkRecheck for a plan with failure routes,
+// conditions and calculations.
+func BenchmarkRecheckBranches(b *testing.B) {
+	calls := strings.SplitAfter(generated(1_000), ",\n")
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		at := 1 + i*7919%(len(calls)-2)
+		text := strings.Join(calls[:at], "") + strings.Replace(calls[at], "{", fmt.Sprintf(`{"_id":"edited%d",`, i), 1) + strings.Join(calls[at+1:], "")
+		p, found := compiler.Compile(source.NewFile("generated.yaml", []byte(text)), compiler.Options{})
+		if verified, _ := Analyze(p, found, Config{}); verified == nil || len(p.Calls) != 1_000 {
+			b.Fatal("the plan isn't sound")
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/recheck")
+}

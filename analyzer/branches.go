@@ -273,9 +273,6 @@ func (p *Pass) constantAlone(e *presence, call *compiler.Call) bool {
 
 // fallbacks are the fallbacks in an expression, the outermost first.
 func fallbacks(t *compiler.Template) []*expression.Term {
-	if t.Expr.Plain() {
-		return nil
-	}
 	var list []*expression.Term
 	seen := map[*expression.Term]bool{}
 	var walk func(t *expression.Term)
@@ -301,7 +298,7 @@ func fallbacks(t *compiler.Template) []*expression.Term {
 // uselessFallbacks finds operands of || that never decide: they are never there
 // when it is their turn, or one before them always is.
 func uselessFallbacks(p *Pass) {
-	p.misspeltOperands()
+	p.unwrittenOperands()
 	if !p.judgesBranches() {
 		return
 	}
@@ -322,9 +319,12 @@ func uselessFallbacks(p *Pass) {
 			dangles[r.Call] = true // that is OB203's
 		}
 	}
-	p.expressions(func(call *compiler.Call, t *compiler.Template) {
-		if call != nil && dangles[call.Index] {
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		if t.Expr.Plain() || call != nil && dangles[call.Index] {
 			return
+		}
+		if simple, _ := t.Expr.Alternatives(); simple && !branches && !slices.ContainsFunc(t.Reads, func(i int) bool { return p.sure(call, i) }) {
+			return // hasSureOperand would say so as well, once the terms are made
 		}
 		for at, fallback := range fallbacks(t) {
 			if at == 0 && call != nil && t == call.When {
@@ -364,34 +364,44 @@ func uselessFallbacks(p *Pass) {
 	}
 }
 
-// misspeltOperands reports operands of which nobody writes the path, where a
-// path that is spelt almost alike is written. Without such a path the operand is
-// left alone: a state given at run time may hold it, and the fallback says what
-// to do without.
-func (p *Pass) misspeltOperands() {
+// unwrittenOperands reports operands at whose path nothing ever stands: nobody
+// writes it, and the document doesn't say that a run begins with it (S1.10). That
+// a state given at run time may bring it is for the document to declare.
+func (p *Pass) unwrittenOperands() {
 	if p.Plan.Form == compiler.Solution {
-		return
+		return // the state that it is given isn't known
 	}
-	never := func(r int) bool { return !p.mayBeThere(&p.Plan.Reads[r]) }
-	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		var never map[int]bool
 		for _, i := range t.Reads {
-			r := &p.Plan.Reads[i]
-			if r.Ref.Required || !never(i) {
-				continue
-			}
-			near, ok := p.nearReference(r)
-			if !ok || !near.sure || neverThere(t, never) { // else that is OB203's
-				continue
-			}
-			f := p.report(r.Span(), "%q is never there: no call writes it, so the operand never counts", r.Ref.String()).of(call).
-				help("did you mean %q?", near.String())
-			f.rename(r.Node, r.Ref.Start, r.Ref.End, near.String(), near.sure)
-			if at, ok := p.writtenAt(near.Reference); ok {
-				p.meantPaths[at.ID] = true
-				f.note(at.Span(), "%q is written here", p.path(at.ID))
+			if r := &p.Plan.Reads[i]; !r.Ref.Required && !p.mayBeThere(r) {
+				if never == nil {
+					never = map[int]bool{}
+				}
+				never[i] = true
 			}
 		}
+		if len(never) == 0 || neverThere(t, func(r int) bool { return never[r] }) { // that is OB203's
+			return
+		}
+		chains := fallbacks(t)
+		for _, i := range t.Reads {
+			r := &p.Plan.Reads[i]
+			if !never[i] || !slices.ContainsFunc(chains, func(f *expression.Term) bool { return f.Start <= r.Ref.Start && r.Ref.End <= f.End }) {
+				continue
+			}
+			kind := p.Plan.Paths.Kind(r.Path)
+			f := p.report(r.Span(), "%q is never there: %s; the operand of \"||\" never counts", r.Ref.String(), whyNever[kind]).of(call).
+				help("%s, or take the operand out", operandFrom[kind])
+			p.explainNever(f, r, call)
+		}
 	})
+}
+
+var operandFrom = map[string]string{
+	"input": "declare it under \"input\" or \"inputSchema\"",
+	"state": "let a call write it with \"_outputPath\", declare it in \"stateSchema\" if a run may begin with it",
+	"data":  "let a call write it with \"_outputPath\", give it in a message of its kind",
 }
 
 // hasSureOperand tells whether an operand before the last is seen at once to be
@@ -401,15 +411,21 @@ func (p *Pass) hasSureOperand(call *compiler.Call, t *compiler.Template, fallbac
 		if a.Op != expression.TermReference {
 			return true
 		}
-		r := &p.Plan.Reads[t.Reads[a.Ref]]
-		if r.Start || !p.mayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
-			other := &p.Plan.Reads[i]
-			return other.Ref.Required && p.Plan.Paths.IsAbove(r.Path, other.Path)
-		}) {
+		if p.sure(call, t.Reads[a.Ref]) {
 			return true
 		}
 	}
 	return false
+}
+
+// sure tells whether a read is seen at once to be there always, or whenever the
+// call runs, or never.
+func (p *Pass) sure(call *compiler.Call, read int) bool {
+	r := &p.Plan.Reads[read]
+	return r.Start || !p.mayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
+		other := &p.Plan.Reads[i]
+		return other.Ref.Required && p.Plan.Paths.IsAbove(r.Path, other.Path)
+	})
 }
 
 func (p *Pass) uselessOperands(e *presence, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []answer, standing func(operand int) (left, there lit)) {

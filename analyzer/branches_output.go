@@ -22,7 +22,7 @@ func maybeMissing(p *Pass) {
 	var leaves []*compiler.Template
 	var there []lit
 	p.expressions(func(call *compiler.Call, t *compiler.Template) {
-		if call == nil && t.Expr != nil {
+		if call == nil {
 			leaves, there = append(leaves, t), append(there, e.there(t))
 		}
 	})

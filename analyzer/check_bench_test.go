@@ -3,13 +3,16 @@ package analyzer_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goccy/go-yaml/parser"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -65,31 +68,61 @@ func checkOnce(b *testing.B, name string, text []byte) {
 // parser on the same text, for comparison.
 func BenchmarkCheck(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000, 1_000_000} {
-		yaml, jsonText := benchPlan(n)
-		perCall := func(b *testing.B, do func()) {
+		plan := sync.OnceValues(func() (yaml, json []byte) { return benchPlan(n) })
+		perCall := func(b *testing.B, do func(yaml, jsonText []byte)) {
+			yaml, jsonText := plan()
 			b.ReportAllocs()
 			for b.Loop() {
-				do()
+				do(yaml, jsonText)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/call")
 		}
-		b.Run(fmt.Sprintf("json/%d", n), func(b *testing.B) { perCall(b, func() { checkOnce(b, "plan.json", jsonText) }) })
+		b.Run(fmt.Sprintf("json/%d", n), func(b *testing.B) { perCall(b, func(yaml, jsonText []byte) { checkOnce(b, "plan.json", jsonText) }) })
 		if n > 100_000 {
 			continue // YAML of a million calls is more than the limit on a file
 		}
-		b.Run(fmt.Sprintf("yaml/%d", n), func(b *testing.B) { perCall(b, func() { checkOnce(b, "plan.yaml", yaml) }) })
+		b.Run(fmt.Sprintf("yaml/%d", n), func(b *testing.B) { perCall(b, func(yaml, jsonText []byte) { checkOnce(b, "plan.yaml", yaml) }) })
 		b.Run(fmt.Sprintf("parse-json/%d", n), func(b *testing.B) {
-			perCall(b, func() { source.Parse(source.NewFile("plan.json", jsonText), source.DefaultLimits()) })
+			perCall(b, func(yaml, jsonText []byte) {
+				source.Parse(source.NewFile("plan.json", jsonText), source.DefaultLimits())
+			})
 		})
 		b.Run(fmt.Sprintf("parse-yaml/%d", n), func(b *testing.B) {
-			perCall(b, func() { source.Parse(source.NewFile("plan.yaml", yaml), source.DefaultLimits()) })
+			perCall(b, func(yaml, jsonText []byte) { source.Parse(source.NewFile("plan.yaml", yaml), source.DefaultLimits()) })
 		})
 		b.Run(fmt.Sprintf("goccy/%d", n), func(b *testing.B) {
-			perCall(b, func() {
+			perCall(b, func(yaml, jsonText []byte) {
 				if _, err := parser.ParseBytes(yaml, 0); err != nil {
 					b.Fatal(err)
 				}
 			})
 		})
 	}
+}
+
+// BenchmarkRecheck is what an editor does after each change: one call of a plan
+// of a thousand is edited, and the whole is checked again. Every other edit is a
+// slip that is found, and for which a name is suggested.
+func BenchmarkRecheck(b *testing.B) {
+	yaml, _ := benchPlan(1_000)
+	calls := strings.SplitAfter(string(yaml), "\n  - ")
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		at := 11 + i*7919%(len(calls)-11)
+		edited := strings.Replace(calls[at], "label: call", "label: edited call", 1)
+		if i%2 == 1 {
+			edited = strings.Replace(calls[at], ".value || 0", ".vallue || 0", 1)
+		}
+		if edited == calls[at] {
+			b.Fatalf("nothing is edited in %q", calls[at])
+		}
+		text := strings.Join(calls[:at], "") + edited + strings.Join(calls[at+1:], "")
+		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
+		_, found = analyzer.Analyze(p, found, analyzer.Config{})
+		slip := slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.UnknownField })
+		if len(p.Calls) != 1_000 || slip != (i%2 == 1) {
+			b.Fatalf("%d calls, %d findings, a slip found: %v", len(p.Calls), len(found), slip)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/recheck")
 }

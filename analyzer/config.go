@@ -293,6 +293,19 @@ func (r *settingsReader) tools(f source.Field) {
 	}
 }
 
+// asksFor tells whether a rule has its say: an optional one only where the
+// settings give it a severity.
+func (c *Config) asksFor(r *diag.Rule) bool {
+	if !r.Optional() {
+		return r != diag.Extension || c.StrictProtocol
+	}
+	if c.Settings == nil {
+		return false
+	}
+	level, set := c.Settings.Rules[r]
+	return set && !level.Off
+}
+
 // A Judgement is all that an analysis has to say of a plan.
 type Judgement struct {
 	// Verified is the plan, if no finding is an error by its rule; else nil.
@@ -331,7 +344,7 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		kept = append(kept, d)
 	}
 	if p.Root != nil && gapsOf(p, found) == (gaps{}) {
-		silencers.useless(func(r *diag.Rule) bool { return r == diag.Extension && !c.StrictProtocol })
+		silencers.useless(func(r *diag.Rule) bool { return !c.asksFor(r) })
 	}
 	kept = append(kept, silencers.found...)
 	diag.Sort(kept)
@@ -390,9 +403,6 @@ func (c *Config) ignores(d *diag.Diagnostic, covering map[*source.File][]*Ignore
 // extensions reports, where the base protocol is asked for strictly, every key of
 // a call that it doesn't have (S3.1).
 func extensions(p *Pass) {
-	if !p.config.StrictProtocol {
-		return
-	}
 	for _, call := range p.Plan.Calls {
 		for _, f := range call.Extensions {
 			p.report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).of(call).

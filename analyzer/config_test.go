@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/cputime"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -233,6 +234,7 @@ activities: {fetch: {expr: '"x"'}}
 		{"open", tools + "stateSchema: {type: object, properties: {a: {type: string}}}\ncalls: [{_tool: fetch, _outputPath: †state.a}]"},
 		{"closed", tools + "stateSchema: {type: object, properties: {a: {}, e: {}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: †state.a || null"},
 		{"happy", tools + "stateSchema: {type: object, properties: {a: {type: string}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a}]"},
+		{"happy", tools + "stateSchema: {type: object, properties: {a: {type: string}, e: {type: integer}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: [†state.a || †state.e]"},
 		{"complete", tools + "stateSchema: {type: object, properties: {a: {type: string}}, additionalProperties: false}\ncalls: [{_tool: think, _outputPath: †state.a}]"},
 		{"complete", tools + "stateSchema: {type: object, properties: {a: {}, e: {}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: [†state.a || †state.e]"},
 		{"", tools + "calls: [{_tool: ftch, _outputPath: †state.a}]"},
@@ -283,9 +285,8 @@ func TestManySilencers(t *testing.T) {
 	}
 	b.WriteString("]}")
 	plan, found := compiler.Compile(source.NewFile("plan.json", []byte(b.String())), compiler.Options{Name: "plan.json"})
-	start := time.Now()
-	j := Judge(plan, found, Config{})
-	if took := time.Since(start); took > 20*time.Second {
+	var j Judgement
+	if took, ok := cputime.Within(2*time.Second, func() { j = Judge(plan, found, Config{}) }); !ok {
 		t.Errorf("it took %v", took)
 	}
 	if len(j.Silenced) != n+1 || len(j.Errors) != n+1 {

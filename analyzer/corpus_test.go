@@ -59,8 +59,20 @@ func rows(t testing.TB, name string) []row {
 // judged compiles and analyses a text.
 func judged(name, text string) (*compiler.Plan, *Verified, []diag.Diagnostic) {
 	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name})
-	verified, found := Analyze(plan, found, Config{StrictProtocol: strings.Contains(text, "# strict protocol")})
+	verified, found := Analyze(plan, found, asked(text))
 	return plan, verified, found
+}
+
+// asked is the configuration that a case asks for: with "# strict protocol", and
+// with the optional rules that a comment names ("# judge OB408", "# want OB408").
+func asked(text string) Config {
+	c := Config{StrictProtocol: strings.Contains(text, "# strict protocol"), Settings: &Settings{Rules: map[*diag.Rule]Level{}}}
+	for _, r := range diag.Rules {
+		if r.Optional() && (strings.Contains(text, "# judge "+r.Code) || strings.Contains(text, "# want "+r.Code)) {
+			c.Settings.Rules[r] = Level{Severity: r.Default}
+		}
+	}
+	return c
 }
 
 // shown is a finding in a line.

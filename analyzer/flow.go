@@ -91,41 +91,6 @@ func (p *Pass) remarks(f *flow) []remark {
 	return all
 }
 
-// A flowTable keeps what was worked out of the flows of one plan.
-type flowTable struct {
-	reads      [][]flow           // by read; nil where it wasn't asked
-	types      []*expression.Type // by read, where typed
-	typed      []bool
-	state      map[compiler.PathID]schema.Place
-	fields     map[resultPlace]schema.Place
-	meets      map[[2]*schema.Schema]*schema.Schema
-	bare       map[*schema.Schema]*schema.Schema // less null
-	declared   map[*schema.Schema]*schema.Schema // as declared
-	verdicts   map[[2]*schema.Schema]schema.Verdict
-	likes      map[*expression.Type]*schema.Schema
-	judgements []judgement
-	judged     bool
-	certain    map[*compiler.Call]bool
-	cutShort   bool // the question at hand took more work than there is
-	steps      int  // of reasoning that may still be done
-}
-
-// maxReasoning bounds the reasoning about all flows of a plan, in steps of
-// containment: about a second's worth.
-const maxReasoning = 400_000
-
-func (p *Pass) flowing() *flowTable {
-	if p.flows == nil {
-		p.flows = &flowTable{
-			reads: make([][]flow, len(p.Plan.Reads)), types: make([]*expression.Type, len(p.Plan.Reads)), typed: make([]bool, len(p.Plan.Reads)),
-			state: map[compiler.PathID]schema.Place{}, fields: map[resultPlace]schema.Place{}, certain: map[*compiler.Call]bool{},
-			meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{}, declared: map[*schema.Schema]*schema.Schema{},
-			verdicts: map[[2]*schema.Schema]schema.Verdict{}, likes: map[*expression.Type]*schema.Schema{}, steps: maxReasoning,
-		}
-	}
-	return p.flows
-}
-
 // flowsOfRead are the flows into one read: what its bound writers give and, where
 // it can still be seen, what is there from the start.
 func (p *Pass) flowsOfRead(index int) []flow {
@@ -134,7 +99,8 @@ func (p *Pass) flowsOfRead(index int) []flow {
 		return t.reads[index]
 	}
 	r := &p.Plan.Reads[index]
-	flows := p.flowsInto(r)
+	t.into = p.flowsInto(t.into[:0], r)
+	flows := t.keep(t.into)
 	for i := range flows {
 		flows[i].read = r
 	}
@@ -142,33 +108,31 @@ func (p *Pass) flowsOfRead(index int) []flow {
 	return flows
 }
 
-func (p *Pass) flowsInto(r *compiler.Read) []flow {
+// flowsInto puts the flows into a read to others.
+func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
 	if r.Path == compiler.RootPath {
-		return []flow{{}}
+		return append(flows, flow{})
 	}
-	path := p.Plan.Paths.Segments(r.Path)
-	switch path[0].Key {
+	switch p.Plan.Paths.Kind(r.Path) {
 	case "input":
-		if p.gaps.input {
-			return []flow{{}}
+		if !p.gaps.input {
+			return append(flows, p.given(r.Path))
 		}
-		return []flow{p.given(r, path)}
 	case "state", "data":
-		if p.gaps.state || p.gaps.writes || p.gaps.order || len(path) < 2 {
-			return []flow{{}}
+		if p.gaps.state || p.gaps.writes || p.gaps.order || p.Plan.Paths.Depth(r.Path) < 2 {
+			break
 		}
 		if len(r.Writers) == 0 {
-			return []flow{p.given(r, path)}
+			return append(flows, p.given(r.Path))
 		}
-		return p.flowsFromCalls(r, path)
+		return p.flowsFromCalls(flows, r)
 	}
-	return []flow{{}} // errors and advice come with a run
+	return append(flows, flow{}) // errors and advice come with a run
 }
 
-// given is what the document itself says of a path: its schema, or else its
-// value, which stands for values like it. A null or an empty text is a blank to
-// be filled in.
-func (p *Pass) given(r *compiler.Read, path []expression.Segment) flow {
+// said is the document's schema of a path, or else its value there, which stands
+// for values like it. A null or an empty text is a blank to be filled in.
+func (p *Pass) said(path []expression.Segment) flow {
 	key, s, whole := "inputSchema", p.Plan.InputSchema, p.Plan.Input
 	switch path[0].Key {
 	case "state":
@@ -242,28 +206,32 @@ func describing(n *source.Node, path []expression.Segment) *source.Node {
 	return n
 }
 
-// flowsFromCalls are the flows into a read that calls write for.
-func (p *Pass) flowsFromCalls(r *compiler.Read, path []expression.Segment) []flow {
+// flowsFromCalls puts the flows into a read that calls write for to others.
+func (p *Pass) flowsFromCalls(flows []flow, r *compiler.Read) []flow {
 	if len(r.Writers) > maxWriters {
-		return []flow{{}}
+		return append(flows, flow{})
 	}
-	var all []origin
+	t := p.flowing()
+	all := t.writers[:0]
 	p.origins(r, func(o origin) bool { all = append(all, o); return true })
-	seen := slices.DeleteFunc(slices.Clone(all), func(o origin) bool {
-		return slices.ContainsFunc(all, func(later origin) bool { return p.covers(later, o) })
-	})
-	flows := p.fromTheStart(r, path)
-	if len(flows) > 0 && slices.ContainsFunc(seen, p.always) {
-		flows = nil
+	t.writers = all
+	seen := all
+	if len(all) > 1 {
+		seen = slices.DeleteFunc(slices.Clone(all), func(o origin) bool {
+			return slices.ContainsFunc(all, func(later origin) bool { return p.covers(later, o) })
+		})
+	}
+	if first, ok := p.fromTheStart(r); ok && !slices.ContainsFunc(seen, p.always) {
+		flows = append(flows, first)
 	}
 	if plain := !slices.ContainsFunc(seen, func(o origin) bool { return o.below || o.call.Method != compiler.Set }); !plain {
-		return append(flows, p.composed(r, seen, flows))
+		return append(flows, p.composed(r, slices.Clone(seen), flows))
 	}
-	for _, o := range seen {
-		flows = append(flows, p.results(r, o, len(seen) > 1)...)
+	for i := range seen {
+		flows = p.results(flows, r, &seen[i], len(seen) > 1)
 	}
 	if len(flows) == 0 {
-		return []flow{{}} // nothing can be there, which other rules tell
+		return append(flows, flow{}) // nothing can be there, which other rules tell
 	}
 	return flows
 }
@@ -283,32 +251,31 @@ func (p *Pass) covers(later, earlier origin) bool {
 // covers all that is read.
 func (p *Pass) always(o origin) bool { return !o.below && p.alwaysBelow(o) }
 
-// fromTheStart is what may stand at a path before any call writes it.
-func (p *Pass) fromTheStart(r *compiler.Read, path []expression.Segment) []flow {
-	held := func(value any) bool { _, ok := compiler.Walk(value, path[1:]); return ok }
+// fromTheStart is what may stand at a path before any call writes it, if there is
+// such a thing.
+func (p *Pass) fromTheStart(r *compiler.Read) (flow, bool) {
 	initial := p.Plan.State
-	if path[0].Key == "data" {
+	if p.Plan.Paths.Kind(r.Path) == "data" {
 		initial = anyMap(p.Plan.Data)
 	}
+	held := func(value any) bool { _, ok := p.Plan.Paths.Walk(value, r.Path); return ok }
 	if !r.Start && !held(initial) && !slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.State) }) {
-		return nil
+		return flow{}, false
 	}
-	f := p.given(r, path)
+	f := p.given(r.Path)
 	f.rare = true
-	return []flow{f}
+	return f, true
 }
 
-// results are the flows from one write that sets what is read, or something
-// above it.
-func (p *Pass) results(r *compiler.Read, o origin, several bool) []flow {
+// results puts the flows from one write that sets what is read, or something
+// above it, to others.
+func (p *Pass) results(flows []flow, r *compiler.Read, o *origin, several bool) []flow {
 	declared := p.stateAt(r.Path)
 	reader := p.caller(r)
 	rare := o.failure || several && reader != nil && reader.Instance != o.call.Instance
-	var flows []flow
 	add := func(s *schema.Schema, said string, failure bool) {
-		from := o
-		from.failure = failure
-		flows = append(flows, flow{schema: p.meet(s, declared.Schema), rare: rare, from: from, said: said})
+		flows = append(flows, flow{schema: p.meet(s, declared.Schema), rare: rare, from: *o, said: said})
+		flows[len(flows)-1].from.failure = failure
 	}
 	if o.failure {
 		if at := failureRecord.At(compiler.SchemaPath(o.rest)); at.Possible {
@@ -341,41 +308,6 @@ func outputPlace(tool *compiler.Tool, rest []expression.Segment) []remark {
 		return nil
 	}
 	return []remark{{headOf(describing(tool.OutputNode, rest).Span()), "the result of " + quote(tool.Name) + " is described here"}}
-}
-
-// inResultAt is what a tool's _output says of a part of its result, one and the
-// same schema whenever it is asked.
-func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema.Place {
-	if len(rest) == 1 {
-		return p.inOutput(tool, rest)
-	}
-	t := p.flowing()
-	key := resultPlace{tool, expression.Reference{Path: rest}.String()}
-	at, ok := t.fields[key]
-	if !ok {
-		if at = (schema.Place{Schema: tool.Output, Possible: true}); len(rest) > 0 {
-			at = tool.Output.At(compiler.SchemaPath(rest))
-		}
-		t.fields[key] = at
-	}
-	return at
-}
-
-// stateAt is what the state schema says of a path: a value that it rejects is
-// never written there (S5.2).
-func (p *Pass) stateAt(id compiler.PathID) schema.Place {
-	if p.Plan.StateSchema == nil || p.gaps.state || p.Plan.Paths.Kind(id) != "state" {
-		return schema.Place{Possible: true}
-	}
-	t := p.flowing()
-	at, ok := t.state[id]
-	if !ok {
-		if at = p.Plan.StateSchema.At(compiler.SchemaPath(p.Plan.Paths.Segments(id)[1:])); !at.Possible {
-			at = schema.Place{Possible: true} // which is a finding of its own
-		}
-		t.state[id] = at
-	}
-	return at
 }
 
 // composed is what several writes make together: parts written below what is
@@ -560,37 +492,4 @@ func (p *Pass) laid(o origin) (flow, bool) {
 		s = at.Schema
 	}
 	return flow{schema: s, from: o}, true
-}
-
-// meet is the schema of what two schemas accept, one and the same for the same
-// two.
-func (p *Pass) meet(a, b *schema.Schema) *schema.Schema {
-	switch {
-	case a == nil || a == b:
-		return b
-	case b == nil:
-		return a
-	}
-	t := p.flowing()
-	key := [2]*schema.Schema{a, b}
-	both, ok := t.meets[key]
-	if !ok {
-		both = schema.AllOf(a, b)
-		t.meets[key] = both
-	}
-	return both
-}
-
-// notNull is a schema less null.
-func (p *Pass) notNull(s *schema.Schema) *schema.Schema {
-	if s == nil || s.Kinds()&schema.Null == 0 {
-		return s
-	}
-	t := p.flowing()
-	less, ok := t.bare[s]
-	if !ok {
-		less = schema.AllOf(s, schema.OfKinds(schema.Anything&^schema.Null))
-		t.bare[s] = less
-	}
-	return less
 }

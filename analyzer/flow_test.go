@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/cputime"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -420,9 +421,8 @@ func TestHardFlowsAreBounded(t *testing.T) {
 		"fallbacks": `{"tools":{"b":{"properties":{"v":{"type":"integer"}}}},"inputSchema":{"properties":{"x":{"type":"number"}}},"calls":[{"_tool":"b","v":"` +
 			strings.Repeat("†input.x || ", 400) + `0"}]}`,
 	} {
-		began := time.Now()
-		_, _, found := judged("hard.json", text)
-		if took := time.Since(began); took > 20*time.Second { // far more than a quiet machine needs: only an explosion takes so long
+		var found []diag.Diagnostic
+		if took, ok := cputime.Within(2*time.Second, func() { _, _, found = judged("hard.json", text) }); !ok {
 			t.Errorf("%s takes %v", name, took)
 		}
 		for _, d := range found {
@@ -472,6 +472,26 @@ func FuzzFlows(f *testing.F) {
 		_, _, found := judged("fuzz.json", text)
 		wellFormed(t, found)
 	})
+}
+
+// S18: what a plan says over and over is reasoned about once, so that the budget
+// for reasoning lasts for a plan of any length.
+func TestAlikeFlowsAreJudgedOnce(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("tools:\n  t: {type: object, properties: {n: {type: number, maximum: 9}}, _output: {type: object, properties: {v: {type: [number, \"null\"], maximum: 5}}}}\n" +
+		"inputSchema: {type: object, properties: {seed: {type: number, maximum: 3}}}\ncalls:\n  - {_tool: t, n: 1, _outputPath: r0}\n")
+	for i := range 4_000 {
+		fmt.Fprintf(&text, "  - {_tool: t, n: \"†state.r%d.v || †input.seed || %d\", _outputPath: r%d}\n", i, i%10, i+1)
+	}
+	plan, _, found := judged("plan.yaml", text.String())
+	if len(plan.Calls) != 4_001 {
+		t.Fatalf("%d calls", len(plan.Calls))
+	}
+	for _, d := range found {
+		if d.Rule == diag.NotAnalysed || d.Severity > diag.Info {
+			t.Fatalf("%d findings, among them %s", len(found), shown(d))
+		}
+	}
 }
 
 // BenchmarkFlows is the judging of all flows of a plan of a thousand typed calls:

@@ -162,26 +162,23 @@ func (p *Pass) activityCode() {
 // fault by the types alone, and is one when what the schemas name is taken for
 // all that there is.
 func (p *Pass) unknownMembers() {
-	p.expressions(func(call *compiler.Call, t *compiler.Template) {
-		if t.Expr.Plain() {
-			return
-		}
-		closed := false
-		declared := make([]*expression.Type, len(t.Reads))
-		for i, r := range t.Reads {
-			if known := p.typeOf(r); known != nil && known.Kinds&(expression.Object|expression.Array) != 0 {
-				declared[i], closed = p.declaredType(r), true
-			} else {
-				declared[i] = known
-			}
-		}
-		if !closed {
+	hasParts := func(read int) bool {
+		known := p.typeOf(read)
+		return known != nil && known.Kinds&(expression.Object|expression.Array) != 0
+	}
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, hasParts) {
 			return
 		}
 		if _, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) }); err != nil {
 			return // a finding of its own
 		}
-		_, err := t.Expr.Check(func(i int) *expression.Type { return declared[i] })
+		_, err := t.Expr.Check(func(i int) *expression.Type {
+			if read := t.Reads[i]; hasParts(read) {
+				return p.declaredType(read)
+			}
+			return p.typeOf(t.Reads[i])
+		})
 		if err == nil {
 			return
 		}

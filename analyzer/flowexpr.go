@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"slices"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -12,53 +10,67 @@ import (
 const maxFlows = 64
 
 // flowsOf are the flows out of an expression: those into what it hands on, and
-// for what it works out what its types say.
+// for what it works out what its types say. They stand there until the next
+// expression is asked for its own.
 func (p *Pass) flowsOf(t *compiler.Template) []flow {
-	flows := p.flowsOfPart(t, t.Expr.Outline())
+	var flows []flow
+	if t.Expr.Plain() {
+		flows = p.flowsOfRead(t.Reads[0])
+	} else {
+		flows = p.flowsOfPart(p.flowing().outOf[:0], t, t.Expr.Outline())
+		p.flows.outOf = flows
+	}
 	if len(flows) == 0 || len(flows) > maxFlows {
 		return unknown
 	}
 	return flows
 }
 
-func (p *Pass) flowsOfPart(t *compiler.Template, part expression.Part) []flow {
+// flowsOfPart puts the flows out of a part of an expression to others.
+func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.Part) []flow {
+	before := len(flows)
 	switch part.Kind {
 	case expression.Referred:
-		flows := p.flowsOfRead(t.Reads[part.Ref])
+		flows = append(flows, p.flowsOfRead(t.Reads[part.Ref])...)
 		if part.Soft {
-			flows = append(slices.Clone(flows), flow{schema: schema.OfKinds(schema.Null), rare: true})
+			flows = append(flows, flow{schema: schema.OfKinds(schema.Null), rare: true})
 		}
-		return flows
 	case expression.Written:
-		return []flow{{
-			schema: schema.Const(part.Value), operand: operand{t.Node, part.Start, part.End},
-		}}
+		flows = append(flows, flow{schema: p.literalSchema(part.Value), operand: operand{t.Node, part.Start, part.End}})
 	case expression.Fallback:
-		var all []flow
 		for _, operand := range part.Parts {
-			flows := p.flowsOfPart(t, operand)
+			before = len(flows)
+			flows = p.flowsOfPart(flows, t, operand)
 			if operand.Kind == expression.Written {
-				return append(all, flows...)
+				return flows
 			}
-			all = append(all, p.lessNull(flows)...)
+			flows = p.lessNull(flows, before)
 		}
-		return all
 	case expression.Gate:
-		return p.lessNull(p.flowsOfPart(t, part.Parts[len(part.Parts)-1]))
+		flows = p.lessNull(p.flowsOfPart(flows, t, part.Parts[len(part.Parts)-1]), before)
 	case expression.Choice:
-		return slices.Concat(p.flowsOfPart(t, part.Parts[0]), p.flowsOfPart(t, part.Parts[1]))
+		for _, operand := range part.Parts {
+			flows = p.flowsOfPart(flows, t, operand)
+		}
+	default:
+		like := p.likeness(p.typeOfPart(t, part))
+		flows = append(flows, flow{schema: like, loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}})
 	}
-	return []flow{{schema: p.likeness(p.typeOfPart(t, part)), loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}}}
+	return flows
 }
 
-// lessNull is what of some flows counts as there: null doesn't (S4.3).
-func (p *Pass) lessNull(flows []flow) []flow {
-	var there []flow
-	for _, f := range flows {
-		if f.schema = p.notNull(f.schema); f.schema != nil && f.schema.Kinds() == 0 {
+// lessNull leaves of the flows from a place on what counts as there: null doesn't
+// (S4.3).
+func (p *Pass) lessNull(flows []flow, from int) []flow {
+	there := flows[:from]
+	for i := from; i < len(flows); i++ {
+		if f := flows[i]; f.schema != nil {
+			if f.schema = p.notNull(f.schema); f.schema.Kinds() != 0 {
+				there = append(there, f)
+			}
 			continue
 		}
-		there = append(there, f)
+		there = append(there, flows[i])
 	}
 	return there
 }
@@ -74,36 +86,24 @@ func (p *Pass) typeOf(read int) *expression.Type {
 }
 
 func (p *Pass) typeOfFlows(flows []flow) *expression.Type {
-	var all []*expression.Type
-	for _, f := range flows {
-		switch s := f.schema; {
-		case s == nil:
+	var few [2]*expression.Type
+	all := few[:0]
+	for i := range flows {
+		f := &flows[i]
+		switch {
+		case f.schema == nil:
 			return nil
 		case f.sample:
-			value, _ := s.Raw().(map[string]any)["enum"].([]any)
+			value, _ := f.schema.Raw().(map[string]any)["enum"].([]any)
 			all = append(all, typeOfValue(value[0], typeDepth))
 		default:
-			all = append(all, typeOfSchema(s, typeDepth))
+			all = append(all, p.typeOfSchema(f.schema))
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	return join(all)
-}
-
-// likeness is the schema of what a type describes; nil where it says nothing.
-func (p *Pass) likeness(t *expression.Type) *schema.Schema {
-	if t == nil {
-		return nil
-	}
-	table := p.flowing()
-	s, ok := table.likes[t]
-	if !ok {
-		s = schemaOfType(t, typeDepth)
-		table.likes[t] = s
-	}
-	return s
 }
 
 func schemaOfType(t *expression.Type, depth int) *schema.Schema {

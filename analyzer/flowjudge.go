@@ -126,7 +126,7 @@ func valueAt(v any, path []schema.Step) any {
 }
 
 // relate judges one flow against a schema.
-func (p *Pass) relate(f flow, to *schema.Schema) (schema.Relation, any) {
+func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 	switch {
 	case to == nil:
 		return schema.Fits, nil
@@ -155,25 +155,26 @@ func (p *Pass) relate(f flow, to *schema.Schema) (schema.Relation, any) {
 // judge holds flows against what a place wants. Something is said only where
 // every flow is known not to fit, or where a value is at hand that may come and
 // isn't accepted.
-func (p *Pass) judge(flows []flow, to target) (judgement, bool) {
+func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 	p.flows.cutShort = false
 	never := 0
 	var kinds schema.Kinds
 	var first, some judgement
 	found := false
-	for _, f := range flows {
+	for i := range flows {
+		f := &flows[i]
 		relation, witness := p.relate(f, to.schema)
 		if relation == schema.Never {
 			kinds |= f.schema.Kinds()
 			if never++; never == 1 {
-				first = judgement{relation: schema.Never, flow: f, witness: witness, to: to}
+				first = judgement{relation: schema.Never, flow: *f, witness: witness, to: *to}
 			}
 		}
 		if found || f.rare || f.loose || relation != schema.Never && relation != schema.MayNotFit {
 			continue
 		}
 		if p.canCome(f, witness, to) {
-			some, found = judgement{relation: schema.MayNotFit, flow: f, witness: witness, to: to}, true
+			some, found = judgement{relation: schema.MayNotFit, flow: *f, witness: witness, to: *to}, true
 		}
 	}
 	switch {
@@ -183,7 +184,7 @@ func (p *Pass) judge(flows []flow, to target) (judgement, bool) {
 	case found:
 		return some, true
 	case p.flows.cutShort:
-		return judgement{relation: schema.Unknown, flow: flows[0], to: to}, true
+		return judgement{relation: schema.Unknown, flow: flows[0], to: *to}, true
 	}
 	return judgement{}, false
 }
@@ -191,14 +192,14 @@ func (p *Pass) judge(flows []flow, to target) (judgement, bool) {
 // canCome tells whether a value that a flow's schema accepts can really be what
 // comes: some whole result has it at that place, and the call that would get it
 // doesn't look at it first and stay away.
-func (p *Pass) canCome(f flow, witness any, to target) bool {
+func (p *Pass) canCome(f *flow, witness any, to *target) bool {
 	if c := f.from.call; c != nil && len(f.from.rest) > 0 && c.Tool != nil && c.Tool.Output != nil && c.Produced == nil {
 		whole := schema.AllOf(c.Tool.Output, schema.Containing(compiler.SchemaPath(f.from.rest), schema.Const(witness)))
 		if p.contains(whole, schema.AnyOf()).Relation != schema.Never {
 			return false
 		}
 	}
-	if !p.comes(&f) {
+	if !p.comes(f) {
 		return false
 	}
 	return to.call == nil || to.call.When == nil || p.passesGuard(f, witness, to.call)
@@ -206,7 +207,7 @@ func (p *Pass) canCome(f flow, witness any, to target) bool {
 
 // passesGuard tells whether a call's condition lets a value through: it holds
 // with it, or doesn't look at what comes from where the value does.
-func (p *Pass) passesGuard(f flow, witness any, call *compiler.Call) bool {
+func (p *Pass) passesGuard(f *flow, witness any, call *compiler.Call) bool {
 	when := call.When
 	if when.Expr == nil {
 		return true
@@ -355,7 +356,7 @@ func (p *Pass) judgeTemplate(t *compiler.Template, to target, sound bool) []judg
 	}
 	to.node = t.Node
 	whole.operand.node = t.Node
-	if j, bad := p.judge([]flow{whole}, to); bad {
+	if j, bad := p.judge([]flow{whole}, &to); bad {
 		found = append(found, j)
 	}
 	return found
@@ -366,7 +367,7 @@ func (p *Pass) judgeParts(found []judgement, t *compiler.Template, to target) []
 	switch {
 	case t.Expr != nil:
 		flows := p.flowsOf(t)
-		j, bad := p.judge(flows, to)
+		j, bad := p.judge(flows, &to)
 		if !bad && len(flows) == 1 && flows[0].computed && flows[0].schema != nil && p.contains(flows[0].schema, to.schema).Relation != schema.Fits {
 			j = judgement{relation: schema.MayNotFit, flow: flows[0], to: to}
 			j.witness, bad = p.worksOut(t, to)

@@ -93,6 +93,7 @@ func stateMismatches(p *Pass) {
 			p.partMismatch(call)
 		}
 	}
+	p.missingParts()
 }
 
 // acceptedSomewhere is what the state schema accepts of a result at one
@@ -201,12 +202,42 @@ func (p *Pass) partMismatch(call *compiler.Call) {
 	if into == nil || into.Kinds() != schema.Object {
 		return
 	}
-	for _, name := range call.Tool.Output.Properties() {
+	p.partsMismatch(call, call.Tool.Output, into, "")
+}
+
+// maxParts bounds how deep the parts of a merged object are looked into.
+const maxParts = 8
+
+func (p *Pass) partsMismatch(call *compiler.Call, given, into *schema.Schema, above string) {
+	for _, name := range given.Properties() {
 		key := []schema.Step{schema.Key(name)}
-		from, to := call.Tool.Output.At(key), into.At(key)
-		if from.Possible && to.Possible && from.Schema != nil && from.Schema.Kinds()&schema.Object == 0 {
-			p.stateMismatch(call, from.Schema, to.Schema, name)
+		from, to := given.At(key), into.At(key)
+		switch {
+		case !from.Possible:
+		case !to.Possible:
+			p.noPlaceFor(call, above+name, from.Required)
+		case from.Schema == nil:
+		case call.Method == compiler.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
+			if to.Schema != nil && from.Schema.Kinds() == schema.Object && to.Schema.Kinds() == schema.Object && strings.Count(above, ".") < maxParts {
+				p.partsMismatch(call, from.Schema, to.Schema, above+name+".")
+			}
+		default:
+			p.stateMismatch(call, from.Schema, to.Schema, above+name)
 		}
+	}
+}
+
+// noPlaceFor reports a property that the state schema leaves no room for.
+func (p *Pass) noPlaceFor(call *compiler.Call, part string, always bool) {
+	path := call.Output[0][0]
+	verb, severity := "never fits", diag.Error
+	if !always {
+		verb, severity = "may not fit", diag.Warning
+	}
+	f := p.report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName), verb, quote(p.path(path.ID)), quote(part)).of(call).as(severity).
+		help("let the state schema allow it, or let the tool give nothing of the kind")
+	for _, said := range outputPlace(call.Tool, nil) {
+		f.note(said.at, "%s", said.says)
 	}
 }
 
@@ -363,8 +394,8 @@ func (p *Pass) allowsPath(call *compiler.Call, text string) bool {
 // booleanFallbacks reports || and && between booleans, which choose by presence
 // and not by truth (S4.3). A literal at the end of a fallback is a default.
 func booleanFallbacks(p *Pass) {
-	p.expressions(func(call *compiler.Call, t *compiler.Template) {
-		if t.Expr.Plain() || !strings.ContainsAny(t.Expr.Text, "|&") {
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		if _, literal := t.Expr.Alternatives(); literal || t.Expr.Plain() || !strings.ContainsAny(t.Expr.Text, "|&") {
 			return
 		}
 		t.Expr.Presences(func(part expression.Part) { p.booleanFallback(call, t, part) })

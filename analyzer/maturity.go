@@ -48,8 +48,7 @@ func Assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
 		}
 	}
 	for _, call := range p.Calls {
-		latent := call.Activity == "" && call.Delegate == ""
-		if !latent && call.FailureRoute() < 0 {
+		if unrouted(p, call) {
 			return Happy
 		}
 	}

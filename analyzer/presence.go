@@ -48,6 +48,8 @@ type circuit struct {
 	turns   []uint64 // by variable, see work
 	stamps  []int32
 	stamp   int32
+	todo    []lit   // what a walk over gates has still to look at
+	coned   []int32 // see cone
 	proofs  *proofs
 }
 
@@ -75,9 +77,9 @@ func (c *circuit) open(choice, usual bool, about any) lit {
 		return yes
 	}
 	level := int64(c.from)<<32 + int64(len(c.vars))
-	c.vars = append(c.vars, variable{gate: int32(len(c.gates)), choice: choice, usual: usual, level: level, about: about})
-	c.gates = append(c.gates, gate{-1, lit(len(c.vars) - 1)})
-	c.usual = append(c.usual, usual)
+	c.vars = append(roomy(c.vars), variable{gate: int32(len(c.gates)), choice: choice, usual: usual, level: level, about: about})
+	c.gates = append(roomy(c.gates), gate{-1, lit(len(c.vars) - 1)})
+	c.usual = append(roomy(c.usual), usual)
 	return lit(2 * (len(c.gates) - 1))
 }
 
@@ -102,8 +104,8 @@ func (c *circuit) and(a, b lit) lit {
 		return no
 	}
 	l := lit(2 * len(c.gates))
-	c.gates = append(c.gates, gate{a, b})
-	c.usual = append(c.usual, c.holds(a) && c.holds(b))
+	c.gates = append(roomy(c.gates), gate{a, b})
+	c.usual = append(roomy(c.usual), c.holds(a) && c.holds(b))
 	if len(c.gates) > len(c.recent) {
 		c.recent = make([]lit, 4*len(c.recent))
 	}
@@ -260,11 +262,11 @@ func (c *circuit) unusual(vars []int32, holds func(gate int) bool) world {
 func (c *circuit) reasons(goal lit, holds func(gate int) bool) []int32 {
 	c.visit()
 	var vars []int32
-	stack := []int32{int32(goal.gate())}
+	stack := append(c.todo[:0], goal)
 	for len(stack) > 0 {
-		g := stack[len(stack)-1]
+		g := stack[len(stack)-1].gate()
 		stack = stack[:len(stack)-1]
-		if c.seen(g) {
+		if c.seen(int32(g)) {
 			continue
 		}
 		in := c.gates[g]
@@ -272,14 +274,15 @@ func (c *circuit) reasons(goal lit, holds func(gate int) bool) []int32 {
 		case g == 0:
 		case in.a < 0:
 			vars = append(vars, int32(in.b))
-		case holds(int(g)):
-			stack = append(stack, int32(in.a.gate()), int32(in.b.gate()))
+		case holds(g):
+			stack = append(stack, in.a, in.b)
 		case holds(in.a.gate()) == (in.a&1 == 1): // the first input doesn't hold, and that is reason enough
-			stack = append(stack, int32(in.a.gate()))
+			stack = append(stack, in.a)
 		default:
-			stack = append(stack, int32(in.b.gate()))
+			stack = append(stack, in.b)
 		}
 	}
+	c.todo = stack
 	slices.Sort(vars)
 	return vars
 }
@@ -287,6 +290,15 @@ func (c *circuit) reasons(goal lit, holds func(gate int) bool) []int32 {
 func (c *circuit) visit() {
 	c.stamps = atLeast(c.stamps, len(c.gates))
 	c.stamp++
+}
+
+// roomy gives a list that is full room for as much again: plans grow large, and
+// so do their circuits.
+func roomy[T any](list []T) []T {
+	if len(list) < cap(list) {
+		return list
+	}
+	return slices.Grow(list, max(len(list), 64))
 }
 
 // atLeast gives a list a length, if it is shorter.
@@ -310,7 +322,8 @@ func (c *circuit) seen(g int32) bool {
 func (c *circuit) aim(goal lit, strict, second bool) (world, bool) {
 	c.visit()
 	var w world
-	stack := []lit{goal} // what has to hold
+	stack := append(c.todo[:0], goal) // what has to hold
+	defer func() { c.todo = stack }()
 	for steps := 0; len(stack) > 0; steps++ {
 		if steps == 20_000 {
 			return nil, false
@@ -437,25 +450,33 @@ func (c *circuit) work(worlds []world, goals []lit) func(gate int) uint64 {
 	return words
 }
 
-// cone is the gates from a first one on that some goals hang on, ascending.
+// cone is the gates from a first one on that some goals hang on, ascending. The
+// next cone takes its place.
 func (c *circuit) cone(goals []lit, first int) []int32 {
 	c.visit()
-	var cone, stack []int32
-	for _, goal := range goals {
-		stack = append(stack, int32(goal.gate()))
-	}
+	cone, stack, last := c.coned[:0], append(c.todo[:0], goals...), 0
 	for len(stack) > 0 {
-		g := stack[len(stack)-1]
+		g := stack[len(stack)-1].gate()
 		stack = stack[:len(stack)-1]
-		if int(g) < first || c.seen(g) {
+		if g < first || c.seen(int32(g)) {
 			continue
 		}
-		cone = append(cone, g)
+		cone, last = append(cone, int32(g)), max(last, g)
 		if in := c.gates[g]; in.a >= 0 {
-			stack = append(stack, int32(in.a.gate()), int32(in.b.gate()))
+			stack = append(stack, in.a, in.b)
 		}
 	}
-	slices.Sort(cone)
+	if len(cone) < (last-first)/16 {
+		slices.Sort(cone)
+	} else { // so many that to go over all gates is the shorter way to their order
+		cone = cone[:0]
+		for g := first; g <= last; g++ {
+			if c.stamps[g] == c.stamp {
+				cone = append(cone, int32(g))
+			}
+		}
+	}
+	c.coned, c.todo = cone, stack
 	return cone
 }
 

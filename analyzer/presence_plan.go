@@ -20,7 +20,7 @@ type presence struct {
 	outcomes [][]lit  // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
 	reads    []valued // by read
 	shared   map[readKey]valued
-	prefixes map[compiler.PathID]*prefix
+	prefixes []prefix // by path
 	subjects map[subjectKey]*subject
 	atoms    map[atomKey]lit
 	whens    []*expression.Term // by call
@@ -61,7 +61,7 @@ func (p *Pass) presence() *presence {
 	e := &presence{
 		pass: p, circuit: newCircuit(maxGates + callGates*n),
 		runs: make([]lit, n), outcomes: make([][]lit, n), reads: make([]valued, len(p.Plan.Reads)), whens: make([]*expression.Term, n),
-		shared: map[readKey]valued{}, prefixes: map[compiler.PathID]*prefix{}, subjects: map[subjectKey]*subject{}, atoms: map[atomKey]lit{}, holding: map[heldKey]valued{},
+		shared: map[readKey]valued{}, prefixes: make([]prefix, p.Plan.Paths.Len()), subjects: map[subjectKey]*subject{}, atoms: map[atomKey]lit{}, holding: map[heldKey]valued{},
 	}
 	p.branches = e
 	e.findSubjects()
@@ -263,11 +263,13 @@ func (e *presence) read(r int) valued {
 		return e.reads[r]
 	}
 	read := &e.pass.Plan.Reads[r]
-	key := e.key(read)
-	v, ok := e.shared[key]
+	v, ok := e.afterFirst(read)
 	if !ok {
-		v = e.resolve(read, key.instance)
-		e.shared[key] = v
+		key := e.key(read)
+		if v, ok = e.shared[key]; !ok {
+			v = e.resolve(read, key.instance)
+			e.shared[key] = v
+		}
 	}
 	e.reads[r] = v
 	return v
@@ -276,7 +278,32 @@ func (e *presence) read(r int) valued {
 // A prefix keeps what the first writers of a path leave there: reads that are
 // bound to some of them share the work.
 type prefix struct {
-	after []valued // after[i]: when i of them have been looked at
+	after   []valued // after[i]: when i of them have been looked at
+	ordered int      // how many of them are known to stand in the graph's order
+}
+
+// afterFirst is the value of a read that is bound to the first writers of a path
+// (it sees those listed before it), where the graph has these in the same order.
+func (e *presence) afterFirst(r *compiler.Read) (valued, bool) {
+	plan := e.pass.Plan
+	if r.Bound != compiler.Earlier || r.Path == compiler.RootPath || plan.Paths.Depth(r.Path) < 2 || r.Call >= 0 && plan.Calls[r.Call].Instance != "" {
+		return valued{}, false
+	}
+	shared := &e.prefixes[r.Path]
+	for shared.ordered < len(r.Writers) {
+		next := shared.ordered
+		if next > 0 && plan.Graph.Rank(int(r.Writers[next-1])) > plan.Graph.Rank(int(r.Writers[next])) {
+			return valued{}, false
+		}
+		shared.ordered++
+	}
+	if shared.after == nil {
+		shared.after = append(make([]valued, 0, 1+len(r.Writers)), e.initial(r))
+	}
+	for i := len(shared.after) - 1; i < len(r.Writers); i++ {
+		shared.after = append(shared.after, e.contribution(shared.after[i], plan.Calls[r.Writers[i]], r.Path, ""))
+	}
+	return shared.after[len(r.Writers)], true
 }
 
 // resolve folds what a read's writers do over what is there from the start, in
@@ -289,17 +316,6 @@ func (e *presence) resolve(r *compiler.Read, instance string) valued {
 	if plan.Paths.Depth(r.Path) < 2 && plan.Paths.Kind(r.Path) != "error" {
 		return valued{yes, yes}
 	}
-	if r.Bound == compiler.Earlier && instance == "" && e.inOrder(r.Writers) {
-		shared := e.prefixes[r.Path]
-		if shared == nil {
-			shared = &prefix{after: []valued{e.initial(r)}}
-			e.prefixes[r.Path] = shared
-		}
-		for i := len(shared.after) - 1; i < len(r.Writers); i++ {
-			shared.after = append(shared.after, e.contribution(shared.after[i], plan.Calls[r.Writers[i]], r.Path, instance))
-		}
-		return shared.after[len(r.Writers)]
-	}
 	writers := slices.Clone(r.Writers)
 	slices.SortFunc(writers, func(a, b int32) int { return plan.Graph.Rank(int(a)) - plan.Graph.Rank(int(b)) })
 	v := e.initial(r)
@@ -307,13 +323,6 @@ func (e *presence) resolve(r *compiler.Read, instance string) valued {
 		v = e.contribution(v, plan.Calls[w], r.Path, instance)
 	}
 	return v
-}
-
-func (e *presence) inOrder(calls []int32) bool {
-	if e.work += len(calls) / 64; len(calls) == 0 {
-		return true
-	}
-	return slices.IsSortedFunc(calls, func(a, b int32) int { return e.pass.Plan.Graph.Rank(int(a)) - e.pass.Plan.Graph.Rank(int(b)) })
 }
 
 // contribution is what stands at a path once a call has settled.
@@ -355,21 +364,25 @@ func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathI
 // null, or a result that was sent there by name.
 func (e *presence) result(call *compiler.Call, alternative int, at, written compiler.PathID) valued {
 	paths := e.pass.Plan.Paths
-	below := paths.Segments(at)[paths.Depth(written):]
+	deeper := paths.Depth(at) - paths.Depth(written)
 	held := e.held(heldKey{int32(call.Index), at})
-	if call.Tool == nil || call.Tool.Output == nil || alternative == call.FailureRoute() && len(below) > 0 {
-		if len(below) == 0 {
+	if call.Tool == nil || call.Tool.Output == nil || alternative == call.FailureRoute() && deeper > 0 {
+		if deeper == 0 {
 			return valued{yes, held.solid}
 		}
 		return held
 	}
-	place := call.Tool.Output.At(compiler.SchemaPath(below))
+	below := []expression.Segment{paths.Segment(at)} // if it is one step, as it mostly is
+	if deeper != 1 {
+		below = paths.Segments(at)[paths.Depth(written):]
+	}
+	place := e.pass.inResultAt(call.Tool, below)
 	v := valued{held.there, held.solid}
 	switch {
 	case !place.Possible: // that is OB513's
 		there := e.unknown(false)
 		return valued{there, there}
-	case place.Required || len(below) == 0:
+	case place.Required || deeper == 0:
 		v.there = yes
 	}
 	if place.Schema != nil && place.Schema.Kinds()&schema.Null == 0 {
@@ -403,9 +416,9 @@ func (e *presence) held(k heldKey) valued {
 // run time might bring it: nobody writes a plan for that.
 func (e *presence) initial(r *compiler.Read) valued {
 	plan := e.pass.Plan
-	path := plan.Paths.Segments(r.Path)
+	below := func() []expression.Segment { return plan.Paths.Segments(r.Path)[1:] }
 	promised := func(s *schema.Schema) valued {
-		place := s.At(compiler.SchemaPath(path[1:]))
+		place := s.At(compiler.SchemaPath(below()))
 		v := valued{e.unknown(true), 0}
 		if place.Required {
 			v.there = yes
@@ -415,27 +428,27 @@ func (e *presence) initial(r *compiler.Read) valued {
 		}
 		return v
 	}
-	switch path[0].Key {
+	switch plan.Paths.Kind(r.Path) {
 	case "input":
 		if plan.InputSchema != nil {
 			return promised(plan.InputSchema)
 		}
 	case "state":
-		if given, ok := compiler.Walk(plan.State, path[1:]); ok {
+		if given, ok := plan.Paths.Walk(plan.State, r.Path); ok {
 			if given == nil {
 				return valued{yes, no}
 			}
 			return valued{yes, yes}
 		}
-		if plan.StateSchema != nil && plan.StateSchema.At(compiler.SchemaPath(path[1:])).Required {
+		if plan.StateSchema != nil && plan.StateSchema.At(compiler.SchemaPath(below())).Required {
 			return promised(plan.StateSchema)
 		}
-		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList) && !e.pass.gaps.state && !e.pass.gaps.writes &&
-			!e.pass.someInstance(func(i *compiler.Instance) any { return i.State }, path[1:]) {
+		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.pass.gaps.state && !e.pass.gaps.writes &&
+			(len(plan.Instances) == 0 || !e.pass.someInstance(func(i *compiler.Instance) any { return i.State }, below())) {
 			return valued{no, no}
 		}
 	case "data":
-		if given, ok := compiler.Walk(anyMap(plan.Data), path[1:]); ok && given != nil {
+		if given, ok := plan.Paths.Walk(anyMap(plan.Data), r.Path); ok && given != nil {
 			return valued{yes, yes}
 		}
 	}

@@ -18,7 +18,8 @@ func reference(t testing.TB) string {
 	b.WriteString("# Rules\n\n" +
 		"What `obelus check` finds. Each rule has a page with a plan that fails and the same plan mended; `obelus explain CODE` prints it.\n" +
 		"This table is generated from the registry and the pages: `make update` writes it anew.\n\n" +
-		"A rule's severity is set in `obelus.yaml`, and one finding is silenced where it stands: see [OB901](OB901-useless-silencer.md).\n\n" +
+		"A rule's severity is set in `obelus.yaml`, and one finding is silenced where it stands: see [OB901](OB901-useless-silencer.md).\n" +
+		"A rule that is off speaks where `obelus.yaml` gives it a severity.\n\n" +
 		"| code | name | severity | what it means |\n|---|---|---|---|\n")
 	for _, r := range Rules() {
 		page, ok := Page(r.Code)
@@ -26,7 +27,11 @@ func reference(t testing.TB) string {
 		if !ok || summary == "" || len(summary) > 300 {
 			t.Errorf("the page of %s doesn't begin with a sentence that says what it means: %q", r.Code, summary)
 		}
-		fmt.Fprintf(&b, "| [%s](%s-%s.md) | %s | %s | %s |\n", r.Code, r.Code, r.Name, r.Name, r.Default, strings.ReplaceAll(summary, "|", `\|`))
+		severity := r.Default.String()
+		if r.Optional() {
+			severity = "off; " + severity
+		}
+		fmt.Fprintf(&b, "| [%s](%s-%s.md) | %s | %s | %s |\n", r.Code, r.Code, r.Name, r.Name, severity, strings.ReplaceAll(summary, "|", `\|`))
 	}
 	return b.String()
 }

@@ -10,16 +10,46 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// expressions goes over every expression of the plan, in the order of the text;
-// the call is nil for those of the plan's output.
+// An expressionOf is one expression of the plan; the call is nil for those of the
+// plan's output.
+type expressionOf struct {
+	call     *compiler.Call
+	template *compiler.Template
+}
+
+// expressions goes over every expression of the plan, in the order of the text.
 func (p *Pass) expressions(f func(call *compiler.Call, t *compiler.Template)) {
+	p.findExpressions()
+	for _, x := range p.everyExpression {
+		f(x.call, x.template)
+	}
+}
+
+// calculations goes over those expressions that do more than pass on what one
+// reference gives: conditions, fallbacks and the like. In most plans they are few.
+func (p *Pass) calculations(f func(call *compiler.Call, t *compiler.Template)) {
+	p.findExpressions()
+	for _, x := range p.calculated {
+		f(x.call, x.template)
+	}
+}
+
+// findExpressions lists the plan's expressions, once for all rules.
+func (p *Pass) findExpressions() {
+	if p.everyExpression != nil {
+		return
+	}
+	p.everyExpression = make([]expressionOf, 0, len(p.Plan.Reads))
 	var walk func(call *compiler.Call, t *compiler.Template)
 	walk = func(call *compiler.Call, t *compiler.Template) {
 		if t == nil || !t.Live() {
 			return
 		}
 		if t.Expr != nil {
-			f(call, t)
+			p.everyExpression = append(p.everyExpression, expressionOf{call, t})
+			if !t.Expr.Plain() || call != nil && t == call.When {
+				p.calculated = append(p.calculated, expressionOf{call, t})
+			}
 			return
 		}
 		for i := range t.Fields {
@@ -113,6 +143,17 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	path := plan.Paths.Segments(r.Path)
 	if len(path) == 1 {
 		return true // all of a kind is always something
+	}
+	if plan.Form == compiler.Replan { // a run knows what it has
+		switch path[0].Key {
+		case "input":
+			return holds(plan.Input, path[1:])
+		case "state":
+			return p.gaps.writes || holds(plan.State, path[1:])
+		case "data":
+			return p.gaps.writes || holds(anyMap(plan.Data), path[1:])
+		}
+		return true
 	}
 	switch path[0].Key {
 	case "input":
@@ -235,27 +276,35 @@ func (p *Pass) dangling(r *compiler.Read) finding {
 	} else {
 		f.help("%s", whereFrom[kind])
 	}
+	p.explainNever(f, r, call)
+	return f
+}
+
+// explainNever adds to a finding about a reference that is never there what was
+// most likely meant by it.
+func (p *Pass) explainNever(f finding, r *compiler.Read, call *compiler.Call) {
 	if call != nil {
 		if own, yes := p.outputOver(call, r.Path); yes {
 			f.note(own.Span(), "only the call itself writes it, and a call doesn't see its own result")
-			return f
+			return
 		}
 	}
-	if near, ok := p.nearReference(r); ok {
-		f.help("did you mean %q?", near.String())
-		if near.respelt {
-			f.help("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
-		}
-		f.rename(r.Node, r.Ref.Start, r.Ref.End, near.String(), near.sure)
-		if near.Kind == "input" && len(near.Path) > 0 {
-			p.meantInputs[near.Path[0].Key] = true
-		}
-		if at, ok := p.writtenAt(near.Reference); ok {
-			p.meantPaths[at.ID] = true
-			f.note(at.Span(), "%q is written here", p.path(at.ID))
-		}
+	near, ok := p.nearReference(r)
+	if !ok {
+		return
 	}
-	return f
+	f.help("did you mean %q?", near.String())
+	if near.respelt {
+		f.help("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
+	}
+	f.rename(r.Node, r.Ref.Start, r.Ref.End, near.String(), near.sure)
+	if near.Kind == "input" && len(near.Path) > 0 {
+		p.meantInputs[near.Path[0].Key] = true
+	}
+	if at, ok := p.writtenAt(near.Reference); ok {
+		p.meantPaths[at.ID] = true
+		f.note(at.Span(), "%q is written here", p.path(at.ID))
+	}
 }
 
 var (

@@ -412,9 +412,15 @@ func bareReferences(p *Pass) {
 			continue
 		}
 		for _, f := range call.Params.Fields {
-			p.bareReference(call, known.schema, f.Value.Node, []schema.Step{schema.Key(f.Key)})
+			if n := f.Value.Node; n.Kind >= source.Array || isBareReference(n) {
+				p.bareReference(call, known.schema, n, []schema.Step{schema.Key(f.Key)})
+			}
 		}
 	}
+}
+
+func isBareReference(n *source.Node) bool {
+	return n.Kind == source.String && expression.BareReference(n.Text)
 }
 
 // bareReference looks through a value; the steps lead to it in the schema.
@@ -425,7 +431,7 @@ func (p *Pass) bareReference(call *compiler.Call, s *schema.Schema, n *source.No
 	for _, f := range n.Fields {
 		p.bareReference(call, s, f.Value, append(steps, schema.Key(f.Key.Text)))
 	}
-	if n.Kind != source.String || !expression.BareReference(n.Text) {
+	if !isBareReference(n) {
 		return
 	}
 	at := s.At(steps)

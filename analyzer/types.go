@@ -14,11 +14,8 @@ import (
 // its references (S4.5), and every _when against being a boolean.
 func expressionTypes(p *Pass) {
 	p.activityCode()
-	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
 		when := call != nil && t == call.When
-		if t.Expr.Plain() && !when {
-			return
-		}
 		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
 		if err != nil {
 			f := p.report(t.Node.Within(err.Start, err.End), "%s", err.Message).of(call)
@@ -41,7 +38,7 @@ const maxWriters = 16
 // An origin is one output path of a call that a read is bound to.
 type origin struct {
 	call    *compiler.Call
-	path    compiler.Path
+	path    *compiler.Path
 	failure bool                 // it is the call's failure route
 	below   bool                 // it stands below what is read
 	rest    []expression.Segment // what is read of it, when it stands above
@@ -56,7 +53,8 @@ func (p *Pass) origins(r *compiler.Read, f func(origin) bool) bool {
 		call := p.Plan.Calls[w]
 		failure := call.FailureRoute()
 		for i, route := range call.Output {
-			for _, path := range route {
+			for k := range route {
+				path := &route[k]
 				if !paths.Overlap(path.ID, r.Path) {
 					continue
 				}

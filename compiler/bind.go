@@ -23,13 +23,14 @@ type Writer struct {
 // writers indexes who may write what: for every path the calls that name it.
 type writers struct {
 	paths *PathTable
-	at    [][]Writer          // by path; ascending by call
-	over  map[PathID][]Writer // by path: those that overlap it, ascending by call
-	calls map[PathID][]int32  // by path: the same, each call once
+	at    [][]Writer // by path; ascending by call
+	over  [][]Writer // by path: those that overlap it, ascending by call; nil before it is asked
+	calls [][]int32  // by path: the same, each call once; nil before it is asked
 }
 
 func indexWriters(p *PathTable, calls []*Call) *writers {
-	w := &writers{paths: p, at: make([][]Writer, p.Len()), over: map[PathID][]Writer{}, calls: map[PathID][]int32{}}
+	n := p.Len()
+	w := &writers{paths: p, at: make([][]Writer, n), over: make([][]Writer, n), calls: make([][]int32, n)}
 	for _, c := range calls {
 		failure := c.FailureRoute()
 		for alternative, route := range c.Output {
@@ -52,42 +53,71 @@ func (w *writers) add(one Writer) {
 	w.at[one.Path] = append(at, one)
 }
 
+// of lists who names a path. The table may have grown since.
+func (w *writers) of(id PathID) []Writer {
+	if int(id) >= len(w.at) {
+		return nil
+	}
+	return w.at[id]
+}
+
 // overlapping lists who may write a path, what is above it, or what is below
 // it. The slice is shared: readers take parts of it and nobody changes it.
 func (w *writers) overlapping(id PathID) []Writer {
-	if list, ok := w.over[id]; ok {
-		return list
+	known := int(id) < len(w.over)
+	if known && w.over[id] != nil {
+		return w.over[id]
 	}
+	list := w.of(id)
+	if others := w.aboveAndBelow(id); len(others) > 0 {
+		list = slices.Concat(list, others)
+		slices.SortFunc(list, func(a, b Writer) int {
+			if a.Call != b.Call {
+				return int(a.Call - b.Call)
+			}
+			return int(a.Path - b.Path)
+		})
+	}
+	if list == nil {
+		list = []Writer{}
+	}
+	if known {
+		w.over[id] = list
+	}
+	return list
+}
+
+func (w *writers) aboveAndBelow(id PathID) []Writer {
 	var list []Writer
 	for up := w.paths.Parent(id); up > RootPath; up = w.paths.Parent(up) {
-		list = append(list, w.at[up]...)
+		list = append(list, w.of(up)...)
 	}
-	w.paths.Below(id, func(p PathID) bool {
-		list = append(list, w.at[p]...)
-		return true
-	})
-	slices.SortFunc(list, func(a, b Writer) int {
-		if a.Call != b.Call {
-			return int(a.Call - b.Call)
-		}
-		return int(a.Path - b.Path)
-	})
-	w.over[id] = list
+	return w.below(list, id)
+}
+
+func (w *writers) below(list []Writer, id PathID) []Writer {
+	for child := w.paths.nodes[id].firstChild; child >= 0; child = w.paths.nodes[child].nextSibling {
+		list = w.below(append(list, w.of(child)...), child)
+	}
 	return list
 }
 
 // callsOver is overlapping with each call once.
 func (w *writers) callsOver(id PathID) []int32 {
-	if list, ok := w.calls[id]; ok {
-		return list
+	known := int(id) < len(w.calls)
+	if known && w.calls[id] != nil {
+		return w.calls[id]
 	}
-	var list []int32
-	for _, one := range w.overlapping(id) {
+	over := w.overlapping(id)
+	list := make([]int32, 0, len(over))
+	for _, one := range over {
 		if len(list) == 0 || list[len(list)-1] != one.Call {
 			list = append(list, one.Call)
 		}
 	}
-	w.calls[id] = list
+	if known {
+		w.calls[id] = list
+	}
 	return list
 }
 
@@ -96,9 +126,8 @@ func (w *writers) callsOver(id PathID) []int32 {
 func (c *compilation) bind() {
 	p := c.plan
 	p.writers = indexWriters(p.Paths, p.Calls)
-	deps := make([][]int32, len(p.Calls))
 	alone := make([]bool, len(p.Calls)) // needs what only it writes, or waits for itself
-	edges := 0
+	edges, bound := 0, len(p.Reads)     // bound: the reads before it count
 	for i := range p.Reads {
 		r := &p.Reads[i]
 		selfish := c.bindRead(r)
@@ -109,16 +138,22 @@ func (c *compilation) bind() {
 		edges += len(r.Writers)
 		if edges > maxEdges {
 			c.tooDense(r.Call)
+			bound = i
 			break
 		}
-		deps[r.Call] = append(deps[r.Call], r.Writers...)
 	}
+	deps := adjacency{start: make([]int32, 1, len(p.Calls)+1), to: make([]int32, 0, min(edges, maxEdges))}
 	for i, call := range p.Calls {
+		for _, r := range call.Reads {
+			if r < bound {
+				deps.to = append(deps.to, p.Reads[r].Writers...)
+			}
+		}
 		for _, a := range call.After {
 			if a == i {
 				alone[i] = true
 			} else {
-				deps[i] = append(deps[i], int32(a))
+				deps.to = append(deps.to, int32(a))
 			}
 		}
 		if p.Writes == Once && edges <= maxEdges {
@@ -126,8 +161,9 @@ func (c *compilation) bind() {
 			if edges += len(call.Choices); edges > maxEdges {
 				c.tooDense(i)
 			}
-			deps[i] = append(deps[i], call.Choices...)
+			deps.to = append(deps.to, call.Choices...)
 		}
+		deps.end()
 	}
 	var self []int32
 	for i, yes := range alone {
@@ -224,6 +260,9 @@ func (c *compilation) orderWrites() {
 			of = append(of, int32(call.Index))
 		}
 	}
+	if len(of) == 0 {
+		return
+	}
 	place := make(map[int32]int, len(of))
 	for at, i := range of {
 		place[i] = at
@@ -295,19 +334,19 @@ func (p *Plan) sharesPaths(call *Call) bool {
 }
 
 // knownFromStart tells whether a path is certain to be there before any call
-// has run (S6.2): in the document's values, or required by a schema.
+// has run (S6.2): in the document's values, or required by a schema. A run knows
+// what it has, whatever a schema requires.
 func (p *Plan) knownFromStart(id PathID) bool {
-	return p.valueAt(id) || p.requiredAt(id)
+	return p.valueAt(id) || p.Form != Replan && p.requiredAt(id)
 }
 
 // valueAt tells whether the document gives the path a value other than null.
 func (p *Plan) valueAt(id PathID) bool {
-	segments := p.Paths.Segments(id)
-	if len(segments) == 0 {
+	if id == RootPath {
 		return false
 	}
 	var value any
-	switch segments[0].Key {
+	switch p.Paths.Kind(id) {
 	case "input":
 		value = p.Input
 	case "state":
@@ -315,7 +354,10 @@ func (p *Plan) valueAt(id PathID) bool {
 	case "data":
 		value = p.Data
 	}
-	value, ok := Walk(value, segments[1:])
+	if value == nil {
+		return false
+	}
+	value, ok := p.Paths.Walk(value, id)
 	return ok && value != nil
 }
 
@@ -332,7 +374,7 @@ func (p *Plan) requiredAt(id PathID) bool {
 }
 
 // Written tells whether some call may write exactly this path.
-func (p *Plan) Written(id PathID) bool { return len(p.writers.at[id]) > 0 }
+func (p *Plan) Written(id PathID) bool { return len(p.writers.of(id)) > 0 }
 
 // Writers lists who may write a path, what is above it, or what is below it,
 // ascending by call. The slice is the plan's own.

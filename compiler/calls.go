@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,6 +15,9 @@ import (
 
 // maxCalls bounds a plan (S18).
 const maxCalls = 1_000_000
+
+// usualReads is more references than most plans have for each call.
+const usualReads = 4
 
 // lowerCalls reads the list of calls in two passes: first names, which "_after"
 // may use in any order, then everything else.
@@ -31,19 +35,18 @@ func (c *compilation) lowerCalls() {
 		return
 	}
 	c.plan.Calls = make([]*Call, 0, len(list.Items))
-	places := make([]*source.Node, 0, len(list.Items))
+	c.plan.Reads = make([]Read, 0, min(bytes.Count(c.plan.File.Text, []byte("†")), usualReads*len(list.Items)))
 	for place, n := range list.Items {
 		if call := c.nameCall(n, place+1); call != nil {
 			call.Index = len(c.plan.Calls)
 			c.plan.Calls = append(c.plan.Calls, call)
-			places = append(places, n)
 		}
 	}
 	for _, call := range c.plan.Calls {
 		c.apart(call)
 	}
-	for i, call := range c.plan.Calls {
-		c.lowerCall(call, places[i])
+	for _, call := range c.plan.Calls {
+		c.lowerCall(call)
 	}
 }
 
@@ -70,7 +73,8 @@ func (c *compilation) nameCall(n *source.Node, place int) *Call {
 		c.noTool(n, tool, place)
 		return nil
 	}
-	call := &Call{Node: n, ToolNode: tool, ToolName: tool.Text, Tool: c.tools[tool.Text]}
+	call := c.rooms.calls.one()
+	call.Node, call.ToolNode, call.ToolName, call.Tool = n, tool, tool.Text, c.tools[tool.Text]
 	call.Name = tool.Text + "#" + strconv.Itoa(place)
 	id := n.Get("_id")
 	if id == nil {
@@ -122,20 +126,15 @@ func headOf(n *source.Node) source.Span {
 	return s
 }
 
-func (c *compilation) lowerCall(call *Call, n *source.Node) {
-	p := c.plan
-	call.Params = &Template{Node: n, Value: map[string]any{}}
-	var params []source.Field
-	for _, f := range n.Fields {
-		if !strings.HasPrefix(f.Key.Text, "_") {
-			if !strings.HasPrefix(f.Key.Text, "x-") {
-				params = append(params, f)
-			}
-			continue
+func (c *compilation) lowerCall(call *Call) {
+	p, firstRead := c.plan, len(c.plan.Reads)
+	for _, f := range call.Node.Fields {
+		if strings.HasPrefix(f.Key.Text, "_") {
+			c.lowerMeta(call, f)
 		}
-		c.lowerMeta(call, f)
 	}
-	call.Params = c.objectTemplate(call, n, params, true)
+	call.Params = c.objectTemplate(call, call.Node, true)
+	call.Reads = c.rooms.numbers.from(firstRead, len(p.Reads))
 	switch {
 	case call.Activity != "" || call.Delegate != "":
 	case call.Tool != nil:
@@ -264,7 +263,7 @@ func (c *compilation) outputPath(call *Call, n *source.Node) {
 		return
 	}
 	for _, alternative := range alternatives {
-		var route Route
+		route := Route(c.rooms.paths.some(len(alternative))[:0])
 		for _, ref := range alternative {
 			id, ok := c.kindPath(ref, n, call)
 			if !ok {
@@ -372,9 +371,9 @@ func (c *compilation) lowerOutput() {
 func (c *compilation) template(call *Call, n *source.Node) *Template {
 	switch n.Kind {
 	case source.Object:
-		return c.objectTemplate(call, n, n.Fields, false)
+		return c.objectTemplate(call, n, false)
 	case source.Array:
-		t := &Template{Node: n}
+		t := c.newTemplate(n, nil)
 		values := make([]any, 0, len(n.Items))
 		for _, item := range n.Items {
 			sub := c.template(call, item)
@@ -388,19 +387,45 @@ func (c *compilation) template(call *Call, n *source.Node) *Template {
 	case source.String:
 		return c.textTemplate(call, n)
 	}
-	return &Template{Node: n, Value: n.Value()}
+	return c.newTemplate(n, n.Value())
 }
 
-func (c *compilation) objectTemplate(call *Call, n *source.Node, fields []source.Field, params bool) *Template {
-	t := &Template{Node: n}
+// isParameter tells whether a key of a call is one of its parameters (S3.1).
+func isParameter(key string) bool {
+	return !strings.HasPrefix(key, "_") && !strings.HasPrefix(key, "x-")
+}
+
+// newTemplate is a template of a value in which there is no expression, as far as
+// is known.
+func (c *compilation) newTemplate(n *source.Node, value any) *Template {
+	t := c.rooms.templates.one()
+	t.Node, t.Value = n, value
+	return t
+}
+
+// objectTemplate reads a mapping; that of a call holds the call's parameters
+// among other things.
+func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *Template {
+	t := c.newTemplate(n, nil)
+	counts := func(f source.Field) bool { return !params || isParameter(f.Key.Text) }
+	count := 0
+	for _, f := range n.Fields {
+		if counts(f) {
+			count++
+		}
+	}
+	t.Fields = c.rooms.fields.some(count)[:0]
 	live := false
-	for _, f := range fields {
+	for _, f := range n.Fields {
+		if !counts(f) {
+			continue
+		}
 		sub := c.template(call, f.Value)
 		live = live || sub.Live()
 		t.Fields = append(t.Fields, TemplateField{f.Key.Text, f.Key, sub})
 	}
 	if !live {
-		value := make(map[string]any, len(fields))
+		value := make(map[string]any, len(t.Fields))
 		for _, f := range t.Fields {
 			value[f.Key] = f.Value.Value
 		}
@@ -422,7 +447,7 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
 			}
 		}
-		return &Template{Node: n, Value: expression.Literal(n.Text)}
+		return c.newTemplate(n, expression.Literal(n.Text))
 	}
 	e, err := expression.Parse(n.Text, expression.DefaultLimits())
 	if err != nil {
@@ -431,9 +456,13 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
 		}
-		return &Template{Node: n, dynamic: true}
+		t := c.newTemplate(n, nil)
+		t.dynamic = true
+		return t
 	}
-	t := &Template{Node: n, Expr: e, dynamic: true}
+	t := c.newTemplate(n, nil)
+	t.Expr, t.dynamic = e, true
+	firstRead := len(c.plan.Reads)
 	for _, ref := range e.References() {
 		id, ok := c.kindPath(ref, n, call)
 		if !ok {
@@ -442,11 +471,10 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 		read := Read{Call: -1, Ref: ref, Path: id, Node: n}
 		if call != nil {
 			read.Call = call.Index
-			call.Reads = append(call.Reads, len(c.plan.Reads))
 		}
-		t.Reads = append(t.Reads, len(c.plan.Reads))
 		c.plan.Reads = append(c.plan.Reads, read)
 	}
+	t.Reads = c.rooms.numbers.from(firstRead, len(c.plan.Reads))
 	return t
 }
 

@@ -72,7 +72,7 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	c.lowerCalls()
 	c.lowerOutput()
 	c.bind()
-	c.plan.schemas = c.schemas
+	c.plan.schemas, c.plan.schemaNodes = c.schemas, c.schemaNodes
 	c.judgeNames()
 	c.judgeValues()
 	diag.Sort(c.found)
@@ -84,6 +84,7 @@ type compilation struct {
 	options Options
 	plan    *Plan
 	found   []diag.Diagnostic
+	rooms   rooms
 
 	toolDefs    []definition
 	tools       map[string]*Tool

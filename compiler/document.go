@@ -140,6 +140,10 @@ func (c *compilation) namedSchemas(root *source.Node) {
 	}
 }
 
+// NamedSchema is where one of the document's named schemas stands, those of its
+// imports and of catalogues included; nil when none has that name.
+func (p *Plan) NamedSchema(name string) *source.Node { return p.schemaNodes[name] }
+
 // definitions collects the tools and activities of a plan file or an import:
 // those of its imports first, so that its own, being later, win (S2.5).
 func (c *compilation) definitions(root *source.Node, dir string) {
@@ -424,7 +428,7 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 	default:
 		inline := map[string]any{}
 		for _, f := range m.Fields {
-			if !slices.Contains(reservedInMessage, f.Key.Text) {
+			if !slices.Contains(reservedInMessage, f.Key.Text) && !slices.Contains(notedInMessage, f.Key.Text) {
 				inline[f.Key.Text] = f.Value.Value()
 			}
 		}
@@ -480,6 +484,7 @@ func (c *compilation) instanceValue(id *source.Node, kind string, value any) {
 var (
 	builtinKinds      = []string{"input", "state", "data", "error", "advice"}
 	reservedInMessage = []string{"type", "kind", "schema", "description", "_instance"}
+	notedInMessage    = []string{"_call", "_date", "_outputMethod"} // what a run adds to a message that a call wrote
 )
 
 // patch lays one value over another: objects key by key, anything else whole.

@@ -24,23 +24,18 @@ type adjacency struct {
 
 func (a adjacency) of(i int) []int32 { return a.to[a.start[i]:a.start[i+1]] }
 
-// newGraph builds the graph from each call's dependencies, which it sorts and
-// frees of repetitions in place.
-func newGraph(deps [][]int32, self []int32) Graph {
-	n := len(deps)
-	g := Graph{self: self}
-	g.deps.start = make([]int32, n+1)
-	total := 0
-	for i := range deps {
-		slices.Sort(deps[i])
-		deps[i] = slices.Compact(deps[i])
-		total += len(deps[i])
-		g.deps.start[i+1] = int32(total)
-	}
-	g.deps.to = make([]int32, 0, total)
-	for i := range deps {
-		g.deps.to = append(g.deps.to, deps[i]...)
-	}
+// end ends the list of the next node, whose edges were put to the others: it is
+// sorted, and free of repetitions.
+func (a *adjacency) end() {
+	from := a.start[len(a.start)-1]
+	slices.Sort(a.to[from:])
+	a.to = a.to[:int(from)+len(slices.Compact(a.to[from:]))]
+	a.start = append(a.start, int32(len(a.to)))
+}
+
+// newGraph builds the graph from each call's dependencies.
+func newGraph(deps adjacency, self []int32) Graph {
+	g := Graph{deps: deps, self: self}
 	g.users = g.deps.reversed()
 	g.sort()
 	g.connect()

@@ -62,7 +62,7 @@ func (s *Suggester) Nearest(name string) (string, bool) {
 				return "", false
 			}
 			// One slip changes at most two of the letters that occur.
-			if c.name == name || bits.OnesCount64(c.bag^letters) > 2*bestSlips {
+			if bits.OnesCount64(c.bag^letters) > 2*bestSlips || c.name == name {
 				continue
 			}
 			s.effort -= len(wanted) * (2*bestSlips + 1)
@@ -92,7 +92,7 @@ func (s *Suggester) Sure(name string) bool {
 			if s.effort--; s.effort < 0 {
 				return false
 			}
-			if c.name == name || bits.OnesCount64(c.bag^letters) > 2*bound {
+			if bits.OnesCount64(c.bag^letters) > 2*bound || c.name == name {
 				continue
 			}
 			s.effort -= len(wanted) * (2*bound + 1)
@@ -176,8 +176,12 @@ func slipsBetween(a, b []rune, bound int) (int, bool) {
 		return 0, false
 	}
 	width := len(b) + 1
-	rows := make([]int, 3*width) // this row of the table and the two above it
-	above2, above, row := rows[:width], rows[width:2*width], rows[2*width:]
+	var few [3 * 32]int
+	rows := few[:] // this row of the table and the two above it
+	if 3*width > len(few) {
+		rows = make([]int, 3*width)
+	}
+	above2, above, row := rows[:width], rows[width:2*width], rows[2*width:3*width]
 	for j := range above {
 		above[j] = j
 	}

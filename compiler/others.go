@@ -96,10 +96,9 @@ func (c *compilation) advice(n *source.Node) {
 	})
 }
 
-// messageKeys are what a message of a type may hold besides its type. The last
-// three are what a run adds to a message that a call wrote.
+// messageKeys are what a message of a type may hold besides its type.
 func messageKeys(own ...string) []string {
-	return append(own, "type", "description", "_instance", "_call", "_date", "_outputMethod")
+	return slices.Concat(own, []string{"type", "description", "_instance"}, notedInMessage)
 }
 
 // onlyKeys reports the keys of a message that are none of its own (S1.4).

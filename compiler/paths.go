@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"hash/maphash"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +21,8 @@ const RootPath PathID = 0
 // other or stands above it in this tree (S6.1).
 type PathTable struct {
 	nodes []pathNode
-	child map[step]PathID
-	ascii bool // no path has a character beyond ASCII
+	slots []PathID // the paths by parent and segment: a hash table, open addressing; RootPath is a free slot
+	ascii bool     // no path has a character beyond ASCII
 }
 
 type pathNode struct {
@@ -29,14 +31,14 @@ type pathNode struct {
 	segment                         expression.Segment
 }
 
-type step struct {
-	parent PathID
-	key    string
-	index  bool
+func newPathTable() *PathTable {
+	return &PathTable{nodes: []pathNode{{parent: -1, firstChild: -1, nextSibling: -1}}, slots: make([]PathID, 32), ascii: true}
 }
 
-func newPathTable() *PathTable {
-	return &PathTable{nodes: []pathNode{{parent: -1, firstChild: -1, nextSibling: -1}}, child: map[step]PathID{}, ascii: true}
+// Clone is a table of the same paths with the same numbers, which grows by
+// itself.
+func (t *PathTable) Clone() *PathTable {
+	return &PathTable{nodes: slices.Clone(t.nodes), slots: slices.Clone(t.slots), ascii: t.ascii}
 }
 
 // Len is the number of paths, the root among them.
@@ -44,22 +46,58 @@ func (t *PathTable) Len() int { return len(t.nodes) }
 
 // intern is the path one segment below, made if it is new.
 func (t *PathTable) intern(parent PathID, s expression.Segment) PathID {
-	key := step{parent, s.Key, s.IsIndex}
-	if id, ok := t.child[key]; ok {
+	slot, id := t.find(parent, s)
+	if id != RootPath {
 		return id
 	}
-	id := PathID(len(t.nodes))
+	id = PathID(len(t.nodes))
 	t.nodes = append(t.nodes, pathNode{parent: parent, firstChild: -1, nextSibling: t.nodes[parent].firstChild, depth: t.nodes[parent].depth + 1, segment: s})
 	t.nodes[parent].firstChild = id
-	t.child[key] = id
+	t.slots[slot] = id
 	t.ascii = t.ascii && isASCII(s.Key)
+	if 2*len(t.nodes) > len(t.slots) {
+		t.grow()
+	}
 	return id
+}
+
+// find is the path one segment below, or else RootPath and the slot in which to
+// note it.
+func (t *PathTable) find(parent PathID, s expression.Segment) (slot int, id PathID) {
+	mask := len(t.slots) - 1
+	slot = int(pathHash(parent, s)) & mask
+	for ; t.slots[slot] != RootPath; slot = (slot + 1) & mask {
+		if n := &t.nodes[t.slots[slot]]; n.parent == parent && n.segment.IsIndex == s.IsIndex && n.segment.Key == s.Key {
+			return slot, t.slots[slot]
+		}
+	}
+	return slot, RootPath
+}
+
+// grow makes room for twice as many paths.
+func (t *PathTable) grow() {
+	t.nodes = slices.Grow(t.nodes, len(t.nodes))
+	t.slots = make([]PathID, 2*len(t.slots))
+	for id := RootPath + 1; int(id) < len(t.nodes); id++ {
+		slot, _ := t.find(t.nodes[id].parent, t.nodes[id].segment)
+		t.slots[slot] = id
+	}
+}
+
+var pathSeed = maphash.MakeSeed()
+
+func pathHash(parent PathID, s expression.Segment) uint64 {
+	h := maphash.String(pathSeed, s.Key) + uint64(parent)*0x9e3779b97f4a7c15
+	if s.IsIndex {
+		h = ^h
+	}
+	return h ^ h>>32
 }
 
 // Lookup is the path one segment below, and whether the table has it.
 func (t *PathTable) Lookup(parent PathID, s expression.Segment) (PathID, bool) {
-	id, ok := t.child[step{parent, s.Key, s.IsIndex}]
-	return id, ok
+	_, id := t.find(parent, s)
+	return id, id != RootPath
 }
 
 // Parent is the path without its last segment; the root's is -1.
@@ -79,6 +117,23 @@ func (t *PathTable) Segments(id PathID) []expression.Segment {
 		id = t.nodes[id].parent
 	}
 	return out
+}
+
+// Walk is what stands at a path, given the value of its kind. It reports false
+// where there is nothing.
+func (t *PathTable) Walk(value any, id PathID) (any, bool) {
+	if t.nodes[id].depth <= 1 {
+		return value, true
+	}
+	above, ok := t.Walk(value, t.nodes[id].parent)
+	if !ok {
+		return nil, false
+	}
+	below, ok := Step(above, t.nodes[id].segment)
+	if !ok {
+		return nil, false
+	}
+	return below, true
 }
 
 // Kind is a path's first segment: input, state, data, error, advice.

@@ -49,8 +49,9 @@ type Plan struct {
 	Mode                                   string // "eager" (default) or "lazy"
 	Limits                                 Limits
 
-	writers *writers
-	schemas map[string]any // the named schemas, imports included
+	writers     *writers
+	schemas     map[string]any          // the named schemas, imports included
+	schemaNodes map[string]*source.Node // where they stand
 }
 
 // Form is which of the accepted shapes a document has (S1.2).
@@ -63,10 +64,12 @@ const (
 	Solution
 	Context
 	ProcessRecord
+	// Replan is a solution in the setting of a run: what is there is known.
+	Replan
 )
 
 func (f Form) String() string {
-	return [...]string{"plan", "list of calls", "solution", "context", "process record"}[f]
+	return [...]string{"plan", "list of calls", "solution", "context", "process record", "solution of a run"}[f]
 }
 
 // Policy says what becomes of a second write to one path (S5.4).

@@ -33,6 +33,7 @@ var (
 	ReadOnlyPath        = &Rule{"OB404", "read-only-path", Error}
 	ShapeConflict       = &Rule{"OB405", "shape-conflict", Error}
 	UnhandledBranch     = &Rule{"OB407", "unhandled-branch", Warning}
+	UnroutedFailure     = &Rule{"OB408", "unrouted-failure", Warning}
 	UnknownTool         = &Rule{"OB501", "unknown-tool", Error}
 	MissingParameter    = &Rule{"OB502", "missing-parameter", Error}
 	UnknownParameter    = &Rule{"OB503", "unknown-parameter", Error}
@@ -61,8 +62,12 @@ var Rules = []*Rule{
 	Syntax, UnknownKey, DuplicateKey, WrongType, Limit, ConfusableName, AmbiguousScalar,
 	BadExpression, UnknownKind, DanglingReference, UndeclaredPath, MaybeMissing, LookalikeRef, UnusedOutput, UnusedInput, UselessFallback, BooleanFallback, LateWriter, ConstantCondition,
 	Cycle, DeadCall, DuplicateID, RedundantCall, UnknownCall,
-	WriteConflict, LostWrite, Rewrite, ReadOnlyPath, ShapeConflict, UnhandledBranch,
+	WriteConflict, LostWrite, Rewrite, ReadOnlyPath, ShapeConflict, UnhandledBranch, UnroutedFailure,
 	UnknownTool, MissingParameter, UnknownParameter, BadParameter, FlowMismatch, FlowMayMismatch, ForbiddenOutputPath, StateMismatch, BadSchema, ExpressionType, BadMethod, OutputMismatch, UnknownField,
 	NoActivity, Latent, UnsafeRetry, UnusedDefinition,
 	UselessSilencer, NotAnalysed, ToolsNotJudged, Extension,
 }
+
+// Optional tells whether a rule is off unless an obelus.yaml gives it a severity:
+// what it reports is right in some workspaces and a matter of taste in others.
+func (r *Rule) Optional() bool { return r == UnroutedFailure }

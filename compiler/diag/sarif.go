@@ -56,7 +56,8 @@ type (
 		Defaults sarifDefaults `json:"defaultConfiguration"`
 	}
 	sarifDefaults struct {
-		Level string `json:"level"`
+		Enabled *bool  `json:"enabled,omitempty"` // true unless it says otherwise
+		Level   string `json:"level"`
 	}
 	sarifText struct {
 		Text     string `json:"text"`
@@ -177,7 +178,10 @@ func SARIF(w io.Writer, r Report) error {
 func sarifRuleOf(rule *Rule, page func(string) (string, bool)) sarifRule {
 	out := sarifRule{
 		ID: rule.Code, Name: rule.Name, Short: sarifText{Text: strings.ReplaceAll(rule.Name, "-", " ")},
-		HelpURI: rulePages + rule.Code + "-" + rule.Name + ".md", Defaults: sarifDefaults{sarifLevel(rule.Default)},
+		HelpURI: rulePages + rule.Code + "-" + rule.Name + ".md", Defaults: sarifDefaults{Level: sarifLevel(rule.Default)},
+	}
+	if rule.Optional() {
+		out.Defaults.Enabled = new(bool)
 	}
 	if page == nil {
 		return out

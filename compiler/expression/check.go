@@ -35,8 +35,9 @@ type itemType struct{ item, acc *Type }
 
 func (c *checker) result() (*Type, *Error) {
 	c.locals = make([]*Type, c.expr.locals)
-	c.times = c.expr.root.calls("date") || c.expr.root.calls("duration")
-	t := c.check(c.expr.root)
+	root := c.expr.tree()
+	c.times = root.calls("date") || root.calls("duration")
+	t := c.check(root)
 	if c.err != nil {
 		return nil, c.err
 	}

@@ -94,12 +94,13 @@ func (m *evaluation) result() (any, Presence, error) {
 	if n := m.expr.locals; n > 0 {
 		m.locals = make([]any, n)
 	}
-	value, p, err := m.present(m.expr.root)
+	root := m.expr.tree()
+	value, p, err := m.present(root)
 	if err != nil || p != There {
 		return nil, p, err
 	}
 	if m.computed {
-		if value, err = m.export(m.expr.root, value, 0); err != nil {
+		if value, err = m.export(root, value, 0); err != nil {
 			return nil, Absent, err
 		}
 	}

@@ -137,6 +137,17 @@ func DefaultLimits() Limits {
 	return Limits{Nodes: 1000, Depth: 50, Steps: 10_000_000, Memory: 64 << 20}
 }
 
+// shared is where expressions find the limits: nearly all have the same.
+func (l Limits) shared() *Limits {
+	if l == defaults {
+		return &defaults
+	}
+	own := l
+	return &own
+}
+
+var defaults = DefaultLimits()
+
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits()
 	for _, f := range []struct{ have, want *int }{

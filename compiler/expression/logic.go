@@ -38,24 +38,29 @@ const (
 
 // Logic is the expression as terms: a graph without cycles, in which a term may
 // stand in several places. It is made anew by every call.
-func (e *Expr) Logic() *Term { return make(terms).of(e.root) }
+func (e *Expr) Logic() *Term { return new(terms).of(e.tree()) }
 
 var termOps = map[op]TermOp{
 	opFallback: TermFallback, opGate: TermGate, opNot: TermNot, opAnd: TermAnd, opOr: TermOr,
 	opEqual: TermEqual, opUnequal: TermUnequal, opLess: TermLess, opLessEqual: TermLessEqual, opMore: TermMore, opMoreEqual: TermMoreEqual,
 }
 
-// terms are those made so far; what a term needs also stands among its operands.
+// terms are those made so far of the nodes that a larger one needs, which stand
+// among its operands as well.
 type terms map[*node]*Term
 
-func (made terms) of(n *node) *Term {
-	if p := made[n]; p != nil {
+func (made *terms) of(n *node) *Term {
+	if p := (*made)[n]; p != nil {
 		return p
 	}
 	p := &Term{Start: n.start, End: n.end}
-	made[n] = p
 	for _, a := range n.atoms {
-		p.Needs = append(p.Needs, made.of(a))
+		if *made == nil {
+			*made = terms{}
+		}
+		need := made.of(a)
+		(*made)[a] = need
+		p.Needs = append(p.Needs, need)
 	}
 	if n.open() {
 		return p
@@ -67,12 +72,13 @@ func (made terms) of(n *node) *Term {
 		p.Op, p.Ref, p.Soft = TermReference, n.index, n.soft
 	case opChain:
 		p.Op = TermAnd
+		operands := made.all(n.args)
 		for i, o := range n.ops {
 			if termOps[o] < TermEqual {
 				p.Op, p.Args = TermOther, nil
 				return p
 			}
-			p.Args = append(p.Args, &Term{Op: termOps[o], Args: []*Term{made.of(n.args[i]), made.of(n.args[i+1])}, Start: n.args[i].start, End: n.args[i+1].end})
+			p.Args = append(p.Args, &Term{Op: termOps[o], Args: operands[i : i+2 : i+2], Start: n.args[i].start, End: n.args[i+1].end})
 		}
 	case opIn:
 		made.member(p, n)
@@ -81,19 +87,24 @@ func (made terms) of(n *node) *Term {
 		if !ok {
 			return p
 		}
-		p.Op = known
-		for _, a := range n.args {
-			p.Args = append(p.Args, made.of(a))
-		}
+		p.Op, p.Args = known, made.all(n.args)
 	}
 	return p
+}
+
+func (made *terms) all(nodes []*node) []*Term {
+	list := make([]*Term, len(nodes))
+	for i, n := range nodes {
+		list[i] = made.of(n)
+	}
+	return list
 }
 
 // maxMembers bounds the list of an "in" that is understood.
 const maxMembers = 64
 
 // member turns x in [a, b] into x == a or x == b, where the list is literal.
-func (made terms) member(p *Term, n *node) {
+func (made *terms) member(p *Term, n *node) {
 	list := n.args[1]
 	var items []any
 	switch {
@@ -114,7 +125,8 @@ func (made terms) member(p *Term, n *node) {
 		return
 	}
 	p.Op = TermOr
+	member := made.of(n.args[0])
 	for _, item := range items {
-		p.Args = append(p.Args, &Term{Op: TermEqual, Args: []*Term{made.of(n.args[0]), {Op: TermLiteral, Value: item}}, Start: n.start, End: n.end})
+		p.Args = append(p.Args, &Term{Op: TermEqual, Args: []*Term{member, {Op: TermLiteral, Value: item}}, Start: n.start, End: n.end})
 	}
 }

@@ -23,16 +23,14 @@ type Expr struct {
 	// Text is what was parsed.
 	Text string
 
-	root      *node
+	root      *node // nil when the text is one required reference alone, see tree
 	refs      []Reference
-	limits    Limits
-	slots     int // fallbacks and gates that keep their value
-	locals    int // let variables
+	limits    *Limits // of an evaluation; a reference alone needs none
+	slots     int     // fallbacks and gates that keep their value
+	locals    int     // let variables
 	variables []string
 
-	// A plain reference needs no more memory than this.
-	plain node
-	only  [1]Reference
+	only [1]Reference // the refs of a reference alone
 }
 
 // Parse reads an expression (S4): a string whose first character is †, as it
@@ -48,16 +46,30 @@ func Parse(text string, l Limits) (*Expr, *Error) {
 			return nil, err
 		}
 		if skipBlanks(text, end) == len(text) {
-			e := &Expr{Text: text, limits: l.orDefault()}
+			e := &Expr{Text: text}
 			ref.Required = !optional
 			e.only[0] = ref
 			e.refs = e.only[:]
-			e.plain = node{op: opRef, soft: optional, start: 0, end: end, local: noLocal, slot: -1}
-			e.root = &e.plain
+			if optional {
+				e.root = &node{op: opRef, soft: true, end: end, local: noLocal, slot: -1}
+			}
 			return e, nil
 		}
 	}
-	return parse(text, l.orDefault(), false)
+	limits := l.orDefault()
+	if e := parseChain(text, limits); e != nil {
+		return e, nil
+	}
+	return parse(text, limits, false)
+}
+
+// tree is the root of the expression's tree. A plan is full of plain references,
+// of which few are ever asked for theirs, so that it is made when it is.
+func (e *Expr) tree() *node {
+	if e.root != nil {
+		return e.root
+	}
+	return &node{op: opRef, end: e.only[0].End, local: noLocal, slot: -1}
 }
 
 // ParseCode reads the code of an expr activity (S2.3): an expression without
@@ -73,7 +85,7 @@ func (e *Expr) References() []Reference { return e.refs }
 
 // Plain tells whether the expression is one required reference and nothing
 // else. Its value is then what the reference's path holds, null included.
-func (e *Expr) Plain() bool { return e.root.op == opRef && !e.root.soft }
+func (e *Expr) Plain() bool { return e.root == nil || e.root.op == opRef && !e.root.soft }
 
 // Variables are the names of the parameters that the code of an activity uses,
 // sorted. $env, which is all of them, isn't among them.
@@ -99,7 +111,7 @@ func parse(text string, limits Limits, code bool) (*Expr, *Error) {
 		s.refs[i].Required = l.required[i]
 	}
 	sort.Strings(l.variables)
-	return &Expr{Text: text, root: root, refs: s.refs, limits: limits, slots: l.slots, locals: l.locals, variables: l.variables}, nil
+	return &Expr{Text: text, root: root, refs: s.refs, limits: limits.shared(), slots: l.slots, locals: l.locals, variables: l.variables}, nil
 }
 
 // parseTree runs the library's parser. The text may be hostile, so a panic of

@@ -24,9 +24,9 @@ const (
 // value.
 type Part struct {
 	Kind       PartKind
-	Start, End int    // bytes of the expression's text
-	Ref        int    // of a reference: its index in References
 	Soft       bool   // of a reference: null where it is absent
+	Ref        int    // of a reference: its index in References
+	Start, End int    // bytes of the expression's text
 	Value      any    // of a literal
 	Parts      []Part // operands, in the order of the text
 
@@ -35,7 +35,30 @@ type Part struct {
 }
 
 // Outline is the expression as one part.
-func (e *Expr) Outline() Part { return e.outline(e.root) }
+func (e *Expr) Outline() Part {
+	if e.root == nil {
+		return Part{Kind: Referred, End: e.only[0].End, expr: e}
+	}
+	return e.outline(e.root)
+}
+
+// Alternatives tells whether the expression is references joined by || and
+// nothing else, but that it may end with a literal.
+func (e *Expr) Alternatives() (yes, literal bool) {
+	if e.root == nil || e.root.op != opFallback {
+		return false, false
+	}
+	last := len(e.root.args) - 1
+	for i, a := range e.root.args {
+		if a.op == opLiteral && i == last {
+			return true, true
+		}
+		if a.op != opRef {
+			return false, false
+		}
+	}
+	return true, false
+}
 
 func (e *Expr) outline(n *node) Part {
 	p := Part{Start: n.start, End: n.end, expr: e, node: n}
@@ -58,8 +81,9 @@ func (e *Expr) outline(n *node) Part {
 	default:
 		return p
 	}
-	for _, a := range operands {
-		p.Parts = append(p.Parts, e.outline(a))
+	p.Parts = make([]Part, len(operands))
+	for i, a := range operands {
+		p.Parts[i] = e.outline(a)
 	}
 	return p
 }
@@ -90,8 +114,12 @@ func (n *node) literal() any {
 // come out well.
 func (p Part) Check(ref func(i int) *Type) *Type {
 	c := &checker{expr: p.expr, ref: ref, locals: make([]*Type, p.expr.locals)}
-	c.times = p.node.calls("date") || p.node.calls("duration")
-	t := c.check(p.node)
+	n := p.node
+	if n == nil {
+		n = p.expr.tree()
+	}
+	c.times = n.calls("date") || n.calls("duration")
+	t := c.check(n)
 	if c.err != nil {
 		return nil
 	}
@@ -117,5 +145,5 @@ func (e *Expr) Presences(f func(Part)) {
 			walk(a)
 		}
 	}
-	walk(e.root)
+	walk(e.tree())
 }

@@ -74,3 +74,30 @@ func TestPartsAreChecked(t *testing.T) {
 		t.Errorf("there are %v", starts)
 	}
 }
+
+// S4.3: chains of references are told from everything else.
+func TestAlternatives(t *testing.T) {
+	for text, want := range map[string][2]bool{
+		`†state.a || †state.b`:            {true, false},
+		`†state.a ?? †state.b?.c || 5`:    {true, true},
+		`†(†state.a || null)`:             {true, true},
+		`†state.a`:                        {false, false},
+		`†state.a?.b`:                     {false, false},
+		`†state.a && †state.b`:            {false, false},
+		`†state.a || 5 || †state.b`:       {false, false},
+		`†state.a || †state.b + 1`:        {false, false},
+		`†state.a || (†state.b && 1)`:     {false, false},
+		`†(†state.a || †state.b) + 1`:     {false, false},
+		`†state.a || [1]`:                 {false, false},
+		`†(let x = 1; x || †state.a)`:     {false, false},
+		`†state.items | map(# || "none")`: {false, false},
+	} {
+		e, err := Parse(text, Limits{})
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if yes, literal := e.Alternatives(); yes != want[0] || literal != want[1] {
+			t.Errorf("%s: %v, %v; want %v", text, yes, literal, want)
+		}
+	}
+}

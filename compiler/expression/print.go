@@ -10,7 +10,7 @@ import (
 // the same. Parsing it gives an expression with the same form.
 func (e *Expr) String() string {
 	p := &printer{expr: e}
-	p.print(e.root, bindLet)
+	p.print(e.tree(), bindLet)
 	s := p.out.String()
 	switch {
 	case !strings.HasPrefix(e.Text, mark), strings.HasPrefix(s, mark):

@@ -81,6 +81,8 @@ func noKind(text string, at int) *Error {
 // readSegments reads what may follow a kind: .key, [0], .0, ["any key"], and
 // the same behind a ?. start is where the whole reference begins, for errors.
 func readSegments(text string, at, start int) (path []Segment, end int, optional bool, err *Error) {
+	var few [8]Segment
+	read := few[:0] // copied once it is known how many there are
 	for at < len(text) {
 		dot := at
 		soft := false
@@ -97,14 +99,14 @@ func readSegments(text string, at, start int) (path []Segment, end int, optional
 				return nil, 0, false, err
 			}
 			if next == at { // an index that is computed: no longer the reference's own
-				return path, dot, optional || soft, nil
+				return exactly(read), dot, optional || soft, nil
 			}
 		case soft:
 			segment, next, err = readDotted(text, at-1)
 		case text[at] == '.':
 			segment, next, err = readDotted(text, at)
 		default:
-			return path, at, optional, nil
+			return exactly(read), at, optional, nil
 		}
 		if err != nil {
 			return nil, 0, false, err
@@ -112,14 +114,19 @@ func readSegments(text string, at, start int) (path []Segment, end int, optional
 		if segment.IsIndex && segment.Index > maxIndex {
 			return nil, 0, false, fail(at, next, "an index is at most "+strconv.Itoa(maxIndex), "a key of digits is quoted: [\""+segment.Key+"\"]")
 		}
-		if path == nil {
-			path = make([]Segment, 0, 4)
-		}
-		path = append(path, segment)
+		read = append(read, segment)
 		optional = optional || soft
 		at = next
 	}
-	return path, at, optional, nil
+	return exactly(read), at, optional, nil
+}
+
+// exactly is a copy of a path with no room to spare: plans hold many.
+func exactly(path []Segment) []Segment {
+	if len(path) == 0 {
+		return nil
+	}
+	return append(make([]Segment, 0, len(path)), path...)
 }
 
 // readDotted reads the segment behind the dot at text[at].

@@ -373,6 +373,10 @@ func appendText(out []byte, s string, html bool) []byte {
 	return append(out, '"')
 }
 
+// textCopies is how often a text is written while it grows: what was written
+// moves whenever it needs more room, and once more when it is done.
+const textCopies = 4
+
 // appendJSON writes a value as JSON, its keys in order; with indent also on
 // lines of its own, and fit for a page, as the library does.
 func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, depth int) ([]byte, error) {
@@ -396,7 +400,7 @@ func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, dep
 	case float64:
 		out = appendNumber(out, v)
 	case string:
-		if err := m.grow(n, len(v)); err != nil {
+		if err := m.grow(n, textCopies*len(v)); err != nil {
 			return nil, err
 		}
 		out = appendText(out, v, indent)
@@ -414,7 +418,7 @@ func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, dep
 			if out, err = m.appendJSON(n, out, item, indent, depth+1); err != nil {
 				return nil, err
 			}
-			if err := m.grow(n, 2*depth+4); err != nil {
+			if err := m.grow(n, textCopies*(2*depth+4)); err != nil {
 				return nil, err
 			}
 		}
@@ -438,7 +442,7 @@ func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, dep
 			if out, err = m.appendJSON(n, out, v[key], indent, depth+1); err != nil {
 				return nil, err
 			}
-			if err := m.grow(n, len(key)+2*depth+6); err != nil {
+			if err := m.grow(n, textCopies*(len(key)+2*depth+6)); err != nil {
 				return nil, err
 			}
 		}
@@ -451,7 +455,7 @@ func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, dep
 		}
 		out = appendText(out, text, indent)
 	}
-	return out, m.grow(n, len(out)-before)
+	return out, m.grow(n, textCopies*(len(out)-before))
 }
 
 func count(n int, what string) string {

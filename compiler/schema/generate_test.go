@@ -116,7 +116,10 @@ func (g *generator) keyword(m map[string]any, depth int) {
 	case 10:
 		name := pick(g, generatorNames...)
 		if g.r.IntN(2) == 0 {
+			wild := g.wild
+			g.wild = wild && g.checksDependencies()
 			m["dependencies"] = map[string]any{name: sub()}
+			g.wild = wild
 		} else {
 			m["dependencies"] = map[string]any{name: []any{pick(g, generatorNames...)}}
 		}
@@ -159,6 +162,11 @@ func (g *generator) keyword(m map[string]any, depth int) {
 	}
 }
 
+// checksDependencies tells whether the ordinary validator looks at the form of
+// "dependencies" before it reads them. From 2019-09 on it doesn't, and falls over
+// whatever it finds there.
+func (g *generator) checksDependencies() bool { return g.draft < Draft2019 }
+
 func (g *generator) odd(m map[string]any, depth int, sub func() any) {
 	switch g.r.IntN(5) {
 	case 0:
@@ -174,6 +182,9 @@ func (g *generator) odd(m map[string]any, depth int, sub func() any) {
 			keyword := pick(g, "type", "enum", "properties", "items", "required", "minLength", "maximum", "allOf", "not", "dependencies",
 				"additionalProperties", "pattern", "patternProperties", "title", "examples", "$comment", "exclusiveMinimum", "format", "uniqueItems")
 			m[keyword] = pick[any](g, 5.0, "x", "(", true, nil, []any{}, []any{1.0}, []any{"a", "a"}, map[string]any{"(": true}, map[string]any{"a": 1.0}, -1.0, 1.5)
+			if keyword == "dependencies" && !g.checksDependencies() {
+				delete(m, keyword)
+			}
 		}
 	default:
 		if g.refs {

@@ -14,8 +14,8 @@ type goal interface {
 type state struct {
 	kind     Kinds
 	literals []literal // what the search was asked for; a value that fulfils them is an answer
-	accepted []*node
-	refused  []*node
+	accepted *known    // the newest of those that accept it
+	refused  *known
 	choices  []choice
 	finite   []any  // the value is one of these
 	opaque   string // the first keyword that was left out
@@ -41,7 +41,7 @@ func newState(kind Kinds, literals []literal) *state {
 // it copies.
 func (s *state) clone() *state {
 	c := *s
-	c.accepted, c.refused, c.choices = slices.Clip(c.accepted), slices.Clip(c.refused), slices.Clip(c.choices)
+	c.choices = slices.Clip(c.choices)
 	c.number.clip()
 	c.text.clip()
 	c.array.clip()
@@ -103,7 +103,7 @@ func (g accept) apply(p *prover, s *state) bool {
 	if !p.spend(1) {
 		return true
 	}
-	s.accepted = append(s.accepted, n)
+	s.accepted = s.accepted.with(n, p.id(n))
 	for _, values := range [][]any{n.values, n.single} {
 		if values != nil && (s.finite == nil || len(values) < len(s.finite)) {
 			s.finite = values
@@ -206,7 +206,7 @@ func (g refuse) apply(p *prover, s *state) bool {
 	if !p.spend(1) {
 		return true
 	}
-	s.refused = append(s.refused, n)
+	s.refused = s.refused.with(n, p.id(n))
 	return s.choose(p, choice{options: n.refusals(s.kind), origin: n})
 }
 
@@ -295,12 +295,16 @@ func refuseAll(list []*node) goal {
 	return all
 }
 
-func (p *prover) holdsNode(list []*node, n *node) bool {
-	if len(list) == 0 {
+func (p *prover) holdsNode(list *known, n *node) bool {
+	if list == nil {
 		return false
 	}
-	id := p.id(n)
-	return slices.ContainsFunc(list, func(x *node) bool { return x == n || p.id(x) == id })
+	for id := p.id(n); list != nil; list = list.before {
+		if list.id == id {
+			return true
+		}
+	}
+	return false
 }
 
 // outlook is what can be seen of a goal without applying it.
@@ -452,8 +456,8 @@ func (p *prover) search(s *state) finding {
 			best = i
 		}
 	}
-	if best < 0 && len(s.choices) > 1 && s.pruned != len(s.accepted) {
-		s.pruned = len(s.accepted)
+	if best < 0 && len(s.choices) > 1 && s.pruned != s.accepted.len() {
+		s.pruned = s.accepted.len()
 		if p.prune(s) {
 			return none()
 		}
@@ -485,9 +489,9 @@ func (p *prover) search(s *state) finding {
 // can't accept anyway needn't be refused, and one that can't be refused ends
 // the search. Discriminated unions fall apart here.
 func (p *prover) prune(s *state) (refuted bool) {
-	context := make([]literal, 0, len(s.accepted)+2)
+	context := make([]literal, 0, s.accepted.len()+2)
 	context = append(context, literal{kindNode(s.kind), false})
-	for _, n := range s.accepted {
+	for _, n := range s.accepted.nodes() {
 		context = append(context, literal{p.bare(n), false})
 	}
 	impossible := func(n *node, deny bool) bool {

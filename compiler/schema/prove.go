@@ -324,6 +324,33 @@ func (p *prover) id(n *node) uint32 {
 	return id
 }
 
+// A known is a node of which it is settled whether it accepts the value, and those
+// before it. Nodes with one id have one form. Branches share what they know.
+type known struct {
+	node   *node
+	id     uint32
+	before *known
+	count  int
+}
+
+func (k *known) with(n *node, id uint32) *known { return &known{n, id, k, k.len() + 1} }
+
+func (k *known) len() int {
+	if k == nil {
+		return 0
+	}
+	return k.count
+}
+
+// nodes are all that are known, the oldest first.
+func (k *known) nodes() []*node {
+	all := make([]*node, k.len())
+	for ; k != nil; k = k.before {
+		all[k.count-1] = k.node
+	}
+	return all
+}
+
 // form is a hash that nodes of the same form share; it looks a few levels down.
 func (p *prover) form(n *node, depth int) uint64 {
 	h := uint64(n.kinds)*31 + uint64(n.verdict)

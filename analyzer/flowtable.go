@@ -1,0 +1,155 @@
+package analyzer
+
+import (
+	"math"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// A flowTable keeps what was worked out of the flows of one plan. What is asked
+// again gets the very same schema, so that what is known of a schema is worked
+// out once, too, however many calls pass values of it.
+type flowTable struct {
+	reads     [][]flow           // by read; nil where it wasn't asked
+	types     []*expression.Type // by read, where typed
+	typed     []bool
+	given     map[compiler.PathID]flow
+	state     map[compiler.PathID]schema.Place
+	fields    map[resultPlace]schema.Place
+	literals  map[any]*schema.Schema // by value, floats by their bits
+	meets     map[[2]*schema.Schema]*schema.Schema
+	bare      map[*schema.Schema]*schema.Schema // less null
+	declared  map[*schema.Schema]*schema.Schema // as declared
+	verdicts  map[[2]*schema.Schema]schema.Verdict
+	ofSchemas map[*schema.Schema]*expression.Type
+	likes     map[*expression.Type]*schema.Schema
+
+	judgements []judgement
+	judged     bool
+	certain    map[*compiler.Call]bool
+	cutShort   bool // the question at hand took more work than there is
+	steps      int  // of reasoning that may still be done
+
+	room    []flow   // the free rest of a slab, see keep
+	into    []flow   // those into the read at hand
+	outOf   []flow   // those out of the expression at hand
+	writers []origin // of the read at hand
+}
+
+// maxReasoning bounds the reasoning about all flows of a plan, in steps of
+// containment: about a second's worth.
+const maxReasoning = 400_000
+
+func (p *Pass) flowing() *flowTable {
+	if p.flows == nil {
+		n := len(p.Plan.Reads)
+		p.flows = &flowTable{
+			reads: make([][]flow, n), types: make([]*expression.Type, n), typed: make([]bool, n),
+			given: map[compiler.PathID]flow{}, state: map[compiler.PathID]schema.Place{}, fields: map[resultPlace]schema.Place{},
+			literals: map[any]*schema.Schema{}, meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
+			declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
+			ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{},
+			certain: map[*compiler.Call]bool{}, steps: maxReasoning,
+		}
+	}
+	return p.flows
+}
+
+// once works something out the first time that it is asked.
+func once[K comparable, V any](known map[K]V, key K, work func() V) V {
+	v, ok := known[key]
+	if !ok {
+		v = work()
+		known[key] = v
+	}
+	return v
+}
+
+// keep copies flows to where they stay.
+func (t *flowTable) keep(flows []flow) []flow {
+	const slab = 128
+	if len(flows) > cap(t.room)-len(t.room) {
+		t.room = make([]flow, 0, max(len(flows), min(len(t.reads), slab)))
+	}
+	at := len(t.room)
+	t.room = append(t.room, flows...)
+	return t.room[at:len(t.room):len(t.room)]
+}
+
+// given is what the document itself says of a path.
+func (p *Pass) given(id compiler.PathID) flow {
+	return once(p.flowing().given, id, func() flow { return p.said(p.Plan.Paths.Segments(id)) })
+}
+
+// inResultAt is what a tool's _output says of a part of its result.
+func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema.Place {
+	switch len(rest) {
+	case 0:
+		return schema.Place{Schema: tool.Output, Possible: true}
+	case 1:
+		return p.inOutput(tool, rest)
+	}
+	at := resultPlace{tool, expression.Reference{Path: rest}.String()}
+	return once(p.flowing().fields, at, func() schema.Place { return tool.Output.At(compiler.SchemaPath(rest)) })
+}
+
+// stateAt is what the state schema says of a path: a value that it rejects is
+// never written there (S5.2).
+func (p *Pass) stateAt(id compiler.PathID) schema.Place {
+	if p.Plan.StateSchema == nil || p.gaps.state || p.Plan.Paths.Kind(id) != "state" {
+		return schema.Place{Possible: true}
+	}
+	return once(p.flowing().state, id, func() schema.Place {
+		at := p.Plan.StateSchema.At(compiler.SchemaPath(p.Plan.Paths.Segments(id)[1:]))
+		if !at.Possible {
+			return schema.Place{Possible: true} // which is a finding of its own
+		}
+		return at
+	})
+}
+
+// meet is the schema of what two schemas accept.
+func (p *Pass) meet(a, b *schema.Schema) *schema.Schema {
+	switch {
+	case a == nil || a == b:
+		return b
+	case b == nil:
+		return a
+	}
+	return once(p.flowing().meets, [2]*schema.Schema{a, b}, func() *schema.Schema { return schema.AllOf(a, b) })
+}
+
+// notNull is a schema less null.
+func (p *Pass) notNull(s *schema.Schema) *schema.Schema {
+	if s == nil || s.Kinds()&schema.Null == 0 {
+		return s
+	}
+	return once(p.flowing().bare, s, func() *schema.Schema { return schema.AllOf(s, schema.OfKinds(schema.Anything&^schema.Null)) })
+}
+
+// literalSchema is the schema of a value that an expression gives word for word.
+func (p *Pass) literalSchema(value any) *schema.Schema {
+	key := value
+	switch v := value.(type) {
+	case float64:
+		key = math.Float64bits(v) // which tells -0 from 0
+	case []any, map[string]any:
+		return schema.Const(value)
+	}
+	return once(p.flowing().literals, key, func() *schema.Schema { return schema.Const(value) })
+}
+
+// typeOfSchema is the type of what a schema accepts. It mustn't be changed.
+func (p *Pass) typeOfSchema(s *schema.Schema) *expression.Type {
+	return once(p.flowing().ofSchemas, s, func() *expression.Type { return typeOfSchema(s, typeDepth) })
+}
+
+// likeness is the schema of what a type describes; nil where it says nothing.
+func (p *Pass) likeness(t *expression.Type) *schema.Schema {
+	if t == nil {
+		return nil
+	}
+	return once(p.flowing().likes, t, func() *schema.Schema { return schemaOfType(t, typeDepth) })
+}

@@ -1,0 +1,79 @@
+package compiler
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Setting is what a model's solution is compiled against: a plan, and where
+// its run stands as a tick begins.
+type Setting struct {
+	// Plan gives the tools, activities, schemas and settings. A solution can't
+	// define any of them (S1.10).
+	Plan *Plan
+	// Input, State and Data are the values as the tick begins; Errors is what
+	// †error reads.
+	Input, State map[string]any
+	Data         map[string]any
+	Errors       []any
+	// Paths is shared by all solutions of one run, so that a path keeps its
+	// number; see [PathTable.Clone].
+	Paths *PathTable
+}
+
+// Solve compiles a solution, or the beginning of one, in its setting (S11.4): a
+// plan of the form [Replan]. A longer beginning of the same text gives the same
+// calls with the same numbers, paths and reads, and further ones behind them;
+// only what a read is bound to may still change while it is bound to no call
+// listed before it.
+func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
+	if o.Limits == (source.Limits{}) {
+		o.Limits = source.DefaultLimits()
+	}
+	base := s.Plan
+	p := &Plan{
+		Name: base.Name, Form: Replan, File: file,
+		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
+		Input: s.Input, State: s.State, Data: s.Data, Errors: s.Errors,
+		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema,
+		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
+		schemas: base.schemas,
+	}
+	c := &compilation{
+		options: o, plan: p, declares: base.ToolsDeclared, schemas: base.schemas,
+		tools: make(map[string]*Tool, len(base.Tools)), ids: map[string]*Call{},
+		schemaNodes: map[string]*source.Node{}, badSchemas: map[source.Span]int{},
+	}
+	for _, tool := range base.Tools {
+		c.tools[tool.Name] = tool
+		if tool.NameNode != nil {
+			c.toolDefs = append(c.toolDefs, definition{name: tool.Name, key: tool.NameNode, node: tool.Node})
+		}
+	}
+	if p.Root = c.parse(file); p.Root != nil {
+		c.lowerAnswer(p.Root)
+	}
+	c.lowerCalls()
+	c.lowerOutput()
+	c.bind()
+	c.judgeNames()
+	c.judgeValues()
+	// What is amiss in the setting was said when it was checked.
+	c.found = slices.DeleteFunc(c.found, func(d diag.Diagnostic) bool { return d.Span.File != file })
+	diag.Sort(c.found)
+	return p, c.found
+}
+
+func (c *compilation) lowerAnswer(root *source.Node) {
+	if root.Kind != source.Object {
+		c.wants(root, "a solution", "an object with \"calls\" or \"output\"")
+		return
+	}
+	c.lowerSolution(root, "a solution")
+	if root.Get("calls") == nil && root.Get("output") == nil {
+		c.report(diag.Syntax, root.Span(), "the solution has neither \"calls\" nor \"output\"").
+			help("list the next calls under \"calls\", or give the answer under \"output\"")
+	}
+}

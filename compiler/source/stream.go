@@ -1,0 +1,579 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// A Stream reads a JSON solution while it is being written (S8.4, S11.4): it
+// knows which of its calls have come to their end before the rest is there.
+//
+// It takes the text in pieces of any size, looks at each byte once and keeps no
+// more than the text, the open brackets and the ends of the calls. What it lets
+// pass [Parse] lets pass as well, but for keys given twice and numbers that don't
+// fit: those are for Parse to say, of a prefix or of the whole.
+//
+// Models like to put a code fence around what they write. Where nothing but white
+// space stands before ``` and a word, that line and the closing ``` count as
+// white space: [Stream.Prefix] and [Stream.Solution] have blanks in their place,
+// so that every offset stays what it is in the text. Any other text around the
+// object is an error.
+//
+// Of several "calls" the first counts, as it does for Parse.
+type Stream struct {
+	limits Limits
+	text   []byte
+	state  streamState
+	fault  *Problem
+
+	open   []byte // the brackets that are open, outermost first
+	start  int    // of the scalar that is being read
+	member string // the last key of the object itself, if it is one that matters
+
+	// Inside of strings.
+	isKey   bool
+	digits  int    // hexadecimal digits of an escape that are still to come
+	unit    uint32 // what they have given so far
+	high    bool   // the escape before was the first half of a pair
+	follow  int    // bytes of a character that are still to come
+	low, up byte   // the bounds of the next of them
+	rest    string // what is still to come of true, false or null
+
+	begin, end int // of the object: of its first byte, and behind its last; 0 where there is none
+	ticks      int // backticks that opened the fence, while it may be closed
+	closing    int // backticks that close it
+
+	head     int // the end of the last member before "calls"
+	advisors bool
+	phase    callsPhase
+	items    int   // just behind the bracket that opens the calls
+	ends     []int // of the calls
+}
+
+// callsPhase is how far the list of calls has come.
+type callsPhase uint8
+
+const (
+	callsAhead callsPhase = iota
+	callsNamed            // its key has been read
+	callsOpen
+	callsOver
+)
+
+type streamState uint8
+
+const (
+	beforeObject streamState = iota
+	openingFence
+	fenceWord
+	firstKeyOrEnd
+	nextKey
+	keyColon
+	memberValue
+	firstItemOrEnd
+	nextItem
+	afterValue
+	inString
+	inEscape
+	inUnicode
+	wantsLowHalf // \
+	wantsLowUnit // u
+	inCharacter
+	inWord
+	inMinus
+	inZero
+	inInteger
+	inPoint
+	inFraction
+	inExponentSign
+	inExponentDigit
+	inExponent
+	afterObject
+	closingFence
+	faulty
+)
+
+// What may stand at each place, in words.
+var streamExpects = [...]string{
+	beforeObject:    "a JSON object",
+	openingFence:    "a JSON object, or ``` around it",
+	fenceWord:       "the end of the line that opens the fence",
+	firstKeyOrEnd:   "a key in double quotes or \"}\"",
+	nextKey:         "a key in double quotes",
+	keyColon:        "\":\" after the key",
+	memberValue:     "a JSON value",
+	firstItemOrEnd:  "a JSON value or \"]\"",
+	nextItem:        "a JSON value",
+	inEscape:        "one of the escapes of JSON after a backslash",
+	inUnicode:       "four hexadecimal digits after \\u",
+	wantsLowHalf:    "the second half of a surrogate pair",
+	wantsLowUnit:    "the second half of a surrogate pair",
+	inCharacter:     "valid UTF-8",
+	inWord:          "true, false or null",
+	inMinus:         "a digit",
+	inPoint:         "a digit",
+	inExponentSign:  "a digit",
+	inExponentDigit: "a digit",
+	afterObject:     "nothing more after the object",
+	closingFence:    "the end of the fence and nothing more",
+}
+
+// NewStream begins with an empty text. In limits zero means the default.
+func NewStream(limits Limits) *Stream { return &Stream{limits: limits.orDefaults()} }
+
+// Write takes the next piece of the text, which may end anywhere, be it inside
+// of a character.
+func (s *Stream) Write(piece string) {
+	from := len(s.text)
+	room := s.limits.Bytes - from
+	s.text = append(s.text, piece[:min(len(piece), room)]...)
+	for at := from; at < len(s.text) && s.fault == nil; at++ {
+		s.step(at, s.text[at])
+	}
+	if len(piece) > room {
+		s.fail(codeLimit, s.limits.Bytes, fmt.Sprintf("the text is larger than the limit of %d bytes", s.limits.Bytes))
+	}
+}
+
+// Calls is how many calls have come to their end.
+func (s *Stream) Calls() int { return len(s.ends) }
+
+// Advisors tells whether a list of advisors' opinions that stands before the
+// calls has come to its end.
+func (s *Stream) Advisors() bool { return s.advisors }
+
+// Done tells whether the object has come to its end.
+func (s *Stream) Done() bool { return s.end > 0 }
+
+// Err is why what has arrived isn't the beginning of one JSON object, and can't
+// become one; nil while it may. Nothing after it has been looked at.
+func (s *Stream) Err() *Problem { return s.fault }
+
+// Text is everything that has arrived, as it came, up to the limit on a file's
+// bytes. It must not be changed.
+func (s *Stream) Text() []byte { return s.text[:len(s.text):len(s.text)] }
+
+// Solution is the text with blanks in the place of a fence: what is for [Parse] to
+// read once the stream is closed.
+func (s *Stream) Solution() []byte { return s.bare(len(s.text)) }
+
+// Prefix is a whole solution with the first k calls, from 0 to Calls(), and the
+// members that stand before them. Its bytes are those of the text, up to the end
+// of the last of these calls.
+func (s *Stream) Prefix(k int) []byte {
+	switch {
+	case k > 0:
+		return append(s.bare(s.ends[k-1]), "]}"...)
+	case s.items > 0:
+		return append(s.bare(s.items), "]}"...)
+	case s.head == 0: // nothing but what stands before the object
+		return append(blanked(bytes.Clone(s.text)), `{"calls":[]}`...)
+	case s.head == s.begin+1:
+		return append(s.bare(s.head), `"calls":[]}`...)
+	}
+	return append(s.bare(s.head), `,"calls":[]}`...)
+}
+
+// bare is the text up to a place, with blanks for what stands around the object.
+func (s *Stream) bare(to int) []byte {
+	text := bytes.Clone(s.text[:to])
+	if s.head > 0 {
+		blanked(text[:s.begin])
+	}
+	if 0 < s.end && s.end < to && s.fault == nil {
+		blanked(text[s.end:])
+	}
+	return text
+}
+
+// blanked puts blanks in the place of a text, and leaves its lines.
+func blanked(text []byte) []byte {
+	for i, c := range text {
+		if !isBreak(c) {
+			text[i] = ' '
+		}
+	}
+	return text
+}
+
+func (s *Stream) fail(code string, at int, message string) {
+	if s.fault != nil {
+		return
+	}
+	file := &File{Name: "solution.json", Format: JSON, Text: s.text}
+	s.fault = &Problem{Code: code, Span: Span{file, at, min(at+1, len(s.text))}, Message: message}
+	s.state = faulty
+}
+
+func (s *Stream) unexpected(at int) {
+	wanted := streamExpects[s.state]
+	if s.state == afterValue {
+		wanted = "a comma or \"]\""
+		if s.open[len(s.open)-1] == '{' {
+			wanted = "a comma or \"}\""
+		}
+	}
+	s.fail(codeSyntax, at, "expected "+wanted)
+}
+
+func isBlank(c byte) bool { return blank(c) || isBreak(c) }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// step reads one byte.
+func (s *Stream) step(at int, c byte) {
+	switch s.state {
+	case beforeObject, openingFence, fenceWord:
+		s.before(at, c)
+	case inString, inEscape, inUnicode, wantsLowHalf, wantsLowUnit, inCharacter:
+		s.string(at, c)
+	case inWord:
+		if c != s.rest[0] {
+			s.unexpected(at)
+		} else if s.rest = s.rest[1:]; s.rest == "" {
+			s.ended(at + 1)
+		}
+	case inMinus, inZero, inInteger, inPoint, inFraction, inExponentSign, inExponentDigit, inExponent:
+		if !s.number(at, c) && s.fault == nil { // it ended before c
+			s.ended(at)
+			s.step(at, c)
+		}
+	case afterObject, closingFence:
+		s.after(at, c)
+	default:
+		if !isBlank(c) {
+			s.structure(at, c)
+		}
+	}
+}
+
+// before reads what stands before the object: white space, and a fence.
+func (s *Stream) before(at int, c byte) {
+	switch {
+	case c == '`' && (s.state == openingFence || s.state == beforeObject && s.ticks == 0):
+		s.state = openingFence
+		s.ticks++
+	case s.state == openingFence && s.ticks < 3:
+		s.unexpected(at)
+	case c == '{':
+		s.begin, s.head = at, at+1
+		s.enter(at, c)
+	case isBlank(c):
+		s.state = beforeObject
+	case s.state != beforeObject && (isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z'):
+		s.state = fenceWord
+	default:
+		s.unexpected(at)
+	}
+}
+
+// after reads what stands after the object: white space, and the end of a fence.
+func (s *Stream) after(at int, c byte) {
+	switch {
+	case c == '`' && s.closing < s.ticks && (s.closing == 0 || s.state == closingFence):
+		s.state = closingFence
+		s.closing++
+	case isBlank(c) && (s.state == afterObject || s.closing == s.ticks):
+		s.state = afterObject
+	default:
+		s.unexpected(at)
+	}
+}
+
+// structure reads what stands between scalars.
+func (s *Stream) structure(at int, c byte) {
+	switch s.state {
+	case firstKeyOrEnd, nextKey:
+		switch {
+		case c == '"':
+			s.state, s.start, s.isKey = inString, at, true
+		case c == '}' && s.state == firstKeyOrEnd:
+			s.leave(at)
+		default:
+			s.unexpected(at)
+		}
+	case keyColon:
+		if c != ':' {
+			s.unexpected(at)
+			return
+		}
+		s.state = memberValue
+	case firstItemOrEnd:
+		if c == ']' {
+			s.leave(at)
+			return
+		}
+		s.value(at, c)
+	case memberValue, nextItem:
+		s.value(at, c)
+	case afterValue:
+		switch inside := s.open[len(s.open)-1]; {
+		case c == ',' && inside == '{':
+			s.state = nextKey
+		case c == ',':
+			s.state = nextItem
+		case c == inside+2: // in ASCII ] is [ and two, and } is { and two
+			s.leave(at)
+		default:
+			s.unexpected(at)
+		}
+	}
+}
+
+// value reads the first byte of a value.
+func (s *Stream) value(at int, c byte) {
+	if s.phase == callsNamed {
+		s.phase = callsOver
+		if c == '[' {
+			s.phase, s.items = callsOpen, at+1
+		}
+	}
+	s.start = at
+	switch {
+	case c == '{' || c == '[':
+		s.enter(at, c)
+	case c == '"':
+		s.state, s.isKey = inString, false
+	case c == '-':
+		s.state = inMinus
+	case c == '0':
+		s.state = inZero
+	case isDigit(c):
+		s.state = inInteger
+	case c == 't':
+		s.state, s.rest = inWord, "rue"
+	case c == 'f':
+		s.state, s.rest = inWord, "alse"
+	case c == 'n':
+		s.state, s.rest = inWord, "ull"
+	default:
+		s.unexpected(at)
+	}
+}
+
+// enter opens a list or an object.
+func (s *Stream) enter(at int, c byte) {
+	if len(s.open) == s.limits.Depth {
+		s.fail(codeLimit, at, fmt.Sprintf("nested more than %d deep", s.limits.Depth))
+		return
+	}
+	s.open = append(s.open, c)
+	s.state = firstItemOrEnd
+	if c == '{' {
+		s.state = firstKeyOrEnd
+	}
+}
+
+// leave closes one.
+func (s *Stream) leave(at int) {
+	closed := s.open[len(s.open)-1]
+	s.open = s.open[:len(s.open)-1]
+	if len(s.open) == 1 && closed == '[' && s.member == "advisors" && s.phase == callsAhead {
+		s.advisors = true
+	}
+	s.ended(at + 1)
+}
+
+// ended notes the end of a value.
+func (s *Stream) ended(end int) {
+	s.state = afterValue
+	switch len(s.open) {
+	case 0:
+		s.end, s.state = end, afterObject
+	case 1:
+		if s.phase == callsAhead {
+			s.head = end
+		} else {
+			s.phase = callsOver
+		}
+	case 2:
+		if s.phase == callsOpen {
+			s.ends = append(s.ends, end)
+		}
+	}
+}
+
+// string reads a byte of a string.
+func (s *Stream) string(at int, c byte) {
+	switch s.state {
+	case inString:
+		switch {
+		case c == '"':
+			s.quoted(at + 1)
+		case c == '\\':
+			s.state = inEscape
+		case c < ' ':
+			s.fail(codeSyntax, at, fmt.Sprintf("a control character (U+%04X) inside a string", c))
+		case c >= 0x80:
+			s.character(at, c)
+		}
+	case inEscape:
+		switch {
+		case c == 'u':
+			s.state, s.digits, s.unit = inUnicode, 4, 0
+		case bytes.IndexByte([]byte(jsonEscapes), c) >= 0:
+			s.state = inString
+		default:
+			s.unexpected(at)
+		}
+	case inUnicode:
+		s.unicode(at, c)
+	case wantsLowHalf:
+		if s.state = wantsLowUnit; c != '\\' {
+			s.unexpected(at)
+		}
+	case wantsLowUnit:
+		if c != 'u' {
+			s.unexpected(at)
+			return
+		}
+		s.state, s.digits, s.unit = inUnicode, 4, 0
+	case inCharacter:
+		if c < s.low || c > s.up {
+			s.unexpected(at)
+			return
+		}
+		s.low, s.up = 0x80, 0xBF
+		if s.follow--; s.follow == 0 {
+			s.state = inString
+		}
+	}
+}
+
+// quoted ends a string.
+func (s *Stream) quoted(end int) {
+	if end-s.start > s.limits.Scalar {
+		s.fail(codeLimit, s.start, fmt.Sprintf("a scalar of %d bytes; the limit is %d", end-s.start, s.limits.Scalar))
+		return
+	}
+	if !s.isKey {
+		s.ended(end)
+		return
+	}
+	s.state = keyColon
+	if len(s.open) == 1 {
+		s.member = s.key(end)
+		if s.member == "calls" && s.phase == callsAhead {
+			s.phase = callsNamed
+		}
+	}
+}
+
+// key is a key of the object itself, escapes resolved; "" for one that is too
+// long to matter.
+func (s *Stream) key(end int) string {
+	const longest = len(`""`) + len("advisors")*len(`\u0000`)
+	if end-s.start > longest {
+		return ""
+	}
+	text := string(s.text[s.start:end])
+	d := decoder{src: text, strictJSON: true}
+	if d.double(0, len(text)) != nil {
+		return ""
+	}
+	return string(d.out)
+}
+
+// unicode reads a digit of \uXXXX.
+func (s *Stream) unicode(at int, c byte) {
+	switch {
+	case isDigit(c):
+		c -= '0'
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		c = c | 0x20 - 'a' + 10
+	default:
+		s.unexpected(at)
+		return
+	}
+	s.unit = s.unit<<4 | uint32(c)
+	if s.digits--; s.digits > 0 {
+		return
+	}
+	high, low := s.unit>>10 == 0xD800>>10, s.unit>>10 == 0xDC00>>10
+	switch {
+	case s.unit == 0:
+		s.fail(codeSyntax, at, "a NUL character")
+	case low != s.high:
+		s.fail(codeSyntax, at, "half of a surrogate pair")
+	case high:
+		s.state, s.high = wantsLowHalf, true
+	default:
+		s.state, s.high = inString, false
+	}
+}
+
+// character reads the first byte of a character beyond ASCII.
+func (s *Stream) character(at int, c byte) {
+	s.state, s.low, s.up = inCharacter, 0x80, 0xBF
+	switch {
+	case 0xC2 <= c && c <= 0xDF:
+		s.follow = 1
+	case 0xE0 <= c && c <= 0xEF:
+		s.follow = 2
+	case 0xF0 <= c && c <= 0xF4:
+		s.follow = 3
+	default:
+		s.unexpected(at)
+	}
+	switch c {
+	case 0xE0:
+		s.low = 0xA0 // below are longer forms than needed
+	case 0xED:
+		s.up = 0x9F // above are surrogates
+	case 0xF0:
+		s.low = 0x90
+	case 0xF4:
+		s.up = 0x8F // above is beyond Unicode
+	}
+}
+
+// number reads a byte that may belong to a number, and tells whether it does.
+func (s *Stream) number(at int, c byte) bool {
+	digit := isDigit(c)
+	switch s.state {
+	case inMinus:
+		switch {
+		case c == '0':
+			s.state = inZero
+		case digit:
+			s.state = inInteger
+		default:
+			s.unexpected(at)
+		}
+		return true
+	case inInteger, inFraction, inExponent:
+		if digit {
+			return true
+		}
+	case inPoint:
+		s.need(at, digit, inFraction)
+		return true
+	case inExponentSign:
+		if c == '+' || c == '-' {
+			s.state = inExponentDigit
+		} else {
+			s.need(at, digit, inExponent)
+		}
+		return true
+	case inExponentDigit:
+		s.need(at, digit, inExponent)
+		return true
+	}
+	switch {
+	case c == '.' && (s.state == inZero || s.state == inInteger):
+		s.state = inPoint
+	case c|0x20 == 'e' && s.state != inExponent:
+		s.state = inExponentSign
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *Stream) need(at int, ok bool, next streamState) {
+	if !ok {
+		s.unexpected(at)
+		return
+	}
+	s.state = next
+}
