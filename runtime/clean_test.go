@@ -2,144 +2,147 @@ package runtime_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"math/rand/v2"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// typedPlan makes a plan over tools with types: chains, branches that join
-// again, failure routes that are read, and paths that are rewritten. What a
-// branching tool gives names one of the two alternatives, so that both are
-// taken, over many seeds.
-type typedPlan struct {
-	*rand.Rand
-	calls   []any
-	outputs map[string]any
-	numbers []string // references to numbers that are there
-	fresh   int
-
-	branches, fallbacks, rewrites int
-}
-
-func (g *typedPlan) path() string {
-	g.fresh++
-	return fmt.Sprintf("p%d", g.fresh)
-}
-
-func (g *typedPlan) number() string { return g.numbers[g.IntN(len(g.numbers))] }
-
-func (g *typedPlan) add(call map[string]any) { g.calls = append(g.calls, call) }
-
-func (g *typedPlan) step() {
-	switch g.IntN(5) {
-	case 0, 1: // a chain goes on
-		path := g.path()
-		g.add(map[string]any{"_tool": "measure", "from": g.number(), "_outputPath": path})
-		g.numbers = append(g.numbers, "†state."+path+".value")
-	case 2: // a branch whose ends join
-		yes, no, left, right, joined := g.path(), g.path(), g.path(), g.path(), g.path()
-		tool := fmt.Sprintf("decide%s", yes)
-		g.outputs[tool] = []any{
-			map[string]any{"_outputPath": "†state." + yes, "_output": map[string]any{"value": 1}},
-			map[string]any{"_outputPath": "†state." + no, "_output": map[string]any{"value": 2}},
-		}
-		g.add(map[string]any{"_tool": tool, "from": g.number(), "_outputPath": "†state." + yes + " || †state." + no})
-		g.add(map[string]any{"_tool": "measure", "from": "†state." + yes + ".value", "_outputPath": left})
-		g.add(map[string]any{"_tool": "measure", "from": "†state." + no + ".value", "_outputPath": right})
-		g.add(map[string]any{"_tool": "measure", "from": "†state." + left + ".value || †state." + right + ".value || 0", "_outputPath": joined})
-		g.numbers = append(g.numbers, "†state."+joined+".value")
-		g.branches++
-		g.fallbacks++
-	case 3: // a path that is rewritten
-		path := g.path()
-		g.add(map[string]any{"_tool": "measure", "from": g.number(), "_outputPath": path})
-		for range 1 + g.IntN(2) {
-			g.add(map[string]any{"_tool": "measure", "from": "†state." + path + ".value", "_outputPath": path})
-		}
-		g.numbers = append(g.numbers, "†state."+path+".value")
-		g.rewrites++
-	case 4: // a failure route that somebody reads
-		ok, fault := g.path(), g.path()
-		g.add(map[string]any{"_tool": "measure", "from": g.number(), "_outputPath": ok + " || " + fault})
-		joined := g.path()
-		g.add(map[string]any{"_tool": "measure", "from": "†state." + ok + ".value || 0", "_outputPath": joined})
-		g.add(map[string]any{"_tool": "tell", "code": "†state." + fault + ".code"})
-		g.numbers = append(g.numbers, "†state."+joined+".value")
-		g.branches++
-		g.fallbacks++
-	}
-}
-
-func (g *typedPlan) document() []byte {
-	for range 4 + g.IntN(5) {
-		g.step()
-	}
-	number := map[string]any{"type": "number"}
-	result := map[string]any{"type": "object", "properties": map[string]any{"value": number}, "required": []any{"value"}}
-	tools := map[string]any{
-		"measure": map[string]any{"type": "object", "properties": map[string]any{"from": number, "_output": result}, "required": []any{"from"}},
-		"tell":    map[string]any{"type": "object", "properties": map[string]any{"code": map[string]any{"type": "string"}}, "required": []any{"code"}},
-	}
-	for name, mocks := range g.outputs {
-		tools[name] = map[string]any{"type": "object", "properties": map[string]any{"from": number, "_output": result}, "required": []any{"from"}, "examples": mocks}
-	}
-	output := map[string]any{}
-	for i, n := range g.numbers {
-		output[fmt.Sprintf("n%d", i)] = n
-	}
-	text, err := json.Marshal(map[string]any{"tools": tools, "calls": g.calls, "input": map[string]any{"n": 1}, "output": output})
-	if err != nil {
-		panic(err)
-	}
-	return text
-}
-
 // S7.1: a plan that checks clean never fails for what the rules look for. It is
 // run with results drawn from its tools' "_output": no call fails in structure,
-// none is skipped but for a branch that wasn't taken, and the state is the same
-// under every schedule.
+// none is skipped but for a branch that wasn't taken, no state violates its
+// schema, and the last one is the same under every schedule.
 func TestCleanPlansRunClean(t *testing.T) {
-	plans, clean, rich := 400, 0, 0
-	if testing.Short() {
-		plans = 50
+	plans, seen, clean, rich := 240, [3]int{}, [3]int{}, [3]int{}
+	careless, refused, states := 0, 0, 0
+	if testing.Short() || underRace {
+		plans = 60
+	}
+	if *long {
+		plans = 2000
 	}
 	for n := range plans {
-		g := &typedPlan{Rand: rand.New(rand.NewPCG(uint64(n), 7)), outputs: map[string]any{}, numbers: []string{"†input.n"}}
-		text := g.document()
-		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: []string{"measure", "tell"}})
+		g := newTypedPlan(n)
+		text, stateSchema := g.document()
+		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: slices.Sorted(maps.Keys(g.tools))})
 		v, found := analyzer.Analyze(p, found, analyzer.Config{})
+		if g.careless {
+			careless++
+		} else {
+			seen[g.schema]++
+		}
 		if worst(found) > diag.Info {
-			t.Logf("plan %d isn't clean: %s: %s", n, found[0].Rule.Code, found[0].Message)
+			if g.careless {
+				refused++
+				continue
+			}
+			t.Logf("plan %d isn't clean: %s", n, firstOf(found))
 			continue
 		}
-		clean++
-		if g.branches > 0 && g.fallbacks > 0 && g.rewrites > 0 {
-			rich++
+		if !g.careless {
+			clean[g.schema]++
 		}
+		if !g.careless && g.branches > 0 && g.fallbacks > 0 && g.rewrites > 0 {
+			rich[g.schema]++
+		}
+		fits := accepting(t, stateSchema, &states)
 		for seed := range uint64(4) {
 			var first *simulate.Scenario
 			for s := range 50 {
-				run := simulate.Run(v.Rehearsal(), simulate.Options{Seed: seed, Schedule: s})
+				o := simulate.Options{Seed: seed, Schedule: s}
+				if s < 3 {
+					o.Observe = watchState(t, g, p, fits, text)
+				}
+				run := simulate.Run(v.Rehearsal(), o)
 				if first == nil {
 					first = run
 					judgeClean(t, text, run)
+					fits(t, run.Outcome.State, text)
 				} else if !reflect.DeepEqual(run.Outcome.State, first.Outcome.State) {
 					t.Fatalf("seed %d: schedules 0 and %d end in %v and %v\n%s", seed, s, first.Outcome.State, run.Outcome.State, text)
 				}
 			}
 		}
 	}
-	t.Logf("%d of %d plans are clean, %d of them with alternatives, a fallback and a rewritten path", clean, plans, rich)
-	if clean*10 < plans*9 || rich*2 < clean {
-		t.Errorf("%d of %d plans are clean, and %d of these rich; too few to show anything", clean, plans, rich)
+	t.Logf("%d of %d careless plans aren't clean; %d states fit their schema", refused, careless, states)
+	if refused*3 < careless || states < plans*10 {
+		t.Errorf("%d of %d careless plans aren't clean, and there were %d states; too few to show anything", refused, careless, states)
+	}
+	for form, name := range []string{"no state schema", "an open state schema", "a closed state schema"} {
+		t.Logf("%s: %d of %d plans are clean, %d of them with alternatives, a fallback and a rewritten path", name, clean[form], seen[form], rich[form])
+		if clean[form]*10 < seen[form]*9 || rich[form]*2 < clean[form] {
+			t.Errorf("%s: %d of %d plans are clean, and %d of these rich; too few to show anything", name, clean[form], seen[form], rich[form])
+		}
+	}
+}
+
+func firstOf(found []diag.Diagnostic) string {
+	for _, f := range found {
+		if f.Severity > diag.Info {
+			return f.Rule.Code + " " + f.Span.Text() + ": " + f.Message
+		}
+	}
+	return ""
+}
+
+// accepting holds states against a schema, as an ordinary validator does.
+func accepting(t *testing.T, stateSchema object, held *int) func(t *testing.T, state any, text []byte) {
+	if stateSchema == nil {
+		return func(*testing.T, any, []byte) {}
+	}
+	validator, err := schema.New(plain(t, stateSchema), schema.Options{}).Ordinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(t *testing.T, state any, text []byte) {
+		t.Helper()
+		*held++
+		if err := validator.Validate(plain(t, state)); err != nil {
+			t.Fatalf("the state %s violates its schema: %v\n%s", inJSON(state), err, text)
+		}
+	}
+}
+
+// plain is a value as a reader of JSON has it.
+func plain(t *testing.T, value any) (read any) {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(text, &read)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// watchState follows what is written, message by message, as the naive
+// interpreter does, and looks at every state on the way.
+func watchState(t *testing.T, g *typedPlan, p *compiler.Plan, fits func(*testing.T, any, []byte), text []byte) func(time.Duration, runtime.Command) {
+	var state any = g.initial
+	return func(_ time.Duration, c runtime.Command) {
+		if c.Kind != runtime.Write {
+			return
+		}
+		var path statePath
+		for _, s := range p.Paths.Segments(c.Message.Path)[1:] {
+			path = append(path, segment{key: s.Key})
+		}
+		next, ok := written(state, path, c.Message.Method.String(), c.Message.Value)
+		if !ok {
+			t.Fatalf("%s can't be written into %s\n%s", path, inJSON(state), text)
+		}
+		state = next
+		fits(t, state, text)
 	}
 }
 

@@ -1,36 +1,33 @@
 package runtime
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
-// edges collects pairs, to be listed by their first element.
-type edges struct{ from, to []int32 }
-
-func (e *edges) add(from, to int32) {
-	e.from = append(e.from, from)
-	e.to = append(e.to, to)
+// links are lists of numbers, one for every call, that grow as calls arrive. All
+// of them share one slice.
+type links struct {
+	first []int32 // by call: the place of its newest link, from 1; 0 ends a list
+	next  []int32
+	to    []int32
 }
 
-type adjacency struct{ start, to []int32 }
+// reach makes room for n calls.
+func (l *links) reach(n int) {
+	l.first = slices.Grow(l.first, n-len(l.first))[:n]
+}
 
-func (a adjacency) of(i int32) []int32 { return a.to[a.start[i]:a.start[i+1]] }
+// grow makes room for n links in all, where that is known.
+func (l *links) grow(n int) {
+	if more := n - len(l.to); more > 0 {
+		l.next, l.to = slices.Grow(l.next, more), slices.Grow(l.to, more)
+	}
+}
 
-// list brings the pairs into compressed adjacency, each list in the order in
-// which its pairs were added.
-func (e *edges) list(n int) adjacency {
-	a := adjacency{start: make([]int32, n+1), to: make([]int32, len(e.to))}
-	for _, from := range e.from {
-		a.start[from+1]++
-	}
-	for i := range n {
-		a.start[i+1] += a.start[i]
-	}
-	next := make([]int32, n)
-	copy(next, a.start)
-	for i, from := range e.from {
-		a.to[next[from]] = e.to[i]
-		next[from]++
-	}
-	return a
+func (l *links) add(from, to int32) {
+	l.next, l.to = append(l.next, l.first[from]), append(l.to, to)
+	l.first[from] = int32(len(l.to))
 }
 
 // over lays one object over another, key by key at the top.

@@ -8,28 +8,53 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// An Event is something that happened outside the machine.
+// An Event is something that happened outside the machine. Its JSON form is what
+// a journal keeps: feeding the events of a run to a new machine brings it to
+// where the run stood (S8.6).
 type Event struct {
-	Kind EventKind
-	// At is the time since the run began. It never goes back.
-	At time.Duration
-	// Call and Attempt say which try of which call an Ended or Fired event is
-	// about. A try that the machine has given up is ignored. A timer of the whole
-	// run comes back as Run.
-	Call, Attempt int
+	Kind EventKind `json:"kind"`
+	// At is the time since the run began, pauses between a kill and its resumption
+	// left out. It never goes back.
+	At time.Duration `json:"at"`
+	// Tick, Call and Attempt say which try of which call of which tick an event is
+	// about; Tick is 0 without a planner. What the machine has given up is ignored.
+	// A timer of the whole run comes back as [Run].
+	Tick    int `json:"tick,omitzero"`
+	Call    int `json:"call,omitzero"`
+	Attempt int `json:"attempt,omitzero"`
 	// Value is the result of a try that ended well.
-	Value any
+	Value any `json:"value,omitempty"`
 	// Route is the alternative that the activity named, or -1 (S5.2).
-	Route int
-	// Failure is why a try ended badly; nil when it ended well.
-	Failure *Failure
-	// Reason is why a Stopped run stops.
-	Reason string
+	Route int `json:"route,omitzero"`
+	// Failure is why a try ended badly, or why a planner's answer did; nil when it
+	// ended well.
+	Failure *Failure `json:"failure,omitempty"`
+	// Text is why a Stopped run stops, and of Streamed the next piece of the
+	// planner's answer: valid UTF-8, never a part of a character.
+	Text string `json:"text,omitzero"`
+	// Gently lets what runs come to its end, of Stopped.
+	Gently bool `json:"gently,omitzero"`
+	// Usage is what a model's answer cost, of Closed and of an Ended latent call.
+	Usage *Usage `json:"usage,omitempty"`
+	// Decision is how a person answered a question.
+	Decision *Decision `json:"decision,omitempty"`
+	// Resumption is how a Resumed run goes on.
+	Resumption *Resumption `json:"resumption,omitempty"`
+}
+
+// A Resumption is how a run goes on that was stopped or killed.
+type Resumption struct {
+	// InFlight says what becomes of calls that were at work and may not simply be
+	// run again (S8.6): "ask" (also ""), "retry" or "fail".
+	InFlight string `json:"inFlight,omitzero"`
+	// Confirm, if given, takes the place of what the run was begun with.
+	Confirm *Confirm `json:"confirm,omitempty"`
 }
 
 // EventKind says what happened.
@@ -43,34 +68,75 @@ const (
 	// Fired says that a timer set for a call has run out.
 	Fired
 	// Stopped asks the run to stop: nothing new starts, and what runs is
-	// cancelled.
+	// cancelled. A stopped run can be resumed.
 	Stopped
+	// Streamed brings the next piece of the planner's answer.
+	Streamed
+	// Closed says that the planner's answer has come to its end.
+	Closed
+	// Decided brings a person's answer.
+	Decided
+	// Resumed goes on with a run that was stopped or killed.
+	Resumed
 )
+
+var eventKinds = []string{"begun", "ended", "fired", "stopped", "streamed", "closed", "decided", "resumed"}
+
+func (k EventKind) String() string { return eventKinds[k] }
+
+// MarshalText writes a kind as a journal does.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(eventKinds[k]), nil }
+
+// UnmarshalText reads a kind as a journal writes it.
+func (k *EventKind) UnmarshalText(text []byte) error {
+	at := slices.Index(eventKinds, string(text))
+	if at < 0 {
+		return fmt.Errorf("there is no event %q", text)
+	}
+	*k = EventKind(at)
+	return nil
+}
 
 // A Command is something that the machine wants done, or lets be known.
 type Command struct {
 	Kind CommandKind
-	// Call and Attempt say which try of which call it is about.
-	Call, Attempt int
+	// Tick, Call and Attempt say which try of which call of which tick it is about,
+	// and Of is that call.
+	Tick, Call, Attempt int
+	Of                  *compiler.Call
 	// Params are the resolved parameters of a Start. They must not be changed.
 	Params map[string]any
 	// After is how long a SetTimer waits.
 	After time.Duration
-	// Settlement is how a call settled, for Settle.
+	// Settlement is how a call settled, for Settle and Repeat.
 	Settlement *Settlement
 	// Message is what was written, for Write.
 	Message *Message
+	// Request is what a planner is asked, for Plan and the Start of a latent call.
+	Request *Request
+	// Question is what a person is asked, for Ask.
+	Question *Question
+	// End is what the tick was, for EndTick.
+	End *TickEnd
 	// Outcome is the end of the run, for Finish.
 	Outcome *Outcome
+}
+
+// A TickEnd is a planner's whole answer, and what was wrong with it as a whole.
+type TickEnd struct {
+	Solution string
+	Faults   []CallError
 }
 
 // CommandKind says what is to be done or known.
 type CommandKind uint8
 
 const (
-	// Start asks for a try of the call's activity.
+	// Start asks for a try of the call's activity; of a latent call, for a model's
+	// answer.
 	Start CommandKind = iota
-	// Cancel asks that a try be given up; its end is no longer waited for.
+	// Cancel asks that a try be given up; its end is no longer waited for. With
+	// [Run] as the call, it is the planner's answer that is given up.
 	Cancel
 	// SetTimer asks for a Fired event of this call and attempt after a while.
 	SetTimer
@@ -78,7 +144,16 @@ const (
 	Write
 	// Settle lets be known that a call has settled: once for every call.
 	Settle
-	// Finish lets be known that the run is over: the last command.
+	// Repeat lets be known that a call of a carried plan is done already and isn't
+	// run again (S11.5). It isn't settled a second time.
+	Repeat
+	// Plan asks the planner for the solution of a tick, to be streamed.
+	Plan
+	// EndTick lets be known that the calls of a tick have settled.
+	EndTick
+	// Ask asks a person about a call.
+	Ask
+	// Finish lets be known that the run is over, or has stopped: the last command.
 	Finish
 )
 
@@ -89,6 +164,7 @@ type Status uint8
 const (
 	Waiting   Status = iota // for what it reads, or for those that come first
 	Queued                  // ready, and waiting for a free place
+	Asking                  // a person is asked about it
 	Running                 // its activity is at work
 	Pausing                 // between two tries
 	Done                    // its result is written
@@ -99,7 +175,7 @@ const (
 )
 
 func (s Status) String() string {
-	return [...]string{"waiting", "queued", "running", "pausing", "done", "failed", "skipped", "rejected", "cancelled"}[s]
+	return [...]string{"waiting", "queued", "asking", "running", "pausing", "done", "failed", "skipped", "rejected", "cancelled"}[s]
 }
 
 // Settled tells whether a status is final.
@@ -108,19 +184,20 @@ func (s Status) Settled() bool { return s >= Done }
 // A Settlement is how and why a call settled.
 type Settlement struct {
 	Status   Status
-	Output   any      // the result, of a call that is done
-	Failure  *Failure // of a call that failed
-	Routed   bool     // the failure was written to the call's failure route (S9.2)
-	Reason   string   // in words, of a call that was skipped or cancelled
-	Attempts int      // tries of its activity
+	Routed   bool      // the failure was written to the call's failure route (S9.2)
+	Attempts int       // tries of its activity
+	Output   any       // the result, of a call that is done
+	Failure  *Failure  // of a call that failed
+	Reason   string    // in words, of a call that was skipped, rejected or cancelled
+	Decision *Decision // what a person decided about it, or nil
 }
 
 // A Failure is why a call failed (S9.2). It is also the record that a failure
 // route receives: {code, message, details}.
 type Failure struct {
-	Code    string // "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
-	Message string
-	Details any
+	Code    string `json:"code"` // "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
+	Message string `json:"message"`
+	Details any    `json:"details,omitempty"`
 }
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message) }
@@ -133,10 +210,14 @@ func (f *Failure) record() map[string]any {
 type Message struct {
 	Path    compiler.PathID
 	Method  compiler.Method
+	Failure bool // it is a failure record or, under once, a result that was sent to a failure route (S5.8)
 	Value   any
-	Call    int           // who wrote it
+	Tick    int           // in which it was written; 0 without a planner
+	Call    int           // who wrote it, of the calls of that tick
 	At      time.Duration // since the run began
-	Failure bool          // it is a failure record or, under once, a result that was sent to a failure route (S5.8)
+
+	rank int32 // the place of its call among those of its tick, once the tick has ended
+	deed int32 // the number of the call among those that a plan may repeat, from 1; or 0
 }
 
 // An Outcome is how a run ended (S11.8, S19.3).
@@ -147,6 +228,8 @@ type Outcome struct {
 	State  any
 	Errors []CallError
 	Counts Counts
+	Ticks  int   // 0 without a planner
+	Usage  Usage // of all requests to a model
 }
 
 // A CallError is a failure that nothing in the plan handled.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,8 +14,11 @@ import (
 // messages (S5.3). Values are never changed in place; a reader may keep what it
 // got.
 type Log struct {
-	plan     *compiler.Plan
-	initial  map[string]any // by kind: input, state, data
+	plan     *compiler.Plan // of the current tick
+	paths    *compiler.PathTable
+	tick     int
+	ranked   bool           // the plan of the tick is whole, so that its graph gives every call its place
+	initial  map[string]any // by kind: input, state, data, error
 	messages []Message
 	at       [][]int32 // by path: the messages written to exactly it, in the order of the log
 	byTime   bool      // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
@@ -27,9 +31,56 @@ type PathSet struct {
 	above, below []compiler.PathID // above: from the kind down, the path itself last; below: in order of id
 }
 
-func newLog(p *compiler.Plan, initial map[string]any) *Log {
-	return &Log{plan: p, initial: initial, at: make([][]int32, p.Paths.Len()), written: make([]PathSet, p.Paths.Len())}
+func newLog(paths *compiler.PathTable, initial map[string]any) *Log {
+	return &Log{paths: paths, initial: initial}
 }
+
+// follow takes the plan of a tick, or a longer version of it.
+func (l *Log) follow(p *compiler.Plan, tick int, whole bool) {
+	l.plan, l.tick, l.ranked = p, tick, whole
+	l.reach()
+}
+
+// reach makes room for the paths that the table has got.
+func (l *Log) reach() {
+	n := l.paths.Len()
+	l.at = slices.Grow(l.at, n-len(l.at))[:n]
+	l.written = make([]PathSet, n)
+}
+
+// expect makes room for the messages of so many calls: few write more than one.
+func (l *Log) expect(calls int) { l.messages = slices.Grow(l.messages, calls) }
+
+// seal gives the messages of the tick their final places.
+func (l *Log) seal() {
+	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.tick; i-- {
+		l.messages[i].rank = l.place(&l.messages[i])
+	}
+}
+
+// place is where a message counts among those of its tick: at its call's place in
+// the graph. While a plan is still arriving only calls that wait for earlier ones
+// have written, and these count as they are listed.
+func (l *Log) place(m *Message) int32 {
+	switch {
+	case m.Tick != l.tick:
+		return m.rank
+	case l.ranked:
+		return int32(l.plan.Graph.Rank(m.Call))
+	}
+	return int32(m.Call)
+}
+
+// before is the order in which messages count, wherever they stand in the log.
+func (l *Log) before(a, b int32) int {
+	if l.byTime {
+		return int(a - b)
+	}
+	x, y := &l.messages[a], &l.messages[b]
+	return cmp.Or(x.Tick-y.Tick, int(l.place(x)-l.place(y)), int(a-b))
+}
+
+func (l *Log) isWritten(id compiler.PathID) bool { return l.plan.Written(id) || len(l.at[id]) > 0 }
 
 // Messages are the entries so far, in the order in which they were written.
 func (l *Log) Messages() []Message { return l.messages }
@@ -45,11 +96,11 @@ func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
 	if id == from {
 		return value, true
 	}
-	value, ok := l.walk(value, from, l.plan.Paths.Parent(id))
+	value, ok := l.walk(value, from, l.paths.Parent(id))
 	if !ok {
 		return nil, false
 	}
-	return compiler.Step(value, l.plan.Paths.Segment(id))
+	return compiler.Step(value, l.paths.Segment(id))
 }
 
 // overlapping is which paths that the plan may write overlap a path.
@@ -59,14 +110,14 @@ func (l *Log) overlapping(id compiler.PathID) *PathSet {
 		return set
 	}
 	set.known = true
-	for up := id; up > compiler.RootPath; up = l.plan.Paths.Parent(up) {
-		if l.plan.Written(up) {
+	for up := id; up > compiler.RootPath; up = l.paths.Parent(up) {
+		if l.isWritten(up) {
 			set.above = append(set.above, up)
 		}
 	}
 	slices.Reverse(set.above)
-	l.plan.Paths.Below(id, func(p compiler.PathID) bool {
-		if p != id && l.plan.Written(p) {
+	l.paths.Below(id, func(p compiler.PathID) bool {
+		if p != id && l.isWritten(p) {
 			set.below = append(set.below, p)
 		}
 		return true
@@ -81,7 +132,7 @@ func (l *Log) overlapping(id compiler.PathID) *PathSet {
 // The messages count in the graph's topological order, whenever they were
 // written: the newest set that covers the path ends the search, and what came
 // after it is applied to its value, oldest first.
-func (l *Log) resolve(id compiler.PathID, visible func(call int) bool) (any, bool) {
+func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, bool) {
 	set := l.overlapping(id)
 	if len(set.above) == 1 && len(set.below) == 0 {
 		if value, there, ok := l.resolveSimple(id, set.above[0], visible); ok {
@@ -95,7 +146,7 @@ func (l *Log) resolve(id compiler.PathID, visible func(call int) bool) (any, boo
 	// A message above the path that isn't a set needs the whole value above.
 	root := id
 	for _, m := range seen {
-		if m.Method != compiler.Set && l.plan.Paths.Depth(m.Path) < l.plan.Paths.Depth(root) {
+		if m.Method != compiler.Set && l.paths.Depth(m.Path) < l.paths.Depth(root) {
 			root = m.Path
 		}
 	}
@@ -106,11 +157,11 @@ func (l *Log) resolve(id compiler.PathID, visible func(call int) bool) (any, boo
 		}
 		return l.walk(whole, root, id)
 	}
-	f := fold{paths: l.plan.Paths, root: id}
+	f := fold{paths: l.paths, root: id}
 	first := 0
 	f.value, f.there = l.walk(any(l.initial), compiler.RootPath, id)
 	for i := len(seen) - 1; i >= 0; i-- {
-		if m := seen[i]; m.Method == compiler.Set && l.plan.Paths.IsAbove(m.Path, id) {
+		if m := seen[i]; m.Method == compiler.Set && l.paths.IsAbove(m.Path, id) {
 			f.value, f.there = l.walk(m.Value, m.Path, id)
 			first = i + 1
 			break
@@ -124,12 +175,12 @@ func (l *Log) resolve(id compiler.PathID, visible func(call int) bool) (any, boo
 
 // resolveSimple is resolve where only one written path matters, and one message
 // at most: by far the commonest case.
-func (l *Log) resolveSimple(id, from compiler.PathID, visible func(call int) bool) (value any, there, ok bool) {
+func (l *Log) resolveSimple(id, from compiler.PathID, visible func(*Message) bool) (value any, there, ok bool) {
 	at := l.at[from]
 	if len(at) > 1 {
 		return nil, false, false
 	}
-	if len(at) == 0 || !visible(l.messages[at[0]].Call) {
+	if len(at) == 0 || !visible(&l.messages[at[0]]) {
 		value, there = l.walk(any(l.initial), compiler.RootPath, id)
 		return value, there, true
 	}
@@ -147,13 +198,13 @@ func (l *Log) resolveSimple(id, from compiler.PathID, visible func(call int) boo
 // visible gathers the messages on a set of paths that may be seen, in the order
 // in which they count. Of failure records on one path, that of the call listed
 // first stands (S5.8).
-func (l *Log) visible(set *PathSet, visible func(call int) bool) []*Message {
+func (l *Log) visible(set *PathSet, visible func(*Message) bool) []*Message {
 	var places []int32
 	failures := 0
 	for _, paths := range [][]compiler.PathID{set.above, set.below} {
 		for _, p := range paths {
 			for _, at := range l.at[p] {
-				if visible(l.messages[at].Call) {
+				if visible(&l.messages[at]) {
 					places = append(places, at)
 					if l.messages[at].Failure {
 						failures++
@@ -162,16 +213,7 @@ func (l *Log) visible(set *PathSet, visible func(call int) bool) []*Message {
 			}
 		}
 	}
-	rank := l.plan.Graph.Rank
-	slices.SortFunc(places, func(a, b int32) int {
-		if l.byTime {
-			return int(a - b)
-		}
-		if d := rank(l.messages[a].Call) - rank(l.messages[b].Call); d != 0 {
-			return d
-		}
-		return int(a - b)
-	})
+	slices.SortFunc(places, l.before)
 	seen := make([]*Message, 0, len(places))
 	for _, at := range places {
 		m := &l.messages[at]
@@ -188,20 +230,23 @@ func (l *Log) visible(set *PathSet, visible func(call int) bool) []*Message {
 func (l *Log) yields(m *Message, places []int32) bool {
 	return slices.ContainsFunc(places, func(at int32) bool {
 		o := &l.messages[at]
-		return o.Failure && o.Call < m.Call && o.Path == m.Path
+		return o.Failure && o.Tick == m.Tick && o.Call < m.Call && o.Path == m.Path
 	})
 }
 
 // anyone sees every message.
-func anyone(int) bool { return true }
+func anyone(*Message) bool { return true }
 
 // whole is the value of a kind, of all messages.
-func (l *Log) whole(kind string) any {
-	id, ok := l.plan.Paths.Lookup(compiler.RootPath, expression.Segment{Key: kind})
+func (l *Log) whole(kind string) any { return l.seenBy(kind, anyone) }
+
+// seenBy is the value of a kind, of the messages that are visible.
+func (l *Log) seenBy(kind string, visible func(*Message) bool) any {
+	id, ok := l.paths.Lookup(compiler.RootPath, expression.Segment{Key: kind})
 	if !ok {
 		return l.initial[kind]
 	}
-	value, _ := l.resolve(id, anyone)
+	value, _ := l.resolve(id, visible)
 	return value
 }
 

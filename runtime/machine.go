@@ -10,56 +10,90 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Options are what a run takes besides its plan.
+// Options are what a run takes besides its plan. A journal keeps them, so that a
+// run is resumed as it was begun.
 type Options struct {
 	// Input and State lie over the plan's own, key by key (S5.7). They bind
 	// nothing anew.
-	Input, State map[string]any
+	Input map[string]any `json:"input,omitempty"`
+	State map[string]any `json:"state,omitempty"`
 	// Parallel is how many activities may run at once; 0 means the plan's own
 	// limit, or no limit.
-	Parallel int
-	// Asks tells whether a person would have to be asked before a call starts
-	// (S10). As nobody can be asked yet, the run stops there. Nil asks nobody.
-	Asks func(*compiler.Call) bool
+	Parallel int `json:"parallel,omitzero"`
+	// Planned says that a planner writes what is run, tick after tick (S11); the
+	// plan's own calls are then its first draft.
+	Planned bool `json:"planned,omitzero"`
+	// Confirm says which calls a person is asked about before they start.
+	Confirm Confirm `json:"confirm,omitzero"`
 }
 
 // A Machine runs one plan once. It is not safe for concurrent use.
 type Machine struct {
-	plan    *compiler.Plan
+	plan    *compiler.Plan // of the current tick
 	options Options
 	log     *Log
-	calls   []progress
-	reads   []reading
-	// boundBy and orderedBy list, for every call, what its settling brings nearer: reads bound
-	// to it, and calls that wait for it for the sake of order.
-	boundBy, orderedBy adjacency
+	loop    *loop // nil without a planner
+
+	tick               int // 0 without a planner
+	calls              []progress
+	reads              []reading
+	boundBy, orderedBy links                              // by call, what its settling brings nearer: reads bound to it, and calls that wait for it for the sake of order
 	stale              compiler.CallHeap                  // calls to look at again
 	queue              compiler.CallHeap                  // ready calls that wait for a free place
 	running            int                                // activities at work
-	started            int                                // calls whose activity has been started
+	started            int                                // calls whose activity has been started, over all ticks
 	schemas            map[compiler.PathID]*schema.Schema // what the state schema says of a path; nil for nothing
 	unsettled          int                                // calls that haven't settled
 	parallel           int
 	now                time.Duration
+	usage              Usage
 	errors             []CallError
 	unrouted           []errorMessage
+	failures           []any // what †error reads: the data of error messages, oldest first
 	counts             Counts
-	stopping           string // why the run stops; "" while it doesn't
+	draining           string // why nothing starts any more, while what runs comes to its end
+	spent              budget // what doesn't count against the limits, since the run was resumed after reaching them
+	begun              bool
 	over               bool
+	stopped            bool   // over, but may be resumed
+	ending             string // why it stopped
 	commands           []Command
 }
 
 // progress is where a call stands.
 type progress struct {
-	status  Status
-	queued  bool  // is among the stale
-	partial bool  // may be decided before all its reads are settled
-	open    int32 // its reads that aren't settled
-	order   int32 // calls that must settle first, for _after, for a choice (S5.5), or for the order of writes (S8.2)
-	attempt int32
-	params  map[string]any
+	status   Status
+	queued   bool  // is among the stale
+	partial  bool  // may be decided before all its reads are settled
+	held     bool  // must wait for the whole plan (S11.4)
+	approved bool  // a person has said yes
+	open     int32 // its reads that aren't settled
+	order    int32 // calls that must settle first, for _after, for a choice (S5.5), or for the order of writes (S8.2)
+	attempt  int32
+	params   map[string]any
+	more     *particulars
+}
+
+// particulars are what few calls have.
+type particulars struct {
+	lost       int32          // tries that a kill or a stop cut short
+	due        time.Duration  // the end of a pause, or of the time for an answer
+	question   *Question      // that a person is asked
+	replaced   *compiler.Call // what a person put in its place
+	decision   *Decision
+	settlement *Settlement // kept in ticks, for the next request
+	resolved   string      // its parameters as canonical JSON, where it might repeat a done call
+	deed       int32       // the number of the done call that it repeats, from 1; or 0
+}
+
+func (p *progress) particular() *particulars {
+	if p.more == nil {
+		p.more = &particulars{}
+	}
+	return p.more
 }
 
 // reading is where a read stands.
@@ -83,123 +117,158 @@ func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
 }
 
 func newMachine(p *compiler.Plan, o Options) *Machine {
-	m := &Machine{plan: p, options: o, unsettled: len(p.Calls), parallel: o.Parallel}
+	m := &Machine{plan: p, options: o, parallel: o.Parallel}
 	if m.parallel == 0 {
 		m.parallel = p.Limits.Parallel
-	}
-	m.log = newLog(p, map[string]any{"input": over(p.Input, o.Input), "state": over(p.State, o.State), "data": over(any(p.Data), nil)})
-	if len(p.Errors) > 0 {
-		m.log.initial["error"] = slices.Clone(p.Errors)
 	}
 	if p.StateSchema != nil {
 		m.schemas = map[compiler.PathID]*schema.Schema{}
 	}
-	m.calls = make([]progress, len(p.Calls))
-	m.reads = make([]reading, len(p.Reads))
-	var bound, order edges
-	for r := range p.Reads {
-		read := &p.Reads[r]
-		m.reads[r].open = int32(len(read.Writers))
-		for _, w := range read.Writers {
-			bound.add(w, int32(r))
-		}
+	m.failures = slices.Clone(p.Errors)
+	initial := map[string]any{"input": over(p.Input, o.Input), "state": over(p.State, o.State), "data": over(any(p.Data), nil)}
+	if o.Planned {
+		m.loop = newLoop(p)
+		m.log = newLog(m.loop.paths, initial)
+	} else {
+		m.log = newLog(p.Paths, initial)
+		m.log.follow(p, 0, true)
+		m.enrol(nil)
 	}
-	for i, call := range p.Calls {
-		state := &m.calls[i]
-		for _, r := range call.Reads {
-			if m.reads[r].open > 0 {
-				state.open++
-			}
-		}
-		state.partial = call.When != nil || !plain(call.Params)
-		for _, first := range firsts(call) {
-			state.order++
-			order.add(first, int32(i))
-		}
-	}
-	m.boundBy, m.orderedBy = bound.list(len(p.Calls)), order.list(len(p.Calls))
+	m.showFailures()
 	return m
 }
 
-// firsts are the calls that must have settled before one starts, whether or not
-// it reads what they write.
-func firsts(call *compiler.Call) []int32 {
-	if len(call.After) == 0 && len(call.Choices) == 0 {
-		return call.Waits
+// showFailures makes the error messages so far readable as †error.
+func (m *Machine) showFailures() {
+	if len(m.failures) > 0 {
+		m.log.initial["error"] = m.failures
 	}
-	list := slices.Concat(call.Choices, call.Waits)
-	for _, a := range call.After {
-		list = append(list, int32(a))
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// plain tells whether every expression in a template is a reference and nothing
-// more: then each of its reads is needed, and decides alone.
-func plain(t *compiler.Template) bool {
-	switch {
-	case !t.Live():
-		return true
-	case t.Expr != nil:
-		return t.Expr.Plain()
-	}
-	for _, f := range t.Fields {
-		if !plain(f.Value) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(t.Items, func(item *compiler.Template) bool { return !plain(item) })
 }
 
 // Log is the state of the run so far.
 func (m *Machine) Log() *Log { return m.log }
 
-// Plan is what the machine runs.
+// Plan is what the machine runs: with a planner, as much as has arrived of the
+// solution of the current tick.
 func (m *Machine) Plan() *compiler.Plan { return m.plan }
 
-// Status is how a call stands.
+// Tick is the current tick, from 1; 0 without a planner.
+func (m *Machine) Tick() int { return m.tick }
+
+// Status is how a call of the current tick stands.
 func (m *Machine) Status(call int) Status { return m.calls[call].status }
 
-// Over tells whether the run has ended.
+// Over tells whether the run has ended or stopped.
 func (m *Machine) Over() bool { return m.over }
+
+// Stopped tells whether the run has stopped short of its end, so that it can be
+// resumed.
+func (m *Machine) Stopped() bool { return m.stopped }
+
+// call is what runs in a place of the plan: what stands there, or what a person
+// put in its place.
+func (m *Machine) call(i int32) *compiler.Call {
+	if more := m.calls[i].more; more != nil && more.replaced != nil {
+		return more.replaced
+	}
+	return m.plan.Calls[i]
+}
 
 // Step takes one event and says what is to be done about it. The commands are
 // the machine's own until the next Step.
 func (m *Machine) Step(e Event) []Command {
 	m.commands = m.commands[:0]
-	if m.over {
+	if m.over && e.Kind != Resumed {
 		return nil
 	}
 	m.now = max(m.now, e.At)
 	switch e.Kind {
 	case Begun:
-		if limit := m.plan.Limits.Time; limit > 0 {
-			m.emit(Command{Kind: SetTimer, Call: Run, After: limit})
-		}
-		for i := range m.calls {
-			m.look(int32(i))
-		}
+		m.begin()
 	case Ended:
-		m.ended(e)
+		m.spend(e.Usage)
+		if m.concerns(e) {
+			m.ended(e)
+		}
 	case Fired:
-		if e.Call == Run {
+		switch {
+		case e.Call == Run:
 			m.stop("limits.time")
-		} else {
+		case m.concerns(e):
 			m.fired(e)
 		}
 	case Stopped:
-		m.stop(e.Reason)
+		if e.Gently {
+			m.drain(e.Text)
+		} else {
+			m.stop(e.Text)
+		}
+	case Streamed:
+		m.streamed(e)
+	case Closed:
+		m.spend(e.Usage)
+		m.closed(e)
+	case Decided:
+		if m.concerns(e) {
+			m.decided(e)
+		}
+	case Resumed:
+		m.resume(e)
 	}
-	m.settleAll()
-	m.startQueued()
-	if m.unsettled == 0 {
-		m.finish()
+	m.checkBudget()
+	for !m.over {
+		m.settleAll()
+		m.startQueued()
+		if len(m.stale) > 0 {
+			continue
+		}
+		switch {
+		case m.unsettled == 0 && !m.planning():
+			m.complete()
+			continue
+		case m.draining != "" && m.running == 0:
+			m.stop(m.draining)
+		}
+		break
 	}
 	return m.commands
 }
 
-func (m *Machine) emit(c Command) { m.commands = append(m.commands, c) }
+func (m *Machine) spend(u *Usage) {
+	if u != nil {
+		m.usage.Add(*u)
+	}
+}
+
+// concerns tells whether an event is about a call of the current tick.
+func (m *Machine) concerns(e Event) bool {
+	return e.Tick == m.tick && e.Call >= 0 && e.Call < len(m.calls)
+}
+
+func (m *Machine) emit(c Command) {
+	c.Tick = m.tick
+	m.commands = append(m.commands, c)
+}
+
+// emitOf emits a command about a call.
+func (m *Machine) emitOf(i int32, c Command) {
+	c.Call, c.Attempt, c.Of = int(i), int(m.calls[i].attempt), m.call(i)
+	m.emit(c)
+}
+
+func (m *Machine) begin() {
+	m.begun = true
+	if limit := m.plan.Limits.Time; limit > 0 {
+		m.emit(Command{Kind: SetTimer, Call: Run, After: limit})
+	}
+	if m.loop != nil {
+		m.nextTick()
+		return
+	}
+	for i := range m.calls {
+		m.look(int32(i))
+	}
+}
 
 // look notes that a call may have become decidable.
 func (m *Machine) look(call int32) {
@@ -215,7 +284,7 @@ func (m *Machine) settleAll() {
 	for len(m.stale) > 0 {
 		call := heap.Pop(&m.stale).(int32)
 		m.calls[call].queued = false
-		if m.calls[call].status == Waiting {
+		if m.calls[call].status == Waiting && !m.calls[call].held {
 			m.decide(call)
 		}
 	}
@@ -228,7 +297,20 @@ func (m *Machine) decide(i int32) {
 	switch {
 	case verdict.skip != "":
 		m.settle(i, Settlement{Status: Skipped, Reason: verdict.skip})
+		return
 	case verdict.pending || state.order > 0:
+		return
+	}
+	if verdict.failure == nil && m.loop != nil {
+		switch m.repeats(i, params) {
+		case undecided:
+			return
+		case repeated:
+			m.repeat(i)
+			return
+		}
+	}
+	switch {
 	case m.taken(call):
 		m.settle(i, Settlement{Status: Skipped, Reason: "a value is already there"})
 	case verdict.failure != nil:
@@ -238,45 +320,70 @@ func (m *Machine) decide(i int32) {
 			m.settle(i, Settlement{Status: Failed, Failure: failure})
 			return
 		}
-		state.status, state.params = Queued, params
-		heap.Push(&m.queue, i)
+		m.ready(i, params)
+	}
+}
+
+// ready queues a call with its resolved parameters.
+func (m *Machine) ready(i int32, params map[string]any) {
+	m.calls[i].status, m.calls[i].params = Queued, params
+	heap.Push(&m.queue, i)
+	if m.loop != nil {
+		m.lookAgain(i)
 	}
 }
 
 // startQueued starts ready calls in plan order, as long as there is room.
 func (m *Machine) startQueued() {
-	for len(m.queue) > 0 && m.stopping == "" && (m.parallel == 0 || m.running < m.parallel) {
+	m.commands = slices.Grow(m.commands, m.room())
+	for len(m.queue) > 0 && m.draining == "" && !m.over && (m.parallel == 0 || m.running < m.parallel) {
 		i := heap.Pop(&m.queue).(int32)
-		call := m.plan.Calls[i]
+		call, state := m.call(i), &m.calls[i]
 		switch {
-		case call.Activity == "" && call.Produced != nil:
+		case isProduced(call):
 			m.produced(i)
 			m.settleAll()
-		case m.options.Asks != nil && m.options.Asks(call):
-			m.stop("confirmation")
-		case m.plan.Limits.Calls > 0 && m.started == m.plan.Limits.Calls && m.calls[i].attempt == 0:
-			m.stop("limits.calls")
+		case !state.approved && m.options.Confirm.asks(m.plan, call):
+			m.ask(i, "")
+		case m.plan.Limits.Calls > 0 && m.started-m.spent.calls >= m.plan.Limits.Calls && state.attempt == 0:
+			heap.Push(&m.queue, i)
+			m.drain("limits.calls")
 		default:
 			m.start(i)
 		}
 	}
 }
 
+// room is how many ready calls may start now.
+func (m *Machine) room() int {
+	if m.parallel == 0 {
+		return len(m.queue)
+	}
+	return min(len(m.queue), max(0, m.parallel-m.running))
+}
+
+// isProduced tells whether a call's result stands in the plan already.
+func isProduced(call *compiler.Call) bool { return call.Activity == "" && call.Produced != nil }
+
 // Run stands in the place of a call in a timer that is the whole run's.
 const Run = -1
 
 // start begins the next try of a call.
 func (m *Machine) start(i int32) {
-	call, state := m.plan.Calls[i], &m.calls[i]
+	call, state := m.call(i), &m.calls[i]
 	state.status = Running
 	if state.attempt == 0 {
 		m.started++
 	}
 	state.attempt++
 	m.running++
-	m.emit(Command{Kind: Start, Call: int(i), Attempt: int(state.attempt), Params: state.params})
+	c := Command{Kind: Start, Params: state.params}
+	if call.Activity == "" {
+		c.Request = m.latentRequest(call, state.params)
+	}
+	m.emitOf(i, c)
 	if call.Timeout > 0 {
-		m.emit(Command{Kind: SetTimer, Call: int(i), Attempt: int(state.attempt), After: call.Timeout})
+		m.emitOf(i, Command{Kind: SetTimer, After: call.Timeout})
 	}
 }
 
@@ -284,7 +391,7 @@ func (m *Machine) start(i int32) {
 func (m *Machine) produced(i int32) {
 	m.calls[i].status = Running
 	m.running++
-	m.ended(Event{Call: int(i), Value: m.plan.Calls[i].Produced.Value(), Route: -1})
+	m.ended(Event{Call: int(i), Attempt: int(m.calls[i].attempt), Value: m.call(i).Produced.Value(), Route: -1})
 }
 
 // ended takes the result of a try.
@@ -294,33 +401,55 @@ func (m *Machine) ended(e Event) {
 		return // given up before it came
 	}
 	m.running--
-	failure, call := e.Failure, m.plan.Calls[e.Call]
+	i := int32(e.Call)
+	failure, call := e.Failure, m.call(i)
 	route := e.Route
 	if failure == nil {
 		route, failure = m.admit(call, e.Value, route)
 	}
 	if failure != nil {
-		m.failed(int32(e.Call), failure)
+		m.failed(i, failure)
 		return
+	}
+	if m.loop != nil {
+		m.accomplish(i, e.Value)
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
 			m.write(call, path.ID, call.Method, e.Value, m.plan.Writes == compiler.Once && route == call.FailureRoute())
 		}
 	}
-	m.settle(int32(e.Call), Settlement{Status: Done, Output: e.Value, Attempts: int(state.attempt)})
+	if m.loop != nil {
+		m.loop.latest = 0
+	}
+	m.settle(i, Settlement{Status: Done, Output: e.Value, Attempts: int(state.attempt)})
 }
 
 // failed tries a call again, or settles it (S9.2).
 func (m *Machine) failed(i int32, failure *Failure) {
-	call, state := m.plan.Calls[i], &m.calls[i]
-	if int(state.attempt) < call.Retry.Attempts && m.stopping == "" {
+	call, state := m.call(i), &m.calls[i]
+	if m.tries(i) < call.Retry.Attempts && m.draining == "" {
 		state.status = Pausing
-		m.emit(Command{Kind: SetTimer, Call: int(i), Attempt: int(state.attempt), After: backoff(call.Retry, int(state.attempt))})
+		m.pause(i, backoff(call.Retry, m.tries(i)))
 		return
 	}
 	routed := m.routes(call, failure)
 	m.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(state.attempt)})
+}
+
+// tries is how often a call was tried, without the tries that were cut short.
+func (m *Machine) tries(i int32) int {
+	state := &m.calls[i]
+	if state.more == nil {
+		return int(state.attempt)
+	}
+	return int(state.attempt - state.more.lost)
+}
+
+// pause sets a timer that a resumed run can set again.
+func (m *Machine) pause(i int32, after time.Duration) {
+	m.calls[i].particular().due = m.now + after
+	m.emitOf(i, Command{Kind: SetTimer, After: after})
 }
 
 // backoff is the pause after a try: doubled after each further one, up to an
@@ -336,40 +465,23 @@ func backoff(r compiler.Retry, attempt int) time.Duration {
 	return pause
 }
 
-// fired is a time-out of a try that runs, or the end of a pause between two.
+// fired is a time-out of a try that runs, the end of a pause between two, or of
+// the time in which a person could answer.
 func (m *Machine) fired(e Event) {
-	state := &m.calls[e.Call]
+	i, state := int32(e.Call), &m.calls[e.Call]
 	if int(state.attempt) != e.Attempt {
 		return
 	}
 	switch state.status {
 	case Running:
-		call := m.plan.Calls[e.Call]
-		m.emit(Command{Kind: Cancel, Call: e.Call, Attempt: e.Attempt})
+		m.emitOf(i, Command{Kind: Cancel})
 		m.running--
-		m.failed(int32(e.Call), &Failure{Code: "timeout", Message: fmt.Sprintf("no result within %v", call.Timeout)})
+		m.failed(i, &Failure{Code: "timeout", Message: fmt.Sprintf("no result within %v", m.call(i).Timeout)})
 	case Pausing:
 		state.status = Queued
-		heap.Push(&m.queue, int32(e.Call))
-	}
-}
-
-// stop cancels what runs and everything that hasn't settled.
-func (m *Machine) stop(reason string) {
-	if m.stopping != "" {
-		return
-	}
-	m.stopping = reason
-	m.queue = nil
-	for i := range m.calls {
-		state := &m.calls[i]
-		if state.status == Running {
-			m.running--
-			m.emit(Command{Kind: Cancel, Call: i, Attempt: int(state.attempt)})
-		}
-		if !state.status.Settled() {
-			m.settle(int32(i), Settlement{Status: Cancelled, Reason: "the run was stopped", Attempts: int(state.attempt)})
-		}
+		heap.Push(&m.queue, i)
+	case Asking:
+		m.unanswered(i)
 	}
 }
 
@@ -378,16 +490,24 @@ func (m *Machine) settle(i int32, s Settlement) {
 	state := &m.calls[i]
 	state.status, state.params = s.Status, nil
 	m.unsettled--
-	m.counts.Add(s.Status)
-	if s.Failure != nil && !s.Routed {
-		m.errors = append(m.errors, CallError{m.plan.Calls[i].Name, s.Failure.Code, s.Failure.Message})
-		m.unrouted = append(m.unrouted, errorMessage{int(i), s.Failure})
+	if state.more != nil {
+		s.Decision = state.more.decision
 	}
-	m.emit(Command{Kind: Settle, Call: int(i), Attempt: int(state.attempt), Settlement: &s})
-	if s.Status == Cancelled {
-		return // nothing more will start
+	if m.loop != nil {
+		m.loop.settled(m, i, &s)
 	}
-	for _, r := range m.boundBy.of(i) {
+	if state.more == nil || state.more.deed == 0 {
+		m.counts.Add(s.Status)
+		if s.Failure != nil && !s.Routed {
+			m.errors = append(m.errors, CallError{m.plan.Calls[i].Name, s.Failure.Code, s.Failure.Message})
+			m.unrouted = append(m.unrouted, errorMessage{int(i), s.Failure})
+		}
+		m.emitOf(i, Command{Kind: Settle, Settlement: &s})
+	} else {
+		m.emitOf(i, Command{Kind: Repeat, Settlement: &s})
+	}
+	for at := m.boundBy.first[i]; at > 0; at = m.boundBy.next[at-1] {
+		r := m.boundBy.to[at-1]
 		read := &m.reads[r]
 		if read.open--; read.open > 0 {
 			continue
@@ -400,7 +520,8 @@ func (m *Machine) settle(i int32, s Settlement) {
 			}
 		}
 	}
-	for _, user := range m.orderedBy.of(i) {
+	for at := m.orderedBy.first[i]; at > 0; at = m.orderedBy.next[at-1] {
+		user := m.orderedBy.to[at-1]
 		if m.calls[user].order--; m.calls[user].order == 0 {
 			m.look(user)
 		}
@@ -409,81 +530,16 @@ func (m *Machine) settle(i int32, s Settlement) {
 
 // write appends to the state.
 func (m *Machine) write(call *compiler.Call, path compiler.PathID, method compiler.Method, value any, failure bool) {
-	message := Message{Path: path, Method: method, Value: value, Call: call.Index, At: m.now, Failure: failure}
+	message := Message{Path: path, Method: method, Value: value, Tick: m.tick, Call: call.Index, At: m.now, Failure: failure}
+	if m.loop != nil {
+		message.deed = m.loop.latest
+		m.loop.changed = true
+	}
 	m.log.append(message)
-	m.emit(Command{Kind: Write, Call: call.Index, Message: &m.log.messages[len(m.log.messages)-1]})
+	m.emitOf(int32(call.Index), Command{Kind: Write, Message: &m.log.messages[len(m.log.messages)-1]})
 }
 
-// An errorMessage is a failure that no route of its call took (S9.2).
-type errorMessage struct {
-	call    int
-	failure *Failure
-}
-
-// appendErrors makes what failed readable as †error, now that nothing more can
-// start: until then no call sees the errors of its own tick (S9.3). They stand
-// in plan order, which doesn't depend on timing.
-func (m *Machine) appendErrors() {
-	if len(m.unrouted) == 0 {
-		return
-	}
-	slices.SortFunc(m.unrouted, func(a, b errorMessage) int { return a.call - b.call })
-	all := slices.Clone(m.plan.Errors)
-	for _, e := range m.unrouted {
-		all = append(all, map[string]any{"call": m.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
-	}
-	m.log.initial["error"] = all
-}
-
-// finish resolves the plan's output and ends the run (S11.8).
-func (m *Machine) finish() {
-	m.over = true
-	m.appendErrors()
-	outcome := &Outcome{Status: "done", State: m.log.whole("state"), Counts: m.counts}
-	if m.plan.Output != nil {
-		outcome.Output, _ = m.output(m.plan.Output)
-	}
-	if m.stopping != "" {
-		outcome.Status, outcome.Reason = "stopped", m.stopping
-	} else if m.plan.OutputSchema != nil && m.plan.Output != nil {
-		if v := m.plan.OutputSchema.Validate(outcome.Output); v != nil {
-			m.errors = append(m.errors, CallError{"", "bad-output", "the plan's output doesn't fit its schema" + misfit(v)})
-		}
-	}
-	if len(m.errors) > 0 && m.stopping == "" {
-		outcome.Status = "failed"
-		outcome.Reason = m.errors[0].Message
-	}
-	outcome.Errors = m.errors
-	m.emit(Command{Kind: Finish, Outcome: outcome})
-}
-
-// output resolves the plan's output: an absent leaf is left out.
-func (m *Machine) output(t *compiler.Template) (any, bool) {
-	switch {
-	case t.Expr != nil:
-		value, presence, err := t.Expr.Eval(func(ref int) (any, expression.Presence) { return m.read(t.Reads[ref]) })
-		if err != nil {
-			m.errors = append(m.errors, CallError{"", "expression-type", fmt.Sprintf("the output %s: %v", t.Node.Text, err)})
-			return nil, false
-		}
-		return value, presence == expression.There
-	case !t.Live():
-		return t.Value, true
-	case t.Fields != nil:
-		object := make(map[string]any, len(t.Fields))
-		for _, f := range t.Fields {
-			if value, ok := m.output(f.Value); ok {
-				object[f.Key] = value
-			}
-		}
-		return object, true
-	}
-	list := make([]any, 0, len(t.Items))
-	for _, item := range t.Items {
-		if value, ok := m.output(item); ok {
-			list = append(list, value)
-		}
-	}
-	return list, true
+// document names the text of a solution in findings about it.
+func document(tick int, text []byte) *source.File {
+	return source.NewFile(fmt.Sprintf("tick-%d.json", tick), text)
 }

@@ -47,6 +47,16 @@ var answers = []struct {
 		status: "dssd", state: `{"flag": false, "c": 2}`, output: `{"c": 2, "list": [1]}`,
 	},
 	{
+		name: "a comparison has no value while an operand is absent, and one with null has (S4.4)",
+		document: `{"input": {"n": 3, "none": null}, "calls": [
+			{"_tool": "give", "value": 1, "_when": "†input.n > 2", "_outputPath": "a"},
+			{"_tool": "give", "value": 2, "_when": "†input.n <= 2", "_outputPath": "b"},
+			{"_tool": "give", "value": 3, "_when": "†state.b != null", "_outputPath": "c"},
+			{"_tool": "give", "value": 4, "_when": "†input.none == null", "_outputPath": "d"},
+			{"_tool": "give", "value": "†input.n >= 3 && †input.n", "_outputPath": "e"}]}`,
+		status: "dssdd", state: `{"a": 1, "d": 4, "e": 3}`,
+	},
+	{
 		name:     "an absent whole output is null (S11.8)",
 		document: `{"calls": [{"_tool": "give", "value": "†input.x", "_outputPath": "a"}], "output": "†state.a"}`,
 		status:   "s", state: `{}`,

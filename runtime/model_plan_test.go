@@ -25,6 +25,7 @@ type callModel struct {
 	place    int
 	name     string
 	tool     map[string]any
+	result   any // the schema of what the tool gives, or nil
 	params   map[string]any
 	when     any // nil: none
 	routes   [][]statePath
@@ -49,6 +50,10 @@ func readPlan(doc map[string]any) *planModel {
 	for i, item := range doc["calls"].([]any) {
 		c := readCall(i, item.(map[string]any))
 		c.tool, _ = p.tools[item.(map[string]any)["_tool"].(string)].(map[string]any)
+		if c.result = c.tool["_output"]; c.result == nil { // S2.1
+			properties, _ := c.tool["properties"].(map[string]any)
+			c.result = properties["_output"]
+		}
 		p.calls = append(p.calls, c)
 	}
 	for i, item := range doc["calls"].([]any) {

@@ -267,7 +267,7 @@ func (m *model) end(c *callModel) {
 // write puts a result into the log, at all paths of the alternative that it
 // takes or at none (S5.2, S5.3).
 func (m *model) write(c *callModel, value any, named string) *failure {
-	if !accepts(c.tool["_output"], value) {
+	if !accepts(c.result, value) {
 		m.note(outputRejected)
 		return &failure{Code: badOutput}
 	}
@@ -492,6 +492,13 @@ func (m *model) evaluate(e *formula, reader int) resolved {
 			pending, early = pending || last.pending, early || last.early
 		}
 		return resolved{value: last.value, pending: pending, early: early}
+	case comparisonExpression:
+		a, b := m.evaluate(e.operands[0], reader), m.evaluate(e.operands[1], reader)
+		total := resolved{absent: a.absent || b.absent, pending: a.pending || b.pending, early: a.early || b.early}
+		if !total.absent && !total.pending {
+			total.value = compared(a.value, e.value.(string), b.value)
+		}
+		return total
 	}
 	for i, operand := range e.operands {
 		r := m.evaluate(operand, reader)

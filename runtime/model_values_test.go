@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,11 +67,12 @@ const (
 	referenceExpression
 	fallbackExpression
 	gateExpression
+	comparisonExpression
 )
 
 type formula struct {
 	kind      expressionKind
-	value     any
+	value     any // of a literal; of a comparison its operator
 	reference reference
 	operands  []*formula
 }
@@ -149,11 +151,34 @@ func (r *reader) fallback() *formula {
 }
 
 func (r *reader) gate() *formula {
-	operands := []*formula{r.atom()}
+	operands := []*formula{r.comparison()}
 	for r.take("&&") {
-		operands = append(operands, r.atom())
+		operands = append(operands, r.comparison())
 	}
 	return joined(gateExpression, operands)
+}
+
+func (r *reader) comparison() *formula {
+	left := r.atom()
+	for _, operator := range []string{"==", "!=", "<=", ">=", "<", ">"} {
+		if r.take(operator) {
+			return &formula{kind: comparisonExpression, value: operator, operands: []*formula{left, r.atom()}}
+		}
+	}
+	return left
+}
+
+// compared is what a comparison of two values comes to. Only numbers have an
+// order here.
+func compared(a any, operator string, b any) bool {
+	switch operator {
+	case "==":
+		return reflect.DeepEqual(a, b)
+	case "!=":
+		return !reflect.DeepEqual(a, b)
+	}
+	x, y := a.(float64), b.(float64)
+	return x < y && operator[0] == '<' || x > y && operator[0] == '>' || x == y && len(operator) == 2
 }
 
 // joined is a chain of operands; one alone is itself. What stands in
@@ -414,14 +439,20 @@ func copied(object map[string]any) map[string]any {
 	return result
 }
 
-// accepts knows the few words of JSON Schema that generated tools use.
+// accepts knows the few words of JSON Schema that the plans here use, and panics
+// at any other.
 func accepts(schema any, value any) bool {
 	s, ok := schema.(map[string]any)
 	if !ok {
-		return true
+		return schema != false
+	}
+	for word := range s {
+		if !slices.Contains(knownWords, word) {
+			panic("model: the schema's word " + word)
+		}
 	}
 	object, isObject := value.(map[string]any)
-	_, isList := value.([]any)
+	list, isList := value.([]any)
 	_, isText := value.(string)
 	float, isNumber := value.(float64)
 	_, isFlag := value.(bool)
@@ -435,23 +466,31 @@ func accepts(schema any, value any) bool {
 	if allowed, ok := s["enum"].([]any); ok && !slices.Contains(allowed, value) {
 		return false
 	}
-	if !isObject {
-		return true
+	for _, item := range list {
+		if !accepts(s["items"], item) {
+			return false
+		}
 	}
 	required, _ := s["required"].([]any)
 	for _, key := range required {
-		if _, there := object[key.(string)]; !there {
+		if _, there := object[key.(string)]; !there && isObject {
 			return false
 		}
 	}
 	properties, _ := s["properties"].(map[string]any)
-	for key, property := range properties {
-		if field, there := object[key]; there && !accepts(property, field) {
+	for key, field := range object {
+		property, named := properties[key]
+		if !named {
+			property = s["additionalProperties"]
+		}
+		if !accepts(property, field) {
 			return false
 		}
 	}
 	return true
 }
+
+var knownWords = []string{"type", "enum", "items", "required", "properties", "additionalProperties", "description", "_output"}
 
 func number(v any) int {
 	switch n := v.(type) {

@@ -99,14 +99,23 @@ func (m *Machine) read(r int) (any, expression.Presence) {
 		if state.open > 0 {
 			return nil, expression.Pending
 		}
-		read := &m.plan.Reads[r]
-		state.value, state.there = m.log.resolve(read.Path, read.Sees)
+		state.value, state.there = m.resolve(&m.plan.Reads[r])
 		state.known = true
 	}
 	if !state.there {
 		return nil, expression.Absent
 	}
 	return state.value, expression.There
+}
+
+// resolve is the value of a read whose writers have settled.
+func (m *Machine) resolve(read *compiler.Read) (any, bool) {
+	return m.log.resolve(read.Path, func(message *Message) bool {
+		if message.Tick != m.tick {
+			return m.stands(message, read.Sees)
+		}
+		return read.Sees(message.Call)
+	})
 }
 
 // misfit says what a schema rejects, and where in the value.
@@ -216,7 +225,7 @@ func (m *Machine) schemaAt(id compiler.PathID) *schema.Schema {
 // preview is what would stand at a path after a write, as the call sees it: on
 // the initial state and what the calls that it depends on wrote.
 func (m *Machine) preview(call *compiler.Call, path compiler.PathID, method compiler.Method, value any) (any, error) {
-	visible := func(writer int) bool {
+	waits := func(writer int) bool {
 		_, ok := slices.BinarySearch(call.Waits, int32(writer))
 		return ok
 	}
@@ -225,7 +234,12 @@ func (m *Machine) preview(call *compiler.Call, path compiler.PathID, method comp
 		kind = m.plan.Paths.Parent(kind)
 	}
 	f := fold{paths: m.plan.Paths, root: kind}
-	f.value, f.there = m.log.resolve(kind, visible)
+	f.value, f.there = m.log.resolve(kind, func(message *Message) bool {
+		if message.Tick != m.tick {
+			return m.stands(message, waits)
+		}
+		return waits(message.Call)
+	})
 	if err := f.apply(&Message{Path: path, Method: method, Value: value}); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,11 @@ func (c *cli) explainCommand() *cobra.Command {
 
 func (c *cli) listRules() error {
 	for _, rule := range diag.Rules {
-		if _, err := fmt.Fprintf(c.out, "%s  %-8s %s\n", rule.Code, rule.Default, rule.Name); err != nil {
+		severity := rule.Default.String()
+		if rule.Optional() {
+			severity = "off"
+		}
+		if _, err := fmt.Fprintf(c.out, "%s  %-8s %s\n", rule.Code, severity, rule.Name); err != nil {
 			return err
 		}
 	}

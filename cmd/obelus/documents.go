@@ -49,7 +49,8 @@ func addReading(cmd *cobra.Command) *reading {
 type document struct {
 	file    *source.File
 	options compiler.Options
-	dir     string // the workspace root
+	dir     string            // the workspace root
+	opened  map[string]string // the files that compiling opened, by their paths in the workspace
 	config  *configuration
 }
 
@@ -96,15 +97,16 @@ func (r *reading) split(c *cli, name string, text []byte, each func(document) er
 		return err
 	}
 	options.Catalogues = config.catalogues
+	opened := remembered(&options)
 	if isLines(name) {
 		for file := range source.Lines(name, text) {
-			if err := each(document{file, options, dir, config}); err != nil {
+			if err := each(document{file, options, dir, opened, config}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return each(document{source.NewFile(name, text), options, dir, config})
+	return each(document{source.NewFile(name, text), options, dir, opened, config})
 }
 
 func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".jsonl") }

@@ -4,19 +4,18 @@ import (
 	"io"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
 // Events shows a run to programs: one JSON object a line (S19.3).
 type events struct {
-	out  io.Writer
-	plan *compiler.Plan
-	err  error // the first that writing met
+	out     io.Writer
+	journal string // its path; "" when the run keeps none
+	err     error  // the first that writing met
 }
 
-func newEvents(out io.Writer, plan *compiler.Plan) *events { return &events{out: out, plan: plan} }
+func newEvents(out io.Writer, journal string) *events { return &events{out: out, journal: journal} }
 
 // callEvent is a call's start or settlement. Every key is always there.
 type callEvent struct {
@@ -30,13 +29,35 @@ type callEvent struct {
 	Routed   bool         `json:"routed"`  // the failure went to the call's failure route
 	Reason   *string      `json:"reason"`  // why it was skipped or cancelled
 	Attempt  int          `json:"attempt"` // tries so far, this one included
-	At       milliseconds `json:"at"`      // since the run began
+	Tick     int          `json:"tick,omitzero"`
+	Decision any          `json:"decision,omitempty"` // what a person decided
+	At       milliseconds `json:"at"`                 // since the run began
 }
 
 type eventError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Details any    `json:"details"`
+}
+
+// tickEvent tells of a tick of a planned run: that the planner is asked, or that
+// all calls of its solution have settled.
+type tickEvent struct {
+	Event  string              `json:"event"` // "tick"
+	Tick   int                 `json:"tick"`
+	Status string              `json:"status"` // "started" or "ended"
+	Errors []runtime.CallError `json:"errors"` // of the solution as a whole
+	At     milliseconds        `json:"at"`
+}
+
+// askEvent tells that a person is asked about a call.
+type askEvent struct {
+	Event    string            `json:"event"` // "ask"
+	Call     string            `json:"call"`
+	Tool     string            `json:"tool"`
+	Tick     int               `json:"tick,omitzero"`
+	Question *runtime.Question `json:"question"`
+	At       milliseconds      `json:"at"`
 }
 
 // endEvent is the last line.
@@ -74,21 +95,30 @@ func (e *events) observe(at time.Duration, c runtime.Command) {
 	case runtime.Settle:
 		event, s := e.about(at, c), c.Settlement
 		event.Status, event.Output, event.Routed, event.Reason = s.Status.String(), s.Output, s.Routed, orNull(s.Reason)
+		if s.Decision != nil {
+			event.Decision = s.Decision
+		}
 		if s.Failure != nil {
 			event.Error = &eventError{s.Failure.Code, s.Failure.Message, s.Failure.Details}
 		}
 		e.write(event)
+	case runtime.Plan:
+		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{}, At: inMilliseconds(at)})
+	case runtime.EndTick:
+		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: listed(c.End.Faults), At: inMilliseconds(at)})
+	case runtime.Ask:
+		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Tick: c.Tick, Question: c.Question, At: inMilliseconds(at)})
 	}
 }
 
 func (e *events) about(at time.Duration, c runtime.Command) callEvent {
-	call := e.plan.Calls[c.Call]
-	return callEvent{Event: "call", Call: call.Name, Tool: call.ToolName, Instance: orNull(call.Instance), Attempt: c.Attempt, At: inMilliseconds(at)}
+	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Of.Instance), Attempt: c.Attempt, Tick: c.Tick, At: inMilliseconds(at)}
 }
 
 func (e *events) end(o *runtime.Outcome) error {
 	e.write(endEvent{
 		Event: "end", Status: o.Status, Reason: orNull(o.Reason), Output: o.Output, State: stateOf(o), Calls: o.Counts, Errors: listed(o.Errors),
+		Ticks: o.Ticks, Journal: orNull(e.journal),
 	})
 	return e.err
 }

@@ -2,9 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/journal"
+	"golang.org/x/tools/txtar"
 )
 
 // S1.7, S19: every example is checked, drawn, rehearsed and run, and there is
@@ -15,43 +23,190 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(plans) < 6 {
 		t.Fatalf("%d examples: %v", len(plans), err)
 	}
-	must := func(t *testing.T, args ...string) string {
-		t.Helper()
-		stdout, stderr, status := obelus(strings.NewReader(""), args...)
-		if status != statusOK || stderr != "" {
-			t.Fatalf("obelus %s: status %d\n%s%s", strings.Join(args, " "), status, stdout, stderr)
-		}
-		return stdout
-	}
 	for _, plan := range plans {
 		t.Run(filepath.Base(plan), func(t *testing.T) {
-			if said := must(t, "check", "--min-severity", "info", plan); !strings.HasPrefix(said, "nothing to report") {
+			if said := printed(t, "check", "--min-severity", "info", plan); !strings.HasPrefix(said, "nothing to report") {
 				t.Errorf("check: %s", said)
 			}
 			for _, format := range []string{"dot", "mermaid"} {
-				drawing := must(t, "graph", "--format", format, plan)
+				drawing := printed(t, "graph", "--format", format, plan)
 				if begins := map[string]string{"dot": "digraph", "mermaid": "flowchart"}[format]; !strings.Contains("\n"+drawing, "\n"+begins) {
 					t.Errorf("graph --format %s: %.100s", format, drawing)
 				}
 			}
-			compiled := must(t, "compile", plan)
+			compiled := printed(t, "compile", plan)
 			again, stderr, status := obelus(strings.NewReader(compiled), "compile", "-")
 			if status != statusOK || again != compiled {
 				t.Errorf("compiling the compiled plan again: status %d, %s; the same bytes: %v", status, stderr, again == compiled)
 			}
-			rehearsal := must(t, "simulate", "--seed", "7", "--schedules", "5", "--format", "json", plan)
-			if rehearsal != must(t, "simulate", "--seed", "7", "--schedules", "5", "--format", "json", plan) {
+			rehearsal := printed(t, "simulate", "--seed", "7", "--schedules", "5", "--format", "json", plan)
+			if rehearsal != printed(t, "simulate", "--seed", "7", "--schedules", "5", "--format", "json", plan) {
 				t.Error("the same seed gives other bytes")
 			}
 			if last := lastLine(t, rehearsal); last["kind"] != "summary" || last["deterministic"] != true {
 				t.Errorf("simulate ends with %v", last)
 			}
-			end := lastLine(t, must(t, "run", "--format", "json", plan))
+			end := lastLine(t, printed(t, "run", "--format", "json", plan))
 			if end["event"] != "end" || end["status"] != "done" || end["output"] == nil {
 				t.Errorf("run ends with %v", end)
 			}
 		})
 	}
+}
+
+// S11.6, S19: plans that a model writes as they run, with what it answered beside
+// them. What such a run prints is in testdata/planned-examples (-update rewrites it).
+func TestPlannedExamples(t *testing.T) {
+	golden, err := filepath.Abs(filepath.Join("testdata", "planned-examples", "printed.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := txtar.ParseFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join("..", ".."))
+	recordings, err := filepath.Glob("examples/planned/*.solutions.yaml")
+	if err != nil || len(recordings) != len(shown.Files) {
+		t.Fatalf("%d planned examples, and what %d print: %v", len(recordings), len(shown.Files), err)
+	}
+	if said := printed(t, "check", "examples/planned"); said != "nothing to report in "+count(len(recordings), "file")+"\n" {
+		t.Errorf("recordings aren't left alone by a check of their folder: %s", said)
+	}
+	for i, recording := range recordings {
+		plan := strings.TrimSuffix(recording, ".solutions.yaml") + ".yaml"
+		t.Run(filepath.Base(plan), func(t *testing.T) {
+			if said := printed(t, "check", "--min-severity", "info", plan); !strings.HasPrefix(said, "nothing to report") {
+				t.Errorf("check: %s", said)
+			}
+			talk := t.TempDir()
+			text := timeless(printed(t, "run", "--planner", "replay:"+recording, "--confirm", "never", "--record", talk, "--no-journal", plan))
+			switch want := &shown.Files[i]; {
+			case want.Name != filepath.Base(plan):
+				t.Errorf("%s stands where %s should", want.Name, filepath.Base(plan))
+			case *update:
+				want.Data = []byte(text)
+			case anyOrder(text) != anyOrder(string(want.Data)):
+				t.Errorf("it prints (-update accepts it)\n%s\nand printed\n%s", text, want.Data)
+			}
+			// What a run records can be run again, and comes to the same (S11.9).
+			runs := t.TempDir()
+			end := lastLine(t, printed(t, "run", "--planner", "replay:"+recording, "--confirm", "never", "--runs", runs, "--format", "json", plan))
+			again := lastLine(t, printed(t, "run", "--planner", "replay:"+filepath.Join(talk, "solutions.json"), "--confirm", "never", "--format", "json", plan))
+			for _, key := range []string{"status", "output", "state", "ticks"} {
+				if !reflect.DeepEqual(again[key], end[key]) {
+					t.Errorf("played again, its %s is %v, and was %v", key, again[key], end[key])
+				}
+			}
+			if filepath.Base(plan) == "research.yaml" {
+				startsWhileWritten(t, runs)
+			}
+		})
+	}
+	if *update {
+		if err := os.WriteFile(golden, txtar.Format(shown), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// startsWhileWritten steps the journal of a run through a machine, and tells
+// whether calls start before the solution is whole (S8.4). No clock decides it:
+// the pieces of the solution are events like any other.
+func startsWhileWritten(t *testing.T, runs string) {
+	t.Helper()
+	journals, err := filepath.Glob(filepath.Join(runs, "*.jsonl"))
+	if err != nil || len(journals) != 1 {
+		t.Fatalf("%d journals: %v", len(journals), err)
+	}
+	contents, err := journal.Read(journals[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var head recipe
+	if err := json.Unmarshal(contents.Header, &head); err != nil {
+		t.Fatal(err)
+	}
+	p, err := head.prepare(&cli{in: strings.NewReader(""), out: io.Discard, err: io.Discard}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, started, closed := runtime.New(p.verified, head.Options), 0, false
+	for body, err := range contents.Bodies() {
+		var step record
+		if err == nil {
+			err = json.Unmarshal(body, &step)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step.Event == nil {
+			continue
+		}
+		closed = closed || step.Event.Kind == runtime.Closed
+		for _, command := range machine.Step(*step.Event) {
+			if command.Kind == runtime.Start && !closed {
+				started++
+			}
+		}
+	}
+	if !closed || started < 3 {
+		t.Errorf("%d calls start before the solution is whole, and not the three searches; it came to its end: %v", started, closed)
+	}
+}
+
+// anyOrder forgets the order of lines that follow each other: of calls that run
+// side by side either may be done first.
+func anyOrder(text string) string {
+	blocks := strings.Split(text, "\n\n")
+	for i, block := range blocks {
+		blocks[i] = comparable(block)
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+var quotedCommand = regexp.MustCompile("`(obelus run [^`]+)`")
+
+// S19: the commands that the examples' page gives are there to be typed as they
+// stand, one for every plan.
+func TestExamplesPage(t *testing.T) {
+	t.Chdir(filepath.Join("..", ".."))
+	page, err := os.ReadFile("examples/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := map[string]bool{}
+	for _, found := range quotedCommand.FindAllStringSubmatch(string(page), -1) {
+		args := words(found[1])[1:]
+		ran[args[1]] = true
+		printed(t, args...)
+	}
+	plans, err := filepath.Glob("examples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recordings, err := filepath.Glob("examples/planned/*.solutions.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, recording := range recordings {
+		plans = append(plans, strings.TrimSuffix(recording, ".solutions.yaml")+".yaml")
+	}
+	for _, plan := range plans {
+		if !ran[plan] {
+			t.Errorf("the page has no command that runs %s", plan)
+		}
+	}
+}
+
+// printed carries out a command that has to succeed without a complaint.
+func printed(t *testing.T, args ...string) string {
+	t.Helper()
+	stdout, stderr, status := obelus(strings.NewReader(""), args...)
+	if status != statusOK || stderr != "" {
+		t.Fatalf("obelus %s: status %d\n%s%s", strings.Join(args, " "), status, stdout, stderr)
+	}
+	return stdout
 }
 
 func lastLine(t *testing.T, lines string) map[string]any {

@@ -18,35 +18,44 @@ import (
 // Progress shows a run to people (S8.7): a line for every call that settles,
 // and on a terminal, below these lines, what is at work and what waits.
 type progress struct {
-	out   io.Writer
-	plan  *compiler.Plan
-	style style
-	width int  // columns of a line
-	live  bool // there is a terminal to draw on
-	names int  // columns of the column of names
+	out     io.Writer
+	plan    *compiler.Plan
+	style   style
+	journal string // its path; "" when the run keeps none
+	width   int    // columns of a line
+	live    bool   // there is a terminal to draw on
+	names   int    // columns of the column of names
 
-	mu      sync.Mutex
-	begun   time.Time
-	at      time.Duration // of the last command
-	status  []runtime.Status
-	since   map[int]time.Duration // when a call at work was first started
-	attempt map[int]int
-	drawn   int // lines below the settled ones
-	stop    chan struct{}
-	ended   sync.WaitGroup
-	err     error
+	mu       sync.Mutex
+	begun    time.Time
+	at       time.Duration // of the last command
+	tick     int           // 0 when nobody plans
+	planning bool          // the planner is asked, and its tick hasn't ended
+	calls    []shownCall   // of the tick, as far as they are known
+	drawn    int           // lines below the settled ones
+	held     bool          // a question has the terminal
+	stop     chan struct{}
+	ended    sync.WaitGroup
+	err      error
 }
 
-func newProgress(out io.Writer, plan *compiler.Plan, ctx context.Context) *progress {
-	p := &progress{
-		out: out, plan: plan, style: styleFor(out), width: 100,
-		begun: time.Now(), status: make([]runtime.Status, len(plan.Calls)), since: map[int]time.Duration{}, attempt: map[int]int{},
-		stop: make(chan struct{}),
-	}
+// A shownCall is where a call stands, to somebody who looks on.
+type shownCall struct {
+	call    *compiler.Call
+	status  runtime.Status
+	started bool
+	since   time.Duration // it was first started
+	attempt int
+}
+
+func newProgress(out io.Writer, plan *compiler.Plan, planned bool, ctx context.Context) *progress {
+	p := &progress{out: out, plan: plan, width: 100, begun: time.Now(), stop: make(chan struct{})}
+	screen := behind(out, p)
+	p.style = styleFor(screen)
 	for _, call := range plan.Calls {
-		p.names = min(32, max(p.names, utf8.RuneCountInString(call.Name)))
+		p.meet(call)
 	}
-	if fd, ok := terminalOf(out); ok {
+	if fd, ok := terminalOf(screen); ok {
 		p.live = true
 		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
 			p.width = width
@@ -57,8 +66,29 @@ func newProgress(out io.Writer, plan *compiler.Plan, ctx context.Context) *progr
 	if title == "" && plan.File != nil {
 		title = plan.File.Name
 	}
-	p.print("%s\n\n", p.style.bold(diag.Escape(fmt.Sprintf("%s, %s", title, count(len(plan.Calls), "call")))))
+	size := count(len(plan.Calls), "call")
+	if planned {
+		p.calls = nil // they come with the solutions
+		size = "planned as it runs"
+	}
+	p.print("%s\n\n", p.style.bold(diag.Escape(title+", "+size)))
 	return p
+}
+
+func (p *progress) meet(call *compiler.Call) {
+	p.calls = append(p.calls, shownCall{call: call})
+	p.names = min(32, max(p.names, utf8.RuneCountInString(call.Name)))
+}
+
+// about is the call that a command is about.
+func (p *progress) about(c runtime.Command) *shownCall {
+	for len(p.calls) <= c.Call {
+		p.calls = append(p.calls, shownCall{})
+	}
+	one := &p.calls[c.Call]
+	one.call = c.Of
+	p.names = min(32, max(p.names, utf8.RuneCountInString(c.Of.Name)))
+	return one
 }
 
 func (p *progress) print(format string, args ...any) {
@@ -72,32 +102,58 @@ func (p *progress) observe(at time.Duration, c runtime.Command) {
 	defer p.mu.Unlock()
 	p.at = at
 	switch c.Kind {
+	case runtime.Plan:
+		p.beginTick(c.Tick)
+	case runtime.EndTick:
+		p.planning = false
+		for _, fault := range c.End.Faults {
+			p.erase()
+			p.print("  %s %s\n", p.style.red("✗"), diag.Escape("the solution: "+fault.Message))
+		}
 	case runtime.Start:
-		p.status[c.Call] = runtime.Running
-		p.attempt[c.Call] = c.Attempt
-		if _, again := p.since[c.Call]; !again {
-			p.since[c.Call] = at
+		one := p.about(c)
+		one.status, one.attempt = runtime.Running, c.Attempt
+		if !one.started {
+			one.started, one.since = true, at
 		}
 		if c.Attempt > 1 {
-			p.above(c.Call, p.style.yellow("↻"), fmt.Sprintf("try %d", c.Attempt))
+			p.above(one, p.style.yellow("↻"), fmt.Sprintf("try %d", c.Attempt))
 		}
+	case runtime.Ask:
+		p.about(c).status = runtime.Asking
+	case runtime.Repeat:
+		one := p.about(c)
+		one.status = runtime.Done
+		p.above(one, p.style.faint("="), p.style.faint("done already"))
 	case runtime.Settle:
-		p.status[c.Call] = c.Settlement.Status
+		one := p.about(c)
+		one.status = c.Settlement.Status
 		mark, words := p.settled(c)
-		p.above(c.Call, mark, words)
-		delete(p.since, c.Call)
+		p.above(one, mark, words)
+	}
+}
+
+// beginTick makes room for the calls of the next solution.
+func (p *progress) beginTick(tick int) {
+	p.planning = true
+	if tick == p.tick {
+		return // its answer is asked for again
+	}
+	p.tick, p.calls = tick, nil
+	if tick > 1 {
+		p.erase()
+		p.print("\n  %s\n", p.style.faint(fmt.Sprintf("tick %d", tick)))
 	}
 }
 
 // above writes a line over those that come and go.
-func (p *progress) above(call int, mark, words string) {
+func (p *progress) above(one *shownCall, mark, words string) {
 	p.erase()
-	name := diag.Escape(p.plan.Calls[call].Name)
 	took := "      "
-	if since, ok := p.since[call]; ok {
-		took = p.style.faint(fmt.Sprintf("%6s", short(p.at-since)))
+	if one.started {
+		took = p.style.faint(fmt.Sprintf("%6s", short(p.at-one.since)))
 	}
-	p.print("  %s %s %s  %s\n", mark, pad(name, p.names), took, words)
+	p.print("  %s %s %s  %s\n", mark, pad(diag.Escape(one.call.Name), p.names), took, words)
 }
 
 // settled says in a mark and a few words how a call settled: results are cut
@@ -116,7 +172,7 @@ func (p *progress) settled(c runtime.Command) (mark, words string) {
 			words = fmt.Sprintf("%s, after %d tries", words, s.Attempts)
 		}
 		if s.Routed {
-			return p.style.yellow("!"), words + ", handled by " + diag.Escape(p.route(c.Call))
+			return p.style.yellow("!"), words + ", handled by " + diag.Escape(p.route(c.Of))
 		}
 		return p.style.red("✗"), words
 	case runtime.Skipped:
@@ -128,15 +184,12 @@ func (p *progress) settled(c runtime.Command) (mark, words string) {
 }
 
 // route is the failure route of a call, as text.
-func (p *progress) route(call int) string {
-	c := p.plan.Calls[call]
-	var paths []string
-	if at := c.FailureRoute(); at >= 0 {
-		for _, path := range c.Output[at] {
-			paths = append(paths, p.plan.Paths.String(path.ID))
-		}
+func (p *progress) route(c *compiler.Call) string {
+	if at := c.FailureRoute(); at >= 0 && c.OutputNode != nil {
+		routes := strings.Split(c.OutputNode.Text, "||")
+		return strings.TrimSpace(routes[len(routes)-1])
 	}
-	return strings.Join(paths, " && ")
+	return "its failure route"
 }
 
 // refresh redraws what is at work until the run ends.
@@ -156,8 +209,10 @@ func (p *progress) refresh(ctx context.Context) {
 			p.mu.Unlock()
 		case <-tick.C:
 			p.mu.Lock()
-			p.erase()
-			p.draw(time.Since(p.begun))
+			if !p.held {
+				p.erase()
+				p.draw(time.Since(p.begun))
+			}
 			p.mu.Unlock()
 		}
 	}
@@ -167,19 +222,22 @@ func (p *progress) refresh(ctx context.Context) {
 const shownAtWork = 8
 
 func (p *progress) draw(now time.Duration) {
-	running, waiting := 0, 0
+	running, asking, waiting := 0, 0, 0
 	var lines []string
-	for i, status := range p.status {
+	for i := range p.calls {
+		one := &p.calls[i]
 		switch {
-		case status == runtime.Running:
+		case one.status == runtime.Running:
 			if running++; running <= shownAtWork {
 				again := ""
-				if p.attempt[i] > 1 {
-					again = fmt.Sprintf(", try %d", p.attempt[i])
+				if one.attempt > 1 {
+					again = fmt.Sprintf(", try %d", one.attempt)
 				}
-				lines = append(lines, fmt.Sprintf("%s %6s  running%s", pad(diag.Escape(p.plan.Calls[i].Name), p.names), short(now-p.since[i]), again))
+				lines = append(lines, fmt.Sprintf("%s %6s  running%s", pad(diag.Escape(one.call.Name), p.names), short(now-one.since), again))
 			}
-		case !status.Settled():
+		case one.status == runtime.Asking:
+			asking++
+		case !one.status.Settled():
 			waiting++
 		}
 	}
@@ -189,10 +247,26 @@ func (p *progress) draw(now time.Duration) {
 	if first := p.firstWaiting(); first != "" {
 		lines = append(lines, first)
 	}
-	if running+waiting > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %d running, %d waiting, %d of %d settled", short(now), running, waiting, len(p.status)-running-waiting, len(p.status)))
-	} else {
+	var parts []string
+	if p.planning {
+		parts = append(parts, fmt.Sprintf("tick %d", p.tick))
+	}
+	if running+asking+waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%d running", running))
+	}
+	if asking > 0 {
+		parts = append(parts, fmt.Sprintf("%d asking", asking))
+	}
+	if waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%d waiting", waiting))
+	}
+	switch settled := len(p.calls) - running - asking - waiting; {
+	case len(parts) == 0:
 		lines = append(lines, "what was cancelled is given time to end")
+	case p.tick > 0:
+		lines = append(lines, fmt.Sprintf("%s: %s, %d settled", short(now), strings.Join(parts, ", "), settled))
+	default:
+		lines = append(lines, fmt.Sprintf("%s: %s, %d of %d settled", short(now), strings.Join(parts, ", "), settled, len(p.calls)))
 	}
 	for _, line := range lines {
 		p.print("  %s\n", p.style.faint(cut("· "+line, p.width-3)))
@@ -200,23 +274,28 @@ func (p *progress) draw(now time.Duration) {
 	p.drawn = len(lines)
 }
 
-// firstWaiting says what the first call that hasn't started waits for.
+// firstWaiting says what the first call that hasn't started waits for; the calls
+// of a solution aren't all known.
 func (p *progress) firstWaiting() string {
-	for i, status := range p.status {
-		if status.Settled() || status == runtime.Running {
+	if p.tick > 0 {
+		return ""
+	}
+	for i := range p.calls {
+		one := &p.calls[i]
+		if one.status != runtime.Waiting && one.status != runtime.Queued {
 			continue
 		}
 		var names []string
 		for _, d := range p.plan.Graph.Deps(i) {
-			if !p.status[d].Settled() {
-				names = append(names, diag.Escape(p.plan.Calls[d].Name))
+			if !p.calls[d].status.Settled() {
+				names = append(names, diag.Escape(p.calls[d].call.Name))
 			}
 		}
 		if len(names) > 3 {
 			names = append(names[:3], "others")
 		}
 		if len(names) > 0 {
-			return diag.Escape(p.plan.Calls[i].Name) + " waits for " + strings.Join(names, ", ")
+			return diag.Escape(one.call.Name) + " waits for " + strings.Join(names, ", ")
 		}
 	}
 	return ""
@@ -240,18 +319,22 @@ func (p *progress) abandon() {
 // end shows the result, and last what was done, failed and skipped.
 func (p *progress) end(o *runtime.Outcome) error {
 	p.abandon()
-	if len(p.status) > 0 {
+	if len(p.calls) > 0 {
 		p.print("\n")
 	}
 	if o.Output != nil && o.Status != "stopped" {
 		p.print("%s\n\n", display(o.Output))
 	}
 	for _, e := range o.Errors {
-		if e.Call == "" {
+		if e.Call == "" && o.Ticks == 0 { // those of ticks were told as they came
 			p.print("%s %s\n", p.style.red("✗"), diag.Escape(e.Message))
 		}
 	}
-	p.print("%s\n", p.summary(o))
+	kept := ""
+	if p.journal != "" {
+		kept = p.style.faint("; journal " + diag.Escape(p.journal))
+	}
+	p.print("%s%s\n", p.summary(o), kept)
 	return p.err
 }
 
@@ -266,7 +349,14 @@ func (p *progress) summary(o *runtime.Outcome) string {
 			word += " (" + diag.Escape(o.Reason) + ")"
 		}
 	}
-	return word + " in " + short(p.at) + ": " + tally(o.Counts)
+	in := " in " + short(p.at)
+	if o.Ticks > 1 {
+		in = fmt.Sprintf(" in %d ticks, %s", o.Ticks, short(p.at))
+	}
+	if u := o.Usage; u.InputTokens+u.OutputTokens > 0 {
+		in += fmt.Sprintf(", %d tokens", u.InputTokens+u.OutputTokens)
+	}
+	return word + in + ": " + tally(o.Counts)
 }
 
 // tally says how many calls settled in which way.

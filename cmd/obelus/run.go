@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/spf13/cobra"
 )
 
@@ -24,23 +25,37 @@ func (c *cli) runCommand() *cobra.Command {
 		Use:   "run FILE | -",
 		Short: "run a plan",
 		Long: "Checks a plan and runs it: calls start as soon as what they read is there, in parallel. A\n" +
-			"plan with errors isn't run.\n\n" +
+			"plan with errors isn't run. With --planner a model writes what is run, tick after tick, and\n" +
+			"the plan's own calls are its first draft.\n\n" +
+			"Every event is in the run's journal before anything follows from it, so that a run that was\n" +
+			"stopped or killed can be resumed; \"obelus runs\" lists runs.\n\n" +
 			"The exit status is 0 when the run is done, 1 when it failed, 2 when the plan or the command\n" +
 			"line has errors, and 3 when the run was stopped. Ctrl-C stops it; a second Ctrl-C kills it.",
-		Example: "obelus run plan.yaml --input city=Paris\nobelus run plan.yaml --input @values.json --activities prod.yaml --confirm never",
-		Args:    oneArg("a plan"),
+		Example: "obelus run plan.yaml --input city=Paris\nobelus run plan.yaml --input @values.json --activities prod.yaml --confirm never\n" +
+			"obelus run plan.yaml --planner anthropic:claude-sonnet-4-5 --record talk",
+		Args: oneArg("a plan"),
 	}
 	reading := addReading(cmd)
 	given := addGiven(cmd)
-	format := choose(cmd, "format", "how progress and result are written; json is one event a line", "text", "json")
-	confirm := choose(cmd, "confirm", "effects stops before the first call that may change the world: one whose tool isn't known to be "+
-		"read-only and whose activity isn't an expression; never doesn't", "effects", "never")
+	var o running
+	o.add(c, cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&o.planner, "planner", "none", "who writes what is run: none, replay:FILE, openai:MODEL or anthropic:MODEL; where they are and their keys come from the\nusual variables, such as OPENAI_BASE_URL and ANTHROPIC_API_KEY")
+	stands(cmd, "planner", "PLANNER")
+	flags.StringVar(&o.record, "record", "", "write the planner's solutions (solutions.json, for replay) and each tick (tick-N.json) to a folder")
+	stands(cmd, "record", "DIR")
+	_ = cmd.MarkFlagDirname("record")
+	flags.BoolVar(&o.unkept, "no-journal", false, "keep no journal; the run can't be resumed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		input, state, err := given.values(c, reading, args[0])
 		if err != nil {
 			return err
 		}
-		p, err := c.sound(args[0], reading, *format)
+		confirm, err := o.asking()
+		if err != nil {
+			return err
+		}
+		p, err := c.sound(args[0], reading, o.format)
 		if err != nil {
 			return err
 		}
@@ -48,10 +63,66 @@ func (c *cli) runCommand() *cobra.Command {
 			return err
 		}
 		c.unreadInputs(p.plan, input)
-		o := local.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}}
-		return c.run(cmd.Context(), p, o, *confirm, *format)
+		options := runtime.Options{Input: input, State: state, Parallel: given.parallel, Planned: o.planner != "none", Confirm: confirm}
+		return c.run(cmd.Context(), p, options, &o)
 	}
 	return cmd
+}
+
+// Running is what the commands that run and resume have in common.
+type running struct {
+	format      string
+	confirm     string
+	within      time.Duration
+	unanswered  string
+	folder      string // of journals
+	planner     string
+	record      string
+	prices      planner.Prices
+	price       []float64
+	unkept      bool // no journal
+	inFlight    string
+	confirmAnew *runtime.Confirm // of a run that is resumed
+
+	// Of a run that is resumed:
+	recipe   *recipe
+	restored *restored
+	kept     *kept
+}
+
+func (o *running) add(c *cli, cmd *cobra.Command) {
+	format := choose(cmd, "format", "how progress and result are written; json is one event a line", "text", "json")
+	confirm := choose(cmd, "confirm", "which calls a person is asked about before they start: effects means those that may change the world, whose tool isn't known\nto be read-only and whose activity isn't an expression", "effects", "always", "never")
+	unanswered := choose(cmd, "unanswered", "what counts as the answer when the time of --answer-within is over", "reject", "approve")
+	flags := cmd.Flags()
+	flags.DurationVar(&o.within, "answer-within", 0, "how long a question waits for its answer, such as 5m; for ever by default")
+	stands(cmd, "answer-within", "TIME")
+	flags.StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
+	stands(cmd, "runs", "DIR")
+	_ = cmd.MarkFlagDirname("runs")
+	flags.Float64SliceVar(&o.price, "price", nil, "what a million tokens cost that a model reads, and that it writes, for limits.cost; such as 3,15")
+	stands(cmd, "price", "IN,OUT")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		o.format, o.confirm, o.unanswered = *format, *confirm, *unanswered
+		if n := len(o.price); n != 0 && n != 2 || slices.ContainsFunc(o.price, func(p float64) bool { return !(p >= 0) }) {
+			return troubled("--price can't be that: expected two numbers, such as 3,15")
+		} else if n == 2 {
+			o.prices = planner.Prices{InputPerMillion: o.price[0], OutputPerMillion: o.price[1]}
+		}
+		return nil
+	}
+}
+
+// asking is whom the run asks, by its flags.
+func (o *running) asking() (runtime.Confirm, error) {
+	if o.within < 0 {
+		return runtime.Confirm{}, troubled("--answer-within can't be %v: expected a time such as 5m", o.within)
+	}
+	confirm := runtime.Confirm{Policy: runtime.Policy(o.confirm), Timeout: o.within, Default: runtime.Verdict(o.unanswered)}
+	if o.confirm == "never" {
+		confirm = runtime.Confirm{}
+	}
+	return confirm, nil
 }
 
 // sound prepares a plan that is to go further than a check. One with errors
@@ -78,45 +149,87 @@ func (c *cli) mentionWarnings(name string, p compiled, format string) {
 	}
 }
 
-func (c *cli) run(ctx context.Context, p compiled, o local.Options, confirm, format string) error {
-	if err := local.Runnable(p.plan); err != nil {
+// run carries a plan out, from its beginning or from where its journal ends.
+func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *running) error {
+	if err := local.Runnable(p.plan, options.Planned); err != nil {
 		message, help, _ := strings.Cut(err.Error(), "; ")
 		return troubled("%s", message).advise("%s", help)
 	}
-	set, err := activity.Open(p.located(), nil, activity.Options{})
+	set, err := activity.Open(p.located(o.recipe), nil, activity.Options{})
 	if err != nil {
 		return troubled("the plan can't be run: %v", err)
 	}
 	defer set.Close()
-	o.Activities = set
-	var asked *compiler.Call
-	if confirm == "effects" {
-		o.Asks = func(call *compiler.Call) bool {
-			asks := mayChangeTheWorld(p.plan, call)
-			if asks {
-				asked = call
-			}
-			return asks
+	world := local.Options{Options: options, Activities: set}
+	if options.Planned {
+		if world.Planner, err = o.openPlanner(p); err != nil {
+			return err
 		}
 	}
-	ctx, interrupted := interruptible(ctx)
+	kept, err := o.keep(p, options)
+	if err != nil {
+		return err
+	}
+	if kept != nil {
+		defer kept.Close()
+		world.Journal = kept
+	}
+	screen := &gate{to: c.out}
+	var asking *dialogue
+	if canAsk(c.in, c.err) {
+		asking = newDialogue(c.in, c.err, screen, p.toolNamed)
+		defer asking.close()
+		world.Confirmer = asking
+	}
+	ctx, interrupted := interruptible(ctx, asking)
 	defer interrupted()
 
-	var show observer = newEvents(c.out, p.plan)
-	if format == "text" {
-		show = newProgress(c.out, p.plan, ctx)
+	if recorder, ok := world.Planner.(*planner.Recorder); ok {
+		defer func() {
+			if err := recorder.Close(); err != nil {
+				fmt.Fprintf(c.err, "obelus: the recording isn't whole: %s\n", diag.Escape(err.Error()))
+			}
+		}()
 	}
-	o.Observe = show.observe
-	outcome, err := local.Run(ctx, p.verified, o)
+	var show observer = newEvents(screen, kept.path())
+	if o.format == "text" {
+		lines := newProgress(screen, p.plan, options.Planned, ctx)
+		lines.journal = kept.path()
+		show = lines
+	}
+	var asked *runtime.Question
+	world.Observe = func(at time.Duration, command runtime.Command) {
+		if command.Kind == runtime.Ask {
+			asked = command.Question
+		}
+		show.observe(at, command)
+	}
+	var outcome *runtime.Outcome
+	if o.restored != nil {
+		outcome, err = local.Resume(ctx, o.restored.machine, o.restored.at, o.resumption(), world)
+	} else {
+		outcome, err = local.Run(ctx, p.verified, world)
+	}
 	if err != nil {
 		show.abandon()
 		return troubled("%v", err)
 	}
-	err = show.end(outcome)
-	if outcome.Reason == "confirmation" && asked != nil {
-		fmt.Fprintf(c.err, "obelus: stopped before the call \"%s\": its tool isn't known to be read-only, and nobody can be asked yet\n", diag.Escape(asked.Name))
-		fmt.Fprintf(c.err, "  %s run with --confirm never, or say \"annotations: {readOnlyHint: true}\" of a tool that changes nothing\n", styleFor(c.err).green("help:"))
+	if asking != nil {
+		asking.close()
+		if asking.stopped.Load() {
+			asked = nil // there was somebody to ask
+		}
 	}
+	if err := kept.end(outcome); err != nil {
+		fmt.Fprintf(c.err, "obelus: the end of the run isn't in its journal: %s\n", diag.Escape(err.Error()))
+	}
+	return c.conclude(outcome, show, asked, kept, o)
+}
+
+// conclude shows how a run ended, and gives its exit status.
+func (c *cli) conclude(outcome *runtime.Outcome, show observer, asked *runtime.Question, kept *kept, o *running) error {
+	err := show.end(outcome)
+	c.whatNow(outcome, asked, kept, o)
 	switch {
 	case err != nil:
 		return err
@@ -128,6 +241,40 @@ func (c *cli) run(ctx context.Context, p compiled, o local.Options, confirm, for
 	return nil
 }
 
+func (p compiled) toolNamed(name string) *compiler.Tool {
+	for _, tool := range p.plan.Tools {
+		if tool.Name == name {
+			return tool
+		}
+	}
+	return nil
+}
+
+// whatNow says why a run stopped that nobody stopped, and
+// how it goes on.
+func (c *cli) whatNow(outcome *runtime.Outcome, asked *runtime.Question, kept *kept, o *running) {
+	if outcome.Status != "stopped" {
+		return
+	}
+	help := func(format string, args ...any) {
+		fmt.Fprintf(c.err, "  %s %s\n", styleFor(c.err).green("help:"), fmt.Sprintf(format, args...))
+	}
+	again := "obelus run …"
+	if kept != nil {
+		again = "obelus resume " + kept.id()
+	}
+	switch {
+	case outcome.Reason == "confirmation" && asked != nil:
+		fmt.Fprintf(c.err, "obelus: stopped before the call \"%s\": its tool isn't known to be read-only, and there is nobody to ask\n", diag.Escape(asked.Call))
+		help("%s --confirm never goes on without asking; say \"annotations: {readOnlyHint: true}\" of a tool that changes nothing", again)
+	case outcome.Reason == "in-flight" && asked != nil:
+		fmt.Fprintf(c.err, "obelus: the run was killed while the call \"%s\" was at work, and there is nobody to ask whether it may be run again\n", diag.Escape(asked.Call))
+		help("%s --in-flight retry runs it again, --in-flight fail counts it as failed", again)
+	case kept != nil:
+		help("%s goes on from here", again)
+	}
+}
+
 // An observer shows a run as it goes.
 type observer interface {
 	observe(at time.Duration, c runtime.Command)
@@ -135,26 +282,19 @@ type observer interface {
 	abandon() // the run never began
 }
 
-// mayChangeTheWorld tells whether a person should be asked before a call: its
-// tool isn't known to be read-only (S10.2).
-func mayChangeTheWorld(p *compiler.Plan, call *compiler.Call) bool {
-	if call.Tool != nil && call.Tool.Hints.ReadOnly != nil && *call.Tool.Hints.ReadOnly {
-		return false
-	}
-	a := p.Activities[call.Activity]
-	return a != nil && a.Kind != "expr"
-}
-
 // located lists the plan's activities with the folders that programs start in
 // as this process sees them. The compiler knows them from the workspace root,
 // but for files that were named on the command line.
-func (p compiled) located() map[string]*compiler.Activity {
+func (p compiled) located(r *recipe) map[string]*compiler.Activity {
 	all := make(map[string]*compiler.Activity, len(p.plan.Activities))
 	for name, a := range p.plan.Activities {
 		there := *a
 		overlay := a.Node != nil && (slices.Contains(p.options.Activities, a.Node.File) || slices.Contains(p.options.Catalogues, a.Node.File))
 		if !overlay {
 			there.Dir = filepath.Join(p.dir, filepath.FromSlash(a.Dir))
+		}
+		if r != nil {
+			there.Dir = r.at(there.Dir)
 		}
 		all[name] = &there
 	}
@@ -164,21 +304,29 @@ func (p compiled) located() map[string]*compiler.Activity {
 // interruptible gives a context that ends with Ctrl-C or a request to
 // terminate. A second one kills: the programs that run, and then this one, as
 // the signal would have done by itself.
-func interruptible(parent context.Context) (ctx context.Context, release func()) {
+//
+// While a question is answered in an editor, Ctrl-C is the editor's.
+func interruptible(parent context.Context, asking *dialogue) (ctx context.Context, release func()) {
 	ctx, stop := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		select {
-		case <-signals:
-			stop()
-		case <-over:
-			return
+		for busy := true; busy; {
+			select {
+			case s := <-signals:
+				busy = asking != nil && s == os.Interrupt && asking.busyElsewhere()
+			case <-over:
+				return
+			}
 		}
+		stop()
 		select {
 		case second := <-signals:
+			if asking != nil {
+				asking.restore()
+			}
 			activity.KillAll()
 			signal.Reset()
 			if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(second) == nil {

@@ -32,10 +32,13 @@ var mayImport = map[string][]string{
 	"compiler":            {"compiler/source", "compiler/diag", "compiler/expression", "compiler/schema"},
 	"analyzer":            {"compiler", "compiler/*"},
 	"analyzer/internal/*": {"compiler", "compiler/*", "analyzer"},
+	"compiler/cputime":    {},
 	"dot":                 {"compiler", "compiler/*"},
 	"runtime":             {"compiler", "compiler/*", "analyzer"},
 	"runtime/activity":    {"compiler", "compiler/*", "analyzer", "runtime"},
 	"runtime/local":       {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
+	"runtime/journal":     {},
+	"runtime/planner":     {"compiler", "compiler/*", "analyzer", "runtime"},
 	"runtime/simulate":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
 	"cmd/obelus":          {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*"},
 }

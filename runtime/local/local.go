@@ -5,9 +5,12 @@ package local
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -20,6 +23,14 @@ type Options struct {
 	runtime.Options
 	// Activities carries out the calls.
 	Activities Runner
+	// Planner writes solutions, and the results of latent calls. Nil is no planner.
+	Planner Planner
+	// Confirmer asks people. Nil means that nobody can be asked: a run that needs an
+	// answer stops, for the reason "confirmation" or "in-flight".
+	Confirmer Confirmer
+	// Journal, if given, has every event on disk before what follows from it is
+	// done (S8.6).
+	Journal Journal
 	// Observe, if given, sees every command, with the time since the run began,
 	// before it is carried out. It is called from one goroutine and must not
 	// keep what it is given longer than it has to.
@@ -34,78 +45,193 @@ type Runner interface {
 	Run(ctx context.Context, name string, r activity.Request) (activity.Result, error)
 }
 
+// A Planner answers a request, handing out the text of its answer piece by piece
+// as it comes. An error that is [runtime.ErrCut] says that the answer broke off;
+// one with a method Refusal() string that the model declined, in its words; any
+// other that there is no planner to be had, which stops the run.
+type Planner interface {
+	Answer(ctx context.Context, r *runtime.Request, emit func(text string)) (runtime.Usage, error)
+}
+
+// A Confirmer puts a question to a person and waits for the answer, or until ctx
+// is done. An error says that no answer is to be had: the run stops.
+type Confirmer interface {
+	Ask(ctx context.Context, q *runtime.Question) (runtime.Decision, error)
+}
+
+// A Journal keeps events. What was appended is on disk when Sync returns.
+type Journal interface {
+	Append(event []byte) error
+	Sync() error
+}
+
 // Run runs the plan to its end. When ctx ends, nothing new starts, what runs is
 // cancelled, and the outcome is "stopped" for the reason "interrupted". The
-// error is only for a plan that this world can't run.
+// error is for a plan that this world can't run, and for a journal that can't be
+// written: then nothing more is done.
 func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome, error) {
-	if err := Runnable(v.Plan()); err != nil {
+	if err := Runnable(v.Plan(), o.Planner != nil); err != nil {
 		return nil, err
 	}
-	w := &world{
-		plan:    v.Plan(),
-		options: o,
-		machine: runtime.New(v, o.Options),
-		begun:   time.Now(),
-		events:  make(chan runtime.Event),
-		gone:    make(chan struct{}),
-		tries:   map[try]context.CancelFunc{},
-		offered: make([][]string, len(v.Plan().Calls)),
-	}
-	return w.run(ctx), nil
+	return newWorld(runtime.New(v, o.Options), o).run(ctx, runtime.Event{Kind: runtime.Begun})
+}
+
+// Resume goes on with a run that was stopped or killed: with a machine that has
+// been brought to where the run stood by stepping the events of its journal, of
+// which the last came at the given time. The plan and the options of the machine
+// are those that the run was begun with.
+func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runtime.Resumption, o Options) (*runtime.Outcome, error) {
+	w := newWorld(m, o)
+	w.begun = w.begun.Add(-at)
+	return w.run(ctx, runtime.Event{Kind: runtime.Resumed, At: at, Resumption: &how})
 }
 
 // Runnable tells why a plan can't be run here, or nil: a latent call needs a
 // model unless its result is in the plan.
-func Runnable(p *compiler.Plan) error {
+func Runnable(p *compiler.Plan, planned bool) error {
 	for _, call := range p.Calls {
-		if call.Activity == "" && call.Delegate == "" && call.Produced == nil {
-			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result; define one under \"activities\" or give a file with --activities", call.Name, call.ToolName)
+		if !planned && call.Activity == "" && call.Delegate == "" && call.Produced == nil {
+			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result; define one under \"activities\", give a file with --activities, or a model with --planner", call.Name, call.ToolName)
 		}
 	}
 	return runtime.Supports(p)
 }
 
 type world struct {
-	plan    *compiler.Plan
 	options Options
 	machine *runtime.Machine
 	begun   time.Time
 	events  chan runtime.Event
-	gone    chan struct{} // closed when nobody takes events any more
+	due     []runtime.Event // that the world itself has to tell
+	gone    chan struct{}   // closed when nobody takes events any more
 	tries   map[try]context.CancelFunc
-	busy    int        // tries whose goroutine hasn't reported back
-	offered [][]string // by call: its alternatives as text
+	busy    int // goroutines that haven't reported back
+	offered map[*compiler.Call][]string
 	timers  []*time.Timer
+	ticking int // timers that haven't run out
 }
 
-type try struct{ call, attempt int }
+// A try is one try of a call's activity, one question about it or, with
+// [runtime.Run] as the call, one answer of the planner.
+type try struct{ tick, call, attempt int }
 
-func (w *world) run(ctx context.Context) *runtime.Outcome {
+func newWorld(m *runtime.Machine, o Options) *world {
+	return &world{
+		options: o,
+		machine: m,
+		begun:   time.Now(),
+		events:  make(chan runtime.Event, batch),
+		gone:    make(chan struct{}),
+		tries:   map[try]context.CancelFunc{},
+		offered: map[*compiler.Call][]string{},
+	}
+}
+
+// batch is how many events one write to the journal may hold.
+const batch = 256
+
+func (w *world) run(ctx context.Context, first runtime.Event) (outcome *runtime.Outcome, err error) {
 	defer close(w.gone)
-	outcome := w.carryOut(ctx, w.machine.Step(runtime.Event{Kind: runtime.Begun}))
-	for outcome == nil {
-		select {
-		case e := <-w.events:
-			e.At = time.Since(w.begun)
-			w.back(e)
-			outcome = w.carryOut(ctx, w.machine.Step(e))
-		case <-ctx.Done():
-			outcome = w.carryOut(ctx, w.machine.Step(runtime.Event{Kind: runtime.Stopped, At: time.Since(w.begun), Reason: "interrupted"}))
+	defer w.wait()
+	for events := []runtime.Event{first}; ; events = w.next(ctx) {
+		if outcome, err = w.handle(ctx, events); outcome != nil || err != nil {
+			return outcome, err
 		}
 	}
-	w.wait()
-	return outcome
 }
 
-// back notes that a try's goroutine has reported.
-func (w *world) back(e runtime.Event) {
-	if e.Kind != runtime.Ended {
+// next waits for something to happen, and takes with it what has happened
+// meanwhile: all of it goes to disk at once.
+func (w *world) next(ctx context.Context) []runtime.Event {
+	events := w.due
+	w.due = nil
+	if len(events) == 0 {
+		if w.busy == 0 && w.ticking == 0 {
+			panic("nothing is at work, and the run isn't over")
+		}
+		select {
+		case e := <-w.events:
+			events = append(events, e)
+		case <-ctx.Done():
+			return []runtime.Event{{Kind: runtime.Stopped, Text: "interrupted"}}
+		}
+	}
+	for len(events) < batch {
+		select {
+		case e := <-w.events:
+			last := &events[len(events)-1]
+			if e.Kind == runtime.Streamed && last.Kind == runtime.Streamed && e.Tick == last.Tick {
+				last.Text += e.Text
+				continue
+			}
+			events = append(events, e)
+			continue
+		default:
+		}
+		break
+	}
+	return events
+}
+
+// handle brings events to disk, and then does what follows from them; it gives
+// the outcome when the run is over.
+func (w *world) handle(ctx context.Context, events []runtime.Event) (*runtime.Outcome, error) {
+	for i := range events {
+		e := &events[i]
+		w.back(e)
+		if e.Kind != runtime.Resumed { // at the time at which the run stood
+			e.At = time.Since(w.begun)
+		}
+		if w.options.Journal != nil {
+			if err := w.record(e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	synced := w.options.Journal == nil
+	for _, e := range events {
+		commands := w.machine.Step(e)
+		if len(commands) > 0 && !synced {
+			if err := w.options.Journal.Sync(); err != nil {
+				return nil, fmt.Errorf("the journal can't be written: %w", err)
+			}
+			synced = true
+		}
+		if outcome := w.carryOut(ctx, commands); outcome != nil {
+			return outcome, nil
+		}
+	}
+	return nil, nil
+}
+
+func (w *world) record(e *runtime.Event) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("an event can't be kept: %w", err)
+	}
+	if err := w.options.Journal.Append(text); err != nil {
+		return fmt.Errorf("the journal can't be written: %w", err)
+	}
+	return nil
+}
+
+// back notes that a goroutine has reported for the last time.
+func (w *world) back(e *runtime.Event) {
+	key := try{e.Tick, e.Call, e.Attempt}
+	switch e.Kind {
+	case runtime.Ended, runtime.Decided:
+	case runtime.Closed:
+		key.call = runtime.Run
+	case runtime.Fired:
+		w.ticking--
+		return
+	default:
 		return
 	}
 	w.busy--
-	if cancel, ok := w.tries[try{e.Call, e.Attempt}]; ok {
+	if cancel, ok := w.tries[key]; ok {
 		cancel()
-		delete(w.tries, try{e.Call, e.Attempt})
+		delete(w.tries, key)
 	}
 }
 
@@ -126,7 +252,7 @@ func (w *world) wait() {
 	for w.busy > 0 {
 		select {
 		case e := <-w.events:
-			w.back(e)
+			w.back(&e)
 		case <-over.C:
 			return
 		}
@@ -143,13 +269,18 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		switch c.Kind {
 		case runtime.Start:
 			w.start(ctx, c)
+		case runtime.Plan:
+			w.plan(ctx, c)
+		case runtime.Ask:
+			w.ask(ctx, c)
 		case runtime.Cancel:
-			if cancel, ok := w.tries[try{c.Call, c.Attempt}]; ok {
+			if cancel, ok := w.tries[try{c.Tick, c.Call, c.Attempt}]; ok {
 				cancel()
 			}
 		case runtime.SetTimer:
+			w.ticking++
 			w.timers = append(w.timers, time.AfterFunc(c.After, func() {
-				w.send(runtime.Event{Kind: runtime.Fired, Call: c.Call, Attempt: c.Attempt})
+				w.send(runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
 			}))
 		case runtime.Finish:
 			return c.Outcome
@@ -165,25 +296,109 @@ func (w *world) send(e runtime.Event) {
 	}
 }
 
-func (w *world) start(ctx context.Context, c runtime.Command) {
-	call := w.plan.Calls[c.Call]
-	if w.offered[c.Call] == nil && len(call.Output) > 0 {
-		w.offered[c.Call] = w.plan.Offered(call)
-	}
-	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Call]}
-	// The machine says when a try is to be given up; ctx alone must not, or its
-	// end would race with the event that tells of it.
+// begin opens a context for something that a command asks for. The machine says
+// when it is to be given up; ctx alone must not, or its end would race with the
+// event that tells of it.
+func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w.tries[try{c.Call, c.Attempt}] = cancel
+	w.tries[try{c.Tick, c.Call, c.Attempt}] = cancel
 	w.busy++
+	return own
+}
+
+func (w *world) start(ctx context.Context, c runtime.Command) {
+	own := w.begin(ctx, c)
+	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	if c.Request != nil {
+		go func() { w.send(w.produce(own, c.Request, e)) }()
+		return
+	}
+	if len(c.Of.Output) > 0 && w.offered[c.Of] == nil {
+		w.offered[c.Of] = w.machine.Plan().Offered(c.Of)
+	}
+	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of]}
+	name := c.Of.Activity
 	go func() {
-		result, err := w.options.Activities.Run(own, call.Activity, request)
-		e := runtime.Event{Kind: runtime.Ended, Call: c.Call, Attempt: c.Attempt, Value: result.Value, Route: result.Route}
+		result, err := w.options.Activities.Run(own, name, request)
+		e.Value, e.Route = result.Value, result.Route
 		if err != nil {
-			e.Failure = failureOf(err)
+			e.Value, e.Failure = nil, failureOf(err)
 		}
 		w.send(e)
 	}()
+}
+
+// plan asks the planner for a solution, and hands on what it writes as it comes.
+func (w *world) plan(ctx context.Context, c runtime.Command) {
+	own := w.begin(ctx, c)
+	go func() {
+		closed := runtime.Event{Kind: runtime.Closed, Tick: c.Tick}
+		var err error
+		var usage runtime.Usage
+		var rest string
+		usage, err = w.options.Planner.Answer(own, c.Request, func(text string) {
+			text, rest = characters(rest + text)
+			if text != "" {
+				w.send(runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: text})
+			}
+		})
+		closed.Usage = &usage
+		var refusal interface{ Refusal() string }
+		switch {
+		case err == nil:
+		case errors.Is(err, runtime.ErrCut):
+			closed.Failure = &runtime.Failure{Code: "cut", Message: err.Error()}
+		case errors.As(err, &refusal):
+			closed.Failure = &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
+		default:
+			w.send(runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
+			<-own.Done() // until the machine has taken it
+		}
+		w.send(closed)
+	}()
+}
+
+// characters gives the whole characters of a text, what is none of them replaced,
+// and what may be the beginning of one.
+func characters(text string) (whole, rest string) {
+	cut := len(text)
+	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
+		if at := len(text) - back; utf8.RuneStart(text[at]) {
+			if !utf8.FullRuneInString(text[at:]) {
+				cut = at
+			}
+			break
+		}
+	}
+	return strings.ToValidUTF8(text[:cut], "\uFFFD"), text[cut:]
+}
+
+// ask puts a question to a person.
+func (w *world) ask(ctx context.Context, c runtime.Command) {
+	if w.options.Confirmer == nil {
+		w.due = append(w.due, runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
+		return
+	}
+	own := w.begin(ctx, c)
+	go func() {
+		d, err := w.options.Confirmer.Ask(own, c.Question)
+		if err != nil {
+			if own.Err() == nil {
+				w.send(runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
+			}
+			w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
+			return
+		}
+		w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Decision: &d})
+	}()
+}
+
+// unasked is why a run stops that needs an answer and gets none (S8.6, S10.2).
+func unasked(q *runtime.Question) string {
+	if q.InFlight {
+		return "in-flight"
+	}
+	return "confirmation"
 }
 
 func failureOf(err error) *runtime.Failure {

@@ -42,9 +42,9 @@ func run(t *testing.T, ctx context.Context, plan string, funcs map[string]activi
 	o.Observe = func(at time.Duration, c runtime.Command) {
 		switch c.Kind {
 		case runtime.Start:
-			story = append(story, fmt.Sprintf("%v start %s", at, p.Calls[c.Call].Name))
+			story = append(story, fmt.Sprintf("%v start %s", at, c.Of.Name))
 		case runtime.Settle:
-			story = append(story, fmt.Sprintf("%v %s %s", at, c.Settlement.Status, p.Calls[c.Call].Name))
+			story = append(story, fmt.Sprintf("%v %s %s", at, c.Settlement.Status, c.Of.Name))
 		}
 	}
 	outcome, err := local.Run(ctx, v, o)
@@ -181,10 +181,10 @@ func TestLimits(t *testing.T) {
 func TestConfirmationStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := false
-		outcome, _ := run(t, t.Context(), "calls: [{_tool: look, _outputPath: a}, {_tool: pay, x: †state.a}]", map[string]activity.Func{
+		outcome, _ := run(t, t.Context(), "tools: {look: {annotations: {readOnlyHint: true}}, pay: {properties: {x: {}}}}\ncalls: [{_tool: look, _outputPath: a}, {_tool: pay, x: †state.a}]", map[string]activity.Func{
 			"look": after(time.Second),
 			"pay":  func(context.Context, activity.Request) (any, error) { started = true; return nil, nil },
-		}, local.Options{Options: runtime.Options{Asks: func(c *compiler.Call) bool { return c.ToolName == "pay" }}})
+		}, local.Options{Options: runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Effects}}})
 		if started || outcome.Status != "stopped" || outcome.Reason != "confirmation" {
 			t.Errorf("started %v, %+v", started, outcome)
 		}

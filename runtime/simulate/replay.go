@@ -66,7 +66,7 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 	case status != runtime.Running:
 		return fmt.Errorf("the call %q isn't at work then: it is %s", end.Call, status)
 	}
-	e := runtime.Event{Kind: runtime.Ended, Call: at, Attempt: w.out.Calls[at].Attempts, Value: end.Output, Route: -1}
+	e := runtime.Event{Kind: runtime.Ended, Call: at, Attempt: w.report(at).Attempts, Value: end.Output, Route: -1}
 	if end.Fails {
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the schedule lets it fail"}
 	} else if end.Path != "" {
@@ -82,7 +82,7 @@ func (w *world) failNext() bool {
 	for i := range w.plan.Calls {
 		if w.machine.Status(i) == runtime.Running {
 			failure := &runtime.Failure{Code: activity.CodeError, Message: "the schedule doesn't name it"}
-			w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.out.Calls[i].Attempts, Route: -1, Failure: failure})
+			w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.report(i).Attempts, Route: -1, Failure: failure})
 			return true
 		}
 	}

@@ -31,11 +31,24 @@ type Options struct {
 	Schedule int
 	// Fail names tools (or calls) whose activities fail every time.
 	Fail []string
+	// Answer, of a run that is planned, gives the planner's answer to the request for
+	// a solution, in the pieces in which it arrives.
+	Answer func(*runtime.Request) []Piece
+	// Decide is how people answer, and after how long. Nil approves at once.
+	Decide func(*runtime.Question) (runtime.Decision, time.Duration)
 	// Observe sees every command at its virtual time.
 	Observe func(at time.Duration, c runtime.Command)
 }
 
-// A Scenario is one rehearsal (S15.2).
+// A Piece is a part of a planner's answer, and how long after the one before it
+// arrives.
+type Piece struct {
+	After time.Duration
+	Text  string
+}
+
+// A Scenario is one rehearsal (S15.2). Of a run that is planned it holds the
+// calls of all ticks, one tick after the other, and tells no critical path.
 type Scenario struct {
 	Plan         *compiler.Plan
 	Seed         uint64
@@ -75,29 +88,42 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 	for len(w.due) > 0 && w.out.Outcome == nil {
 		next := heap.Pop(&w.due).(happening)
 		e := next.event
-		if e.Call >= 0 && w.machine.Status(e.Call).Settled() {
+		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Call).Settled()) {
 			continue // a timer nobody waits for any more doesn't make the rehearsal longer
 		}
 		w.now = next.at
 		e.At = next.at
-		if e.Kind == runtime.Ended && e.Attempt == w.out.Calls[e.Call].Attempts && w.machine.Status(e.Call) == runtime.Running {
+		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Call).Attempts && w.machine.Status(e.Call) == runtime.Running {
 			w.stopped(e.Call)
 		}
 		w.carryOut(w.machine.Step(e))
 	}
 	w.out.Makespan = w.now
-	w.analyse()
+	if !o.Planned {
+		w.analyse()
+	}
 	return w.out
 }
 
 func newWorld(r *analyzer.Rehearsal, o Options) *world {
 	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}}
-	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule, Calls: make([]CallReport, len(w.plan.Calls))}
-	for i, call := range w.plan.Calls {
-		w.out.Calls[i].Call = call
+	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule}
+	if !o.Planned {
+		w.meet()
 	}
 	return w
 }
+
+// meet begins the reports of calls that it hasn't met.
+func (w *world) meet() {
+	calls := w.machine.Plan().Calls
+	for i := len(w.out.Calls) - w.first; i < len(calls); i++ {
+		w.out.Calls = append(w.out.Calls, CallReport{Call: calls[i]})
+	}
+}
+
+// report is that of a call of the current tick.
+func (w *world) report(call int) *CallReport { return &w.out.Calls[w.first+call] }
 
 type world struct {
 	plan      *compiler.Plan
@@ -107,6 +133,8 @@ type world struct {
 	due       calendar
 	order     int
 	running   int
+	tick      int
+	first     int // the place of the tick's calls among the reports
 	replaying bool
 	profiles  map[*compiler.Tool]profile
 	out       *Scenario
@@ -143,13 +171,25 @@ func (w *world) carryOut(commands []runtime.Command) {
 		if w.options.Observe != nil {
 			w.options.Observe(w.now, c)
 		}
+		if w.options.Planned {
+			if c.Tick != w.tick {
+				w.tick, w.first = c.Tick, len(w.out.Calls)
+			}
+			w.meet()
+		}
 		switch c.Kind {
 		case runtime.Start:
 			w.start(c)
+		case runtime.Plan:
+			w.answer(c)
+		case runtime.Ask:
+			w.decide(c)
 		case runtime.Cancel:
-			w.stopped(c.Call)
+			if c.Attempt > 0 { // not a question, nor a planner
+				w.stopped(c.Call)
+			}
 		case runtime.SetTimer:
-			w.later(c.After, runtime.Event{Kind: runtime.Fired, Call: c.Call, Attempt: c.Attempt})
+			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
 		case runtime.Settle:
 			w.settled(c)
 		case runtime.Finish:
@@ -160,7 +200,7 @@ func (w *world) carryOut(commands []runtime.Command) {
 
 // start makes up how a try goes, and when it will have gone.
 func (w *world) start(c runtime.Command) {
-	call, report := w.plan.Calls[c.Call], &w.out.Calls[c.Call]
+	call, report := c.Of, w.report(c.Call)
 	if !report.Started {
 		report.Started, report.From = true, w.now
 	}
@@ -178,7 +218,7 @@ func (w *world) start(c runtime.Command) {
 	if w.options.Schedule > 0 {
 		duration = time.Duration(float64(duration) * (0.1 + 1.9*w.chance(call, c.Attempt, w.options.Schedule+1).Float64()))
 	}
-	e := runtime.Event{Kind: runtime.Ended, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Route: -1}
 	chance := w.chance(call, c.Attempt, -1)
 	switch {
 	case slices.Contains(w.options.Fail, call.ToolName), slices.Contains(w.options.Fail, call.Name):
@@ -194,9 +234,28 @@ func (w *world) start(c runtime.Command) {
 	w.later(duration, e)
 }
 
+// answer lets the planner's answer arrive.
+func (w *world) answer(c runtime.Command) {
+	var after time.Duration
+	for _, piece := range w.options.Answer(c.Request) {
+		after += piece.After
+		w.later(after, runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Call: runtime.Run, Text: piece.Text})
+	}
+	w.later(after, runtime.Event{Kind: runtime.Closed, Tick: c.Tick, Call: runtime.Run})
+}
+
+// decide lets a person answer.
+func (w *world) decide(c runtime.Command) {
+	decision, after := runtime.Decision{Verdict: runtime.Approve}, time.Duration(0)
+	if w.options.Decide != nil {
+		decision, after = w.options.Decide(c.Question)
+	}
+	w.later(after, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Decision: &decision})
+}
+
 // take reads a result that names its alternative (S2.3).
 func (w *world) take(call *compiler.Call, e *runtime.Event) {
-	result, err := activity.Take(e.Value, activity.Request{Call: call.Name, Paths: w.plan.Offered(call)}, call.ToolName)
+	result, err := activity.Take(e.Value, activity.Request{Call: call.Name, Paths: w.machine.Plan().Offered(call)}, call.ToolName)
 	var failure *activity.Failure
 	if errors.As(err, &failure) {
 		e.Failure = &runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
@@ -208,11 +267,11 @@ func (w *world) take(call *compiler.Call, e *runtime.Event) {
 // stopped ends a try, well or badly.
 func (w *world) stopped(call int) {
 	w.running--
-	w.out.Calls[call].Busy += w.now - w.out.Calls[call].since
+	w.report(call).Busy += w.now - w.report(call).since
 }
 
 func (w *world) settled(c runtime.Command) {
-	report := &w.out.Calls[c.Call]
+	report := w.report(c.Call)
 	report.Status, report.Reason, report.To = c.Settlement.Status, c.Settlement.Reason, w.now
 	report.Failure, report.Routed, report.Output = c.Settlement.Failure, c.Settlement.Routed, c.Settlement.Output
 	if !report.Started {

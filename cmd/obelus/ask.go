@@ -1,0 +1,324 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// errStopAsked is how a dialogue says that the person wants the run to stop.
+var errStopAsked = errors.New("the person who was asked stopped the run")
+
+// errNobodyThere is how a dialogue says that its terminal is gone: nobody can
+// be asked any more (S10.2).
+var errNobodyThere = errors.New("the terminal is gone, and nobody can be asked any more")
+
+// canAsk tells whether there is a person to ask (S10.2): keys can be read and
+// questions shown on a terminal that does more than plain lines, the program
+// isn't in the background, and this is no build on a server.
+func canAsk(stdin, stderr any) bool {
+	in, readable := terminalOf(stdin)
+	_, writable := terminalOf(stderr)
+	return readable && writable && keysCanBeAwaited && inForeground(in) && !automated()
+}
+
+// automated tells whether the environment says that no person is looking.
+func automated() bool {
+	switch strings.ToLower(os.Getenv("CI")) {
+	case "", "0", "false", "no":
+		return false
+	}
+	return true
+}
+
+// A dialogue asks a person on a terminal what is to become of calls (S10.1).
+// It is safe for concurrent use: one question at a time is open, and others
+// wait for their turn.
+type dialogue struct {
+	console *console
+	beside  shared                           // what else writes on the terminal; nil for nothing
+	tools   func(name string) *compiler.Tool // what is known of a tool; nil where nothing is
+
+	over    context.Context // ends with close
+	end     context.CancelFunc
+	turn    chan struct{} // holds a token while a question is open
+	closing sync.Once
+	waiting atomic.Int32 // questions that wait for their turn
+	stopped atomic.Bool  // the person has stopped the run, and isn't asked again
+
+	// These belong to whose turn it is.
+	rested  <-chan time.Time // the breath after the last answer; nil before the first
+	trusted map[trust]bool
+	drafts  map[string]string // what was last entered for a call, as JSON
+}
+
+// newDialogue asks on a terminal for which [canAsk] holds. While a question is
+// open, beside is held: it keeps what it has to show. Of a tool's calls,
+// tools tells more than a question does; it may give nil.
+func newDialogue(stdin io.Reader, stderr io.Writer, beside shared, tools func(name string) *compiler.Tool) *dialogue {
+	over, end := context.WithCancel(context.Background())
+	return &dialogue{
+		over: over, end: end,
+		console: &console{in: stdin.(*os.File), out: stderr.(*os.File), style: styleFor(stderr)},
+		beside:  beside, tools: tools,
+		turn: make(chan struct{}, 1), trusted: map[trust]bool{}, drafts: map[string]string{},
+	}
+}
+
+// Trust is what all calls share that are approved with one: a call may name
+// another activity than its tool does, which is another matter.
+type trust struct {
+	tool, activity, effects string
+	openWorld               bool
+}
+
+func trustOf(q *runtime.Question) trust { return trust{q.Tool, q.Activity, q.Effects, q.OpenWorld} }
+
+// breath is how long a question waits after the answer to another, so that a
+// key that was pressed twice answers one of them and not two.
+const breath = 300 * time.Millisecond
+
+// Ask puts a question and waits for its answer. When ctx ends before that, the
+// question is taken back and the error is that of ctx. [errStopAsked] says
+// that the run is to stop, also to those who ask after that; [errNobodyThere]
+// that the terminal is gone.
+func (d *dialogue) Ask(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(d.over, func() { cancel(nil) })()
+	d.waiting.Add(1)
+	select {
+	case d.turn <- struct{}{}:
+		d.waiting.Add(-1)
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		d.waiting.Add(-1)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return runtime.Decision{}, ctx.Err()
+	case d.stopped.Load():
+		return runtime.Decision{}, errStopAsked
+	}
+	if d.beside != nil {
+		d.beside.hold()
+		defer d.beside.release()
+	}
+	if d.trusted[trustOf(q)] && !q.InFlight && q.Problem == "" {
+		d.console.say(d.console.style.green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", quoted(q.Call), quoted(q.Tool)))
+		return runtime.Decision{Verdict: runtime.Approve, By: "terminal"}, nil
+	}
+	decision, err := d.open(ctx, q)
+	d.rested = time.After(breath)
+	if err != nil {
+		return runtime.Decision{}, err
+	}
+	decision.By = "terminal"
+	return decision, nil
+}
+
+// open shows a question and reads keys until one of them is an answer.
+func (d *dialogue) open(ctx context.Context, q *runtime.Question) (decision runtime.Decision, err error) {
+	c := d.console
+	if err := c.claim(); err != nil {
+		return decision, fmt.Errorf("%w: %w", errNobodyThere, err)
+	}
+	defer c.yield()
+	if d.rested != nil {
+		select {
+		case <-d.rested:
+		case <-ctx.Done():
+			return decision, ctx.Err()
+		}
+	}
+	if q.Problem == "" {
+		delete(d.drafts, callOf(q))
+	}
+	c.print("\n" + d.summary(q))
+	for {
+		key, err := d.choose(ctx, answersTo(q))
+		if err != nil {
+			d.takeBack(ctx, err)
+			return decision, err
+		}
+		decision, answered, err := d.carryOut(ctx, q, key)
+		switch {
+		case errors.Is(err, errBack):
+		case err != nil:
+			d.takeBack(ctx, err)
+			return decision, err
+		case answered:
+			c.print("\n")
+			return decision, nil
+		}
+	}
+}
+
+// An option is a key that answers, and what it does in words.
+type option struct {
+	key   rune
+	words string
+}
+
+// answersTo lists the keys that a question takes.
+func answersTo(q *runtime.Question) []option {
+	if q.InFlight {
+		return []option{{'r', "run it again"}, {'f', "count it as failed"}, {'?', "more"}, {'q', "stop the run"}}
+	}
+	return []option{
+		{'y', "approve"}, {'n', "reject"}, {'e', "change parameters"}, {'r', "replace"},
+		{'a', "approve all of this tool"}, {'?', "more"}, {'q', "stop the run"},
+	}
+}
+
+// carryOut does what a key stands for. The question stays open unless it is
+// answered; errBack says that the person changed their mind.
+func (d *dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) (decision runtime.Decision, answered bool, err error) {
+	c, s := d.console, d.console.style
+	switch {
+	case key == '?':
+		c.print("\n" + d.everything(q))
+		return decision, false, nil
+	case key == 'q':
+		d.stopped.Store(true)
+		return decision, false, errStopAsked
+	case key == 'r' && q.InFlight:
+		c.say(s.yellow("↻"), "to be run again")
+		return runtime.Decision{Verdict: runtime.Retry}, true, nil
+	case key == 'f':
+		c.say(s.red("✗"), "counted as failed")
+		return runtime.Decision{Verdict: runtime.Fail}, true, nil
+	case key == 'y':
+		c.say(s.green("✓"), "approved")
+		return runtime.Decision{Verdict: runtime.Approve}, true, nil
+	case key == 'a':
+		d.trusted[trustOf(q)] = true
+		c.say(s.green("✓"), fmt.Sprintf("approved, and all further calls of %s in this run", quoted(q.Tool)))
+		return runtime.Decision{Verdict: runtime.Approve}, true, nil
+	case key == 'n':
+		c.hint("Enter alone gives no reason, Esc goes back")
+		reason, err := c.lines(ctx)("why? ")
+		if err != nil {
+			return decision, false, err
+		}
+		c.say(s.yellow("✗"), "rejected")
+		return runtime.Decision{Verdict: runtime.Reject, Reason: strings.TrimSpace(reason)}, true, nil
+	case key == 'e':
+		decision, err = d.change(ctx, q)
+	case key == 'r':
+		decision, err = d.replace(ctx, q)
+	}
+	return decision, err == nil, err
+}
+
+// choose shows what the keys do until one of them is pressed; what was pressed
+// earlier doesn't count. While it waits it tells how many other questions do.
+func (d *dialogue) choose(ctx context.Context, options []option) (rune, error) {
+	c, hint := d.console, ""
+	shown := int32(-1)
+	draw := func() {
+		if waiting := d.waiting.Load(); waiting != shown {
+			shown = waiting
+			c.erase()
+			c.draw(legend(c, options, hint, int(waiting)))
+		}
+	}
+	defer c.erase()
+	if err := c.drain(ctx); err != nil {
+		return 0, err
+	}
+	for {
+		draw()
+		key, err := c.press(ctx, draw)
+		if err != nil {
+			return 0, err
+		}
+		for _, o := range options {
+			if key == o.key {
+				return key, nil
+			}
+		}
+		hint, shown = "that key does nothing here", -1
+		if key == 0 {
+			hint = "several keys at once answer nothing"
+		}
+	}
+}
+
+// legend says what the keys do, in as many lines as it takes.
+func legend(c *console, options []option, hint string, waiting int) string {
+	p := &page{width: c.width()}
+	const between = " · "
+	line, columns := "", 0
+	for _, o := range options {
+		words := string(o.key) + " " + o.words
+		if 4+columns+cells(words) > p.width && columns > 0 {
+			p.line(2, line)
+			line, columns = "", 0
+		}
+		if columns > 0 {
+			line += c.style.faint(between)
+			columns += cells(between)
+		}
+		words = shorten(words, p.width-2)
+		line += c.style.bold(words[:1]) + words[1:]
+		columns += cells(words)
+	}
+	p.line(2, line)
+	if waiting > 0 {
+		p.text(2, c.style.faint, counted(waiting, "question is", "questions are")+" waiting")
+	}
+	if hint != "" {
+		p.text(2, c.style.faint, hint)
+	}
+	return p.b.String() + "  " + c.style.yellow(">") + " "
+}
+
+// takeBack leaves a clean line where a question wasn't answered, and says why.
+func (d *dialogue) takeBack(ctx context.Context, err error) {
+	words := "no longer asked"
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(err, errStopAsked):
+		words = "the run stops here"
+	case errors.Is(err, errNobodyThere):
+		return
+	case ctx.Err() == nil || cause == context.Canceled:
+	case cause == context.DeadlineExceeded:
+		words = "nobody answered in time"
+	default:
+		words = diag.Escape(cause.Error())
+	}
+	d.console.say(d.console.style.faint("–"), words)
+	d.console.print("\n")
+}
+
+// callOf is what a call is known by among questions.
+func callOf(q *runtime.Question) string { return q.Call + "\x00" + q.Instance }
+
+// busyElsewhere tells whether another program, an editor, has the terminal. A
+// Ctrl-C is meant for it then.
+func (d *dialogue) busyElsewhere() bool { return d.console.lent.Load() }
+
+// close takes back the question that is open, if one is, and waits until the
+// terminal is as it was found. Nothing is asked after it.
+func (d *dialogue) close() {
+	d.closing.Do(func() {
+		d.end()
+		d.turn <- struct{}{}
+	})
+}
+
+// restore gives the terminal back at once, for a program that is about to be
+// killed.
+func (d *dialogue) restore() { d.console.yield() }

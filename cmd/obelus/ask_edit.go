@@ -1,0 +1,392 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf16"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// change lets the person change the parameters, shows what that makes of them
+// and asks whether it is meant.
+func (d *dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+	c, s := d.console, d.console.style
+	text := d.drafts[callOf(q)]
+	if draft, err := object(text); err != nil || draft["_tool"] != nil {
+		text = writable(q.Params)
+	}
+	for {
+		params, entered, err := d.enterParams(ctx, text)
+		if err != nil {
+			return runtime.Decision{}, err
+		}
+		if reflect.DeepEqual(params, q.Params) || len(params)+len(q.Params) == 0 {
+			c.say(s.faint("–"), "nothing was changed")
+			c.print("\n")
+			return runtime.Decision{}, errBack
+		}
+		c.print("\n" + d.differences(q.Params, params) + "\n")
+		again, err := d.meant(ctx, "run it with these")
+		if err != nil {
+			return runtime.Decision{}, err
+		}
+		if !again {
+			d.drafts[callOf(q)] = entered
+			c.say(s.green("✓"), "approved with these changes")
+			return runtime.Decision{Verdict: runtime.Change, Params: params}, nil
+		}
+		text = entered
+	}
+}
+
+// replace lets the person write another call, shows it and asks whether it is
+// meant.
+func (d *dialogue) replace(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+	c, s := d.console, d.console.style
+	text := d.drafts[callOf(q)]
+	if draft, err := object(text); err != nil || draft["_tool"] == nil {
+		text = asCall(q)
+	}
+	for {
+		call, entered, err := d.enterCall(ctx, text)
+		if err != nil {
+			return runtime.Decision{}, err
+		}
+		tool := call["_tool"].(string)
+		p := &page{width: c.width()}
+		p.text(4, s.bold, "instead: "+quoted(tool))
+		delete(call, "_tool")
+		names := slices.Sorted(maps.Keys(call))
+		for _, name := range names {
+			d.param(p, nameColumn(p, names), name, call[name], nil, true)
+		}
+		c.print("\n" + p.b.String() + "\n")
+		again, err := d.meant(ctx, "run this instead")
+		if err != nil {
+			return runtime.Decision{}, err
+		}
+		if !again {
+			d.drafts[callOf(q)] = entered
+			c.say(s.green("✓"), "replaced by a call of "+quoted(tool))
+			var line bytes.Buffer
+			if err := json.Compact(&line, []byte(entered)); err != nil {
+				return runtime.Decision{}, err
+			}
+			return runtime.Decision{Verdict: runtime.Replace, Replacement: line.Bytes()}, nil
+		}
+		text = entered
+	}
+}
+
+// meant asks whether what was entered is to be the answer, or is to be entered
+// again.
+func (d *dialogue) meant(ctx context.Context, words string) (again bool, err error) {
+	key, err := d.choose(ctx, []option{{'y', words}, {'e', "edit again"}, {'b', "back to the question"}})
+	if err == nil && key == 'b' {
+		d.console.say(d.console.style.faint("–"), "left as it was")
+		d.console.print("\n")
+		err = errBack
+	}
+	return key == 'e', err
+}
+
+// enterParams reads all parameters, by an editor or line by line. It gives them
+// as they were entered, too.
+func (d *dialogue) enterParams(ctx context.Context, text string) (params map[string]any, entered string, err error) {
+	if editor() != "" {
+		entered, err = d.edit(ctx, "parameters.json", text, func(text string) error {
+			params, err = object(text)
+			return err
+		})
+		if !errors.Is(err, errNoEditor) {
+			return params, entered, err
+		}
+	}
+	if params, err = object(text); err != nil {
+		return nil, "", err
+	}
+	c := d.console
+	c.hint("name=value sets a parameter, to JSON or else to text; -name takes one away; an empty line ends, Esc goes back")
+	read := c.lines(ctx)
+	for {
+		line, err := read("change: ")
+		if err != nil {
+			return nil, "", err
+		}
+		line = strings.TrimSpace(line)
+		if line == "" {
+			return params, writable(params), nil
+		}
+		if problem := assign(params, line); problem != "" {
+			c.say(c.style.red("!"), problem)
+		}
+	}
+}
+
+// assign carries out one line of name=value, or -name, or says what is wrong.
+func assign(params map[string]any, line string) (problem string) {
+	if name, gone := strings.CutPrefix(line, "-"); gone && !strings.Contains(line, "=") {
+		name = strings.TrimSpace(name)
+		if _, there := params[name]; !there {
+			return "there is no parameter " + quoted(name)
+		}
+		delete(params, name)
+		return ""
+	}
+	name, value, ok := strings.Cut(line, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if !ok || name == "" {
+		return "expected name=value, but got " + quoted(line)
+	}
+	params[name] = valueOf(value, source.DefaultLimits())
+	return ""
+}
+
+// enterCall reads a call as JSON, by an editor or on the terminal.
+func (d *dialogue) enterCall(ctx context.Context, text string) (call map[string]any, entered string, err error) {
+	check := func(text string) error {
+		if call, err = object(text); err != nil {
+			return err
+		}
+		if tool, ok := call["_tool"].(string); !ok || tool == "" {
+			return errors.New(`a call names its tool: {"_tool": "…", …}`)
+		}
+		return nil
+	}
+	if editor() != "" {
+		entered, err = d.edit(ctx, "call.json", text, check)
+		if !errors.Is(err, errNoEditor) {
+			return call, entered, err
+		}
+	}
+	c := d.console
+	c.hint("a call as JSON, on one line or several, such as this one; an empty line or Esc goes back")
+	p := &page{width: c.width()}
+	p.quote(2, text, 0)
+	c.print(p.b.String())
+	read := c.lines(ctx)
+	prompt, entered := "call: ", ""
+	for {
+		line, err := read(prompt)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case strings.TrimSpace(line) == "":
+			return nil, "", errBack
+		}
+		entered += line + "\n"
+		if unfinished(entered) {
+			prompt = "… "
+			continue
+		}
+		if problem := check(entered); problem == nil {
+			return call, entered, nil
+		} else {
+			c.say(c.style.red("!"), diag.Escape(problem.Error()))
+		}
+		prompt, entered = "call: ", ""
+	}
+}
+
+// unfinished tells whether JSON goes on in the next line.
+func unfinished(text string) bool {
+	var value any
+	return errors.Is(json.NewDecoder(strings.NewReader(text)).Decode(&value), io.ErrUnexpectedEOF)
+}
+
+// errNoEditor says that the person's editor can't be started.
+var errNoEditor = errors.New("there is no such editor")
+
+func editor() string {
+	for _, variable := range []string{"VISUAL", "EDITOR"} {
+		if command := strings.TrimSpace(os.Getenv(variable)); command != "" {
+			return command
+		}
+	}
+	return ""
+}
+
+// edit hands text to the person's editor until check takes what comes back or
+// the person goes back.
+func (d *dialogue) edit(ctx context.Context, name, text string, check func(string) error) (string, error) {
+	c := d.console
+	for {
+		edited, err := d.inEditor(ctx, name, text)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case errors.Is(err, errNobodyThere):
+			return "", err
+		case errors.Is(err, errNoEditor):
+			c.say(c.style.red("!"), fmt.Sprintf("the editor %s can't be started; change $VISUAL or $EDITOR to have another", quoted(editor())))
+			return "", err
+		case err != nil:
+			c.say(c.style.red("!"), "nothing was taken over: "+diag.Escape(err.Error()))
+			c.print("\n")
+			return "", errBack
+		}
+		problem := check(edited)
+		if problem == nil {
+			return edited, nil
+		}
+		c.say(c.style.red("!"), diag.Escape(problem.Error()))
+		c.print("\n")
+		key, err := d.choose(ctx, []option{{'e', "edit again"}, {'b', "back to the question"}})
+		if err != nil {
+			return "", err
+		}
+		if key == 'b' {
+			return "", errBack
+		}
+		text = edited
+	}
+}
+
+// inEditor runs the editor on a file that nobody else may read. When ctx ends,
+// it is asked to end, too.
+func (d *dialogue) inEditor(ctx context.Context, name, text string) (string, error) {
+	folder, err := os.MkdirTemp("", "obelus-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	d.console.hint("waiting for the editor")
+	// The variable holds a command of a shell, as it does for other programs.
+	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+editor()+` "$@"`, "sh", file)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.console.in, d.console.out, d.console.out
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	err = d.console.lend(cmd.Run)
+	var ended *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.As(err, &ended) && (ended.ExitCode() == 126 || ended.ExitCode() == 127):
+		return "", errNoEditor
+	case errors.As(err, &ended):
+		return "", fmt.Errorf("the editor ended with %v", ended)
+	case err != nil:
+		return "", err
+	}
+	edited, err := os.ReadFile(file)
+	return string(edited), err
+}
+
+// differences shows what became of parameters.
+func (d *dialogue) differences(before, after map[string]any) string {
+	s := d.console.style
+	p := &page{width: d.console.width()}
+	all := maps.Clone(before)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, after)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		was, had := before[name]
+		is, has := after[name]
+		if had && has && reflect.DeepEqual(was, is) {
+			continue
+		}
+		if had {
+			p.text(4, s.red, "- "+diag.Escape(name+": "+enough(was)))
+		}
+		if has {
+			p.text(4, s.green, "+ "+diag.Escape(name+": "+enough(is)))
+		}
+	}
+	return p.b.String()
+}
+
+// enough of a value to see what became of it.
+func enough(value any) string {
+	text := asJSON(value, "")
+	if some := upTo(text, 1000); len(some) < len(text) {
+		return some + " …"
+	}
+	return text
+}
+
+// object reads a JSON object, as strictly as plans are read.
+func object(text string) (map[string]any, error) {
+	node, problems := source.Parse(source.NewFile("entered.json", []byte(text)), source.DefaultLimits())
+	for _, problem := range problems {
+		at := problem.Span.From()
+		return nil, fmt.Errorf("line %d, column %d: %s", at.Line, at.Column, problem.Message)
+	}
+	if node == nil || node.Kind != source.Object {
+		return nil, errors.New("expected a JSON object: {…}")
+	}
+	return node.Value().(map[string]any), nil
+}
+
+// asCall is the call of a question as JSON, as a replacement is written.
+func asCall(q *runtime.Question) string {
+	call := map[string]any{"_tool": q.Tool}
+	for name, value := range q.Params {
+		call[name] = literally(value)
+	}
+	return writable(call)
+}
+
+// literally is a value as a plan writes it: text that begins with † would be
+// an expression, and says so by another (S4.1).
+func literally(value any) any {
+	switch v := value.(type) {
+	case string:
+		if strings.HasPrefix(v, "†") {
+			return "†" + v
+		}
+	case []any:
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = literally(item)
+		}
+		return items
+	case map[string]any:
+		fields := make(map[string]any, len(v))
+		for key, item := range v {
+			fields[key] = literally(item)
+		}
+		return fields
+	}
+	return value
+}
+
+// writable is a value as JSON that an editor shows as it is: what can't be seen
+// is spelled out.
+func writable(value any) string {
+	if params, ok := value.(map[string]any); ok && params == nil {
+		return "{}\n"
+	}
+	var b strings.Builder
+	for _, r := range asJSON(value, "  ") {
+		switch {
+		case r == '\n' || r < 0x7f && r >= ' ' || diag.Escape(string(r)) == string(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"sync"
+)
+
+// Shared is something else that writes on the terminal. Between hold and
+// release it keeps what it has to show, and leaves the screen alone.
+type shared interface {
+	hold()
+	release()
+}
+
+// A gate is a writer that can be held shut: what is written meanwhile passes
+// when it is released. Lines for programs, which nothing draws and no terminal
+// shows, aren't held up by a question.
+type gate struct {
+	to   io.Writer
+	with shared // what draws through the gate and is told; nil for nothing
+
+	mu   sync.Mutex
+	shut bool
+	kept bytes.Buffer
+	err  error // what letting through met; the next write reports it
+}
+
+func (g *gate) Write(text []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.err != nil:
+		return 0, g.err
+	case g.shut:
+		return g.kept.Write(text)
+	}
+	return g.to.Write(text)
+}
+
+func (g *gate) hold() {
+	if g.with != nil {
+		g.with.hold()
+	} else if _, shown := terminalOf(g.to); !shown {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = true
+}
+
+func (g *gate) release() {
+	g.mu.Lock()
+	g.shut = false
+	if g.kept.Len() > 0 && g.err == nil {
+		_, g.err = g.kept.WriteTo(g.to)
+	}
+	g.mu.Unlock()
+	if g.with != nil {
+		g.with.release()
+	}
+}
+
+// behind is the screen that a writer leads to. If a gate stands before it,
+// draws is told when it is held.
+func behind(out io.Writer, draws shared) (screen io.Writer) {
+	if g, ok := out.(*gate); ok {
+		g.with = draws
+		return g.to
+	}
+	return out
+}
+
+// hold takes the lines that come and go off the screen until release.
+func (p *progress) hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	p.held = true
+}
+
+func (p *progress) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = false
+}

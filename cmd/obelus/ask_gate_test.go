@@ -1,0 +1,116 @@
+//go:build linux
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// While a question is open, a run's progress waits: what settles is shown
+// afterwards, and what comes and goes is off the screen.
+func TestProgressWaitsForQuestions(t *testing.T) {
+	useEditor(t, "")
+	p := openPty(t, 80)
+	plan := progressPlan(t)
+	g := &gate{to: p.slave}
+	show := newProgress(g, plan, false, t.Context())
+	p.sees("2 waiting, 0 of 2 settled")
+	d := newDialogue(p.slave, p.slave, g, nil)
+	answers := askInBackground(t.Context(), d, question("first"))
+	p.asked()
+	asked := p.settled()
+	if strings.Contains(asked, "settled") {
+		t.Errorf("what comes and goes is still there:\n%s", asked)
+	}
+	show.observe(time.Second, runtime.Command{Kind: runtime.Settle, Call: 0, Of: plan.Calls[0], Settlement: &runtime.Settlement{Status: runtime.Done, Output: "here it is"}})
+	for range 5 {
+		time.Sleep(60 * time.Millisecond) // the drawing has had its chance to disturb
+		if now := p.settled(); now != asked {
+			t.Fatalf("the question is disturbed:\n%s\n--- it was\n%s", now, asked)
+		}
+	}
+	g.mu.Lock()
+	if kept := g.kept.String(); strings.Count(kept, "\n") != 1 {
+		t.Errorf("more is kept than what settled: %q", kept)
+	}
+	g.mu.Unlock()
+	p.press("y")
+	wants(t, await(t, p, answers), runtime.Approve)
+	p.sees("1 waiting, 1 of 2 settled")
+	screen := p.text()
+	if answered, done := strings.Index(screen, "✓ approved"), strings.Index(screen, "here it is"); answered < 0 || done < answered {
+		t.Errorf("what settled isn't shown below the question:\n%s", screen)
+	}
+	show.abandon()
+	if screen := p.settled(); strings.Contains(screen, "☠") || strings.Contains(screen, "settled") {
+		t.Errorf("the screen is garbled:\n%s", screen)
+	}
+}
+
+// A gate that is held keeps everything, in order, and reports what writing met.
+// Lines that only programs read pass at once.
+func TestGate(t *testing.T) {
+	var out, log strings.Builder
+	drawn := &told{&log}
+	g := &gate{to: &out, with: drawn}
+	for _, text := range []string{"a", "b"} {
+		if n, err := g.Write([]byte(text)); n != 1 || err != nil {
+			t.Error(n, err)
+		}
+		g.hold()
+	}
+	if out.String() != "a" {
+		t.Errorf("it let %q through", out.String())
+	}
+	g.release()
+	if out.String() != "ab" || log.String() != "hold hold release " {
+		t.Errorf("%q came, %q was told", out.String(), log.String())
+	}
+	broken := &gate{to: brokenWriter{}, with: drawn}
+	broken.hold()
+	if _, err := broken.Write([]byte("x")); err != nil {
+		t.Errorf("what is kept isn't written: %v", err)
+	}
+	broken.release()
+	if _, err := broken.Write([]byte("y")); err == nil {
+		t.Error("nobody learns that writing failed")
+	}
+	out.Reset()
+	lines := &gate{to: &out}
+	lines.hold()
+	lines.Write([]byte("{}\n"))
+	if out.String() != "{}\n" {
+		t.Error("a program waits for a person")
+	}
+	useEditor(t, "")
+	p := openPty(t, 80)
+	shown := &gate{to: p.slave}
+	shown.hold()
+	shown.Write([]byte("{}\n"))
+	if screen := p.settled(); screen != "\n" {
+		t.Errorf("a line gets between a question and its answer: %q", screen)
+	}
+	shown.release()
+	p.sees("{}")
+}
+
+// Told writes down what it is told.
+type told struct{ log *strings.Builder }
+
+func (n *told) hold()    { n.log.WriteString("hold ") }
+func (n *told) release() { n.log.WriteString("release ") }
+
+func progressPlan(t *testing.T) *compiler.Plan {
+	t.Helper()
+	plan, found := compiler.Compile(source.NewFile("plan.yaml", []byte("calls: [{_tool: a, _outputPath: x}, {_tool: b, of: †state.x}]")), compiler.Options{})
+	if plan == nil || len(plan.Calls) != 2 {
+		t.Fatalf("the plan has faults: %v", found)
+	}
+	return plan
+}

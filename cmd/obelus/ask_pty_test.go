@@ -1,0 +1,318 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// A pty is a real pseudo-terminal: the program under test has its one end, and
+// behind the other a person sits who sees a screen and presses keys.
+type pty struct {
+	t               *testing.T
+	keyboard, slave *os.File
+
+	mu     sync.Mutex
+	screen *screen
+	raw    strings.Builder // what came, byte for byte
+	since  int             // how much of it had come when keys were last pressed
+}
+
+func openPty(t *testing.T, columns int) *pty {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there is no pseudo-terminal to be had: %v", err)
+	}
+	number := 0
+	control(t, master, func(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0) })
+	control(t, master, func(fd int) (err error) {
+		number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
+		return err
+	})
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pty{t: t, keyboard: master, slave: slave, screen: newScreen(columns)}
+	p.resize(columns)
+	var ended sync.WaitGroup
+	ended.Go(p.watch)
+	t.Cleanup(func() {
+		slave.Close()
+		ended.Wait()
+		master.Close()
+	})
+	return p
+}
+
+// control asks a file for something without changing how it is read: its end is
+// to be closed while somebody reads.
+func control(t *testing.T, file *os.File, ask func(fd int) error) {
+	t.Helper()
+	conn, err := file.SyscallConn()
+	if err == nil {
+		var refused error
+		err = errors.Join(conn.Control(func(fd uintptr) { refused = ask(int(fd)) }), refused)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hangUp takes the person's end away.
+func (p *pty) hangUp() { p.keyboard.Close() }
+
+// watch shows what comes until the other end is closed.
+func (p *pty) watch() {
+	buffer := make([]byte, 4096)
+	rest := 0
+	for {
+		n, err := p.keyboard.Read(buffer[rest:])
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.raw.Write(buffer[rest : rest+n])
+		rest = copy(buffer, p.screen.show(buffer[:rest+n]))
+		p.mu.Unlock()
+	}
+}
+
+func (p *pty) resize(columns int) {
+	control(p.t, p.keyboard, func(fd int) error {
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(columns), Row: 50})
+	})
+	p.mu.Lock()
+	p.screen.columns = columns
+	p.mu.Unlock()
+}
+
+// press presses keys; all that are given at once arrive at once.
+func (p *pty) press(keys string) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.since = p.raw.Len()
+	p.mu.Unlock()
+	if _, err := p.keyboard.WriteString(keys); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// sees waits until some text is on the screen.
+func (p *pty) sees(text string) {
+	p.t.Helper()
+	defer func() {
+		if p.t.Failed() {
+			p.t.Logf("the screen:\n%s", p.text())
+		}
+	}()
+	eventually(p.t, fmt.Sprintf("the screen shows %q", text), func() bool { return strings.Contains(p.text(), text) })
+}
+
+// asked waits until keys are awaited, after those that were pressed.
+func (p *pty) asked() {
+	p.t.Helper()
+	p.prompted(">")
+}
+
+// prompted waits for one of these as the beginning of the last line.
+func (p *pty) prompted(prompts ...string) {
+	p.t.Helper()
+	eventually(p.t, fmt.Sprintf("the last line begins with one of %q; the screen was\n%s", prompts, p.text()), func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		news := unpainted.ReplaceAllString(p.raw.String()[p.since:], "")
+		for _, prompt := range prompts {
+			if strings.HasSuffix(news, "\n  "+prompt+" ") || strings.HasSuffix(news, "\x1b[J  "+prompt+" ") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+var unpainted = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// settled waits until all that was written is on the screen.
+func (p *pty) settled() string {
+	p.t.Helper()
+	const mark = "\x1b]settled\a"
+	if _, err := p.slave.WriteString(mark); err != nil {
+		p.t.Fatal(err)
+	}
+	eventually(p.t, "the screen has settled", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return strings.HasSuffix(p.raw.String(), mark)
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := strings.TrimSuffix(p.raw.String(), mark)
+	p.raw.Reset()
+	p.raw.WriteString(kept)
+	return p.screen.text()
+}
+
+func (p *pty) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.screen.text()
+}
+
+func (p *pty) bytes() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.raw.String()
+}
+
+func (p *pty) atLineStart() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.screen.col == 0
+}
+
+// modes are how the terminal treats keys.
+func (p *pty) modes() unix.Termios {
+	modes, err := unix.IoctlGetTermios(int(p.slave.Fd()), unix.TCGETS)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return *modes
+}
+
+// typedAhead waits until so many bytes lie in the terminal, unread.
+func (p *pty) typedAhead(n int) {
+	p.t.Helper()
+	eventually(p.t, "the keys have arrived", func() bool {
+		there, err := unix.IoctlGetInt(int(p.slave.Fd()), unix.TIOCINQ)
+		return err == nil && there >= n
+	})
+}
+
+// A screen shows what a terminal shows, as far as this program goes: it knows
+// the end of line and of the row, and the sequences that move, clear and paint.
+// Anything else that begins with Esc, and any other control character, is drawn
+// as the noise that it would be.
+type screen struct {
+	columns  int
+	rows     [][]rune
+	row, col int
+}
+
+func newScreen(columns int) *screen { return &screen{columns: columns, rows: [][]rune{nil}} }
+
+// show takes bytes and gives back those of a character or sequence without end.
+func (s *screen) show(text []byte) (rest []byte) {
+	for len(text) > 0 {
+		size := 1
+		switch text[0] {
+		case '\r':
+			s.col = 0
+		case '\n':
+			s.down()
+		case 0x1b:
+			n, whole := s.sequence(text)
+			if !whole {
+				return text
+			}
+			size = n
+		default:
+			if !utf8.FullRune(text) {
+				return text
+			}
+			r, n := utf8.DecodeRune(text)
+			size = n
+			s.put(r)
+		}
+		text = text[size:]
+	}
+	return nil
+}
+
+func (s *screen) down() {
+	s.row++
+	for len(s.rows) <= s.row {
+		s.rows = append(s.rows, nil)
+	}
+}
+
+func (s *screen) put(r rune) {
+	if r < ' ' || r == 0x7f {
+		r = '☠'
+	}
+	wide := cellsOf(r)
+	if s.col+wide > s.columns {
+		s.col = 0
+		s.down()
+	}
+	for len(s.rows[s.row]) < s.col+wide {
+		s.rows[s.row] = append(s.rows[s.row], ' ')
+	}
+	s.rows[s.row][s.col] = r
+	if wide == 2 {
+		s.rows[s.row][s.col+1] = 0
+	}
+	s.col += wide
+}
+
+// sequence carries out what begins with Esc, and tells how long it is.
+func (s *screen) sequence(text []byte) (size int, whole bool) {
+	if len(text) < 2 {
+		return 0, false
+	}
+	if text[1] == ']' { // only ever written by settled
+		end := strings.IndexByte(string(text), '\a')
+		return end + 1, end >= 0
+	}
+	if text[1] != '[' {
+		s.put('☠')
+		return 1, true
+	}
+	n, at := 0, 2
+	for ; at < len(text) && (text[at] >= '0' && text[at] <= '9' || text[at] == ';'); at++ {
+		if text[at] != ';' {
+			n = 10*n + int(text[at]-'0')
+		}
+	}
+	if at == len(text) {
+		return 0, false
+	}
+	line := s.rows[s.row]
+	switch text[at] {
+	case 'A':
+		s.row = max(0, s.row-max(1, n))
+	case 'B':
+		s.row = min(len(s.rows)-1, s.row+max(1, n))
+	case 'C':
+		s.col = min(s.columns-1, s.col+max(1, n))
+	case 'D':
+		s.col = max(0, s.col-max(1, n))
+	case 'J':
+		s.rows = s.rows[:s.row+1]
+		s.rows[s.row] = line[:min(len(line), s.col)]
+	case 'K':
+		s.rows[s.row] = line[:min(len(line), s.col)]
+	case 'm':
+	default:
+		s.put('☠')
+	}
+	return at + 1, true
+}
+
+func (s *screen) text() string {
+	var b strings.Builder
+	for _, row := range s.rows {
+		b.WriteString(strings.TrimRight(strings.ReplaceAll(string(row), "\x00", ""), " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}

@@ -1,0 +1,172 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime"
+	"golang.org/x/tools/txtar"
+)
+
+// Each file of testdata/ask is a person at a real pseudo-terminal (S10.1): a
+// question, what the person does, and last what was on the screen and what was
+// answered. What a person does is a line each: "press KEYS" as soon as keys are
+// awaited, "enter TEXT" as soon as a line is, "enter-key KEYS" without Enter,
+// "see TEXT", "look" (the screen is shown as it is then) and "resize COLUMNS".
+// "editor: SCRIPT" is a line of shell in which $1 is the file.
+func TestQuestions(t *testing.T) {
+	files, err := filepath.Glob("testdata/ask/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no questions in testdata/ask: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			session, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var question, want []byte
+			for _, f := range session.Files {
+				switch f.Name {
+				case "question":
+					question = f.Data
+				case "screen":
+					want = f.Data
+				}
+			}
+			got := []byte(converse(t, string(session.Comment), question))
+			if *update {
+				session.Files = []txtar.File{{Name: "question", Data: question}, {Name: "screen", Data: got}}
+				if err := os.WriteFile(file, txtar.Format(session), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: the screen differs (-update accepts it)\n--- got\n%s\n--- want\n%s\n--- first difference: %s",
+					file, got, want, firstDifference(string(got), string(want)))
+			}
+		})
+	}
+}
+
+// converse lets a person answer a question and gives the screen and the answer.
+func converse(t *testing.T, script string, question []byte) string {
+	columns, command := 80, ""
+	useEditor(t, "")
+	var steps []string
+	for line := range strings.Lines(script) {
+		verb, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		switch verb {
+		case "columns":
+			columns, _ = strconv.Atoi(rest)
+		case "editor:":
+			command = rest
+		case "press", "enter", "enter-key", "see", "look", "resize":
+			steps = append(steps, verb+" "+rest)
+		}
+	}
+	if command != "" {
+		useEditor(t, command)
+	}
+	var q runtime.Question
+	if err := json.Unmarshal(question, &q); err != nil {
+		t.Fatal(err)
+	}
+	terminal := openPty(t, columns)
+	before := terminal.modes()
+	d := terminal.dialogue()
+	answers := askInBackground(t.Context(), d, &q)
+	looked := ""
+	for _, step := range steps {
+		verb, rest, _ := strings.Cut(step, " ")
+		switch verb {
+		case "press":
+			terminal.asked()
+			terminal.press(unescape(t, rest))
+		case "enter":
+			terminal.prompted("why?", "change:", "call:", "…")
+			terminal.press(unescape(t, rest) + "\r")
+		case "enter-key":
+			terminal.prompted("why?", "change:", "call:", "…")
+			terminal.press(unescape(t, rest))
+		case "see":
+			terminal.sees(rest)
+		case "look":
+			terminal.asked()
+			looked += terminal.text() + "== so far\n"
+		case "resize":
+			columns, _ = strconv.Atoi(rest)
+			terminal.resize(columns)
+		}
+	}
+	var a answer
+	eventually(t, "the question is answered; the screen is\n"+terminal.text(), func() bool {
+		select {
+		case a = <-answers:
+			return true
+		default:
+			return false
+		}
+	})
+	screen := terminal.settled()
+	if strings.Contains(screen, "☠") {
+		t.Errorf("something acted on the terminal:\n%s", screen)
+	}
+	if after := terminal.modes(); after != before {
+		t.Errorf("the terminal isn't as it was found: %+v, not %+v", after, before)
+	}
+	out, err := json.Marshal(a.decision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.err != nil {
+		out = []byte(a.err.Error())
+	}
+	return looked + screen + fmt.Sprintf("== %s\n", out)
+}
+
+// unescape reads \r, \x1b and the like in what a person types.
+func unescape(t *testing.T, text string) string {
+	plain, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return plain
+}
+
+// useEditor lets a line of shell be the person's editor; "" is none.
+func useEditor(t *testing.T, command string) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "")
+	t.Setenv("TERM", "xterm")
+	if command == "" {
+		return
+	}
+	file := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+command+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EDITOR", file)
+}
+
+func (p *pty) dialogue() *dialogue {
+	return newDialogue(p.slave, p.slave, nil, func(name string) *compiler.Tool {
+		if name != "refundPayment" {
+			return nil
+		}
+		return &compiler.Tool{Name: name, Description: "Pays money back.\nAt most what was paid.", Parameters: schema.New(map[string]any{
+			"type": "object", "properties": map[string]any{"amount": map[string]any{"type": "number"}},
+		}, schema.Options{})}
+	})
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+func plainDialogue(t testing.TB) *dialogue {
+	t.Helper()
+	nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nowhere.Close() })
+	return newDialogue(nowhere, nowhere, nil, nil)
+}
+
+// S2.6, S10.1: whatever a question holds, its text stays in its lines and acts
+// on nothing; and what is ours can't be said by others, whose lines begin with
+// their bar or further in.
+func FuzzQuestionText(f *testing.F) {
+	f.Add("refund", "amount", "ten", "because", "†state.x", false)
+	f.Add("\x1b[2J", "a\nb", "\u202e\r\n  ✓ approved", "no\n  ✓ approved\n\n", "\x9b", true)
+	f.Add("名前", strings.Repeat("漢", 90), strings.Repeat("x ", 300), "\n\n\n", "†"+strings.Repeat("é", 99), true)
+	d := plainDialogue(f)
+	f.Fuzz(func(t *testing.T, call, name, value, reason, reference string, inFlight bool) {
+		q := &runtime.Question{
+			Call: call, Tool: name, Activity: value, Instance: reference, Reason: reason, Effects: value, Writes: []string{reference, call},
+			Params:  map[string]any{name: value, call: []any{value, map[string]any{reference: 1.5}}},
+			Sources: []runtime.Source{{Param: name, Reference: reference, From: []string{call}}, {Param: call + "[0]", Reference: value, From: []string{reference, name, call}}},
+			Cost:    0.5, InFlight: inFlight,
+		}
+		if inFlight {
+			q.Problem = reason
+		}
+		for _, text := range []string{d.summary(q), d.everything(q)} {
+			for line := range strings.SplitSeq(text, "\n") {
+				if diag.Escape(line) != line {
+					t.Fatalf("this line acts on a terminal: %q", line)
+				}
+				if cells(line) > d.console.width() {
+					t.Fatalf("this line is longer than %d columns: %q", d.console.width(), line)
+				}
+				if line != "" && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "  ? ") && !strings.HasPrefix(line, "  that can't be taken: ") && q.Problem == "" {
+					t.Fatalf("this line stands where only ours do: %q", line)
+				}
+			}
+			if !strings.HasSuffix(text, "\n\n") || strings.Contains(text, "\n\n\n") {
+				t.Fatalf("the gaps aren't even: %q", text)
+			}
+		}
+	})
+}
+
+// Folding loses nothing but the blanks at which it breaks.
+func FuzzFold(f *testing.F) {
+	f.Add("one two  three", uint8(5))
+	f.Add("漢字漢字漢字漢字漢字漢字 x", uint8(9))
+	f.Fuzz(func(t *testing.T, text string, columns uint8) {
+		text = diag.Escape(text)
+		lines := fold(text, int(columns))
+		for _, line := range lines {
+			if cells(line) > max(8, int(columns)) {
+				t.Fatalf("%q is too long for %d columns", line, columns)
+			}
+		}
+		joined := strings.Join(lines, "")
+		if lost := len(text) - len(joined); lost < 0 || lost > len(lines)-1 || strings.ReplaceAll(joined, " ", "") != strings.ReplaceAll(text, " ", "") {
+			t.Fatalf("%q became %q", text, lines)
+		}
+		if cut := shorten(text, max(1, int(columns))); cells(cut) > max(1, int(columns)) {
+			t.Fatalf("%q is longer than %d columns", cut, columns)
+		}
+	})
+}
+
+// What is handed to an editor and comes back as it was is what it was, and
+// shows every character that it has.
+func FuzzEntered(f *testing.F) {
+	f.Add(`{"amount": 120.5, "note": "a\u202eb\ud83d\ude00\n", "†": "††x"}`, "amount=5")
+	f.Add(`{"_tool": "x", "list": [1, {"a": null}, "†state.x"]}`, "-list")
+	f.Add(`{}`, "a=b=c")
+	f.Fuzz(func(t *testing.T, text, line string) {
+		params, err := object(text)
+		if err != nil {
+			return
+		}
+		shown := writable(params)
+		for line := range strings.SplitSeq(shown, "\n") {
+			if diag.Escape(line) != line {
+				t.Fatalf("an editor would hide something of %q", line)
+			}
+		}
+		again, err := object(shown)
+		if err != nil || !reflect.DeepEqual(again, params) {
+			t.Fatalf("%v became %v, %v", params, again, err)
+		}
+		// S4.1: in a call, no value is read as an expression.
+		literal, _ := json.Marshal(literally(params))
+		if strings.Count(string(literal), `:"†`) != strings.Count(string(literal), `:"††`) {
+			t.Fatalf("a value became an expression: %s", literal)
+		}
+		if problem := assign(params, line); problem != "" && !reflect.DeepEqual(params, again) {
+			t.Fatalf("%q isn't taken, and changes something: %v", line, params)
+		}
+	})
+}
+
+func TestAssign(t *testing.T) {
+	for _, test := range []struct{ line, want, problem string }{
+		{`a=2`, `{"a":2}`, ""},
+		{` b = [1, "x"] `, `{"a":1,"b":[1,"x"]}`, ""},
+		{`b=x=y`, `{"a":1,"b":"x=y"}`, ""},
+		{`b="5"`, `{"a":1,"b":"5"}`, ""},
+		{`b=`, `{"a":1,"b":""}`, ""},
+		{`b={"x":`, `{"a":1,"b":"{\"x\":"}`, ""},
+		{`-a`, `{}`, ""},
+		{`- a`, `{}`, ""},
+		{`-b`, `{"a":1}`, `there is no parameter "b"`},
+		{`-b=1`, `{"-b":1,"a":1}`, ""},
+		{`=1`, `{"a":1}`, `expected name=value, but got "=1"`},
+		{"x\x1b[2J", `{"a":1}`, `expected name=value, but got "x<U+001B>[2J"`},
+	} {
+		params := map[string]any{"a": 1.0}
+		problem := assign(params, strings.TrimSpace(test.line))
+		got, _ := json.Marshal(params)
+		if string(got) != test.want || problem != test.problem {
+			t.Errorf("%s: %s, %q; want %s, %q", test.line, got, problem, test.want, test.problem)
+		}
+	}
+}
+
+// S10.1: what a call may do, in words; what sounds harmless is said to be only
+// what the tool says.
+func TestEffectsInWords(t *testing.T) {
+	for _, test := range []struct {
+		q    runtime.Question
+		want []string
+	}{
+		{runtime.Question{Effects: "read-only"}, []string{"its tool says that it only reads"}},
+		{runtime.Question{Effects: "writes"}, []string{"its tool says that it adds things and destroys none"}},
+		{runtime.Question{Effects: "destructive"}, []string{"it may change or delete things for good"}},
+		{runtime.Question{Effects: "unknown"}, []string{"it may do anything: its tool doesn't say"}},
+		{runtime.Question{Effects: "read-only", OpenWorld: true}, []string{"its tool says that it only reads", "it may reach beyond this machine"}},
+		{runtime.Question{Effects: "writes", InFlight: true}, []string{"it may have happened already, and would then happen twice", "its tool says that it adds things and destroys none"}},
+	} {
+		words, _ := effectsInWords(&test.q, false)
+		if !slices.Equal(strings.Split(words, "; "), test.want) {
+			t.Errorf("%+v: %q", test.q, words)
+		}
+	}
+}
+
+// Where a value comes from is told by the names of calls, or by the reference
+// itself where nobody wrote it.
+func TestFromWhom(t *testing.T) {
+	for _, test := range []struct {
+		reference, want string
+		from            []string
+	}{
+		{"†state.a", `, written by "x"`, []string{"x"}},
+		{"†state.a", `, written by "x" and "y"`, []string{"x", "y"}},
+		{"†state.a", `, written by "x", "y" and "z"`, []string{"x", "y", "z"}},
+		{"†input.a", ", there from the start", []string{"input"}},
+		{"†state.a || †input.b", `, written by "x"`, []string{"x", "input"}},
+		{"†user.name", ", there from the start", []string{"user"}},
+	} {
+		if got := fromWhom(runtime.Source{Reference: test.reference, From: test.from}); got != test.want {
+			t.Errorf("%s from %q: %q, want %q", test.reference, test.from, got, test.want)
+		}
+	}
+}

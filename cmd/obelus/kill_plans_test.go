@@ -1,0 +1,111 @@
+//go:build unix
+
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The tools of the plans that are killed. Every one leaves a line in the file of effects; it
+// is another process that writes it, and the test that counts. What may be run
+// again has a name in capitals. "flaky" fails until its name stands in a file, and "fails" always.
+const killedTools = `
+activities:
+  act: {exec: {argv: [sh, -c, 'read -r p; n=${p#*\"name\":\"}; n=${n%%\"*}; echo "$n" >> effects; echo "{\"by\": \"$n\"}"']}}
+  flaky: {exec: {argv: [sh, -c, 'read -r p; n=${p#*\"name\":\"}; n=${n%%\"*}; echo "$n" >> effects; test -e "tried-$n" || { : > "tried-$n"; exit 1; }; echo "{\"by\": \"$n\"}"']}}
+  fails: {exec: {argv: [sh, -c, 'read -r p; n=${p#*\"name\":\"}; n=${n%%\"*}; echo "$n" >> effects; exit 1']}}
+  say: {expr: "name + \"!\""}
+tools:
+  act: {properties: {name: {type: string}, x: {}}, required: [name]}
+  again: {properties: {name: {type: string}, x: {}}, required: [name], _activity: act, annotations: {idempotentHint: true}}
+  flaky: {properties: {name: {type: string}, x: {}}, required: [name], annotations: {idempotentHint: true}}
+  fails: {properties: {name: {type: string}, x: {}}, required: [name]}
+  say: {properties: {name: {type: string}, x: {}}}
+  judge: {properties: {name: {type: string}, x: {}}, required: [name]}
+`
+
+type killedPlan struct{ name, calls, solutions string }
+
+var killedPlans = []killedPlan{
+	{name: "chain", calls: `
+- {_tool: act, name: a, _outputPath: a}
+- {_tool: again, name: B, x: †state.a, _outputPath: b}
+- {_tool: say, name: †state.b.by, _outputPath: c}
+- {_tool: act, name: d, x: †state.c, _outputPath: d}
+output: †state
+`},
+	{name: "fan", calls: `
+- {_tool: act, name: a, _outputPath: list, _outputMethod: push}
+- {_tool: act, name: b, _outputPath: list, _outputMethod: push}
+- {_tool: again, name: C, _outputPath: list, _outputMethod: push}
+- {_tool: again, name: D, _outputPath: "d || problem"}
+- {_tool: act, name: e, x: †state.list, _outputPath: e}
+output: †state
+`},
+	{name: "retries", calls: `
+- {_tool: flaky, name: A, _retry: {attempts: 9, backoff: 1ms}, _outputPath: a}
+- {_tool: act, name: b, x: †state.a, _outputPath: b}
+- {_tool: flaky, name: C, x: †state.b, _retry: {attempts: 9, backoff: 20ms}, _outputPath: c}
+output: †state
+`},
+	{name: "routed", calls: `
+- {_tool: act, name: a, _outputPath: a}
+- {_tool: fails, name: b, x: †state.a, _outputPath: "b || problem"}
+- {_tool: act, name: c, x: †state.problem.code, _outputPath: c}
+- {_tool: act, name: d, x: †state.b, _outputPath: d}
+- {_tool: act, name: e, _when: †state.problem.code == "error", _outputPath: e}
+output: †state
+`},
+	{name: "once", calls: "[]\nwrites: once", solutions: `
+- calls:
+  - {_tool: act, name: a, _outputPath: best}
+  - {_tool: act, name: b, _outputPath: best}
+  output: null
+- calls:
+  - {_tool: act, name: c, _outputPath: best}
+  - {_tool: act, name: d, x: †state.best, _outputPath: copy}
+  output: {all: †state}
+`},
+	{name: "planned", calls: "[]", solutions: `
+- solution:
+    calls:
+    - {_tool: act, name: a, _outputPath: a}
+    - {_tool: again, name: B, x: †state.a, _outputPath: b}
+    output: null
+  chunks: 16
+- calls:
+  - {_tool: act, name: a, _outputPath: a}
+  - {_tool: again, name: B, x: †state.a, _outputPath: b}
+  - {_tool: act, name: c, x: †state.b, _outputPath: c}
+  output: {all: †state}
+`},
+	{name: "latent", calls: "[]", solutions: `
+- solution:
+    calls:
+    - {_tool: act, name: a, _outputPath: a}
+    - {_tool: judge, name: B, x: †state.a, _outputPath: b}
+    - {_tool: act, name: c, x: †state.b.verdict, _outputPath: c}
+    output: {all: †state}
+  chunks: 64
+  latent: {judge: {verdict: good}}
+`},
+}
+
+var namedCall = regexp.MustCompile(`_tool: \w+, name: ([^,}]+)`)
+
+// names are the names of what the calls leave, in the order of the calls, which
+// is the same in every tick.
+func (p killedPlan) names() []string {
+	var names []string
+	for _, found := range namedCall.FindAllStringSubmatch(p.calls+p.solutions, -1) {
+		if !slices.Contains(names, found[1]) {
+			names = append(names, found[1])
+		}
+	}
+	return names
+}
+
+// harmless tells whether what leaves a name may be run again without asking.
+func harmless(name string) bool { return name == strings.ToUpper(name) }

@@ -1,0 +1,338 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// S8.6: a run that is killed anywhere (before and after every append and every
+// sync of its journal, again and again while it is resumed, and at times with
+// the end of the journal lost or torn as a power cut leaves it) goes on to the
+// state of the undisturbed run. What had completed isn't run again, no result is
+// lost, and what was in flight is run again only if it is idempotent, or if
+// somebody says so.
+func TestKilledAnywhere(t *testing.T) {
+	if args := os.Getenv("OBELUS_KILLED"); args != "" {
+		beKilled(args)
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell to leave effects")
+	}
+	kills, asked, failed := 0, 0, 0
+	for _, p := range killedPlans {
+		t.Run(p.name, func(t *testing.T) {
+			undisturbed := newVictim(t, p)
+			out, _, _ := undisturbed.begin(t, 0)
+			want, moments := ended(out)
+			if want["status"] != "done" || moments < 10 {
+				t.Fatalf("undisturbed: %v after %d moments", want, moments)
+			}
+			chance := rand.New(rand.NewPCG(1, uint64(len(p.name))))
+			step, rounds := 9, 1
+			if *thorough {
+				step, rounds = 1, 2
+			}
+			for range rounds {
+				for at := 1 + chance.IntN(step); at <= moments; at += step {
+					for i, cut := range []string{"", "lost", "torn"} {
+						v := newVictim(t, p)
+						kills += v.suffer(t, at, cut, chance)
+						if v.journal(t) == "" {
+							continue // it never began
+						}
+						before := v.effects(t)
+						out, inDoubt := v.unasked(t, before)
+						switch {
+						case !inDoubt:
+							v.judge(t, out, want, before, undisturbed.effects(t))
+						case (at+i)%3 == 0:
+							asked, failed = asked+1, failed+1
+							v.giveUp(t, before)
+						default:
+							asked++
+							out, _, _ = v.goOn(t, 0, "--in-flight", "retry")
+							v.judge(t, out, want, before, undisturbed.effects(t))
+						}
+					}
+				}
+			}
+		})
+	}
+	t.Logf("%d kills; of %d runs something was in doubt, and given up in %d", kills, asked, failed)
+	if asked == 0 || failed == 0 {
+		t.Error("no call was in doubt, or none given up: this shows too little")
+	}
+}
+
+var thorough = flag.Bool("thorough", false, "kill runs at every moment instead of some")
+
+// beKilled is the process that runs or resumes, and kills itself at a moment.
+// If that is just after the disk was waited for, nothing has followed from the
+// last write yet: it stands for a moment within the wait, and so the process leaves
+// word that the write may be lost.
+func beKilled(args string) {
+	at, _ := strconv.Atoi(os.Getenv("OBELUS_KILL_AT"))
+	n := 0
+	moment = func(what string) {
+		if n++; n == at {
+			if what == "synced" {
+				_ = os.WriteFile("unsafe", nil, 0o600)
+			}
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+	var list []string
+	if err := json.Unmarshal([]byte(args), &list); err != nil {
+		panic(err)
+	}
+	status := run(context.Background(), list, os.Stdin, os.Stdout, os.Stderr)
+	fmt.Printf("moments %d\n", n)
+	os.Exit(status)
+}
+
+// A victim is one run with its folder.
+type victim struct {
+	folder, runs string
+	planned      bool
+	names        []string        // of its calls
+	repeated     map[string]bool // calls that a later solution asks for again
+	safe         int             // bytes of the journal that no power cut can take any more
+	completed    map[string]bool // calls whose end was on disk after some kill
+}
+
+func newVictim(t *testing.T, p killedPlan) *victim {
+	v := &victim{folder: t.TempDir(), planned: p.solutions != "", names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
+	v.runs = filepath.Join(v.folder, "runs")
+	for _, name := range v.names {
+		v.repeated[name] = strings.Count(p.solutions, "name: "+name+",") > 1
+	}
+	for file, text := range map[string]string{"plan.yaml": "plan: " + p.name + "\n" + killedTools + "calls: " + p.calls, "solutions.yaml": p.solutions} {
+		if err := os.WriteFile(filepath.Join(v.folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return v
+}
+
+// command is obelus with arguments, to be killed at a moment; 0 is never.
+func (v *victim) command(t *testing.T, at int, args ...string) *exec.Cmd {
+	t.Helper()
+	encoded, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAnywhere$")
+	cmd.Dir = v.folder
+	cmd.Env = append(os.Environ(), "TMPDIR="+v.folder, "OBELUS_KILLED="+string(encoded), fmt.Sprint("OBELUS_KILL_AT=", at))
+	return cmd
+}
+
+// process runs obelus with arguments, to be killed at a moment; 0 is never.
+func (v *victim) process(t *testing.T, at int, args ...string) (out []byte, killed bool, status int) {
+	t.Helper()
+	cmd := v.command(t, at, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, _ = cmd.Output()
+	state, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	killed = state.Signaled() && state.Signal() == syscall.SIGKILL
+	if !killed && state.ExitStatus() == statusTrouble {
+		t.Fatalf("obelus %v\n%s%s", args, out, stderr.Bytes())
+	}
+	return out, killed, state.ExitStatus()
+}
+
+func (v *victim) begin(t *testing.T, at int) (out []byte, killed bool, status int) {
+	t.Helper()
+	planner := "none"
+	if v.planned {
+		planner = "replay:solutions.yaml"
+	}
+	return v.process(t, at, "run", "plan.yaml", "--planner", planner, "--confirm", "never", "--runs", v.runs, "--format", "json")
+}
+
+func (v *victim) goOn(t *testing.T, at int, more ...string) (out []byte, killed bool, status int) {
+	t.Helper()
+	return v.process(t, at, append([]string{"resume", "2", "--runs", v.runs, "--format", "json"}, more...)...)
+}
+
+// ended is how a run says that it ended, and how many moments it had.
+func ended(out []byte) (end map[string]any, moments int) {
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, `{"event":"end"`) {
+			_ = json.Unmarshal([]byte(line), &end)
+		}
+		_, _ = fmt.Sscanf(line, "moments %d", &moments)
+	}
+	return end, moments
+}
+
+// suffer is killed at a moment, and at times again while it is resumed. It gives
+// the number of kills.
+func (v *victim) suffer(t *testing.T, at int, cut string, chance *rand.Rand) int {
+	t.Helper()
+	if _, killed, _ := v.begin(t, at); !killed {
+		return 0 // more happened at once this time, in fewer moments
+	}
+	kills := 1
+	v.damage(t, cut, chance)
+	for range chance.IntN(3) {
+		if v.journal(t) == "" {
+			break
+		}
+		if _, killed, _ := v.goOn(t, 1+chance.IntN(8), "--in-flight", "retry"); killed {
+			kills++
+			v.damage(t, cut, chance)
+		}
+	}
+	return kills
+}
+
+// journal is the file of the run; "" if it was killed before there was one.
+func (v *victim) journal(t *testing.T) string {
+	files, err := filepath.Glob(filepath.Join(v.runs, "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		return ""
+	}
+	return files[0]
+}
+
+// damage does to the journal what a power cut may: of what was written last, and
+// never waited for, all is lost, or a part.
+func (v *victim) damage(t *testing.T, cut string, chance *rand.Rand) {
+	t.Helper()
+	time.Sleep(20 * time.Millisecond) // what the killed run had started comes to its end, or is killed too
+	name := v.journal(t)
+	if name == "" {
+		return
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(bytes.Lines(text))
+	if os.Remove(filepath.Join(v.folder, "unsafe")) != nil {
+		cut = ""
+	}
+	var last struct{ Synced int } // the records that were on disk before the last write
+	if err := json.Unmarshal(lines[len(lines)-1], &last); err == nil && cut != "" && last.Synced > 0 {
+		keep := max(v.safe, len(bytes.Join(lines[:last.Synced], nil)))
+		if cut == "torn" {
+			keep += chance.IntN(len(text) - keep + 1)
+		}
+		text = text[:keep]
+		if err := os.Truncate(name, int64(keep)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v.safe = bytes.LastIndexByte(text, '\n') + 1 // who takes the journal up brings all of it to disk
+	for line := range bytes.Lines(text) {
+		var kept struct{ Body record }
+		if json.Unmarshal(line, &kept) != nil || kept.Body.Event == nil || kept.Body.Event.Kind != runtime.Ended {
+			continue
+		}
+		e := kept.Body.Event
+		if name := v.names[e.Call]; e.Failure == nil || !harmless(name) { // what may be run again may also be tried again
+			v.completed[name] = true
+		}
+	}
+}
+
+// effects counts what the tools did, by name.
+func (v *victim) effects(t *testing.T) map[string]int {
+	text, err := os.ReadFile(filepath.Join(v.folder, "effects"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, name := range strings.Fields(string(text)) {
+		count[name]++
+	}
+	return count
+}
+
+// unasked resumes the run while nobody says what is to become of calls that were
+// in flight. Whatever may have had an effect, and may not simply be run
+// again, isn't; inDoubt says that the run stopped because of such a call.
+func (v *victim) unasked(t *testing.T, before map[string]int) (out []byte, inDoubt bool) {
+	t.Helper()
+	out, _, status := v.goOn(t, 0)
+	for name, n := range v.effects(t) {
+		if before[name] > 0 && !harmless(name) && n > before[name] {
+			t.Errorf("%q was run again, and nobody was asked", name)
+		}
+	}
+	if status != statusStopped {
+		return out, false
+	}
+	if end, _ := ended(out); end["reason"] != "in-flight" {
+		t.Fatalf("it stopped: %s", out)
+	}
+	return out, true
+}
+
+// giveUp resumes a run with calls in doubt, and counts these as failed: they
+// aren't run again unless the planner, who was told, asks for them anew; and the
+// run comes to its end, and says so.
+func (v *victim) giveUp(t *testing.T, before map[string]int) {
+	t.Helper()
+	out, _, status := v.goOn(t, 0, "--in-flight", "fail")
+	end, _ := ended(out)
+	if status == statusStopped || end == nil {
+		t.Errorf("it didn't come to its end: %s", out)
+	}
+	if !bytes.Contains(out, []byte(`"interrupted"`)) {
+		t.Errorf("nothing says that a call was interrupted: %s", out)
+	}
+	for name, n := range v.effects(t) {
+		if before[name] > 0 && !harmless(name) && !v.repeated[name] && n > before[name] {
+			t.Errorf("%q was given up, and run again", name)
+		}
+	}
+}
+
+// judge holds a run that was resumed to its end against the undisturbed one.
+func (v *victim) judge(t *testing.T, out []byte, want map[string]any, before, effects map[string]int) {
+	t.Helper()
+	end, _ := ended(out)
+	for _, key := range []string{"status", "state", "output"} {
+		if !reflect.DeepEqual(end[key], want[key]) {
+			t.Errorf("its %s is %v, and undisturbed %v\n%s", key, end[key], want[key], out)
+		}
+	}
+	for name, n := range v.effects(t) {
+		if v.completed[name] && n > before[name] {
+			t.Errorf("%q had completed, and was run again", name)
+		}
+		if effects[name] == 0 {
+			t.Errorf("%q was run, and undisturbed it isn't", name)
+		}
+	}
+	for name := range effects {
+		if v.effects(t)[name] == 0 {
+			t.Errorf("%q was never run", name)
+		}
+	}
+}

@@ -1,0 +1,373 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A situation is where a run stands when a model is asked: all that a request
+// tells.
+type situation struct {
+	plan         *compiler.Plan // gives tools, schemas and settings
+	tick         int
+	input, state any
+	data         map[string]any // by kind
+	errors       []any          // what failed, oldest first: {call, error}
+	carries      bool           // the strategy is carried (S11.3), so that there is a plan message
+	carried      []standing     // its calls
+	decided      []standing     // where no plan is carried: the calls so far about which a person decided otherwise than to let them run
+	advisors     []*source.Node // those who are to speak in this tick, as the document writes them
+}
+
+// A standing is what has become of a call of a carried plan.
+type standing struct {
+	call           *source.Node // as it was written
+	name           string
+	status, reason string    // "" for one that hasn't run
+	decision       *Decision // of a person, or nil
+}
+
+// compose writes what a planner is asked at the beginning of a tick (S11.1).
+//
+// The context is a document again (S1.2): with a solution it makes a process
+// record. Its messages stand in one order: what the document says in words, the
+// tools, input, state, data, the carried plan, advisors, and errors. Schemas in
+// them need nothing outside of their message: what they refer to stands under
+// their own "$defs". Extension keys (x-) and what serves rehearsals alone aren't
+// told, nor which activity carries a tool out.
+func compose(s situation) *Request {
+	context := s.spoken()
+	if len(s.plan.Tools) > 0 {
+		context = append(context, s.toolMessage(s.plan.Tools...))
+	}
+	context = append(context, s.values()...)
+	if s.carries {
+		context = append(context, s.planMessage())
+	}
+	context = append(context, s.advisorMessages()...)
+	for _, one := range s.decided {
+		// Not in words, which a model would take for its task.
+		decided := object{{"call", shown(one.call)}, {"status", one.status}, {"decision", one.decision}}
+		context = append(context, object{{"type", "meta"}, {"description", "what a person decided about a call"}, {"meta", object{{"decided", decided}}}})
+	}
+	for _, e := range s.errors {
+		context = append(context, object{{"type", "error"}, {"data", e}})
+	}
+	return &Request{Tick: s.tick, Context: encode(context), Schema: encode(s.solutionSchema()), Lazy: s.lazy()}
+}
+
+// composeLatent writes what a model is asked about one latent call (S2.4): its
+// tool and the values that it may see. Neither plan nor errors are among them.
+func composeLatent(s situation, call *compiler.Call, params map[string]any) *Request {
+	context := s.spoken()
+	answer := any(object{})
+	if tool := call.Tool; tool != nil {
+		context = append(context, s.toolMessage(tool))
+		if tool.OutputNode != nil {
+			answer = s.alone(outputUnit(tool), tool.OutputNode)
+		}
+	}
+	return &Request{
+		Tick: s.tick, Context: encode(append(context, s.values()...)), Schema: encode(answer),
+		Call: &LatentCall{Name: call.Name, Tool: call.ToolName, Params: encode(params)},
+	}
+}
+
+func (s situation) lazy() bool { return s.plan.Mode == "lazy" }
+
+// messages are those of the document itself, if it is made of messages.
+func (s situation) messages() []*source.Node {
+	root := s.plan.Root
+	if s.plan.Form == compiler.ProcessRecord {
+		root = root.Get("context")
+	}
+	if root == nil || s.plan.Form != compiler.Context && s.plan.Form != compiler.ProcessRecord {
+		return nil
+	}
+	return root.Items
+}
+
+// last is what the last message of a type (and, of data, a kind) says under a
+// key; nil when none says anything.
+func (s situation) last(kind, dataKind, key string) *source.Node {
+	var found *source.Node
+	for _, m := range s.messages() {
+		if messageType(m) == kind && (kind != "data" || textOf(m.Get("kind")) == dataKind) && m.Get(key) != nil {
+			found = m.Get(key)
+		}
+	}
+	return found
+}
+
+func messageType(m *source.Node) string {
+	if t := m.Get("type"); t != nil {
+		return textOf(t)
+	}
+	return "data" // a kind may stand for it (S1.3)
+}
+
+func textOf(n *source.Node) string {
+	if n == nil || n.Kind != source.String {
+		return ""
+	}
+	return n.Text
+}
+
+// spoken is what the document says in words, and of itself.
+func (s situation) spoken() []any {
+	var meta, texts []any
+	for _, m := range s.messages() {
+		switch messageType(m) {
+		case "meta":
+			meta = append(meta, shown(m))
+		case "text":
+			texts = append(texts, shown(m))
+		}
+	}
+	if s.plan.Description != "" {
+		texts = append(texts, object{{"type", "text"}, {"text", s.plan.Description}})
+	}
+	return append(meta, texts...)
+}
+
+func (s situation) toolMessage(tools ...*compiler.Tool) object {
+	all := make(object, len(tools))
+	for i, tool := range tools {
+		all[i] = member{tool.Name, s.toolShown(tool)}
+	}
+	return object{{"type", "tool"}, {"tool", all}}
+}
+
+// values are the messages of input, state and data, as these stand now.
+func (s situation) values() []any {
+	var list []any
+	for _, one := range []struct {
+		kind  string
+		value any
+		key   string // of the schema in a plan file
+	}{{"input", s.input, "inputSchema"}, {"state", s.state, "stateSchema"}} {
+		n := s.last(one.kind, "", "schema")
+		if s.plan.Form == compiler.PlanFile {
+			n = s.plan.Root.Get(one.key)
+		}
+		message := object{{"type", one.kind}}
+		if fields, ok := one.value.(map[string]any); ok && (len(fields) > 0 || n != nil) {
+			message = append(message, member{one.kind, fields})
+		}
+		message = s.withSchema(message, n)
+		if one.kind == "state" && s.plan.Writes == compiler.Once {
+			message = append(message, member{"description", "each path is written once: of several calls that offer it a value, the first listed that has one gives it"})
+		}
+		if len(message) > 1 {
+			list = append(list, message)
+		}
+	}
+	return append(list, s.dataMessages()...)
+}
+
+// dataMessages are one message for each kind that the document declares, and one
+// for whatever else there is.
+func (s situation) dataMessages() []any {
+	var list []any
+	rest := map[string]any{}
+	for _, key := range sortedKeys(s.data) {
+		if _, ok := s.data[key].(map[string]any); !ok || !slices.Contains(s.plan.Kinds, key) {
+			rest[key] = s.data[key]
+		}
+	}
+	for _, kind := range s.plan.Kinds {
+		message := object{{"type", "data"}, {"kind", kind}}
+		if fields, ok := s.data[kind].(map[string]any); ok {
+			message = append(message, member{"data", fields})
+		}
+		message = s.withSchema(message, s.last("data", kind, "schema"))
+		if words := s.last("data", kind, "description"); words != nil {
+			message = append(message, member{"description", written(words)})
+		}
+		list = append(list, message)
+	}
+	if len(rest) > 0 {
+		list = append(list, object{{"type", "data"}, {"data", rest}})
+	}
+	return list
+}
+
+func (s situation) withSchema(message object, n *source.Node) object {
+	if n == nil {
+		return message
+	}
+	return append(message, member{"schema", s.alone(unit{root: n}, n)})
+}
+
+// planMessage is the carried plan, and what has become of its calls.
+func (s situation) planMessage() object {
+	calls, standings := make([]any, len(s.carried)), []any{}
+	for i, one := range s.carried {
+		calls[i] = shown(one.call)
+		if one.status == "" {
+			continue
+		}
+		standing := object{{"call", one.name}, {"status", one.status}}
+		if one.reason != "" {
+			standing = append(standing, member{"reason", one.reason})
+		}
+		if one.decision != nil {
+			standing = append(standing, member{"decision", one.decision})
+		}
+		standings = append(standings, standing)
+	}
+	message := object{{"type", "plan"}, {"plan", calls}, {"mode", s.plan.Mode}}
+	if len(standings) > 0 {
+		message = append(message, member{"x-standing", standings})
+	}
+	return message
+}
+
+// advisorMessages introduce all advisors, those who only speak when they are
+// asked included.
+func (s situation) advisorMessages() []any {
+	var advisors []*source.Node
+	for _, m := range s.messages() {
+		if messageType(m) == "advisor" {
+			advisors = append(advisors, m)
+		}
+	}
+	if list := s.plan.Advisors; s.plan.Form == compiler.PlanFile && list != nil {
+		advisors = list.Items
+	}
+	messages := make([]any, len(advisors))
+	for i, advisor := range advisors {
+		message := object{{"type", "advisor"}}
+		for _, f := range advisor.Fields {
+			switch key := f.Key.Text; {
+			case key == "type" || untold(key):
+			case key == "schema":
+				message = s.withSchema(message, f.Value)
+			default:
+				message = append(message, member{key, written(f.Value)})
+			}
+		}
+		messages[i] = message
+	}
+	return messages
+}
+
+// untold are the keys of calls and messages that aren't for a model: extensions,
+// and what a run notes about a message that a call wrote.
+func untold(key string) bool {
+	return strings.HasPrefix(key, "x-") || slices.Contains([]string{"_call", "_date", "_outputMethod"}, key)
+}
+
+// shown is a call or a message as a model sees it.
+func shown(n *source.Node) any {
+	call := n.Get("_tool") != nil
+	out := make(object, 0, len(n.Fields))
+	for _, f := range n.Fields {
+		if !untold(f.Key.Text) || call && f.Key.Text == "_outputMethod" {
+			out = append(out, member{f.Key.Text, written(f.Value)})
+		}
+	}
+	return out
+}
+
+// An object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+// written is a value as the text has it, its members in their order.
+func written(n *source.Node) any {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == source.Array:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = written(item)
+		}
+		return list
+	case n.Kind == source.Object:
+		out := make(object, len(n.Fields))
+		for i, f := range n.Fields {
+			out[i] = member{f.Key.Text, written(f.Value)}
+		}
+		return out
+	}
+	return n.Value()
+}
+
+// encode writes JSON: an object in its own order, a map in that of its keys.
+func encode(v any) json.RawMessage { return appendJSON(nil, v) }
+
+func appendJSON(to []byte, v any) []byte {
+	switch v := v.(type) {
+	case object:
+		to = append(to, '{')
+		for i, m := range v {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = append(appendJSON(to, m.key), ':')
+			to = appendJSON(to, m.value)
+		}
+		return append(to, '}')
+	case map[string]any:
+		sorted := make(object, 0, len(v))
+		for _, key := range sortedKeys(v) {
+			sorted = append(sorted, member{key, v[key]})
+		}
+		return appendJSON(to, sorted)
+	case []any:
+		to = append(to, '[')
+		for i, item := range v {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = appendJSON(to, item)
+		}
+		return append(to, ']')
+	}
+	return appendScalar(to, v)
+}
+
+func appendScalar(to []byte, v any) []byte {
+	switch v := v.(type) {
+	case string:
+		if plainText(v) {
+			return append(append(append(to, '"'), v...), '"')
+		}
+	case float64:
+		if whole := int64(v); float64(whole) == v && whole > -1<<53 && whole < 1<<53 {
+			return strconv.AppendInt(to, whole, 10)
+		}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // for a model to read, not for a page
+	if err := e.Encode(v); err != nil {
+		panic("a value that isn't JSON: " + err.Error())
+	}
+	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
+
+// plainText tells whether a string is its own JSON form but for the quotes.
+func plainText(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,62 @@
+package runtime_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// Whatever a plan's calls use, a planner that is shown it may repeat it, and the
+// two make a process record that compiles without errors (S1.2, S11.1, S11.3).
+func TestRequestsOfGeneratedPlans(t *testing.T) {
+	asked := 0
+	for seed := range uint64(600) {
+		doc := generatePlan(rand.New(rand.NewPCG(seed, 21)))
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{})
+		if diag.HasErrors(found) {
+			continue
+		}
+		asked++
+		r := runtime.FirstRequest(p)
+		solution := map[string]any{"calls": doc["calls"], "output": doc["output"]}
+		compiled := jsonschema.NewCompiler()
+		if err := compiled.AddResource("request.json", bytes.NewReader(r.Schema)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := compiled.Compile("request.json")
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		var plain any
+		if text, err = json.Marshal(solution); err == nil {
+			err = json.Unmarshal(text, &plain)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(plain); err != nil {
+			t.Errorf("seed %d: %#v\n%s", seed, err, text)
+		}
+		record := fmt.Appendf(nil, `{"schema":%s,"context":%s,"solution":%s}`, r.Schema, r.Context, text)
+		again, found := compiler.Compile(source.NewFile("record.json", record), compiler.Options{})
+		if diag.HasErrors(found) || again.Form != compiler.ProcessRecord || len(again.Calls) != len(p.Calls) {
+			t.Errorf("seed %d: a %v with %v\n%s", seed, again.Form, found, record)
+		}
+	}
+	if asked < 300 {
+		t.Errorf("only %d plans", asked)
+	}
+}

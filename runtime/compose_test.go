@@ -1,0 +1,535 @@
+package runtime
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"golang.org/x/tools/txtar"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected requests in testdata")
+
+// compiled compiles a document, and analyses it.
+func compiled(t testing.TB, name string, text []byte) (*compiler.Plan, []diag.Diagnostic) {
+	t.Helper()
+	plan, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Name: name})
+	_, found = analyzer.Analyze(plan, found, analyzer.Config{})
+	return plan, found
+}
+
+// beginning is the situation at the first tick of a run with a planner.
+func beginning(p *compiler.Plan) situation {
+	s := situation{plan: p, tick: 1, input: p.Input, state: p.State, data: p.Data, errors: p.Errors, carries: p.CallsNode != nil}
+	for _, call := range p.Calls {
+		s.carried = append(s.carried, standing{call: call.Node, name: call.Name})
+	}
+	return s
+}
+
+// situationOf changes the situation at the beginning as a JSON text says.
+func situationOf(t *testing.T, p *compiler.Plan, text []byte) situation {
+	t.Helper()
+	s := beginning(p)
+	var told struct {
+		Tick         int
+		Input, State any
+		Data         map[string]any
+		Errors       []any
+		Carries      *bool
+		Carried      []struct {
+			Name, Status, Reason string
+			Decision             *Decision
+		}
+		Advisors []string
+	}
+	if err := json.Unmarshal(text, &told); err != nil {
+		t.Fatal(err)
+	}
+	if told.Tick > 0 {
+		s.tick, s.input, s.state, s.data, s.errors = told.Tick, told.Input, told.State, told.Data, told.Errors
+	}
+	if told.Carries != nil {
+		s.carries, s.carried = *told.Carries, nil
+	}
+	if told.Carried != nil {
+		s.carries, s.carried = true, nil
+		root, problems := source.Parse(source.NewFile("situation.json", text), source.Limits{})
+		if root == nil {
+			t.Fatal(problems)
+		}
+		for i, one := range told.Carried {
+			call := root.Get("carried").Items[i].Get("call")
+			s.carried = append(s.carried, standing{call, one.Name, one.Status, one.Reason, one.Decision})
+		}
+	}
+	for _, id := range told.Advisors {
+		candidates := s.messages()
+		if p.Form == compiler.PlanFile {
+			candidates = p.Advisors.Items
+		}
+		for _, n := range candidates {
+			if textOf(n.Get("id")) == id {
+				s.advisors = append(s.advisors, n)
+			}
+		}
+	}
+	return s
+}
+
+// FirstRequest is what a planner is asked first about a plan.
+func FirstRequest(p *compiler.Plan) *Request { return compose(beginning(p)) }
+
+func pretty(t *testing.T, v any) string {
+	t.Helper()
+	text := encode(v)
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return b.String() + "\n"
+}
+
+// requestFields are a request in the order in which a reader wants it.
+func requestFields(r *Request) object {
+	out := object{{"tick", r.Tick}}
+	if r.Lazy {
+		out = append(out, member{"lazy", true})
+	}
+	if r.Call != nil {
+		out = append(out, member{"call", object{{"name", r.Call.Name}, {"tool", r.Call.Tool}, {"params", r.Call.Params}}})
+	}
+	return append(out, member{"context", r.Context}, member{"schema", r.Schema})
+}
+
+// TestRequests composes the requests of testdata (S2.4, S2.5, S2.7, S9.3, S10.1,
+// S11.1, S11.3, S13.2): a document, where the run stands, and what a model is
+// asked then.
+func TestRequests(t *testing.T) {
+	archives, _ := filepath.Glob("testdata/request-*.txtar")
+	if len(archives) == 0 {
+		t.Fatal("no cases in testdata")
+	}
+	for _, name := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var plan *compiler.Plan
+			var s situation
+			for i, f := range archive.Files {
+				var got string
+				switch base := strings.TrimSuffix(f.Name, filepath.Ext(f.Name)); base {
+				case "plan":
+					var found []diag.Diagnostic
+					if plan, found = compiled(t, f.Name, f.Data); diag.HasErrors(found) {
+						t.Fatal(found)
+					}
+					s = beginning(plan)
+					continue
+				case "situation":
+					s = situationOf(t, plan, f.Data)
+					continue
+				case "request":
+					r := compose(s)
+					got = pretty(t, requestFields(r))
+					checkSchema(t, r.Schema)
+				default: // latent-N: of the call N, counted from 1
+					var at int
+					if _, err := fmt.Sscanf(base, "latent-%d", &at); err != nil {
+						t.Fatalf("what is %s?", f.Name)
+					}
+					call := plan.Calls[at-1]
+					params, _ := call.Params.Node.Value().(map[string]any)
+					for key := range params {
+						if strings.HasPrefix(key, "_") {
+							delete(params, key)
+						}
+					}
+					r := composeLatent(s, call, params)
+					got = pretty(t, requestFields(r))
+					checkSchema(t, r.Schema)
+				}
+				if *update {
+					archive.Files[i].Data = []byte(got)
+				} else if got != string(f.Data) {
+					t.Errorf("%s has changed (go test ./runtime -run TestRequests -update):\n%s", f.Name, got)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A process record is asked about as its context is (S1.2, S11.9).
+func TestRequestOfRecord(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/request-context.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	context, _ := compiled(t, "context.yaml", archive.Files[0].Data)
+	record, found := compiled(t, "record.json", encode(object{{"context", written(context.Root)}, {"solution", object{{"calls", []any{}}, {"output", nil}}}}))
+	if diag.HasErrors(found) || record.Form != compiler.ProcessRecord {
+		t.Fatal(record.Form, found)
+	}
+	one, other := beginning(context), beginning(record)
+	one.carries, other.carries = false, false
+	if a, b := pretty(t, requestFields(compose(one))), pretty(t, requestFields(compose(other))); a != b {
+		t.Errorf("of the context:\n%s\nof the record:\n%s", a, b)
+	}
+}
+
+// checkSchema compiles a schema with the ordinary validator, which gets nothing
+// but this one text.
+func checkSchema(t testing.TB, text []byte) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	if err := c.AddResource("request.json", bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("request.json")
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return s
+}
+
+// accepts tells whether a composed schema accepts a solution as it comes: as
+// text.
+func accepts(t testing.TB, s *jsonschema.Schema, solution any) error {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(encode(solution), &v); err != nil {
+		t.Fatal(err)
+	}
+	return s.Validate(v)
+}
+
+// checkRecord holds a request and a solution against S1.2 and S11.9: together
+// they are a document, and no part of it has an error.
+func checkRecord(t testing.TB, name string, p *compiler.Plan, r *Request, solution any) {
+	t.Helper()
+	record := encode(object{{"schema", r.Schema}, {"context", r.Context}, {"solution", solution}})
+	plan, found := compiled(t, name+".json", record)
+	if plan.Form != compiler.ProcessRecord {
+		t.Errorf("%s: it is read as a %v", name, plan.Form)
+	}
+	for _, d := range found {
+		if d.Rule == diag.WriteConflict && p.Writes == compiler.Once {
+			continue // a record has no place for the policy that allows it (S5.4)
+		}
+		if d.Severity == diag.Error {
+			at := d.Span.From().Offset
+			t.Errorf("%s: %s %s at …%s…", name, d.Rule.Code, d.Message, record[max(0, at-80):min(len(record), at+80)])
+		}
+	}
+}
+
+// solutionOf is a plan's own calls and output, as a model would repeat them.
+func solutionOf(p *compiler.Plan, output *source.Node) object {
+	return object{{"calls", written(p.CallsNode)}, {"output", written(output)}}
+}
+
+// documents gives the examples and the plans of the corpus that have no error.
+func documents(t *testing.T, each func(name string, p *compiler.Plan)) {
+	t.Helper()
+	take := func(name string, text []byte) {
+		p, found := compiled(t, name, text)
+		if !diag.HasErrors(found) && p.Form == compiler.PlanFile {
+			each(name, p)
+		}
+	}
+	examples, _ := filepath.Glob("../examples/*.yaml")
+	if len(examples) == 0 {
+		t.Fatal("no examples")
+	}
+	for _, name := range examples {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		take(filepath.Base(name), text)
+	}
+	corpus(t, func(id string, text []byte) { take(id+".json", text) })
+}
+
+// corpus gives documents that others wrote: all that have known faults or none,
+// and every tenth of the many alike.
+func corpus(t *testing.T, each func(id string, text []byte)) {
+	t.Helper()
+	for _, name := range []string{"nestools", "nestful", "taskbench", "mathqa"} {
+		text, err := os.ReadFile("../../shared/corpus/" + name + ".jsonl")
+		if err != nil {
+			t.Logf("the corpus isn't here: %v", err)
+			return
+		}
+		lines := bufio.NewScanner(bytes.NewReader(text))
+		lines.Buffer(nil, 16<<20)
+		for n := 0; lines.Scan(); n++ {
+			if n%10 > 0 && name == "mathqa" || n%5 > 0 && testing.Short() {
+				continue
+			}
+			var row struct {
+				ID       string
+				Document json.RawMessage
+			}
+			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+				t.Fatal(err)
+			}
+			each(row.ID, row.Document)
+		}
+	}
+}
+
+// The schema of a request accepts every solution that has no error, and the two
+// are a document again (S1.2, S2.2, S11.1, S11.9). It refuses a tool that there
+// isn't, a parameter that is missing, and one that the tool doesn't have.
+func TestSchemaOfSolutions(t *testing.T) {
+	count, refusals := 0, 0
+	documents(t, func(name string, p *compiler.Plan) {
+		r := compose(beginning(p))
+		again := compose(beginning(p))
+		if !bytes.Equal(r.Context, again.Context) || !bytes.Equal(r.Schema, again.Schema) {
+			t.Errorf("%s: composed again, the request differs", name)
+		}
+		s := checkSchema(t, r.Schema)
+		solution := solutionOf(p, p.Root.Get("output"))
+		if err := accepts(t, s, solution); err != nil {
+			t.Errorf("%s: %#v", name, err)
+		}
+		checkRecord(t, name, p, r, solution)
+		count++
+
+		random := rand.New(rand.NewPCG(uint64(count), 11))
+		for _, call := range p.Calls {
+			for _, spoilt := range spoil(random, p, call) {
+				refusals++
+				if accepts(t, s, object{{"calls", []any{spoilt}}}) == nil {
+					t.Errorf("%s accepts %s", name, encode(spoilt))
+				}
+			}
+		}
+	})
+	t.Logf("%d documents, %d spoilt calls", count, refusals)
+	if count < 8 || refusals < 2*count {
+		t.Errorf("only %d documents, %d spoilt calls", count, refusals)
+	}
+}
+
+// spoil makes calls with one fault each out of a good one.
+func spoil(r *rand.Rand, p *compiler.Plan, call *compiler.Call) []object {
+	if call.Tool == nil {
+		return nil
+	}
+	good := written(call.Node).(object)
+	with := func(m member) object { return append(slices.Clip(good), m) }
+	without := func(key string) object {
+		return slices.DeleteFunc(slices.Clone(good), func(m member) bool { return m.key == key })
+	}
+	spoilt := []object{append(without("_tool"), member{"_tool", "noSuchTool"}), without("_tool"), with(member{"_outputMethod", "pile"})}
+	if required := call.Tool.Parameters.Required(); len(required) > 0 {
+		spoilt = append(spoilt, without(required[r.IntN(len(required))]))
+	}
+	if !call.Tool.Open {
+		spoilt = append(spoilt, with(member{"noSuchParameter", 1}))
+	}
+	return spoilt
+}
+
+// What the analyzer calls an error of a single call the schema refuses too, where
+// it can tell (S11.1).
+func TestSchemaRefusesFaults(t *testing.T) {
+	refused := map[string]int{}
+	corpus(t, func(id string, text []byte) {
+		p, found := compiled(t, id+".json", text)
+		if p.CallsNode == nil || !p.ToolsDeclared {
+			return
+		}
+		var s *jsonschema.Schema
+		for _, d := range found {
+			if d.Rule != diag.UnknownTool && d.Rule != diag.MissingParameter && d.Rule != diag.UnknownParameter || d.Severity != diag.Error {
+				continue
+			}
+			if s == nil {
+				s = checkSchema(t, compose(beginning(p)).Schema)
+			}
+			call := p.Calls[slices.IndexFunc(p.Calls, func(c *compiler.Call) bool { return c.Name == d.Call })]
+			if accepts(t, s, object{{"calls", []any{written(call.Node)}}}) == nil {
+				t.Errorf("%s accepts a call with %s: %s", id, d.Rule.Code, d.Message)
+			}
+			refused[d.Rule.Code]++
+		}
+	})
+	t.Log(refused)
+}
+
+// What a tool, a plan or a run says otherwise shows in the schema (S2.4, S2.7,
+// S5.2, S12.2, S13.2).
+func TestSchemaCases(t *testing.T) {
+	const plan = `
+mode: %s
+instances: {①: {}, ②: {}}
+tools:
+  latent: {type: object, properties: {text: {type: string, maxLength: 3}, _output: {type: object, properties: {mood: {enum: [good, bad]}}, required: [mood]}}, required: [text]}
+  explicit: {type: object, properties: {n: {type: integer}, deep: {type: array, items: {type: object, properties: {a: {type: integer}}}}, _output: {type: integer}, _outputPath: {enum: [total, sum]}, _scopes: {type: array, items: {enum: [state, input]}}}, required: [_tool, n, _outputPath], additionalProperties: {type: integer}}
+  mcp: {name: mcp, description: of MCP, inputSchema: {$schema: "http://json-schema.org/draft-07/schema#", type: object, properties: {q: {$ref: "#/definitions/q"}}, required: [q], definitions: {q: {type: [string, "null"], const: x}}}, outputSchema: {type: object}}
+  both: {type: object, properties: {m: {$ref: "#/schemas/Mood"}, _output: {$ref: "#/schemas/Mood"}}, patternProperties: {"^n": {type: integer}}}
+schemas: {Mood: {type: object, properties: {mood: {enum: [good, bad]}}}}
+activities: {explicit: {expr: n}, mcp: {expr: "{}"}}
+outputSchema: {type: object, properties: {n: {type: integer}}, required: [n], additionalProperties: false}
+advisors:
+  - {id: risk, role: looks out, "on": request, schema: {type: object, properties: {thought: {type: string}}, required: [thought], additionalProperties: false}}
+  - {id: each, role: looks at each, isInstanced: true}
+calls: [{_tool: latent, text: a, _id: one}]
+`
+	for _, c := range []struct {
+		mode     string
+		solution string
+		fine     bool
+	}{
+		{"eager", `{"calls":[],"output":null}`, true},
+		{"eager", `{"calls":[]}`, true},
+		{"eager", `{"output":null}`, false},
+		{"eager", `{"calls":[],"more":1}`, false},
+		{"eager", `{"calls":[],"meta":{}}`, false}, // no message of the context has it
+		{"eager", `{"calls":[],"output":{"n":1}}`, true},
+		{"eager", `{"calls":[],"output":{"n":"†state.n"}}`, true},
+		{"eager", `{"calls":[],"output":"†state.all"}`, true},
+		{"eager", `{"calls":[],"output":{"n":"1"}}`, false},
+		{"eager", `{"calls":[],"output":{"n":1,"m":"†state.n"}}`, false},
+		{"eager", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"good"}}]}`, true},
+		{"eager", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"†state.mood"}}]}`, false}, // a value (S4.8)
+		{"lazy", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"good"}}]}`, false},
+		{"lazy", `{"calls":[{"_tool":"latent","text":"abc"}]}`, true},
+		{"eager", `{"calls":[{"_tool":"latent","text":"abcd"}]}`, false},
+		{"eager", `{"calls":[{"_tool":"latent","text":"†state.text","_instance":"②","_id":"one","_reasoningForCall":"why"}]}`, true},
+		{"eager", `{"calls":[{"_tool":"latent","text":"†state.text","_instance":"③"}]}`, false},
+		{"eager", `{"calls":[{"_tool":"latent","text":"a","_when":"†state.x"}]}`, false}, // no call of the plan uses it
+		{"eager", `{"calls":[{"_tool":"explicit","n":"†input.n","_outputPath":"sum"}]}`, true},
+		{"eager", `{"calls":[{"_tool":"mcp","q":"x","_output":{}}]}`, false}, // it isn't the model's to answer
+		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"elsewhere"}]}`, false},
+		{"eager", `{"calls":[{"_tool":"explicit","n":1}]}`, false},
+		{"eager", `{"calls":[{"_tool":"explicit","n":1.5,"_outputPath":"sum"}]}`, false},
+		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","more":2,"most":"†state.x"}]}`, true},
+		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","more":"2"}]}`, false},
+		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","_scopes":["state"]}]}`, true},
+		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","_scopes":["data"]}]}`, false},
+		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","deep":[{"a":"†state.a"},"†state.b",{"a":1}]}]}`, true},
+		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","deep":[{"a":"1"}]}]}`, false},
+		{"eager", `{"calls":[{"_tool":"mcp","q":"x"},{"_tool":"mcp","q":"†state.q"}]}`, true},
+		{"eager", `{"calls":[{"_tool":"mcp","q":"y"}]}`, false},
+		{"eager", `{"calls":[{"_tool":"mcp"}]}`, false},
+		{"eager", `{"calls":[{"_tool":"both","m":{"mood":"†state.m"},"n1":1,"_output":{"mood":"good"}}]}`, true},
+		{"eager", `{"calls":[{"_tool":"both","m":{"mood":"fine"}}]}`, false},
+		{"eager", `{"calls":[{"_tool":"both","_output":{"mood":"†state.m"}}]}`, false}, // a value
+		{"advised", `{"advisors":[{"id":"risk","thought":"no","calls":"{}"},{"id":"each","_instance":"①","calls":"{\"mcp\": 1}"}],"calls":[]}`, true},
+		{"advised", `{"calls":[]}`, false},
+		{"advised", `{"advisors":[{"id":"risk","calls":"{}"}],"calls":[]}`, false},
+		{"advised", `{"advisors":[{"id":"risk","thought":"no"}],"calls":[]}`, false},
+		{"advised", `{"advisors":[{"id":"each","calls":"{}"}],"calls":[]}`, false},
+		{"advised", `{"advisors":[{"id":"nobody","calls":"{}"}],"calls":[]}`, false},
+	} {
+		mode, advised := c.mode, c.mode == "advised"
+		if advised {
+			mode = "eager"
+		}
+		p, found := compiled(t, "plan.yaml", fmt.Appendf(nil, plan, mode))
+		if diag.HasErrors(found) {
+			t.Fatal(found)
+		}
+		s := beginning(p)
+		if advised {
+			s.advisors = p.Advisors.Items
+		}
+		r := compose(s)
+		if r.Lazy != (mode == "lazy") {
+			t.Errorf("%s: lazy is %v", c.mode, r.Lazy)
+		}
+		err := accepts(t, checkSchema(t, r.Schema), json.RawMessage(c.solution))
+		if (err == nil) != c.fine {
+			t.Errorf("%s: %s: %v", c.mode, c.solution, err)
+		}
+	}
+}
+
+// A model writes in the order of the properties, and therefore thinks in it
+// (S11.1, S13.2).
+func TestSchemaOrder(t *testing.T) {
+	p, _ := compiled(t, "context.yaml", []byte(`
+- {type: meta, meta: {version: 1.0.0}}
+- {type: tool, tool: {judge: {type: object, properties: {zeal: {type: string}, age: {type: string}, _output: {type: object, properties: {why: {type: string}, verdict: {type: string}}}}}}}
+- {type: advisor, id: a, role: r, "on": request, schema: {type: object, properties: {thought: {type: string}, risk: {type: number}}}}
+`))
+	s := beginning(p)
+	s.advisors = []*source.Node{p.Root.Items[2]}
+	schema := string(compose(s).Schema)
+	at := 0
+	for _, key := range []string{"advisors", "id", "thought", "risk", "calls", "meta", "calls", "_tool", "_reasoningForCall", "zeal", "age", "_outputPath", "_outputMethod", "_output", "why", "verdict", "output"} {
+		next := strings.Index(schema[at:], `"`+key+`":`)
+		if next < 0 {
+			t.Fatalf("%q isn't behind %q in\n%s", key, schema[:at], schema)
+		}
+		at += next + 1
+	}
+}
+
+// S2.4, S14.3: a latent call's request shows its own tool and no other, and
+// neither plan nor errors.
+func TestLatentRequestIsItsOwn(t *testing.T) {
+	documents(t, func(name string, p *compiler.Plan) {
+		s := beginning(p)
+		s.errors = []any{map[string]any{"call": nil, "error": map[string]any{"code": "x", "message": "y"}}}
+		if len(p.Calls) == 0 {
+			return
+		}
+		call := p.Calls[len(p.Calls)/2]
+		r := composeLatent(s, call, map[string]any{})
+		checkSchema(t, r.Schema)
+		var context []struct {
+			Type string
+			Tool map[string]any
+		}
+		if err := json.Unmarshal(r.Context, &context); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range context {
+			if m.Type == "plan" || m.Type == "error" || m.Type == "advisor" || m.Type == "tool" && (len(m.Tool) != 1 || m.Tool[call.ToolName] == nil) {
+				t.Errorf("%s: the request for %s has %+v", name, call.Name, m)
+			}
+		}
+		if r.Call == nil || r.Call.Name != call.Name || r.Call.Tool != call.ToolName || r.Lazy {
+			t.Errorf("%s: %+v", name, r.Call)
+		}
+	})
+}
+
+// Requests keep to JSON whatever the values hold, and don't write it as for a
+// page.
+func TestEncode(t *testing.T) {
+	v := object{{"b", map[string]any{"z": 1.5, "a": []any{nil, true, "†<&>\u2028\"\\\n", math.Copysign(0, -1), 1e300, 9007199254740993.0, float64(1 << 40)}}}, {"a", json.RawMessage(`{"x": 1}`)}, {"", &Decision{Verdict: Reject, Reason: "<no>"}}}
+	const want = `{"b":{"a":[null,true,"†<&>\u2028\"\\\n",0,1e+300,9007199254740992,1099511627776],"z":1.5},"a":{"x":1},"":{"verdict":"reject","reason":"<no>"}}`
+	if got := string(encode(v)); got != want {
+		t.Errorf("%s\nnot\n%s", got, want)
+	}
+}

@@ -1,0 +1,83 @@
+// Package journal keeps what happens to a run on disk, so that a run that was
+// killed can go on (S8.6): an append-only file of JSON lines, each of which
+// carries a hash of itself and of all before it. It knows nothing of what the
+// lines are about.
+//
+// # The file
+//
+// A run has one file, <id>.jsonl, of mode 0600. Each line is one record. The
+// first is the header, and only it says which version of the format follows:
+//
+//	{"obelus-journal":1,"n":0,"synced":0,"time":"2026-11-21T09:30:12.000Z","body":{…},"hash":"6b0c…"}
+//	{"n":1,"synced":1,"time":"2026-11-21T09:30:12.004Z","body":{…},"hash":"91d2…"}
+//	{"n":2,"synced":1,"time":"2026-11-21T09:30:12.004Z","body":{…},"hash":"07fa…"}
+//	{"n":3,"synced":3,"time":"2026-11-21T09:30:13.250Z","body":{…},"hash":"e4a8…"}
+//
+// The fields, in this order and with no blanks between them:
+//
+//   - n counts the records from 0; record n stands in line n+1.
+//   - synced is how many records were safely on disk when this one was written:
+//     records with the same number went to disk together, with one write.
+//   - time is when that write was begun, in UTC.
+//   - body is what the writer of the journal has to say: a JSON object.
+//   - hash is SHA-256, in hex, of the hash of the line before (64 characters;
+//     none for the header) followed by this line up to the comma before "hash".
+//     There is no field for the hash before, as it stands one line above.
+//
+// # Reading it by hand
+//
+// The header, the events, and what came when:
+//
+//	head -n 1 run.jsonl | jq .body
+//	jq -c 'select(.n > 0).body' run.jsonl
+//	jq -r '[.n, .time, .body.kind] | @tsv' run.jsonl
+//
+// The chain, without obelus:
+//
+//	prev=; while IFS= read -r line; do
+//	  hash=$(printf %s "$prev${line%,\"hash\":*}" | sha256sum | cut -c 1-64)
+//	  [ "$line" = "${line%,\"hash\":*},\"hash\":\"$hash\"}" ] || echo "changed: $line"
+//	  prev=$hash
+//	done < run.jsonl
+//
+// The chain shows that a record was changed, left out, repeated or moved. It can't
+// show that whole records were cut off the end, nor that somebody wrote all
+// hashes anew: there is no key in it. Who has to rule that out keeps the last hash
+// elsewhere.
+//
+// # What a crash leaves, and what it doesn't
+//
+// A process that is killed in the middle of a write leaves a beginning of what it
+// wrote: whole records, and perhaps the first part of one more. A machine that
+// loses power may leave other things. What [Writer.Sync] has reported as done is on
+// disk. Of what was written since, some blocks may be there and others not, and
+// the length of the file may be that of before, of after, or in between. A block
+// that is missing below that length reads as zeros: whole sectors of 512 bytes, less
+// the part of the first that was there before.
+//
+// A writer writes only when all before is on disk. So a crash touches the last
+// write alone, and the field "synced" tells every reader where that began. A line that
+// isn't the next record is therefore taken for the remains of a crash, and cut off with
+// all that follows, if
+//
+//   - the file ends in it, without a line break; or zeros in it begin where it
+//     begins or at a multiple of 512 bytes of the file, and end at such a multiple;
+//   - and no later line says by its "synced" that the record was on disk before.
+//
+// What is cut off was never reported as on disk, so nothing was done because of it.
+//
+// Everything else is refused, as nobody can tell what else was changed: a whole line
+// with a wrong hash or number, be it the last one, as half a write doesn't look
+// like that; a line that isn't a record and has no such zeros; zeros in a record
+// that was on disk long before. So whatever single bit of a journal is flipped, unless
+// it lies in what a crash has left, the journal is refused.
+//
+// This errs on the side of refusing. A file system that shows old blocks of other
+// files after a loss of power (ext4 with data=writeback) can bring forth a line that is
+// refused though nobody has touched it; the error then says at which byte to cut.
+//
+// Records can be read before they are on disk: when the process that wrote them was
+// killed between write and fsync, or its fsync failed, after which Linux takes
+// the pages for clean though they aren't. So [Open] writes the records of the last
+// write once more and waits for the disk, before anybody builds upon them.
+package journal

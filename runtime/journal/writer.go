@@ -1,0 +1,201 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// maxPending is how many bytes may wait for the disk before Append sends them there
+// by itself. With it a write, and so what a crash can damage, is bounded by maxWrite.
+const (
+	maxPending = 64 << 20
+	maxWrite   = maxPending + maxLine + len("\n")
+)
+
+// A Writer appends records to a journal that no other process writes. It isn't safe for
+// concurrent use.
+type Writer struct {
+	file    File
+	chain   chain
+	end     int64  // of what is on disk
+	pending []byte // the lines of the next write
+	opening []byte // what its records have between number and body
+	broken  error  // why nothing more is written
+}
+
+var errClosed = errors.New("it is closed")
+
+// Create begins a journal in a new file. The header, a value that JSON writes as
+// an object, is on disk when Create returns, and so is the file's entry in its
+// folder, which is made if there is none. The error is [fs.ErrExist] if
+// there is such a file already.
+func Create(path string, header any) (*Writer, error) {
+	folder := filepath.Dir(path)
+	if err := makeFolder(folder); err != nil {
+		return nil, fmt.Errorf("the folder for the journal can't be made: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("%s: there is a journal of this name already: resume it or take another name: %w", path, fs.ErrExist)
+	} else if err != nil {
+		return nil, fmt.Errorf("the journal can't be created: %w", err)
+	}
+	w, err := func() (*Writer, error) {
+		if err := lock(f); err != nil {
+			return nil, err
+		}
+		w, err := Begin(disk{f}, header)
+		if err != nil {
+			return nil, err
+		}
+		return w, syncFolder(folder)
+	}()
+	if err != nil {
+		f.Close()
+		os.Remove(path) // nothing has been done by it
+		return nil, err
+	}
+	return w, nil
+}
+
+// Begin begins a journal in an empty file: [Create] on other storage than the
+// operating system's. The caller closes the file if there is an error.
+func Begin(f File, header any) (*Writer, error) {
+	body, err := json.Marshal(header)
+	if err != nil {
+		return nil, fmt.Errorf("the header of the journal can't be written as JSON: %w", err)
+	}
+	w := &Writer{file: f, chain: newChain()}
+	if err := w.Append(body); err != nil {
+		return nil, err
+	}
+	return w, w.Sync()
+}
+
+// Open takes up a journal where it ends. Every record is read and verified; what a
+// crash has left behind the last whole one is cut off, as [Contents.Torn] then
+// tells; and all that remains is on disk when Open returns. The error is
+// [ErrLocked] while another process writes the journal, and a *[Fault] if the file isn't an
+// intact journal.
+func Open(path string) (*Writer, *Contents, error) {
+	f, err := openRegular(path, os.O_RDWR)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := lock(f); err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	w, contents, err := Continue(disk{f})
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return w, contents, nil
+}
+
+// Continue takes up the journal that a file holds: [Open] on other storage than
+// the operating system's. The caller closes the file if there is an error.
+func Continue(f File) (*Writer, *Contents, error) {
+	size, err := f.Size()
+	if err != nil {
+		return nil, nil, fmt.Errorf("the journal can't be read: %w", err)
+	}
+	contents, end, err := verify(f, f.Name(), size)
+	if err != nil {
+		return nil, nil, err
+	}
+	contents.open = func() (source, error) { return held{f}, nil }
+	if contents.Torn != nil {
+		if err := f.Truncate(contents.Size); err != nil {
+			return nil, nil, fmt.Errorf("what a crash left at the end of the journal can't be cut off: %w", err)
+		}
+	}
+	if err := rewrite(f, end.write, contents.Size); err != nil {
+		return nil, nil, fmt.Errorf("the journal can't be brought to the disk: %w", err)
+	}
+	return &Writer{file: f, chain: end.chain, end: contents.Size}, contents, nil
+}
+
+// rewrite writes a part of a file once more and waits for the disk.
+func rewrite(f File, from, to int64) error {
+	buffer := make([]byte, 64<<10)
+	for from < to {
+		part := buffer[:min(to-from, int64(len(buffer)))]
+		if _, err := f.ReadAt(part, from); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(part, from); err != nil {
+			return err
+		}
+		from += int64(len(part))
+	}
+	return f.Sync()
+}
+
+// Append adds a record. Its body is a JSON object in one line, as json.Marshal
+// writes it; one that has that look but isn't JSON makes a journal that [Open] refuses. Append
+// keeps nothing of the slice. The record is on disk after the next Sync.
+func (w *Writer) Append(body []byte) error {
+	switch {
+	case w.broken != nil:
+		return w.refusal()
+	case len(body) > MaxRecord:
+		return fmt.Errorf("a record of %d bytes is too large for a journal, which takes %d", len(body), MaxRecord)
+	case !isObject(body) || bytes.IndexByte(body, '\n') >= 0:
+		return errors.New("a record of a journal is a JSON object in one line, and this is none")
+	}
+	if len(w.pending) == 0 {
+		w.opening = w.chain.opening(w.opening[:0], time.Now())
+	}
+	w.pending = w.chain.write(w.pending, w.opening, body)
+	if len(w.pending) > maxPending {
+		return w.Sync()
+	}
+	return nil
+}
+
+// Sync brings what was appended to the disk: one write, and one wait for the
+// disk. After an error nobody knows what is there, and the Writer refuses
+// everything from then on; the journal can be opened again.
+func (w *Writer) Sync() error {
+	if w.broken != nil {
+		return w.refusal()
+	}
+	if len(w.pending) == 0 {
+		return nil
+	}
+	if _, w.broken = w.file.WriteAt(w.pending, w.end); w.broken == nil {
+		w.broken = w.file.Sync()
+	}
+	if w.broken != nil {
+		w.pending = nil
+		return fmt.Errorf("the journal can't be written: %w", w.broken)
+	}
+	w.end += int64(len(w.pending))
+	w.pending = w.pending[:0]
+	if cap(w.pending) > 1<<20 { // one large batch isn't paid for ever after
+		w.pending = nil
+	}
+	return nil
+}
+
+func (w *Writer) refusal() error {
+	return fmt.Errorf("the journal takes no more records: %w", w.broken)
+}
+
+// Close brings to the disk what was appended, and lets the journal go.
+func (w *Writer) Close() error {
+	if errors.Is(w.broken, errClosed) {
+		return nil
+	}
+	err := errors.Join(w.Sync(), w.file.Close())
+	w.broken = errClosed
+	return err
+}

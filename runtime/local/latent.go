@@ -1,0 +1,38 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+)
+
+// produce asks the planner for the result of a latent call (S2.4). Whatever goes
+// wrong fails the call, so that its plan may handle it.
+func (w *world) produce(ctx context.Context, r *runtime.Request, e runtime.Event) runtime.Event {
+	var text strings.Builder
+	usage, err := w.options.Planner.Answer(ctx, r, func(piece string) { text.WriteString(piece) })
+	e.Usage = &usage
+	var refusal interface{ Refusal() string }
+	switch {
+	case errors.Is(err, runtime.ErrCut):
+		e.Failure = &runtime.Failure{Code: "cut", Message: err.Error()}
+	case errors.As(err, &refusal):
+		e.Failure = &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
+	case err != nil:
+		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
+	}
+	if err != nil {
+		return e
+	}
+	root, problems := source.Parse(source.NewFile("result.json", []byte(text.String())), source.DefaultLimits())
+	for _, p := range problems {
+		e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: "the model's answer isn't one JSON value: " + p.Message}
+		return e
+	}
+	e.Value = root.Value()
+	return e
+}

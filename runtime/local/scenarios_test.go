@@ -1,0 +1,361 @@
+package local_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/local"
+)
+
+var update = flag.Bool("update", false, "write what the scenarios do into their files")
+
+// TestScenarios plays the protocol's scenarios: a plan, the solutions that a
+// planner gives one after the other, what the tools give back and what people
+// answer; and the story that comes of it, on a virtual clock. Each file says in
+// its head what it shows.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scenarios", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s scenario
+			for _, f := range archive.Files {
+				s.take(t, f)
+			}
+			var got string
+			synctest.Test(t, func(t *testing.T) { got = s.play(t) })
+			if *update {
+				archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "story" })
+				archive.Files = append(archive.Files, txtar.File{Name: "story", Data: []byte(got)})
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != s.story {
+				t.Errorf("the story differs; got:\n%s\nwant:\n%s", got, s.story)
+			}
+		})
+	}
+}
+
+// A scenario is what a file holds. Of every call, or else of every tool, results
+// are taken in turn, the last again and again; so it is with the answers about a
+// call. What takes no time of its own takes a millisecond more for each that
+// began at the same moment, so that a story has one order.
+type scenario struct {
+	plan      []byte
+	planName  string
+	solutions []any // objects, or texts that are no JSON
+	results   map[string][]any
+	thoughts  map[string]any // of latent calls, by name
+	answers   map[string][]any
+	options   map[string]any
+	story     string
+
+	said  []string
+	lock  sync.Mutex // over what follows
+	at    time.Duration
+	began map[string]time.Duration  // by call: how long what began at that moment takes of itself
+	drawn map[string]map[string]any // by call: the result or answer that comes next
+}
+
+func (s *scenario) take(t *testing.T, f txtar.File) {
+	switch f.Name {
+	case "plan.yaml", "plan.json":
+		s.plan, s.planName = f.Data, f.Name
+	case "solutions.yaml":
+		s.solutions = yaml(t, f).([]any)
+	case "results.yaml":
+		s.results = lists(yaml(t, f))
+	case "thoughts.yaml":
+		s.thoughts = yaml(t, f).(map[string]any)
+	case "answers.yaml":
+		s.answers = lists(yaml(t, f))
+	case "options.yaml":
+		s.options = yaml(t, f).(map[string]any)
+	case "story":
+		s.story = string(f.Data)
+	default:
+		t.Fatalf("what is %q?", f.Name)
+	}
+}
+
+func yaml(t *testing.T, f txtar.File) any {
+	root, problems := source.Parse(source.NewFile(f.Name, f.Data), source.DefaultLimits())
+	for _, p := range problems {
+		t.Fatalf("%s: %s", f.Name, p.Message)
+	}
+	return root.Value()
+}
+
+func lists(v any) map[string][]any {
+	all := map[string][]any{}
+	for key, value := range v.(map[string]any) {
+		all[key] = value.([]any)
+	}
+	return all
+}
+
+// draw takes the next result of a call or else of its tool, the last again and
+// again.
+func (s *scenario) draw(lists map[string][]any, call, tool string) {
+	key := call
+	if lists[key] == nil {
+		key = tool
+	}
+	s.began[call] = time.Duration(len(s.began)+1) * time.Millisecond
+	if list := lists[key]; len(list) > 0 {
+		s.drawn[call] = list[0].(map[string]any)
+		lists[key] = list[min(1, len(list)-1):]
+	}
+}
+
+// next waits as long as what was drawn takes, and gives it; nil when ctx ends.
+func (s *scenario) next(ctx context.Context, call string) map[string]any {
+	s.lock.Lock()
+	pause, drawn := s.began[call], s.drawn[call]
+	s.lock.Unlock()
+	if text, ok := drawn["after"].(string); ok {
+		pause, _ = time.ParseDuration(text)
+	}
+	select {
+	case <-time.After(pause):
+		return drawn
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+func (s *scenario) option(key string) time.Duration {
+	text, _ := s.options[key].(string)
+	d, _ := time.ParseDuration(text)
+	return d
+}
+
+func (s *scenario) number(key string) int {
+	f, _ := s.options[key].(float64)
+	return int(f)
+}
+
+func (s *scenario) text(key string) string {
+	text, _ := s.options[key].(string)
+	return text
+}
+
+func (s *scenario) play(t *testing.T) string {
+	funcs := map[string]activity.Func{}
+	for tool := range s.results {
+		funcs[tool] = s.activity
+	}
+	p, found := compiler.Compile(source.NewFile(s.planName, s.plan), compiler.Options{Functions: slices.Sorted(maps.Keys(funcs))})
+	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	if v == nil {
+		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
+	}
+	set, err := activity.Open(nil, funcs, activity.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := local.Options{Activities: set, Observe: s.observe}
+	o.Parallel = s.number("parallel")
+	if s.solutions != nil {
+		o.Planned, o.Planner = true, s
+	}
+	o.Confirm = runtime.Confirm{Policy: runtime.Policy(s.text("confirm")), Timeout: s.option("timeout"), Default: runtime.Verdict(s.text("default"))}
+	if s.answers != nil {
+		o.Confirmer = s
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if after := s.option("interrupt"); after > 0 {
+		time.AfterFunc(after, cancel)
+	}
+	outcome, err := local.Run(ctx, v, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.say("%s", strings.TrimSpace(outcome.Status+" "+outcome.Reason))
+	for _, e := range outcome.Errors {
+		s.say("error %s %s: %s", e.Call, e.Code, strings.ReplaceAll(e.Message, "\n", "; "))
+	}
+	s.say("output %s", inJSON(outcome.Output))
+	s.say("state %s", inJSON(outcome.State))
+	c := outcome.Counts
+	s.say("%d done, %d failed, %d skipped, %d rejected, %d cancelled in %d ticks", c.Done, c.Failed, c.Skipped, c.Rejected, c.Cancelled, outcome.Ticks)
+	return strings.Join(s.said, "\n") + "\n"
+}
+
+func (s *scenario) say(format string, args ...any) {
+	s.said = append(s.said, fmt.Sprintf(format, args...))
+}
+
+func inJSON(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+func (s *scenario) observe(at time.Duration, c runtime.Command) {
+	name := ""
+	if c.Of != nil {
+		name = c.Of.Name
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if at != s.at || s.began == nil {
+		s.at, s.began, s.drawn = at, map[string]time.Duration{}, map[string]map[string]any{}
+	}
+	switch c.Kind {
+	case runtime.Start:
+		s.draw(s.results, name, c.Of.ToolName)
+	case runtime.Ask:
+		s.draw(s.answers, name, "")
+	}
+	switch c.Kind {
+	case runtime.Plan:
+		s.say("%v tick %d", at, c.Tick)
+		if s.options["requests"] == true {
+			s.say("request %s", c.Request.Context)
+		}
+	case runtime.Start:
+		s.say("%v start %s %s", at, name, inJSON(c.Params))
+	case runtime.Ask:
+		problem := ""
+		if c.Question.Problem != "" {
+			problem = " (" + c.Question.Problem + ")"
+		}
+		s.say("%v ask about %s %s%s", at, name, inJSON(c.Question.Params), problem)
+	case runtime.Repeat:
+		s.say("%v %s is done already", at, name)
+	case runtime.Settle:
+		why := c.Settlement.Reason
+		if c.Settlement.Failure != nil {
+			why = c.Settlement.Failure.Error()
+			if c.Settlement.Routed {
+				why += " (handled)"
+			}
+		}
+		if why != "" {
+			why = ": " + strings.ReplaceAll(why, "\n", "; ")
+		}
+		s.say("%v %s %s%s", at, c.Settlement.Status, name, why)
+	case runtime.EndTick:
+		for _, fault := range c.End.Faults {
+			s.say("%v fault %s: %s", at, fault.Code, fault.Message)
+		}
+	}
+}
+
+// activity gives a tool's results: {value}, {fail, code} or {path, value}, each
+// after a while.
+func (s *scenario) activity(ctx context.Context, r activity.Request) (any, error) {
+	result := s.next(ctx, r.Call)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if message, fails := result["fail"].(string); fails {
+		code, _ := result["code"].(string)
+		return nil, &activity.Failure{Code: code, Message: message}
+	}
+	if path, ok := result["path"]; ok {
+		return map[string]any{"_outputPath": path, "_output": result["value"]}, nil
+	}
+	return result["value"], nil
+}
+
+// Answer is the planner: the nth solution for the nth tick, in pieces if the
+// options say so. A solution that is a text is given as it stands; one that ends
+// in "…" breaks off there.
+func (s *scenario) Answer(ctx context.Context, r *runtime.Request, emit func(string)) (runtime.Usage, error) {
+	if r.Call != nil {
+		s.next(ctx, r.Call.Name)
+		emit(inJSON(s.thoughts[r.Call.Name]))
+		return runtime.Usage{OutputTokens: 10}, nil
+	}
+	if r.Tick > len(s.solutions) {
+		return runtime.Usage{}, errors.New("no further solution was recorded")
+	}
+	text, raw := s.solutions[r.Tick-1].(string)
+	if !raw {
+		text = inOrder(s.solutions[r.Tick-1])
+	}
+	text, cut := strings.CutSuffix(text, "…")
+	size := s.number("pieces")
+	for at := 0; at < len(text); {
+		end := len(text)
+		if size > 0 {
+			end = min(end, at+size)
+		}
+		select {
+		case <-time.After(s.option("every")):
+		case <-ctx.Done():
+			return runtime.Usage{}, ctx.Err()
+		}
+		emit(text[at:end])
+		at = end
+	}
+	if cut {
+		return runtime.Usage{OutputTokens: 10}, fmt.Errorf("%w: the connection was lost", runtime.ErrCut)
+	}
+	return runtime.Usage{OutputTokens: 10}, nil
+}
+
+// inOrder writes a solution as a model would: calls before the output.
+func inOrder(solution any) string {
+	var parts []string
+	for _, key := range []string{"advisors", "meta", "calls", "output"} {
+		if value, ok := solution.(map[string]any)[key]; ok {
+			parts = append(parts, fmt.Sprintf("%q:%s", key, inJSON(value)))
+		}
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// Ask is the person.
+func (s *scenario) Ask(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+	answer := s.next(ctx, q.Call)
+	if answer == nil {
+		<-ctx.Done()
+		return runtime.Decision{}, ctx.Err()
+	}
+	d := runtime.Decision{By: "somebody"}
+	for key, value := range answer {
+		switch key {
+		case "replace":
+			d.Verdict, d.Replacement = runtime.Replace, json.RawMessage(inJSON(value))
+		case "change":
+			d.Verdict, d.Params = runtime.Change, value.(map[string]any)
+		case "say":
+			d.Verdict = runtime.Verdict(value.(string))
+		case "reason":
+			d.Reason = value.(string)
+		}
+	}
+	return d, nil
+}

@@ -1,0 +1,526 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// both runs a test once for each wire format, in virtual time.
+func both(t *testing.T, test func(t *testing.T, p protocol)) {
+	t.Helper()
+	for name, p := range protocols {
+		t.Run(name, func(t *testing.T) {
+			settings(t, p)
+			synctest.Test(t, func(t *testing.T) { test(t, p) })
+		})
+	}
+}
+
+// S11.6: text is handed out piece by piece as it comes, and tokens are counted.
+func TestStreaming(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		slow := func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, p.begin())
+			for _, piece := range []string{solution[:10], solution[10:30], solution[30:]} {
+				time.Sleep(time.Second)
+				io.WriteString(w, p.event(piece))
+				w.(http.Flusher).Flush()
+			}
+			io.WriteString(w, p.end(p.stop["done"], 120, 30))
+		}
+		e := &endpoint{turns: []turn{slow}, key: p.header}
+		e.serve(t)
+		planner, err := Open(p.spec, Options{Client: e.client, Prices: Prices{InputPerMillion: 2, OutputPerMillion: 10}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		var came []string
+		usage, err := planner.Answer(t.Context(), request(), func(piece string) {
+			came = append(came, fmt.Sprintf("%v %s", time.Since(began), piece))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"1s " + solution[:10], "2s " + solution[10:30], "3s " + solution[30:]}
+		if !slices.Equal(came, want) {
+			t.Errorf("got %q, want %q", came, want)
+		}
+		if want := (runtime.Usage{InputTokens: 120, OutputTokens: 30, Cost: 0.00054}); usage != want {
+			t.Errorf("usage %+v, want %+v", usage, want)
+		}
+		if !strings.HasSuffix(e.keys[0], testKey) {
+			t.Errorf("the endpoint was shown the key %q", e.keys[0])
+		}
+	})
+}
+
+// S11.6: busy endpoints are asked again after the wait that they name, and after
+// one of our own that grows where they name none.
+func TestRetries(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		_, usage, e, err := ask(t, p, request(), Options{},
+			says(429, `{"error":{"type":"rate_limit_error","message":"slow down"}}`, "Retry-After", "7"),
+			says(429, `{}`, "Retry-After-Ms", "1500", "Retry-After", "60"),
+			says(503, ``, "Retry-After", time.Now().Add(18500*time.Millisecond).UTC().Format(http.TimeFormat)),
+			streams(p.stream(solution)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []time.Duration{0, 7 * time.Second, 8500 * time.Millisecond, 18 * time.Second}; !slices.Equal(e.at, want) {
+			t.Errorf("asked at %v, want %v", e.at, want)
+		}
+		if usage.InputTokens != 120 {
+			t.Errorf("usage %+v", usage)
+		}
+	})
+	both(t, func(t *testing.T, p protocol) {
+		down := says(500, `{"error":{"message":"oops"}}`)
+		_, _, e, err := ask(t, p, request(), Options{}, down, down, down, down, down, down, down)
+		var u *Unavailable
+		if !errors.As(err, &u) || !strings.Contains(err.Error(), `said 500 Internal Server Error: "oops" (asked 6 times); resume the run`) {
+			t.Errorf("got %v", err)
+		}
+		for i, most := range []time.Duration{0, 500, 1500, 3500, 7500, 15500} {
+			most *= time.Millisecond
+			if got := e.at[i]; got > most || got < most*3/4 {
+				t.Errorf("try %d came at %v, want at most %v and three quarters of it at least", i+1, got, most)
+			}
+		}
+	})
+}
+
+// A wait beyond all patience isn't begun.
+func TestPatience(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		began := time.Now()
+		_, _, _, err := ask(t, p, request(), Options{}, says(429, `{"error":"not today"}`, "Retry-After", "7200"))
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it took %v", took)
+		}
+		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), `said 429 Too Many Requests: "not today"; resume the run in 2h0m0s or later`) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// What no waiting mends ends at once, in words fit for a person.
+func TestUnavailable(t *testing.T) {
+	cases := map[string]struct {
+		turn turn
+		says []string
+	}{
+		"wrong key":      {says(401, `{"error":{"message":"Incorrect API key provided: `+testKey+`"}}`), []string{`said 401 Unauthorized: "Incorrect API key provided: [hidden key]"`, "set KEY to what the endpoint accepts, and resume the run"}},
+		"no such model":  {says(404, `{"error":{"type":"not_found_error","message":"model: some-model"}}`), []string{`said 404 Not Found: "model: some-model"`, "see whether the model's name and BASE are right"}},
+		"no credit":      {says(429, `{"error":{"code":"insufficient_quota","message":"You exceeded your quota"}}`), []string{"see to the account's credit"}},
+		"too long":       {says(400, `{"error":{"type":"invalid_request_error","message":"prompt is too long: 300000 tokens"}}`), []string{"take a model with a larger context"}},
+		"told not to":    {says(503, `down for good`, "X-Should-Retry", "false"), []string{`said 503 Service Unavailable: "down for good";`}},
+		"hostile words":  {says(400, `{"error":{"message":"a\u001b[31mb\nc\u202e`+strings.Repeat("x", 1000)+`"}}`), []string{`"a\u001b[31mb c<U+202E>xxx`, `xxx…"`}},
+		"a web page":     {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<!DOCTYPE html><html>") }, []string{`sent no stream but "<!DOCTYPE html><html>"`, "see whether BASE is right"}},
+		"json":           {says(200, `{"error":{"message":"no streams here"}}`), []string{`sent no stream but "no streams here"`}},
+		"elsewhere":      {says(307, ``, "Location", "http://elsewhere.test/"), []string{"sent us on to another address (307)", "set BASE to the endpoint's own address"}},
+		"paid in stream": {nil, []string{"see to the account's credit"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, p protocol) {
+				turn := c.turn
+				if turn == nil {
+					turn = streams(p.begin() + p.failure("billing_error", "Your credit balance is too low"))
+				}
+				answer, _, e, err := ask(t, p, request(), Options{}, turn)
+				u := (*Unavailable)(nil)
+				if !errors.As(err, &u) {
+					t.Fatalf("got %v", err)
+				}
+				message := strings.NewReplacer(p.base, "BASE", p.key, "KEY").Replace(err.Error())
+				for _, want := range append(c.says, "the planner "+p.spec+" gives no answer: http://models.test") {
+					if !strings.Contains(message, want) {
+						t.Errorf("no %q in %q", want, message)
+					}
+				}
+				if len(e.at) != 1 || answer != "" || len(message) > 700 {
+					t.Errorf("asked %d times, answer %q, %d bytes of message", len(e.at), answer, len(message))
+				}
+			})
+		})
+	}
+}
+
+// An answer that breaks off after its beginning was handed out isn't begun
+// again; one that breaks off before is.
+func TestCutStreams(t *testing.T) {
+	broken := map[string]func(p protocol) turn{
+		"hung up": func(p protocol) turn { return cutOff(p.begin() + p.event(solution[:20])) },
+		"ended":   func(p protocol) turn { return streams(p.begin() + p.event(solution[:20])) },
+		"failed": func(p protocol) turn {
+			return streams(p.begin() + p.event(solution[:20]) + p.failure("overloaded_error", "Overloaded"))
+		},
+		"garbled": func(p protocol) turn {
+			return streams(p.begin() + p.event(solution[:20]) + "event: content_block_delta\ndata: {nonsense\n\n")
+		},
+		"too long": func(p protocol) turn {
+			return streams(p.begin() + p.event(solution[:20]) + p.end(p.stop["full"], 120, 9))
+		},
+	}
+	for name, turnOf := range broken {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, p protocol) {
+				answer, _, e, err := ask(t, p, request(), Options{}, turnOf(p), streams(p.stream(solution)))
+				if !errors.Is(err, runtime.ErrCut) || !strings.Contains(err.Error(), "after 20 bytes") || answer != solution[:20] || len(e.at) != 1 {
+					t.Errorf("asked %d times, answer %q, error %v", len(e.at), answer, err)
+				}
+			})
+		})
+	}
+	for name, turnOf := range map[string]func(p protocol) turn{
+		"hung up": func(p protocol) turn { return cutOff(p.begin()) },
+		"ended":   func(p protocol) turn { return streams(p.begin()) },
+		"failed":  func(p protocol) turn { return streams(p.begin() + p.failure("overloaded_error", "Overloaded")) },
+	} {
+		t.Run(name+" early", func(t *testing.T) {
+			both(t, func(t *testing.T, p protocol) {
+				answer, _, e, err := ask(t, p, request(), Options{}, turnOf(p), streams(p.stream(solution)))
+				if err != nil || answer != solution || len(e.at) != 2 {
+					t.Errorf("asked %d times, answer %q, error %v", len(e.at), answer, err)
+				}
+			})
+		})
+	}
+	// All tokens were spent before the first word: once more would end the same.
+	both(t, func(t *testing.T, p protocol) {
+		_, usage, _, err := ask(t, p, request(), Options{}, streams(beginOnly(p)+p.end(p.stop["full"], 120, 9)))
+		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "the bound on what a model may write") || usage.OutputTokens != 9 {
+			t.Errorf("got %v, %+v", err, usage)
+		}
+	})
+}
+
+func beginOnly(p protocol) string {
+	if p.begin() == "" {
+		return ""
+	}
+	return beginMessage
+}
+
+// A model may decline, and is quoted.
+func TestRefusals(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		_, usage, e, err := ask(t, p, request(), Options{}, streams(beginOnly(p)+p.end(p.stop["refused"], 120, 9)))
+		r := (*Refused)(nil)
+		if !errors.As(err, &r) || r.Refusal() != "the model declined to answer and gave no reason" || len(e.at) != 1 || usage.InputTokens != 120 {
+			t.Errorf("got %v, %+v", err, usage)
+		}
+	})
+	words := map[string]string{
+		"openai": `data: {"choices":[{"index":0,"delta":{"refusal":"I can't "}}]}` + "\n\n" + `data: {"choices":[{"index":0,"delta":{"refusal":"help with that."},"finish_reason":"stop"}]}` + "\n\n",
+		"anthropic": beginMessage + "event: message_delta\n" +
+			`data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":"I can't help with that."}},"usage":{"output_tokens":1}}` + "\n\n",
+	}
+	for name, stream := range words {
+		settings(t, protocols[name])
+		_, _, _, err := ask(t, protocols[name], request(), Options{}, streams(stream))
+		if r := (*Refused)(nil); !errors.As(err, &r) || r.Refusal() != "I can't help with that." {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// Whatever the text is, it is handed on: judging it isn't the planner's business.
+func TestInvalidJSON(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		answer, _, _, err := ask(t, p, request(), Options{}, streams(p.stream(`{"calls": [`, `oh no`)))
+		if err != nil || answer != `{"calls": [oh no` {
+			t.Errorf("got %q, %v", answer, err)
+		}
+	})
+}
+
+// An answer ends soon after its context, and silence ends some time.
+func TestHanging(t *testing.T) {
+	headers := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	both(t, func(t *testing.T, p protocol) {
+		for _, hanging := range []turn{headers, hangs(p.begin()), hangs(p.begin() + p.event(solution[:20]))} {
+			e := &endpoint{turns: []turn{hanging}, key: p.header}
+			e.serve(t)
+			planner, err := Open(p.spec, Options{Client: e.client})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			began := time.Now()
+			_, _, err = collect(ctx, planner, request())
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+		}
+	})
+	both(t, func(t *testing.T, p protocol) {
+		began := time.Now()
+		_, _, _, err := ask(t, p, request(), Options{}, headers)
+		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "sent nothing for 10m0s") || time.Since(began) != 10*time.Minute {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+	both(t, func(t *testing.T, p protocol) {
+		_, _, _, err := ask(t, p, request(), Options{Silence: time.Minute}, hangs(p.begin()+p.event(solution[:20])))
+		if !errors.Is(err, runtime.ErrCut) || !strings.Contains(err.Error(), "sent nothing for 1m0s, after 20 bytes") {
+			t.Errorf("got %v", err)
+		}
+	})
+	both(t, func(t *testing.T, p protocol) { // between two tries
+		e := &endpoint{turns: []turn{says(429, ``, "Retry-After", "60")}, key: p.header}
+		e.serve(t)
+		planner, _ := Open(p.spec, Options{Client: e.client})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, _, err := collect(ctx, planner, request())
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+// S11.9: a key that an endpoint echoes reaches neither text nor errors, however
+// it is cut up.
+func TestKeysStayHidden(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		half := len(testKey) / 2
+		spelt := []string{`{"calls":[],"output":"`, testKey[:3], testKey[3:half], testKey[half:] + ` and ` + testKey, ` sk-te"}`}
+		answer, _, _, err := ask(t, p, request(), Options{}, streams(p.stream(spelt...)))
+		if want := `{"calls":[],"output":"[hidden key] and [hidden key] sk-te"}`; err != nil || answer != want {
+			t.Errorf("got %q, %v", answer, err)
+		}
+		answer, _, _, err = ask(t, p, request(), Options{}, cutOff(p.begin()+p.event(`{"output":"`+testKey[:len(testKey)-1])))
+		if !errors.Is(err, runtime.ErrCut) || strings.Contains(answer, testKey[:12]) {
+			t.Errorf("got %q, %v", answer, err)
+		}
+		for _, turn := range []turn{
+			streams(p.begin() + p.failure("invalid_request_error", "your key "+testKey)),
+			streams(p.begin() + p.event("x") + p.failure("overloaded_error", "your key "+testKey)),
+			streams(p.begin() + p.event("x") + "data: {nonsense " + testKey + "\n\n"),
+		} {
+			_, _, _, err := ask(t, p, request(), Options{}, turn)
+			if err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), testKey) {
+				t.Errorf("got %#v", err)
+			}
+		}
+	})
+	// A password in the address, and one that an endpoint wants in a header.
+	both(t, func(t *testing.T, p protocol) {
+		t.Setenv(p.base, "http://me:pass-word-4711@models.test/v1?token=token-0815-token")
+		t.Setenv(strings.Replace(p.key, "API_KEY", "CUSTOM_HEADERS", 1), "X-Portal: Secret portal-pass-99")
+		_, _, _, err := ask(t, p, request(), Options{}, says(400, `{"error":{"message":"pass-word-4711 token-0815-token portal-pass-99"}}`))
+		for _, secret := range []string{"pass-word-4711", "token-0815-token"} {
+			if err == nil || strings.Contains(err.Error(), secret) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
+// A model can't go on with an answer of which a killed run had got a part.
+func TestReceived(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		r := request()
+		r.Received = solution[:20]
+		answer, _, e, err := ask(t, p, r, Options{})
+		if !errors.Is(err, runtime.ErrCut) || answer != "" || len(e.at) != 0 {
+			t.Errorf("asked %d times, answer %q, error %v", len(e.at), answer, err)
+		}
+	})
+}
+
+// The result of a latent call comes whole, without what was wrapped around it,
+// and is asked for again where a stream breaks off.
+func TestLatent(t *testing.T) {
+	latent := func(schema string) *runtime.Request {
+		return &runtime.Request{Tick: 2, Context: []byte(`[]`), Schema: []byte(schema),
+			Call: &runtime.LatentCall{Name: "tell#1", Tool: "tell", Params: []byte(`{"about":"rain"}`)}}
+	}
+	cases := map[string]struct{ schema, sent, want string }{
+		"an object":   {`{"type":"object","properties":{"a":{}}}`, ` {"a": 1} `, `{"a": 1}`},
+		"a string":    {`{"type":"string"}`, `{"result": "dry"}`, `"dry"`},
+		"anything":    {`{}`, `{"result":{"b":[1, 2]}}`, `{"b":[1, 2]}`},
+		"true":        {`true`, `{"result": null}`, `null`},
+		"not as told": {`{"type":"string"}`, `"dry"`, `"dry"`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, p protocol) {
+				answer, usage, e, err := ask(t, p, latent(c.schema), Options{},
+					cutOff(latentBegin(p)+latentEvent(p, c.sent[:2])), streams(latentBegin(p)+latentEvent(p, c.sent)+p.end(p.stop["done"], 120, 30)))
+				if err != nil || answer != c.want || len(e.at) != 2 {
+					t.Errorf("asked %d times, answer %q, error %v", len(e.at), answer, err)
+				}
+				if p.begin() != "" && usage.InputTokens != 131 { // what the first try told of its cost counts, too
+					t.Errorf("usage %+v", usage)
+				}
+			})
+		})
+	}
+}
+
+// latentBegin and latentEvent speak in the form in which an endpoint was asked:
+// a string fits Anthropic's output format, which comes as text.
+func latentBegin(p protocol) string { return beginOnly(p) }
+
+func latentEvent(p protocol, s string) string {
+	if p.begin() == "" {
+		return p.event(s)
+	}
+	return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\n\n", jsonOf(s))
+}
+
+// What an endpoint doesn't take is asked for in a plainer form, the last with
+// the schema in words, and the endpoint isn't bothered with it again.
+func TestPlainerForms(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		refuses := says(400, `{"error":{"type":"invalid_request_error","message":"response_format, tools: this schema isn't supported"}}`)
+		text := streams(p.stream(solution))
+		if p.begin() != "" {
+			text = streams(beginMessage + latentEvent(p, solution) + p.end("end_turn", 120, 30))
+		}
+		tries := map[string]int{"openai": 3, "anthropic": 2}[strings.Split(p.spec, ":")[0]]
+		turns := append(slices.Repeat([]turn{refuses}, tries-1), text, text)
+		e := &endpoint{turns: turns, key: p.header}
+		e.serve(t)
+		planner, err := Open(p.spec, Options{Client: e.client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			answer, _, err := collect(t.Context(), planner, request())
+			if err != nil || answer != solution {
+				t.Errorf("got %q, %v", answer, err)
+			}
+		}
+		if len(e.bodies) != tries+1 {
+			t.Errorf("asked %d times, want %d", len(e.bodies), tries+1)
+		}
+		if last := e.bodies[len(e.bodies)-1]; !strings.Contains(last, "valid against this JSON Schema") || strings.Contains(last, `"tools"`) {
+			t.Errorf("the last request is %s", last)
+		}
+	})
+}
+
+// The schema reaches an endpoint with its properties in their order, and is
+// enforced to the letter where it can be.
+func TestForms(t *testing.T) {
+	closed := `{"type":"object","properties":{"zeta":{"type":"string","minLength":2},"alpha":{"type":["integer","null"]}},"required":["zeta","alpha"],"additionalProperties":false}`
+	open := `{"type":"object","properties":{"zeta":{},"alpha":{"type":"integer"}}}`
+	cases := []struct{ protocol, schema, want string }{
+		{"openai", closed, `"response_format":{"json_schema":{"name":"answer","strict":true,"schema":{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":["integer","null"]}},"required":["zeta","alpha"],"additionalProperties":false}},"type":"json_schema"}`},
+		{"openai", open, `"response_format":{"json_schema":{"name":"answer","strict":false,"schema":` + open + `},"type":"json_schema"}`},
+		{"anthropic", closed, `"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":["integer","null"]}},"required":["zeta","alpha"],"additionalProperties":false}}}`},
+		{"anthropic", open, `"tools":[{"input_schema":` + open + `,"name":"answer","eager_input_streaming":true`},
+		{"anthropic", open, `"tool_choice":{"name":"answer","disable_parallel_tool_use":true,"type":"tool"}`},
+	}
+	for _, c := range cases {
+		p := protocols[c.protocol]
+		settings(t, p)
+		r := request()
+		r.Schema = []byte(c.schema)
+		_, _, e, err := ask(t, p, r, Options{MaxTokens: 777}, streams(p.stream(`{}`)))
+		if c.protocol == "openai" && err != nil {
+			t.Fatal(err)
+		}
+		if body := e.bodies[0]; !strings.Contains(body, c.want) {
+			t.Errorf("no %s in %s", c.want, body)
+		}
+		var sent map[string]any
+		if err := json.Unmarshal([]byte(e.bodies[0]), &sent); err != nil {
+			t.Fatal(err)
+		}
+		if sent["stream"] != true || sent["model"] != "some-model" || sent["max_tokens"] != 777.0 && sent["max_completion_tokens"] != 777.0 {
+			t.Errorf("sent %s", e.bodies[0])
+		}
+	}
+}
+
+// The client of our own, over a real connection.
+func TestOwnClient(t *testing.T) {
+	for name, p := range protocols {
+		t.Run(name, func(t *testing.T) {
+			settings(t, p)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != p.path {
+					t.Errorf("asked at %s", r.URL.Path)
+				}
+				streams(p.stream(solution[:9], solution[9:]))(w, r)
+			}))
+			t.Setenv(p.base, server.URL+strings.TrimSuffix(strings.TrimSuffix(p.path, "/chat/completions"), "/v1/messages"))
+			planner, err := Open(p.spec, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, _, err := collect(t.Context(), planner, request())
+			if err != nil || answer != solution {
+				t.Errorf("got %q, %v", answer, err)
+			}
+			server.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			if _, _, err = collect(ctx, planner, request()); err == nil {
+				t.Error("a closed endpoint answered")
+			}
+		})
+	}
+}
+
+// An endpoint that isn't there is looked for a while.
+func TestUnreachable(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		l := &pipes{closed: make(chan struct{})}
+		l.Close()
+		planner, err := Open(p.spec, Options{Client: &http.Client{Transport: &http.Transport{DialContext: l.dial}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = collect(t.Context(), planner, request())
+		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "http://models.test can't be reached: connection refused (asked 6 times); see whether the network and "+p.base+" are right") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// One planner answers many at once.
+func TestConcurrentAnswers(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		const many = 16
+		turns := slices.Repeat([]turn{streams(p.stream(solution[:30], solution[30:]))}, many)
+		turns[3], turns[7] = says(429, ``, "Retry-After", "1"), says(503, ``)
+		turns = append(turns, turns[0], turns[0])
+		e := &endpoint{turns: turns, key: p.header}
+		e.serve(t)
+		planner, err := Open(p.spec, Options{Client: e.client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range many {
+			all.Go(func() {
+				if answer, _, err := collect(t.Context(), planner, request()); err != nil || answer != solution {
+					t.Errorf("got %q, %v", answer, err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}

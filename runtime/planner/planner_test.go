@@ -1,0 +1,92 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// S11.6, S19.4: planners are named by kind and model or file.
+func TestOpen(t *testing.T) {
+	for _, p := range protocols {
+		settings(t, p)
+	}
+	file := func(name string) ([]byte, error) {
+		if name == "a:b.yaml" {
+			return []byte("- calls: []\n  output: 1\n"), nil
+		}
+		return nil, os.ErrNotExist
+	}
+	for _, spec := range []string{"replay:a:b.yaml", "openai:gpt-5", "openai:library/llama3:8b", "anthropic:claude-sonnet-4-5"} {
+		if _, err := Open(spec, Options{Open: file}); err != nil {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	for spec, want := range map[string]string{
+		"":                `"" names no planner: write replay:FILE, openai:MODEL or anthropic:MODEL`,
+		"gpt-5":           `"gpt-5" names no planner`,
+		"openai:":         `"openai:" names no planner`,
+		"opnai:gpt-5":     `there is no planner "opnai"; did you mean openai:gpt-5?`,
+		"\x1bx:y":         `there is no planner "<U+001B>x": write replay:FILE`,
+		"replay:gone.yml": "the recorded solutions can't be read: file does not exist",
+	} {
+		if _, err := Open(spec, Options{Open: file}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", spec, err, want)
+		}
+	}
+}
+
+// A planner that can't work says what to set, without showing what is set.
+func TestSettings(t *testing.T) {
+	for _, p := range protocols {
+		settings(t, p)
+		for _, address := range []string{"", "models.test/v1", "ftp://models.test", "http://me:pass word@x y/"} {
+			t.Setenv(p.base, address)
+			_, err := Open(p.spec, Options{})
+			if want := p.base + " holds no address of an endpoint; write it like https://example.com/v1, or unset it"; err == nil || err.Error() != want {
+				t.Errorf("%q: got %v", address, err)
+			}
+		}
+		os.Unsetenv(p.base)
+		os.Unsetenv(p.key)
+		planner, err := Open(p.spec, Options{Client: &http.Client{Transport: nowhere{t}}})
+		if err == nil { // some learn only when they are asked
+			_, err = planner.Answer(context.Background(), request(), func(string) {})
+		}
+		u := (*Unavailable)(nil)
+		if !errors.As(err, &u) || !strings.Contains(err.Error(), "set "+p.key) || !strings.Contains(err.Error(), p.base) || len(err.Error()) > 400 {
+			t.Errorf("got %v", err)
+		}
+	}
+	// Without a key an endpoint of one's own is asked all the same.
+	p := protocols["openai"]
+	settings(t, p)
+	os.Unsetenv(p.key)
+	answer, _, e, err := ask(t, p, request(), Options{}, streams(p.stream(solution)))
+	if err != nil || answer != solution || e.keys[0] != "" {
+		t.Errorf("got %q, %v, key %q", answer, err, e.keys)
+	}
+}
+
+// nowhere fails a test that reaches for the network.
+type nowhere struct{ t *testing.T }
+
+func (n nowhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.t.Errorf("%s was asked", r.URL)
+	return nil, errors.New("nowhere")
+}
+
+func TestRefusedWords(t *testing.T) {
+	var err error = &Refused{Planner: "openai:m", Words: "no\x1b[2J"}
+	if got := err.Error(); got != `openai:m declined to answer: "no<U+001B>[2J"` {
+		t.Errorf("got %s", got)
+	}
+	if errors.Is(err, runtime.ErrCut) {
+		t.Error("a refusal is no broken answer")
+	}
+}

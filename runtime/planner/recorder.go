@@ -1,0 +1,314 @@
+package planner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// A Recorder is a planner that passes requests on to another and keeps what was
+// asked and answered in a folder (S11.9):
+//
+//   - solutions.json is what [Replay] takes, the results of latent calls, broken
+//     off and declined answers and their usage included, so that the run can be
+//     played again;
+//   - tick-N.json is the process record of a tick (S1.2), {schema, context,
+//     solution}: a document that can be checked, drawn and compared. A solution
+//     that isn't JSON stands in it as text, under "x-answer".
+//
+// Both are replaced whole, never written half, and only their owner can read
+// them: they hold the values of the run. A recording goes on where a run
+// is resumed, and begins anew with the first tick of another.
+//
+// An answer that the run itself broke off isn't recorded: it will be asked for
+// again.
+type Recorder struct {
+	planner Planner
+	folder  string
+
+	mu      sync.Mutex
+	begun   bool
+	ticks   []*keptTick // nil where nothing is known of one
+	unsaved int         // results of latent calls that aren't on disk yet
+	saved   int         // those that are
+	err     error       // the first; recording ends with it
+}
+
+// A keptTick is an item of solutions.json as it will be written.
+type keptTick struct {
+	solution string   // fields, without braces; "" while there is none
+	latent   []string // objects
+}
+
+const solutionsFile = "solutions.json"
+
+// NewRecorder records what a planner is asked and answers in a folder, which it
+// makes if need be.
+func NewRecorder(p Planner, folder string) (*Recorder, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("the run can't be recorded: %w", err)
+	}
+	return &Recorder{planner: p, folder: folder}, nil
+}
+
+// Answer passes a request on and records it. Trouble with the recording doesn't
+// stop the run; [Recorder.Close] tells of it.
+func (r *Recorder) Answer(ctx context.Context, q *runtime.Request, emit func(string)) (runtime.Usage, error) {
+	var answer strings.Builder
+	answer.WriteString(q.Received)
+	usage, err := r.planner.Answer(ctx, q, func(text string) {
+		answer.WriteString(text)
+		emit(text)
+	})
+	var refused *Refused
+	if err == nil || errors.Is(err, runtime.ErrCut) || errors.As(err, &refused) {
+		r.keep(q, answer.String(), usage, err, refused)
+	}
+	return usage, err
+}
+
+func (r *Recorder) keep(q *runtime.Request, answer string, usage runtime.Usage, err error, refused *Refused) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return
+	}
+	if r.err = r.begin(q); r.err != nil {
+		return
+	}
+	how := manners(usage, errors.Is(err, runtime.ErrCut), refused)
+	tick := r.tick(max(q.Tick, 1))
+	if q.Call != nil {
+		tick.latent = append(tick.latent, latentItem(q.Call, answer, how))
+		// Each write is of the whole file, so the more it holds the fewer there are.
+		if r.unsaved++; r.unsaved > r.saved/4 {
+			r.err = r.save()
+		}
+		return
+	}
+	tick.solution = strings.Join(append([]string{`"solution": ` + asValue(answer)}, how...), ", ")
+	r.err = errors.Join(r.save(), r.saveTick(q, answer))
+}
+
+// begin looks at what the folder holds already: the earlier ticks of a run that
+// is resumed, or another run's, which this one takes the place of.
+func (r *Recorder) begin(q *runtime.Request) error {
+	if r.begun {
+		return nil
+	}
+	r.begun = true
+	name := filepath.Join(r.folder, solutionsFile)
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	earlier, err := keptTicks(name, text)
+	keep := q.Tick
+	if q.Call == nil && q.Received == "" {
+		keep--
+	}
+	if keep > 0 && err != nil {
+		return err
+	}
+	keep = min(max(keep, 0), len(earlier))
+	r.ticks = earlier[:keep]
+	for n := keep + 1; n <= len(earlier); n++ {
+		if err := os.Remove(r.tickFile(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// keptTicks reads a file that a recorder wrote, or a person.
+func keptTicks(name string, text []byte) ([]*keptTick, error) {
+	if _, err := readRecording(name, text); err != nil {
+		return nil, err
+	}
+	root, _ := source.Parse(source.NewFile(name, text), source.DefaultLimits())
+	var ticks []*keptTick
+	for _, item := range root.Items {
+		ticks = append(ticks, keptItem(item))
+	}
+	return ticks, nil
+}
+
+func keptItem(item *source.Node) *keptTick {
+	kept := &keptTick{}
+	var fields []string
+	switch {
+	case item.Kind == source.Null:
+		return nil
+	case !saysMore(item):
+		fields = append(fields, `"solution": `+item.Span().Text())
+	default:
+		for _, f := range item.Fields {
+			if f.Key.Text != "latent" {
+				fields = append(fields, f.Key.Span().Text()+": "+f.Value.Span().Text())
+				continue
+			}
+			for _, l := range f.Value.Items {
+				kept.latent = append(kept.latent, l.Span().Text())
+			}
+			for _, l := range f.Value.Fields {
+				kept.latent = append(kept.latent, fmt.Sprintf(`{"call": %s, "result": %s}`, l.Key.Span().Text(), l.Value.Span().Text()))
+			}
+		}
+	}
+	kept.solution = strings.Join(fields, ", ")
+	return kept
+}
+
+func (r *Recorder) tick(number int) *keptTick {
+	for len(r.ticks) < number {
+		r.ticks = append(r.ticks, nil)
+	}
+	if r.ticks[number-1] == nil {
+		r.ticks[number-1] = &keptTick{}
+	}
+	return r.ticks[number-1]
+}
+
+// manners are the fields that say how an answer came.
+func manners(u runtime.Usage, cut bool, refused *Refused) (fields []string) {
+	if cut {
+		fields = append(fields, `"cut": true`)
+	}
+	if refused != nil {
+		fields = append(fields, `"refused": `+quoted(refused.Words))
+	}
+	if u != (runtime.Usage{}) {
+		fields = append(fields, `"usage": `+string(jsonOf(u)))
+	}
+	return fields
+}
+
+func latentItem(c *runtime.LatentCall, answer string, how []string) string {
+	fields := []string{`"call": ` + quoted(c.Name)}
+	if _, ok := asJSON(string(c.Params)); ok {
+		fields = append(fields, `"params": `+string(c.Params))
+	}
+	if value, ok := asJSON(answer); ok {
+		fields = append(fields, `"result": `+value)
+	} else {
+		fields = append(fields, `"raw": `+quoted(answer))
+	}
+	return "{" + strings.Join(append(fields, how...), ", ") + "}"
+}
+
+// asValue is a solution as it is recorded: itself where it is an object, and
+// otherwise its text.
+func asValue(answer string) string {
+	if value, ok := asJSON(answer); ok && value[0] == '{' {
+		return value
+	}
+	return quoted(answer)
+}
+
+// asJSON is text that is one JSON value from its first character on, and that
+// can still be read where it is one value among others of a file.
+func asJSON(s string) (string, bool) {
+	s = strings.TrimRight(s, " \t\r\n")
+	if s == "" || strings.ContainsRune(" \t\r\n", rune(s[0])) {
+		return "", false
+	}
+	limits := source.DefaultLimits()
+	limits.Depth -= 8
+	_, problems := source.Parse(&source.File{Name: "answer", Format: source.JSON, Text: []byte(s)}, limits)
+	return s, len(problems) == 0
+}
+
+// save writes solutions.json.
+func (r *Recorder) save() error {
+	var b bytes.Buffer
+	b.WriteString("[")
+	for i, t := range r.ticks {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n")
+		b.WriteString(t.String())
+	}
+	b.WriteString("\n]\n")
+	r.saved += r.unsaved
+	r.unsaved = 0
+	return replace(filepath.Join(r.folder, solutionsFile), b.Bytes())
+}
+
+func (t *keptTick) String() string {
+	if t == nil {
+		return "null"
+	}
+	s := "{" + t.solution
+	if len(t.latent) > 0 {
+		if t.solution != "" {
+			s += ",\n "
+		}
+		s += `"latent": [` + "\n  " + strings.Join(t.latent, ",\n  ") + "]"
+	}
+	return s + "}"
+}
+
+func (r *Recorder) tickFile(n int) string {
+	return filepath.Join(r.folder, fmt.Sprintf("tick-%d.json", n))
+}
+
+// saveTick writes the process record of a tick.
+func (r *Recorder) saveTick(q *runtime.Request, answer string) error {
+	key, value := "solution", asValue(answer)
+	if value[0] != '{' {
+		key = "x-answer"
+	}
+	record := fmt.Sprintf("{\n%q: %s,\n%q: %s,\n%q: %s\n}\n", "schema", q.Schema, "context", q.Context, key, value)
+	return replace(r.tickFile(q.Tick), []byte(record))
+}
+
+// Close writes what isn't on disk yet, and tells what went wrong with the
+// recording.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil && r.unsaved > 0 {
+		r.err = r.save()
+	}
+	if r.err != nil {
+		return fmt.Errorf("the recording in %s is incomplete: %w", r.folder, r.err)
+	}
+	return nil
+}
+
+// replace puts a file in the place of another in one step.
+func replace(name string, text []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".recording-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(text); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

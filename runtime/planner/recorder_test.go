@@ -1,0 +1,364 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// A said is what a scripted planner answers.
+type said struct {
+	text  string
+	usage runtime.Usage
+	err   error
+}
+
+// scripted answers what it is told to, in that order.
+type scripted struct {
+	mu      sync.Mutex
+	answers []said
+}
+
+func (s *scripted) Answer(_ context.Context, _ *runtime.Request, emit func(string)) (runtime.Usage, error) {
+	s.mu.Lock()
+	next := s.answers[0]
+	s.answers = s.answers[1:]
+	s.mu.Unlock()
+	if half := len(next.text) / 2; half > 0 {
+		emit(next.text[:half])
+		emit(next.text[half:])
+	} else if next.text != "" {
+		emit(next.text)
+	}
+	return next.usage, next.err
+}
+
+func cutHere() error { return fmt.Errorf("%w: so it goes", runtime.ErrCut) }
+
+// outcome is what came of an answer, as far as a run sees it.
+func outcome(text string, usage runtime.Usage, err error) string {
+	var refused *Refused
+	switch {
+	case errors.As(err, &refused):
+		return fmt.Sprintf("%q %v refused %q", text, usage, refused.Words)
+	case errors.Is(err, runtime.ErrCut):
+		return fmt.Sprintf("%q %v cut", text, usage)
+	case err != nil:
+		return fmt.Sprintf("%q %v no answer", text, usage)
+	}
+	return fmt.Sprintf("%q %v", text, usage)
+}
+
+func record(t *testing.T, folder string, requests []*runtime.Request, answers ...said) (outcomes []string) {
+	t.Helper()
+	r, err := NewRecorder(&scripted{answers: answers}, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range requests {
+		outcomes = append(outcomes, outcome(collect(t.Context(), r, q)))
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return outcomes
+}
+
+func replayFolder(t *testing.T, folder string, requests []*runtime.Request) (outcomes []string) {
+	t.Helper()
+	p, err := Open("replay:"+filepath.Join(folder, solutionsFile), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range requests {
+		outcomes = append(outcomes, outcome(collect(t.Context(), p, q)))
+	}
+	return outcomes
+}
+
+func files(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func solutionRequest(tick int) *runtime.Request {
+	r := request()
+	r.Tick = tick
+	return r
+}
+
+// S11.6, S11.9: a recording of any run can be replayed: whole answers, broken
+// ones, declined ones, no JSON, results of latent calls, usage.
+func TestRecordingReplays(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "made", "here")
+	requests := []*runtime.Request{
+		solutionRequest(1), latentRequest(1, "tell#1", `{"a":1}`), latentRequest(1, "tell#1", `{"a":1}`), latentRequest(1, "tell#2", `{"a":1}`), latentRequest(1, "ask#3", `{}`),
+		solutionRequest(2), solutionRequest(3), solutionRequest(4), solutionRequest(5), solutionRequest(6),
+	}
+	answers := []said{
+		{"{\n \"calls\": [ ],\t\"output\": 1.50}", runtime.Usage{InputTokens: 10, OutputTokens: 5, Cost: 0.25}, nil},
+		{`[1, 2`, runtime.Usage{}, nil}, {`[1, 2]`, runtime.Usage{OutputTokens: 1}, nil}, {`"†x"`, runtime.Usage{}, nil}, {"", runtime.Usage{}, &Refused{Words: "no \"way\""}},
+		{`{"calls":[`, runtime.Usage{InputTokens: 3}, cutHere()},
+		{"```json\n{}\n```", runtime.Usage{}, nil},
+		{"Sor", runtime.Usage{}, &Refused{Words: "I'd rather not"}},
+		{`{"output":"` + strings.Repeat("[", 50) + `"}`, runtime.Usage{}, nil},
+		{`{"output":` + strings.Repeat("[", 97) + strings.Repeat("]", 97) + `}`, runtime.Usage{}, nil}, // nested too deep to be one value among others
+	}
+	want := record(t, folder, requests, answers...)
+	if got := replayFolder(t, folder, requests); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got, want := files(t, folder), []string{"solutions.json", "tick-1.json", "tick-2.json", "tick-3.json", "tick-4.json", "tick-5.json", "tick-6.json"}; !slices.Equal(got, want) {
+		t.Errorf("the folder holds %q", got)
+	}
+	if info, err := os.Stat(filepath.Join(folder, "tick-1.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// S11.9, S1.2: each tick is a document: a process record, which checks clean
+// where its solution does.
+func TestTicksAreDocuments(t *testing.T) {
+	folder := t.TempDir()
+	record(t, folder, []*runtime.Request{solutionRequest(1), solutionRequest(2), solutionRequest(3)},
+		said{text: solution}, said{text: `{"calls":[{"_tool":"unheard"}]}`}, said{text: `{"calls":[`, err: cutHere()})
+	for tick, want := range map[int]string{1: "", 2: "OB501", 3: ""} {
+		name := filepath.Join(folder, fmt.Sprintf("tick-%d.json", tick))
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Name: name})
+		_, found = analyzer.Analyze(plan, found, analyzer.Config{})
+		var errors []string
+		for _, f := range found {
+			if f.Severity == diag.Error {
+				errors = append(errors, f.Rule.Code)
+			}
+		}
+		if plan.Form != compiler.ProcessRecord || strings.Join(errors, " ") != want {
+			t.Errorf("tick %d: form %v, errors %q, want %q", tick, plan.Form, errors, want)
+		}
+		if calls := len(plan.Calls); calls != map[int]int{1: 1, 2: 1, 3: 0}[tick] {
+			t.Errorf("tick %d: %d calls", tick, calls)
+		}
+		var record struct {
+			Schema, Context, Solution json.RawMessage
+			Answer                    string `json:"x-answer"`
+		}
+		if err := json.Unmarshal(text, &record); err != nil {
+			t.Fatal(err)
+		}
+		q := solutionRequest(tick)
+		if string(record.Schema) != string(q.Schema) || string(record.Context) != string(q.Context) || tick == 1 && string(record.Solution) != solution || tick == 3 && record.Answer != `{"calls":[` {
+			t.Errorf("tick %d: %s", tick, text)
+		}
+	}
+}
+
+// A resumed run goes on with its recording; another one takes its place.
+func TestRecordingGoesOn(t *testing.T) {
+	folder := t.TempDir()
+	first := []*runtime.Request{solutionRequest(1), latentRequest(1, "tell#1", `{}`), solutionRequest(2), solutionRequest(3), solutionRequest(4)}
+	record(t, folder, first, said{text: `{"output":1}`}, said{text: `"one"`}, said{text: `{"output":2}`}, said{text: `{"output":3}`}, said{text: `{"output":4}`})
+
+	// Killed in the third tick, of which a part had arrived.
+	rest := solutionRequest(3)
+	rest.Received = `{"out`
+	record(t, folder, []*runtime.Request{rest, latentRequest(3, "tell#1", `{}`)}, said{text: `put":"three"}`}, said{text: `"three"`})
+	all := []*runtime.Request{solutionRequest(1), latentRequest(1, "tell#1", `{}`), solutionRequest(2), solutionRequest(3), latentRequest(3, "tell#1", `{}`), solutionRequest(4)}
+	got := strings.Join(replayFolder(t, folder, all), "\n")
+	if want := strings.Join([]string{`"{\"output\":1}" {0 0 0}`, `"\"one\"" {0 0 0}`, `"{\"output\":2}" {0 0 0}`, `"{\"output\":\"three\"}" {0 0 0}`, `"\"three\"" {0 0 0}`, `"" {0 0 0} no answer`}, "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := files(t, folder), []string{"solutions.json", "tick-1.json", "tick-2.json", "tick-3.json"}; !slices.Equal(got, want) {
+		t.Errorf("the folder holds %q", got)
+	}
+
+	// Stopped after a latent call, before the next solution.
+	record(t, folder, []*runtime.Request{latentRequest(3, "tell#2", `{}`)}, said{text: `"two"`})
+	if got := replayFolder(t, folder, []*runtime.Request{solutionRequest(3), latentRequest(3, "tell#1", `{}`), latentRequest(3, "tell#2", `{}`)}); !strings.Contains(strings.Join(got, " "), "three") || !strings.Contains(got[1], "three") || !strings.Contains(got[2], "two") {
+		t.Errorf("got %q", got)
+	}
+
+	// Another run.
+	record(t, folder, []*runtime.Request{solutionRequest(1)}, said{text: `{"output":"new"}`})
+	if got, want := files(t, folder), []string{"solutions.json", "tick-1.json"}; !slices.Equal(got, want) {
+		t.Errorf("the folder holds %q", got)
+	}
+	if got := replayFolder(t, folder, all[:3]); got[0] != `"{\"output\":\"new\"}" {0 0 0}` || !strings.HasSuffix(got[1], "no answer") || !strings.HasSuffix(got[2], "no answer") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A recording that a person wrote is gone on with as well.
+func TestRecordingGoesOnByHand(t *testing.T) {
+	folder := t.TempDir()
+	hand := `[{"calls": [], "output": null}, null, {"solution": {"output": 1}, "latent": {"tell": "hi"}, "chunks": 4}]`
+	if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(hand), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record(t, folder, []*runtime.Request{latentRequest(3, "ask#1", `{}`), solutionRequest(5)}, said{text: `"ho"`}, said{text: `{"output":5}`})
+	requests := []*runtime.Request{solutionRequest(1), solutionRequest(2), solutionRequest(3), latentRequest(3, "tell#1", `{}`), latentRequest(3, "ask#1", `{}`), solutionRequest(4), solutionRequest(5)}
+	got := strings.Join(replayFolder(t, folder, requests), "\n")
+	if want := strings.Join([]string{`"{\"calls\": [], \"output\": null}" {0 0 0}`, `"" {0 0 0} no answer`, `"{\"output\": 1}" {0 0 0}`, `"\"hi\"" {0 0 0}`, `"\"ho\"" {0 0 0}`, `"" {0 0 0} no answer`, `"{\"output\":5}" {0 0 0}`}, "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for _, broken := range []string{`{`, `[1]`} {
+		if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		record(t, folder, []*runtime.Request{solutionRequest(1)}, said{text: `{"output":1}`}) // another run doesn't care
+		if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewRecorder(&scripted{answers: []said{{text: `{}`}}}, folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := collect(t.Context(), r, solutionRequest(2)); err != nil {
+			t.Errorf("the run minds: %v", err)
+		}
+		if err := r.Close(); err == nil || broken == "[1]" && !strings.Contains(err.Error(), "an item is a solution") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// An answer that the run gave up isn't recorded.
+func TestUnansweredIsNotRecorded(t *testing.T) {
+	folder := t.TempDir()
+	for _, err := range []error{&Unavailable{}, context.Canceled} {
+		record(t, folder, []*runtime.Request{solutionRequest(1)}, said{text: `{"ca`, err: err})
+		if got := files(t, folder); len(got) > 0 {
+			t.Errorf("the folder holds %q", got)
+		}
+	}
+}
+
+// Results of latent calls come from many goroutines at once, and all are kept.
+func TestRecordingConcurrently(t *testing.T) {
+	folder := t.TempDir()
+	const calls = 200
+	answers := make([]said, calls)
+	for i := range answers {
+		answers[i].text = `"x"`
+	}
+	r, err := NewRecorder(&scripted{answers: answers}, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var requests []*runtime.Request
+	for i := range calls {
+		q := latentRequest(1+i%3, fmt.Sprintf("tell#%d", i), `{}`)
+		requests = append(requests, q)
+		all.Go(func() {
+			if _, _, err := collect(t.Context(), r, q); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range replayFolder(t, folder, requests) {
+		if got != `"\"x\"" {0 0 0}` {
+			t.Errorf("call %d: %s", i, got)
+		}
+	}
+}
+
+// Trouble with the recording is told at its end, and the run goes on.
+func TestRecordingTrouble(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewRecorder(&scripted{}, file); err == nil || !strings.HasPrefix(err.Error(), "the run can't be recorded: ") {
+		t.Errorf("got %v", err)
+	}
+	gone := filepath.Join(folder, "gone")
+	r, err := NewRecorder(&scripted{answers: []said{{text: `{}`}, {text: `{}`}}}, gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, _, err := collect(t.Context(), r, solutionRequest(1)); got != `{}` || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	if err := r.Close(); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "the recording in "+gone+" is incomplete: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// S11.9: no key reaches a recording.
+func TestRecordingHoldsNoKey(t *testing.T) {
+	for name, p := range protocols {
+		settings(t, p)
+		e := &endpoint{key: p.header, turns: []turn{
+			streams(p.stream(`{"output":"`, testKey[:9], testKey[9:], `"}`)),
+			streams(beginOnly(p) + latentEvent(p, `{"result":"`+testKey+`"}`) + p.end(p.stop["done"], 1, 1)),
+			streams(p.begin() + p.event(`{"output":"`+testKey) + p.failure("overloaded_error", testKey)),
+		}}
+		e.serve(t)
+		planner, err := Open(p.spec, Options{Client: e.client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := t.TempDir()
+		r, err := NewRecorder(planner, folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		latent := latentRequest(1, "tell#1", `{}`)
+		latent.Context, latent.Schema = []byte(`[]`), []byte(`{"type":"string"}`)
+		for _, q := range []*runtime.Request{solutionRequest(1), latent, solutionRequest(2)} {
+			collect(t.Context(), r, q)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, file := range files(t, folder) {
+			text, err := os.ReadFile(filepath.Join(folder, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept += strings.Count(string(text), hidden)
+			if strings.Contains(string(text), testKey[:12]) {
+				t.Errorf("%s: %s holds\n%s", name, file, text)
+			}
+		}
+		if kept != 5 { // the latent result is in one file, the others in two
+			t.Errorf("%s: %d keys were hidden", name, kept)
+		}
+	}
+}

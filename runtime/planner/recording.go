@@ -1,0 +1,251 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// How items of a recording are written, and the results of latent calls in them.
+var (
+	manner       = []string{"chunks", "delay", "cut", "refused", "usage"}
+	itemKeys     = append([]string{"solution", "latent"}, manner...)
+	latentKeys   = append([]string{"call", "params", "result", "raw"}, manner...)
+	solutionKeys = []string{"advisors", "meta", "calls", "output"}
+)
+
+// readRecording reads a file of recorded answers. The error names every place,
+// up to a handful.
+func readRecording(name string, text []byte) ([]recordedTick, error) {
+	file := source.NewFile(name, text)
+	root, problems := source.Parse(file, source.DefaultLimits())
+	r := &recordingReader{file: file}
+	for _, p := range problems {
+		if !p.Warning {
+			r.fail(p.Span, p.Help, "%s", p.Message)
+		}
+	}
+	var ticks []recordedTick
+	switch {
+	case root == nil:
+	case root.Kind != source.Array:
+		r.fail(root.Span(), "put \"- \" before each solution in YAML, or brackets around all in JSON", "recorded solutions are a list, one item a tick, and this is %s", root.Kind)
+	default:
+		for _, item := range root.Items {
+			ticks = append(ticks, r.tick(item))
+		}
+	}
+	return ticks, r.err()
+}
+
+type recordingReader struct {
+	file   *source.File
+	faults []string
+	more   int
+}
+
+const maxFaults = 5
+
+func (r *recordingReader) fail(at source.Span, help, format string, args ...any) {
+	if len(r.faults) == maxFaults {
+		r.more++
+		return
+	}
+	from := at.From()
+	fault := fmt.Sprintf("%s:%d:%d: %s", diag.Escape(r.file.Name), from.Line, from.Column, diag.Escape(fmt.Sprintf(format, args...)))
+	if help != "" {
+		fault += "; " + diag.Escape(help)
+	}
+	r.faults = append(r.faults, fault)
+}
+
+func (r *recordingReader) err() error {
+	if len(r.faults) == 0 {
+		return nil
+	}
+	said := strings.Join(r.faults, "\n")
+	if r.more > 0 {
+		said += fmt.Sprintf("\n(and %d more)", r.more)
+	}
+	return fmt.Errorf("the recorded solutions can't be replayed:\n%s", said)
+}
+
+// tick reads an item: a solution by itself, or one with more about it.
+func (r *recordingReader) tick(n *source.Node) (t recordedTick) {
+	switch {
+	case n.Kind == source.Null:
+		return t
+	case n.Kind != source.Object:
+		r.fail(n.Span(), "write {solution: …} where the solution is no JSON", "an item is a solution, and this is %s", n.Kind)
+		return t
+	case !saysMore(n):
+		t.solution.given, t.solution.text = true, r.verbatim(n)
+		return t
+	}
+	for _, f := range n.Fields {
+		switch key := f.Key.Text; {
+		case key == "solution":
+			t.solution.given = true
+			t.solution.text = r.anyText(f.Value)
+		case key == "latent":
+			t.latent = r.latent(f.Value)
+		case slices.Contains(solutionKeys, key):
+			r.fail(f.Key.Span(), "put the solution's own keys below \"solution\"", "%q belongs to a solution, and this item says more than its solution", key)
+		default:
+			r.manner(f, &t.solution, itemKeys)
+		}
+	}
+	// A refusal may come before the first word.
+	t.solution.given = t.solution.given || t.solution.refused != nil || t.solution.cut
+	return t
+}
+
+// saysMore tells whether an item is more than a solution by itself.
+func saysMore(item *source.Node) bool {
+	return slices.ContainsFunc(itemKeys, func(key string) bool { return item.Get(key) != nil })
+}
+
+// verbatim is a value's text as a model would send it.
+func (r *recordingReader) verbatim(n *source.Node) string {
+	if r.file.Format == source.JSON {
+		return n.Span().Text()
+	}
+	return compact(n)
+}
+
+func (r *recordingReader) anyText(n *source.Node) string {
+	if n.Kind == source.String {
+		return n.Text
+	}
+	return r.verbatim(n)
+}
+
+// latent reads the results of latent calls, as a mapping or as a list.
+func (r *recordingReader) latent(n *source.Node) (calls []recordedCall) {
+	switch n.Kind {
+	case source.Object:
+		for _, f := range n.Fields {
+			calls = append(calls, recordedCall{call: f.Key.Text, answer: answer{given: true, text: r.verbatim(f.Value)}})
+		}
+	case source.Array:
+		for _, item := range n.Items {
+			calls = append(calls, r.latentCall(item))
+		}
+	case source.Null:
+	default:
+		r.fail(n.Span(), "write {CALL: RESULT}", "\"latent\" is a mapping from calls to their results, and this is %s", n.Kind)
+	}
+	return calls
+}
+
+func (r *recordingReader) latentCall(n *source.Node) (c recordedCall) {
+	if n.Kind != source.Object || n.Get("call") == nil {
+		r.fail(n.Span(), "write {call: NAME, result: VALUE}", "the result of a latent call doesn't say under \"call\" whose it is")
+		return c
+	}
+	for _, f := range n.Fields {
+		switch f.Key.Text {
+		case "call":
+			c.call = r.str(f)
+		case "params":
+			c.params = f.Value.Value()
+		case "result":
+			c.answer.text = r.verbatim(f.Value)
+		case "raw":
+			c.answer.text = r.str(f)
+		default:
+			r.manner(f, &c.answer, latentKeys)
+		}
+	}
+	if result, raw := n.Get("result"), n.Get("raw"); result != nil && raw != nil {
+		r.fail(raw.Span(), "keep one of the two", "a result is given twice, as \"result\" and as \"raw\"")
+	}
+	c.answer.given = true
+	return c
+}
+
+// manner reads how an answer came. known are the keys that might have stood in
+// the place of one that nobody knows.
+func (r *recordingReader) manner(f source.Field, a *answer, known []string) {
+	switch key := f.Key.Text; key {
+	case "chunks":
+		if a.chunks = r.count(f, math.MaxInt32); a.chunks == 0 {
+			r.wants(f, "a number of bytes from 1")
+		}
+	case "delay":
+		d, err := time.ParseDuration(f.Value.Text)
+		if f.Value.Kind != source.String || err != nil || d < 0 {
+			r.wants(f, "a duration such as 50ms or 1s")
+			return
+		}
+		a.delay = d
+	case "cut":
+		if a.cut = f.Value.Text == "true"; f.Value.Kind != source.Bool {
+			r.wants(f, "true or false")
+		}
+	case "refused":
+		words := r.str(f)
+		a.refused = &words
+	case "usage":
+		a.usage = r.usage(f)
+	default:
+		if strings.HasPrefix(key, "x-") {
+			return
+		}
+		help := "known keys are " + strings.Join(known, ", ")
+		if near, ok := compiler.Nearest(key, known); ok {
+			help = fmt.Sprintf("did you mean %q?", near)
+		}
+		r.fail(f.Key.Span(), help, "nothing is known under %q here", key)
+	}
+}
+
+func (r *recordingReader) usage(f source.Field) (u runtime.Usage) {
+	if f.Value.Kind != source.Object {
+		r.wants(f, "a mapping with inputTokens, outputTokens, cost")
+		return u
+	}
+	for _, f := range f.Value.Fields {
+		switch f.Key.Text {
+		case "inputTokens":
+			u.InputTokens = r.count(f, 1<<53)
+		case "outputTokens":
+			u.OutputTokens = r.count(f, 1<<53)
+		case "cost":
+			if u.Cost = f.Value.Float(); f.Value.Kind != source.Number || u.Cost < 0 {
+				r.wants(f, "a number from 0")
+			}
+		default:
+			r.fail(f.Key.Span(), "known keys are inputTokens, outputTokens, cost", "nothing is known under %q here", f.Key.Text)
+		}
+	}
+	return u
+}
+
+func (r *recordingReader) wants(f source.Field, what string) {
+	r.fail(f.Value.Span(), "", "%q is %s, and this is %s", f.Key.Text, what, f.Value.Kind)
+}
+
+// count reads a whole number up to most; anything else is said, and 0.
+func (r *recordingReader) count(f source.Field, most float64) int {
+	v := f.Value.Float()
+	if f.Value.Kind != source.Number || v != math.Trunc(v) || v < 0 || v > most {
+		r.wants(f, fmt.Sprintf("a whole number from 0 to %.0f", most))
+		return 1
+	}
+	return int(v)
+}
+
+func (r *recordingReader) str(f source.Field) string {
+	if f.Value.Kind != source.String {
+		r.wants(f, "text")
+	}
+	return f.Value.Text
+}

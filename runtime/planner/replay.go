@@ -1,0 +1,206 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// Replay is a planner that gives recorded answers (S11.6). The text is a YAML or
+// JSON list, one item a tick; an item is one of
+//
+//	{calls: […], output: …}                    a solution, as a model would write it
+//	{solution: {…}, chunks: 20, delay: 50ms}   it arrives in pieces of 20 bytes, one every 50ms
+//	{solution: "{\"calls\": ["}                any text, also what is no JSON
+//	{solution: {…}, latent: {tell: "hello"}}   with it the results of latent calls, by the
+//	                                           call's name or its tool's
+//	null                                       nothing was recorded of this tick
+//
+// and a recording may say more: "cut: true" (the answer broke off here),
+// "refused: words" (the model declined), "usage: {inputTokens, outputTokens,
+// cost}", and "latent" as a list of {call, params?, result or raw, chunks,
+// delay, cut, refused, usage}, in which a call that was asked several times
+// stands several times.
+//
+// A solution from a JSON file is handed out byte for byte as it stands there;
+// one from YAML as JSON on one line, its keys in the order of the text. A piece
+// ends before a character that isn't whole yet, so pieces may be up to three
+// bytes short, and the next longer.
+//
+// Name is shown in errors, which name places. The file is bounded as every
+// document is (S18).
+func Replay(name string, text []byte) (Planner, error) {
+	ticks, err := readRecording(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return &replay{name: name, ticks: ticks, asked: map[asking]int{}}, nil
+}
+
+type replay struct {
+	name  string
+	ticks []recordedTick
+	mu    sync.Mutex
+	asked map[asking]int // how often a latent call's result was asked for
+}
+
+type asking struct {
+	tick         int
+	call, params string
+}
+
+// A recordedTick is the solution of one tick and the results of its latent calls.
+type recordedTick struct {
+	solution answer
+	latent   []recordedCall
+}
+
+// A recordedCall is one result of a latent call.
+type recordedCall struct {
+	call   string // its name or its tool's
+	params any    // what it was asked with; nil fits any
+	answer answer
+}
+
+// An answer is how one request was answered.
+type answer struct {
+	given   bool // there is one
+	text    string
+	chunks  int // bytes; 0 is all at once
+	delay   time.Duration
+	cut     bool
+	refused *string
+	usage   runtime.Usage
+}
+
+func (p *replay) Answer(ctx context.Context, r *runtime.Request, emit func(string)) (runtime.Usage, error) {
+	a, err := p.find(r)
+	if err != nil {
+		return runtime.Usage{}, err
+	}
+	if !strings.HasPrefix(a.text, r.Received) {
+		return a.usage, fmt.Errorf("%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins", runtime.ErrCut, p.name)
+	}
+	if err := a.play(ctx, len(r.Received), emit); err != nil {
+		return a.usage, err
+	}
+	switch {
+	case a.refused != nil:
+		return a.usage, &Refused{Planner: "replay:" + p.name, Words: *a.refused}
+	case a.cut:
+		return a.usage, fmt.Errorf("%w: so it was recorded, after %d bytes", runtime.ErrCut, len(a.text))
+	}
+	return a.usage, nil
+}
+
+func (p *replay) find(r *runtime.Request) (answer, error) {
+	number := max(r.Tick, 1)
+	var tick recordedTick
+	if number <= len(p.ticks) {
+		tick = p.ticks[number-1]
+	}
+	if r.Call != nil {
+		return p.findLatent(tick, r)
+	}
+	switch {
+	case number > len(p.ticks):
+		return answer{}, p.lacks(fmt.Sprintf("it was asked for the solution of tick %d and %s", number, holds(len(p.ticks))))
+	case !tick.solution.given:
+		return answer{}, p.lacks(fmt.Sprintf("no solution was recorded for tick %d", number))
+	}
+	return tick.solution, nil
+}
+
+func holds(ticks int) string {
+	switch ticks {
+	case 0:
+		return "holds none"
+	case 1:
+		return "holds that of tick 1 alone"
+	}
+	return fmt.Sprintf("holds those of ticks 1 to %d", ticks)
+}
+
+func (p *replay) lacks(why string) *Unavailable {
+	return &Unavailable{Planner: "replay:" + p.name, Why: why,
+		Remedy: "add what is missing to the file, or let a model answer, and resume the run"}
+}
+
+// findLatent is the result of a latent call: what is recorded under its name
+// before what is recorded for its tool. The nth request for one call with the
+// same parameters is given the nth result, and the last over and over.
+func (p *replay) findLatent(tick recordedTick, r *runtime.Request) (answer, error) {
+	var params any
+	if err := json.Unmarshal(r.Call.Params, &params); err != nil && len(r.Call.Params) > 0 {
+		return answer{}, fmt.Errorf("the parameters of the call %q can't be read: %w", r.Call.Name, err)
+	}
+	var fitting []answer
+	for _, name := range []string{r.Call.Name, r.Call.Tool} {
+		for _, c := range tick.latent {
+			if c.call == name && (c.params == nil || reflect.DeepEqual(c.params, params)) {
+				fitting = append(fitting, c.answer)
+			}
+		}
+		if len(fitting) > 0 {
+			break
+		}
+	}
+	if len(fitting) == 0 {
+		return answer{}, p.lacks(fmt.Sprintf("no result was recorded for the call %q in tick %d", r.Call.Name, max(r.Tick, 1)))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := asking{r.Tick, r.Call.Name, string(r.Call.Params)}
+	nth := p.asked[key]
+	p.asked[key]++
+	return fitting[min(nth, len(fitting)-1)], nil
+}
+
+// play hands out the text from a byte on, in its pieces, each after its delay.
+func (a answer) play(ctx context.Context, from int, emit func(string)) error {
+	for at, sent := from, from; at < len(a.text); {
+		if err := pause(ctx, a.delay); err != nil {
+			return err
+		}
+		at = a.pieceEnd(at)
+		whole := at
+		for whole < len(a.text) && whole > sent && !utf8.RuneStart(a.text[whole]) {
+			whole--
+		}
+		if whole > sent {
+			emit(a.text[sent:whole])
+			sent = whole
+		}
+	}
+	return ctx.Err()
+}
+
+// pieceEnd is where the piece ends in which the byte at stands.
+func (a answer) pieceEnd(at int) int {
+	if a.chunks == 0 {
+		return len(a.text)
+	}
+	return min(len(a.text), (at/a.chunks+1)*a.chunks)
+}
+
+// pause waits, or until ctx is done, and tells of that.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,349 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+func replayed(t *testing.T, name, text string) Planner {
+	t.Helper()
+	p, err := Replay(name, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// S11.6: an item of a YAML or JSON list is the solution of a tick, handed out
+// with its keys in the order of the text.
+func TestReplayShapes(t *testing.T) {
+	yaml := `
+- calls:
+    - {_tool: b, z: 1, a: "†state.x"}
+  output: null
+- solution: {output: {n: 0x1F, f: .5, t: "2", yes: true, deep: [1e3, ~]}}
+- solution: '{"calls": [' # no JSON
+- null
+- solution: &s {output: "line\nbreak \u2028 ÷"}
+- *s
+- {output: *s}
+`
+	p := replayed(t, "s.yaml", yaml)
+	for i, want := range []string{
+		`{"calls":[{"_tool":"b","z":1,"a":"†state.x"}],"output":null}`,
+		`{"output":{"n":31,"f":0.5,"t":"2","yes":true,"deep":[1e3,null]}}`,
+		`{"calls": [`,
+		``,
+		`{"output":"line\nbreak \u2028 ÷"}`,
+		`{"output":"line\nbreak \u2028 ÷"}`,
+		`{"output":{"output":"line\nbreak \u2028 ÷"}}`,
+	} {
+		got, _, err := collect(t.Context(), p, &runtime.Request{Tick: i + 1})
+		if got != want {
+			t.Errorf("tick %d: got %s, want %s", i+1, got, want)
+		}
+		if missing := i == 3; missing != (err != nil) {
+			t.Errorf("tick %d: %v", i+1, err)
+		}
+	}
+	// JSON stands as it is written.
+	json := `[{"output" : 1.0,
+	  "calls":[ ]}, {"solution": {"b": "\u00e9"}, "delay": "0s"}]`
+	p = replayed(t, "s.json", json)
+	for i, want := range []string{"{\"output\" : 1.0,\n\t  \"calls\":[ ]}", `{"b": "\u00e9"}`} {
+		if got, _, err := collect(t.Context(), p, &runtime.Request{Tick: i + 1}); got != want || err != nil {
+			t.Errorf("tick %d: got %s, %v", i+1, got, err)
+		}
+	}
+}
+
+// When more is asked for than was recorded, the run stops and says so.
+func TestReplayRunsOut(t *testing.T) {
+	for text, want := range map[string]string{
+		"[]":                         "the planner replay:s.yaml gives no answer: it was asked for the solution of tick 3 and holds none; add what is missing to the file, or let a model answer, and resume the run",
+		"- output: 1":                "asked for the solution of tick 3 and holds that of tick 1 alone",
+		"- output: 1\n- calls: []\n": "asked for the solution of tick 3 and holds those of ticks 1 to 2",
+		"[null, null, null]":         "no solution was recorded for tick 3",
+	} {
+		_, _, err := collect(t.Context(), replayed(t, "s.yaml", text), &runtime.Request{Tick: 3})
+		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
+// S11.6: pieces of so many bytes, one every so often; characters stay whole.
+func TestReplayChunks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := replayed(t, "s.yaml", "- {solution: \"ab†cd🙂e\", chunks: 3, delay: 2s}")
+		began := time.Now()
+		var came []string
+		_, err := p.Answer(t.Context(), &runtime.Request{Tick: 1}, func(piece string) {
+			came = append(came, fmt.Sprintf("%v %s", time.Since(began), piece))
+		})
+		// † begins at byte 2 and 🙂 at byte 7; pieces would end at 3, 6, 9 and 12.
+		if want := []string{"2s ab", "4s †c", "6s d", "8s 🙂e"}; err != nil || !slices.Equal(came, want) {
+			t.Errorf("got %q, %v, want %q", came, err, want)
+		}
+	})
+}
+
+// However an answer is cut into pieces and wherever it goes on, the pieces are
+// valid UTF-8, keep to the count of bytes, and are the answer.
+func TestReplayPieces(t *testing.T) {
+	text := `{"calls":[{"_tool":"†÷🙂é","a":"` + strings.Repeat("🙂†", 5) + `"}]}`
+	for chunks := 1; chunks < len(text)+2; chunks++ {
+		p := replayed(t, "s.json", fmt.Sprintf(`[{"solution": %s, "chunks": %d}]`, text, chunks))
+		for from := range len(text) {
+			if !utf8.RuneStart(text[from]) {
+				continue
+			}
+			at := from
+			_, err := p.Answer(t.Context(), &runtime.Request{Tick: 1, Received: text[:from]}, func(piece string) {
+				if !utf8.ValidString(piece) || piece == "" || text[at:at+len(piece)] != piece {
+					t.Fatalf("chunks of %d from %d: %q at %d", chunks, from, piece, at)
+				}
+				at += len(piece)
+				if at < len(text) && at%chunks > 0 && !utf8.ValidString(text[at-at%chunks:]) && at/chunks*chunks+chunks-at > 3 {
+					t.Fatalf("chunks of %d from %d: a piece ends at %d", chunks, from, at)
+				}
+			})
+			if err != nil || at != len(text) {
+				t.Fatalf("chunks of %d from %d: came to %d of %d, %v", chunks, from, at, len(text), err)
+			}
+		}
+	}
+}
+
+// An answer goes on after what a killed run had got of it, if it is that answer.
+func TestReplayReceived(t *testing.T) {
+	p := replayed(t, "s.yaml", "- {calls: [], output: 1}")
+	got, _, err := collect(t.Context(), p, &runtime.Request{Tick: 1, Received: `{"calls":`})
+	if got != `[],"output":1}` || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, received := range []string{`{"cells":`, `{"calls":[],"output":1}}`} {
+		got, _, err := collect(t.Context(), p, &runtime.Request{Tick: 1, Received: received})
+		if got != "" || !errors.Is(err, runtime.ErrCut) || !strings.Contains(err.Error(), `isn't how the answer recorded in "s.yaml" begins`) {
+			t.Errorf("%s: got %q, %v", received, got, err)
+		}
+	}
+}
+
+func TestReplayStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := replayed(t, "s.yaml", "- {solution: {output: 123456}, chunks: 5, delay: 1s}")
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		got, _, err := collect(ctx, p, &runtime.Request{Tick: 1})
+		if got != `{"output":` || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
+}
+
+// What happened to an answer when it was recorded happens again.
+func TestReplayManners(t *testing.T) {
+	p := replayed(t, "s.yaml", `
+- {solution: '{"ca', cut: true, usage: {inputTokens: 10, outputTokens: 2, cost: 0.5}}
+- {solution: "Sor", refused: "I'd rather not"}
+- {refused: ""}
+- {output: 1, x-note: kept}
+`)
+	got, usage, err := collect(t.Context(), p, &runtime.Request{Tick: 1})
+	if got != `{"ca` || !errors.Is(err, runtime.ErrCut) || usage != (runtime.Usage{InputTokens: 10, OutputTokens: 2, Cost: 0.5}) {
+		t.Errorf("got %q, %v, %v", got, usage, err)
+	}
+	got, _, err = collect(t.Context(), p, &runtime.Request{Tick: 2})
+	if r := (*Refused)(nil); got != "Sor" || !errors.As(err, &r) || r.Refusal() != "I'd rather not" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	_, _, err = collect(t.Context(), p, &runtime.Request{Tick: 3})
+	if r := (*Refused)(nil); !errors.As(err, &r) || r.Words != "" {
+		t.Errorf("got %v", err)
+	}
+	if got, _, err := collect(t.Context(), p, &runtime.Request{Tick: 4}); got != `{"output":1,"x-note":"kept"}` || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func latentRequest(tick int, name, params string) *runtime.Request {
+	tool, _, _ := strings.Cut(name, "#")
+	return &runtime.Request{Tick: tick, Call: &runtime.LatentCall{Name: name, Tool: tool, Params: json.RawMessage(params)}}
+}
+
+// S2.4: results of latent calls stand beside the solution, under the name of the
+// call or of its tool.
+func TestReplayLatent(t *testing.T) {
+	p := replayed(t, "s.yaml", `
+- solution: {calls: []}
+  latent: {tell: "hello", tell#2: {text: hi}}
+- latent:
+    - {call: tell, params: {a: 1}, result: one}
+    - {call: tell, params: {a: 1.0}, result: one more}
+    - {call: tell, result: other}
+    - {call: ask#1, raw: "no JSON", usage: {inputTokens: 3}}
+    - {call: ask#2, refused: never}
+    - {call: ask#3, result: [1], chunks: 1, delay: 1ms}
+`)
+	for _, c := range []struct {
+		tick               int
+		call, params, want string
+	}{
+		{1, "tell#1", `{}`, `"hello"`},
+		{1, "tell#2", `{}`, `{"text":"hi"}`},
+		{2, "tell#1", `{"a":1}`, `"one"`},
+		{2, "tell#1", `{"a":1}`, `"one more"`},
+		{2, "tell#1", `{"a":1}`, `"other"`},
+		{2, "tell#1", `{"a":1}`, `"other"`},
+		{2, "tell#4", `{"a":1}`, `"one"`}, // another call begins anew
+		{2, "tell#1", `{"a":2}`, `"other"`},
+		{2, "ask#1", `{}`, `no JSON`},
+		{2, "ask#3", ``, `[1]`},
+	} {
+		got, _, err := collect(t.Context(), p, latentRequest(c.tick, c.call, c.params))
+		if got != c.want || err != nil {
+			t.Errorf("%d %s %s: got %q, %v, want %q", c.tick, c.call, c.params, got, err, c.want)
+		}
+	}
+	_, _, err := collect(t.Context(), p, latentRequest(2, "ask#2", `{}`))
+	if r := (*Refused)(nil); !errors.As(err, &r) || r.Words != "never" {
+		t.Errorf("got %v", err)
+	}
+	for _, tick := range []int{1, 3} {
+		_, _, err := collect(t.Context(), p, latentRequest(tick, "ask#1", `{}`))
+		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), fmt.Sprintf(`no result was recorded for the call "ask#1" in tick %d`, tick)) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// What can't be read is said with its place, and what to do.
+func TestReplayFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                           "s.yaml:1:1: recorded solutions are a list, one item a tick, and this is null; put \"- \"",
+		"calls: []":                                  "s.yaml:1:1: recorded solutions are a list, one item a tick, and this is a mapping; put \"- \" before each solution in YAML, or brackets around all in JSON",
+		"- 1":                                        "s.yaml:1:3: an item is a solution, and this is a number; write {solution: …} where the solution is no JSON",
+		"- {solution: 1, chonks: 2}":                 `s.yaml:1:17: nothing is known under "chonks" here; did you mean "chunks"?`,
+		"- {solution: 1, zzzzzzzzz: 2}":              `s.yaml:1:17: nothing is known under "zzzzzzzzz" here; known keys are solution, latent, chunks, delay, cut, refused, usage`,
+		"- {calls: [], chunks: 2}":                   `s.yaml:1:4: "calls" belongs to a solution, and this item says more than its solution; put the solution's own keys below "solution"`,
+		"- {solution: 1, chunks: 0}":                 `s.yaml:1:25: "chunks" is a number of bytes from 1`,
+		"- {solution: 1, chunks: 1.5}":               `s.yaml:1:25: "chunks" is a whole number from 0 to 2147483647, and this is a number`,
+		"- {solution: 1, delay: 5}":                  `s.yaml:1:24: "delay" is a duration such as 50ms or 1s, and this is a number`,
+		"- {solution: 1, delay: -5s}":                `"delay" is a duration`,
+		"- {solution: 1, cut: maybe}":                `"cut" is true or false, and this is a string`,
+		"- {refused: 1}":                             `"refused" is text, and this is a number`,
+		"- {solution: 1, usage: 1}":                  `"usage" is a mapping with inputTokens`,
+		"- {solution: 1, usage: {cost: -1}}":         `"cost" is a number from 0`,
+		"- {solution: 1, usage: {tokens: 1}}":        `nothing is known under "tokens" here`,
+		"- {latent: 1}":                              `"latent" is a mapping from calls to their results`,
+		"- {latent: [{result: 1}]}":                  `s.yaml:1:13: the result of a latent call doesn't say under "call" whose it is`,
+		"- {latent: [{call: a, result: 1, raw: b}]}": `a result is given twice`,
+		"- {latent: [{call: a, reslt: 1}]}":          `did you mean "result"?`,
+		"- {calls: [}":                               "s.yaml:1:12: ",
+		"- {calls: [], calls: []}":                   "s.yaml:1:15: ",
+		"- {solution: \"a\x00\"}":                    "s.yaml:1:16: ",
+	} {
+		_, err := Replay("s.yaml", []byte(text))
+		if err == nil || !strings.HasPrefix(err.Error(), "the recorded solutions can't be replayed:\n") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	_, err := Replay("\x1b.yaml", []byte(strings.Repeat("- 1\n", 9)))
+	if got := err.Error(); strings.Count(got, "<U+001B>.yaml:") != 5 || !strings.HasSuffix(got, "\n(and 4 more)") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func FuzzReplay(f *testing.F) {
+	for _, seed := range []string{
+		"- calls: []", "- {solution: 'x', chunks: 1, delay: 1ns}", "- {latent: {a: 1}}", "- {latent: [{call: a, params: {}, raw: x, cut: true}]}",
+		`[{"solution": {"a": "\u00e9†"}, "usage": {"cost": 1e3}}, null]`, "- &a {output: 1}\n- *a\n", "- {refused: x, usage: {inputTokens: 9007199254740992}}",
+	} {
+		f.Add(seed, 3)
+	}
+	f.Fuzz(func(t *testing.T, text string, chunks int) {
+		for _, name := range []string{"s.yaml", "s.json"} {
+			p, err := Replay(name, []byte(text))
+			if err != nil {
+				if p != nil || !utf8.ValidString(err.Error()) {
+					t.Fatalf("%q: %v", text, err)
+				}
+				continue
+			}
+			r := p.(*replay)
+			for i, tick := range r.ticks {
+				a := tick.solution
+				a.delay = 0
+				a.chunks = max(chunks, 0)%64 + 1
+				var b strings.Builder
+				if err := a.play(t.Context(), 0, func(piece string) {
+					if !utf8.ValidString(piece) {
+						t.Fatalf("the piece %q", piece)
+					}
+					b.WriteString(piece)
+				}); err != nil || b.String() != a.text {
+					t.Fatalf("tick %d: %q, %v", i+1, b.String(), err)
+				}
+				// A solution by itself is JSON again, with the same value.
+				checkSolution(t, name, text, i, a.text)
+			}
+		}
+	})
+}
+
+func checkSolution(t *testing.T, name, text string, i int, got string) {
+	root, _ := source.Parse(source.NewFile(name, []byte(text)), source.Limits{})
+	item := root.Items[i]
+	if item.Kind != source.Object || saysMore(item) {
+		return
+	}
+	again, err := tree("solution", []byte(got))
+	if err != nil {
+		t.Fatalf("%q: %v", got, err)
+	}
+	if a, b := fmt.Sprint(item.Value()), fmt.Sprint(again.Value()); a != b {
+		t.Fatalf("%s became %s", a, b)
+	}
+}
+
+// The example in PLANNERS.md is one.
+func TestDocumentedRecording(t *testing.T) {
+	text, err := os.ReadFile("PLANNERS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "```yaml\n")
+	example, _, found := strings.Cut(after, "```")
+	if !found {
+		t.Fatal("there is no example")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := replayed(t, "example.yaml", example)
+		var got []string
+		for tick := range 5 {
+			got = append(got, outcome(collect(t.Context(), p, &runtime.Request{Tick: tick + 1})))
+		}
+		got = append(got, outcome(collect(t.Context(), p, latentRequest(2, "writeLetter#2", `{}`))), outcome(collect(t.Context(), p, latentRequest(2, "writeLetter#3", `{}`))))
+		want := []string{
+			`"{\"calls\":[{\"_tool\":\"bookHotel\",\"city\":\"†input.city\",\"_outputPath\":\"†state.booking || †state.error\"}]}" {0 0 0}`,
+			`"{\"calls\":[],\"output\":\"†state.booking\"}" {0 0 0}`, `"Sure! Here is" {0 0 0} cut`, `"" {0 0 0} refused "I'd rather not"`, `"" {0 0 0} no answer`,
+			`"\"Dear Jane\"" {0 0 0}`, `"\"Dear John\"" {0 0 0}`,
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}

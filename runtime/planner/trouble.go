@@ -1,0 +1,213 @@
+package planner
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A trouble is why an endpoint gave no answer, or not all of one.
+type trouble struct {
+	why    string        // in one line, without secrets
+	remedy string        // what a person may do
+	again  bool          // it may pass by itself
+	wait   time.Duration // what the endpoint asks for; negative when it says nothing
+	form   bool          // the endpoint doesn't take the form in which the answer was asked for
+}
+
+// A complaint is an error as endpoints write it. Their forms differ, their
+// words for what is worth another try little.
+type complaint struct{ kind, code, words string }
+
+// read finds the complaint in what an endpoint sent.
+func readComplaint(text []byte) complaint {
+	var whole struct {
+		Error           json.RawMessage
+		Message, Detail json.RawMessage
+		Type            string
+	}
+	if json.Unmarshal(text, &whole) != nil {
+		return complaint{words: string(text)}
+	}
+	var inner struct {
+		Type, Message string
+		Code          any
+	}
+	c := complaint{kind: whole.Type}
+	switch {
+	case json.Unmarshal(whole.Error, &inner) == nil && (inner.Message != "" || inner.Type != ""):
+		c.kind, c.words = inner.Type, inner.Message
+		if inner.Code != nil {
+			c.code = fmt.Sprint(inner.Code)
+		}
+	default:
+		for _, said := range []json.RawMessage{whole.Error, whole.Message, whole.Detail, text} {
+			if json.Unmarshal(said, &c.words) == nil {
+				break
+			}
+			if len(said) > 0 && string(said) != "null" {
+				c.words = string(said)
+				break
+			}
+		}
+	}
+	return c
+}
+
+func (c complaint) has(words ...string) bool {
+	all := strings.ToLower(c.kind + " " + c.code + " " + c.words)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(all, w) })
+}
+
+// What endpoints call troubles that may pass, that a person has to pay for, and
+// that come from the form in which an answer was asked for.
+var (
+	passing = []string{"overloaded", "rate_limit", "rate limit", "api_error", "server_error", "timeout", "internal", "unavailable", "try again"}
+	unpaid  = []string{"insufficient_quota", "billing", "credit balance", "payment"}
+	lasting = []string{"invalid_request", "authentication", "permission", "not_found", "too_large"}
+	shapes  = []string{"schema", "response_format", "output_config", "grammar", "tool_choice", "structured", "json_object", "tools", "stream_options", "eager_input_streaming"}
+)
+
+// judge tells what to make of the end of a request that brought no whole answer.
+// keys are the variables that hold what an endpoint wants to see.
+func judge(x *exchange, err error, base, keys string) trouble {
+	t := trouble{wait: -1, remedy: "resume the run when the endpoint works again"}
+	where := x.at
+	switch {
+	case x.status >= 300:
+		t.judgeStatus(x, base, keys)
+	case x.status > 0 && x.refusal != nil:
+		t.why = fmt.Sprintf("%s sent no stream but %s", where, saying(readComplaint(x.refusal).words))
+		t.remedy = fmt.Sprintf("see whether %s is right, path included", base)
+	case x.status > 0:
+		t.judgeStream(x, err)
+	case x.at == "":
+		why, _, _ := strings.Cut(fmt.Sprint(err), ". ") // the SDK goes on to list where it looked
+		t.why, t.remedy = brief(why), fmt.Sprintf("set %s, and %s where the endpoint isn't the usual one", keys, base)
+	default:
+		var untrusted *tls.CertificateVerificationError
+		t.why = fmt.Sprintf("%s can't be reached: %s", where, brief(inner(err).Error()))
+		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", base)
+		t.again = !errors.As(err, &untrusted)
+	}
+	return t
+}
+
+// judgeStatus is for an answer that is an error by its status.
+func (t *trouble) judgeStatus(x *exchange, base, keys string) {
+	c := readComplaint(x.refusal)
+	t.why = fmt.Sprintf("%s said %d %s", x.at, x.status, http.StatusText(x.status))
+	if c.words != "" {
+		t.why += ": " + saying(c.words)
+	}
+	switch {
+	case x.status < 400:
+		t.why = fmt.Sprintf("%s sent us on to another address (%d)", x.at, x.status)
+		t.remedy = fmt.Sprintf("set %s to the endpoint's own address", base)
+	case x.status == 402, c.has(unpaid...):
+		t.remedy = "see to the account's credit, and resume the run"
+	case x.status == 401, x.status == 403:
+		t.remedy = fmt.Sprintf("set %s to what the endpoint accepts, and resume the run", keys)
+	case x.status == 404:
+		t.remedy = fmt.Sprintf("see whether the model's name and %s are right", base)
+	case x.status == 408, x.status == 409, x.status == 429, x.status >= 500:
+		t.again, t.wait = true, serverWait(x.header)
+		t.form = x.status == 500 && c.has(shapes...) // some trip over a schema
+	case x.status == 413, c.has("context_length", "too long", "too many tokens", "context window"):
+		t.remedy = "take a model with a larger context, or give the plan less state"
+	default:
+		t.remedy = "change what the message names, and resume the run"
+		t.form = c.has(shapes...)
+	}
+	switch x.header.Get("X-Should-Retry") {
+	case "true":
+		t.again, t.wait = true, serverWait(x.header)
+	case "false":
+		t.again = false
+	}
+}
+
+// judgeStream is for a stream that broke off, or brought an error.
+func (t *trouble) judgeStream(x *exchange, err error) {
+	said := streamed(err)
+	switch c := readComplaint(said); {
+	case said == nil && err == nil:
+		t.why, t.again = "the stream ended before the answer", true
+	case said == nil:
+		t.why, t.again = "the stream broke off: "+brief(inner(err).Error()), true
+	case c.has(unpaid...):
+		t.why, t.remedy = x.at+" said "+saying(c.words), "see to the account's credit, and resume the run"
+	default:
+		t.why = x.at + " said " + saying(c.words)
+		t.again = c.has(passing...) || !c.has(lasting...)
+		t.form = !t.again && c.has(shapes...)
+	}
+}
+
+// inner is an error without the request that it names.
+func inner(err error) error {
+	if at := (*url.Error)(nil); errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// saying quotes somebody else's words.
+func saying(words string) string {
+	if words = brief(words); words == "" {
+		return "nothing"
+	}
+	return quoted(words)
+}
+
+// brief is one line of a length that a person reads.
+func brief(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	const most = 300
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// serverWait is how long an endpoint asks to wait; negative when it says
+// nothing that makes sense.
+func serverWait(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
+		return seconds(ms / 1000)
+	}
+	after := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(after, 64); err == nil && s >= 0 {
+		return seconds(s)
+	}
+	if at, err := http.ParseTime(after); err == nil {
+		return max(0, time.Until(at))
+	}
+	return -1
+}
+
+// seconds is a duration, at most a year.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, 365*24*3600) * float64(time.Second))
+}
+
+// pauseBefore is how long to wait before the nth repetition of a request whose
+// endpoint doesn't say: half a second, then twice as long each time, less up to
+// a quarter by chance, so that many who were turned away don't return together.
+func pauseBefore(nth int) time.Duration {
+	full := min(500*time.Millisecond<<min(nth-1, 10), 30*time.Second)
+	return full - rand.N(full/4)
+}

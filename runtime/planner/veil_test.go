@@ -1,0 +1,80 @@
+package planner
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// S11.9: what a request carries besides the ordinary is a secret.
+func TestVeilLearns(t *testing.T) {
+	r, _ := http.NewRequest(http.MethodPost, "https://me:pass-in-url-1@models.test/v1?key=key-in-url-22&v=1", nil)
+	for name, value := range map[string]string{
+		"Authorization": "Bearer bearer-token-3", "X-Api-Key": "api-key-4444-api", "Cookie": "session=cookie-55555", "X-Portal": "portal-666666",
+		"User-Agent": "Anthropic/Go 1.84.0", "Content-Type": "application/json", "X-Stainless-Os": "Linux-0123456789", "X-Word": "production",
+	} {
+		r.Header.Set(name, value)
+	}
+	v := &veil{}
+	v.learn(r)
+	v.learn(r)
+	want := []string{"api-key-4444-api", "session=cookie-55555", "pass-in-url-1", "key-in-url-22", "bearer-token-3", "portal-666666"}
+	slices.Sort(want)
+	got := slices.Sorted(slices.Values(v.secrets))
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	basic := &veil{}
+	r, _ = http.NewRequest(http.MethodGet, "https://models.test", nil)
+	r.SetBasicAuth("me", "basic-pass-7")
+	basic.learn(r)
+	if !slices.Contains(basic.secrets, "basic-pass-7") {
+		t.Errorf("got %q", basic.secrets)
+	}
+}
+
+// However text is cut into pieces, it comes out as it would in one, and no piece
+// holds a secret.
+func TestOutletInPieces(t *testing.T) {
+	secrets := []string{"secret-1", "secret-12345", "crets-99x", "†÷÷-key-0"}
+	v := &veil{}
+	for _, s := range secrets {
+		v.add(s)
+	}
+	parts := append([]string{"se", "cret-", "secret-", "sec", "†", "x", "{}", "🙂"}, secrets...)
+	for seed := range uint64(3000) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var text strings.Builder
+		for range random.IntN(8) {
+			text.WriteString(parts[random.IntN(len(parts))])
+		}
+		whole := text.String() + "." // an end that begins no secret
+		var out strings.Builder
+		o := &outlet{veil: v, emit: func(s string) {
+			if !utf8.ValidString(s) {
+				t.Fatalf("seed %d: the piece %q", seed, s)
+			}
+			out.WriteString(s)
+		}}
+		for rest := whole; rest != ""; {
+			n := 1 + random.IntN(len(rest))
+			for n < len(rest) && !utf8.RuneStart(rest[n]) {
+				n++
+			}
+			o.write(rest[:n])
+			rest = rest[n:]
+		}
+		o.flush()
+		for _, s := range secrets {
+			if strings.Contains(out.String(), s) {
+				t.Fatalf("seed %d: %q holds %q", seed, out.String(), s)
+			}
+		}
+		if !strings.ContainsAny(whole, "0129") && out.String() != whole {
+			t.Fatalf("seed %d: %q came out as %q", seed, whole, out.String())
+		}
+	}
+}

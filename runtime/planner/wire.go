@@ -1,0 +1,124 @@
+package planner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+)
+
+// A wire carries requests to an endpoint, the same way under each SDK: it
+// follows no redirect, which might carry a key to somewhere else, learns what
+// has to be kept secret, and bounds silence and the length of refusals.
+type wire struct {
+	client  *http.Client
+	veil    *veil
+	silence time.Duration
+}
+
+// newWire makes a wire to the endpoint whose address a variable may hold. The
+// error is for an address that is none.
+func newWire(base string, o Options) (*wire, error) {
+	v := &veil{}
+	if address, set := os.LookupEnv(base); set {
+		at, err := url.Parse(address)
+		if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+			// It isn't shown: there may be a password in it.
+			return nil, fmt.Errorf("%s holds no address of an endpoint; write it like https://example.com/v1, or unset it", base)
+		}
+		v.learnAddress(at)
+	}
+	client := &http.Client{}
+	if o.Client != nil {
+		copied := *o.Client
+		client = &copied
+	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		client.Transport = t.Clone()
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	w := &wire{client: client, veil: v, silence: o.Silence}
+	if w.silence <= 0 {
+		w.silence = 10 * time.Minute
+	}
+	return w, nil
+}
+
+// An exchange is what became of one request on the wire.
+type exchange struct {
+	at      string // scheme and host of the endpoint; "" when nothing was sent
+	status  int    // 0 when no answer came
+	header  http.Header
+	refusal []byte // the body of an answer that isn't a stream, as much as anybody reads
+	silence *time.Timer
+}
+
+// maxRefusal is how much is read of an answer that isn't a stream, in bytes.
+const maxRefusal = 64 << 10
+
+var errSilent = errors.New("silence")
+
+type exchangeKey struct{}
+
+// begin makes ready for one request. What is read through the wire with the
+// context that it returns is kept in the exchange; that context ends when the
+// endpoint is silent for too long.
+func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
+	x := &exchange{}
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
+	x.silence = time.AfterFunc(w.silence, func() { cancel(errSilent) })
+	return ctx, x, func() {
+		x.silence.Stop()
+		cancel(nil)
+	}
+}
+
+// Do sends a request, as [http.Client.Do] does.
+func (w *wire) Do(r *http.Request) (*http.Response, error) {
+	w.veil.learn(r)
+	x, ok := r.Context().Value(exchangeKey{}).(*exchange)
+	if !ok { // for a token, say, that a request needs
+		return w.client.Do(r)
+	}
+	x.at = r.URL.Scheme + "://" + r.URL.Host
+	answer, err := w.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	x.status, x.header = answer.StatusCode, answer.Header
+	answer.Body = &heard{ReadCloser: answer.Body, restart: func() { x.silence.Reset(w.silence) }}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	stream := x.status < 300 && kind != "text/html" && kind != "application/json"
+	if stream {
+		return answer, nil
+	}
+	x.refusal, err = io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
+	answer.Body.Close()
+	answer.Body = io.NopCloser(bytes.NewReader(x.refusal))
+	switch {
+	case err != nil && r.Context().Err() != nil:
+		return nil, err
+	case x.status < 400:
+		return nil, fmt.Errorf("status %d, %s", x.status, kind)
+	}
+	return answer, nil
+}
+
+// heard is a body; whatever arrives of it ends a silence.
+type heard struct {
+	io.ReadCloser
+	restart func()
+}
+
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	if n > 0 {
+		h.restart()
+	}
+	return n, err
+}

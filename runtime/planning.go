@@ -1,0 +1,111 @@
+package runtime
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// ErrCut says that an answer broke off before its end.
+var ErrCut = errors.New("the answer broke off before its end")
+
+// A Request is what a planner is asked: to write the solution of a tick (S11.1),
+// or the result of one latent call (S2.4).
+type Request struct {
+	// Tick counts from 1.
+	Tick int
+	// Call is the latent call whose result is wanted; nil when a solution is.
+	Call *LatentCall
+	// Context is a JSON array of context messages as PROTOCOL.md writes them: what
+	// the planner is to know. A plan message tells under "x-standing", call by call,
+	// what has become of its calls.
+	Context json.RawMessage
+	// Schema is the JSON Schema of the answer: the solution's, whose properties
+	// stand in the order in which a model is to write them, or the "_output" of the
+	// latent call's tool.
+	Schema json.RawMessage
+	// Lazy says that the model is to plan and not to answer latent calls.
+	Lazy bool
+	// Received is what has arrived of this very answer already: a run was killed
+	// while it streamed. A planner that can tell how it goes on gives the rest;
+	// any other answers [ErrCut].
+	Received string
+}
+
+// A LatentCall is a call whose result a model writes.
+type LatentCall struct {
+	Name   string // its "_id", or tool#place (S3.2)
+	Tool   string
+	Params json.RawMessage // its resolved parameters
+}
+
+// Usage is what a request has cost so far.
+type Usage struct {
+	InputTokens  int     `json:"inputTokens,omitzero"`
+	OutputTokens int     `json:"outputTokens,omitzero"`
+	Cost         float64 `json:"cost,omitzero"` // in the currency of "limits.cost"; 0 where no price is known
+}
+
+// Add sums up.
+func (u *Usage) Add(more Usage) {
+	u.InputTokens += more.InputTokens
+	u.OutputTokens += more.OutputTokens
+	u.Cost += more.Cost
+}
+
+func (u Usage) tokens() int { return u.InputTokens + u.OutputTokens }
+
+// A Question is what a person is asked about a call that is ready (S10.1).
+type Question struct {
+	Call     string // its "_id", or tool#place (S3.2)
+	Tool     string
+	Activity string // what carries it out; "" for a latent call
+	Instance string // "" without instances
+	Reason   string // the call's "_reasoningForCall": a model's words, never ours
+	Params   map[string]any
+	// Sources tell where parameters come from, in the order of the text.
+	Sources []Source
+	// Effects is what the tool's annotations say: "read-only", "writes",
+	// "destructive", or "unknown". OpenWorld is set where it reaches beyond what
+	// this machine knows, or may.
+	Effects   string
+	OpenWorld bool
+	Writes    []string // the alternatives of its output path, as text
+	Cost      float64  // what one try is said to cost ("x-simulate"); 0 when nothing is said
+	// InFlight is set where the run was killed while this call was at work, and
+	// its tool isn't known to be idempotent: it may have happened already (S8.6).
+	// Then Retry, Fail and nothing else answers.
+	InFlight bool
+	// Problem says why the last answer couldn't be taken; "" for the first time.
+	Problem string
+}
+
+// A Source is where a part of a parameter comes from.
+type Source struct {
+	Param     string   // a path into the parameters: "user.name", "items[0]"
+	Reference string   // the expression, as it stands in the plan
+	From      []string // the calls that wrote what it reads; "input", "state" for what was there from the start
+}
+
+// Verdict is how a person answers a [Question].
+type Verdict string
+
+// The answers of S10.1, and those to a question about a call in flight (S8.6).
+const (
+	Approve Verdict = "approve"
+	Change  Verdict = "change"  // run it with Decision.Params
+	Replace Verdict = "replace" // run Decision.Replacement in its place
+	Reject  Verdict = "reject"
+	Retry   Verdict = "retry" // in flight: run it again
+	Fail    Verdict = "fail"  // in flight: count it as failed
+)
+
+// A Decision is a person's answer. It is journaled, and a model is told of it.
+type Decision struct {
+	Verdict Verdict        `json:"verdict"`
+	Params  map[string]any `json:"params,omitzero"` // of Change: all parameters, as values
+	// Replacement is the call of a Replace, as JSON: "_tool" and parameters. It
+	// keeps the id, place and output path of the call that it replaces.
+	Replacement json.RawMessage `json:"replacement,omitempty"`
+	Reason      string          `json:"reason,omitzero"` // in the person's words
+	By          string          `json:"by,omitzero"`     // who: "terminal", "time-out", a name
+}

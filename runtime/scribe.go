@@ -1,0 +1,387 @@
+package runtime
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A scribe copies JSON Schemas into a request, their members in the order in
+// which they were written. What they refer to is carried along under one "$defs",
+// so that the copy needs no other document, and everything is brought to draft
+// 2020-12, because a text has one dialect. A reference that this can't follow
+// (dynamic ones, and those by the URL of a "$id") is left out: what it would
+// demand isn't demanded.
+type scribe struct {
+	plan     *compiler.Plan
+	composed bool // the copies make one schema, of what is written into a solution
+
+	defs  object
+	names map[variant]string // of definitions
+	lossy map[string]bool    // of definitions: a reference was left out
+	taken []string
+	lost  int // references that were left out so far
+}
+
+// A variant of a schema is open where its values may be written as references.
+type variant struct {
+	root, node *source.Node
+	open       bool
+}
+
+// A unit is what references are relative to: a root, and for a tool's "_output"
+// the tool around it, which lends its definitions.
+type unit struct{ root, around *source.Node }
+
+// old tells whether the unit is of a draft in which nothing counts beside a $ref.
+func (u unit) old() bool {
+	dialect := u.root.Get("$schema")
+	if dialect == nil {
+		dialect = u.around.Get("$schema")
+	}
+	return strings.Contains(textOf(dialect), "/draft-0")
+}
+
+// deepest is how many levels of a schema are copied. A request has to be readable
+// again, and each level of an open schema is several of the copy; what lies
+// deeper is left to the check of each call.
+const deepest = 16
+
+var aReference = object{{"$ref", "#/$defs/reference"}}
+
+// alone is the copy of a schema that stands by itself.
+func (s situation) alone(u unit, n *source.Node) any {
+	w := &scribe{plan: s.plan}
+	copied, ok := w.schema(u, n, false, 0).(object)
+	if !ok {
+		return written(n)
+	}
+	if len(w.defs) > 0 {
+		copied = append(copied, member{"$defs", w.defs})
+	}
+	return copied
+}
+
+// parameter is the schema of one parameter of a call: its own, or a reference.
+func (w *scribe) parameter(u unit, n *source.Node) any {
+	own := w.schema(u, n, true, 0)
+	if o, ok := own.(object); ok && !o.has("type") && takesText(own) || own == true {
+		return own
+	}
+	return or(own, aReference)
+}
+
+// either is the schema of a value, or a reference to one. Where any text will do,
+// nothing need be said of references.
+func (w *scribe) either(u unit, n *source.Node, depth int) any {
+	own := w.schema(u, n, true, depth)
+	if takesText(own) || own == false {
+		return own
+	}
+	return or(own, aReference)
+}
+
+// or joins two schemas, of which the first may be a choice already.
+func or(a, b any) any {
+	if o, ok := a.(object); ok && len(o) == 1 && o[0].key == "anyOf" {
+		return object{{"anyOf", append(slices.Clip(o[0].value.([]any)), b)}}
+	}
+	return object{{"anyOf", []any{a, b}}}
+}
+
+// takesText tells whether a schema accepts every string.
+func takesText(s any) bool {
+	o, ok := s.(object)
+	if !ok {
+		return s == true
+	}
+	for _, m := range o {
+		switch m.key {
+		case "type":
+			list, _ := m.value.([]any)
+			if m.value != "string" && !slices.Contains(list, any("string")) {
+				return false
+			}
+		case "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "pattern", "format", "minLength", "maxLength":
+			return false
+		}
+	}
+	return true
+}
+
+// schema copies one schema. In an open one values may be written as references,
+// and what can't be told of them then isn't demanded.
+func (w *scribe) schema(u unit, n *source.Node, open bool, depth int) any {
+	switch {
+	case n.Kind != source.Object:
+		return written(n)
+	case depth > deepest:
+		return object{}
+	}
+	out := object{}
+	alone := u.old() && n.Get("$ref") != nil
+	for _, f := range n.Fields {
+		if !alone || f.Key.Text == "$ref" {
+			out = w.keyword(out, u, n, f, open, depth)
+		}
+	}
+	return out
+}
+
+// Keywords that need more than to be copied.
+var (
+	// What names a place or a dialect: the copy has neither.
+	naming = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs", "definitions"}
+	// What speaks of the same value,
+	inPlace = []string{"allOf", "anyOf"}
+	// and can't be told as long as a part of that value is a reference.
+	choosing    = []string{"not", "if", "then", "else"}
+	unevaluated = []string{"unevaluatedItems", "unevaluatedProperties"}
+	// What speaks of a value inside.
+	within = []string{"additionalProperties", "contains"}
+)
+
+// keyword appends the copy of one keyword of n.
+func (w *scribe) keyword(out object, u unit, n *source.Node, f source.Field, open bool, depth int) object {
+	key, value := f.Key.Text, f.Value
+	add := func(key string, value any) object { return append(out, member{key, value}) }
+	below := func(n *source.Node) any {
+		if open {
+			return w.either(u, n, depth+1)
+		}
+		return w.schema(u, n, false, depth+1)
+	}
+	listed := func(each func(*source.Node) any) []any {
+		list := make([]any, len(value.Items))
+		for i, item := range value.Items {
+			list[i] = each(item)
+		}
+		return list
+	}
+	mapped := func(each func(*source.Node) any) object {
+		all := object{}
+		for _, f := range value.Fields {
+			all = append(all, member{f.Key.Text, each(f.Value)})
+		}
+		return all
+	}
+	here := func(n *source.Node) any { return w.schema(u, n, open, depth+1) }
+
+	switch {
+	case strings.HasPrefix(key, "x-"), slices.Contains(naming, key), open && untellable(f):
+		return out
+	case key == "$ref":
+		to, ok := w.target(u, textOf(value))
+		if !ok {
+			w.lost++
+			return out
+		}
+		name := w.define(to, open)
+		if w.lossy[name] {
+			w.lost++
+		}
+		return add(key, "#/$defs/"+name)
+	case key == "$dynamicRef", key == "$recursiveRef":
+		w.lost++
+		return out
+	case key == "oneOf":
+		before := w.lost
+		all := listed(here)
+		if open || w.lost > before { // they can't be told apart
+			return add("anyOf", all)
+		}
+		return add(key, all)
+	case slices.Contains(inPlace, key):
+		return add(key, listed(here))
+	case key == "propertyNames":
+		return add(key, w.schema(u, value, false, depth+1))
+	case slices.Contains(choosing, key), slices.Contains(unevaluated, key):
+		before := w.lost
+		copied := here(value)
+		if w.lost > before {
+			return out
+		}
+		return add(key, copied)
+	case key == "properties", key == "patternProperties":
+		return add(key, mapped(below))
+	case key == "dependentSchemas":
+		return add(key, mapped(here))
+	case slices.Contains(within, key), key == "items" && value.Kind != source.Array:
+		return add(key, below(value))
+	case key == "prefixItems", key == "items":
+		return add("prefixItems", listed(below))
+	case key == "additionalItems":
+		if items := n.Get("items"); items != nil && items.Kind == source.Array {
+			return add("items", below(value))
+		}
+		return out
+	case key == "dependencies":
+		return w.dependencies(out, value, here)
+	case key == "exclusiveMinimum" && value.Kind == source.Bool, key == "exclusiveMaximum" && value.Kind == source.Bool:
+		return out // draft 4: it belongs to its neighbour
+	case key == "minimum" && isTrue(n.Get("exclusiveMinimum")):
+		return add("exclusiveMinimum", written(value))
+	case key == "maximum" && isTrue(n.Get("exclusiveMaximum")):
+		return add("exclusiveMaximum", written(value))
+	}
+	return add(key, written(value))
+}
+
+func isTrue(n *source.Node) bool { return n != nil && n.Kind == source.Bool && n.Text == "true" }
+
+// untellable tells whether a keyword can't be judged of a value of which a part
+// may be a reference.
+func untellable(f source.Field) bool {
+	hasParts := func(n *source.Node) bool { return len(n.Items)+len(n.Fields) > 0 }
+	switch f.Key.Text {
+	case "const":
+		return hasParts(f.Value)
+	case "enum":
+		return slices.ContainsFunc(f.Value.Items, hasParts)
+	case "maxContains":
+		return true
+	}
+	return slices.Contains(choosing, f.Key.Text) || slices.Contains(unevaluated, f.Key.Text)
+}
+
+// dependencies are what drafts up to 7 have in the place of two keywords.
+func (w *scribe) dependencies(out object, n *source.Node, here func(*source.Node) any) object {
+	var names, schemas object
+	for _, f := range n.Fields {
+		if f.Value.Kind == source.Array {
+			names = append(names, member{f.Key.Text, written(f.Value)})
+		} else {
+			schemas = append(schemas, member{f.Key.Text, here(f.Value)})
+		}
+	}
+	if len(names) > 0 {
+		out = append(out, member{"dependentRequired", names})
+	}
+	if len(schemas) > 0 {
+		out = append(out, member{"dependentSchemas", schemas})
+	}
+	return out
+}
+
+// A target is where a reference leads.
+type target struct {
+	unit unit
+	node *source.Node
+	name string // what a definition of it is called
+}
+
+// target follows a reference inside its unit, or into the document's named
+// schemas (S2.2).
+func (w *scribe) target(u unit, ref string) (target, bool) {
+	fragment, ok := strings.CutPrefix(ref, "#")
+	if decoded, err := url.PathUnescape(fragment); err == nil {
+		fragment = decoded
+	}
+	switch {
+	case !ok:
+		return target{}, false
+	case fragment == "":
+		return target{u, u.root, "self"}, true
+	case fragment[0] != '/':
+		n := anchored(u.root, fragment)
+		return target{u, n, fragment}, n != nil
+	}
+	tokens := strings.Split(fragment[1:], "/")
+	for i, token := range tokens {
+		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+	}
+	name := tokens[len(tokens)-1]
+	if tokens[0] == "schemas" && len(tokens) > 1 && u.root.Get("schemas") == nil {
+		root := w.plan.NamedSchema(tokens[1])
+		n := along(root, tokens[2:])
+		return target{unit{root: root}, n, name}, n != nil
+	}
+	n := along(u.root, tokens)
+	if n == nil && slices.Contains([]string{"$defs", "definitions"}, tokens[0]) {
+		n = along(u.around, tokens)
+	}
+	return target{u, n, name}, n != nil
+}
+
+// along goes down a JSON pointer; nil when it leads to nothing.
+func along(n *source.Node, tokens []string) *source.Node {
+	for _, token := range tokens {
+		next := n.Get(token)
+		if n != nil && n.Kind == source.Array {
+			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.Items) {
+				next = n.Items[i]
+			}
+		}
+		n = next
+	}
+	return n
+}
+
+// anchored finds the schema that has a name of its own.
+func anchored(n *source.Node, name string) *source.Node {
+	if n == nil {
+		return nil
+	}
+	for _, key := range []string{"$anchor", "$dynamicAnchor"} {
+		if textOf(n.Get(key)) == name {
+			return n
+		}
+	}
+	if textOf(n.Get("$id")) == "#"+name || textOf(n.Get("id")) == "#"+name {
+		return n
+	}
+	for _, item := range n.Items {
+		if found := anchored(item, name); found != nil {
+			return found
+		}
+	}
+	for _, f := range n.Fields {
+		if found := anchored(f.Value, name); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// define makes sure that a schema is among the definitions, and gives its name.
+func (w *scribe) define(to target, open bool) string {
+	v := variant{to.unit.root, to.node, open}
+	if name, ok := w.names[v]; ok {
+		return name
+	}
+	if w.names == nil {
+		w.names, w.lossy = map[variant]string{}, map[string]bool{}
+	}
+	name := to.name
+	if w.composed && !open {
+		name += ".value"
+	}
+	name = w.name(name)
+	w.names[v] = name
+	at, before := len(w.defs), w.lost
+	w.defs = append(w.defs, member{key: name})
+	copied := w.schema(to.unit, to.node, open, 0) // may define others
+	w.defs[at].value, w.lossy[name] = copied, w.lost > before
+	return name
+}
+
+// name makes a name that can stand in a reference as it is, and that no other
+// definition has.
+func (w *scribe) name(like string) string {
+	like = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '.' || r == '_' || r == '-' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z') {
+			return r
+		}
+		return '_'
+	}, like)
+	name := like
+	for i := 2; slices.Contains(w.taken, name); i++ {
+		name = like + strconv.Itoa(i)
+	}
+	w.taken = append(w.taken, name)
+	return name
+}

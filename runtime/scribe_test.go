@@ -1,0 +1,250 @@
+package runtime
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// decoded is JSON as plain values.
+func decoded(t *testing.T, text []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return v
+}
+
+// schemaCorpus gives every schema of the pairs of the corpus, with its dialect
+// written into it.
+func schemaCorpus(t *testing.T, each func(name string, raw map[string]any)) {
+	t.Helper()
+	files, _ := filepath.Glob("../../shared/corpus/schema-pairs/*.jsonl")
+	if len(files) == 0 {
+		t.Skip("the corpus isn't here: no ../../shared/corpus/schema-pairs")
+	}
+	dialects := map[string]string{"draft4": "http://json-schema.org/draft-04/schema#", "draft6": "http://json-schema.org/draft-06/schema#", "draft7": "http://json-schema.org/draft-07/schema#"}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(bytes.NewReader(text))
+		lines.Buffer(nil, 16<<20)
+		for lines.Scan() {
+			var row struct {
+				Name, Dialect string
+				Sub, Super    any
+			}
+			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+				t.Fatal(err)
+			}
+			for i, side := range []any{row.Sub, row.Super} {
+				raw, ok := side.(map[string]any)
+				if !ok {
+					continue
+				}
+				if raw["$schema"] == nil && dialects[row.Dialect] != "" {
+					raw["$schema"] = dialects[row.Dialect]
+				}
+				each(fmt.Sprintf("%s/%d", row.Name, i), raw)
+			}
+		}
+	}
+}
+
+// Schemas with keywords that the drafts of the corpus don't have, and a value of
+// each.
+var newerSchemas = [][2]string{
+	{`{"type":"array","items":{"enum":[1,2]},"contains":{"const":1},"minContains":1,"maxContains":1,"minItems":3}`, `[1,2,2]`},
+	{`{"type":"object","properties":{"a":{"const":1}},"required":["a","b"],"if":{"properties":{"a":{"const":1}}},"then":{"properties":{"b":{"enum":[2,3]}}},"unevaluatedProperties":false}`, `{"a":1,"b":2}`},
+	{`{"type":"array","prefixItems":[{"const":1}],"contains":{"const":"x"},"unevaluatedItems":false,"minItems":2}`, `[1,"x","x"]`},
+	{`{"type":"object","dependentSchemas":{"a":{"properties":{"b":{"type":"integer"}},"required":["b"]}},"required":["a"],"dependentRequired":{"b":["a"]}}`, `{"a":1,"b":2}`},
+	{`{"oneOf":[{"type":"object","properties":{"kind":{"const":"a"},"n":{"type":"integer"}},"required":["kind","n"]},{"type":"object","properties":{"kind":{"const":"b"},"n":{"type":"string"}},"required":["kind","n"]}]}`, `{"kind":"a","n":1}`},
+	{`{"type":"object","propertyNames":{"pattern":"^[ab]$"},"patternProperties":{"a":{"type":"integer"}},"additionalProperties":{"type":"boolean"},"minProperties":2}`, `{"a":1,"b":true}`},
+	{`{"$defs":{"tree":{"type":"object","properties":{"value":{"type":"integer"},"next":{"$ref":"#/$defs/tree"}},"required":["value"],"not":{"required":["last"]}}},"$ref":"#/$defs/tree","properties":{"next":true},"required":["next"]}`, `{"value":1,"next":{"value":2}}`},
+}
+
+// nodeOf is a value as a document has it; nil for one that no document can hold.
+func nodeOf(t *testing.T, v any) *source.Node {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, problems := source.Parse(source.NewFile("value.json", text), source.Limits{})
+	if len(problems) > 0 {
+		return nil
+	}
+	return n
+}
+
+// TestCopiedSchemas: what a request says of a schema means what the schema means,
+// of whatever draft it is; and where values may be written as references, it
+// refuses none of which the schema may turn out to accept (S2.2, S2.7, S11.1).
+func TestCopiedSchemas(t *testing.T) {
+	counts := map[schema.Relation]int{}
+	references, seen := 0, map[string]bool{}
+	check := func(name string, raw map[string]any, values ...any) {
+		key, _ := json.Marshal(raw)
+		original := schema.New(raw, schema.Options{AssertFormat: true})
+		if seen[string(key)] || original.Compile() != nil {
+			return
+		}
+		for _, value := range values {
+			if v := original.Validate(value); v != nil {
+				t.Fatalf("%s: %v", name, v)
+			}
+		}
+		n := nodeOf(t, raw)
+		if n == nil {
+			return
+		}
+		seen[string(key)] = true
+		s := situation{plan: &compiler.Plan{}}
+		text := encode(s.alone(unit{root: n}, n))
+		copied := schema.New(decoded(t, text), schema.Options{AssertFormat: true})
+		if err := copied.Compile(); err != nil {
+			t.Errorf("%s: %v: the copy of\n%s is\n%s", name, err, key, text)
+			return
+		}
+		if _, err := copied.Ordinary(); err != nil {
+			t.Errorf("%s: %v: the copy of\n%s is\n%s", name, err, key, text)
+			return
+		}
+		left := bytes.Contains(key, []byte(`"$ref":"http`)) || bytes.Contains(key, []byte(`"$id":`)) // references that aren't followed
+		for i, pair := range [][2]*schema.Schema{{original, copied}, {copied, original}} {
+			v := schema.Contains(pair[0], pair[1], schema.Budget{Steps: 20_000})
+			if counts[v.Relation]++; (i == 0 || !left) && (v.Relation == schema.Never || v.Relation == schema.MayNotFit) {
+				t.Errorf("%s: they differ in %v: the copy of\n%s is\n%s", name, v.Witness, key, text)
+			}
+		}
+
+		w := &scribe{plan: s.plan, composed: true}
+		w.name("reference")
+		body := w.either(unit{root: n}, n, 0)
+		text = encode(object{{"allOf", []any{body}}, {"$defs", append(w.defs, member{"reference", object{{"type", "string"}, {"pattern", "^†"}}})}})
+		open := schema.New(decoded(t, text), schema.Options{})
+		if err := open.Compile(); err != nil {
+			t.Errorf("%s: %v: the open copy of\n%s is\n%s", name, err, key, text)
+			return
+		}
+		r := rand.New(rand.NewPCG(uint64(len(key)), 5))
+		for range 8 {
+			if value, ok := original.Sample(r); ok {
+				values = append(values, value)
+			}
+		}
+		for _, value := range values {
+			value = withReferences(r, value, new(int))
+			references++
+			if v := open.Validate(value); v != nil {
+				shown, _ := json.Marshal(value)
+				t.Errorf("%s: %v: %s isn't accepted by the open copy of\n%s which is\n%s", name, v, shown, key, text)
+				return
+			}
+		}
+	}
+	for i, c := range newerSchemas {
+		check(fmt.Sprintf("newer#%d", i), decoded(t, []byte(c[0])).(map[string]any), slices.Repeat([]any{decoded(t, []byte(c[1]))}, 20)...)
+	}
+	schemaCorpus(t, func(name string, raw map[string]any) { check(name, raw) })
+	t.Logf("%d schemas: %v; %d values with references", len(seen), counts, references)
+	if sure, all := counts[schema.Fits], 2*len(seen); sure < all*9/10 || references < len(seen) {
+		t.Errorf("only %d of %d relations are certain, %d values", sure, all, references)
+	}
+}
+
+// withReferences puts references in the place of random parts of a value.
+func withReferences(r *rand.Rand, v any, n *int) any {
+	if r.IntN(4) == 0 {
+		*n++
+		return fmt.Sprintf("†state.part%d", *n)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for _, key := range sortedKeys(v) {
+			out[key] = withReferences(r, v[key], n)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = withReferences(r, v[i], n)
+		}
+		return out
+	}
+	return v
+}
+
+// What references lead to is carried along, whatever way they lead (S2.2).
+func TestReferencesInCopiedSchemas(t *testing.T) {
+	plan, found := compiler.Compile(source.NewFile("plan.yaml", []byte(`
+calls: []
+schemas:
+  Person: {type: object, properties: {name: {type: string}, friend: {$ref: "#"}, home: {$ref: "#/schemas/Place"}}}
+  Place: {type: object, properties: {street: {$ref: "#/$defs/text"}}, $defs: {text: {type: string, minLength: 1}}}
+  "a b": {const: 1}
+  a_b: {const: 2}
+  self: {const: 3}
+`)), compiler.Options{})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	for _, c := range []struct{ name, schema, want string }{
+		{"named", `{"$ref":"#/schemas/Person"}`,
+			`{"$ref":"#/$defs/Person","$defs":{"Person":{"type":"object","properties":{"name":{"type":"string"},"friend":{"$ref":"#/$defs/Person"},"home":{"$ref":"#/$defs/Place"}}},"Place":{"type":"object","properties":{"street":{"$ref":"#/$defs/text"}}},"text":{"type":"string","minLength":1}}}`},
+		{"into a named one", `{"items":{"$ref":"#/schemas/Person/properties/name"}}`, `{"items":{"$ref":"#/$defs/name"},"$defs":{"name":{"type":"string"}}}`},
+		{"names that come to be alike", `{"anyOf":[{"$ref":"#/schemas/a%20b"},{"$ref":"#/schemas/a_b"},{"$ref":"#/schemas/a b"}]}`,
+			`{"anyOf":[{"$ref":"#/$defs/a_b"},{"$ref":"#/$defs/a_b2"},{"$ref":"#/$defs/a_b"}],"$defs":{"a_b":{"const":1},"a_b2":{"const":2}}}`},
+		{"itself", `{"items":{"$ref":"#"},"not":{"$ref":"#/schemas/self"}}`,
+			`{"items":{"$ref":"#/$defs/self"},"not":{"$ref":"#/$defs/self2"},"$defs":{"self":{"items":{"$ref":"#/$defs/self"},"not":{"$ref":"#/$defs/self2"}},"self2":{"const":3}}}`},
+		{"by its own name", `{"schemas":{"Person":{"const":1}},"items":{"$ref":"#/schemas/Person"}}`, `{"schemas":{"Person":{"const":1}},"items":{"$ref":"#/$defs/Person"},"$defs":{"Person":{"const":1}}}`},
+		{"by an anchor", `{"items":{"$ref":"#n"},"$defs":{"x":{"$anchor":"n","type":"null"}}}`, `{"items":{"$ref":"#/$defs/n"},"$defs":{"n":{"type":"null"}}}`},
+		{"draft 4", `{"$schema":"http://json-schema.org/draft-04/schema#","items":[{"$ref":"#/definitions/a~1b","maximum":1}],"additionalItems":false,"definitions":{"a/b":{"minimum":0,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}}}`,
+			`{"prefixItems":[{"$ref":"#/$defs/a_b"}],"items":false,"$defs":{"a_b":{"exclusiveMinimum":0,"maximum":9}}}`},
+		{"draft 7", `{"$schema":"http://json-schema.org/draft-07/schema#","items":{"type":"string"},"additionalItems":false,"dependencies":{"a":["b"],"c":{"minProperties":2}}}`,
+			`{"items":{"type":"string"},"dependentRequired":{"a":["b"]},"dependentSchemas":{"c":{"minProperties":2}}}`},
+		{"what can't be followed", `{"$id":"http://x.test/","$dynamicRef":"#n","items":{"$ref":"#/$defs/m"},"not":{"$ref":"#/$defs/m"},"oneOf":[{"$ref":"#/$defs/m"},{"const":2}],"x-media":"image","$comment":"no","$defs":{"m":{"$ref":"https://json-schema.org/draft/2020-12/schema","type":"object"}}}`,
+			`{"items":{"$ref":"#/$defs/m"},"anyOf":[{"$ref":"#/$defs/m"},{"const":2}],"$defs":{"m":{"type":"object"}}}`},
+	} {
+		n, _ := source.Parse(source.NewFile("schema.json", []byte(c.schema)), source.Limits{})
+		got := string(encode(situation{plan: plan}.alone(unit{root: n}, n)))
+		if got != c.want {
+			t.Errorf("%s: %s\nbecomes\n%s, not\n%s", c.name, c.schema, got, c.want)
+		}
+		if err := schema.New(decoded(t, []byte(got)), schema.Options{}).Compile(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// However deep a schema is, a request stays a document (S18).
+func TestDeepSchemas(t *testing.T) {
+	deep := strings.Repeat(`{"properties":{"a":`, 40) + `{"type":"integer"}` + strings.Repeat("}}", 40)
+	n, problems := source.Parse(source.NewFile("schema.json", []byte(deep)), source.Limits{})
+	if n == nil {
+		t.Fatal(problems)
+	}
+	w := &scribe{plan: &compiler.Plan{}, composed: true}
+	text := encode(object{{"calls", []any{object{{"schema", w.either(unit{root: n}, n, 0)}}}}})
+	if n, problems := source.Parse(source.NewFile("copy.json", text), source.Limits{}); n == nil {
+		t.Error(problems)
+	}
+	if !slices.Contains([]byte(text), 'a') || bytes.Count(text, []byte(`"a"`)) != deepest+1 {
+		t.Errorf("%d levels are left: %s", bytes.Count(text, []byte(`"a"`)), text)
+	}
+}

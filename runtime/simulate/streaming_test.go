@@ -1,0 +1,188 @@
+package simulate_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// What a model is taken to do: four bytes a token, 80 tokens a second.
+const (
+	tokenBytes = 4
+	tokenEvery = time.Second / 80
+)
+
+// sparse is how many plans of a corpus one is taken of.
+var sparse = 1
+
+// slow is how long a tool is taken to take.
+var slow = map[string]any{"duration": map[string]any{"p50": "400ms", "p95": "2s"}}
+
+// S8.4: on the corpora's plans, with starts while the solution streams in, a run
+// takes hardly longer than it must: the larger of the longest path (each call not
+// before its last byte, and the run not before the last of all) and the work
+// divided by the parallelism. Beside it, the same with starts only at the end of
+// the stream, and with one call after another.
+func TestStreamingPays(t *testing.T) {
+	for _, corpus := range []string{"nestools", "mathqa", "taskbench"} {
+		plans := documents(t, "../../../shared/corpus/"+corpus+".jsonl")
+		for _, parallel := range []int{0, 4} {
+			var bound, streamed, whole, sequential time.Duration
+			run, worst := 0, 1.0
+			for n, doc := range plans {
+				if n%sparse != 0 {
+					continue
+				}
+				p := prepare(t, doc, uint64(n))
+				if p == nil {
+					continue
+				}
+				run++
+				must, took := p.play(t, p.byToken(), parallel)
+				bound += must
+				streamed += took
+				worst = max(worst, float64(took)/float64(must))
+				_, took = p.play(t, p.atOnce(), parallel)
+				whole += took
+				_, took = p.play(t, p.atOnce(), 1)
+				sequential += took
+			}
+			mean := func(d time.Duration) float64 { return d.Seconds() / float64(run) }
+			t.Logf("%-9s parallel %d: %4d plans, bound %.3f s, streamed %.3f s (+%.2f %%, worst +%.1f %%), not streamed %.3f s (+%.0f %%), one by one %.3f s (+%.0f %%)",
+				corpus, parallel, run, mean(bound), mean(streamed), over(streamed, bound), 100*(worst-1), mean(whole), over(whole, bound), mean(sequential), over(sequential, bound))
+			if over(streamed, bound) > 1 {
+				t.Errorf("%s, parallel %d: %.2f %% over the bound, expected at most 1 %%", corpus, parallel, over(streamed, bound))
+			}
+		}
+	}
+}
+
+func over(a, b time.Duration) float64 { return 100 * (float64(a)/float64(b) - 1) }
+
+func documents(t *testing.T, name string) []map[string]any {
+	file, err := os.Open(name)
+	if err != nil {
+		t.Skipf("the corpus isn't there: %v", err)
+	}
+	defer file.Close()
+	var all []map[string]any
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var row struct{ Document map[string]any }
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row.Document)
+	}
+	return all
+}
+
+// A plannedRun is a plan of a corpus as a model would write it.
+type plannedRun struct {
+	base     *analyzer.Verified
+	plan     *compiler.Plan // all of it
+	solution string
+	seed     uint64
+}
+
+// prepare makes a planned run of a document; nil if it isn't sound.
+func prepare(t *testing.T, doc map[string]any, seed uint64) *plannedRun {
+	tools, _ := doc["tools"].(map[string]any)
+	for _, tool := range tools {
+		tool.(map[string]any)["x-simulate"] = slow
+	}
+	compiled := func(doc map[string]any) (*compiler.Plan, *analyzer.Verified) {
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: slices.Sorted(maps.Keys(tools))})
+		v, _ := analyzer.Analyze(p, found, analyzer.Config{})
+		return p, v
+	}
+	p, v := compiled(doc)
+	if v == nil || len(p.Calls) == 0 {
+		return nil
+	}
+	calls, err := json.Marshal(doc["calls"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := maps.Clone(doc)
+	base["calls"] = []any{}
+	delete(base, "output")
+	_, v = compiled(base)
+	return &plannedRun{v, p, `{"calls":` + string(calls) + `,"output":"done"}`, seed}
+}
+
+func (p *plannedRun) byToken() []simulate.Piece {
+	var pieces []simulate.Piece
+	for at := 0; at < len(p.solution); at += tokenBytes {
+		pieces = append(pieces, simulate.Piece{After: tokenEvery, Text: p.solution[at:min(at+tokenBytes, len(p.solution))]})
+	}
+	return pieces
+}
+
+func (p *plannedRun) atOnce() []simulate.Piece {
+	tokens := (len(p.solution) + tokenBytes - 1) / tokenBytes
+	return []simulate.Piece{{After: time.Duration(tokens) * tokenEvery, Text: p.solution}}
+}
+
+// play rehearses the run, and works out what it must take at least.
+func (p *plannedRun) play(t *testing.T, pieces []simulate.Piece, parallel int) (must, took time.Duration) {
+	t.Helper()
+	s := simulate.Run(p.base.Rehearsal(), simulate.Options{
+		Options: runtime.Options{Planned: true, Parallel: parallel}, Seed: p.seed,
+		Answer: func(*runtime.Request) []simulate.Piece { return pieces },
+	})
+	if s.Outcome.Status != "done" || s.Outcome.Ticks != 1 {
+		t.Fatalf("%s %s after %d ticks: %v\n%s", s.Outcome.Status, s.Outcome.Reason, s.Outcome.Ticks, s.Outcome.Errors, p.solution)
+	}
+	arrived := p.arrivals(pieces)
+	ends := make([]time.Duration, len(p.plan.Calls))
+	var work, last time.Duration
+	for _, i := range p.plan.Graph.Order() {
+		ends[i] = arrived[i]
+		for _, d := range p.plan.Graph.Deps(int(i)) {
+			ends[i] = max(ends[i], ends[d])
+		}
+		ends[i] += s.Calls[i].Busy
+		work += s.Calls[i].Busy
+		last = max(last, ends[i])
+	}
+	for _, piece := range pieces {
+		must += piece.After
+	}
+	must = max(must, last)
+	if parallel > 0 {
+		must = max(must, work/time.Duration(parallel))
+	}
+	return must, s.Makespan
+}
+
+// arrivals are when the last byte of every call arrives.
+func (p *plannedRun) arrivals(pieces []simulate.Piece) []time.Duration {
+	stream := source.NewStream(source.DefaultLimits())
+	arrived := make([]time.Duration, len(p.plan.Calls))
+	var at time.Duration
+	known := 0
+	for _, piece := range pieces {
+		at += piece.After
+		stream.Write(piece.Text)
+		for ; known < stream.Calls(); known++ {
+			arrived[known] = at
+		}
+	}
+	return arrived
+}
