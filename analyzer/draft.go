@@ -23,8 +23,8 @@ type Draft struct {
 // Until then what only the whole shows stays open: a call is held back, rather
 // than judged, if one of its reads is loose, which is for the caller to say (the
 // call that it will be bound to may still come), if it names a call in "_after"
-// that may still come, or if its place among the writers of a path hangs on such
-// a call.
+// that may still come, if it depends on such a call, or if its place among the
+// writers of a path hangs on one.
 func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, loose func(read int) bool) *Draft {
 	d := &Draft{plan: p, whole: whole, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	if p.Root == nil {
@@ -119,7 +119,6 @@ func (d *Draft) takeCycles() {
 // hold finds the calls that must wait for the whole.
 func (d *Draft) hold(found []diag.Diagnostic, loose func(read int) bool) {
 	p := d.plan
-	hangs := make([]bool, len(p.Calls)) // held, or dependent on one that is
 	for i, call := range p.Calls {
 		d.held[i] = slices.ContainsFunc(call.Reads, loose)
 	}
@@ -135,13 +134,19 @@ func (d *Draft) hold(found []diag.Diagnostic, loose func(read int) bool) {
 			d.held[i] = true
 		}
 	}
-	copy(hangs, d.held)
-	for i := range p.Calls { // what isn't held depends on calls listed before it
-		hangs[i] = hangs[i] || slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return hangs[dep] })
+	// What depends on a call that is held may turn out to be on a cycle with it,
+	// even if a fallback could do without it. What isn't held depends on calls
+	// listed before it.
+	for i := range p.Calls {
+		d.held[i] = d.held[i] || slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] })
 	}
+	var late []int
 	for _, u := range p.Unordered {
-		if hangs[u.A] || hangs[u.B] {
-			d.held[u.B] = true
+		if d.held[u.A] {
+			late = append(late, u.B)
 		}
+	}
+	for _, call := range late {
+		d.held[call] = true
 	}
 }

@@ -153,6 +153,30 @@ calls:
 	}
 }
 
+// S5.3: what is on a cycle comes behind the order, and what hangs on it behind the
+// whole of it, so that whatever of such a plan can run writes in one order.
+func TestRanksBehindCycles(t *testing.T) {
+	p := compiled(t, `
+calls:
+- {_id: late, _tool: t, in: '†state.after || †state.x', _outputPath: late}
+- {_id: after, _tool: t, in: †state.b, _outputPath: after}
+- {_id: a, _tool: t, in: †state.b, _outputPath: a}
+- {_id: free, _tool: t, _outputPath: x}
+- {_id: b, _tool: t, in: †state.a, _outputPath: b}
+`)
+	var order []string
+	for rank := range p.Calls {
+		for i, call := range p.Calls {
+			if p.Graph.Rank(i) == rank {
+				order = append(order, call.Name)
+			}
+		}
+	}
+	if got := fmt.Sprint(order); got != "[free a b after late]" {
+		t.Errorf("ranks %s", got)
+	}
+}
+
 // S5.3: the order takes the earliest-listed ready call first.
 func TestOrder(t *testing.T) {
 	p := compiled(t, `

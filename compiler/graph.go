@@ -11,7 +11,7 @@ import (
 type Graph struct {
 	deps, users adjacency
 	order       []int32 // see Order
-	rank        []int32 // rank[i] is the place of i in order
+	rank        []int32 // see Rank
 	component   []int32 // number of the strongly connected component of each call
 	components  int
 	self        []int32 // calls that read what only they write, or wait for themselves
@@ -39,6 +39,7 @@ func newGraph(deps adjacency, self []int32) Graph {
 	g.users = g.deps.reversed()
 	g.sort()
 	g.connect()
+	g.rankRest()
 	return g
 }
 
@@ -83,7 +84,9 @@ func (g *Graph) SelfCycles() []int32 { return g.self }
 // first (S5.3). Calls on a cycle, and what hangs on them, are left out.
 func (g *Graph) Order() []int32 { return g.order }
 
-// Rank is a call's place in Order; -1 for one that is left out.
+// Rank is a call's place in Order. Those that are left out come behind it, a call
+// that hangs on a cycle behind the whole of the cycle: a part of a plan with a
+// cycle may run, and what it writes must have an order too.
 func (g *Graph) Rank(i int) int { return int(g.rank[i]) }
 
 // Acyclic tells whether every call has its place in Order, and none reads what
@@ -203,6 +206,51 @@ func (g *Graph) connect() {
 			if len(frames) > 0 {
 				p := frames[len(frames)-1].node
 				low[p] = min(low[p], low[v])
+			}
+		}
+	}
+}
+
+// rankRest gives a rank to the calls that have no place in the order, as sort
+// does, with every cycle in the place of one call.
+func (g *Graph) rankRest() {
+	if len(g.order) == g.Len() {
+		return
+	}
+	members := make([][]int32, g.components)
+	waiting := make([]int32, g.components)
+	for i := range int32(g.Len()) {
+		if c := g.component[i]; g.rank[i] < 0 {
+			members[c] = append(members[c], i)
+			for _, d := range g.Deps(int(i)) {
+				if g.rank[d] < 0 && g.component[d] != c {
+					waiting[c]++
+				}
+			}
+		}
+	}
+	var ready CallHeap // of each component the earliest-listed call
+	for c := range members {
+		if len(members[c]) > 0 && waiting[c] == 0 {
+			heap.Push(&ready, members[c][0])
+		}
+	}
+	next := int32(len(g.order))
+	for len(ready) > 0 {
+		cycle := g.component[heap.Pop(&ready).(int32)]
+		for _, i := range members[cycle] {
+			g.rank[i] = next
+			next++
+		}
+		for _, i := range members[cycle] {
+			for _, u := range g.Users(int(i)) {
+				c := g.component[u]
+				if c == cycle {
+					continue
+				}
+				if waiting[c]--; waiting[c] == 0 {
+					heap.Push(&ready, members[c][0])
+				}
 			}
 		}
 	}

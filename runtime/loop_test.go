@@ -22,7 +22,8 @@ var long = flag.Bool("long", false, "run the long forms of property tests")
 
 // A rehearser drives a planned run through Step with everything that comes from
 // outside in random order: pieces of solutions, ends of activities, pauses,
-// people's answers, and kills after which the run is resumed from its events.
+// people's answers, kills after which the run is resumed from its events, and
+// stops.
 type rehearser struct {
 	t         testing.TB
 	verified  *analyzer.Verified
@@ -31,7 +32,10 @@ type rehearser struct {
 	act       behaviour
 	decide    func(q *runtime.Question) runtime.Decision
 	order     *rand.Rand
-	kills     int // how many are still to come
+	kills     int                        // how many are still to come
+	stops     int                        // how many are still to come
+	abrupt    bool                       // it is never stopped gently
+	breaks    func(text string) []string // how an answer comes; nil breaks it at random places
 
 	machine *runtime.Machine
 	events  []runtime.Event // so far: the journal
@@ -42,17 +46,30 @@ type rehearser struct {
 	asked   []runtime.Command
 	said    []byte // every command, as JSON, since the last kill
 	settled map[string]string
+	failed  map[string]*runtime.Settlement
+	begun   map[string]string // by tick and call: the name and the parameters of what was started
+	asks    []string          // the contexts of the requests for solutions
+	paused  bool              // it was stopped, and is to be resumed
 	out     *runtime.Outcome
 }
 
 func (r *rehearser) run() *runtime.Outcome {
 	r.machine = runtime.New(r.verified, r.options)
-	r.tries, r.settled = map[string]int{}, map[string]string{}
+	r.tries, r.settled, r.begun, r.failed = map[string]int{}, map[string]string{}, map[string]string{}, map[string]*runtime.Settlement{}
 	r.step(runtime.Event{Kind: runtime.Begun})
 	for r.out == nil {
 		if r.kills > 0 && r.order.IntN(12) == 0 {
 			r.kills--
 			r.kill()
+			continue
+		}
+		if r.stops > 0 && r.order.IntN(12) == 0 {
+			r.stops--
+			r.step(runtime.Event{Kind: runtime.Stopped, Text: "tired", Gently: r.order.IntN(2) == 0 && !r.abrupt})
+		}
+		if r.paused {
+			r.paused = false
+			r.resume()
 			continue
 		}
 		n := len(r.coming) + len(r.asked)
@@ -111,6 +128,7 @@ func (r *rehearser) carryOut(c runtime.Command) {
 	key := fmt.Sprint(c.Tick, ":", c.Call)
 	switch c.Kind {
 	case runtime.Start:
+		r.begun[key] = c.Of.Name + " " + inJSON(c.Params)
 		value, path, failed := r.act(c.Of.Name, r.tries[key]+1, c.Params)
 		e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Value: value, Route: -1}
 		if failed != nil {
@@ -127,19 +145,33 @@ func (r *rehearser) carryOut(c runtime.Command) {
 		if c.Request.Tick > len(r.solutions) {
 			r.t.Fatalf("tick %d: there is no further solution", c.Request.Tick)
 		}
+		if c.Request.Received == "" {
+			r.asks = append(r.asks[:min(len(r.asks), c.Request.Tick-1)], string(c.Request.Context))
+		}
 		r.pieces = r.broken(r.solutions[c.Request.Tick-1][len(c.Request.Received):])
 	case runtime.Settle:
+		if c.Settlement.Status == runtime.Cancelled {
+			break // by a stop, for the time being
+		}
 		if before := r.settled[key]; before != "" {
 			r.t.Fatalf("%s settled twice: %s, %s", c.Of.Name, before, c.Settlement.Status)
 		}
 		r.settled[key] = c.Settlement.Status.String()
+		if c.Settlement.Status == runtime.Failed {
+			r.failed[key] = c.Settlement
+		}
 	case runtime.Finish:
-		r.out = c.Outcome
+		if r.paused = c.Outcome.Status == "stopped" && c.Outcome.Reason == "tired"; !r.paused {
+			r.out = c.Outcome
+		}
 	}
 }
 
 // broken takes a text apart at random places, at times not at all.
 func (r *rehearser) broken(text string) []string {
+	if r.breaks != nil {
+		return r.breaks(text)
+	}
 	pieces := []string{}
 	for len(text) > 0 {
 		n := len(text)
@@ -176,6 +208,12 @@ func (r *rehearser) kill() {
 	if !bytes.Equal(r.said, before) {
 		r.t.Fatalf("a replay says something else:\n%s\nwas\n%s", r.said, before)
 	}
+	r.paused = false
+	r.resume()
+}
+
+// resume goes on in a new world: what the old one had at work is lost.
+func (r *rehearser) resume() {
 	r.coming, r.asked, r.pieces = nil, nil, nil
 	r.step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{InFlight: "retry"}})
 }
