@@ -76,6 +76,7 @@ var rules = []Rule{
 	{diag.UnknownField, unknownFields},
 	{diag.NoActivity, nil},
 	{diag.Latent, latentTools},
+	{diag.BadInstance, nil},
 	{diag.UnsafeRetry, unsafeRetries},
 	{diag.UnusedDefinition, unusedDefinitions},
 	{diag.UselessSilencer, nil},
@@ -108,16 +109,25 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnos
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		pass := newPass(p, found)
 		pass.config = c
-		for _, r := range rules {
-			if r.Run != nil && c.asksFor(r.Rule) {
-				pass.rule = r.Rule
-				r.Run(pass)
-			}
-		}
+		several := differs(p)
+		pass.apply(func(r *diag.Rule) bool { return !several || callByCall[r] })
 		all = append(all, pass.found...)
+		if several {
+			all = append(all, byView(p, found, c)...)
+		}
 	}
 	diag.Sort(all)
 	return all
+}
+
+// apply runs the rules that are asked for.
+func (p *Pass) apply(counts func(*diag.Rule) bool) {
+	for _, r := range rules {
+		if r.Run != nil && counts(r.Rule) && p.config.asksFor(r.Rule) {
+			p.rule = r.Rule
+			r.Run(p)
+		}
+	}
 }
 
 // A Pass is one analysis of one plan: what a rule looks at, and where its
@@ -152,6 +162,8 @@ type Pass struct {
 	// is no finding of its own.
 	meantInputs map[string]bool
 	meantPaths  map[compiler.PathID]bool
+
+	lacking map[source.Span]lack // in one of several views; nil where there is but one
 }
 
 func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {

@@ -18,11 +18,7 @@ func writeConflicts(p *Pass) {
 	}
 	e := p.presence()
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u compiler.Unordered) bool {
-		if p.barred != nil && (p.barred(u.A) || p.barred(u.B)) {
-			return true
-		}
-		a, b := p.Plan.Calls[u.A], p.Plan.Calls[u.B]
-		return a.Instance != "" && b.Instance != "" && a.Instance != b.Instance // each writes its own copy (S12.2)
+		return p.barred != nil && (p.barred(u.A) || p.barred(u.B))
 	})
 	goals := make([]lit, len(pairs))
 	for i := range pairs {

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -123,24 +124,45 @@ func (p *Pass) missingInSomeInstances() {
 		if len(without) == 0 || len(without) == len(p.Plan.Instances) {
 			continue
 		}
-		p.report(r.Span(), "%q is there in some instances only: %s", r.Ref.String(), lacking(without)).of(p.caller(r)).
-			help("give it to every instance, give it to all of them in the shared %s, or use a fallback", path[0].Key)
+		p.inSomeOnly(r, without, false).of(p.caller(r))
+		p.noteLack(r, without)
 	}
 }
 
-func lacking(instances []string) string {
-	shown := ""
-	for i, id := range instances[:min(len(instances), maxShown)] {
-		if i > 0 {
-			shown += ", "
-		}
-		shown += quote(id)
+// inSomeOnly reports a reference that some instances can't satisfy.
+func (p *Pass) inSomeOnly(r *compiler.Read, without []string, others bool) finding {
+	return p.report(r.Span(), "%q is there in some instances only: %s", r.Ref.String(), lacking(without, others)).
+		help("give it to every instance, give it to all of them in the shared %s, or use a fallback", r.Ref.Kind)
+}
+
+// noteLack remembers what is judged again over all views of the plan.
+func (p *Pass) noteLack(r *compiler.Read, without []string) {
+	if p.lacking != nil {
+		p.lacking[r.Span()] = lack{r, without}
 	}
+}
+
+func lacking(instances []string, others bool) string {
+	switch {
+	case others && len(instances) == 0:
+		return "those that no call names lack it"
+	case others:
+		return named(instances) + " and those that no call names lack it"
+	case len(instances) == 1:
+		return named(instances) + " lacks it"
+	}
+	return named(instances) + " lack it"
+}
+
+// named lists instances, so many as one reads.
+func named(instances []string) string {
+	var shown []string
+	for _, id := range instances[:min(len(instances), maxShown)] {
+		shown = append(shown, quote(compiler.Shown(id)))
+	}
+	list := strings.Join(shown, ", ")
 	if more := len(instances) - maxShown; more > 0 {
-		return fmt.Sprintf("%s and %d more lack it", shown, more)
+		return fmt.Sprintf("%s and %d more", list, more)
 	}
-	if len(instances) == 1 {
-		return shown + " lacks it"
-	}
-	return shown + " lack it"
+	return list
 }

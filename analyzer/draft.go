@@ -27,6 +27,7 @@ type Draft struct {
 // writers of a path hangs on one.
 func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, loose func(read int) bool) *Draft {
 	d := &Draft{plan: p, whole: whole, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
+	found = about(p, found)
 	if p.Root == nil {
 		d.amiss = errorsOf(found)
 		return d

@@ -228,7 +228,7 @@ func (p *Pass) flowsFromCalls(flows []flow, r *compiler.Read) []flow {
 		return append(flows, p.composed(r, slices.Clone(seen), flows))
 	}
 	for i := range seen {
-		flows = p.results(flows, r, &seen[i], len(seen) > 1)
+		flows = p.results(flows, r, &seen[i])
 	}
 	if len(flows) == 0 {
 		return append(flows, flow{}) // nothing can be there, which other rules tell
@@ -269,12 +269,10 @@ func (p *Pass) fromTheStart(r *compiler.Read) (flow, bool) {
 
 // results puts the flows from one write that sets what is read, or something
 // above it, to others.
-func (p *Pass) results(flows []flow, r *compiler.Read, o *origin, several bool) []flow {
+func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	declared := p.stateAt(r.Path)
-	reader := p.caller(r)
-	rare := o.failure || several && reader != nil && reader.Instance != o.call.Instance
 	add := func(s *schema.Schema, said string, failure bool) {
-		flows = append(flows, flow{schema: p.meet(s, declared.Schema), rare: rare, from: *o, said: said})
+		flows = append(flows, flow{schema: p.meet(s, declared.Schema), rare: o.failure, from: *o, said: said})
 		flows[len(flows)-1].from.failure = failure
 	}
 	if o.failure {

@@ -464,7 +464,7 @@ func redundantCalls(p *Pass) {
 			continue
 		}
 		var b strings.Builder
-		fmt.Fprintf(&b, "%q %q %q %q ", call.ToolName, call.Activity, call.Delegate, call.Instance)
+		fmt.Fprintf(&b, "%q %q %q ", call.ToolName, call.Activity, call.Delegate)
 		p.fingerprint(&b, call.Params)
 		if call.When != nil {
 			p.fingerprint(&b, call.When)

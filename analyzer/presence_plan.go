@@ -236,7 +236,6 @@ func (e *presence) occupied(call *compiler.Call, alternative int, records bool) 
 // seen.
 type readKey struct {
 	path        compiler.PathID
-	instance    string
 	bound       compiler.Binding
 	count       int
 	first, last int32
@@ -251,9 +250,6 @@ func (e *presence) key(r *compiler.Read) readKey {
 	if r.Bound == compiler.All {
 		k.without = r.Call
 	}
-	if r.Call >= 0 {
-		k.instance = e.pass.Plan.Calls[r.Call].Instance
-	}
 	return k
 }
 
@@ -267,7 +263,7 @@ func (e *presence) read(r int) valued {
 	if !ok {
 		key := e.key(read)
 		if v, ok = e.shared[key]; !ok {
-			v = e.resolve(read, key.instance)
+			v = e.resolve(read)
 			e.shared[key] = v
 		}
 	}
@@ -286,7 +282,7 @@ type prefix struct {
 // (it sees those listed before it), where the graph has these in the same order.
 func (e *presence) afterFirst(r *compiler.Read) (valued, bool) {
 	plan := e.pass.Plan
-	if r.Bound != compiler.Earlier || r.Path == compiler.RootPath || plan.Paths.Depth(r.Path) < 2 || r.Call >= 0 && plan.Calls[r.Call].Instance != "" {
+	if r.Bound != compiler.Earlier || r.Path == compiler.RootPath || plan.Paths.Depth(r.Path) < 2 {
 		return valued{}, false
 	}
 	shared := &e.prefixes[r.Path]
@@ -301,14 +297,14 @@ func (e *presence) afterFirst(r *compiler.Read) (valued, bool) {
 		shared.after = append(make([]valued, 0, 1+len(r.Writers)), e.initial(r))
 	}
 	for i := len(shared.after) - 1; i < len(r.Writers); i++ {
-		shared.after = append(shared.after, e.contribution(shared.after[i], plan.Calls[r.Writers[i]], r.Path, ""))
+		shared.after = append(shared.after, e.contribution(shared.after[i], plan.Calls[r.Writers[i]], r.Path))
 	}
 	return shared.after[len(r.Writers)], true
 }
 
 // resolve folds what a read's writers do over what is there from the start, in
 // the order in which the machine does (S5.3).
-func (e *presence) resolve(r *compiler.Read, instance string) valued {
+func (e *presence) resolve(r *compiler.Read) valued {
 	plan := e.pass.Plan
 	if r.Path == compiler.RootPath {
 		return valued{e.unknown(true), e.unknown(true)}
@@ -320,13 +316,13 @@ func (e *presence) resolve(r *compiler.Read, instance string) valued {
 	slices.SortFunc(writers, func(a, b int32) int { return plan.Graph.Rank(int(a)) - plan.Graph.Rank(int(b)) })
 	v := e.initial(r)
 	for _, w := range writers {
-		v = e.contribution(v, plan.Calls[w], r.Path, instance)
+		v = e.contribution(v, plan.Calls[w], r.Path)
 	}
 	return v
 }
 
 // contribution is what stands at a path once a call has settled.
-func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathID, instance string) valued {
+func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathID) valued {
 	paths := e.pass.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
@@ -338,9 +334,6 @@ func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathI
 				continue
 			}
 			w := e.writes(call, i)
-			if call.Instance != instance && call.Instance != "" {
-				w = e.and(w, e.unknown(true)) // written in one instance only
-			}
 			set := call.Method == compiler.Set || i == call.FailureRoute()
 			switch {
 			case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set: // what is above comes into being with it

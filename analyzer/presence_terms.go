@@ -184,7 +184,6 @@ func (f *formula) atom(t *expression.Term) truth {
 			for _, n := range []int{int(k.path), int(k.bound), k.count, int(k.first), int(k.last), k.without} {
 				reads.WriteString(" " + strconv.Itoa(n))
 			}
-			reads.WriteString(k.instance)
 		}
 	}
 	key := atomKey{text, reads.String()}

@@ -277,6 +277,7 @@ func (p *Pass) dangling(r *compiler.Read) finding {
 		f.help("%s", whereFrom[kind])
 	}
 	p.explainNever(f, r, call)
+	p.noteLack(r, nil)
 	return f
 }
 

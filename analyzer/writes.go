@@ -40,7 +40,7 @@ const nearWrites = 8
 
 // sets tells whether a call's result, if it has one, is set at known paths.
 func sets(c *compiler.Call) bool {
-	return len(c.Output) == 1 && c.Method == compiler.Set && c.When == nil && c.Instance == ""
+	return len(c.Output) == 1 && c.Method == compiler.Set && c.When == nil
 }
 
 // replaces tells whether everything that a call writes is overwritten by

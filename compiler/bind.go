@@ -23,15 +23,34 @@ type Writer struct {
 // writers indexes who may write what: for every path the calls that name it.
 type writers struct {
 	paths *PathTable
-	at    [][]Writer // by path; ascending by call
-	over  [][]Writer // by path: those that overlap it, ascending by call; nil before it is asked
-	calls [][]int32  // by path: the same, each call once; nil before it is asked
+	slots map[PathID]int // the places of paths in what follows; nil: a path's is its number
+	at    [][]Writer     // the calls that name a path, ascending
+	over  [][]Writer     // those that overlap it, ascending by call; nil before it is asked
+	calls [][]int32      // the same, each call once; nil before it is asked
 }
 
-func indexWriters(p *PathTable, calls []*Call) *writers {
-	n := p.Len()
-	w := &writers{paths: p, at: make([][]Writer, n), over: make([][]Writer, n), calls: make([][]int32, n)}
-	for _, c := range calls {
+// fewCalls is how many times more paths than calls there are before an index
+// keeps only those that its calls name: the paths of a view are those of the
+// whole plan.
+const fewCalls = 8
+
+// indexWriters indexes the calls of a plan, or some of them.
+func indexWriters(p *PathTable, all []*Call, some []int32) *writers {
+	w := &writers{paths: p}
+	n := len(all)
+	if some != nil {
+		n = len(some)
+	}
+	if size := p.Len(); fewCalls*n < size {
+		w.slots = map[PathID]int{}
+	} else {
+		w.at, w.over, w.calls = make([][]Writer, size), make([][]Writer, size), make([][]int32, size)
+	}
+	for k := range n {
+		c := all[k]
+		if some != nil {
+			c = all[some[k]]
+		}
 		failure := c.FailureRoute()
 		for alternative, route := range c.Output {
 			for _, path := range route {
@@ -42,31 +61,47 @@ func indexWriters(p *PathTable, calls []*Call) *writers {
 	return w
 }
 
+// slot is where a path stands in the index. The table of paths may have grown
+// since.
+func (w *writers) slot(id PathID) (int, bool) {
+	if w.slots == nil {
+		return int(id), int(id) < len(w.at)
+	}
+	slot, ok := w.slots[id]
+	return slot, ok
+}
+
 // add notes a writer; a path that a call names both in its failure route and
 // elsewhere counts as elsewhere.
 func (w *writers) add(one Writer) {
-	at := w.at[one.Path]
+	slot, ok := w.slot(one.Path)
+	if !ok {
+		slot = len(w.at)
+		w.slots[one.Path] = slot
+		w.at, w.over, w.calls = append(w.at, nil), append(w.over, nil), append(w.calls, nil)
+	}
+	at := w.at[slot]
 	if last := len(at) - 1; last >= 0 && at[last].Call == one.Call {
 		at[last].Failure = at[last].Failure && one.Failure
 		return
 	}
-	w.at[one.Path] = append(at, one)
+	w.at[slot] = append(at, one)
 }
 
-// of lists who names a path. The table may have grown since.
+// of lists who names a path.
 func (w *writers) of(id PathID) []Writer {
-	if int(id) >= len(w.at) {
-		return nil
+	if slot, ok := w.slot(id); ok {
+		return w.at[slot]
 	}
-	return w.at[id]
+	return nil
 }
 
 // overlapping lists who may write a path, what is above it, or what is below
 // it. The slice is shared: readers take parts of it and nobody changes it.
 func (w *writers) overlapping(id PathID) []Writer {
-	known := int(id) < len(w.over)
-	if known && w.over[id] != nil {
-		return w.over[id]
+	slot, known := w.slot(id)
+	if known && w.over[slot] != nil {
+		return w.over[slot]
 	}
 	list := w.of(id)
 	if others := w.aboveAndBelow(id); len(others) > 0 {
@@ -82,7 +117,7 @@ func (w *writers) overlapping(id PathID) []Writer {
 		list = []Writer{}
 	}
 	if known {
-		w.over[id] = list
+		w.over[slot] = list
 	}
 	return list
 }
@@ -104,9 +139,9 @@ func (w *writers) below(list []Writer, id PathID) []Writer {
 
 // callsOver is overlapping with each call once.
 func (w *writers) callsOver(id PathID) []int32 {
-	known := int(id) < len(w.calls)
-	if known && w.calls[id] != nil {
-		return w.calls[id]
+	slot, known := w.slot(id)
+	if known && w.calls[slot] != nil {
+		return w.calls[slot]
 	}
 	over := w.overlapping(id)
 	list := make([]int32, 0, len(over))
@@ -116,7 +151,7 @@ func (w *writers) callsOver(id PathID) []int32 {
 		}
 	}
 	if known {
-		w.calls[id] = list
+		w.calls[slot] = list
 	}
 	return list
 }
@@ -125,20 +160,49 @@ func (w *writers) callsOver(id PathID) []int32 {
 // graph (S6.1).
 func (c *compilation) bind() {
 	p := c.plan
-	p.writers = indexWriters(p.Paths, p.Calls)
+	p.targets = targetsOf(p.Calls)
+	c.start()
+	b := binder{plan: p}
+	if p.targets.several() {
+		b.shared, b.own = indexWriters(p.Paths, p.Calls, p.targets.shared), map[string]*writers{}
+		for id, calls := range p.targets.own {
+			b.own[id] = indexWriters(p.Paths, p.Calls, calls)
+		}
+	}
+	if call := b.bind(); call >= 0 {
+		c.report(diag.Limit, p.Calls[call].Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
+			help("let fewer calls read and write one path, or read a narrower path")
+	}
+}
+
+// A binder binds the reads of a plan, of which it is known what is there from
+// the start. In a plan with calls for several instances, which as a whole nobody
+// runs, a call for one sees the calls for all and those for that one; a call for
+// all sees every call.
+type binder struct {
+	plan   *Plan
+	shared *writers            // the calls for all; nil unless there are calls for several instances
+	own    map[string]*writers // those for one instance
+}
+
+// bind binds the reads and makes the graph. It gives the call at which there
+// are too many dependencies, or -1.
+func (b *binder) bind() (tooDense int) {
+	p := b.plan
+	p.writers = indexWriters(p.Paths, p.Calls, nil)
+	tooDense = -1
 	alone := make([]bool, len(p.Calls)) // needs what only it writes, or waits for itself
 	edges, bound := 0, len(p.Reads)     // bound: the reads before it count
 	for i := range p.Reads {
 		r := &p.Reads[i]
-		selfish := c.bindRead(r)
+		selfish := b.bindRead(r)
 		if r.Call < 0 {
 			continue
 		}
 		alone[r.Call] = alone[r.Call] || selfish
 		edges += len(r.Writers)
 		if edges > maxEdges {
-			c.tooDense(r.Call)
-			bound = i
+			tooDense, bound = r.Call, i
 			break
 		}
 	}
@@ -157,9 +221,9 @@ func (c *compilation) bind() {
 			}
 		}
 		if p.Writes == Once && edges <= maxEdges {
-			call.Choices = p.choices(call)
+			call.Choices = b.choices(call)
 			if edges += len(call.Choices); edges > maxEdges {
-				c.tooDense(i)
+				tooDense = i
 			}
 			deps.to = append(deps.to, call.Choices...)
 		}
@@ -172,23 +236,34 @@ func (c *compilation) bind() {
 		}
 	}
 	p.Graph = newGraph(deps, self)
-	c.orderWrites()
+	if b.shared == nil {
+		p.orderWrites()
+	}
+	return tooDense
 }
 
-func (c *compilation) tooDense(call int) {
-	c.report(diag.Limit, c.plan.Calls[call].Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
-		help("let fewer calls read and write one path, or read a narrower path")
+// callsOver are the calls that may write what a reader reads, and that it may
+// see.
+func (b *binder) callsOver(r *Read) []int32 {
+	if b.shared == nil || r.Call < 0 || b.plan.Calls[r.Call].Instance == "" {
+		return b.plan.writers.callsOver(r.Path)
+	}
+	shared, own := b.shared.callsOver(r.Path), b.own[b.plan.Calls[r.Call].Instance].callsOver(r.Path)
+	if len(own) == 0 {
+		return shared
+	}
+	all := slices.Concat(shared, own)
+	slices.Sort(all)
+	return all
 }
 
 // bindRead binds one read, and tells whether its path is there only if the
 // reader itself writes it, and is needed.
-func (c *compilation) bindRead(r *Read) (selfish bool) {
-	p := c.plan
+func (b *binder) bindRead(r *Read) (selfish bool) {
 	if r.Path == RootPath {
 		return false
 	}
-	r.Start = p.knownFromStart(r.Path)
-	all := p.writers.callsOver(r.Path)
+	all := b.callsOver(r)
 	at, mine := slices.BinarySearch(all, int32(r.Call))
 	after := at
 	if mine {
@@ -197,7 +272,7 @@ func (c *compilation) bindRead(r *Read) (selfish bool) {
 	switch {
 	case r.Call < 0:
 		r.Bound, r.Writers = Earlier, all // the output counts as listed after all calls (S11.8)
-	case p.Writes == Once:
+	case b.plan.Writes == Once:
 		r.Bound, r.Writers = All, all
 		if mine {
 			r.Writers = slices.Concat(all[:at], all[after:])
@@ -217,17 +292,23 @@ func (c *compilation) bindRead(r *Read) (selfish bool) {
 
 // choices are the calls listed before one that may write what it may write,
 // failure route against failure route aside (S6.1 under once).
-func (p *Plan) choices(call *Call) []int32 {
+func (b *binder) choices(call *Call) []int32 {
+	layers := []*writers{b.plan.writers}
+	if b.shared != nil && call.Instance != "" {
+		layers = []*writers{b.shared, b.own[call.Instance]}
+	}
 	var list []int32
 	failure := call.FailureRoute()
 	for alternative, route := range call.Output {
 		for _, path := range route {
-			for _, w := range p.writers.overlapping(path.ID) {
-				if int(w.Call) >= call.Index {
-					break
-				}
-				if !(w.Failure && alternative == failure) {
-					list = append(list, w.Call)
+			for _, layer := range layers {
+				for _, w := range layer.overlapping(path.ID) {
+					if int(w.Call) >= call.Index {
+						break
+					}
+					if !(w.Failure && alternative == failure) {
+						list = append(list, w.Call)
+					}
 				}
 			}
 		}
@@ -252,8 +333,7 @@ const maxUnordered = 10_000
 // paths: of an ordered pair the later waits for the earlier (S8.2), an unordered
 // pair is kept for those who judge it. How long a list is decides where an item
 // may go, so one that writes into a list waits as if it wrote the list.
-func (c *compilation) orderWrites() {
-	p := c.plan
+func (p *Plan) orderWrites() {
 	var of []int32
 	for _, call := range p.Calls {
 		if p.sharesPaths(call) {
@@ -333,13 +413,6 @@ func (p *Plan) sharesPaths(call *Call) bool {
 	return false
 }
 
-// knownFromStart tells whether a path is certain to be there before any call
-// has run (S6.2): in the document's values, or required by a schema. A run knows
-// what it has, whatever a schema requires.
-func (p *Plan) knownFromStart(id PathID) bool {
-	return p.valueAt(id) || p.Form != Replan && p.requiredAt(id)
-}
-
 // valueAt tells whether the document gives the path a value other than null.
 func (p *Plan) valueAt(id PathID) bool {
 	if id == RootPath {
@@ -362,12 +435,13 @@ func (p *Plan) valueAt(id PathID) bool {
 }
 
 // requiredAt tells whether a schema promises the path before any call has run.
-func (p *Plan) requiredAt(id PathID) bool {
-	s := p.StateSchema
+// A run knows what it has, whatever a schema requires.
+func (p *Plan) requiredAt(id PathID, state *schema.Schema) bool {
+	s := state
 	if p.Paths.Kind(id) == "input" {
 		s = p.InputSchema
 	}
-	if s == nil || p.Paths.Kind(id) == "data" || p.Paths.Depth(id) < 2 {
+	if p.Form == Replan || s == nil || p.Paths.Kind(id) == "data" || p.Paths.Depth(id) < 2 {
 		return false
 	}
 	return s.At(SchemaPath(p.Paths.Segments(id)[1:])).Required

@@ -38,7 +38,7 @@ func (c *compilation) lowerCalls() {
 	c.plan.Reads = make([]Read, 0, min(bytes.Count(c.plan.File.Text, []byte("†")), usualReads*len(list.Items)))
 	for place, n := range list.Items {
 		if call := c.nameCall(n, place+1); call != nil {
-			call.Index = len(c.plan.Calls)
+			call.Index, call.Place = len(c.plan.Calls), len(c.plan.Calls)
 			c.plan.Calls = append(c.plan.Calls, call)
 		}
 	}

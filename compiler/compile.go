@@ -32,6 +32,9 @@ type Options struct {
 	Catalogues []*source.File
 	// Functions are the activities that the embedding program registers.
 	Functions []string
+	// Instances says that the instances are given at run time (S19.4): the
+	// document needn't know them, and what they hold isn't known.
+	Instances bool
 	// Limits bound the reading; the zero value means the defaults of S18.
 	Limits source.Limits
 }
@@ -45,7 +48,7 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	}
 	c := &compilation{
 		options:     o,
-		plan:        &Plan{File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: "output", Mode: "eager"},
+		plan:        &Plan{File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: "output", Mode: "eager", AwaitsInstances: o.Instances},
 		tools:       map[string]*Tool{},
 		ids:         map[string]*Call{},
 		schemas:     map[string]any{},
@@ -70,6 +73,7 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	}
 	c.defineTools()
 	c.lowerCalls()
+	c.judgeInstances()
 	c.lowerOutput()
 	c.bind()
 	c.plan.schemas, c.plan.schemaNodes = c.schemas, c.schemaNodes

@@ -253,23 +253,6 @@ func (c *compilation) values(n *source.Node, what string) any {
 	return n.Value()
 }
 
-// instances reads the instances of a plan file (S12.1).
-func (c *compilation) instances(n *source.Node) {
-	if n.Kind != source.Object {
-		c.wants(n, "\"instances\"", "a mapping from ids to {input, state}")
-		return
-	}
-	for _, f := range n.Fields {
-		one := Instance{ID: f.Key.Text, Node: f.Key}
-		c.fields(f.Value, "an instance", map[string]func(source.Field){
-			"input":       func(f source.Field) { one.Input = c.values(f.Value, "\"input\"") },
-			"state":       func(f source.Field) { one.State = c.values(f.Value, "\"state\"") },
-			"stateSchema": func(f source.Field) { c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\"") },
-		})
-		c.plan.Instances = append(c.plan.Instances, one)
-	}
-}
-
 func (c *compilation) limits(n *source.Node) {
 	l := &c.plan.Limits
 	count := func(to *int) func(source.Field) {
@@ -436,48 +419,44 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 			value = inline
 		}
 	}
+	var own *Instance
+	if id := m.Get("_instance"); id != nil && id.Kind == source.String {
+		own = c.instance(id)
+	}
 	if s := m.Get("schema"); s != nil {
 		compiled := c.schemaOf(s, s.Value(), "the schema of a message of type "+kind)
-		switch kind {
-		case "input":
-			p.InputSchema = compiled
-		case "state":
+		switch {
+		case kind == "state" && own != nil:
+			own.StateSchema = compiled
+		case kind == "state":
 			p.StateSchema = compiled
+		case kind == "input":
+			p.InputSchema = compiled
 		}
 	}
-	if id := m.Get("_instance"); id != nil && id.Kind == source.String {
-		c.instanceValue(id, kind, value)
+	if own != nil {
+		switch kind {
+		case "input":
+			own.Input = Overlay(own.Input, value)
+		case "state":
+			own.State = Overlay(own.State, value)
+		}
 		return
 	}
 	switch kind {
 	case "input":
-		p.Input, p.InputNode = patch(p.Input, value), m
+		p.Input, p.InputNode = Overlay(p.Input, value), m
 	case "state":
-		p.State, p.StateNode = patch(p.State, value), m
+		p.State, p.StateNode = Overlay(p.State, value), m
 	default:
 		if p.Data == nil {
 			p.Data = map[string]any{}
 		}
 		if name == kind { // of no kind: it holds kinds itself
-			p.Data, _ = patch(p.Data, value).(map[string]any)
+			p.Data, _ = Overlay(p.Data, value).(map[string]any)
 			return
 		}
-		p.Data[name] = patch(p.Data[name], value)
-	}
-}
-
-func (c *compilation) instanceValue(id *source.Node, kind string, value any) {
-	p := c.plan
-	at := slices.IndexFunc(p.Instances, func(i Instance) bool { return i.ID == id.Text })
-	if at < 0 {
-		at = len(p.Instances)
-		p.Instances = append(p.Instances, Instance{ID: id.Text, Node: id})
-	}
-	switch kind {
-	case "input":
-		p.Instances[at].Input = patch(p.Instances[at].Input, value)
-	case "state":
-		p.Instances[at].State = patch(p.Instances[at].State, value)
+		p.Data[name] = Overlay(p.Data[name], value)
 	}
 }
 
@@ -486,23 +465,3 @@ var (
 	reservedInMessage = []string{"type", "kind", "schema", "description", "_instance"}
 	notedInMessage    = []string{"_call", "_date", "_outputMethod"} // what a run adds to a message that a call wrote
 )
-
-// patch lays one value over another: objects key by key, anything else whole.
-func patch(under, over any) any {
-	o, ok := over.(map[string]any)
-	u, both := under.(map[string]any)
-	if !ok || !both {
-		if over == nil {
-			return under
-		}
-		return over
-	}
-	merged := make(map[string]any, len(u)+len(o))
-	for k, v := range u {
-		merged[k] = v
-	}
-	for k, v := range o {
-		merged[k] = patch(merged[k], v)
-	}
-	return merged
-}

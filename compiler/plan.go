@@ -40,7 +40,8 @@ type Plan struct {
 	Data                 map[string]any // initial values of data messages, by kind
 	Kinds                []string       // kinds that the document's messages declare, sorted
 	Errors               []any          // the data of its error messages, in the order of the text; read as †error
-	Instances            []Instance     // in the order of the text (S12)
+	Instances            []Instance     // in the order of the text (S12); those of a view are the ones that it is for
+	AwaitsInstances      bool           // the instances come with the run (S19.4), whatever else is known of them
 	Servers, Advisors    *source.Node   // where they stand; nil when the document has none
 
 	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
@@ -50,6 +51,9 @@ type Plan struct {
 	Limits                                 Limits
 
 	writers     *writers
+	targets     *targets                // nil when no call has "_instance"
+	instanceAt  map[string]int          // by id, the place in Instances
+	whole       *Plan                   // of a view: the plan that it is a part of
 	schemas     map[string]any          // the named schemas, imports included
 	schemaNodes map[string]*source.Node // where they stand
 }
@@ -87,7 +91,8 @@ func (p Policy) String() string { return [...]string{"last", "once"}[p] }
 type Instance struct {
 	ID           string
 	Node         *source.Node
-	Input, State any // its own values, over the shared ones
+	Input, State any            // its own values, over the shared ones
+	StateSchema  *schema.Schema // its own, in the place of the shared one; nil when it has none
 }
 
 // Limits are the bounds of a run (S11.7, S18); zero means the default.
@@ -142,6 +147,7 @@ type Activity struct {
 // A Call is one use of a tool.
 type Call struct {
 	Index    int    // its place in Plan.Calls
+	Place    int    // its place among the calls of the whole plan; Index differs from it in a view
 	Name     string // _id, or tool#place (S3.2)
 	ID       string // _id; "" when it has none
 	ToolName string
@@ -158,8 +164,8 @@ type Call struct {
 	Method     Method
 	After      []int // calls that must settle first, by index
 	Retry      Retry
-	Timeout    time.Duration // 0: none of its own
-	Instance   string
+	Timeout    time.Duration  // 0: none of its own
+	Instance   string         // the instance that it is for; "" for all (S12.2)
 	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
 	Reason     string         // _reasoningForCall
 	Scopes     *source.Node   // _scopes, or nil

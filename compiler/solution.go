@@ -17,7 +17,10 @@ type Setting struct {
 	// †error reads.
 	Input, State map[string]any
 	Data         map[string]any
-	Errors       []any
+	// Instances are those of the run, in its order; each holds the whole input and
+	// state of one, which nothing shared lies under.
+	Instances []Instance
+	Errors    []any
 	// Paths is shared by all solutions of one run, so that a path keeps its
 	// number; see [PathTable.Clone].
 	Paths *PathTable
@@ -36,7 +39,7 @@ func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) 
 	p := &Plan{
 		Name: base.Name, Form: Replan, File: file,
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
-		Input: s.Input, State: s.State, Data: s.Data, Errors: s.Errors,
+		Input: s.Input, State: s.State, Data: s.Data, Errors: s.Errors, Instances: s.Instances, instanceAt: placesOf(s.Instances),
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
 		schemas: base.schemas,
@@ -56,6 +59,7 @@ func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) 
 		c.lowerAnswer(p.Root)
 	}
 	c.lowerCalls()
+	c.judgeInstances()
 	c.lowerOutput()
 	c.bind()
 	c.judgeNames()

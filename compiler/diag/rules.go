@@ -49,6 +49,7 @@ var (
 	UnknownField        = &Rule{"OB513", "unknown-field", Warning}
 	NoActivity          = &Rule{"OB601", "no-activity", Error}
 	Latent              = &Rule{"OB602", "latent", Info}
+	BadInstance         = &Rule{"OB606", "bad-instance", Error}
 	UnsafeRetry         = &Rule{"OB607", "unsafe-retry", Warning}
 	UnusedDefinition    = &Rule{"OB608", "unused-definition", Info}
 	UselessSilencer     = &Rule{"OB901", "useless-silencer", Warning}
@@ -64,7 +65,7 @@ var Rules = []*Rule{
 	Cycle, DeadCall, DuplicateID, RedundantCall, UnknownCall,
 	WriteConflict, LostWrite, Rewrite, ReadOnlyPath, ShapeConflict, UnhandledBranch, UnroutedFailure,
 	UnknownTool, MissingParameter, UnknownParameter, BadParameter, FlowMismatch, FlowMayMismatch, ForbiddenOutputPath, StateMismatch, BadSchema, ExpressionType, BadMethod, OutputMismatch, UnknownField,
-	NoActivity, Latent, UnsafeRetry, UnusedDefinition,
+	NoActivity, Latent, BadInstance, UnsafeRetry, UnusedDefinition,
 	UselessSilencer, NotAnalysed, ToolsNotJudged, Extension,
 }
 

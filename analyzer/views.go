@@ -1,0 +1,325 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A plan with calls for single instances is several plans in one text (S12.2):
+// each instance runs the calls for all and its own, and whatever hangs on which
+// calls run together, or on a state schema of an instance's own, is another
+// matter in each. So such a plan is judged view by
+// view, and what the views have in common is said once.
+
+// callByCall lists the rules that look at each call for itself, or at the
+// document: these judge a plan as a whole.
+var callByCall = map[*diag.Rule]bool{
+	diag.LookalikeRef: true, diag.UnknownTool: true, diag.MissingParameter: true, diag.UnknownParameter: true, diag.BadParameter: true,
+	diag.ForbiddenOutputPath: true, diag.Latent: true, diag.UnsafeRetry: true, diag.UnusedDefinition: true, diag.ToolsNotJudged: true,
+	diag.Extension: true,
+}
+
+// everywhere lists the rules by which something is idle: it is, if it is so in
+// every view that has it.
+var everywhere = map[*diag.Rule]bool{
+	diag.UnusedOutput: true, diag.UnusedInput: true, diag.UselessFallback: true, diag.ConstantCondition: true, diag.DeadCall: true,
+	diag.RedundantCall: true, diag.LostWrite: true, diag.UnhandledBranch: true,
+}
+
+// maxViewed bounds the calls that are judged over all views, unless two views of
+// the plan have more. Dependencies and paths count as well, eight as one call.
+const maxViewed = 200_000
+
+// A viewed is what was found in one view.
+type viewed struct {
+	ids     []string // the instances that have it
+	others  bool     // so have those that come with the run and have no calls of their own
+	found   []diag.Diagnostic
+	lacking map[source.Span]lack
+}
+
+// A lack is a reference that some instances of a view, or all of them, can't
+// satisfy.
+type lack struct {
+	read *compiler.Read
+	ids  []string // nil for all
+}
+
+// differs tells whether instances of a plan run different calls, or the same under
+// different schemas.
+func differs(p *compiler.Plan) bool {
+	return p.Targeted() || slices.ContainsFunc(p.Instances, func(i compiler.Instance) bool { return i.StateSchema != nil })
+}
+
+// byView judges a plan view by view.
+func byView(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnostic {
+	var all []*viewed
+	known := map[*compiler.Plan]*viewed{}
+	budget, skipped := max(maxViewed, 2*len(p.Calls)), 0
+	look := func(id string) *viewed {
+		view := p.For(id)
+		if v := known[view]; v != nil {
+			return v
+		}
+		if budget -= len(view.Calls) + (view.Graph.Edges()+view.Paths.Len())/8; budget < 0 && len(all) > 0 {
+			skipped++
+			return nil
+		}
+		pass := newPass(view, about(view, found))
+		pass.config, pass.lacking = c, map[source.Span]lack{}
+		pass.apply(func(r *diag.Rule) bool { return !callByCall[r] })
+		v := &viewed{found: pass.found, lacking: pass.lacking}
+		if all = append(all, v); len(view.Instances) != 1 { // else no other instance has it
+			known[view] = v
+		}
+		return v
+	}
+	for _, id := range instancesOf(p) {
+		if v := look(id); v != nil {
+			v.ids = append(v.ids, id)
+		}
+	}
+	if p.AwaitsInstances {
+		if v := look(""); v != nil {
+			v.others = true
+		}
+	}
+	m := merger{plan: p, views: all}
+	merged := m.merge()
+	if skipped > 0 {
+		d := diag.New(diag.NotAnalysed, headOf(p.CallsNode.Span()), fmt.Sprintf("the plan was judged for the first %d instances and not fully analysed for %d more, whose calls differ", len(all), skipped))
+		d.Help = "split it into plans of fewer instances"
+		merged = append(merged, d)
+	}
+	return merged
+}
+
+// instancesOf lists the instances that are known of: those of the plan, and those
+// that calls name, in the order of the text.
+func instancesOf(p *compiler.Plan) []string {
+	var ids []string
+	known := map[string]bool{"": true}
+	add := func(id string) {
+		if !known[id] {
+			known[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for i := range p.Instances {
+		add(p.Instances[i].ID)
+	}
+	for _, call := range p.Calls {
+		add(call.Instance)
+	}
+	return ids
+}
+
+// about leaves out the findings about calls that a view doesn't have.
+func about(view *compiler.Plan, found []diag.Diagnostic) []diag.Diagnostic {
+	whole := view.Whole()
+	if whole == view || len(found) == 0 {
+		return found
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
+		return d.Span.File == whole.File && callAt(view, d.Span.Start) == nil && callAt(whole, d.Span.Start) != nil
+	})
+}
+
+// A merger says once what several views have in common.
+type merger struct {
+	plan  *compiler.Plan
+	views []*viewed
+	ofOne map[string]bool // the names of the calls for one instance
+}
+
+// A sighting is a finding and the views that have it, ascending.
+type sighting struct {
+	diag.Diagnostic
+	views  []int
+	varied bool // in other words in all but the first
+}
+
+// A topic is what a finding is about, whatever its words are.
+type topic struct {
+	rule     *diag.Rule
+	severity diag.Severity
+	at       source.Span
+	call     string
+}
+
+func (m *merger) merge() []diag.Diagnostic {
+	m.ofOne = map[string]bool{}
+	for _, call := range m.plan.Calls {
+		if call.Instance != "" {
+			m.ofOne[call.Name] = true
+		}
+	}
+	topics, sightings := m.sightings()
+	var merged []diag.Diagnostic
+	told := map[source.Span]bool{}
+	for _, t := range topics {
+		for _, s := range m.said(t, sightings[t]) {
+			switch {
+			case m.lacks(t, s):
+				if !told[t.at] {
+					told[t.at] = true
+					merged = append(merged, m.missing(s))
+				}
+			case len(s.views) < m.having(t) || s.varied:
+				merged = append(merged, m.inSome(s))
+			default:
+				merged = append(merged, s.Diagnostic)
+			}
+		}
+	}
+	return merged
+}
+
+// sightings collects what was found, by topic: in the same words it is one
+// sighting.
+func (m *merger) sightings() (topics []topic, by map[topic][]*sighting) {
+	by = map[topic][]*sighting{}
+	for i, v := range m.views {
+		for _, d := range v.found {
+			t := topic{d.Rule, d.Severity, d.Span, d.Call}
+			all, known := by[t]
+			if !known {
+				topics = append(topics, t)
+			}
+			at := slices.IndexFunc(all, func(s *sighting) bool { return s.Message == d.Message && s.views[len(s.views)-1] != i })
+			if at < 0 {
+				by[t] = append(all, &sighting{Diagnostic: d, views: []int{i}})
+			} else {
+				all[at].views = append(all[at].views, i)
+			}
+		}
+	}
+	return topics, by
+}
+
+// having counts the views that have what a topic is about.
+func (m *merger) having(t topic) int {
+	if m.ofOne[t.call] {
+		return 1
+	}
+	if t.call == "" && t.at.File == m.plan.File {
+		if call := callAt(m.plan, t.at.Start); call != nil && call.Instance != "" {
+			return 1
+		}
+	}
+	return len(m.views)
+}
+
+// said are the sightings of a topic that are worth saying. What is idle must be
+// so in every view; of the rest, what different views have in different words is
+// one.
+func (m *merger) said(t topic, all []*sighting) []*sighting {
+	total := m.having(t)
+	if everywhere[t.rule] {
+		seen := map[int]bool{}
+		for _, s := range all {
+			for _, v := range s.views {
+				seen[v] = true
+			}
+		}
+		if len(seen) < total {
+			return nil
+		}
+		if full := slices.DeleteFunc(slices.Clone(all), func(s *sighting) bool { return len(s.views) < total }); len(full) > 0 {
+			return full
+		}
+		return []*sighting{{Diagnostic: all[0].Diagnostic, views: all[0].views, varied: true}}
+	}
+	var said []*sighting
+	var some *sighting
+	for _, s := range all {
+		switch {
+		case len(s.views) < total && some != nil && s.views[0] > some.views[len(some.views)-1]:
+			some.views, some.varied = append(some.views, s.views...), true
+		case len(s.views) < total:
+			some = s
+			said = append(said, s)
+		default:
+			said = append(said, s)
+		}
+	}
+	return said
+}
+
+// inSome names the instances in which a finding holds. What mends it there may do
+// harm elsewhere.
+func (m *merger) inSome(s *sighting) diag.Diagnostic {
+	d := s.Diagnostic
+	where := m.among(s.views)
+	if s.varied {
+		where = m.among(s.views[:1])
+		if more := len(s.views) - 1; more > 0 {
+			where += ", and the like " + m.among(s.views[1:])
+		}
+	}
+	d.Message += " (" + where + ")"
+	d.Fixes = slices.Clone(d.Fixes)
+	for i := range d.Fixes {
+		d.Fixes[i].Safe = false
+	}
+	return d
+}
+
+// among names the instances of some views.
+func (m *merger) among(views []int) string {
+	var ids []string
+	others := false
+	for _, v := range views {
+		ids, others = append(ids, m.views[v].ids...), others || m.views[v].others
+	}
+	var parts []string
+	if len(ids) == 1 {
+		parts = append(parts, "in the instance "+quote(compiler.Shown(ids[0])))
+	} else if len(ids) > 1 {
+		parts = append(parts, "in the instances "+named(ids))
+	}
+	if others {
+		parts = append(parts, "in instances that no call names")
+	}
+	return strings.Join(parts, " and ")
+}
+
+// lacks tells whether a sighting is of a reference that some instances can't
+// satisfy, and others can.
+func (m *merger) lacks(t topic, s *sighting) bool {
+	one, known := m.views[s.views[0]].lacking[t.at]
+	return known && (t.rule == diag.MaybeMissing && one.ids != nil || t.rule == diag.DanglingReference && len(s.views) < m.having(t))
+}
+
+// missing says which instances can't satisfy a reference, whatever the views that
+// they have.
+func (m *merger) missing(s *sighting) diag.Diagnostic {
+	var without []string
+	others := false
+	for _, v := range m.views {
+		one, known := v.lacking[s.Span]
+		if !known {
+			continue
+		}
+		own := map[string]bool{}
+		for _, id := range one.ids {
+			own[id] = true
+		}
+		for _, id := range v.ids {
+			if one.ids == nil || own[id] {
+				without = append(without, id)
+			}
+		}
+		others = others || one.ids == nil && v.others
+	}
+	p := newPass(m.plan, nil)
+	p.rule = diag.MaybeMissing
+	f := p.inSomeOnly(m.views[s.views[0]].lacking[s.Span].read, without, others)
+	f.Call, f.Severity = s.Call, min(s.Severity, f.Severity)
+	return *f.Diagnostic
+}

@@ -1,0 +1,251 @@
+package compiler
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// instances reads the instances of a plan file (S12.1).
+func (c *compilation) instances(n *source.Node) {
+	if n.Kind != source.Object {
+		c.wants(n, "\"instances\"", "a mapping from ids to {input, state}")
+		return
+	}
+	for _, f := range n.Fields {
+		one := c.instance(f.Key)
+		c.fields(f.Value, "an instance", map[string]func(source.Field){
+			"input":       func(f source.Field) { one.Input = c.values(f.Value, "\"input\"") },
+			"state":       func(f source.Field) { one.State = c.values(f.Value, "\"state\"") },
+			"stateSchema": func(f source.Field) { one.StateSchema = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\"") },
+		})
+	}
+}
+
+// instance is the instance of an id, a new one if none has it. It stays where it
+// is until the next is asked for.
+func (c *compilation) instance(id *source.Node) *Instance {
+	p := c.plan
+	at, known := p.instanceAt[id.Text]
+	if !known {
+		if p.instanceAt == nil {
+			p.instanceAt = map[string]int{}
+		}
+		at = len(p.Instances)
+		p.instanceAt[id.Text] = at
+		p.Instances = append(p.Instances, Instance{ID: id.Text, Node: id})
+	}
+	return &p.Instances[at]
+}
+
+// placesOf is where each of some instances stands, by id.
+func placesOf(instances []Instance) map[string]int {
+	if len(instances) == 0 {
+		return nil
+	}
+	at := make(map[string]int, len(instances))
+	for i := range instances {
+		at[instances[i].ID] = i
+	}
+	return at
+}
+
+// Overlay lays one value over another, as an instance's own lies over the shared
+// one (S12.1) and a message over those before it: objects key by key, anything
+// else whole. Neither is changed.
+func Overlay(under, over any) any {
+	o, ok := over.(map[string]any)
+	u, both := under.(map[string]any)
+	if !ok || !both {
+		if over == nil {
+			return under
+		}
+		return over
+	}
+	merged := make(map[string]any, len(u)+len(o))
+	for k, v := range u {
+		merged[k] = v
+	}
+	for k, v := range o {
+		merged[k] = Overlay(merged[k], v)
+	}
+	return merged
+}
+
+// judgeInstances reports calls for an instance that the document, or the run that
+// a solution is for, doesn't have. A solution checked alone knows none, and so
+// says nothing.
+func (c *compilation) judgeInstances() {
+	p := c.plan
+	if p.AwaitsInstances || p.Form == Solution {
+		return
+	}
+	var known *Suggester
+	for _, call := range p.Calls {
+		if _, ok := p.instanceAt[call.Instance]; ok || call.Instance == "" {
+			continue
+		}
+		at := call.Node.Get("_instance")
+		if len(p.Instances) == 0 {
+			c.report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), p.Form.carrier()).of(call).
+				help("%s, or take \"_instance\" out", p.Form.wayToInstances())
+			continue
+		}
+		if known == nil {
+			known = NewSuggester(p.instanceIDs())
+		}
+		f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).of(call)
+		if near, ok := known.Nearest(call.Instance); ok {
+			f.Message = "there is no instance \"" + Shown(call.Instance, near) + "\""
+			f.rename(at, near, known)
+			continue
+		}
+		f.help("the instances are %s", shortList(p.instanceIDs()))
+	}
+}
+
+// carrier is what a document of some form is to its calls' instances.
+func (f Form) carrier() string {
+	switch f {
+	case Replan:
+		return "the run"
+	case Context, ProcessRecord:
+		return "the context"
+	}
+	return "the plan"
+}
+
+// wayToInstances is how a document of some form gets instances.
+func (f Form) wayToInstances() string {
+	switch f {
+	case PlanFile:
+		return "declare it under \"instances\", give a run its instances with --instances"
+	case Context, ProcessRecord:
+		return "give the context a message of type state with this \"_instance\""
+	case Replan:
+		return "let the call work on the one state there is"
+	}
+	return "give a run its instances with --instances"
+}
+
+func (p *Plan) instanceIDs() []string {
+	ids := make([]string, len(p.Instances))
+	for i := range p.Instances {
+		ids[i] = p.Instances[i].ID
+	}
+	return ids
+}
+
+// maxListed is how many names a message lists.
+const maxListed = 20
+
+func shortList(names []string) string {
+	shown := make([]string, 0, maxListed+1)
+	for _, name := range names[:min(len(names), maxListed)] {
+		shown = append(shown, "\""+Shown(name)+"\"")
+	}
+	if len(names) > maxListed {
+		shown = append(shown, "…")
+	}
+	return strings.Join(shown, ", ")
+}
+
+// start notes for every read whether its path is known to be there before any
+// call has run (S6.2): in the values of the document, or of every instance that
+// the reader runs for, or required by a schema. What a template's reads are
+// bound to is therefore the same in every instance.
+func (c *compilation) start() {
+	p := c.plan
+	if len(p.Instances) == 0 || p.AwaitsInstances {
+		for i := range p.Reads {
+			r := &p.Reads[i]
+			r.Start = r.Path != RootPath && (p.valueAt(r.Path) || p.requiredAt(r.Path, p.StateSchema))
+		}
+		return
+	}
+	everywhere := make(map[PathID]bool) // of the paths that were asked for
+	for i := range p.Reads {
+		r := &p.Reads[i]
+		if r.Path == RootPath {
+			continue
+		}
+		if r.Call >= 0 && p.Calls[r.Call].Instance != "" {
+			if at, ok := p.instanceAt[p.Calls[r.Call].Instance]; ok {
+				r.Start = p.startsWith(&p.Instances[at], r.Path)
+				continue
+			}
+		}
+		start, asked := everywhere[r.Path]
+		if !asked {
+			start = !slices.ContainsFunc(p.Instances, func(one Instance) bool { return !p.startsWith(&one, r.Path) })
+			everywhere[r.Path] = start
+		}
+		r.Start = start
+	}
+}
+
+// startsWith tells whether a path is known to be there from the start in one
+// instance.
+func (p *Plan) startsWith(one *Instance, id PathID) bool {
+	s := p.StateSchema
+	if one.StateSchema != nil {
+		s = one.StateSchema
+	}
+	return p.instanceHolds(one, id) || p.requiredAt(id, s)
+}
+
+// instanceHolds tells whether an instance begins with a value other than null at
+// a path.
+func (p *Plan) instanceHolds(one *Instance, id PathID) bool {
+	var shared, own any
+	switch p.Paths.Kind(id) {
+	case "input":
+		shared, own = p.Input, one.Input
+	case "state":
+		shared, own = p.State, one.State
+	default:
+		return p.valueAt(id)
+	}
+	if p.Form == Replan {
+		shared = nil // what a run's instance holds is all that it holds
+	}
+	value, ok := overlaid(shared, own, p.Paths.Segments(id)[1:])
+	return ok && value != nil
+}
+
+// overlaid is what stands at a path of one value laid over another, which isn't
+// carried out for it.
+func overlaid(under, over any, path []expression.Segment) (any, bool) {
+	for i, s := range path {
+		_, o := over.(map[string]any)
+		_, u := under.(map[string]any)
+		switch {
+		case over == nil:
+			return Walk(under, path[i:])
+		case !o || !u:
+			return Walk(over, path[i:])
+		}
+		over, o = Step(over, s)
+		under, u = Step(under, s)
+		if !o && !u {
+			return nil, false
+		}
+	}
+	if over == nil {
+		return under, true
+	}
+	return over, true
+}
+
+// StateSchemaOf is the state schema that an instance's state is held against: its
+// own, or else the shared one; nil when there is neither.
+func (p *Plan) StateSchemaOf(instance string) *schema.Schema {
+	if at, ok := p.instanceAt[instance]; ok && p.Instances[at].StateSchema != nil {
+		return p.Instances[at].StateSchema
+	}
+	return p.StateSchema
+}

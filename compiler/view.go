@@ -1,0 +1,203 @@
+package compiler
+
+import (
+	"slices"
+	"sync"
+)
+
+// Targets say which calls of a plan are for which instance (S12.2).
+type targets struct {
+	shared []int32            // the calls for all, ascending
+	own    map[string][]int32 // by id: those for that one, ascending
+
+	once   sync.Once
+	common *Plan // see Plan.common
+}
+
+// targetsOf is nil when every call is for all instances.
+func targetsOf(calls []*Call) *targets {
+	first := slices.IndexFunc(calls, func(c *Call) bool { return c.Instance != "" })
+	if first < 0 {
+		return nil
+	}
+	t := &targets{own: map[string][]int32{}}
+	for _, call := range calls {
+		if call.Instance == "" {
+			t.shared = append(t.shared, int32(call.Index))
+		} else {
+			t.own[call.Instance] = append(t.own[call.Instance], int32(call.Index))
+		}
+	}
+	return t
+}
+
+// several tells whether no instance runs all the calls there are.
+func (t *targets) several() bool { return t != nil && len(t.own) > 1 }
+
+// Targeted tells whether some call is for one instance only.
+func (p *Plan) Targeted() bool { return p.targets != nil }
+
+// Whole is the plan that a view is a part of; any other plan is its own whole.
+func (p *Plan) Whole() *Plan {
+	if p.whole != nil {
+		return p.whole
+	}
+	return p
+}
+
+// For is the plan as one instance runs it (S12.2): the calls without "_instance"
+// and those for this one, bound as if the others had never been written, but
+// that what counts as known from the start is what it is in the whole (S6.2).
+// The calls have indexes of their own, and so have reads; names, paths, tools
+// and schemas are shared. Its state schema is the instance's own, if it has one.
+//
+// Instances that run the same calls under the same schema have the same view,
+// which is the plan itself where no call is left out. A view's Instances are
+// those that share it.
+func (p *Plan) For(instance string) *Plan {
+	view := p
+	switch {
+	case p.targets == nil, len(p.targets.shared)+len(p.targets.own[instance]) == len(p.Calls):
+	case len(p.targets.own[instance]) == 0:
+		view = p.common()
+	default:
+		view = p.view(p.runs(instance), p.only(instance))
+	}
+	if s := p.StateSchemaOf(instance); s != p.StateSchema {
+		one := *view
+		one.StateSchema, one.Instances, one.whole = s, p.only(instance), p
+		return &one
+	}
+	return view
+}
+
+// runs are the calls that an instance runs, ascending.
+func (p *Plan) runs(instance string) []int32 {
+	own := p.targets.own[instance]
+	all := make([]int32, 0, len(p.targets.shared)+len(own))
+	for _, i := range p.targets.shared {
+		for len(own) > 0 && own[0] < i {
+			all, own = append(all, own[0]), own[1:]
+		}
+		all = append(all, i)
+	}
+	return append(all, own...)
+}
+
+// only is one instance by its id, of which nothing is known if it comes with the
+// run.
+func (p *Plan) only(instance string) []Instance {
+	if at, ok := p.instanceAt[instance]; ok {
+		return p.Instances[at : at+1 : at+1]
+	}
+	return []Instance{{ID: instance}}
+}
+
+// common is the view of the instances that have no calls of their own.
+func (p *Plan) common() *Plan {
+	t := p.targets
+	t.once.Do(func() {
+		var plain []Instance
+		for i := range p.Instances {
+			if len(t.own[p.Instances[i].ID]) == 0 && p.Instances[i].StateSchema == nil {
+				plain = append(plain, p.Instances[i])
+			}
+		}
+		t.common = p.view(t.shared, plain)
+	})
+	return t.common
+}
+
+// view makes a plan of some calls of this one, bound anew.
+func (p *Plan) view(calls []int32, instances []Instance) *Plan {
+	one := *p
+	v := &viewer{whole: p, view: &one, calls: calls}
+	one.whole, one.Instances, one.instanceAt, one.targets = p, instances, nil, nil
+	one.Unordered, one.Graph, one.writers = nil, Graph{}, nil
+	v.copy()
+	b := binder{plan: &one}
+	b.bind()
+	return &one
+}
+
+// A viewer copies calls into a view, with new numbers for calls and reads.
+type viewer struct {
+	whole, view *Plan
+	calls       []int32 // of the whole, ascending
+	rooms       rooms
+}
+
+func (v *viewer) copy() {
+	v.view.Calls = make([]*Call, len(v.calls))
+	reads := 0
+	for _, i := range v.calls {
+		reads += len(v.whole.Calls[i].Reads)
+	}
+	output := len(v.whole.Reads)
+	for output > 0 && v.whole.Reads[output-1].Call < 0 {
+		output--
+	}
+	v.view.Reads = make([]Read, 0, reads+len(v.whole.Reads)-output)
+	for at, i := range v.calls {
+		v.view.Calls[at] = v.call(v.whole.Calls[i], at)
+	}
+	shift := v.reads(output, len(v.whole.Reads), -1)
+	v.view.Output = v.template(v.whole.Output, shift)
+}
+
+// call copies a call to its place in the view.
+func (v *viewer) call(of *Call, at int) *Call {
+	call := v.rooms.calls.one()
+	*call = *of
+	call.Index, call.Choices, call.Waits, call.After = at, nil, nil, nil
+	for _, other := range of.After {
+		if i, ok := slices.BinarySearch(v.calls, int32(other)); ok {
+			call.After = append(call.After, i)
+		}
+	}
+	if len(of.Reads) == 0 {
+		return call
+	}
+	first, end := of.Reads[0], of.Reads[len(of.Reads)-1]+1
+	shift := v.reads(first, end, at)
+	call.Reads = v.rooms.numbers.from(first+shift, end+shift)
+	call.Params, call.When = v.template(of.Params, shift), v.template(of.When, shift)
+	return call
+}
+
+// reads copies a reader's reads, which stand side by side, and tells by how much
+// their numbers change.
+func (v *viewer) reads(first, end, reader int) (shift int) {
+	shift = len(v.view.Reads) - first
+	for _, r := range v.whole.Reads[first:end] {
+		r.Call, r.Writers, r.Bound = reader, nil, Initial
+		v.view.Reads = append(v.view.Reads, r)
+	}
+	return shift
+}
+
+// template is a template whose reads have new numbers. What holds none is shared.
+func (v *viewer) template(t *Template, shift int) *Template {
+	if t == nil || !t.Live() || shift == 0 {
+		return t
+	}
+	one := v.rooms.templates.one()
+	*one = *t
+	if len(t.Reads) > 0 {
+		one.Reads = v.rooms.numbers.from(t.Reads[0]+shift, t.Reads[len(t.Reads)-1]+1+shift)
+	}
+	if len(t.Fields) > 0 {
+		one.Fields = v.rooms.fields.some(len(t.Fields))
+		for i, f := range t.Fields {
+			f.Value = v.template(f.Value, shift)
+			one.Fields[i] = f
+		}
+	}
+	if len(t.Items) > 0 {
+		one.Items = make([]*Template, len(t.Items))
+		for i, item := range t.Items {
+			one.Items[i] = v.template(item, shift)
+		}
+	}
+	return one
+}
