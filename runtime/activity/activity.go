@@ -63,6 +63,20 @@ type Activity interface {
 	Run(ctx context.Context, r Request) (Result, error)
 }
 
+// A starter begins one try of an activity in a goroutine of its own, which tells
+// ended, once, when the try has ended.
+type starter interface {
+	start(ctx context.Context, r Request, ended func(Result, error))
+}
+
+// An obedient activity ends soon after its context is done, so that its end can be
+// waited for.
+type obedient struct{ Activity }
+
+func (a obedient) start(ctx context.Context, r Request, ended func(Result, error)) {
+	go func() { ended(a.Run(ctx, r)) }()
+}
+
 // A Func is an activity that an embedding program registers. It must return
 // soon after ctx is done: a run waits for it no longer than the grace time.
 // Its value is a JSON value, or anything that encodes as one, or a map of
@@ -85,14 +99,17 @@ type Options struct {
 // A Set is the activities of one run. Its methods may be called from many
 // goroutines at once.
 type Set struct {
-	byName map[string]Activity
-	base   context.Context // done when the set is closed
-	cancel context.CancelCauseFunc
+	byName  map[string]starter
+	workers []*worker
 
 	mu      sync.Mutex
 	closed  bool
+	tries   map[*ongoing]struct{}
 	running sync.WaitGroup
 }
+
+// An ongoing try has begun and not ended.
+type ongoing struct{ cancel context.CancelCauseFunc }
 
 var errClosed = errors.New("the activities are closed")
 
@@ -108,7 +125,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 		o.Environ = os.Environ()
 	}
 	hide := newVeil(o.Environ, o.Secrets)
-	s := &Set{byName: make(map[string]Activity, len(defs)+len(funcs))}
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), tries: map[*ongoing]struct{}{}}
 	for name, run := range funcs {
 		s.byName[name] = &function{name, run, o.Grace, hide}
 	}
@@ -120,9 +137,11 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 		if err != nil {
 			return nil, err
 		}
-		s.byName[name] = a
+		s.byName[name] = obedient{a}
+		if w, ok := a.(*worker); ok {
+			s.workers = append(s.workers, w)
+		}
 	}
-	s.base, s.cancel = context.WithCancelCause(context.Background())
 	return s, nil
 }
 
@@ -149,32 +168,65 @@ func open(name string, def *compiler.Activity, o Options, hide *veil) (Activity,
 // Has tells whether there is an activity of this name.
 func (s *Set) Has(name string) bool { return s.byName[name] != nil }
 
-// Run carries one try of a call out and waits for its end. When ctx is done it
-// asks what runs to end, kills it after the grace time, and returns a Failure
-// of code "timeout" or "cancelled". An error that isn't a [*Failure] means that
-// no such activity exists.
-func (s *Set) Run(ctx context.Context, name string, r Request) (Result, error) {
+// Start begins one try of a call and returns. When the try has ended, ended is
+// told, once, in another goroutine. Once ctx is done, or the function that Start
+// returns was called, what runs is asked to end and killed after the grace time; it
+// then has a Failure of code "timeout" or "cancelled". An error that isn't a
+// [*Failure] means that no such activity exists.
+func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Result, error)) context.CancelFunc {
+	refuse := func(err error) context.CancelFunc {
+		go ended(Result{Route: -1}, err)
+		return func() {}
+	}
 	a := s.byName[name]
 	if a == nil {
-		return Result{Route: -1}, fmt.Errorf("there is no activity %q", name)
+		return refuse(fmt.Errorf("there is no activity %q", name))
 	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return Result{Route: -1}, &Failure{Code: CodeCancelled, Message: errClosed.Error()}
-	}
-	s.running.Add(1)
-	s.mu.Unlock()
-	defer s.running.Done()
-
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stop := context.AfterFunc(s.base, func() { cancel(errClosed) })
-	defer stop()
 	if ctx.Err() != nil {
-		return Result{Route: -1}, interrupted(ctx, name)
+		return refuse(interrupted(ctx, name))
 	}
-	return a.Run(ctx, r)
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &ongoing{cancel}
+	if !s.enter(t) {
+		cancel(nil)
+		return refuse(&Failure{Code: CodeCancelled, Message: errClosed.Error()})
+	}
+	a.start(ctx, r, func(result Result, err error) {
+		cancel(nil)
+		s.leave(t)
+		ended(result, err)
+	})
+	return func() { cancel(nil) }
+}
+
+// enter lets a try begin, unless the set is closed.
+func (s *Set) enter(t *ongoing) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.tries[t] = struct{}{}
+	s.running.Add(1)
+	return true
+}
+
+func (s *Set) leave(t *ongoing) {
+	s.mu.Lock()
+	delete(s.tries, t)
+	s.mu.Unlock()
+	s.running.Done()
+}
+
+// Run carries one try of a call out as Start does, and waits for its end.
+func (s *Set) Run(ctx context.Context, name string, r Request) (result Result, err error) {
+	over := make(chan struct{})
+	s.Start(ctx, name, r, func(res Result, failure error) {
+		result, err = res, failure
+		close(over)
+	})
+	<-over
+	return result, err
 }
 
 // Close ends what still runs: calls are cancelled, workers are told by the end
@@ -183,13 +235,13 @@ func (s *Set) Run(ctx context.Context, name string, r Request) (Result, error) {
 func (s *Set) Close() error {
 	s.mu.Lock()
 	s.closed = true
+	for t := range s.tries {
+		t.cancel(errClosed)
+	}
 	s.mu.Unlock()
-	s.cancel(errClosed)
 	var all sync.WaitGroup
-	for _, a := range s.byName {
-		if w, ok := a.(*worker); ok {
-			all.Go(w.close)
-		}
+	for _, w := range s.workers {
+		all.Go(w.close)
 	}
 	all.Wait()
 	s.running.Wait()
@@ -214,88 +266,5 @@ func interrupted(ctx context.Context, name string) *Failure {
 		return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled: %v", name, errClosed)}
 	default:
 		return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled", name)}
-	}
-}
-
-// A function is an activity that the embedding program registered.
-type function struct {
-	name  string
-	run   Func
-	grace time.Duration
-	hide  *veil
-}
-
-type outcome struct {
-	value any
-	err   error
-}
-
-// Run calls the function in a goroutine of its own, so that one that ignores
-// its context delays a run by the grace time and no more.
-func (f *function) Run(ctx context.Context, r Request) (Result, error) {
-	ended := make(chan outcome, 1)
-	go func() {
-		problem := "ended its goroutine without returning"
-		var out outcome
-		defer func() {
-			if p := recover(); p != nil {
-				problem = fmt.Sprintf("panicked: %v", p)
-			}
-			if problem != "" {
-				out.err = &Failure{Code: CodeError, Message: f.hide.text(fmt.Sprintf("activity %q %s", f.name, problem))}
-			}
-			ended <- out
-		}()
-		out = f.call(ctx, r)
-		problem = ""
-	}()
-	select {
-	case out := <-ended:
-		if out.err != nil {
-			return Result{Route: -1}, out.err
-		}
-		return route(out.value, r, f.name, "")
-	case <-ctx.Done():
-	}
-	grace := time.NewTimer(f.grace)
-	defer grace.Stop()
-	select {
-	case <-ended:
-	case <-grace.C:
-	}
-	return Result{Route: -1}, interrupted(ctx, f.name)
-}
-
-// call includes reading the value, since what encodes itself may panic too.
-func (f *function) call(ctx context.Context, r Request) outcome {
-	value, err := f.run(ctx, r)
-	if err != nil {
-		return outcome{err: f.failure(ctx, err)}
-	}
-	value, err = plain(value, f.hide)
-	if err != nil {
-		return outcome{err: &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q returned what isn't a JSON value: %v", f.name, err)}}
-	}
-	return outcome{value: value}
-}
-
-func (f *function) failure(ctx context.Context, err error) *Failure {
-	var own *Failure
-	switch {
-	case errors.As(err, &own) && own != nil:
-		details, bad := plain(own.Details, f.hide)
-		if bad != nil {
-			details = nil
-		}
-		if own.Code == "" {
-			return &Failure{Code: CodeError, Message: f.hide.text(own.Message), Details: details}
-		}
-		return &Failure{Code: own.Code, Message: f.hide.text(own.Message), Details: details}
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return interrupted(ctx, f.name)
-	case errors.Is(err, context.DeadlineExceeded):
-		return &Failure{Code: CodeTimeout, Message: f.hide.text(err.Error())}
-	default:
-		return &Failure{Code: CodeError, Message: f.hide.text(err.Error())}
 	}
 }

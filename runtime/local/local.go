@@ -40,9 +40,11 @@ type Options struct {
 	Grace time.Duration
 }
 
-// A Runner carries out one try of an activity. *activity.Set is one.
+// A Runner begins one try of an activity and returns at once with a function that
+// cancels it. When the try has ended, ended is told, once, in another goroutine.
+// *activity.Set is one.
 type Runner interface {
-	Run(ctx context.Context, name string, r activity.Request) (activity.Result, error)
+	Start(ctx context.Context, name string, r activity.Request, ended func(activity.Result, error)) context.CancelFunc
 }
 
 // A Planner answers a request, handing out the text of its answer piece by piece
@@ -133,8 +135,9 @@ const batch = 256
 func (w *world) run(ctx context.Context, first runtime.Event) (outcome *runtime.Outcome, err error) {
 	defer close(w.gone)
 	defer w.wait()
+	calm := context.WithoutCancel(ctx) // the machine says when something is to be given up; else its end would race with the event that tells of it
 	for events := []runtime.Event{first}; ; events = w.next(ctx) {
-		if outcome, err = w.handle(ctx, events); outcome != nil || err != nil {
+		if outcome, err = w.handle(calm, events); outcome != nil || err != nil {
 			return outcome, err
 		}
 	}
@@ -296,20 +299,23 @@ func (w *world) send(e runtime.Event) {
 	}
 }
 
-// begin opens a context for something that a command asks for. The machine says
-// when it is to be given up; ctx alone must not, or its end would race with the
-// event that tells of it.
-func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+// began notes something that a command has asked for, and how to cancel it.
+func (w *world) began(c runtime.Command, cancel context.CancelFunc) {
 	w.tries[try{c.Tick, c.Call, c.Attempt}] = cancel
 	w.busy++
+}
+
+// begin opens a context for something that a command asks for.
+func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
+	own, cancel := context.WithCancel(ctx)
+	w.began(c, cancel)
 	return own
 }
 
 func (w *world) start(ctx context.Context, c runtime.Command) {
-	own := w.begin(ctx, c)
 	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Route: -1}
 	if c.Request != nil {
+		own := w.begin(ctx, c)
 		go func() { w.send(w.produce(own, c.Request, e)) }()
 		return
 	}
@@ -317,15 +323,13 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 		w.offered[c.Of] = w.machine.Plan().Offered(c.Of)
 	}
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of]}
-	name := c.Of.Activity
-	go func() {
-		result, err := w.options.Activities.Run(own, name, request)
+	w.began(c, w.options.Activities.Start(ctx, c.Of.Activity, request, func(result activity.Result, err error) {
 		e.Value, e.Route = result.Value, result.Route
 		if err != nil {
 			e.Value, e.Failure = nil, failureOf(err)
 		}
 		w.send(e)
-	}()
+	}))
 }
 
 // plan asks the planner for a solution, and hands on what it writes as it comes.

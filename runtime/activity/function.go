@@ -1,0 +1,81 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A function is an activity that the embedding program registered.
+type function struct {
+	name  string
+	run   Func
+	grace time.Duration
+	hide  *veil
+}
+
+// start calls the function in a goroutine of its own, and waits for one that ignores
+// its context no longer than the grace time. Nobody else has to wait meanwhile, so
+// that a call costs one goroutine.
+func (f *function) start(ctx context.Context, r Request, ended func(Result, error)) {
+	var once sync.Once
+	giveUp := func() { once.Do(func() { ended(Result{Route: -1}, interrupted(ctx, f.name)) }) }
+	inTime := context.AfterFunc(ctx, func() { time.AfterFunc(f.grace, giveUp) })
+	go func() {
+		result, err, returned := Result{Route: -1}, error(nil), false
+		defer func() {
+			if p := recover(); p != nil {
+				err = f.fault(fmt.Sprintf("panicked: %v", p))
+			} else if !returned {
+				err = f.fault("ended its goroutine without returning")
+			}
+			if inTime() {
+				ended(result, err)
+			} else {
+				giveUp()
+			}
+		}()
+		result, err = f.call(ctx, r)
+		returned = true
+	}()
+}
+
+func (f *function) fault(what string) *Failure {
+	return &Failure{Code: CodeError, Message: f.hide.text(fmt.Sprintf("activity %q %s", f.name, what))}
+}
+
+// call includes reading the value, since what encodes itself may panic too.
+func (f *function) call(ctx context.Context, r Request) (Result, error) {
+	value, err := f.run(ctx, r)
+	if err != nil {
+		return Result{Route: -1}, f.failure(ctx, err)
+	}
+	value, err = plain(value, f.hide)
+	if err != nil {
+		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q returned what isn't a JSON value: %v", f.name, err)}
+	}
+	return route(value, r, f.name, "")
+}
+
+func (f *function) failure(ctx context.Context, err error) *Failure {
+	var own *Failure
+	switch {
+	case errors.As(err, &own) && own != nil:
+		details, bad := plain(own.Details, f.hide)
+		if bad != nil {
+			details = nil
+		}
+		if own.Code == "" {
+			return &Failure{Code: CodeError, Message: f.hide.text(own.Message), Details: details}
+		}
+		return &Failure{Code: own.Code, Message: f.hide.text(own.Message), Details: details}
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return interrupted(ctx, f.name)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Failure{Code: CodeTimeout, Message: f.hide.text(err.Error())}
+	default:
+		return &Failure{Code: CodeError, Message: f.hide.text(err.Error())}
+	}
+}
