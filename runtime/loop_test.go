@@ -36,6 +36,7 @@ type rehearser struct {
 	stops     int                        // how many are still to come
 	abrupt    bool                       // it is never stopped gently
 	breaks    func(text string) []string // how an answer comes; nil breaks it at random places
+	checks    func(c runtime.Command)    // looks at what is started; may be nil
 
 	machine *runtime.Machine
 	events  []runtime.Event // so far: the journal
@@ -128,6 +129,9 @@ func (r *rehearser) carryOut(c runtime.Command) {
 	key := fmt.Sprint(c.Tick, ":", c.Call)
 	switch c.Kind {
 	case runtime.Start:
+		if r.checks != nil {
+			r.checks(c)
+		}
 		r.begun[key] = c.Of.Name + " " + inJSON(c.Params)
 		value, path, failed := r.act(c.Of.Name, r.tries[key]+1, c.Params)
 		e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Value: value, Route: -1}
@@ -138,6 +142,9 @@ func (r *rehearser) carryOut(c runtime.Command) {
 		}
 		r.coming = append(r.coming, e)
 	case runtime.SetTimer:
+		if c.Call != runtime.Run && r.machine.Status(c.Call) == runtime.Running {
+			break // activities end in time
+		}
 		r.coming = append(r.coming, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
 	case runtime.Ask:
 		r.asked = append(r.asked, c)
