@@ -113,7 +113,7 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnos
 		pass.apply(func(r *diag.Rule) bool { return !several || callByCall[r] })
 		all = append(all, pass.found...)
 		if several {
-			all = append(all, byView(p, found, c)...)
+			all = append(all, byView(p, found, pass)...)
 		}
 	}
 	diag.Sort(all)
@@ -163,12 +163,12 @@ type Pass struct {
 	meantInputs map[string]bool
 	meantPaths  map[compiler.PathID]bool
 
-	lacking map[source.Span]lack // in one of several views; nil where there is but one
+	among *among // the views of which this is one; nil where there is but one
 }
 
 func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 	return &Pass{
-		Plan:        p,
+		Plan:        asOne(p),
 		gaps:        gapsOf(p, found),
 		near:        map[compiler.PathID]*names{},
 		inState:     map[compiler.PathID]*declaration{},

@@ -137,8 +137,8 @@ func (p *Pass) inSomeOnly(r *compiler.Read, without []string, others bool) findi
 
 // noteLack remembers what is judged again over all views of the plan.
 func (p *Pass) noteLack(r *compiler.Read, without []string) {
-	if p.lacking != nil {
-		p.lacking[r.Span()] = lack{r, without}
+	if p.among != nil {
+		p.among.lacking[r.Span()] = lack{r, without}
 	}
 }
 

@@ -8,15 +8,30 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A flowTable keeps what was worked out of the flows of one plan. What is asked
-// again gets the very same schema, so that what is known of a schema is worked
-// out once, too, however many calls pass values of it.
+// A flowTable keeps what was worked out of the flows of one plan.
 type flowTable struct {
-	reads     [][]flow           // by read; nil where it wasn't asked
-	types     []*expression.Type // by read, where typed
-	typed     []bool
-	given     map[compiler.PathID]flow
-	state     map[compiler.PathID]schema.Place
+	*schemaTable
+	reads [][]flow           // by read; nil where it wasn't asked
+	types []*expression.Type // by read, where typed
+	typed []bool
+	given map[compiler.PathID]flow
+	state map[compiler.PathID]schema.Place
+
+	judgements []judgement
+	judged     bool
+	certain    map[*compiler.Call]bool
+	cutShort   bool // the question at hand took more work than there is
+
+	room    []flow   // the free rest of a slab, see keep
+	into    []flow   // those into the read at hand
+	outOf   []flow   // those out of the expression at hand
+	writers []origin // of the read at hand
+}
+
+// A schemaTable keeps what was worked out of schemas. What is asked again gets the
+// very same schema, so that what is known of one is worked out once, too, however
+// many calls, in however many views of a plan, pass values of it.
+type schemaTable struct {
 	fields    map[resultPlace]schema.Place
 	literals  map[any]*schema.Schema // by value, floats by their bits
 	meets     map[[2]*schema.Schema]*schema.Schema
@@ -25,17 +40,17 @@ type flowTable struct {
 	verdicts  map[[2]*schema.Schema]schema.Verdict
 	ofSchemas map[*schema.Schema]*expression.Type
 	likes     map[*expression.Type]*schema.Schema
+	steps     int // of reasoning that may still be done
+}
 
-	judgements []judgement
-	judged     bool
-	certain    map[*compiler.Call]bool
-	cutShort   bool // the question at hand took more work than there is
-	steps      int  // of reasoning that may still be done
-
-	room    []flow   // the free rest of a slab, see keep
-	into    []flow   // those into the read at hand
-	outOf   []flow   // those out of the expression at hand
-	writers []origin // of the read at hand
+func newSchemaTable() *schemaTable {
+	return &schemaTable{
+		fields: map[resultPlace]schema.Place{}, literals: map[any]*schema.Schema{},
+		meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
+		declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
+		ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{},
+		steps: maxReasoning,
+	}
 }
 
 // maxReasoning bounds the reasoning about all flows of a plan, in steps of
@@ -47,11 +62,12 @@ func (p *Pass) flowing() *flowTable {
 		n := len(p.Plan.Reads)
 		p.flows = &flowTable{
 			reads: make([][]flow, n), types: make([]*expression.Type, n), typed: make([]bool, n),
-			given: map[compiler.PathID]flow{}, state: map[compiler.PathID]schema.Place{}, fields: map[resultPlace]schema.Place{},
-			literals: map[any]*schema.Schema{}, meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
-			declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
-			ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{},
-			certain: map[*compiler.Call]bool{}, steps: maxReasoning,
+			given: map[compiler.PathID]flow{}, state: map[compiler.PathID]schema.Place{}, certain: map[*compiler.Call]bool{},
+		}
+		if p.among != nil {
+			p.flows.schemaTable = p.among.schemas
+		} else {
+			p.flows.schemaTable = newSchemaTable()
 		}
 	}
 	return p.flows
@@ -80,7 +96,11 @@ func (t *flowTable) keep(flows []flow) []flow {
 
 // given is what the document itself says of a path.
 func (p *Pass) given(id compiler.PathID) flow {
-	return once(p.flowing().given, id, func() flow { return p.said(p.Plan.Paths.Segments(id)) })
+	known := p.flowing().given
+	if p.among != nil && !p.ownValue(id) {
+		known = p.among.given
+	}
+	return once(known, id, func() flow { return p.said(p.Plan.Paths.Segments(id)) })
 }
 
 // inResultAt is what a tool's _output says of a part of its result.
@@ -101,7 +121,11 @@ func (p *Pass) stateAt(id compiler.PathID) schema.Place {
 	if p.Plan.StateSchema == nil || p.gaps.state || p.Plan.Paths.Kind(id) != "state" {
 		return schema.Place{Possible: true}
 	}
-	return once(p.flowing().state, id, func() schema.Place {
+	known := p.flowing().state
+	if p.among != nil && p.Plan.StateSchema == p.among.view.Whole().StateSchema {
+		known = p.among.state
+	}
+	return once(known, id, func() schema.Place {
 		at := p.Plan.StateSchema.At(compiler.SchemaPath(p.Plan.Paths.Segments(id)[1:]))
 		if !at.Possible {
 			return schema.Place{Possible: true} // which is a finding of its own

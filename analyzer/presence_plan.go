@@ -216,6 +216,9 @@ func (e *presence) occupied(call *compiler.Call, alternative int, records bool) 
 		if v, ok := compiler.Walk(plan.State, segments[1:]); ok && v != nil && segments[0].Key == "state" {
 			return yes
 		}
+		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.pass.begins("state", segments[1:]) {
+			occupied = e.or(occupied, e.unknown(true))
+		}
 		for _, w := range call.Choices {
 			other := plan.Calls[w]
 			for i, route := range other.Output {
@@ -428,16 +431,22 @@ func (e *presence) initial(r *compiler.Read) valued {
 		}
 	case "state":
 		if given, ok := plan.Paths.Walk(plan.State, r.Path); ok {
-			if given == nil {
-				return valued{yes, no}
+			switch {
+			case given != nil && (r.Start || len(plan.Instances) == 0):
+				return valued{yes, yes}
+			case len(plan.Instances) > 0: // some lay a value of their own over it
+				return valued{yes, e.unknown(true)}
 			}
-			return valued{yes, yes}
+			return valued{yes, no}
 		}
 		if plan.StateSchema != nil && plan.StateSchema.At(compiler.SchemaPath(below())).Required {
 			return promised(plan.StateSchema)
 		}
+		if r.Start { // every instance holds it
+			return valued{yes, yes}
+		}
 		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.pass.gaps.state && !e.pass.gaps.writes &&
-			(len(plan.Instances) == 0 || !e.pass.someInstance(func(i *compiler.Instance) any { return i.State }, below())) {
+			!e.pass.begins("state", below()) {
 			return valued{no, no}
 		}
 	case "data":

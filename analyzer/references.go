@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -147,9 +149,9 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	if plan.Form == compiler.Replan { // a run knows what it has
 		switch path[0].Key {
 		case "input":
-			return holds(plan.Input, path[1:])
+			return p.begins("input", path[1:])
 		case "state":
-			return p.gaps.writes || holds(plan.State, path[1:])
+			return p.gaps.writes || p.begins("state", path[1:])
 		case "data":
 			return p.gaps.writes || holds(anyMap(plan.Data), path[1:])
 		}
@@ -158,7 +160,7 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	switch path[0].Key {
 	case "input":
 		if p.gaps.input || plan.Input == nil && plan.InputSchema == nil {
-			return true
+			return p.gaps.input || !p.lacksInput(r.Path, path[1:])
 		}
 		if plan.InputSchema != nil {
 			at := plan.InputSchema.At(compiler.SchemaPath(path[1:]))
@@ -166,7 +168,7 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 				return true
 			}
 		}
-		return holds(plan.Input, path[1:]) || p.someInstance(func(i *compiler.Instance) any { return i.Input }, path[1:])
+		return p.begins("input", path[1:])
 	case "state":
 		if p.gaps.state || p.gaps.writes {
 			return true
@@ -177,7 +179,7 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 				return true
 			}
 		}
-		return holds(plan.State, path[1:]) || p.someInstance(func(i *compiler.Instance) any { return i.State }, path[1:])
+		return p.begins("state", path[1:])
 	case "data":
 		return p.gaps.writes || plan.Data[path[1].Key] == nil && p.isKind(path[1].Key) ||
 			holds(anyMap(plan.Data), path[1:]) || p.describesKind(path[1].Key)
@@ -211,13 +213,14 @@ func anyMap(m map[string]any) any {
 	return m
 }
 
-func (p *Pass) someInstance(of func(*compiler.Instance) any, path []expression.Segment) bool {
-	for i := range p.Plan.Instances {
-		if holds(of(&p.Plan.Instances[i]), path) {
-			return true
-		}
+// begins tells whether the input or the state begins with something at a path, be
+// it in one instance only.
+func (p *Pass) begins(kind string, path []expression.Segment) bool {
+	plan := p.Plan
+	if kind == "input" {
+		return holds(plan.Input, path) || slices.ContainsFunc(plan.Instances, func(i compiler.Instance) bool { return holds(i.Input, path) })
 	}
-	return false
+	return holds(plan.State, path) || slices.ContainsFunc(plan.Instances, func(i compiler.Instance) bool { return holds(i.State, path) })
 }
 
 func (p *Pass) isKind(name string) bool {

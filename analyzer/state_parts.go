@@ -42,7 +42,7 @@ func (p *Pass) missingParts() {
 // start, or some call writes it, more or less of it.
 func (p *Pass) comesInto(whole compiler.PathID, part expression.Segment) bool {
 	path := append(p.Plan.Paths.Segments(whole), part)[1:]
-	if holds(p.Plan.State, path) || p.someInstance(func(i *compiler.Instance) any { return i.State }, path) {
+	if p.begins("state", path) {
 		return true
 	}
 	if id, known := p.Plan.Paths.Lookup(whole, part); known {

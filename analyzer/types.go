@@ -308,7 +308,7 @@ func (p *Pass) declaredElsewhere(r *compiler.Read) bool {
 		if p.Plan.StateSchema != nil && p.Plan.StateSchema.At(compiler.SchemaPath(path[1:])).Named {
 			return true
 		}
-		return holds(p.Plan.State, path[1:]) || p.someInstance(func(i *compiler.Instance) any { return i.State }, path[1:])
+		return p.begins("state", path[1:])
 	case "data":
 		return p.describesKind(path[1].Key) || holds(anyMap(p.Plan.Data), path[1:])
 	}

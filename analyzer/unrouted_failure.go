@@ -71,7 +71,7 @@ const failurePath = "†state.error"
 // the state schema has room for them.
 func (p *Pass) takesFailures() bool {
 	key := []expression.Segment{{Key: "error"}}
-	if !admitsFailure(p.Plan, key) || holds(p.Plan.State, key) || p.someInstance(func(i *compiler.Instance) any { return i.State }, key) {
+	if !admitsFailure(p.Plan, key) || p.begins("state", key) {
 		return false
 	}
 	id, used := p.lookup(append([]expression.Segment{{Key: "state"}}, key...))

@@ -7,6 +7,8 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -50,6 +52,95 @@ type lack struct {
 	ids  []string // nil for all
 }
 
+// An among is what the pass over one view has to do with the others.
+type among struct {
+	*common
+	view    *compiler.Plan
+	lacking map[source.Span]lack
+}
+
+// A common is what the passes over all views of a plan work out together.
+type common struct {
+	schemas *schemaTable
+	given   map[compiler.PathID]flow // of the values and schemas that all instances share
+	state   map[compiler.PathID]schema.Place
+	inputs  map[compiler.PathID]bool // some instance's input holds the path
+	first   *Pass                    // the whole plan's, which knows the tools
+}
+
+// within begins the pass over a view.
+func (c *common) within(view *compiler.Plan, found []diag.Diagnostic) *Pass {
+	p := newPass(view, about(view, found))
+	p.config, p.among = c.first.config, &among{c, view, map[source.Span]lack{}}
+	p.inResult, p.fields, p.parameters, p.toolNames = c.first.inResult, c.first.fields, c.first.parameters, c.first.toolNames
+	return p
+}
+
+// spent is roughly the work that a pass has done beyond looking at every call, in
+// calls.
+func (p *Pass) spent() int {
+	work := p.evidence
+	if e := p.branches; e != nil {
+		work += len(e.gates)/8 + e.work/20
+		if e.proofs != nil {
+			work += (proofSteps - e.proofs.steps) / 20
+		}
+	}
+	return work
+}
+
+// ownValue tells whether what the document says of a path is another matter in
+// the instance of this view than in others.
+func (p *Pass) ownValue(id compiler.PathID) bool {
+	view := p.among.view
+	if view.StateSchema != view.Whole().StateSchema {
+		return true
+	}
+	path := p.Plan.Paths.Segments(id)
+	return len(view.Instances) == 1 && len(path) > 1 && (has(view.Instances[0].Input, path[1]) || has(view.Instances[0].State, path[1]))
+}
+
+func has(value any, key expression.Segment) bool {
+	_, ok := compiler.Step(value, key)
+	return ok
+}
+
+// lacksInput tells whether the input of no instance with this view holds what
+// that of another does: no parameter of the plan, then, but something forgotten.
+func (p *Pass) lacksInput(id compiler.PathID, path []expression.Segment) bool {
+	if p.among == nil || p.Plan.AwaitsInstances {
+		return false
+	}
+	given := func(i compiler.Instance) bool { return i.Node == nil || holds(i.Input, path) } // of one that isn't there nothing is said
+	somewhere, asked := p.among.inputs[id]
+	if !asked {
+		somewhere = slices.ContainsFunc(p.among.view.Whole().Instances, given)
+		p.among.inputs[id] = somewhere
+	}
+	return somewhere && !slices.ContainsFunc(p.among.view.Instances, given)
+}
+
+// asOne makes of a plan that runs for one known instance one without instances,
+// whose input and state are that instance's. An input that is open (S1.10) stays
+// so.
+func asOne(p *compiler.Plan) *compiler.Plan {
+	if len(p.Instances) != 1 || p.AwaitsInstances {
+		return p
+	}
+	one, own := *p, &p.Instances[0]
+	one.Instances = nil
+	switch {
+	case p.Form == compiler.Replan:
+		one.Input, one.State = own.Input, own.State
+	default:
+		if p.Input != nil || p.InputSchema != nil {
+			one.Input = compiler.Overlay(p.Input, own.Input)
+		}
+		one.State = compiler.Overlay(p.State, own.State)
+	}
+	return &one
+}
+
 // differs tells whether instances of a plan run different calls, or the same under
 // different schemas.
 func differs(p *compiler.Plan) bool {
@@ -57,12 +148,13 @@ func differs(p *compiler.Plan) bool {
 }
 
 // byView judges a plan view by view.
-func byView(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnostic {
+func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
+	c := &common{newSchemaTable(), map[compiler.PathID]flow{}, map[compiler.PathID]schema.Place{}, map[compiler.PathID]bool{}, first}
 	var all []*viewed
 	known := map[*compiler.Plan]*viewed{}
-	budget, skipped := max(maxViewed, 2*len(p.Calls)), 0
+	budget, skipped := max(maxViewed, 2*len(whole.Calls)), 0
 	look := func(id string) *viewed {
-		view := p.For(id)
+		view := whole.For(id)
 		if v := known[view]; v != nil {
 			return v
 		}
@@ -70,29 +162,29 @@ func byView(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnost
 			skipped++
 			return nil
 		}
-		pass := newPass(view, about(view, found))
-		pass.config, pass.lacking = c, map[source.Span]lack{}
+		pass := c.within(view, found)
 		pass.apply(func(r *diag.Rule) bool { return !callByCall[r] })
-		v := &viewed{found: pass.found, lacking: pass.lacking}
+		budget -= pass.spent()
+		v := &viewed{found: pass.found, lacking: pass.among.lacking}
 		if all = append(all, v); len(view.Instances) != 1 { // else no other instance has it
 			known[view] = v
 		}
 		return v
 	}
-	for _, id := range instancesOf(p) {
+	for _, id := range instancesOf(whole) {
 		if v := look(id); v != nil {
 			v.ids = append(v.ids, id)
 		}
 	}
-	if p.AwaitsInstances {
+	if whole.AwaitsInstances {
 		if v := look(""); v != nil {
 			v.others = true
 		}
 	}
-	m := merger{plan: p, views: all}
+	m := merger{plan: whole, views: all}
 	merged := m.merge()
 	if skipped > 0 {
-		d := diag.New(diag.NotAnalysed, headOf(p.CallsNode.Span()), fmt.Sprintf("the plan was judged for the first %d instances and not fully analysed for %d more, whose calls differ", len(all), skipped))
+		d := diag.New(diag.NotAnalysed, headOf(whole.CallsNode.Span()), fmt.Sprintf("the plan was judged for the first %d instances and not fully analysed for %d more, whose calls differ", len(all), skipped))
 		d.Help = "split it into plans of fewer instances"
 		merged = append(merged, d)
 	}
@@ -255,14 +347,14 @@ func (m *merger) said(t topic, all []*sighting) []*sighting {
 // harm elsewhere.
 func (m *merger) inSome(s *sighting) diag.Diagnostic {
 	d := s.Diagnostic
-	where := m.among(s.views)
+	at := m.where(s.views)
 	if s.varied {
-		where = m.among(s.views[:1])
+		at = m.where(s.views[:1])
 		if more := len(s.views) - 1; more > 0 {
-			where += ", and the like " + m.among(s.views[1:])
+			at += ", and the like " + m.where(s.views[1:])
 		}
 	}
-	d.Message += " (" + where + ")"
+	d.Message += " (" + at + ")"
 	d.Fixes = slices.Clone(d.Fixes)
 	for i := range d.Fixes {
 		d.Fixes[i].Safe = false
@@ -270,8 +362,8 @@ func (m *merger) inSome(s *sighting) diag.Diagnostic {
 	return d
 }
 
-// among names the instances of some views.
-func (m *merger) among(views []int) string {
+// where names the instances of some views.
+func (m *merger) where(views []int) string {
 	var ids []string
 	others := false
 	for _, v := range views {

@@ -1,0 +1,155 @@
+package analyzer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var threeInstances = []string{"①", "employee_B", "c"}
+
+// calls are a random plan's, one a line, and for which instance each is.
+func randomCalls(r *rand.Rand) (calls, of []string) {
+	paths := []string{"a", "b", "c", "d", "a.x"}
+	path := func() string { return "†state." + paths[r.IntN(len(paths))] }
+	for i := range 2 + r.IntN(6) {
+		text := fmt.Sprintf("_tool: t%d, _id: c%d", r.IntN(3), i)
+		for k := range r.IntN(3) {
+			value := path()
+			if r.IntN(4) == 0 {
+				value += " || " + path()
+			}
+			text += fmt.Sprintf(", p%d: '%s'", k, value)
+		}
+		if r.IntN(4) > 0 {
+			text += ", _outputPath: " + path()
+		}
+		calls, of = append(calls, text), append(of, append([]string{"", "", ""}, threeInstances...)[r.IntN(6)])
+	}
+	return calls, of
+}
+
+func judgedText(t testing.TB, text string) []diag.Diagnostic {
+	t.Helper()
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
+	if p.Root == nil {
+		t.Fatalf("this can't be read:\n%s", text)
+	}
+	return Judge(p, found, Config{}).Findings
+}
+
+// S12.2, S12.3: what is wrong with a plan over instances is what is wrong with
+// the plan of one of them. A reference that dangles in some is a warning there.
+func TestViewsJudgeLikePlans(t *testing.T) {
+	const seed = 12_001
+	// By call, whatever the words; a cycle is reported at one of its calls, and so is
+	// a conflict.
+	topics := func(found []diag.Diagnostic, into map[string]bool) {
+		for _, d := range found {
+			if d.Severity == diag.Error && d.Rule != diag.DanglingReference {
+				into[d.Rule.Code+" "+d.Call] = true
+			}
+		}
+	}
+	several := 0
+	for i := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, i))
+		calls, of := randomCalls(r)
+		head := []string{"", "writes: once\n"}[r.IntN(2)] + []string{"", "state: {b: 1}\n"}[r.IntN(2)]
+		whole := head + "instances: {①: {}, employee_B: {}, c: {}}\ncalls:\n"
+		for k, call := range calls {
+			if of[k] != "" {
+				call += ", _instance: " + of[k]
+			}
+			whole += "  - {" + call + "}\n"
+		}
+		want, dangling := map[string]bool{}, map[string]int{}
+		for _, id := range threeInstances {
+			one := head + "calls:\n"
+			n := 0
+			for k, call := range calls {
+				if of[k] == "" || of[k] == id {
+					one += "  - {" + call + "}\n"
+					n++
+				}
+			}
+			if n == 0 {
+				continue
+			}
+			found := judgedText(t, one)
+			topics(found, want)
+			seen := map[string]bool{}
+			for _, d := range found {
+				if at := d.Call + " " + d.Span.Text(); d.Rule == diag.DanglingReference && !seen[at] {
+					seen[at] = true
+					dangling[at]++
+				}
+			}
+		}
+		got, found := map[string]bool{}, judgedText(t, whole)
+		topics(found, got)
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("seed %d/%d:\n%s\nhas %v\nand the plans of its instances %v", seed, i, whole, got, want)
+		}
+		for at, n := range dangling {
+			call, _, _ := strings.Cut(at, " ")
+			mine := slices.ContainsFunc(calls, func(text string) bool {
+				return strings.Contains(text, "_id: "+call+",") && of[slices.Index(calls, text)] != ""
+			})
+			rule := diag.MaybeMissing
+			if n == len(threeInstances) || mine {
+				rule = diag.DanglingReference
+			} else {
+				several++
+			}
+			if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == rule && d.Call+" "+d.Span.Text() == at }) {
+				t.Fatalf("seed %d/%d:\n%s\n%s dangles in %d instances, and %s doesn't say so:\n%s", seed, i, whole, at, n, rule.Code, every(found))
+			}
+		}
+		if again := judgedText(t, whole); every(again) != every(found) {
+			t.Fatalf("seed %d/%d: another time it is judged differently", seed, i)
+		}
+	}
+	if several < 20 {
+		t.Fatalf("only %d references dangled in some instances", several)
+	}
+}
+
+// manyInstances is a plan of shared calls and one call more for each of many
+// instances.
+func manyInstances(shared, instances int) string {
+	var b strings.Builder
+	b.WriteString("tools: {t: {properties: {p: {type: string}}, _output: {type: string}}}\ninstances:\n")
+	for i := range instances {
+		fmt.Fprintf(&b, "  i%d: {state: {own: 1}}\n", i)
+	}
+	b.WriteString("calls:\n")
+	for i := range shared {
+		fmt.Fprintf(&b, "  - {_tool: t, p: '†state.p%d || \"none\"', _outputPath: †state.p%d}\n", max(0, i-1), i)
+	}
+	for i := range instances {
+		fmt.Fprintf(&b, "  - {_tool: t, p: †state.p0, _instance: i%d, _outputPath: †state.x}\n", i)
+	}
+	return b.String()
+}
+
+// S18: views are judged within a budget, and what is left over is said.
+func TestViewsHaveABudget(t *testing.T) {
+	said := func(found []diag.Diagnostic) bool {
+		return slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+			return d.Rule == diag.NotAnalysed && strings.Contains(d.Message, "not fully analysed for")
+		})
+	}
+	if found := judgedText(t, manyInstances(10, 1000)); said(found) {
+		t.Errorf("a thousand instances are too many:\n%s", every(found))
+	}
+	if found := judgedText(t, manyInstances(500, 1000)); !said(found) {
+		t.Error("half a million calls over all views are judged without a word")
+	}
+}
