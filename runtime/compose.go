@@ -29,9 +29,10 @@ type situation struct {
 // A standing is what has become of a call of a carried plan.
 type standing struct {
 	call           *source.Node // as it was written
-	name           string
-	status, reason string    // "" for one that hasn't run
-	decision       *Decision // of a person, or nil
+	name, instance string
+	status, reason string     // "" for one that hasn't run
+	decision       *Decision  // of a person, or nil
+	each           []standing // where it isn't the same in all instances: in each of them
 }
 
 // compose writes what a planner is asked at the beginning of a tick (S11.1).

@@ -75,7 +75,7 @@ func situationOf(t *testing.T, p *compiler.Plan, text []byte) situation {
 		}
 		for i, one := range told.Carried {
 			call := root.Get("carried").Items[i].Get("call")
-			s.carried = append(s.carried, standing{call, one.Name, one.Status, one.Reason, one.Decision})
+			s.carried = append(s.carried, standing{call: call, name: one.Name, status: one.Status, reason: one.Reason, decision: one.Decision})
 		}
 	}
 	for _, id := range told.Advisors {

@@ -1,9 +1,6 @@
 package runtime
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // links are lists of numbers, one for every call, that grow as calls arrive. All
 // of them share one slice.
@@ -28,13 +25,4 @@ func (l *links) grow(n int) {
 func (l *links) add(from, to int32) {
 	l.next, l.to = append(l.next, l.first[from]), append(l.to, to)
 	l.first[from] = int32(len(l.to))
-}
-
-// over lays one object over another, key by key at the top.
-func over(under any, on map[string]any) map[string]any {
-	out := map[string]any{}
-	base, _ := under.(map[string]any)
-	maps.Copy(out, base)
-	maps.Copy(out, on)
-	return out
 }

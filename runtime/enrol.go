@@ -9,36 +9,37 @@ import (
 
 // enrol takes up the calls of the plan that the machine doesn't know yet. The
 // draft tells which of them must wait for the whole; nil is a whole plan.
-func (m *Machine) enrol(d *analyzer.Draft) {
-	first := len(m.calls)
-	n := len(m.plan.Calls)
-	m.calls = slices.Grow(m.calls, n-first)[:n]
-	m.reads = slices.Grow(m.reads, max(0, len(m.plan.Reads)-len(m.reads)))[:len(m.plan.Reads)]
-	m.boundBy.reach(n)
-	m.orderedBy.reach(n)
-	m.unsettled += n - first
-	m.log.expect(n - first)
+func (f *frame) enrol(d *analyzer.Draft) {
+	first := len(f.calls)
+	n := len(f.plan.Calls)
+	f.calls = slices.Grow(f.calls, n-first)[:n]
+	f.reads = slices.Grow(f.reads, max(0, len(f.plan.Reads)-len(f.reads)))[:len(f.plan.Reads)]
+	f.boundBy.reach(n)
+	f.orderedBy.reach(n)
+	f.unsettled += n - first
+	f.Machine.unsettled += n - first
+	f.log.messages = slices.Grow(f.log.messages, n-first) // few write more than one
 	edges := 0
-	for i := range m.plan.Reads {
-		edges += len(m.plan.Reads[i].Writers)
+	for i := range f.plan.Reads {
+		edges += len(f.plan.Reads[i].Writers)
 	}
-	m.boundBy.grow(edges)
+	f.boundBy.grow(edges)
 	for i := first; i < n; i++ {
-		if m.calls[i].held = d != nil && d.Held(i); !m.calls[i].held {
-			m.connect(i)
+		if f.calls[i].held = d != nil && d.Held(i); !f.calls[i].held {
+			f.connect(i)
 		}
 	}
 }
 
 // connect notes what a call waits for.
-func (m *Machine) connect(i int) {
-	call, state := m.plan.Calls[i], &m.calls[i]
+func (f *frame) connect(i int) {
+	call, state := f.plan.Calls[i], &f.calls[i]
 	for _, r := range call.Reads {
-		read := &m.reads[r]
-		for _, w := range m.plan.Reads[r].Writers {
-			if !m.calls[w].status.Settled() {
+		read := &f.reads[r]
+		for _, w := range f.plan.Reads[r].Writers {
+			if !f.calls[w].status.Settled() {
 				read.open++
-				m.boundBy.add(w, int32(r))
+				f.boundBy.add(w, int32(r))
 			}
 		}
 		if read.open > 0 {
@@ -47,9 +48,9 @@ func (m *Machine) connect(i int) {
 	}
 	state.partial = call.When != nil || !plain(call.Params)
 	for _, first := range firsts(call) {
-		if !m.calls[first].status.Settled() {
+		if !f.calls[first].status.Settled() {
 			state.order++
-			m.orderedBy.add(first, int32(i))
+			f.orderedBy.add(first, int32(i))
 		}
 	}
 }

@@ -26,6 +26,7 @@ type Event struct {
 	// about; Tick is 0 without a planner. What the machine has given up is ignored.
 	// A timer of the whole run comes back as [Run].
 	Tick    int `json:"tick,omitzero"`
+	Frame   int `json:"frame,omitzero"` // see [Command.Frame]
 	Call    int `json:"call,omitzero"`
 	Attempt int `json:"attempt,omitzero"`
 	// Value is the result of a try that ended well.
@@ -46,6 +47,9 @@ type Event struct {
 	Decision *Decision `json:"decision,omitempty"`
 	// Resumption is how a Resumed run goes on.
 	Resumption *Resumption `json:"resumption,omitempty"`
+	// Instances are further ones, of Joined, and Last says that no more will come.
+	Instances []Instance `json:"instances,omitempty"`
+	Last      bool       `json:"last,omitzero"`
 }
 
 // A Resumption is how a run goes on that was stopped or killed.
@@ -78,9 +82,11 @@ const (
 	Decided
 	// Resumed goes on with a run that was stopped or killed.
 	Resumed
+	// Joined brings further instances, in answer to [Join].
+	Joined
 )
 
-var eventKinds = []string{"begun", "ended", "fired", "stopped", "streamed", "closed", "decided", "resumed"}
+var eventKinds = []string{"begun", "ended", "fired", "stopped", "streamed", "closed", "decided", "resumed", "joined"}
 
 func (k EventKind) String() string { return eventKinds[k] }
 
@@ -100,12 +106,26 @@ func (k *EventKind) UnmarshalText(text []byte) error {
 // A Command is something that the machine wants done, or lets be known.
 type Command struct {
 	Kind CommandKind
-	// Tick, Call and Attempt say which try of which call of which tick it is about,
-	// and Of is that call.
-	Tick, Call, Attempt int
-	Of                  *compiler.Call
+	// Tick, Frame, Call and Attempt say which try of which call of which tick it is
+	// about, and Of is that call. Frames number the states on which a plan is at work
+	// at the same time: 0 is the run's own, and each instance and each delegate at
+	// work has a number that no other ever has.
+	Tick, Frame, Call, Attempt int
+	Of                         *compiler.Call
+	// Instance is the one that the call works on; "" without instances. Under is, of
+	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
+	// Plan is the one that the call stands in.
+	Instance, Under string
+	Plan            *compiler.Plan
 	// Params are the resolved parameters of a Start. They must not be changed.
 	Params map[string]any
+	// Context is what a Start hands to the activity besides, by kind (S14.3); nil for
+	// a call without scopes.
+	Context map[string]any
+	// Count is how many instances a Join asks for, at most.
+	Count int
+	// Left is how the run went for the instance of a Leave.
+	Left *InstanceEnd
 	// After is how long a SetTimer waits.
 	After time.Duration
 	// Settlement is how a call settled, for Settle and Repeat.
@@ -153,6 +173,14 @@ const (
 	EndTick
 	// Ask asks a person about a call.
 	Ask
+	// Join asks for further instances, to come with one Joined event: as many as are
+	// at hand, and at least one unless there are no more.
+	Join
+	// Enter lets be known that a call's delegate begins (S14.1): its calls follow, and
+	// the call settles when they have.
+	Enter
+	// Leave lets be known that an instance has come to its end.
+	Leave
 	// Finish lets be known that the run is over, or has stopped: the last command.
 	Finish
 )
@@ -216,8 +244,9 @@ type Message struct {
 	Call    int           // who wrote it, of the calls of that tick
 	At      time.Duration // since the run began
 
-	rank int32 // the place of its call among those of its tick, once the tick has ended
-	deed int32 // the number of the call among those that a plan may repeat, from 1; or 0
+	older int32 // the place, from 1, of the message before it on the same path; or 0
+	rank  int32 // the place of its call among those of its tick, once the tick has ended
+	deed  int32 // the number of the call among those that a plan may repeat, from 1; or 0
 }
 
 // An Outcome is how a run ended (S11.8, S19.3).
@@ -228,15 +257,19 @@ type Outcome struct {
 	State  any
 	Errors []CallError
 	Counts Counts
-	Ticks  int   // 0 without a planner
-	Usage  Usage // of all requests to a model
+	// Instances are how the run went for each, in the order in which they ended, in
+	// the place of State and Output; nil without instances.
+	Instances []InstanceEnd
+	Ticks     int   // 0 without a planner
+	Usage     Usage // of all requests to a model
 }
 
 // A CallError is a failure that nothing in the plan handled.
 type CallError struct {
-	Call    string `json:"call"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Call     string `json:"call"`
+	Code     string `json:"code"`
+	Message  string `json:"message"`
+	Instance string `json:"instance,omitzero"`
 }
 
 // Counts tell how many calls settled in each way.

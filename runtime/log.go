@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -10,46 +11,15 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// A Log is the state of a run: initial values and an append-only list of
-// messages (S5.3). Values are never changed in place; a reader may keep what it
-// got.
+// A Log is the state of a run, or of one instance in it: initial values and an
+// append-only list of messages (S5.3). Values are never changed in place; a
+// reader may keep what it got.
 type Log struct {
-	plan     *compiler.Plan // of the current tick
-	paths    *compiler.PathTable
-	tick     int
-	ranked   bool           // the plan of the tick is whole, so that its graph gives every call its place
-	initial  map[string]any // by kind: input, state, data, error
+	*program
+	initial  map[string]any // by kind: input, state, data, error, advice
 	messages []Message
-	at       [][]int32 // by path: the messages written to exactly it, in the order of the log
-	byTime   bool      // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
-	written  []PathSet // by path, made when first asked for: the written paths that overlap it
+	newest   []int32 // by path: the place, from 1, of the newest message written to exactly it
 }
-
-// PathSet is the written paths that overlap a path.
-type PathSet struct {
-	known        bool
-	above, below []compiler.PathID // above: from the kind down, the path itself last; below: in order of id
-}
-
-func newLog(paths *compiler.PathTable, initial map[string]any) *Log {
-	return &Log{paths: paths, initial: initial}
-}
-
-// follow takes the plan of a tick, or a longer version of it.
-func (l *Log) follow(p *compiler.Plan, tick int, whole bool) {
-	l.plan, l.tick, l.ranked = p, tick, whole
-	l.reach()
-}
-
-// reach makes room for the paths that the table has got.
-func (l *Log) reach() {
-	n := l.paths.Len()
-	l.at = slices.Grow(l.at, n-len(l.at))[:n]
-	l.written = make([]PathSet, n)
-}
-
-// expect makes room for the messages of so many calls: few write more than one.
-func (l *Log) expect(calls int) { l.messages = slices.Grow(l.messages, calls) }
 
 // seal gives the messages of the tick their final places.
 func (l *Log) seal() {
@@ -65,14 +35,14 @@ func (l *Log) place(m *Message) int32 {
 	switch {
 	case m.Tick != l.tick:
 		return m.rank
-	case l.ranked:
+	case l.settled:
 		return int32(l.plan.Graph.Rank(m.Call))
 	}
 	return int32(m.Call)
 }
 
-// before is the order in which messages count, wherever they stand in the log.
-func (l *Log) before(a, b int32) int {
+// order is the order in which messages count, wherever they stand in the log.
+func (l *Log) order(a, b int32) int {
 	if l.byTime {
 		return int(a - b)
 	}
@@ -80,14 +50,50 @@ func (l *Log) before(a, b int32) int {
 	return cmp.Or(x.Tick-y.Tick, int(l.place(x)-l.place(y)), int(a-b))
 }
 
-func (l *Log) isWritten(id compiler.PathID) bool { return l.plan.Written(id) || len(l.at[id]) > 0 }
-
 // Messages are the entries so far, in the order in which they were written.
 func (l *Log) Messages() []Message { return l.messages }
 
 func (l *Log) append(m Message) {
-	l.at[m.Path] = append(l.at[m.Path], int32(len(l.messages)))
+	if missing := int(m.Path) + 1 - len(l.newest); missing > 0 {
+		l.newest = append(l.newest, make([]int32, missing)...)
+	}
+	m.older = l.newest[m.Path]
 	l.messages = append(l.messages, m)
+	l.newest[m.Path] = int32(len(l.messages))
+}
+
+// last is the place, from 1, of the newest message on a path; 0 for none.
+func (l *Log) last(id compiler.PathID) int32 {
+	if int(id) < len(l.newest) {
+		return l.newest[id]
+	}
+	return 0
+}
+
+// on goes over the messages written to exactly a path, the newest first.
+func (l *Log) on(id compiler.PathID) iter.Seq2[int32, *Message] {
+	return func(yield func(int32, *Message) bool) {
+		for at := l.last(id); at > 0; at = l.messages[at-1].older {
+			if !yield(at-1, &l.messages[at-1]) {
+				return
+			}
+		}
+	}
+}
+
+// over goes over the messages on all paths of a set.
+func (l *Log) over(set *PathSet) iter.Seq2[int32, *Message] {
+	return func(yield func(int32, *Message) bool) {
+		for _, paths := range [2][]compiler.PathID{set.above, set.below} {
+			for _, p := range paths {
+				for at, m := range l.on(p) {
+					if !yield(at, m) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // walk follows the path from one of its prefixes, at which value stands, down to
@@ -101,29 +107,6 @@ func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
 		return nil, false
 	}
 	return compiler.Step(value, l.paths.Segment(id))
-}
-
-// overlapping is which paths that the plan may write overlap a path.
-func (l *Log) overlapping(id compiler.PathID) *PathSet {
-	set := &l.written[id]
-	if set.known {
-		return set
-	}
-	set.known = true
-	for up := id; up > compiler.RootPath; up = l.paths.Parent(up) {
-		if l.isWritten(up) {
-			set.above = append(set.above, up)
-		}
-	}
-	slices.Reverse(set.above)
-	l.paths.Below(id, func(p compiler.PathID) bool {
-		if p != id && l.isWritten(p) {
-			set.below = append(set.below, p)
-		}
-		return true
-	})
-	slices.Sort(set.below)
-	return set
 }
 
 // resolve is the value at a path, made of the initial value and the messages of
@@ -176,15 +159,15 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 // resolveSimple is resolve where only one written path matters, and one message
 // at most: by far the commonest case.
 func (l *Log) resolveSimple(id, from compiler.PathID, visible func(*Message) bool) (value any, there, ok bool) {
-	at := l.at[from]
-	if len(at) > 1 {
+	at := l.last(from)
+	if at > 0 && l.messages[at-1].older > 0 {
 		return nil, false, false
 	}
-	if len(at) == 0 || !visible(&l.messages[at[0]]) {
+	if at == 0 || !visible(&l.messages[at-1]) {
 		value, there = l.walk(any(l.initial), compiler.RootPath, id)
 		return value, there, true
 	}
-	m := &l.messages[at[0]]
+	m := &l.messages[at-1]
 	if m.Method != compiler.Set {
 		return nil, false, false
 	}
@@ -201,19 +184,15 @@ func (l *Log) resolveSimple(id, from compiler.PathID, visible func(*Message) boo
 func (l *Log) visible(set *PathSet, visible func(*Message) bool) []*Message {
 	var places []int32
 	failures := 0
-	for _, paths := range [][]compiler.PathID{set.above, set.below} {
-		for _, p := range paths {
-			for _, at := range l.at[p] {
-				if visible(&l.messages[at]) {
-					places = append(places, at)
-					if l.messages[at].Failure {
-						failures++
-					}
-				}
+	for at, m := range l.over(set) {
+		if visible(m) {
+			places = append(places, at)
+			if m.Failure {
+				failures++
 			}
 		}
 	}
-	slices.SortFunc(places, l.before)
+	slices.SortFunc(places, l.order)
 	seen := make([]*Message, 0, len(places))
 	for _, at := range places {
 		m := &l.messages[at]

@@ -29,17 +29,11 @@ type loop struct {
 	decided []standing       // without one, the calls that a person changed, replaced or rejected
 	ended   bool             // the tick has been judged, and the next not begun
 	setting compiler.Setting // of the tick
-
-	deeds      []deed             // calls that are done, and that a carried plan may repeat
-	byIdentity map[string][]int32 // their numbers, from 0, in order
-	before     int32              // how many of them earlier ticks have done
-	identities []string           // of the calls of the tick
-	owners     map[int32]int32    // by number of a deed: the call of the tick that stands for it
-	latest     int32              // the number, from 1, of the deed whose messages are being written
+	written *marks           // the paths that earlier ticks may have written
 }
 
 func newLoop(base *compiler.Plan) *loop {
-	l := &loop{base: base, paths: base.Paths.Clone(), byIdentity: map[string][]int32{}}
+	l := &loop{base: base, paths: base.Paths.Clone(), written: &marks{}}
 	l.carries = base.Form != compiler.Context && base.Form != compiler.ProcessRecord && base.Form != compiler.Solution || base.CallsNode != nil
 	if l.carries {
 		for _, call := range base.Calls {
@@ -56,15 +50,30 @@ func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 func (m *Machine) nextTick() {
 	l := m.loop
 	m.tick++
-	m.calls, m.reads, m.stale, m.queue = nil, nil, nil, nil
-	m.boundBy, m.orderedBy = links{}, links{}
 	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
 	l.amiss, l.refused, l.changed, l.ended = nil, false, false, false
-	l.identities, l.owners, l.before = nil, map[int32]int32{}, int32(len(l.deeds))
 	m.plan = l.blank()
-	m.log.follow(m.plan, m.tick, false)
-	l.setting = m.setting(anyone)
+	m.programs = map[*compiler.Plan]*program{}
+	for _, f := range m.roots() {
+		f.nextTick()
+	}
+	l.setting = m.setting(func(*frame, *Message) bool { return true })
 	m.askPlanner(nil)
+}
+
+// nextTick begins a tick without a call.
+func (f *frame) nextTick() {
+	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
+	f.boundBy, f.orderedBy = links{}, links{}
+	f.memory.nextTick()
+	f.follow(f.Machine.plan)
+}
+
+// follow takes the plan of a tick, or a longer version of it.
+func (f *frame) follow(p *compiler.Plan) {
+	f.plan = p
+	f.program = f.Machine.program(p)
+	f.log.program = f.program
 }
 
 // blank is the plan of a tick of which nothing has arrived.
@@ -80,31 +89,42 @@ func (m *Machine) askPlanner(received []byte) {
 }
 
 // setting is where the run stands, for those messages that are visible.
-func (m *Machine) setting(visible func(*Message) bool) compiler.Setting {
-	s := compiler.Setting{Plan: m.plan, Paths: m.log.paths, Errors: m.failures}
-	if m.loop != nil {
-		s.Plan = m.loop.base
-	} else if s.Paths == m.plan.Paths {
-		s.Paths = m.plan.Paths.Clone() // the plan isn't ours alone
-		m.log.paths = s.Paths
+func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting {
+	s := compiler.Setting{Plan: m.loop.base, Paths: m.loop.paths}
+	for _, f := range m.roots() {
+		input, state, data := f.values(func(message *Message) bool { return visible(f, message) })
+		s.Errors = append(s.Errors, f.failures...)
+		if m.instances == nil {
+			s.Input, s.State, s.Data = input, state, data
+			break
+		}
+		_ = 0
+		s.Data = data
 	}
-	object := func(kind string) map[string]any {
-		value, _ := m.log.seenBy(kind, visible).(map[string]any)
-		return value
-	}
-	s.Input, s.State, s.Data = object("input"), object("state"), object("data")
 	return s
 }
 
-// solve compiles a text in a setting of this run.
-func (m *Machine) solve(file *source.File, s compiler.Setting) (*compiler.Plan, []diag.Diagnostic) {
-	plan, found := s.Solve(file, compiler.Options{})
-	m.log.reach()
-	return plan, found
+// setting is where a frame stands, for a plan of its own.
+func (f *frame) setting() compiler.Setting {
+	s := compiler.Setting{Plan: f.plan, Paths: f.log.paths, Errors: f.failures}
+	if f.loop != nil && f.parent == nil {
+		s.Plan = f.loop.base
+	} else if s.Paths == f.plan.Paths {
+		s.Paths = f.plan.Paths.Clone() // the plan isn't ours alone
+		f.program.paths = s.Paths
+	}
+	s.Input, s.State, s.Data = f.values(anyone)
+	return s
 }
 
-// earlier sees what was written before the tick.
-func (m *Machine) earlier(message *Message) bool { return message.Tick < m.tick }
+// values are the state of a frame, made of the messages that are visible.
+func (f *frame) values(visible func(*Message) bool) (input, state, data map[string]any) {
+	object := func(kind string) map[string]any {
+		value, _ := f.log.seenBy(kind, visible).(map[string]any)
+		return value
+	}
+	return object("input"), object("state"), object("data")
+}
 
 // streamed takes the next piece of the solution, and the calls that it completes
 // (S8.4, S11.4).
@@ -119,8 +139,8 @@ func (m *Machine) streamed(e Event) {
 	}
 	if n := l.stream.Calls(); n > l.known {
 		l.known = n
-		plan, found := m.solve(document(m.tick, l.stream.Prefix(n)), l.setting)
-		m.adopt(analyzer.Screen(plan, found, false, func(r int) bool { return m.loose(plan, r) }))
+		plan, found := l.setting.Solve(document(m.tick, l.stream.Prefix(n)), compiler.Options{})
+		m.adopt(m.drafts(plan, found, false))
 	}
 }
 
@@ -128,7 +148,7 @@ func (m *Machine) streamed(e Event) {
 // calls that haven't arrived: those listed before it come first, then what is
 // there, and only then those listed after it (S6.2). In a carried plan what is
 // there may turn out to be the work of a call that is repeated further down.
-func (m *Machine) loose(plan *compiler.Plan, r int) bool {
+func (f *frame) loose(plan *compiler.Plan, r int) bool {
 	read := &plan.Reads[r]
 	if kind := plan.Paths.Kind(read.Path); kind != "state" && kind != "data" {
 		return false
@@ -137,7 +157,7 @@ func (m *Machine) loose(plan *compiler.Plan, r int) bool {
 	case plan.Writes == compiler.Once, read.Bound == compiler.Later, read.Bound == compiler.Initial && !read.Start:
 		return true
 	}
-	return m.loop.carries && m.overlapsUnownedDeed(plan, read)
+	return f.memory != nil && f.overlapsUnownedDeed(plan, read)
 }
 
 // closed ends the stream: what only the whole solution shows is found now
@@ -149,57 +169,95 @@ func (m *Machine) closed(e Event) {
 	l := m.loop
 	l.open = false
 	if e.Failure != nil {
-		l.amiss = append(l.amiss, CallError{"", e.Failure.Code, e.Failure.Message})
-		l.refused = true
+		l.blame(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
-	draft := m.wholeDraft()
-	for _, d := range draft.Amiss() {
-		l.amiss = append(l.amiss, CallError{"", d.Rule.Name, structural(&d)})
-		l.refused = true
+	drafts := m.wholeDrafts()
+	sound := true
+	for _, d := range drafts {
+		sound = sound && d.Sound()
+		for _, amiss := range d.Amiss() {
+			l.blame(CallError{Code: amiss.Rule.Name, Message: structural(&amiss)})
+		}
 	}
-	if l.base.Mode == "lazy" && (!draft.Sound() || l.refused) {
-		l.refused = true
-	}
-	m.adopt(draft)
-	if l.base.Mode == "lazy" && l.refused {
-		for i := range m.calls {
-			if m.calls[i].status == Waiting {
-				m.settle(int32(i), Settlement{Status: Skipped, Reason: "the solution has errors, and in lazy mode none of it is run then"})
+	lazy := l.base.Mode == "lazy"
+	l.refused = l.refused || lazy && !sound
+	m.adopt(drafts)
+	if lazy && l.refused {
+		for _, f := range m.roots() {
+			for i := range f.calls {
+				if f.calls[i].status == Waiting {
+					f.settle(int32(i), Settlement{Status: Skipped, Reason: "the solution has errors, and in lazy mode none of it is run then"})
+				}
 			}
 		}
 	}
 }
 
-// wholeDraft judges the solution as it is at the end of the stream. Of a text
+// blame notes what is wrong with a solution as a whole, once.
+func (l *loop) blame(e CallError) {
+	if !slices.Contains(l.amiss, e) {
+		l.amiss = append(l.amiss, e)
+	}
+	l.refused = true
+}
+
+// wholeDrafts judge the solution as it is at the end of the stream. Of a text
 // that can't be read to its end, the calls that arrived whole count.
-func (m *Machine) wholeDraft() *analyzer.Draft {
+func (m *Machine) wholeDrafts() []*analyzer.Draft {
 	l := m.loop
 	file := document(m.tick, l.stream.Solution())
-	plan, found := m.solve(file, l.setting)
+	plan, found := l.setting.Solve(file, compiler.Options{})
 	var broken []diag.Diagnostic
 	if plan.Root == nil || !m.continues(plan) {
 		broken = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
 		file = document(m.tick, l.stream.Prefix(l.stream.Calls()))
-		plan, found = m.solve(file, l.setting)
+		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
-	if l.carries && len(l.deeds) > 0 {
+	if l.carries && m.tick > 1 {
 		// What stands for calls that are listed again isn't there from the start.
-		m.own(plan)
-		plan, found = m.solve(file, m.setting(func(message *Message) bool { return m.earlier(message) && !l.owned(message) }))
+		for _, f := range m.roots() {
+			f.own(f.view(plan))
+		}
+		plan, found = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memory.owned(message) }).Solve(file, compiler.Options{})
 	}
 	if l.refused {
 		broken = nil // that the answer broke off says it all
 	}
 	for i := range broken {
-		l.amiss = append(l.amiss, CallError{"", broken[i].Rule.Name, structural(&broken[i])})
-		l.refused = true
+		l.blame(CallError{Code: broken[i].Rule.Name, Message: structural(&broken[i])})
 	}
-	return analyzer.Screen(plan, found, true, nil)
+	return m.drafts(plan, found, true)
+}
+
+// drafts judge a plan as each instance is to run it. Instances that run the same
+// share one.
+func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic, whole bool) []*analyzer.Draft {
+	m.plan = plan
+	m.programs = map[*compiler.Plan]*program{}
+	shared := map[*compiler.Plan]*analyzer.Draft{}
+	drafts := make([]*analyzer.Draft, len(m.roots()))
+	for at, f := range m.roots() {
+		view := f.view(plan)
+		own := f.memory != nil && len(f.memory.deeds) > 0 && !whole // what is loose hangs on what it has done
+		if drafts[at] = shared[view]; drafts[at] == nil || own {
+			drafts[at] = analyzer.Screen(view, found, whole, func(r int) bool { return f.loose(view, r) })
+			shared[view] = drafts[at]
+		}
+	}
+	return drafts
+}
+
+// view is a plan as the frame's instance runs it.
+func (f *frame) view(plan *compiler.Plan) *compiler.Plan {
+	if f.instances == nil {
+		return plan
+	}
+	return plan
 }
 
 // continues tells whether a plan begins with the calls that have been enrolled.
 func (m *Machine) continues(plan *compiler.Plan) bool {
-	if len(plan.Calls) < len(m.calls) {
+	if len(plan.Calls) < len(m.plan.Calls) {
 		return false
 	}
 	for i, call := range m.plan.Calls {
@@ -210,54 +268,57 @@ func (m *Machine) continues(plan *compiler.Plan) bool {
 	return true
 }
 
-// adopt takes a longer version of the tick's plan: its new calls are enrolled,
-// and those that were held until the whole plan was there are bound.
-func (m *Machine) adopt(d *analyzer.Draft) {
-	first := len(m.calls)
-	m.plan = d.Plan()
-	m.log.follow(m.plan, m.tick, d.Whole())
-	m.own(m.plan)
-	m.enrol(d)
+// adopt takes a longer version of the tick's plan, as each instance is to run it.
+func (m *Machine) adopt(drafts []*analyzer.Draft) {
+	for at, f := range m.roots() {
+		f.adopt(drafts[at])
+	}
+}
+
+// adopt enrols the new calls of a plan, and binds those that were held until the
+// whole plan was there.
+func (f *frame) adopt(d *analyzer.Draft) {
+	first := len(f.calls)
+	f.follow(d.Plan())
+	f.own(f.plan)
+	f.enrol(d)
 	if d.Whole() {
 		for i := range first {
-			if state := &m.calls[i]; state.held && !state.status.Settled() {
+			if state := &f.calls[i]; state.held && !state.status.Settled() {
 				state.held = false
-				m.connect(i)
+				f.connect(i)
 			}
 		}
 	}
-	for i := range m.calls {
+	for i := range f.calls {
 		if faults := d.Faults(i); len(faults) > 0 {
-			m.fault(int32(i), faults, i >= first)
+			f.refuse(int32(i), faults, i >= first)
 		}
 	}
-	for i := range m.calls {
+	for i := range f.calls {
 		if i >= first || d.Whole() {
-			m.look(int32(i))
+			f.look(int32(i))
 		}
 	}
 }
 
-// fault settles a call that has structural errors. One that has started already,
+// refuse settles a call that has structural errors. One that has started already,
 // before the whole plan showed them, isn't touched: only the planner is told.
-func (m *Machine) fault(i int32, faults []diag.Diagnostic, isNew bool) {
+func (f *frame) refuse(i int32, faults []diag.Diagnostic, isNew bool) {
 	var words []string
 	for k := range faults {
 		words = append(words, structural(&faults[k]))
 	}
 	failure := &Failure{Code: faults[0].Rule.Name, Message: strings.Join(words, "; ")}
-	switch status := m.calls[i].status; {
+	switch status := f.calls[i].status; {
 	case status == Waiting:
-		m.settle(i, Settlement{Status: Failed, Failure: failure})
-	case isNew || m.planWhole():
-		if !status.Settled() || m.calls[i].particular().settlement.Status != Failed {
-			m.errors = append(m.errors, CallError{m.plan.Calls[i].Name, failure.Code, failure.Message})
-			m.unrouted = append(m.unrouted, errorMessage{int(i), failure})
+		f.settle(i, Settlement{Status: Failed, Failure: failure})
+	case isNew || !f.loop.open:
+		if !status.Settled() || f.calls[i].particular().settlement.Status != Failed {
+			f.reproach(i, failure)
 		}
 	}
 }
-
-func (m *Machine) planWhole() bool { return !m.loop.open }
 
 // structural says what is wrong in words that a planner can act on.
 func structural(d *diag.Diagnostic) string {
@@ -269,38 +330,44 @@ func structural(d *diag.Diagnostic) string {
 }
 
 // settled keeps what the next request tells of a call.
-func (l *loop) settled(m *Machine, i int32, s *Settlement) {
-	m.calls[i].particular().settlement = s
-	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 && m.calls[i].more.deed == 0 {
+func (l *loop) settled(f *frame, i int32, s *Settlement) {
+	f.calls[i].particular().settlement = s
+	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 && f.calls[i].more.deed == 0 {
 		l.changed = true
 	}
-	m.lookAgain(i)
+	if f.memory != nil {
+		f.lookAgain(i)
+	}
 }
 
 // endTick decides, when every call of a solution has settled, whether it has
-// reached its goal (S11.2), and else asks for the next.
+// reached its goal (S11.2), and else asks for the next. The goal is reached when
+// it is in every instance.
 func (m *Machine) endTick() {
 	l := m.loop
-	m.log.seal()
-	output, problem := m.result()
-	if problem != nil {
-		l.amiss = append(l.amiss, *problem)
-		l.refused = true
+	reached := true
+	var outputs []any
+	for _, f := range m.roots() {
+		f.log.seal()
+		f.appendErrors()
+		output, problem := f.result()
+		if problem != nil {
+			problem.Instance = f.instance
+			l.blame(*problem)
+		}
+		outputs = append(outputs, output)
+		reached = reached && output != nil
 	}
-	for _, e := range l.amiss {
-		m.errors = append(m.errors, e)
-		m.failures = append(slices.Clip(m.failures), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
+	m.errors = append(m.errors, l.amiss...)
+	for _, f := range m.roots() {
+		f.hear(l.amiss)
 	}
-	m.showFailures()
 	m.emit(Command{Kind: EndTick, Call: Run, End: &TickEnd{string(l.stream.Text()), l.amiss}})
-	reached := output != nil
 	if l.base.Terminate == "calls" {
 		reached = len(m.plan.Calls) == 0
 	}
 	if reached && !l.refused {
-		outcome := m.outcome("done", "")
-		outcome.Output = output
-		m.finish(outcome)
+		m.finish(m.reached(outputs))
 		return
 	}
 	if l.still++; l.changed {
@@ -324,6 +391,16 @@ func (m *Machine) endTick() {
 // defaultTicks bounds a loop that says nothing itself (S11.7).
 const defaultTicks = 25
 
+// hear makes structural errors of the tick readable as †error.
+func (f *frame) hear(amiss []CallError) {
+	for _, e := range amiss {
+		if e.Instance == "" || e.Instance == f.instance {
+			f.failures = append(slices.Clip(f.failures), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
+		}
+	}
+	f.showFailures()
+}
+
 // carry makes the solution's calls the next request's plan message (S11.3).
 // Where no plan is carried, only what people decided is told on.
 func (m *Machine) carry() {
@@ -331,44 +408,41 @@ func (m *Machine) carry() {
 	if m.plan.CallsNode == nil {
 		return // of a solution that couldn't be read, the plan before it stands
 	}
-	l.carried = l.carried[:0:0]
+	l.carried = make([]standing, len(m.plan.Calls))
 	for i, call := range m.plan.Calls {
-		s := m.calls[i].particular().settlement
-		one := standing{call: call.Node, name: call.Name, status: s.Status.String(), reason: s.Reason, decision: s.Decision}
-		if s.Failure != nil {
-			one.reason = s.Failure.Error()
+		l.carried[i] = standing{call: call.Node, name: call.Name}
+	}
+	for _, f := range m.roots() {
+		for i, call := range f.plan.Calls {
+			one := standing{call: call.Node, name: call.Name, instance: f.instance}
+			one.take(f.calls[i].particular().settlement)
+			l.carried[call.Index].each = append(l.carried[call.Index].each, one)
+			if !l.carries && one.decision != nil && one.decision.Verdict != Approve {
+				l.decided = append(l.decided, one)
+			}
 		}
-		l.carried = append(l.carried, one)
-		if !l.carries && s.Decision != nil && s.Decision.Verdict != Approve {
-			l.decided = append(l.decided, one)
-		}
+	}
+	for i := range l.carried {
+		l.carried[i].fold()
 	}
 }
 
-// request composes what the planner is asked.
-func (m *Machine) request() *Request {
-	l := m.loop
-	s := situation{plan: l.base, tick: m.tick, input: l.setting.Input, state: l.setting.State, data: l.setting.Data, errors: m.failures, carries: l.carries, carried: l.carried, decided: l.decided}
-	return compose(s)
+// take notes how a call has settled.
+func (one *standing) take(s *Settlement) {
+	one.status, one.reason, one.decision = s.Status.String(), s.Reason, s.Decision
+	if s.Failure != nil {
+		one.reason = s.Failure.Error()
+	}
 }
 
-// latentRequest composes the request for the result of a latent call (S2.4). It
-// sees the state as its tick began, and what its own reads are bound to (S14.3).
-func (m *Machine) latentRequest(call *compiler.Call, params map[string]any) *Request {
-	s := situation{plan: m.plan, tick: m.tick, input: m.log.initial["input"]}
-	seen := func(message *Message) bool {
-		return message.Tick < m.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return m.plan.Reads[r].Sees(message.Call) && m.binds(r, message.Call) })
+// fold says once what is the same in all instances.
+func (one *standing) fold() {
+	differs := func(other standing) bool {
+		first := one.each[0]
+		return other.status != first.status || other.reason != first.reason || other.decision != first.decision
 	}
-	s.state = m.log.seenBy("state", seen)
-	s.data, _ = m.log.seenBy("data", seen).(map[string]any)
-	if m.loop != nil {
-		s.plan = m.loop.base
+	if len(one.each) > 0 && !slices.ContainsFunc(one.each, differs) {
+		first := one.each[0]
+		one.status, one.reason, one.decision, one.each = first.status, first.reason, first.decision, nil
 	}
-	return composeLatent(s, call, params)
-}
-
-// binds tells whether a read is bound to a call.
-func (m *Machine) binds(r, call int) bool {
-	_, ok := slices.BinarySearch(m.plan.Reads[r].Writers, int32(call))
-	return ok
 }

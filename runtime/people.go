@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"bytes"
-	"container/heap"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -65,41 +64,41 @@ func effects(tool *compiler.Tool) string {
 }
 
 // ask puts the question whether a call may start.
-func (m *Machine) ask(i int32, problem string) {
-	state := &m.calls[i]
+func (f *frame) ask(i int32, problem string) {
+	state := &f.calls[i]
 	more := state.particular()
 	if more.question == nil {
-		more.question = m.question(i)
+		more.question = f.question(i)
 	}
 	more.question.Problem = problem
 	again := state.status == Asking && problem != "" // the time for the first answer still runs
 	state.status = Asking
-	m.emitOf(i, Command{Kind: Ask, Params: state.params, Question: more.question})
-	if timeout := m.options.Confirm.Timeout; timeout > 0 && !more.question.InFlight && !again {
-		m.pause(i, timeout)
+	f.emitOf(i, Command{Kind: Ask, Params: state.params, Question: more.question})
+	if timeout := f.options.Confirm.Timeout; timeout > 0 && !more.question.InFlight && !again {
+		f.pause(i, timeout)
 	}
 }
 
 // askInFlight asks what is to become of a call that was at work when the run was
 // killed.
-func (m *Machine) askInFlight(i int32) {
-	more := m.calls[i].particular()
-	more.question = m.question(i)
+func (f *frame) askInFlight(i int32) {
+	more := f.calls[i].particular()
+	more.question = f.question(i)
 	more.question.InFlight = true
-	m.ask(i, "")
+	f.ask(i, "")
 }
 
-func (m *Machine) question(i int32) *Question {
-	call := m.call(i)
+func (f *frame) question(i int32) *Question {
+	call := f.call(i)
 	q := &Question{
 		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: call.Instance, Reason: call.Reason,
-		Params: m.calls[i].params, Effects: effects(call.Tool), Writes: m.plan.Offered(call), Cost: declaredCost(call.Tool),
+		Params: f.calls[i].params, Effects: effects(call.Tool), Writes: f.plan.Offered(call), Cost: declaredCost(call.Tool),
 	}
 	if call.Tool != nil {
 		q.OpenWorld = call.Tool.Hints.OpenWorld == nil || *call.Tool.Hints.OpenWorld
 	}
 	for _, field := range call.Params.Fields {
-		m.sources(q, field.Key, field.Value)
+		f.sources(q, field.Key, field.Value)
 	}
 	return q
 }
@@ -116,12 +115,12 @@ func declaredCost(tool *compiler.Tool) float64 {
 }
 
 // sources notes where the expressions of a parameter get their values.
-func (m *Machine) sources(q *Question, param string, t *compiler.Template) {
+func (f *frame) sources(q *Question, param string, t *compiler.Template) {
 	switch {
 	case t.Expr != nil:
 		s := Source{Param: param, Reference: t.Node.Text}
 		for _, r := range t.Reads {
-			for _, from := range m.origins(&m.plan.Reads[r]) {
+			for _, from := range f.origins(&f.plan.Reads[r]) {
 				if !slices.Contains(s.From, from) {
 					s.From = append(s.From, from)
 				}
@@ -130,57 +129,57 @@ func (m *Machine) sources(q *Question, param string, t *compiler.Template) {
 		q.Sources = append(q.Sources, s)
 	case !t.Live():
 	default:
-		for _, f := range t.Fields {
-			m.sources(q, param+"."+f.Key, f.Value)
+		for _, field := range t.Fields {
+			f.sources(q, param+"."+field.Key, field.Value)
 		}
 		for at, item := range t.Items {
-			m.sources(q, fmt.Sprintf("%s[%d]", param, at), item)
+			f.sources(q, fmt.Sprintf("%s[%d]", param, at), item)
 		}
 	}
 }
 
 // origins names what a read got its value from: calls that wrote, or what was
 // there from the start.
-func (m *Machine) origins(r *compiler.Read) []string {
+func (f *frame) origins(r *compiler.Read) []string {
 	var from []string
 	for _, w := range r.Writers {
-		if m.calls[w].status == Done || m.calls[w].status == Failed {
-			from = append(from, m.plan.Calls[w].Name)
+		if f.calls[w].status == Done || f.calls[w].status == Failed {
+			from = append(from, f.plan.Calls[w].Name)
 		}
 	}
 	if len(from) == 0 {
-		from = []string{m.plan.Paths.Kind(r.Path)}
+		from = []string{f.plan.Paths.Kind(r.Path)}
 	}
 	return from
 }
 
 // unanswered takes the default when the time for an answer is over.
-func (m *Machine) unanswered(i int32) {
-	verdict := m.options.Confirm.Default
+func (f *frame) unanswered(i int32) {
+	verdict := f.options.Confirm.Default
 	if verdict == "" {
 		verdict = Reject
 	}
-	m.emitOf(i, Command{Kind: Cancel})
-	m.decided(Event{Call: int(i), Attempt: int(m.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: "time-out", Reason: fmt.Sprintf("nobody answered within %v", m.options.Confirm.Timeout)}})
+	f.emitOf(i, Command{Kind: Cancel})
+	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: "time-out", Reason: fmt.Sprintf("nobody answered within %v", f.options.Confirm.Timeout)}})
 }
 
 // decided takes a person's answer. One that can't be taken asks again and says
 // why.
-func (m *Machine) decided(e Event) {
-	i, state := int32(e.Call), &m.calls[e.Call]
+func (f *frame) decided(e Event) {
+	i, state := int32(e.Call), &f.calls[e.Call]
 	if state.status != Asking || int(state.attempt) != e.Attempt || e.Decision == nil {
 		return
 	}
 	d, more := e.Decision, state.more
 	if more.question.InFlight != (d.Verdict == Retry || d.Verdict == Fail) {
-		m.ask(i, fmt.Sprintf("%q is no answer to this question", d.Verdict))
+		f.ask(i, fmt.Sprintf("%q is no answer to this question", d.Verdict))
 		return
 	}
 	switch d.Verdict {
 	case Approve, Retry:
 	case Fail:
 		more.decision, more.question = d, nil
-		m.interrupted(i)
+		f.interrupted(i)
 		return
 	case Reject:
 		more.decision = d
@@ -188,46 +187,46 @@ func (m *Machine) decided(e Event) {
 		if d.Reason != "" {
 			reason += ": " + d.Reason
 		}
-		m.settle(i, Settlement{Status: Rejected, Reason: reason, Attempts: int(state.attempt)})
+		f.settle(i, Settlement{Status: Rejected, Reason: reason, Attempts: int(state.attempt)})
 		return
 	case Change:
-		if failure := m.invalid(m.call(i), d.Params); failure != nil {
-			m.ask(i, failure.Message)
+		if failure := f.invalid(f.call(i), d.Params); failure != nil {
+			f.ask(i, failure.Message)
 			return
 		}
 		state.params = d.Params
 	case Replace:
-		if problem := m.replace(i, d.Replacement); problem != "" {
-			m.ask(i, problem)
+		if problem := f.replace(i, d.Replacement); problem != "" {
+			f.ask(i, problem)
 			return
 		}
 	default:
-		m.ask(i, fmt.Sprintf("there is no answer %q", d.Verdict))
+		f.ask(i, fmt.Sprintf("there is no answer %q", d.Verdict))
 		return
 	}
 	more.decision, more.question = d, nil
-	state.approved, state.status = true, Queued
-	heap.Push(&m.queue, i)
+	state.approved = true
+	f.enqueue(i)
 }
 
 // replace puts another call in the place of one, or says why it can't (S10.1).
 // It keeps id, place and output path, and reads what is there now.
-func (m *Machine) replace(i int32, text json.RawMessage) string {
-	call := m.plan.Calls[i]
-	plan, problem := m.compileReplacement(call, text)
+func (f *frame) replace(i int32, text json.RawMessage) string {
+	call := f.plan.Calls[i]
+	plan, problem := f.compileReplacement(call, text)
 	if problem != "" {
 		return problem
 	}
 	by := plan.Calls[0]
-	if by.Activity == "" && by.Delegate == "" && by.Produced == nil && m.loop == nil {
+	if by.Activity == "" && by.Delegate == "" && by.Produced == nil && f.loop == nil {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
 	// Its references are resolved here and now, in a machine of its own.
-	scratch := &Machine{plan: plan, tick: m.tick, log: m.log, reads: make([]reading, len(plan.Reads)), loop: m.loop}
+	scratch := &frame{Machine: f.Machine, plan: plan, log: f.log, reads: make([]reading, len(plan.Reads)), memory: f.memory}
 	for r := range plan.Reads {
 		state := &scratch.reads[r]
 		state.known = true
-		state.value, state.there = m.log.resolve(plan.Reads[r].Path, anyone)
+		state.value, state.there = f.log.resolve(plan.Reads[r].Path, anyone)
 	}
 	params, verdict := scratch.weigh(by)
 	switch {
@@ -236,20 +235,20 @@ func (m *Machine) replace(i int32, text json.RawMessage) string {
 	case verdict.skip != "":
 		return verdict.skip
 	}
-	if failure := m.invalid(by, params); failure != nil {
+	if failure := f.invalid(by, params); failure != nil {
 		return failure.Message
 	}
 	merged := *call
 	merged.Tool, merged.ToolName, merged.Activity, merged.Delegate = by.Tool, by.ToolName, by.Activity, by.Delegate
 	merged.Params, merged.Produced, merged.Reason, merged.Retry, merged.Timeout = by.Params, by.Produced, by.Reason, by.Retry, by.Timeout
-	m.calls[i].particular().replaced = &merged
-	m.calls[i].params = params
+	f.calls[i].particular().replaced = &merged
+	f.calls[i].params = params
 	return ""
 }
 
 // compileReplacement checks a call that a person wrote like any other, in the
 // setting of what is there now.
-func (m *Machine) compileReplacement(call *compiler.Call, text json.RawMessage) (*compiler.Plan, string) {
+func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*compiler.Plan, string) {
 	head, _ := json.Marshal(call.ToolName)
 	var own struct {
 		ID     json.RawMessage `json:"_id"`
@@ -263,14 +262,14 @@ func (m *Machine) compileReplacement(call *compiler.Call, text json.RawMessage) 
 	}
 	body := bytes.TrimSpace(text)
 	if call.OutputNode != nil && len(call.Output) > 0 {
-		path, _ := json.Marshal(strings.Join(m.plan.Offered(call), " || "))
+		path, _ := json.Marshal(strings.Join(f.plan.Offered(call), " || "))
 		body = slices.Concat([]byte(`{"_outputPath":`), path, []byte(","), body[1:])
 		if bytes.Equal(bytes.TrimSpace(text), []byte("{}")) {
 			body = slices.Concat([]byte(`{"_outputPath":`), path, []byte("}"))
 		}
 	}
 	file := source.NewFile("replacement.json", slices.Concat([]byte(`{"calls":[`), body, []byte("]}")))
-	plan, found := m.solve(file, m.setting(anyone))
+	plan, found := f.setting().Solve(file, compiler.Options{})
 	draft := analyzer.Screen(plan, found, true, nil)
 	if !draft.Sound() || len(plan.Calls) != 1 {
 		for _, d := range slices.Concat(draft.Amiss(), draft.Faults(0)) {

@@ -8,6 +8,24 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
+// A memory is what a frame knows of the calls that it has done, where a carried
+// plan may list them again.
+type memory struct {
+	deeds      []deed
+	byIdentity map[string][]int32 // their numbers, from 0, in order
+	before     int32              // how many of them earlier ticks have done
+	identities []string           // of the calls of the tick
+	owners     map[int32]int32    // by number of a deed: the call of the tick that stands for it
+	latest     int32              // the number, from 1, of the deed whose messages are being written
+}
+
+// nextTick forgets what the plan of a tick was.
+func (l *memory) nextTick() {
+	if l != nil {
+		l.identities, l.owners, l.before = nil, map[int32]int32{}, int32(len(l.deeds))
+	}
+}
+
 // A deed is a call that is done. A carried plan may list it again, and it isn't
 // run again then (S11.5).
 type deed struct {
@@ -36,9 +54,9 @@ func canonical(params map[string]any) string {
 
 // own finds for every done call the one of the plan that stands for it: the nth
 // of an identity for the nth.
-func (m *Machine) own(plan *compiler.Plan) {
-	l := m.loop
-	if !l.carries {
+func (f *frame) own(plan *compiler.Plan) {
+	l := f.memory
+	if l == nil {
 		return
 	}
 	counts := map[string]int{}
@@ -59,7 +77,7 @@ func (m *Machine) own(plan *compiler.Plan) {
 
 // done are the calls of an identity that earlier ticks have done, by number. What
 // the tick itself does, it doesn't repeat.
-func (l *loop) done(identity string) []int32 {
+func (l *memory) done(identity string) []int32 {
 	numbers := l.byIdentity[identity]
 	before, _ := slices.BinarySearch(numbers, l.before)
 	return numbers[:before]
@@ -67,7 +85,7 @@ func (l *loop) done(identity string) []int32 {
 
 // owned tells whether a message was written by a done call for which one of the
 // plan stands.
-func (l *loop) owned(message *Message) bool {
+func (l *memory) owned(message *Message) bool {
 	if message.deed == 0 {
 		return false
 	}
@@ -78,19 +96,19 @@ func (l *loop) owned(message *Message) bool {
 // stands tells whether a message of an earlier tick counts for a read: one of a
 // call that is listed again counts only for those who are bound to that call
 // (S11.5).
-func (m *Machine) stands(message *Message, sees func(call int) bool) bool {
-	if m.loop == nil || message.deed == 0 {
+func (f *frame) stands(message *Message, sees func(call int) bool) bool {
+	if f.memory == nil || message.deed == 0 {
 		return true
 	}
-	owner, listed := m.loop.owners[message.deed-1]
-	return !listed || sees(int(owner)) || m.loop.repeater(m, message.deed, sees)
+	owner, listed := f.memory.owners[message.deed-1]
+	return !listed || sees(int(owner)) || f.repeater(message.deed, sees)
 }
 
 // repeater tells whether one of the calls that are seen repeats a deed.
-func (l *loop) repeater(m *Machine, deed int32, sees func(call int) bool) bool {
-	id := l.deeds[deed-1].identity
-	for i, other := range l.identities {
-		if other == id && i < len(m.calls) && m.calls[i].more != nil && m.calls[i].more.deed == deed && sees(i) {
+func (f *frame) repeater(deed int32, sees func(call int) bool) bool {
+	id := f.memory.deeds[deed-1].identity
+	for i, other := range f.memory.identities {
+		if other == id && i < len(f.calls) && f.calls[i].more != nil && f.calls[i].more.deed == deed && sees(i) {
 			return true
 		}
 	}
@@ -99,20 +117,14 @@ func (l *loop) repeater(m *Machine, deed int32, sees func(call int) bool) bool {
 
 // overlapsUnownedDeed tells whether what a read finds may be the work of a done
 // call that is listed only after the reader.
-func (m *Machine) overlapsUnownedDeed(plan *compiler.Plan, read *compiler.Read) bool {
-	m.own(plan)
-	set := m.log.overlapping(read.Path)
-	for _, paths := range [][]compiler.PathID{set.above, set.below} {
-		for _, p := range paths {
-			for _, at := range m.log.at[p] {
-				message := &m.log.messages[at]
-				if message.Tick == m.tick || message.deed == 0 || m.loop.deeds[message.deed-1].identity == "" {
-					continue
-				}
-				if owner, listed := m.loop.owners[message.deed-1]; !listed || int(owner) >= read.Call {
-					return true
-				}
-			}
+func (f *frame) overlapsUnownedDeed(plan *compiler.Plan, read *compiler.Read) bool {
+	f.own(plan)
+	for _, message := range f.log.over(f.program.overlapping(read.Path)) {
+		if message.Tick == f.tick || message.deed == 0 || f.memory.deeds[message.deed-1].identity == "" {
+			continue
+		}
+		if owner, listed := f.memory.owners[message.deed-1]; !listed || int(owner) >= read.Call {
+			return true
 		}
 	}
 	return false
@@ -128,31 +140,31 @@ const (
 
 // repeats tells whether a call whose parameters are resolved is done already. Of
 // several that are alike the nth, in the graph's order, repeats the nth.
-func (m *Machine) repeats(i int32, params map[string]any) repetition {
-	l := m.loop
-	if !l.carries || len(l.done(l.identities[i])) == 0 {
+func (f *frame) repeats(i int32, params map[string]any) repetition {
+	l := f.memory
+	if len(l.done(l.identities[i])) == 0 {
 		return fresh
 	}
 	id, own := l.identities[i], canonical(params)
 	nth := 0
-	for j, other := range l.identities[:len(m.calls)] {
-		if other != id || m.log.place(&Message{Tick: m.tick, Call: j}) >= m.log.place(&Message{Tick: m.tick, Call: int(i)}) {
+	for j, other := range l.identities[:len(f.calls)] {
+		if other != id || f.log.place(&Message{Tick: f.tick, Call: j}) >= f.log.place(&Message{Tick: f.tick, Call: int(i)}) {
 			continue
 		}
-		switch state := &m.calls[j]; {
+		switch state := &f.calls[j]; {
 		case state.status == Waiting:
 			return undecided
 		case state.more != nil && state.more.resolved == own:
 			nth++
 		}
 	}
-	m.calls[i].particular().resolved = own
+	f.calls[i].particular().resolved = own
 	for _, number := range l.done(id) {
 		if l.deeds[number].params != own {
 			continue
 		}
 		if nth == 0 {
-			m.calls[i].more.deed = number + 1
+			f.calls[i].more.deed = number + 1
 			return repeated
 		}
 		nth--
@@ -161,36 +173,32 @@ func (m *Machine) repeats(i int32, params map[string]any) repetition {
 }
 
 // lookAgain notes that those may be decided that waited for a call of their kind.
-func (m *Machine) lookAgain(i int32) {
-	l := m.loop
-	if !l.carries || int(i) >= len(l.identities) || len(l.done(l.identities[i])) == 0 {
+func (f *frame) lookAgain(i int32) {
+	l := f.memory
+	if int(i) >= len(l.identities) || len(l.done(l.identities[i])) == 0 {
 		return
 	}
-	for j, other := range l.identities[:len(m.calls)] {
+	for j, other := range l.identities[:len(f.calls)] {
 		if other == l.identities[i] && j != int(i) {
-			m.look(int32(j))
+			f.look(int32(j))
 		}
 	}
 }
 
 // repeat settles a call that is done already, without a word to the world.
-func (m *Machine) repeat(i int32) {
-	d := &m.loop.deeds[m.calls[i].more.deed-1]
-	m.settle(i, Settlement{Status: Done, Output: d.output, Reason: "done before"})
+func (f *frame) repeat(i int32) {
+	d := &f.memory.deeds[f.calls[i].more.deed-1]
+	f.settle(i, Settlement{Status: Done, Output: d.output, Reason: "done before"})
 }
 
 // accomplish notes a call that is done, so that a later plan may repeat it as it
 // stands there, whatever a person made of it. What it writes next carries its
 // number.
-func (m *Machine) accomplish(i int32, output any) {
-	l := m.loop
-	l.latest = 0
-	if !l.carries {
-		return
-	}
+func (f *frame) accomplish(i int32, output any) {
+	l := f.memory
 	number := int32(len(l.deeds))
 	id := l.identities[i]
-	l.deeds = append(l.deeds, deed{id, canonical(m.resolvedParams(i)), output})
+	l.deeds = append(l.deeds, deed{id, canonical(f.resolvedParams(i)), output})
 	l.latest = number + 1
 	if id != "" {
 		l.byIdentity[id] = append(slices.Clip(l.byIdentity[id]), number)
@@ -199,7 +207,7 @@ func (m *Machine) accomplish(i int32, output any) {
 
 // resolvedParams are what the plan resolved a call's parameters to, whatever a
 // person made of them.
-func (m *Machine) resolvedParams(i int32) map[string]any {
-	params, _ := m.weigh(m.plan.Calls[i])
+func (f *frame) resolvedParams(i int32) map[string]any {
+	params, _ := f.weigh(f.plan.Calls[i])
 	return params
 }

@@ -17,30 +17,48 @@ type errorMessage struct {
 // appendErrors makes what failed readable as †error, now that nothing more can
 // start: until then no call sees the errors of its own tick (S9.3). They stand
 // in plan order, which doesn't depend on timing.
-func (m *Machine) appendErrors() {
-	slices.SortFunc(m.unrouted, func(a, b errorMessage) int { return a.call - b.call })
-	m.failures = slices.Clip(m.failures)
-	for _, e := range m.unrouted {
-		m.failures = append(m.failures, map[string]any{"call": m.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
+func (f *frame) appendErrors() {
+	slices.SortFunc(f.unrouted, func(a, b errorMessage) int { return a.call - b.call })
+	f.failures = slices.Clip(f.failures)
+	for _, e := range f.unrouted {
+		f.failures = append(f.failures, map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
 	}
-	m.unrouted = nil
-	m.showFailures()
+	f.unrouted = nil
+	f.showFailures()
 }
 
-// complete ends the run, or its tick, now that every call has settled (S11.8).
-func (m *Machine) complete() {
-	if m.loop != nil && m.loop.ended {
-		m.nextTick() // the run was stopped between two ticks
-		return
+// showFailures makes the error messages so far readable as †error.
+func (f *frame) showFailures() {
+	if len(f.failures) > 0 {
+		f.log.initial["error"] = f.failures
 	}
-	m.appendErrors()
-	if m.loop != nil {
-		m.endTick()
-		return
+}
+
+// finish is what follows when all calls of a frame have settled.
+func (f *frame) finish() {
+	switch {
+	case f.parent != nil:
+		f.deliver()
+	case f.loop == nil && f.instances != nil:
+		f.leave()
 	}
-	output, problem := m.result()
+}
+
+// conclude resolves the output of a plan whose calls have all settled.
+func (f *frame) conclude() any {
+	f.appendErrors()
+	output, problem := f.result()
 	if problem != nil {
-		m.errors = append(m.errors, *problem)
+		f.fault(*problem)
+	}
+	return output
+}
+
+// conclude ends a run without a planner.
+func (m *Machine) conclude() {
+	var output any
+	if m.instances == nil {
+		output = m.frames[0].conclude()
 	}
 	outcome := m.outcome("done", "")
 	outcome.Output = output
@@ -50,8 +68,33 @@ func (m *Machine) complete() {
 	m.finish(outcome)
 }
 
+// reached is the outcome of a run whose planner has reached its goal, with what
+// it is in every instance.
+func (m *Machine) reached(outputs []any) *Outcome {
+	if m.instances == nil {
+		outcome := m.outcome("done", "")
+		outcome.Output = outputs[0]
+		return outcome
+	}
+	for at, f := range m.roots() {
+		f.leaving("done", outputs[at])
+	}
+	return m.outcome("done", "")
+}
+
 func (m *Machine) outcome(status, reason string) *Outcome {
-	return &Outcome{Status: status, Reason: reason, State: m.log.whole("state"), Errors: m.errors, Counts: m.counts, Ticks: m.tick, Usage: m.usage}
+	o := &Outcome{Status: status, Reason: reason, Errors: m.errors, Counts: m.counts, Ticks: m.tick, Usage: m.usage}
+	if m.instances == nil {
+		o.State = m.frames[0].log.whole("state")
+		return o
+	}
+	o.Instances = slices.Clip(m.instances.ends)
+	for _, f := range m.frames {
+		if f != nil && f.parent == nil { // it hasn't come to its end
+			o.Instances = append(o.Instances, f.end(status, nil))
+		}
+	}
+	return o
 }
 
 func (m *Machine) finish(o *Outcome) {
@@ -61,36 +104,36 @@ func (m *Machine) finish(o *Outcome) {
 
 // result resolves the plan's output and validates it; the problem is nil when
 // there is none.
-func (m *Machine) result() (any, *CallError) {
-	if m.plan.Output == nil {
+func (f *frame) result() (any, *CallError) {
+	if f.plan.Output == nil {
 		return nil, nil
 	}
 	var problem *CallError
-	value, there := m.output(m.plan.Output, &problem)
+	value, there := f.output(f.plan.Output, &problem)
 	if !there {
 		value = nil
 	}
-	if problem == nil && m.plan.OutputSchema != nil && (m.loop == nil || value != nil) {
-		if v := m.plan.OutputSchema.Validate(value); v != nil {
-			problem = &CallError{"", "bad-output", "the plan's output doesn't fit its schema" + misfit(v)}
+	if problem == nil && f.plan.OutputSchema != nil && (f.loop == nil || value != nil) {
+		if v := f.plan.OutputSchema.Validate(value); v != nil {
+			problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
 		}
 	}
 	return value, problem
 }
 
 // output resolves a part of the plan's output: an absent leaf is left out.
-func (m *Machine) output(t *compiler.Template, problem **CallError) (any, bool) {
+func (f *frame) output(t *compiler.Template, problem **CallError) (any, bool) {
 	switch {
 	case t.Expr != nil:
 		value, presence, err := t.Expr.Eval(func(ref int) (any, expression.Presence) {
-			value, there := m.resolve(&m.plan.Reads[t.Reads[ref]])
+			value, there := f.resolve(&f.plan.Reads[t.Reads[ref]])
 			if !there {
 				return nil, expression.Absent
 			}
 			return value, expression.There
 		})
 		if err != nil {
-			*problem = &CallError{"", "expression-type", fmt.Sprintf("the output %s: %v", t.Node.Text, err)}
+			*problem = &CallError{Code: "expression-type", Message: fmt.Sprintf("the output %s: %v", t.Node.Text, err)}
 			return nil, false
 		}
 		return value, presence == expression.There
@@ -98,16 +141,16 @@ func (m *Machine) output(t *compiler.Template, problem **CallError) (any, bool) 
 		return t.Value, true
 	case t.Fields != nil:
 		object := make(map[string]any, len(t.Fields))
-		for _, f := range t.Fields {
-			if value, ok := m.output(f.Value, problem); ok {
-				object[f.Key] = value
+		for _, field := range t.Fields {
+			if value, ok := f.output(field.Value, problem); ok {
+				object[field.Key] = value
 			}
 		}
 		return object, true
 	}
 	list := make([]any, 0, len(t.Items))
 	for _, item := range t.Items {
-		if value, ok := m.output(item, problem); ok {
+		if value, ok := f.output(item, problem); ok {
 			list = append(list, value)
 		}
 	}

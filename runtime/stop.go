@@ -1,9 +1,6 @@
 package runtime
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 // drain lets what runs come to its end and starts nothing more; then the run
 // stops. What was in flight is thus not in doubt when it is resumed.
@@ -20,18 +17,28 @@ func (m *Machine) stop(reason string) {
 	if m.planning() {
 		m.emit(Command{Kind: Cancel, Call: Run})
 	}
-	for i := range m.calls {
-		state := &m.calls[i]
-		if state.status == Running || state.status == Asking {
-			m.emitOf(int32(i), Command{Kind: Cancel})
-		}
-		if !state.status.Settled() {
-			outcome.Counts.Add(Cancelled)
-			m.emitOf(int32(i), Command{Kind: Settle, Settlement: &Settlement{Status: Cancelled, Reason: "the run was stopped", Attempts: int(state.attempt)}})
+	for _, f := range m.frames {
+		if f != nil {
+			f.report(&outcome.Counts)
 		}
 	}
 	m.stopped, m.draining, m.ending = true, "", reason
 	m.finish(outcome)
+}
+
+// report cancels what runs in a frame that is stopped, and tells so of all that
+// hasn't settled.
+func (f *frame) report(counts *Counts) {
+	for i := range f.calls {
+		state := &f.calls[i]
+		if (state.status == Running || state.status == Asking) && f.child(int32(i)) == nil {
+			f.emitOf(int32(i), Command{Kind: Cancel})
+		}
+		if !state.status.Settled() {
+			counts.Add(Cancelled)
+			f.emitOf(int32(i), Command{Kind: Settle, Settlement: &Settlement{Status: Cancelled, Reason: "the run was stopped", Attempts: int(state.attempt)}})
+		}
+	}
 }
 
 // checkBudget stops a run that has used up what its limits allow (S11.7).
@@ -93,53 +100,65 @@ func (m *Machine) resume(e Event) {
 	if m.planning() {
 		m.askPlanner(m.loop.stream.Text())
 	}
-	for at := range m.calls {
-		i, state := int32(at), &m.calls[at]
+	if m.instances != nil {
+		m.instances.asked = false // what was asked for and didn't come is asked for again
+	}
+	for _, f := range m.frames {
+		if f != nil {
+			f.resume(how)
+		}
+	}
+}
+
+// resume goes on in a frame.
+func (f *frame) resume(how Resumption) {
+	for at := range f.calls {
+		i, state := int32(at), &f.calls[at]
 		switch state.status {
 		case Running:
-			m.running--
-			state.particular().lost++
-			m.inFlight(i, how.InFlight)
+			if f.child(i) == nil { // a delegate's calls see to themselves
+				f.running--
+				state.particular().lost++
+				f.inFlight(i, how.InFlight)
+			}
 		case Pausing:
-			m.pause(i, max(state.more.due-m.now, time.Nanosecond))
+			f.pause(i, max(state.more.due-f.now, time.Nanosecond))
 		case Asking:
 			if q := state.more.question; q.InFlight {
-				m.inFlight(i, how.InFlight)
-			} else if m.options.Confirm.asks(m.plan, m.call(i)) {
-				m.ask(i, q.Problem)
+				f.inFlight(i, how.InFlight)
+			} else if f.options.Confirm.asks(f.plan, f.call(i)) {
+				f.ask(i, q.Problem)
 			} else {
-				state.status = Queued
-				heap.Push(&m.queue, i)
+				f.enqueue(i)
 			}
 		}
 	}
 }
 
 // inFlight decides about a call that was at work when the run was killed.
-func (m *Machine) inFlight(i int32, how string) {
+func (f *frame) inFlight(i int32, how string) {
 	switch {
-	case m.repeatable(i) || how == "retry":
-		m.calls[i].status = Queued
-		heap.Push(&m.queue, i)
+	case f.repeatable(i) || how == "retry":
+		f.enqueue(i)
 	case how == "fail":
-		m.interrupted(i)
+		f.interrupted(i)
 	default:
-		m.askInFlight(i)
+		f.askInFlight(i)
 	}
 }
 
 // interrupted fails a call of which nobody knows what it did.
-func (m *Machine) interrupted(i int32) {
+func (f *frame) interrupted(i int32) {
 	failure := &Failure{Code: "interrupted", Message: "the run was killed while this call was at work, and it isn't known whether it took effect"}
-	routed := m.routes(m.call(i), failure)
-	m.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(m.calls[i].attempt)})
+	routed := f.routes(f.call(i), failure)
+	f.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(f.calls[i].attempt)})
 }
 
 // repeatable tells whether running a call twice does no more than running it
 // once: its tool says so, an expression computes it, or a model answers it.
-func (m *Machine) repeatable(i int32) bool {
-	call := m.call(i)
-	if a := m.plan.Activities[call.Activity]; call.Activity == "" || a != nil && a.Kind == "expr" {
+func (f *frame) repeatable(i int32) bool {
+	call := f.call(i)
+	if a := f.plan.Activities[call.Activity]; call.Activity == "" || a != nil && a.Kind == "expr" {
 		return true
 	}
 	if call.Tool == nil {

@@ -115,7 +115,7 @@ type world struct {
 
 // A try is one try of a call's activity, one question about it or, with
 // [runtime.Run] as the call, one answer of the planner.
-type try struct{ tick, call, attempt int }
+type try struct{ tick, frame, call, attempt int }
 
 func newWorld(m *runtime.Machine, o Options) *world {
 	return &world{
@@ -220,7 +220,7 @@ func (w *world) record(e *runtime.Event) error {
 
 // back notes that a goroutine has reported for the last time.
 func (w *world) back(e *runtime.Event) {
-	key := try{e.Tick, e.Call, e.Attempt}
+	key := try{e.Tick, e.Frame, e.Call, e.Attempt}
 	switch e.Kind {
 	case runtime.Ended, runtime.Decided:
 	case runtime.Closed:
@@ -277,13 +277,13 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		case runtime.Ask:
 			w.ask(ctx, c)
 		case runtime.Cancel:
-			if cancel, ok := w.tries[try{c.Tick, c.Call, c.Attempt}]; ok {
+			if cancel, ok := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; ok {
 				cancel()
 			}
 		case runtime.SetTimer:
 			w.ticking++
 			w.timers = append(w.timers, time.AfterFunc(c.After, func() {
-				w.send(runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
+				w.send(runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
 			}))
 		case runtime.Finish:
 			return c.Outcome
@@ -301,7 +301,7 @@ func (w *world) send(e runtime.Event) {
 
 // began notes something that a command has asked for, and how to cancel it.
 func (w *world) began(c runtime.Command, cancel context.CancelFunc) {
-	w.tries[try{c.Tick, c.Call, c.Attempt}] = cancel
+	w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}] = cancel
 	w.busy++
 }
 
@@ -313,14 +313,14 @@ func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
 }
 
 func (w *world) start(ctx context.Context, c runtime.Command) {
-	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
 	if c.Request != nil {
 		own := w.begin(ctx, c)
 		go func() { w.send(w.produce(own, c.Request, e)) }()
 		return
 	}
 	if len(c.Of.Output) > 0 && w.offered[c.Of] == nil {
-		w.offered[c.Of] = w.machine.Plan().Offered(c.Of)
+		w.offered[c.Of] = c.Plan.Offered(c.Of)
 	}
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of]}
 	w.began(c, w.options.Activities.Start(ctx, c.Of.Activity, request, func(result activity.Result, err error) {
@@ -390,10 +390,10 @@ func (w *world) ask(ctx context.Context, c runtime.Command) {
 			if own.Err() == nil {
 				w.send(runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
 			}
-			w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
+			w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
 			return
 		}
-		w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Decision: &d})
+		w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &d})
 	}()
 }
 

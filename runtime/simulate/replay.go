@@ -60,18 +60,18 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 	if at < 0 {
 		return fmt.Errorf("the plan has no call %q", end.Call)
 	}
-	switch status := w.machine.Status(at); {
+	switch status := w.machine.Status(0, at); {
 	case status.Settled() && w.plan.Calls[at].Produced != nil, status == runtime.Skipped:
 		return nil // its result stands in the plan, or it has none
 	case status != runtime.Running:
 		return fmt.Errorf("the call %q isn't at work then: it is %s", end.Call, status)
 	}
-	e := runtime.Event{Kind: runtime.Ended, Call: at, Attempt: w.report(at).Attempts, Value: end.Output, Route: -1}
+	e := runtime.Event{Kind: runtime.Ended, Call: at, Attempt: w.report(0, at).Attempts, Value: end.Output, Route: -1}
 	if end.Fails {
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the schedule lets it fail"}
 	} else if end.Path != "" {
 		e.Value = map[string]any{"_outputPath": end.Path, "_output": end.Output}
-		w.take(w.plan.Calls[at], &e)
+		w.take(w.plan, w.plan.Calls[at], &e)
 	}
 	w.end(e)
 	return nil
@@ -80,9 +80,9 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 // failNext lets the earliest-listed activity at work fail, if there is one.
 func (w *world) failNext() bool {
 	for i := range w.plan.Calls {
-		if w.machine.Status(i) == runtime.Running {
+		if w.machine.Status(0, i) == runtime.Running {
 			failure := &runtime.Failure{Code: activity.CodeError, Message: "the schedule doesn't name it"}
-			w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.report(i).Attempts, Route: -1, Failure: failure})
+			w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.report(0, i).Attempts, Route: -1, Failure: failure})
 			return true
 		}
 	}
@@ -104,6 +104,6 @@ func (w *world) fireNext() bool {
 func (w *world) end(e runtime.Event) {
 	w.now += replayStep
 	e.At = w.now
-	w.stopped(e.Call)
+	w.stopped(0, e.Call)
 	w.carryOut(w.machine.Step(e))
 }

@@ -67,6 +67,8 @@ type Scenario struct {
 // A CallReport is what became of one call.
 type CallReport struct {
 	Call     *compiler.Call
+	Instance string // "" without instances
+	Under    string // the calls above one of a delegate; see [runtime.Command]
 	Status   runtime.Status
 	Reason   string
 	Failure  *runtime.Failure
@@ -88,13 +90,13 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 	for len(w.due) > 0 && w.out.Outcome == nil {
 		next := heap.Pop(&w.due).(happening)
 		e := next.event
-		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Call).Settled()) {
+		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Frame, e.Call).Settled()) {
 			continue // a timer nobody waits for any more doesn't make the rehearsal longer
 		}
 		w.now = next.at
 		e.At = next.at
-		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Call).Attempts && w.machine.Status(e.Call) == runtime.Running {
-			w.stopped(e.Call)
+		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Frame, e.Call).Attempts && w.machine.Status(e.Frame, e.Call) == runtime.Running {
+			w.stopped(e.Frame, e.Call)
 		}
 		w.carryOut(w.machine.Step(e))
 	}
@@ -106,24 +108,27 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 }
 
 func newWorld(r *analyzer.Rehearsal, o Options) *world {
-	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}}
+	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}, reports: map[key]int{}, met: map[[2]int]int{}}
 	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule}
-	if !o.Planned {
-		w.meet()
-	}
 	return w
 }
 
-// meet begins the reports of calls that it hasn't met.
-func (w *world) meet() {
-	calls := w.machine.Plan().Calls
-	for i := len(w.out.Calls) - w.first; i < len(calls); i++ {
-		w.out.Calls = append(w.out.Calls, CallReport{Call: calls[i]})
+// key says which call of which frame of which tick a report is about.
+type key struct{ tick, frame, call int }
+
+// meet begins the reports of the calls of a frame that it hasn't met.
+func (w *world) meet(c runtime.Command) {
+	for i := w.met[[2]int{c.Tick, c.Frame}]; i < len(c.Plan.Calls); i++ {
+		w.reports[key{c.Tick, c.Frame, i}] = len(w.out.Calls)
+		w.out.Calls = append(w.out.Calls, CallReport{Call: c.Plan.Calls[i], Instance: c.Instance, Under: c.Under})
 	}
+	w.met[[2]int{c.Tick, c.Frame}] = len(c.Plan.Calls)
 }
 
 // report is that of a call of the current tick.
-func (w *world) report(call int) *CallReport { return &w.out.Calls[w.first+call] }
+func (w *world) report(frame, call int) *CallReport {
+	return &w.out.Calls[w.reports[key{w.machine.Tick(), frame, call}]]
+}
 
 type world struct {
 	plan      *compiler.Plan
@@ -133,8 +138,8 @@ type world struct {
 	due       calendar
 	order     int
 	running   int
-	tick      int
-	first     int // the place of the tick's calls among the reports
+	reports   map[key]int    // the places of calls among the reports
+	met       map[[2]int]int // by tick and frame: how many of its calls have a report
 	replaying bool
 	profiles  map[*compiler.Tool]profile
 	out       *Scenario
@@ -171,25 +176,26 @@ func (w *world) carryOut(commands []runtime.Command) {
 		if w.options.Observe != nil {
 			w.options.Observe(w.now, c)
 		}
-		if w.options.Planned {
-			if c.Tick != w.tick {
-				w.tick, w.first = c.Tick, len(w.out.Calls)
-			}
-			w.meet()
+		if c.Plan != nil {
+			w.meet(c)
 		}
 		switch c.Kind {
 		case runtime.Start:
 			w.start(c)
+		case runtime.Enter:
+			if report := w.report(c.Frame, c.Call); !report.Started {
+				report.Started, report.From = true, w.now
+			}
 		case runtime.Plan:
 			w.answer(c)
 		case runtime.Ask:
 			w.decide(c)
 		case runtime.Cancel:
 			if c.Attempt > 0 { // not a question, nor a planner
-				w.stopped(c.Call)
+				w.stopped(c.Frame, c.Call)
 			}
 		case runtime.SetTimer:
-			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
+			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
 		case runtime.Settle:
 			w.settled(c)
 		case runtime.Finish:
@@ -200,7 +206,7 @@ func (w *world) carryOut(commands []runtime.Command) {
 
 // start makes up how a try goes, and when it will have gone.
 func (w *world) start(c runtime.Command) {
-	call, report := c.Of, w.report(c.Call)
+	call, report := c.Of, w.report(c.Frame, c.Call)
 	if !report.Started {
 		report.Started, report.From = true, w.now
 	}
@@ -218,7 +224,7 @@ func (w *world) start(c runtime.Command) {
 	if w.options.Schedule > 0 {
 		duration = time.Duration(float64(duration) * (0.1 + 1.9*w.chance(call, c.Attempt, w.options.Schedule+1).Float64()))
 	}
-	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
 	chance := w.chance(call, c.Attempt, -1)
 	switch {
 	case slices.Contains(w.options.Fail, call.ToolName), slices.Contains(w.options.Fail, call.Name):
@@ -228,7 +234,7 @@ func (w *world) start(c runtime.Command) {
 	default:
 		e.Value, e.Failure = w.result(call, c.Params, chance)
 		if e.Failure == nil {
-			w.take(call, &e)
+			w.take(c.Plan, call, &e)
 		}
 	}
 	w.later(duration, e)
@@ -250,12 +256,12 @@ func (w *world) decide(c runtime.Command) {
 	if w.options.Decide != nil {
 		decision, after = w.options.Decide(c.Question)
 	}
-	w.later(after, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Decision: &decision})
+	w.later(after, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &decision})
 }
 
 // take reads a result that names its alternative (S2.3).
-func (w *world) take(call *compiler.Call, e *runtime.Event) {
-	result, err := activity.Take(e.Value, activity.Request{Call: call.Name, Paths: w.machine.Plan().Offered(call)}, call.ToolName)
+func (w *world) take(plan *compiler.Plan, call *compiler.Call, e *runtime.Event) {
+	result, err := activity.Take(e.Value, activity.Request{Call: call.Name, Paths: plan.Offered(call)}, call.ToolName)
 	var failure *activity.Failure
 	if errors.As(err, &failure) {
 		e.Failure = &runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
@@ -265,13 +271,14 @@ func (w *world) take(call *compiler.Call, e *runtime.Event) {
 }
 
 // stopped ends a try, well or badly.
-func (w *world) stopped(call int) {
+func (w *world) stopped(frame, call int) {
 	w.running--
-	w.report(call).Busy += w.now - w.report(call).since
+	report := w.report(frame, call)
+	report.Busy += w.now - report.since
 }
 
 func (w *world) settled(c runtime.Command) {
-	report := w.report(c.Call)
+	report := w.report(c.Frame, c.Call)
 	report.Status, report.Reason, report.To = c.Settlement.Status, c.Settlement.Reason, w.now
 	report.Failure, report.Routed, report.Output = c.Settlement.Failure, c.Settlement.Routed, c.Settlement.Output
 	if !report.Started {

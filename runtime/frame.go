@@ -1,0 +1,392 @@
+package runtime
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
+
+// A frame is one plan at work on one state: that of the run, of one of its
+// instances, or of a delegate (S14.1). All reads and writes of a call stay within
+// its frame (S12.2).
+type frame struct {
+	*Machine
+	program  *program
+	plan     *compiler.Plan
+	number   int
+	instance string
+	order    int32 // of its instance
+	place    int32 // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
+	parent   *frame
+	under    int32  // the call of its parent that it carries out
+	path     string // of the calls above it, of a delegate: "digest#1/chapter#2"
+
+	log                *Log
+	calls              []progress
+	reads              []reading
+	boundBy, orderedBy links    // by call, what its settling brings nearer: reads bound to it, and calls that wait for it for the sake of order
+	stale              callHeap // calls to look at again
+	isAwake            bool     // some call is to be looked at, and the machine knows it
+	unsettled          int      // its calls that haven't settled
+	errors             []CallError
+	unrouted           []errorMessage
+	failures           []any // what †error reads: the data of error messages, oldest first
+	memory             *memory
+}
+
+// progress is where a call stands.
+type progress struct {
+	status   Status
+	queued   bool  // is among the stale
+	partial  bool  // may be decided before all its reads are settled
+	held     bool  // must wait for the whole plan (S11.4)
+	approved bool  // a person has said yes
+	open     int32 // its reads that aren't settled
+	order    int32 // calls that must settle first, for _after, for a choice (S5.5), or for the order of writes (S8.2)
+	attempt  int32
+	params   map[string]any
+	more     *particulars
+}
+
+// particulars are what few calls have.
+type particulars struct {
+	lost       int32          // tries that a kill or a stop cut short
+	due        time.Duration  // the end of a pause, or of the time for an answer
+	question   *Question      // that a person is asked
+	replaced   *compiler.Call // what a person put in its place
+	decision   *Decision
+	settlement *Settlement // kept in ticks, for the next request
+	resolved   string      // its parameters as canonical JSON, where it might repeat a done call
+	deed       int32       // the number of the done call that it repeats, from 1; or 0
+	child      *frame      // its delegate at work
+}
+
+func (p *progress) particular() *particulars {
+	if p.more == nil {
+		p.more = &particulars{}
+	}
+	return p.more
+}
+
+// reading is where a read stands.
+type reading struct {
+	open  int32 // bound writers that haven't settled
+	known bool  // value and there are resolved
+	there bool
+	value any
+}
+
+// begin lets a frame's calls be looked at.
+func (f *frame) begin() {
+	for i := range f.calls {
+		f.look(int32(i))
+	}
+	if f.unsettled == 0 {
+		f.finished = append(f.finished, f)
+	}
+}
+
+// call is what runs in a place of the plan: what stands there, or what a person
+// put in its place.
+func (f *frame) call(i int32) *compiler.Call {
+	if more := f.calls[i].more; more != nil && more.replaced != nil {
+		return more.replaced
+	}
+	return f.plan.Calls[i]
+}
+
+// emitOf emits a command about a call.
+func (f *frame) emitOf(i int32, c Command) {
+	c.Frame, c.Instance, c.Under, c.Plan = f.number, f.instance, f.path, f.plan
+	c.Call, c.Attempt, c.Of = int(i), int(f.calls[i].attempt), f.call(i)
+	f.emit(c)
+}
+
+// look notes that a call may have become decidable.
+func (f *frame) look(call int32) {
+	if state := &f.calls[call]; !state.queued && state.status == Waiting {
+		state.queued = true
+		f.stale.push(call)
+		f.wake()
+	}
+}
+
+// wake lets the machine know that there is something to look at.
+func (f *frame) wake() {
+	if !f.isAwake {
+		f.isAwake = true
+		f.Machine.awake = append(f.Machine.awake, f)
+	}
+}
+
+// settleAll decides about every call that may have become decidable.
+func (f *frame) settleAll() {
+	for len(f.stale) > 0 {
+		call := f.stale.pop()
+		f.calls[call].queued = false
+		if f.calls[call].status == Waiting && !f.calls[call].held {
+			f.decide(call)
+		}
+	}
+	f.isAwake = false
+}
+
+// decide settles a waiting call that can't run, and queues one that can.
+func (f *frame) decide(i int32) {
+	call, state := f.plan.Calls[i], &f.calls[i]
+	params, verdict := f.weigh(call)
+	switch {
+	case verdict.skip != "":
+		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip})
+		return
+	case verdict.pending || state.order > 0:
+		return
+	}
+	if verdict.failure == nil && f.memory != nil {
+		switch f.repeats(i, params) {
+		case undecided:
+			return
+		case repeated:
+			f.repeat(i)
+			return
+		}
+	}
+	switch {
+	case f.taken(call):
+		f.settle(i, Settlement{Status: Skipped, Reason: "a value is already there"})
+	case verdict.failure != nil:
+		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
+	default:
+		if failure := f.invalid(call, params); failure != nil {
+			f.settle(i, Settlement{Status: Failed, Failure: failure})
+			return
+		}
+		f.ready(i, params)
+	}
+}
+
+// ready queues a call with its resolved parameters.
+func (f *frame) ready(i int32, params map[string]any) {
+	f.calls[i].params = params
+	f.enqueue(i)
+	if f.memory != nil {
+		f.lookAgain(i)
+	}
+}
+
+// enqueue lets a call start as soon as there is a place for it.
+func (f *frame) enqueue(i int32) {
+	f.calls[i].status = Queued
+	place := f.place
+	if place < 0 {
+		place = int32(f.plan.Calls[i].Index)
+	}
+	f.queue.push(ready{f, i, place, f.order})
+}
+
+// isProduced tells whether a call's result stands in the plan already.
+func isProduced(call *compiler.Call) bool { return call.Activity == "" && call.Produced != nil }
+
+// start begins the next try of a call.
+func (f *frame) start(i int32) {
+	call, state := f.call(i), &f.calls[i]
+	state.status = Running
+	if state.attempt == 0 {
+		f.started++
+	}
+	state.attempt++
+	f.running++
+	c := Command{Kind: Start, Params: state.params, Context: f.context(call)}
+	if call.Activity == "" {
+		c.Request = f.latentRequest(call, state.params)
+	}
+	f.emitOf(i, c)
+	if call.Timeout > 0 {
+		f.emitOf(i, Command{Kind: SetTimer, After: call.Timeout})
+	}
+}
+
+// produced settles a latent call whose result the plan already holds.
+func (f *frame) produced(i int32) {
+	f.calls[i].status = Running
+	f.came(i, f.call(i).Produced.Value(), -1, nil)
+}
+
+// ended takes the result of a try.
+func (f *frame) ended(e Event) {
+	state := &f.calls[e.Call]
+	if state.status != Running || int(state.attempt) != e.Attempt || f.child(int32(e.Call)) != nil {
+		return // given up before it came, or none of the world's
+	}
+	f.running--
+	f.came(int32(e.Call), e.Value, e.Route, e.Failure)
+}
+
+// came takes what a call has come to.
+func (f *frame) came(i int32, value any, route int, failure *Failure) {
+	call := f.call(i)
+	if failure == nil {
+		route, failure = f.admitted(call, value, route)
+	}
+	if failure != nil {
+		f.failed(i, failure)
+		return
+	}
+	if f.memory != nil {
+		f.accomplish(i, value)
+	}
+	if len(call.Output) > 0 {
+		for _, path := range call.Output[route] {
+			f.write(call, path.ID, call.Method, value, f.plan.Writes == compiler.Once && route == call.FailureRoute())
+		}
+	}
+	if f.memory != nil {
+		f.memory.latest = 0
+	}
+	f.settle(i, Settlement{Status: Done, Output: value, Attempts: int(f.calls[i].attempt)})
+}
+
+// failed tries a call again, or settles it (S9.2).
+func (f *frame) failed(i int32, failure *Failure) {
+	call, state := f.call(i), &f.calls[i]
+	if f.tries(i) < call.Retry.Attempts && f.draining == "" {
+		state.status = Pausing
+		f.pause(i, backoff(call.Retry, f.tries(i)))
+		return
+	}
+	routed := f.routes(call, failure)
+	f.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(state.attempt)})
+}
+
+// tries is how often a call was tried, without the tries that were cut short.
+func (f *frame) tries(i int32) int {
+	state := &f.calls[i]
+	if state.more == nil {
+		return int(state.attempt)
+	}
+	return int(state.attempt - state.more.lost)
+}
+
+// pause sets a timer that a resumed run can set again.
+func (f *frame) pause(i int32, after time.Duration) {
+	f.calls[i].particular().due = f.now + after
+	f.emitOf(i, Command{Kind: SetTimer, After: after})
+}
+
+// backoff is the pause after a try: doubled after each further one, up to an
+// hour.
+func backoff(r compiler.Retry, attempt int) time.Duration {
+	pause := r.Backoff
+	for range attempt - 1 {
+		if pause >= time.Hour {
+			return time.Hour
+		}
+		pause *= 2
+	}
+	return pause
+}
+
+// fired is a time-out of a try that runs, the end of a pause between two, or of
+// the time in which a person could answer.
+func (f *frame) fired(e Event) {
+	i, state := int32(e.Call), &f.calls[e.Call]
+	if int(state.attempt) != e.Attempt {
+		return
+	}
+	switch state.status {
+	case Running:
+		f.giveUp(i)
+		f.failed(i, &Failure{Code: "timeout", Message: fmt.Sprintf("no result within %v", f.call(i).Timeout)})
+	case Pausing:
+		f.enqueue(i)
+	case Asking:
+		f.unanswered(i)
+	}
+}
+
+// giveUp takes a call that runs from the world, or a delegate from itself.
+func (f *frame) giveUp(i int32) {
+	if child := f.child(i); child != nil {
+		child.abandon()
+		return
+	}
+	f.emitOf(i, Command{Kind: Cancel})
+	f.running--
+}
+
+// settle ends a call, and brings nearer what waits for it.
+func (f *frame) settle(i int32, s Settlement) {
+	state := &f.calls[i]
+	state.status, state.params = s.Status, nil
+	f.Machine.unsettled--
+	if f.unsettled--; f.unsettled == 0 {
+		f.finished = append(f.finished, f)
+	}
+	if state.more != nil {
+		s.Decision = state.more.decision
+	}
+	if f.loop != nil && f.parent == nil {
+		f.loop.settled(f, i, &s)
+	}
+	if state.more == nil || state.more.deed == 0 {
+		f.counts.Add(s.Status)
+		if s.Failure != nil && !s.Routed {
+			f.reproach(i, s.Failure)
+		}
+		f.emitOf(i, Command{Kind: Settle, Settlement: &s})
+	} else {
+		f.emitOf(i, Command{Kind: Repeat, Settlement: &s})
+	}
+	for at := f.boundBy.first[i]; at > 0; at = f.boundBy.next[at-1] {
+		r := f.boundBy.to[at-1]
+		read := &f.reads[r]
+		if read.open--; read.open > 0 {
+			continue
+		}
+		if reader := f.plan.Reads[r].Call; reader >= 0 {
+			state := &f.calls[reader]
+			state.open--
+			if _, presence := f.read(int(r)); state.partial || state.open == 0 || presence == expression.Absent {
+				f.look(int32(reader))
+			}
+		}
+	}
+	for at := f.orderedBy.first[i]; at > 0; at = f.orderedBy.next[at-1] {
+		user := f.orderedBy.to[at-1]
+		if f.calls[user].order--; f.calls[user].order == 0 {
+			f.look(user)
+		}
+	}
+}
+
+// reproach notes a failure that nothing in the plan takes.
+func (f *frame) reproach(i int32, failure *Failure) {
+	f.unrouted = append(f.unrouted, errorMessage{int(i), failure})
+	f.fault(CallError{Call: f.plan.Calls[i].Name, Code: failure.Code, Message: failure.Message})
+}
+
+// fault notes what went wrong. What goes wrong in a delegate is for the call to
+// handle that it carries out.
+func (f *frame) fault(e CallError) {
+	e.Instance = f.instance
+	f.errors = append(f.errors, e)
+	if f.parent == nil {
+		f.Machine.errors = append(f.Machine.errors, e)
+	}
+}
+
+// write appends to the state.
+func (f *frame) write(call *compiler.Call, path compiler.PathID, method compiler.Method, value any, failure bool) {
+	message := Message{Path: path, Method: method, Value: value, Tick: f.tick, Call: call.Index, At: f.now, Failure: failure}
+	if f.loop != nil && f.parent == nil {
+		f.loop.changed = true
+		f.loop.written.add(path)
+	}
+	if f.memory != nil {
+		message.deed = f.memory.latest
+	}
+	f.log.append(message)
+	f.emitOf(int32(call.Index), Command{Kind: Write, Message: &f.log.messages[len(f.log.messages)-1]})
+}

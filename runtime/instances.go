@@ -1,0 +1,194 @@
+package runtime
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// An Instance is one of several states that a plan runs over (S12.1): its own
+// values lie over the shared ones, key by key.
+type Instance struct {
+	ID    string         `json:"id"`
+	Input map[string]any `json:"input,omitempty"`
+	State map[string]any `json:"state,omitempty"`
+}
+
+// An InstanceEnd is how a run went for one instance. The values are nobody's to
+// change.
+type InstanceEnd struct {
+	ID     string
+	Status string // "done", "failed" or "stopped"
+	State  any
+	Output any
+	Errors []CallError
+}
+
+// A crowd is the instances of a run. Only so many are at work at once: what
+// waits is no more than its values, and what has ended no more than its result,
+// so that memory goes with the states and not with the plan (S12.4).
+type crowd struct {
+	waiting []Instance // that haven't begun, in their order
+	asked   bool       // for more
+	closed  bool       // no more will come
+	known   map[string]bool
+	roots   []*frame // of a planned run, where all are at work until its end
+	working int
+	begun   int32
+	ends    []InstanceEnd // in the order in which they ended
+}
+
+func newCrowd(p *compiler.Plan, o Options) *crowd {
+	c := &crowd{closed: !o.Joining, known: map[string]bool{}}
+	for _, one := range p.Instances {
+		c.known[one.ID] = true
+		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(one.State)})
+	}
+	return c
+}
+
+// atOnce is how many instances are at work at once. Enough to keep every place
+// busy; without a bound on activities, enough for anyone.
+func (m *Machine) atOnce() int {
+	switch {
+	case m.loop != nil:
+		return 1 << 30 // a request tells of all
+	case m.parallel > 0:
+		return max(64, 2*m.parallel)
+	}
+	return 1024
+}
+
+// admit begins instances as long as there is room, and asks for more before the
+// last has begun. It tells whether anything has changed.
+func (m *Machine) admit() bool {
+	c := m.instances
+	if c == nil || !m.begun {
+		return false
+	}
+	most := m.atOnce()
+	opened := false
+	for len(c.waiting) > 0 && c.working < most {
+		one := c.waiting[0]
+		c.waiting = c.waiting[1:]
+		m.open(&one)
+		opened = true
+	}
+	if ahead := c.working + len(c.waiting); !c.closed && !c.asked && ahead < most+most/2 {
+		c.asked = true
+		m.emit(Command{Kind: Join, Call: Run, Count: min(2*most-ahead, maxJoined)})
+	}
+	return opened
+}
+
+// maxJoined bounds how many instances are asked for at once.
+const maxJoined = 1024
+
+// joined takes further instances.
+func (m *Machine) joined(e Event) {
+	c := m.instances
+	if c == nil || c.closed {
+		return
+	}
+	c.asked, c.closed = false, e.Last
+	for _, one := range e.Instances {
+		if c.known[one.ID] {
+			m.stop(fmt.Sprintf("the instance %q is there twice", one.ID))
+			return
+		}
+		c.known[one.ID] = true
+		c.waiting = append(c.waiting, one)
+	}
+}
+
+// more tells whether further instances are to begin.
+func (c *crowd) more() bool { return c != nil && (len(c.waiting) > 0 || !c.closed) }
+
+// open begins a frame of the run itself: of an instance, or of the one state that
+// a plan without instances has.
+func (m *Machine) open(one *Instance) {
+	f := &frame{Machine: m, number: len(m.frames), place: -1}
+	m.frames = append(m.frames, f)
+	base, own := m.base(), Instance{}
+	if c := m.instances; c != nil {
+		own = *one
+		f.instance, f.order = own.ID, c.begun
+		c.begun++
+		c.working++
+		if m.loop != nil {
+			c.roots = append(c.roots, f)
+		}
+	}
+	if m.loop != nil && m.loop.carries {
+		f.memory = &memory{byIdentity: map[string][]int32{}}
+	}
+	f.log = &Log{initial: map[string]any{"input": over(m.shared.input, own.Input), "state": over(m.shared.state, own.State), "data": m.shared.data}}
+	f.failures = slices.Clone(base.Errors)
+	f.showFailures()
+	f.follow(f.view(m.plan))
+	if m.loop == nil {
+		f.enrol(nil)
+		if m.begun {
+			f.begin()
+		}
+	}
+}
+
+// leave takes the result of an instance that has come to its end, and forgets
+// the rest of it.
+func (f *frame) leave() {
+	output := f.conclude()
+	status := "done"
+	if len(f.errors) > 0 {
+		status = "failed"
+	}
+	f.leaving(status, output)
+}
+
+func (f *frame) leaving(status string, output any) {
+	end := f.end(status, output)
+	f.instances.ends = append(f.instances.ends, end)
+	f.emit(Command{Kind: Leave, Call: Run, Frame: f.number, Instance: f.instance, Left: &end})
+	f.instances.working--
+	f.frames[f.number] = nil
+}
+
+// base is the plan that the run was made of.
+func (m *Machine) base() *compiler.Plan {
+	if m.loop != nil {
+		return m.loop.base
+	}
+	return m.plan
+}
+
+// shared is the values that every instance has: the plan's own, and over them
+// what the run was given.
+type shared struct{ input, state, data map[string]any }
+
+func (m *Machine) share() {
+	p := m.base()
+	m.shared = shared{over(mapping(p.Input), m.options.Input), over(mapping(p.State), m.options.State), over(p.Data, nil)}
+}
+
+func mapping(value any) map[string]any {
+	o, _ := value.(map[string]any)
+	return o
+}
+
+// over lays one object over another, key by key at the top. Neither is changed.
+func over(under, on map[string]any) map[string]any {
+	if len(on) == 0 && under != nil {
+		return under
+	}
+	out := make(map[string]any, len(under)+len(on))
+	maps.Copy(out, under)
+	maps.Copy(out, on)
+	return out
+}
+
+// end is how an instance stands.
+func (f *frame) end(status string, output any) InstanceEnd {
+	return InstanceEnd{ID: f.instance, Status: status, State: f.log.whole("state"), Output: output, Errors: f.errors}
+}

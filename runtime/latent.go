@@ -1,0 +1,39 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// request composes what the planner is asked.
+func (m *Machine) request() *Request {
+	l := m.loop
+	s := situation{plan: l.base, tick: m.tick, carries: l.carries, carried: l.carried, decided: l.decided}
+	s.input, s.state, s.data = l.setting.Input, l.setting.State, l.setting.Data
+	for _, f := range m.roots() {
+		s.errors = append(s.errors, f.failures...)
+	}
+	return compose(s)
+}
+
+// latentRequest composes the request for the result of a latent call (S2.4). It
+// sees the state as its tick began, and what its own reads are bound to (S14.3).
+func (f *frame) latentRequest(call *compiler.Call, params map[string]any) *Request {
+	s := situation{plan: f.plan, tick: f.tick, input: f.log.initial["input"]}
+	seen := func(message *Message) bool {
+		return message.Tick < f.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
+	}
+	s.state = f.log.seenBy("state", seen)
+	s.data, _ = f.log.seenBy("data", seen).(map[string]any)
+	if f.loop != nil && f.parent == nil {
+		s.plan = f.loop.base
+	}
+	return composeLatent(s, call, params)
+}
+
+// binds tells whether a read is bound to a call.
+func (f *frame) binds(r, call int) bool {
+	_, ok := slices.BinarySearch(f.plan.Reads[r].Writers, int32(call))
+	return ok
+}
