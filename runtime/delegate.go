@@ -33,7 +33,7 @@ func (f *frame) delegate(i int32) {
 	}
 	d := &frame{Machine: f.Machine, number: len(f.frames), instance: f.instance, order: f.order, place: f.place, parent: f, under: i, path: call.Name}
 	if d.place < 0 {
-		d.place = int32(f.plan.Calls[i].Index)
+		d.place = int32(f.plan.Calls[i].Place)
 	}
 	if f.path != "" {
 		d.path = f.path + "/" + call.Name

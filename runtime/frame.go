@@ -181,7 +181,7 @@ func (f *frame) enqueue(i int32) {
 	f.calls[i].status = Queued
 	place := f.place
 	if place < 0 {
-		place = int32(f.plan.Calls[i].Index)
+		place = int32(f.plan.Calls[i].Place)
 	}
 	f.queue.push(ready{f, i, place, f.order})
 }

@@ -98,7 +98,7 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 			s.Input, s.State, s.Data = input, state, data
 			break
 		}
-		_ = 0
+		s.Instances = append(s.Instances, compiler.Instance{ID: f.instance, Input: input, State: state})
 		s.Data = data
 	}
 	return s
@@ -252,7 +252,7 @@ func (f *frame) view(plan *compiler.Plan) *compiler.Plan {
 	if f.instances == nil {
 		return plan
 	}
-	return plan
+	return plan.For(f.instance)
 }
 
 // continues tells whether a plan begins with the calls that have been enrolled.
@@ -416,7 +416,7 @@ func (m *Machine) carry() {
 		for i, call := range f.plan.Calls {
 			one := standing{call: call.Node, name: call.Name, instance: f.instance}
 			one.take(f.calls[i].particular().settlement)
-			l.carried[call.Index].each = append(l.carried[call.Index].each, one)
+			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
 			if !l.carries && one.decision != nil && one.decision.Verdict != Approve {
 				l.decided = append(l.decided, one)
 			}

@@ -84,7 +84,7 @@ func TestGentleStopLeavesRetries(t *testing.T) {
 		t.Fatal("the run doesn't stop when nothing is at work")
 	}
 	m.Step(runtime.Event{Kind: runtime.Resumed})
-	if status := m.Status(0); status != runtime.Pausing {
+	if status := m.Status(0, 0); status != runtime.Pausing {
 		t.Errorf("the call is %s, and not about to be tried again", status)
 	}
 }

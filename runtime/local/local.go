@@ -28,6 +28,9 @@ type Options struct {
 	// Confirmer asks people. Nil means that nobody can be asked: a run that needs an
 	// answer stops, for the reason "confirmation" or "in-flight".
 	Confirmer Confirmer
+	// Instances, if given, brings further instances (S12); the machine's options say
+	// that they are to be asked for.
+	Instances Instances
 	// Journal, if given, has every event on disk before what follows from it is
 	// done (S8.6).
 	Journal Journal
@@ -59,6 +62,14 @@ type Planner interface {
 // is done. An error says that no answer is to be had: the run stops.
 type Confirmer interface {
 	Ask(ctx context.Context, q *runtime.Question) (runtime.Decision, error)
+}
+
+// Instances brings the instances of a run that come from outside. Next waits for
+// the next ones, at least one and at most so many, and tells whether these are
+// the last. It is called by one goroutine at a time. An error says that no more are to be had: the
+// run stops, and can be resumed.
+type Instances interface {
+	Next(most int) (next []runtime.Instance, last bool, err error)
 }
 
 // A Journal keeps events. What was appended is on disk when Sync returns.
@@ -225,6 +236,9 @@ func (w *world) back(e *runtime.Event) {
 	case runtime.Ended, runtime.Decided:
 	case runtime.Closed:
 		key.call = runtime.Run
+	case runtime.Joined:
+		w.busy--
+		return
 	case runtime.Fired:
 		w.ticking--
 		return
@@ -276,6 +290,8 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 			w.plan(ctx, c)
 		case runtime.Ask:
 			w.ask(ctx, c)
+		case runtime.Join:
+			w.join(c.Count)
 		case runtime.Cancel:
 			if cancel, ok := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; ok {
 				cancel()
@@ -359,6 +375,19 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 			<-own.Done() // until the machine has taken it
 		}
 		w.send(closed)
+	}()
+}
+
+// join brings further instances.
+func (w *world) join(most int) {
+	w.busy++
+	go func() {
+		next, last, err := w.options.Instances.Next(most)
+		if err != nil {
+			w.send(runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
+			next, last = nil, false
+		}
+		w.send(runtime.Event{Kind: runtime.Joined, Instances: next, Last: last})
 	}()
 }
 
