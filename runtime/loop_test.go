@@ -142,7 +142,7 @@ func (r *rehearser) carryOut(c runtime.Command) {
 		}
 		r.coming = append(r.coming, e)
 	case runtime.SetTimer:
-		if c.Call != runtime.Run && r.machine.Status(c.Call) == runtime.Running {
+		if c.Call != runtime.Run && r.machine.Status(0, c.Call) == runtime.Running {
 			break // activities end in time
 		}
 		r.coming = append(r.coming, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
