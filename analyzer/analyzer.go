@@ -76,6 +76,9 @@ var rules = []Rule{
 	{diag.UnknownField, unknownFields},
 	{diag.NoActivity, nil},
 	{diag.Latent, latentTools},
+	{diag.BadDelegate, badDelegates},
+	{diag.BadScope, badScopes},
+	{diag.BadAdvisor, nil},
 	{diag.BadInstance, nil},
 	{diag.UnsafeRetry, unsafeRetries},
 	{diag.UnusedDefinition, unusedDefinitions},
@@ -87,10 +90,18 @@ var rules = []Rule{
 
 // Verified is a plan without errors: the only thing that is ever run. Only
 // [Analyze] makes one.
-type Verified struct{ plan *compiler.Plan }
+type Verified struct {
+	plan      *compiler.Plan
+	delegates map[string]*Verified
+}
 
 // Plan is the plan that was found free of errors.
 func (v *Verified) Plan() *compiler.Plan { return v.plan }
+
+// Delegate is one of the plan's own delegates (S14.1), by [compiler.Call.Delegate]:
+// it was found free of errors along with the plan. It is nil where there is none.
+// A solution's are those of the plan that it is a solution of.
+func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 
 // Analyze judges a plan. It takes the findings that compiling made and returns
 // them with its own as the configuration has them, in the order in which

@@ -483,7 +483,7 @@ func (p *Pass) uselessOperands(e *presence, call *compiler.Call, t *compiler.Tem
 // unhandledBranches finds alternatives that nothing reads. Where a plan has no
 // output its state is the result, and a first alternative may be it.
 func unhandledBranches(p *Pass) {
-	if p.gaps.reads || p.gaps.writes || p.hasScopes() {
+	if p.gaps.reads || p.gaps.writes {
 		return
 	}
 	read := p.alternativesRead()

@@ -27,6 +27,8 @@ type Config struct {
 	// Replay confirms the evidence of OB401. Without it a conflict comes with the
 	// branch in which it happens, and without schedules.
 	Replay Replay
+
+	delegates *delegates // of the plan, judged so far
 }
 
 // Settings are what an obelus.yaml says.
@@ -327,6 +329,9 @@ type Judgement struct {
 // Judge judges a plan as [Analyze] does, and tells besides what was silenced,
 // what keeps the plan from running, and how mature it is.
 func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
+	if c.delegates == nil {
+		c.delegates = newDelegates(Judge)
+	}
 	all := applied(p, found, c)
 	j := Judgement{Maturity: Assess(p, all)}
 	silencers := silencersOf(p)
@@ -368,7 +373,7 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		j.Findings = append(j.Findings, d)
 	}
 	if len(j.Errors) == 0 {
-		j.Verified = &Verified{p}
+		j.Verified = &Verified{p, c.delegates.of(p)}
 	}
 	return j
 }

@@ -126,9 +126,16 @@ func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
 			return append(flows, p.given(r.Path))
 		}
 		return p.flowsFromCalls(flows, r)
+	case "advice":
+		if p.Plan.Paths.Depth(r.Path) == 2 {
+			return append(flows, flow{schema: vote})
+		}
 	}
-	return append(flows, flow{}) // errors and advice come with a run
+	return append(flows, flow{}) // errors come with a run
 }
+
+// vote is what the advisors' votes on a tool come to (S13.3).
+var vote = schema.OfKinds(schema.Number)
 
 // said is the document's schema of a path, or else its value there, which stands
 // for values like it. A null or an empty text is a blank to be filled in.

@@ -27,6 +27,7 @@ type judgement struct {
 // A target is a place that wants values of some schema.
 type target struct {
 	call   *compiler.Call // nil for the plan's output
+	taker  *parameters    // of the call's
 	schema *schema.Schema
 	node   *source.Node // the value in the text
 	key    string       // the parameter; "" for the plan's output
@@ -44,8 +45,8 @@ func (p *Pass) wanted(t *target) []remark {
 		}
 		return nil
 	}
-	if n := parameterNode(t.call.Tool, t.key); n != nil {
-		return []remark{{n.Span(), quote(t.key) + " of " + quote(t.call.ToolName) + " is declared here"}}
+	if n := parameterNode(t.taker.tool, t.key); n != nil {
+		return []remark{{n.Span(), quote(t.key) + " of " + t.taker.taker + " is declared here"}}
 	}
 	return nil
 }
@@ -312,17 +313,21 @@ func (p *Pass) judgements() []judgement {
 		if !call.Params.Live() {
 			continue
 		}
-		known := p.parametersOf(call.Tool)
-		if known == nil {
-			continue
-		}
+		takers := p.takers(call)
 		for _, f := range call.Params.Fields {
 			if !f.Value.Live() {
 				continue
 			}
-			if at := known.place(f.Key); at.Possible && at.Schema != nil {
-				to := target{call: call, schema: at.Schema, key: f.Key}
-				t.judgements = append(t.judgements, p.judgeTemplate(f.Value, to, !refused[call.Name])...)
+			for _, known := range takers {
+				at := known.place(f.Key)
+				if !at.Possible || at.Schema == nil {
+					continue
+				}
+				to := target{call: call, taker: known, schema: at.Schema, key: f.Key}
+				if found := p.judgeTemplate(f.Value, to, !refused[call.Name]); len(found) > 0 {
+					t.judgements = append(t.judgements, found...)
+					break
+				}
 			}
 		}
 	}
@@ -460,7 +465,7 @@ func flowMismatches(p *Pass) {
 		if j.relation != schema.Never {
 			continue
 		}
-		f := p.report(j.place(), "%s never fits %s of %q: %s", j.called(), j.to.name(), j.to.call.ToolName, j.because()).of(j.to.call).
+		f := p.report(j.place(), "%s never fits %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).of(j.to.call).
 			help("pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong")
 		f.Witness = j.witness
 		p.note(f, &j)
@@ -473,12 +478,12 @@ func flowMayMismatches(p *Pass) {
 	for _, j := range p.judgements() {
 		switch j.relation {
 		case schema.MayNotFit:
-			f := p.report(j.place(), "%s may not fit %s of %q: %s", j.called(), j.to.name(), j.to.call.ToolName, j.because()).of(j.to.call).
+			f := p.report(j.place(), "%s may not fit %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).of(j.to.call).
 				help("narrow what the source may give, widen what the parameter takes, or convert the value")
 			f.Witness = j.witness
 			p.note(f, &j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s of %q isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name(), j.to.call.ToolName).of(j.to.call)
+			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name(), j.to.taker.taker).of(j.to.call)
 		}
 	}
 }

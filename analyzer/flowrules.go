@@ -460,12 +460,13 @@ func redundantCalls(p *Pass) {
 	first := map[string]*compiler.Call{}
 	for _, call := range p.Plan.Calls {
 		tool := call.Tool
-		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || !*tool.Hints.ReadOnly || call.Scopes != nil || call.Produced != nil || call.Method != compiler.Set {
+		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || !*tool.Hints.ReadOnly || call.Produced != nil || call.Method != compiler.Set {
 			continue
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%q %q %q ", call.ToolName, call.Activity, call.Delegate)
 		p.fingerprint(&b, call.Params)
+		p.fingerprintOfScopes(&b, call)
 		if call.When != nil {
 			p.fingerprint(&b, call.When)
 		}
@@ -518,6 +519,18 @@ func (p *Pass) fingerprint(b *strings.Builder, t *compiler.Template) {
 			b.WriteByte(',')
 		}
 		b.WriteByte('}')
+	}
+}
+
+// fingerprintOfScopes writes what context a call is handed.
+func (p *Pass) fingerprintOfScopes(b *strings.Builder, call *compiler.Call) {
+	if call.Scopes == nil {
+		return
+	}
+	b.WriteString(" in")
+	for _, s := range call.Scopes {
+		r := &p.Plan.Reads[s.Read]
+		fmt.Fprint(b, " ", r.Path, r.Writers)
 	}
 }
 

@@ -38,7 +38,7 @@ func gapsOf(p *compiler.Plan, found []diag.Diagnostic) gaps {
 
 func (g *gaps) add(p *compiler.Plan, d *diag.Diagnostic) {
 	switch d.Rule {
-	case diag.ConfusableName, diag.DuplicateID, diag.NoActivity:
+	case diag.ConfusableName, diag.DuplicateID, diag.NoActivity, diag.BadDelegate, diag.BadAdvisor:
 		return // all that is named is known all the same
 	case diag.Syntax, diag.Limit:
 		g.everything()
@@ -66,7 +66,7 @@ func (g *gaps) inCall(p *compiler.Plan, d *diag.Diagnostic) {
 		g.order = true
 	case d.Rule == diag.ReadOnlyPath:
 		g.writes = true
-	case call != nil && (d.Rule == diag.BadExpression || d.Rule == diag.UnknownKind) && !within(call.OutputNode, d.Span.Start):
+	case call != nil && (d.Rule == diag.BadExpression || d.Rule == diag.UnknownKind || d.Rule == diag.BadScope) && !within(call.OutputNode, d.Span.Start):
 		g.reads, g.order = true, true
 	default:
 		// A misspelt or repeated key may be any of a call's.

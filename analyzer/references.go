@@ -154,6 +154,8 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 			return p.gaps.writes || p.begins("state", path[1:])
 		case "data":
 			return p.gaps.writes || holds(anyMap(plan.Data), path[1:])
+		case "advice":
+			return len(path) == 2 && !path[1].IsIndex && p.mayBeCalled(path[1].Key)
 		}
 		return true
 	}
@@ -183,8 +185,15 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	case "data":
 		return p.gaps.writes || plan.Data[path[1].Key] == nil && p.isKind(path[1].Key) ||
 			holds(anyMap(plan.Data), path[1:]) || p.describesKind(path[1].Key)
+	case "advice":
+		return len(path) == 2 && !path[1].IsIndex && p.mayBeCalled(path[1].Key)
 	}
-	return true // errors and advice come with a run
+	return true // errors come with a run
+}
+
+// mayBeCalled tells whether there is a tool of some name, as far as is known.
+func (p *Pass) mayBeCalled(tool string) bool {
+	return !p.Plan.ToolsDeclared || p.gaps.tools || p.Plan.Tool(tool) != nil || p.Plan.Activities[tool] != nil || p.defines(tool)
 }
 
 // holds tells whether there is something at a path of a value. A null on the
@@ -316,11 +325,15 @@ var (
 		"input": "the input doesn't hold it",
 		"state": "no call writes it, and the initial state doesn't hold it",
 		"data":  "no call writes it, and no message holds it",
+
+		"advice": "advisors vote on tools, and there is no such tool",
 	}
 	whereFrom = map[string]string{
 		"input": "declare it under \"input\" or \"inputSchema\"",
 		"state": "let a call write it with \"_outputPath\", or give it under \"state\"",
 		"data":  "let a call write it with \"_outputPath\", or give it in a message of its kind",
+
+		"advice": "name a tool: †advice.tool is a number, what the votes on it come to",
 	}
 )
 
@@ -350,6 +363,12 @@ func (p *Pass) nearReference(r *compiler.Read) (near meant, ok bool) {
 	}
 	near.Reference = expression.Reference{Kind: ref.Kind, Path: append([]expression.Segment(nil), ref.Path...)}
 	names, key := p.children(id), ref.Path[at].Key
+	if ref.Kind == "advice" && at == 0 {
+		if other, found := p.tools().Nearest(key); found {
+			near.Path[at].Key, near.sure = other, p.tools().Sure(key)
+			return near, true
+		}
+	}
 	if !ref.Path[at].IsIndex {
 		if other, same := names.spelt[norm.NFC.String(key)]; same && other != key {
 			near.Path[at].Key, near.respelt, near.sure = other, true, true

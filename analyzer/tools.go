@@ -3,6 +3,7 @@ package analyzer
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,9 +14,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Parameters are what a tool's schema says of its parameters, worked out once
-// for all of its calls.
+// Parameters are what a tool's schema says of its parameters, or a delegate's of
+// its input, worked out once for all calls.
 type parameters struct {
+	taker    string // what to call it
+	which    string // "tool" or "delegate"
+	tool     *compiler.Tool
+	given    map[string]any // what a delegate has for those that a call leaves out
 	schema   *schema.Schema
 	required []string
 	open     bool // it allows parameters that it doesn't name, and says so
@@ -30,10 +35,33 @@ func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
 	}
 	known, ok := p.parameters[tool]
 	if !ok {
-		known = &parameters{schema: tool.Parameters, required: tool.Parameters.Required(), open: tool.Open, places: map[string]schema.Place{}}
+		known = &parameters{
+			taker: quote(tool.Name), which: "tool", tool: tool,
+			schema: tool.Parameters, required: tool.Parameters.Required(), open: tool.Open, places: map[string]schema.Place{},
+		}
 		p.parameters[tool] = known
 	}
 	return known
+}
+
+// takers are what takes the parameters of a call: its tool, and the plan that is
+// run as the call (S14.2). Where that plan is all that is known of the tool, it
+// speaks for both.
+func (p *Pass) takers(call *compiler.Call) []*parameters {
+	takers := make([]*parameters, 0, 2)
+	face := p.Plan.Delegates[call.Plan()].Interface()
+	if known := p.parametersOf(call.Tool); known != nil && (face == nil || call.Tool.Parameters != face.Parameters) {
+		takers = append(takers, known)
+	}
+	if known := p.parametersOf(face); known != nil {
+		if known.given == nil {
+			known.taker, known.which = "the delegate "+quote(face.Name), "delegate"
+			known.given, _ = p.Plan.Delegates[call.Plan()].Input.(map[string]any)
+			known.required = slices.DeleteFunc(known.required, func(name string) bool { return known.given[name] != nil })
+		}
+		takers = append(takers, known)
+	}
+	return takers
 }
 
 func (t *parameters) place(name string) schema.Place {
@@ -66,6 +94,11 @@ func unknownTools(p *Pass) {
 			continue
 		}
 		near, ok := p.tools().Nearest(call.ToolName)
+		if call.ToolName == compiler.Consult && !ok {
+			p.report(call.ToolNode.Span(), "there is nobody to ask: no advisor speaks on demand").of(call).
+				help("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
+			continue
+		}
 		f := p.report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).of(call)
 		if ok {
 			f.help("did you mean %q?", compiler.Shown(near, call.ToolName))
@@ -80,8 +113,7 @@ func unknownTools(p *Pass) {
 }
 
 func (p *Pass) unknownTool(call *compiler.Call) bool {
-	return call.Tool == nil && p.Plan.Activities[call.ToolName] == nil && !p.defines(call.ToolName) &&
-		!(call.ToolName == "ConsultAdvisor" && p.Plan.Advisors != nil)
+	return call.Tool == nil && p.Plan.Activities[call.ToolName] == nil && !p.defines(call.ToolName)
 }
 
 // tools suggests among the names that a call can use.
@@ -103,23 +135,26 @@ func (p *Pass) tools() *compiler.Suggester {
 // missingParameters reports calls that leave out what their tool requires.
 func missingParameters(p *Pass) {
 	for _, call := range p.Plan.Calls {
-		known := p.parametersOf(call.Tool)
-		if known == nil {
-			continue
-		}
-		for _, name := range known.required {
-			if passes(call, name) {
-				continue
-			}
-			f := p.report(call.ToolNode.Span(), "%q needs the parameter %q, which %q doesn't pass", call.ToolName, name, call.Name).of(call).
-				help("pass %q: a value, or a reference such as †state.%s", name, name)
-			if at := parameterNode(call.Tool, name); at != nil {
-				f.note(at.Span(), "%q is declared here", name)
-			}
-			if key, ok := p.misspelt(call, known, name); ok {
-				f.help("%q may be meant for it", key.Text).note(key.Span(), "the tool has no parameter %q", key.Text)
+		missing := map[string]bool{}
+		for _, known := range p.takers(call) {
+			for _, name := range known.required {
+				if !missing[name] && !passes(call, name) {
+					missing[name] = true
+					p.missing(call, known, name)
+				}
 			}
 		}
+	}
+}
+
+func (p *Pass) missing(call *compiler.Call, known *parameters, name string) {
+	f := p.report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.taker, name, call.Name).of(call).
+		help("pass %q: a value, or a reference such as †state.%s", name, name)
+	if at := parameterNode(known.tool, name); at != nil {
+		f.note(at.Span(), "%q is declared here", name)
+	}
+	if key, ok := p.misspelt(call, known, name); ok {
+		f.help("%q may be meant for it", key.Text).note(key.Span(), "the %s has no parameter %q", known.which, key.Text)
 	}
 }
 
@@ -143,6 +178,9 @@ func (p *Pass) misspelt(call *compiler.Call, known *parameters, missing string) 
 
 // parameterNode is where a tool's own text declares a parameter.
 func parameterNode(tool *compiler.Tool, name string) *source.Node {
+	if tool.Builtin {
+		return nil
+	}
 	n := tool.Node
 	if in := n.Get("inputSchema"); in != nil {
 		n = in
@@ -170,27 +208,30 @@ func (t *parameters) unknown(name string) bool {
 // says itself that it takes others (additionalProperties).
 func unknownParameters(p *Pass) {
 	for _, call := range p.Plan.Calls {
-		known := p.parametersOf(call.Tool)
-		if known == nil {
-			continue
-		}
-		for _, f := range call.Params.Fields {
-			if !known.unknown(f.Key) {
-				continue
-			}
-			found := p.report(f.Node.Span(), "%q has no parameter %q", call.ToolName, f.Key).of(call)
-			if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
-				found.help("did you mean %q?", near)
-				found.rename(f.Node, 0, len(f.Key), near, known.names().Sure(f.Key))
-			} else if list := known.names().list; list != "" {
-				found.help("its parameters are %s", list)
-			} else {
-				found.help("it takes no parameters; a tool that takes any says additionalProperties: true")
-			}
-			if call.Tool.NameNode != nil {
-				found.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+		unknown := map[*source.Node]bool{}
+		for _, known := range p.takers(call) {
+			for _, f := range call.Params.Fields {
+				if !unknown[f.Node] && known.unknown(f.Key) {
+					unknown[f.Node] = true
+					p.unknownParameter(call, known, f)
+				}
 			}
 		}
+	}
+}
+
+func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compiler.TemplateField) {
+	found := p.report(f.Node.Span(), "%s has no parameter %q", known.taker, f.Key).of(call)
+	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
+		found.help("did you mean %q?", near)
+		found.rename(f.Node, 0, len(f.Key), near, known.names().Sure(f.Key))
+	} else if list := known.names().list; list != "" {
+		found.help("its parameters are %s", list)
+	} else {
+		found.help("it takes no parameters; a tool that takes any says additionalProperties: true")
+	}
+	if at := known.tool.NameNode; at != nil {
+		found.note(at.Span(), "%q is declared here", call.ToolName)
 	}
 }
 
@@ -213,27 +254,45 @@ func listed(names []string) string {
 func badParameters(p *Pass) {
 	for _, call := range p.Plan.Calls {
 		p.produced(call)
-		known := p.parametersOf(call.Tool)
-		if known == nil {
-			continue
-		}
-		before := len(p.found)
-		complete := true
-		for _, f := range call.Params.Fields {
-			complete = complete && !f.Value.Live() && !known.unknown(f.Key)
-			if at := known.place(f.Key); at.Possible {
-				p.literal(value{call, f.Key, f.Node, ""}, f.Value, at.Schema)
+		for _, known := range p.takers(call) {
+			if p.badParametersOf(call, known) {
+				break // what takes them next would say the same of most
 			}
 		}
-		// What holds between parameters can be judged only when all are known.
-		if !complete || len(p.found) > before || slices.ContainsFunc(known.required, func(name string) bool { return !passes(call, name) }) {
-			continue
-		}
-		if v := known.schema.Validate(call.Params.Value); v != nil {
-			p.report(call.ToolNode.Span(), "%q doesn't accept these parameters together: %s", call.ToolName, v.Error()).of(call).
-				help("see what the tool's schema asks of its parameters")
+	}
+}
+
+// badParametersOf judges the literals of a call, and tells whether it found a
+// fault.
+func (p *Pass) badParametersOf(call *compiler.Call, known *parameters) bool {
+	before := len(p.found)
+	complete := true
+	for _, f := range call.Params.Fields {
+		complete = complete && !f.Value.Live() && !known.unknown(f.Key)
+		if at := known.place(f.Key); at.Possible {
+			p.literal(value{call, known, f.Key, f.Node, ""}, f.Value, at.Schema)
 		}
 	}
+	// What holds between parameters can be judged only when all are known.
+	if !complete || len(p.found) > before || slices.ContainsFunc(known.required, func(name string) bool { return !passes(call, name) }) {
+		return len(p.found) > before
+	}
+	if v := known.schema.Validate(known.completed(call.Params.Value)); v != nil {
+		p.report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.taker, v.Error()).of(call).
+			help("see what the %s's schema asks of its parameters", known.which)
+	}
+	return len(p.found) > before
+}
+
+// completed is what a call passes, laid over what is there anyway.
+func (t *parameters) completed(passed any) any {
+	own, ok := passed.(map[string]any)
+	if !ok || len(t.given) == 0 {
+		return passed
+	}
+	all := maps.Clone(t.given)
+	maps.Copy(all, own)
+	return all
 }
 
 func (p *Pass) produced(call *compiler.Call) {
@@ -252,6 +311,7 @@ func (p *Pass) produced(call *compiler.Call) {
 // A value is a part of what a call passes, and how to speak of it.
 type value struct {
 	call      *compiler.Call
+	taker     *parameters
 	parameter string
 	key       *source.Node // of the mapping that the value stands in; nil in a list
 	below     string       // where in the parameter it stands: .x[0]
@@ -281,7 +341,7 @@ func (p *Pass) literalList(v value, t *compiler.Template, s *schema.Schema) {
 	}
 	for i, item := range t.Items {
 		if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
-			p.literal(value{v.call, v.parameter, nil, fmt.Sprintf("%s[%d]", v.below, i)}, item, at.Schema)
+			p.literal(value{v.call, v.taker, v.parameter, nil, fmt.Sprintf("%s[%d]", v.below, i)}, item, at.Schema)
 		}
 	}
 }
@@ -298,7 +358,7 @@ func (p *Pass) literalObject(v value, t *compiler.Template, s *schema.Schema) {
 	}
 	for _, f := range t.Fields {
 		if at := s.At([]schema.Step{schema.Key(f.Key)}); at.Possible {
-			p.literal(value{v.call, v.parameter, f.Node, v.below + "." + f.Key}, f.Value, at.Schema)
+			p.literal(value{v.call, v.taker, v.parameter, f.Node, v.below + "." + f.Key}, f.Value, at.Schema)
 		} else {
 			p.rejected(v, f.Node.Span(), "the property "+quote(f.Key)+" isn't allowed")
 		}
@@ -306,9 +366,9 @@ func (p *Pass) literalObject(v value, t *compiler.Template, s *schema.Schema) {
 }
 
 func (p *Pass) rejected(v value, at source.Span, why string) finding {
-	f := p.report(at, "%q doesn't accept this for %s%s: %s", v.call.ToolName, quote(v.parameter), v.below, why).of(v.call).
-		help("pass a value that the tool's schema accepts")
-	if n := parameterNode(v.call.Tool, v.parameter); n != nil {
+	f := p.report(at, "%s doesn't accept this for %s%s: %s", v.taker.taker, quote(v.parameter), v.below, why).of(v.call).
+		help("pass a value that the %s's schema accepts", v.taker.which)
+	if n := parameterNode(v.taker.tool, v.parameter); n != nil {
 		f.note(n.Span(), "%q is declared here", v.parameter)
 	}
 	return f
@@ -407,13 +467,13 @@ func placeAt(key, n *source.Node, path []any) source.Span {
 // the tool takes no string (S4.7).
 func bareReferences(p *Pass) {
 	for _, call := range p.Plan.Calls {
-		known := p.parametersOf(call.Tool)
-		if known == nil {
+		takers := p.takers(call)
+		if len(takers) == 0 {
 			continue
 		}
 		for _, f := range call.Params.Fields {
 			if n := f.Value.Node; n.Kind >= source.Array || isBareReference(n) {
-				p.bareReference(call, known.schema, n, []schema.Step{schema.Key(f.Key)})
+				p.bareReference(call, takers[0].schema, n, []schema.Step{schema.Key(f.Key)})
 			}
 		}
 	}

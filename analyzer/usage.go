@@ -11,7 +11,7 @@ import (
 // and the state itself is therefore not the result. An alternative that nothing
 // reads is another matter.
 func unusedOutputs(p *Pass) {
-	if p.Plan.Output == nil || p.gaps.reads || p.hasScopes() {
+	if p.Plan.Output == nil || p.gaps.reads {
 		return
 	}
 	seen := p.seen()
@@ -61,7 +61,7 @@ func (p *Pass) isRead(id compiler.PathID) bool {
 // In the other forms the input is there for a model to see as well.
 func unusedInputs(p *Pass) {
 	plan := p.Plan
-	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.gaps.reads || p.gaps.input || p.hasScopes() {
+	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.gaps.reads || p.gaps.input {
 		return
 	}
 	used := map[string]bool{}

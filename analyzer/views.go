@@ -23,7 +23,7 @@ import (
 var callByCall = map[*diag.Rule]bool{
 	diag.LookalikeRef: true, diag.UnknownTool: true, diag.MissingParameter: true, diag.UnknownParameter: true, diag.BadParameter: true,
 	diag.ForbiddenOutputPath: true, diag.Latent: true, diag.UnsafeRetry: true, diag.UnusedDefinition: true, diag.ToolsNotJudged: true,
-	diag.Extension: true,
+	diag.Extension: true, diag.BadDelegate: true,
 }
 
 // everywhere lists the rules by which something is idle: it is, if it is so in

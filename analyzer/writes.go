@@ -11,7 +11,7 @@ import (
 // later call, which waits for the earlier one, sets the same path or one above
 // it, and every read that sees the earlier value sees the later one too.
 func lostWrites(p *Pass) {
-	if p.gaps.reads || p.gaps.order || p.Plan.Writes == compiler.Once || p.hasScopes() {
+	if p.gaps.reads || p.gaps.order || p.Plan.Writes == compiler.Once {
 		return
 	}
 	lost := map[int32]bool{}
@@ -74,10 +74,6 @@ func (p *Pass) readBetween(earlier, later *compiler.Call) bool {
 		})
 	}
 	return found
-}
-
-func (p *Pass) hasScopes() bool {
-	return slices.ContainsFunc(p.Plan.Calls, func(c *compiler.Call) bool { return c.Scopes != nil })
 }
 
 // rewrites reports, under once, calls that need a value at a path before they

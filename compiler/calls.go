@@ -133,15 +133,10 @@ func (c *compilation) lowerCall(call *Call) {
 			c.lowerMeta(call, f)
 		}
 	}
+	c.lowerScopes(call)
 	call.Params = c.objectTemplate(call, call.Node, true)
 	call.Reads = c.rooms.numbers.from(firstRead, len(p.Reads))
-	switch {
-	case call.Activity != "" || call.Delegate != "":
-	case call.Tool != nil:
-		call.Activity, call.Delegate = call.Tool.Activity, call.Tool.Delegate
-	case p.Activities[call.ToolName] != nil:
-		call.Activity = call.ToolName
-	}
+	c.carriedOut(call)
 	if call.Output == nil && call.Tool != nil && call.Tool.OutputPath != nil {
 		c.inheritOutputPath(call)
 	}
@@ -166,9 +161,9 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 			c.noActivity(n, call.Activity).of(call)
 		}
 	case "_delegate":
-		call.Delegate = c.text(n, "\"_delegate\"")
+		c.callDelegate(call, n)
 	case "_scopes":
-		call.Scopes = n
+		call.ScopesNode = n
 	case "_output":
 		call.Produced = n
 	case "_reasoningForCall":
@@ -265,14 +260,13 @@ func (c *compilation) outputPath(call *Call, n *source.Node) {
 	for _, alternative := range alternatives {
 		route := Route(c.rooms.paths.some(len(alternative))[:0])
 		for _, ref := range alternative {
-			id, ok := c.kindPath(ref, n, call)
-			if !ok {
+			if why, only := readOnly[ref.Kind]; only {
+				c.report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).of(call).
+					help("write to a path of †state")
 				continue
 			}
-			switch kind := c.plan.Paths.Kind(id); kind {
-			case "input", "error", "advice":
-				c.report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+kind, readOnly[kind]).of(call).
-					help("write to a path of †state")
+			id, ok := c.kindPath(ref, n, call)
+			if !ok {
 				continue
 			}
 			path := Path{id, n, ref.Start, ref.End}
@@ -318,7 +312,10 @@ func (c *compilation) inheritOutputPath(call *Call) {
 	for _, alternative := range alternatives {
 		var route Route
 		for _, ref := range alternative {
-			if id, ok := c.kindPath(ref, call.ToolNode, call); ok && !slices.Contains([]string{"input", "error", "advice"}, c.plan.Paths.Kind(id)) {
+			if readOnly[ref.Kind] != "" {
+				continue
+			}
+			if id, ok := c.kindPath(ref, call.ToolNode, call); ok {
 				route = append(route, Path{id, call.ToolNode, 0, len(call.ToolNode.Text)})
 			}
 		}
@@ -328,29 +325,25 @@ func (c *compilation) inheritOutputPath(call *Call) {
 	}
 }
 
-// kindPath interns a reference's path. A kind that a message declares stands
-// below †data, under whichever of its two names it is used.
+// kindPath interns a reference's path, and reports a kind that there isn't.
 func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *Call) (PathID, bool) {
+	id, ok := c.pathOf(ref)
+	if !ok {
+		c.unknownKind(diag.UnknownKind, ref, n, call)
+	}
+	return id, ok
+}
+
+// pathOf interns a reference's path. A kind that a message declares stands below
+// †data, under whichever of its two names it is used.
+func (c *compilation) pathOf(ref expression.Reference) (PathID, bool) {
+	if !c.isKind(ref.Kind) {
+		return 0, false
+	}
 	paths := c.plan.Paths
 	id := RootPath
-	switch {
-	case slices.Contains(builtinKinds, ref.Kind):
-	case slices.Contains(c.plan.Kinds, ref.Kind):
+	if !slices.Contains(builtinKinds, ref.Kind) {
 		id = paths.intern(id, expression.Segment{Key: "data"})
-	default:
-		f := c.report(diag.UnknownKind, n.Within(ref.Start, ref.End), "there is no kind %q", "†"+ref.Kind).of(call)
-		kinds := slices.Concat([]string{"input", "state", "error", "advice"}, c.plan.Kinds)
-		names := NewSuggester(kinds)
-		if near, ok := names.Nearest(ref.Kind); ok {
-			start := ref.Start + len("†")
-			if edit, ok := diag.EditScalar(n, start, start+len(ref.Kind), near); ok {
-				f.Fixes = append(f.Fixes, diag.Fix{Message: "change it to †" + near, Safe: names.Sure(ref.Kind), Edits: []diag.Edit{edit}})
-			}
-			f.help("did you mean %q?", "†"+near)
-		} else {
-			f.help("kinds are †%s; †state.%s would be a path of the state", strings.Join(kinds, ", †"), ref.Kind)
-		}
-		return 0, false
 	}
 	id = paths.intern(id, expression.Segment{Key: ref.Kind})
 	for _, s := range ref.Path {

@@ -85,7 +85,9 @@ func (p *Plan) takeIn(root map[string]any) {
 	if imports {
 		tools := map[string]any{}
 		for _, t := range p.Tools {
-			tools[t.Name] = t.Node.Value()
+			if !t.Builtin {
+				tools[t.Name] = t.Node.Value()
+			}
 		}
 		if len(tools) > 0 {
 			root["tools"] = tools

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -46,9 +47,19 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
 	}
+	return compile(file, o, &delegation{plans: map[string]*Plan{}, chain: []link{{path: path.Clean(o.Name)}}})
+}
+
+// compile is Compile for a plan and for those that are run within it.
+func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagnostic) {
 	c := &compilation{
-		options:     o,
-		plan:        &Plan{File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: "output", Mode: "eager", AwaitsInstances: o.Instances},
+		options:    o,
+		delegation: all,
+		plan: &Plan{
+			File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: "output", Mode: "eager",
+			AwaitsInstances: o.Instances,
+			Advice:          defaultAdvice, dir: path.Dir(o.Name),
+		},
 		tools:       map[string]*Tool{},
 		ids:         map[string]*Call{},
 		schemas:     map[string]any{},
@@ -72,8 +83,11 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 		c.plan.Activities[name] = &Activity{Name: name, Kind: "go"}
 	}
 	c.defineTools()
+	c.scopesOfAdvisors()
+	c.judgeOpinions()
 	c.lowerCalls()
 	c.judgeInstances()
+	c.offered()
 	c.lowerOutput()
 	c.bind()
 	c.plan.schemas, c.plan.schemaNodes = c.schemas, c.schemaNodes
@@ -96,11 +110,13 @@ type compilation struct {
 	schemaNodes map[string]*source.Node // where they stand
 	badSchemas  map[source.Span]int     // the findings about faults in schemas, by place
 	outputNode  *source.Node
-	advisorIDs  []*source.Node
 	ids         map[string]*Call
 	idNames     *Suggester // over ids, once all are known
 	importing   []string   // the chain of imports being read, for cycles
-	declares    bool       // the document declares a tool, or somebody does for it
+	delegation  *delegation
+	refused     map[link]bool     // delegates that were reported
+	interfaces  map[through]*Tool // of calls that plans carry out
+	declares    bool              // the document declares a tool, or somebody does for it
 }
 
 // A definition is a named thing as it stands in a document.

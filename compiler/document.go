@@ -179,14 +179,10 @@ func (c *compilation) imports(list *source.Node, dir string) {
 }
 
 func (c *compilation) importFile(item *source.Node, dir string) {
-	name := path.Join(dir, item.Text)
+	name, trouble, help := inWorkspace("an", "import", dir, item.Text)
 	switch {
-	case strings.Contains(item.Text, "://"):
-		c.report(diag.WrongType, item.Span(), "an import is a file in the workspace, never a URL").help("fetch the file once and keep it beside the plan")
-		return
-	case path.IsAbs(item.Text), name == "..", strings.HasPrefix(name, "../"), strings.Contains(item.Text, `\`):
-		c.report(diag.WrongType, item.Span(), "the import %q leaves the workspace", item.Text).
-			help("the workspace is the folder of the first file, or what --root says")
+	case trouble != "":
+		c.report(diag.WrongType, item.Span(), "%s", trouble).help("%s", help)
 		return
 	case slices.Contains(c.importing, name) || name == path.Clean(c.options.Name):
 		c.report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read: %s", item.Text, strings.Join(append(c.importing, name), " → ")).
@@ -379,7 +375,6 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 			p.Errors = append(p.Errors, data.Value())
 		}
 	case "advisor":
-		p.Advisors = m
 		c.advisor(m, "a message of type advisor", messageKeys()...)
 	}
 }

@@ -25,8 +25,8 @@ func (c *compilation) judgeNames() {
 		}
 	}
 	advisors := newNames(c, "advisors")
-	for _, id := range c.advisorIDs {
-		advisors.add(id.Text, id.Span())
+	for _, a := range c.plan.Advisors {
+		advisors.add(a.ID, a.IDNode.Span())
 	}
 	instances := newNames(c, "instances")
 	for _, i := range c.plan.Instances {
@@ -37,7 +37,7 @@ func (c *compilation) judgeNames() {
 		if call.ID != "" {
 			calls.add(call.ID, call.Node.Get("_id").Span())
 		}
-		if call.Tool == nil && !tools.has(call.ToolName) {
+		if !tools.has(call.ToolName) {
 			tools.add(call.ToolName, call.ToolNode.Span())
 		}
 	}

@@ -8,6 +8,7 @@ package compiler
 import (
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -42,7 +43,12 @@ type Plan struct {
 	Errors               []any          // the data of its error messages, in the order of the text; read as †error
 	Instances            []Instance     // in the order of the text (S12); those of a view are the ones that it is for
 	AwaitsInstances      bool           // the instances come with the run (S19.4), whatever else is known of them
-	Servers, Advisors    *source.Node   // where they stand; nil when the document has none
+	Servers              *source.Node   // where they stand; nil when the document has none
+
+	Advisors  []*Advisor       // in the order of the text, imports first (S13)
+	Advice    Advice           // how their votes are put together
+	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil
+	Delegates map[string]*Plan // the plans that calls, tools and activities name, by path from the workspace root (S14)
 
 	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
 	Writes                                 Policy
@@ -54,6 +60,10 @@ type Plan struct {
 	targets     *targets                // nil when no call has "_instance"
 	instanceAt  map[string]int          // by id, the place in Instances
 	whole       *Plan                   // of a view: the plan that it is a part of
+	found       []diag.Diagnostic       // see Findings
+	face        *Tool                   // see Interface
+	dir         string                  // the folder that the delegates of its calls are relative to
+	circle      []link                  // of delegates, in which it takes part
 	schemas     map[string]any          // the named schemas, imports included
 	schemaNodes map[string]*source.Node // where they stand
 }
@@ -110,15 +120,20 @@ type Tool struct {
 	Node        *source.Node // its definition
 	NameNode    *source.Node // where its name stands
 
-	Parameters   *schema.Schema // meta-fields taken out; nil when it is broken
-	Open         bool           // it says additionalProperties itself, and not false
-	Output       *schema.Schema // nil: nothing is known of the result
-	OutputNode   *source.Node   // where that schema stands
-	OutputPath   *schema.Schema // constrains a call's _outputPath (S5.2); nil when free
-	Activity     string         // the activity that carries it out; "" when it has none
-	ActivityNode *source.Node   // where it names its activity; nil when it doesn't
-	Delegate     string         // the plan that carries it out (S14.1); ""
-	Latent       bool           // neither: a model must produce its result (S2.4)
+	Parameters   *schema.Schema    // meta-fields taken out; nil when it is broken
+	Open         bool              // it says additionalProperties itself, and not false
+	Output       *schema.Schema    // nil: nothing is known of the result
+	OutputNode   *source.Node      // where that schema stands
+	OutputPath   *schema.Schema    // constrains a call's _outputPath (S5.2); nil when free
+	Scopes       *schema.Schema    // constrains a call's _scopes (S14.3); nil when free
+	ScopesNode   *source.Node      // where it does
+	Activity     string            // the activity that carries it out; "" when it has none
+	ActivityNode *source.Node      // where it names its activity; nil when it doesn't
+	Delegate     string            // the plan that carries it out, as Call.Delegate has it (S14.1); ""
+	DelegateNode *source.Node      // where it names that plan, or those to choose from; nil when it doesn't
+	delegates    map[string]string // those that it lets a call choose from: as it writes them, by path
+	Builtin      bool              // it is the language's own, and stands in no document
+	Latent       bool              // neither: a model must produce its result (S2.4)
 
 	Hints    Hints
 	Volatile bool         // x-volatile: a repeated call is run again (S11.5)
@@ -141,6 +156,8 @@ type Activity struct {
 	Argv       []string         // exec
 	Worker     bool             // exec: one process, a line a request
 	Timeout    time.Duration    // exec; 0 is none
+	Plan       string           // plan: the path of the plan from the workspace root; "" when that isn't known
+	PlanNode   *source.Node     // plan: where it names it
 	Dir        string           // exec: the folder of the file that defines it
 }
 
@@ -151,9 +168,12 @@ type Call struct {
 	Name     string // _id, or tool#place (S3.2)
 	ID       string // _id; "" when it has none
 	ToolName string
-	Tool     *Tool        // nil when no such tool is defined
-	Activity string       // the activity that carries it out; "" when latent
-	Delegate string       // the plan that carries it out (S14.1); ""
+	Tool     *Tool  // nil when no such tool is defined
+	Activity string // the activity that carries it out; "" when latent
+	// Delegate is the plan that is run as the call, by its path from the workspace
+	// root; [Anonymous]; or "" (S14.1). A plan that an activity of kind plan names is
+	// here as well as its name in Activity: it is the plan that is run.
+	Delegate string
 	Node     *source.Node // the whole call
 	ToolNode *source.Node // the value of _tool
 
@@ -168,7 +188,8 @@ type Call struct {
 	Instance   string         // the instance that it is for; "" for all (S12.2)
 	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
 	Reason     string         // _reasoningForCall
-	Scopes     *source.Node   // _scopes, or nil
+	Scopes     []Scope        // what its context is made of (S14.3); nil when nothing says so, empty when it is to be empty
+	ScopesNode *source.Node   // _scopes, or nil
 	Extensions []source.Field // its keys that the base protocol doesn't have (S3.1)
 
 	Reads   []int   // its reads, as indexes of Plan.Reads

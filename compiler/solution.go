@@ -42,10 +42,11 @@ func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) 
 		Input: s.Input, State: s.State, Data: s.Data, Errors: s.Errors, Instances: s.Instances, instanceAt: placesOf(s.Instances),
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
+		Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
 		schemas: base.schemas,
 	}
 	c := &compilation{
-		options: o, plan: p, declares: base.ToolsDeclared, schemas: base.schemas,
+		options: o, plan: p, delegation: &delegation{chain: []link{{}}}, declares: base.ToolsDeclared, schemas: base.schemas,
 		tools: make(map[string]*Tool, len(base.Tools)), ids: map[string]*Call{},
 		schemaNodes: map[string]*source.Node{}, badSchemas: map[source.Span]int{},
 	}
@@ -58,6 +59,7 @@ func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) 
 	if p.Root = c.parse(file); p.Root != nil {
 		c.lowerAnswer(p.Root)
 	}
+	c.judgeOpinions()
 	c.lowerCalls()
 	c.judgeInstances()
 	c.lowerOutput()

@@ -58,6 +58,7 @@ func (c *compilation) defineTools() {
 		}
 		c.tools[d.name] = tool
 	}
+	c.consultation()
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
 		tool := c.tools[name]
 		c.plan.Tools = append(c.plan.Tools, tool)
@@ -121,7 +122,12 @@ func (c *compilation) tool(d definition) *Tool {
 	}
 	t.Activity = fixedText(field("_activity"))
 	t.ActivityNode = field("_activity")
-	t.Delegate = fixedText(field("_delegate"))
+	if t.DelegateNode = field("_delegate"); t.DelegateNode != nil {
+		c.toolDelegate(t, c.folderOf(d))
+	}
+	if n := field("_scopes"); n != nil {
+		c.toolScopes(t, n, what)
+	}
 	t.Mocks = mocks(d.node)
 	return t
 }
@@ -236,16 +242,16 @@ func hintsOf(n *source.Node) Hints {
 // resolve finds the activity of a tool that its calls get unless they name one
 // themselves (S2.4).
 func (c *compilation) resolve(t *Tool) {
-	if t.Activity == "" {
-		if c.plan.Activities[t.Name] != nil {
-			t.Activity = t.Name
-		}
-		t.Latent = t.Activity == "" && t.Delegate == ""
-		return
-	}
-	if c.plan.Activities[t.Activity] == nil {
+	switch {
+	case t.Activity != "" && runsPlan(t.Delegate):
+		c.report(diag.BadDelegate, t.DelegateNode.Span(), "the tool %q names both an activity and a plan to carry it out", t.Name).
+			help("leave \"_activity\" or \"_delegate\" out")
+	case t.Activity != "" && c.plan.Activities[t.Activity] == nil:
 		c.noActivity(t.ActivityNode, t.Activity)
+	case t.Activity == "" && !runsPlan(t.Delegate) && c.plan.Activities[t.Name] != nil:
+		t.Activity = t.Name
 	}
+	t.Latent = t.Activity == "" && !runsPlan(t.Delegate)
 }
 
 func (c *compilation) noActivity(n *source.Node, name string) finding {
@@ -286,7 +292,7 @@ func (c *compilation) activity(d definition) *Activity {
 		"expr":        kind("expr", func(n *source.Node) { c.exprActivity(a, n, what) }),
 		"http":        kind("http", func(n *source.Node) { c.mapping(n, what+"'s \"http\"") }),
 		"mcp":         kind("mcp", func(n *source.Node) { c.mapping(n, what+"'s \"mcp\"") }),
-		"plan":        kind("plan", func(n *source.Node) { c.text(n, what+"'s \"plan\"") }),
+		"plan":        kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, c.folderOf(d), nil) }),
 		"description": func(source.Field) {},
 	})
 	if d.node.Kind == source.Object && kinds != 1 {

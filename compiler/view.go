@@ -162,6 +162,10 @@ func (v *viewer) call(of *Call, at int) *Call {
 	shift := v.reads(first, end, at)
 	call.Reads = v.rooms.numbers.from(first+shift, end+shift)
 	call.Params, call.When = v.template(of.Params, shift), v.template(of.When, shift)
+	call.Scopes = slices.Clone(of.Scopes)
+	for i := range call.Scopes {
+		call.Scopes[i].Read += shift
+	}
 	return call
 }
 

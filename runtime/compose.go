@@ -18,12 +18,12 @@ type situation struct {
 	plan         *compiler.Plan // gives tools, schemas and settings
 	tick         int
 	input, state any
-	data         map[string]any // by kind
-	errors       []any          // what failed, oldest first: {call, error}
-	carries      bool           // the strategy is carried (S11.3), so that there is a plan message
-	carried      []standing     // its calls
-	decided      []standing     // where no plan is carried: the calls so far about which a person decided otherwise than to let them run
-	advisors     []*source.Node // those who are to speak in this tick, as the document writes them
+	data         map[string]any      // by kind
+	errors       []any               // what failed, oldest first: {call, error}
+	carries      bool                // the strategy is carried (S11.3), so that there is a plan message
+	carried      []standing          // its calls
+	decided      []standing          // where no plan is carried: the calls so far about which a person decided otherwise than to let them run
+	advisors     []*compiler.Advisor // those who are to speak in this tick
 }
 
 // A standing is what has become of a call of a carried plan.
@@ -234,19 +234,10 @@ func (s situation) planMessage() object {
 // advisorMessages introduce all advisors, those who only speak when they are
 // asked included.
 func (s situation) advisorMessages() []any {
-	var advisors []*source.Node
-	for _, m := range s.messages() {
-		if messageType(m) == "advisor" {
-			advisors = append(advisors, m)
-		}
-	}
-	if list := s.plan.Advisors; s.plan.Form == compiler.PlanFile && list != nil {
-		advisors = list.Items
-	}
-	messages := make([]any, len(advisors))
-	for i, advisor := range advisors {
+	messages := make([]any, len(s.plan.Advisors))
+	for i, advisor := range s.plan.Advisors {
 		message := object{{"type", "advisor"}}
-		for _, f := range advisor.Fields {
+		for _, f := range advisor.Node.Fields {
 			switch key := f.Key.Text; {
 			case key == "type" || untold(key):
 			case key == "schema":

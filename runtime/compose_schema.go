@@ -97,11 +97,7 @@ func (s situation) callSchema(w *scribe, tool *compiler.Tool, used map[string]bo
 	u := unit{root: in}
 	properties := object{{"_tool", object{{"const", tool.Name}}}, {"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	if len(s.plan.Instances) > 0 {
-		ids := make([]any, len(s.plan.Instances))
-		for i, instance := range s.plan.Instances {
-			ids[i] = instance.ID
-		}
-		properties = append(properties, member{"_instance", w.metaField(tool, "_instance", object{{"enum", ids}})})
+		properties = append(properties, member{"_instance", w.metaField(tool, "_instance", s.instanceID())})
 	}
 	for _, f := range parameterFields(in) {
 		properties = append(properties, member{f.Key.Text, w.parameter(u, f.Value)})
@@ -144,18 +140,27 @@ func (w *scribe) furtherParameters(out object, u unit, tool *compiler.Tool) obje
 	return out
 }
 
+// instanceID is the schema of what names an instance.
+func (s situation) instanceID() object {
+	if len(s.plan.Instances) == 0 {
+		return anyText
+	}
+	ids := make([]any, len(s.plan.Instances))
+	for i, instance := range s.plan.Instances {
+		ids[i] = instance.ID
+	}
+	return object{{"enum", ids}}
+}
+
 // opinion is the schema of what one advisor says (S13.2).
-func (s situation) opinion(w *scribe, advisor *source.Node) object {
-	properties, required := object{{"id", object{{"const", textOf(advisor.Get("id"))}}}}, []any{"id"}
-	if flag := advisor.Get("isInstanced"); flag != nil && flag.Text == "true" {
-		ids := []any{}
-		for _, instance := range s.plan.Instances {
-			ids = append(ids, instance.ID)
-		}
-		properties, required = append(properties, member{"_instance", object{{"enum", ids}}}), append(required, "_instance")
+func (s situation) opinion(w *scribe, advisor *compiler.Advisor) object {
+	properties, required := object{{"id", object{{"const", advisor.ID}}}}, []any{"id"}
+	if advisor.Instanced {
+		properties, required = append(properties, member{"_instance", s.instanceID()}), append(required, "_instance")
 	}
 	out := object{{"type", "object"}}
-	own, u := advisor.Get("schema"), unit{root: advisor.Get("schema")}
+	own := advisor.Node.Get("schema")
+	u := unit{root: own}
 	if to, ok := w.target(u, textOf(own.Get("$ref"))); ok {
 		own, u = to.node, to.unit
 	}

@@ -79,15 +79,7 @@ func situationOf(t *testing.T, p *compiler.Plan, text []byte) situation {
 		}
 	}
 	for _, id := range told.Advisors {
-		candidates := s.messages()
-		if p.Form == compiler.PlanFile {
-			candidates = p.Advisors.Items
-		}
-		for _, n := range candidates {
-			if textOf(n.Get("id")) == id {
-				s.advisors = append(s.advisors, n)
-			}
-		}
+		s.advisors = append(s.advisors, p.Advisor(id))
 	}
 	return s
 }
@@ -460,7 +452,7 @@ calls: [{_tool: latent, text: a, _id: one}]
 		}
 		s := beginning(p)
 		if advised {
-			s.advisors = p.Advisors.Items
+			s.advisors = p.Advisors
 		}
 		r := compose(s)
 		if r.Lazy != (mode == "lazy") {
@@ -482,7 +474,7 @@ func TestSchemaOrder(t *testing.T) {
 - {type: advisor, id: a, role: r, "on": request, schema: {type: object, properties: {thought: {type: string}, risk: {type: number}}}}
 `))
 	s := beginning(p)
-	s.advisors = []*source.Node{p.Root.Items[2]}
+	s.advisors = p.Advisors
 	schema := string(compose(s).Schema)
 	at := 0
 	for _, key := range []string{"advisors", "id", "thought", "risk", "calls", "meta", "calls", "_tool", "_reasoningForCall", "zeal", "age", "_outputPath", "_outputMethod", "_output", "why", "verdict", "output"} {

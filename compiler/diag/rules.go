@@ -49,6 +49,9 @@ var (
 	UnknownField        = &Rule{"OB513", "unknown-field", Warning}
 	NoActivity          = &Rule{"OB601", "no-activity", Error}
 	Latent              = &Rule{"OB602", "latent", Info}
+	BadDelegate         = &Rule{"OB603", "bad-delegate", Error}
+	BadScope            = &Rule{"OB604", "bad-scope", Error}
+	BadAdvisor          = &Rule{"OB605", "bad-advisor", Error}
 	BadInstance         = &Rule{"OB606", "bad-instance", Error}
 	UnsafeRetry         = &Rule{"OB607", "unsafe-retry", Warning}
 	UnusedDefinition    = &Rule{"OB608", "unused-definition", Info}
@@ -65,7 +68,7 @@ var Rules = []*Rule{
 	Cycle, DeadCall, DuplicateID, RedundantCall, UnknownCall,
 	WriteConflict, LostWrite, Rewrite, ReadOnlyPath, ShapeConflict, UnhandledBranch, UnroutedFailure,
 	UnknownTool, MissingParameter, UnknownParameter, BadParameter, FlowMismatch, FlowMayMismatch, ForbiddenOutputPath, StateMismatch, BadSchema, ExpressionType, BadMethod, OutputMismatch, UnknownField,
-	NoActivity, Latent, BadInstance, UnsafeRetry, UnusedDefinition,
+	NoActivity, Latent, BadDelegate, BadScope, BadAdvisor, BadInstance, UnsafeRetry, UnusedDefinition,
 	UselessSilencer, NotAnalysed, ToolsNotJudged, Extension,
 }
 

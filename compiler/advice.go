@@ -1,0 +1,105 @@
+package compiler
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Advice says how votes are put together, and what comes of them (S13.3).
+type Advice struct {
+	Aggregate    string // "mean" (default), "sum" or "min"
+	Threshold    float64
+	HasThreshold bool
+	Enforce      string // "off" (default), "warn" or "ask": what a call of a tool below the threshold earns
+}
+
+// defaultAdvice is what holds where a document says nothing.
+var defaultAdvice = Advice{Aggregate: "mean", Enforce: "off"}
+
+// A Rank is what the advisors make of one tool.
+type Rank struct {
+	Tool   string  `json:"tool"`
+	Weight float64 `json:"weight"`
+	Votes  []Vote  `json:"votes"` // by advisor and instance
+}
+
+// A Vote is one advisor's weight of a tool.
+type Vote struct {
+	Advisor  string  `json:"advisor"`
+	Instance string  `json:"instance,omitempty"`
+	Weight   float64 `json:"weight"`
+}
+
+// advice reads how votes are put together.
+func (c *compilation) advice(n *source.Node) {
+	a := &c.plan.Advice
+	c.fields(n, "\"advice\"", map[string]func(source.Field){
+		"aggregate": func(f source.Field) {
+			a.Aggregate = cmp.Or(c.oneOf(f.Value, "\"aggregate\"", "mean", "sum", "min"), a.Aggregate)
+		},
+		"threshold": func(f source.Field) {
+			if f.Value.Kind != source.Number {
+				c.wants(f.Value, "\"threshold\"", "a number")
+				return
+			}
+			a.Threshold, a.HasThreshold = f.Value.Float(), true
+		},
+		"enforce": func(f source.Field) {
+			a.Enforce = cmp.Or(c.oneOf(f.Value, "\"enforce\"", "off", "warn", "ask"), a.Enforce)
+		},
+	})
+}
+
+// Rank puts votes together: a rank for each tool that somebody weighs, the
+// highest first and then by name. Who leaves a tool out has no part in its rank.
+// The order in which the opinions come makes no difference, and no weight is
+// beyond what a float64 holds.
+func (a Advice) Rank(opinions []Opinion) []Rank {
+	votes := map[string][]Vote{}
+	for _, o := range opinions {
+		for tool, weight := range o.Votes {
+			votes[tool] = append(votes[tool], Vote{o.Advisor, o.Instance, weight})
+		}
+	}
+	ranking := make([]Rank, 0, len(votes))
+	for _, tool := range slices.Sorted(maps.Keys(votes)) {
+		of := votes[tool]
+		slices.SortStableFunc(of, func(x, y Vote) int {
+			return cmp.Or(cmp.Compare(x.Advisor, y.Advisor), cmp.Compare(x.Instance, y.Instance), cmp.Compare(x.Weight, y.Weight))
+		})
+		ranking = append(ranking, Rank{tool, a.weight(of), of})
+	}
+	slices.SortStableFunc(ranking, func(x, y Rank) int { return cmp.Compare(y.Weight, x.Weight) })
+	return ranking
+}
+
+// weight is what votes on one tool come to.
+func (a Advice) weight(votes []Vote) float64 {
+	weights := make([]float64, len(votes))
+	for i, v := range votes {
+		weights[i] = v.Weight
+	}
+	slices.Sort(weights) // sums of floats depend on their order
+	n, least, most := float64(len(weights)), weights[0], weights[len(weights)-1]
+	if a.Aggregate == "min" {
+		return least
+	}
+	scale := 1.0
+	if max(-least, most) > math.MaxFloat64/n {
+		scale = n // or the sum would be beyond float64 where the mean isn't
+	}
+	sum := 0.0
+	for _, w := range weights {
+		sum += w / scale
+	}
+	if a.Aggregate == "sum" {
+		sum *= scale
+	} else {
+		sum /= n / scale
+	}
+	return max(-math.MaxFloat64, min(sum, math.MaxFloat64))
+}

@@ -1,0 +1,207 @@
+package compiler
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// An Advisor gives opinions on what to do next (S13.1).
+type Advisor struct {
+	ID, Role, Description string
+
+	On        string         // when it speaks: "start", "finish", "request", or "" on demand
+	Schema    *schema.Schema // of what it says besides its votes; nil when it has none, or a broken one
+	Instanced bool           // it speaks once for each instance
+	Scopes    []Scope        // what it looks at first; they hide nothing (S13.5)
+	Node      *source.Node   // as the document writes it
+	IDNode    *source.Node   // where its id stands
+
+	plan *Plan // which has the tools that it votes on
+}
+
+// Consult is the tool with which a model asks an advisor that speaks on demand
+// (S13.4).
+const Consult = "ConsultAdvisor"
+
+// Advisor is the advisor of an id, or nil.
+func (p *Plan) Advisor(id string) *Advisor {
+	at := slices.IndexFunc(p.Advisors, func(a *Advisor) bool { return a.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return p.Advisors[at]
+}
+
+// OnDemand are the advisors that speak when they are asked.
+func (p *Plan) OnDemand() []*Advisor {
+	return slices.DeleteFunc(slices.Clone(p.Advisors), func(a *Advisor) bool { return a.On != "" })
+}
+
+// advisors reads the advisors of a plan file or an import (S13.1).
+func (c *compilation) advisors(n *source.Node) {
+	if n.Kind != source.Array {
+		c.wants(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
+		return
+	}
+	for _, one := range n.Items {
+		c.advisor(one, "an advisor")
+	}
+}
+
+// advisor reads one advisor, which may stand in a message: that brings keys of
+// its own. Of several with one id the last counts, as of tools.
+func (c *compilation) advisor(n *source.Node, what string, more ...string) {
+	a := &Advisor{Node: n, plan: c.plan}
+	handlers := map[string]func(source.Field){
+		"id":          func(f source.Field) { a.IDNode = f.Value },
+		"role":        func(f source.Field) { a.Role = c.text(f.Value, "\"role\"") },
+		"description": func(f source.Field) { a.Description = c.text(f.Value, "\"description\"") },
+		"schema":      func(f source.Field) { a.Schema = c.ofOpinions(f.Value, "the schema of "+what) },
+		"on": func(f source.Field) {
+			if f.Value.Kind != source.Null {
+				a.On = c.oneOf(f.Value, "\"on\"", "start", "finish", "request")
+			}
+		},
+		"scopes":      func(source.Field) {}, // once all kinds are known, see scopesOfAdvisors
+		"isInstanced": func(f source.Field) { a.Instanced = c.boolean(f.Value, "\"isInstanced\"") },
+	}
+	for _, key := range more {
+		if handlers[key] == nil {
+			handlers[key] = func(source.Field) {}
+		}
+	}
+	c.fields(n, what, handlers)
+	switch {
+	case n.Kind != source.Object:
+		return
+	case a.IDNode == nil:
+		f := c.report(diag.WrongType, n.Span(), "%s has no \"id\"", what)
+		f.Span = headOf(n)
+		f.help("give it a name: id: critic")
+		return
+	case a.IDNode.Kind != source.String || a.IDNode.Text == "":
+		c.wants(a.IDNode, "an advisor's \"id\"", "a name")
+		return
+	}
+	a.ID = a.IDNode.Text
+	c.plan.Advisors = append(slices.DeleteFunc(c.plan.Advisors, func(earlier *Advisor) bool { return earlier.ID == a.ID }), a)
+}
+
+// ofOpinions reads the schema of what an advisor says, which is always a
+// mapping. A fault of it is the advisor's.
+func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
+	before := len(c.found)
+	s := c.ofMappings(n, n.Value(), what)
+	for i := range c.found[before:] {
+		if f := &c.found[before+i]; f.Rule == diag.BadSchema && f.Span.File == n.File && n.Start <= f.Span.Start && f.Span.End <= n.End {
+			f.Rule = diag.BadAdvisor
+		}
+	}
+	return s
+}
+
+// consultation makes the tool that asks the advisors which speak on demand
+// (S13.4). It takes the place of whatever else has its name: its answers are the
+// advisors'.
+func (c *compilation) consultation() {
+	advisors := c.plan.OnDemand()
+	if len(advisors) == 0 {
+		return
+	}
+	ids := make([]any, len(advisors))
+	for i, a := range advisors {
+		ids[i] = a.ID
+	}
+	choice, err := canonicalJSON(ids)
+	if err != nil {
+		panic(err) // it is of strings
+	}
+	text := `{"type": "object", "properties": {"advisor": {"enum": ` + string(choice) + `}, "question": {"type": "string"}}, "required": ["advisor", "question"], "additionalProperties": false}`
+	n, _ := source.Parse(source.NewFile(Consult+".json", []byte(text)), source.DefaultLimits())
+	tool := &Tool{
+		Name: Consult, Description: "asks an advisor, and gives what it says", Node: n, Builtin: true,
+		Parameters: schema.New(n.Value(), schema.Options{}), Output: advisors[0].Schema, OutputNode: advisors[0].Node.Get("schema"),
+	}
+	if len(advisors) > 1 {
+		tool.Output, tool.OutputNode = nil, nil
+	}
+	if own := c.tools[Consult]; own != nil {
+		c.plan.Shadowed = append(c.plan.Shadowed, own)
+	}
+	c.tools[Consult] = tool
+}
+
+// opinions finds what the advisors said in a solution (S13.2).
+func (c *compilation) opinions(n *source.Node) {
+	c.plan.Opinions = n
+	if n.Kind != source.Array {
+		c.wants(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor")
+		return
+	}
+	for _, one := range n.Items {
+		c.mapping(one, "an opinion")
+	}
+}
+
+// judgeOpinions holds what was said against the advisors that there are. Those
+// of a solution that is checked alone aren't known.
+func (c *compilation) judgeOpinions() {
+	p := c.plan
+	if p.Opinions == nil || p.Form == Solution || p.Opinions.Kind != source.Array {
+		return
+	}
+	spoken := map[[2]string]*source.Node{}
+	for _, n := range p.Opinions.Items {
+		if n.Kind != source.Object {
+			continue
+		}
+		a := c.speaker(n)
+		if a == nil {
+			continue
+		}
+		opinion, fault := a.Opinion(n)
+		if fault != nil {
+			c.report(diag.BadAdvisor, fault.At, "%s", fault.Message).Help = fault.Help
+			continue
+		}
+		key := [2]string{opinion.Advisor, opinion.Instance}
+		if first := spoken[key]; first != nil {
+			c.report(diag.BadAdvisor, headOf(n), "the advisor %q speaks twice", Shown(a.ID)).
+				note(headOf(first), "it speaks here first").help("give one opinion of each advisor")
+			continue
+		}
+		spoken[key] = n
+	}
+}
+
+// speaker is whose opinion something is.
+func (c *compilation) speaker(n *source.Node) *Advisor {
+	id := n.Get("id")
+	if id == nil || id.Kind != source.String {
+		c.report(diag.BadAdvisor, headOf(n), "an opinion doesn't say whose it is").help("give it the \"id\" of its advisor")
+		return nil
+	}
+	a := c.plan.Advisor(id.Text)
+	if a != nil {
+		return a
+	}
+	var ids []string
+	for _, one := range c.plan.Advisors {
+		ids = append(ids, one.ID)
+	}
+	names := NewSuggester(ids)
+	near, ok := names.Nearest(id.Text)
+	f := c.report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
+	switch {
+	case ok:
+		f.rename(id, near, names)
+	case len(ids) == 0:
+		f.help("nobody was asked: leave \"advisors\" out")
+	default:
+		f.help("the advisors are %s", quotedList(ids))
+	}
+	return nil
+}

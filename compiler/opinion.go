@@ -1,0 +1,137 @@
+package compiler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// An Opinion is what one advisor said in a solution (S13.2).
+type Opinion struct {
+	Advisor  string             `json:"advisor"`
+	Instance string             `json:"instance,omitempty"`
+	Votes    map[string]float64 `json:"votes,omitempty"` // by tool; none is an abstention
+	Said     map[string]any     `json:"said,omitempty"`  // the rest, which its schema describes
+}
+
+// An OpinionFault is why an opinion can't be taken.
+type OpinionFault struct {
+	At            source.Span
+	Message, Help string
+}
+
+func (f *OpinionFault) Error() string { return f.Message }
+
+// Opinion reads what an advisor said: a mapping of its "id", an "_instance" if it
+// speaks for each, "calls", a text that holds a JSON object of weights by tool,
+// and the rest, which is for its schema to judge. The fault is nil when there is
+// none.
+func (a *Advisor) Opinion(n *source.Node) (Opinion, *OpinionFault) {
+	o := Opinion{Advisor: a.ID, Said: map[string]any{}}
+	bad := func(at *source.Node, help, format string, args ...any) (Opinion, *OpinionFault) {
+		return Opinion{}, &OpinionFault{headOf(at), fmt.Sprintf(format, args...), help}
+	}
+	if n == nil || n.Kind != source.Object {
+		return bad(n, "write {\"id\": …, \"calls\": …}", "an opinion must be a mapping")
+	}
+	if id := n.Get("id"); id == nil || id.Kind != source.String || id.Text != a.ID {
+		return bad(n, "give it the \"id\" of its advisor", "the opinion isn't of the advisor %q", Shown(a.ID))
+	}
+	instance := n.Get("_instance")
+	switch {
+	case a.Instanced && (instance == nil || instance.Kind != source.String || instance.Text == ""):
+		return bad(n, "give one opinion for each instance, with its id under \"_instance\"", "the opinion of %q doesn't say for which instance it is", Shown(a.ID))
+	case !a.Instanced && instance != nil:
+		return bad(instance, "leave \"_instance\" out, or say isInstanced: true of the advisor", "the advisor %q speaks for all instances at once", Shown(a.ID))
+	case instance != nil:
+		o.Instance = instance.Text
+	}
+	for _, f := range n.Fields {
+		if key := f.Key.Text; key != "id" && key != "_instance" && key != "calls" {
+			o.Said[key] = f.Value.Value()
+		}
+	}
+	if a.Schema != nil && a.Schema.Compile() == nil {
+		if v := a.Schema.Validate(o.Said); v != nil {
+			return bad(inside(n, v.Path), "give what the advisor's \"schema\" asks for", "the opinion of %q isn't what its schema asks for: %s", Shown(a.ID), v.Error())
+		}
+	}
+	var fault *OpinionFault
+	if o.Votes, fault = a.votes(n.Get("calls")); fault != nil {
+		return Opinion{}, fault
+	}
+	return o, nil
+}
+
+// votes reads weights by tool, from a text that holds JSON or from a mapping.
+func (a *Advisor) votes(n *source.Node) (map[string]float64, *OpinionFault) {
+	const form = "write \"calls\" as text that holds a JSON object of weights: \"{\\\"tool\\\": 10}\""
+	bad := func(help, format string, args ...any) (map[string]float64, *OpinionFault) {
+		return nil, &OpinionFault{headOf(n), fmt.Sprintf(format, args...), help}
+	}
+	weights := n
+	if n != nil && n.Kind == source.String {
+		if strings.TrimSpace(n.Text) == "" {
+			return nil, nil
+		}
+		var problems []source.Problem
+		weights, problems = source.Parse(source.NewFile("calls.json", []byte(n.Text)), source.DefaultLimits())
+		if at := slices.IndexFunc(problems, func(p source.Problem) bool { return !p.Warning }); at >= 0 {
+			return bad(form, "the votes of %q aren't JSON: %s", Shown(a.ID), problems[at].Message)
+		}
+	}
+	if weights == nil || weights.Kind == source.Null {
+		return nil, nil
+	}
+	if weights.Kind != source.Object {
+		return bad(form, "the votes of %q are %s, not an object of weights by tool", Shown(a.ID), weights.Kind)
+	}
+	votes := make(map[string]float64, len(weights.Fields))
+	for _, f := range weights.Fields {
+		tool := f.Key.Text
+		if f.Value.Kind != source.Number {
+			return bad("a weight is a number, the higher the better; leave out the tools that it says nothing of", "the vote of %q on %q is %s, not a number", Shown(a.ID), Shown(tool), f.Value.Kind)
+		}
+		if near, known := a.plan.callable(tool); !known {
+			help := "vote on the tools that there are"
+			if near != "" {
+				help = fmt.Sprintf("did you mean %q?", Shown(near, tool))
+			}
+			return bad(help, "%q votes on %q, and there is no such tool", Shown(a.ID), Shown(tool, near))
+		}
+		votes[tool] = f.Value.Float()
+	}
+	return votes, nil
+}
+
+// callable tells whether a call can use a tool: it is declared, an activity has
+// its name, or tools aren't judged (S1.10). Otherwise it names the nearest that
+// there is, or "".
+func (p *Plan) callable(tool string) (near string, ok bool) {
+	if p == nil || !p.ToolsDeclared || p.Tool(tool) != nil || p.Activities[tool] != nil {
+		return "", true
+	}
+	names := slices.Collect(maps.Keys(p.Activities))
+	for _, t := range p.Tools {
+		names = append(names, t.Name)
+	}
+	slices.Sort(names)
+	near, _ = NewSuggester(slices.Compact(names)).Nearest(tool)
+	return near, false
+}
+
+// quotedList names a few things for a message.
+func quotedList(names []string) string {
+	const most = 12
+	quoted := make([]string, 0, most+1)
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, "\""+Shown(name)+"\"")
+	}
+	if len(names) > most {
+		quoted = append(quoted, "…")
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,259 @@
+package compiler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Scope is a part of the context that is handed on: to the activity of a call
+// (S14.3), to the plan that is run as one (S14.1). Those of an advisor only say
+// what it looks at (S13.5).
+type Scope struct {
+	Kind string               // input, state, data, error, advice or a kind that a message declares
+	Read int                  // the read that it is, as an index of Plan.Reads; -1 for an advisor's
+	Ref  expression.Reference // where in the text it stands, and what it names
+	Node *source.Node         // the string
+}
+
+// scope reads one scope: a kind (state, †state) or a reference.
+func (c *compilation) scope(n *source.Node, call *Call) (Scope, bool) {
+	if n.Kind != source.String {
+		c.wants(n, "a scope", "a kind such as state, or a reference such as †state.history").of(call)
+		return Scope{}, false
+	}
+	text, bare := n.Text, !expression.IsExpression(n.Text)
+	if bare {
+		text = string(expression.Mark) + text
+	}
+	ref, err := expression.ParsePath(text)
+	if err != nil || bare && len(ref.Path) > 0 {
+		f := c.report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text).of(call)
+		f.help("name a kind, such as state, or a path, such as †state.history")
+		if err == nil {
+			f.help("did you mean %q? a path begins with †", text)
+			if edit, ok := diag.EditScalar(n, 0, 0, string(expression.Mark)); ok {
+				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
+			}
+		}
+		return Scope{}, false
+	}
+	ref.Start, ref.End, ref.Required = 0, len(n.Text), false
+	if !c.isKind(ref.Kind) {
+		c.unknownKind(diag.BadScope, ref, n, call)
+		return Scope{}, false
+	}
+	return Scope{Kind: ref.Kind, Read: -1, Ref: ref, Node: n}, true
+}
+
+// scopesOf reads a list of scopes, or a single one.
+func (c *compilation) scopesOf(n *source.Node, call *Call) []Scope {
+	items := n.Items
+	switch n.Kind {
+	case source.Array:
+	case source.String:
+		items = []*source.Node{n}
+	default:
+		c.wants(n, "\"_scopes\"", "a list of kinds and references").of(call)
+		return nil
+	}
+	scopes := make([]Scope, 0, len(items))
+	for _, item := range items {
+		if s, ok := c.scope(item, call); ok {
+			scopes = append(scopes, s)
+		}
+	}
+	return scopes
+}
+
+// lowerScopes makes the scopes of a call reads of its own: those that it says, or
+// that its tool fixes. A scope that isn't there keeps nothing from running.
+func (c *compilation) lowerScopes(call *Call) {
+	tool := call.Tool
+	switch {
+	case call.ScopesNode != nil:
+		call.Scopes = c.scopesOf(call.ScopesNode, call)
+		if tool != nil && tool.Scopes != nil {
+			c.forbiddenScopes(call, tool)
+		}
+	case tool != nil && tool.Scopes != nil:
+		fixed := tool.ScopesNode
+		if fixed.Kind == source.Object {
+			fixed = fixed.Get("const")
+		}
+		if fixed == nil {
+			return // it is the call's to choose, and it chose none
+		}
+		call.Scopes = c.scopesOf(fixed, call)
+	}
+	for i := range call.Scopes {
+		s := &call.Scopes[i]
+		id, _ := c.pathOf(s.Ref)
+		read := Read{Call: call.Index, Ref: s.Ref, Path: id, Node: s.Node}
+		if call.ScopesNode == nil { // the fault of a scope that doesn't fit is shown at the call
+			read.Node, read.Ref.Start, read.Ref.End = call.ToolNode, 0, len(call.ToolNode.Text)
+		}
+		s.Read = len(c.plan.Reads)
+		c.plan.Reads = append(c.plan.Reads, read)
+	}
+}
+
+// forbiddenScopes reports scopes that the tool doesn't let a call choose.
+func (c *compilation) forbiddenScopes(call *Call, tool *Tool) {
+	n := call.ScopesNode
+	chosen := n.Value()
+	if n.Kind == source.String {
+		chosen = []any{n.Text}
+	}
+	v := tool.Scopes.Validate(chosen)
+	if v == nil {
+		return
+	}
+	at, what := inside(n, v.Path), "these scopes"
+	if at != n && at.Kind == source.String {
+		what = fmt.Sprintf("the scope %q", at.Text)
+	}
+	f := c.report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).of(call).
+		note(headOf(tool.ScopesNode), "what %q allows is here", tool.Name)
+	if raw, ok := tool.Scopes.Raw().(map[string]any); ok && raw["const"] != nil {
+		f.help("leave \"_scopes\" out: the tool fixes it")
+		return
+	}
+	f.help("choose among those that the tool allows")
+}
+
+// toolScopes reads what a tool's schema says of its calls' scopes: a list fixes
+// them, as {const: …} does, and anything else is a schema of the list.
+func (c *compilation) toolScopes(t *Tool, n *source.Node, what string) {
+	t.ScopesNode = n
+	switch n.Kind {
+	case source.Array, source.String:
+		t.Scopes = schema.New(map[string]any{"const": listed(n.Value())}, schema.Options{})
+	default:
+		raw := n.Value()
+		if object, ok := raw.(map[string]any); ok && object["const"] != nil {
+			object["const"] = listed(object["const"])
+		}
+		t.Scopes = c.schemaOf(n, raw, "the \"_scopes\" of "+what)
+	}
+}
+
+// listed is a value, or the list of it alone.
+func listed(v any) any {
+	if _, list := v.([]any); list {
+		return v
+	}
+	return []any{v}
+}
+
+// scopesOfAdvisors reads what advisors look at, once all kinds are known. What is
+// written while a plan is made can't be foretold, so that no path is refused that
+// the state may ever hold.
+func (c *compilation) scopesOfAdvisors() {
+	for _, a := range c.plan.Advisors {
+		n := a.Node.Get("scopes")
+		if n == nil {
+			continue
+		}
+		a.Scopes = c.scopesOf(n, nil)
+		for _, s := range a.Scopes {
+			state := c.plan.StateSchema
+			if s.Kind == "state" && state != nil && !state.At(SchemaPath(s.Ref.Path)).Possible {
+				c.report(diag.BadScope, s.Node.Span(), "the scope %q of the advisor %q names what the state schema doesn't allow", s.Node.Text, Shown(a.ID)).
+					help("declare it in \"stateSchema\", or name a path that is there")
+			}
+		}
+	}
+}
+
+// Context is what a call's scopes hand on: the values, each under its own kind
+// and path. It is nil for a call without scopes. The values are those of reads,
+// which isn't there if nothing is; they are shared and not to be changed.
+func (c *Call) Context(value func(read int) (any, bool)) map[string]any {
+	if c.Scopes == nil {
+		return nil
+	}
+	scopes := slices.Clone(c.Scopes)
+	slices.SortStableFunc(scopes, func(a, b Scope) int { return cmp.Compare(len(a.Ref.Path), len(b.Ref.Path)) })
+	var context any = map[string]any{}
+	for _, s := range scopes {
+		if v, there := value(s.Read); there {
+			context = placed(context, append([]expression.Segment{{Key: s.Kind}}, s.Ref.Path...), v)
+		}
+	}
+	return context.(map[string]any)
+}
+
+// placed is a value with another put at a path in it; what it shares with the
+// first isn't changed.
+func placed(into any, path []expression.Segment, value any) any {
+	if len(path) == 0 {
+		return value
+	}
+	if s := path[0]; s.IsIndex {
+		list, _ := into.([]any)
+		list = slices.Clone(list)
+		for len(list) <= s.Index {
+			list = append(list, nil)
+		}
+		list[s.Index] = placed(list[s.Index], path[1:], value)
+		return list
+	}
+	old, _ := into.(map[string]any)
+	object := make(map[string]any, len(old)+1)
+	for key, v := range old {
+		object[key] = v
+	}
+	object[path[0].Key] = placed(object[path[0].Key], path[1:], value)
+	return object
+}
+
+// isKind tells whether there is such a kind: advice comes from advisors, and
+// where there are none from nobody. A solution alone doesn't know.
+func (c *compilation) isKind(kind string) bool {
+	if kind == "advice" {
+		return len(c.plan.Advisors) > 0 || c.plan.Form == Solution
+	}
+	return slices.Contains(builtinKinds, kind) || slices.Contains(c.plan.Kinds, kind)
+}
+
+// kinds are those that a reference can name.
+func (c *compilation) kinds() []string {
+	kinds := []string{"input", "state", "error"}
+	if c.isKind("advice") {
+		kinds = append(kinds, "advice")
+	}
+	return slices.Concat(kinds, c.plan.Kinds)
+}
+
+// unknownKind reports a kind that there isn't, of a reference or of a scope.
+func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node, call *Call) {
+	const mark = string(expression.Mark)
+	if ref.Kind == "advice" {
+		c.report(rule, n.Within(ref.Start, ref.End), "there is no advice: nobody gives any").of(call).
+			help("list who is to be heard under \"advisors\": they vote on tools, and †advice.tool is what the votes come to")
+		return
+	}
+	f := c.report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).of(call)
+	kinds := c.kinds()
+	names := NewSuggester(kinds)
+	near, ok := names.Nearest(ref.Kind)
+	if !ok {
+		f.help("kinds are †%s; †state.%s would be a path of the state", strings.Join(kinds, ", †"), ref.Kind)
+		return
+	}
+	start := ref.Start
+	if strings.HasPrefix(n.Text[start:], mark) {
+		start += len(mark)
+	}
+	if edit, ok := diag.EditScalar(n, start, start+len(ref.Kind), near); ok {
+		f.Fixes = append(f.Fixes, diag.Fix{Message: "change it to †" + near, Safe: names.Sure(ref.Kind), Edits: []diag.Edit{edit}})
+	}
+	f.help("did you mean %q?", mark+near)
+}
