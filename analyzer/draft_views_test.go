@@ -1,0 +1,106 @@
+package analyzer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// solved compiles a solution for a run over instances.
+func solved(t *testing.T, text string, instances ...compiler.Instance) (*compiler.Plan, []diag.Diagnostic) {
+	t.Helper()
+	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte("calls: []\n")), compiler.Options{})
+	return compiler.Setting{Plan: base, Instances: instances, Paths: base.Paths.Clone()}.Solve(source.NewFile("solution.yaml", []byte(text)), compiler.Options{})
+}
+
+// faultsOf writes out what Screen has against a plan, by call.
+func faultsOf(d *Draft) string {
+	var all []string
+	for i, call := range d.Plan().Calls {
+		for _, f := range d.Faults(i) {
+			all = append(all, call.Name+" "+f.Rule.Code)
+		}
+		if d.Held(i) {
+			all = append(all, call.Name+" held")
+		}
+	}
+	for _, f := range d.Amiss() {
+		all = append(all, "amiss "+f.Rule.Code)
+	}
+	return strings.Join(all, ", ")
+}
+
+func holding(id string, keys ...string) compiler.Instance {
+	state := map[string]any{}
+	for _, key := range keys {
+		state[key] = "here"
+	}
+	return compiler.Instance{ID: id, State: state}
+}
+
+// S12.2, S11.4: a view of a solution is screened as what its instances run.
+func TestScreenViews(t *testing.T) {
+	const text = `
+calls:
+  - {_tool: a, _id: a, x: †state.x, _outputPath: †state.y}
+  - {_tool: b, _id: b, _instance: ①, y: †state.y, _when: 5, _outputPath: †state.z}
+  - {_tool: c, _id: c, _instance: ②, y: †state.z, _outputPath: †state.y}
+  - {_tool: d, _id: d, _instance: ③, y: †state.y}
+  - {_tool: e, _id: e, y: †state.y, _outputPath: †state.w}
+  - {_tool: f, _id: f, _instance: ②, y: †state.y, _outputPath: †state.w}
+output: †state.w
+`
+	p, found := solved(t, text, holding("①", "x"), holding("②", "x"), holding("④"))
+	for id, want := range map[string]string{
+		"①": "b OB104",          // its "_when" is no condition
+		"②": "c OB203, f OB401", // nothing writes z for it, and two calls write w
+		"④": "a OB203",          // it has no x
+	} {
+		if got := faultsOf(Screen(p.For(id), found, true, func(int) bool { return false })); got != want {
+			t.Errorf("%s: %s, and not %s", id, got, want)
+		}
+	}
+	if got := faultsOf(Screen(p.For("③"), found, true, func(int) bool { return false })); !strings.Contains(got, "d OB606") {
+		t.Errorf("a call for an instance that isn't there isn't at fault: %s", got)
+	}
+}
+
+// S6.2, S11.4: what every instance of a run holds is there from the start for a
+// call of all, and what its own holds for a call of one.
+func TestInstancesOfARunAreKnown(t *testing.T) {
+	const text = `
+calls:
+  - {_tool: a, _id: a, x: †state.x, y: †state.y}
+  - {_tool: b, _id: b, _instance: ①, x: †state.x, y: †state.y}
+  - {_tool: c, _id: c, _instance: ②, y: †state.y}
+  - {_tool: d, _id: d, _outputPath: †state.x}
+  - {_tool: d, _id: e, _outputPath: †state.y}
+`
+	p, _ := solved(t, text, holding("①", "x", "y"), holding("②", "x"))
+	want := "a x true Initial, a y false Later, b x true Initial, b y true Initial, c y false Later"
+	for _, view := range []*compiler.Plan{p, p.For("①"), p.For("②")} {
+		var got []string
+		for i := range view.Reads {
+			r := &view.Reads[i]
+			got = append(got, fmt.Sprintf("%s %s %v %s", view.Calls[r.Call].Name, r.Ref.Path[0].Key, r.Start, map[compiler.Binding]string{compiler.Initial: "Initial", compiler.Later: "Later"}[r.Bound]))
+		}
+		for _, one := range got {
+			if !strings.Contains(want, one) {
+				t.Errorf("%s isn't in %s", one, want)
+			}
+		}
+	}
+}
+
+// S12.2: a run without instances has nobody for a call of one.
+func TestRunWithoutInstances(t *testing.T) {
+	p, found := solved(t, "calls:\n  - {_tool: a, _instance: ①}\n")
+	d := Screen(p, found, true, func(int) bool { return false })
+	if got := faultsOf(d); got != "a#1 OB606" || !strings.Contains(d.Faults(0)[0].Message, "the run has no instances") {
+		t.Errorf("%s: %v", got, d.Faults(0))
+	}
+}
