@@ -238,10 +238,13 @@ func (d *drawing) draw(level int) View {
 func (d *drawing) drawCalls() {
 	members := make([]int, len(d.grouping.groups)) // those that are near
 	last := make([]int, len(d.grouping.groups))
-	for i := range d.plan.Calls {
+	of := make([]instances, len(d.grouping.groups))
+	for i, call := range d.plan.Calls {
 		if d.near == nil || d.near[i] {
-			members[d.grouping.of[i]]++
-			last[d.grouping.of[i]] = i
+			g := d.grouping.of[i]
+			members[g]++
+			last[g] = i
+			of[g].add(call.Instance)
 		}
 	}
 	d.shown = make([]int, len(d.grouping.groups))
@@ -254,13 +257,18 @@ func (d *drawing) drawCalls() {
 		default:
 			n := d.grouping.groups[g].node()
 			n.Label, n.Detail, n.Tool = diag.Escape(n.Label), escapeLines(n.Detail), diag.Escape(n.Tool)
+			if of[g].one() {
+				n.Group = frameOf(d.plan.Calls[last[g]])
+			} else if words := of[g].words(); words != "" {
+				n.Detail += "\n" + words
+			}
 			d.shown[g] = d.b.node(n)
 		}
 	}
 }
 
 func (d *drawing) callNode(c *compiler.Call) Node {
-	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Group: diag.Escape(c.Instance), Count: 1}
+	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Group: frameOf(c), Count: 1}
 	latent := c.Activity == "" && c.Delegate == "" && c.Produced == nil && c.Tool != nil && c.Tool.Latent
 	switch {
 	case latent:

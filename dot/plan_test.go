@@ -240,7 +240,7 @@ calls:
 	draw(t, "once", v)
 }
 
-// S12.2: the calls of one instance stand in one frame.
+// S12.2: the calls for one instance stand in one frame, and those for all in none.
 func TestInstances(t *testing.T) {
 	p, _ := compile(t, "instances.yaml", `
 plan: instances
@@ -249,12 +249,46 @@ calls:
   - {_tool: read, _instance: ①, _outputPath: text}
   - {_tool: judge, _instance: ①, text: †state.text, _outputPath: mood}
   - {_tool: read, _instance: employee_B, _outputPath: text}
+  - {_tool: file, text: †state.text}
 `)
 	v := FromPlan(p, nil, Options{})
-	if got := []string{v.Nodes[0].Group, v.Nodes[1].Group, v.Nodes[2].Group}; !slices.Equal(got, []string{"①", "①", "employee_B"}) {
+	if got := []string{v.Nodes[0].Group, v.Nodes[1].Group, v.Nodes[2].Group, v.Nodes[3].Group}; !slices.Equal(got, []string{"instance ①", "instance ①", "instance employee_B", ""}) {
 		t.Errorf("groups are %q", got)
 	}
+	if v.Nodes[3].Detail != "" {
+		t.Errorf("a call for all says %q", v.Nodes[3].Detail)
+	}
+	for _, e := range v.Edges { // 0→1, 0→3, 2→3: nothing leads from one instance to another
+		if e.From == 2 && e.To == 1 {
+			t.Error("a call of one instance reads what another's writes")
+		}
+	}
 	draw(t, "instances", v)
+}
+
+// S12.2: a node that stands for many calls says how many instances they are for.
+func TestFoldedInstances(t *testing.T) {
+	text := "instances:\n"
+	for i := range 400 {
+		text += fmt.Sprintf("  i%d: {}\n", i)
+	}
+	text += "calls:\n  - {_tool: begin, _outputPath: a}\n"
+	for i := range 400 {
+		text += fmt.Sprintf("  - {_tool: ask, _instance: i%d, a: †state.a, _outputPath: b}\n", i)
+	}
+	for range 3 {
+		text += "  - {_tool: tell, _instance: i7, b: †state.b}\n"
+	}
+	p, _ := compile(t, "many.yaml", text)
+	v := FromPlan(p, nil, Options{})
+	var got []string
+	for _, n := range v.Nodes {
+		got = append(got, n.Label+"|"+n.Group+"|"+strings.ReplaceAll(n.Detail, "\n", "; "))
+	}
+	want := []string{"begin#1||", "ask ×400||layer 2; of 400 instances", "tell ×3|instance i7|layer 3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, and not %q", got, want)
+	}
 }
 
 // chain is a plan of calls that read what the ones before them wrote: layers

@@ -1,0 +1,50 @@
+package dot
+
+import (
+	"fmt"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// Instances are those whose calls one node stands for (S12.2).
+type instances struct {
+	ids    map[string]bool
+	shared bool // it stands for calls of all instances as well
+}
+
+func (i *instances) add(id string) {
+	if id == "" {
+		i.shared = true
+		return
+	}
+	if i.ids == nil {
+		i.ids = map[string]bool{}
+	}
+	i.ids[id] = true
+}
+
+// one tells whether all the calls are for one instance.
+func (i *instances) one() bool { return len(i.ids) == 1 && !i.shared }
+
+// words say how many instances have calls of their own among several.
+func (i *instances) words() string {
+	switch {
+	case len(i.ids) == 0:
+		return ""
+	case i.shared && len(i.ids) == 1:
+		return "some for one instance only"
+	case i.shared:
+		return fmt.Sprintf("some for one of %d instances", len(i.ids))
+	}
+	return fmt.Sprintf("of %d instances", len(i.ids))
+}
+
+// frameOf is what is written over the frame of a call that is for one instance;
+// a call for all stands in none.
+func frameOf(c *compiler.Call) string {
+	if c.Instance == "" {
+		return ""
+	}
+	return "instance " + diag.Escape(c.Instance)
+}
