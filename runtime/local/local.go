@@ -5,7 +5,6 @@ package local
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -72,7 +71,8 @@ type Instances interface {
 	Next(most int) (next []runtime.Instance, last bool, err error)
 }
 
-// A Journal keeps events. What was appended is on disk when Sync returns.
+// A Journal keeps events. What was appended is on disk when Sync returns. It keeps
+// nothing of the slices that it is given.
 type Journal interface {
 	Append(event []byte) error
 	Sync() error
@@ -121,7 +121,8 @@ type world struct {
 	busy    int // goroutines that haven't reported back
 	offered map[*compiler.Call][]string
 	timers  []*time.Timer
-	ticking int // timers that haven't run out
+	ticking int    // timers that haven't run out
+	text    []byte // of the last event
 }
 
 // A try is one try of a call's activity, one question about it or, with
@@ -218,12 +219,11 @@ func (w *world) handle(ctx context.Context, events []runtime.Event) (*runtime.Ou
 	return nil, nil
 }
 
-func (w *world) record(e *runtime.Event) error {
-	text, err := json.Marshal(e)
-	if err != nil {
+func (w *world) record(e *runtime.Event) (err error) {
+	if w.text, err = appendEvent(w.text[:0], e); err != nil {
 		return fmt.Errorf("an event can't be kept: %w", err)
 	}
-	if err := w.options.Journal.Append(text); err != nil {
+	if err := w.options.Journal.Append(w.text); err != nil {
 		return fmt.Errorf("the journal can't be written: %w", err)
 	}
 	return nil
