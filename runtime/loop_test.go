@@ -38,20 +38,21 @@ type rehearser struct {
 	breaks    func(text string) []string // how an answer comes; nil breaks it at random places
 	checks    func(c runtime.Command)    // looks at what is started; may be nil
 
-	machine *runtime.Machine
-	events  []runtime.Event // so far: the journal
-	now     time.Duration
-	tries   map[string]int // by tick and call: how many came to their end
-	pieces  []string       // of the current answer, that haven't arrived
-	coming  []runtime.Event
-	asked   []runtime.Command
-	said    []byte // every command, as JSON, since the last kill
-	settled map[string]string
-	failed  map[string]*runtime.Settlement
-	begun   map[string]string // by tick and call: the name and the parameters of what was started
-	asks    []string          // the contexts of the requests for solutions
-	paused  bool              // it was stopped, and is to be resumed
-	out     *runtime.Outcome
+	machine  *runtime.Machine
+	events   []runtime.Event // so far: the journal
+	now      time.Duration
+	tries    map[string]int // by tick and call: how many came to their end
+	pieces   []string       // of the current answer, that haven't arrived
+	coming   []runtime.Event
+	asked    []runtime.Command
+	said     []byte // every command, as JSON, since the last kill
+	settled  map[string]string
+	failed   map[string]*runtime.Settlement
+	repeated int               // calls that were done before
+	begun    map[string]string // by tick and call: the name and the parameters of what was started
+	asks     []string          // the contexts of the requests for solutions
+	paused   bool              // it was stopped, and is to be resumed
+	out      *runtime.Outcome
 }
 
 func (r *rehearser) run() *runtime.Outcome {
@@ -156,6 +157,8 @@ func (r *rehearser) carryOut(c runtime.Command) {
 			r.asks = append(r.asks[:min(len(r.asks), c.Request.Tick-1)], string(c.Request.Context))
 		}
 		r.pieces = r.broken(r.solutions[c.Request.Tick-1][len(c.Request.Received):])
+	case runtime.Repeat:
+		r.repeated++
 	case runtime.Settle:
 		if c.Settlement.Status == runtime.Cancelled {
 			break // by a stop, for the time being

@@ -14,6 +14,7 @@ type planModel struct {
 	tools    map[string]any
 	state    any
 	declared bool // the document has a state
+	live     any  // in a replan: the state as its tick began, which is there from the start; else nil
 	input    any
 	output   any
 	once     bool
@@ -66,6 +67,12 @@ func readPlan(doc map[string]any) *planModel {
 			}
 		}
 	}
+	p.relate()
+	return p
+}
+
+// relate works out who depends on whom.
+func (p *planModel) relate() {
 	for _, c := range p.calls {
 		c.needs = p.needed(c)
 	}
@@ -73,7 +80,6 @@ func readPlan(doc map[string]any) *planModel {
 		c.allNeeds = p.reachable(c.place)
 	}
 	p.topology = p.sorted()
-	return p
 }
 
 func readCall(place int, item map[string]any) *callModel {
@@ -168,8 +174,17 @@ func (p *planModel) bound(reader int, r reference) map[int]bool {
 	return later
 }
 
+// initially tells whether the document's state has something at a path.
+func (p *planModel) initially(at statePath) bool {
+	value, there := valueAt(p.state, at)
+	return there && value != nil
+}
+
 func (p *planModel) knownFromTheStart(r reference) bool {
 	root := p.state
+	if p.live != nil {
+		root = p.live
+	}
 	if r.kind == "input" {
 		root = p.input
 	}

@@ -92,6 +92,8 @@ type model struct {
 	// of S8.2, nosy lets a read see all that was written so far (against S6.3).
 	hasty, nosy bool
 
+	carried *carried // nil outside carried plans
+
 	status  []string // "", running, done, failed or skipped
 	attempt []int
 	params  []map[string]any
@@ -177,6 +179,14 @@ func (m *model) decide(c *callModel, full bool) bool {
 		return false
 	case m.plan.once && !m.allSettled(m.offeredEarlier(c)):
 		return false
+	}
+	repeated, undecided := m.carried.repetition(m, c, params.value)
+	switch {
+	case undecided:
+		return false
+	case repeated:
+		m.status[c.place] = "done"
+		return true
 	case m.plan.once && m.taken(c):
 		m.note(onceRejected)
 		m.skip(c)
@@ -241,7 +251,8 @@ func (m *model) taken(c *callModel) bool {
 func (m *model) standsOn(route []statePath) bool {
 	return slices.ContainsFunc(route, func(p statePath) bool {
 		written := slices.ContainsFunc(m.log, func(msg message) bool { return overlap(msg.path, p) })
-		return written || m.plan.knownFromTheStart(reference{"state", p})
+		written = written || m.carried.stands(p, func(message) bool { return true })
+		return written || m.plan.initially(p)
 	})
 }
 
@@ -329,7 +340,8 @@ func (m *model) fail(c *callModel, f *failure) {
 func (m *model) barred(route []statePath) bool {
 	return slices.ContainsFunc(route, func(p statePath) bool {
 		written := slices.ContainsFunc(m.log, func(msg message) bool { return !msg.record && overlap(msg.path, p) })
-		return written || m.plan.knownFromTheStart(reference{"state", p})
+		written = written || m.carried.stands(p, func(msg message) bool { return !msg.record })
+		return written || m.plan.initially(p)
 	})
 }
 
@@ -379,7 +391,7 @@ func (m *model) inOrder(of func(call int) bool) []message {
 			return other.record && other.call < msg.call && of(other.call) && other.path.equal(msg.path)
 		})
 	}
-	var messages []message
+	messages := m.carried.visible(of)
 	for _, i := range m.plan.topology {
 		for _, msg := range m.log {
 			if msg.call == i && of(i) && !yields(msg) {

@@ -447,7 +447,7 @@ func accepts(schema any, value any) bool {
 		return schema != false
 	}
 	for word := range s {
-		if !slices.Contains(knownWords, word) {
+		if !slices.Contains(knownWords, word) && !strings.HasPrefix(word, "x-") {
 			panic("model: the schema's word " + word)
 		}
 	}

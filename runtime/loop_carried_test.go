@@ -1,0 +1,273 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// A plan that is carried over several ticks, with calls repeated, changed, dropped
+// and added, runs what the model runs, with the same parameters, and ends in its
+// state: streamed in any pieces, under any schedule, with kills (S8.6, S11.3,
+// S11.4, S11.5).
+func TestCarriedPlans(t *testing.T) {
+	plans := 400
+	if testing.Short() {
+		plans = 80
+	}
+	if *long {
+		plans = 6000
+	}
+	count := map[string]int{}
+	for n := range plans {
+		order := rand.New(rand.NewPCG(uint64(n), 5))
+		doc := carriedDocument(t, n, order)
+		if v, _ := compileGenerated(t, doc); v == nil {
+			continue
+		}
+		v, solution := asSolution(t, doc)
+		solutions := []string{solution}
+		drafts := []map[string]any{doc}
+		for range 1 + order.IntN(2) {
+			next := replan(order, drafts[len(drafts)-1])
+			drafts = append(drafts, next)
+			solutions = append(solutions, fmt.Sprintf(`{"calls":%s,"output":null}`, inJSON(next["calls"])))
+		}
+		solutions[0] = strings.TrimSuffix(solution, inJSON(doc["output"])+"}") + "null}"
+		solutions = append(solutions, noMore)
+		drafts = append(drafts, map[string]any{"calls": []any{}})
+		rehearse := func(seed uint64) *rehearser {
+			r := &rehearser{t: t, verified: v, solutions: solutions, act: perform, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed) % 2}
+			r.options.Planned = true
+			if seed == 0 {
+				r.breaks = inOnePiece
+			}
+			r.run()
+			return r
+		}
+		first := rehearse(0)
+		if slices.ContainsFunc(drafts, func(doc map[string]any) bool { return mixesKinds(doc) || hasTwins(doc, sound(first.out)) }) {
+			count["left out"]++
+			continue
+		}
+		for seed := uint64(1); seed < 4; seed++ {
+			if differs := difference(rehearse(seed).ending(), first.ending()); differs != "" {
+				t.Fatalf("plan %d, seed %d, of\n%s\nunder another schedule,\n%s", n, seed, strings.Join(solutions, "\n"), differs)
+			}
+		}
+		count["agree with themselves"]++
+		if !sound(first.out) {
+			continue
+		}
+		count["sound"]++
+		count["repeated"] += first.repeated
+		before := &past{}
+		started, settled := map[string]string{}, map[string]string{}
+		var state any
+		for tick := 1; tick <= first.out.Ticks; tick++ {
+			draft := maps.Clone(doc)
+			delete(draft, "output")
+			draft["calls"] = drafts[tick-1]["calls"]
+			m, out := interpretTick(draft, before, schedule(0))
+			state = out.State
+			for i, call := range m.plan.calls {
+				key := fmt.Sprint(tick, ":", i)
+				if m.carried.repeats[i] < 0 {
+					settled[key] = m.status[i]
+				}
+				if m.attempt[i] > 0 {
+					started[key] = call.name + " " + inJSON(wordless(m.params[i]))
+				}
+			}
+		}
+		got := map[string]any{"state": wordless(first.out.State)}
+		want := map[string]any{"state": wordless(state)}
+		for key := range first.begun {
+			got["started "+key] = wordlessText(first.begun[key])
+		}
+		for key := range started {
+			want["started "+key] = started[key]
+		}
+		for key := range first.settled {
+			got["settled "+key] = first.settled[key]
+		}
+		for key := range settled {
+			want["settled "+key] = settled[key]
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("plan %d of\n%s\n%s\nwith the model,\n%s", n, inJSON(doc["state"]), strings.Join(solutions, "\n"), difference(got, want))
+		}
+	}
+	t.Logf("%d plans: %v", plans, count)
+	if count["sound"]*4 < plans {
+		t.Errorf("only %d of %d plans are sound in every tick", count["sound"], plans)
+	}
+}
+
+// Calls that differ in their parameters alone, and that write in no fixed order,
+// are told apart by the order of the plan: which of them a repeated call stands for
+// doesn't depend on which came to its end first (S6.3, S11.5).
+func TestTwinsEndInAnyOrder(t *testing.T) {
+	t.Skip("done calls of one identity are numbered as they end, so that what a read of the next tick sees depends on timing")
+	const one, two = `{"_tool":"fetch","n":1,"shape":"number","_outputPath":"list","_outputMethod":"push"}`, `{"_tool":"fetch","n":2,"shape":"number","_outputPath":"list","_outputMethod":"push"}`
+	sameInAnyPieces(t, []string{
+		`{"calls":[` + one + `,` + two + `]}`,
+		`{"calls":[` + one + `,{"_tool":"fetch","x":"†state.list","shape":"number","_outputPath":"seen"},` + two + `]}`,
+		noMore,
+	})
+}
+
+// A call that is listed again isn't judged by what it, or another that is listed
+// again, has written (S11.4, S11.5).
+func TestRepeatedIsNotJudgedByWhatItDid(t *testing.T) {
+	t.Skip("as calls stream in they are checked against the whole live state, and at the close against that less the work of calls listed again")
+	const calls = `{"calls":[{"_tool":"fetch","shape":"list","_outputPath":"mix","_outputMethod":"merge"}]}`
+	sameInAnyPieces(t, []string{calls, calls, noMore})
+}
+
+// sameInAnyPieces tests that solutions come to the same in any pieces and under any
+// schedule, and that their calls have no errors.
+func sameInAnyPieces(t *testing.T, solutions []string) {
+	t.Helper()
+	v, why := compileGenerated(t, map[string]any{"plan": "carried", "tools": toolDefinitions(), "calls": []any{}})
+	if v == nil {
+		t.Fatal(why)
+	}
+	var first map[string]any
+	for seed := range uint64(40) {
+		r := &rehearser{t: t, verified: v, solutions: solutions, act: perform, order: rand.New(rand.NewPCG(seed, 0))}
+		r.options.Planned = true
+		r.run()
+		for _, e := range r.out.Errors {
+			t.Fatalf("seed %d: %v", seed, e)
+		}
+		if seed == 0 {
+			first = r.ending()
+		}
+		if differs := difference(r.ending(), first); differs != "" {
+			t.Fatalf("under schedule %d\n%s", seed, differs)
+		}
+	}
+}
+
+// hasTwins tells whether a plan has calls that differ in their parameters alone, and
+// add to one path in no fixed order: see TestTwinsEndInAnyOrder. Of a plan that isn't
+// sound it doesn't matter how they write: one of them may have an error.
+func hasTwins(doc map[string]any, sound bool) bool {
+	seen := map[string]string{}
+	for _, one := range doc["calls"].([]any) {
+		call := one.(map[string]any)
+		params := maps.Clone(call)
+		maps.DeleteFunc(params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
+		id, text := fmt.Sprint(call["_tool"], " ", call["_outputMethod"], " ", call["_outputPath"]), inJSON(params)
+		unordered := call["_outputMethod"] != nil && call["_outputMethod"] != "set"
+		if before, known := seen[id]; known && before != text && (unordered || !sound) {
+			return true
+		}
+		seen[id] = text
+	}
+	return false
+}
+
+// mixesKinds tells whether a plan merges what is no object: see
+// TestRepeatedIsNotJudgedByWhatItDid.
+func mixesKinds(doc map[string]any) bool {
+	return slices.ContainsFunc(doc["calls"].([]any), func(one any) bool {
+		call := one.(map[string]any)
+		return call["_outputMethod"] == "merge" && call["shape"] != "object"
+	})
+}
+
+// sound tells whether nothing went wrong in a run but what tools do.
+func sound(o *runtime.Outcome) bool {
+	ofTools := []string{"error", "timeout", "declined", "busy", "bad-output", "bad-parameter", "expression-type"}
+	return !slices.ContainsFunc(o.Errors, func(e runtime.CallError) bool { return !slices.Contains(ofTools, e.Code) })
+}
+
+// wordlessText takes the words of failures out of the parameters of a started call.
+func wordlessText(started string) string {
+	name, text, _ := strings.Cut(started, " ")
+	var params any
+	if err := json.Unmarshal([]byte(text), &params); err != nil {
+		panic(err)
+	}
+	return name + " " + inJSON(wordless(params))
+}
+
+// carriedDocument is a generated plan of which one tool may be volatile.
+func carriedDocument(t *testing.T, n int, r *rand.Rand) map[string]any {
+	doc := planNumber(t, n)
+	if r.IntN(3) == 0 {
+		doc["tools"].(map[string]any)["deliver"].(map[string]any)["x-volatile"] = true
+	}
+	return doc
+}
+
+// replan repeats some calls of a plan, changes some, drops some, doubles some and
+// adds some, in an order of its own.
+func replan(r *rand.Rand, doc map[string]any) map[string]any {
+	chance := func(percent int) bool { return r.IntN(100) < percent }
+	var calls []any
+	for _, one := range doc["calls"].([]any) {
+		call := maps.Clone(one.(map[string]any))
+		switch {
+		case chance(12):
+			continue
+		case chance(12):
+			call["seed"] = float64(r.IntN(1000))
+		}
+		calls = append(calls, call)
+		if chance(10) {
+			twin := maps.Clone(call)
+			delete(twin, "_id")
+			if chance(40) {
+				twin["seed"] = float64(r.IntN(1000))
+			}
+			calls = append(calls, twin)
+		}
+	}
+	for range r.IntN(4) {
+		call := map[string]any{"_tool": toolNames[r.IntN(5)], "seed": float64(r.IntN(1000)), "shape": "object"}
+		if len(calls) > 0 {
+			path, _ := calls[r.IntN(len(calls))].(map[string]any)["_outputPath"].(string)
+			words := strings.Fields(path)
+			if len(words) > 0 && !strings.ContainsAny(words[0], "(") {
+				call["from"] = "†state." + strings.TrimPrefix(words[0], "†state.") + []string{"", " || 1"}[r.IntN(2)]
+			}
+		}
+		call["_outputPath"] = fmt.Sprint("added", r.IntN(5))
+		calls = slices.Insert(calls, r.IntN(len(calls)+1), any(call))
+	}
+	for range r.IntN(3) {
+		if len(calls) > 1 {
+			i, j := r.IntN(len(calls)), r.IntN(len(calls))
+			calls[i], calls[j] = calls[j], calls[i]
+		}
+	}
+	if chance(15) {
+		r.Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] })
+	}
+	ids := map[any]bool{}
+	for _, one := range calls {
+		ids[one.(map[string]any)["_id"]] = true
+	}
+	for _, one := range calls {
+		call := one.(map[string]any)
+		if after, ok := call["_after"].([]any); ok && !ids[after[0]] {
+			delete(call, "_after")
+		}
+	}
+	if calls == nil {
+		calls = []any{}
+	}
+	next := maps.Clone(doc)
+	next["calls"] = calls
+	return next
+}
