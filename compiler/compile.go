@@ -110,6 +110,7 @@ type compilation struct {
 	schemaNodes map[string]*source.Node // where they stand
 	badSchemas  map[source.Span]int     // the findings about faults in schemas, by place
 	outputNode  *source.Node
+	ownValues   []ownValue // those of instances, in source order
 	ids         map[string]*Call
 	idNames     *Suggester // over ids, once all are known
 	importing   []string   // the chain of imports being read, for cycles

@@ -430,12 +430,7 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 		}
 	}
 	if own != nil {
-		switch kind {
-		case "input":
-			own.Input = Overlay(own.Input, value)
-		case "state":
-			own.State = Overlay(own.State, value)
-		}
+		c.give(own, kind, value, m)
 		return
 	}
 	switch kind {

@@ -19,8 +19,8 @@ func (c *compilation) instances(n *source.Node) {
 	for _, f := range n.Fields {
 		one := c.instance(f.Key)
 		c.fields(f.Value, "an instance", map[string]func(source.Field){
-			"input":       func(f source.Field) { one.Input = c.values(f.Value, "\"input\"") },
-			"state":       func(f source.Field) { one.State = c.values(f.Value, "\"state\"") },
+			"input":       func(f source.Field) { c.give(one, "input", c.values(f.Value, "\"input\""), f.Value) },
+			"state":       func(f source.Field) { c.give(one, "state", c.values(f.Value, "\"state\""), f.Value) },
 			"stateSchema": func(f source.Field) { one.StateSchema = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\"") },
 		})
 	}
@@ -40,6 +40,24 @@ func (c *compilation) instance(id *source.Node) *Instance {
 		p.Instances = append(p.Instances, Instance{ID: id.Text, Node: id})
 	}
 	return &p.Instances[at]
+}
+
+// An ownValue is what a document gives an instance at one place.
+type ownValue struct {
+	instance, kind string
+	value          any
+	node           *source.Node
+}
+
+// give lays input or state over what an instance has of it so far.
+func (c *compilation) give(to *Instance, kind string, value any, at *source.Node) {
+	c.ownValues = append(c.ownValues, ownValue{to.ID, kind, value, at})
+	switch kind {
+	case "input":
+		to.Input = Overlay(to.Input, value)
+	case "state":
+		to.State = Overlay(to.State, value)
+	}
 }
 
 // placesOf is where each of some instances stands, by id.

@@ -59,6 +59,13 @@ func (c *compilation) ofMappings(n *source.Node, raw any, what string) *schema.S
 func (c *compilation) judgeValues() {
 	c.judgeObject(c.plan.Input, c.plan.InputNode, c.plan.InputSchema, "input")
 	c.judgeObject(c.plan.State, c.plan.StateNode, c.plan.StateSchema, "state")
+	for _, own := range c.ownValues {
+		s := c.plan.InputSchema
+		if own.kind == "state" {
+			s = c.plan.StateSchemaOf(own.instance)
+		}
+		c.judgeObject(own.value, own.node, s, own.kind)
+	}
 }
 
 func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema, kind string) {
