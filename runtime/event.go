@@ -122,6 +122,12 @@ type Command struct {
 	// Context is what a Start hands to the activity besides, by kind (S14.3); nil for
 	// a call without scopes.
 	Context map[string]any
+	// Doubt says, of a Start, that the advisors rate the call's tool below the
+	// threshold (S13.3); "" when they don't.
+	Doubt string
+	// Ranking is what the advisors make of the tools, for Advise: of an instance, or
+	// of all.
+	Ranking []compiler.Rank
 	// Count is how many instances a Join asks for, at most.
 	Count int
 	// Left is how the run went for the instance of a Leave.
@@ -179,6 +185,8 @@ const (
 	// Enter lets be known that a call's delegate begins (S14.1): its calls follow, and
 	// the call settles when they have.
 	Enter
+	// Advise lets be known that the advisors' votes have been put together.
+	Advise
 	// Leave lets be known that an instance has come to its end.
 	Leave
 	// Finish lets be known that the run is over, or has stopped: the last command.

@@ -34,6 +34,7 @@ type frame struct {
 	unrouted           []errorMessage
 	failures           []any // what †error reads: the data of error messages, oldest first
 	memory             *memory
+	ranking            []compiler.Rank // what the advisors make of the tools
 }
 
 // progress is where a call stands.
@@ -198,7 +199,7 @@ func (f *frame) start(i int32) {
 	}
 	state.attempt++
 	f.running++
-	c := Command{Kind: Start, Params: state.params, Context: f.context(call)}
+	c := Command{Kind: Start, Params: state.params, Context: f.context(call), Doubt: f.doubt(call)}
 	if call.Activity == "" {
 		c.Request = f.latentRequest(call, state.params)
 	}
@@ -251,7 +252,7 @@ func (f *frame) came(i int32, value any, route int, failure *Failure) {
 // failed tries a call again, or settles it (S9.2).
 func (f *frame) failed(i int32, failure *Failure) {
 	call, state := f.call(i), &f.calls[i]
-	if f.tries(i) < call.Retry.Attempts && f.draining == "" {
+	if f.tries(i) < call.Retry.Attempts {
 		state.status = Pausing
 		f.pause(i, backoff(call.Retry, f.tries(i)))
 		return

@@ -30,6 +30,11 @@ type loop struct {
 	ended   bool             // the tick has been judged, and the next not begun
 	setting compiler.Setting // of the tick
 	written *marks           // the paths that earlier ticks may have written
+
+	greeted bool                            // the advisors of the start have been heard
+	heard   bool                            // the tick's opinions are there, or none is wanted
+	spoken  map[opinionKey]compiler.Opinion // in this tick
+	said    map[opinionKey]compiler.Opinion // last, in all ticks
 }
 
 func newLoop(base *compiler.Plan) *loop {
@@ -52,6 +57,7 @@ func (m *Machine) nextTick() {
 	m.tick++
 	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
 	l.amiss, l.refused, l.changed, l.ended = nil, false, false, false
+	l.heard, l.spoken = len(l.speakers()) == 0, nil
 	m.plan = l.blank()
 	m.programs = map[*compiler.Plan]*program{}
 	for _, f := range m.roots() {
@@ -140,7 +146,9 @@ func (m *Machine) streamed(e Event) {
 	if n := l.stream.Calls(); n > l.known {
 		l.known = n
 		plan, found := l.setting.Solve(document(m.tick, l.stream.Prefix(n)), compiler.Options{})
-		m.adopt(m.drafts(plan, found, false))
+		if m.hear(plan, found) {
+			m.adopt(m.drafts(plan, found, false))
+		}
 	}
 }
 
@@ -182,12 +190,20 @@ func (m *Machine) closed(e Event) {
 	lazy := l.base.Mode == "lazy"
 	l.refused = l.refused || lazy && !sound
 	m.adopt(drafts)
-	if lazy && l.refused {
-		for _, f := range m.roots() {
-			for i := range f.calls {
-				if f.calls[i].status == Waiting {
-					f.settle(int32(i), Settlement{Status: Skipped, Reason: "the solution has errors, and in lazy mode none of it is run then"})
-				}
+	switch {
+	case !l.heard:
+		m.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
+	case lazy && l.refused:
+		m.skipAll("the solution has errors, and in lazy mode none of it is run then")
+	}
+}
+
+// skipAll settles what hasn't started of a solution.
+func (m *Machine) skipAll(reason string) {
+	for _, f := range m.roots() {
+		for i := range f.calls {
+			if f.calls[i].status == Waiting {
+				f.settle(int32(i), Settlement{Status: Skipped, Reason: reason})
 			}
 		}
 	}
@@ -225,6 +241,11 @@ func (m *Machine) wholeDrafts() []*analyzer.Draft {
 	}
 	for i := range broken {
 		l.blame(CallError{Code: broken[i].Rule.Name, Message: structural(&broken[i])})
+	}
+	if !m.hear(plan, found) {
+		for _, e := range m.silent(false) {
+			l.blame(e)
+		}
 	}
 	return m.drafts(plan, found, true)
 }
@@ -358,14 +379,19 @@ func (m *Machine) endTick() {
 		outputs = append(outputs, output)
 		reached = reached && output != nil
 	}
-	m.errors = append(m.errors, l.amiss...)
-	for _, f := range m.roots() {
-		f.hear(l.amiss)
-	}
-	m.emit(Command{Kind: EndTick, Call: Run, End: &TickEnd{string(l.stream.Text()), l.amiss}})
 	if l.base.Terminate == "calls" {
 		reached = len(m.plan.Calls) == 0
 	}
+	if reached && !l.refused {
+		for _, e := range m.silent(true) {
+			l.blame(e)
+		}
+	}
+	m.errors = append(m.errors, l.amiss...)
+	for _, f := range m.roots() {
+		f.learn(l.amiss)
+	}
+	m.emit(Command{Kind: EndTick, Call: Run, End: &TickEnd{string(l.stream.Text()), l.amiss}})
 	if reached && !l.refused {
 		m.finish(m.reached(outputs))
 		return
@@ -391,8 +417,8 @@ func (m *Machine) endTick() {
 // defaultTicks bounds a loop that says nothing itself (S11.7).
 const defaultTicks = 25
 
-// hear makes structural errors of the tick readable as †error.
-func (f *frame) hear(amiss []CallError) {
+// learn makes structural errors of the tick readable as †error.
+func (f *frame) learn(amiss []CallError) {
 	for _, e := range amiss {
 		if e.Instance == "" || e.Instance == f.instance {
 			f.failures = append(slices.Clip(f.failures), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})

@@ -249,7 +249,7 @@ func (m *Machine) startQueued() {
 		case isProduced(call):
 			f.produced(i)
 			m.settleAll()
-		case !state.approved && m.options.Confirm.asks(f.plan, call):
+		case !state.approved && (m.options.Confirm.asks(f.plan, call) || f.asksForAdvice(call)):
 			f.ask(i, "")
 		case isDelegated(call):
 			f.delegate(i)

@@ -3,6 +3,8 @@ package runtime
 import (
 	"encoding/json"
 	"errors"
+
+	"github.com/obelus-dev/obelus/compiler"
 )
 
 // ErrCut says that an answer broke off before its end.
@@ -75,6 +77,10 @@ type Question struct {
 	// its tool isn't known to be idempotent: it may have happened already (S8.6).
 	// Then Retry, Fail and nothing else answers.
 	InFlight bool
+	// Advice is what the advisors make of the tools, the best first, and Doubt says
+	// that this call's tool is rated below the threshold (S13.3).
+	Advice []compiler.Rank `json:",omitempty"`
+	Doubt  string          `json:",omitempty"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
 	Problem string
 }

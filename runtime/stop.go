@@ -126,7 +126,7 @@ func (f *frame) resume(how Resumption) {
 		case Asking:
 			if q := state.more.question; q.InFlight {
 				f.inFlight(i, how.InFlight)
-			} else if f.options.Confirm.asks(f.plan, f.call(i)) {
+			} else if f.options.Confirm.asks(f.plan, f.call(i)) || f.asksForAdvice(f.call(i)) {
 				f.ask(i, q.Problem)
 			} else {
 				f.enqueue(i)

@@ -1,0 +1,157 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// An opinionKey is whose opinion it is, and on which instance.
+type opinionKey struct{ advisor, instance string }
+
+// speakers are the advisors who may speak in the tick (S13.1). Those of the start
+// speak until they have been heard.
+func (l *loop) speakers() []*compiler.Advisor {
+	return slices.DeleteFunc(slices.Clone(l.base.Advisors), func(a *compiler.Advisor) bool {
+		return a.On == "" || a.On == "start" && l.greeted
+	})
+}
+
+// hear takes the opinions of a solution, and tells whether its calls may start:
+// not while one is missing or isn't valid (S13.2).
+func (m *Machine) hear(plan *compiler.Plan, found []diag.Diagnostic) bool {
+	l := m.loop
+	if l.heard {
+		return true
+	}
+	if slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor }) {
+		return false
+	}
+	spoken := map[opinionKey]compiler.Opinion{}
+	if plan.Opinions != nil {
+		for _, n := range plan.Opinions.Items {
+			id := n.Get("id")
+			if id == nil {
+				return false
+			}
+			if a := l.base.Advisor(id.Text); a != nil {
+				o, fault := a.Opinion(n)
+				if fault != nil {
+					return false
+				}
+				spoken[opinionKey{o.Advisor, o.Instance}] = o
+			}
+		}
+	}
+	l.spoken = spoken
+	if len(m.silent(false)) > 0 {
+		return false
+	}
+	l.heard, l.greeted = true, true
+	m.rank()
+	return true
+}
+
+// silent are the advisors who must have spoken in the tick and haven't: those of
+// the start and of every request, and where the run is to end those of the end.
+func (m *Machine) silent(ending bool) []CallError {
+	var missing []CallError
+	for _, a := range m.loop.speakers() {
+		if a.On == "finish" && !ending {
+			continue
+		}
+		of := []string{""}
+		if a.Instanced && m.instances != nil {
+			of = nil
+			for _, f := range m.roots() {
+				of = append(of, f.instance)
+			}
+		}
+		for _, instance := range of {
+			if _, yes := m.loop.spoken[opinionKey{a.ID, instance}]; !yes {
+				missing = append(missing, CallError{Code: diag.BadAdvisor.Name, Message: mustSpeak(a, instance), Instance: instance})
+			}
+		}
+	}
+	return missing
+}
+
+func mustSpeak(a *compiler.Advisor, instance string) string {
+	about := ""
+	if instance != "" {
+		about = fmt.Sprintf(" about the instance %q", instance)
+	}
+	if a.On == "finish" {
+		return fmt.Sprintf("the advisor %q hasn't said%s whether the run is to end", a.ID, about)
+	}
+	return fmt.Sprintf("the advisor %q hasn't spoken%s: its opinion comes first, under \"advisors\"", a.ID, about)
+}
+
+// rank puts together what the advisors have said last, in this tick or before
+// (S13.3): for each instance what was said of it and of all.
+func (m *Machine) rank() {
+	l := m.loop
+	for key, o := range l.spoken {
+		if l.said == nil {
+			l.said = map[opinionKey]compiler.Opinion{}
+		}
+		l.said[key] = o
+	}
+	apart := false // some opinion is of one instance
+	for key := range l.said {
+		apart = apart || key.instance != ""
+	}
+	var ranking []compiler.Rank
+	for at, f := range m.roots() {
+		if at == 0 || apart {
+			var opinions []compiler.Opinion
+			for key, o := range l.said {
+				if key.instance == "" || key.instance == f.instance {
+					opinions = append(opinions, o)
+				}
+			}
+			ranking = l.base.Advice.Rank(opinions) // in whatever order
+			c := Command{Kind: Advise, Call: Run, Frame: f.number, Ranking: ranking}
+			if apart {
+				c.Instance = f.instance
+			}
+			m.emit(c)
+		}
+		f.ranking = ranking
+		weights := make(map[string]any, len(ranking))
+		for _, r := range ranking {
+			weights[r.Tool] = r.Weight
+		}
+		f.log.initial["advice"] = weights
+	}
+}
+
+// doubt says that the advisors rate the tool of a call below the threshold, or
+// nothing.
+func (f *frame) doubt(call *compiler.Call) string {
+	advice := &f.base().Advice
+	if !advice.HasThreshold || advice.Enforce == "off" {
+		return ""
+	}
+	for _, r := range f.root().ranking {
+		if r.Tool == call.ToolName && r.Weight < advice.Threshold {
+			return fmt.Sprintf("the advisors rate %q %v, below the threshold of %v", r.Tool, r.Weight, advice.Threshold)
+		}
+	}
+	return ""
+}
+
+// asksForAdvice tells whether the advisors' doubt brings a call before a person.
+func (f *frame) asksForAdvice(call *compiler.Call) bool {
+	return f.loop != nil && f.base().Advice.Enforce == "ask" && f.doubt(call) != ""
+}
+
+// root is the frame of the run itself that a delegate works for.
+func (f *frame) root() *frame {
+	for f.parent != nil {
+		f = f.parent
+	}
+	return f
+}
