@@ -390,3 +390,21 @@ type through struct {
 	tool string
 	plan *Plan
 }
+
+// AllDelegates are the plans that are run as calls of this one, and as calls of
+// those, by path.
+func (p *Plan) AllDelegates() map[string]*Plan {
+	all := map[string]*Plan{}
+	waiting := []*Plan{p}
+	for len(waiting) > 0 {
+		next := waiting[0]
+		waiting = waiting[1:]
+		for path, plan := range next.Delegates {
+			if all[path] == nil {
+				all[path] = plan
+				waiting = append(waiting, plan)
+			}
+		}
+	}
+	return all
+}

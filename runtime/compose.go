@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,10 +21,18 @@ type situation struct {
 	input, state any
 	data         map[string]any      // by kind
 	errors       []any               // what failed, oldest first: {call, error}
+	instances    []instanceNow       // in their order (S12); input and state are then the shared ones, and errors nobody's
 	carries      bool                // the strategy is carried (S11.3), so that there is a plan message
 	carried      []standing          // its calls
 	decided      []standing          // where no plan is carried: the calls so far about which a person decided otherwise than to let them run
 	advisors     []*compiler.Advisor // those who are to speak in this tick
+}
+
+// An instanceNow is where one instance of a run stands.
+type instanceNow struct {
+	id           string
+	input, state map[string]any // whole
+	errors       []any
 }
 
 // A standing is what has become of a call of a carried plan.
@@ -60,6 +69,11 @@ func compose(s situation) *Request {
 	}
 	for _, e := range s.errors {
 		context = append(context, object{{"type", "error"}, {"data", e}})
+	}
+	for _, one := range s.instances {
+		for _, e := range one.errors {
+			context = append(context, object{{"type", "error"}, {"data", e}, {"_instance", one.id}})
+		}
 	}
 	return &Request{Tick: s.tick, Context: encode(context), Schema: encode(s.solutionSchema()), Lazy: s.lazy()}
 }
@@ -170,7 +184,32 @@ func (s situation) values() []any {
 			list = append(list, message)
 		}
 	}
+	for _, one := range s.instances {
+		list = append(list, s.own(one)...)
+	}
 	return append(list, s.dataMessages()...)
+}
+
+// own is what an instance has besides the shared values, or in their place. Its
+// state is always told, so that the instance is.
+func (s situation) own(one instanceNow) []any {
+	var list []any
+	if input := besides(one.input, s.input); len(input) > 0 {
+		list = append(list, object{{"type", "input"}, {"input", input}, {"_instance", one.id}})
+	}
+	return append(list, object{{"type", "state"}, {"state", besides(one.state, s.state)}, {"_instance", one.id}})
+}
+
+// besides is what an object has that another hasn't, key by key at the top.
+func besides(own map[string]any, shared any) map[string]any {
+	common, _ := shared.(map[string]any)
+	rest := map[string]any{}
+	for key, value := range own {
+		if there, ok := common[key]; !ok || !reflect.DeepEqual(value, there) {
+			rest[key] = value
+		}
+	}
+	return rest
 }
 
 // dataMessages are one message for each kind that the document declares, and one
@@ -212,23 +251,30 @@ func (s situation) planMessage() object {
 	calls, standings := make([]any, len(s.carried)), []any{}
 	for i, one := range s.carried {
 		calls[i] = shown(one.call)
-		if one.status == "" {
-			continue
+		if one.status != "" {
+			standings = append(standings, one.told())
 		}
-		standing := object{{"call", one.name}, {"status", one.status}}
-		if one.reason != "" {
-			standing = append(standing, member{"reason", one.reason})
+		for _, apart := range one.each {
+			standings = append(standings, append(apart.told(), member{"_instance", apart.instance}))
 		}
-		if one.decision != nil {
-			standing = append(standing, member{"decision", one.decision})
-		}
-		standings = append(standings, standing)
 	}
 	message := object{{"type", "plan"}, {"plan", calls}, {"mode", s.plan.Mode}}
 	if len(standings) > 0 {
 		message = append(message, member{"x-standing", standings})
 	}
 	return message
+}
+
+// told is what has become of a call.
+func (one standing) told() object {
+	out := object{{"call", one.name}, {"status", one.status}}
+	if one.reason != "" {
+		out = append(out, member{"reason", one.reason})
+	}
+	if one.decision != nil {
+		out = append(out, member{"decision", one.decision})
+	}
+	return out
 }
 
 // advisorMessages introduce all advisors, those who only speak when they are

@@ -96,7 +96,7 @@ func (s situation) callSchema(w *scribe, tool *compiler.Tool, used map[string]bo
 	in := parametersOf(tool)
 	u := unit{root: in}
 	properties := object{{"_tool", object{{"const", tool.Name}}}, {"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
-	if len(s.plan.Instances) > 0 {
+	if len(s.instances) > 0 {
 		properties = append(properties, member{"_instance", w.metaField(tool, "_instance", s.instanceID())})
 	}
 	for _, f := range parameterFields(in) {
@@ -142,12 +142,12 @@ func (w *scribe) furtherParameters(out object, u unit, tool *compiler.Tool) obje
 
 // instanceID is the schema of what names an instance.
 func (s situation) instanceID() object {
-	if len(s.plan.Instances) == 0 {
+	if len(s.instances) == 0 {
 		return anyText
 	}
-	ids := make([]any, len(s.plan.Instances))
-	for i, instance := range s.plan.Instances {
-		ids[i] = instance.ID
+	ids := make([]any, len(s.instances))
+	for i, one := range s.instances {
+		ids[i] = one.id
 	}
 	return object{{"enum", ids}}
 }

@@ -2,15 +2,12 @@ package runtime
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
 )
-
-// anonymous is the delegate that is the call itself, in an empty context (S14.1).
-const anonymous = "anonymous"
-
-// isDelegated tells whether a plan carries a call out.
-func isDelegated(call *compiler.Call) bool { return call.Delegate != "" && call.Delegate != anonymous }
 
 // child is the delegate at work for a call, or nil.
 func (f *frame) child(i int32) *frame {
@@ -24,14 +21,14 @@ func (f *frame) child(i int32) *frame {
 // place from activities (S8.4): its own calls do.
 func (f *frame) delegate(i int32) {
 	call, state := f.call(i), &f.calls[i]
-	plan := f.base()
+	plan := f.plan.Delegates[call.Delegate]
 	state.status = Running
 	state.attempt++
 	f.emitOf(i, Command{Kind: Enter, Params: state.params})
 	if call.Timeout > 0 {
 		f.emitOf(i, Command{Kind: SetTimer, After: call.Timeout})
 	}
-	d := &frame{Machine: f.Machine, number: len(f.frames), instance: f.instance, order: f.order, place: f.place, parent: f, under: i, path: call.Name}
+	d := &frame{Machine: f.Machine, number: len(f.frames), instance: f.instance, order: f.order, place: f.place, parent: f, under: i, path: call.Name, file: call.Delegate}
 	if d.place < 0 {
 		d.place = int32(f.plan.Calls[i].Place)
 	}
@@ -42,10 +39,15 @@ func (f *frame) delegate(i int32) {
 	state.particular().child = d
 	given := f.context(call)
 	d.log = &Log{initial: map[string]any{
-		"input": over(mapping(plan.Input), state.params),
+		"input": over(over(mapping(plan.Input), mapping(given["input"])), state.params),
 		"state": over(mapping(plan.State), mapping(given["state"])),
-		"data":  over(plan.Data, without(given, "state", "input")),
+		"data":  over(over(plan.Data, mapping(given["data"])), without(given, "state", "input", "data", "error", "advice")),
 	}}
+	for _, kind := range []string{"error", "advice"} {
+		if value, ok := given[kind]; ok {
+			d.log.initial[kind] = value
+		}
+	}
 	d.plan, d.program = plan, f.Machine.program(plan)
 	d.log.program = d.program
 	d.enrol(nil)
@@ -90,6 +92,52 @@ func (f *frame) forget() {
 	f.parent.calls[f.under].more.child = nil
 }
 
-func (f *frame) context(*compiler.Call) map[string]any { return nil }
+// context is what the scopes of a call hand over, by kind (S14.3): nil when it has
+// none, and empty when they name nothing that is there.
+func (f *frame) context(call *compiler.Call) map[string]any {
+	if call.Scopes == nil {
+		return nil
+	}
+	given := map[string]any{}
+	for _, scope := range call.Scopes {
+		if value, presence := f.read(scope.Read); presence == expression.There {
+			given[scope.Kind] = insert(given[scope.Kind], scope.Ref.Path, value)
+		}
+	}
+	return given
+}
 
-func without(given map[string]any, kinds ...string) map[string]any { return given }
+// insert puts a value where it stood, with nothing around it.
+func insert(under any, path []expression.Segment, value any) any {
+	if len(path) == 0 {
+		if base, ok := under.(map[string]any); ok { // parts of it were named as well
+			return mergeDeep(base, value)
+		}
+		return value
+	}
+	first := path[0]
+	if first.IsIndex {
+		list, _ := under.([]any)
+		list = slices.Clone(list)
+		for len(list) <= first.Index {
+			list = append(list, nil)
+		}
+		list[first.Index] = insert(list[first.Index], path[1:], value)
+		return list
+	}
+	base := maps.Clone(mapping(under))
+	if base == nil {
+		base = map[string]any{}
+	}
+	base[first.Key] = insert(base[first.Key], path[1:], value)
+	return base
+}
+
+// without is a context less some of its kinds.
+func without(given map[string]any, kinds ...string) map[string]any {
+	rest := maps.Clone(given)
+	for _, kind := range kinds {
+		delete(rest, kind)
+	}
+	return rest
+}

@@ -114,9 +114,9 @@ type Command struct {
 	Of                         *compiler.Call
 	// Instance is the one that the call works on; "" without instances. Under is, of
 	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
-	// Plan is the one that the call stands in.
-	Instance, Under string
-	Plan            *compiler.Plan
+	// Plan is the one that the call stands in, and Delegate its path, if it is one.
+	Instance, Under, Delegate string
+	Plan                      *compiler.Plan
 	// Params are the resolved parameters of a Start. They must not be changed.
 	Params map[string]any
 	// Context is what a Start hands to the activity besides, by kind (S14.3); nil for

@@ -22,6 +22,7 @@ type frame struct {
 	parent   *frame
 	under    int32  // the call of its parent that it carries out
 	path     string // of the calls above it, of a delegate: "digest#1/chapter#2"
+	file     string // of the delegate; "" for a frame of the run itself
 
 	log                *Log
 	calls              []progress
@@ -100,7 +101,7 @@ func (f *frame) call(i int32) *compiler.Call {
 
 // emitOf emits a command about a call.
 func (f *frame) emitOf(i int32, c Command) {
-	c.Frame, c.Instance, c.Under, c.Plan = f.number, f.instance, f.path, f.plan
+	c.Frame, c.Instance, c.Under, c.Delegate, c.Plan = f.number, f.instance, f.path, f.file, f.plan
 	c.Call, c.Attempt, c.Of = int(i), int(f.calls[i].attempt), f.call(i)
 	f.emit(c)
 }
@@ -188,7 +189,7 @@ func (f *frame) enqueue(i int32) {
 }
 
 // isProduced tells whether a call's result stands in the plan already.
-func isProduced(call *compiler.Call) bool { return call.Activity == "" && call.Produced != nil }
+func isProduced(call *compiler.Call) bool { return call.Latent() && call.Produced != nil }
 
 // start begins the next try of a call.
 func (f *frame) start(i int32) {

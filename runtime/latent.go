@@ -10,9 +10,15 @@ import (
 func (m *Machine) request() *Request {
 	l := m.loop
 	s := situation{plan: l.base, tick: m.tick, carries: l.carries, carried: l.carried, decided: l.decided}
-	s.input, s.state, s.data = l.setting.Input, l.setting.State, l.setting.Data
-	for _, f := range m.roots() {
-		s.errors = append(s.errors, f.failures...)
+	s.input, s.state, s.data, s.advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
+	if m.instances == nil {
+		s.errors = m.frames[0].failures
+		return compose(s)
+	}
+	s.input, s.state = m.shared.input, m.shared.state
+	for at, f := range m.roots() {
+		one := &l.setting.Instances[at]
+		s.instances = append(s.instances, instanceNow{f.instance, mapping(one.Input), mapping(one.State), f.failures})
 	}
 	return compose(s)
 }

@@ -251,7 +251,7 @@ func (m *Machine) startQueued() {
 			m.settleAll()
 		case !state.approved && (m.options.Confirm.asks(f.plan, call) || f.asksForAdvice(call)):
 			f.ask(i, "")
-		case isDelegated(call):
+		case call.Plan() != "":
 			f.delegate(i)
 		case m.plan.Limits.Calls > 0 && m.started-m.spent.calls >= m.plan.Limits.Calls && state.attempt == 0:
 			f.enqueue(i)

@@ -40,7 +40,7 @@ func (c Confirm) asks(p *compiler.Plan, call *compiler.Call) bool {
 		return true
 	case Effects:
 		a := p.Activities[call.Activity]
-		return a != nil && a.Kind != "expr" && effects(call.Tool) != "read-only"
+		return a != nil && a.Kind != "expr" && a.Kind != "plan" && effects(call.Tool) != "read-only"
 	}
 	return false
 }
@@ -219,7 +219,7 @@ func (f *frame) replace(i int32, text json.RawMessage) string {
 		return problem
 	}
 	by := plan.Calls[0]
-	if by.Activity == "" && by.Delegate == "" && by.Produced == nil && f.loop == nil {
+	if by.Latent() && by.Produced == nil && f.loop == nil {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
 	// Its references are resolved here and now, in a machine of its own.

@@ -287,16 +287,22 @@ type observer interface {
 // but for files that were named on the command line.
 func (p compiled) located(r *recipe) map[string]*compiler.Activity {
 	all := make(map[string]*compiler.Activity, len(p.plan.Activities))
-	for name, a := range p.plan.Activities {
-		there := *a
-		overlay := a.Node != nil && (slices.Contains(p.options.Activities, a.Node.File) || slices.Contains(p.options.Catalogues, a.Node.File))
-		if !overlay {
-			there.Dir = filepath.Join(p.dir, filepath.FromSlash(a.Dir))
+	add := func(delegate string, plan *compiler.Plan) {
+		for name, a := range plan.Activities {
+			there := *a
+			overlay := a.Node != nil && (slices.Contains(p.options.Activities, a.Node.File) || slices.Contains(p.options.Catalogues, a.Node.File))
+			if !overlay {
+				there.Dir = filepath.Join(p.dir, filepath.FromSlash(a.Dir))
+			}
+			if r != nil {
+				there.Dir = r.at(there.Dir)
+			}
+			all[activity.Of(delegate, name)] = &there
 		}
-		if r != nil {
-			there.Dir = r.at(there.Dir)
-		}
-		all[name] = &there
+	}
+	add("", p.plan)
+	for path, plan := range p.plan.AllDelegates() {
+		add(path, plan)
 	}
 	return all
 }

@@ -32,6 +32,17 @@ type Request struct {
 	Attempt int            // 1 for the first try
 	Params  map[string]any // resolved parameters, as JSON values
 	Paths   []string       // the alternatives that the call offers, as text: "†state.receipt", "†state.a && †state.b"
+	Context map[string]any // what the call's scopes hand over, by kind (S14.3); nil for a call without scopes
+}
+
+// Of is the name under which an activity of a plan is opened and run: that of a
+// delegate (S14.1) has its plan's path before its own, since each plan names its
+// activities for itself.
+func Of(delegate, name string) string {
+	if delegate == "" {
+		return name
+	}
+	return delegate + "#" + name
 }
 
 // A Result is what a call gave back.

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -102,12 +104,22 @@ func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runti
 // Runnable tells why a plan can't be run here, or nil: a latent call needs a
 // model unless its result is in the plan.
 func Runnable(p *compiler.Plan, planned bool) error {
+	all := p.AllDelegates()
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if err := answerable(all[path], planned); err != nil {
+			return fmt.Errorf("the plan %q can't be run as a call: %w", path, err)
+		}
+	}
+	return answerable(p, planned)
+}
+
+func answerable(p *compiler.Plan, planned bool) error {
 	for _, call := range p.Calls {
-		if !planned && call.Activity == "" && call.Delegate == "" && call.Produced == nil {
+		if !planned && call.Latent() && call.Produced == nil {
 			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result; define one under \"activities\", give a file with --activities, or a model with --planner", call.Name, call.ToolName)
 		}
 	}
-	return runtime.Supports(p)
+	return nil
 }
 
 type world struct {
@@ -338,8 +350,12 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 	if len(c.Of.Output) > 0 && w.offered[c.Of] == nil {
 		w.offered[c.Of] = c.Plan.Offered(c.Of)
 	}
-	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of]}
-	w.began(c, w.options.Activities.Start(ctx, c.Of.Activity, request, func(result activity.Result, err error) {
+	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of], Context: c.Context}
+	name := c.Of.Activity
+	if a := c.Plan.Activities[name]; a != nil && a.Kind != "go" { // those that the program registers are everyone's
+		name = activity.Of(c.Delegate, name)
+	}
+	w.began(c, w.options.Activities.Start(ctx, name, request, func(result activity.Result, err error) {
 		e.Value, e.Route = result.Value, result.Route
 		if err != nil {
 			e.Value, e.Failure = nil, failureOf(err)
