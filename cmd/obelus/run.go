@@ -289,6 +289,9 @@ func (p compiled) located(r *recipe) map[string]*compiler.Activity {
 	all := make(map[string]*compiler.Activity, len(p.plan.Activities))
 	add := func(delegate string, plan *compiler.Plan) {
 		for name, a := range plan.Activities {
+			if a.Kind == "plan" {
+				continue // the machine runs it
+			}
 			there := *a
 			overlay := a.Node != nil && (slices.Contains(p.options.Activities, a.Node.File) || slices.Contains(p.options.Catalogues, a.Node.File))
 			if !overlay {

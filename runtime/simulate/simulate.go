@@ -232,7 +232,7 @@ func (w *world) start(c runtime.Command) {
 	case chance.Float64() < how.failure:
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "a failure drawn at the tool's rate"}
 	default:
-		e.Value, e.Failure = w.result(call, c.Params, chance)
+		e.Value, e.Failure = w.result(c.Plan, call, c.Params, chance)
 		if e.Failure == nil {
 			w.take(c.Plan, call, &e)
 		}
@@ -298,11 +298,11 @@ func (w *world) chance(call *compiler.Call, attempt, schedule int) *rand.Rand {
 // result makes up what an activity gives back: what the tool's own examples
 // say, what a pure expression computes, or a value that the tool's "_output"
 // accepts.
-func (w *world) result(call *compiler.Call, params map[string]any, chance *rand.Rand) (any, *runtime.Failure) {
+func (w *world) result(plan *compiler.Plan, call *compiler.Call, params map[string]any, chance *rand.Rand) (any, *runtime.Failure) {
 	if call.Tool != nil && len(call.Tool.Mocks) > 0 {
 		return call.Tool.Mocks[chance.IntN(len(call.Tool.Mocks))], nil
 	}
-	if a := w.plan.Activities[call.Activity]; a != nil && a.Expression != nil {
+	if a := plan.Activities[call.Activity]; a != nil && a.Expression != nil {
 		value, err := a.Expression.EvalCode(params)
 		if err != nil {
 			return nil, &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
