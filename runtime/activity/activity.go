@@ -32,7 +32,10 @@ type Request struct {
 	Attempt int            // 1 for the first try
 	Params  map[string]any // resolved parameters, as JSON values
 	Paths   []string       // the alternatives that the call offers, as text: "†state.receipt", "†state.a && †state.b"
-	Context map[string]any // what the call's scopes hand over, by kind (S14.3); nil for a call without scopes
+	// Context is what the call's scopes hand on, each value under its kind (S14.3);
+	// nil for a call without scopes. A program finds it beside its parameters, as
+	// "_context", and a worker beside "params", as "context".
+	Context map[string]any
 }
 
 // Of is the name under which an activity of a plan is opened and run: that of a
@@ -125,9 +128,9 @@ type ongoing struct{ cancel context.CancelCauseFunc }
 var errClosed = errors.New("the activities are closed")
 
 // Open makes the activities of a run. A function in funcs takes the place of a
-// definition with its name. No process is started yet: a program that isn't
-// there fails the call that needs it. The error names an activity that this
-// version can't carry out.
+// definition with its name; a plan has none here, since it is no activity's to
+// run. No process is started yet: a program that isn't there fails the call that
+// needs it. The error names an activity that this version can't carry out.
 func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) (*Set, error) {
 	if o.Grace <= 0 {
 		o.Grace = 5 * time.Second
@@ -141,7 +144,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 		s.byName[name] = &function{name, run, o.Grace, hide}
 	}
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
-		if s.byName[name] != nil {
+		if s.byName[name] != nil || defs[name].Kind == "plan" { // a plan is run by whoever runs plans
 			continue
 		}
 		a, err := open(name, defs[name], o, hide)

@@ -271,7 +271,6 @@ func TestOpen(t *testing.T) {
 	for want, def := range map[string]*compiler.Activity{
 		`activity "x" is of kind http, which this version cannot run yet`:      {Kind: "http"},
 		`activity "x" is of kind mcp, which this version cannot run yet`:       {Kind: "mcp"},
-		`activity "x" is of kind plan, which this version cannot run yet`:      {Kind: "plan"},
 		`activity "x" is a Go function that this program doesn't register`:     {Kind: "go"},
 		`activity "x" has an empty argv: expected a program and its arguments`: {Kind: "exec"},
 	} {

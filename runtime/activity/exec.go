@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 )
 
@@ -31,7 +32,7 @@ func (x *program) keptStderr() int {
 
 // Run starts the program and waits for its end.
 func (x *program) Run(ctx context.Context, r Request) (Result, error) {
-	params, err := encode(r.Params)
+	params, err := encode(r.input())
 	if err != nil {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", x.name, err)}
 	}
@@ -69,6 +70,18 @@ func (x *program) Run(ctx context.Context, r Request) (Result, error) {
 	}
 	<-written
 	return x.outcome(ctx, r, p, output.Bytes(), full)
+}
+
+// input is what a program reads: the parameters, none of which begins with "_",
+// and the context of a call that has one.
+func (r *Request) input() map[string]any {
+	if r.Context == nil {
+		return r.Params
+	}
+	input := make(map[string]any, len(r.Params)+1)
+	maps.Copy(input, r.Params)
+	input["_context"] = r.Context
+	return input
 }
 
 // outcome judges a process that has ended.

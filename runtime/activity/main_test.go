@@ -131,8 +131,8 @@ func work() {
 	served := 0
 	for in.Scan() {
 		var request struct {
-			Tool   string
-			Params map[string]any
+			Tool            string
+			Params, Context map[string]any
 		}
 		if err := json.Unmarshal(in.Bytes(), &request); err != nil {
 			fmt.Fprintln(os.Stderr, "bad request:", err)
@@ -146,6 +146,8 @@ func work() {
 		switch request.Tool {
 		case "echo":
 			answer(map[string]any{"result": request.Params})
+		case "context":
+			answer(map[string]any{"result": request.Context})
 		case "whoami":
 			answer(map[string]any{"result": map[string]any{"pid": os.Getpid(), "served": served}})
 		case "raw":

@@ -58,7 +58,11 @@ type workerReply struct {
 
 // Run puts a request to the worker and waits for its answer.
 func (w *worker) Run(ctx context.Context, r Request) (Result, error) {
-	line, err := encode(map[string]any{"tool": r.Tool, "params": orEmpty(r.Params)})
+	asked := map[string]any{"tool": r.Tool, "params": orEmpty(r.Params)}
+	if r.Context != nil {
+		asked["context"] = r.Context
+	}
+	line, err := encode(asked)
 	if err != nil {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", w.name, err)}
 	}
