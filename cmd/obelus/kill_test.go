@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -91,7 +92,10 @@ var thorough = flag.Bool("thorough", false, "kill runs at every moment instead o
 func beKilled(args string) {
 	at, _ := strconv.Atoi(os.Getenv("OBELUS_KILL_AT"))
 	n := 0
+	var mu sync.Mutex
 	moment = func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
 		if n++; n == at {
 			if what == "synced" {
 				_ = os.WriteFile("unsafe", nil, 0o600)

@@ -18,7 +18,7 @@
 //   - n counts the records from 0; record n stands in line n+1.
 //   - synced is how many records were safely on disk when this one was written:
 //     records with the same number went to disk together, with one write.
-//   - time is when that write was begun, in UTC.
+//   - time is when the first record of that write came, in UTC.
 //   - body is what the writer of the journal has to say: a JSON object.
 //   - hash is SHA-256, in hex, of the hash of the line before (64 characters;
 //     none for the header) followed by this line up to the comma before "hash".

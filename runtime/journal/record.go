@@ -138,8 +138,8 @@ func isObject(body []byte) bool {
 	return len(body) >= 2 && body[0] == '{' && body[len(body)-1] == '}'
 }
 
-// opening is what a record of the write that begins now has between its number and its
-// body.
+// opening is what a record of the write whose first comes now has between its number and
+// its body.
 func (c *chain) opening(b []byte, now time.Time) []byte {
 	b = append(b, syncedKey...)
 	b = strconv.AppendInt(b, int64(c.next), 10)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -18,14 +19,18 @@ const (
 	maxWrite   = maxPending + maxLine + len("\n")
 )
 
-// A Writer appends records to a journal that no other process writes. It isn't safe for
-// concurrent use.
+// A Writer appends records to a journal that no other process writes. While one goroutine
+// waits for the disk, another may append what the next wait is for.
 type Writer struct {
-	file    File
+	file File
+	disk sync.Mutex // held while the file is written
+	end  int64      // of what is on disk
+
+	mu      sync.Mutex // of what follows
 	chain   chain
-	end     int64  // of what is on disk
 	pending []byte // the lines of the next write
 	opening []byte // what its records have between number and body
+	spare   []byte // the room of the last write
 	broken  error  // why nothing more is written
 }
 
@@ -143,47 +148,67 @@ func rewrite(f File, from, to int64) error {
 // writes it; one that has that look but isn't JSON makes a journal that [Open] refuses. Append
 // keeps nothing of the slice. The record is on disk after the next Sync.
 func (w *Writer) Append(body []byte) error {
+	pending, err := w.add(body)
+	if err == nil && pending > maxPending {
+		return w.Sync()
+	}
+	return err
+}
+
+// add puts a record into the next write and tells how many bytes that has.
+func (w *Writer) add(body []byte) (pending int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	switch {
 	case w.broken != nil:
-		return w.refusal()
+		return 0, w.refusal()
 	case len(body) > MaxRecord:
-		return fmt.Errorf("a record of %d bytes is too large for a journal, which takes %d", len(body), MaxRecord)
+		return 0, fmt.Errorf("a record of %d bytes is too large for a journal, which takes %d", len(body), MaxRecord)
 	case !isObject(body) || bytes.IndexByte(body, '\n') >= 0:
-		return errors.New("a record of a journal is a JSON object in one line, and this is none")
+		return 0, errors.New("a record of a journal is a JSON object in one line, and this is none")
 	}
 	if len(w.pending) == 0 {
 		w.opening = w.chain.opening(w.opening[:0], time.Now())
 	}
 	w.pending = w.chain.write(w.pending, w.opening, body)
-	if len(w.pending) > maxPending {
-		return w.Sync()
-	}
-	return nil
+	return len(w.pending), nil
 }
 
 // Sync brings what was appended to the disk: one write, and one wait for the
 // disk. After an error nobody knows what is there, and the Writer refuses
 // everything from then on; the journal can be opened again.
 func (w *Writer) Sync() error {
-	if w.broken != nil {
-		return w.refusal()
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	batch, err := w.take()
+	if len(batch) == 0 {
+		return err
 	}
-	if len(w.pending) == 0 {
-		return nil
+	if _, err = w.file.WriteAt(batch, w.end); err == nil {
+		err = w.file.Sync()
 	}
-	if _, w.broken = w.file.WriteAt(w.pending, w.end); w.broken == nil {
-		w.broken = w.file.Sync()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		w.broken, w.pending = err, nil
+		return fmt.Errorf("the journal can't be written: %w", err)
 	}
-	if w.broken != nil {
-		w.pending = nil
-		return fmt.Errorf("the journal can't be written: %w", w.broken)
-	}
-	w.end += int64(len(w.pending))
-	w.pending = w.pending[:0]
-	if cap(w.pending) > 1<<20 { // one large batch isn't paid for ever after
-		w.pending = nil
+	w.end += int64(len(batch))
+	if cap(batch) <= 1<<20 { // one large batch isn't paid for ever after
+		w.spare = batch[:0]
 	}
 	return nil
+}
+
+// take gives the lines that wait for the disk, and room to those that come next.
+func (w *Writer) take() (batch []byte, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken != nil {
+		return nil, w.refusal()
+	}
+	batch, w.pending, w.spare = w.pending, w.spare, nil
+	return batch, nil
 }
 
 func (w *Writer) refusal() error {
@@ -192,10 +217,18 @@ func (w *Writer) refusal() error {
 
 // Close brings to the disk what was appended, and lets the journal go.
 func (w *Writer) Close() error {
-	if errors.Is(w.broken, errClosed) {
+	if w.closed() {
 		return nil
 	}
-	err := errors.Join(w.Sync(), w.file.Close())
+	err := w.Sync()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.broken = errClosed
-	return err
+	return errors.Join(err, w.file.Close())
+}
+
+func (w *Writer) closed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return errors.Is(w.broken, errClosed)
 }

@@ -114,13 +114,7 @@ type paced struct {
 	*race
 	text, file *os.File
 	last       time.Time // the end of the last wait
-	pending    int       // records that will be waited for next
-	batches    []int     // records of each wait of this turn
-}
-
-func (p *paced) Append(event []byte) error {
-	p.pending++
-	return p.Writer.Append(event)
+	waits      []float64 // of this turn
 }
 
 func (p *paced) Sync() error {
@@ -129,33 +123,44 @@ func (p *paced) Sync() error {
 		return err
 	}
 	now := time.Now()
-	p.batches = append(p.batches, p.pending)
-	if len(p.batches) > 1 { // what has ended in a pause came for nothing
-		p.run, p.records = append(p.run, now.Sub(p.last).Seconds()), p.records+p.pending
-	}
-	p.pending = 0
-	if len(p.batches) < turn {
-		p.last = now
+	p.waits = append(p.waits, now.Sub(p.last).Seconds())
+	p.last = now
+	if len(p.waits) < turn {
 		return nil
 	}
 	text, err := io.ReadAll(p.text)
 	if err != nil {
 		return err
 	}
-	lines := slices.Collect(bytes.Lines(text))
-	for i, n := range p.batches {
-		batch := bytes.Join(lines[:n], nil)
-		lines = lines[n:]
+	for i, batch := range writes(text) {
 		start := time.Now()
 		if err := appendAndWait(p.file, batch); err != nil {
 			return err
 		}
-		if i > 0 {
+		if i > 0 { // what had ended in a pause came for nothing
 			p.bare = append(p.bare, time.Since(start).Seconds())
+			p.run = append(p.run, p.waits[i])
+			p.records += bytes.Count(batch, []byte("\n"))
 		}
 	}
-	p.batches, p.last = p.batches[:0], time.Now()
+	p.waits, p.last = p.waits[:0], time.Now()
 	return nil
+}
+
+// writes are the records of a journal that went to disk together.
+func writes(text []byte) [][]byte {
+	var batches [][]byte
+	var last []byte
+	for line := range bytes.Lines(text) {
+		_, rest, _ := bytes.Cut(line, []byte(`"synced":`))
+		synced, _, _ := bytes.Cut(rest, []byte(","))
+		if !bytes.Equal(synced, last) {
+			batches = append(batches, nil)
+		}
+		at := len(batches) - 1
+		batches[at], last = append(batches[at], line...), synced
+	}
+	return batches
 }
 
 // numbers makes a plan whose call i, but for the first, reads what another wrote.

@@ -74,7 +74,8 @@ type Instances interface {
 }
 
 // A Journal keeps events. What was appended is on disk when Sync returns. It keeps
-// nothing of the slices that it is given.
+// nothing of the slices that it is given. While one goroutine waits in Sync, another
+// appends what the next Sync is for.
 type Journal interface {
 	Append(event []byte) error
 	Sync() error
@@ -135,6 +136,11 @@ type world struct {
 	timers  []*time.Timer
 	ticking int    // timers that haven't run out
 	text    []byte // of the last event
+
+	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
+	held      []runtime.Command // what follows from events that aren't on their way to disk yet
+	ripe      []runtime.Command // what follows from those that are on their way
+	synced    chan error        // tells that these are there; nil when they are
 }
 
 // A try is one try of a call's activity, one question about it or, with
@@ -159,28 +165,38 @@ const batch = 256
 func (w *world) run(ctx context.Context, first runtime.Event) (outcome *runtime.Outcome, err error) {
 	defer close(w.gone)
 	defer w.wait()
+	w.interrupt = ctx.Done()
 	calm := context.WithoutCancel(ctx) // the machine says when something is to be given up; else its end would race with the event that tells of it
-	for events := []runtime.Event{first}; ; events = w.next(ctx) {
-		if outcome, err = w.handle(calm, events); outcome != nil || err != nil {
+	for events := []runtime.Event{first}; err == nil; events, err = w.next() {
+		if err = w.take(events); err != nil {
+			break
+		}
+		if outcome, err = w.follow(calm); outcome != nil || err != nil {
 			return outcome, err
 		}
 	}
+	return nil, err
 }
 
 // next waits for something to happen, and takes with it what has happened
-// meanwhile: all of it goes to disk at once.
-func (w *world) next(ctx context.Context) []runtime.Event {
+// meanwhile: all of it goes to disk at once. When the disk has done with what it was
+// given there are no events.
+func (w *world) next() ([]runtime.Event, error) {
 	events := w.due
 	w.due = nil
 	if len(events) == 0 {
-		if w.busy == 0 && w.ticking == 0 {
+		if w.busy == 0 && w.ticking == 0 && w.synced == nil {
 			panic("nothing is at work, and the run isn't over")
 		}
 		select {
 		case e := <-w.events:
 			events = append(events, e)
-		case <-ctx.Done():
-			return []runtime.Event{{Kind: runtime.Stopped, Text: "interrupted"}}
+		case err := <-w.synced:
+			w.synced = nil
+			return nil, err
+		case <-w.interrupt:
+			w.interrupt = nil
+			return []runtime.Event{{Kind: runtime.Stopped, Text: "interrupted"}}, nil
 		}
 	}
 	for len(events) < batch {
@@ -197,12 +213,12 @@ func (w *world) next(ctx context.Context) []runtime.Event {
 		}
 		break
 	}
-	return events
+	return events, nil
 }
 
-// handle brings events to disk, and then does what follows from them; it gives
-// the outcome when the run is over.
-func (w *world) handle(ctx context.Context, events []runtime.Event) (*runtime.Outcome, error) {
+// take records events and steps the machine. What it answers is held back until they
+// are on disk.
+func (w *world) take(events []runtime.Event) error {
 	for i := range events {
 		e := &events[i]
 		w.back(e)
@@ -211,34 +227,60 @@ func (w *world) handle(ctx context.Context, events []runtime.Event) (*runtime.Ou
 		}
 		if w.options.Journal != nil {
 			if err := w.record(e); err != nil {
-				return nil, err
+				return err
 			}
 		}
+		w.held = append(w.held, w.machine.Step(*e)...)
 	}
-	synced := w.options.Journal == nil
-	for _, e := range events {
-		commands := w.machine.Step(e)
-		if len(commands) > 0 && !synced {
-			if err := w.options.Journal.Sync(); err != nil {
-				return nil, fmt.Errorf("the journal can't be written: %w", err)
-			}
-			synced = true
-		}
-		if outcome := w.carryOut(ctx, commands); outcome != nil {
+	return nil
+}
+
+// follow does what follows from events that are on disk, and sends those there that
+// something else follows from; it gives the outcome when the run is over.
+func (w *world) follow(ctx context.Context) (*runtime.Outcome, error) {
+	for w.synced == nil {
+		if outcome := w.carryOut(ctx, w.ripe); outcome != nil {
 			return outcome, nil
+		}
+		clear(w.ripe)
+		w.ripe, w.held = w.held, w.ripe[:0]
+		if len(w.ripe) == 0 {
+			break
+		}
+		if err := w.sync(); err != nil {
+			return nil, err
 		}
 	}
 	return nil, nil
+}
+
+// sync brings what was recorded to disk. As long as something is at work, and so
+// may have ended before the disk is done, somebody else waits for that.
+func (w *world) sync() error {
+	switch {
+	case w.options.Journal == nil:
+		return nil
+	case w.busy == 0:
+		return unwritable(w.options.Journal.Sync())
+	}
+	synced := make(chan error, 1)
+	go func() { synced <- unwritable(w.options.Journal.Sync()) }()
+	w.synced = synced
+	return nil
+}
+
+func unwritable(err error) error {
+	if err != nil {
+		return fmt.Errorf("the journal can't be written: %w", err)
+	}
+	return nil
 }
 
 func (w *world) record(e *runtime.Event) (err error) {
 	if w.text, err = appendEvent(w.text[:0], e); err != nil {
 		return fmt.Errorf("an event can't be kept: %w", err)
 	}
-	if err := w.options.Journal.Append(w.text); err != nil {
-		return fmt.Errorf("the journal can't be written: %w", err)
-	}
-	return nil
+	return unwritable(w.options.Journal.Append(w.text))
 }
 
 // back notes that a goroutine has reported for the last time.
