@@ -88,11 +88,12 @@ func trustOf(q *runtime.Question) trust { return trust{q.Tool, q.Activity, q.Eff
 // key that was pressed twice answers one of them and not two.
 const breath = 300 * time.Millisecond
 
-// Ask puts a question and waits for its answer. When ctx ends before that, the
+// Ask puts a question and waits for its answer; it calls shown when the question
+// has had its turn and stands on the terminal. When ctx ends before that, the
 // question is taken back and the error is that of ctx. [errStopAsked] says
 // that the run is to stop, also to those who ask after that; [errNobodyThere]
 // that the terminal is gone.
-func (d *dialogue) Ask(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+func (d *dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(d.over, func() { cancel(nil) })()
@@ -118,7 +119,7 @@ func (d *dialogue) Ask(ctx context.Context, q *runtime.Question) (runtime.Decisi
 		d.console.say(d.console.style.green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", quoted(q.Call), quoted(q.Tool)))
 		return runtime.Decision{Verdict: runtime.Approve, By: "terminal"}, nil
 	}
-	decision, err := d.open(ctx, q)
+	decision, err := d.open(ctx, q, shown)
 	d.rested = time.After(breath)
 	if err != nil {
 		return runtime.Decision{}, err
@@ -128,7 +129,7 @@ func (d *dialogue) Ask(ctx context.Context, q *runtime.Question) (runtime.Decisi
 }
 
 // open shows a question and reads keys until one of them is an answer.
-func (d *dialogue) open(ctx context.Context, q *runtime.Question) (decision runtime.Decision, err error) {
+func (d *dialogue) open(ctx context.Context, q *runtime.Question, shown func()) (decision runtime.Decision, err error) {
 	c := d.console
 	if err := c.claim(); err != nil {
 		return decision, fmt.Errorf("%w: %w", errNobodyThere, err)
@@ -145,6 +146,7 @@ func (d *dialogue) open(ctx context.Context, q *runtime.Question) (decision runt
 		delete(d.drafts, callOf(q))
 	}
 	c.print("\n" + d.summary(q))
+	shown()
 	for {
 		key, err := d.choose(ctx, answersTo(q))
 		if err != nil {

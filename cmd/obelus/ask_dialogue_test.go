@@ -23,7 +23,7 @@ type answer struct {
 func askInBackground(ctx context.Context, d *dialogue, q *runtime.Question) <-chan answer {
 	answers := make(chan answer, 1)
 	go func() {
-		decision, err := d.Ask(ctx, q)
+		decision, err := d.Ask(ctx, q, func() {})
 		answers <- answer{decision, err}
 	}()
 	return answers
@@ -285,7 +285,7 @@ func TestTerminalIsGone(t *testing.T) {
 	if a := await(t, p, answers); !errors.Is(a.err, errNobodyThere) {
 		t.Errorf("answered %+v, %v", a.decision, a.err)
 	}
-	if _, err := d.Ask(t.Context(), question("second")); !errors.Is(err, errNobodyThere) {
+	if _, err := d.Ask(t.Context(), question("second"), func() {}); !errors.Is(err, errNobodyThere) {
 		t.Errorf("the next question: %v", err)
 	}
 }
@@ -301,7 +301,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 	failed := make(chan any)
 	go func() {
 		defer func() { failed <- recover() }()
-		d.Ask(t.Context(), question("first"))
+		d.Ask(t.Context(), question("first"), func() {})
 	}()
 	p.asked()
 	p.press("?")

@@ -178,9 +178,17 @@ func (p *progress) settled(c runtime.Command) (mark, words string) {
 	case runtime.Skipped:
 		return p.style.faint("–"), diag.Escape("skipped: " + s.Reason)
 	case runtime.Rejected:
-		return p.style.yellow("✗"), diag.Escape("rejected: " + s.Reason)
+		return p.style.yellow("✗"), diag.Escape(rejection(s))
 	}
 	return p.style.faint("–"), diag.Escape(s.Status.String() + ": " + s.Reason)
+}
+
+// rejection says who or what rejected a call, and why.
+func rejection(s *runtime.Settlement) string {
+	if s.Decision != nil && s.Decision.Reason != "" {
+		return "rejected: " + s.Decision.Reason
+	}
+	return s.Reason
 }
 
 // route is the failure route of a call, as text.

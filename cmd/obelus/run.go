@@ -95,7 +95,7 @@ func (o *running) add(c *cli, cmd *cobra.Command) {
 	confirm := choose(cmd, "confirm", "which calls a person is asked about before they start: effects means those that may change the world, whose tool isn't known\nto be read-only and whose activity isn't an expression", "effects", "always", "never")
 	unanswered := choose(cmd, "unanswered", "what counts as the answer when the time of --answer-within is over", "reject", "approve")
 	flags := cmd.Flags()
-	flags.DurationVar(&o.within, "answer-within", 0, "how long a question waits for its answer, such as 5m; for ever by default")
+	flags.DurationVar(&o.within, "answer-within", 0, "how long a question that is shown waits for its answer, such as 5m; for ever by default")
 	stands(cmd, "answer-within", "TIME")
 	flags.StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
 	stands(cmd, "runs", "DIR")

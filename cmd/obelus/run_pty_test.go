@@ -54,7 +54,7 @@ func TestRunAsksOnATerminal(t *testing.T) {
 		{"rejected", nil, func(v *victim, p *pty) { p.asked(); p.press("n"); p.prompted("why?"); p.press("too much\r") }, statusOK, 0,
 			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", "1 rejected"}},
 		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty) { p.asked(); p.sees("✗ refund") }, statusOK, 0,
-			[]string{"✓ order", `? may "refund" run?`, "– no longer asked", "✗ refund", "rejected", "✓ write", "1 rejected"}},
+			[]string{"✓ order", `? may "refund" run?`, "– nobody answered in time, which counts as no", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := newPaid(t)

@@ -60,9 +60,11 @@ type Planner interface {
 }
 
 // A Confirmer puts a question to a person and waits for the answer, or until ctx
-// is done. An error says that no answer is to be had: the run stops.
+// is done, whose cause says in words why the question is taken back. It calls
+// shown once the person sees the question: only then does the time for the answer
+// begin. An error says that no answer is to be had: the run stops.
 type Confirmer interface {
-	Ask(ctx context.Context, q *runtime.Question) (runtime.Decision, error)
+	Ask(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error)
 }
 
 // Instances brings the instances of a run that come from outside. Next waits for
@@ -131,6 +133,7 @@ type world struct {
 	due     []runtime.Event // that the world itself has to tell
 	gone    chan struct{}   // closed when nobody takes events any more
 	tries   map[try]context.CancelFunc
+	asked   map[try]*question
 	busy    int // goroutines that haven't reported back
 	offered map[*compiler.Call][]string
 	timers  []*time.Timer
@@ -155,6 +158,7 @@ func newWorld(m *runtime.Machine, o Options) *world {
 		events:  make(chan runtime.Event, batch),
 		gone:    make(chan struct{}),
 		tries:   map[try]context.CancelFunc{},
+		asked:   map[try]*question{},
 		offered: map[*compiler.Call][]string{},
 	}
 }
@@ -303,6 +307,7 @@ func (w *world) back(e *runtime.Event) {
 	if cancel, ok := w.tries[key]; ok {
 		cancel()
 		delete(w.tries, key)
+		delete(w.asked, key)
 	}
 }
 
@@ -310,6 +315,9 @@ func (w *world) back(e *runtime.Event) {
 func (w *world) wait() {
 	for _, t := range w.timers {
 		t.Stop()
+	}
+	for _, q := range w.asked {
+		q.cancel(errStopped)
 	}
 	for _, cancel := range w.tries {
 		cancel()
@@ -347,14 +355,15 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		case runtime.Join:
 			w.join(c.Count)
 		case runtime.Cancel:
-			if cancel, ok := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; ok {
+			key := try{c.Tick, c.Frame, c.Call, c.Attempt}
+			if q, ok := w.asked[key]; ok {
+				q.cancel(w.cause(c))
+			}
+			if cancel, ok := w.tries[key]; ok {
 				cancel()
 			}
 		case runtime.SetTimer:
-			w.ticking++
-			w.timers = append(w.timers, time.AfterFunc(c.After, func() {
-				w.send(runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
-			}))
+			w.setTimer(c)
 		case runtime.Finish:
 			return c.Outcome
 		}
@@ -462,34 +471,6 @@ func characters(text string) (whole, rest string) {
 		}
 	}
 	return strings.ToValidUTF8(text[:cut], "\uFFFD"), text[cut:]
-}
-
-// ask puts a question to a person.
-func (w *world) ask(ctx context.Context, c runtime.Command) {
-	if w.options.Confirmer == nil {
-		w.due = append(w.due, runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
-		return
-	}
-	own := w.begin(ctx, c)
-	go func() {
-		d, err := w.options.Confirmer.Ask(own, c.Question)
-		if err != nil {
-			if own.Err() == nil {
-				w.send(runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
-			}
-			w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
-			return
-		}
-		w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &d})
-	}()
-}
-
-// unasked is why a run stops that needs an answer and gets none (S8.6, S10.2).
-func unasked(q *runtime.Question) string {
-	if q.InFlight {
-		return "in-flight"
-	}
-	return "confirmation"
 }
 
 func failureOf(err error) *runtime.Failure {

@@ -338,7 +338,8 @@ func inOrder(solution any) string {
 }
 
 // Ask is the person.
-func (s *scenario) Ask(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+func (s *scenario) Ask(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error) {
+	shown()
 	answer := s.next(ctx, q.Call)
 	if answer == nil {
 		<-ctx.Done()
