@@ -32,6 +32,10 @@ func (f *frame) weigh(call *compiler.Call) (map[string]any, verdict) {
 	if v.skip != "" {
 		return nil, v
 	}
+	for _, scope := range call.Scopes { // what isn't there keeps nothing from running
+		_, presence := f.read(scope.Read)
+		v.pending = v.pending || presence == expression.Pending
+	}
 	if !call.Params.Live() {
 		params, _ := call.Params.Value.(map[string]any)
 		return params, v
