@@ -134,6 +134,24 @@ func (c *compilation) consultation() {
 	c.tools[Consult] = tool
 }
 
+// consulted gives a call that asks one advisor by its id that advisor's schema for
+// its result.
+func (c *compilation) consulted(call *Call) {
+	if call.Tool == nil || !call.Tool.Builtin {
+		return
+	}
+	at := slices.IndexFunc(call.Params.Fields, func(f TemplateField) bool { return f.Key == "advisor" })
+	if at < 0 {
+		return
+	}
+	id, _ := call.Params.Fields[at].Value.Value.(string)
+	if a := c.plan.Advisor(id); a != nil && a.Schema != call.Tool.Output {
+		one := *call.Tool
+		one.Output, one.OutputNode = a.Schema, a.Node.Get("schema")
+		call.Tool = &one
+	}
+}
+
 // opinions finds what the advisors said in a solution (S13.2).
 func (c *compilation) opinions(n *source.Node) {
 	c.plan.Opinions = n

@@ -136,6 +136,7 @@ func (c *compilation) lowerCall(call *Call) {
 	c.lowerScopes(call)
 	call.Params = c.objectTemplate(call, call.Node, true)
 	call.Reads = c.rooms.numbers.from(firstRead, len(p.Reads))
+	c.consulted(call)
 	c.carriedOut(call)
 	if call.Output == nil && call.Tool != nil && call.Tool.OutputPath != nil {
 		c.inheritOutputPath(call)

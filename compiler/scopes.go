@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -170,48 +169,6 @@ func (c *compilation) scopesOfAdvisors() {
 			}
 		}
 	}
-}
-
-// Context is what a call's scopes hand on: the values, each under its own kind
-// and path. It is nil for a call without scopes. The values are those of reads,
-// which isn't there if nothing is; they are shared and not to be changed.
-func (c *Call) Context(value func(read int) (any, bool)) map[string]any {
-	if c.Scopes == nil {
-		return nil
-	}
-	scopes := slices.Clone(c.Scopes)
-	slices.SortStableFunc(scopes, func(a, b Scope) int { return cmp.Compare(len(a.Ref.Path), len(b.Ref.Path)) })
-	var context any = map[string]any{}
-	for _, s := range scopes {
-		if v, there := value(s.Read); there {
-			context = placed(context, append([]expression.Segment{{Key: s.Kind}}, s.Ref.Path...), v)
-		}
-	}
-	return context.(map[string]any)
-}
-
-// placed is a value with another put at a path in it; what it shares with the
-// first isn't changed.
-func placed(into any, path []expression.Segment, value any) any {
-	if len(path) == 0 {
-		return value
-	}
-	if s := path[0]; s.IsIndex {
-		list, _ := into.([]any)
-		list = slices.Clone(list)
-		for len(list) <= s.Index {
-			list = append(list, nil)
-		}
-		list[s.Index] = placed(list[s.Index], path[1:], value)
-		return list
-	}
-	old, _ := into.(map[string]any)
-	object := make(map[string]any, len(old)+1)
-	for key, v := range old {
-		object[key] = v
-	}
-	object[path[0].Key] = placed(object[path[0].Key], path[1:], value)
-	return object
 }
 
 // isKind tells whether there is such a kind: advice comes from advisors, and

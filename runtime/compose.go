@@ -26,6 +26,7 @@ type situation struct {
 	carried      []standing          // its calls
 	decided      []standing          // where no plan is carried: the calls so far about which a person decided otherwise than to let them run
 	advisors     []*compiler.Advisor // those who are to speak in this tick
+	only         map[string]any      // of a latent call: what its scopes hand on, by kind (S14.3); nil when it sees all
 }
 
 // An instanceNow is where one instance of a run stands.
@@ -57,7 +58,7 @@ func compose(s situation) *Request {
 	if len(s.plan.Tools) > 0 {
 		context = append(context, s.toolMessage(s.plan.Tools...))
 	}
-	context = append(context, s.values()...)
+	context = append(context, s.marked(s.values())...)
 	if s.carries {
 		context = append(context, s.planMessage())
 	}
@@ -79,18 +80,38 @@ func compose(s situation) *Request {
 }
 
 // composeLatent writes what a model is asked about one latent call (S2.4): its
-// tool and the values that it may see. Neither plan nor errors are among them.
+// tool and the values that it may see. Neither plan nor errors are among them,
+// unless its scopes name these. An anonymous delegate isn't told what the document
+// says in words (S14.1), and who is consulted is told its role (S13.4).
 func composeLatent(s situation, call *compiler.Call, params map[string]any) *Request {
-	context := s.spoken()
+	var context []any
+	if call.Delegate != compiler.Anonymous {
+		context = s.spoken()
+	} else if s.only == nil {
+		s.only = map[string]any{}
+	}
 	answer := any(object{})
 	if tool := call.Tool; tool != nil {
 		context = append(context, s.toolMessage(tool))
 		if tool.OutputNode != nil {
 			answer = s.alone(outputUnit(tool), tool.OutputNode)
 		}
+		if id, _ := params["advisor"].(string); tool.Builtin && s.plan.Advisor(id) != nil {
+			advisor := s.plan.Advisor(id)
+			context = append(context, s.advisorMessage(advisor))
+			answer = object{}
+			if n := advisor.Node.Get("schema"); n != nil {
+				answer = s.alone(unit{root: n}, n)
+			}
+			s.advisors = []*compiler.Advisor{advisor}
+		}
+	}
+	values := s.values
+	if s.only != nil {
+		values = s.handed
 	}
 	return &Request{
-		Tick: s.tick, Context: encode(append(context, s.values()...)), Schema: encode(answer),
+		Tick: s.tick, Context: encode(append(context, s.marked(values())...)), Schema: encode(answer),
 		Call: &LatentCall{Name: call.Name, Tool: call.ToolName, Params: encode(params)},
 	}
 }
@@ -282,19 +303,23 @@ func (one standing) told() object {
 func (s situation) advisorMessages() []any {
 	messages := make([]any, len(s.plan.Advisors))
 	for i, advisor := range s.plan.Advisors {
-		message := object{{"type", "advisor"}}
-		for _, f := range advisor.Node.Fields {
-			switch key := f.Key.Text; {
-			case key == "type" || untold(key):
-			case key == "schema":
-				message = s.withSchema(message, f.Value)
-			default:
-				message = append(message, member{key, written(f.Value)})
-			}
-		}
-		messages[i] = message
+		messages[i] = s.advisorMessage(advisor)
 	}
 	return messages
+}
+
+func (s situation) advisorMessage(advisor *compiler.Advisor) object {
+	message := object{{"type", "advisor"}}
+	for _, f := range advisor.Node.Fields {
+		switch key := f.Key.Text; {
+		case key == "type" || untold(key):
+		case key == "schema":
+			message = s.withSchema(message, f.Value)
+		default:
+			message = append(message, member{key, written(f.Value)})
+		}
+	}
+	return message
 }
 
 // untold are the keys of calls and messages that aren't for a model: extensions,

@@ -57,6 +57,7 @@ func situationOf(t *testing.T, p *compiler.Plan, text []byte) situation {
 			Decision             *Decision
 		}
 		Advisors []string
+		Only     map[string]any
 	}
 	if err := json.Unmarshal(text, &told); err != nil {
 		t.Fatal(err)
@@ -78,6 +79,7 @@ func situationOf(t *testing.T, p *compiler.Plan, text []byte) situation {
 			s.carried = append(s.carried, standing{call: call, name: one.Name, status: one.Status, reason: one.Reason, decision: one.Decision})
 		}
 	}
+	s.only = told.Only
 	for _, id := range told.Advisors {
 		s.advisors = append(s.advisors, p.Advisor(id))
 	}
@@ -110,7 +112,7 @@ func requestFields(r *Request) object {
 }
 
 // TestRequests composes the requests of testdata (S2.4, S2.5, S2.7, S9.3, S10.1,
-// S11.1, S11.3, S13.2): a document, where the run stands, and what a model is
+// S11.1, S11.3, S13.2, S13.4, S13.5, S14.1, S14.3): a document, where the run stands, and what a model is
 // asked then.
 func TestRequests(t *testing.T) {
 	archives, _ := filepath.Glob("testdata/request-*.txtar")

@@ -241,6 +241,7 @@ func (p *page) values(m *message) {
 	if name := m.name; name != "" && expression.IsBareKey(name) {
 		p.say("Read it as `†%s`.", name)
 	}
+	p.lookedAt(m.node.Get("x-advisors"))
 	if m.schema != nil {
 		p.say("Schema:")
 		p.fence(compact(m.schema))
@@ -251,6 +252,20 @@ func (p *page) values(m *message) {
 		p.fence(compact(m.value))
 	default:
 		p.say("It has no value yet.")
+	}
+}
+
+// lookedAt says which advisors look at a value first, and at what of it (S13.5).
+func (p *page) lookedAt(advisors *source.Node) {
+	if advisors == nil {
+		return
+	}
+	for _, f := range advisors.Fields {
+		var scopes []string
+		for _, scope := range f.Value.Items {
+			scopes = append(scopes, quoted(diag.Escape(scope.Text)))
+		}
+		p.say("The advisor %s looks first at %s.", quoted(diag.Escape(f.Key.Text)), strings.Join(scopes, ", "))
 	}
 }
 

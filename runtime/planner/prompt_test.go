@@ -109,7 +109,7 @@ func checkPrompt(t *testing.T, h string) {
 		{"type": "text", "text": h},
 		{"type": "tool", "tool": map[string]any{"t" + h: map[string]any{"description": h}}},
 		{"type": "input", "input": map[string]any{h: h}, "schema": map[string]any{"title": h}, "description": h},
-		{"type": "state", "state": map[string]any{"x": []any{h}}, "_instance": "i" + h},
+		{"type": "state", "state": map[string]any{"x": []any{h}}, "_instance": "i" + h, "x-advisors": map[string]any{"a" + h: []any{h}}},
 		{"type": "data", "kind": "k" + h, "data": map[string]any{"y": h}, "description": h},
 		{"type": "plan", "plan": []any{map[string]any{"_tool": h, "p": h}}, "x-standing": []any{map[string]any{"call": h, "reason": h}}},
 		{"type": "advisor", "id": "a" + h, "role": h, "on": h},
