@@ -159,6 +159,7 @@ func badScopes(p *Pass) {
 				continue // the state that it is given isn't known
 			}
 			f := p.report(r.Span(), "the scope %q names nothing: %s", r.Ref.String(), whyNever[kind]).of(call).help("%s", whereFrom[kind])
+			p.noteLack(r, nil)
 			if call.ScopesNode == nil {
 				f.note(headOf(s.Node.Span()), "the tool fixes the scope here")
 				continue // the reference isn't the call's to mend

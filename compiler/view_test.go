@@ -68,6 +68,9 @@ func randomSketch(r *rand.Rand) sketch {
 				text += ", _outputMethod: push"
 			}
 		}
+		if r.IntN(4) == 0 {
+			text += ", _scopes: [input, '" + path() + "', '" + path() + "']"
+		}
 		if r.IntN(4) == 0 && i > 0 {
 			text += fmt.Sprintf(", _after: [c%d]", r.IntN(n))
 		}
@@ -141,6 +144,9 @@ func binding(p *Plan) string {
 				fmt.Fprintf(&b, "    a read of %d belongs to %d\n", i, p.Reads[r].Call)
 			}
 			fmt.Fprintf(&b, "  %s\n", read(r))
+		}
+		for _, s := range call.Scopes {
+			fmt.Fprintf(&b, "    scope %s: %s\n", s.Ref.String(), read(s.Read))
 		}
 		template(call.Params)
 		template(call.When)
