@@ -122,7 +122,7 @@ func (p *Pass) stateAt(id compiler.PathID) schema.Place {
 		return schema.Place{Possible: true}
 	}
 	known := p.flowing().state
-	if p.among != nil && p.Plan.StateSchema == p.among.view.Whole().StateSchema {
+	if p.among != nil && p.Plan.StateSchema == p.among.whole.StateSchema {
 		known = p.among.state
 	}
 	return once(known, id, func() schema.Place {

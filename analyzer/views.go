@@ -15,8 +15,8 @@ import (
 // A plan with calls for single instances is several plans in one text (S12.2):
 // each instance runs the calls for all and its own, and whatever hangs on which
 // calls run together, or on a state schema of an instance's own, is another
-// matter in each. So such a plan is judged view by
-// view, and what the views have in common is said once.
+// matter in each. So such a plan is judged view by view, and what the views have
+// in common is said once.
 
 // callByCall lists the rules that look at each call for itself, or at the
 // document: these judge a plan as a whole.
@@ -61,6 +61,7 @@ type among struct {
 
 // A common is what the passes over all views of a plan work out together.
 type common struct {
+	whole   *compiler.Plan
 	schemas *schemaTable
 	given   map[compiler.PathID]flow // of the values and schemas that all instances share
 	state   map[compiler.PathID]schema.Place
@@ -68,9 +69,17 @@ type common struct {
 	first   *Pass                    // the whole plan's, which knows the tools
 }
 
-// within begins the pass over a view.
-func (c *common) within(view *compiler.Plan, found []diag.Diagnostic) *Pass {
-	p := newPass(view, about(view, found))
+// within begins the pass over the view that an instance has.
+func (c *common) within(view *compiler.Plan, id string, found []diag.Diagnostic) *Pass {
+	found = about(view, found)
+	if view == c.whole { // not all of its instances need run all of its calls
+		one := *view
+		one.Instances = slices.DeleteFunc(slices.Clone(view.Instances), func(i compiler.Instance) bool {
+			return i.StateSchema != nil || view.Targeted() && i.ID != id
+		})
+		view = &one
+	}
+	p := newPass(view, found)
 	p.config, p.among = c.first.config, &among{c, view, map[source.Span]lack{}}
 	p.inResult, p.fields, p.parameters, p.toolNames = c.first.inResult, c.first.fields, c.first.parameters, c.first.toolNames
 	return p
@@ -93,7 +102,7 @@ func (p *Pass) spent() int {
 // the instance of this view than in others.
 func (p *Pass) ownValue(id compiler.PathID) bool {
 	view := p.among.view
-	if view.StateSchema != view.Whole().StateSchema {
+	if view.StateSchema != p.among.whole.StateSchema {
 		return true
 	}
 	path := p.Plan.Paths.Segments(id)
@@ -114,7 +123,7 @@ func (p *Pass) lacksInput(id compiler.PathID, path []expression.Segment) bool {
 	given := func(i compiler.Instance) bool { return i.Node == nil || holds(i.Input, path) } // of one that isn't there nothing is said
 	somewhere, asked := p.among.inputs[id]
 	if !asked {
-		somewhere = slices.ContainsFunc(p.among.view.Whole().Instances, given)
+		somewhere = slices.ContainsFunc(p.among.whole.Instances, given)
 		p.among.inputs[id] = somewhere
 	}
 	return somewhere && !slices.ContainsFunc(p.among.view.Instances, given)
@@ -149,7 +158,7 @@ func differs(p *compiler.Plan) bool {
 
 // byView judges a plan view by view.
 func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
-	c := &common{newSchemaTable(), map[compiler.PathID]flow{}, map[compiler.PathID]schema.Place{}, map[compiler.PathID]bool{}, first}
+	c := &common{whole, newSchemaTable(), map[compiler.PathID]flow{}, map[compiler.PathID]schema.Place{}, map[compiler.PathID]bool{}, first}
 	var all []*viewed
 	known := map[*compiler.Plan]*viewed{}
 	budget, skipped := max(maxViewed, 2*len(whole.Calls)), 0
@@ -162,11 +171,11 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 			skipped++
 			return nil
 		}
-		pass := c.within(view, found)
+		pass := c.within(view, id, found)
 		pass.apply(func(r *diag.Rule) bool { return !callByCall[r] })
 		budget -= pass.spent()
 		v := &viewed{found: pass.found, lacking: pass.among.lacking}
-		if all = append(all, v); len(view.Instances) != 1 { // else no other instance has it
+		if all = append(all, v); view == whole || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v
 		}
 		return v
@@ -385,7 +394,10 @@ func (m *merger) where(views []int) string {
 // satisfy, and others can.
 func (m *merger) lacks(t topic, s *sighting) bool {
 	one, known := m.views[s.views[0]].lacking[t.at]
-	return known && (t.rule == diag.MaybeMissing && one.ids != nil || t.rule == diag.DanglingReference && len(s.views) < m.having(t))
+	if !known || t.rule == diag.MaybeMissing {
+		return known && one.ids != nil
+	}
+	return (t.rule == diag.DanglingReference || t.rule == diag.BadScope) && len(s.views) < m.having(t)
 }
 
 // missing says which instances can't satisfy a reference, whatever the views that
