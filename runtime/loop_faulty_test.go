@@ -18,7 +18,7 @@ import (
 // told the same, no call that has an error runs, and the run ends (S8.3, S9.2,
 // S9.3, S11.2, S11.4).
 func TestFaultySolutions(t *testing.T) {
-	solutions := 800
+	solutions := 500
 	if testing.Short() {
 		solutions = 200
 	}

@@ -34,7 +34,6 @@ type rehearser struct {
 	order     *rand.Rand
 	kills     int                        // how many are still to come
 	stops     int                        // how many are still to come
-	abrupt    bool                       // it is never stopped gently
 	breaks    func(text string) []string // how an answer comes; nil breaks it at random places
 	checks    func(c runtime.Command)    // looks at what is started; may be nil
 
@@ -67,7 +66,7 @@ func (r *rehearser) run() *runtime.Outcome {
 		}
 		if r.stops > 0 && r.order.IntN(12) == 0 {
 			r.stops--
-			r.step(runtime.Event{Kind: runtime.Stopped, Text: "tired", Gently: r.order.IntN(2) == 0 && !r.abrupt})
+			r.step(runtime.Event{Kind: runtime.Stopped, Text: "tired", Gently: r.order.IntN(2) == 0})
 		}
 		if r.paused {
 			r.paused = false
@@ -90,7 +89,7 @@ func (r *rehearser) run() *runtime.Outcome {
 			c := r.asked[pick-len(r.coming)]
 			r.asked = slices.Delete(r.asked, pick-len(r.coming), pick-len(r.coming)+1)
 			d := r.decide(c.Question)
-			r.step(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Decision: &d})
+			r.step(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &d})
 		case len(r.pieces) > 0:
 			text := r.pieces[0]
 			r.pieces = r.pieces[1:]
@@ -118,7 +117,7 @@ func (r *rehearser) step(e runtime.Event) {
 
 // say keeps what a command says, to be compared with what a replay says.
 func (r *rehearser) say(c runtime.Command) {
-	c.Of = nil
+	c.Of, c.Plan = nil, nil
 	text, err := json.Marshal(c)
 	if err != nil {
 		r.t.Fatal(err)
@@ -135,7 +134,7 @@ func (r *rehearser) carryOut(c runtime.Command) {
 		}
 		r.begun[key] = c.Of.Name + " " + inJSON(c.Params)
 		value, path, failed := r.act(c.Of.Name, r.tries[key]+1, c.Params)
-		e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Value: value, Route: -1}
+		e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Value: value, Route: -1}
 		if failed != nil {
 			e.Value, e.Failure = nil, &runtime.Failure{Code: failed.Code, Message: failed.Message, Details: failed.Details}
 		} else if path != "" {
@@ -146,7 +145,7 @@ func (r *rehearser) carryOut(c runtime.Command) {
 		if c.Call != runtime.Run && r.machine.Status(0, c.Call) == runtime.Running {
 			break // activities end in time
 		}
-		r.coming = append(r.coming, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt})
+		r.coming = append(r.coming, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
 	case runtime.Ask:
 		r.asked = append(r.asked, c)
 	case runtime.Plan:
