@@ -86,6 +86,7 @@ func (d *dialogue) lay(q *runtime.Question, full bool) string {
 	if words := account(q); words != "" {
 		p.text(4, plainly, words)
 	}
+	d.advice(p, q, full)
 	if q.Reason != "" {
 		p.text(4, plainly, "the model's words, which nobody has checked:")
 		most := shownLines
@@ -117,6 +118,9 @@ func (d *dialogue) headline(p *page, q *runtime.Question) {
 	}
 	words, paint := effectsInWords(q, s)
 	p.text(4, paint, words)
+	if q.Doubt != "" {
+		p.text(4, s.yellow, diag.Escape(q.Doubt))
+	}
 	tool := "the tool " + quoted(q.Tool)
 	switch q.Activity {
 	case "":

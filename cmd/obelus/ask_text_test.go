@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -38,7 +39,10 @@ func FuzzQuestionText(f *testing.F) {
 			Cost:    0.5, InFlight: inFlight,
 		}
 		if inFlight {
-			q.Problem = reason
+			q.Problem, q.Doubt = reason, value
+			for i := range shownRanks + 2 {
+				q.Advice = append(q.Advice, compiler.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []compiler.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
+			}
 		}
 		for _, text := range []string{d.summary(q), d.everything(q)} {
 			for line := range strings.SplitSeq(text, "\n") {

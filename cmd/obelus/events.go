@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -31,6 +32,7 @@ type callEvent struct {
 	Attempt  int          `json:"attempt"` // tries so far, this one included
 	Tick     int          `json:"tick,omitzero"`
 	Decision any          `json:"decision,omitempty"` // what a person decided
+	Doubt    string       `json:"doubt,omitempty"`    // why the advisors are against a start (S13.3)
 	At       milliseconds `json:"at"`                 // since the run began
 }
 
@@ -58,6 +60,16 @@ type askEvent struct {
 	Tick     int               `json:"tick,omitzero"`
 	Question *runtime.Question `json:"question"`
 	At       milliseconds      `json:"at"`
+}
+
+// adviceEvent tells what the advisors make of the tools, the best first, for one
+// instance or for all (S13.3).
+type adviceEvent struct {
+	Event    string          `json:"event"` // "advice"
+	Tick     int             `json:"tick"`
+	Instance *string         `json:"instance"`
+	Ranking  []compiler.Rank `json:"ranking"`
+	At       milliseconds    `json:"at"`
 }
 
 // endEvent is the last line.
@@ -90,7 +102,7 @@ func (e *events) observe(at time.Duration, c runtime.Command) {
 	switch c.Kind {
 	case runtime.Start:
 		event := e.about(at, c)
-		event.Status = "started"
+		event.Status, event.Doubt = "started", c.Doubt
 		e.write(event)
 	case runtime.Settle:
 		event, s := e.about(at, c), c.Settlement
@@ -106,6 +118,8 @@ func (e *events) observe(at time.Duration, c runtime.Command) {
 		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{}, At: inMilliseconds(at)})
 	case runtime.EndTick:
 		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: listed(c.End.Faults), At: inMilliseconds(at)})
+	case runtime.Advise:
+		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: orNull(c.Instance), Ranking: listed(c.Ranking), At: inMilliseconds(at)})
 	case runtime.Ask:
 		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Tick: c.Tick, Question: c.Question, At: inMilliseconds(at)})
 	}

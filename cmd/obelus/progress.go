@@ -116,9 +116,15 @@ func (p *progress) observe(at time.Duration, c runtime.Command) {
 		if !one.started {
 			one.started, one.since = true, at
 		}
-		if c.Attempt > 1 {
+		switch {
+		case c.Attempt > 1:
 			p.above(one, p.style.yellow("↻"), fmt.Sprintf("try %d", c.Attempt))
+		case c.Doubt != "":
+			p.above(one, p.style.yellow("!"), diag.Escape(c.Doubt))
 		}
+	case runtime.Advise:
+		p.erase()
+		p.print("  %s\n", p.style.faint(advised(c.Instance, c.Ranking)))
 	case runtime.Ask:
 		p.about(c).status = runtime.Asking
 	case runtime.Repeat:

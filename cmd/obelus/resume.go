@@ -108,7 +108,7 @@ func (c *cli) tellAgain(outcome *runtime.Outcome, o *running) error {
 	if o.format == "text" {
 		show = &progress{out: c.out, journal: o.kept.path(), style: styleFor(c.out), at: o.restored.at, stop: make(chan struct{})}
 	}
-	return c.conclude(outcome, show, nil, o.kept, o)
+	return c.conclude(outcome, show, nil, nil, o.kept, o)
 }
 
 // Restored is a machine that was brought to where a run stood.

@@ -223,13 +223,13 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 	if err := kept.end(outcome); err != nil {
 		fmt.Fprintf(c.err, "obelus: the end of the run isn't in its journal: %s\n", diag.Escape(err.Error()))
 	}
-	return c.conclude(outcome, show, asked, kept, o)
+	return c.conclude(outcome, show, p.plan, asked, kept, o)
 }
 
 // conclude shows how a run ended, and gives its exit status.
-func (c *cli) conclude(outcome *runtime.Outcome, show observer, asked *runtime.Question, kept *kept, o *running) error {
+func (c *cli) conclude(outcome *runtime.Outcome, show observer, plan *compiler.Plan, asked *runtime.Question, kept *kept, o *running) error {
 	err := show.end(outcome)
-	c.whatNow(outcome, asked, kept, o)
+	c.whatNow(outcome, plan, asked, kept, o)
 	switch {
 	case err != nil:
 		return err
@@ -250,9 +250,8 @@ func (p compiled) toolNamed(name string) *compiler.Tool {
 	return nil
 }
 
-// whatNow says why a run stopped that nobody stopped, and
-// how it goes on.
-func (c *cli) whatNow(outcome *runtime.Outcome, asked *runtime.Question, kept *kept, o *running) {
+// whatNow says why a run stopped that nobody stopped, and how it goes on.
+func (c *cli) whatNow(outcome *runtime.Outcome, plan *compiler.Plan, asked *runtime.Question, kept *kept, o *running) {
 	if outcome.Status != "stopped" {
 		return
 	}
@@ -264,6 +263,12 @@ func (c *cli) whatNow(outcome *runtime.Outcome, asked *runtime.Question, kept *k
 		again = "obelus resume " + kept.id()
 	}
 	switch {
+	case outcome.Reason == "confirmation" && asked != nil && asked.Doubt != "" && plan.Advice.Enforce == "ask":
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", quoted(asked.Call), diag.Escape(asked.Doubt))
+		help("%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it", again)
+	case outcome.Reason == "confirmation" && asked != nil && asked.Effects == "read-only":
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: --confirm always asks about every call, and there is nobody to ask\n", quoted(asked.Call))
+		help("%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world", again)
 	case outcome.Reason == "confirmation" && asked != nil:
 		fmt.Fprintf(c.err, "obelus: stopped before the call \"%s\": its tool isn't known to be read-only, and there is nobody to ask\n", diag.Escape(asked.Call))
 		help("%s --confirm never goes on without asking; say \"annotations: {readOnlyHint: true}\" of a tool that changes nothing", again)
