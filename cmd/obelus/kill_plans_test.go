@@ -26,7 +26,10 @@ tools:
   judge: {properties: {name: {type: string}, x: {}}, required: [name]}
 `
 
-type killedPlan struct{ name, calls, solutions string }
+type killedPlan struct {
+	name, calls, solutions string
+	asks                   bool // a person at a terminal approves what the plan does
+}
 
 var killedPlans = []killedPlan{
 	{name: "chain", calls: `
@@ -56,6 +59,12 @@ output: †state
 - {_tool: act, name: c, x: †state.problem.code, _outputPath: c}
 - {_tool: act, name: d, x: †state.b, _outputPath: d}
 - {_tool: act, name: e, _when: †state.problem.code == "error", _outputPath: e}
+output: †state
+`},
+	{name: "asked", asks: true, calls: `
+- {_tool: act, name: a, _outputPath: a}
+- {_tool: again, name: B, x: †state.a, _outputPath: b}
+- {_tool: act, name: c, x: †state.b, _outputPath: c}
 output: †state
 `},
 	{name: "once", calls: "[]\nwrites: once", solutions: `

@@ -29,7 +29,7 @@ import (
 // the end of the journal lost or torn as a power cut leaves it) goes on to the
 // state of the undisturbed run. What had completed isn't run again, no result is
 // lost, and what was in flight is run again only if it is idempotent, or if
-// somebody says so.
+// somebody says so. So it is with a person at a terminal, who is asked (S10.1).
 func TestKilledAnywhere(t *testing.T) {
 	if args := os.Getenv("OBELUS_KILLED"); args != "" {
 		beKilled(args)
@@ -40,6 +40,9 @@ func TestKilledAnywhere(t *testing.T) {
 	kills, asked, failed := 0, 0, 0
 	for _, p := range killedPlans {
 		t.Run(p.name, func(t *testing.T) {
+			if p.asks && atHand == nil {
+				t.Skip("there is no terminal to sit at")
+			}
 			undisturbed := newVictim(t, p)
 			out, _, _ := undisturbed.begin(t, 0)
 			want, moments := ended(out)
@@ -83,6 +86,10 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
+// atHand puts a person who approves every call at a terminal of a command, until
+// they leave; nil where there are no terminals.
+var atHand func(t *testing.T, cmd *exec.Cmd) (leave func())
+
 var thorough = flag.Bool("thorough", false, "kill runs at every moment instead of some")
 
 // beKilled is the process that runs or resumes, and kills itself at a moment.
@@ -117,6 +124,7 @@ func beKilled(args string) {
 type victim struct {
 	folder, runs string
 	planned      bool
+	asks         bool
 	names        []string        // of its calls
 	repeated     map[string]bool // calls that a later solution asks for again
 	safe         int             // bytes of the journal that no power cut can take any more
@@ -124,7 +132,7 @@ type victim struct {
 }
 
 func newVictim(t *testing.T, p killedPlan) *victim {
-	v := &victim{folder: t.TempDir(), planned: p.solutions != "", names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
+	v := &victim{folder: t.TempDir(), planned: p.solutions != "", asks: p.asks, names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
 	v.runs = filepath.Join(v.folder, "runs")
 	for _, name := range v.names {
 		v.repeated[name] = strings.Count(p.solutions, "name: "+name+",") > 1
@@ -155,7 +163,9 @@ func (v *victim) process(t *testing.T, at int, args ...string) (out []byte, kill
 	t.Helper()
 	cmd := v.command(t, at, args...)
 	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	if cmd.Stderr = &stderr; v.asks {
+		defer atHand(t, cmd)()
+	}
 	out, _ = cmd.Output()
 	state, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	killed = state.Signaled() && state.Signal() == syscall.SIGKILL
@@ -167,11 +177,14 @@ func (v *victim) process(t *testing.T, at int, args ...string) (out []byte, kill
 
 func (v *victim) begin(t *testing.T, at int) (out []byte, killed bool, status int) {
 	t.Helper()
-	planner := "none"
+	planner, confirm := "none", "never"
 	if v.planned {
 		planner = "replay:solutions.yaml"
 	}
-	return v.process(t, at, "run", "plan.yaml", "--planner", planner, "--confirm", "never", "--runs", v.runs, "--format", "json")
+	if v.asks {
+		confirm = "always"
+	}
+	return v.process(t, at, "run", "plan.yaml", "--planner", planner, "--confirm", confirm, "--runs", v.runs, "--format", "json")
 }
 
 func (v *victim) goOn(t *testing.T, at int, more ...string) (out []byte, killed bool, status int) {

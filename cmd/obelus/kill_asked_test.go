@@ -1,0 +1,49 @@
+//go:build linux
+
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func init() { atHand = approving }
+
+// approving has a person sit at a terminal of the command who approves every call.
+// Asked about a call that was in flight, the person stops the run.
+func approving(t *testing.T, cmd *exec.Cmd) (leave func()) {
+	t.Helper()
+	p := openPty(t, 100)
+	cmd.Env = append(cmd.Env, "CI=", "TERM=xterm", "NO_COLOR=1", "EDITOR=", "VISUAL=")
+	cmd.Stdin, cmd.Stderr = p.slave, p.slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	over, left := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(left)
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+			p.mu.Lock()
+			news := unpainted.ReplaceAllString(p.raw.String()[p.since:], "")
+			p.mu.Unlock()
+			switch {
+			case !strings.HasSuffix(news, "  > "):
+			case strings.Contains(news, "r run it again"):
+				p.press("q")
+			default:
+				p.press("y")
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-left
+		p.slave.Close()
+	}
+}
