@@ -153,3 +153,45 @@ func TestViewsHaveABudget(t *testing.T) {
 		t.Error("half a million calls over all views are judged without a word")
 	}
 }
+
+// S19.4, S12.2: where the instances come with the run, those that no call names
+// are judged as well, by the calls that they run.
+func TestInstancesOfTheRun(t *testing.T) {
+	const text = `
+calls:
+  - {_tool: a, _instance: ①, _outputPath: †state.x}
+  - {_tool: b, x: †state.x, _outputPath: †state.y}
+  - {_tool: c, y: †state.y, _outputPath: †state.x}
+  - {_tool: d, _instance: ①, _outputPath: †state.z}
+  - {_tool: e, z: †state.z}
+`
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Instances: true})
+	var got []string
+	for _, d := range Judge(p, found, Config{}).Findings {
+		if d.Severity > diag.Info {
+			got = append(got, d.Rule.Code+" "+d.Message)
+		}
+	}
+	want := []string{
+		`OB301 2 calls wait for each other: "b#2" → "c#3" → "b#2" (in instances that no call names)`,
+		`OB205 "†state.z" is there in some instances only: those that no call names lack it`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q", got)
+	}
+}
+
+// S19: long lists of instances are cut short.
+func TestManyInstancesAreNamedShortly(t *testing.T) {
+	text := "instances:\n"
+	for i := range 50 {
+		text += fmt.Sprintf("  i%d: {}\n", i)
+	}
+	text += "calls:\n  - {_tool: b, x: †state.x}\n  - {_tool: a, _instance: i7, _outputPath: †state.x}\n"
+	for _, d := range judgedText(t, text) {
+		if d.Rule == diag.MaybeMissing && strings.HasPrefix(d.Message, `"†state.x" is there in some instances only: "i0", "i1", `) && strings.HasSuffix(d.Message, `"i20" and 29 more lack it`) {
+			return
+		}
+	}
+	t.Error("nobody says which instances lack the reference")
+}

@@ -31,6 +31,7 @@ func FuzzCompile(f *testing.F) {
 		`{"calls":[{"_tool":"a","_id":"x","_when":"†state.y > 1","_after":["x"],"_retry":{"attempts":3,"backoff":"1s"}}],"writes":"once","output":{"z":["†state"]}}`,
 		`[{"type":"tool","tool":{"t":{"type":"object"}}},{"type":"data","kind":"user","data":{"a":1}},{"type":"plan","plan":[{"_tool":"t","u":"†user.a"}]}]`,
 		`{"context":[{"type":"state","text":"x","_instance":"①"}],"solution":{"calls":[],"output":null}}`,
+		`{"instances":{"a":{"state":{"x":1}},"b":{"stateSchema":{"required":["x"]}}},"calls":[{"_tool":"t","x":"†state.x","_outputPath":"x"},{"_tool":"t","_instance":"a","_scopes":["state"],"_outputPath":"x"},{"_tool":"t","_instance":"b","y":["†state.x"]}]}`,
 	} {
 		f.Add([]byte(text), true)
 	}
@@ -61,6 +62,9 @@ func FuzzCompile(f *testing.F) {
 				}
 			}
 		}
+		for i := range p.Instances[:min(len(p.Instances), 3)] {
+			inItself(t, p.For(p.Instances[i].ID))
+		}
 		if diag.HasErrors(found) {
 			return
 		}
@@ -76,4 +80,31 @@ func FuzzCompile(f *testing.F) {
 			t.Fatalf("compiled again, it differs (%v):\n%s\n%s", err, first, second)
 		}
 	})
+}
+
+// inItself holds the numbers in a plan or a view against what they are numbers of.
+func inItself(t *testing.T, p *Plan) {
+	t.Helper()
+	for i, call := range p.Calls {
+		if call.Index != i || call.Place < i {
+			t.Fatalf("call %d says that it is %d of the view and %d of the whole", i, call.Index, call.Place)
+		}
+		for _, r := range call.Reads {
+			if p.Reads[r].Call != i {
+				t.Fatalf("read %d of %q belongs to %d", r, call.Name, p.Reads[r].Call)
+			}
+		}
+		for _, after := range call.After {
+			if after >= len(p.Calls) {
+				t.Fatalf("%q comes after call %d of %d", call.Name, after, len(p.Calls))
+			}
+		}
+	}
+	for i := range p.Reads {
+		for _, w := range p.Reads[i].Writers {
+			if int(w) >= len(p.Calls) {
+				t.Fatalf("read %d is bound to call %d of %d", i, w, len(p.Calls))
+			}
+		}
+	}
 }
