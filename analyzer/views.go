@@ -161,14 +161,24 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 	c := &common{whole, newSchemaTable(), map[compiler.PathID]flow{}, map[compiler.PathID]schema.Place{}, map[compiler.PathID]bool{}, first}
 	var all []*viewed
 	known := map[*compiler.Plan]*viewed{}
+	ids, own := instancesOf(whole)
+	place := map[string]int{}
+	for i, id := range ids {
+		place[id] = i
+	}
+	// Those with few calls of their own come first, as more of them are judged within
+	// the budget; those with none share one view.
+	slices.SortStableFunc(ids, func(a, b string) int { return own[a] - own[b] })
 	budget, skipped := max(maxViewed, 2*len(whole.Calls)), 0
 	look := func(id string) *viewed {
+		if budget < 0 && own[id] > 0 {
+			return nil // its view isn't made for nothing
+		}
 		view := whole.For(id)
 		if v := known[view]; v != nil {
 			return v
 		}
 		if budget -= len(view.Calls) + (view.Graph.Edges()+view.Paths.Len())/8; budget < 0 && len(all) > 0 {
-			skipped++
 			return nil
 		}
 		pass := c.within(view, id, found)
@@ -180,9 +190,11 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 		}
 		return v
 	}
-	for _, id := range instancesOf(whole) {
+	for _, id := range ids {
 		if v := look(id); v != nil {
 			v.ids = append(v.ids, id)
+		} else {
+			skipped++
 		}
 	}
 	if whole.AwaitsInstances {
@@ -190,10 +202,10 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 			v.others = true
 		}
 	}
-	m := merger{plan: whole, views: all}
+	m := merger{plan: whole, views: all, place: place}
 	merged := m.merge()
 	if skipped > 0 {
-		d := diag.New(diag.NotAnalysed, headOf(whole.CallsNode.Span()), fmt.Sprintf("the plan was judged for the first %d instances and not fully analysed for %d more, whose calls differ", len(all), skipped))
+		d := diag.New(diag.NotAnalysed, headOf(whole.CallsNode.Span()), fmt.Sprintf("the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped))
 		d.Help = "split it into plans of fewer instances"
 		merged = append(merged, d)
 	}
@@ -201,9 +213,9 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 }
 
 // instancesOf lists the instances that are known of: those of the plan, and those
-// that calls name, in the order of the text.
-func instancesOf(p *compiler.Plan) []string {
-	var ids []string
+// that calls name, in the order of the text. It counts the calls of each.
+func instancesOf(p *compiler.Plan) (ids []string, own map[string]int) {
+	own = map[string]int{}
 	known := map[string]bool{"": true}
 	add := func(id string) {
 		if !known[id] {
@@ -216,8 +228,9 @@ func instancesOf(p *compiler.Plan) []string {
 	}
 	for _, call := range p.Calls {
 		add(call.Instance)
+		own[call.Instance]++
 	}
-	return ids
+	return ids, own
 }
 
 // about leaves out the findings about calls that a view doesn't have.
@@ -235,6 +248,7 @@ func about(view *compiler.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 type merger struct {
 	plan  *compiler.Plan
 	views []*viewed
+	place map[string]int  // of instances, in the order of the text
 	ofOne map[string]bool // the names of the calls for one instance
 }
 
@@ -378,6 +392,7 @@ func (m *merger) where(views []int) string {
 	for _, v := range views {
 		ids, others = append(ids, m.views[v].ids...), others || m.views[v].others
 	}
+	m.sort(ids)
 	var parts []string
 	if len(ids) == 1 {
 		parts = append(parts, "in the instance "+quote(compiler.Shown(ids[0])))
@@ -388,6 +403,11 @@ func (m *merger) where(views []int) string {
 		parts = append(parts, "in instances that no call names")
 	}
 	return strings.Join(parts, " and ")
+}
+
+// sort brings instances into the order of the text.
+func (m *merger) sort(ids []string) {
+	slices.SortFunc(ids, func(a, b string) int { return m.place[a] - m.place[b] })
 }
 
 // lacks tells whether a sighting is of a reference that some instances can't
@@ -421,6 +441,7 @@ func (m *merger) missing(s *sighting) diag.Diagnostic {
 		}
 		others = others || one.ids == nil && v.others
 	}
+	m.sort(without)
 	p := newPass(m.plan, nil)
 	p.rule = diag.MaybeMissing
 	f := p.inSomeOnly(m.views[s.views[0]].lacking[s.Span].read, without, others)

@@ -152,6 +152,11 @@ func TestViewsHaveABudget(t *testing.T) {
 	if found := judgedText(t, manyInstances(500, 1000)); !said(found) {
 		t.Error("half a million calls over all views are judged without a word")
 	}
+	// What instances without calls of their own share is judged all the same.
+	text := strings.Replace(manyInstances(500, 1000), "calls:\n", "  plain: {}\ncalls:\n  - {_tool: t, p: †state.x, _outputPath: †state.z}\n", 1)
+	if found := judgedText(t, text); !said(found) || !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, "\"plain\" lacks it") }) {
+		t.Error("the instance that comes last wasn't judged")
+	}
 }
 
 // S19.4, S12.2: where the instances come with the run, those that no call names
