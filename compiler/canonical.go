@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,14 +18,24 @@ const compiledKey = "x-obelus"
 
 // Canonical is the compiled plan (S6.6): canonical JSON (RFC 8785) of the
 // document with its imports taken in, and under "x-obelus" every call with its
-// activity, the calls it depends on and what each of its reads is bound to, and
-// the digest. It is a document that compiles to the same bytes again.
+// activity, the calls it depends on and what each of its reads is bound to, the
+// digest, and those of the plans that are run as its calls. It is a document that compiles to the same bytes again.
 func (p *Plan) Canonical() ([]byte, error) {
 	document, digest, err := p.canonical()
 	if err != nil {
 		return nil, err
 	}
-	document[compiledKey] = p.compiled(digest)
+	compiled := p.compiled(digest)
+	delegates := map[string]string{}
+	for path, d := range p.AllDelegates() {
+		if delegates[path], err = d.Digest(); err != nil {
+			return nil, err
+		}
+	}
+	if len(delegates) > 0 {
+		compiled["delegates"] = delegates
+	}
+	document[compiledKey] = compiled
 	return canonicalJSON(document)
 }
 
@@ -86,7 +97,7 @@ func (p *Plan) takeIn(root map[string]any) {
 		tools := map[string]any{}
 		for _, t := range p.Tools {
 			if !t.Builtin {
-				tools[t.Name] = t.Node.Value()
+				tools[t.Name] = p.toolHere(t)
 			}
 		}
 		if len(tools) > 0 {
@@ -95,11 +106,19 @@ func (p *Plan) takeIn(root map[string]any) {
 		if len(p.schemas) > 0 {
 			root["schemas"] = p.schemas
 		}
+		if len(p.Advisors) > 0 {
+			advisors := make([]any, len(p.Advisors))
+			for i, a := range p.Advisors {
+				advisors[i] = a.Node.Value()
+			}
+			root["advisors"] = advisors
+		}
 	}
+	p.choicesHere(root)
 	activities := map[string]any{}
 	for name, a := range p.Activities {
 		if a.Node != nil {
-			activities[name] = a.Node.Value()
+			activities[name] = p.activityHere(a)
 		}
 	}
 	if len(activities) > 0 {
@@ -107,10 +126,87 @@ func (p *Plan) takeIn(root map[string]any) {
 	}
 }
 
+// toolHere is a tool's definition as it reads in the plan's own folder: what it
+// delegates to is named from there.
+func (p *Plan) toolHere(t *Tool) any {
+	value := t.Node.Value()
+	if t.Node.File == p.File || t.DelegateNode == nil {
+		return value
+	}
+	definition, _ := value.(map[string]any)
+	for _, within := range []string{"", "inputSchema"} {
+		at := definition
+		if within != "" {
+			at, _ = definition[within].(map[string]any)
+		}
+		properties, _ := at["properties"].(map[string]any)
+		for _, holder := range []map[string]any{at, properties} {
+			if said, ok := holder["_delegate"]; ok {
+				holder["_delegate"] = p.delegateHere(t, said)
+			}
+		}
+	}
+	return definition
+}
+
+func (p *Plan) delegateHere(t *Tool, said any) any {
+	switch said := said.(type) {
+	case string:
+		if to, choice := t.delegates[said]; choice {
+			return p.from(to)
+		}
+		return p.from(t.Delegate)
+	case map[string]any:
+		if fixed, ok := said["const"]; ok {
+			said["const"] = p.delegateHere(t, fixed)
+		}
+		if choices, ok := said["enum"].([]any); ok {
+			for i := range choices {
+				choices[i] = p.delegateHere(t, choices[i])
+			}
+		}
+	}
+	return said
+}
+
+// choicesHere names the delegates that calls choose as the tools taken in do.
+func (p *Plan) choicesHere(root map[string]any) {
+	calls, _ := root["calls"].([]any)
+	if p.Form != PlanFile || len(calls) != len(p.Calls) {
+		return
+	}
+	for i, call := range p.Calls {
+		written, _ := calls[i].(map[string]any)
+		text, _ := written["_delegate"].(string)
+		if t := p.Tool(call.ToolName); t != nil && t.Node.File != p.File && t.delegates[text] != "" {
+			written["_delegate"] = p.from(t.delegates[text])
+		}
+	}
+}
+
+// activityHere is an activity's definition as it reads in the plan's own folder.
+func (p *Plan) activityHere(a *Activity) any {
+	value := a.Node.Value()
+	if definition, ok := value.(map[string]any); ok && a.Plan != "" && a.Node.File != p.File {
+		definition["plan"] = p.from(a.Plan)
+	}
+	return value
+}
+
+// from is the path of a delegate as seen from the plan's folder.
+func (p *Plan) from(delegate string) string {
+	relative, err := filepath.Rel(filepath.FromSlash(p.dir), filepath.FromSlash(delegate))
+	if err != nil || !runsPlan(delegate) {
+		return delegate
+	}
+	return filepath.ToSlash(relative)
+}
+
 type compiledCall struct {
 	Name     string         `json:"name"`
 	Tool     string         `json:"tool"`
 	Activity any            `json:"activity"` // null when latent
+	Delegate string         `json:"delegate,omitempty"`
 	Depends  []string       `json:"depends"`
 	Reads    []compiledRead `json:"reads"`
 	Writes   [][]string     `json:"writes"`
@@ -142,7 +238,7 @@ func (p *Plan) compiled(digest string) map[string]any {
 	}
 	calls := make([]compiledCall, len(p.Calls))
 	for i, c := range p.Calls {
-		one := compiledCall{Name: c.Name, Tool: c.ToolName, Depends: names(p.Graph.Deps(i)), Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
+		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: c.Delegate, Depends: names(p.Graph.Deps(i)), Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
 		if c.Activity != "" {
 			one.Activity = c.Activity
 		}

@@ -224,3 +224,52 @@ calls:
 		t.Errorf("the graph: %v", p.Graph.Deps(3))
 	}
 }
+
+// S6.6: the compiled plan names its delegates with their digests, stands by
+// itself where imports named them from elsewhere, and compiles to the same bytes.
+func TestCompiledDelegates(t *testing.T) {
+	f := &folder{files: map[string]string{
+		"plans/plan.yaml": `
+import: ../lib/tools.yaml
+calls:
+  - {_tool: fixed, _delegate: middle.yaml}
+  - {_tool: fixed}
+  - {_tool: chosen, _delegate: leaf.yaml}
+  - {_tool: named}
+`,
+		"lib/tools.yaml": `
+tools:
+  fixed: {type: object, _delegate: leaf.yaml}
+  chosen: {type: object, properties: {_delegate: {enum: [leaf.yaml, anonymous]}}}
+activities: {named: {plan: leaf.yaml}}
+advisors: [{id: a, role: r}]
+`,
+		"plans/middle.yaml": "calls: [{_tool: x, _delegate: ../lib/leaf.yaml}]",
+		"lib/leaf.yaml":     "calls: []",
+	}}
+	p, found := f.compile("plans/plan.yaml")
+	if diag.HasErrors(found) {
+		t.Fatal(found)
+	}
+	first, err := p.Canonical()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, d := range p.AllDelegates() {
+		digest, _ := d.Digest()
+		if want := fmt.Sprintf("%q:%q", path, digest); !strings.Contains(string(first), want) {
+			t.Errorf("%s isn't in\n%s", want, first)
+		}
+	}
+	if len(p.AllDelegates()) != 2 || strings.Contains(string(first), "question") {
+		t.Errorf("%d delegates; the tool that consults advisors mustn't be in\n%s", len(p.AllDelegates()), first)
+	}
+	f.files["plans/compiled.json"] = string(first)
+	again, found := f.compile("plans/compiled.json")
+	if diag.HasErrors(found) {
+		t.Fatalf("%v in\n%s", found, first)
+	}
+	if second, _ := again.Canonical(); string(second) != string(first) {
+		t.Errorf("compiled again it is\n%s\nnot\n%s", second, first)
+	}
+}
