@@ -19,7 +19,7 @@ func latentTools(p *Pass) {
 	var names []string
 	named := map[string]bool{}
 	for _, call := range p.Plan.Calls {
-		if call.Activity != "" || call.Delegate != "" || call.Produced != nil || p.Plan.ToolsDeclared && call.Tool == nil {
+		if !call.Latent() || call.Produced != nil || p.Plan.ToolsDeclared && call.Tool == nil {
 			continue
 		}
 		if first == nil {

@@ -14,7 +14,7 @@ import (
 // tool: an explicit one that has no failure route, or one where the state schema
 // has no room for the record (S5.1, S7.3, S9.2).
 func unrouted(p *compiler.Plan, call *compiler.Call) bool {
-	if call.Activity == "" && call.Delegate == "" {
+	if call.Latent() {
 		return false
 	}
 	route := call.FailureRoute()

@@ -269,7 +269,7 @@ func (d *drawing) drawCalls() {
 
 func (d *drawing) callNode(c *compiler.Call) Node {
 	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Group: frameOf(c), Count: 1}
-	latent := c.Activity == "" && c.Delegate == "" && c.Produced == nil && c.Tool != nil && c.Tool.Latent
+	latent := c.Latent() && c.Produced == nil && c.Tool != nil
 	switch {
 	case latent:
 		n.Kind = Latent
@@ -283,7 +283,11 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	if latent {
 		detail = append(detail, "a model answers")
 	}
-	if c.Delegate != "" {
+	switch c.Delegate {
+	case "":
+	case compiler.Anonymous:
+		detail = append(detail, "in a context of its own")
+	default:
 		detail = append(detail, "runs "+diag.Escape(c.Delegate))
 	}
 	if c.When != nil && c.When.Node != nil {
