@@ -9,7 +9,7 @@ import (
 )
 
 // An Instance is one of several states that a plan runs over (S12.1): its own
-// values lie over the shared ones, key by key.
+// values lie over the shared ones, key by key at any depth.
 type Instance struct {
 	ID    string         `json:"id"`
 	Input map[string]any `json:"input,omitempty"`
@@ -124,7 +124,7 @@ func (m *Machine) open(one *Instance) {
 	if m.loop != nil && m.loop.carries {
 		f.memory = &memory{byIdentity: map[string][]int32{}}
 	}
-	f.log = &Log{initial: map[string]any{"input": over(m.shared.input, own.Input), "state": over(m.shared.state, own.State), "data": m.shared.data}}
+	f.log = &Log{initial: map[string]any{"input": laid(m.shared.input, own.Input), "state": laid(m.shared.state, own.State), "data": m.shared.data}}
 	f.failures = slices.Clone(base.Errors)
 	f.showFailures()
 	f.follow(f.view(m.plan))
@@ -186,6 +186,15 @@ func over(under, on map[string]any) map[string]any {
 	maps.Copy(out, under)
 	maps.Copy(out, on)
 	return out
+}
+
+// laid is an instance's own values over the shared ones, as the compiler takes
+// them: objects key by key, at any depth.
+func laid(shared, own map[string]any) map[string]any {
+	if len(own) == 0 {
+		return shared
+	}
+	return mapping(compiler.Overlay(shared, own))
 }
 
 // end is how an instance stands.

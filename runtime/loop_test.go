@@ -36,16 +36,17 @@ type rehearser struct {
 	stops     int                        // how many are still to come
 	breaks    func(text string) []string // how an answer comes; nil breaks it at random places
 	checks    func(c runtime.Command)    // looks at what is started; may be nil
+	joining   []runtime.Instance         // that haven't joined
 
 	machine  *runtime.Machine
 	events   []runtime.Event // so far: the journal
 	now      time.Duration
-	tries    map[string]int // by tick and call: how many came to their end
+	tries    map[string]int // by frame, tick and call: how many came to their end
 	pieces   []string       // of the current answer, that haven't arrived
 	coming   []runtime.Event
 	asked    []runtime.Command
-	said     []byte // every command, as JSON, since the last kill
-	settled  map[string]string
+	said     []byte            // every command, as JSON, since the last kill
+	settled  map[string]string // by instance, delegate, tick and call
 	failed   map[string]*runtime.Settlement
 	repeated int               // calls that were done before
 	begun    map[string]string // by tick and call: the name and the parameters of what was started
@@ -106,8 +107,11 @@ func (r *rehearser) step(e runtime.Event) {
 	r.now += time.Duration(r.order.IntN(1000)) * time.Millisecond
 	e.At = r.now
 	r.events = append(r.events, e)
-	if e.Kind == runtime.Ended {
-		r.tries[fmt.Sprint(e.Tick, ":", e.Call)]++
+	switch e.Kind {
+	case runtime.Ended:
+		r.tries[fmt.Sprint(e.Frame, ":", e.Tick, ":", e.Call)]++
+	case runtime.Joined:
+		r.joining = r.joining[len(e.Instances):]
 	}
 	for _, c := range r.machine.Step(e) {
 		r.say(c)
@@ -125,27 +129,42 @@ func (r *rehearser) say(c runtime.Command) {
 	r.said = append(append(r.said, text...), '\n')
 }
 
+// whose is how the instance and the delegate of a command begin the key of its
+// call; "" for a call of the run's own.
+func whose(c runtime.Command) string {
+	key := ""
+	for _, part := range []string{c.Instance, c.Under} {
+		if part != "" {
+			key += part + "/"
+		}
+	}
+	return key
+}
+
 func (r *rehearser) carryOut(c runtime.Command) {
-	key := fmt.Sprint(c.Tick, ":", c.Call)
+	key := fmt.Sprint(whose(c), c.Tick, ":", c.Call)
 	switch c.Kind {
 	case runtime.Start:
 		if r.checks != nil {
 			r.checks(c)
 		}
 		r.begun[key] = c.Of.Name + " " + inJSON(c.Params)
-		value, path, failed := r.act(c.Of.Name, r.tries[key]+1, c.Params)
+		value, path, failed := r.act(whose(c)+c.Of.Name, r.tries[fmt.Sprint(c.Frame, ":", c.Tick, ":", c.Call)]+1, c.Params)
 		e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Value: value, Route: -1}
 		if failed != nil {
 			e.Value, e.Failure = nil, &runtime.Failure{Code: failed.Code, Message: failed.Message, Details: failed.Details}
 		} else if path != "" {
-			e.Route = slices.Index(r.machine.Plan().Offered(c.Of), path)
+			e.Route = slices.Index(c.Plan.Offered(c.Of), path)
 		}
 		r.coming = append(r.coming, e)
 	case runtime.SetTimer:
-		if c.Call != runtime.Run && r.machine.Status(0, c.Call) == runtime.Running {
+		if c.Call != runtime.Run && r.machine.Status(c.Frame, c.Call) == runtime.Running {
 			break // activities end in time
 		}
 		r.coming = append(r.coming, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
+	case runtime.Join:
+		n := min(c.Count, len(r.joining), 1+r.order.IntN(4))
+		r.coming = append(r.coming, runtime.Event{Kind: runtime.Joined, Instances: r.joining[:n], Last: n == len(r.joining)})
 	case runtime.Ask:
 		r.asked = append(r.asked, c)
 	case runtime.Plan:

@@ -87,11 +87,17 @@ func note(t testing.TB, out *Outcome, call string, s *runtime.Settlement) {
 // first error.
 func compileGenerated(t testing.TB, doc map[string]any) (*analyzer.Verified, string) {
 	t.Helper()
+	return compileWith(t, doc, compiler.Options{})
+}
+
+func compileWith(t testing.TB, doc map[string]any, o compiler.Options) (*analyzer.Verified, string) {
+	t.Helper()
 	text, err := json.Marshal(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: functionNames(doc)})
+	o.Functions = functionNames(doc)
+	p, found := compiler.Compile(source.NewFile("plan.json", text), o)
 	v, found := analyzer.Analyze(p, found, analyzer.Config{})
 	if v != nil {
 		return v, ""
