@@ -446,7 +446,7 @@ func (e *presence) initial(r *compiler.Read) valued {
 			return valued{yes, yes}
 		}
 		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.pass.gaps.state && !e.pass.gaps.writes &&
-			!e.pass.begins("state", below()) {
+			(len(plan.Instances) == 0 || !e.pass.begins("state", below())) {
 			return valued{no, no}
 		}
 	case "data":
