@@ -35,7 +35,7 @@ func TestExamples(t *testing.T) {
 				}
 			}
 			compiled := printed(t, "compile", plan)
-			again, stderr, status := obelus(strings.NewReader(compiled), "compile", "-")
+			again, stderr, status := obelus(strings.NewReader(compiled), "compile", "--root", filepath.Dir(plan), "-")
 			if status != statusOK || again != compiled {
 				t.Errorf("compiling the compiled plan again: status %d, %s; the same bytes: %v", status, stderr, again == compiled)
 			}
