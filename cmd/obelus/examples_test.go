@@ -23,6 +23,9 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(plans) < 6 {
 		t.Fatalf("%d examples: %v", len(plans), err)
 	}
+	if said := printed(t, "check", "--min-severity", "info", "examples/nightly"); said != "nothing to report in 2 files\n" {
+		t.Errorf("the plans that nightly.yaml delegates to: %s", said)
+	}
 	for _, plan := range plans {
 		t.Run(filepath.Base(plan), func(t *testing.T) {
 			if said := printed(t, "check", "--min-severity", "info", plan); !strings.HasPrefix(said, "nothing to report") {
