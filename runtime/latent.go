@@ -24,9 +24,10 @@ func (m *Machine) request() *Request {
 }
 
 // latentRequest composes the request for the result of a latent call (S2.4). It
-// sees the state as its tick began, and what its own reads are bound to (S14.3).
+// sees the state as its tick began, and what its own reads are bound to; or, if it
+// has scopes, what these hand on (S14.3).
 func (f *frame) latentRequest(call *compiler.Call, params map[string]any) *Request {
-	s := situation{plan: f.plan, tick: f.tick, input: f.log.initial["input"]}
+	s := situation{plan: f.plan, tick: f.tick, input: f.log.initial["input"], only: f.context(call)}
 	seen := func(message *Message) bool {
 		return message.Tick < f.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
 	}
