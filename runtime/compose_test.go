@@ -39,6 +39,9 @@ func beginning(p *compiler.Plan) situation {
 	for _, call := range p.Calls {
 		s.carried = append(s.carried, standing{call: call.Node, name: call.Name})
 	}
+	for _, i := range p.Instances {
+		s.instances = append(s.instances, instanceNow{id: i.ID, input: mapping(i.Input), state: mapping(i.State)})
+	}
 	return s
 }
 
