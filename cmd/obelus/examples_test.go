@@ -23,7 +23,7 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(plans) < 6 {
 		t.Fatalf("%d examples: %v", len(plans), err)
 	}
-	if said := printed(t, "check", "--min-severity", "info", "examples/nightly"); said != "nothing to report in 2 files\n" {
+	if said := printed(t, "check", "--min-severity", "info", "examples/nightly"); !strings.HasPrefix(said, "nothing to report in 2 files") {
 		t.Errorf("the plans that nightly.yaml delegates to: %s", said)
 	}
 	for _, plan := range plans {
