@@ -25,7 +25,8 @@ type parameters struct {
 	required []string
 	open     bool // it allows parameters that it doesn't name, and says so
 	places   map[string]schema.Place
-	declared *declaration // see names
+	list     []*parameters // see alone
+	declared *declaration  // see names
 }
 
 // parametersOf is nil for a tool whose parameters aren't known.
@@ -48,9 +49,13 @@ func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
 // run as the call (S14.2). Where that plan is all that is known of the tool, it
 // speaks for both.
 func (p *Pass) takers(call *compiler.Call) []*parameters {
-	takers := make([]*parameters, 0, 2)
+	known := p.parametersOf(call.Tool)
+	if call.Plan() == "" {
+		return known.alone()
+	}
+	var takers []*parameters
 	face := p.Plan.Delegates[call.Plan()].Interface()
-	if known := p.parametersOf(call.Tool); known != nil && (face == nil || call.Tool.Parameters != face.Parameters) {
+	if known != nil && (face == nil || call.Tool.Parameters != face.Parameters) {
 		takers = append(takers, known)
 	}
 	if known := p.parametersOf(face); known != nil {
@@ -62,6 +67,17 @@ func (p *Pass) takers(call *compiler.Call) []*parameters {
 		takers = append(takers, known)
 	}
 	return takers
+}
+
+// alone is a list of nothing else; it is made once.
+func (t *parameters) alone() []*parameters {
+	if t == nil {
+		return nil
+	}
+	if t.list == nil {
+		t.list = []*parameters{t}
+	}
+	return t.list
 }
 
 func (t *parameters) place(name string) schema.Place {
