@@ -109,7 +109,12 @@ func (c *compilation) folderOf(d definition) string {
 		return d.dir
 	}
 	if c.options.Show != nil {
-		if dir, err := filepath.Rel(c.options.Show("."), filepath.Dir(file.Name)); err == nil {
+		top, beside := c.options.Show("."), filepath.Dir(file.Name)
+		if filepath.IsAbs(top) != filepath.IsAbs(beside) { // a user may name the one so and the other so
+			top, _ = filepath.Abs(top)
+			beside, _ = filepath.Abs(beside)
+		}
+		if dir, err := filepath.Rel(top, beside); err == nil {
 			return filepath.ToSlash(dir)
 		}
 	}

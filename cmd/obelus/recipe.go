@@ -91,7 +91,7 @@ func (r *recipe) prepare(c *cli, activities []string) (compiled, error) {
 				}
 				return nil, errors.New("the journal doesn't hold it")
 			},
-			Show: func(name string) string { return filepath.Join(r.Root, filepath.FromSlash(name)) },
+			Show: func(name string) string { return filepath.Join(r.at(r.Root), filepath.FromSlash(name)) },
 		},
 	}
 	var err error
