@@ -62,13 +62,16 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// A scenario is what a file holds. Of every call, or else of every tool, results
-// are taken in turn, the last again and again; so it is with the answers about a
-// call. What takes no time of its own takes a millisecond more for each that
+// A scenario is what a file holds; YAML files with names of their own are delegates.
+// Of every call, or else of every tool, results are taken in turn, the last again
+// and again; so it is with the answers about a call. A call's name has its instance
+// and the calls that delegate to it before it ("② book/fetch"), where it is found
+// so, and else stands alone. What takes no time of its own takes a millisecond more for each that
 // began at the same moment, so that a story has one order.
 type scenario struct {
 	plan      []byte
 	planName  string
+	delegates map[string][]byte
 	solutions []any // objects, or texts that are no JSON
 	results   map[string][]any
 	thoughts  map[string]any // of latent calls, by name
@@ -81,6 +84,9 @@ type scenario struct {
 	at    time.Duration
 	began map[string]time.Duration  // by call: how long what began at that moment takes of itself
 	drawn map[string]map[string]any // by call: the result or answer that comes next
+	of    map[any]string            // by request or question: the call
+	last  string                    // the call whose start was seen last
+	kept  [][]byte                  // the journal
 }
 
 func (s *scenario) take(t *testing.T, f txtar.File) {
@@ -100,7 +106,13 @@ func (s *scenario) take(t *testing.T, f txtar.File) {
 	case "story":
 		s.story = string(f.Data)
 	default:
-		t.Fatalf("what is %q?", f.Name)
+		if !strings.HasSuffix(f.Name, ".yaml") {
+			t.Fatalf("what is %q?", f.Name)
+		}
+		if s.delegates == nil {
+			s.delegates = map[string][]byte{}
+		}
+		s.delegates[f.Name] = f.Data
 	}
 }
 
@@ -122,10 +134,12 @@ func lists(v any) map[string][]any {
 
 // draw takes the next result of a call or else of its tool, the last again and
 // again.
-func (s *scenario) draw(lists map[string][]any, call, tool string) {
+func (s *scenario) draw(lists map[string][]any, call, name, tool string) {
 	key := call
-	if lists[key] == nil {
-		key = tool
+	for _, other := range []string{name, tool} {
+		if lists[key] == nil {
+			key = other
+		}
 	}
 	s.began[call] = time.Duration(len(s.began)+1) * time.Millisecond
 	if list := lists[key]; len(list) > 0 {
@@ -171,7 +185,7 @@ func (s *scenario) play(t *testing.T) string {
 	for tool := range s.results {
 		funcs[tool] = s.activity
 	}
-	p, found := compiler.Compile(source.NewFile(s.planName, s.plan), compiler.Options{Functions: slices.Sorted(maps.Keys(funcs))})
+	p, found := compiler.Compile(source.NewFile(s.planName, s.plan), compiler.Options{Functions: slices.Sorted(maps.Keys(funcs)), Name: s.planName, Open: s.open})
 	v, found := analyzer.Analyze(p, found, analyzer.Config{})
 	if v == nil {
 		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
@@ -180,7 +194,7 @@ func (s *scenario) play(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := local.Options{Activities: set, Observe: s.observe}
+	o := local.Options{Activities: labelled{set, s}, Observe: s.observe, Journal: s}
 	o.Parallel = s.number("parallel")
 	if s.solutions != nil {
 		o.Planned, o.Planner = true, s
@@ -198,18 +212,65 @@ func (s *scenario) play(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if how := s.text("resume"); how != "" {
+		s.say("%s %s, and resumed", outcome.Status, outcome.Reason)
+		m, at := s.replayed(t, v, o)
+		if outcome, err = local.Resume(t.Context(), m, at, runtime.Resumption{InFlight: how}, o); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := set.Close(); err != nil {
 		t.Fatal(err)
 	}
+	s.end(outcome)
+	return strings.Join(s.said, "\n") + "\n"
+}
+
+func (s *scenario) open(name string) ([]byte, error) {
+	if text, ok := s.delegates[name]; ok {
+		return text, nil
+	}
+	return nil, os.ErrNotExist
+}
+
+// Append and Sync are the journal.
+func (s *scenario) Append(event []byte) error {
+	s.kept = append(s.kept, slices.Clone(event))
+	return nil
+}
+
+func (s *scenario) Sync() error { return nil }
+
+// replayed is a new machine that the events of the journal have brought to where
+// the run stood, and when the last of them came.
+func (s *scenario) replayed(t *testing.T, v *analyzer.Verified, o local.Options) (*runtime.Machine, time.Duration) {
+	m := runtime.New(v, o.Options)
+	var e runtime.Event
+	for _, text := range s.kept {
+		e = runtime.Event{}
+		if err := json.Unmarshal(text, &e); err != nil {
+			t.Fatal(err)
+		}
+		m.Step(e)
+	}
+	return m, e.At
+}
+
+// end tells how the run ended.
+func (s *scenario) end(outcome *runtime.Outcome) {
 	s.say("%s", strings.TrimSpace(outcome.Status+" "+outcome.Reason))
 	for _, e := range outcome.Errors {
-		s.say("error %s %s: %s", e.Call, e.Code, strings.ReplaceAll(e.Message, "\n", "; "))
+		s.say("error %s %s: %s", strings.TrimSpace(e.Instance+" "+e.Call), e.Code, strings.ReplaceAll(e.Message, "\n", "; "))
 	}
-	s.say("output %s", inJSON(outcome.Output))
-	s.say("state %s", inJSON(outcome.State))
+	if outcome.Instances == nil {
+		s.say("output %s", inJSON(outcome.Output))
+		s.say("state %s", inJSON(outcome.State))
+	}
+	for _, one := range outcome.Instances {
+		s.say("%s %s, output %s, state %s", one.ID, one.Status, inJSON(one.Output), inJSON(one.State))
+	}
 	c := outcome.Counts
 	s.say("%d done, %d failed, %d skipped, %d rejected, %d cancelled in %d ticks", c.Done, c.Failed, c.Skipped, c.Rejected, c.Cancelled, outcome.Ticks)
-	return strings.Join(s.said, "\n") + "\n"
 }
 
 func (s *scenario) say(format string, args ...any) {
@@ -222,20 +283,22 @@ func inJSON(v any) string {
 }
 
 func (s *scenario) observe(at time.Duration, c runtime.Command) {
-	name := ""
-	if c.Of != nil {
-		name = c.Of.Name
-	}
+	name := label(c)
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if at != s.at || s.began == nil {
 		s.at, s.began, s.drawn = at, map[string]time.Duration{}, map[string]map[string]any{}
+		if s.of == nil {
+			s.of = map[any]string{}
+		}
 	}
 	switch c.Kind {
 	case runtime.Start:
-		s.draw(s.results, name, c.Of.ToolName)
+		s.draw(s.results, name, c.Of.Name, c.Of.ToolName)
+		s.of[c.Request], s.last = name, name
 	case runtime.Ask:
-		s.draw(s.answers, name, "")
+		s.draw(s.answers, name, c.Of.Name, "")
+		s.of[c.Question] = name
 	}
 	switch c.Kind {
 	case runtime.Plan:
@@ -244,11 +307,30 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 			s.say("request %s", c.Request.Context)
 		}
 	case runtime.Start:
-		s.say("%v start %s %s", at, name, inJSON(c.Params))
+		with := ""
+		if c.Context != nil {
+			with = " with " + inJSON(c.Context)
+		}
+		if c.Doubt != "" {
+			with += ", though " + c.Doubt
+		}
+		s.say("%v start %s %s%s", at, name, inJSON(c.Params), with)
+		if c.Request != nil && s.options["requests"] == true {
+			s.say("request %s", c.Request.Context)
+		}
+	case runtime.Enter:
+		s.say("%v enter %s %s", at, name, inJSON(c.Params))
+	case runtime.Leave:
+		s.say("%v leave %s %s", at, c.Instance, c.Left.Status)
+	case runtime.Advise:
+		s.say("%v advice %s", at, strings.TrimSpace(c.Instance+" "+ranked(c.Ranking)))
 	case runtime.Ask:
 		problem := ""
 		if c.Question.Problem != "" {
 			problem = " (" + c.Question.Problem + ")"
+		}
+		if c.Question.Doubt != "" {
+			problem += ", for " + c.Question.Doubt + ": " + ranked(c.Question.Advice)
 		}
 		s.say("%v ask about %s %s%s", at, name, inJSON(c.Question.Params), problem)
 	case runtime.Repeat:
@@ -272,10 +354,42 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 	}
 }
 
+// label is a call's name, with its instance and the calls that delegate to it.
+func label(c runtime.Command) string {
+	if c.Of == nil {
+		return ""
+	}
+	name := c.Of.Name
+	if c.Under != "" {
+		name = c.Under + "/" + name
+	}
+	return strings.TrimSpace(c.Instance + " " + name)
+}
+
+func ranked(ranking []compiler.Rank) string {
+	words := make([]string, len(ranking))
+	for i, r := range ranking {
+		words[i] = fmt.Sprint(r.Tool, " ", r.Weight)
+	}
+	return strings.Join(words, ", ")
+}
+
+// labelled has activities know whose call they carry out.
+type labelled struct {
+	local.Runner
+	*scenario
+}
+
+type labelKey struct{}
+
+func (l labelled) Start(ctx context.Context, name string, r activity.Request, ended func(activity.Result, error)) context.CancelFunc {
+	return l.Runner.Start(context.WithValue(ctx, labelKey{}, l.last), name, r, ended)
+}
+
 // activity gives a tool's results: {value}, {fail, code} or {path, value}, each
 // after a while.
 func (s *scenario) activity(ctx context.Context, r activity.Request) (any, error) {
-	result := s.next(ctx, r.Call)
+	result := s.next(ctx, ctx.Value(labelKey{}).(string))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -294,8 +408,13 @@ func (s *scenario) activity(ctx context.Context, r activity.Request) (any, error
 // in "…" breaks off there.
 func (s *scenario) Answer(ctx context.Context, r *runtime.Request, emit func(string)) (runtime.Usage, error) {
 	if r.Call != nil {
-		s.next(ctx, r.Call.Name)
-		emit(inJSON(s.thoughts[r.Call.Name]))
+		call := s.named(r)
+		s.next(ctx, call)
+		thought, known := s.thoughts[call]
+		if !known {
+			thought = s.thoughts[r.Call.Name]
+		}
+		emit(inJSON(thought))
 		return runtime.Usage{OutputTokens: 10}, nil
 	}
 	if r.Tick > len(s.solutions) {
@@ -326,6 +445,13 @@ func (s *scenario) Answer(ctx context.Context, r *runtime.Request, emit func(str
 	return runtime.Usage{OutputTokens: 10}, nil
 }
 
+// named is whose call a request or a question is about.
+func (s *scenario) named(about any) string {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.of[about]
+}
+
 // inOrder writes a solution as a model would: calls before the output.
 func inOrder(solution any) string {
 	var parts []string
@@ -340,7 +466,7 @@ func inOrder(solution any) string {
 // Ask is the person.
 func (s *scenario) Ask(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error) {
 	shown()
-	answer := s.next(ctx, q.Call)
+	answer := s.next(ctx, s.named(q))
 	if answer == nil {
 		<-ctx.Done()
 		return runtime.Decision{}, ctx.Err()
