@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // An opinionKey is whose opinion it is, and on which instance.
@@ -26,32 +27,36 @@ func (m *Machine) hear(plan *compiler.Plan, found []diag.Diagnostic) bool {
 	if l.heard {
 		return true
 	}
-	if slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor }) {
-		return false
-	}
-	spoken := map[opinionKey]compiler.Opinion{}
-	if plan.Opinions != nil {
-		for _, n := range plan.Opinions.Items {
-			id := n.Get("id")
-			if id == nil {
-				return false
-			}
-			if a := l.base.Advisor(id.Text); a != nil {
-				o, fault := a.Opinion(n)
-				if fault != nil {
-					return false
-				}
-				spoken[opinionKey{o.Advisor, o.Instance}] = o
-			}
-		}
-	}
-	l.spoken = spoken
-	if len(m.silent(false)) > 0 {
+	sound := l.listen(plan.Opinions)
+	if !sound || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor }) || len(m.silent(false)) > 0 {
 		return false
 	}
 	l.heard, l.greeted = true, true
 	m.rank()
 	return true
+}
+
+// listen notes who has spoken, and tells whether what they said can be taken.
+// Whoever said what can't be isn't silent: there is a finding about it.
+func (l *loop) listen(opinions *source.Node) bool {
+	l.spoken = map[opinionKey]compiler.Opinion{}
+	if opinions == nil {
+		return true
+	}
+	sound := true
+	for _, n := range opinions.Items {
+		a := l.base.Advisor(textOf(n.Get("id")))
+		if a == nil {
+			sound = false
+			continue
+		}
+		o, fault := a.Opinion(n)
+		if fault != nil {
+			sound, o.Advisor, o.Instance = false, a.ID, textOf(n.Get("_instance"))
+		}
+		l.spoken[opinionKey{o.Advisor, o.Instance}] = o
+	}
+	return sound
 }
 
 // silent are the advisors who must have spoken in the tick and haven't: those of
