@@ -253,6 +253,7 @@ func (m *Machine) startQueued() {
 			f.ask(i, "")
 		case call.Plan() != "":
 			f.delegate(i)
+			m.settleAll() // its calls come before those listed after it
 		case m.plan.Limits.Calls > 0 && m.started-m.spent.calls >= m.plan.Limits.Calls && state.attempt == 0:
 			f.enqueue(i)
 			m.drain("limits.calls")
