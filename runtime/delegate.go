@@ -26,7 +26,7 @@ func (f *frame) delegate(i int32) {
 	state.attempt++
 	f.emitOf(i, Command{Kind: Enter, Params: state.params})
 	if call.Timeout > 0 {
-		f.emitOf(i, Command{Kind: SetTimer, After: call.Timeout})
+		f.pause(i, call.Timeout)
 	}
 	d := &frame{Machine: f.Machine, number: len(f.frames), instance: f.instance, order: f.order, place: f.place, parent: f, under: i, path: call.Name, file: call.Delegate}
 	if d.place < 0 {

@@ -271,7 +271,7 @@ func (f *frame) tries(i int32) int {
 	return int(state.attempt - state.more.lost)
 }
 
-// pause sets a timer that a resumed run can set again.
+// pause sets a timer that a resumed run sets again.
 func (f *frame) pause(i int32, after time.Duration) {
 	f.calls[i].particular().due = f.now + after
 	f.emitOf(i, Command{Kind: SetTimer, After: after})

@@ -116,10 +116,13 @@ func (f *frame) resume(how Resumption) {
 		i, state := int32(at), &f.calls[at]
 		switch state.status {
 		case Running:
-			if f.child(i) == nil { // a delegate's calls see to themselves
+			switch {
+			case f.child(i) == nil:
 				f.running--
 				state.particular().lost++
 				f.inFlight(i, how.InFlight)
+			case f.call(i).Timeout > 0: // a delegate's calls see to themselves
+				f.pause(i, max(state.more.due-f.now, time.Nanosecond))
 			}
 		case Pausing:
 			f.pause(i, max(state.more.due-f.now, time.Nanosecond))
