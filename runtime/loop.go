@@ -145,7 +145,7 @@ func (m *Machine) streamed(e Event) {
 	}
 	if n := l.stream.Calls(); n > l.known {
 		l.known = n
-		plan, found := l.setting.Solve(document(m.tick, l.stream.Prefix(n)), compiler.Options{})
+		plan, found := m.solve(document(m.tick, l.stream.Prefix(n)))
 		if m.hear(plan, found) {
 			m.adopt(m.drafts(plan, found, false))
 		}
@@ -165,7 +165,7 @@ func (f *frame) loose(plan *compiler.Plan, r int) bool {
 	case plan.Writes == compiler.Once, read.Bound == compiler.Later, read.Bound == compiler.Initial && !read.Start:
 		return true
 	}
-	return f.memory != nil && f.overlapsUnownedDeed(plan, read)
+	return f.memory != nil && f.overlapsUnownedDeed(read)
 }
 
 // closed ends the stream: what only the whole solution shows is found now
@@ -222,19 +222,12 @@ func (l *loop) blame(e CallError) {
 func (m *Machine) wholeDrafts() []*analyzer.Draft {
 	l := m.loop
 	file := document(m.tick, l.stream.Solution())
-	plan, found := l.setting.Solve(file, compiler.Options{})
+	plan, found := m.solve(file)
 	var broken []diag.Diagnostic
 	if plan.Root == nil || !m.continues(plan) {
 		broken = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
 		file = document(m.tick, l.stream.Prefix(l.stream.Calls()))
-		plan, found = l.setting.Solve(file, compiler.Options{})
-	}
-	if l.carries && m.tick > 1 {
-		// What stands for calls that are listed again isn't there from the start.
-		for _, f := range m.roots() {
-			f.own(f.view(plan))
-		}
-		plan, found = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memory.owned(message) }).Solve(file, compiler.Options{})
+		plan, found = m.solve(file)
 	}
 	if l.refused {
 		broken = nil // that the answer broke off says it all
@@ -248,6 +241,18 @@ func (m *Machine) wholeDrafts() []*analyzer.Draft {
 		}
 	}
 	return m.drafts(plan, found, true)
+}
+
+// solve compiles as much of the solution as has arrived. What calls did that are
+// listed again isn't there from the start.
+func (m *Machine) solve(file *source.File) (*compiler.Plan, []diag.Diagnostic) {
+	l := m.loop
+	plan, found := l.setting.Solve(file, compiler.Options{})
+	if m.reown(plan) {
+		l.setting = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memory.owned(message) })
+		plan, found = l.setting.Solve(file, compiler.Options{})
+	}
+	return plan, found
 }
 
 // drafts judge a plan as each instance is to run it. Instances that run the same
@@ -301,7 +306,6 @@ func (m *Machine) adopt(drafts []*analyzer.Draft) {
 func (f *frame) adopt(d *analyzer.Draft) {
 	first := len(f.calls)
 	f.follow(d.Plan())
-	f.own(f.plan)
 	f.enrol(d)
 	if d.Whole() {
 		for i := range first {
@@ -370,6 +374,7 @@ func (m *Machine) endTick() {
 	var outputs []any
 	for _, f := range m.roots() {
 		f.log.seal()
+		f.sortDeeds()
 		f.appendErrors()
 		output, problem := f.result()
 		if problem != nil {

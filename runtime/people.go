@@ -154,6 +154,9 @@ func (f *frame) origins(r *compiler.Read) []string {
 	return from
 }
 
+// byTimeout is who decides when nobody answers.
+const byTimeout = "time-out"
+
 // unanswered takes the default when the time for an answer is over.
 func (f *frame) unanswered(i int32) {
 	verdict := f.options.Confirm.Default
@@ -161,7 +164,7 @@ func (f *frame) unanswered(i int32) {
 		verdict = Reject
 	}
 	f.emitOf(i, Command{Kind: Cancel})
-	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: "time-out", Reason: fmt.Sprintf("nobody answered within %v", f.options.Confirm.Timeout)}})
+	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: byTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.options.Confirm.Timeout)}})
 }
 
 // decided takes a person's answer. One that can't be taken asks again and says
@@ -185,7 +188,10 @@ func (f *frame) decided(e Event) {
 	case Reject:
 		more.decision = d
 		reason := "rejected by a person"
-		if d.Reason != "" {
+		switch {
+		case d.By == byTimeout:
+			reason = d.Reason
+		case d.Reason != "":
 			reason += ": " + d.Reason
 		}
 		f.settle(i, Settlement{Status: Rejected, Reason: reason, Attempts: int(state.attempt)})

@@ -31,6 +31,7 @@ func (l *memory) nextTick() {
 type deed struct {
 	identity string // tool, activity, instance, method and path
 	params   string // resolved, as canonical JSON
+	call     int32  // in the plan of its tick
 	output   any
 }
 
@@ -72,6 +73,52 @@ func (f *frame) own(plan *compiler.Plan) {
 			l.owners[numbers[counts[id]]] = int32(i)
 		}
 		counts[id]++
+	}
+}
+
+// reown finds what stands for what in a longer version of the tick's plan, and tells
+// whether more of what is done has somebody to stand for it.
+func (m *Machine) reown(plan *compiler.Plan) bool {
+	grown := false
+	for _, f := range m.roots() {
+		if f.memory != nil {
+			owned := len(f.memory.owners)
+			f.own(f.view(plan))
+			grown = grown || len(f.memory.owners) > owned
+		}
+	}
+	return grown
+}
+
+// sortDeeds numbers what the tick has done as it is listed, whenever it ended.
+func (f *frame) sortDeeds() {
+	l := f.memory
+	if l == nil {
+		return
+	}
+	of := l.deeds[l.before:]
+	places := make([]int32, len(of)) // by new number: the old one
+	for i := range places {
+		places[i] = int32(i)
+	}
+	slices.SortFunc(places, func(a, b int32) int { return int(of[a].call - of[b].call) })
+	sorted, renumbered := make([]deed, len(of)), make([]int32, len(of))
+	for at, old := range places {
+		sorted[at], renumbered[old] = of[old], int32(at)
+	}
+	copy(of, sorted)
+	for i := len(f.log.messages) - 1; i >= 0 && f.log.messages[i].Tick == f.tick; i-- {
+		if m := &f.log.messages[i]; m.deed > l.before {
+			m.deed = l.before + renumbered[m.deed-1-l.before] + 1
+		}
+	}
+	for _, numbers := range l.byIdentity {
+		for i, number := range numbers {
+			if number >= l.before {
+				numbers[i] = l.before + renumbered[number-l.before]
+			}
+		}
+		slices.Sort(numbers)
 	}
 }
 
@@ -117,8 +164,7 @@ func (f *frame) repeater(deed int32, sees func(call int) bool) bool {
 
 // overlapsUnownedDeed tells whether what a read finds may be the work of a done
 // call that is listed only after the reader.
-func (f *frame) overlapsUnownedDeed(plan *compiler.Plan, read *compiler.Read) bool {
-	f.own(plan)
+func (f *frame) overlapsUnownedDeed(read *compiler.Read) bool {
 	for _, message := range f.log.over(f.program.overlapping(read.Path)) {
 		if message.Tick == f.tick || message.deed == 0 || f.memory.deeds[message.deed-1].identity == "" {
 			continue
@@ -198,10 +244,10 @@ func (f *frame) accomplish(i int32, output any) {
 	l := f.memory
 	number := int32(len(l.deeds))
 	id := l.identities[i]
-	l.deeds = append(l.deeds, deed{id, canonical(f.resolvedParams(i)), output})
+	l.deeds = append(l.deeds, deed{id, canonical(f.resolvedParams(i)), i, output})
 	l.latest = number + 1
 	if id != "" {
-		l.byIdentity[id] = append(slices.Clip(l.byIdentity[id]), number)
+		l.byIdentity[id] = append(l.byIdentity[id], number)
 	}
 }
 
