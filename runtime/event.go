@@ -170,8 +170,9 @@ const (
 	Write
 	// Settle lets be known that a call has settled: once for every call.
 	Settle
-	// Repeat lets be known that a call of a carried plan is done already and isn't
-	// run again (S11.5). It isn't settled a second time.
+	// Repeat lets be known that a call is done already and isn't run again: of a
+	// carried plan (S11.5), or of a run that is continued (S12.5). It isn't settled a
+	// second time.
 	Repeat
 	// Plan asks the planner for the solution of a tick, to be streamed.
 	Plan
@@ -226,6 +227,8 @@ type Settlement struct {
 	Failure  *Failure  // of a call that failed
 	Reason   string    // in words, of a call that was skipped, rejected or cancelled
 	Decision *Decision // what a person decided about it, or nil
+
+	before bool // it was done already, and isn't settled a second time
 }
 
 // A Failure is why a call failed (S9.2). It is also the record that a failure

@@ -82,11 +82,14 @@ type reading struct {
 
 // begin lets a frame's calls be looked at.
 func (f *frame) begin() {
+	if len(f.calls) == 0 {
+		f.finished = append(f.finished, f)
+	}
+	if f.options.Continue && f.parent == nil {
+		f.takeUp()
+	}
 	for i := range f.calls {
 		f.look(int32(i))
-	}
-	if f.unsettled == 0 {
-		f.finished = append(f.finished, f)
 	}
 }
 
@@ -332,14 +335,14 @@ func (f *frame) settle(i int32, s Settlement) {
 	if f.loop != nil && f.parent == nil {
 		f.loop.settled(f, i, &s)
 	}
-	if state.more == nil || state.more.deed == 0 {
+	if s.before {
+		f.emitOf(i, Command{Kind: Repeat, Settlement: &s})
+	} else {
 		f.counts.Add(s.Status)
 		if s.Failure != nil && !s.Routed {
 			f.reproach(i, s.Failure)
 		}
 		f.emitOf(i, Command{Kind: Settle, Settlement: &s})
-	} else {
-		f.emitOf(i, Command{Kind: Repeat, Settlement: &s})
 	}
 	for at := f.boundBy.first[i]; at > 0; at = f.boundBy.next[at-1] {
 		r := f.boundBy.to[at-1]

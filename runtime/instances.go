@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // An Instance is one of several states that a plan runs over (S12.1): its own
@@ -117,23 +118,40 @@ func (m *Machine) open(one *Instance) {
 		f.instance, f.order = own.ID, c.begun
 		c.begun++
 		c.working++
-		if m.loop != nil {
-			c.roots = append(c.roots, f)
-		}
 	}
 	if m.loop != nil && m.loop.carries {
 		f.memory = &memory{byIdentity: map[string][]int32{}}
 	}
-	f.log = &Log{initial: map[string]any{"input": laid(m.shared.input, own.Input), "state": laid(m.shared.state, own.State), "data": m.shared.data}}
+	input, state := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
+	f.log = &Log{initial: map[string]any{"input": input, "state": state, "data": m.shared.data}}
 	f.failures = slices.Clone(base.Errors)
 	f.showFailures()
 	f.follow(f.view(m.plan))
 	if m.loop == nil {
 		f.enrol(nil)
-		if m.begun {
-			f.begin()
+	}
+	if m.instances != nil {
+		if what, v := Unfit(f.plan, input, state); v != nil {
+			f.turnAway(what, v)
+			return
 		}
 	}
+	switch {
+	case m.loop == nil && m.begun:
+		f.begin()
+	case m.loop != nil && m.instances != nil:
+		m.instances.roots = append(m.instances.roots, f)
+	}
+}
+
+// turnAway ends an instance whose values don't fit the plan before any of its
+// calls has begun. The others aren't concerned (S12.3).
+func (f *frame) turnAway(what string, v *schema.Violation) {
+	f.fault(CallError{Code: "bad-instance", Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)})
+	for i := range f.calls {
+		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance doesn't fit"})
+	}
+	f.leaving("failed", nil)
 }
 
 // leave takes the result of an instance that has come to its end, and forgets

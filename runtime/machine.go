@@ -280,7 +280,7 @@ func (m *Machine) complete() bool {
 	switch {
 	case m.instances.more() || !m.begun || m.planning():
 		return false
-	case m.loop == nil:
+	case m.loop == nil, len(m.roots()) == 0:
 		m.conclude()
 	case m.tick == 0: // all instances have joined
 		m.nextTick()

@@ -234,7 +234,41 @@ func (f *frame) lookAgain(i int32) {
 // repeat settles a call that is done already, without a word to the world.
 func (f *frame) repeat(i int32) {
 	d := &f.memory.deeds[f.calls[i].more.deed-1]
-	f.settle(i, Settlement{Status: Done, Output: d.output, Reason: "done before"})
+	f.settle(i, doneBefore(d.output))
+}
+
+// doneBefore is how a call settles that isn't run because it was done already.
+func doneBefore(output any) Settlement {
+	return Settlement{Status: Done, Output: output, Reason: "done before", before: true}
+}
+
+// takeUp settles the calls that were done before this run began: those of whose
+// output the frame's initial state holds one alternative, the failure route
+// included (S12.5).
+func (f *frame) takeUp() {
+	for i, call := range f.plan.Calls {
+		for _, route := range call.Output {
+			if output, there := f.begunWith(route); there {
+				f.settle(int32(i), doneBefore(output))
+				break
+			}
+		}
+	}
+}
+
+// begunWith tells whether the initial state holds a value, not null, at all paths
+// of an alternative, and gives the one at the first.
+func (f *frame) begunWith(route compiler.Route) (first any, there bool) {
+	for at, path := range route {
+		value, ok := compiler.Walk(any(f.log.initial), f.plan.Paths.Segments(path.ID))
+		if !ok || value == nil {
+			return nil, false
+		}
+		if at == 0 {
+			first = value
+		}
+	}
+	return first, true
 }
 
 // accomplish notes a call that is done, so that a later plan may repeat it as it

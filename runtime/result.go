@@ -79,6 +79,11 @@ func (m *Machine) reached(outputs []any) *Outcome {
 	for at, f := range m.roots() {
 		f.leaving("done", outputs[at])
 	}
+	for _, end := range m.instances.ends {
+		if end.Status == "failed" { // it didn't fit, and took no part
+			return m.outcome("failed", end.Errors[0].Message)
+		}
+	}
 	return m.outcome("done", "")
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -130,34 +131,28 @@ func laidOver(own any, more map[string]any) map[string]any {
 	return all
 }
 
-// accept refuses values that the plan's schemas don't admit: they would only
-// make calls skip or fail later, where the cause is harder to see.
+// accept refuses values that the plan's schemas don't admit. Where there are
+// instances each of them has to fit, with its own values over these: then only
+// what can't be right for any is refused here.
 func accept(p *compiler.Plan, input, state map[string]any) error {
-	if p.InputSchema != nil {
-		if v := p.InputSchema.Validate(laidOver(p.Input, input)); v != nil {
-			t := misfit("input", v)
-			if v.Keyword == "required" {
-				t.advise("give it with --input %s=…, or several with --input @file.json", exampleKey(p.InputSchema, laidOver(p.Input, input)))
-			}
-			return t
+	if len(p.Instances) > 0 || p.AwaitsInstances {
+		if v := runtime.UnfitKeys(p.InputSchema, input); v != nil {
+			return misfit("input", v)
 		}
-	}
-	if p.StateSchema == nil {
+		if v := runtime.UnfitKeys(p.StateSchema, state); v != nil {
+			return misfit("state", v)
+		}
 		return nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(state)) {
-		place := p.StateSchema.At([]schema.Step{schema.Key(key)})
-		if !place.Possible {
-			return troubled("the state has no place for %q, by its schema", key)
-		}
-		if place.Schema != nil {
-			if v := place.Schema.Validate(state[key]); v != nil {
-				v.Path = slices.Concat([]any{key}, v.Path)
-				return misfit("state", v)
-			}
-		}
+	what, v := runtime.Unfit(p, laidOver(p.Input, input), state)
+	if v == nil {
+		return nil
 	}
-	return nil
+	t := misfit(what, v)
+	if what == "input" && v.Keyword == "required" {
+		t.advise("give it with --input %s=…, or several with --input @file.json", exampleKey(p.InputSchema, laidOver(p.Input, input)))
+	}
+	return t
 }
 
 func misfit(what string, v *schema.Violation) *trouble {
