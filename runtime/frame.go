@@ -17,8 +17,9 @@ type frame struct {
 	plan     *compiler.Plan
 	number   int
 	instance string
-	order    int32 // of its instance
-	place    int32 // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
+	given    map[string]any // input of its instance
+	order    int32          // of its instance
+	place    int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
 	parent   *frame
 	under    int32  // the call of its parent that it carries out
 	path     string // of the calls above it, of a delegate: "digest#1/chapter#2"

@@ -21,7 +21,8 @@ type Instance struct {
 // change.
 type InstanceEnd struct {
 	ID     string
-	Status string // "done", "failed" or "stopped"
+	Status string         // "done", "failed" or "stopped"
+	Input  map[string]any // its own
 	State  any
 	Output any
 	Errors []CallError
@@ -115,7 +116,7 @@ func (m *Machine) open(one *Instance) {
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
 		own = *one
-		f.instance, f.order = own.ID, c.begun
+		f.instance, f.order, f.given = own.ID, c.begun, own.Input
 		c.begun++
 		c.working++
 	}
@@ -217,5 +218,5 @@ func laid(shared, own map[string]any) map[string]any {
 
 // end is how an instance stands.
 func (f *frame) end(status string, output any) InstanceEnd {
-	return InstanceEnd{ID: f.instance, Status: status, State: f.log.whole("state"), Output: output, Errors: f.errors}
+	return InstanceEnd{ID: f.instance, Status: status, Input: f.given, State: f.log.whole("state"), Output: output, Errors: f.errors}
 }

@@ -93,7 +93,7 @@ func (m *Machine) outcome(status, reason string) *Outcome {
 		o.State = m.frames[0].log.whole("state")
 		return o
 	}
-	o.Instances = slices.Clip(m.instances.ends)
+	o.Instances = append(make([]InstanceEnd, 0, len(m.instances.ends)), m.instances.ends...)
 	for _, f := range m.frames {
 		if f != nil && f.parent == nil { // it hasn't come to its end
 			o.Instances = append(o.Instances, f.end(status, nil))

@@ -22,6 +22,7 @@ type reading struct {
 	limits     source.Limits
 	config     string // the configuration's file; "" looks for one
 	strict     bool   // report what the base protocol doesn't have
+	instances  bool   // instances come with the run
 
 	configurations map[string]*configuration // by file, as they were met
 }
@@ -178,7 +179,7 @@ func (r *reading) options(c *cli, name string) (o compiler.Options, dir string, 
 			return o, "", err
 		}
 	}
-	o = compiler.Options{Name: filepath.ToSlash(relative), Limits: r.limits, Open: workspace{dir, r.limits}.open}
+	o = compiler.Options{Name: filepath.ToSlash(relative), Limits: r.limits, Instances: r.instances, Open: workspace{dir, r.limits}.open}
 	o.Show = func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	for _, extra := range r.activities {
 		text, err := r.text(c, extra)

@@ -25,6 +25,7 @@ type callEvent struct {
 	Tool     string       `json:"tool"`
 	Status   string       `json:"status"`
 	Instance *string      `json:"instance"`
+	Under    *string      `json:"under"` // the calls above one of a delegate: "digest#1/chapter#2"
 	Output   any          `json:"output"`
 	Error    *eventError  `json:"error"`
 	Routed   bool         `json:"routed"`  // the failure went to the call's failure route
@@ -57,6 +58,8 @@ type askEvent struct {
 	Event    string            `json:"event"` // "ask"
 	Call     string            `json:"call"`
 	Tool     string            `json:"tool"`
+	Instance *string           `json:"instance"`
+	Under    *string           `json:"under"`
 	Tick     int               `json:"tick,omitzero"`
 	Question *runtime.Question `json:"question"`
 	At       milliseconds      `json:"at"`
@@ -72,17 +75,36 @@ type adviceEvent struct {
 	At       milliseconds    `json:"at"`
 }
 
-// endEvent is the last line.
+// instanceEvent tells how the run went for an instance that has come to its end.
+type instanceEvent struct {
+	Event    string              `json:"event"` // "instance"
+	Instance string              `json:"instance"`
+	Status   string              `json:"status"`
+	Output   any                 `json:"output"`
+	Errors   []runtime.CallError `json:"errors"`
+	At       milliseconds        `json:"at"`
+}
+
+// endEvent is the last line. With instances there is no one state and output.
 type endEvent struct {
-	Event   string              `json:"event"` // "end"
-	Status  string              `json:"status"`
-	Reason  *string             `json:"reason"`
-	Output  any                 `json:"output"`
-	State   any                 `json:"state"`
-	Calls   runtime.Counts      `json:"calls"`
-	Errors  []runtime.CallError `json:"errors"`
-	Ticks   int                 `json:"ticks"`
-	Journal *string             `json:"journal"`
+	Event     string                    `json:"event"` // "end"
+	Status    string                    `json:"status"`
+	Reason    *string                   `json:"reason"`
+	Output    *any                      `json:"output,omitempty"`
+	State     *any                      `json:"state,omitempty"`
+	Instances map[string]instanceResult `json:"instances,omitzero"`
+	Calls     runtime.Counts            `json:"calls"`
+	Errors    []runtime.CallError       `json:"errors"`
+	Ticks     int                       `json:"ticks"`
+	Journal   *string                   `json:"journal"`
+}
+
+// instanceResult is how a run ended for one instance; of a run that was stopped,
+// how it stood.
+type instanceResult struct {
+	Status string `json:"status"`
+	State  any    `json:"state"`
+	Output any    `json:"output"`
 }
 
 // Milliseconds are a duration as programs read it.
@@ -100,7 +122,7 @@ func (e *events) write(value any) {
 
 func (e *events) observe(at time.Duration, c runtime.Command) {
 	switch c.Kind {
-	case runtime.Start:
+	case runtime.Start, runtime.Enter:
 		event := e.about(at, c)
 		event.Status, event.Doubt = "started", c.Doubt
 		e.write(event)
@@ -121,30 +143,42 @@ func (e *events) observe(at time.Duration, c runtime.Command) {
 	case runtime.Advise:
 		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: orNull(c.Instance), Ranking: listed(c.Ranking), At: inMilliseconds(at)})
 	case runtime.Ask:
-		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Tick: c.Tick, Question: c.Question, At: inMilliseconds(at)})
+		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Instance), Under: orNull(c.Under), Tick: c.Tick, Question: c.Question, At: inMilliseconds(at)})
+	case runtime.Leave:
+		e.write(instanceEvent{
+			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output, Errors: listed(c.Left.Errors),
+			At: inMilliseconds(at),
+		})
 	}
 }
 
 func (e *events) about(at time.Duration, c runtime.Command) callEvent {
-	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Of.Instance), Attempt: c.Attempt, Tick: c.Tick, At: inMilliseconds(at)}
+	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Instance), Under: orNull(c.Under), Attempt: c.Attempt, Tick: c.Tick, At: inMilliseconds(at)}
 }
 
 func (e *events) end(o *runtime.Outcome) error {
-	e.write(endEvent{
-		Event: "end", Status: o.Status, Reason: orNull(o.Reason), Output: o.Output, State: stateOf(o), Calls: o.Counts, Errors: listed(o.Errors),
-		Ticks: o.Ticks, Journal: orNull(e.journal),
-	})
+	event := endEvent{Event: "end", Status: o.Status, Reason: orNull(o.Reason), Calls: o.Counts, Errors: listed(o.Errors), Ticks: o.Ticks, Journal: orNull(e.journal)}
+	if o.Instances == nil {
+		state := objectOr(o.State)
+		event.Output, event.State = &o.Output, &state
+	} else {
+		event.Instances = make(map[string]instanceResult, len(o.Instances))
+		for _, end := range o.Instances {
+			event.Instances[end.ID] = instanceResult{end.Status, objectOr(end.State), end.Output}
+		}
+	}
+	e.write(event)
 	return e.err
 }
 
 func (e *events) abandon() {}
 
-// stateOf is a run's last state: an object even when nothing was written.
-func stateOf(o *runtime.Outcome) any {
-	if o.State == nil {
+// objectOr is a last state: an object even when nothing was written.
+func objectOr(state any) any {
+	if state == nil {
 		return map[string]any{}
 	}
-	return o.State
+	return state
 }
 
 // listed is a list that JSON shows as one, also when it is empty.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type progress struct {
 	plan    *compiler.Plan
 	style   style
 	journal string // its path; "" when the run keeps none
+	results string // the file of what instances come to; "" for none
 	width   int    // columns of a line
 	live    bool   // there is a terminal to draw on
 	names   int    // columns of the column of names
@@ -31,17 +33,29 @@ type progress struct {
 	at       time.Duration // of the last command
 	tick     int           // 0 when nobody plans
 	planning bool          // the planner is asked, and its tick hasn't ended
-	calls    []shownCall   // of the tick, as far as they are known
-	drawn    int           // lines below the settled ones
-	held     bool          // a question has the terminal
+	frames   []*shownFrame // at work, as far as their calls are known
+	crowd    crowdShown
+	drawn    int  // lines below the settled ones
+	held     bool // a question has the terminal
 	stop     chan struct{}
 	ended    sync.WaitGroup
 	err      error
 }
 
+// A shownFrame is the calls of one plan at work: of the run, of an instance of
+// it, or of a delegate.
+type shownFrame struct {
+	number   int
+	label    string // before the names of its calls
+	instance string
+	plan     *compiler.Plan
+	calls    []shownCall
+	nested   bool // it is a delegate's
+}
+
 // A shownCall is where a call stands, to somebody who looks on.
 type shownCall struct {
-	call    *compiler.Call
+	name    string
 	status  runtime.Status
 	started bool
 	since   time.Duration // it was first started
@@ -52,9 +66,7 @@ func newProgress(out io.Writer, plan *compiler.Plan, planned bool, ctx context.C
 	p := &progress{out: out, plan: plan, width: 100, begun: time.Now(), stop: make(chan struct{})}
 	screen := behind(out, p)
 	p.style = styleFor(screen)
-	for _, call := range plan.Calls {
-		p.meet(call)
-	}
+	p.crowd.expected = len(plan.Instances)
 	if fd, ok := terminalOf(screen); ok {
 		p.live = true
 		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
@@ -67,28 +79,54 @@ func newProgress(out io.Writer, plan *compiler.Plan, planned bool, ctx context.C
 		title = plan.File.Name
 	}
 	size := count(len(plan.Calls), "call")
-	if planned {
-		p.calls = nil // they come with the solutions
+	switch {
+	case planned:
 		size = "planned as it runs"
+	case p.crowd.expected == 0 && !plan.AwaitsInstances:
+		p.frame(runtime.Command{Plan: plan})
 	}
 	p.print("%s\n\n", p.style.bold(diag.Escape(title+", "+size)))
 	return p
 }
 
-func (p *progress) meet(call *compiler.Call) {
-	p.calls = append(p.calls, shownCall{call: call})
-	p.names = min(32, max(p.names, utf8.RuneCountInString(call.Name)))
+// frame is the one that a command is about. All calls of a plan are known at
+// once, but for those of a solution, which come as it is written.
+func (p *progress) frame(c runtime.Command) *shownFrame {
+	at := slices.IndexFunc(p.frames, func(f *shownFrame) bool { return f.number == c.Frame })
+	if at < 0 {
+		at = len(p.frames)
+		f := &shownFrame{number: c.Frame, plan: c.Plan, instance: c.Instance, label: c.Instance, nested: c.Under != ""}
+		if c.Instance != "" {
+			f.label += " "
+		}
+		if c.Under != "" {
+			f.label += c.Under + "/"
+		}
+		p.frames = append(p.frames, f)
+	}
+	f := p.frames[at]
+	known := len(c.Plan.Calls)
+	if p.tick > 0 && !f.nested {
+		known = min(known, c.Call+1)
+	}
+	for i := len(f.calls); i < known; i++ {
+		name := diag.Escape(f.label + c.Plan.Calls[i].Name)
+		f.calls = append(f.calls, shownCall{name: name})
+		p.names = min(48, max(p.names, utf8.RuneCountInString(name)))
+	}
+	return f
 }
 
 // about is the call that a command is about.
 func (p *progress) about(c runtime.Command) *shownCall {
-	for len(p.calls) <= c.Call {
-		p.calls = append(p.calls, shownCall{})
+	return &p.frame(c).calls[c.Call]
+}
+
+// over lets go of a delegate whose calls have all settled.
+func (p *progress) over(c runtime.Command) {
+	if f := p.frame(c); f.nested && !slices.ContainsFunc(f.calls, func(one shownCall) bool { return !one.status.Settled() }) {
+		p.frames = slices.DeleteFunc(p.frames, func(other *shownFrame) bool { return other == f })
 	}
-	one := &p.calls[c.Call]
-	one.call = c.Of
-	p.names = min(32, max(p.names, utf8.RuneCountInString(c.Of.Name)))
-	return one
 }
 
 func (p *progress) print(format string, args ...any) {
@@ -101,6 +139,9 @@ func (p *progress) observe(at time.Duration, c runtime.Command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at = at
+	if p.watch(c) {
+		return
+	}
 	switch c.Kind {
 	case runtime.Plan:
 		p.beginTick(c.Tick)
@@ -110,7 +151,7 @@ func (p *progress) observe(at time.Duration, c runtime.Command) {
 			p.erase()
 			p.print("  %s %s\n", p.style.red("✗"), diag.Escape("the solution: "+fault.Message))
 		}
-	case runtime.Start:
+	case runtime.Start, runtime.Enter:
 		one := p.about(c)
 		one.status, one.attempt = runtime.Running, c.Attempt
 		if !one.started {
@@ -136,6 +177,7 @@ func (p *progress) observe(at time.Duration, c runtime.Command) {
 		one.status = c.Settlement.Status
 		mark, words := p.settled(c)
 		p.above(one, mark, words)
+		p.over(c)
 	}
 }
 
@@ -145,7 +187,7 @@ func (p *progress) beginTick(tick int) {
 	if tick == p.tick {
 		return // its answer is asked for again
 	}
-	p.tick, p.calls = tick, nil
+	p.tick, p.frames = tick, nil
 	if tick > 1 {
 		p.erase()
 		p.print("\n  %s\n", p.style.faint(fmt.Sprintf("tick %d", tick)))
@@ -159,7 +201,7 @@ func (p *progress) above(one *shownCall, mark, words string) {
 	if one.started {
 		took = p.style.faint(fmt.Sprintf("%6s", short(p.at-one.since)))
 	}
-	p.print("  %s %s %s  %s\n", mark, pad(diag.Escape(one.call.Name), p.names), took, words)
+	p.print("  %s %s %s  %s\n", mark, pad(one.name, p.names), took, words)
 }
 
 // settled says in a mark and a few words how a call settled: results are cut
@@ -236,23 +278,31 @@ func (p *progress) refresh(ctx context.Context) {
 const shownAtWork = 8
 
 func (p *progress) draw(now time.Duration) {
-	running, asking, waiting := 0, 0, 0
+	if p.crowd.many {
+		p.drawn = 1
+		p.print("  %s\n", p.style.faint(cut("· "+short(now)+": "+p.crowd.line(now), p.width-3)))
+		return
+	}
+	running, asking, waiting, all := 0, 0, 0, 0
 	var lines []string
-	for i := range p.calls {
-		one := &p.calls[i]
-		switch {
-		case one.status == runtime.Running:
-			if running++; running <= shownAtWork {
-				again := ""
-				if one.attempt > 1 {
-					again = fmt.Sprintf(", try %d", one.attempt)
+	for _, f := range p.frames {
+		all += len(f.calls)
+		for i := range f.calls {
+			one := &f.calls[i]
+			switch {
+			case one.status == runtime.Running:
+				if running++; running <= shownAtWork {
+					again := ""
+					if one.attempt > 1 {
+						again = fmt.Sprintf(", try %d", one.attempt)
+					}
+					lines = append(lines, fmt.Sprintf("%s %6s  running%s", pad(one.name, p.names), short(now-one.since), again))
 				}
-				lines = append(lines, fmt.Sprintf("%s %6s  running%s", pad(diag.Escape(one.call.Name), p.names), short(now-one.since), again))
+			case one.status == runtime.Asking:
+				asking++
+			case !one.status.Settled():
+				waiting++
 			}
-		case one.status == runtime.Asking:
-			asking++
-		case !one.status.Settled():
-			waiting++
 		}
 	}
 	if running > shownAtWork {
@@ -274,13 +324,13 @@ func (p *progress) draw(now time.Duration) {
 	if waiting > 0 {
 		parts = append(parts, fmt.Sprintf("%d waiting", waiting))
 	}
-	switch settled := len(p.calls) - running - asking - waiting; {
+	switch settled := all - running - asking - waiting; {
 	case len(parts) == 0:
 		lines = append(lines, "what was cancelled is given time to end")
 	case p.tick > 0:
 		lines = append(lines, fmt.Sprintf("%s: %s, %d settled", short(now), strings.Join(parts, ", "), settled))
 	default:
-		lines = append(lines, fmt.Sprintf("%s: %s, %d of %d settled", short(now), strings.Join(parts, ", "), settled, len(p.calls)))
+		lines = append(lines, fmt.Sprintf("%s: %s, %d of %d settled", short(now), strings.Join(parts, ", "), settled, all))
 	}
 	for _, line := range lines {
 		p.print("  %s\n", p.style.faint(cut("· "+line, p.width-3)))
@@ -294,22 +344,24 @@ func (p *progress) firstWaiting() string {
 	if p.tick > 0 {
 		return ""
 	}
-	for i := range p.calls {
-		one := &p.calls[i]
-		if one.status != runtime.Waiting && one.status != runtime.Queued {
-			continue
-		}
-		var names []string
-		for _, d := range p.plan.Graph.Deps(i) {
-			if !p.calls[d].status.Settled() {
-				names = append(names, diag.Escape(p.calls[d].call.Name))
+	for _, f := range p.frames {
+		for i := range f.calls {
+			one := &f.calls[i]
+			if one.status != runtime.Waiting && one.status != runtime.Queued {
+				continue
 			}
-		}
-		if len(names) > 3 {
-			names = append(names[:3], "others")
-		}
-		if len(names) > 0 {
-			return diag.Escape(one.call.Name) + " waits for " + strings.Join(names, ", ")
+			var names []string
+			for _, d := range f.plan.Graph.Deps(i) {
+				if !f.calls[d].status.Settled() {
+					names = append(names, f.calls[d].name)
+				}
+			}
+			if len(names) > 3 {
+				names = append(names[:3], "others")
+			}
+			if len(names) > 0 {
+				return one.name + " waits for " + strings.Join(names, ", ")
+			}
 		}
 	}
 	return ""
@@ -333,14 +385,14 @@ func (p *progress) abandon() {
 // end shows the result, and last what was done, failed and skipped.
 func (p *progress) end(o *runtime.Outcome) error {
 	p.abandon()
-	if len(p.calls) > 0 {
+	if len(p.frames) > 0 || o.Instances != nil {
 		p.print("\n")
 	}
 	if o.Output != nil && o.Status != "stopped" {
 		p.print("%s\n\n", display(o.Output))
 	}
 	for _, e := range o.Errors {
-		if e.Call == "" && o.Ticks == 0 { // those of ticks were told as they came
+		if e.Call == "" && o.Ticks == 0 && o.Instances == nil { // those of ticks were told as they came
 			p.print("%s %s\n", p.style.red("✗"), diag.Escape(e.Message))
 		}
 	}
@@ -369,6 +421,9 @@ func (p *progress) summary(o *runtime.Outcome) string {
 	}
 	if u := o.Usage; u.InputTokens+u.OutputTokens > 0 {
 		in += fmt.Sprintf(", %d tokens", u.InputTokens+u.OutputTokens)
+	}
+	if o.Instances != nil {
+		return word + in + ": " + p.tallyInstances(o) + "; calls: " + tally(o.Counts)
 	}
 	return word + in + ": " + tally(o.Counts)
 }

@@ -35,6 +35,9 @@ type recipe struct {
 	Planner string          `json:"planner,omitempty"`
 	Record  string          `json:"record,omitempty"`
 	Limits  source.Limits   `json:"limits"`
+
+	Instances string `json:"instances,omitempty"` // the file of instances
+	Out       string `json:"out,omitempty"`       // the file of results
 }
 
 // A writing is a text with the name that findings give it.
@@ -84,7 +87,7 @@ func (r *recipe) prepare(c *cli, activities []string) (compiled, error) {
 		dir:    r.at(r.Root),
 		config: &configuration{},
 		options: compiler.Options{
-			Name: r.Name, Limits: r.Limits,
+			Name: r.Name, Limits: r.Limits, Instances: r.Instances != "",
 			Open: func(name string) ([]byte, error) {
 				if text, ok := r.Imports[name]; ok {
 					return []byte(text), nil

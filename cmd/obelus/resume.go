@@ -81,7 +81,7 @@ func (c *cli) resume(cmd *cobra.Command, name string, activities []string, o *ru
 	if err != nil {
 		return err
 	}
-	o.planner, o.record = o.recipe.Planner, o.recipe.Record
+	o.planner, o.record, o.instances, o.out = o.recipe.Planner, o.recipe.Record, o.recipe.Instances, o.recipe.Out
 	o.restored = &restored{machine: runtime.New(p.verified, o.recipe.Options)}
 	for body, err := range contents.Bodies() {
 		if err != nil {
@@ -106,7 +106,15 @@ func (c *cli) tellAgain(outcome *runtime.Outcome, o *running) error {
 	}
 	var show observer = newEvents(c.out, o.kept.path())
 	if o.format == "text" {
-		show = &progress{out: c.out, journal: o.kept.path(), style: styleFor(c.out), at: o.restored.at, stop: make(chan struct{})}
+		show = &progress{out: c.out, journal: o.kept.path(), results: o.out, style: styleFor(c.out), at: o.restored.at, stop: make(chan struct{})}
+	}
+	results, err := o.openResults()
+	if err != nil {
+		return err
+	}
+	if results != nil {
+		results.observer = show
+		show = results
 	}
 	return c.conclude(outcome, show, nil, nil, o.kept, o)
 }
@@ -116,6 +124,9 @@ type restored struct {
 	machine *runtime.Machine
 	at      time.Duration
 	outcome *runtime.Outcome // the last that it came to, or nil
+	joined  []string         // the instances that came from outside
+	whole   bool             // no more of them will come
+	left    []*runtime.InstanceEnd
 }
 
 // take steps one record of a journal.
@@ -128,8 +139,15 @@ func (r *restored) take(body []byte) error {
 		return nil
 	}
 	r.at = record.Event.At
+	for _, one := range record.Event.Instances {
+		r.joined = append(r.joined, one.ID)
+	}
+	r.whole = r.whole || record.Event.Last
 	for _, command := range r.machine.Step(*record.Event) {
-		if command.Kind == runtime.Finish {
+		switch command.Kind {
+		case runtime.Leave:
+			r.left = append(r.left, command.Left)
+		case runtime.Finish:
 			r.outcome = command.Outcome
 		}
 	}
@@ -143,10 +161,11 @@ type record struct {
 }
 
 type endRecord struct {
-	Status string         `json:"status"`
-	Reason string         `json:"reason,omitempty"`
-	Calls  runtime.Counts `json:"calls"`
-	Ticks  int            `json:"ticks,omitzero"`
+	Status    string         `json:"status"`
+	Reason    string         `json:"reason,omitempty"`
+	Calls     runtime.Counts `json:"calls"`
+	Ticks     int            `json:"ticks,omitzero"`
+	Instances int            `json:"instances,omitzero"`
 }
 
 func (o *running) resumption() runtime.Resumption {
@@ -195,7 +214,7 @@ func (k *kept) end(o *runtime.Outcome) error {
 	if k == nil {
 		return nil
 	}
-	body, err := json.Marshal(record{End: &endRecord{o.Status, o.Reason, o.Counts, o.Ticks}})
+	body, err := json.Marshal(record{End: &endRecord{o.Status, o.Reason, o.Counts, o.Ticks, len(o.Instances)}})
 	if err != nil {
 		return err
 	}
@@ -218,7 +237,7 @@ func (o *running) keep(p compiled, options runtime.Options) (*kept, error) {
 	if err != nil {
 		return nil, troubled("%v", err)
 	}
-	recipe.Options, recipe.Record = options, o.record
+	recipe.Options, recipe.Record, recipe.Instances, recipe.Out = options, o.record, o.instances, o.out
 	if o.planner != "none" {
 		recipe.Planner = o.planner
 	}

@@ -45,8 +45,17 @@ func (c *cli) runCommand() *cobra.Command {
 	flags.StringVar(&o.record, "record", "", "write the planner's solutions (solutions.json, for replay) and each tick (tick-N.json) to a folder")
 	stands(cmd, "record", "DIR")
 	_ = cmd.MarkFlagDirname("record")
+	flags.StringVar(&o.instances, "instances", "", "run the plan over the instances of a file, after the plan's own: {\"id\", \"state\"?, \"input\"?} a line, read as they are needed")
+	stands(cmd, "instances", "FILE.jsonl")
+	flags.StringVar(&o.out, "out", "", "write how the run went for each instance, a line as it ends: {\"id\", \"status\", \"input\"?, \"state\", \"output\", \"errors\"};\n--instances of another run takes these lines")
+	stands(cmd, "out", "FILE.jsonl")
+	flags.BoolVar(&o.again, "continue", false, "count a call as done when the state to start from holds its output: what stopped half-way is finished, not repeated")
 	flags.BoolVar(&o.unkept, "no-journal", false, "keep no journal; the run can't be resumed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.fitting(); err != nil {
+			return err
+		}
+		reading.instances = o.instances != ""
 		input, state, err := given.values(c, reading, args[0])
 		if err != nil {
 			return err
@@ -62,8 +71,12 @@ func (c *cli) runCommand() *cobra.Command {
 		if err := accept(p.plan, input, state); err != nil {
 			return err
 		}
+		if o.out != "" && o.instances == "" && len(p.plan.Instances) == 0 {
+			return troubled("--out is for runs over instances, and the plan has none").advise("--format json shows the result of any run")
+		}
 		c.unreadInputs(p.plan, input)
-		options := runtime.Options{Input: input, State: state, Parallel: given.parallel, Planned: o.planner != "none", Confirm: confirm}
+		options := runtime.Options{Input: input, State: state, Parallel: given.parallel, Planned: o.planner != "none", Confirm: confirm,
+			Joining: o.instances != "", Continue: o.again}
 		return c.run(cmd.Context(), p, options, &o)
 	}
 	return cmd
@@ -80,9 +93,14 @@ type running struct {
 	record      string
 	prices      planner.Prices
 	price       []float64
-	unkept      bool // no journal
+	unkept      bool   // no journal
+	instances   string // the file of instances
+	out         string // the file of results
+	again       bool   // what the states show to be done isn't run again
 	inFlight    string
 	confirmAnew *runtime.Confirm // of a run that is resumed
+
+	badLine string // what was wrong in the file of instances, and stopped the run
 
 	// Of a run that is resumed:
 	recipe   *recipe
@@ -161,10 +179,22 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 	}
 	defer set.Close()
 	world := local.Options{Options: options, Activities: set}
+	source, err := o.openInstances(p)
+	if err != nil {
+		return err
+	}
+	if source != nil {
+		defer source.Close()
+		world.Instances = source
+	}
 	if options.Planned {
 		if world.Planner, err = o.openPlanner(p); err != nil {
 			return err
 		}
+	}
+	results, err := o.openResults()
+	if err != nil {
+		return err
 	}
 	kept, err := o.keep(p, options)
 	if err != nil {
@@ -194,8 +224,15 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 	var show observer = newEvents(screen, kept.path())
 	if o.format == "text" {
 		lines := newProgress(screen, p.plan, options.Planned, ctx)
-		lines.journal = kept.path()
+		lines.journal, lines.results, lines.crowd.source = kept.path(), o.out, source
+		if o.restored != nil {
+			lines.crowd.resumed(o.restored)
+		}
 		show = lines
+	}
+	if results != nil {
+		results.observer = show
+		show = results
 	}
 	var asked *runtime.Question
 	world.Observe = func(at time.Duration, command runtime.Command) {
@@ -222,6 +259,9 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 	}
 	if err := kept.end(outcome); err != nil {
 		fmt.Fprintf(c.err, "obelus: the end of the run isn't in its journal: %s\n", diag.Escape(err.Error()))
+	}
+	if source != nil {
+		o.badLine = source.told
 	}
 	return c.conclude(outcome, show, p.plan, asked, kept, o)
 }
@@ -275,6 +315,8 @@ func (c *cli) whatNow(outcome *runtime.Outcome, plan *compiler.Plan, asked *runt
 	case outcome.Reason == "in-flight" && asked != nil:
 		fmt.Fprintf(c.err, "obelus: the run was killed while the call \"%s\" was at work, and there is nobody to ask whether it may be run again\n", diag.Escape(asked.Call))
 		help("%s --in-flight retry runs it again, --in-flight fail counts it as failed", again)
+	case kept != nil && outcome.Reason == o.badLine:
+		help("mend it; %s goes on from there", again)
 	case kept != nil:
 		help("%s goes on from here", again)
 	}

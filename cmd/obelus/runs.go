@@ -70,7 +70,10 @@ type runLine struct {
 	Last   time.Time       `json:"last,omitzero"`
 	Calls  *runtime.Counts `json:"calls,omitempty"` // null for one that hasn't ended
 	Ticks  int             `json:"ticks,omitzero"`
-	File   string          `json:"file"`
+	// Instances is over how many the run went, those of a stopped run as far as they
+	// had begun.
+	Instances int    `json:"instances,omitzero"`
+	File      string `json:"file"`
 }
 
 func lineOf(run journal.Run) runLine {
@@ -91,10 +94,10 @@ func lineOf(run journal.Run) runLine {
 	line.Plan, line.Begun, line.Last, line.Status = head.Title, run.Contents.Begun, run.Contents.Last, "killed"
 	var last record
 	if err := json.Unmarshal(run.Contents.Ending, &last); err == nil && last.End != nil {
-		line.Status, line.Reason, line.Calls, line.Ticks = last.End.Status, last.End.Reason, &last.End.Calls, last.End.Ticks
+		line.Status, line.Reason, line.Calls, line.Ticks, line.Instances = last.End.Status, last.End.Reason, &last.End.Calls, last.End.Ticks, last.End.Instances
 	}
 	if run.Running {
-		line.Status, line.Reason, line.Calls = "running", "", nil
+		line.Status, line.Reason, line.Calls, line.Instances = "running", "", nil, 0
 	}
 	return line
 }
@@ -118,6 +121,9 @@ func (c *cli) listRuns(all []runLine) error {
 		what := ""
 		if line.Calls != nil {
 			what = tally(*line.Calls)
+			if line.Instances > 0 {
+				what = count(line.Instances, "instance") + ": " + what
+			}
 		}
 		if line.Reason != "" && what != "" {
 			what += "; "

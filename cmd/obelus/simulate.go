@@ -301,7 +301,7 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: orNull(s.Outcome.Reason),
 		Makespan: inMilliseconds(s.Makespan), CriticalPath: r.names(s.CriticalPath), LowerBound: inMilliseconds(s.LowerBound),
 		Work: inMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
-		Calls: make([]scenarioCall, len(s.Calls)), Output: s.Outcome.Output, State: stateOf(s.Outcome),
+		Calls: make([]scenarioCall, len(s.Calls)), Output: s.Outcome.Output, State: objectOr(s.Outcome.State),
 		Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp),
 	}
 	for i, call := range s.Calls {

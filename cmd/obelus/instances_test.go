@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const manyPlan = `
+plan: many
+activities: {double: {expr: n * 2}}
+tools: {double: {properties: {n: {type: number}}}}
+calls:
+- {_tool: double, n: †input.n, _outputPath: a}
+- {_tool: double, n: †state.a, _outputPath: b}
+output: †state.b
+`
+
+// manyLines are the lines of so many instances.
+func manyLines(n int) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf(`{"id":"n%d","input":{"n":%d}}`, i, i)
+	}
+	return lines
+}
+
+func putLines(t *testing.T, name string, lines []string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// S8.6, S19.4: a run that a bad line has stopped goes on from there when it is
+// mended, wherever it was, whatever of the file of results was lost: every
+// instance has one line in the end, and no call is done twice.
+func TestBadLineIsMended(t *testing.T) {
+	seed := rand.Uint64()
+	chance := rand.New(rand.NewPCG(seed, 0))
+	for round := range 8 {
+		t.Chdir(t.TempDir())
+		n := 1 + chance.IntN(300)
+		good := manyLines(n)
+		bad := slices.Clone(good)
+		at := chance.IntN(n)
+		bad[at] = strings.Replace(bad[at], "input", "inptu", 1)
+		putLines(t, "plan.yaml", []string{manyPlan})
+		putLines(t, "people.jsonl", bad)
+		where := fmt.Sprintf("people.jsonl:%d:", at+1)
+		out, _, status := obelus(nil, "run", "plan.yaml", "--instances", "people.jsonl", "--out", "results.jsonl", "--runs", "runs", "--format", "json")
+		if status != statusStopped || !strings.Contains(out, where) {
+			t.Fatalf("seed %d, round %d: status %d; %q isn't told\n%s", seed, round, status, where, out)
+		}
+		text, err := os.ReadFile("results.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate("results.jsonl", int64(chance.IntN(len(text)+1))); err != nil {
+			t.Fatal(err)
+		}
+		putLines(t, "people.jsonl", good)
+		again, complaint, status := obelus(nil, "resume", "2", "--runs", "runs", "--format", "json")
+		if status != statusOK {
+			t.Fatalf("seed %d, round %d: status %d\n%s%s", seed, round, status, again, complaint)
+		}
+		if n, want := strings.Count(out+again, `"status":"done","instance":`), 2*n; n != want {
+			t.Fatalf("seed %d, round %d: %d calls are done, want %d", seed, round, n, want)
+		}
+		text, err = os.ReadFile("results.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for line := range bytes.Lines(text) {
+			var one resultLine
+			if err := json.Unmarshal(line, &one); err != nil || one.Status != "done" || seen[one.ID] || one.Output != 4*one.Input["n"].(float64) {
+				t.Fatalf("seed %d, round %d: the line %s: %v", seed, round, line, err)
+			}
+			seen[one.ID] = true
+		}
+		if len(seen) != n {
+			t.Fatalf("seed %d, round %d: %d results of %d instances", seed, round, len(seen), n)
+		}
+	}
+}
+
+// S8.6: the lines of instances that had joined must be those that they were.
+func TestInstancesMayNotChange(t *testing.T) {
+	for name, change := range map[string]func([]string) []string{
+		"when the run began the instance here was": func(l []string) []string { l[0], l[1] = l[1], l[0]; return l },
+		"isn't there any more":                     func([]string) []string { return nil },
+	} {
+		t.Chdir(t.TempDir())
+		putLines(t, "plan.yaml", []string{manyPlan})
+		lines := append(manyLines(5), "{")
+		putLines(t, "people.jsonl", lines)
+		obelus(nil, "run", "plan.yaml", "--instances", "people.jsonl", "--runs", "runs")
+		putLines(t, "people.jsonl", change(lines[:5]))
+		out, _, status := obelus(nil, "resume", "2", "--runs", "runs", "--format", "json")
+		if status != statusStopped || !strings.Contains(out, name) {
+			t.Errorf("status %d, and nothing says %q\n%s", status, name, out)
+		}
+	}
+}
+
+// S8.7: of many instances only how they fare together is shown, and the first
+// failures; the last line counts them.
+func TestManyInstancesAreSummedUp(t *testing.T) {
+	t.Chdir(t.TempDir())
+	putLines(t, "plan.yaml", []string{manyPlan})
+	lines := manyLines(3000)
+	for i := range lines {
+		if i%10 == 0 {
+			lines[i] = fmt.Sprintf(`{"id":"n%d","input":{"n":"x"}}`, i)
+		}
+	}
+	putLines(t, "people.jsonl", lines)
+	out, _, status := obelus(nil, "run", "plan.yaml", "--instances", "people.jsonl", "--no-journal", "--out", filepath.Join(t.TempDir(), "r"))
+	if shown := strings.Count(out, "\n"); status != statusFound || shown > 60 {
+		t.Errorf("status %d, %d lines\n%s", status, shown, out)
+	}
+	for _, want := range []string{"3000 instances: 2700 done, 300 failed", "results in", "calls: 5400 done, 300 failed, 300 skipped", ", of 3000"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	if failures := strings.Count(out, "failed: "); failures > shownFailures+2 {
+		t.Errorf("%d failures are told\n%s", failures, out)
+	}
+}

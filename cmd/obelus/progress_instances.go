@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// crowdShown is what is told of the instances of a run. Of a few every call has a
+// line; of many only how they fare together, and the first that failed.
+type crowdShown struct {
+	expected     int // those of the plan, and those that had joined when the run was resumed
+	source       *instancesFile
+	many         bool
+	working      map[int]bool // by frame
+	done, failed int
+	next         int           // how many are to have ended when that is told
+	last         time.Duration // when something was told last
+}
+
+const (
+	fewInstances  = 20 // of which every call is shown
+	shownFailures = 10 // the others are counted
+	quiet         = 30 * time.Second
+)
+
+// known is how many instances there are so far.
+func (s *crowdShown) known() int {
+	if s.source == nil {
+		return s.expected
+	}
+	return s.expected + int(s.source.taken.Load())
+}
+
+// resumed counts the instances that had joined, and those of them that had ended.
+func (s *crowdShown) resumed(r *restored) {
+	s.expected += len(r.joined)
+	for _, end := range r.left {
+		s.count(end)
+	}
+}
+
+func (s *crowdShown) count(end *runtime.InstanceEnd) {
+	if end.Status == "failed" {
+		s.failed++
+	} else {
+		s.done++
+	}
+}
+
+// line says how the instances fare.
+func (s *crowdShown) line(now time.Duration) string {
+	text := fmt.Sprintf("%d done", s.done)
+	if s.failed > 0 {
+		text += fmt.Sprintf(", %d failed", s.failed)
+	}
+	text += fmt.Sprintf(", %d at work, of %d", len(s.working), s.known())
+	if s.source != nil && !s.source.ended.Load() {
+		text += " so far"
+	}
+	if now >= time.Second && s.done+s.failed > 0 {
+		text += fmt.Sprintf("; %.3g a second", float64(s.done+s.failed)/now.Seconds())
+	}
+	return text
+}
+
+// watch notes what a command tells of an instance. It reports whether that is all
+// there is to show.
+func (p *progress) watch(c runtime.Command) bool {
+	s := &p.crowd
+	if c.Instance == "" {
+		return false
+	}
+	if !s.many && s.known() > fewInstances {
+		s.many, s.next, p.frames = true, 2*fewInstances+fewInstances/2, nil
+	}
+	if c.Kind == runtime.Leave {
+		delete(s.working, c.Frame)
+		s.count(c.Left)
+		p.left(c.Left)
+		return true
+	}
+	if c.Under == "" && !s.working[c.Frame] {
+		if s.working == nil {
+			s.working = map[int]bool{}
+		}
+		s.working[c.Frame] = true
+	}
+	return s.many && c.Kind != runtime.Plan && c.Kind != runtime.EndTick
+}
+
+// left tells that an instance has come to its end, if that is worth a line.
+func (p *progress) left(end *runtime.InstanceEnd) {
+	s := &p.crowd
+	ended := s.done + s.failed
+	switch {
+	case end.Status == "failed" && (!s.many || s.failed <= shownFailures),
+		end.Status != "failed" && (!s.many || !p.live && ended <= fewInstances):
+		p.erase()
+		p.instanceLine(end)
+		s.last = p.at
+	case !p.live && (ended >= s.next || p.at-s.last >= quiet):
+		p.print("  %s\n", p.style.faint("· "+s.line(p.at)))
+		s.last = p.at
+	}
+	for s.many && s.next <= ended { // 50, 100, 200, 500 …
+		if s.next *= 2; leading(s.next) == 4 {
+			s.next += s.next / 4
+		}
+	}
+	if !s.many {
+		p.forget(end.ID)
+	}
+}
+
+// leading is the first digit of a number.
+func leading(n int) int {
+	for n >= 10 {
+		n /= 10
+	}
+	return n
+}
+
+// forget lets go of the calls of an instance that has come to its end.
+func (p *progress) forget(instance string) {
+	kept := p.frames[:0]
+	for _, f := range p.frames {
+		if f.instance != instance {
+			kept = append(kept, f)
+		}
+	}
+	clear(p.frames[len(kept):])
+	p.frames = kept
+}
+
+// instanceLine says how the run went for one instance: its output as far as there
+// is room, or the first thing that went wrong.
+func (p *progress) instanceLine(end *runtime.InstanceEnd) {
+	name := diag.Escape(end.ID)
+	if end.Status != "failed" {
+		words := end.Status
+		if end.Output != nil {
+			words += "  " + cut(brief(end.Output), max(20, p.width-utf8.RuneCountInString(name)-14))
+		}
+		p.print("  %s %s  %s\n", p.style.green("●"), p.style.bold(name), words)
+		return
+	}
+	words := "failed"
+	if len(end.Errors) > 0 {
+		first := end.Errors[0]
+		if first.Call != "" {
+			words += ": " + first.Call
+		}
+		words += ": " + first.Message
+		if more := len(end.Errors) - 1; more > 0 {
+			words += fmt.Sprintf(", and %s", count(more, "more error"))
+		}
+	}
+	p.print("  %s %s  %s\n", p.style.red("●"), p.style.bold(name), diag.Escape(words))
+}
+
+// tallyInstances says for how many instances the run went how, and where their
+// results are.
+func (p *progress) tallyInstances(o *runtime.Outcome) string {
+	ways := map[string]int{}
+	for _, end := range o.Instances {
+		ways[end.Status]++
+	}
+	text := fmt.Sprintf("%s: %d done", count(len(o.Instances), "instance"), ways["done"])
+	for _, way := range []string{"failed", "stopped"} {
+		if ways[way] > 0 {
+			text += fmt.Sprintf(", %d %s", ways[way], way)
+		}
+	}
+	if p.results != "" {
+		text += "; results in " + diag.Escape(p.results)
+	}
+	return text
+}

@@ -1,0 +1,28 @@
+package compiler
+
+import "fmt"
+
+// IDs are ids of one sort that come one after the other from outside a document,
+// and that a reader must be able to see and to tell apart (S2.6). The zero value
+// holds none. It is not safe for concurrent use.
+type IDs struct{ drawn map[string]string } // by skeleton
+
+// Add takes a further id; the error says why a reader would be at a loss with it.
+func (ids *IDs) Add(id string) error {
+	if r, _, what, bad := badCharacter(id); bad {
+		return fmt.Errorf("the id \"%s\" holds U+%04X, %s; remove it: a reader can't see it", id, r, what)
+	}
+	bones := skeleton(id)
+	other, taken := ids.drawn[bones]
+	switch {
+	case taken && other == id:
+		return fmt.Errorf("the id \"%s\" is there twice", id)
+	case taken:
+		return fmt.Errorf("two ids look alike: %q and %q; choose names that differ to the eye", spelled(id), spelled(other))
+	}
+	if ids.drawn == nil {
+		ids.drawn = map[string]string{}
+	}
+	ids.drawn[bones] = id
+	return nil
+}
