@@ -265,13 +265,7 @@ func (v View) foldedBy(g grouping) View {
 		if from == to && g.groups[from].nodes > 1 {
 			continue
 		}
-		edge := b.edge(from, to, e.Kind)
-		for _, label := range strings.Split(e.Label, "\n") {
-			edge.read(label)
-		}
-		for _, m := range e.Marks {
-			edge.marks = addMark(edge.marks, m)
-		}
+		b.again(from, to, e)
 	}
 	return b.view()
 }
@@ -328,6 +322,22 @@ func (b *builder) edge(from, to int, kind EdgeKind) *bundle {
 	return &b.edges[at]
 }
 
+// again draws an edge of another view between two nodes.
+func (b *builder) again(from, to int, e Edge) {
+	edge := b.edge(from, to, e.Kind)
+	labels := strings.Split(e.Label, "\n")
+	if e.further > 0 { // the last line says so
+		labels = labels[:len(labels)-1]
+		edge.further += e.further
+	}
+	for _, label := range labels {
+		edge.read(label)
+	}
+	for _, m := range e.Marks {
+		edge.marks = addMark(edge.marks, m)
+	}
+}
+
 // read adds one label to an edge.
 func (e *bundle) read(label string) {
 	switch {
@@ -358,7 +368,7 @@ func (b *builder) view() View {
 		if e.further > 0 {
 			label += fmt.Sprintf("\n+%d more", e.further)
 		}
-		b.v.Edges[i] = Edge{From: e.from, To: e.to, Label: label, Kind: e.kind, Marks: e.marks}
+		b.v.Edges[i] = Edge{From: e.from, To: e.to, Label: label, Kind: e.kind, Marks: e.marks, further: e.further}
 	}
 	return b.v
 }

@@ -62,21 +62,7 @@ func (v View) DOT() string {
 	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", fontname=\"Helvetica,Arial,sans-serif\", fontsize=12, fillcolor=\"%s\", color=\"%s\", fontcolor=\"%s\"]\n",
 		paints[Call].fill, paints[Call].border, paints[Call].text)
 	fmt.Fprintf(&b, "  edge [arrowsize=0.7, fontname=\"Helvetica,Arial,sans-serif\", fontsize=10, color=\"%s\", fontcolor=\"%s\"]\n", line, muted)
-	groups := v.groups()
-	for g, group := range groups {
-		indent := "  "
-		if group.name != "" {
-			fmt.Fprintf(&b, "  subgraph cluster_%d {\n    graph [style=\"rounded\", color=\"%s\", labelloc=t, labeljust=l, label=<%s>]\n", g, paints[Path].border, textDOT(group.name, maxLabel))
-			indent = "    "
-		}
-		for _, i := range group.nodes {
-			b.WriteString(indent)
-			b.WriteString(v.Nodes[i].dot())
-		}
-		if group.name != "" {
-			b.WriteString("  }\n")
-		}
-	}
+	v.frames().dot(&b, v.Nodes, "  ")
 	for i := range v.Edges {
 		b.WriteString("  ")
 		b.WriteString(v.Edges[i].dot(v.Nodes))
@@ -85,27 +71,17 @@ func (v View) DOT() string {
 	return b.String()
 }
 
-// A frame is the nodes of one group.
-type frame struct {
-	name  string
-	nodes []int
-}
-
-// groups lists the frames in the order of their first nodes, the nodes without
-// a group first.
-func (v View) groups() []frame {
-	frames := []frame{{}}
-	known := map[string]int{"": 0}
-	for i, n := range v.Nodes {
-		at, ok := known[n.Group]
-		if !ok {
-			at = len(frames)
-			known[n.Group] = at
-			frames = append(frames, frame{name: n.Group})
-		}
-		frames[at].nodes = append(frames[at].nodes, i)
+// dot writes the nodes of a frame, and the frames inside it.
+func (f *frame) dot(b *strings.Builder, nodes []Node, indent string) {
+	for _, i := range f.nodes {
+		b.WriteString(indent)
+		b.WriteString(nodes[i].dot())
 	}
-	return frames
+	for _, inner := range f.inside {
+		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=\"%s\", labelloc=t, labeljust=l, label=<%s>]\n", indent, inner.number, indent, paints[Path].border, textDOT(inner.name, maxLabel))
+		inner.dot(b, nodes, indent+"  ")
+		b.WriteString(indent + "}\n")
+	}
 }
 
 func (v View) titleDOT() string {

@@ -40,11 +40,11 @@ func (i *instances) words() string {
 	return fmt.Sprintf("of %d instances", len(i.ids))
 }
 
-// frameOf is what is written over the frame of a call that is for one instance;
-// a call for all stands in none.
-func frameOf(c *compiler.Call) string {
+// framesOf is the frame of a call that is for one instance; a call for all stands
+// in none.
+func framesOf(c *compiler.Call) []string {
 	if c.Instance == "" {
-		return ""
+		return nil
 	}
-	return "instance " + diag.Escape(c.Instance)
+	return []string{"instance " + diag.Escape(c.Instance)}
 }

@@ -44,19 +44,7 @@ func (v View) mermaid(sizes labelSizes) string {
 		}
 	}
 	b.WriteString("flowchart TD\n")
-	for g, group := range v.groups() {
-		indent := "  "
-		if group.name != "" {
-			fmt.Fprintf(&b, "  subgraph g%d [%s]\n", g, quoteMermaid(textMermaid(group.name, sizes.node)))
-			indent = "    "
-		}
-		for _, i := range group.nodes {
-			b.WriteString(indent + v.Nodes[i].mermaid(sizes) + "\n")
-		}
-		if group.name != "" {
-			b.WriteString("  end\n")
-		}
-	}
+	v.frames().mermaid(&b, v.Nodes, sizes, "  ")
 	for i, note := range notes {
 		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", i, quoteMermaid(textMermaid(note, maxNote)))
 	}
@@ -65,6 +53,18 @@ func (v View) mermaid(sizes labelSizes) string {
 	}
 	v.classes(&b, len(notes) > 0)
 	return b.String()
+}
+
+// mermaid writes the nodes of a frame, and the frames inside it.
+func (f *frame) mermaid(b *strings.Builder, nodes []Node, sizes labelSizes, indent string) {
+	for _, i := range f.nodes {
+		b.WriteString(indent + nodes[i].mermaid(sizes) + "\n")
+	}
+	for _, inner := range f.inside {
+		fmt.Fprintf(b, "%ssubgraph g%d [%s]\n", indent, inner.number, quoteMermaid(textMermaid(inner.name, sizes.node)))
+		inner.mermaid(b, nodes, sizes, indent+"  ")
+		b.WriteString(indent + "end\n")
+	}
 }
 
 // textMermaid is text for a label, its lines broken.

@@ -26,6 +26,10 @@ type Options struct {
 	// layer are drawn as one, then layers, and a note says so. 0 is what
 	// Mermaid takes, 300 and 450.
 	MaxNodes, MaxEdges int
+	// Delegates is how many levels of delegates are drawn call by call, as far as
+	// the drawing has room; below 0 none, and 0 all of them where the drawing has
+	// no more than 30 calls then.
+	Delegates int
 }
 
 // maxMissing is how many paths that nothing writes are drawn one by one.
@@ -55,17 +59,33 @@ func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
 	for {
 		v := d.draw(level)
 		if len(v.Nodes) <= o.MaxNodes && len(v.Edges) <= o.MaxEdges {
-			return v
+			return d.finish(v)
 		}
 		switch {
 		case d.options.Paths:
 			d.withoutPaths()
 		case level == coarsest:
-			return v
+			return d.finish(v)
 		default:
 			level++
 		}
 	}
+}
+
+// finish adds what stands around a plan's own calls: who advises, and what
+// delegates do.
+func (d *drawing) finish(v View) View {
+	if note := advisorsNote(d.plan); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
+	levels, less := d.options.levels(d.plan)
+	if less {
+		v.Notes = append(v.Notes, "the drawing has no room for delegates further in")
+	}
+	if levels > 0 {
+		v = v.unfold(d.plan, levels, d.options)
+	}
+	return v
 }
 
 // withoutPaths gives up on state paths as nodes, and says so.
@@ -258,7 +278,7 @@ func (d *drawing) drawCalls() {
 			n := d.grouping.groups[g].node()
 			n.Label, n.Detail, n.Tool = diag.Escape(n.Label), escapeLines(n.Detail), diag.Escape(n.Tool)
 			if of[g].one() {
-				n.Group = frameOf(d.plan.Calls[last[g]])
+				n.Frames = framesOf(d.plan.Calls[last[g]])
 			} else if words := of[g].words(); words != "" {
 				n.Detail += "\n" + words
 			}
@@ -268,7 +288,7 @@ func (d *drawing) drawCalls() {
 }
 
 func (d *drawing) callNode(c *compiler.Call) Node {
-	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Group: frameOf(c), Count: 1}
+	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: framesOf(c), Count: 1}
 	latent := c.Latent() && c.Produced == nil && c.Tool != nil
 	switch {
 	case latent:

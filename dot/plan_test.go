@@ -252,8 +252,12 @@ calls:
   - {_tool: file, text: †state.text}
 `)
 	v := FromPlan(p, nil, Options{})
-	if got := []string{v.Nodes[0].Group, v.Nodes[1].Group, v.Nodes[2].Group, v.Nodes[3].Group}; !slices.Equal(got, []string{"instance ①", "instance ①", "instance employee_B", ""}) {
-		t.Errorf("groups are %q", got)
+	var frames []string
+	for _, n := range v.Nodes[:4] {
+		frames = append(frames, strings.Join(n.Frames, "/"))
+	}
+	if !slices.Equal(frames, []string{"instance ①", "instance ①", "instance employee_B", ""}) {
+		t.Errorf("frames are %q", frames)
 	}
 	if v.Nodes[3].Detail != "" {
 		t.Errorf("a call for all says %q", v.Nodes[3].Detail)
@@ -283,7 +287,7 @@ func TestFoldedInstances(t *testing.T) {
 	v := FromPlan(p, nil, Options{})
 	var got []string
 	for _, n := range v.Nodes {
-		got = append(got, n.Label+"|"+n.Group+"|"+strings.ReplaceAll(n.Detail, "\n", "; "))
+		got = append(got, n.Label+"|"+strings.Join(n.Frames, "/")+"|"+strings.ReplaceAll(n.Detail, "\n", "; "))
 	}
 	want := []string{"begin#1||", "ask ×400||layer 2; of 400 instances", "tell ×3|instance i7|layer 3"}
 	if !slices.Equal(got, want) {

@@ -123,9 +123,9 @@ var hostile = []string{
 func labelled(texts ...string) View {
 	b := newBuilder(texts[0])
 	for _, s := range texts {
-		one := b.node(Node{Label: s, Detail: s, Kind: Call, Count: 1, Tooltip: s, Group: s, Marks: []Mark{{Kind: Error, Code: "OB203", Text: s}}})
+		one := b.node(Node{Label: s, Detail: s, Kind: Call, Count: 1, Tooltip: s, Frames: []string{s}, Marks: []Mark{{Kind: Error, Code: "OB203", Text: s}}})
 		two := b.node(Node{Label: s, Kind: Missing})
-		three := b.node(Node{Label: "x" + s, Kind: Output, Group: s})
+		three := b.node(Node{Label: "x" + s, Kind: Output, Frames: []string{s}})
 		four := b.node(Node{Label: "four", Detail: s, Kind: Path})
 		edge := b.edge(one, two, Data)
 		edge.read(s)

@@ -25,11 +25,11 @@ type Node struct {
 	Label   string // what it is called; a line each
 	Detail  string // smaller, below; a line each
 	Kind    Kind
-	Group   string // nodes of one group are drawn in one frame; "" is none
-	Tooltip string // a line each; shown where the format can
-	Call    string // the call's name (S3.2); "" when it isn't one call
-	Tool    string // the tool of the call or calls; "" when none or several
-	Count   int    // how many calls it stands for; 0 when it isn't calls
+	Frames  []string // the names of the frames that it stands in, the outermost first
+	Tooltip string   // a line each; shown where the format can
+	Call    string   // the call's name (S3.2); "" when it isn't one call
+	Tool    string   // the tool of the call or calls; "" when none or several
+	Count   int      // how many calls it stands for; 0 when it isn't calls
 	Marks   []Mark
 }
 
@@ -55,6 +55,8 @@ type Edge struct {
 	Label    string // the paths read; a line each
 	Kind     EdgeKind
 	Marks    []Mark
+
+	further int // how many more paths the last line of Label counts
 }
 
 // EdgeKind is why one node waits for another.

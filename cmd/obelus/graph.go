@@ -28,9 +28,17 @@ func (c *cli) graphCommand() *cobra.Command {
 	stands(cmd, "depth", "N")
 	flags.StringVar(&o.Focus, "focus", "", "draw only this call and what is near it")
 	stands(cmd, "focus", "CALL")
+	flags.IntVar(&o.Delegates, "delegates", 0, "draw what delegates do, so many levels deep, 0 for none; by default all of it where the drawing stays small")
+	stands(cmd, "delegates", "N")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.Depth < 0 {
 			return troubled("--depth can't be %d: expected a whole number from 0", o.Depth)
+		}
+		switch unfold := cmd.Flags().Changed("delegates"); {
+		case o.Delegates < 0:
+			return troubled("--delegates can't be %d: expected a whole number from 0", o.Delegates)
+		case unfold && o.Delegates == 0:
+			o.Delegates = -1 // the library's word for none
 		}
 		p, err := c.prepared(args[0], reading)
 		if err != nil {

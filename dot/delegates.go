@@ -1,0 +1,150 @@
+package dot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// How far delegates are unfolded: unasked only where the drawing stays small, and
+// never further than a plan may nest them.
+const (
+	smallDrawing = 30
+	deepest      = 32
+)
+
+// levels is how deep delegates are unfolded, and whether that is less than was
+// asked for.
+func (o Options) levels(p *compiler.Plan) (levels int, less bool) {
+	asked, most := o.Delegates, o.MaxNodes
+	switch {
+	case asked < 0 || len(p.Delegates) == 0:
+		return 0, false
+	case asked == 0:
+		asked, most = deepest, smallDrawing
+	}
+	before := len(p.Calls)
+	for levels < min(asked, deepest) {
+		size := unfolded(p, levels+1, most)
+		if size > most {
+			return levels, o.Delegates > 0
+		}
+		levels++
+		if size == before {
+			break // there is nothing further in
+		}
+		before = size
+	}
+	return levels, false
+}
+
+// unfolded is how many calls a plan has with so many levels of delegates; past
+// the most that is asked for the count isn't exact.
+func unfolded(p *compiler.Plan, levels, most int) int {
+	size := len(p.Calls)
+	if levels == 0 {
+		return size
+	}
+	for _, c := range p.Calls {
+		if size > most {
+			break
+		}
+		if plan := p.Delegates[c.Plan()]; plan != nil {
+			size += unfolded(plan, levels-1, most-size)
+		}
+	}
+	return size
+}
+
+// unfold draws in a frame of its own what a call delegates to (S14.1). The call
+// stands in it for the input and for what its scopes hand over, and whoever
+// waits for its result waits for the output of the delegate.
+func (v View) unfold(p *compiler.Plan, levels int, o Options) View {
+	calls := make(map[string]*compiler.Call, len(p.Calls))
+	for _, c := range p.Calls {
+		calls[c.Name] = c
+	}
+	o.Delegates, o.Depth, o.Focus = levels-1, 0, ""
+	if o.Delegates == 0 {
+		o.Delegates = -1
+	}
+	b := newBuilder(v.Name)
+	enters, leaves := make([]int, len(v.Nodes)), make([]int, len(v.Nodes))
+	type part struct {
+		view   View
+		placed []int
+	}
+	var parts []part
+	for i, n := range v.Nodes {
+		call := calls[n.Call]
+		if call == nil || p.Delegates[call.Plan()] == nil {
+			enters[i] = b.node(n)
+			leaves[i] = enters[i]
+			continue
+		}
+		n.Frames = append(slices.Clip(n.Frames), "inside "+n.Label)
+		enters[i] = b.node(n)
+		leaves[i] = enters[i]
+		plan := p.Delegates[call.Plan()]
+		inner := FromPlan(plan, plan.Findings(), o)
+		placed := make([]int, len(inner.Nodes))
+		for j, m := range inner.Nodes {
+			own := len(m.Frames) == 0 // and not of a delegate further in
+			if own && (m.Kind == Input || m.Kind == Initial && handsOver(call, m.Label)) {
+				placed[j] = enters[i]
+				continue
+			}
+			if m.Call != "" {
+				m.Call = n.Call + "/" + m.Call
+			}
+			m.Frames = slices.Concat(n.Frames, m.Frames)
+			placed[j] = b.node(m)
+			if own && m.Kind == Output {
+				leaves[i] = placed[j]
+			}
+		}
+		parts = append(parts, part{inner, placed})
+	}
+	for _, e := range v.Edges {
+		from := leaves[e.From]
+		if e.Kind == Failure || e.From == e.To { // it doesn't come out of the delegate
+			from = enters[e.From]
+		}
+		b.again(from, enters[e.To], e)
+	}
+	for _, inner := range parts {
+		for _, e := range inner.view.Edges {
+			b.again(inner.placed[e.From], inner.placed[e.To], e)
+		}
+	}
+	out := b.view()
+	out.Notes = v.Notes
+	return out
+}
+
+// handsOver tells whether the scopes of a call bring what a node of the delegate
+// says is there from the start.
+func handsOver(c *compiler.Call, label string) bool {
+	return slices.ContainsFunc(c.Scopes, func(s compiler.Scope) bool {
+		return label == "initial state" && s.Kind == "state" || label == diag.Escape(s.Kind) || strings.HasPrefix(label, "†"+diag.Escape(s.Kind)+".")
+	})
+}
+
+// advisorsNote says who advises the model that plans, and when.
+func advisorsNote(p *compiler.Plan) string {
+	when := map[string]string{"start": "at the start", "finish": "at the end", "request": "at every request", "": "when asked"}
+	var words []string
+	for _, a := range p.Advisors {
+		words = append(words, fmt.Sprintf("%s (%s)", diag.Escape(a.ID), when[a.On]))
+	}
+	switch n := len(words); {
+	case n == 0:
+		return ""
+	case n > 4:
+		words = append(words[:3], fmt.Sprintf("%d more", n-3))
+	}
+	return "advised by " + strings.Join(words, ", ")
+}

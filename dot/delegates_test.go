@@ -1,0 +1,158 @@
+package dot
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// compileFolder compiles plan.yaml of a workspace in memory.
+func compileFolder(t testing.TB, files map[string]string) (*compiler.Plan, []diag.Diagnostic) {
+	t.Helper()
+	return compiler.Compile(source.NewFile("plan.yaml", []byte(files["plan.yaml"])), compiler.Options{Name: "plan.yaml", Open: func(name string) ([]byte, error) {
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, os.ErrNotExist
+	}})
+}
+
+var nestedFiles = map[string]string{
+	"plan.yaml": `
+plan: book
+advisors: [{id: editor, role: x, on: request}, {id: ed<i>tor, role: x}]
+state: {style: plain, other: 1}
+calls:
+  - {_id: one, _tool: write, about: cranes, _delegate: chapter.yaml, _scopes: [†state.style], _outputPath: one || error}
+  - {_tool: bind, chapters: [†state.one], _outputPath: book}
+  - {_tool: mourn, why: †state.error, _after: [one]}
+output: †state.book
+`,
+	"chapter.yaml": `
+input: {about: x}
+state: {style: none, own: 1}
+calls:
+  - {_tool: outline, about: †input.about, style: †state.style, _outputPath: outline}
+  - {_id: text, _tool: write, _delegate: text.yaml, outline: †state.outline, _outputPath: text}
+output: †state.text
+`,
+	"text.yaml": `
+state: {seed: 1}
+calls:
+  - {_tool: draft, outline: †input.outline, seed: †state.seed, _outputPath: draft}
+  - {_tool: log}
+`,
+}
+
+// S14.1: what a call delegates to is drawn in a frame around it. The call stands
+// for the delegate's input and for what its scopes hand over; its readers wait for
+// the delegate's output, and those of its failure for the call itself.
+func TestDelegates(t *testing.T) {
+	p, found := compileFolder(t, nestedFiles)
+	v := FromPlan(p, found, Options{})
+	var framed []string
+	for _, n := range v.Nodes {
+		framed = append(framed, strings.Join(append(slices.Clone(n.Frames), string(n.Kind)+" "+n.Label+" "+n.Call), "/"))
+	}
+	slices.Sort(framed)
+	same(t, "nodes", framed, []string{
+		"call bind#2 bind#2",
+		"effect mourn#3 mourn#3",
+		"initial initial state ",
+		"inside one/call one one",
+		"inside one/call outline#1 one/outline#1",
+		"inside one/inside text/call draft#1 one/text/draft#1",
+		"inside one/inside text/call text one/text",
+		"inside one/inside text/effect log#2 one/text/log#2",
+		"inside one/inside text/initial initial state ",
+		"inside one/output output ",
+		"output output ",
+	})
+	var drawn []string
+	for _, e := range v.Edges {
+		drawn = append(drawn, fmt.Sprintf("%s -%s-> %s: %s", v.Nodes[e.From].Call, e.Kind, v.Nodes[e.To].Call, e.Label))
+	}
+	slices.Sort(drawn)
+	same(t, "edges", drawn, []string{
+		" -data-> bind#2: †state.one",
+		" -data-> one/text/draft#1: †state.seed",
+		" -data-> one: †state.style",
+		" -order-> mourn#3: after",
+		"bind#2 -data-> : †state.book",
+		"one -data-> one/outline#1: †input.about\n†state.style",
+		"one -failure-> mourn#3: †state.error",
+		"one/outline#1 -data-> one/text: †state.outline",
+		"one/text -data-> : †state.text",
+		"one/text -data-> one/text/draft#1: †input.outline",
+	})
+	if !slices.Contains(v.Notes, "advised by editor (at every request), ed<i>tor (when asked)") {
+		t.Errorf("the notes are %q", v.Notes)
+	}
+	if !v.Mark("one/text/draft#1", Mark{Kind: Running}) || v.Mark("draft#1", Mark{Kind: Running}) {
+		t.Error("a call of a delegate isn't known by the calls above it and its name")
+	}
+	draw(t, "delegates", v)
+}
+
+// Delegates are unfolded as deep as is asked for and as there is room.
+func TestHowDeepDelegatesAreUnfolded(t *testing.T) {
+	p, found := compileFolder(t, nestedFiles)
+	for _, test := range []struct {
+		options Options
+		calls   int
+		note    bool
+	}{
+		{Options{}, 7, false},
+		{Options{Delegates: -1}, 3, false},
+		{Options{Delegates: 1}, 5, false},
+		{Options{Delegates: 2}, 7, false},
+		{Options{Delegates: 99}, 7, false},
+		{Options{Delegates: 99, MaxNodes: 9}, 7, false}, // nodes for input and output come on top
+		{Options{Delegates: 99, MaxNodes: 6}, 5, true},
+		{Options{Focus: "bind#2"}, 6, false},
+	} {
+		v, calls := FromPlan(p, found, test.options), 0
+		for _, n := range v.Nodes {
+			calls += n.Count
+		}
+		note := slices.Contains(v.Notes, "the drawing has no room for delegates further in")
+		if calls != test.calls || note != test.note {
+			t.Errorf("%+v: %d calls are drawn, and not %d; notes %q", test.options, calls, test.calls, v.Notes)
+		}
+	}
+}
+
+// An edge that counts paths goes on counting when the drawing is put together anew.
+func TestEdgesCountOn(t *testing.T) {
+	p, found := compileFolder(t, map[string]string{
+		"plan.yaml":  "input: {a: 1, b: 1, c: 1, d: 1, e: 1}\ncalls: [{_tool: a, x: [†input.a, †input.b, †input.c, †input.d, †input.e]}, {_tool: b, _delegate: other.yaml}]",
+		"other.yaml": "calls: [{_tool: c}]",
+	})
+	v := FromPlan(p, found, Options{})
+	if got := edges(v); len(v.Nodes) != 4 || len(got) != 1 || !strings.HasSuffix(got[0], ", +2 more") {
+		t.Errorf("%d nodes, edges %q", len(v.Nodes), got)
+	}
+}
+
+// S1.8: delegates that double at every level are unfolded only as far as there is
+// room for, and a plan that reaches itself is drawn.
+func TestHostileDelegates(t *testing.T) {
+	files := map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: d0.yaml}, {_tool: a, _delegate: d0.yaml}]"}
+	for i := range 30 {
+		files[fmt.Sprintf("d%d.yaml", i)] = fmt.Sprintf("calls: [{_tool: a, _delegate: d%d.yaml}, {_tool: a, _delegate: d%d.yaml}]", i+1, i+1)
+	}
+	p, found := compileFolder(t, files)
+	if n := len(FromPlan(p, found, Options{Delegates: 99}).Nodes); n > mermaidNodes {
+		t.Errorf("%d nodes", n)
+	}
+	p, found = compileFolder(t, map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: other.yaml}]", "other.yaml": "calls: [{_tool: b, _delegate: plan.yaml}]"})
+	if v := FromPlan(p, found, Options{Delegates: 99}); len(v.Nodes) == 0 || len(v.Nodes) > mermaidNodes {
+		t.Errorf("%d nodes of a plan that reaches itself", len(v.Nodes))
+	}
+}

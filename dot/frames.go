@@ -1,0 +1,42 @@
+package dot
+
+// A frame is drawn around nodes and around other frames.
+type frame struct {
+	name   string
+	number int // 0 is the drawing itself, the others count from 1
+	nodes  []int
+	inside []*frame
+}
+
+// frames is the drawing as a frame: in each the nodes and the frames stand in the
+// order of the view. Frames of one name inside the same frame are one.
+func (v View) frames() *frame {
+	whole := &frame{}
+	frames := 0
+	for i, n := range v.Nodes {
+		at := whole
+		for _, name := range n.Frames {
+			if name == "" {
+				continue
+			}
+			inner := at.named(name)
+			if inner == nil {
+				frames++
+				inner = &frame{name: name, number: frames}
+				at.inside = append(at.inside, inner)
+			}
+			at = inner
+		}
+		at.nodes = append(at.nodes, i)
+	}
+	return whole
+}
+
+func (f *frame) named(name string) *frame {
+	for _, inner := range f.inside {
+		if inner.name == name {
+			return inner
+		}
+	}
+	return nil
+}
