@@ -96,7 +96,9 @@ func compileWith(t testing.TB, doc map[string]any, o compiler.Options) (*analyze
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Functions = functionNames(doc)
+	if o.Functions == nil {
+		o.Functions = functionNames(doc)
+	}
 	p, found := compiler.Compile(source.NewFile("plan.json", text), o)
 	v, found := analyzer.Analyze(p, found, analyzer.Config{})
 	if v != nil {
