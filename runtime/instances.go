@@ -172,6 +172,9 @@ func (f *frame) leaving(status string, output any) {
 	f.emit(Command{Kind: Leave, Call: Run, Frame: f.number, Instance: f.instance, Left: &end})
 	f.instances.working--
 	f.frames[f.number] = nil
+	if own := f.plan; own.Whole() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.instance {
+		delete(f.programs, own) // it was nobody else's
+	}
 }
 
 // base is the plan that the run was made of.

@@ -229,7 +229,9 @@ func (m *Machine) settleAll() {
 			continue
 		}
 		f := m.finished[0]
-		m.finished = m.finished[1:]
+		if m.finished = m.finished[1:]; len(m.finished) == 0 {
+			m.finished = nil // nothing else holds those that have left
+		}
 		if m.frames[f.number] == f {
 			f.finish()
 		}

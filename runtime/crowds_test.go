@@ -1,0 +1,159 @@
+package runtime_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// A hundred comments are judged in one request: the model gives every instance a
+// call of its own, with the result, and nobody is asked again; however the
+// solution comes in (S12.1, S12.2, S2.4, S11.1).
+func TestHundredComments(t *testing.T) {
+	const comments = 100
+	instances, calls := map[string]any{}, []any{}
+	for i := range comments {
+		id := fmt.Sprintf("comment%02d", i)
+		instances[id] = map[string]any{"state": map[string]any{"text": fmt.Sprint("this is number ", i)}}
+		calls = append(calls, map[string]any{
+			"_tool": "judge", "_instance": id, "text": "†state.text", "_outputPath": "sentiment",
+			"_output": map[string]any{"mood": []string{"good", "bad"}[i%2], "of": float64(i)},
+		})
+	}
+	v := verify(t, inJSON(map[string]any{
+		"tools":     map[string]any{"judge": map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}, "_output": map[string]any{"type": "object"}}}},
+		"instances": instances, "calls": []any{},
+	}))
+	solution := fmt.Sprintf(`{"calls":%s,"output":"†state.sentiment"}`, inJSON(calls))
+	for name, breaks := range map[string]func(string) []string{"as a whole": inOnePiece, "in pieces": nil} {
+		r := &rehearser{t: t, verified: v, solutions: []string{solution}, order: rand.New(rand.NewPCG(1, 12)), breaks: breaks, kills: 1}
+		r.options.Planned = true
+		out := r.run()
+		if out.Status != "done" || out.Ticks != 1 || len(r.asks) != 1 || len(r.begun) != 0 || out.Counts.Done != comments || len(out.Instances) != comments {
+			t.Fatalf("%s: %s %s, %d ticks, %d requests, %d calls started, %+v", name, out.Status, out.Reason, out.Ticks, len(r.asks), len(r.begun), out.Counts)
+		}
+		if told := strings.Count(r.asks[0], `"_instance"`); told != comments {
+			t.Errorf("%s: the request tells of %d instances", name, told)
+		}
+		for i, one := range out.Instances {
+			want := fmt.Sprintf(`{"mood":"%s","of":%d}`, []string{"good", "bad"}[i%2], i)
+			if one.ID != fmt.Sprintf("comment%02d", i) || inJSON(one.Output) != want {
+				t.Errorf("%s: %s comes to %s, and not to %s", name, one.ID, inJSON(one.Output), want)
+			}
+		}
+	}
+}
+
+// advised is a plan with advisors of all sorts, and solutions in which they vote
+// at random, stay silent or say what can't be taken.
+func advised(r *rand.Rand) (doc map[string]any, solutions []string) {
+	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	instances := map[string]any{}
+	for _, id := range []string{"①", "②", "③"}[:r.IntN(4)] {
+		instances[id] = map[string]any{"state": map[string]any{"n": float64(r.IntN(9))}}
+	}
+	var advisors []any
+	for i := range 1 + r.IntN(3) {
+		advisors = append(advisors, map[string]any{
+			"id": fmt.Sprint("advisor", i), "role": "advises", "on": pick("request", "request", "start", "finish"), "isInstanced": len(instances) > 0 && r.IntN(2) == 0,
+		})
+	}
+	tools := toolDefinitions()
+	doc = map[string]any{
+		"plan": "advised", "tools": tools, "advisors": advisors, "calls": []any{},
+		"advice": map[string]any{"aggregate": pick("mean", "sum", "min"), "threshold": 50.0, "enforce": pick("off", "warn", "ask")},
+	}
+	if len(instances) > 0 {
+		doc["instances"] = instances
+	}
+	for tick := range 4 {
+		var opinions []any
+		for _, one := range advisors {
+			advisor := one.(map[string]any)
+			of := []string{""}
+			if advisor["isInstanced"] == true {
+				of = slices.Sorted(maps.Keys(instances))
+			}
+			for _, id := range of {
+				if tick < 3 && r.IntN(8) == 0 {
+					continue
+				}
+				opinion := map[string]any{"id": advisor["id"], "calls": fmt.Sprintf(`{"fetch":%v,"draft":%v}`, float64(r.IntN(1000))/7, r.IntN(100))}
+				if id != "" {
+					opinion["_instance"] = id
+				}
+				if tick < 3 && r.IntN(12) == 0 {
+					opinion["calls"] = "{"
+				}
+				opinions = append(opinions, opinion)
+			}
+		}
+		var calls []any
+		for i := range 1 + r.IntN(3) {
+			calls = append(calls, map[string]any{"_tool": pick("fetch", "draft", "refine"), "seed": float64(10*tick + i), "shape": "number", "weight": "†advice.fetch || 0", "_outputPath": fmt.Sprintf("v%d_%d", tick, i)})
+		}
+		output := "1"
+		if tick < 3 {
+			output = pick("null", "null", "1")
+		}
+		solutions = append(solutions, fmt.Sprintf(`{"advisors":%s,"calls":%s,"output":%s}`, inJSON(opinions), inJSON(calls), output))
+	}
+	return doc, solutions
+}
+
+// What advisors say counts the same under any schedule, and after any kill or stop:
+// the same calls start, with the same weights, the same people are asked, and the
+// planner is told the same (S13.1, S13.2, S13.3, S13.5, S8.6). A replay says what was
+// said, byte for byte.
+func TestAdvisedRuns(t *testing.T) {
+	plans, count := 150, map[string]int{}
+	if *long {
+		plans = 5000
+	}
+	for n := range plans {
+		doc, solutions := advised(rand.New(rand.NewPCG(uint64(n), 16)))
+		v, why := compileGenerated(t, doc)
+		if v == nil {
+			t.Fatalf("plan %d: %s\n%s", n, why, inJSON(doc))
+		}
+		var want map[string]any
+		for seed := range uint64(4) {
+			var asked []string
+			r := &rehearser{
+				t: t, verified: v, solutions: solutions, act: unlucky(uint64(n)), order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed) / 2,
+				decide: func(q *runtime.Question) runtime.Decision {
+					asked = append(asked, fmt.Sprint(q.Instance, " ", q.Call, " ", inJSON(q.Params), " ", q.Doubt, " ", inJSON(q.Advice)))
+					return moody(uint64(n))(q)
+				},
+			}
+			if seed == 0 {
+				r.breaks = inOnePiece
+			}
+			r.options.Planned = true
+			r.run()
+			slices.Sort(asked)
+			got := r.ending()
+			got["asked"] = slices.Compact(asked)
+			got["instances"] = r.lives()
+			if seed == 0 {
+				want = got
+				count["ticks"] += r.out.Ticks
+				count["asked"] += len(asked)
+				count["faults"] += bytes.Count([]byte(inJSON(r.out.Errors)), []byte("bad-advisor"))
+			}
+			if differs := difference(got, want); differs != "" {
+				t.Fatalf("plan %d, seed %d, of\n%s\n%s\n%s", n, seed, inJSON(doc), strings.Join(solutions, "\n"), differs)
+			}
+		}
+	}
+	t.Logf("%d plans: %v", plans, count)
+	if count["asked"] < plans/4 || count["faults"] < plans/4 {
+		t.Error("too little happens")
+	}
+}
