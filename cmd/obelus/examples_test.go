@@ -82,8 +82,14 @@ func TestPlannedExamples(t *testing.T) {
 			if said := printed(t, "check", "--min-severity", "info", plan); !strings.HasPrefix(said, "nothing to report") {
 				t.Errorf("check: %s", said)
 			}
+			printed(t, "graph", plan)
+			printed(t, "simulate", plan)
+			run := []string{"run", "--confirm", "never", plan}
+			if list := strings.TrimSuffix(plan, "yaml") + "jsonl"; there(list) {
+				run = append(run, "--instances", list)
+			}
 			talk := t.TempDir()
-			text := timeless(printed(t, "run", "--planner", "replay:"+recording, "--confirm", "never", "--record", talk, "--no-journal", plan))
+			text := timeless(printed(t, append(run, "--planner", "replay:"+recording, "--record", talk, "--no-journal")...))
 			switch want := &shown.Files[i]; {
 			case want.Name != filepath.Base(plan):
 				t.Errorf("%s stands where %s should", want.Name, filepath.Base(plan))
@@ -94,9 +100,9 @@ func TestPlannedExamples(t *testing.T) {
 			}
 			// What a run records can be run again, and comes to the same (S11.9).
 			runs := t.TempDir()
-			end := lastLine(t, printed(t, "run", "--planner", "replay:"+recording, "--confirm", "never", "--runs", runs, "--format", "json", plan))
-			again := lastLine(t, printed(t, "run", "--planner", "replay:"+filepath.Join(talk, "solutions.json"), "--confirm", "never", "--format", "json", plan))
-			for _, key := range []string{"status", "output", "state", "ticks"} {
+			end := lastLine(t, printed(t, append(run, "--planner", "replay:"+recording, "--runs", runs, "--format", "json")...))
+			again := lastLine(t, printed(t, append(run, "--planner", "replay:"+filepath.Join(talk, "solutions.json"), "--format", "json")...))
+			for _, key := range []string{"status", "output", "state", "instances", "ticks"} {
 				if !reflect.DeepEqual(again[key], end[key]) {
 					t.Errorf("played again, its %s is %v, and was %v", key, again[key], end[key])
 				}
@@ -110,6 +116,31 @@ func TestPlannedExamples(t *testing.T) {
 		if err := os.WriteFile(golden, txtar.Format(shown), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// there tells whether a file exists.
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// S12.1, S12.5: the plan of many comments runs over each of them, and is done for
+// all; what it wrote is where another run goes on, in which nothing is done again.
+func TestExampleOfManyComments(t *testing.T) {
+	t.Chdir(filepath.Join("..", ".."))
+	run := []string{"run", "--format", "json", "--no-journal", "--parallel", "1", "examples/sentiment.yaml"}
+	first, second := filepath.Join(t.TempDir(), "first.jsonl"), filepath.Join(t.TempDir(), "second.jsonl")
+	end := lastLine(t, printed(t, append(run, "--instances", "examples/comments.jsonl", "--out", first)...))
+	again := lastLine(t, printed(t, append(run, "--instances", first, "--continue", "--out", second)...))
+	if len(end["instances"].(map[string]any)) != 8 || end["status"] != "done" {
+		t.Errorf("the run ends with %v", end)
+	}
+	if !reflect.DeepEqual(again["instances"], end["instances"]) {
+		t.Errorf("continued, it comes to %v, and was %v", again["instances"], end["instances"])
+	}
+	if calls := again["calls"].(map[string]any); calls["done"].(float64)+calls["skipped"].(float64) != 5 { // the answers that weren't wanted
+		t.Errorf("continued, it runs %v", calls)
 	}
 }
 
