@@ -343,3 +343,42 @@ func asObject(value any) map[string]any {
 	object, _ := value.(map[string]any)
 	return object
 }
+
+// Over several ticks, with a plan that is carried and calls that are done already
+// in some instances and not in others, every schedule, kill and stop ends alike
+// (S12.3, S11.3, S11.5, S8.6).
+func TestCarriedInstances(t *testing.T) {
+	plans, count := 60, map[string]int{}
+	if testing.Short() {
+		plans = 20
+	}
+	if *long {
+		plans = 3000
+	}
+	for n := range plans {
+		c := crowded(rand.New(rand.NewPCG(uint64(n), 17)), planNumber(t, n))
+		doc := c.together()
+		if v, _ := compileGenerated(t, doc); v == nil {
+			count["unsound"]++
+			continue
+		}
+		count["run"]++
+		delete(doc, "output")
+		v, _ := asSolution(t, doc)
+		var want map[string]any
+		for seed := range uint64(4) {
+			r := rehearse(t, v, inTwoTicks(doc), unlucky(uint64(n)), uint64(n), seed)
+			got := r.ending()
+			maps.DeleteFunc(got, func(key string, _ any) bool { return strings.HasPrefix(key, "request ") }) // why a call was skipped is folded away, or not
+			got["lives"] = r.lives()
+			if seed == 0 {
+				want = got
+				count["repeated"] += r.repeated
+			}
+			if differs := difference(got, want); differs != "" {
+				t.Fatalf("plan %d, seed %d, of\n%s\n%s", n, seed, inJSON(doc), differs)
+			}
+		}
+	}
+	t.Logf("%d plans: %v", plans, count)
+}
