@@ -91,7 +91,7 @@ func (f *frame) askInFlight(i int32) {
 func (f *frame) question(i int32) *Question {
 	call := f.call(i)
 	q := &Question{
-		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.instance, Reason: call.Reason,
+		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.instance, Under: f.path, Delegate: f.file, Reason: call.Reason,
 		Params: f.calls[i].params, Effects: effects(call.Tool), Writes: f.plan.Offered(call), Cost: declaredCost(call.Tool),
 		Advice: f.root().ranking, Doubt: f.doubt(call),
 	}

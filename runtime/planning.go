@@ -62,6 +62,10 @@ type Question struct {
 	Tool     string
 	Activity string // what carries it out; "" for a latent call
 	Instance string // "" without instances
+	// Under is the path of the calls above one of a delegate, "digest#1/chapter#2",
+	// and Delegate the plan that such a call stands in.
+	Under    string `json:",omitempty"`
+	Delegate string `json:",omitempty"`
 	Reason   string // the call's "_reasoningForCall": a model's words, never ours
 	Params   map[string]any
 	// Sources tell where parameters come from, in the order of the text.

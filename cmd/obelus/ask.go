@@ -46,8 +46,8 @@ func automated() bool {
 // wait for their turn.
 type dialogue struct {
 	console *console
-	beside  shared                           // what else writes on the terminal; nil for nothing
-	tools   func(name string) *compiler.Tool // what is known of a tool; nil where nothing is
+	beside  shared                                 // what else writes on the terminal; nil for nothing
+	tools   func(*runtime.Question) *compiler.Tool // what is known of the tool in question; nil where nothing is
 
 	over    context.Context // ends with close
 	end     context.CancelFunc
@@ -65,7 +65,7 @@ type dialogue struct {
 // newDialogue asks on a terminal for which [canAsk] holds. While a question is
 // open, beside is held: it keeps what it has to show. Of a tool's calls,
 // tools tells more than a question does; it may give nil.
-func newDialogue(stdin io.Reader, stderr io.Writer, beside shared, tools func(name string) *compiler.Tool) *dialogue {
+func newDialogue(stdin io.Reader, stderr io.Writer, beside shared, tools func(*runtime.Question) *compiler.Tool) *dialogue {
 	over, end := context.WithCancel(context.Background())
 	return &dialogue{
 		over: over, end: end,
@@ -75,14 +75,17 @@ func newDialogue(stdin io.Reader, stderr io.Writer, beside shared, tools func(na
 	}
 }
 
-// Trust is what all calls share that are approved with one: a call may name
-// another activity than its tool does, which is another matter.
+// Trust is what all calls share that are approved with one. Another activity than
+// the tool's is another matter, so is a tool of that name in another plan, and so
+// is one that the advisors have turned against since.
 type trust struct {
-	tool, activity, effects string
-	openWorld               bool
+	delegate, tool, activity, effects string
+	openWorld, doubted                bool
 }
 
-func trustOf(q *runtime.Question) trust { return trust{q.Tool, q.Activity, q.Effects, q.OpenWorld} }
+func trustOf(q *runtime.Question) trust {
+	return trust{q.Delegate, q.Tool, q.Activity, q.Effects, q.OpenWorld, q.Doubt != ""}
+}
 
 // breath is how long a question waits after the answer to another, so that a
 // key that was pressed twice answers one of them and not two.
@@ -116,7 +119,7 @@ func (d *dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (
 		defer d.beside.release()
 	}
 	if d.trusted[trustOf(q)] && !q.InFlight && q.Problem == "" {
-		d.console.say(d.console.style.green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", quoted(q.Call), quoted(q.Tool)))
+		d.console.say(d.console.style.green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", quoted(inFull(q)), quoted(q.Tool)))
 		return runtime.Decision{Verdict: runtime.Approve, By: "terminal"}, nil
 	}
 	decision, err := d.open(ctx, q, shown)

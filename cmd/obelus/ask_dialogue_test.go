@@ -117,7 +117,8 @@ func TestQuestionIsTakenBackBeforeItsTurn(t *testing.T) {
 }
 
 // S10.1: one key approves all calls of a tool, and of nothing that only shares
-// its name.
+// its name (S14.1: each plan has tools of its own), nor what the advisors have
+// turned against since (S13.3).
 func TestApproveAll(t *testing.T) {
 	useEditor(t, "")
 	p := openPty(t, 80)
@@ -131,7 +132,9 @@ func TestApproveAll(t *testing.T) {
 
 	otherActivity, otherEffects, inFlight, problem := question("a"), question("b"), question("c"), question("d")
 	otherActivity.Activity, otherEffects.Effects, inFlight.InFlight, problem.Problem = "shell", "unknown", true, "it can't be"
-	for _, q := range []*runtime.Question{otherActivity, otherEffects, inFlight, problem} {
+	otherPlan, doubted := question("e"), question("f")
+	otherPlan.Delegate, doubted.Doubt = "other.yaml", "the advisors are against it"
+	for _, q := range []*runtime.Question{otherActivity, otherEffects, inFlight, problem, otherPlan, doubted} {
 		ctx, takeBack := context.WithCancel(t.Context())
 		answers := askInBackground(ctx, d, q)
 		p.sees("\"" + q.Call + "\"")
@@ -297,7 +300,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 	p := openPty(t, 80)
 	before := p.modes()
 	d := p.dialogue()
-	d.tools = func(string) *compiler.Tool { panic("out of luck") }
+	d.tools = func(*runtime.Question) *compiler.Tool { panic("out of luck") }
 	failed := make(chan any)
 	go func() {
 		defer func() { failed <- recover() }()

@@ -161,11 +161,11 @@ func useEditor(t *testing.T, command string) {
 }
 
 func (p *pty) dialogue() *dialogue {
-	return newDialogue(p.slave, p.slave, nil, func(name string) *compiler.Tool {
-		if name != "refundPayment" {
+	return newDialogue(p.slave, p.slave, nil, func(q *runtime.Question) *compiler.Tool {
+		if q.Tool != "refundPayment" {
 			return nil
 		}
-		return &compiler.Tool{Name: name, Description: "Pays money back.\nAt most what was paid.", Parameters: schema.New(map[string]any{
+		return &compiler.Tool{Name: q.Tool, Description: "Pays money back.\nAt most what was paid.", Parameters: schema.New(map[string]any{
 			"type": "object", "properties": map[string]any{"amount": map[string]any{"type": "number"}},
 		}, schema.Options{})}
 	})

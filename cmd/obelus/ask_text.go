@@ -102,12 +102,20 @@ func (d *dialogue) lay(q *runtime.Question, full bool) string {
 	return p.b.String()
 }
 
+// inFull is the name of the call in question, those above it before it.
+func inFull(q *runtime.Question) string {
+	if q.Under != "" {
+		return q.Under + "/" + q.Call
+	}
+	return q.Call
+}
+
 // headline says what is to be decided and what hangs on it.
 func (d *dialogue) headline(p *page, q *runtime.Question) {
 	s := d.console.style
-	ask := "may " + quoted(q.Call) + " run?"
+	ask := "may " + quoted(inFull(q)) + " run?"
 	if q.InFlight {
-		ask = quoted(q.Call) + " was at work when the run was killed; run it again?"
+		ask = quoted(inFull(q)) + " was at work when the run was killed; run it again?"
 	}
 	for i, line := range fold(ask, p.width-4) {
 		mark := " "
@@ -128,6 +136,9 @@ func (d *dialogue) headline(p *page, q *runtime.Question) {
 	case q.Tool:
 	default:
 		tool += ", carried out by " + quoted(q.Activity)
+	}
+	if q.Delegate != "" {
+		tool += ", in the plan " + quoted(q.Delegate)
 	}
 	if q.Instance != "" {
 		tool += ", for the instance " + quoted(q.Instance)
@@ -300,7 +311,7 @@ func (d *dialogue) toolItself(p *page, q *runtime.Question) {
 	if d.tools == nil {
 		return
 	}
-	tool := d.tools(q.Tool)
+	tool := d.tools(q)
 	if tool == nil {
 		return
 	}

@@ -39,7 +39,7 @@ func FuzzQuestionText(f *testing.F) {
 			Cost:    0.5, InFlight: inFlight,
 		}
 		if inFlight {
-			q.Problem, q.Doubt = reason, value
+			q.Problem, q.Doubt, q.Under, q.Delegate = reason, value, reference, name
 			for i := range shownRanks + 2 {
 				q.Advice = append(q.Advice, compiler.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []compiler.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
 			}

@@ -207,7 +207,7 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 	screen := &gate{to: c.out}
 	var asking *dialogue
 	if canAsk(c.in, c.err) {
-		asking = newDialogue(c.in, c.err, screen, p.toolNamed)
+		asking = newDialogue(c.in, c.err, screen, p.toolOf)
 		defer asking.close()
 		world.Confirmer = asking
 	}
@@ -281,10 +281,17 @@ func (c *cli) conclude(outcome *runtime.Outcome, show observer, plan *compiler.P
 	return nil
 }
 
-func (p compiled) toolNamed(name string) *compiler.Tool {
-	for _, tool := range p.plan.Tools {
-		if tool.Name == name {
-			return tool
+// toolOf is what is known of the tool in question.
+func (p compiled) toolOf(q *runtime.Question) *compiler.Tool {
+	plan := p.plan
+	if q.Delegate != "" {
+		plan = p.plan.AllDelegates()[q.Delegate]
+	}
+	if plan != nil {
+		for _, tool := range plan.Tools {
+			if tool.Name == q.Tool {
+				return tool
+			}
 		}
 	}
 	return nil
@@ -304,16 +311,16 @@ func (c *cli) whatNow(outcome *runtime.Outcome, plan *compiler.Plan, asked *runt
 	}
 	switch {
 	case outcome.Reason == "confirmation" && asked != nil && asked.Doubt != "" && plan.Advice.Enforce == "ask":
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", quoted(asked.Call), diag.Escape(asked.Doubt))
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", quoted(inFull(asked)), diag.Escape(asked.Doubt))
 		help("%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it", again)
 	case outcome.Reason == "confirmation" && asked != nil && asked.Effects == "read-only":
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: --confirm always asks about every call, and there is nobody to ask\n", quoted(asked.Call))
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: --confirm always asks about every call, and there is nobody to ask\n", quoted(inFull(asked)))
 		help("%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world", again)
 	case outcome.Reason == "confirmation" && asked != nil:
-		fmt.Fprintf(c.err, "obelus: stopped before the call \"%s\": its tool isn't known to be read-only, and there is nobody to ask\n", diag.Escape(asked.Call))
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: its tool isn't known to be read-only, and there is nobody to ask\n", quoted(inFull(asked)))
 		help("%s --confirm never goes on without asking; say \"annotations: {readOnlyHint: true}\" of a tool that changes nothing", again)
 	case outcome.Reason == "in-flight" && asked != nil:
-		fmt.Fprintf(c.err, "obelus: the run was killed while the call \"%s\" was at work, and there is nobody to ask whether it may be run again\n", diag.Escape(asked.Call))
+		fmt.Fprintf(c.err, "obelus: the run was killed while the call %s was at work, and there is nobody to ask whether it may be run again\n", quoted(inFull(asked)))
 		help("%s --in-flight retry runs it again, --in-flight fail counts it as failed", again)
 	case kept != nil && outcome.Reason == o.badLine:
 		help("mend it; %s goes on from there", again)
