@@ -24,7 +24,7 @@ func (f *frame) delegate(i int32) {
 	plan := f.plan.Delegates[call.Delegate]
 	state.status = Running
 	state.attempt++
-	f.emitOf(i, Command{Kind: Enter, Params: state.params})
+	f.emitOf(i, Command{Kind: Enter, Params: state.params, Doubt: f.doubt(call)})
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}

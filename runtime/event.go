@@ -122,7 +122,7 @@ type Command struct {
 	// Context is what a Start hands to the activity besides, by kind (S14.3); nil for
 	// a call without scopes.
 	Context map[string]any
-	// Doubt says, of a Start, that the advisors rate the call's tool below the
+	// Doubt says, of a Start or an Enter, that the advisors rate the call's tool below the
 	// threshold (S13.3); "" when they don't.
 	Doubt string
 	// Ranking is what the advisors make of the tools, for Advise: of an instance, or

@@ -396,6 +396,9 @@ func (p *progress) end(o *runtime.Outcome) error {
 			p.print("%s %s\n", p.style.red("✗"), diag.Escape(e.Message))
 		}
 	}
+	if n := p.crowd.doubted; n > 0 {
+		p.print("%s %s started that the advisors rate below the threshold\n", p.style.yellow("!"), count(n, "call"))
+	}
 	kept := ""
 	if p.journal != "" {
 		kept = p.style.faint("; journal " + diag.Escape(p.journal))

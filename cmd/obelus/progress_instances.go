@@ -17,6 +17,7 @@ type crowdShown struct {
 	many         bool
 	working      map[int]bool // by frame
 	done, failed int
+	doubted      int           // calls of many instances that started against the advisors
 	next         int           // how many are to have ended when that is told
 	last         time.Duration // when something was told last
 }
@@ -82,6 +83,9 @@ func (p *progress) watch(c runtime.Command) bool {
 		s.count(c.Left)
 		p.left(c.Left)
 		return true
+	}
+	if s.many && c.Doubt != "" && c.Attempt == 1 {
+		s.doubted++
 	}
 	if c.Under == "" && !s.working[c.Frame] {
 		if s.working == nil {
