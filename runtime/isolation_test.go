@@ -215,6 +215,9 @@ func TestInstancesAreIndependent(t *testing.T) {
 			of := func(call string, attempt int, params map[string]any) (any, string, *failure) {
 				return unlucky(uint64(n))(id+"/"+call, attempt, params)
 			}
+			if asksPeople(uint64(n)) {
+				continue // who would know for which instance
+			}
 			same := rehearse(t, plain[id], nil, of, uint64(n), 0).life()
 			if differs := difference(same, want[id]); differs != "" {
 				t.Fatalf("plan %d, of\n%s\nas a plan of its own the instance %s\n%s", n, inJSON(c.together()), id, differs)
@@ -235,12 +238,13 @@ func TestInstancesAreIndependent(t *testing.T) {
 // sound compiles a crowd's plan in all its forms; nil if one isn't sound.
 func (c *crowd) sound(t *testing.T) (together *analyzer.Verified, alone, plain map[string]*analyzer.Verified) {
 	alone, plain = map[string]*analyzer.Verified{}, map[string]*analyzer.Verified{}
-	if together, _ = compileGenerated(t, c.together()); together == nil {
+	all := compiler.Options{Functions: toolNames} // those that the calls of others use are there as well
+	if together, _ = compileWith(t, c.together(), all); together == nil {
 		return nil, nil, nil
 	}
 	for _, id := range c.ids {
-		alone[id], _ = compileGenerated(t, c.alone(id))
-		plain[id], _ = compileGenerated(t, c.plain(id))
+		alone[id], _ = compileWith(t, c.alone(id), all)
+		plain[id], _ = compileWith(t, c.plain(id), all)
 		if alone[id] == nil || plain[id] == nil {
 			return nil, nil, nil
 		}
@@ -251,11 +255,26 @@ func (c *crowd) sound(t *testing.T) (together *analyzer.Verified, alone, plain m
 func rehearse(t *testing.T, v *analyzer.Verified, solutions []string, act behaviour, n, seed uint64) *rehearser {
 	r := &rehearser{
 		t: t, verified: v, solutions: solutions, act: act, order: rand.New(rand.NewPCG(seed, n)),
-		kills: int(seed) % 3, stops: int(seed) * 2 % 5,
+		kills: int(seed) % 3, stops: int(seed) * 2 % 5, decide: moodyOf(n),
 	}
-	r.options = runtime.Options{Planned: solutions != nil, Parallel: []int{0, 1, 3, 0, 70}[seed]}
+	if asksPeople(n) {
+		r.options.Confirm.Policy = runtime.Always
+	}
+	r.options.Planned, r.options.Parallel = solutions != nil, []int{0, 1, 3, 0, 70}[seed]
 	r.run()
 	return r
+}
+
+// asksPeople tells whether people are asked about every call of a plan.
+func asksPeople(n uint64) bool { return n%3 == 0 }
+
+// moodyOf is a person who answers in each instance otherwise.
+func moodyOf(n uint64) func(q *runtime.Question) runtime.Decision {
+	return func(q *runtime.Question) runtime.Decision {
+		of := *q
+		of.Call = q.Instance + "/" + q.Call
+		return moody(n)(&of)
+	}
 }
 
 func (c *crowd) compare(t *testing.T, n int, seed uint64, got, want map[string]map[string]any) {
@@ -327,8 +346,11 @@ func TestJoiningInstances(t *testing.T) {
 		act := unlucky(uint64(n))
 		want := rehearse(t, all, nil, act, uint64(n), 0).lives()
 		for seed := uint64(1); seed < 4; seed++ {
-			r := &rehearser{t: t, verified: some, act: act, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed)}
+			r := &rehearser{t: t, verified: some, act: act, order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed), stops: int(seed), decide: moodyOf(uint64(n))}
 			r.options = runtime.Options{Joining: true, Parallel: int(seed) - 1}
+			if asksPeople(uint64(n)) {
+				r.options.Confirm.Policy = runtime.Always
+			}
 			for _, id := range c.ids[listed:] {
 				r.joining = append(r.joining, runtime.Instance{ID: id, Input: asObject(c.own[id]["input"]), State: asObject(c.own[id]["state"])})
 			}
