@@ -162,13 +162,22 @@ func (e *events) end(o *runtime.Outcome) error {
 		state := objectOr(o.State)
 		event.Output, event.State = &o.Output, &state
 	} else {
-		event.Instances = make(map[string]instanceResult, len(o.Instances))
-		for _, end := range o.Instances {
-			event.Instances[end.ID] = instanceResult{end.Status, objectOr(end.State), end.Output}
-		}
+		event.Instances = resultsOf(o)
 	}
 	e.write(event)
 	return e.err
+}
+
+// resultsOf is how a run went for each instance, by id; nil without instances.
+func resultsOf(o *runtime.Outcome) map[string]instanceResult {
+	if o.Instances == nil {
+		return nil
+	}
+	all := make(map[string]instanceResult, len(o.Instances))
+	for _, end := range o.Instances {
+		all[end.ID] = instanceResult{end.Status, objectOr(end.State), end.Output}
+	}
+	return all
 }
 
 func (e *events) abandon() {}

@@ -152,8 +152,14 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 
 func knownToolOrCall(plan *compiler.Plan, name string) error {
 	known := map[string]bool{}
-	for _, call := range plan.Calls {
-		known[call.ToolName], known[call.Name] = true, true
+	add := func(p *compiler.Plan) {
+		for _, call := range p.Calls {
+			known[call.ToolName], known[call.Name] = true, true
+		}
+	}
+	add(plan)
+	for _, delegate := range plan.AllDelegates() {
+		add(delegate)
 	}
 	if known[name] {
 		return nil
@@ -174,7 +180,7 @@ func invented(p *compiler.Plan, input map[string]any, seed uint64) (map[string]a
 	there := laidOver(p.Input, input)
 	var madeUp []string
 	for _, key := range p.InputSchema.Required() {
-		if _, ok := there[key]; ok {
+		if _, ok := there[key]; ok || haveOwn(p.Instances, key) {
 			continue
 		}
 		place := p.InputSchema.At([]schema.Step{schema.Key(key)})
@@ -187,6 +193,15 @@ func invented(p *compiler.Plan, input map[string]any, seed uint64) (map[string]a
 		}
 	}
 	return input, madeUp
+}
+
+// haveOwn tells whether every one of some instances has an input of its own.
+func haveOwn(instances []compiler.Instance, key string) bool {
+	return len(instances) > 0 && !slices.ContainsFunc(instances, func(one compiler.Instance) bool {
+		own, _ := one.Input.(map[string]any)
+		_, there := own[key]
+		return !there
+	})
 }
 
 // A rehearsal is one use of the command: the same work in one order or in
@@ -237,7 +252,7 @@ func fate(s *simulate.Scenario) []byte {
 	for i := range s.Calls {
 		statuses[i] = s.Calls[i].Status.String()
 	}
-	text, err := json.Marshal([]any{s.Outcome.Status, statuses, s.Outcome.State, s.Outcome.Output})
+	text, err := json.Marshal([]any{s.Outcome.Status, statuses, s.Outcome.State, s.Outcome.Output, resultsOf(s.Outcome)})
 	if err != nil {
 		panic(err) // all of it is JSON
 	}
@@ -247,26 +262,30 @@ func fate(s *simulate.Scenario) []byte {
 // The forms of S19.5. Times are in milliseconds of the virtual clock.
 type (
 	scenarioEvent struct {
-		Kind         string              `json:"kind"` // "scenario"
-		Seed         uint64              `json:"seed"`
-		Schedule     int                 `json:"schedule"` // 0 is the first; others are other orders of the same work
-		Status       string              `json:"status"`
-		Reason       *string             `json:"reason"`
-		Makespan     milliseconds        `json:"makespan"`
-		CriticalPath []string            `json:"criticalPath"`
-		LowerBound   milliseconds        `json:"lowerBound"`
-		Work         milliseconds        `json:"work"`
-		Parallel     int                 `json:"parallel"` // activities at work at once, at most
-		Cost         float64             `json:"cost"`
-		Calls        []scenarioCall      `json:"calls"`
-		Output       any                 `json:"output"`
-		State        any                 `json:"state"`
-		Errors       []runtime.CallError `json:"errors"`
-		Invented     []string            `json:"invented"` // inputs that were made up
+		Kind         string                    `json:"kind"` // "scenario"
+		Seed         uint64                    `json:"seed"`
+		Schedule     int                       `json:"schedule"` // 0 is the first; others are other orders of the same work
+		Status       string                    `json:"status"`
+		Reason       *string                   `json:"reason"`
+		Makespan     milliseconds              `json:"makespan"`
+		CriticalPath []string                  `json:"criticalPath"`
+		Critical     *string                   `json:"criticalInstance"` // whose calls these are
+		LowerBound   milliseconds              `json:"lowerBound"`
+		Work         milliseconds              `json:"work"`
+		Parallel     int                       `json:"parallel"` // activities at work at once, at most
+		Cost         float64                   `json:"cost"`
+		Calls        []scenarioCall            `json:"calls"`
+		Output       *any                      `json:"output,omitempty"`
+		State        *any                      `json:"state,omitempty"`
+		Instances    map[string]instanceResult `json:"instances,omitzero"` // in the place of output and state
+		Errors       []runtime.CallError       `json:"errors"`
+		Invented     []string                  `json:"invented"` // inputs that were made up
 	}
 	scenarioCall struct {
 		Call     string       `json:"call"`
 		Tool     string       `json:"tool"`
+		Instance *string      `json:"instance"`
+		Under    *string      `json:"under"` // the calls above one of a delegate
 		Status   string       `json:"status"`
 		Reason   *string      `json:"reason"`
 		Error    *eventError  `json:"error"`
@@ -299,14 +318,17 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 	}
 	e := scenarioEvent{
 		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: orNull(s.Outcome.Reason),
-		Makespan: inMilliseconds(s.Makespan), CriticalPath: r.names(s.CriticalPath), LowerBound: inMilliseconds(s.LowerBound),
+		Makespan: inMilliseconds(s.Makespan), CriticalPath: names(s, s.CriticalPath), Critical: criticalInstance(s), LowerBound: inMilliseconds(s.LowerBound),
 		Work: inMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
-		Calls: make([]scenarioCall, len(s.Calls)), Output: s.Outcome.Output, State: objectOr(s.Outcome.State),
-		Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp),
+		Calls: make([]scenarioCall, len(s.Calls)), Instances: resultsOf(s.Outcome), Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp),
+	}
+	if e.Instances == nil {
+		state := objectOr(s.Outcome.State)
+		e.Output, e.State = &s.Outcome.Output, &state
 	}
 	for i, call := range s.Calls {
 		e.Calls[i] = scenarioCall{
-			Call: call.Call.Name, Tool: call.Call.ToolName, Status: call.Status.String(), Reason: orNull(call.Reason), Routed: call.Routed,
+			Call: call.Call.Name, Tool: call.Call.ToolName, Instance: orNull(call.Instance), Under: orNull(call.Under), Status: call.Status.String(), Reason: orNull(call.Reason), Routed: call.Routed,
 			Attempts: call.Attempts, Start: inMilliseconds(call.From), End: inMilliseconds(call.To), Cost: call.Cost, Output: call.Output,
 		}
 		if f := call.Failure; f != nil {
@@ -316,12 +338,34 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 	return diag.JSONLine(r.out, e)
 }
 
-func (r *rehearsal) names(calls []int) []string {
+// names are those of calls, a delegate's with the calls above them.
+func names(s *simulate.Scenario, calls []int) []string {
 	names := make([]string, len(calls))
 	for i, call := range calls {
-		names[i] = r.plan.Calls[call].Name
+		names[i] = pathOf(&s.Calls[call])
 	}
 	return names
+}
+
+func pathOf(c *simulate.CallReport) string {
+	if c.Under != "" {
+		return c.Under + "/" + c.Call.Name
+	}
+	return c.Call.Name
+}
+
+// nameOf is how people are told which call it is.
+func nameOf(c *simulate.CallReport) string {
+	return diag.Escape(strings.TrimPrefix(c.Instance+" "+pathOf(c), " "))
+}
+
+// criticalInstance is the one whose calls take the longest; null without
+// instances.
+func criticalInstance(s *simulate.Scenario) *string {
+	if len(s.CriticalPath) == 0 {
+		return nil
+	}
+	return orNull(s.Calls[s.CriticalPath[0]].Instance)
 }
 
 func stuck(s *simulate.Scenario) bool {
@@ -332,7 +376,7 @@ func stuck(s *simulate.Scenario) bool {
 func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	if r.json {
 		summary := simulationSummary{
-			Kind: "summary", Scenarios: len(r.plays), Makespan: inMilliseconds(first.Makespan), CriticalPath: r.names(first.CriticalPath),
+			Kind: "summary", Scenarios: len(r.plays), Makespan: inMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath),
 			LowerBound: inMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: different == nil,
 		}
 		if stuck(first) {
@@ -365,9 +409,15 @@ func (r *rehearsal) number(s *simulate.Scenario) int {
 // difference says in what two rehearsals of the same work end differently.
 func (r *rehearsal) difference(a, b *simulate.Scenario) string {
 	var out strings.Builder
-	for i := range a.Calls {
+	for i := range min(len(a.Calls), len(b.Calls)) {
 		if a.Calls[i].Status != b.Calls[i].Status {
-			fmt.Fprintf(&out, "  the call \"%s\" is %s, and then %s\n", diag.Escape(a.Calls[i].Call.Name), a.Calls[i].Status, b.Calls[i].Status)
+			fmt.Fprintf(&out, "  the call \"%s\" is %s, and then %s\n", nameOf(&a.Calls[i]), a.Calls[i].Status, b.Calls[i].Status)
+		}
+	}
+	x, y := resultsOf(a.Outcome), resultsOf(b.Outcome)
+	for _, id := range slices.Sorted(maps.Keys(x)) {
+		if one, other := brief(x[id].State), brief(y[id].State); one != other {
+			fmt.Fprintf(&out, "  the state of %s is %s\n      and then %s\n", diag.Escape(id), cut(one, 200), cut(other, 200))
 		}
 	}
 	if x, y := brief(a.Outcome.State), brief(b.Outcome.State); x != y {
@@ -398,6 +448,16 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	if s.Outcome.Output != nil {
 		say("\n%s\n%s", style.bold("output"), display(s.Outcome.Output))
 	}
+	if len(s.Outcome.Instances) > 0 {
+		say("\n%s", style.bold("instances"))
+		for n, end := range s.Outcome.Instances {
+			if n == fewInstances {
+				say("  … and %s; --format json has them all", fmt.Sprint(len(s.Outcome.Instances)-n, " more"))
+				break
+			}
+			say("  %s", strings.TrimRight(pad(end.Status, 7)+" "+diag.Escape(end.ID)+"  "+cut(brief(end.Output), 100), " "))
+		}
+	}
 	if state, ok := s.Outcome.State.(map[string]any); ok && len(state) > 0 {
 		say("\n%s\n%s", style.bold("state"), display(state))
 	}
@@ -409,18 +469,26 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	for _, e := range s.Outcome.Errors {
 		who := ""
 		if e.Call != "" {
-			who = e.Call + ": "
+			who = strings.TrimPrefix(e.Instance+" "+e.Call, " ") + ": "
 		}
 		say("  %s %s", style.red("✗"), diag.Escape(who+e.Message))
 	}
 	say("  at most %d at once; lower bound %s; %s of work", s.Peak, short(s.LowerBound), short(s.Work))
 	if len(s.CriticalPath) > 0 {
-		say("  critical path: %s", cut(diag.Escape(strings.Join(r.names(s.CriticalPath), " → ")), 400))
+		say("  critical path%s: %s", ofInstance(s), cut(diag.Escape(strings.Join(names(s, s.CriticalPath), " → ")), 400))
 	}
 	if s.Cost > 0 {
 		say("  cost: %g", s.Cost)
 	}
 	return out.String()
+}
+
+// ofInstance says whose path is the critical one.
+func ofInstance(s *simulate.Scenario) string {
+	if id := criticalInstance(s); id != nil {
+		return " of " + diag.Escape(*id)
+	}
+	return ""
 }
 
 // barWidth is how many characters the whole makespan takes in the timeline.
@@ -432,7 +500,7 @@ func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style s
 	names := 0
 	for i := range order {
 		order[i] = i
-		names = min(32, max(names, utf8.RuneCountInString(s.Calls[i].Call.Name)))
+		names = min(48, max(names, utf8.RuneCountInString(nameOf(&s.Calls[i]))))
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return int(s.Calls[a].From - s.Calls[b].From) })
 	critical := map[int]bool{}
@@ -456,7 +524,7 @@ func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style s
 			}
 			bar = strings.Repeat(" ", from) + strings.Repeat(mark, to-from) + strings.Repeat(" ", barWidth-to)
 		}
-		line := fmt.Sprintf("  %s %s  %s  %s", r.mark(call, style), pad(diag.Escape(call.Call.Name), names), bar, cut(r.words(call), 100))
+		line := fmt.Sprintf("  %s %s  %s  %s", r.mark(call, style), pad(nameOf(&call), names), bar, cut(r.words(call), 100))
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
 	fmt.Fprintf(out, "  %s\n", style.faint(fmt.Sprintf("  %s  0%s%s   █ critical path", strings.Repeat(" ", names), strings.Repeat(" ", barWidth-1-len(short(s.Makespan))), short(s.Makespan))))

@@ -22,6 +22,9 @@ const replayStep = 100 * time.Millisecond
 // as it says, and those that it doesn't name fail after all others. It is an
 // error when the plan can't be run so: a call named next isn't at work.
 func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, error) {
+	if p := r.Plan(); len(p.Instances) > 0 || len(p.Delegates) > 0 {
+		return nil, errors.New("a schedule orders the calls of one plan on one state, and this plan has instances or delegates")
+	}
 	o.Parallel = math.MaxInt // what the schedule doesn't name mustn't keep it waiting for a place
 	w := newWorld(r, o)
 	w.replaying = true
@@ -44,9 +47,6 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 // FinalState replays a schedule and gives the state that it ends in: an
 // [analyzer.Replay].
 func FinalState(r *analyzer.Rehearsal, s analyzer.Schedule) (any, error) {
-	if p := r.Plan(); len(p.Instances) > 0 || len(p.Delegates) > 0 { // a schedule names calls of one plan and one state
-		return nil, errors.New("the plan can't be rehearsed")
-	}
 	scenario, err := Replay(r, s, Options{})
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@
 package simulate
 
 import (
-	"cmp"
 	"container/heap"
 	"errors"
 	"hash/fnv"
@@ -48,13 +47,15 @@ type Piece struct {
 }
 
 // A Scenario is one rehearsal (S15.2). Of a run that is planned it holds the
-// calls of all ticks, one tick after the other, and tells no critical path.
+// calls of all ticks, one tick after the other, and tells no critical path. The
+// work is that of activities: a call that a plan carries out is as long as its
+// calls.
 type Scenario struct {
 	Plan         *compiler.Plan
 	Seed         uint64
 	Schedule     int
 	Outcome      *runtime.Outcome
-	Calls        []CallReport // in plan order
+	Calls        []CallReport // in plan order, instance by instance; those of a delegate behind its call
 	Makespan     time.Duration
 	LowerBound   time.Duration // the larger of the critical path and the work divided by the parallelism
 	Work         time.Duration // of all activities together
@@ -108,26 +109,9 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 }
 
 func newWorld(r *analyzer.Rehearsal, o Options) *world {
-	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}, reports: map[key]int{}, met: map[[2]int]int{}}
+	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
 	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule}
 	return w
-}
-
-// key says which call of which frame of which tick a report is about.
-type key struct{ tick, frame, call int }
-
-// meet begins the reports of the calls of a frame that it hasn't met.
-func (w *world) meet(c runtime.Command) {
-	for i := w.met[[2]int{c.Tick, c.Frame}]; i < len(c.Plan.Calls); i++ {
-		w.reports[key{c.Tick, c.Frame, i}] = len(w.out.Calls)
-		w.out.Calls = append(w.out.Calls, CallReport{Call: c.Plan.Calls[i], Instance: c.Instance, Under: c.Under})
-	}
-	w.met[[2]int{c.Tick, c.Frame}] = len(c.Plan.Calls)
-}
-
-// report is that of a call of the current tick.
-func (w *world) report(frame, call int) *CallReport {
-	return &w.out.Calls[w.reports[key{w.machine.Tick(), frame, call}]]
 }
 
 type world struct {
@@ -138,8 +122,9 @@ type world struct {
 	due       calendar
 	order     int
 	running   int
-	reports   map[key]int    // the places of calls among the reports
-	met       map[[2]int]int // by tick and frame: how many of its calls have a report
+	frames    map[place]*played
+	roots     []*played // those of the run itself
+	entered   map[delegated]entry
 	replaying bool
 	profiles  map[*compiler.Tool]profile
 	out       *Scenario
@@ -183,9 +168,7 @@ func (w *world) carryOut(commands []runtime.Command) {
 		case runtime.Start:
 			w.start(c)
 		case runtime.Enter:
-			if report := w.report(c.Frame, c.Call); !report.Started {
-				report.Started, report.From = true, w.now
-			}
+			w.enter(c)
 		case runtime.Plan:
 			w.answer(c)
 		case runtime.Ask:
@@ -220,12 +203,12 @@ func (w *world) start(c runtime.Command) {
 	}
 	how := w.profile(call.Tool)
 	report.Cost += how.cost
-	duration := how.duration(w.chance(call, c.Attempt, w.options.Schedule))
+	duration := how.duration(w.chance(c, w.options.Schedule))
 	if w.options.Schedule > 0 {
-		duration = time.Duration(float64(duration) * (0.1 + 1.9*w.chance(call, c.Attempt, w.options.Schedule+1).Float64()))
+		duration = time.Duration(float64(duration) * (0.1 + 1.9*w.chance(c, w.options.Schedule+1).Float64()))
 	}
 	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
-	chance := w.chance(call, c.Attempt, -1)
+	chance := w.chance(c, -1)
 	switch {
 	case slices.Contains(w.options.Fail, call.ToolName), slices.Contains(w.options.Fail, call.Name):
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the rehearsal was told to let it fail"}
@@ -287,12 +270,15 @@ func (w *world) settled(c runtime.Command) {
 }
 
 // chance is the source of randomness for one try of a call: it depends on the
-// seed and the call's name alone, never on what else happens, so that results
-// are the same under every schedule.
-func (w *world) chance(call *compiler.Call, attempt, schedule int) *rand.Rand {
+// seed and the call's name (with its instance, and the calls above it) alone, never
+// on what else happens, so that results are the same under every schedule.
+func (w *world) chance(c runtime.Command, schedule int) *rand.Rand {
 	h := fnv.New64a()
-	h.Write([]byte(call.Name))
-	return rand.New(rand.NewPCG(w.options.Seed, h.Sum64()^uint64(attempt)<<32^uint64(schedule+1)))
+	h.Write([]byte(c.Of.Name))
+	if c.Instance != "" || c.Under != "" {
+		h.Write([]byte("\x00" + c.Instance + "\x00" + c.Under))
+	}
+	return rand.New(rand.NewPCG(w.options.Seed, h.Sum64()^uint64(c.Attempt)<<32^uint64(schedule+1)))
 }
 
 // result makes up what an activity gives back: what the tool's own examples
@@ -376,39 +362,4 @@ func readProfile(n *source.Node) profile {
 	read(duration.Get("p95"), &p.p95)
 	p.cost, p.failure = number(n.Get("cost")), number(n.Get("failure"))
 	return p
-}
-
-// analyse works out what the rehearsal tells of time and cost.
-func (w *world) analyse() {
-	longest := make([]time.Duration, len(w.plan.Calls)) // of a path that ends with the call
-	before := make([]int32, len(w.plan.Calls))
-	last := int32(-1)
-	for _, i := range w.plan.Graph.Order() {
-		before[i] = -1
-		for _, d := range w.plan.Graph.Deps(int(i)) {
-			if longest[d] > longest[i] {
-				longest[i], before[i] = longest[d], d
-			}
-		}
-		r := &w.out.Calls[i]
-		longest[i] += r.Busy
-		w.out.Work += r.Busy
-		w.out.Cost += r.Cost
-		if last < 0 || longest[i] > longest[last] {
-			last = i
-		}
-	}
-	if last >= 0 {
-		w.out.Critical = longest[last]
-	}
-	for at := last; at >= 0; at = before[at] {
-		if w.out.Calls[at].Started {
-			w.out.CriticalPath = append(w.out.CriticalPath, int(at))
-		}
-	}
-	slices.Reverse(w.out.CriticalPath)
-	w.out.LowerBound = w.out.Critical
-	if parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel); parallel > 0 {
-		w.out.LowerBound = max(w.out.LowerBound, w.out.Work/time.Duration(parallel))
-	}
 }

@@ -1,0 +1,147 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// played is a plan that was at work on one state: that of the run, of an instance
+// or of a delegate.
+type played struct {
+	plan     *compiler.Plan
+	calls    []int             // the places of its calls among the reports
+	children map[int][]*played // of the calls that plans carry out: one a try
+}
+
+// place says in which tick which frame is meant.
+type place struct{ tick, frame int }
+
+// delegated is a call that a delegate is at work for, by its instance and path.
+type delegated struct{ instance, path string }
+
+// meet begins the reports of the calls that a command may be about.
+func (w *world) meet(c runtime.Command) *played {
+	p := w.frames[place{c.Tick, c.Frame}]
+	if p == nil {
+		p = &played{plan: c.Plan}
+		w.frames[place{c.Tick, c.Frame}] = p
+		if above, ok := w.entered[delegated{c.Instance, c.Under}]; ok && c.Under != "" {
+			above.of.children[above.call] = append(above.of.children[above.call], p)
+		} else {
+			w.roots = append(w.roots, p)
+		}
+	}
+	for i := len(p.calls); i < len(c.Plan.Calls); i++ {
+		p.calls = append(p.calls, len(w.out.Calls))
+		w.out.Calls = append(w.out.Calls, CallReport{Call: c.Plan.Calls[i], Instance: c.Instance, Under: c.Under})
+	}
+	return p
+}
+
+// enter notes whose delegate begins.
+func (w *world) enter(c runtime.Command) {
+	p := w.frames[place{c.Tick, c.Frame}]
+	if p.children == nil {
+		p.children = map[int][]*played{}
+	}
+	path := c.Of.Name
+	if c.Under != "" {
+		path = c.Under + "/" + path
+	}
+	w.entered[delegated{c.Instance, path}] = entry{p, c.Call}
+	if report := w.report(c.Frame, c.Call); !report.Started {
+		report.Started, report.From = true, w.now
+	}
+}
+
+// entry is a call of a plan at work.
+type entry struct {
+	of   *played
+	call int
+}
+
+// report is that of a call of the current tick.
+func (w *world) report(frame, call int) *CallReport {
+	return &w.out.Calls[w.frames[place{w.machine.Tick(), frame}].calls[call]]
+}
+
+// arrange puts the reports in plan order, instance by instance, the calls of a
+// delegate behind the call that they are done for. Which frame came first hangs on
+// the schedule.
+func (w *world) arrange() {
+	all := make([]CallReport, 0, len(w.out.Calls))
+	var take func(p *played)
+	take = func(p *played) {
+		for i, at := range p.calls {
+			p.calls[i] = len(all)
+			all = append(all, w.out.Calls[at])
+			for _, child := range p.children[i] {
+				take(child)
+			}
+		}
+	}
+	for _, p := range w.roots { // they begin in the order of their instances
+		take(p)
+	}
+	w.out.Calls = all
+}
+
+// analyse works out what the rehearsal tells of time and cost.
+func (w *world) analyse() {
+	w.arrange()
+	for _, p := range w.roots {
+		if length, path := w.longest(p); length > w.out.Critical || w.out.CriticalPath == nil {
+			w.out.Critical, w.out.CriticalPath = length, path
+		}
+	}
+	for i := range w.out.Calls {
+		w.out.Work += w.out.Calls[i].Busy
+		w.out.Cost += w.out.Calls[i].Cost
+	}
+	w.out.LowerBound = w.out.Critical
+	if parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel); parallel > 0 {
+		w.out.LowerBound = max(w.out.LowerBound, w.out.Work/time.Duration(parallel))
+	}
+}
+
+// longest is the longest path through a plan at work, and the activities on it. A
+// call that a plan carries out is as long as that plan's own, over all tries.
+func (w *world) longest(p *played) (time.Duration, []int) {
+	n := len(p.plan.Calls)
+	until, before, within := make([]time.Duration, n), make([]int32, n), make([][]int, n)
+	last := int32(-1)
+	for _, i := range p.plan.Graph.Order() {
+		before[i] = -1
+		for _, d := range p.plan.Graph.Deps(int(i)) {
+			if until[d] > until[i] {
+				until[i], before[i] = until[d], d
+			}
+		}
+		at := p.calls[i]
+		until[i] += w.out.Calls[at].Busy
+		for _, child := range p.children[int(i)] {
+			length, path := w.longest(child)
+			until[i] += length
+			within[i] = append(within[i], path...)
+		}
+		if within[i] == nil && w.out.Calls[at].Started {
+			within[i] = []int{at}
+		}
+		if last < 0 || until[i] > until[last] {
+			last = i
+		}
+	}
+	if last < 0 {
+		return 0, nil
+	}
+	var paths [][]int
+	for at := last; at >= 0; at = before[at] {
+		paths = append(paths, within[at])
+	}
+	slices.Reverse(paths)
+	return until[last], slices.Concat(paths...)
+}
