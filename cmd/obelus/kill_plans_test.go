@@ -28,10 +28,24 @@ tools:
 
 type killedPlan struct {
 	name, calls, solutions string
-	asks                   bool // a person at a terminal approves what the plan does
+	asks                   bool   // a person at a terminal approves what the plan does
+	instances              string // a line each: what their calls leave, in the order of the calls
 }
 
 var killedPlans = []killedPlan{
+	{name: "instances", calls: `
+- {_tool: act, name: †input.first, _outputPath: a}
+- {_tool: again, name: †input.second, x: †state.a, _outputPath: b}
+- {_tool: act, name: †input.third, x: †state.b, _outputPath: c}
+output: †state
+`, instances: `
+{"id": "①", "input": {"first": "a1", "second": "B1", "third": "c1"}}
+{"id": "②", "input": {"first": "a2", "second": "B2", "third": "c2"}}
+{"id": "③", "input": {"first": "a3", "second": "B3", "third": "c3"}}
+{"id": "④", "input": {"first": "a4", "second": "B4", "third": "c4"}}
+{"id": "⑤", "input": {"first": "a5", "second": "B5", "third": "c5"}}
+{"id": "⑥", "input": {"first": "a6", "second": "B6", "third": "c6"}}
+`},
 	{name: "chain", calls: `
 - {_tool: act, name: a, _outputPath: a}
 - {_tool: again, name: B, x: †state.a, _outputPath: b}
@@ -104,10 +118,26 @@ output: †state
 
 var namedCall = regexp.MustCompile(`_tool: \w+, name: ([^,}]+)`)
 
+// each is how many calls an instance has; 0 without instances.
+func (p killedPlan) each() int {
+	if p.instances == "" {
+		return 0
+	}
+	return strings.Count(p.calls, "_tool:")
+}
+
+var namedValue = regexp.MustCompile(`"(?:first|second|third)": "(\w+)"`)
+
 // names are the names of what the calls leave, in the order of the calls, which
-// is the same in every tick.
+// is the same in every tick, one instance after the other.
 func (p killedPlan) names() []string {
 	var names []string
+	if p.instances != "" {
+		for _, found := range namedValue.FindAllStringSubmatch(p.instances, -1) {
+			names = append(names, found[1])
+		}
+		return names
+	}
 	for _, found := range namedCall.FindAllStringSubmatch(p.calls+p.solutions, -1) {
 		if !slices.Contains(names, found[1]) {
 			names = append(names, found[1])

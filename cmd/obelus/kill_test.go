@@ -125,6 +125,7 @@ type victim struct {
 	folder, runs string
 	planned      bool
 	asks         bool
+	each         int             // calls of an instance
 	names        []string        // of its calls
 	repeated     map[string]bool // calls that a later solution asks for again
 	safe         int             // bytes of the journal that no power cut can take any more
@@ -132,12 +133,12 @@ type victim struct {
 }
 
 func newVictim(t *testing.T, p killedPlan) *victim {
-	v := &victim{folder: t.TempDir(), planned: p.solutions != "", asks: p.asks, names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
+	v := &victim{folder: t.TempDir(), planned: p.solutions != "", asks: p.asks, each: p.each(), names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
 	v.runs = filepath.Join(v.folder, "runs")
 	for _, name := range v.names {
 		v.repeated[name] = strings.Count(p.solutions, "name: "+name+",") > 1
 	}
-	for file, text := range map[string]string{"plan.yaml": "plan: " + p.name + "\n" + killedTools + "calls: " + p.calls, "solutions.yaml": p.solutions} {
+	for file, text := range map[string]string{"plan.yaml": "plan: " + p.name + "\n" + killedTools + "calls: " + p.calls, "solutions.yaml": p.solutions, "people.jsonl": p.instances} {
 		if err := os.WriteFile(filepath.Join(v.folder, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,11 @@ func (v *victim) begin(t *testing.T, at int) (out []byte, killed bool, status in
 	if v.asks {
 		confirm = "always"
 	}
-	return v.process(t, at, "run", "plan.yaml", "--planner", planner, "--confirm", confirm, "--runs", v.runs, "--format", "json")
+	args := []string{"run", "plan.yaml", "--planner", planner, "--confirm", confirm, "--runs", v.runs, "--format", "json"}
+	if v.each > 0 {
+		args = append(args, "--instances", "people.jsonl", "--out", "results.jsonl", "--parallel", "3")
+	}
+	return v.process(t, at, args...)
 }
 
 func (v *victim) goOn(t *testing.T, at int, more ...string) (out []byte, killed bool, status int) {
@@ -271,7 +276,7 @@ func (v *victim) damage(t *testing.T, cut string, chance *rand.Rand) {
 			continue
 		}
 		e := kept.Body.Event
-		if name := v.names[e.Call]; e.Failure == nil || !harmless(name) { // what may be run again may also be tried again
+		if name := v.names[e.Frame*v.each+e.Call]; e.Failure == nil || !harmless(name) { // what may be run again may also be tried again
 			v.completed[name] = true
 		}
 	}
@@ -330,15 +335,39 @@ func (v *victim) giveUp(t *testing.T, before map[string]int) {
 	}
 }
 
+// resultsAreWhole looks for one line of every instance in the file of results.
+func (v *victim) resultsAreWhole(t *testing.T) {
+	t.Helper()
+	if v.each == 0 {
+		return
+	}
+	text, err := os.ReadFile(filepath.Join(v.folder, "results.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for line := range bytes.Lines(text) {
+		var one resultLine
+		if err := json.Unmarshal(line, &one); err != nil || seen[one.ID] {
+			t.Errorf("the results have the line %s: %v", line, err)
+		}
+		seen[one.ID] = true
+	}
+	if want := len(v.names) / v.each; len(seen) != want {
+		t.Errorf("the results are of %d instances, want %d\n%s", len(seen), want, text)
+	}
+}
+
 // judge holds a run that was resumed to its end against the undisturbed one.
 func (v *victim) judge(t *testing.T, out []byte, want map[string]any, before, effects map[string]int) {
 	t.Helper()
 	end, _ := ended(out)
-	for _, key := range []string{"status", "state", "output"} {
+	for _, key := range []string{"status", "state", "output", "instances"} {
 		if !reflect.DeepEqual(end[key], want[key]) {
 			t.Errorf("its %s is %v, and undisturbed %v\n%s", key, end[key], want[key], out)
 		}
 	}
+	v.resultsAreWhole(t)
 	for name, n := range v.effects(t) {
 		if v.completed[name] && n > before[name] {
 			t.Errorf("%q had completed, and was run again", name)
