@@ -175,3 +175,43 @@ failed 4 {1 0 3 0 0}`
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// S12.3, S11.2: with a planner an instance that doesn't fit takes no part, whether
+// others are left or not, and the run has failed in the end.
+func TestBadInstanceOfPlannedRun(t *testing.T) {
+	v := verify(t, `
+inputSchema: {type: object, properties: {n: {type: number}}, required: [n]}
+calls: []
+`)
+	for _, others := range []int{0, 1} {
+		m := runtime.New(v, runtime.Options{Joining: true, Planned: true})
+		instances := []runtime.Instance{{ID: "bad"}}
+		if others > 0 {
+			instances = append(instances, runtime.Instance{ID: "good", Input: map[string]any{"n": 1.0}})
+		}
+		var left []string
+		var outcome *runtime.Outcome
+		asked := 0
+		for _, e := range []runtime.Event{
+			{Kind: runtime.Begun},
+			{Kind: runtime.Joined, Last: true, Instances: instances},
+			{Kind: runtime.Streamed, Tick: 1, Text: `{"calls": [], "output": "†input.n"}`},
+			{Kind: runtime.Closed, Tick: 1},
+		} {
+			for _, c := range m.Step(e) {
+				switch c.Kind {
+				case runtime.Plan:
+					asked++
+				case runtime.Leave:
+					left = append(left, c.Left.ID+" "+c.Left.Status)
+				case runtime.Finish:
+					outcome = c.Outcome
+				}
+			}
+		}
+		want := []string{"bad failed", "good done"}[:1+others]
+		if !reflect.DeepEqual(left, want) || asked != others || outcome == nil || outcome.Status != "failed" || !strings.Contains(outcome.Reason, "\"n\" is missing") {
+			t.Errorf("%d others: left %v, %d requests, outcome %+v", others, left, asked, outcome)
+		}
+	}
+}
