@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -60,13 +59,26 @@ func (f *frame) deliver() {
 	f.forget()
 	var failure *Failure
 	if len(f.errors) > 0 {
-		first := f.errors[0]
-		failure = &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.parent.call(f.under).Delegate, "call": first.Call}}
-		if first.Call != "" {
-			failure.Message = fmt.Sprintf("%s/%s: %s", f.path, first.Call, first.Message)
-		}
+		failure = f.misfortune()
 	}
 	f.parent.came(f.under, output, -1, failure)
+}
+
+// misfortune is what the first of a delegate's errors is to the call above: first
+// in its plan, for which of them came first depends on timing.
+func (f *frame) misfortune() *Failure {
+	first := f.errors[len(f.errors)-1] // that its output doesn't fit, unless a call failed
+	for _, call := range f.plan.Calls {
+		if at := slices.IndexFunc(f.errors, func(e CallError) bool { return e.Call == call.Name }); at >= 0 {
+			first = f.errors[at]
+			break
+		}
+	}
+	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.file, "call": first.Call}}
+	if first.Call != "" {
+		failure.Message = first.Call + ": " + first.Message
+	}
+	return failure
 }
 
 // abandon gives a delegate up, with all that it has at work.

@@ -192,3 +192,48 @@ func (m *mason) run(t *testing.T, n int, doc map[string]any, planned bool, seed 
 func (m *mason) compile(t *testing.T, doc map[string]any) (*analyzer.Verified, string) {
 	return compileWith(t, doc, compiler.Options{Functions: toolNames, Open: m.open, Name: "plan.json"})
 }
+
+// Whatever fails in delegates, and whatever people say of their calls, every
+// schedule, kill and stop ends alike; so does what the failure of a delegate is (S14.1,
+// S6.3, S8.6, S9.2, S10.1).
+func TestDelegatesEndAlike(t *testing.T) {
+	plans, count := 120, map[string]int{}
+	if *long {
+		plans = 5000
+	}
+	for n := range plans {
+		r := rand.New(rand.NewPCG(uint64(n), 18))
+		m := &mason{r, map[string][]byte{}}
+		doc := m.plan(straight(r), []string{"size", "user"}, 3)
+		doc["input"] = map[string]any{"size": 3.0, "user": map[string]any{"name": "ann", "tags": []any{"x"}}}
+		for _, one := range doc["calls"].([]any) {
+			if call := one.(map[string]any); r.IntN(2) == 0 {
+				call["_outputPath"] = fmt.Sprintf("%s || trouble.%s", call["_outputPath"], call["_id"])
+			}
+		}
+		v, why := m.compile(t, doc)
+		if v == nil {
+			t.Fatalf("plan %d: %s\n%s\n%s", n, why, inJSON(doc), m.files)
+		}
+		var want map[string]any
+		for seed := range uint64(5) {
+			r := &rehearser{
+				t: t, verified: v, act: unlucky(uint64(n)), decide: moodyOf(uint64(n)), order: rand.New(rand.NewPCG(seed, uint64(n))), kills: int(seed) % 3, stops: int(seed) / 2,
+			}
+			r.options = runtime.Options{Parallel: int(seed) % 3}
+			if n%2 == 0 {
+				r.options.Confirm.Policy = runtime.Always
+			}
+			r.run()
+			got := r.ending()
+			if seed == 0 {
+				want = got
+				count[r.out.Status]++
+			}
+			if differs := difference(got, want); differs != "" {
+				t.Fatalf("plan %d, seed %d, of\n%s\n%s\n%s", n, seed, inJSON(doc), m.files, differs)
+			}
+		}
+	}
+	t.Logf("%d plans: %v", plans, count)
+}
