@@ -23,8 +23,9 @@ type Draft struct {
 // Until then what only the whole shows stays open: a call is held back, rather
 // than judged, if one of its reads is loose, which is for the caller to say (the
 // call that it will be bound to may still come), if it names a call in "_after"
-// that may still come, if it depends on such a call, or if its place among the
-// writers of a path hangs on one.
+// that may still come, if its method doesn't fit what is at its path so far, if it
+// depends on such a call, or if its place among the writers of a path hangs on
+// one.
 func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, loose func(read int) bool) *Draft {
 	d := &Draft{plan: p, whole: whole, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
@@ -32,10 +33,6 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, loose func(re
 		d.amiss = errorsOf(found)
 		return d
 	}
-	if !whole {
-		d.hold(found, loose)
-	}
-	d.take(errorsOf(found))
 
 	// An error leaves no gap here: what has errors doesn't run, so what it would
 	// have done doesn't matter, and a solution defines nothing.
@@ -46,7 +43,11 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, loose func(re
 			r.Run(pass)
 		}
 	}
-	d.take(errorsOf(pass.found))
+	found = slices.Concat(errorsOf(found), errorsOf(pass.found))
+	if !whole {
+		d.hold(found, loose)
+	}
+	d.take(found)
 	d.takeCycles()
 
 	// A call that won't run writes nothing, and so conflicts with nobody.
@@ -124,7 +125,9 @@ func (d *Draft) hold(found []diag.Diagnostic, loose func(read int) bool) {
 		d.held[i] = slices.ContainsFunc(call.Reads, loose)
 	}
 	for i := range found {
-		if found[i].Rule == diag.UnknownCall {
+		// What a method finds at its path may be the work of a call that is listed
+		// again further down, or have another type once that one is known.
+		if found[i].Rule == diag.UnknownCall || found[i].Rule == diag.BadMethod {
 			if call := callAt(p, found[i].Span.Start); call != nil {
 				d.held[call.Index] = true
 			}
