@@ -92,7 +92,7 @@ func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err 
 		f.told = f.fault.Error()
 		return nil, false, f.fault
 	}
-	for began := f.base; len(next) < most && f.base-began < maxAhead; {
+	for began := f.base; len(next) < most && (len(next) == 0 || f.base-began < maxAhead); {
 		one, err := f.read()
 		switch {
 		case errors.Is(err, io.EOF):

@@ -87,7 +87,7 @@ func (p *progress) watch(c runtime.Command) bool {
 	if s.many && c.Doubt != "" && c.Attempt == 1 {
 		s.doubted++
 	}
-	if c.Under == "" && !s.working[c.Frame] {
+	if c.Of != nil && c.Under == "" && !s.working[c.Frame] {
 		if s.working == nil {
 			s.working = map[int]bool{}
 		}

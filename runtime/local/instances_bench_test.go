@@ -65,7 +65,8 @@ func BenchmarkInstances(b *testing.B) {
 			var first, read, took time.Duration
 			var peak, states float64
 			for b.Loop() {
-				start, before, ended := time.Now(), heap(), 0
+				before, ended := heap(), 0
+				start := time.Now()
 				first, peak = 0, 0
 				from := &madeUp{of: many, whole: func() { read = time.Since(start) }}
 				outcome, err := local.Run(context.Background(), v, local.Options{
