@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -155,5 +156,26 @@ func TestAdvisedRuns(t *testing.T) {
 	t.Logf("%d plans: %v", plans, count)
 	if count["asked"] < plans/4 || count["faults"] < plans/4 {
 		t.Error("too little happens")
+	}
+}
+
+// Instances that were on their way when a run was stopped aren't lost: the journal
+// has them, and whoever brings them doesn't bring them again (S8.6, S12.3).
+func TestJoinedAfterStop(t *testing.T) {
+	v, why := compileWith(t, map[string]any{"plan": "joined", "tools": toolDefinitions(), "calls": []any{}}, compiler.Options{Instances: true})
+	if v == nil {
+		t.Fatal(why)
+	}
+	m := runtime.New(v, runtime.Options{Joining: true})
+	m.Step(runtime.Event{Kind: runtime.Begun})
+	m.Step(runtime.Event{Kind: runtime.Stopped, Text: "interrupted"})
+	m.Step(runtime.Event{Kind: runtime.Joined, Instances: []runtime.Instance{{ID: "①"}, {ID: "②"}}, Last: true})
+	if !m.Stopped() {
+		t.Fatal("the run goes on by itself")
+	}
+	commands := m.Step(runtime.Event{Kind: runtime.Resumed})
+	end := commands[len(commands)-1].Outcome
+	if end == nil || end.Status != "done" || len(end.Instances) != 2 {
+		t.Errorf("the run ends with %+v", end)
 	}
 }

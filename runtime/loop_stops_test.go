@@ -154,3 +154,24 @@ func settlements(settled map[string]string) runtime.Counts {
 	}
 	return runtime.Counts{Done: counts["done"], Failed: counts["failed"], Skipped: counts["skipped"], Rejected: counts["rejected"]}
 }
+
+// What came to its end while a run was being stopped is in the journal, and isn't run
+// again when the run goes on (S8.6).
+func TestEndedAfterStop(t *testing.T) {
+	v := verify(t, `
+calls:
+- {_tool: f, _outputPath: a}
+- {_tool: g, _outputPath: b}
+`)
+	m := runtime.New(v, runtime.Options{})
+	m.Step(runtime.Event{Kind: runtime.Begun})
+	m.Step(runtime.Event{Kind: runtime.Stopped, Text: "limits.time"})
+	m.Step(runtime.Event{Kind: runtime.Ended, Call: 0, Attempt: 1, Route: -1, Value: 1.0})
+	if !m.Stopped() {
+		t.Fatal("the run goes on by itself")
+	}
+	m.Step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{InFlight: "retry"}})
+	if first, second := m.Status(0, 0), m.Status(0, 1); first != runtime.Done || second != runtime.Running {
+		t.Errorf("the calls are %s and %s", first, second)
+	}
+}

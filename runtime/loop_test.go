@@ -70,6 +70,11 @@ func (r *rehearser) run() *runtime.Outcome {
 			r.step(runtime.Event{Kind: runtime.Stopped, Text: "tired", Gently: r.order.IntN(2) == 0})
 		}
 		if r.paused {
+			for _, e := range r.coming {
+				if e.Kind == runtime.Ended && r.order.IntN(3) == 0 {
+					r.step(e) // it was on its way
+				}
+			}
 			r.paused = false
 			r.resume()
 			continue

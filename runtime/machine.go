@@ -61,8 +61,9 @@ type Machine struct {
 	spent     budget // what doesn't count against the limits, since the run was resumed after reaching them
 	begun     bool
 	over      bool
-	stopped   bool   // over, but may be resumed
-	ending    string // why it stopped
+	stopped   bool    // over, but may be resumed
+	late      []Event // that came after it had stopped: they count when it goes on
+	ending    string  // why it stopped
 	commands  []Command
 }
 
@@ -125,6 +126,9 @@ func (m *Machine) Stopped() bool { return m.stopped }
 func (m *Machine) Step(e Event) []Command {
 	m.commands = m.commands[:0]
 	if m.over && e.Kind != Resumed {
+		if m.stopped {
+			m.late = append(m.late, e)
+		}
 		return nil
 	}
 	m.now = max(m.now, e.At)

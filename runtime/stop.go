@@ -97,6 +97,7 @@ func (m *Machine) resume(e Event) {
 	if limit := m.plan.Limits.Time; limit > 0 {
 		m.emit(Command{Kind: SetTimer, Call: Run, After: max(limit-(m.now-m.spent.time), time.Nanosecond)})
 	}
+	m.catchUp()
 	if m.planning() {
 		m.askPlanner(m.loop.stream.Text())
 	}
@@ -106,6 +107,18 @@ func (m *Machine) resume(e Event) {
 	for _, f := range m.frames {
 		if f != nil {
 			f.resume(how)
+		}
+	}
+}
+
+// catchUp takes what had happened when the run stopped, but came after: the journal
+// has it, so that nobody will tell of it again. Timers are set anew.
+func (m *Machine) catchUp() {
+	late := m.late
+	m.late = nil
+	for _, e := range late {
+		if e.Kind != Stopped && e.Kind != Fired {
+			m.take(e)
 		}
 	}
 }
