@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -139,9 +140,29 @@ func (m *Machine) open(one *Instance) {
 	}
 	switch {
 	case m.loop == nil && m.begun:
+		f.untie()
 		f.begin()
 	case m.loop != nil && m.instances != nil:
 		m.instances.roots = append(m.instances.roots, f)
+	}
+}
+
+// untie fails the calls that wait for each other in this instance alone. A plan
+// with so many calls for single instances that not all of them could be judged
+// (OB902) would otherwise never end.
+func (f *frame) untie() {
+	graph := &f.plan.Graph
+	if graph.Acyclic() {
+		return
+	}
+	members := map[int]int{}
+	for i := range f.calls {
+		members[graph.Component(i)]++
+	}
+	for i := range f.calls {
+		if members[graph.Component(i)] > 1 {
+			f.settle(int32(i), Settlement{Status: Failed, Failure: &Failure{Code: diag.Cycle.Name, Message: "it waits for itself in this instance"}})
+		}
 	}
 }
 

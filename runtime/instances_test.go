@@ -88,3 +88,45 @@ func text(v any) string {
 	out, _ := json.Marshal(v)
 	return string(out)
 }
+
+// S12.3, S18: where a plan has too many calls for single instances to be judged for
+// each of them, a cycle in one of those fails there, and the run ends.
+func TestCycleInOneInstanceOfTooMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges as many calls as may be")
+	}
+	var b strings.Builder
+	b.WriteString("plan: many\ncalls:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "- {_tool: f, n: %d, _outputPath: out%d}\n", i, i)
+	}
+	for i := range 300 {
+		fmt.Fprintf(&b, "- {_tool: f, _instance: i%d, n: †state.out%d, _outputPath: own}\n", i, i)
+	}
+	b.WriteString("- {_tool: f, _instance: i299, n: †state.right, _outputPath: left}\n- {_tool: f, _instance: i299, n: †state.left, _outputPath: right}\n")
+	b.WriteString("instances:\n")
+	for i := range 300 {
+		fmt.Fprintf(&b, "  i%d: {}\n", i)
+	}
+	m := runtime.New(verify(t, b.String()), runtime.Options{})
+	events := []runtime.Event{{Kind: runtime.Begun}}
+	var outcome *runtime.Outcome
+	for len(events) > 0 && outcome == nil {
+		e := events[0]
+		events = events[1:]
+		for _, c := range m.Step(e) {
+			switch c.Kind {
+			case runtime.Start:
+				events = append(events, runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1, Value: 1.0})
+			case runtime.Finish:
+				outcome = c.Outcome
+			}
+		}
+	}
+	if outcome == nil {
+		t.Fatal("the run never ends")
+	}
+	if e := outcome.Errors; len(e) != 2 || e[0].Code != "cycle" || e[0].Instance != "i299" {
+		t.Errorf("the errors are %v", e)
+	}
+}
