@@ -64,6 +64,15 @@ func crowded(r *rand.Rand, doc map[string]any) *crowd {
 		calls = append(calls, call)
 	}
 	c.doc["calls"] = calls
+	if r.IntN(4) == 0 { // a run that reaches it is resumed, and has as many calls again
+		limits, _ := c.doc["limits"].(map[string]any)
+		limits = maps.Clone(limits)
+		if limits == nil {
+			limits = map[string]any{}
+		}
+		limits["calls"] = float64(1 + r.IntN(5))
+		c.doc["limits"] = limits
+	}
 	return c
 }
 

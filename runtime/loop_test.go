@@ -194,7 +194,7 @@ func (r *rehearser) carryOut(c runtime.Command) {
 			r.failed[key] = c.Settlement
 		}
 	case runtime.Finish:
-		if r.paused = c.Outcome.Status == "stopped" && c.Outcome.Reason == "tired"; !r.paused {
+		if r.paused = c.Outcome.Status == "stopped" && (c.Outcome.Reason == "tired" || c.Outcome.Reason == "limits.calls"); !r.paused {
 			r.out = c.Outcome
 		}
 	}
