@@ -1,7 +1,9 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -98,26 +100,24 @@ func mustSpeak(a *compiler.Advisor, instance string) string {
 // (S13.3): for each instance what was said of it and of all.
 func (m *Machine) rank() {
 	l := m.loop
-	for key, o := range l.spoken {
-		if l.said == nil {
-			l.said = map[opinionKey]compiler.Opinion{}
-		}
-		l.said[key] = o
+	if l.said == nil {
+		l.said = map[opinionKey]compiler.Opinion{}
 	}
-	apart := false // some opinion is of one instance
-	for key := range l.said {
-		apart = apart || key.instance != ""
-	}
+	maps.Copy(l.said, l.spoken)
+	said := slices.SortedFunc(maps.Keys(l.said), func(a, b opinionKey) int {
+		return cmp.Or(cmp.Compare(a.advisor, b.advisor), cmp.Compare(a.instance, b.instance))
+	})
+	apart := slices.ContainsFunc(said, func(key opinionKey) bool { return key.instance != "" })
 	var ranking []compiler.Rank
 	for at, f := range m.roots() {
 		if at == 0 || apart {
 			var opinions []compiler.Opinion
-			for key, o := range l.said {
+			for _, key := range said {
 				if key.instance == "" || key.instance == f.instance {
-					opinions = append(opinions, o)
+					opinions = append(opinions, l.said[key])
 				}
 			}
-			ranking = l.base.Advice.Rank(opinions) // in whatever order
+			ranking = l.base.Advice.Rank(opinions)
 			c := Command{Kind: Advise, Call: Run, Frame: f.number, Ranking: ranking}
 			if apart {
 				c.Instance = f.instance

@@ -224,12 +224,12 @@ func (s situation) own(one instanceNow) []any {
 // besides is what an object has that another hasn't, key by key at the top.
 func besides(own map[string]any, shared any) map[string]any {
 	common, _ := shared.(map[string]any)
-	rest := map[string]any{}
-	for key, value := range own {
-		if there, ok := common[key]; !ok || !reflect.DeepEqual(value, there) {
-			rest[key] = value
-		}
-	}
+	rest := make(map[string]any, len(own))
+	maps.Copy(rest, own)
+	maps.DeleteFunc(rest, func(key string, value any) bool {
+		there, ok := common[key]
+		return ok && reflect.DeepEqual(value, there)
+	})
 	return rest
 }
 

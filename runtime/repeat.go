@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -112,7 +113,8 @@ func (f *frame) sortDeeds() {
 			m.deed = l.before + renumbered[m.deed-1-l.before] + 1
 		}
 	}
-	for _, numbers := range l.byIdentity {
+	for _, identity := range slices.Sorted(maps.Keys(l.byIdentity)) {
+		numbers := l.byIdentity[identity]
 		for i, number := range numbers {
 			if number >= l.before {
 				numbers[i] = l.before + renumbered[number-l.before]
