@@ -64,16 +64,9 @@ func (f *frame) deliver() {
 	f.parent.came(f.under, output, -1, failure)
 }
 
-// misfortune is what the first of a delegate's errors is to the call above: first
-// in its plan, for which of them came first depends on timing.
+// misfortune is what the first of a delegate's errors is to the call above.
 func (f *frame) misfortune() *Failure {
-	first := f.errors[len(f.errors)-1] // that its output doesn't fit, unless a call failed
-	for _, call := range f.plan.Calls {
-		if at := slices.IndexFunc(f.errors, func(e CallError) bool { return e.Call == call.Name }); at >= 0 {
-			first = f.errors[at]
-			break
-		}
-	}
+	first := f.errors[0]
 	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.file, "call": first.Call}}
 	if first.Call != "" {
 		failure.Message = first.Call + ": " + first.Message

@@ -170,6 +170,9 @@ func (r *rehearser) lives() map[string]map[string]any {
 	lives := map[string]map[string]any{}
 	for _, end := range r.out.Instances {
 		lives[end.ID] = r.lived(end.ID+"/", end)
+		if !r.options.Planned {
+			lives[end.ID]["told"] = inJSON(end.Errors) // in this order
+		}
 	}
 	return lives
 }
@@ -228,6 +231,7 @@ func TestInstancesAreIndependent(t *testing.T) {
 				continue // who would know for which instance
 			}
 			same := rehearse(t, plain[id], nil, of, uint64(n), 0).life()
+			same["told"] = want[id]["told"] // by each in its own words
 			if differs := difference(same, want[id]); differs != "" {
 				t.Fatalf("plan %d, of\n%s\nas a plan of its own the instance %s\n%s", n, inJSON(c.together()), id, differs)
 			}

@@ -51,7 +51,21 @@ func (f *frame) conclude() any {
 	if problem != nil {
 		f.fault(*problem)
 	}
+	f.sortErrors()
 	return output
+}
+
+// sortErrors puts what went wrong in a frame in the order of its plan, its output
+// last: in which order it came depends on timing.
+func (f *frame) sortErrors() {
+	if len(f.errors) < 2 {
+		return
+	}
+	places := map[string]int{"": len(f.plan.Calls)}
+	for i, call := range f.plan.Calls {
+		places[call.Name] = i
+	}
+	slices.SortStableFunc(f.errors, func(a, b CallError) int { return places[a.Call] - places[b.Call] })
 }
 
 // conclude ends a run without a planner.
