@@ -58,42 +58,42 @@ func (u Usage) tokens() int { return u.InputTokens + u.OutputTokens }
 
 // A Question is what a person is asked about a call that is ready (S10.1).
 type Question struct {
-	Call     string // its "_id", or tool#place (S3.2)
-	Tool     string
-	Activity string // what carries it out; "" for a latent call
-	Instance string // "" without instances
+	Call     string `json:"call"` // its "_id", or tool#place (S3.2)
+	Tool     string `json:"tool"`
+	Activity string `json:"activity,omitzero"` // what carries it out; "" for a latent call
+	Instance string `json:"instance,omitzero"` // "" without instances
 	// Under is the path of the calls above one of a delegate, "digest#1/chapter#2",
 	// and Delegate the plan that such a call stands in.
-	Under    string `json:",omitempty"`
-	Delegate string `json:",omitempty"`
-	Reason   string // the call's "_reasoningForCall": a model's words, never ours
-	Params   map[string]any
+	Under    string         `json:"under,omitzero"`
+	Delegate string         `json:"delegate,omitzero"`
+	Reason   string         `json:"reason,omitzero"` // the call's "_reasoningForCall": a model's words, never ours
+	Params   map[string]any `json:"params"`
 	// Sources tell where parameters come from, in the order of the text.
-	Sources []Source
+	Sources []Source `json:"sources,omitzero"`
 	// Effects is what the tool's annotations say: "read-only", "writes",
 	// "destructive", or "unknown". OpenWorld is set where it reaches beyond what
 	// this machine knows, or may.
-	Effects   string
-	OpenWorld bool
-	Writes    []string // the alternatives of its output path, as text
-	Cost      float64  // what one try is said to cost ("x-simulate"); 0 when nothing is said
+	Effects   string   `json:"effects"`
+	OpenWorld bool     `json:"openWorld"`
+	Writes    []string `json:"writes,omitzero"` // the alternatives of its output path, as text
+	Cost      float64  `json:"cost,omitzero"`   // what one try is said to cost ("x-simulate"); 0 when nothing is said
 	// InFlight is set where the run was killed while this call was at work, and
 	// its tool isn't known to be idempotent: it may have happened already (S8.6).
 	// Then Retry, Fail and nothing else answers.
-	InFlight bool
+	InFlight bool `json:"inFlight,omitzero"`
 	// Advice is what the advisors make of the tools, the best first, and Doubt says
 	// that this call's tool is rated below the threshold (S13.3).
-	Advice []compiler.Rank `json:",omitempty"`
-	Doubt  string          `json:",omitempty"`
+	Advice []compiler.Rank `json:"advice,omitzero"`
+	Doubt  string          `json:"doubt,omitzero"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
-	Problem string
+	Problem string `json:"problem,omitzero"`
 }
 
 // A Source is where a part of a parameter comes from.
 type Source struct {
-	Param     string   // a path into the parameters: "user.name", "items[0]"
-	Reference string   // the expression, as it stands in the plan
-	From      []string // the calls that wrote what it reads; "input", "state" for what was there from the start
+	Param     string   `json:"param"`     // a path into the parameters: "user.name", "items[0]"
+	Reference string   `json:"reference"` // the expression, as it stands in the plan
+	From      []string `json:"from"`      // the calls that wrote what it reads; "input", "state" for what was there from the start
 }
 
 // Verdict is how a person answers a [Question].
