@@ -57,7 +57,7 @@ func (p *Plan) Whole() *Plan {
 func (p *Plan) For(instance string) *Plan {
 	view := p
 	switch {
-	case p.targets == nil, len(p.targets.shared)+len(p.targets.own[instance]) == len(p.Calls):
+	case p.Runs(instance) == len(p.Calls):
 	case len(p.targets.own[instance]) == 0:
 		view = p.common()
 	default:
@@ -69,6 +69,14 @@ func (p *Plan) For(instance string) *Plan {
 		return &one
 	}
 	return view
+}
+
+// Runs is how many calls an instance runs: those of its view. It costs nothing.
+func (p *Plan) Runs(instance string) int {
+	if p.targets == nil {
+		return len(p.Calls)
+	}
+	return len(p.targets.shared) + len(p.targets.own[instance])
 }
 
 // runs are the calls that an instance runs, ascending.

@@ -145,7 +145,9 @@ func (m *Machine) streamed(e Event) {
 	}
 	if n := l.stream.Calls(); n > l.known {
 		l.known = n
-		plan, found := m.solve(document(m.tick, l.stream.Prefix(n)))
+		file := document(m.tick, l.stream.Prefix(n))
+		plan, found := l.setting.Solve(file, compiler.Options{})
+		plan, found = m.lessOwned(file, plan, found)
 		if m.hear(plan, found) {
 			m.adopt(m.drafts(plan, found, false))
 		}
@@ -222,13 +224,14 @@ func (l *loop) blame(e CallError) {
 func (m *Machine) wholeDrafts() []*analyzer.Draft {
 	l := m.loop
 	file := document(m.tick, l.stream.Solution())
-	plan, found := m.solve(file)
+	plan, found := l.setting.Solve(file, compiler.Options{})
 	var broken []diag.Diagnostic
 	if plan.Root == nil || !m.continues(plan) {
 		broken = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
 		file = document(m.tick, l.stream.Prefix(l.stream.Calls()))
-		plan, found = m.solve(file)
+		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
+	plan, found = m.lessOwned(file, plan, found)
 	if l.refused {
 		broken = nil // that the answer broke off says it all
 	}
@@ -243,11 +246,10 @@ func (m *Machine) wholeDrafts() []*analyzer.Draft {
 	return m.drafts(plan, found, true)
 }
 
-// solve compiles as much of the solution as has arrived. What calls did that are
-// listed again isn't there from the start.
-func (m *Machine) solve(file *source.File) (*compiler.Plan, []diag.Diagnostic) {
+// lessOwned compiles as much of a solution as has arrived once more if it lists
+// calls again that are done: what they did isn't there from the start.
+func (m *Machine) lessOwned(file *source.File, plan *compiler.Plan, found []diag.Diagnostic) (*compiler.Plan, []diag.Diagnostic) {
 	l := m.loop
-	plan, found := l.setting.Solve(file, compiler.Options{})
 	if m.reown(plan) {
 		l.setting = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memory.owned(message) })
 		plan, found = l.setting.Solve(file, compiler.Options{})
@@ -255,14 +257,17 @@ func (m *Machine) solve(file *source.File) (*compiler.Plan, []diag.Diagnostic) {
 	return plan, found
 }
 
-// drafts judge a plan as each instance is to run it. Instances that run the same
-// share one.
+// drafts judge a plan as each instance is to run it; nil where that is what it
+// runs already. Instances that run the same share one.
 func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic, whole bool) []*analyzer.Draft {
 	m.plan = plan
 	m.programs = map[*compiler.Plan]*program{}
 	shared := map[*compiler.Plan]*analyzer.Draft{}
 	drafts := make([]*analyzer.Draft, len(m.roots()))
 	for at, f := range m.roots() {
+		if !whole && f.runs(plan) == len(f.calls) {
+			continue // nothing has come for this one
+		}
 		view := f.view(plan)
 		own := f.memory != nil && len(f.memory.deeds) > 0 && !whole // what is loose hangs on what it has done
 		if drafts[at] = shared[view]; drafts[at] == nil || own {
@@ -281,6 +286,14 @@ func (f *frame) view(plan *compiler.Plan) *compiler.Plan {
 	return plan.For(f.instance)
 }
 
+// runs is how many calls of a plan are for the frame's instance.
+func (f *frame) runs(plan *compiler.Plan) int {
+	if f.instances == nil {
+		return len(plan.Calls)
+	}
+	return plan.Runs(f.instance)
+}
+
 // continues tells whether a plan begins with the calls that have been enrolled.
 func (m *Machine) continues(plan *compiler.Plan) bool {
 	if len(plan.Calls) < len(m.plan.Calls) {
@@ -297,7 +310,9 @@ func (m *Machine) continues(plan *compiler.Plan) bool {
 // adopt takes a longer version of the tick's plan, as each instance is to run it.
 func (m *Machine) adopt(drafts []*analyzer.Draft) {
 	for at, f := range m.roots() {
-		f.adopt(drafts[at])
+		if drafts[at] != nil {
+			f.adopt(drafts[at])
+		}
 	}
 }
 

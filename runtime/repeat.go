@@ -82,7 +82,7 @@ func (f *frame) own(plan *compiler.Plan) {
 func (m *Machine) reown(plan *compiler.Plan) bool {
 	grown := false
 	for _, f := range m.roots() {
-		if f.memory != nil {
+		if f.memory != nil && f.runs(plan) > len(f.memory.identities) {
 			owned := len(f.memory.owners)
 			f.own(f.view(plan))
 			grown = grown || len(f.memory.owners) > owned

@@ -309,7 +309,7 @@ func (d *dialogue) takeBack(ctx context.Context, err error) {
 }
 
 // callOf is what a call is known by among questions.
-func callOf(q *runtime.Question) string { return q.Call + "\x00" + q.Instance }
+func callOf(q *runtime.Question) string { return q.Under + "\x00" + q.Call + "\x00" + q.Instance }
 
 // busyElsewhere tells whether another program, an editor, has the terminal. A
 // Ctrl-C is meant for it then.

@@ -132,8 +132,26 @@ type victim struct {
 	completed    map[string]bool // calls whose end was on disk after some kill
 }
 
+// hauntedFolder is a folder that goes with the test, even while the programs of a
+// run that was killed still write to it.
+func hauntedFolder(t *testing.T) string {
+	folder, err := os.MkdirTemp("", "obelus-killed-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for range 50 {
+			if os.RemoveAll(folder) == nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	return folder
+}
+
 func newVictim(t *testing.T, p killedPlan) *victim {
-	v := &victim{folder: t.TempDir(), planned: p.solutions != "", asks: p.asks, each: p.each(), names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
+	v := &victim{folder: hauntedFolder(t), planned: p.solutions != "", asks: p.asks, each: p.each(), names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
 	v.runs = filepath.Join(v.folder, "runs")
 	for _, name := range v.names {
 		v.repeated[name] = strings.Count(p.solutions, "name: "+name+",") > 1
