@@ -73,7 +73,7 @@ func (m *Machine) silent(ending bool) []CallError {
 		if a.Instanced && m.instances != nil {
 			of = nil
 			for _, f := range m.roots() {
-				of = append(of, f.instance)
+				of = append(of, f.site.Instance)
 			}
 		}
 		for _, instance := range of {
@@ -113,16 +113,16 @@ func (m *Machine) rank() {
 		if at == 0 || apart {
 			var opinions []compiler.Opinion
 			for _, key := range said {
-				if key.instance == "" || key.instance == f.instance {
+				if key.instance == "" || key.instance == f.site.Instance {
 					opinions = append(opinions, l.said[key])
 				}
 			}
 			ranking = l.base.Advice.Rank(opinions)
-			c := Command{Kind: Advise, Call: Run, Frame: f.number, Ranking: ranking}
+			c := m.emitRun(Advise)
+			c.Frame, c.Ranking = f.number, ranking
 			if apart {
-				c.Instance = f.instance
+				c.Site = &f.site
 			}
-			m.emit(c)
 		}
 		f.ranking = ranking
 		weights := make(map[string]any, len(ranking))

@@ -23,16 +23,17 @@ func (f *frame) delegate(i int32) {
 	plan := f.plan.Delegates[call.Delegate]
 	state.status = Running
 	state.attempt++
-	f.emitOf(i, Command{Kind: Enter, Params: state.params, Doubt: f.doubt(call)})
+	c := f.emit(i, Enter)
+	c.Params, c.Doubt = state.params, f.doubt(call)
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
-	d := &frame{Machine: f.Machine, number: len(f.frames), instance: f.instance, order: f.order, place: f.place, parent: f, under: i, path: call.Name, file: call.Delegate}
+	d := &frame{Machine: f.Machine, number: len(f.frames), site: Site{f.site.Instance, call.Name, call.Delegate}, order: f.order, place: f.place, parent: f, under: i}
 	if d.place < 0 {
 		d.place = int32(f.plan.Calls[i].Place)
 	}
-	if f.path != "" {
-		d.path = f.path + "/" + call.Name
+	if f.site.Under != "" {
+		d.site.Under = f.site.Under + "/" + call.Name
 	}
 	f.Machine.frames = append(f.Machine.frames, d)
 	state.particular().child = d
@@ -67,7 +68,7 @@ func (f *frame) deliver() {
 // misfortune is what the first of a delegate's errors is to the call above.
 func (f *frame) misfortune() *Failure {
 	first := f.errors[0]
-	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.file, "call": first.Call}}
+	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
 	if first.Call != "" {
 		failure.Message = first.Call + ": " + first.Message
 	}
@@ -82,7 +83,7 @@ func (f *frame) abandon() {
 		case Running:
 			f.giveUp(int32(i))
 		case Asking:
-			f.emitOf(int32(i), Command{Kind: Cancel})
+			f.emit(int32(i), Cancel)
 		}
 		if !state.status.Settled() {
 			f.settle(int32(i), Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(state.attempt)})

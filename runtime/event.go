@@ -112,11 +112,9 @@ type Command struct {
 	// work has a number that no other ever has.
 	Tick, Frame, Call, Attempt int
 	Of                         *compiler.Call
-	// Instance is the one that the call works on; "" without instances. Under is, of
-	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
-	// Plan is the one that the call stands in, and Delegate its path, if it is one.
-	Instance, Under, Delegate string
-	Plan                      *compiler.Plan
+	*Site                      // never nil
+	// Plan is the one that the call stands in; nil in what is about no call.
+	Plan *compiler.Plan
 	// Params are the resolved parameters of a Start. They must not be changed.
 	Params map[string]any
 	// Context is what a Start hands to the activity besides, by kind (S14.3); nil for
@@ -147,6 +145,17 @@ type Command struct {
 	// Outcome is the end of the run, for Finish.
 	Outcome *Outcome
 }
+
+// A Site is where a command's call stands. It is the machine's own.
+type Site struct {
+	// Instance is the one that the call works on; "" without instances. Under is, of
+	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
+	// Delegate is the path of the plan that such a call stands in.
+	Instance, Under, Delegate string
+}
+
+// nowhere is the site of what is about no frame.
+var nowhere = &Site{}
 
 // A TickEnd is a planner's whole answer, and what was wrong with it as a whole.
 type TickEnd struct {

@@ -13,17 +13,15 @@ import (
 // its frame (S12.2).
 type frame struct {
 	*Machine
-	program  *program
-	plan     *compiler.Plan
-	number   int
-	instance string
-	given    map[string]any // input of its instance
-	order    int32          // of its instance
-	place    int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
-	parent   *frame
-	under    int32  // the call of its parent that it carries out
-	path     string // of the calls above it, of a delegate: "digest#1/chapter#2"
-	file     string // of the delegate; "" for a frame of the run itself
+	program *program
+	plan    *compiler.Plan
+	number  int
+	site    Site
+	given   map[string]any // input of its instance
+	order   int32          // of its instance
+	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
+	parent  *frame
+	under   int32 // the call of its parent that it carries out
 
 	log                *Log
 	calls              []progress
@@ -103,11 +101,13 @@ func (f *frame) call(i int32) *compiler.Call {
 	return f.plan.Calls[i]
 }
 
-// emitOf emits a command about a call.
-func (f *frame) emitOf(i int32, c Command) {
-	c.Frame, c.Instance, c.Under, c.Delegate, c.Plan = f.number, f.instance, f.path, f.file, f.plan
+// emit begins a command about a call; what it says besides is for the caller to
+// fill in at once.
+func (f *frame) emit(i int32, kind CommandKind) *Command {
+	c := f.Machine.emit(kind)
+	c.Frame, c.Site, c.Plan = f.number, &f.site, f.plan
 	c.Call, c.Attempt, c.Of = int(i), int(f.calls[i].attempt), f.call(i)
-	f.emit(c)
+	return c
 }
 
 // look notes that a call may have become decidable.
@@ -204,13 +204,13 @@ func (f *frame) start(i int32) {
 	}
 	state.attempt++
 	f.running++
-	c := Command{Kind: Start, Params: state.params, Context: f.context(call), Doubt: f.doubt(call)}
+	c := f.emit(i, Start)
+	c.Params, c.Context, c.Doubt = state.params, f.context(call), f.doubt(call)
 	if call.Activity == "" {
 		c.Request = f.latentRequest(call, state.params)
 	}
-	f.emitOf(i, c)
 	if call.Timeout > 0 {
-		f.emitOf(i, Command{Kind: SetTimer, After: call.Timeout})
+		f.emit(i, SetTimer).After = call.Timeout
 	}
 }
 
@@ -278,7 +278,7 @@ func (f *frame) tries(i int32) int {
 // pause sets a timer that a resumed run sets again.
 func (f *frame) pause(i int32, after time.Duration) {
 	f.calls[i].particular().due = f.now + after
-	f.emitOf(i, Command{Kind: SetTimer, After: after})
+	f.emit(i, SetTimer).After = after
 }
 
 // backoff is the pause after a try: doubled after each further one, up to an
@@ -318,7 +318,7 @@ func (f *frame) giveUp(i int32) {
 		child.abandon()
 		return
 	}
-	f.emitOf(i, Command{Kind: Cancel})
+	f.emit(i, Cancel)
 	f.running--
 }
 
@@ -337,13 +337,13 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.loop.settled(f, i, &s)
 	}
 	if s.before {
-		f.emitOf(i, Command{Kind: Repeat, Settlement: &s})
+		f.emit(i, Repeat).Settlement = &s
 	} else {
 		f.counts.Add(s.Status)
 		if s.Failure != nil && !s.Routed {
 			f.reproach(i, s.Failure)
 		}
-		f.emitOf(i, Command{Kind: Settle, Settlement: &s})
+		f.emit(i, Settle).Settlement = &s
 	}
 	for at := f.boundBy.first[i]; at > 0; at = f.boundBy.next[at-1] {
 		r := f.boundBy.to[at-1]
@@ -376,7 +376,7 @@ func (f *frame) reproach(i int32, failure *Failure) {
 // fault notes what went wrong. What goes wrong in a delegate is for the call to
 // handle that it carries out.
 func (f *frame) fault(e CallError) {
-	e.Instance = f.instance
+	e.Instance = f.site.Instance
 	f.errors = append(f.errors, e)
 	if f.parent == nil {
 		f.Machine.errors = append(f.Machine.errors, e)
@@ -394,5 +394,5 @@ func (f *frame) write(call *compiler.Call, path compiler.PathID, method compiler
 		message.deed = f.memory.latest
 	}
 	f.log.append(message)
-	f.emitOf(int32(call.Index), Command{Kind: Write, Message: &f.log.messages[len(f.log.messages)-1]})
+	f.emit(int32(call.Index), Write).Message = &f.log.messages[len(f.log.messages)-1]
 }

@@ -81,7 +81,7 @@ func (m *Machine) admit() bool {
 	}
 	if ahead := c.working + len(c.waiting); !c.closed && !c.asked && ahead < most+most/2 {
 		c.asked = true
-		m.emit(Command{Kind: Join, Call: Run, Count: min(2*most-ahead, maxJoined)})
+		m.emitRun(Join).Count = min(2*most-ahead, maxJoined)
 	}
 	return opened
 }
@@ -117,7 +117,7 @@ func (m *Machine) open(one *Instance) {
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
 		own = *one
-		f.instance, f.order, f.given = own.ID, c.begun, own.Input
+		f.site.Instance, f.order, f.given = own.ID, c.begun, own.Input
 		c.begun++
 		c.working++
 	}
@@ -190,10 +190,11 @@ func (f *frame) leave() {
 func (f *frame) leaving(status string, output any) {
 	end := f.end(status, output)
 	f.instances.ends = append(f.instances.ends, end)
-	f.emit(Command{Kind: Leave, Call: Run, Frame: f.number, Instance: f.instance, Left: &end})
+	c := f.emitRun(Leave)
+	c.Frame, c.Site, c.Left = f.number, &f.site, &end
 	f.instances.working--
 	f.frames[f.number] = nil
-	if own := f.plan; own.Whole() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.instance {
+	if own := f.plan; own.Whole() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.site.Instance {
 		delete(f.programs, own) // it was nobody else's
 	}
 }
@@ -242,5 +243,5 @@ func laid(shared, own map[string]any) map[string]any {
 
 // end is how an instance stands.
 func (f *frame) end(status string, output any) InstanceEnd {
-	return InstanceEnd{ID: f.instance, Status: status, Input: f.given, State: f.log.whole("state"), Output: output, Errors: f.errors}
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given, State: f.log.whole("state"), Output: output, Errors: f.errors}
 }

@@ -18,7 +18,7 @@ func (m *Machine) request() *Request {
 	s.input, s.state = m.shared.input, m.shared.state
 	for at, f := range m.roots() {
 		one := &l.setting.Instances[at]
-		s.instances = append(s.instances, instanceNow{f.instance, mapping(one.Input), mapping(one.State), f.failures})
+		s.instances = append(s.instances, instanceNow{f.site.Instance, mapping(one.Input), mapping(one.State), f.failures})
 	}
 	return compose(s)
 }

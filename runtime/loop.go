@@ -91,7 +91,7 @@ func (l *loop) blank() *compiler.Plan {
 func (m *Machine) askPlanner(received []byte) {
 	request := m.request()
 	request.Received = string(received)
-	m.emit(Command{Kind: Plan, Call: Run, Request: request})
+	m.emitRun(Plan).Request = request
 }
 
 // setting is where the run stands, for those messages that are visible.
@@ -104,7 +104,7 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 			s.Input, s.State, s.Data = input, state, data
 			break
 		}
-		s.Instances = append(s.Instances, compiler.Instance{ID: f.instance, Input: input, State: state})
+		s.Instances = append(s.Instances, compiler.Instance{ID: f.site.Instance, Input: input, State: state})
 		s.Data = data
 	}
 	return s
@@ -283,7 +283,7 @@ func (f *frame) view(plan *compiler.Plan) *compiler.Plan {
 	if f.instances == nil {
 		return plan
 	}
-	return plan.For(f.instance)
+	return plan.For(f.site.Instance)
 }
 
 // runs is how many calls of a plan are for the frame's instance.
@@ -291,7 +291,7 @@ func (f *frame) runs(plan *compiler.Plan) int {
 	if f.instances == nil {
 		return len(plan.Calls)
 	}
-	return plan.Runs(f.instance)
+	return plan.Runs(f.site.Instance)
 }
 
 // continues tells whether a plan begins with the calls that have been enrolled.
@@ -393,7 +393,7 @@ func (m *Machine) endTick() {
 		f.appendErrors()
 		output, problem := f.result()
 		if problem != nil {
-			problem.Instance = f.instance
+			problem.Instance = f.site.Instance
 			l.blame(*problem)
 		}
 		outputs = append(outputs, output)
@@ -411,7 +411,7 @@ func (m *Machine) endTick() {
 	for _, f := range m.roots() {
 		f.learn(l.amiss)
 	}
-	m.emit(Command{Kind: EndTick, Call: Run, End: &TickEnd{string(l.stream.Text()), l.amiss}})
+	m.emitRun(EndTick).End = &TickEnd{string(l.stream.Text()), l.amiss}
 	if reached && !l.refused {
 		m.finish(m.reached(outputs))
 		return
@@ -440,7 +440,7 @@ const defaultTicks = 25
 // learn makes structural errors of the tick readable as †error.
 func (f *frame) learn(amiss []CallError) {
 	for _, e := range amiss {
-		if e.Instance == "" || e.Instance == f.instance {
+		if e.Instance == "" || e.Instance == f.site.Instance {
 			f.failures = append(slices.Clip(f.failures), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
 		}
 	}
@@ -460,7 +460,7 @@ func (m *Machine) carry() {
 	}
 	for _, f := range m.roots() {
 		for i, call := range f.plan.Calls {
-			one := standing{call: call.Node, name: call.Name, instance: f.instance}
+			one := standing{call: call.Node, name: call.Name, instance: f.site.Instance}
 			one.take(f.calls[i].particular().settlement)
 			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
 			if !l.carries && one.decision != nil && one.decision.Verdict != Approve {

@@ -201,15 +201,24 @@ func (m *Machine) frame(e Event) *frame {
 	return nil
 }
 
-func (m *Machine) emit(c Command) {
-	c.Tick = m.tick
-	m.commands = append(m.commands, c)
+// emit begins a command; what it says besides is for the caller to fill in at
+// once.
+func (m *Machine) emit(kind CommandKind) *Command {
+	m.commands = append(m.commands, Command{Kind: kind, Tick: m.tick, Site: nowhere})
+	return &m.commands[len(m.commands)-1]
+}
+
+// emitRun begins a command that is about no call.
+func (m *Machine) emitRun(kind CommandKind) *Command {
+	c := m.emit(kind)
+	c.Call = Run
+	return c
 }
 
 func (m *Machine) begin() {
 	m.begun = true
 	if limit := m.plan.Limits.Time; limit > 0 {
-		m.emit(Command{Kind: SetTimer, Call: Run, After: limit})
+		m.emitRun(SetTimer).After = limit
 	}
 	switch {
 	case m.instances != nil: // they are admitted as there is room

@@ -73,7 +73,8 @@ func (f *frame) ask(i int32, problem string) {
 	more.question.Problem = problem
 	again := state.status == Asking && problem != "" // the time for the first answer still runs
 	state.status = Asking
-	f.emitOf(i, Command{Kind: Ask, Params: state.params, Question: more.question})
+	c := f.emit(i, Ask)
+	c.Params, c.Question = state.params, more.question
 	if timeout := f.options.Confirm.Timeout; timeout > 0 && !more.question.InFlight && !again {
 		f.pause(i, timeout)
 	}
@@ -91,7 +92,7 @@ func (f *frame) askInFlight(i int32) {
 func (f *frame) question(i int32) *Question {
 	call := f.call(i)
 	q := &Question{
-		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.instance, Under: f.path, Delegate: f.file, Reason: call.Reason,
+		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.site.Instance, Under: f.site.Under, Delegate: f.site.Delegate, Reason: call.Reason,
 		Params: f.calls[i].params, Effects: effects(call.Tool), Writes: f.plan.Offered(call), Cost: declaredCost(call.Tool),
 		Advice: f.root().ranking, Doubt: f.doubt(call),
 	}
@@ -163,7 +164,7 @@ func (f *frame) unanswered(i int32) {
 	if verdict == "" {
 		verdict = Reject
 	}
-	f.emitOf(i, Command{Kind: Cancel})
+	f.emit(i, Cancel)
 	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: byTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.options.Confirm.Timeout)}})
 }
 

@@ -118,7 +118,7 @@ func (m *Machine) outcome(status, reason string) *Outcome {
 
 func (m *Machine) finish(o *Outcome) {
 	m.over = true
-	m.emit(Command{Kind: Finish, Outcome: o})
+	m.emit(Finish).Outcome = o
 }
 
 // result resolves the plan's output and validates it; the problem is nil when

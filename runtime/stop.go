@@ -15,7 +15,7 @@ func (m *Machine) drain(reason string) {
 func (m *Machine) stop(reason string) {
 	outcome := m.outcome("stopped", reason)
 	if m.planning() {
-		m.emit(Command{Kind: Cancel, Call: Run})
+		m.emitRun(Cancel)
 	}
 	for _, f := range m.frames {
 		if f != nil {
@@ -32,11 +32,11 @@ func (f *frame) report(counts *Counts) {
 	for i := range f.calls {
 		state := &f.calls[i]
 		if (state.status == Running || state.status == Asking) && f.child(int32(i)) == nil {
-			f.emitOf(int32(i), Command{Kind: Cancel})
+			f.emit(int32(i), Cancel)
 		}
 		if !state.status.Settled() {
 			counts.Add(Cancelled)
-			f.emitOf(int32(i), Command{Kind: Settle, Settlement: &Settlement{Status: Cancelled, Reason: "the run was stopped", Attempts: int(state.attempt)}})
+			f.emit(int32(i), Settle).Settlement = &Settlement{Status: Cancelled, Reason: "the run was stopped", Attempts: int(state.attempt)}
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (m *Machine) resume(e Event) {
 		return
 	}
 	if limit := m.plan.Limits.Time; limit > 0 {
-		m.emit(Command{Kind: SetTimer, Call: Run, After: max(limit-(m.now-m.spent.time), time.Nanosecond)})
+		m.emitRun(SetTimer).After = max(limit-(m.now-m.spent.time), time.Nanosecond)
 	}
 	m.catchUp()
 	if m.planning() {

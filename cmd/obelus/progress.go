@@ -83,7 +83,7 @@ func newProgress(out io.Writer, plan *compiler.Plan, planned bool, ctx context.C
 	case planned:
 		size = "planned as it runs"
 	case p.crowd.expected == 0 && !plan.AwaitsInstances:
-		p.frame(runtime.Command{Plan: plan})
+		p.frame(runtime.Command{Site: &runtime.Site{}, Plan: plan})
 	}
 	p.print("%s\n\n", p.style.bold(diag.Escape(title+", "+size)))
 	return p
