@@ -3,34 +3,38 @@ package planner
 import (
 	"context"
 	"encoding/json"
-	"errors"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // claude is the format of Anthropic's messages.
 type claude struct {
-	client    anthropic.Client
+	wire      *wire
 	model     string
 	maxTokens int
 }
 
+// The variables that hold the address of Anthropic's endpoint, and its key or
+// token.
+const (
+	anthropicBase  = "ANTHROPIC_BASE_URL"
+	anthropicKey   = "ANTHROPIC_API_KEY"
+	anthropicToken = "ANTHROPIC_AUTH_TOKEN"
+)
+
 func openAnthropic(name string, o Options) (Planner, error) {
-	const base, key = "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"
-	w, err := newWire(base, o)
+	w, err := newWire(anthropicBase, o)
 	if err != nil {
 		return nil, err
 	}
-	client := anthropic.NewClient(option.WithHTTPClient(w), option.WithMaxRetries(0))
-	a := &claude{client, name, o.MaxTokens}
+	if err := needKey("anthropic:"+name, anthropicBase, anthropicKey, anthropicToken); err != nil {
+		return nil, err
+	}
+	a := &claude{w, name, o.MaxTokens}
 	if a.maxTokens <= 0 {
 		a.maxTokens = 32_000
 	}
-	return newModel("anthropic:"+name, base, key, a, w, o), nil
+	return newModel("anthropic:"+name, anthropicBase, anthropicKey, a, w, o), nil
 }
 
 // The forms of Anthropic's endpoint, besides anyText.
@@ -56,34 +60,64 @@ func (a *claude) forms(schema *source.Node) []form {
 }
 
 func (a *claude) ask(ctx context.Context, p Prompt, f form, say func(string)) (end ending, err error) {
-	params := anthropic.MessageNewParams{
-		Model:     anthropic.Model(a.model),
-		MaxTokens: int64(a.maxTokens),
-		System:    []anthropic.TextBlockParam{{Text: p.System}},
-		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(p.User))},
+	body := jsonObject{
+		"model": a.model, "stream": true, "max_tokens": a.maxTokens,
+		"system":   []jsonObject{{"type": "text", "text": p.System}},
+		"messages": []jsonObject{{"role": "user", "content": []jsonObject{{"type": "text", "text": p.User}}}},
 	}
 	switch f.name {
 	case outputFormat:
-		params.OutputConfig.Format = param.Override[anthropic.JSONOutputFormatParam](json.RawMessage(`{"type":"json_schema","schema":` + f.schema + `}`))
+		body["output_config"] = jsonObject{"format": jsonObject{"type": "json_schema", "schema": json.RawMessage(f.schema)}}
 	case forcedTool:
-		params.Tools = []anthropic.ToolUnionParam{{OfTool: &anthropic.ToolParam{
-			Name:        answerTool,
-			Description: anthropic.String("Hands in the answer."),
-			InputSchema: param.Override[anthropic.ToolInputSchemaParam](json.RawMessage(f.schema)),
-			// Otherwise "calls" would come all at once, when its last call is written.
-			EagerInputStreaming: anthropic.Bool(true),
-		}}}
-		params.ToolChoice = anthropic.ToolChoiceParamOfTool(answerTool)
-		params.ToolChoice.OfTool.DisableParallelToolUse = anthropic.Bool(true)
+		// Without eager_input_streaming "calls" would come all at once, when its last call is written.
+		body["tools"] = []jsonObject{{
+			"name": answerTool, "description": "Hands in the answer.", "eager_input_streaming": true, "input_schema": json.RawMessage(f.schema),
+		}}
+		body["tool_choice"] = jsonObject{"type": "tool", "name": answerTool, "disable_parallel_tool_use": true}
 	}
-	stream := a.client.Messages.NewStreaming(ctx, params)
-	defer stream.Close()
+	r, err := post(ctx, anthropicBase, "https://api.anthropic.com", "v1/messages", "ANTHROPIC_CUSTOM_HEADERS", body)
+	if err != nil {
+		return end, err
+	}
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	setHeader(r, "X-Api-Key", "", anthropicKey)
+	setHeader(r, "Authorization", "Bearer ", anthropicToken)
 	l := listener{end: &end, say: say, byTool: f.name == forcedTool}
-	for stream.Next() {
-		l.hear(stream.Current())
-	}
-	return end, stream.Err()
+	return end, a.wire.events(r, func(kind, data string) (bool, error) {
+		if kind == "error" {
+			return false, &streamError{[]byte(data)}
+		}
+		var e claudeEvent
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			return false, err
+		}
+		l.hear(e)
+		return e.Type != "message_stop", nil
+	})
 }
+
+// What an event of the stream says, as far as it is of use.
+type (
+	claudeEvent struct {
+		Type         string
+		Message      struct{ Usage claudeUsage }
+		ContentBlock struct{ Type, Text string } `json:"content_block"`
+		Delta        claudeDelta
+		Usage        claudeUsage
+	}
+	claudeDelta struct {
+		Type, Text  string
+		PartialJSON string                       `json:"partial_json"`
+		StopReason  string                       `json:"stop_reason"`
+		StopDetails struct{ Explanation string } `json:"stop_details"`
+	}
+	claudeUsage struct {
+		Input         int `json:"input_tokens"`
+		CacheCreation int `json:"cache_creation_input_tokens"`
+		CacheRead     int `json:"cache_read_input_tokens"`
+		Output        int `json:"output_tokens"`
+	}
+)
 
 const answerTool = "answer"
 
@@ -97,10 +131,10 @@ type listener struct {
 	aside  string // text beside it, which is the answer if no tool is used
 }
 
-func (l *listener) hear(e anthropic.MessageStreamEventUnion) {
+func (l *listener) hear(e claudeEvent) {
 	switch e.Type {
 	case "message_start":
-		l.count(e.Message.Usage.InputTokens+e.Message.Usage.CacheCreationInputTokens+e.Message.Usage.CacheReadInputTokens, e.Message.Usage.OutputTokens)
+		l.count(e.Message.Usage)
 	case "content_block_start":
 		l.inTool = e.ContentBlock.Type == "tool_use"
 		if e.ContentBlock.Type == "text" {
@@ -123,7 +157,7 @@ func (l *listener) hear(e anthropic.MessageStreamEventUnion) {
 		}
 		l.inTool = false
 	case "message_delta":
-		l.count(e.Usage.InputTokens+e.Usage.CacheCreationInputTokens+e.Usage.CacheReadInputTokens, e.Usage.OutputTokens)
+		l.count(e.Usage)
 		l.stop(e.Delta)
 	}
 }
@@ -139,20 +173,20 @@ func (l *listener) text(s string) {
 }
 
 // count takes the counts of a message, which later ones replace.
-func (l *listener) count(input, output int64) {
+func (l *listener) count(c claudeUsage) {
 	u := &l.end.usage
-	u.InputTokens, u.OutputTokens = max(u.InputTokens, int(input)), max(u.OutputTokens, int(output))
+	u.InputTokens, u.OutputTokens = max(u.InputTokens, c.Input+c.CacheCreation+c.CacheRead), max(u.OutputTokens, c.Output)
 }
 
-func (l *listener) stop(d anthropic.MessageStreamEventUnionDelta) {
+func (l *listener) stop(d claudeDelta) {
 	switch d.StopReason {
 	case "":
-	case anthropic.StopReasonRefusal:
+	case "refusal":
 		l.end.refused, l.end.words = true, d.StopDetails.Explanation
 		if l.end.words == "" {
 			l.end.words = l.aside
 		}
-	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
+	case "max_tokens", "model_context_window_exceeded":
 		l.end.full = true
 	default:
 		l.end.whole = true
@@ -160,11 +194,4 @@ func (l *listener) stop(d anthropic.MessageStreamEventUnionDelta) {
 			l.say(l.aside)
 		}
 	}
-}
-
-func streamedByAnthropic(err error) []byte {
-	if e := (*anthropic.Error)(nil); errors.As(err, &e) && e.StatusCode < 300 {
-		return []byte(e.RawJSON())
-	}
-	return nil
 }

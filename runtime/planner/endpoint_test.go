@@ -200,13 +200,12 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)
 // settings points the environment at nowhere but the endpoint of a test.
 func settings(t *testing.T, p protocol) {
 	for _, name := range []string{
-		"OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE", "ANTHROPIC_CUSTOM_HEADERS",
+		"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS",
 		"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy",
 	} {
 		t.Setenv(name, "")
 		os.Unsetenv(name)
 	}
-	t.Setenv("ANTHROPIC_CONFIG_DIR", t.TempDir())
 	t.Setenv(p.base, "http://models.test"+strings.TrimSuffix(strings.TrimSuffix(p.path, "/chat/completions"), "/v1/messages"))
 	t.Setenv(p.key, testKey)
 }

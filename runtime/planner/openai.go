@@ -3,14 +3,7 @@ package planner
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/shared"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
@@ -18,23 +11,26 @@ import (
 
 // openAI is the format of OpenAI's chat completions, which many others speak.
 type openAI struct {
-	client    openai.Client
+	wire      *wire
 	model     string
 	maxTokens int
 }
 
+// The variables that hold the address of OpenAI's endpoint and its key.
+const (
+	openAIBase = "OPENAI_BASE_URL"
+	openAIKey  = "OPENAI_API_KEY"
+)
+
 func openOpenAI(name string, o Options) (Planner, error) {
-	const base, key = "OPENAI_BASE_URL", "OPENAI_API_KEY"
-	w, err := newWire(base, o)
+	w, err := newWire(openAIBase, o)
 	if err != nil {
 		return nil, err
 	}
-	if os.Getenv(base) == "" && os.Getenv(key) == "" {
-		return nil, &Unavailable{Planner: "openai:" + name, Why: "there is no key for it",
-			Remedy: fmt.Sprintf("set %s, or %s to the address of an endpoint that wants none", key, base)}
+	if err := needKey("openai:"+name, openAIBase, openAIKey); err != nil {
+		return nil, err
 	}
-	client := openai.NewClient(option.WithHTTPClient(w), option.WithMaxRetries(0))
-	return newModel("openai:"+name, base, key, &openAI{client, name, o.MaxTokens}, w, o), nil
+	return newModel("openai:"+name, openAIBase, openAIKey, &openAI{w, name, o.MaxTokens}, w, o), nil
 }
 
 // The forms of OpenAI's endpoint; not all that speak its format know the first.
@@ -64,49 +60,79 @@ func (a *openAI) forms(schema *source.Node) []form {
 	return forms
 }
 
+type jsonObject = map[string]any
+
 func (a *openAI) ask(ctx context.Context, p Prompt, f form, say func(string)) (end ending, err error) {
-	params := openai.ChatCompletionNewParams{
-		Model:         shared.ChatModel(a.model),
-		Messages:      []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(p.System), openai.UserMessage(p.User)},
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
+	body := jsonObject{
+		"model": a.model, "stream": true, "stream_options": jsonObject{"include_usage": true},
+		"messages": []jsonObject{{"role": "system", "content": p.System}, {"role": "user", "content": p.User}},
 	}
 	if a.maxTokens > 0 {
-		params.MaxCompletionTokens = openai.Int(int64(a.maxTokens))
+		body["max_completion_tokens"] = a.maxTokens
 	}
 	switch f.name {
 	case strictSchema, guidingSchema:
-		params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-			Name: "answer", Strict: openai.Bool(f.name == strictSchema), Schema: json.RawMessage(f.schema),
+		body["response_format"] = jsonObject{"type": "json_schema", "json_schema": jsonObject{
+			"name": "answer", "strict": f.name == strictSchema, "schema": json.RawMessage(f.schema),
 		}}
 	case anyObject:
-		params.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+		body["response_format"] = jsonObject{"type": "json_object"}
 	default: // for the plainest of endpoints
-		params.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
+		body["stream_options"] = jsonObject{}
 	}
-	stream := a.client.Chat.Completions.NewStreaming(ctx, params)
-	defer stream.Close()
-	for stream.Next() {
-		chunk := stream.Current()
-		if u := chunk.Usage; u.PromptTokens > 0 || u.CompletionTokens > 0 {
-			end.usage = runtime.Usage{InputTokens: int(u.PromptTokens), OutputTokens: int(u.CompletionTokens)}
+	r, err := post(ctx, openAIBase, "https://api.openai.com/v1", "chat/completions", "OPENAI_CUSTOM_HEADERS", body)
+	if err != nil {
+		return end, err
+	}
+	setHeader(r, "Authorization", "Bearer ", openAIKey)
+	setHeader(r, "OpenAI-Organization", "", "OPENAI_ORG_ID")
+	setHeader(r, "OpenAI-Project", "", "OPENAI_PROJECT_ID")
+	return end, a.wire.events(r, func(_, data string) (bool, error) {
+		if strings.HasPrefix(data, "[DONE]") {
+			return false, nil
 		}
-		for _, choice := range chunk.Choices {
-			if choice.Index == 0 {
-				end.hear(choice, say)
+		var chunk struct {
+			Error json.RawMessage
+			Usage struct {
+				Prompt     int `json:"prompt_tokens"`
+				Completion int `json:"completion_tokens"`
+			}
+			Choices []choice
+		}
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			return false, err
+		}
+		if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
+			return false, &streamError{[]byte(data)}
+		}
+		if u := chunk.Usage; u.Prompt > 0 || u.Completion > 0 {
+			end.usage = runtime.Usage{InputTokens: u.Prompt, OutputTokens: u.Completion}
+		}
+		for _, c := range chunk.Choices {
+			if c.Index == 0 {
+				end.hear(c, say)
 			}
 		}
-	}
-	return end, stream.Err()
+		return true, nil
+	})
 }
 
-func (e *ending) hear(choice openai.ChatCompletionChunkChoice, say func(string)) {
-	if choice.Delta.Refusal != "" {
-		e.refused, e.words = true, e.words+choice.Delta.Refusal
+// A choice is a piece of one of the answers in an event.
+type choice struct {
+	Index        int
+	FinishReason string `json:"finish_reason"`
+	Delta        struct{ Content, Refusal string }
+}
+
+// hear takes in a piece of the answer.
+func (e *ending) hear(c choice, say func(string)) {
+	if c.Delta.Refusal != "" {
+		e.refused, e.words = true, e.words+c.Delta.Refusal
 	}
-	if choice.Delta.Content != "" {
-		say(choice.Delta.Content)
+	if c.Delta.Content != "" {
+		say(c.Delta.Content)
 	}
-	switch choice.FinishReason {
+	switch c.FinishReason {
 	case "":
 	case "length":
 		e.full = true
@@ -115,13 +141,4 @@ func (e *ending) hear(choice openai.ChatCompletionChunkChoice, say func(string))
 	default:
 		e.whole = true
 	}
-}
-
-// streamed is the error that a stream brought, as it came; nil when it brought
-// none.
-func streamed(err error) []byte {
-	if e := (*ssestream.StreamError)(nil); errors.As(err, &e) {
-		return e.Event.Data
-	}
-	return streamedByAnthropic(err)
 }

@@ -68,8 +68,8 @@ func (p Prices) cost(u runtime.Usage) float64 {
 var kinds = []string{"replay", "openai", "anthropic"}
 
 // Open makes the planner that a person names: replay:FILE, openai:MODEL or
-// anthropic:MODEL. Base URLs and keys come from the variables that the SDKs
-// read: OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and
+// anthropic:MODEL. Base URLs and keys come from the variables that the
+// makers' own libraries read: OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and
 // ANTHROPIC_API_KEY. No request is made yet. The error says what is wrong with
 // the spec, the file (with places) or the settings.
 func Open(spec string, o Options) (Planner, error) {

@@ -91,8 +91,7 @@ func judge(x *exchange, err error, base, keys string) trouble {
 	case x.status > 0:
 		t.judgeStream(x, err)
 	case x.at == "":
-		why, _, _ := strings.Cut(fmt.Sprint(err), ". ") // the SDK goes on to list where it looked
-		t.why, t.remedy = brief(why), fmt.Sprintf("set %s, and %s where the endpoint isn't the usual one", keys, base)
+		t.why, t.remedy = brief(fmt.Sprint(err)), fmt.Sprintf("see whether %s is right", base)
 	default:
 		var untrusted *tls.CertificateVerificationError
 		t.why = fmt.Sprintf("%s can't be reached: %s", where, brief(inner(err).Error()))

@@ -21,15 +21,14 @@ const hidden = "[hidden key]"
 
 // harmless are the headers whose values are nobody's secret.
 var harmless = []string{
-	"Accept", "Accept-Encoding", "Anthropic-Beta", "Anthropic-Version", "Anthropic-Dangerous-Direct-Browser-Access", "Content-Length", "Content-Type",
-	"Idempotency-Key", "Openai-Beta", "Openai-Organization", "Openai-Project", "User-Agent",
+	"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "Openai-Organization", "Openai-Project", "User-Agent",
 }
 
 // learn takes what is secret about a request: the values of all headers but
 // well-known harmless ones, and what its address says besides host and path.
 func (v *veil) learn(r *http.Request) {
 	for name, values := range r.Header {
-		if slices.Contains(harmless, name) || strings.HasPrefix(name, "X-Stainless-") {
+		if slices.Contains(harmless, name) {
 			continue
 		}
 		for _, value := range values {

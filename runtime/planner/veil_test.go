@@ -14,7 +14,7 @@ func TestVeilLearns(t *testing.T) {
 	r, _ := http.NewRequest(http.MethodPost, "https://me:pass-in-url-1@models.test/v1?key=key-in-url-22&v=1", nil)
 	for name, value := range map[string]string{
 		"Authorization": "Bearer bearer-token-3", "X-Api-Key": "api-key-4444-api", "Cookie": "session=cookie-55555", "X-Portal": "portal-666666",
-		"User-Agent": "Anthropic/Go 1.84.0", "Content-Type": "application/json", "X-Stainless-Os": "Linux-0123456789", "X-Word": "production",
+		"User-Agent": "obelus/1.84.0-test", "Content-Type": "application/json", "X-Word": "production",
 	} {
 		r.Header.Set(name, value)
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// A wire carries requests to an endpoint, the same way under each SDK: it
-// follows no redirect, which might carry a key to somewhere else, learns what
-// has to be kept secret, and bounds silence and the length of refusals.
+// A wire carries requests to an endpoint, whatever its format: it follows no
+// redirect, which might carry a key to somewhere else, learns what has to be
+// kept secret, and bounds silence and the length of refusals.
 type wire struct {
 	client  *http.Client
 	veil    *veil
@@ -47,6 +47,18 @@ func newWire(base string, o Options) (*wire, error) {
 		w.silence = 10 * time.Minute
 	}
 	return w, nil
+}
+
+// needKey reports, as an error, that nothing is set that a planner could ask
+// with: neither a key nor the address of an endpoint that may want none.
+func needKey(planner, base string, keys ...string) error {
+	for _, variable := range append(keys, base) {
+		if os.Getenv(variable) != "" {
+			return nil
+		}
+	}
+	return &Unavailable{Planner: planner, Why: "there is no key for it",
+		Remedy: fmt.Sprintf("set %s, or %s to the address of an endpoint that wants none", keys[0], base)}
 }
 
 // An exchange is what became of one request on the wire.
@@ -81,10 +93,7 @@ func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
 // Do sends a request, as [http.Client.Do] does.
 func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	w.veil.learn(r)
-	x, ok := r.Context().Value(exchangeKey{}).(*exchange)
-	if !ok { // for a token, say, that a request needs
-		return w.client.Do(r)
-	}
+	x := r.Context().Value(exchangeKey{}).(*exchange)
 	x.at = r.URL.Scheme + "://" + r.URL.Host
 	answer, err := w.client.Do(r)
 	if err != nil {
