@@ -2,7 +2,6 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 GO ?= go
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 1s
 BENCHCOUNT ?= 6
 
@@ -20,11 +19,8 @@ fmt:
 vet:
 	$(GO) vet ./...
 
-staticcheck: .tools/staticcheck
-	.tools/staticcheck ./...
-
-.tools/staticcheck:
-	GOBIN=$(CURDIR)/.tools $(GO) install $(STATICCHECK)
+staticcheck:
+	$(GO) tool staticcheck ./...
 
 test:
 	$(GO) test ./...
@@ -76,4 +72,4 @@ rule:
 	$(GO) run ./analyzer/internal/newrule -name "$(NAME)" -code "$(CODE)" -severity "$(SEVERITY)"
 
 clean:
-	rm -rf obelus .tools
+	rm -rf obelus
