@@ -19,73 +19,108 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Rule is one thing that is looked for. Run is nil where the compiler already
-// finds it.
+// A Rule is one thing that is looked for: what its findings are called, and a
+// function that makes them. Without a function it is the compiler that finds it.
 type Rule struct {
 	*diag.Rule
+	// Scope says what Run looks at.
+	Scope Scope
+	// Strict rules are on where [Config.StrictProtocol] is.
+	Strict bool
+	// Raises says that some findings are errors although the default is less.
+	Raises bool
+	// Run looks at the plan.
 	Run func(*Pass)
+	// Call looks at one call, and at what the document says of its tool, but not at
+	// which other calls there are; such a rule has no Run. It is asked about each
+	// call of a plan, and about a call that arrives later alone.
+	Call func(*Pass, *compiler.Call)
 }
+
+// A Scope says what a rule looks at: it decides how a plan is judged whose
+// instances have calls of their own (S12.2).
+type Scope uint8
+
+const (
+	// View rules look at the calls that run together: each instance's are judged
+	// for themselves.
+	View Scope = iota
+	// Idle rules are View rules about what serves no purpose, which is a finding only
+	// where it is so in every instance.
+	Idle
+	// Document rules look at the document, or go through its calls one by one.
+	Document
+)
+
+// judges reports whether the rule is looked for here, and not by the compiler.
+func (r *Rule) judges() bool { return r.Run != nil || r.Call != nil }
+
+// makesErrors reports whether a finding may be an error.
+func (r *Rule) makesErrors() bool { return r.Default == diag.Error || r.Raises }
+
+// byView reports whether a rule is asked about each instance's calls anew.
+func (r *Rule) byView() bool { return r.Call == nil && r.Scope != Document }
 
 // Rules lists every rule, by code.
 func Rules() []Rule { return slices.Clone(rules) }
 
 var rules = []Rule{
-	{diag.Syntax, nil},
-	{diag.UnknownKey, nil},
-	{diag.DuplicateKey, nil},
-	{diag.WrongType, nil},
-	{diag.Limit, nil},
-	{diag.ConfusableName, nil},
-	{diag.AmbiguousScalar, nil},
-	{diag.BadExpression, nil},
-	{diag.UnknownKind, nil},
-	{diag.DanglingReference, danglingReferences},
-	{diag.UndeclaredPath, undeclaredPaths},
-	{diag.MaybeMissing, maybeMissing},
-	{diag.LookalikeRef, bareReferences},
-	{diag.UnusedOutput, unusedOutputs},
-	{diag.UnusedInput, unusedInputs},
-	{diag.UselessFallback, uselessFallbacks},
-	{diag.BooleanFallback, booleanFallbacks},
-	{diag.LateWriter, lateWriters},
-	{diag.ConstantCondition, constantConditions},
-	{diag.Cycle, cycles},
-	{diag.DeadCall, deadCalls},
-	{diag.DuplicateID, nil},
-	{diag.RedundantCall, redundantCalls},
-	{diag.UnknownCall, nil},
-	{diag.WriteConflict, writeConflicts},
-	{diag.LostWrite, lostWrites},
-	{diag.Rewrite, rewrites},
-	{diag.ReadOnlyPath, nil},
-	{diag.ShapeConflict, shapeConflicts},
-	{diag.UnhandledBranch, unhandledBranches},
-	{diag.UnroutedFailure, unroutedFailures},
-	{diag.UnknownTool, unknownTools},
-	{diag.MissingParameter, missingParameters},
-	{diag.UnknownParameter, unknownParameters},
-	{diag.BadParameter, badParameters},
-	{diag.FlowMismatch, flowMismatches},
-	{diag.FlowMayMismatch, flowMayMismatches},
-	{diag.ForbiddenOutputPath, forbiddenOutputPaths},
-	{diag.StateMismatch, stateMismatches},
-	{diag.BadSchema, nil},
-	{diag.ExpressionType, expressionTypes},
-	{diag.BadMethod, badMethods},
-	{diag.OutputMismatch, outputMismatches},
-	{diag.UnknownField, unknownFields},
-	{diag.NoActivity, nil},
-	{diag.Latent, latentTools},
-	{diag.BadDelegate, badDelegates},
-	{diag.BadScope, badScopes},
-	{diag.BadAdvisor, nil},
-	{diag.BadInstance, nil},
-	{diag.UnsafeRetry, unsafeRetries},
-	{diag.UnusedDefinition, unusedDefinitions},
-	{diag.UselessSilencer, nil},
-	{diag.NotAnalysed, notFullyAnalysed},
-	{diag.ToolsNotJudged, toolsNotJudged},
-	{diag.Extension, extensions},
+	{Rule: diag.Syntax},
+	{Rule: diag.UnknownKey},
+	{Rule: diag.DuplicateKey},
+	{Rule: diag.WrongType},
+	{Rule: diag.Limit},
+	{Rule: diag.ConfusableName},
+	{Rule: diag.AmbiguousScalar},
+	{Rule: diag.BadExpression},
+	{Rule: diag.UnknownKind},
+	{Rule: diag.DanglingReference, Run: danglingReferences},
+	{Rule: diag.UndeclaredPath, Run: undeclaredPaths},
+	{Rule: diag.MaybeMissing, Run: maybeMissing},
+	{Rule: diag.LookalikeRef, Call: bareReferences},
+	{Rule: diag.UnusedOutput, Scope: Idle, Run: unusedOutputs},
+	{Rule: diag.UnusedInput, Scope: Idle, Run: unusedInputs},
+	{Rule: diag.UselessFallback, Scope: Idle, Run: uselessFallbacks},
+	{Rule: diag.BooleanFallback, Run: booleanFallbacks},
+	{Rule: diag.LateWriter, Run: lateWriters},
+	{Rule: diag.ConstantCondition, Scope: Idle, Run: constantConditions},
+	{Rule: diag.Cycle, Run: cycles},
+	{Rule: diag.DeadCall, Scope: Idle, Run: deadCalls},
+	{Rule: diag.DuplicateID},
+	{Rule: diag.RedundantCall, Scope: Idle, Run: redundantCalls},
+	{Rule: diag.UnknownCall},
+	{Rule: diag.WriteConflict, Run: writeConflicts},
+	{Rule: diag.LostWrite, Scope: Idle, Run: lostWrites},
+	{Rule: diag.Rewrite, Run: rewrites},
+	{Rule: diag.ReadOnlyPath},
+	{Rule: diag.ShapeConflict, Run: shapeConflicts},
+	{Rule: diag.UnhandledBranch, Scope: Idle, Run: unhandledBranches},
+	{Rule: diag.UnroutedFailure, Run: unroutedFailures},
+	{Rule: diag.UnknownTool, Call: unknownTool},
+	{Rule: diag.MissingParameter, Call: missingParameters},
+	{Rule: diag.UnknownParameter, Call: unknownParameters},
+	{Rule: diag.BadParameter, Call: badParameters},
+	{Rule: diag.FlowMismatch, Run: flowMismatches},
+	{Rule: diag.FlowMayMismatch, Run: flowMayMismatches},
+	{Rule: diag.ForbiddenOutputPath, Call: forbiddenOutputPath},
+	{Rule: diag.StateMismatch, Run: stateMismatches},
+	{Rule: diag.BadSchema},
+	{Rule: diag.ExpressionType, Run: expressionTypes},
+	{Rule: diag.BadMethod, Run: badMethods},
+	{Rule: diag.OutputMismatch, Run: outputMismatches},
+	{Rule: diag.UnknownField, Raises: true, Run: unknownFields},
+	{Rule: diag.NoActivity},
+	{Rule: diag.Latent, Scope: Document, Run: latentTools},
+	{Rule: diag.BadDelegate, Scope: Document, Run: badDelegates},
+	{Rule: diag.BadScope, Run: badScopes},
+	{Rule: diag.BadAdvisor},
+	{Rule: diag.BadInstance},
+	{Rule: diag.UnsafeRetry, Call: unsafeRetry},
+	{Rule: diag.UnusedDefinition, Scope: Document, Run: unusedDefinitions},
+	{Rule: diag.UselessSilencer},
+	{Rule: diag.NotAnalysed, Run: notFullyAnalysed},
+	{Rule: diag.ToolsNotJudged, Scope: Document, Run: toolsNotJudged},
+	{Rule: diag.Extension, Strict: true, Call: extensions},
 }
 
 // Verified is a plan without errors: the only thing that is ever run. Only
@@ -121,7 +156,7 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnos
 		pass := newPass(p, found)
 		pass.config = c
 		several := differs(p)
-		pass.apply(func(r *diag.Rule) bool { return !several || callByCall[r] })
+		pass.apply(func(r *Rule) bool { return !several || !r.byView() })
 		all = append(all, pass.found...)
 		if several {
 			all = append(all, byView(p, found, pass)...)
@@ -131,13 +166,25 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnos
 	return all
 }
 
-// apply runs the rules that are asked for.
-func (p *Pass) apply(counts func(*diag.Rule) bool) {
-	for _, r := range rules {
-		if r.Run != nil && counts(r.Rule) && p.config.asksFor(r.Rule) {
-			p.rule = r.Rule
-			r.Run(p)
+// apply runs those of the rules that are asked for.
+func (p *Pass) apply(counts func(*Rule) bool) {
+	for i := range rules {
+		if r := &rules[i]; counts(r) && p.config.asksFor(r) {
+			p.run(r)
 		}
+	}
+}
+
+// run runs one rule.
+func (p *Pass) run(r *Rule) {
+	p.rule = r.Rule
+	switch {
+	case r.Call != nil:
+		for _, call := range p.Plan.Calls {
+			r.Call(p, call)
+		}
+	case r.Run != nil:
+		r.Run(p)
 	}
 }
 

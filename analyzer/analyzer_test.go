@@ -146,14 +146,40 @@ func TestCases(t *testing.T) {
 					wanted[w.code] = true
 				}
 				wellFormed(t, all)
+				callByCall(t, plan, found)
 				mended(t, f.Name, text, all, open)
 			})
 		}
 	}
 	for _, r := range rules {
-		if r.Run != nil && !wanted[r.Code] {
+		if r.judges() && !wanted[r.Code] {
 			t.Errorf("no case shows %s %s", r.Code, r.Name)
 		}
+	}
+}
+
+// callByCall holds what rules that judge call by call say of a whole plan against
+// what they say of each call alone, the last one first (S11.4).
+func callByCall(t testing.TB, plan *compiler.Plan, found []diag.Diagnostic) {
+	t.Helper()
+	if plan.Root == nil {
+		return
+	}
+	whole, alone := newPass(plan, found), newPass(plan, found)
+	for i := range rules {
+		if rules[i].Call == nil {
+			continue
+		}
+		whole.run(&rules[i])
+		alone.rule = rules[i].Rule
+		for _, call := range slices.Backward(plan.Calls) {
+			rules[i].Call(alone, call)
+		}
+	}
+	diag.Sort(whole.found)
+	diag.Sort(alone.found)
+	if every(whole.found) != every(alone.found) {
+		t.Errorf("of all calls:\n%s\nof each alone:\n%s", every(whole.found), every(alone.found))
 	}
 }
 
@@ -168,9 +194,13 @@ func wellFormed(t testing.TB, found []diag.Diagnostic) {
 		if d.Message == "" || strings.HasSuffix(d.Message, ".") || strings.Contains(d.Message, "%!") || strings.Contains(d.Help, "%!") {
 			t.Errorf("a message isn't in form: %s", shown(d))
 		}
-		own := slices.ContainsFunc(rules, func(r Rule) bool { return r.Run != nil && r.Rule == d.Rule })
-		if d.Help == "" && own {
-			t.Errorf("a finding doesn't say what to do: %s", shown(d))
+		if own := slices.IndexFunc(rules, func(r Rule) bool { return r.judges() && r.Rule == d.Rule }); own >= 0 {
+			if d.Help == "" {
+				t.Errorf("a finding doesn't say what to do: %s", shown(d))
+			}
+			if d.Severity == diag.Error && !rules[own].makesErrors() {
+				t.Errorf("the rule doesn't say that it makes errors: %s", shown(d))
+			}
 		}
 		words := map[string]bool{}
 		for _, n := range d.Related {

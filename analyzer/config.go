@@ -295,16 +295,18 @@ func (r *settingsReader) tools(f source.Field) {
 	}
 }
 
-// asksFor tells whether a rule has its say: an optional one only where the
+// asksFor reports whether a rule has its say: an optional one only where the
 // settings give it a severity.
-func (c *Config) asksFor(r *diag.Rule) bool {
-	if !r.Optional() {
-		return r != diag.Extension || c.StrictProtocol
-	}
-	if c.Settings == nil {
+func (c *Config) asksFor(r *Rule) bool {
+	switch {
+	case r.Strict:
+		return c.StrictProtocol
+	case !r.Optional:
+		return true
+	case c.Settings == nil:
 		return false
 	}
-	level, set := c.Settings.Rules[r]
+	level, set := c.Settings.Rules[r.Rule]
 	return set && !level.Off
 }
 
@@ -349,7 +351,11 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		kept = append(kept, d)
 	}
 	if p.Root != nil && gapsOf(p, found) == (gaps{}) {
-		silencers.useless(func(r *diag.Rule) bool { return !c.asksFor(r) })
+		asked := map[*diag.Rule]bool{}
+		for i := range rules {
+			asked[rules[i].Rule] = c.asksFor(&rules[i])
+		}
+		silencers.useless(func(r *diag.Rule) bool { return !asked[r] })
 	}
 	kept = append(kept, silencers.found...)
 	diag.Sort(kept)
@@ -407,12 +413,10 @@ func (c *Config) ignores(d *diag.Diagnostic, covering map[*source.File][]*Ignore
 
 // extensions reports, where the base protocol is asked for strictly, every key of
 // a call that it doesn't have (S3.1).
-func extensions(p *Pass) {
-	for _, call := range p.Plan.Calls {
-		for _, f := range call.Extensions {
-			p.report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).of(call).
-				help("%s", insteadOf[f.Key.Text])
-		}
+func extensions(p *Pass, call *compiler.Call) {
+	for _, f := range call.Extensions {
+		p.report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).of(call).
+			help("%s", insteadOf[f.Key.Text])
 	}
 }
 

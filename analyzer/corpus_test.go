@@ -67,9 +67,9 @@ func judged(name, text string) (*compiler.Plan, *Verified, []diag.Diagnostic) {
 // with the optional rules that a comment names ("# judge OB408", "# want OB408").
 func asked(text string) Config {
 	c := Config{StrictProtocol: strings.Contains(text, "# strict protocol"), Settings: &Settings{Rules: map[*diag.Rule]Level{}}}
-	for _, r := range diag.Rules {
-		if r.Optional() && (strings.Contains(text, "# judge "+r.Code) || strings.Contains(text, "# want "+r.Code)) {
-			c.Settings.Rules[r] = Level{Severity: r.Default}
+	for _, r := range Rules() {
+		if r.Optional && (strings.Contains(text, "# judge "+r.Code) || strings.Contains(text, "# want "+r.Code)) {
+			c.Settings.Rules[r.Rule] = Level{Severity: r.Default}
 		}
 	}
 	return c

@@ -37,10 +37,9 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, loose func(re
 	// An error leaves no gap here: what has errors doesn't run, so what it would
 	// have done doesn't matter, and a solution defines nothing.
 	pass := newPass(p, nil)
-	for _, r := range rules {
-		if r.Run != nil && r.Rule != diag.WriteConflict {
-			pass.rule = r.Rule
-			r.Run(pass)
+	for i := range rules {
+		if r := &rules[i]; r.makesErrors() && r.Rule != diag.WriteConflict {
+			pass.run(r)
 		}
 	}
 	found = slices.Concat(errorsOf(found), errorsOf(pass.found))

@@ -335,30 +335,28 @@ func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []
 	return kinds, said
 }
 
-// forbiddenOutputPaths reports output paths that the tool's own schema doesn't
+// forbiddenOutputPath reports output paths that the tool's own schema doesn't
 // allow (S5.2), however they are spelt.
-func forbiddenOutputPaths(p *Pass) {
-	for _, call := range p.Plan.Calls {
-		if call.Tool == nil || call.Tool.OutputPath == nil || call.Tool.OutputPath.Compile() != nil {
-			continue
-		}
-		n := call.Node.Get("_outputPath")
-		if n == nil || n.Kind != source.String || len(call.Output) == 0 || p.allowsPath(call, n.Text) {
-			continue
-		}
-		why := "its schema refuses it"
-		if v := call.Tool.OutputPath.Validate(n.Text); v != nil {
-			why = v.Message
-		}
-		f := p.report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).of(call).
-			help("write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
-		if call.Tool.NameNode != nil {
-			f.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
-		}
-		if only, ok := only(call.Tool.OutputPath); ok {
-			if edit, ok := diag.EditScalar(n, 0, len(n.Text), only); ok {
-				f.Fixes = append(f.Fixes, diag.Fix{Message: "write it to " + only, Edits: []diag.Edit{edit}})
-			}
+func forbiddenOutputPath(p *Pass, call *compiler.Call) {
+	if call.Tool == nil || call.Tool.OutputPath == nil || call.Tool.OutputPath.Compile() != nil {
+		return
+	}
+	n := call.Node.Get("_outputPath")
+	if n == nil || n.Kind != source.String || len(call.Output) == 0 || p.allowsPath(call, n.Text) {
+		return
+	}
+	why := "its schema refuses it"
+	if v := call.Tool.OutputPath.Validate(n.Text); v != nil {
+		why = v.Message
+	}
+	f := p.report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).of(call).
+		help("write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
+	if call.Tool.NameNode != nil {
+		f.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+	}
+	if only, ok := only(call.Tool.OutputPath); ok {
+		if edit, ok := diag.EditScalar(n, 0, len(n.Text), only); ok {
+			f.Fixes = append(f.Fixes, diag.Fix{Message: "write it to " + only, Edits: []diag.Edit{edit}})
 		}
 	}
 }
@@ -534,29 +532,27 @@ func (p *Pass) fingerprintOfScopes(b *strings.Builder, call *compiler.Call) {
 	}
 }
 
-// unsafeRetries reports calls that are tried again although their tool isn't
+// unsafeRetry reports calls that are tried again although their tool isn't
 // known to do no harm when it is carried out twice. What has no effect by itself
 // is safe: an expression, a model's answer.
-func unsafeRetries(p *Pass) {
-	for _, call := range p.Plan.Calls {
-		if call.Retry.Attempts <= 1 || call.Tool == nil || call.Activity == "" {
-			continue
-		}
-		if activity := p.Plan.Activities[call.Activity]; activity != nil && activity.Kind == "expr" {
-			continue
-		}
-		h := call.Tool.Hints
-		if h.Idempotent != nil && *h.Idempotent || h.ReadOnly != nil && *h.ReadOnly {
-			continue
-		}
-		how := "isn't said to be idempotent"
-		if h.Idempotent != nil {
-			how = "says that it isn't idempotent"
-		}
-		f := p.report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, call.ToolName, how).of(call).
-			help("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice")
-		if call.Tool.NameNode != nil {
-			f.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
-		}
+func unsafeRetry(p *Pass, call *compiler.Call) {
+	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Activity == "" {
+		return
+	}
+	if activity := p.Plan.Activities[call.Activity]; activity != nil && activity.Kind == "expr" {
+		return
+	}
+	h := call.Tool.Hints
+	if h.Idempotent != nil && *h.Idempotent || h.ReadOnly != nil && *h.ReadOnly {
+		return
+	}
+	how := "isn't said to be idempotent"
+	if h.Idempotent != nil {
+		how = "says that it isn't idempotent"
+	}
+	f := p.report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, call.ToolName, how).of(call).
+		help("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice")
+	if call.Tool.NameNode != nil {
+		f.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 	}
 }

@@ -28,7 +28,7 @@ func reference(t testing.TB) string {
 			t.Errorf("the page of %s doesn't begin with a sentence that says what it means: %q", r.Code, summary)
 		}
 		severity := r.Default.String()
-		if r.Optional() {
+		if r.Optional {
 			severity = "off; " + severity
 		}
 		fmt.Fprintf(&b, "| [%s](%s-%s.md) | %s | %s | %s |\n", r.Code, r.Code, r.Name, r.Name, severity, strings.ReplaceAll(summary, "|", `\|`))

@@ -98,33 +98,28 @@ func (t *parameters) names() *declaration {
 	return t.declared
 }
 
-// unknownTools reports calls of tools that nobody declares. A tool without a
+// unknownTool reports calls of tools that nobody declares. A tool without a
 // schema whose activity is registered is known by that; ConsultAdvisor exists
 // wherever advisors do (S13.4).
-func unknownTools(p *Pass) {
-	if !p.Plan.ToolsDeclared || p.gaps.tools {
+func unknownTool(p *Pass, call *compiler.Call) {
+	if !p.Plan.ToolsDeclared || p.gaps.tools || !p.unknownTool(call) {
 		return
 	}
-	for _, call := range p.Plan.Calls {
-		if !p.unknownTool(call) {
-			continue
+	near, ok := p.tools().Nearest(call.ToolName)
+	if call.ToolName == compiler.Consult && !ok {
+		p.report(call.ToolNode.Span(), "there is nobody to ask: no advisor speaks on demand").of(call).
+			help("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
+		return
+	}
+	f := p.report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).of(call)
+	if ok {
+		f.help("did you mean %q?", compiler.Shown(near, call.ToolName))
+		f.rename(call.ToolNode, 0, len(call.ToolName), near, p.tools().Sure(call.ToolName))
+		if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
+			f.note(tool.NameNode.Span(), "%q is declared here", near)
 		}
-		near, ok := p.tools().Nearest(call.ToolName)
-		if call.ToolName == compiler.Consult && !ok {
-			p.report(call.ToolNode.Span(), "there is nobody to ask: no advisor speaks on demand").of(call).
-				help("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
-			continue
-		}
-		f := p.report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).of(call)
-		if ok {
-			f.help("did you mean %q?", compiler.Shown(near, call.ToolName))
-			f.rename(call.ToolNode, 0, len(call.ToolName), near, p.tools().Sure(call.ToolName))
-			if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
-				f.note(tool.NameNode.Span(), "%q is declared here", near)
-			}
-		} else {
-			f.help("declare it under \"tools\", or use one of the tools that are declared there")
-		}
+	} else {
+		f.help("declare it under \"tools\", or use one of the tools that are declared there")
 	}
 }
 
@@ -149,15 +144,13 @@ func (p *Pass) tools() *compiler.Suggester {
 }
 
 // missingParameters reports calls that leave out what their tool requires.
-func missingParameters(p *Pass) {
-	for _, call := range p.Plan.Calls {
-		missing := map[string]bool{}
-		for _, known := range p.takers(call) {
-			for _, name := range known.required {
-				if !missing[name] && !passes(call, name) {
-					missing[name] = true
-					p.missing(call, known, name)
-				}
+func missingParameters(p *Pass, call *compiler.Call) {
+	missing := map[string]bool{}
+	for _, known := range p.takers(call) {
+		for _, name := range known.required {
+			if !missing[name] && !passes(call, name) {
+				missing[name] = true
+				p.missing(call, known, name)
 			}
 		}
 	}
@@ -222,15 +215,13 @@ func (t *parameters) unknown(name string) bool {
 
 // unknownParameters reports parameters that the tool doesn't name, unless it
 // says itself that it takes others (additionalProperties).
-func unknownParameters(p *Pass) {
-	for _, call := range p.Plan.Calls {
-		unknown := map[*source.Node]bool{}
-		for _, known := range p.takers(call) {
-			for _, f := range call.Params.Fields {
-				if !unknown[f.Node] && known.unknown(f.Key) {
-					unknown[f.Node] = true
-					p.unknownParameter(call, known, f)
-				}
+func unknownParameters(p *Pass, call *compiler.Call) {
+	unknown := map[*source.Node]bool{}
+	for _, known := range p.takers(call) {
+		for _, f := range call.Params.Fields {
+			if !unknown[f.Node] && known.unknown(f.Key) {
+				unknown[f.Node] = true
+				p.unknownParameter(call, known, f)
 			}
 		}
 	}
@@ -267,13 +258,11 @@ func listed(names []string) string {
 // badParameters reports literals that the tool's schema rejects, at the value
 // that is wrong, and the results that a solution already holds where the tool's
 // _output rejects them. What an expression will give isn't judged here.
-func badParameters(p *Pass) {
-	for _, call := range p.Plan.Calls {
-		p.produced(call)
-		for _, known := range p.takers(call) {
-			if p.badParametersOf(call, known) {
-				break // what takes them next would say the same of most
-			}
+func badParameters(p *Pass, call *compiler.Call) {
+	p.produced(call)
+	for _, known := range p.takers(call) {
+		if p.badParametersOf(call, known) {
+			break // what takes them next would say the same of most
 		}
 	}
 }
@@ -481,16 +470,14 @@ func placeAt(key, n *source.Node, path []any) source.Span {
 
 // bareReferences finds strings that read like a reference without its † where
 // the tool takes no string (S4.7).
-func bareReferences(p *Pass) {
-	for _, call := range p.Plan.Calls {
-		takers := p.takers(call)
-		if len(takers) == 0 {
-			continue
-		}
-		for _, f := range call.Params.Fields {
-			if n := f.Value.Node; n.Kind >= source.Array || isBareReference(n) {
-				p.bareReference(call, takers[0].schema, n, []schema.Step{schema.Key(f.Key)})
-			}
+func bareReferences(p *Pass, call *compiler.Call) {
+	takers := p.takers(call)
+	if len(takers) == 0 {
+		return
+	}
+	for _, f := range call.Params.Fields {
+		if n := f.Value.Node; n.Kind >= source.Array || isBareReference(n) {
+			p.bareReference(call, takers[0].schema, n, []schema.Step{schema.Key(f.Key)})
 		}
 	}
 }

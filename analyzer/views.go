@@ -18,21 +18,6 @@ import (
 // matter in each. So such a plan is judged view by view, and what the views have
 // in common is said once.
 
-// callByCall lists the rules that look at each call for itself, or at the
-// document: these judge a plan as a whole.
-var callByCall = map[*diag.Rule]bool{
-	diag.LookalikeRef: true, diag.UnknownTool: true, diag.MissingParameter: true, diag.UnknownParameter: true, diag.BadParameter: true,
-	diag.ForbiddenOutputPath: true, diag.Latent: true, diag.UnsafeRetry: true, diag.UnusedDefinition: true, diag.ToolsNotJudged: true,
-	diag.Extension: true, diag.BadDelegate: true,
-}
-
-// everywhere lists the rules by which something is idle: it is, if it is so in
-// every view that has it.
-var everywhere = map[*diag.Rule]bool{
-	diag.UnusedOutput: true, diag.UnusedInput: true, diag.UselessFallback: true, diag.ConstantCondition: true, diag.DeadCall: true,
-	diag.RedundantCall: true, diag.LostWrite: true, diag.UnhandledBranch: true,
-}
-
 // maxViewed bounds the calls that are judged over all views, unless two views of
 // the plan have more. Dependencies and paths count as well, eight as one call.
 const maxViewed = 200_000
@@ -182,7 +167,7 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 			return nil
 		}
 		pass := c.within(view, id, found)
-		pass.apply(func(r *diag.Rule) bool { return !callByCall[r] })
+		pass.apply((*Rule).byView)
 		budget -= pass.spent()
 		v := &viewed{found: pass.found, lacking: pass.among.lacking}
 		if all = append(all, v); view == whole || len(view.Instances) != 1 { // else nobody else has it
@@ -202,7 +187,10 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 			v.others = true
 		}
 	}
-	m := merger{plan: whole, views: all, place: place}
+	m := merger{plan: whole, views: all, place: place, idle: map[*diag.Rule]bool{}}
+	for i := range rules {
+		m.idle[rules[i].Rule] = rules[i].Scope == Idle
+	}
 	merged := m.merge()
 	if skipped > 0 {
 		d := diag.New(diag.NotAnalysed, headOf(whole.CallsNode.Span()), fmt.Sprintf("the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped))
@@ -250,6 +238,7 @@ type merger struct {
 	views []*viewed
 	place map[string]int  // of instances, in the order of the text
 	ofOne map[string]bool // the names of the calls for one instance
+	idle  map[*diag.Rule]bool
 }
 
 // A sighting is a finding and the views that have it, ascending.
@@ -335,7 +324,7 @@ func (m *merger) having(t topic) int {
 // one.
 func (m *merger) said(t topic, all []*sighting) []*sighting {
 	total := m.having(t)
-	if everywhere[t.rule] {
+	if m.idle[t.rule] {
 		seen := map[int]bool{}
 		for _, s := range all {
 			for _, v := range s.views {

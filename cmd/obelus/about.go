@@ -43,9 +43,9 @@ func (c *cli) explainCommand() *cobra.Command {
 }
 
 func (c *cli) listRules() error {
-	for _, rule := range diag.Rules {
+	for _, rule := range analyzer.Rules() {
 		severity := rule.Default.String()
-		if rule.Optional() {
+		if rule.Optional {
 			severity = "off"
 		}
 		if _, err := fmt.Fprintf(c.out, "%s  %-8s %s\n", rule.Code, severity, rule.Name); err != nil {

@@ -26,6 +26,9 @@ func (s Severity) String() string { return [...]string{"info", "warning", "error
 type Rule struct {
 	Code, Name string
 	Default    Severity
+	// Optional rules are off unless an obelus.yaml gives them a severity: what they
+	// report is right in some workspaces and a matter of taste in others.
+	Optional bool
 }
 
 // A Diagnostic is one finding (S7).

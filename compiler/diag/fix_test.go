@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var testRule = &Rule{"OB000", "test", Error}
+var testRule = &Rule{Code: "OB000", Name: "test", Default: Error}
 
 func offers(edits ...Edit) Diagnostic {
 	return Diagnostic{Rule: testRule, Fixes: []Fix{{Message: "change it", Safe: true, Edits: edits}}}

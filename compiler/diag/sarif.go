@@ -180,7 +180,7 @@ func sarifRuleOf(rule *Rule, page func(string) (string, bool)) sarifRule {
 		ID: rule.Code, Name: rule.Name, Short: sarifText{Text: strings.ReplaceAll(rule.Name, "-", " ")},
 		HelpURI: rulePages + rule.Code + "-" + rule.Name + ".md", Defaults: sarifDefaults{Level: sarifLevel(rule.Default)},
 	}
-	if rule.Optional() {
+	if rule.Optional {
 		out.Defaults.Enabled = new(bool)
 	}
 	if page == nil {

@@ -56,8 +56,8 @@ const (
 var (
 	nameForm   = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	codeForm   = regexp.MustCompile(`^OB[1-9][0-9]{2}$`)
-	codeLine   = regexp.MustCompile(`(?m)^\t(\w+)\s*= &Rule\{"(OB\d{3})", "([^"]+)", \w+\}\n`)
-	registry   = regexp.MustCompile(`(?m)^\t\{diag\.(\w+), \w+\},\n`)
+	codeLine   = regexp.MustCompile(`(?m)^\t(\w+)\s*= &Rule\{Code: "(OB\d{3})", Name: "([^"]+)", .*\}\n`)
+	registry   = regexp.MustCompile(`(?m)^\t\{Rule: diag\.(\w+)\b.*\},\n`)
 	severities = map[string]string{"error": "Error", "warning": "Warning", "info": "Info"}
 )
 
@@ -107,7 +107,7 @@ func begin(from reader, r rule) ([]written, error) {
 // enterCode puts the rule among the codes: the variable, and its place in the
 // list of all.
 func (r rule) enterCode(text []byte, codeOf map[string]string) ([]byte, error) {
-	line := fmt.Sprintf("\t%s = &Rule{%q, %q, %s}\n", r.identifier(), r.code, r.name, severities[r.severity])
+	line := fmt.Sprintf("\t%s = &Rule{Code: %q, Name: %q, Default: %s}\n", r.identifier(), r.code, r.name, severities[r.severity])
 	text = insert(text, codeLine, line, func(m []string) bool { return m[2] > r.code })
 	head, list, ok := bytes.Cut(text, []byte("var Rules = []*Rule{\n"))
 	if !ok {
@@ -119,7 +119,7 @@ func (r rule) enterCode(text []byte, codeOf map[string]string) ([]byte, error) {
 }
 
 func (r rule) register(text []byte, codeOf map[string]string) ([]byte, error) {
-	line := fmt.Sprintf("\t{diag.%s, %s},\n", r.identifier(), r.plural())
+	line := fmt.Sprintf("\t{Rule: diag.%s, Run: %s},\n", r.identifier(), r.plural())
 	return format.Source(insert(text, registry, line, func(m []string) bool { return codeOf[m[1]] > r.code }))
 }
 
