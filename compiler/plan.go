@@ -159,6 +159,24 @@ type Activity struct {
 	Plan       string           // plan: the path of the plan from the workspace root; "" when that isn't known
 	PlanNode   *source.Node     // plan: where it names it
 	Dir        string           // exec: the folder of the file that defines it
+	// Env are the variables that a program gets besides those that every one gets, in
+	// the order in which they are listed, and Inherit the names of those that it gets of
+	// our own environment (S2.3).
+	Env     []EnvSetting // exec
+	Inherit []string  // exec
+	// Variables are those of our environment that its texts take as {$NAME}. What they
+	// hold is secret.
+	Variables []Variable
+}
+
+// An EnvSetting gives a variable of the environment a value, in which {$NAME} stands for
+// what our own environment holds.
+type EnvSetting struct{ Name, Value string }
+
+// A Variable is where a text takes a value of the environment.
+type Variable struct {
+	Name string
+	Node *source.Node
 }
 
 // A Call is one use of a tool.

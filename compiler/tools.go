@@ -317,8 +317,11 @@ func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 			}
 			for _, item := range f.Value.Items {
 				a.Argv = append(a.Argv, c.text(item, "an item of \"argv\""))
+				a.takes(item)
 			}
 		},
+		"env":     func(f source.Field) { c.envOf(a, f.Value) },
+		"inherit": func(f source.Field) { c.inherited(a, f.Value) },
 		"worker":  func(f source.Field) { a.Worker = c.boolean(f.Value, "\"worker\"") },
 		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
 	})

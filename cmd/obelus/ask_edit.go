@@ -154,7 +154,11 @@ func assign(params map[string]any, line string) (problem string) {
 	if !ok || name == "" {
 		return "expected name=value, but got " + quoted(line)
 	}
-	params[name] = valueOf(value, source.DefaultLimits())
+	read, problem := valueOf(value, source.DefaultLimits())
+	if problem != "" {
+		return quoted(name) + ": " + problem + "; if it is text, put it in quotes"
+	}
+	params[name] = read
 	return ""
 }
 

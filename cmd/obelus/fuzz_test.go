@@ -135,11 +135,17 @@ func inspectFindings(t *testing.T, lines string, size int) {
 // FuzzValue: whatever is given as KEY=VALUE is a JSON value, and text stays
 // text (S19.4, S4.8).
 func FuzzValue(f *testing.F) {
-	for _, text := range []string{"5", "true", "null", "Paris", `{"a": [1]}`, "[1,]", "†input.x", "1e999", `"quoted"`, "", "0777", "\xff"} {
+	for _, text := range []string{"5", "true", "null", "Paris", `{"a": [1]}`, "[1,]", "†input.x", "1e999", `"quoted"`, "", "0777", "\xff", "9007199254740993", `{"id": -9007199254740993}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		value := valueOf(text, source.DefaultLimits())
+		value, problem := valueOf(text, source.DefaultLimits())
+		if problem != "" {
+			if !json.Valid([]byte(text)) {
+				t.Fatalf("%q isn't JSON, but %s", text, problem)
+			}
+			return
+		}
 		encoded, err := json.Marshal(value)
 		if err != nil {
 			t.Fatalf("%q becomes %v: %v", text, value, err)
@@ -150,6 +156,8 @@ func FuzzValue(f *testing.F) {
 			if value != text {
 				t.Fatalf("%q isn't JSON, but becomes %s", text, encoded)
 			}
+		} else if _, isText := plain.(string); json.Valid([]byte(text)) && !isText && value == text {
+			t.Fatalf("%q is JSON, but becomes text", text)
 		}
 	})
 }

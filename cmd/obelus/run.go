@@ -173,7 +173,7 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 		message, help, _ := strings.Cut(err.Error(), "; ")
 		return troubled("%s", message).advise("%s", help)
 	}
-	set, err := activity.Open(p.located(o.recipe), nil, activity.Options{})
+	set, err := activity.Open(p.located(o.recipe), nil, activity.Options{InUse: activity.InUse(p.plan, options.Planned)})
 	if err != nil {
 		return troubled("the plan can't be run: %v", err)
 	}

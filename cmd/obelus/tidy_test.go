@@ -35,10 +35,11 @@ var mayImport = map[string][]string{
 	"compiler/cputime":    {},
 	"dot":                 {"compiler", "compiler/*"},
 	"runtime":             {"compiler", "compiler/*", "analyzer"},
-	"runtime/activity":    {"compiler", "compiler/*", "analyzer", "runtime"},
+	"runtime/redact":      {},
+	"runtime/activity":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/redact"},
 	"runtime/local":       {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
 	"runtime/journal":     {},
-	"runtime/planner":     {"compiler", "compiler/*", "analyzer", "runtime"},
+	"runtime/planner":     {"compiler", "compiler/*", "analyzer", "runtime", "runtime/redact"},
 	"runtime/simulate":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
 	"cmd/obelus":          {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*"},
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,7 +84,11 @@ func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[st
 			return nil, troubled("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
 				advise("for example %s city=Paris, or %s @values.json", flag, flag)
 		}
-		more[key] = valueOf(value, r.limits)
+		read, problem := valueOf(value, r.limits)
+		if problem != "" {
+			return nil, troubled("%s %s: %s", flag, key, problem).advise("if it is text, quote it: %s %s", flag, asJSON(key+"="+asJSON(value, ""), ""))
+		}
+		more[key] = read
 	}
 	if before == nil {
 		return more, nil
@@ -92,13 +97,18 @@ func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[st
 	return before, nil
 }
 
-// valueOf is the JSON value that a text is, or else the text itself.
-func valueOf(text string, limits source.Limits) any {
-	file := source.NewFile("value.json", []byte(text))
-	if node, problems := source.Parse(file, limits); node != nil && len(problems) == 0 {
-		return node.Value()
+// valueOf is the JSON value that a text is, or else the text itself. JSON that can't
+// be kept as it is, such as an integer that would lose digits (S1.5), is neither: to
+// take it for text would make a number something else.
+func valueOf(text string, limits source.Limits) (value any, problem string) {
+	node, problems := source.Parse(source.NewFile("value.json", []byte(text)), limits)
+	switch {
+	case node != nil && len(problems) == 0:
+		return node.Value(), ""
+	case len(problems) > 0 && json.Valid([]byte(text)):
+		return nil, problems[0].Message
 	}
-	return text
+	return text, ""
 }
 
 // mapping reads a file of values, in YAML or JSON.

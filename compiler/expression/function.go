@@ -3,11 +3,14 @@ package expression
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // A function is one that an expression can call with values.
@@ -387,11 +390,47 @@ func fromJSON(c invocation) (any, error) {
 	if err := c.grow(20 * len(s)); err != nil {
 		return nil, err
 	}
-	var v any
-	if err := json.Unmarshal([]byte(s), &v); err != nil {
+	var raw json.RawMessage // whose reading says what is wrong
+	if err := json.Unmarshal([]byte(s), &raw); err != nil {
 		return nil, c.fail(0, "the string isn't JSON: "+err.Error(), "")
 	}
+	var v any
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, c.fail(0, "the string isn't JSON: "+err.Error(), "")
+	}
+	v, problem := exact(v)
+	if problem != "" {
+		return nil, c.fail(0, problem, "write it as a string in the JSON")
+	}
 	return v, nil
+}
+
+// exact is a value with its numbers as float64, or says which of them would lose
+// digits (S1.5).
+func exact(v any) (_ any, problem string) {
+	switch v := v.(type) {
+	case json.Number:
+		if problem := source.Inexact(v.String()); problem != "" {
+			return nil, problem
+		}
+		number, _ := v.Float64()
+		return number, ""
+	case []any:
+		for i := range v {
+			if v[i], problem = exact(v[i]); problem != "" {
+				return nil, problem
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if v[key], problem = exact(v[key]); problem != "" {
+				return nil, problem
+			}
+		}
+	}
+	return v, ""
 }
 
 func toBase64(c invocation) (any, error) {

@@ -251,29 +251,50 @@ func (b *builder) checkScalar(start, end int) {
 // maxInteger is the last integer that float64 and all its neighbours hold.
 const maxInteger = 1<<53 - 1
 
-// checkNumber reports a number whose value would not survive: too long, an
-// integer beyond ±(2^53−1), a float beyond float64. digits is its value as
-// strconv reads it, integer tells whether it has neither point nor exponent.
+// checkNumber reports a number whose value would not survive. digits is its value
+// as strconv reads it, integer tells whether it has neither point nor exponent.
 func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
 	const help = "write it in quotes, as text"
 	if len(n.Text) > b.limits.Number {
 		b.report(codeLimit, n.Start, n.End, help, "a number of %d characters; the limit is %d", len(n.Text), b.limits.Number)
 		return false
 	}
-	if integer {
-		v, err := strconv.ParseInt(digits, 0, 64)
-		if err != nil || v > maxInteger || v < -maxInteger {
-			b.report(codeSyntax, n.Start, n.End, help, "the integer %s is beyond ±(2^53−1), so it would lose digits", n.Text)
-			return false
-		}
-		return true
-	}
-	v, err := strconv.ParseFloat(digits, 64)
-	if err != nil || v == 0 && strings.ContainsAny(mantissa(digits), "123456789") {
-		b.report(codeSyntax, n.Start, n.End, help, "the number %s is beyond what a 64-bit float holds", n.Text)
+	if problem := inexact(n.Text, digits, integer); problem != "" {
+		b.report(codeSyntax, n.Start, n.End, help, "%s", problem)
 		return false
 	}
 	return true
+}
+
+// Inexact says what is lost of a number, as JSON writes it, where it becomes a
+// float64 (S1.5): it is an integer beyond ±(2^53−1), or beyond a float64; "" when
+// nothing is. Whatever brings numbers in, a document, a flag, a program or a model,
+// holds them to this.
+func Inexact(number string) string {
+	return inexact(number, number, !strings.ContainsAny(number, ".eE"))
+}
+
+func inexact(text, digits string, integer bool) string {
+	if integer {
+		if v, err := strconv.ParseInt(digits, 0, 64); err != nil || v > maxInteger || v < -maxInteger {
+			return "the integer " + shortened(text) + " is beyond ±(2^53−1), so it would lose digits"
+		}
+		return ""
+	}
+	if v, err := strconv.ParseFloat(digits, 64); err != nil || v == 0 && strings.ContainsAny(mantissa(digits), "123456789") {
+		return "the number " + shortened(text) + " is beyond what a 64-bit float holds"
+	}
+	return ""
+}
+
+// shortened keeps a number in a message short, which may have come with any number
+// of digits.
+func shortened(number string) string {
+	const most = 60
+	if len(number) <= most {
+		return number
+	}
+	return number[:most] + "…"
 }
 
 func mantissa(digits string) string {

@@ -6,10 +6,13 @@
 // What an activity gives back is data from outside. It is read strictly and
 // within bounds: one JSON value, at most 8 MiB, 100 levels deep and two million
 // values, valid UTF-8 without NUL and without a key given twice. Numbers are
-// float64, so an integer beyond 2^53 is rounded as JavaScript would; a tool
-// that means an identifier writes a string. Values of environment variables
-// whose names say that they are secret are replaced in everything that an
-// activity hands over, messages included (S11.9).
+// float64, and one that would lose digits as such is refused (S1.5); a tool that
+// means an identifier writes a string.
+//
+// Of our own environment a program gets PATH, HOME, LANG, TMPDIR and what its
+// definition asks for. Values of variables whose names say that they are secret,
+// and those that a definition takes as {$NAME}, are replaced in everything that an
+// activity hands over, messages included (S2.3, S11.9).
 package activity
 
 import (
@@ -23,6 +26,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
 // A Request is one try of one call.
@@ -103,11 +107,14 @@ type Options struct {
 	// Grace is how long something that was asked to end may take before it is
 	// killed; 0 means 5 s.
 	Grace time.Duration
-	// Environ is the environment of programs, as "NAME=value"; nil means this
-	// process's own.
+	// Environ is the environment that programs are given a part of, as "NAME=value";
+	// nil means this process's own.
 	Environ []string
 	// Secrets are further values that nothing an activity hands over may hold.
 	Secrets []string
+	// InUse reports whether an activity may be called, so that what its definition
+	// takes of the environment has to be there; nil means that any may. See [InUse].
+	InUse func(name string) bool
 }
 
 // A Set is the activities of one run. Its methods may be called from many
@@ -130,7 +137,8 @@ var errClosed = errors.New("the activities are closed")
 // Open makes the activities of a run. A function in funcs takes the place of a
 // definition with its name; a plan has none here, since it is no activity's to
 // run. No process is started yet: a program that isn't there fails the call that
-// needs it. The error names an activity that this version can't carry out.
+// needs it. The error names an activity that this version can't carry out, or that
+// takes what the environment doesn't have.
 func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) (*Set, error) {
 	if o.Grace <= 0 {
 		o.Grace = 5 * time.Second
@@ -138,7 +146,11 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	hide := newVeil(o.Environ, o.Secrets)
+	hide, env := &redact.Redactor{}, readEnvironment(o.Environ)
+	hide.Environment(o.Environ)
+	for _, secret := range o.Secrets {
+		hide.Keep("secret", secret)
+	}
 	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), tries: map[*ongoing]struct{}{}}
 	for name, run := range funcs {
 		s.byName[name] = &function{name, run, o.Grace, hide}
@@ -147,7 +159,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 		if s.byName[name] != nil || defs[name].Kind == "plan" { // a plan is run by whoever runs plans
 			continue
 		}
-		a, err := open(name, defs[name], o, hide)
+		a, err := open(name, defs[name], o, env, hide)
 		if err != nil {
 			return nil, err
 		}
@@ -159,13 +171,17 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	return s, nil
 }
 
-func open(name string, def *compiler.Activity, o Options, hide *veil) (Activity, error) {
+func open(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) (Activity, error) {
 	switch def.Kind {
 	case "exec":
 		if len(def.Argv) == 0 {
 			return nil, fmt.Errorf("activity %q has an empty argv: expected a program and its arguments", name)
 		}
-		p := program{name: name, argv: def.Argv, dir: def.Dir, timeout: def.Timeout, environ: o.Environ, grace: o.Grace, hide: hide}
+		if missing := env.missing(def); missing != nil && (o.InUse == nil || o.InUse(name)) {
+			return nil, missing
+		}
+		argv, environ := env.program(def, hide)
+		p := program{name: name, argv: argv, dir: def.Dir, timeout: def.Timeout, environ: environ, grace: o.Grace, hide: hide}
 		if def.Worker {
 			return &worker{program: p}, nil
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"maps"
 	"time"
+
+	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
 // A program is an activity that starts a process for each call: parameters as
@@ -18,16 +20,13 @@ type program struct {
 	timeout time.Duration // of one call; 0 is none
 	environ []string
 	grace   time.Duration
-	hide    *veil
+	hide    *redact.Redactor
 }
 
 // keptStderr is how many bytes of stderr are kept, so that what is quoted can
 // be cleared of secrets that it begins in.
 func (x *program) keptStderr() int {
-	if x.hide == nil {
-		return quotedStderr + 64
-	}
-	return quotedStderr + 64 + 2*x.hide.longest
+	return quotedStderr + 64 + 2*x.hide.Longest()
 }
 
 // Run starts the program and waits for its end.
@@ -127,5 +126,5 @@ func (x *program) excerpt(output []byte) string {
 	if len(text) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (it begins %q)", brief(x.hide.text(string(text))))
+	return fmt.Sprintf(" (it begins %q)", brief(x.hide.Message(string(text))))
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
 // A function is an activity that the embedding program registered.
@@ -13,7 +15,7 @@ type function struct {
 	name  string
 	run   Func
 	grace time.Duration
-	hide  *veil
+	hide  *redact.Redactor
 }
 
 // start calls the function in a goroutine of its own, and waits for one that ignores
@@ -43,7 +45,7 @@ func (f *function) start(ctx context.Context, r Request, ended func(Result, erro
 }
 
 func (f *function) fault(what string) *Failure {
-	return &Failure{Code: CodeError, Message: f.hide.text(fmt.Sprintf("activity %q %s", f.name, what))}
+	return &Failure{Code: CodeError, Message: f.hide.Message(fmt.Sprintf("activity %q %s", f.name, what))}
 }
 
 // call includes reading the value, since what encodes itself may panic too.
@@ -68,14 +70,14 @@ func (f *function) failure(ctx context.Context, err error) *Failure {
 			details = nil
 		}
 		if own.Code == "" {
-			return &Failure{Code: CodeError, Message: f.hide.text(own.Message), Details: details}
+			return &Failure{Code: CodeError, Message: f.hide.Message(own.Message), Details: details}
 		}
-		return &Failure{Code: own.Code, Message: f.hide.text(own.Message), Details: details}
+		return &Failure{Code: own.Code, Message: f.hide.Message(own.Message), Details: details}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return interrupted(ctx, f.name)
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Failure{Code: CodeTimeout, Message: f.hide.text(err.Error())}
+		return &Failure{Code: CodeTimeout, Message: f.hide.Message(err.Error())}
 	default:
-		return &Failure{Code: CodeError, Message: f.hide.text(err.Error())}
+		return &Failure{Code: CodeError, Message: f.hide.Message(err.Error())}
 	}
 }

@@ -95,6 +95,8 @@ func play(part string, args []string) {
 	case "later":
 		time.Sleep(200 * time.Millisecond)
 		os.Stdout.WriteString(args[0])
+	case "whole-environ": // what this process has been given
+		json.NewEncoder(os.Stdout).Encode(map[string]any{"argv": args, "environ": os.Environ()})
 	case "environ":
 		json.NewEncoder(os.Stdout).Encode(os.Getenv(args[0]))
 	case "betray":

@@ -8,11 +8,14 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
 // The bounds of what an activity may give back. maxValues keeps 8 MiB of "[]"
@@ -25,12 +28,27 @@ const (
 
 // encode is a request's parameters as one line of JSON with sorted keys.
 func encode(v any) ([]byte, error) {
-	return json.Marshal(v, json.Deterministic(true), json.FormatNilMapAsNull(false))
+	return json.Marshal(v, json.Deterministic(true), json.FormatNilMapAsNull(false), floats)
+}
+
+// floats writes a float64 that is beyond the whole numbers it holds exactly with an
+// exponent: as an integer it would claim digits that it doesn't have, and not be
+// read again.
+var floats = json.WithMarshalers(json.JoinMarshalers(
+	json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error { return large(to, v) }),
+	json.MarshalToFunc(func(to *jsontext.Encoder, v float32) error { return large(to, float64(v)) }),
+))
+
+func large(to *jsontext.Encoder, v float64) error {
+	if math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return errors.ErrUnsupported
+	}
+	return to.WriteValue(strconv.AppendFloat(nil, v, 'e', -1, 64))
 }
 
 // decode reads text that must be exactly one JSON value, at most depth levels
 // deep. Its errors say what is wrong, to follow a colon.
-func decode(text []byte, depth int, hide *veil) (any, error) {
+func decode(text []byte, depth int, hide *redact.Redactor) (any, error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, errors.New("there is none")
 	}
@@ -61,7 +79,7 @@ type decoder struct {
 	in    *jsontext.Decoder
 	depth int
 	left  int
-	hide  *veil
+	hide  *redact.Redactor
 }
 
 func (d *decoder) value() (any, error) {
@@ -78,11 +96,7 @@ func (d *decoder) value() (any, error) {
 	case 't', 'f':
 		return token.Bool(), nil
 	case '0':
-		number, err := token.Float()
-		if err != nil {
-			return nil, fmt.Errorf("the number at byte %d is beyond what a float64 holds", d.in.InputOffset())
-		}
-		return number, nil
+		return d.number(token)
 	case '"':
 		return d.text(token)
 	}
@@ -95,12 +109,23 @@ func (d *decoder) value() (any, error) {
 	return d.object()
 }
 
+func (d *decoder) number(token jsontext.Token) (any, error) {
+	text := token.String()
+	if problem := source.Inexact(text); problem != "" {
+		return nil, fmt.Errorf("%s: write it as a string (at byte %d)", problem, d.in.InputOffset())
+	}
+	if shown := d.hide.Text(text); shown != text { // a secret may be a number
+		return shown, nil
+	}
+	return token.Float()
+}
+
 func (d *decoder) text(token jsontext.Token) (string, error) {
 	s := token.String()
 	if strings.IndexByte(s, 0) >= 0 {
 		return "", fmt.Errorf("a NUL character in the string that ends at byte %d", d.in.InputOffset())
 	}
-	return d.hide.text(s), nil
+	return d.hide.Valid(s), nil
 }
 
 func (d *decoder) list() (any, error) {
@@ -133,6 +158,9 @@ func (d *decoder) object() (any, error) {
 		if object[key], err = d.value(); err != nil {
 			return nil, err
 		}
+		if text, ok := object[key].(string); ok {
+			object[key] = d.hide.Under(key, text)
+		}
 	}
 	_, err := d.in.ReadToken()
 	return object, err
@@ -140,13 +168,13 @@ func (d *decoder) object() (any, error) {
 
 // plain turns what a Go function returned into a JSON value that shares
 // nothing with it. Structs and the like go through their JSON encoding.
-func plain(v any, hide *veil) (any, error) {
+func plain(v any, hide *redact.Redactor) (any, error) {
 	p := plainer{hide: hide, left: maxValues, room: maxOutput}
 	return p.value(v, 0)
 }
 
 type plainer struct {
-	hide *veil
+	hide *redact.Redactor
 	left int // values
 	room int // bytes of text
 }
@@ -169,13 +197,12 @@ func (p *plainer) value(v any, depth int) (any, error) {
 		}
 		return v, nil
 	case int:
-		return float64(v), nil
-	case interface{ Float64() (float64, error) }: // encoding/json's Number
-		number, err := v.Float64()
-		if err != nil {
-			return nil, err
-		}
-		return p.value(number, depth)
+		return p.number(strconv.Itoa(v))
+	case interface { // encoding/json's Number
+		Float64() (float64, error)
+		String() string
+	}:
+		return p.number(v.String())
 	case string:
 		return p.text(v)
 	case []any:
@@ -200,10 +227,20 @@ func (p *plainer) value(v any, depth int) (any, error) {
 			if object[name], err = p.value(v[key], depth+1); err != nil {
 				return nil, err
 			}
+			if text, ok := object[name].(string); ok {
+				object[name] = p.hide.Under(name, text)
+			}
 		}
 		return object, nil
 	}
 	return p.foreign(v, depth)
+}
+
+func (p *plainer) number(text string) (any, error) {
+	if !jsontext.Value(text).IsValid() || jsontext.Value(text).Kind() != '0' {
+		return nil, fmt.Errorf("%q is no JSON number", brief(text))
+	}
+	return decode([]byte(text), maxDepth, p.hide)
 }
 
 func (p *plainer) text(s string) (string, error) {
@@ -213,14 +250,14 @@ func (p *plainer) text(s string) (string, error) {
 	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
 		return "", fmt.Errorf("the string %q isn't UTF-8 without NUL", brief(s))
 	}
-	return p.hide.text(s), nil
+	return p.hide.Valid(s), nil
 }
 
 // foreign encodes a Go value that isn't one of JSON's own types.
 func (p *plainer) foreign(v any, depth int) (any, error) {
 	var out bounded
 	out.room = p.room
-	if err := json.MarshalWrite(&out, v); err != nil {
+	if err := json.MarshalWrite(&out, v, floats); err != nil {
 		if out.full {
 			return nil, fmt.Errorf("more than %d MiB of text", maxOutput>>20)
 		}

@@ -228,7 +228,7 @@ func (w *worker) reply(req *request, answer any) workerReply {
 	}
 	switch problem := problem.(type) {
 	case string:
-		return failed(CodeError, problem, nil)
+		return failed(CodeError, w.hide.Message(problem), nil)
 	case map[string]any:
 		code, coded := problem["code"].(string)
 		message, told := problem["message"].(string)
@@ -238,7 +238,7 @@ func (w *worker) reply(req *request, answer any) workerReply {
 		if !told {
 			message = fmt.Sprintf("activity %q failed and gave no message", w.name)
 		}
-		return failed(code, message, problem["details"])
+		return failed(code, w.hide.Message(message), problem["details"])
 	}
 	return failed(CodeBadOutput, fmt.Sprintf(`activity %q must say what its "error" is with a string or {code, message, details}`, w.name), nil)
 }

@@ -74,7 +74,7 @@ func (m *model) Answer(ctx context.Context, r *runtime.Request, emit func(string
 		return usage, err
 	}
 	defer func() { usage.Cost = m.prices.cost(usage) }()
-	out := &outlet{veil: m.wire.veil, emit: emit}
+	out := &outlet{hide: m.wire.hide, emit: emit}
 	if r.Call == nil {
 		_, err = m.persist(ctx, q, out, &usage)
 		return usage, err
@@ -185,7 +185,7 @@ func (m *model) trouble(end ending, x *exchange, err error) (t trouble) {
 }
 
 // clean makes words from outside fit to be shown.
-func (m *model) clean(s string) string { return diag.Escape(m.wire.veil.over(s)) }
+func (m *model) clean(s string) string { return diag.Escape(m.wire.hide.Message(s)) }
 
 func (m *model) unavailable(t trouble, tries int) *Unavailable {
 	if tries > 1 {

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"os"
 	"time"
+
+	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
 // A wire carries requests to an endpoint, whatever its format: it follows no
@@ -18,21 +20,21 @@ import (
 // kept secret, and bounds silence and the length of refusals.
 type wire struct {
 	client  *http.Client
-	veil    *veil
+	hide    *redact.Redactor
 	silence time.Duration
 }
 
 // newWire makes a wire to the endpoint whose address a variable may hold. The
 // error is for an address that is none.
 func newWire(base string, o Options) (*wire, error) {
-	v := &veil{}
+	v := &redact.Redactor{}
 	if address, set := os.LookupEnv(base); set {
 		at, err := url.Parse(address)
 		if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
 			// It isn't shown: there may be a password in it.
 			return nil, fmt.Errorf("%s holds no address of an endpoint; write it like https://example.com/v1, or unset it", base)
 		}
-		v.learnAddress(at)
+		learnAddress(v, at)
 	}
 	client := &http.Client{}
 	if o.Client != nil {
@@ -42,7 +44,7 @@ func newWire(base string, o Options) (*wire, error) {
 		client.Transport = t.Clone()
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	w := &wire{client: client, veil: v, silence: o.Silence}
+	w := &wire{client: client, hide: v, silence: o.Silence}
 	if w.silence <= 0 {
 		w.silence = 10 * time.Minute
 	}
@@ -92,7 +94,7 @@ func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
 
 // Do sends a request, as [http.Client.Do] does.
 func (w *wire) Do(r *http.Request) (*http.Response, error) {
-	w.veil.learn(r)
+	learn(w.hide, r)
 	x := r.Context().Value(exchangeKey{}).(*exchange)
 	x.at = r.URL.Scheme + "://" + r.URL.Host
 	answer, err := w.client.Do(r)

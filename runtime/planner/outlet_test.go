@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
 // S11.9: what a request carries besides the ordinary is a secret.
@@ -18,21 +20,21 @@ func TestVeilLearns(t *testing.T) {
 	} {
 		r.Header.Set(name, value)
 	}
-	v := &veil{}
-	v.learn(r)
-	v.learn(r)
+	v := &redact.Redactor{}
+	learn(v, r)
+	learn(v, r)
 	want := []string{"api-key-4444-api", "session=cookie-55555", "pass-in-url-1", "key-in-url-22", "bearer-token-3", "portal-666666"}
 	slices.Sort(want)
-	got := slices.Sorted(slices.Values(v.secrets))
+	got := v.Secrets()
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	basic := &veil{}
+	basic := &redact.Redactor{}
 	r, _ = http.NewRequest(http.MethodGet, "https://models.test", nil)
 	r.SetBasicAuth("me", "basic-pass-7")
-	basic.learn(r)
-	if !slices.Contains(basic.secrets, "basic-pass-7") {
-		t.Errorf("got %q", basic.secrets)
+	learn(basic, r)
+	if !slices.Contains(basic.Secrets(), "basic-pass-7") {
+		t.Errorf("got %q", basic.Secrets())
 	}
 }
 
@@ -40,9 +42,9 @@ func TestVeilLearns(t *testing.T) {
 // holds a secret.
 func TestOutletInPieces(t *testing.T) {
 	secrets := []string{"secret-1", "secret-12345", "crets-99x", "†÷÷-key-0"}
-	v := &veil{}
+	v := &redact.Redactor{}
 	for _, s := range secrets {
-		v.add(s)
+		v.Learn("key", s)
 	}
 	parts := append([]string{"se", "cret-", "secret-", "sec", "†", "x", "{}", "🙂"}, secrets...)
 	for seed := range uint64(3000) {
@@ -53,7 +55,7 @@ func TestOutletInPieces(t *testing.T) {
 		}
 		whole := text.String() + "." // an end that begins no secret
 		var out strings.Builder
-		o := &outlet{veil: v, emit: func(s string) {
+		o := &outlet{hide: v, emit: func(s string) {
 			if !utf8.ValidString(s) {
 				t.Fatalf("seed %d: the piece %q", seed, s)
 			}

@@ -1,23 +1,14 @@
 package planner
 
 import (
-	"cmp"
 	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/obelus-dev/obelus/runtime/redact"
 )
-
-// A veil hides secrets in text: keys, in the first place (S11.9). It learns them
-// from the requests that carry them, wherever they came from.
-type veil struct {
-	mu      sync.RWMutex
-	secrets []string // the longest first
-}
-
-const hidden = "[hidden key]"
 
 // harmless are the headers whose values are nobody's secret.
 var harmless = []string{
@@ -26,7 +17,7 @@ var harmless = []string{
 
 // learn takes what is secret about a request: the values of all headers but
 // well-known harmless ones, and what its address says besides host and path.
-func (v *veil) learn(r *http.Request) {
+func learn(v *redact.Redactor, r *http.Request) {
 	for name, values := range r.Header {
 		if slices.Contains(harmless, name) {
 			continue
@@ -36,72 +27,32 @@ func (v *veil) learn(r *http.Request) {
 			if !two {
 				credentials = value
 			}
-			v.add(credentials)
+			v.Learn("key", credentials)
 			if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && strings.EqualFold(scheme, "basic") {
 				_, password, _ := strings.Cut(string(plain), ":")
-				v.add(password)
+				v.Learn("key", password)
 			}
 		}
 	}
-	v.learnAddress(r.URL)
+	learnAddress(v, r.URL)
 }
 
 // learnAddress takes what is secret about an address.
-func (v *veil) learnAddress(at *url.URL) {
+func learnAddress(v *redact.Redactor, at *url.URL) {
 	if password, set := at.User.Password(); set {
-		v.add(password)
+		v.Learn("key", password)
 	}
 	for _, values := range at.Query() {
 		for _, value := range values {
-			v.add(value)
+			v.Learn("key", value)
 		}
 	}
-}
-
-// add learns a secret, unless it looks like an ordinary word, whose every use
-// would else be hidden.
-func (v *veil) add(secret string) {
-	if len(secret) < 8 || len(secret) < 16 && !strings.ContainsAny(secret, "0123456789") {
-		return
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if slices.Contains(v.secrets, secret) {
-		return
-	}
-	v.secrets = append(v.secrets, secret)
-	slices.SortFunc(v.secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-}
-
-// over is s without secrets.
-func (v *veil) over(s string) string {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	for _, secret := range v.secrets {
-		s = strings.ReplaceAll(s, secret, hidden)
-	}
-	return s
-}
-
-// unsure is how many bytes at the end of s may be the beginning of a secret.
-func (v *veil) unsure(s string) int {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	longest := 0
-	for _, secret := range v.secrets {
-		for n := min(len(secret)-1, len(s)); n > longest; n-- {
-			if strings.HasSuffix(s, secret[:n]) {
-				longest = n
-			}
-		}
-	}
-	return longest
 }
 
 // An outlet hands out an answer's text: without secrets, also where one is
 // split among pieces, and as valid UTF-8.
 type outlet struct {
-	veil *veil
+	hide *redact.Redactor
 	emit func(string)    // nil gathers the text instead, which then nobody has seen
 	text strings.Builder // what was gathered
 	held string          // the end of what came, which may begin a secret
@@ -109,8 +60,8 @@ type outlet struct {
 }
 
 func (o *outlet) write(piece string) {
-	s := o.veil.over(o.held + piece)
-	keep := len(s) - o.veil.unsure(s)
+	s := o.hide.Text(o.held + piece)
+	keep := len(s) - o.hide.Unsure(s)
 	o.held = s[keep:]
 	o.send(s[:keep])
 }
@@ -121,7 +72,7 @@ func (o *outlet) flush() {
 	s := o.held
 	o.held = ""
 	if len(s) >= 8 {
-		s = hidden
+		s = redact.Hidden("key")
 	}
 	o.send(s)
 }

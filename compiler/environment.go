@@ -1,0 +1,67 @@
+package compiler
+
+import (
+	"regexp"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// variable is how an activity takes a value of the environment (S2.3): {$NAME}.
+var variable = regexp.MustCompile(`\{\$([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// takes notes the variables that a text of an activity takes.
+func (a *Activity) takes(n *source.Node) {
+	if n.Kind != source.String {
+		return
+	}
+	for _, found := range variable.FindAllStringSubmatch(n.Text, -1) {
+		a.Variables = append(a.Variables, Variable{found[1], n})
+	}
+}
+
+// Filled is a text of an activity with what the environment holds in the place of
+// each {$NAME}.
+func Filled(text string, lookup func(name string) string) string {
+	return variable.ReplaceAllStringFunc(text, func(found string) string { return lookup(found[2 : len(found)-1]) })
+}
+
+// envOf reads the variables that a program is given.
+func (c *compilation) envOf(a *Activity, n *source.Node) {
+	if n.Kind != source.Object {
+		c.wants(n, "\"env\"", "a mapping from names of variables to texts")
+		return
+	}
+	for _, f := range n.Fields {
+		c.variableName(f.Key)
+		if f.Value.Kind != source.String {
+			c.wants(f.Value, "the variable \""+f.Key.Text+"\"", "a text").help("write it in quotes")
+			continue
+		}
+		a.Env = append(a.Env, EnvSetting{f.Key.Text, f.Value.Text})
+		a.takes(f.Value)
+	}
+}
+
+// inherited reads the names of variables that a program gets of our environment.
+func (c *compilation) inherited(a *Activity, n *source.Node) {
+	if n.Kind != source.Array {
+		c.wants(n, "\"inherit\"", "a list of names of variables")
+		return
+	}
+	for _, item := range n.Items {
+		if name := c.text(item, "an item of \"inherit\""); name != "" {
+			c.variableName(item)
+			a.Inherit = append(a.Inherit, name)
+		}
+	}
+}
+
+func (c *compilation) variableName(n *source.Node) {
+	if n.Text != "" && !variableName.MatchString(n.Text) {
+		c.report(diag.WrongType, n.Span(), "%q can't be the name of a variable of the environment", n.Text).
+			help("a name is made of letters, digits and _, and doesn't begin with a digit")
+	}
+}

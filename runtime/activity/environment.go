@@ -1,0 +1,98 @@
+package activity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/runtime/redact"
+)
+
+// everybodys are the variables that every program gets (S2.3): it couldn't be
+// found, find its files, or speak the user's language without.
+var everybodys = []string{"PATH", "HOME", "LANG", "TMPDIR"}
+
+// An environment is what variables hold, by name.
+type environment map[string]string
+
+func readEnvironment(environ []string) environment {
+	e := make(environment, len(environ))
+	for _, pair := range environ {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			e[name] = value
+		}
+	}
+	return e
+}
+
+// program is the argv and the environment that a program is started with. What it
+// is given as {$NAME} is secret from now on, and so is what stands there outright
+// under a name that says so.
+func (e environment) program(def *compiler.Activity, hide *redact.Redactor) (argv, environ []string) {
+	filled := func(text string) string {
+		return compiler.Filled(text, func(name string) string {
+			hide.Keep(name, e[name])
+			return e[name]
+		})
+	}
+	for _, text := range def.Argv {
+		argv = append(argv, filled(text))
+	}
+	given := environment{}
+	for _, name := range slices.Concat(everybodys, def.Inherit) {
+		if value, there := e[name]; there {
+			given[name] = value
+		}
+	}
+	for _, one := range def.Env {
+		given[one.Name] = filled(one.Value)
+		if redact.SecretName(one.Name) {
+			hide.Learn(one.Name, one.Value)
+		}
+	}
+	environ = make([]string, 0, len(given))
+	for name, value := range given {
+		environ = append(environ, name+"="+value)
+	}
+	slices.Sort(environ)
+	return argv, environ
+}
+
+// missing says what a definition takes of the environment that isn't there, and
+// where.
+func (e environment) missing(def *compiler.Activity) error {
+	for _, v := range def.Variables {
+		if _, there := e[v.Name]; there {
+			continue
+		}
+		at := ""
+		if v.Node != nil {
+			if from := v.Node.Span().From(); v.Node.File != nil {
+				at = fmt.Sprintf("%s:%d:%d: ", v.Node.File.Name, from.Line, from.Column)
+			}
+		}
+		return fmt.Errorf("%sthe activity %q takes {$%s}, and the environment has no %s; set it, or define the activity without it", at, def.Name, v.Name, v.Name)
+	}
+	return nil
+}
+
+// InUse reports of an activity, by the name under which it is opened ([Of]), whether
+// a run of the plan may call it: one of its calls does, or it is planned, so that a
+// model may.
+func InUse(p *compiler.Plan, planned bool) func(name string) bool {
+	if planned {
+		return nil
+	}
+	used := map[string]bool{}
+	note := func(delegate string, plan *compiler.Plan) {
+		for _, call := range plan.Calls {
+			used[Of(delegate, call.Activity)] = true
+		}
+	}
+	note("", p)
+	for path, plan := range p.AllDelegates() {
+		note(path, plan)
+	}
+	return func(name string) bool { return used[name] }
+}

@@ -1,0 +1,82 @@
+package activity
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/runtime/redact"
+)
+
+// quotedStderr is how much of the end of stderr a failure quotes, in bytes.
+const quotedStderr = 2 << 10
+
+// A tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	keep int // bytes
+	end  []byte
+	lost bool // something came before end
+}
+
+func (t *tail) Write(text []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end = append(t.end, text...)
+	if over := len(t.end) - t.keep; over > 0 {
+		t.end = append(t.end[:0], t.end[over:]...)
+		t.lost = true
+	}
+	return len(text), nil
+}
+
+// text is the end of what was written, without secrets, with every character
+// that a terminal would act on escaped; line ends and tabs stay.
+func (t *tail) text(hide *redact.Redactor) string {
+	t.mu.Lock()
+	raw, lost := string(t.end), t.lost
+	t.mu.Unlock()
+	s := hide.Text(raw)
+	if lost { // the kept part may begin inside a secret, which then wasn't recognised
+		s = s[min(len(s), max(0, hide.Longest()-1)):]
+	}
+	s = redact.Assigned(s)
+	s = strings.TrimSpace(s)
+	if over := len(s) - quotedStderr; over > 0 {
+		for over < len(s) && !utf8.RuneStart(s[over]) {
+			over++
+		}
+		s = s[over:]
+	}
+	var out strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\n', r == '\t':
+			out.WriteRune(r)
+		case r == '\r': // of CRLF, or a progress bar: the text goes on
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"), !strconv.IsPrint(r):
+			quoted := strconv.QuoteToASCII(s[i : i+runeLen(s[i:])])
+			out.WriteString(quoted[1 : len(quoted)-1])
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+func runeLen(s string) int {
+	_, size := utf8.DecodeRuneInString(s)
+	return size
+}
+
+// saying is how a message ends that quotes stderr: one line, whatever was in
+// it.
+func saying(stderr string) string {
+	if stderr == "" {
+		return "; it wrote nothing to stderr"
+	}
+	return "; the end of its stderr: " + oneLine(stderr)
+}
+
+func oneLine(s string) string { return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(s) }

@@ -1,0 +1,151 @@
+package redact
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// S2.3, S11.9: which names say that what they hold is secret, however they are
+// written.
+func TestSecretName(t *testing.T) {
+	secret := []string{
+		"PGPASSWORD", "MYSQL_PWD", "MYTOKEN", "AUTHORIZATION", "GITHUB_TOKEN", "PASSWORD", "DB_PASS", "DBPASS", "SMTPPASSWD", "aws_secret_access_key", "apiKey", "APIKey",
+		"OPENAI_API_KEY", "OPENAIKEY", "X-Auth-Token", "Proxy-Authorization", "Cookie", "SESSION_COOKIE", "credentials", "GOOGLE_APPLICATION_CREDENTIALS", "GH_PAT",
+		"NPM_AUTH", "PHPSESSION_SESSION", "privateKey", "SECRETKEYBASE", "SENTRY_DSN", "passphrase", "myPwd", "refreshTokens", "signing-key", "accessToken2Secret",
+	}
+	for _, name := range secret {
+		if !SecretName(name) {
+			t.Errorf("%q isn't taken for the name of a secret", name)
+		}
+	}
+	for _, name := range []string{
+		"PWD", "OLDPWD", "HOME", "PATH", "LANG", "KEYBOARD", "SSH_AUTH_SOCK", "XDG_SESSION_ID", "DBUS_SESSION_BUS_ADDRESS", "AUTHOR", "author", "MONKEY", "TURKEYS", "BYPASS",
+		"COMPASS", "passenger", "patch", "PUBLIC_KEY", "tokenizer", "keynote", "keyed", "", "-", "†",
+	} {
+		if SecretName(name) {
+			t.Errorf("%q is taken for the name of a secret", name)
+		}
+	}
+}
+
+// S11.9: a name made of any of the words, in any of the ways to write one, hides its
+// value; the same words inside of others don't.
+func TestSecretNamesHoweverWritten(t *testing.T) {
+	words := []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "cookie", "key", "pwd"}
+	others := []string{"my", "db", "github", "user", "main", "x"}
+	random := rand.New(rand.NewPCG(1, 1))
+	pick := func(from []string) string { return from[random.IntN(len(from))] }
+	upper := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+	for range 2000 {
+		before, word, after := pick(others), pick(words), ""
+		if random.IntN(3) == 0 {
+			after = pick([]string{"file", "id", "value", "2"})
+		}
+		for _, name := range []string{
+			strings.Trim(before+"_"+word+"_"+after, "_"), strings.ToUpper(strings.Trim(before+"_"+word+"_"+after, "_")), before + upper(word) + upper(after + " ")[:len(after)],
+			strings.Trim(upper(before)+"-"+upper(word)+"-"+after, "-"), before + word,
+		} {
+			if !SecretName(name) {
+				t.Fatalf("%q isn't taken for the name of a secret", name)
+			}
+		}
+	}
+}
+
+// S11.9: what is learned of an environment.
+func TestEnvironment(t *testing.T) {
+	r := &Redactor{}
+	r.Environment([]string{
+		"GITHUB_TOKEN=ghp_0123456789", "DATABASE_URL=postgres://me:pa55word-x@db/x", "PASSWORD=password", "KEYBOARD=qwerty0123456789",
+		"SSH_AUTH_SOCK=/tmp/agent.12345678", "HOME=/home/someone0123456789", "NPM_TOKEN=", "aws_secret_access_key=abcdefghijklmnopqrst", "BROKEN",
+		"PGPASSWORD=pg0123456789", "MYSQL_PWD=my0123456789", "MYTOKEN=tk0123456789", "AUTHORIZATION=Bearer au0123456789", "PWD=/home/someone0123456789",
+	})
+	r.Keep("secret", "extra")
+	r.Keep("secret", "")
+	r.Keep("STAGE", "no")
+	for text, want := range map[string]string{
+		"ghp_0123456789":                    "[hidden GITHUB_TOKEN]",
+		"postgres://me:pa55word-x@db/x":     "postgres://me:[hidden DATABASE_URL]@db/x",
+		"a password, no":                    "a password, no",
+		"qwerty0123456789":                  "qwerty0123456789",
+		"/tmp/agent.12345678":               "/tmp/agent.12345678",
+		"/home/someone0123456789":           "/home/someone0123456789",
+		"<abcdefghijklmnopqrst>, and extra": "<[hidden aws_secret_access_key]>, and [hidden secret]",
+		"pg0123456789my0123456789":          "[hidden PGPASSWORD][hidden MYSQL_PWD]",
+		"tk0123456789":                      "[hidden MYTOKEN]",
+		"Bearer au0123456789":               "[hidden AUTHORIZATION]",
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	if got := (*Redactor)(nil).Text("extra"); got != "extra" {
+		t.Errorf("nobody's secret became %q", got)
+	}
+}
+
+// S11.9: in a text for people what follows the name of a secret is hidden, though
+// nobody knew it; prose isn't.
+func TestMessage(t *testing.T) {
+	r := &Redactor{}
+	for text, want := range map[string]string{
+		"PGPASSWORD=hunter2 psql":               "PGPASSWORD=[hidden PGPASSWORD] psql",
+		"Authorization: Bearer abcdef":          "Authorization: Bearer [hidden Authorization]",
+		`{"AUTHORIZATION": "Basic dXNlcjpw"}`:   `{"AUTHORIZATION": [hidden AUTHORIZATION]}`,
+		"--password=hunter2 --user=me":          "--password=[hidden password] --user=me",
+		"token: 9f8e7d6c5b":                     "token: [hidden token]",
+		"token: expected a string":              "token: expected a string",
+		"the key: it is missing":                "the key: it is missing",
+		"monkey=banana1234567":                  "monkey=banana1234567",
+		"MYSQL_PWD=[hidden MYSQL_PWD] is wrong": "MYSQL_PWD=[hidden MYSQL_PWD] is wrong",
+		"a\xffb":                                "a\ufffdb",
+	} {
+		if got := r.Message(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// S11.9: in what a program gives back a text under a name of the environment or of a
+// header is hidden; what a tool's own schema calls a token or a key is its data.
+func TestUnder(t *testing.T) {
+	r := &Redactor{}
+	for _, key := range []string{"PGPASSWORD", "MYSQL_PWD", "MYTOKEN", "AUTHORIZATION", "Authorization", "authorization", "X-Api-Key", "OPENAI_API_KEY", "Set-Cookie"} {
+		if got := r.Under(key, "value"); got != Hidden(key) {
+			t.Errorf("%s: %q", key, got)
+		}
+	}
+	for _, key := range []string{"token", "nextPageToken", "key", "KEY", "KEYS", "keyword", "HOME", "PWD", "session", "password"} {
+		if got := r.Under(key, "value"); got != "value" {
+			t.Errorf("%s: %q", key, got)
+		}
+	}
+}
+
+// Whatever secrets there are and whatever text: none of them is in what comes out,
+// text without any comes out as it was, and so does what was cleared before.
+func FuzzText(f *testing.F) {
+	f.Add("secret-1234567890", "crets-12345", "a secret-1234567890 in crets-12345")
+	f.Fuzz(func(t *testing.T, one, two, text string) {
+		r := &Redactor{}
+		r.Keep("one", one)
+		r.Keep("two", two)
+		got := r.Text(text)
+		for _, secret := range []string{one, two} {
+			if len(secret) >= shortest && strings.Contains(got, secret) && !strings.Contains("[hidden one][hidden two]", secret) && !straddles(secret) {
+				t.Fatalf("%q holds %q", got, secret)
+			}
+		}
+		if !strings.Contains(text, one) && !strings.Contains(text, two) && got != text {
+			t.Fatalf("%q became %q", text, got)
+		}
+		r.Message(text)
+	})
+}
+
+// straddles reports whether a secret might be made of what stands in a secret's
+// place and the text beside it.
+func straddles(secret string) bool {
+	return strings.ContainsAny(secret, "[]") || strings.Contains("hidden one two", secret)
+}
