@@ -19,15 +19,19 @@ const (
 
 // How coarse a drawing is: each step folds more calls into one node.
 const (
-	byCall   = iota // every call by itself; those beyond a depth by tool
-	byTool          // those of one tool and one layer
-	byLayer         // those of one layer
-	byBand          // those of neighbouring layers
-	coarsest = byBand
+	byCall     = iota // every call by itself; those beyond a depth by tool
+	byTool            // those of one tool and one layer
+	byLayer           // those of one layer
+	byBand            // those of neighbouring layers
+	byWideBand        // the same, where each of those waits for each other
+	coarsest   = byWideBand
 )
 
-// bands is how many nodes a drawing of neighbouring layers has.
-const bands = 24
+// How many nodes a drawing of neighbouring layers has.
+const (
+	bands     = 24
+	wideBands = 8
+)
 
 // A network says who waits for whom, each as often as there are reasons. Its
 // slices are not to be changed.
@@ -139,8 +143,10 @@ func regroup(n int, at func(i int) part, layer []int32, level, depth int) groupi
 			k.layer = layer[i]
 		case byLayer:
 			k = key{p.kind, "", layer[i]}
-		default:
+		case byBand:
 			k = key{p.kind, "", int32(int(layer[i]) * bands / int(deepest+1))}
+		default:
+			k = key{p.kind, "", int32(int(layer[i]) * wideBands / int(deepest+1))}
 		}
 		id, ok := known[k]
 		if alone || !ok {
@@ -206,7 +212,7 @@ func (g *group) node() Node {
 
 // explain says how a drawing of so many calls was folded.
 func explain(level, calls int) string {
-	how := [...]string{"", "those of one tool and layer are drawn as one", "those of one layer are drawn as one", "those of neighbouring layers are drawn as one"}[level]
+	how := [...]string{"", "those of one tool and layer are drawn as one", "those of one layer are drawn as one", "those of neighbouring layers are drawn as one", "those of neighbouring layers are drawn as one"}[level]
 	return fmt.Sprintf("%d calls: %s", calls, how)
 }
 

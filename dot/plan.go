@@ -32,8 +32,13 @@ type Options struct {
 	Delegates int
 }
 
-// maxMissing is how many paths that nothing writes are drawn one by one.
-const maxMissing = 40
+// maxMissing is how many paths that nothing writes, and maxKinds how many kinds of
+// data, are drawn one by one.
+const (
+	maxMissing = 40
+	maxKinds   = 40
+	fewSources = 8 // of either, in the coarsest drawing
+)
 
 // FromPlan is the drawing of a plan, sound or not: calls, who waits for whom
 // and for which path, the plan's input and output, paths that nothing writes,
@@ -57,15 +62,13 @@ func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
 		}
 	}
 	for {
-		v := d.draw(level)
-		if len(v.Nodes) <= o.MaxNodes && len(v.Edges) <= o.MaxEdges {
-			return d.finish(v)
-		}
+		d.last = level == coarsest && !d.options.Paths
+		v, fits := d.draw(level)
 		switch {
+		case fits || d.last:
+			return d.finish(v)
 		case d.options.Paths:
 			d.withoutPaths()
-		case level == coarsest:
-			return d.finish(v)
 		default:
 			level++
 		}
@@ -107,6 +110,7 @@ type drawing struct {
 	missing  map[string][]place
 	outputs  []place
 	notes    []string
+	last     bool // there is no coarser drawing: this one is taken as it is
 
 	b        *builder
 	grouping grouping
@@ -223,8 +227,10 @@ func (d *drawing) focus() {
 	}
 }
 
-// draw makes the view at one level of coarseness.
-func (d *drawing) draw(level int) View {
+// draw makes the view at one level of coarseness, and reports whether it is
+// small enough. One of too many nodes is given up before its edges are drawn,
+// whose number may be the square of that of the calls.
+func (d *drawing) draw(level int) (v View, fits bool) {
 	if level > byCall || d.options.Depth > 0 {
 		if d.layer == nil {
 			d.layer = layers(d.net)
@@ -237,11 +243,17 @@ func (d *drawing) draw(level int) View {
 	d.sources, d.paths, d.lost, d.output = map[string]int{}, map[string]int{}, map[string]int{}, -1
 
 	d.drawCalls()
+	if d.crowded() {
+		return View{}, false
+	}
 	d.drawReads()
+	if d.crowded() {
+		return View{}, false
+	}
 	implied := d.drawOrder()
 	d.drawFindings()
 
-	v := d.b.view()
+	v = d.b.view()
 	v.Notes = slices.Clone(d.notes)
 	if level > byCall {
 		v.Notes = append(v.Notes, explain(level, len(d.plan.Calls)))
@@ -249,11 +261,13 @@ func (d *drawing) draw(level int) View {
 	if note := d.unplaced(); note != "" {
 		v.Notes = append(v.Notes, note)
 	}
-	if len(v.Nodes) > d.options.MaxNodes {
-		return v
-	}
-	return v.withoutImplied(implied)
+	v = v.withoutImplied(implied)
+	return v, len(v.Nodes) <= d.options.MaxNodes && len(v.Edges) <= d.options.MaxEdges
 }
+
+// crowded reports whether the drawing has too many nodes already, and a coarser
+// one can be drawn instead.
+func (d *drawing) crowded() bool { return !d.last && len(d.b.v.Nodes) > d.options.MaxNodes }
 
 func (d *drawing) drawCalls() {
 	members := make([]int, len(d.grouping.groups)) // those that are near
@@ -332,6 +346,9 @@ func (d *drawing) of(call int) int { return d.shown[d.grouping.of[call]] }
 
 func (d *drawing) drawReads() {
 	for i := range d.plan.Reads {
+		if d.crowded() {
+			return
+		}
 		r := &d.plan.Reads[i]
 		reader := -1
 		if r.Call >= 0 {
@@ -352,12 +369,13 @@ func (d *drawing) drawReads() {
 		case d.options.Paths:
 			d.drawPath(r, reader)
 		default:
+			name := d.pathName(r)
 			for _, w := range r.Writers {
-				d.drawData(d.of(int(w)), reader, r, int(w))
+				d.drawData(d.of(int(w)), reader, r, int(w), name)
 			}
 		}
 	}
-	if d.options.Paths {
+	if d.options.Paths && !d.crowded() {
 		d.drawUnread()
 	}
 }
@@ -368,12 +386,12 @@ func (d *drawing) nearOutput(r *compiler.Read) bool {
 }
 
 // drawData draws that a reader sees what a call wrote.
-func (d *drawing) drawData(from, to int, r *compiler.Read, writer int) {
+func (d *drawing) drawData(from, to int, r *compiler.Read, writer int, name string) {
 	if from < 0 || from == to && d.b.v.Nodes[from].Count > 1 {
 		return
 	}
 	e := d.b.edge(from, to, d.writeKind(writer, r.Path))
-	e.read(d.pathName(r))
+	e.read(name)
 	if r.Call >= 0 && d.onCycle(writer, r.Call) {
 		e.marks = addMark(e.marks, cycleMark)
 	}
@@ -428,7 +446,7 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 		if r.Path == compiler.RootPath {
 			n.Detail = "there is no such kind"
 		}
-		if _, known := d.lost[name]; !known && len(d.lost) >= maxMissing {
+		if _, known := d.lost[name]; !known && len(d.lost) >= d.atMost(maxMissing) {
 			n = Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}
 		}
 		d.b.edge(d.source(n, d.lost), reader, Data)
@@ -446,8 +464,19 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 		n = Node{Kind: Initial, Label: "initial state"}
 	default:
 		n = Node{Kind: Initial, Label: diag.Escape(r.Ref.Kind)}
+		if _, known := d.sources[n.Label]; !known && len(d.sources) >= d.atMost(maxKinds) {
+			n = Node{Kind: Initial, Label: "more kinds of data"}
+		}
 	}
 	d.b.edge(d.source(n, d.sources), reader, Data).read(name)
+}
+
+// atMost is how many sources of a kind are drawn one by one.
+func (d *drawing) atMost(sources int) int {
+	if d.last {
+		return fewSources
+	}
+	return sources
 }
 
 // writes tells whether a call reads a path that it writes itself, and the
@@ -480,15 +509,15 @@ func (d *drawing) source(n Node, known map[string]int) int {
 // from others.
 func (d *drawing) drawOrder() (implied map[int]bool) {
 	implied = map[int]bool{}
+	waited := make([]int, len(d.plan.Calls)) // by call: 1 + the last one that is drawn waiting for it
 	for i, c := range d.plan.Calls {
 		to := d.of(i)
 		if to < 0 {
 			continue
 		}
-		waits := map[int32]bool{}
 		for _, r := range c.Reads {
 			for _, w := range d.plan.Reads[r].Writers {
-				waits[w] = true
+				waited[w] = i + 1
 			}
 		}
 		for _, a := range c.After {
@@ -499,11 +528,11 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 					e.marks = addMark(e.marks, cycleMark)
 				}
 			}
-			waits[int32(a)] = true
+			waited[a] = i + 1
 		}
 		for _, w := range d.net.Deps(i) {
 			from := d.of(int(w))
-			if waits[w] || from < 0 || from == to {
+			if waited[w] == i+1 || from < 0 || from == to {
 				continue
 			}
 			before := len(d.b.edges)

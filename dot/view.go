@@ -159,25 +159,67 @@ func (v View) withoutImplied(droppable map[int]bool) View {
 	if len(droppable) == 0 {
 		return v
 	}
-	whole := v.Graph()
-	groups, err := graph.StronglyConnectedComponents(whole)
-	cyclic := len(groups) < len(v.Nodes) || slices.ContainsFunc(v.Edges, func(e Edge) bool { return e.From == e.To })
-	if err != nil || cyclic {
-		return v
-	}
-	reduced, err := graph.TransitiveReduction(whole)
-	if err != nil {
+	farther, acyclic := v.farther()
+	if !acyclic {
 		return v
 	}
 	edges := v.Edges
 	v.Edges = nil
 	for i, e := range edges {
-		if droppable[i] {
-			if _, err := reduced.Edge(e.From, e.To); err != nil {
-				continue
-			}
+		if !droppable[i] || !farther[e.From].has(e.To) {
+			v.Edges = append(v.Edges, e)
 		}
-		v.Edges = append(v.Edges, e)
 	}
 	return v
+}
+
+// farther gives for every node those that can be reached from it in two steps or
+// more, and reports whether the view has no cycle; if it has one, there is no
+// answer.
+func (v View) farther() (sets []nodeSet, acyclic bool) {
+	n := len(v.Nodes)
+	next, waiting := make([][]int, n), make([]int, n)
+	for _, e := range v.Edges {
+		next[e.From] = append(next[e.From], e.To)
+		waiting[e.To]++
+	}
+	order := make([]int, 0, n) // each before those that its edges lead to
+	for i := range n {
+		if waiting[i] == 0 {
+			order = append(order, i)
+		}
+	}
+	for at := 0; at < len(order); at++ {
+		for _, to := range next[order[at]] {
+			if waiting[to]--; waiting[to] == 0 {
+				order = append(order, to)
+			}
+		}
+	}
+	if len(order) < n {
+		return nil, false
+	}
+	sets = make([]nodeSet, n)
+	reached := make([]nodeSet, n) // in one step or more
+	for _, i := range slices.Backward(order) {
+		sets[i], reached[i] = make(nodeSet, (n+63)/64), make(nodeSet, (n+63)/64)
+		for _, to := range next[i] {
+			sets[i].addAll(reached[to])
+			reached[i].add(to)
+		}
+		reached[i].addAll(sets[i])
+	}
+	return sets, true
+}
+
+// A nodeSet is a set of nodes, a bit each.
+type nodeSet []uint64
+
+func (s nodeSet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+func (s nodeSet) add(i int)      { s[i/64] |= 1 << (i % 64) }
+
+func (s nodeSet) addAll(other nodeSet) {
+	for i, bits := range other {
+		s[i] |= bits
+	}
 }
