@@ -56,6 +56,11 @@ func (f *frame) delegate(i int32) {
 
 // deliver gives the call that a delegate carries out what it has come to.
 func (f *frame) deliver() {
+	if f.givenUp {
+		f.forget()
+		f.parent.came(f.under, nil, -1, nil)
+		return
+	}
 	output := f.conclude()
 	f.forget()
 	var failure *Failure
@@ -75,21 +80,26 @@ func (f *frame) misfortune() *Failure {
 	return failure
 }
 
-// abandon gives a delegate up, with all that it has at work.
+// abandon gives a delegate up. What it has at work is asked to end, and when that has
+// ended the call above has.
 func (f *frame) abandon() {
+	f.givenUp = true
 	for i := range f.calls {
-		state := &f.calls[i]
-		switch state.status {
-		case Running:
+		switch state := &f.calls[i]; {
+		case state.status == Running:
 			f.giveUp(int32(i))
-		case Asking:
+		case state.status == Asking:
 			f.emit(int32(i), Cancel)
-		}
-		if !state.status.Settled() {
-			f.settle(int32(i), Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(state.attempt)})
+			f.cancel(int32(i))
+		case !state.status.Settled():
+			f.cancel(int32(i))
 		}
 	}
-	f.forget()
+}
+
+// cancel settles a call of a delegate that was given up.
+func (f *frame) cancel(i int32) {
+	f.settle(i, Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(f.calls[i].attempt)})
 }
 
 // forget forgets a delegate.

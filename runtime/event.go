@@ -170,8 +170,9 @@ const (
 	// Start asks for a try of the call's activity; of a latent call, for a model's
 	// answer.
 	Start CommandKind = iota
-	// Cancel asks that a try be given up; its end is no longer waited for. With
-	// [Run] as the call, it is the planner's answer that is given up.
+	// Cancel asks that a try be given up; it is at work until its Ended event comes
+	// (S8.8). Of a call that a person is asked about, it takes the question back, and
+	// with [Run] as the call it is the planner's answer that is given up.
 	Cancel
 	// SetTimer asks for a Fired event of this call and attempt after a while.
 	SetTimer

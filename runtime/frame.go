@@ -22,6 +22,7 @@ type frame struct {
 	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
 	parent  *frame
 	under   int32 // the call of its parent that it carries out
+	givenUp bool  // a delegate whose call is given up: it is over when what it has at work has ended
 
 	log                *Log
 	calls              []progress
@@ -62,6 +63,7 @@ type particulars struct {
 	resolved   string      // its parameters as canonical JSON, where it might repeat a done call
 	deed       int32       // the number of the done call that it repeats, from 1; or 0
 	child      *frame      // its delegate at work
+	overdue    bool        // its try ran out of time, and hasn't ended yet
 }
 
 func (p *progress) particular() *particulars {
@@ -230,9 +232,19 @@ func (f *frame) ended(e Event) {
 	f.came(int32(e.Call), e.Value, e.Route, e.Failure)
 }
 
-// came takes what a call has come to.
+// came takes what a call has come to. One that ran out of time has come to nothing
+// else, whatever it still brought.
 func (f *frame) came(i int32, value any, route int, failure *Failure) {
 	call := f.call(i)
+	switch more := f.calls[i].more; {
+	case f.givenUp:
+		f.cancel(i)
+		return
+	case more != nil && more.overdue:
+		more.overdue = false
+		f.failed(i, &Failure{Code: "timeout", Message: fmt.Sprintf("no result within %v", call.Timeout)})
+		return
+	}
 	if failure == nil {
 		route, failure = f.admitted(call, value, route)
 	}
@@ -303,8 +315,10 @@ func (f *frame) fired(e Event) {
 	}
 	switch state.status {
 	case Running:
-		f.giveUp(i)
-		f.failed(i, &Failure{Code: "timeout", Message: fmt.Sprintf("no result within %v", f.call(i).Timeout)})
+		if more := state.particular(); !more.overdue {
+			more.overdue = true
+			f.giveUp(i)
+		}
 	case Pausing:
 		f.enqueue(i)
 	case Asking:
@@ -312,14 +326,14 @@ func (f *frame) fired(e Event) {
 	}
 }
 
-// giveUp takes a call that runs from the world, or a delegate from itself.
+// giveUp asks that a try be given up. It holds its place until it has ended (S8.8):
+// what its program still does, and what comes after it, are never at work together.
 func (f *frame) giveUp(i int32) {
 	if child := f.child(i); child != nil {
 		child.abandon()
 		return
 	}
 	f.emit(i, Cancel)
-	f.running--
 }
 
 // settle ends a call, and brings nearer what waits for it.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,14 +53,15 @@ func newCrowd(p *compiler.Plan, o Options) *crowd {
 	return c
 }
 
-// atOnce is how many instances are at work at once. Enough to keep every place
-// busy; without a bound on activities, enough for anyone.
+// atOnce is how many instances are at work at once: enough to keep every place
+// busy, and where nobody bounds activities, enough for anyone.
 func (m *Machine) atOnce() int {
+	said := cmp.Or(m.options.Parallel, m.plan.Limits.Parallel)
 	switch {
 	case m.loop != nil:
 		return 1 << 30 // a request tells of all
-	case m.parallel > 0:
-		return max(64, 2*m.parallel)
+	case said > 0:
+		return max(64, 2*said)
 	}
 	return 1024
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -18,7 +19,7 @@ type Options struct {
 	Input map[string]any `json:"input,omitempty"`
 	State map[string]any `json:"state,omitempty"`
 	// Parallel is how many activities may run at once; 0 means the plan's own
-	// limit, or no limit.
+	// limit, or else [DefaultParallel].
 	Parallel int `json:"parallel,omitzero"`
 	// Planned says that a planner writes what is run, tick after tick (S11); the
 	// plan's own calls are then its first draft.
@@ -32,6 +33,10 @@ type Options struct {
 	// for done (S12.5).
 	Continue bool `json:"continue,omitzero"`
 }
+
+// DefaultParallel is how many activities run at once where nobody says otherwise
+// (S8.4): each may be a process, and a system has only so many.
+const DefaultParallel = 64
 
 // A Machine runs one plan once: over one state, or over those of many instances.
 // It is not safe for concurrent use.
@@ -78,10 +83,8 @@ func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
 }
 
 func newMachine(p *compiler.Plan, o Options, byTime bool) *Machine {
-	m := &Machine{plan: p, options: o, parallel: o.Parallel, byTime: byTime, programs: map[*compiler.Plan]*program{}}
-	if m.parallel == 0 {
-		m.parallel = p.Limits.Parallel
-	}
+	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*compiler.Plan]*program{}}
+	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, DefaultParallel)
 	if o.Planned {
 		m.loop = newLoop(p)
 		m.plan = m.loop.blank()
@@ -255,7 +258,7 @@ func (m *Machine) settleAll() {
 // (S8.4), as long as there is room.
 func (m *Machine) startQueued() {
 	m.commands = slices.Grow(m.commands, m.room())
-	for len(m.queue) > 0 && m.draining == "" && !m.over && (m.parallel == 0 || m.running < m.parallel) {
+	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel {
 		next := m.queue.pop()
 		f, i := next.frame, next.call
 		call, state := f.call(i), &f.calls[i]
@@ -280,9 +283,6 @@ func (m *Machine) startQueued() {
 
 // room is how many ready calls may start now.
 func (m *Machine) room() int {
-	if m.parallel == 0 {
-		return len(m.queue)
-	}
 	return min(len(m.queue), max(0, m.parallel-m.running))
 }
 

@@ -130,11 +130,14 @@ func (f *frame) resume(how Resumption) {
 		switch state.status {
 		case Running:
 			switch {
+			case f.child(i) == nil && (f.givenUp || state.more != nil && state.more.overdue): // it was given up before, and nothing of it is left
+				f.running--
+				f.came(i, nil, -1, nil)
 			case f.child(i) == nil:
 				f.running--
 				state.particular().lost++
 				f.inFlight(i, how.InFlight)
-			case f.call(i).Timeout > 0: // a delegate's calls see to themselves
+			case f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
 				f.pause(i, max(state.more.due-f.now, time.Nanosecond))
 			}
 		case Pausing:

@@ -51,9 +51,8 @@ type dialogue struct {
 
 	over    context.Context // ends with close
 	end     context.CancelFunc
-	turn    chan struct{} // holds a token while a question is open
+	line    line
 	closing sync.Once
-	waiting atomic.Int32 // questions that wait for their turn
 	stopped atomic.Bool  // the person has stopped the run, and isn't asked again
 
 	// These belong to whose turn it is.
@@ -71,7 +70,7 @@ func newDialogue(stdin io.Reader, stderr io.Writer, beside shared, tools func(*r
 		over: over, end: end,
 		console: &console{in: stdin.(*os.File), out: stderr.(*os.File), style: styleFor(stderr)},
 		beside:  beside, tools: tools,
-		turn: make(chan struct{}, 1), trusted: map[trust]bool{}, drafts: map[string]string{},
+		trusted: map[trust]bool{}, drafts: map[string]string{},
 	}
 }
 
@@ -91,22 +90,27 @@ func trustOf(q *runtime.Question) trust {
 // key that was pressed twice answers one of them and not two.
 const breath = 300 * time.Millisecond
 
-// Ask puts a question and waits for its answer; it calls shown when the question
-// has had its turn and stands on the terminal. When ctx ends before that, the
-// question is taken back and the error is that of ctx. [errStopAsked] says
-// that the run is to stop, also to those who ask after that; [errNobodyThere]
-// that the terminal is gone.
-func (d *dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error) {
+// Ask puts a question in line, and gives a function that waits for its answer; that
+// calls shown when the question has had its turn and stands on the terminal. When
+// ctx ends before that, the question is taken back and the error is that of ctx.
+// [errStopAsked] says that the run is to stop, also to those who ask after that;
+// [errNobodyThere] that the terminal is gone.
+func (d *dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
+	turn := d.line.join(q.Problem != "")
+	return func() (runtime.Decision, error) {
+		defer d.line.leave(turn)
+		return d.await(ctx, turn, q, shown)
+	}
+}
+
+// await asks a question when its turn comes.
+func (d *dialogue) await(ctx context.Context, turn <-chan struct{}, q *runtime.Question, shown func()) (runtime.Decision, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(d.over, func() { cancel(nil) })()
-	d.waiting.Add(1)
 	select {
-	case d.turn <- struct{}{}:
-		d.waiting.Add(-1)
-		defer func() { <-d.turn }()
+	case <-turn:
 	case <-ctx.Done():
-		d.waiting.Add(-1)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -230,12 +234,12 @@ func (d *dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 // earlier doesn't count. While it waits it tells how many other questions do.
 func (d *dialogue) choose(ctx context.Context, options []option) (rune, error) {
 	c, hint := d.console, ""
-	shown := int32(-1)
+	shown := -1
 	draw := func() {
-		if waiting := d.waiting.Load(); waiting != shown {
+		if waiting := d.line.length(); waiting != shown {
 			shown = waiting
 			c.erase()
-			c.draw(legend(c, options, hint, int(waiting)))
+			c.draw(legend(c, options, hint, waiting))
 		}
 	}
 	defer c.erase()
@@ -320,7 +324,7 @@ func (d *dialogue) busyElsewhere() bool { return d.console.lent.Load() }
 func (d *dialogue) close() {
 	d.closing.Do(func() {
 		d.end()
-		d.turn <- struct{}{}
+		<-d.line.join(true)
 	})
 }
 

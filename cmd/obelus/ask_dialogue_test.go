@@ -22,8 +22,9 @@ type answer struct {
 
 func askInBackground(ctx context.Context, d *dialogue, q *runtime.Question) <-chan answer {
 	answers := make(chan answer, 1)
+	ask := d.Ask(ctx, q, func() {})
 	go func() {
-		decision, err := d.Ask(ctx, q, func() {})
+		decision, err := ask()
 		answers <- answer{decision, err}
 	}()
 	return answers
@@ -288,7 +289,7 @@ func TestTerminalIsGone(t *testing.T) {
 	if a := await(t, p, answers); !errors.Is(a.err, errNobodyThere) {
 		t.Errorf("answered %+v, %v", a.decision, a.err)
 	}
-	if _, err := d.Ask(t.Context(), question("second"), func() {}); !errors.Is(err, errNobodyThere) {
+	if _, err := d.Ask(t.Context(), question("second"), func() {})(); !errors.Is(err, errNobodyThere) {
 		t.Errorf("the next question: %v", err)
 	}
 }
@@ -304,7 +305,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 	failed := make(chan any)
 	go func() {
 		defer func() { failed <- recover() }()
-		d.Ask(t.Context(), question("first"), func() {})
+		d.Ask(t.Context(), question("first"), func() {})()
 	}()
 	p.asked()
 	p.press("?")

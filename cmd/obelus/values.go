@@ -31,7 +31,7 @@ func addGiven(cmd *cobra.Command) *given {
 	flags.StringArrayVar(&g.states, "state", nil, "state to start from, over the plan's own, from a file of JSON or YAML; may be repeated")
 	stands(cmd, "state", "@FILE")
 	g.flags = flags
-	flags.IntVar(&g.parallel, "parallel", 0, "how many activities may run at once; the plan's own limit by default")
+	flags.IntVar(&g.parallel, "parallel", 0, "how many activities may run at once; by default the plan's own limit, or 64")
 	stands(cmd, "parallel", "N")
 	return g
 }

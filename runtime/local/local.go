@@ -59,12 +59,14 @@ type Planner interface {
 	Answer(ctx context.Context, r *runtime.Request, emit func(text string)) (runtime.Usage, error)
 }
 
-// A Confirmer puts a question to a person and waits for the answer, or until ctx
-// is done, whose cause says in words why the question is taken back. It calls
-// shown once the person sees the question: only then does the time for the answer
-// begin. An error says that no answer is to be had: the run stops.
+// A Confirmer puts questions to a person. Ask takes one and returns at once: it is
+// called by one goroutine, in the order in which the person is to be asked (S8.4,
+// S10.1). The function that it returns is called once, in another goroutine; it waits
+// for the answer, or until ctx is done, whose cause says in words why the question is
+// taken back. It calls shown once the person sees the question: only then does the
+// time for the answer begin. An error says that no answer is to be had: the run stops.
 type Confirmer interface {
-	Ask(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error)
+	Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error))
 }
 
 // Instances brings the instances of a run that come from outside. Next waits for
@@ -136,9 +138,10 @@ type world struct {
 	asked   map[try]*question
 	busy    int // goroutines that haven't reported back
 	offered map[*compiler.Call][]string
-	timers  []*time.Timer
-	ticking int    // timers that haven't run out
-	text    []byte // of the last event
+	timers  map[timed]*timer
+	fired   chan *timer // that have run out
+	seen    chan try    // questions that a person sees
+	text    []byte      // of the last event
 
 	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
 	held      []runtime.Command // what follows from events that aren't on their way to disk yet
@@ -159,6 +162,9 @@ func newWorld(m *runtime.Machine, o Options) *world {
 		gone:    make(chan struct{}),
 		tries:   map[try]context.CancelFunc{},
 		asked:   map[try]*question{},
+		timers:  map[timed]*timer{},
+		fired:   make(chan *timer),
+		seen:    make(chan try),
 		offered: map[*compiler.Call][]string{},
 	}
 }
@@ -189,12 +195,16 @@ func (w *world) next() ([]runtime.Event, error) {
 	events := w.due
 	w.due = nil
 	if len(events) == 0 {
-		if w.busy == 0 && w.ticking == 0 && w.synced == nil {
+		if w.busy == 0 && len(w.timers) == 0 && w.synced == nil {
 			panic("nothing is at work, and the run isn't over")
 		}
 		select {
 		case e := <-w.events:
 			events = append(events, e)
+		case t := <-w.fired:
+			events = w.ranOut(t)
+		case key := <-w.seen:
+			w.shown(key)
 		case err := <-w.synced:
 			w.synced = nil
 			return nil, err
@@ -203,7 +213,7 @@ func (w *world) next() ([]runtime.Event, error) {
 			return []runtime.Event{{Kind: runtime.Stopped, Text: "interrupted"}}, nil
 		}
 	}
-	for len(events) < batch {
+	for 0 < len(events) && len(events) < batch {
 		select {
 		case e := <-w.events:
 			last := &events[len(events)-1]
@@ -291,14 +301,13 @@ func (w *world) record(e *runtime.Event) (err error) {
 func (w *world) back(e *runtime.Event) {
 	key := try{e.Tick, e.Frame, e.Call, e.Attempt}
 	switch e.Kind {
-	case runtime.Ended, runtime.Decided:
+	case runtime.Ended:
+		w.stopTimer(timed{e.Tick, e.Frame, e.Call})
+	case runtime.Decided:
 	case runtime.Closed:
 		key.call = runtime.Run
 	case runtime.Joined:
 		w.busy--
-		return
-	case runtime.Fired:
-		w.ticking--
 		return
 	default:
 		return
@@ -313,8 +322,8 @@ func (w *world) back(e *runtime.Event) {
 
 // wait gives activities that were cancelled their time to end.
 func (w *world) wait() {
-	for _, t := range w.timers {
-		t.Stop()
+	for key := range w.timers {
+		w.stopTimer(key)
 	}
 	for _, q := range w.asked {
 		q.cancel(errStopped)
@@ -332,6 +341,7 @@ func (w *world) wait() {
 		select {
 		case e := <-w.events:
 			w.back(&e)
+		case <-w.seen:
 		case <-over.C:
 			return
 		}
@@ -364,6 +374,8 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 			}
 		case runtime.SetTimer:
 			w.setTimer(c)
+		case runtime.Settle:
+			w.stopTimer(timed{c.Tick, c.Frame, c.Call})
 		case runtime.Finish:
 			return c.Outcome
 		}

@@ -214,3 +214,78 @@ calls:
 		}
 	})
 }
+
+// S8.8: a try that is slow to end after its time-out holds its place until it has:
+// neither the next try, nor the failure route, nor another call runs beside it; and of
+// a timer that was set for something that is over no event comes.
+func TestOverdueTryHoldsItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := &keptEvents{}
+		outcome, story := run(t, t.Context(), `
+limits: {parallel: 1}
+calls:
+- {_id: a, _tool: stubborn, _timeout: 300ms, _retry: {attempts: 3, backoff: 10ms}, _outputPath: a || e}
+- {_id: b, _tool: quick, x: †state.e, _outputPath: b}
+- {_id: c, _tool: quick, _timeout: 1500ms, _retry: {attempts: 2, backoff: 2s}, _outputPath: c}
+`, map[string]activity.Func{
+			"stubborn": func(context.Context, activity.Request) (any, error) {
+				time.Sleep(1500 * time.Millisecond)
+				return "an effect", nil
+			},
+			"quick": func(ctx context.Context, r activity.Request) (any, error) {
+				time.Sleep(time.Second)
+				if r.Call == "c" && r.Attempt == 1 {
+					return nil, errors.New("no luck")
+				}
+				return "done", nil
+			},
+		}, local.Options{Journal: journal})
+		want := "0s start a\n1.5s start c\n2.5s start a\n4.02s start a\n5.52s failed a\n5.52s start b\n6.52s done b\n6.52s start c\n7.52s done c"
+		if story != want || outcome.Status != "done" {
+			t.Errorf("%s\n%s\nwant\n%s", outcome.Status, story, want)
+		}
+		if got := strings.Join(journal.kinds, " "); strings.Count(got, "fired") != 6 { // three time-outs, two pauses of a and one of c
+			t.Errorf("the journal has %s", got)
+		}
+	})
+}
+
+// keptEvents is a journal that keeps what kind its events are of.
+type keptEvents struct{ kinds []string }
+
+func (k *keptEvents) Append(event []byte) error {
+	kind, _, _ := strings.Cut(strings.TrimPrefix(string(event), `{"kind":"`), `"`)
+	k.kinds = append(k.kinds, kind)
+	return nil
+}
+
+func (k *keptEvents) Sync() error { return nil }
+
+// An inquirer keeps in which order it is asked.
+type inquirer struct{ order []string }
+
+func (q *inquirer) Ask(_ context.Context, asked *runtime.Question, shown func()) func() (runtime.Decision, error) {
+	q.order = append(q.order, asked.Call)
+	return func() (runtime.Decision, error) {
+		shown()
+		return runtime.Decision{Verdict: runtime.Approve}, nil
+	}
+}
+
+// S8.4, S10.1: questions are put to a person in plan order.
+func TestAskedInPlanOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan, want := "calls:\n", []string(nil)
+		for i := range 50 {
+			plan += fmt.Sprintf("- {_id: c%d, _tool: work, _outputPath: p%d}\n", i, i)
+			want = append(want, fmt.Sprint("c", i))
+		}
+		asked := &inquirer{}
+		o := local.Options{Confirmer: asked}
+		o.Confirm = runtime.Confirm{Policy: runtime.Always}
+		run(t, t.Context(), plan, map[string]activity.Func{"work": after(time.Second)}, o)
+		if !slices.Equal(asked.order, want) {
+			t.Errorf("asked about %v", asked.order)
+		}
+	})
+}

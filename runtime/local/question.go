@@ -3,41 +3,14 @@ package local
 import (
 	"context"
 	"errors"
-	"sync"
-	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// A question is one that a person is asked. The time for its answer begins when it
-// is shown and that time is set, in whatever order.
+// A question is one that a person is asked.
 type question struct {
 	cancel context.CancelCauseFunc
-
-	mu    sync.Mutex
-	shown bool
-	start func()
-}
-
-func (q *question) set(start func()) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.start = start
-	q.begin()
-}
-
-func (q *question) show() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.shown = true
-	q.begin()
-}
-
-func (q *question) begin() {
-	if q.shown && q.start != nil {
-		q.start()
-		q.start = nil
-	}
+	seen   bool // the person sees it
 }
 
 // ask puts a question to a person.
@@ -47,19 +20,25 @@ func (w *world) ask(ctx context.Context, c runtime.Command) {
 		return
 	}
 	own, cancel := context.WithCancelCause(ctx)
-	q := &question{cancel: cancel}
+	key := try{c.Tick, c.Frame, c.Call, c.Attempt}
 	w.began(c, func() { cancel(nil) })
-	w.asked[try{c.Tick, c.Frame, c.Call, c.Attempt}] = q
-	go func() {
-		d, err := w.options.Confirmer.Ask(own, c.Question, q.show)
-		if err != nil {
-			if own.Err() == nil {
-				w.send(runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
-			}
-			w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
-			return
+	w.asked[key] = &question{cancel: cancel}
+	answer := w.options.Confirmer.Ask(own, c.Question, func() {
+		select {
+		case w.seen <- key:
+		case <-own.Done():
+		case <-w.gone:
 		}
-		w.send(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &d})
+	})
+	go func() {
+		decided := runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}
+		d, err := answer()
+		if err == nil {
+			decided.Decision = &d
+		} else if own.Err() == nil {
+			w.send(runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
+		}
+		w.send(decided)
 	}()
 }
 
@@ -69,19 +48,6 @@ func unasked(q *runtime.Question) string {
 		return "in-flight"
 	}
 	return "confirmation"
-}
-
-// setTimer sets a timer. The time for an answer begins when the question is shown.
-func (w *world) setTimer(c runtime.Command) {
-	w.ticking++
-	fire := func() {
-		w.send(runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
-	}
-	if q := w.asked[try{c.Tick, c.Frame, c.Call, c.Attempt}]; q != nil {
-		q.set(func() { time.AfterFunc(c.After, fire) })
-		return
-	}
-	w.timers = append(w.timers, time.AfterFunc(c.After, fire))
 }
 
 var errStopped = errors.New("the run was stopped")

@@ -19,15 +19,17 @@ type latecomer struct {
 	why   error
 }
 
-func (l *latecomer) Ask(ctx context.Context, _ *runtime.Question, shown func()) (runtime.Decision, error) {
-	select {
-	case <-time.After(l.after):
-		shown()
-		<-ctx.Done()
-	case <-ctx.Done():
+func (l *latecomer) Ask(ctx context.Context, _ *runtime.Question, shown func()) func() (runtime.Decision, error) {
+	return func() (runtime.Decision, error) {
+		select {
+		case <-time.After(l.after):
+			shown()
+			<-ctx.Done()
+		case <-ctx.Done():
+		}
+		l.why = context.Cause(ctx)
+		return runtime.Decision{}, ctx.Err()
 	}
-	l.why = context.Cause(ctx)
-	return runtime.Decision{}, ctx.Err()
 }
 
 // S10.2: the time for an answer begins when the question is shown, and who asks is

@@ -103,9 +103,8 @@ func (w *world) analyse() {
 		w.out.Cost += w.out.Calls[i].Cost
 	}
 	w.out.LowerBound = w.out.Critical
-	if parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel); parallel > 0 {
-		w.out.LowerBound = max(w.out.LowerBound, w.out.Work/time.Duration(parallel))
-	}
+	parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel, runtime.DefaultParallel)
+	w.out.LowerBound = max(w.out.LowerBound, w.out.Work/time.Duration(parallel))
 }
 
 // longest is the longest path through a plan at work, and the activities on it. A

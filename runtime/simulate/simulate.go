@@ -174,9 +174,7 @@ func (w *world) carryOut(commands []runtime.Command) {
 		case runtime.Ask:
 			w.decide(c)
 		case runtime.Cancel:
-			if c.Attempt > 0 { // not a question, nor a planner
-				w.stopped(c.Frame, c.Call)
-			}
+			w.giveUp(c)
 		case runtime.SetTimer:
 			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
 		case runtime.Settle:
@@ -251,6 +249,17 @@ func (w *world) take(plan *compiler.Plan, call *compiler.Call, e *runtime.Event)
 		return
 	}
 	e.Value, e.Route = result.Value, result.Route
+}
+
+// giveUp ends a try at once that is given up: here every activity obeys.
+func (w *world) giveUp(c runtime.Command) {
+	switch {
+	case c.Call == runtime.Run || w.machine.Status(c.Frame, c.Call) != runtime.Running:
+	case w.machine.Over():
+		w.stopped(c.Frame, c.Call)
+	default:
+		w.later(0, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1})
+	}
 }
 
 // stopped ends a try, well or badly.
