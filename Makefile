@@ -5,9 +5,9 @@ GO ?= go
 FUZZTIME ?= 1s
 BENCHCOUNT ?= 6
 
-.PHONY: check build fmt vet staticcheck test race fuzz generated readme bench update rule clean
+.PHONY: check build fmt vet staticcheck test thorough race fuzz generated readme bench update rule clean
 
-check: fmt vet staticcheck test race generated readme fuzz
+check: fmt vet staticcheck test thorough race generated readme fuzz
 
 build:
 	$(GO) build -o obelus ./cmd/obelus
@@ -24,6 +24,11 @@ staticcheck:
 
 test:
 	$(GO) test ./...
+
+# The machine's property tests with more cases than "make test" has time for;
+# -long tries more still.
+thorough:
+	$(GO) test ./runtime -thorough -timeout 30m
 
 # The machine (./runtime itself) has no goroutine; what is around it has.
 race:

@@ -362,10 +362,7 @@ func analysed(text string) (*compiler.Plan, []diag.Diagnostic, *analyzer.Rehears
 // don't conflict never write the same, conflicts and missing leaves show a branch
 // on which they are.
 func TestBranchesAgreeWithRuns(t *testing.T) {
-	plans, most := 500, 400
-	if testing.Short() {
-		plans = 200
-	}
+	plans, most := amount(60, 500, 500), 400
 	counts := map[string]int{}
 	for seed := range uint64(plans) {
 		agreeWithRuns(t, seed, most, counts)

@@ -22,14 +22,8 @@ import (
 // none is skipped but for a branch that wasn't taken, no state violates its
 // schema, and the last one is the same under every schedule.
 func TestCleanPlansRunClean(t *testing.T) {
-	plans, seen, clean, rich := 240, [3]int{}, [3]int{}, [3]int{}
+	plans, seen, clean, rich := amount(60, 240, 2000), [3]int{}, [3]int{}, [3]int{}
 	careless, refused, states := 0, 0, 0
-	if testing.Short() || underRace {
-		plans = 60
-	}
-	if *long {
-		plans = 2000
-	}
 	for n := range plans {
 		g := newTypedPlan(n)
 		text, stateSchema := g.document()

@@ -113,10 +113,7 @@ func advised(r *rand.Rand) (doc map[string]any, solutions []string) {
 // planner is told the same (S13.1, S13.2, S13.3, S13.5, S8.6). A replay says what was
 // said, byte for byte.
 func TestAdvisedRuns(t *testing.T) {
-	plans, count := 150, map[string]int{}
-	if *long {
-		plans = 5000
-	}
+	plans, count := amount(60, 150, 5000), map[string]int{}
 	for n := range plans {
 		doc, solutions := advised(rand.New(rand.NewPCG(uint64(n), 16)))
 		v, why := compileGenerated(t, doc)

@@ -123,13 +123,7 @@ func (m *mason) open(name string) ([]byte, error) {
 // for several instances side by side, in ticks, and with kills and stops (S14.1,
 // S14.2, S12.2, S8.6).
 func TestDelegatesInlined(t *testing.T) {
-	plans, count := 150, map[string]int{}
-	if testing.Short() {
-		plans = 40
-	}
-	if *long {
-		plans = 5000
-	}
+	plans, count := amount(40, 150, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 15))
 		steps, ids := straight(r), []string{"①", "②", "③"}[:r.IntN(4)]

@@ -206,13 +206,7 @@ func (r *rehearser) lived(prefix string, end runtime.InstanceEnd) map[string]any
 // being written; and it is what a plan without instances does with its values
 // (S12.1, S12.2, S12.3, S8.6, S8.8).
 func TestInstancesAreIndependent(t *testing.T) {
-	plans, count := 150, map[string]int{}
-	if testing.Short() {
-		plans = 60
-	}
-	if *long {
-		plans = 6000
-	}
+	plans, count := amount(60, 150, 6000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 12)), planNumber(t, n))
 		together, alone, plain := c.sound(t)
@@ -302,13 +296,7 @@ func (c *crowd) compare(t *testing.T, n int, seed uint64, got, want map[string]m
 // So it is when a planner writes the plan, however it comes in: what one instance
 // does with a solution is what it does with its own calls alone (S12.2, S11.4).
 func TestPlannedInstancesAreIndependent(t *testing.T) {
-	plans, count := 80, map[string]int{}
-	if testing.Short() {
-		plans = 30
-	}
-	if *long {
-		plans = 4000
-	}
+	plans, count := amount(30, 80, 4000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 13)), planNumber(t, n))
 		if together, _, _ := c.sound(t); together == nil {
@@ -383,13 +371,7 @@ func asObject(value any) map[string]any {
 // in some instances and not in others, every schedule, kill and stop ends alike
 // (S12.3, S11.3, S11.5, S8.6).
 func TestCarriedInstances(t *testing.T) {
-	plans, count := 60, map[string]int{}
-	if testing.Short() {
-		plans = 20
-	}
-	if *long {
-		plans = 3000
-	}
+	plans, count := amount(20, 60, 3000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 17)), planNumber(t, n))
 		doc := c.together()

@@ -18,13 +18,7 @@ import (
 // state: streamed in any pieces, under any schedule, with kills (S8.6, S11.3,
 // S11.4, S11.5).
 func TestCarriedPlans(t *testing.T) {
-	plans := 400
-	if testing.Short() {
-		plans = 80
-	}
-	if *long {
-		plans = 6000
-	}
+	plans := amount(80, 400, 6000)
 	count := map[string]int{}
 	for n := range plans {
 		order := rand.New(rand.NewPCG(uint64(n), 5))

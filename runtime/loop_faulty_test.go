@@ -18,13 +18,7 @@ import (
 // told the same, no call that has an error runs, and the run ends (S8.3, S9.2,
 // S9.3, S11.2, S11.4).
 func TestFaultySolutions(t *testing.T) {
-	solutions := 500
-	if testing.Short() {
-		solutions = 200
-	}
-	if *long {
-		solutions = 15_000
-	}
+	solutions := amount(150, 500, 15_000)
 	kinds, told := map[string]int{}, 0
 	for n := range solutions {
 		order := rand.New(rand.NewPCG(uint64(n), 3))

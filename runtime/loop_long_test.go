@@ -13,13 +13,7 @@ import (
 // A long solution that comes in a few bytes at a time runs to its end (S8.4,
 // S11.1). How long that takes is told, not judged.
 func TestLongSolutions(t *testing.T) {
-	sizes := []int{100, 300}
-	if *long {
-		sizes = append(sizes, 1000)
-	}
-	if testing.Short() {
-		sizes = sizes[:1]
-	}
+	sizes := []int{100, 300, 1000}[:amount(1, 2, 3)]
 	for _, n := range sizes {
 		for _, one := range []struct {
 			name string

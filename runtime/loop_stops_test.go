@@ -19,13 +19,7 @@ import (
 // S11.3, S11.5). That a replay of the events says the same, byte for byte, the
 // rehearser sees to at every kill.
 func TestStoppedAndResumed(t *testing.T) {
-	plans := 250
-	if testing.Short() {
-		plans = 50
-	}
-	if *long {
-		plans = 5000
-	}
+	plans := amount(50, 250, 5000)
 	run, kills, stops := 0, 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)

@@ -124,10 +124,7 @@ func functionNames(doc map[string]any) []string {
 // same state, whatever the schedule (S5.3, S5.5, S5.8, S6.3, S8.2, S8.3, S9.2,
 // S11.8).
 func TestMachineAgreesWithTheModel(t *testing.T) {
-	plans := 4000
-	if testing.Short() {
-		plans = 500
-	}
+	plans := amount(500, 4000, 20_000)
 	run, refused := 0, map[string]int{}
 	count := map[feature]int{}
 	for n := range plans {

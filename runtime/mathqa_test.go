@@ -195,7 +195,7 @@ func TestMathQASchedules(t *testing.T) {
 	for _, row := range mathqa(t) {
 		v := verified(t, row.ID+".json", row.Document, names...)
 		var first *simulate.Scenario
-		for schedule := range 20 {
+		for schedule := range amount(3, 20, 20) {
 			s := simulate.Run(v.Rehearsal(), simulate.Options{Seed: 1, Schedule: schedule})
 			if s.Outcome == nil || s.Outcome.Status != "done" {
 				t.Fatalf("%s under schedule %d: %+v", row.ID, schedule, s.Outcome)

@@ -216,7 +216,7 @@ func TestTrialsTellHarm(t *testing.T) {
 		t.Skip("nothing here happens at the same time")
 	}
 	harmful, seen := map[string]int{}, map[string]int{}
-	for n := range 2 {
+	for n := range amount(1, 2, 2) {
 		sound := trialOf(sketchOf(soundPlan(n)))
 		if at := sound.harms(seeded{plan: sound.sound}); at != nil {
 			t.Errorf("plan %d is another than itself on %s", n, at.text())

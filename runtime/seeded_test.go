@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -104,7 +105,7 @@ func TestSeededFaults(t *testing.T) {
 			tallies := make([]tally, len(faultKinds))
 			begun, shown := time.Now(), 0
 			for n, text := range from.plans(t) {
-				if n%from.every != 0 && !*long {
+				if n%amount(8*from.every, from.every, 1) != 0 {
 					continue
 				}
 				var sound *trial
@@ -141,13 +142,13 @@ func TestSeededFaults(t *testing.T) {
 			}
 			t.Logf("%s\n%s", time.Since(begun).Round(time.Millisecond), table(tallies))
 			for k, kind := range faultKinds {
-				if c := tallies[k]; float64(c.missed) > mayMiss[kind.name]*float64(c.missed+c.found) {
+				if c := tallies[k]; float64(c.missed) > math.Ceil(mayMiss[kind.name]*float64(c.missed+c.found)) {
 					t.Errorf("%s: %d of %d are missed", kind.name, c.missed, c.missed+c.found)
 				}
 			}
 			// Every kind that these plans have room for is there in numbers.
 			for _, kind := range roomFor[from.name] {
-				if c := tallies[kindNamed(kind)]; c.found < 50 {
+				if c := tallies[kindNamed(kind)]; c.found < amount(3, 50, 50) {
 					t.Errorf("%s: only %d were found; too few to show anything", kind, c.found)
 				}
 			}
@@ -233,11 +234,7 @@ func corpusPlans(name string) func(testing.TB) [][]byte {
 }
 
 func branchingPlans(testing.TB) [][]byte {
-	n := 45
-	if *long {
-		n = 150
-	}
-	all := make([][]byte, n)
+	all := make([][]byte, amount(72, 45, 150))
 	for i := range all {
 		all[i] = soundPlan(i)
 	}

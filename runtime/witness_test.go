@@ -15,10 +15,7 @@ import (
 // S7.2: every OB401 comes with two schedules, and replaying them ends in
 // different states.
 func TestConflictsShow(t *testing.T) {
-	plans, conflicts, shown := 4000, 0, 0
-	if testing.Short() {
-		plans = 1000
-	}
+	plans, conflicts, shown := amount(500, 4000, 20_000), 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)
 		text, err := json.Marshal(doc)
