@@ -20,12 +20,18 @@ const compiledKey = "x-obelus"
 // document with its imports taken in, and under "x-obelus" every call with its
 // activity, the calls it depends on and what each of its reads is bound to, the
 // digest, and those of the plans that are run as its calls. It is a document that compiles to the same bytes again.
+//
+// Who waits for whom may be the square of the plan. Where the lists of calls would be
+// far longer than the document they are abridged, and "abridged" says so: a read's
+// "bound" is then the word for which of the calls that write an overlapping path it
+// sees ("earlier", "later", "every" or "none"), and "depends" is left out, as it
+// follows from these words, "_after", and under "once" from the order of the calls.
 func (p *Plan) Canonical() ([]byte, error) {
-	document, digest, err := p.canonical()
+	document, digest, size, err := p.canonical()
 	if err != nil {
 		return nil, err
 	}
-	compiled := p.compiled(digest)
+	compiled := p.compiled(digest, size)
 	delegates := map[string]string{}
 	for path, d := range p.AllDelegates() {
 		if delegates[path], err = d.Digest(); err != nil {
@@ -43,19 +49,21 @@ func (p *Plan) Canonical() ([]byte, error) {
 // compiling found out. It is the same however the document is laid out, and
 // whether it is YAML or JSON.
 func (p *Plan) Digest() (string, error) {
-	_, digest, err := p.canonical()
+	_, digest, _, err := p.canonical()
 	return digest, err
 }
 
-func (p *Plan) canonical() (map[string]any, string, error) {
-	document := p.document()
+// canonical is the document without what compiling found out, its digest, and how
+// many bytes it has.
+func (p *Plan) canonical() (document map[string]any, digest string, size int, err error) {
+	document = p.document()
 	delete(document, compiledKey)
 	text, err := canonicalJSON(document)
 	if err != nil {
-		return nil, "", err
+		return nil, "", 0, err
 	}
 	sum := sha256.Sum256(text)
-	return document, "sha256:" + hex.EncodeToString(sum[:]), nil
+	return document, "sha256:" + hex.EncodeToString(sum[:]), len(text), nil
 }
 
 func canonicalJSON(v any) ([]byte, error) {
@@ -207,30 +215,34 @@ type compiledCall struct {
 	Tool     string         `json:"tool"`
 	Activity any            `json:"activity"` // null when latent
 	Delegate string         `json:"delegate,omitempty"`
-	Depends  []string       `json:"depends"`
+	Depends  *[]string      `json:"depends,omitempty"` // nil where it is abridged
 	Reads    []compiledRead `json:"reads"`
 	Writes   [][]string     `json:"writes"`
 }
 
 type compiledRead struct {
-	Path  string   `json:"path"`
-	Start bool     `json:"start"`
-	Bound []string `json:"bound"`
+	Path  string `json:"path"`
+	Start bool   `json:"start"`
+	Bound any    `json:"bound"` // the names of calls, or a word where they are abridged
 }
 
-func (p *Plan) compiled(digest string) map[string]any {
-	names := func(calls []int32) []string {
-		out := make([]string, len(calls))
-		for i, c := range calls {
-			out[i] = p.Calls[c].Name
-		}
-		return out
-	}
+// How long the lists of calls in the compiled plan may be: so many bytes, and so many
+// times the document.
+const (
+	mostNames    = 1 << 20
+	namesPerByte = 16
+)
+
+func (p *Plan) compiled(digest string, size int) map[string]any {
+	abridged := p.listed() > mostNames+namesPerByte*size
 	reads := func(of []int) []compiledRead {
 		out := make([]compiledRead, len(of))
 		for i, r := range of {
 			read := &p.Reads[r]
-			out[i] = compiledRead{p.Paths.String(read.Path), read.Start, names(read.Writers)}
+			out[i] = compiledRead{Path: p.Paths.String(read.Path), Start: read.Start}
+			if out[i].Bound = read.Bound.String(); !abridged {
+				out[i].Bound = p.names(read.Writers)
+			}
 		}
 		// The order of the text is a matter of layout.
 		slices.SortStableFunc(out, func(a, b compiledRead) int { return strings.Compare(a.Path, b.Path) })
@@ -238,7 +250,11 @@ func (p *Plan) compiled(digest string) map[string]any {
 	}
 	calls := make([]compiledCall, len(p.Calls))
 	for i, c := range p.Calls {
-		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: c.Delegate, Depends: names(p.Graph.Deps(i)), Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
+		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: c.Delegate, Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
+		if !abridged {
+			depends := p.names(p.Graph.Deps(i))
+			one.Depends = &depends
+		}
 		if c.Activity != "" {
 			one.Activity = c.Activity
 		}
@@ -253,5 +269,36 @@ func (p *Plan) compiled(digest string) map[string]any {
 	for r := len(p.Reads) - 1; r >= 0 && p.Reads[r].Call < 0; r-- {
 		output = append(output, r)
 	}
-	return map[string]any{"calls": calls, "output": reads(output), "order": names(p.Graph.Order()), "digest": digest}
+	compiled := map[string]any{"calls": calls, "output": reads(output), "order": p.names(p.Graph.Order()), "digest": digest}
+	if abridged {
+		compiled["abridged"] = "so many calls wait for each other that they aren't listed: \"bound\" says which of those that write an overlapping path a read sees"
+	}
+	return compiled
 }
+
+func (p *Plan) names(calls []int32) []string {
+	names := make([]string, len(calls))
+	for i, c := range calls {
+		names[i] = p.Calls[c].Name
+	}
+	return names
+}
+
+// listed is about how many bytes the lists of calls would take.
+func (p *Plan) listed() (bytes int) {
+	add := func(calls []int32) {
+		for _, c := range calls {
+			bytes += len(p.Calls[c].Name) + len(`"",`)
+		}
+	}
+	for i := range p.Reads {
+		add(p.Reads[i].Writers)
+	}
+	for i := range p.Calls {
+		add(p.Graph.Deps(i))
+	}
+	return bytes
+}
+
+// String is the word for a binding in the compiled plan.
+func (b Binding) String() string { return [...]string{"none", "earlier", "later", "every"}[b] }

@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -38,5 +40,42 @@ func TestCanonical(t *testing.T) {
 	}
 	if again, _ := p.Canonical(); string(again) != bytes {
 		t.Errorf("again it compiles to\n%s\nnot to\n%s", again, bytes)
+	}
+}
+
+// S6.6, S18: the compiled plan grows with the plan and not with its square, says so
+// where it is abridged, and compiles to the same bytes then too.
+func TestCanonicalIsBounded(t *testing.T) {
+	repeat := func(n int, line string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(line, "%", strconv.Itoa(i)) + "\n")
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"readers of all":   "calls:\n" + repeat(1000, "- {_tool: t, _outputPath: p%}") + repeat(1000, "- {_tool: t, x: †state}"),
+		"offers":           "writes: once\ncalls:\n" + repeat(1800, "- {_tool: t, _outputPath: †state.a || †state.b%}"),
+		"a name too often": "calls:\n- {_tool: t, _id: " + strings.Repeat("i", 40_000) + ", _outputPath: p}\n" + repeat(2000, "- {_tool: t, x: †state.p}"),
+		"a chain":          "calls:\n" + repeat(900, "- {_tool: t, x: †state.p%0, _outputPath: p%1}"),
+	} {
+		p, _ := Compile(source.NewFile("plan.yaml", []byte(text)), Options{})
+		compiled, err := p.Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := 2<<20 + 10*len(text); len(compiled) > most {
+			t.Errorf("%s: %d bytes of %d", name, len(compiled), len(text))
+		}
+		if abridged := strings.Contains(string(compiled), `"abridged":`); abridged != (name != "a chain") {
+			t.Errorf("%s: abridged: %t", name, abridged)
+		}
+		again, found := Compile(source.NewFile("plan.json", compiled), Options{})
+		if len(found) > 0 {
+			t.Fatalf("%s: %s", name, found[0].Message)
+		}
+		if same, _ := again.Canonical(); string(same) != string(compiled) {
+			t.Errorf("%s: it compiles to something else", name)
+		}
 	}
 }
