@@ -21,13 +21,7 @@ func (c *compilation) catalogue(file *source.File) {
 	if root.Kind != source.Object {
 		return
 	}
-	dir := path.Dir(file.Name)
-	c.namedSchemas(root)
-	if tools := root.Get("tools"); tools != nil {
-		c.declares = true
-		c.collectTools(tools, dir)
-	}
-	if activities := root.Get("activities"); activities != nil {
-		c.collectActivities(activities, dir)
-	}
+	c.nameSchemas(root)
+	c.judgeSchemas(root)
+	c.implementations(root, path.Dir(file.Name))
 }

@@ -113,7 +113,6 @@ type compilation struct {
 	ownValues   []ownValue // those of instances, in source order
 	ids         map[string]*Call
 	idNames     *Suggester // over ids, once all are known
-	importing   []string   // the chain of imports being read, for cycles
 	delegation  *delegation
 	refused     map[link]bool     // delegates that were reported
 	interfaces  map[through]*Tool // of calls that plans carry out
@@ -163,10 +162,18 @@ func (f finding) rename(n *source.Node, to string, names *Suggester) finding {
 	return f
 }
 
-// parse reads one file and reports what is wrong with its text.
+// parse reads one file and reports what is wrong with its text. A file that
+// several plans take in is read once.
 func (c *compilation) parse(file *source.File) *source.Node {
-	root, problems := source.Parse(file, c.options.Limits)
-	for _, p := range problems {
+	known, ok := c.delegation.reads.parsed[file]
+	if !ok {
+		known.root, known.problems = source.Parse(file, c.options.Limits)
+		if c.delegation.reads.parsed == nil {
+			c.delegation.reads.parsed = map[*source.File]tree{}
+		}
+		c.delegation.reads.parsed[file] = known
+	}
+	for _, p := range known.problems {
 		f := c.report(ruleOf[p.Code], p.Span, "%s", p.Message)
 		f.Help = p.Help
 		if p.Quote {
@@ -176,7 +183,7 @@ func (c *compilation) parse(file *source.File) *source.Node {
 			f.note(r.Span, "%s", r.Message)
 		}
 	}
-	return root
+	return known.root
 }
 
 var ruleOf = func() map[string]*diag.Rule {

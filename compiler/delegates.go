@@ -27,7 +27,7 @@ const (
 type delegation struct {
 	plans map[string]*Plan // by path, once they are compiled
 	chain []link           // the plans that are being compiled, the outermost first
-	bytes int              // of text that was read
+	reads reads
 }
 
 // A link of a chain of delegates: a plan, and where it is named; nowhere for the
@@ -288,21 +288,14 @@ func (c *compilation) compileDelegate(l link, call *Call) *Plan {
 	case len(all.plans) >= maxDelegates:
 		return bad(diag.Limit, "let one plan do the work of several", "the plan reaches more than %d delegates", maxDelegates)
 	}
-	text, err := c.options.Open(l.path)
+	file, err := c.open(l.path)
 	if err != nil {
-		return bad(diag.BadDelegate, "a delegate is a plan file, its path relative to the file that names it", "the delegate %q can't be read: %v", l.path, err)
-	}
-	if all.bytes += len(text); all.bytes > c.options.Limits.Bytes {
-		return bad(diag.Limit, "let one plan do the work of several", "the delegates of the plan have more than %d bytes together", c.options.Limits.Bytes)
+		return bad(ruleOfReading(err, diag.BadDelegate), "a delegate is a plan file, its path relative to the file that names it", "the delegate %q can't be read: %v", l.path, err)
 	}
 	o := c.options
 	o.Name, o.Instances = l.path, false // it is run for one instance of the plan that names it
-	shown := l.path
-	if o.Show != nil {
-		shown = o.Show(l.path)
-	}
 	all.chain = append(all.chain, l)
-	d, found := compile(source.NewFile(shown, text), o, all)
+	d, found := compile(file, o, all)
 	all.chain = all.chain[:len(all.chain)-1]
 	if d.Root != nil && d.Form != PlanFile && d.Form != CallList {
 		return bad(diag.BadDelegate, "a delegate is a plan file or a list of calls", "the delegate %q is a %s, not a plan", l.path, d.Form)

@@ -1,0 +1,260 @@
+package compiler
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// maxImports bounds the files that a document imports. Together with delegates
+// they may have as many bytes as one document.
+const maxImports = 1_000
+
+// Reads are the files that a compilation has read, with all plans below it: each
+// is opened and parsed once.
+type reads struct {
+	files  map[string]opened
+	parsed map[*source.File]tree
+	bytes  int
+}
+
+type opened struct {
+	file *source.File
+	err  error
+}
+
+type tree struct {
+	root     *source.Node
+	problems []source.Problem
+}
+
+// tooMuch says that all files together are larger than one may be.
+type tooMuch struct{ bytes int }
+
+func (e tooMuch) Error() string {
+	return fmt.Sprintf("what the plan takes in has more than %d bytes together", e.bytes)
+}
+
+// ruleOfReading is the rule of which a file that can't be read is a finding: that of a
+// limit, or the one that speaks of what names it.
+func ruleOfReading(err error, rule *diag.Rule) *diag.Rule {
+	if _, ok := err.(tooMuch); ok {
+		return diag.Limit
+	}
+	return rule
+}
+
+// open reads a file of the workspace.
+func (c *compilation) open(name string) (*source.File, error) {
+	r := &c.delegation.reads
+	known, ok := r.files[name]
+	if !ok {
+		text, err := c.options.Open(name)
+		if r.bytes += len(text); err == nil && r.bytes > c.options.Limits.Bytes {
+			err = tooMuch{c.options.Limits.Bytes}
+		}
+		if known.err = err; err == nil {
+			shown := name
+			if c.options.Show != nil {
+				shown = c.options.Show(name)
+			}
+			known.file = source.NewFile(shown, text)
+		}
+		if r.files == nil {
+			r.files = map[string]opened{}
+		}
+		r.files[name] = known
+	}
+	return known.file, known.err
+}
+
+// An importer reads the files that a document imports, and those that these
+// import (S1.6).
+type importer struct {
+	*compilation
+	files map[string]*imported
+	chain []string // the files that are being read, the outermost first
+}
+
+// An imported file and those that it imports itself.
+type imported struct {
+	root  *source.Node
+	dir   string
+	names []*imported
+}
+
+// imports are the files that a document takes in, each once, and last the
+// document: those of a file before the file itself, and otherwise as they are
+// named. Where one is named several times the last counts, because the later
+// definition wins (S2.5).
+func (c *compilation) imports(root *source.Node, dir string) []*imported {
+	in := importer{compilation: c, files: map[string]*imported{}}
+	top := &imported{root: root, dir: dir}
+	in.follow(top)
+	var order []*imported
+	seen := map[*imported]bool{}
+	// From the end, every file comes up for the first time where it counts.
+	var walk func(f *imported)
+	walk = func(f *imported) {
+		if seen[f] {
+			return
+		}
+		seen[f] = true
+		order = append(order, f)
+		for _, one := range slices.Backward(f.names) {
+			walk(one)
+		}
+	}
+	walk(top)
+	slices.Reverse(order)
+	return order
+}
+
+// follow reads what a file imports.
+func (in *importer) follow(f *imported) {
+	list := f.root.Get("import")
+	if list == nil {
+		return
+	}
+	items := list.Items
+	switch list.Kind {
+	case source.String:
+		items = []*source.Node{list}
+	case source.Array:
+	default:
+		in.wants(list, "\"import\"", "a list of files")
+	}
+	for _, item := range items {
+		if item.Kind != source.String {
+			in.wants(item, "an import", "a file's path, relative to this file")
+		} else if one := in.read(item, f.dir); one != nil {
+			f.names = append(f.names, one)
+		}
+	}
+}
+
+// read is the file that an item names, nil when there is none to take in.
+func (in *importer) read(item *source.Node, dir string) *imported {
+	name, trouble, help := inWorkspace("an", "import", dir, item.Text)
+	at := slices.Index(in.chain, name)
+	switch {
+	case trouble != "":
+		in.report(diag.WrongType, item.Span(), "%s", trouble).help("%s", help)
+		return nil
+	case at >= 0 || name == path.Clean(in.options.Name):
+		in.report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read: %s", item.Text, ring(in.chain[max(at, 0):], name)).
+			help("move what both need into a third file")
+		return nil
+	case in.options.Open == nil:
+		in.report(diag.WrongType, item.Span(), "the import %q can't be read here: there is no workspace", item.Text)
+		return nil
+	}
+	f, known := in.files[name]
+	if !known && len(in.files) >= maxImports {
+		in.report(diag.Limit, item.Span(), "the document imports more than %d files", maxImports).help("put the definitions of several into one")
+		return nil
+	}
+	file, err := in.open(name)
+	if err != nil {
+		in.report(ruleOfReading(err, diag.WrongType), item.Span(), "the import %q can't be read: %v", item.Text, err).
+			help("imports are relative to the file that names them")
+		return nil
+	}
+	if known {
+		return f
+	}
+	if root := in.parse(file); root != nil {
+		f = &imported{root: root, dir: path.Dir(name)}
+	}
+	in.files[name] = f
+	if f != nil {
+		in.chain = append(in.chain, name)
+		in.follow(f)
+		in.chain = in.chain[:len(in.chain)-1]
+	}
+	return f
+}
+
+// ring writes the way from a file back to itself; of a long one the ends.
+func ring(chain []string, name string) string {
+	names := append(slices.Clone(chain), name)
+	const shown = 10
+	if len(names) > shown {
+		names = slices.Concat(names[:shown/2], []string{"…"}, names[len(names)-shown/2:])
+	}
+	return strings.Join(names, " → ")
+}
+
+// definitions collects what a plan file defines, and before it what its imports
+// do, so that its own definitions, being later, win (S2.5).
+func (c *compilation) definitions(root *source.Node, dir string) {
+	files := c.imports(root, dir)
+	for _, f := range files {
+		if f.root != root {
+			c.importedFields(f.root)
+		}
+		c.nameSchemas(f.root)
+	}
+	for _, f := range files { // schemas may refer to those of any file
+		c.judgeSchemas(f.root)
+	}
+	for _, f := range files {
+		c.implementations(f.root, f.dir)
+	}
+}
+
+// importedFields reads of an imported file what isn't a definition by name.
+func (c *compilation) importedFields(root *source.Node) {
+	ignore := func(source.Field) {}
+	c.fields(root, "an imported file", map[string]func(source.Field){
+		"tools": ignore, "activities": ignore, "schemas": ignore, "import": ignore, "description": ignore,
+		"advisors": func(f source.Field) { c.advisors(f.Value) },
+	})
+}
+
+// implementations collects the tools and activities of a plan file, an import or
+// a catalogue.
+func (c *compilation) implementations(root *source.Node, dir string) {
+	if tools := root.Get("tools"); tools != nil {
+		c.declares = true
+		c.collectTools(tools, dir)
+	}
+	if activities := root.Get("activities"); activities != nil {
+		c.collectActivities(activities, dir)
+	}
+}
+
+// nameSchemas takes in "schemas", which every other schema of the document may
+// refer to, those of imports included.
+func (c *compilation) nameSchemas(root *source.Node) {
+	named := root.Get("schemas")
+	if named == nil {
+		return
+	}
+	if named.Kind != source.Object {
+		c.wants(named, "\"schemas\"", "a mapping from names to JSON Schemas")
+		return
+	}
+	for _, f := range named.Fields {
+		c.schemas[f.Key.Text], c.schemaNodes[f.Key.Text] = f.Value.Value(), f.Value
+	}
+}
+
+// judgeSchemas reports what is wrong with the schemas that a file names.
+func (c *compilation) judgeSchemas(root *source.Node) {
+	named := root.Get("schemas")
+	if named == nil || named.Kind != source.Object {
+		return
+	}
+	for _, f := range named.Fields {
+		raw := c.schemas[f.Key.Text]
+		if c.schemaNodes[f.Key.Text] != f.Value { // a later one has the name
+			raw = f.Value.Value()
+		}
+		c.schemaOf(f.Value, raw, "the schema \""+f.Key.Text+"\"")
+	}
+}
