@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // A Draft is a solution, or as much of it as has arrived, as far as it may be
@@ -21,12 +22,15 @@ type Draft struct {
 // the findings that compiling it made. Whole says that nothing more will come.
 //
 // Until then what only the whole shows stays open: a call is held back, rather
-// than judged, if one of its reads is loose, which is for the caller to say (the
-// call that it will be bound to may still come), if it names a call in "_after"
-// that may still come, if its method doesn't fit what is at its path so far, if it
-// depends on such a call, or if its place among the writers of a path hangs on
-// one.
-func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, loose func(read int) bool) *Draft {
+// than judged, if held says so (what it reads, or writes into, may still turn out
+// to be another call's work), if it names a call in "_after" that may still come,
+// if its method doesn't fit what is at its path so far, if it depends on such a
+// call, or if its place among the writers of a path hangs on one. What isn't held
+// is judged once and for all: calls listed after it change nothing about it, so
+// that it may start.
+//
+// Of the whole, held says which calls have been held back until now; nil is all.
+func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, held func(call *compiler.Call) bool) *Draft {
 	d := &Draft{plan: p, whole: whole, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	if p.Root == nil {
@@ -43,8 +47,12 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, loose func(re
 		}
 	}
 	found = slices.Concat(errorsOf(found), errorsOf(pass.found))
-	if !whole {
-		d.hold(found, loose)
+	if whole {
+		for i, call := range p.Calls {
+			d.held[i] = held == nil || held(call)
+		}
+	} else {
+		d.hold(found, held)
 	}
 	d.take(found)
 	d.takeCycles()
@@ -67,8 +75,8 @@ func (d *Draft) Whole() bool { return d.whole }
 // held aren't known yet.
 func (d *Draft) Faults(call int) []diag.Diagnostic { return d.faults[call] }
 
-// Held tells whether a call must wait for the whole.
-func (d *Draft) Held(call int) bool { return d.held[call] }
+// Held reports whether a call must wait for the whole.
+func (d *Draft) Held(call int) bool { return d.held[call] && !d.whole }
 
 // Amiss are the errors of the solution that are no call's.
 func (d *Draft) Amiss() []diag.Diagnostic { return d.amiss }
@@ -82,16 +90,35 @@ func errorsOf(found []diag.Diagnostic) []diag.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
 }
 
-// take files errors under the calls in whose text they stand.
+// take files errors under the calls in whose text they stand. An error of one that
+// isn't held has been judged without the calls after it, and may have started by
+// now: it goes to the last of the calls that the error speaks of.
 func (d *Draft) take(found []diag.Diagnostic) {
 	for _, f := range found {
-		switch call := callAt(d.plan, f.Span.Start); {
-		case call == nil || f.Span.File != d.plan.File:
+		call := d.callIn(f.Span)
+		if call == nil {
 			d.amiss = append(d.amiss, f)
-		case !d.held[call.Index]:
+			continue
+		}
+		if !d.held[call.Index] {
+			for _, note := range f.Related {
+				if other := d.callIn(note.Span); other != nil && other.Index > call.Index {
+					call = other
+				}
+			}
+		}
+		if d.whole || !d.held[call.Index] {
 			d.faults[call.Index] = append(d.faults[call.Index], f)
 		}
 	}
+}
+
+// callIn is the call in whose text a place is; nil for none.
+func (d *Draft) callIn(at source.Span) *compiler.Call {
+	if at.File != d.plan.File {
+		return nil
+	}
+	return callAt(d.plan, at.Start)
 }
 
 // takeCycles bars every call that is part of a cycle: the finding names but one
@@ -118,10 +145,10 @@ func (d *Draft) takeCycles() {
 }
 
 // hold finds the calls that must wait for the whole.
-func (d *Draft) hold(found []diag.Diagnostic, loose func(read int) bool) {
+func (d *Draft) hold(found []diag.Diagnostic, loose func(call *compiler.Call) bool) {
 	p := d.plan
 	for i, call := range p.Calls {
-		d.held[i] = slices.ContainsFunc(call.Reads, loose)
+		d.held[i] = loose(call)
 	}
 	for i := range found {
 		// What a method finds at its path may be the work of a call that is listed
@@ -133,23 +160,33 @@ func (d *Draft) hold(found []diag.Diagnostic, loose func(read int) bool) {
 		}
 	}
 	for i, call := range p.Calls {
-		if slices.ContainsFunc(call.After, func(other int) bool { return other >= i }) {
-			d.held[i] = true
+		// What depends on a call that is held may turn out to be on a cycle with it,
+		// even if a fallback could do without it. What isn't held depends on calls
+		// listed before it.
+		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other int) bool { return other >= i }) ||
+			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || d.joinsHeld(call)
+	}
+}
+
+// joinsHeld reports whether a call may conflict with one listed before it that is
+// held, and that it doesn't depend on.
+func (d *Draft) joinsHeld(call *compiler.Call) bool {
+	if d.plan.Writes == compiler.Once {
+		return false // it depends on those
+	}
+	for alternative, route := range call.Output {
+		failure := alternative == call.FailureRoute()
+		for _, path := range route {
+			for _, w := range d.plan.Writers(path.ID) {
+				if int(w.Call) >= call.Index {
+					break
+				}
+				sets := failure || w.Failure || call.Method == compiler.Set || d.plan.Calls[w.Call].Method == compiler.Set
+				if d.held[w.Call] && sets && !(failure && w.Failure) {
+					return true
+				}
+			}
 		}
 	}
-	// What depends on a call that is held may turn out to be on a cycle with it,
-	// even if a fallback could do without it. What isn't held depends on calls
-	// listed before it.
-	for i := range p.Calls {
-		d.held[i] = d.held[i] || slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] })
-	}
-	var late []int
-	for _, u := range p.Unordered {
-		if d.held[u.A] {
-			late = append(late, u.B)
-		}
-	}
-	for _, call := range late {
-		d.held[call] = true
-	}
+	return false
 }

@@ -116,22 +116,18 @@ func (p *Pass) lacksInput(id compiler.PathID, path []expression.Segment) bool {
 
 // asOne makes of a plan that runs for one known instance one without instances,
 // whose input and state are that instance's. An input that is open (S1.10) stays
-// so.
+// so. A solution isn't judged by what one instance holds: which instances run the
+// same of it changes while it arrives.
 func asOne(p *compiler.Plan) *compiler.Plan {
-	if len(p.Instances) != 1 || p.AwaitsInstances {
+	if len(p.Instances) != 1 || p.AwaitsInstances || p.Form == compiler.Replan {
 		return p
 	}
 	one, own := *p, &p.Instances[0]
 	one.Instances = nil
-	switch {
-	case p.Form == compiler.Replan:
-		one.Input, one.State = own.Input, own.State
-	default:
-		if p.Input != nil || p.InputSchema != nil {
-			one.Input = compiler.Overlay(p.Input, own.Input)
-		}
-		one.State = compiler.Overlay(p.State, own.State)
+	if p.Input != nil || p.InputSchema != nil {
+		one.Input = compiler.Overlay(p.Input, own.Input)
 	}
+	one.State = compiler.Overlay(p.State, own.State)
 	return &one
 }
 

@@ -353,7 +353,7 @@ func (p *Plan) orderWrites() {
 		failure := call.FailureRoute()
 		for alternative, route := range call.Output {
 			for _, path := range route {
-				for _, w := range writersBetween(p.writers.overlapping(p.Paths.list(path.ID)), of[from], of[to-1]) {
+				for _, w := range writersBetween(p.writers.overlapping(p.Paths.List(path.ID)), of[from], of[to-1]) {
 					switch {
 					case w.Call == i:
 					case set.has(from, place[w.Call]):
@@ -405,7 +405,7 @@ func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB PathID) {
 func (p *Plan) sharesPaths(call *Call) bool {
 	for _, route := range call.Output {
 		for _, path := range route {
-			if list := p.writers.callsOver(p.Paths.list(path.ID)); len(list) > 1 {
+			if list := p.writers.callsOver(p.Paths.List(path.ID)); len(list) > 1 {
 				return true
 			}
 		}

@@ -144,8 +144,8 @@ func (t *PathTable) Kind(id PathID) string {
 	return t.nodes[id].segment.Key
 }
 
-// list is the outermost list that a path leads into, or the path itself.
-func (t *PathTable) list(id PathID) PathID {
+// List is the outermost list that a path leads into, or the path itself.
+func (t *PathTable) List(id PathID) PathID {
 	found := id
 	for ; id > RootPath; id = t.nodes[id].parent {
 		if t.nodes[id].segment.IsIndex {

@@ -154,12 +154,17 @@ func (m *Machine) streamed(e Event) {
 	}
 }
 
-// loose tells whether a read, in a plan that is still arriving, may be bound to
-// calls that haven't arrived: those listed before it come first, then what is
-// there, and only then those listed after it (S6.2). In a carried plan what is
-// there may turn out to be the work of a call that is repeated further down.
-func (f *frame) loose(plan *compiler.Plan, r int) bool {
-	read := &plan.Reads[r]
+// loose reports whether what a call, in a plan that is still arriving, reads or
+// writes into may turn out to be another call's work.
+func (f *frame) loose(plan *compiler.Plan, call *compiler.Call) bool {
+	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.looseRead(plan, &plan.Reads[r], call) }) || f.looseBase(plan, call)
+}
+
+// looseRead reports whether a read may be bound to calls that haven't arrived:
+// those listed before it come first, then what is there, and only then those
+// listed after it (S6.2). In a carried plan what is there may turn out to be the
+// work of a call that is repeated further down.
+func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compiler.Call) bool {
 	if kind := plan.Paths.Kind(read.Path); kind != "state" && kind != "data" {
 		return false
 	}
@@ -167,7 +172,48 @@ func (f *frame) loose(plan *compiler.Plan, r int) bool {
 	case plan.Writes == compiler.Once, read.Bound == compiler.Later, read.Bound == compiler.Initial && !read.Start:
 		return true
 	}
-	return f.memory != nil && f.overlapsUnownedDeed(read)
+	paths := f.program.overlapping(read.Path)
+	return f.isUnownedDeed(paths.above, call) || f.isUnownedDeed(paths.below, call)
+}
+
+// looseBase reports whether the value into which a call writes, and which decides
+// whether there is a place for what it writes (S5.3), may turn out to be the work
+// of a call that is repeated further down.
+func (f *frame) looseBase(plan *compiler.Plan, call *compiler.Call) bool {
+	for _, route := range call.Output {
+		for _, path := range route {
+			base := plan.Paths.List(path.ID) // how long a list is decides where an item may go
+			paths := f.program.overlapping(base)
+			above := paths.above
+			replaces := base == path.ID && call.Method == compiler.Set // what stands at the path itself
+			if n := len(above); replaces && n > 0 && above[n-1] == base {
+				above = above[:n-1]
+			}
+			if f.isUnownedDeed(above, call) || !replaces && f.isUnownedDeed(paths.below, call) || f.isUnownedDeed(f.itemsBeside(base), call) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// itemsBeside are the written paths that make a list of what must be an object for
+// a path to be written.
+func (f *frame) itemsBeside(id compiler.PathID) []compiler.PathID {
+	var items []compiler.PathID
+	paths := f.program.paths
+	for up := paths.Parent(id); paths.Depth(up) > 1; up = paths.Parent(up) {
+		for _, below := range f.program.overlapping(up).below {
+			step := below
+			for paths.Parent(step) != up {
+				step = paths.Parent(step)
+			}
+			if paths.Segment(step).IsIndex {
+				items = append(items, below)
+			}
+		}
+	}
+	return items
 }
 
 // closed ends the stream: what only the whole solution shows is found now
@@ -269,10 +315,17 @@ func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic, whole boo
 			continue // nothing has come for this one
 		}
 		view := f.view(plan)
-		own := f.memory != nil && len(f.memory.deeds) > 0 && !whole // what is loose hangs on what it has done
-		if drafts[at] = shared[view]; drafts[at] == nil || own {
-			drafts[at] = analyzer.Screen(view, found, whole, func(r int) bool { return f.loose(view, r) })
-			shared[view] = drafts[at]
+		own := f.memory != nil && len(f.memory.deeds) > 0 // what is held hangs on what it has done
+		if drafts[at] = shared[view]; own || drafts[at] == nil {
+			drafts[at] = analyzer.Screen(view, found, whole, func(call *compiler.Call) bool {
+				if whole {
+					return call.Index >= len(f.calls) || f.calls[call.Index].held
+				}
+				return f.loose(view, call)
+			})
+			if !own {
+				shared[view] = drafts[at]
+			}
 		}
 	}
 	return drafts
@@ -317,47 +370,33 @@ func (m *Machine) adopt(drafts []*analyzer.Draft) {
 }
 
 // adopt enrols the new calls of a plan, and binds those that were held until the
-// whole plan was there.
+// whole plan was there. The others were judged when they came, and may be at work.
 func (f *frame) adopt(d *analyzer.Draft) {
 	first := len(f.calls)
 	f.follow(d.Plan())
 	f.enrol(d)
-	if d.Whole() {
-		for i := range first {
-			if state := &f.calls[i]; state.held && !state.status.Settled() {
-				state.held = false
-				f.connect(i)
-			}
-		}
-	}
 	for i := range f.calls {
-		if faults := d.Faults(i); len(faults) > 0 {
-			f.refuse(int32(i), faults, i >= first)
+		state, isJudged := &f.calls[i], i >= first
+		if state.held && d.Whole() {
+			state.held, isJudged = false, true
+			f.connect(i)
 		}
-	}
-	for i := range f.calls {
-		if i >= first || d.Whole() {
+		if faults := d.Faults(i); isJudged && len(faults) > 0 {
+			f.refuse(int32(i), faults)
+		}
+		if isJudged || d.Whole() { // which of several a done call stands for is known now
 			f.look(int32(i))
 		}
 	}
 }
 
-// refuse settles a call that has structural errors. One that has started already,
-// before the whole plan showed them, isn't touched: only the planner is told.
-func (f *frame) refuse(i int32, faults []diag.Diagnostic, isNew bool) {
+// refuse settles a call that has structural errors.
+func (f *frame) refuse(i int32, faults []diag.Diagnostic) {
 	var words []string
 	for k := range faults {
 		words = append(words, structural(&faults[k]))
 	}
-	failure := &Failure{Code: faults[0].Rule.Name, Message: strings.Join(words, "; ")}
-	switch status := f.calls[i].status; {
-	case status == Waiting:
-		f.settle(i, Settlement{Status: Failed, Failure: failure})
-	case isNew || !f.loop.open:
-		if !status.Settled() || f.calls[i].particular().settlement.Status != Failed {
-			f.reproach(i, failure)
-		}
-	}
+	f.settle(i, Settlement{Status: Failed, Failure: &Failure{Code: faults[0].Rule.Name, Message: strings.Join(words, "; ")}})
 }
 
 // structural says what is wrong in words that a planner can act on.

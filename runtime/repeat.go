@@ -164,15 +164,21 @@ func (f *frame) repeater(deed int32, sees func(call int) bool) bool {
 	return false
 }
 
-// overlapsUnownedDeed tells whether what a read finds may be the work of a done
-// call that is listed only after the reader.
-func (f *frame) overlapsUnownedDeed(read *compiler.Read) bool {
-	for _, message := range f.log.over(f.program.overlapping(read.Path)) {
-		if message.Tick == f.tick || message.deed == 0 || f.memory.deeds[message.deed-1].identity == "" {
-			continue
-		}
-		if owner, listed := f.memory.owners[message.deed-1]; !listed || int(owner) >= read.Call {
-			return true
+// isUnownedDeed reports whether one of the messages of earlier ticks on some paths
+// may be the work of a done call that is listed again only after a call of the
+// tick.
+func (f *frame) isUnownedDeed(paths []compiler.PathID, call *compiler.Call) bool {
+	if f.memory == nil {
+		return false
+	}
+	for _, path := range paths {
+		for _, message := range f.log.on(path) {
+			if message.Tick == f.tick || message.deed == 0 || f.memory.deeds[message.deed-1].identity == "" {
+				continue
+			}
+			if owner, listed := f.memory.owners[message.deed-1]; !listed || int(owner) > call.Index {
+				return true
+			}
 		}
 	}
 	return false
