@@ -166,14 +166,14 @@ func callByCall(t testing.TB, plan *compiler.Plan, found []diag.Diagnostic) {
 		return
 	}
 	whole, alone := newPass(plan, found), newPass(plan, found)
-	for i := range rules {
-		if rules[i].Call == nil {
+	for _, r := range rules {
+		if r.Call == nil {
 			continue
 		}
-		whole.run(&rules[i])
-		alone.rule = rules[i].Rule
+		whole.run(r)
+		alone.rule = r.Rule
 		for _, call := range slices.Backward(plan.Calls) {
-			rules[i].Call(alone, call)
+			r.Call(alone, call)
 		}
 	}
 	diag.Sort(whole.found)
@@ -194,7 +194,7 @@ func wellFormed(t testing.TB, found []diag.Diagnostic) {
 		if d.Message == "" || strings.HasSuffix(d.Message, ".") || strings.Contains(d.Message, "%!") || strings.Contains(d.Help, "%!") {
 			t.Errorf("a message isn't in form: %s", shown(d))
 		}
-		if own := slices.IndexFunc(rules, func(r Rule) bool { return r.judges() && r.Rule == d.Rule }); own >= 0 {
+		if own := slices.IndexFunc(rules, func(r *Rule) bool { return r.judges() && r.Rule == d.Rule }); own >= 0 {
 			if d.Help == "" {
 				t.Errorf("a finding doesn't say what to do: %s", shown(d))
 			}
@@ -240,27 +240,27 @@ func mended(t testing.TB, name, text string, found []diag.Diagnostic, open func(
 	}
 }
 
-// Every rule of S7 that exists is registered, once and in order, and has a page.
+// Every rule is registered in order of its code, by a file that is named by its
+// code and name where it is judged here, and has a page.
 func TestEveryRuleHasItsPlaceAndPage(t *testing.T) {
-	var codes, registered []string
-	for _, r := range diag.Rules {
-		codes = append(codes, r.Code)
+	if !slices.IsSortedFunc(rules, func(a, b *Rule) int { return strings.Compare(a.Code, b.Code) }) {
+		t.Error("the rules aren't in order")
 	}
 	for _, r := range Rules() {
-		registered = append(registered, r.Code)
 		if _, ok := Page(r.Code); !ok {
 			t.Errorf("%s %s has no page", r.Code, r.Name)
 		}
-	}
-	if !slices.Equal(codes, registered) {
-		t.Errorf("rules are %v, registered are %v", codes, registered)
+		file := strings.ToLower(r.Code) + "_" + strings.ReplaceAll(r.Name, "-", "_") + ".go"
+		if text, err := os.ReadFile(file); r.judges() && (err != nil || !strings.Contains(string(text), "= register(Rule{")) {
+			t.Errorf("%s doesn't register %s %s: %v", file, r.Code, r.Name, err)
+		}
 	}
 	files, err := pages.ReadDir("rules")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != len(diag.Rules) {
-		t.Errorf("there are %d pages for %d rules", len(files), len(diag.Rules))
+	if len(files) != len(rules) {
+		t.Errorf("there are %d pages for %d rules", len(files), len(rules))
 	}
 	if _, ok := Page("OB000"); ok {
 		t.Error("a code that doesn't exist has a page")
@@ -273,7 +273,7 @@ func TestEveryRuleHasItsPlaceAndPage(t *testing.T) {
 // S7: of the two plans of every page the first yields the code at the marked
 // line, and the second neither that code nor any error.
 func TestPages(t *testing.T) {
-	for _, r := range diag.Rules {
+	for _, r := range rules {
 		text, _ := Page(r.Code)
 		t.Run(r.Code, func(t *testing.T) {
 			for _, part := range []string{"# " + r.Code + " " + r.Name + "\n", "\n## What it means\n", "\n## Why it matters\n", "\n## A plan that fails\n", "\n## The same plan, mended\n"} {

@@ -9,12 +9,12 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
-// maybeMissing finds leaves of the plan's output that some branch leaves out.
+// missingOutputs finds leaves of the plan's output that some branch leaves out.
 // Tools that fail without a failure route make no branch, nor does input that
 // isn't given. A leaf isn't reported where another one, which is there only
 // while this one isn't, tells what came of it instead, unless the output's
 // schema requires the leaf.
-func maybeMissing(p *Pass) {
+func missingOutputs(p *Pass) {
 	p.missingInSomeInstances()
 	if p.Plan.Output == nil || !p.judgesBranches() || !p.hasBranches() {
 		return

@@ -92,7 +92,7 @@ func TestBudgetsEndInAStatement(t *testing.T) {
 			}
 			count := map[string]int{}
 			for _, d := range found {
-				if d.Severity > diag.Info || d.Rule == diag.NotAnalysed {
+				if d.Severity > diag.Info || d.Rule == notAnalysed.Rule {
 					count[d.Rule.Code]++
 				}
 			}

@@ -41,8 +41,8 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, held func(cal
 	// An error leaves no gap here: what has errors doesn't run, so what it would
 	// have done doesn't matter, and a solution defines nothing.
 	pass := newPass(p, nil)
-	for i := range rules {
-		if r := &rules[i]; r.makesErrors() && r.Rule != diag.WriteConflict {
+	for _, r := range rules {
+		if r.makesErrors() && r != writeConflict {
 			pass.run(r)
 		}
 	}
@@ -58,7 +58,7 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, held func(cal
 	d.takeCycles()
 
 	// A call that won't run writes nothing, and so conflicts with nobody.
-	pass.found, pass.rule = nil, diag.WriteConflict
+	pass.found, pass.rule = nil, writeConflict.Rule
 	pass.barred = func(call int) bool { return len(d.faults[call]) > 0 }
 	writeConflicts(pass)
 	d.take(errorsOf(pass.found))
@@ -153,7 +153,7 @@ func (d *Draft) hold(found []diag.Diagnostic, loose func(call *compiler.Call) bo
 	for i := range found {
 		// What a method finds at its path may be the work of a call that is listed
 		// again further down, or have another type once that one is known.
-		if found[i].Rule == diag.UnknownCall || found[i].Rule == diag.BadMethod {
+		if found[i].Rule == diag.UnknownCall || found[i].Rule == badMethod.Rule {
 			if call := callAt(p, found[i].Span.Start); call != nil {
 				d.held[call.Index] = true
 			}

@@ -27,7 +27,7 @@ func Rehearse(p *compiler.Plan, found []diag.Diagnostic) *Rehearsal {
 		if found[i].Severity < diag.Error {
 			continue
 		}
-		if found[i].Rule != diag.WriteConflict {
+		if found[i].Rule != writeConflict.Rule {
 			return nil
 		}
 		r.conflict = true

@@ -182,7 +182,7 @@ func TestGeneratedFlows(t *testing.T) {
 					break
 				}
 			}
-		case said.Rule == diag.FlowMismatch:
+		case said.Rule == flowMismatch.Rule:
 			count["never"]++
 			for _, v := range values {
 				if f.consumer.Accepts(v) {
@@ -271,7 +271,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 		var said *diag.Diagnostic
 		for i, d := range found {
 			switch {
-			case d.Rule == diag.FlowMismatch || d.Rule == diag.FlowMayMismatch:
+			case d.Rule == flowMismatch.Rule || d.Rule == flowMayMismatch.Rule:
 				said = &found[i]
 			case d.Severity == diag.Error:
 				t.Fatalf("%s: %s", code, shown(d))
@@ -288,7 +288,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said.Rule == diag.FlowMayMismatch && ordinary.Validate(said.Witness) == nil {
+		if said.Rule == flowMayMismatch.Rule && ordinary.Validate(said.Witness) == nil {
 			t.Fatalf("%s into %s: the validator accepts %s", code, wanted, brief(said.Witness))
 		}
 		for range 60 {
@@ -303,7 +303,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 				}
 				return v, expression.There
 			})
-			if err == nil && presence == expression.There && said.Rule == diag.FlowMismatch && consumer.Accepts(out) {
+			if err == nil && presence == expression.There && said.Rule == flowMismatch.Rule && consumer.Accepts(out) {
 				t.Fatalf("%s into %s: %s, and %s is accepted", code, wanted, shown(*said), brief(out))
 			}
 		}
@@ -323,7 +323,7 @@ func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {
 	for _, r := range rows(t, "nestful.jsonl") {
 		plan, _, found := judged(r.ID+".json", string(r.Document))
 		for _, d := range found {
-			if d.Rule != diag.FlowMayMismatch {
+			if d.Rule != flowMayMismatch.Rule {
 				continue
 			}
 			call := callNamed(plan, d.Call)
@@ -389,7 +389,7 @@ func TestMediaAreTextsInTheCorpus(t *testing.T) {
 				}
 			}
 			for _, d := range found {
-				if d.Rule == diag.FlowMismatch || d.Rule == diag.FlowMayMismatch {
+				if d.Rule == flowMismatch.Rule || d.Rule == flowMayMismatch.Rule {
 					t.Errorf("%s: %s", r.ID, shown(d))
 				}
 			}
@@ -426,14 +426,14 @@ func TestHardFlowsAreBounded(t *testing.T) {
 			t.Errorf("%s takes %v", name, took)
 		}
 		for _, d := range found {
-			if d.Rule == diag.FlowMismatch || d.Rule == diag.Syntax {
+			if d.Rule == flowMismatch.Rule || d.Rule == diag.Syntax {
 				t.Errorf("%s: %s", name, shown(d))
 			}
 		}
 		if name == "patterns" {
 			unsaid := 0
 			for _, d := range found {
-				if d.Rule == diag.NotAnalysed {
+				if d.Rule == notAnalysed.Rule {
 					unsaid++
 				}
 			}
@@ -488,7 +488,7 @@ func TestAlikeFlowsAreJudgedOnce(t *testing.T) {
 		t.Fatalf("%d calls", len(plan.Calls))
 	}
 	for _, d := range found {
-		if d.Rule == diag.NotAnalysed || d.Severity > diag.Info {
+		if d.Rule == notAnalysed.Rule || d.Severity > diag.Info {
 			t.Fatalf("%d findings, among them %s", len(found), shown(d))
 		}
 	}
@@ -501,7 +501,7 @@ func BenchmarkFlows(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		p := newPass(plan, found)
-		p.rule = diag.FlowMismatch
+		p.rule = flowMismatch.Rule
 		if len(p.judgements()) != 0 {
 			b.Fatal("the plan isn't sound")
 		}

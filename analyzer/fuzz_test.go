@@ -60,7 +60,7 @@ func everyCase(f *testing.F) {
 			f.Add(string(file.Data))
 		}
 	}
-	for _, r := range diag.Rules {
+	for _, r := range rules {
 		page, _ := Page(r.Code)
 		for _, plan := range fenced(page) {
 			f.Add(plan)

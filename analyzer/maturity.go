@@ -43,7 +43,7 @@ func Assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
 		return Open
 	}
 	for i := range found {
-		if found[i].Rule == diag.UnhandledBranch {
+		if found[i].Rule == unhandledBranch.Rule {
 			return Closed
 		}
 	}

@@ -1,6 +1,8 @@
 package analyzer
 
-import "slices"
+import (
+	"slices"
+)
 
 // A lit is a gate of a circuit, or what it isn't: twice the gate's number, and
 // one more when it is negated.

@@ -1,6 +1,8 @@
 package analyzer
 
-import "slices"
+import (
+	"slices"
+)
 
 // Proofs decide what trying didn't: formulas as reduced ordered binary decision
 // diagrams with complemented edges (Bryant, IEEE Trans. Comput. C-35, 1986;

@@ -105,3 +105,11 @@ func sortedKeys(value any) []string {
 	m, _ := value.(map[string]any)
 	return slices.Sorted(maps.Keys(m))
 }
+
+func sortedActivities(plan *compiler.Plan) []string {
+	all := make(map[string]any, len(plan.Activities))
+	for name := range plan.Activities {
+		all[name] = nil
+	}
+	return sortedKeys(all)
+}

@@ -142,9 +142,9 @@ func (s *silencers) read(at source.Span, text string) *silencer {
 // ruleNamed finds a rule by its code or name, in any case, or what comes near.
 func ruleNamed(word string) (rule *diag.Rule, near string) {
 	var names []string
-	for _, r := range diag.Rules {
+	for _, r := range rules {
 		if strings.EqualFold(word, r.Code) || strings.EqualFold(word, r.Name) {
-			return r, ""
+			return r.Rule, ""
 		}
 		names = append(names, r.Code, r.Name)
 	}

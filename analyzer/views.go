@@ -184,12 +184,12 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 		}
 	}
 	m := merger{plan: whole, views: all, place: place, idle: map[*diag.Rule]bool{}}
-	for i := range rules {
-		m.idle[rules[i].Rule] = rules[i].Scope == Idle
+	for _, r := range rules {
+		m.idle[r.Rule] = r.Scope == Idle
 	}
 	merged := m.merge()
 	if skipped > 0 {
-		d := diag.New(diag.NotAnalysed, headOf(whole.CallsNode.Span()), fmt.Sprintf("the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped))
+		d := diag.New(notAnalysed.Rule, headOf(whole.CallsNode.Span()), fmt.Sprintf("the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped))
 		d.Help = "split it into plans of fewer instances"
 		merged = append(merged, d)
 	}
@@ -399,7 +399,7 @@ func (m *merger) sort(ids []string) {
 // satisfy, and others can.
 func (m *merger) lacks(t topic, s *sighting) bool {
 	one, known := m.views[s.views[0]].lacking[t.at]
-	if !known || t.rule == diag.MaybeMissing {
+	if !known || t.rule == maybeMissing.Rule {
 		return known && one.ids != nil
 	}
 	return (t.rule == diag.DanglingReference || t.rule == diag.BadScope) && len(s.views) < m.having(t)
@@ -428,7 +428,7 @@ func (m *merger) missing(s *sighting) diag.Diagnostic {
 	}
 	m.sort(without)
 	p := newPass(m.plan, nil)
-	p.rule = diag.MaybeMissing
+	p.rule = maybeMissing.Rule
 	f := p.inSomeOnly(m.views[s.views[0]].lacking[s.Span].read, without, others)
 	f.Call, f.Severity = s.Call, min(s.Severity, f.Severity)
 	return *f.Diagnostic

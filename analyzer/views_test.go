@@ -102,7 +102,7 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 			mine := slices.ContainsFunc(calls, func(text string) bool {
 				return strings.Contains(text, "_id: "+call+",") && of[slices.Index(calls, text)] != ""
 			})
-			rule := diag.MaybeMissing
+			rule := maybeMissing.Rule
 			if n == len(threeInstances) || mine {
 				rule = diag.DanglingReference
 			} else {
@@ -143,7 +143,7 @@ func manyInstances(shared, instances int) string {
 func TestViewsHaveABudget(t *testing.T) {
 	said := func(found []diag.Diagnostic) bool {
 		return slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
-			return d.Rule == diag.NotAnalysed && strings.Contains(d.Message, "not fully analysed for")
+			return d.Rule == notAnalysed.Rule && strings.Contains(d.Message, "not fully analysed for")
 		})
 	}
 	if found := judgedText(t, manyInstances(10, 1000)); said(found) {
@@ -194,7 +194,7 @@ func TestManyInstancesAreNamedShortly(t *testing.T) {
 	}
 	text += "calls:\n  - {_tool: b, x: †state.x}\n  - {_tool: a, _instance: i7, _outputPath: †state.x}\n"
 	for _, d := range judgedText(t, text) {
-		if d.Rule == diag.MaybeMissing && strings.HasPrefix(d.Message, `"†state.x" is there in some instances only: "i0", "i1", `) && strings.HasSuffix(d.Message, `"i20" and 29 more lack it`) {
+		if d.Rule == maybeMissing.Rule && strings.HasPrefix(d.Message, `"†state.x" is there in some instances only: "i0", "i1", `) && strings.HasSuffix(d.Message, `"i20" and 29 more lack it`) {
 			return
 		}
 	}

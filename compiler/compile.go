@@ -188,7 +188,7 @@ func (c *compilation) parse(file *source.File) *source.Node {
 
 var ruleOf = func() map[string]*diag.Rule {
 	m := map[string]*diag.Rule{}
-	for _, r := range diag.Rules {
+	for _, r := range diag.Shared() {
 		m[r.Code] = r
 	}
 	return m

@@ -141,7 +141,7 @@ func TestFromFaultyPlan(t *testing.T) {
 	dangling.Call = "lost#4"
 	cycle := diag.New(diag.Cycle, source.Span{}, "two calls wait for each other")
 	cycle.Call = "first#1"
-	unused := diag.New(diag.UnusedOutput, source.Span{}, "never read")
+	unused := diag.New(&diag.Rule{Code: "OB207", Name: "unused-output"}, source.Span{}, "never read")
 	unused.Call = "lost#4"
 	ofOutput := diag.New(diag.DanglingReference, p.Reads[len(p.Reads)-1].Span(), `nothing writes "†state.nothing"`)
 	general := diag.New(diag.NoActivity, source.Span{}, "no such activity")

@@ -29,7 +29,7 @@ func TestConflictsShow(t *testing.T) {
 			continue
 		}
 		for _, f := range found {
-			if f.Rule != diag.WriteConflict || f.Severity != diag.Error {
+			if f.Rule.Name != "write-conflict" || f.Severity != diag.Error {
 				continue
 			}
 			conflicts++

@@ -28,7 +28,7 @@ func (c *cli) explainCommand() *cobra.Command {
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var codes []string
-			for _, rule := range diag.Rules {
+			for _, rule := range analyzer.Rules() {
 				codes = append(codes, rule.Code+"\t"+rule.Name)
 			}
 			return codes, cobra.ShellCompDirectiveNoFileComp
@@ -57,7 +57,7 @@ func (c *cli) listRules() error {
 
 func (c *cli) explain(name string) error {
 	var names []string
-	for _, rule := range diag.Rules {
+	for _, rule := range analyzer.Rules() {
 		if strings.EqualFold(name, rule.Code) || strings.EqualFold(name, rule.Name) {
 			page, ok := analyzer.Page(rule.Code)
 			if !ok {

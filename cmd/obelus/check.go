@@ -240,6 +240,9 @@ func (r *reporter) end() error {
 		err = r.total.JSON(r.out)
 	case "sarif":
 		r.report.Version, r.report.Page = version(), analyzer.Page
+		for _, rule := range analyzer.Rules() {
+			r.report.Rules = append(r.report.Rules, rule.Rule)
+		}
 		err = diag.SARIF(r.out, r.report)
 	default:
 		err = r.total.Text(r.out, textOptions(r.out))

@@ -15,7 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/analyzer"
 	"golang.org/x/tools/txtar"
 )
 
@@ -246,7 +246,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 // S7: every code that check may print can be explained.
 func TestEveryRuleIsExplained(t *testing.T) {
 	listed, _, _ := obelus(nil, "explain")
-	for _, rule := range diag.Rules {
+	for _, rule := range analyzer.Rules() {
 		for _, name := range []string{rule.Code, strings.ToLower(rule.Code), rule.Name} {
 			stdout, stderr, status := obelus(nil, "explain", name)
 			if status != statusOK || !strings.Contains(stdout, rule.Code) {

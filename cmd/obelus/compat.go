@@ -315,7 +315,7 @@ func (p place) get(key string) (place, bool) {
 }
 
 func ruleNamed(code string) *diag.Rule {
-	for _, rule := range diag.Rules {
+	for _, rule := range diag.Shared() {
 		if rule.Code == code {
 			return rule
 		}

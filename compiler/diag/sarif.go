@@ -17,6 +17,7 @@ import (
 // A Report is what a SARIF file is made of.
 type Report struct {
 	Version  string                           // of the program
+	Rules    []*Rule                          // all that are looked for
 	Page     func(code string) (string, bool) // a rule's page in Markdown, by code
 	Findings []Diagnostic
 	Silenced []Silenced
@@ -143,7 +144,7 @@ func SARIF(w io.Writer, r Report) error {
 		Results:     []sarifResult{},
 	}
 	index := map[*Rule]int{}
-	for i, rule := range Rules {
+	for i, rule := range r.Rules {
 		index[rule] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(rule, r.Page))
 	}

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// maxShown bounds how many related places one finding names.
-const maxShown = 20
+var cycle = register(Rule{Rule: diag.Cycle, Run: cycles})
 
 // An edge is why one call depends on another, and where the text says so.
 type edge struct {
@@ -128,5 +128,3 @@ func afterNode(from, to *compiler.Call) *source.Node {
 	}
 	return n
 }
-
-func quote(name string) string { return "\"" + name + "\"" }

@@ -1,14 +1,10 @@
 package analyzer
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -247,23 +243,6 @@ func (j *judgement) because() string {
 	return fmt.Sprintf("for instance %s: %s", brief(j.witness), why)
 }
 
-// brief is a value as JSON, cut where it is long.
-func brief(v any) string {
-	const most = 60
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "a value"
-	}
-	if len(text) <= most {
-		return string(text)
-	}
-	cut := most
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return string(text[:cut]) + "…"
-}
-
 // note adds where the plan says what comes and what is wanted.
 func (p *Pass) note(f finding, j *judgement) {
 	noted := map[source.Span]bool{f.Span: true}
@@ -305,7 +284,7 @@ func (p *Pass) judgements() []judgement {
 	t.judged = true
 	refused := map[string]bool{} // calls whose literals aren't accepted
 	for i := range p.found {
-		if p.found[i].Rule == diag.BadParameter {
+		if p.found[i].Rule == badParameter.Rule {
 			refused[p.found[i].Call] = true
 		}
 	}
@@ -332,20 +311,6 @@ func (p *Pass) judgements() []judgement {
 		}
 	}
 	return t.judgements
-}
-
-// judgeOutput judges the flows into the plan's output.
-func (p *Pass) judgeOutput() []judgement {
-	s := p.Plan.OutputSchema
-	if s == nil || p.Plan.Output == nil || s.Compile() != nil || p.gaps.reads {
-		return nil
-	}
-	before := len(p.found)
-	p.outputPart(p.Plan.Output, nil, s, "")
-	if !p.Plan.Output.Live() {
-		return nil
-	}
-	return p.judgeTemplate(p.Plan.Output, target{schema: s}, len(p.found) == before)
 }
 
 // judgeTemplate judges a value with expressions in it: each of these, and where
@@ -457,70 +422,4 @@ func (p *Pass) oneFlow(flows []flow) (flow, bool) {
 	}
 	joined.schema = schema.AnyOf(all...)
 	return joined, true
-}
-
-// flowMismatches reports flows of which nothing fits the parameter.
-func flowMismatches(p *Pass) {
-	for _, j := range p.judgements() {
-		if j.relation != schema.Never {
-			continue
-		}
-		f := p.report(j.place(), "%s never fits %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).of(j.to.call).
-			help("pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong")
-		f.Witness = j.witness
-		p.note(f, &j)
-	}
-}
-
-// flowMayMismatches reports flows of which something doesn't fit, with such a
-// value, and those that couldn't be judged within the budget.
-func flowMayMismatches(p *Pass) {
-	for _, j := range p.judgements() {
-		switch j.relation {
-		case schema.MayNotFit:
-			f := p.report(j.place(), "%s may not fit %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).of(j.to.call).
-				help("narrow what the source may give, widen what the parameter takes, or convert the value")
-			f.Witness = j.witness
-			p.note(f, &j)
-		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name(), j.to.taker.taker).of(j.to.call)
-		}
-	}
-}
-
-// outputMismatches reports what of the plan's output its schema refuses, and
-// required parts of it that may be left out.
-func outputMismatches(p *Pass) {
-	for _, j := range p.judgeOutput() {
-		switch j.relation {
-		case schema.Never:
-			f := p.report(j.place(), "%s never fits %s: %s", j.called(), j.of(), j.because()).as(diag.Error).
-				help("give what \"outputSchema\" asks for, or mend the schema")
-			f.Witness = j.witness
-			p.note(f, &j)
-		case schema.MayNotFit:
-			f := p.report(j.place(), "%s may not fit %s: %s", j.called(), j.of(), j.because()).as(diag.Warning).
-				help("narrow what the source may give, or widen \"outputSchema\"")
-			f.Witness = j.witness
-			p.note(f, &j)
-		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.of())
-		}
-	}
-}
-
-// of is what to call the part of the output that is judged.
-func (j *judgement) of() string {
-	if j.to.part == "" {
-		return "\"outputSchema\""
-	}
-	return quote(strings.TrimPrefix(j.to.part, ".")) + " of \"outputSchema\""
-}
-
-// cutShort says that a judgement was cut short (S18).
-func (p *Pass) cutShort(at source.Span, format string, args ...any) finding {
-	d := diag.New(diag.NotAnalysed, at, fmt.Sprintf(format, args...))
-	d.Help = "simpler schemas, or fewer alternatives in them, can be judged"
-	p.found = append(p.found, d)
-	return finding{&p.found[len(p.found)-1]}
 }

@@ -1,10 +1,7 @@
 package analyzer
 
 import (
-	"maps"
 	"math/rand/v2"
-	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -125,99 +122,4 @@ func (d *draw) passes(call *compiler.Call) bool {
 		return nil, expression.Pending
 	})
 	return err == nil && presence == expression.There && value == true
-}
-
-// activityCode holds the expressions of activities against the parameters of the
-// tools that they carry out (S4.5).
-func (p *Pass) activityCode() {
-	reported := map[string]bool{}
-	for _, tool := range p.Plan.Tools {
-		activity := p.Plan.Activities[tool.Activity]
-		known := p.parametersOf(tool)
-		if activity == nil || activity.Expression == nil || known == nil || reported[tool.Activity] {
-			continue
-		}
-		_, err := activity.Expression.CheckCode(func(name string) *expression.Type {
-			if at := known.place(name); at.Possible {
-				return typeOfSchema(at.Schema, typeDepth)
-			}
-			return nil
-		})
-		if err == nil {
-			continue
-		}
-		reported[tool.Activity] = true
-		f := p.report(activity.Node.Get("expr").Within(err.Start, err.End), "%s", err.Message)
-		if f.Help = err.Help; f.Help == "" {
-			f.help("the types come from the parameters of %q, which the activity carries out", tool.Name)
-		}
-		if tool.NameNode != nil {
-			f.note(tool.NameNode.Span(), "%q is declared here", tool.Name)
-		}
-	}
-}
-
-// unknownMembers reports fields that an expression reads inside what it works
-// out, an item's say, where the schemas name fields and not that one: what is no
-// fault by the types alone, and is one when what the schemas name is taken for
-// all that there is.
-func (p *Pass) unknownMembers() {
-	hasParts := func(read int) bool {
-		known := p.typeOf(read)
-		return known != nil && known.Kinds&(expression.Object|expression.Array) != 0
-	}
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
-		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, hasParts) {
-			return
-		}
-		if _, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) }); err != nil {
-			return // a finding of its own
-		}
-		_, err := t.Expr.Check(func(i int) *expression.Type {
-			if read := t.Reads[i]; hasParts(read) {
-				return p.declaredType(read)
-			}
-			return p.typeOf(t.Reads[i])
-		})
-		if err == nil {
-			return
-		}
-		said := strings.Replace(err.Message, "there is no field", "no schema names a field", 1)
-		f := p.report(t.Node.Within(err.Start, err.End), "%s here", said).of(call)
-		if f.Help = err.Help; f.Help == "" {
-			f.help("read a field that the source's schema names, or name this one there")
-		}
-	})
-}
-
-// declaredType is the type of a read whose objects have the fields that their
-// schemas name and no others, where these say nothing of others.
-func (p *Pass) declaredType(read int) *expression.Type {
-	flows := p.flowsOfRead(read)
-	if len(flows) != 1 || flows[0].schema == nil || flows[0].sample || flows[0].loose {
-		return p.typeOf(read)
-	}
-	t := typeOfSchema(flows[0].schema, typeDepth)
-	closeDeclared(t, flows[0].schema)
-	return t
-}
-
-func closeDeclared(t *expression.Type, s *schema.Schema) {
-	if t == nil || s == nil {
-		return
-	}
-	for _, name := range sortedNames(t.Fields) {
-		closeDeclared(t.Fields[name], s.At([]schema.Step{schema.Key(name)}).Schema)
-	}
-	if t.Elem != nil {
-		closeDeclared(t.Elem, s.At([]schema.Step{schema.Index(0)}).Schema)
-	}
-	if t.Open && len(t.Fields) > 0 {
-		other := s.At([]schema.Step{schema.Key("\x00")}) // a name that no schema has
-		t.Open = other.Named || other.Possible && (other.Silent || other.Open)
-	}
-}
-
-func sortedNames(fields map[string]*expression.Type) []string {
-	return slices.Sorted(maps.Keys(fields))
 }

@@ -13,24 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Config is what an analysis takes from outside the plan. The zero value judges
-// by the rules alone.
-type Config struct {
-	// StrictProtocol reports what the base protocol doesn't have (S3.1).
-	StrictProtocol bool
-	// Settings are those of an obelus.yaml, or nil.
-	Settings *Settings
-	// Path gives a file's path from the folder of the settings, with forward
-	// slashes, for the name under which findings show it. Without it that name
-	// is the path.
-	Path func(shown string) string
-	// Replay confirms the evidence of OB401. Without it a conflict comes with the
-	// branch in which it happens, and without schedules.
-	Replay Replay
-
-	delegates *delegates // of the plan, judged so far
-}
-
 // Settings are what an obelus.yaml says.
 type Settings struct {
 	Rules   map[*diag.Rule]Level
@@ -58,13 +40,6 @@ type Ignore struct {
 // Covers tells whether a file, by its path from the folder of the settings, is
 // one that an ignore speaks of.
 func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
-
-//go:embed config.schema.json
-var configSchema []byte
-
-// ConfigSchema is the JSON Schema (draft 2020-12) of obelus.yaml, as the text of
-// a JSON document. The caller may keep and change what it gets.
-func ConfigSchema() []byte { return slices.Clone(configSchema) }
 
 // ReadSettings reads an obelus.yaml. What is wrong with it is said in the same
 // form as what is wrong with a plan; the settings hold what could be understood.
@@ -139,7 +114,7 @@ func (r *settingsReader) rule(n *source.Node) *diag.Rule {
 	rule, _ := ruleNamed(n.Text)
 	if rule == nil || n.Kind != source.String {
 		var names []string
-		for _, known := range diag.Rules {
+		for _, known := range rules {
 			names = append(names, known.Code, known.Name)
 		}
 		r.report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).
@@ -295,135 +270,9 @@ func (r *settingsReader) tools(f source.Field) {
 	}
 }
 
-// asksFor reports whether a rule has its say: an optional one only where the
-// settings give it a severity.
-func (c *Config) asksFor(r *Rule) bool {
-	switch {
-	case r.Strict:
-		return c.StrictProtocol
-	case !r.Optional:
-		return true
-	case c.Settings == nil:
-		return false
-	}
-	level, set := c.Settings.Rules[r.Rule]
-	return set && !level.Off
-}
+//go:embed config.schema.json
+var configSchema []byte
 
-// A Judgement is all that an analysis has to say of a plan.
-type Judgement struct {
-	// Verified is the plan, if no finding is an error by its rule; else nil.
-	Verified *Verified
-	// Findings are those to show, with the severities that the settings give
-	// them, in the order in which findings are always shown.
-	Findings []diag.Diagnostic
-	// Silenced are those that the plan or the settings silence.
-	Silenced []diag.Silenced
-	// Errors are the findings that keep the plan from being verified, as their
-	// rules have them, silenced or lowered or not.
-	Errors []diag.Diagnostic
-	// Maturity is how much the plan says of itself (S7.3).
-	Maturity Maturity
-	// Used are the ignores of the settings that silenced something.
-	Used []*Ignore
-}
-
-// Judge judges a plan as [Analyze] does, and tells besides what was silenced,
-// what keeps the plan from running, and how mature it is.
-func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
-	if c.delegates == nil {
-		c.delegates = newDelegates(Judge)
-	}
-	all := applied(p, found, c)
-	j := Judgement{Maturity: Assess(p, all)}
-	silencers := silencersOf(p)
-	var kept []diag.Diagnostic
-	silenced := silencers.assign(all)
-	for i := range all {
-		d := all[i]
-		if d.Severity == diag.Error {
-			j.Errors = append(j.Errors, d)
-		}
-		if by := silenced[i]; by != nil {
-			j.Silenced = append(j.Silenced, diag.Silenced{Diagnostic: d, Reason: by.reason, At: by.at})
-			continue
-		}
-		kept = append(kept, d)
-	}
-	if p.Root != nil && gapsOf(p, found) == (gaps{}) {
-		asked := map[*diag.Rule]bool{}
-		for i := range rules {
-			asked[rules[i].Rule] = c.asksFor(&rules[i])
-		}
-		silencers.useless(func(r *diag.Rule) bool { return !asked[r] })
-	}
-	kept = append(kept, silencers.found...)
-	diag.Sort(kept)
-	covering := map[*source.File][]*Ignore{}
-	for _, d := range kept {
-		if by := c.ignores(&d, covering); by != nil {
-			j.Silenced = append(j.Silenced, diag.Silenced{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
-			if !slices.Contains(j.Used, by) {
-				j.Used = append(j.Used, by)
-			}
-			continue
-		}
-		if c.Settings != nil {
-			if level, set := c.Settings.Rules[d.Rule]; set {
-				if level.Off {
-					continue
-				}
-				d.Severity = level.Severity
-			}
-		}
-		j.Findings = append(j.Findings, d)
-	}
-	if len(j.Errors) == 0 {
-		j.Verified = &Verified{p, c.delegates.of(p)}
-	}
-	return j
-}
-
-// ignores is the ignore of the settings that silences a finding, or nil. Which of
-// them speak of a file is found out once.
-func (c *Config) ignores(d *diag.Diagnostic, covering map[*source.File][]*Ignore) *Ignore {
-	if c.Settings == nil || !d.Span.Known() {
-		return nil
-	}
-	file := d.Span.File
-	if _, known := covering[file]; !known {
-		path := file.Name
-		if c.Path != nil {
-			path = c.Path(path)
-		}
-		covering[file] = []*Ignore{}
-		for _, one := range c.Settings.Ignores {
-			if one.Covers(path) {
-				covering[file] = append(covering[file], one)
-			}
-		}
-	}
-	for _, one := range covering[file] {
-		if one.Rule == d.Rule && (one.Call == "" || one.Call == d.Call) {
-			return one
-		}
-	}
-	return nil
-}
-
-// extensions reports, where the base protocol is asked for strictly, every key of
-// a call that it doesn't have (S3.1).
-func extensions(p *Pass, call *compiler.Call) {
-	for _, f := range call.Extensions {
-		p.report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).of(call).
-			help("%s", insteadOf[f.Key.Text])
-	}
-}
-
-var insteadOf = map[string]string{
-	"_id":      "take it out; the call is then known by its tool and its place",
-	"_when":    "let the call read something that is only there when it should run",
-	"_after":   "let the call read something that the calls before it write",
-	"_retry":   "let the activity itself try again",
-	"_timeout": "give the activity itself a time-out",
-}
+// ConfigSchema is the JSON Schema (draft 2020-12) of obelus.yaml, as the text of
+// a JSON document. The caller may keep and change what it gets.
+func ConfigSchema() []byte { return slices.Clone(configSchema) }

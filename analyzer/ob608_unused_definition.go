@@ -6,40 +6,15 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// latentTools says once which tools need a model, because no activity carries
-// them out (S2.4).
-func latentTools(p *Pass) {
-	if p.Plan.Form == compiler.Solution && !p.Plan.ToolsDeclared {
-		return
-	}
-	var first *compiler.Call
-	var names []string
-	named := map[string]bool{}
-	for _, call := range p.Plan.Calls {
-		if !call.Latent() || call.Produced != nil || p.Plan.ToolsDeclared && call.Tool == nil {
-			continue
-		}
-		if first == nil {
-			first = call
-		}
-		if !named[call.ToolName] {
-			named[call.ToolName] = true
-			names = append(names, call.ToolName)
-		}
-	}
-	switch len(names) {
-	case 0:
-	case 1:
-		p.report(first.ToolNode.Span(), "the tool %q has no activity: a run needs a model to produce its result", names[0]).
-			help("define an activity of that name under \"activities\", or run the plan with a planner")
-	default:
-		p.report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), listed(names)).
-			help("define activities of those names under \"activities\", or run the plan with a planner")
-	}
-}
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB608", Name: "unused-definition", Default: diag.Info},
+	Scope: Document,
+	Run:   unusedDefinitions,
+})
 
 // unusedDefinitions reports what a plan file defines and no call uses. A plan
 // without calls, or one in another form, offers its tools to a model instead.
@@ -85,14 +60,6 @@ func unusedDefinitions(p *Pass) {
 	p.unusedImports(files, usedFiles)
 }
 
-func sortedActivities(plan *compiler.Plan) []string {
-	all := make(map[string]any, len(plan.Activities))
-	for name := range plan.Activities {
-		all[name] = nil
-	}
-	return sortedKeys(all)
-}
-
 // shadowed reports definitions that a later one of the same name replaces
 // (S2.5).
 func (p *Pass) shadowed() {
@@ -129,14 +96,4 @@ func (p *Pass) unusedImports(files map[string][]*source.File, used map[*source.F
 		}
 		p.report(item.Span(), "no call uses anything of the import %q", item.Text).help("take it out")
 	}
-}
-
-// toolsNotJudged says that there is nothing to hold tools and parameters
-// against (S1.10).
-func toolsNotJudged(p *Pass) {
-	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 || p.gaps.tools {
-		return
-	}
-	p.report(p.Plan.Calls[0].ToolNode.Span(), "no tools are declared, so neither tools nor their parameters are judged").
-		help("declare them under \"tools\", or import a file that does")
 }

@@ -10,28 +10,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// unrouted tells whether nothing of the call's own takes up a failure of its
-// tool: an explicit one that has no failure route, or one where the state schema
-// has no room for the record (S5.1, S7.3, S9.2).
-func unrouted(p *compiler.Plan, call *compiler.Call) bool {
-	if call.Latent() {
-		return false
-	}
-	route := call.FailureRoute()
-	return route < 0 || slices.ContainsFunc(call.Output[route], func(path compiler.Path) bool {
-		return p.Paths.Kind(path.ID) == "state" && !admitsFailure(p, p.Paths.Segments(path.ID)[1:])
-	})
-}
-
-// admitsFailure tells whether the state schema has room for the record of a
-// failure at a path.
-func admitsFailure(p *compiler.Plan, path []expression.Segment) bool {
-	if p.StateSchema == nil {
-		return true
-	}
-	at := p.StateSchema.At(compiler.SchemaPath(path))
-	return at.Possible && (at.Schema == nil || at.Schema.Accepts(map[string]any{"code": "error", "message": "it failed", "details": nil}))
-}
+var _ = register(Rule{
+	Rule: &diag.Rule{Code: "OB408", Name: "unrouted-failure", Default: diag.Warning, Optional: true},
+	Run:  unroutedFailures,
+})
 
 // unroutedFailures reports calls whose tool may fail for good without anything in
 // the plan that handles it. It stays silent about expressions, which fail for
@@ -61,6 +43,29 @@ func unroutedFailures(p *Pass) {
 			f.offerRoute(p, call)
 		}
 	}
+}
+
+// unrouted tells whether nothing of the call's own takes up a failure of its
+// tool: an explicit one that has no failure route, or one where the state schema
+// has no room for the record (S5.1, S7.3, S9.2).
+func unrouted(p *compiler.Plan, call *compiler.Call) bool {
+	if call.Latent() {
+		return false
+	}
+	route := call.FailureRoute()
+	return route < 0 || slices.ContainsFunc(call.Output[route], func(path compiler.Path) bool {
+		return p.Paths.Kind(path.ID) == "state" && !admitsFailure(p, p.Paths.Segments(path.ID)[1:])
+	})
+}
+
+// admitsFailure tells whether the state schema has room for the record of a
+// failure at a path.
+func admitsFailure(p *compiler.Plan, path []expression.Segment) bool {
+	if p.StateSchema == nil {
+		return true
+	}
+	at := p.StateSchema.At(compiler.SchemaPath(path))
+	return at.Possible && (at.Schema == nil || at.Schema.Accepts(map[string]any{"code": "error", "message": "it failed", "details": nil}))
 }
 
 // failurePath is where fixes send failures: calls that meet only there don't

@@ -53,18 +53,3 @@ func (p *Pass) comes(f *flow) bool {
 	}
 	return e.worlds([]lit{goal}, true)[0].found
 }
-
-// leftOut is a branch, in words, on which an expression of the output has no
-// value; "" when there is none, or it isn't known.
-func (p *Pass) leftOut(t *compiler.Template) string {
-	if t.Expr == nil || !p.judgesBranches() || !p.hasBranches() {
-		return ""
-	}
-	e := p.presence()
-	lacks := e.there(t).not()
-	found := e.worlds([]lit{lacks}, true)[0]
-	if !found.found {
-		return ""
-	}
-	return told(e.decisions(lacks, found.world))
-}

@@ -1,0 +1,63 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// An expressionOf is one expression of the plan; the call is nil for those of the
+// plan's output.
+type expressionOf struct {
+	call     *compiler.Call
+	template *compiler.Template
+}
+
+// expressions goes over every expression of the plan, in the order of the text.
+func (p *Pass) expressions(f func(call *compiler.Call, t *compiler.Template)) {
+	p.findExpressions()
+	for _, x := range p.everyExpression {
+		f(x.call, x.template)
+	}
+}
+
+// calculations goes over those expressions that do more than pass on what one
+// reference gives: conditions, fallbacks and the like. In most plans they are few.
+func (p *Pass) calculations(f func(call *compiler.Call, t *compiler.Template)) {
+	p.findExpressions()
+	for _, x := range p.calculated {
+		f(x.call, x.template)
+	}
+}
+
+// findExpressions lists the plan's expressions, once for all rules.
+func (p *Pass) findExpressions() {
+	if p.everyExpression != nil {
+		return
+	}
+	p.everyExpression = make([]expressionOf, 0, len(p.Plan.Reads))
+	var walk func(call *compiler.Call, t *compiler.Template)
+	walk = func(call *compiler.Call, t *compiler.Template) {
+		if t == nil || !t.Live() {
+			return
+		}
+		if t.Expr != nil {
+			p.everyExpression = append(p.everyExpression, expressionOf{call, t})
+			if !t.Expr.Plain() || call != nil && t == call.When {
+				p.calculated = append(p.calculated, expressionOf{call, t})
+			}
+			return
+		}
+		for i := range t.Fields {
+			walk(call, t.Fields[i].Value)
+		}
+		for _, item := range t.Items {
+			walk(call, item)
+		}
+	}
+	for _, call := range p.Plan.Calls {
+		if len(call.Reads) > 0 {
+			walk(call, call.Params)
+			walk(call, call.When)
+		}
+	}
+	walk(nil, p.Plan.Output)
+}

@@ -1,0 +1,77 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var danglingReference = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
+
+// danglingReferences finds expressions that can have no value because what they
+// read is never there.
+//
+// Whether an expression can do without a reference is asked of the expression
+// itself: it is evaluated with that reference absent and every other one still
+// to come. Absent then means that no run can give it a value.
+func danglingReferences(p *Pass) {
+	reads := p.Plan.Reads
+	never := make([]bool, len(reads))
+	some := false
+	for i := range reads {
+		never[i] = !p.mayBeThere(&reads[i])
+		some = some || never[i]
+	}
+	if !some {
+		return
+	}
+	own := make(map[int]bool)
+	for _, c := range p.Plan.Graph.SelfCycles() {
+		own[int(c)] = true
+	}
+	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+		var required, others []int
+		for _, r := range t.Reads {
+			switch {
+			case !never[r]:
+			case reads[r].Ref.Required:
+				required = append(required, r)
+			default:
+				others = append(others, r)
+			}
+		}
+		for _, r := range required {
+			if call == nil || !own[call.Index] || !p.writesItself(call, reads[r].Path) { // else it is a cycle of one
+				p.dangling(&reads[r])
+			}
+		}
+		if len(required) > 0 || len(others) == 0 {
+			return
+		}
+		if !neverThere(t, func(r int) bool { return never[r] }) {
+			return
+		}
+		f := p.dangling(&reads[others[0]])
+		if len(others) > 1 {
+			f.Message += "; nor are the other operands"
+			for _, r := range others[1:] {
+				f.note(reads[r].Span(), "%q is never there either", reads[r].Ref.String())
+			}
+		}
+	})
+}
+
+func (p *Pass) dangling(r *compiler.Read) finding {
+	call := p.caller(r)
+	name := r.Ref.String()
+	kind := p.Plan.Paths.Kind(r.Path)
+	f := p.report(r.Span(), "%q is never there: %s", name, whyNever[kind]).of(call)
+	if p.Plan.Form == compiler.Solution && kind != "input" {
+		f.Message = "no call of the solution writes \"" + name + "\""
+		f.as(diag.Info).help("the state that the solution is given must hold it")
+	} else {
+		f.help("%s", whereFrom[kind])
+	}
+	p.explainNever(f, r, call)
+	p.noteLack(r, nil)
+	return f
+}

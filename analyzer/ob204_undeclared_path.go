@@ -1,0 +1,95 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = register(Rule{Rule: diag.UndeclaredPath, Run: undeclaredPaths})
+
+// undeclaredPaths finds reads and writes of what a closed state schema leaves no
+// room for (S5.7).
+func undeclaredPaths(p *Pass) {
+	s := p.Plan.StateSchema
+	if s == nil {
+		return
+	}
+	verdicts := make([]int8, p.Plan.Paths.Len()) // 0 not asked, 1 fine, -1 not possible
+	undeclared := func(id compiler.PathID) bool {
+		if verdicts[id] == 0 {
+			verdicts[id] = 1
+			if path := p.Plan.Paths.Segments(id); len(path) > 1 && path[0].Key == "state" && !s.At(compiler.SchemaPath(path[1:])).Possible {
+				verdicts[id] = -1
+			}
+		}
+		return verdicts[id] < 0
+	}
+	for _, call := range p.Plan.Calls {
+		for _, route := range call.Output {
+			for _, path := range route {
+				if undeclared(path.ID) {
+					f := p.undeclared(path.ID, path.Span(), "written").of(call)
+					if meant, sure, ok := p.nearDeclared(path.ID); ok {
+						f.help("did you mean %q?", meant)
+						if path.Node != call.ToolNode { // else the tool itself fixes the path
+							f.rename(path.Node, path.Start, path.End, meant, sure)
+						}
+					}
+				}
+			}
+		}
+	}
+	for i := range p.Plan.Reads {
+		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
+			f := p.undeclared(r.Path, r.Span(), "read").of(p.caller(r))
+			if meant, sure, ok := p.nearDeclared(r.Path); ok {
+				f.help("did you mean %q?", meant).rename(r.Node, r.Ref.Start, r.Ref.End, meant, sure)
+			}
+		}
+	}
+}
+
+func (p *Pass) undeclared(id compiler.PathID, at source.Span, done string) finding {
+	path := p.Plan.Paths.Segments(id)
+	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
+	step := path[1+place.Depth]
+	above := expression.Reference{Kind: "state", Path: path[1 : 1+place.Depth]}
+	f := p.report(at, "%q can't be %s: the state schema allows no %q in %q", p.path(id), done, step.Key, above.String())
+	known := p.declared(id, place)
+	if place.Depth > 0 && known.list == "" {
+		f.Message = "\"" + p.path(id) + "\" can't be " + done + ": the state schema says that \"" + above.String() + "\" has no parts"
+	}
+	return f.help("declare it in \"stateSchema\"")
+}
+
+// nearDeclared is the path that the state schema names and that comes nearest to
+// one that it doesn't, and whether it is beyond doubt.
+func (p *Pass) nearDeclared(id compiler.PathID) (meant string, sure, ok bool) {
+	path := p.Plan.Paths.Segments(id)
+	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
+	step := &path[1+place.Depth]
+	known := p.declared(id, place)
+	near, ok := known.Nearest(step.Key)
+	if !ok || step.IsIndex {
+		return "", false, false
+	}
+	sure = known.Sure(step.Key)
+	step.Key = near
+	return expression.Reference{Kind: "state", Path: path[1:]}.String(), sure, true
+}
+
+// declared is what the state schema names where a path leaves it.
+func (p *Pass) declared(id compiler.PathID, place schema.Place) *declaration {
+	for range p.Plan.Paths.Depth(id) - 1 - place.Depth {
+		id = p.Plan.Paths.Parent(id)
+	}
+	d, ok := p.inState[id]
+	if !ok {
+		d = declarationOf(place)
+		p.inState[id] = d
+	}
+	return d
+}

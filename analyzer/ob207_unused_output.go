@@ -1,0 +1,64 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB207", Name: "unused-output", Default: diag.Info},
+	Scope: Idle,
+	Run:   unusedOutputs,
+})
+
+// unusedOutputs reports results that nothing reads, where the plan has an output
+// and the state itself is therefore not the result. An alternative that nothing
+// reads is another matter.
+func unusedOutputs(p *Pass) {
+	if p.Plan.Output == nil || p.gaps.reads {
+		return
+	}
+	seen := p.seen()
+	for _, call := range p.Plan.Calls {
+		if slices.ContainsFunc(call.Output, func(route compiler.Route) bool {
+			return len(call.Output) > 1 && slices.ContainsFunc(route, func(path compiler.Path) bool { return seen[call.Index] && p.isRead(path.ID) })
+		}) {
+			continue
+		}
+		for i, route := range call.Output {
+			if i > 0 && i == call.FailureRoute() {
+				continue
+			}
+			for _, path := range route {
+				if (!seen[call.Index] || !p.isRead(path.ID)) && !p.meantPaths[path.ID] {
+					p.report(path.Span(), "nothing reads %q, and the plan's output doesn't hold it", p.path(path.ID)).of(call).
+						help("read it, add it to \"output\", or leave \"_outputPath\" out if the call is made for its effect")
+				}
+			}
+		}
+	}
+}
+
+// seen tells by call whether some read is bound to it.
+func (p *Pass) seen() []bool {
+	seen := make([]bool, len(p.Plan.Calls))
+	for i := range p.Plan.Reads {
+		for _, w := range p.Plan.Reads[i].Writers {
+			seen[w] = true
+		}
+	}
+	return seen
+}
+
+// isRead tells whether anything reads a path, something above it or below it.
+func (p *Pass) isRead(id compiler.PathID) bool {
+	r := p.reading()
+	if r.ofOutput(id) {
+		return true
+	}
+	found := false
+	r.overlapping(id, func([]int32) bool { found = true; return false })
+	return found
+}

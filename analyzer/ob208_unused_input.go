@@ -1,0 +1,47 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB208", Name: "unused-input", Default: diag.Info},
+	Scope: Idle,
+	Run:   unusedInputs,
+})
+
+// unusedInputs reports what a plan file declares as its input and never reads.
+// In the other forms the input is there for a model to see as well.
+func unusedInputs(p *Pass) {
+	plan := p.Plan
+	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.gaps.reads || p.gaps.input {
+		return
+	}
+	used := map[string]bool{}
+	for i := range plan.Reads {
+		ref := &plan.Reads[i].Ref
+		if ref.Kind != "input" {
+			continue
+		}
+		if len(ref.Path) == 0 {
+			return // all of it is read
+		}
+		used[ref.Path[0].Key] = true
+	}
+	reported := map[string]bool{}
+	declares := func(n *source.Node) {
+		if n == nil {
+			return
+		}
+		for _, f := range n.Fields {
+			if name := f.Key.Text; !used[name] && !reported[name] && !p.meantInputs[name] {
+				reported[name] = true
+				p.report(f.Key.Span(), "nothing reads the input %q", name).help("read it as †input.%s, or take it out", name)
+			}
+		}
+	}
+	declares(plan.Root.Get("input"))
+	declares(plan.Root.Get("inputSchema").Get("properties"))
+}

@@ -1,0 +1,75 @@
+package analyzer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
+
+var _ = register(Rule{
+	Rule: &diag.Rule{Code: "OB210", Name: "boolean-fallback", Default: diag.Warning},
+	Run:  booleanFallbacks,
+})
+
+// booleanFallbacks reports || and && between booleans, which choose by presence
+// and not by truth (S4.3). A literal at the end of a fallback is a default.
+func booleanFallbacks(p *Pass) {
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		if _, literal := t.Expr.Alternatives(); literal || t.Expr.Plain() || !strings.ContainsAny(t.Expr.Text, "|&") {
+			return
+		}
+		t.Expr.Presences(func(part expression.Part) { p.booleanFallback(call, t, part) })
+	})
+}
+
+func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part expression.Part) {
+	if slices.ContainsFunc(part.Parts, func(x expression.Part) bool { return x.Kind == expression.Written }) {
+		return
+	}
+	for _, x := range part.Parts {
+		if known := p.typeOfPart(t, x); known == nil || known.Kinds != expression.Bool {
+			return
+		}
+	}
+	at := t.Node.Within(part.Start, part.End)
+	operator, word, says := "||", "or", "†a || †b is †a whenever that is there, also when it is false"
+	if part.Kind == expression.Gate {
+		operator, word, says = "&&", "and", "†a && †b is †b whenever both are there, also when †a is false"
+	}
+	f := p.report(at, "%q between booleans looks at whether they are there, not at whether they are true: %s", operator, says).of(call).
+		help("write %q if truth is meant", word)
+	var edits []diag.Edit
+	for i := range part.Parts[1:] {
+		from := part.Parts[i].End
+		between := t.Expr.Text[from:part.Parts[i+1].Start]
+		gap := strings.Index(between, operator)
+		if gap < 0 || strings.ContainsAny(between, "/#") {
+			return // ?? or a comment: left to the author
+		}
+		edit, ok := diag.EditScalar(t.Node, from+gap, from+gap+len(operator), spaced(t.Expr.Text, from+gap, len(operator), word))
+		if !ok {
+			return
+		}
+		edits = append(edits, edit)
+	}
+	// Where every operand is there from the start nothing can be meant by asking
+	// whether it is; elsewhere the author has to say what an absent one means.
+	sure := !slices.ContainsFunc(t.Reads, func(read int) bool { return !p.Plan.Reads[read].Start })
+	f.Fixes = append(f.Fixes, diag.Fix{Message: "write " + strconv.Quote(word), Safe: sure, Edits: edits})
+}
+
+// spaced is a word in the place of an operator, with blanks where it would
+// otherwise run into its neighbours.
+func spaced(text string, at, length int, word string) string {
+	if at > 0 && text[at-1] != ' ' {
+		word = " " + word
+	}
+	if end := at + length; end < len(text) && text[end] != ' ' {
+		word += " "
+	}
+	return word
+}

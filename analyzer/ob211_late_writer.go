@@ -1,0 +1,87 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{
+	Rule: &diag.Rule{Code: "OB211", Name: "late-writer", Default: diag.Warning},
+	Run:  lateWriters,
+})
+
+// lateWriters reports reads that are bound to calls listed before the reader
+// (S6.2) while a call listed after it writes more of the same path. A later call
+// that waits for the reader is meant to come after it, and isn't reported.
+func lateWriters(p *Pass) {
+	plan := p.Plan
+	if plan.Writes == compiler.Once || p.gaps.order {
+		return
+	}
+	search := search{graph: &plan.Graph, budget: 5_000_000}
+	for i := range plan.Reads {
+		r := &plan.Reads[i]
+		if r.Bound != compiler.Earlier || r.Call < 0 || r.Path == compiler.RootPath {
+			continue
+		}
+		writers := plan.Writers(r.Path)
+		from, _ := slices.BinarySearchFunc(writers, int32(r.Call)+1, func(w compiler.Writer, call int32) int { return int(w.Call - call) })
+		for _, w := range writers[from:] {
+			if search.budget--; search.budget < 0 {
+				return
+			}
+			if w.Failure || search.waitsFor(w.Call, int32(r.Call)) {
+				continue
+			}
+			late := plan.Calls[w.Call]
+			path, _ := p.outputOver(late, w.Path)
+			p.report(r.Span(), "this reads %q as the calls before it leave it; %q, listed later, writes more of it", r.Ref.String(), late.Name).of(p.caller(r)).
+				note(path.Span(), "%q writes %q here", late.Name, p.path(path.ID)).
+				help("list the reader after %q if it should see that, or let %q wait for the reader with \"_after\"", late.Name, late.Name)
+			break
+		}
+	}
+}
+
+// A search asks whether one call waits for another, within a budget of steps.
+type search struct {
+	graph  *compiler.Graph
+	budget int
+	stamp  int32
+	seen   []int32
+	queue  []int32
+}
+
+// waitsFor tells whether a call depends, directly or not, on another. It says
+// yes when the budget doesn't last.
+func (s *search) waitsFor(call, other int32) bool {
+	if _, direct := slices.BinarySearch(s.graph.Deps(int(call)), other); direct {
+		return true
+	}
+	if s.seen == nil {
+		s.seen = make([]int32, s.graph.Len())
+	}
+	s.stamp++
+	// A call that comes before the other in the graph's order can't wait for it.
+	rank := s.graph.Rank(int(other))
+	s.queue = append(s.queue[:0], call)
+	for len(s.queue) > 0 {
+		at := s.queue[len(s.queue)-1]
+		s.queue = s.queue[:len(s.queue)-1]
+		for _, d := range s.graph.Deps(int(at)) {
+			if d == other {
+				return true
+			}
+			if s.budget--; s.budget < 0 {
+				return true
+			}
+			if s.seen[d] != s.stamp && s.graph.Rank(int(d)) > rank {
+				s.seen[d] = s.stamp
+				s.queue = append(s.queue, d)
+			}
+		}
+	}
+	return false
+}

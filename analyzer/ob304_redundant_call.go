@@ -1,0 +1,102 @@
+package analyzer
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB304", Name: "redundant-call", Default: diag.Info},
+	Scope: Idle,
+	Run:   redundantCalls,
+})
+
+// redundantCalls reports calls that ask a read-only tool again for what another
+// call has already asked it: the same parameters, of reads with the same
+// bindings.
+func redundantCalls(p *Pass) {
+	if p.gaps.order || p.gaps.writes {
+		return
+	}
+	first := map[string]*compiler.Call{}
+	for _, call := range p.Plan.Calls {
+		tool := call.Tool
+		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || !*tool.Hints.ReadOnly || call.Produced != nil || call.Method != compiler.Set {
+			continue
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%q %q %q ", call.ToolName, call.Activity, call.Delegate)
+		p.fingerprint(&b, call.Params)
+		p.fingerprintOfScopes(&b, call)
+		if call.When != nil {
+			p.fingerprint(&b, call.When)
+		}
+		key := b.String()
+		earlier, again := first[key]
+		if !again {
+			first[key] = call
+			continue
+		}
+		f := p.report(call.ToolNode.Span(), "%q asks %q for what %q has already asked it: the same parameters of the same values", call.Name, call.ToolName, earlier.Name).of(call).
+			note(earlier.ToolNode.Span(), "%q asks here", earlier.Name)
+		if len(earlier.Output) > 0 {
+			f.help("read %q instead; a tool that answers differently each time says x-volatile: true", p.path(earlier.Output[0][0].ID))
+		} else {
+			f.help("give the first an \"_outputPath\" and read that; a tool that answers differently each time says x-volatile: true")
+		}
+	}
+}
+
+// fingerprint writes what a template passes: two with the same fingerprint get
+// the same value.
+func (p *Pass) fingerprint(b *strings.Builder, t *compiler.Template) {
+	switch {
+	case !t.Live():
+		text, err := json.Marshal(t.Value)
+		if err != nil {
+			text = fmt.Append(nil, t.Node.Start) // like no other
+		}
+		b.WriteByte('=')
+		b.Write(text)
+	case t.Expr != nil:
+		b.WriteString("†" + strconv.Quote(t.Expr.String()))
+		for _, i := range t.Reads {
+			fmt.Fprint(b, p.Plan.Reads[i].Path, p.Plan.Reads[i].Writers)
+		}
+	case t.Items != nil:
+		b.WriteByte('[')
+		for _, item := range t.Items {
+			p.fingerprint(b, item)
+			b.WriteByte(',')
+		}
+		b.WriteByte(']')
+	default:
+		fields := slices.Clone(t.Fields)
+		slices.SortFunc(fields, func(x, y compiler.TemplateField) int { return strings.Compare(x.Key, y.Key) })
+		b.WriteByte('{')
+		for _, f := range fields {
+			b.WriteString(strconv.Quote(f.Key))
+			p.fingerprint(b, f.Value)
+			b.WriteByte(',')
+		}
+		b.WriteByte('}')
+	}
+}
+
+// fingerprintOfScopes writes what context a call is handed.
+func (p *Pass) fingerprintOfScopes(b *strings.Builder, call *compiler.Call) {
+	if call.Scopes == nil {
+		return
+	}
+	b.WriteString(" in")
+	for _, s := range call.Scopes {
+		r := &p.Plan.Reads[s.Read]
+		fmt.Fprint(b, " ", r.Path, r.Writers)
+	}
+}

@@ -1,0 +1,40 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{
+	Rule: &diag.Rule{Code: "OB501", Name: "unknown-tool", Default: diag.Error},
+	Call: unknownTool,
+})
+
+// unknownTool reports calls of tools that nobody declares. A tool without a
+// schema whose activity is registered is known by that; ConsultAdvisor exists
+// wherever advisors do (S13.4).
+func unknownTool(p *Pass, call *compiler.Call) {
+	if !p.Plan.ToolsDeclared || p.gaps.tools || !p.unknownTool(call) {
+		return
+	}
+	near, ok := p.tools().Nearest(call.ToolName)
+	if call.ToolName == compiler.Consult && !ok {
+		p.report(call.ToolNode.Span(), "there is nobody to ask: no advisor speaks on demand").of(call).
+			help("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
+		return
+	}
+	f := p.report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).of(call)
+	if ok {
+		f.help("did you mean %q?", compiler.Shown(near, call.ToolName))
+		f.rename(call.ToolNode, 0, len(call.ToolName), near, p.tools().Sure(call.ToolName))
+		if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
+			f.note(tool.NameNode.Span(), "%q is declared here", near)
+		}
+	} else {
+		f.help("declare it under \"tools\", or use one of the tools that are declared there")
+	}
+}
+
+func (p *Pass) unknownTool(call *compiler.Call) bool {
+	return call.Tool == nil && p.Plan.Activities[call.ToolName] == nil && !p.defines(call.ToolName)
+}

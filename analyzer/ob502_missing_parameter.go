@@ -1,0 +1,50 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = register(Rule{
+	Rule: &diag.Rule{Code: "OB502", Name: "missing-parameter", Default: diag.Error},
+	Call: missingParameters,
+})
+
+// missingParameters reports calls that leave out what their tool requires.
+func missingParameters(p *Pass, call *compiler.Call) {
+	missing := map[string]bool{}
+	for _, known := range p.takers(call) {
+		for _, name := range known.required {
+			if !missing[name] && !passes(call, name) {
+				missing[name] = true
+				p.missing(call, known, name)
+			}
+		}
+	}
+}
+
+func (p *Pass) missing(call *compiler.Call, known *parameters, name string) {
+	f := p.report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.taker, name, call.Name).of(call).
+		help("pass %q: a value, or a reference such as †state.%s", name, name)
+	if at := parameterNode(known.tool, name); at != nil {
+		f.note(at.Span(), "%q is declared here", name)
+	}
+	if key, ok := p.misspelt(call, known, name); ok {
+		f.help("%q may be meant for it", key.Text).note(key.Span(), "the %s has no parameter %q", known.which, key.Text)
+	}
+}
+
+// misspelt is a parameter that the tool doesn't have and whose name is nearest
+// to one that is missing.
+func (p *Pass) misspelt(call *compiler.Call, known *parameters, missing string) (*source.Node, bool) {
+	for _, f := range call.Params.Fields {
+		if !known.unknown(f.Key) {
+			continue
+		}
+		if near, ok := known.names().Nearest(f.Key); ok && near == missing {
+			return f.Node, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,41 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = register(Rule{
+	Rule: &diag.Rule{Code: "OB503", Name: "unknown-parameter", Default: diag.Error},
+	Call: unknownParameters,
+})
+
+// unknownParameters reports parameters that the tool doesn't name, unless it
+// says itself that it takes others (additionalProperties).
+func unknownParameters(p *Pass, call *compiler.Call) {
+	unknown := map[*source.Node]bool{}
+	for _, known := range p.takers(call) {
+		for _, f := range call.Params.Fields {
+			if !unknown[f.Node] && known.unknown(f.Key) {
+				unknown[f.Node] = true
+				p.unknownParameter(call, known, f)
+			}
+		}
+	}
+}
+
+func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compiler.TemplateField) {
+	found := p.report(f.Node.Span(), "%s has no parameter %q", known.taker, f.Key).of(call)
+	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
+		found.help("did you mean %q?", near)
+		found.rename(f.Node, 0, len(f.Key), near, known.names().Sure(f.Key))
+	} else if list := known.names().list; list != "" {
+		found.help("its parameters are %s", list)
+	} else {
+		found.help("it takes no parameters; a tool that takes any says additionalProperties: true")
+	}
+	if at := known.tool.NameNode; at != nil {
+		found.note(at.Span(), "%q is declared here", call.ToolName)
+	}
+}

@@ -1,0 +1,27 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+var flowMayMismatch = register(Rule{
+	Rule: &diag.Rule{Code: "OB506", Name: "flow-may-mismatch", Default: diag.Warning},
+	Run:  flowMayMismatches,
+})
+
+// flowMayMismatches reports flows of which something doesn't fit, with such a
+// value, and those that couldn't be judged within the budget.
+func flowMayMismatches(p *Pass) {
+	for _, j := range p.judgements() {
+		switch j.relation {
+		case schema.MayNotFit:
+			f := p.report(j.place(), "%s may not fit %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).of(j.to.call).
+				help("narrow what the source may give, widen what the parameter takes, or convert the value")
+			f.Witness = j.witness
+			p.note(f, &j)
+		case schema.Unknown:
+			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name(), j.to.taker.taker).of(j.to.call)
+		}
+	}
+}

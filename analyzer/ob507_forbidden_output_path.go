@@ -1,0 +1,70 @@
+package analyzer
+
+import (
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = register(Rule{
+	Rule: &diag.Rule{Code: "OB507", Name: "forbidden-output-path", Default: diag.Error},
+	Call: forbiddenOutputPath,
+})
+
+// forbiddenOutputPath reports output paths that the tool's own schema doesn't
+// allow (S5.2), however they are spelt.
+func forbiddenOutputPath(p *Pass, call *compiler.Call) {
+	if call.Tool == nil || call.Tool.OutputPath == nil || call.Tool.OutputPath.Compile() != nil {
+		return
+	}
+	n := call.Node.Get("_outputPath")
+	if n == nil || n.Kind != source.String || len(call.Output) == 0 || p.allowsPath(call, n.Text) {
+		return
+	}
+	why := "its schema refuses it"
+	if v := call.Tool.OutputPath.Validate(n.Text); v != nil {
+		why = v.Message
+	}
+	f := p.report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).of(call).
+		help("write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
+	if call.Tool.NameNode != nil {
+		f.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+	}
+	if only, ok := only(call.Tool.OutputPath); ok {
+		if edit, ok := diag.EditScalar(n, 0, len(n.Text), only); ok {
+			f.Fixes = append(f.Fixes, diag.Fix{Message: "write it to " + only, Edits: []diag.Edit{edit}})
+		}
+	}
+}
+
+// only is the one path that a schema allows.
+func only(s *schema.Schema) (string, bool) {
+	raw, _ := s.Raw().(map[string]any)
+	text, ok := raw["const"].(string)
+	return text, ok
+}
+
+// allowsPath tells whether a tool's schema accepts an output path, as it is
+// written, in its canonical form, or each of its paths by itself.
+func (p *Pass) allowsPath(call *compiler.Call, text string) bool {
+	s := call.Tool.OutputPath
+	accepts := func(text string) bool {
+		bare := strings.ReplaceAll(text, string(expression.Mark), "")
+		return s.Accepts(text) || s.Accepts(bare) || s.Accepts(strings.ReplaceAll(bare, "state.", ""))
+	}
+	if accepts(text) || accepts(strings.Join(p.Plan.Offered(call), " || ")) {
+		return true
+	}
+	for _, route := range call.Output {
+		for _, path := range route {
+			if !accepts(p.path(path.ID)) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,230 @@
+package analyzer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+var _ = register(Rule{
+	Rule: &diag.Rule{Code: "OB508", Name: "state-mismatch", Default: diag.Error},
+	Run:  stateMismatches,
+})
+
+// stateMismatches reports results that the state schema never accepts where they
+// are written, and those of which it refuses some.
+func stateMismatches(p *Pass) {
+	if p.Plan.StateSchema == nil || p.gaps.state || p.Plan.StateSchema.Compile() != nil {
+		return
+	}
+	for _, call := range p.Plan.Calls {
+		if call.Produced != nil && call.Method == compiler.Set && len(call.Output) > 0 {
+			p.producedMismatch(call)
+			continue
+		}
+		if call.Tool == nil || call.Tool.Output == nil || len(call.Output) == 0 || call.Produced != nil {
+			continue
+		}
+		switch call.Method {
+		case compiler.Set:
+			p.stateMismatch(call, call.Tool.Output, p.acceptedSomewhere(call), "")
+		case compiler.Push, compiler.Concat:
+			p.itemMismatch(call)
+		default:
+			p.partMismatch(call)
+		}
+	}
+	p.missingParts()
+}
+
+// acceptedSomewhere is what the state schema accepts of a result at one
+// alternative at least, all paths of which are written.
+func (p *Pass) acceptedSomewhere(call *compiler.Call) *schema.Schema {
+	var any []*schema.Schema
+	for _, route := range call.Output {
+		var all *schema.Schema
+		for _, path := range route {
+			all = p.meet(all, p.stateAt(path.ID).Schema)
+		}
+		if all == nil {
+			return nil
+		}
+		any = append(any, all)
+	}
+	if len(any) == 1 {
+		return any[0]
+	}
+	return schema.AnyOf(any...)
+}
+
+func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schema, part string) {
+	if produced == nil || wanted == nil {
+		return
+	}
+	verdict := p.fits(produced, wanted)
+	path := call.Output[0][0]
+	j := judgement{relation: verdict.Relation, kinds: produced.Kinds(), witness: verdict.Witness, to: target{schema: wanted}}
+	what := "the result of " + quote(call.ToolName)
+	if part != "" {
+		what = quote(part) + " of " + what
+	}
+	where := "the state schema at " + quote(p.path(path.ID))
+	if len(call.Output) > 1 {
+		where = "what the state schema accepts at any of the alternatives"
+	}
+	var f finding
+	switch verdict.Relation {
+	case schema.Never:
+		f = p.report(path.Span(), "%s never fits %s: %s", what, where, j.because()).of(call)
+	case schema.MayNotFit:
+		f = p.report(path.Span(), "%s may not fit %s: %s", what, where, j.because()).of(call).as(diag.Warning)
+	default:
+		if verdict.Relation == schema.Unknown && verdict.Keyword == "budget" {
+			p.cutShort(path.Span(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", what, where).of(call)
+		}
+		return
+	}
+	f.Witness = verdict.Witness
+	f.help("let the two schemas agree, write the result elsewhere, or give it an alternative that accepts the rest")
+	for _, said := range outputPlace(call.Tool, nil) {
+		f.note(said.at, "%s", said.says)
+	}
+	if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
+		for _, said := range p.documentPlace("stateSchema", segments[1:]) {
+			f.note(said.at, "%s", said.says)
+		}
+	}
+}
+
+// producedMismatch judges a result that the solution already holds.
+func (p *Pass) producedMismatch(call *compiler.Call) {
+	wanted := p.acceptedSomewhere(call)
+	if wanted == nil {
+		return
+	}
+	v := wanted.Validate(call.Produced.Value())
+	if v == nil {
+		return
+	}
+	path := call.Output[0][0]
+	f := p.report(placeAt(nil, call.Produced, v.Path), "the result of %q doesn't fit the state schema at %q: %s", call.Name, p.path(path.ID), v.Error()).of(call).
+		help("give a result that the state schema accepts, or write it elsewhere").
+		note(path.Span(), "it would be written here")
+	f.Witness = call.Produced.Value()
+}
+
+// itemMismatch judges what is pushed, or the items of what is appended, against
+// what the state schema says of the list's items, where it says one thing of all.
+func (p *Pass) itemMismatch(call *compiler.Call) {
+	if len(call.Output) != 1 || len(call.Output[0]) != 1 {
+		return
+	}
+	list := p.stateAt(call.Output[0][0].ID).Schema
+	if list == nil || list.Kinds()&schema.Array == 0 || !uniform(list) {
+		return
+	}
+	item := []schema.Step{schema.Index(0)}
+	produced := call.Tool.Output
+	if call.Method == compiler.Concat {
+		if produced.Kinds() != schema.Array || !uniform(produced) {
+			return
+		}
+		produced = produced.At(item).Schema
+	}
+	p.stateMismatch(call, produced, list.At(item).Schema, "")
+}
+
+// partMismatch judges the properties that are merged into an object one by one.
+func (p *Pass) partMismatch(call *compiler.Call) {
+	if len(call.Output) != 1 || len(call.Output[0]) != 1 || call.Tool.Output.Kinds() != schema.Object {
+		return
+	}
+	into := p.stateAt(call.Output[0][0].ID).Schema
+	if into == nil || into.Kinds() != schema.Object {
+		return
+	}
+	p.partsMismatch(call, call.Tool.Output, into, "")
+}
+
+// maxParts bounds how deep the parts of a merged object are looked into.
+const maxParts = 8
+
+func (p *Pass) partsMismatch(call *compiler.Call, given, into *schema.Schema, above string) {
+	for _, name := range given.Properties() {
+		key := []schema.Step{schema.Key(name)}
+		from, to := given.At(key), into.At(key)
+		switch {
+		case !from.Possible:
+		case !to.Possible:
+			p.noPlaceFor(call, above+name, from.Required)
+		case from.Schema == nil:
+		case call.Method == compiler.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
+			if to.Schema != nil && from.Schema.Kinds() == schema.Object && to.Schema.Kinds() == schema.Object && strings.Count(above, ".") < maxParts {
+				p.partsMismatch(call, from.Schema, to.Schema, above+name+".")
+			}
+		default:
+			p.stateMismatch(call, from.Schema, to.Schema, above+name)
+		}
+	}
+}
+
+// noPlaceFor reports a property that the state schema leaves no room for.
+func (p *Pass) noPlaceFor(call *compiler.Call, part string, always bool) {
+	path := call.Output[0][0]
+	verb, severity := "never fits", diag.Error
+	if !always {
+		verb, severity = "may not fit", diag.Warning
+	}
+	f := p.report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName), verb, quote(p.path(path.ID)), quote(part)).of(call).as(severity).
+		help("let the state schema allow it, or let the tool give nothing of the kind")
+	for _, said := range outputPlace(call.Tool, nil) {
+		f.note(said.at, "%s", said.says)
+	}
+}
+
+// missingParts reports writes of a part of an object in which the state schema
+// requires another part that nothing ever writes: the state doesn't fit its
+// schema from then on. Of the state as a whole that is said where a run begins.
+func (p *Pass) missingParts() {
+	if p.gaps.writes {
+		return
+	}
+	paths, told := p.Plan.Paths, map[compiler.PathID]bool{}
+	for _, call := range p.Plan.Calls {
+		for _, route := range call.Output {
+			for _, path := range route {
+				for whole := paths.Parent(path.ID); paths.Depth(whole) > 1 && !told[whole]; whole = paths.Parent(whole) {
+					told[whole] = true
+					s := p.stateAt(whole).Schema
+					if s == nil {
+						continue
+					}
+					for _, name := range s.Required() {
+						if part := (expression.Segment{Key: name}); !p.comesInto(whole, part) {
+							p.report(path.Span(), "this writes a part of %q, in which the state schema requires %q as well, and nothing writes that", p.path(whole), name).of(call).as(diag.Warning).
+								help("write the whole of it, let a call write %q, or don't require it", name)
+							break
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// comesInto tells whether a part of an object in the state is there from the
+// start, or some call writes it, more or less of it.
+func (p *Pass) comesInto(whole compiler.PathID, part expression.Segment) bool {
+	path := append(p.Plan.Paths.Segments(whole), part)[1:]
+	if p.begins("state", path) {
+		return true
+	}
+	if id, known := p.Plan.Paths.Lookup(whole, part); known {
+		return len(p.Plan.Writers(id)) > 0
+	}
+	return slices.ContainsFunc(p.Plan.Writers(whole), func(w compiler.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, whole) })
+}

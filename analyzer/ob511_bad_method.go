@@ -1,0 +1,109 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var badMethod = register(Rule{
+	Rule: &diag.Rule{Code: "OB511", Name: "bad-method", Default: diag.Error},
+	Run:  badMethods,
+})
+
+// badMethods reports methods that can't work on what stands at the path, or with
+// what the tool gives (S5.3).
+func badMethods(p *Pass) {
+	for _, call := range p.Plan.Calls {
+		if call.Method == compiler.Set || len(call.Output) == 0 {
+			continue
+		}
+		path := call.Output[0][0]
+		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
+			if gives, takes := call.Tool.Output.Kinds(), patchKinds[call.Method]; gives != 0 && gives&takes == 0 {
+				f := p.report(p.methodPlace(call), "%q wants %s to write, and the result of %q is %s", call.Method, takes, call.ToolName, gives).of(call).
+					help("use another \"_outputMethod\", or let the tool give %s", takes)
+				for _, said := range outputPlace(call.Tool, nil) {
+					f.note(said.at, "%s", said.says)
+				}
+				continue
+			}
+		}
+		if len(call.Output) != 1 {
+			continue
+		}
+		for _, path = range call.Output[0] {
+			if kinds, said := p.baseOf(call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
+				f := p.report(p.methodPlace(call), "%q needs %s at %q, and there it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).of(call).
+					help("use another \"_outputMethod\", or another path")
+				for _, s := range said {
+					f.note(s.at, "%s", s.says)
+				}
+				break
+			}
+		}
+	}
+}
+
+var (
+	patchKinds = map[compiler.Method]schema.Kinds{
+		compiler.Merge: schema.Anything, compiler.Assign: schema.Object, compiler.Push: schema.Anything, compiler.Concat: schema.Array,
+	}
+	baseKinds = map[compiler.Method]schema.Kinds{
+		compiler.Merge: schema.Object, compiler.Assign: schema.Object, compiler.Push: schema.Array, compiler.Concat: schema.Array,
+	}
+)
+
+func (p *Pass) methodPlace(call *compiler.Call) source.Span {
+	if n := call.Node.Get("_outputMethod"); n != nil {
+		return n.Span()
+	}
+	return call.OutputNode.Span()
+}
+
+// baseOf is which kinds of value may stand where a call's method is applied, and
+// where that is said; 0 where it isn't known or nothing may stand there.
+func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []remark) {
+	segments := p.Plan.Paths.Segments(path.ID)
+	if len(segments) < 2 || p.gaps.state || p.gaps.writes {
+		return 0, nil
+	}
+	if s := p.stateAt(path.ID).Schema; s != nil {
+		return s.Kinds(), p.documentPlace("stateSchema", segments[1:])
+	}
+	if segments[0].Key != "state" || len(p.Plan.Instances) > 0 {
+		return 0, nil
+	}
+	var kinds schema.Kinds
+	var said []remark
+	if value, ok := compiler.Walk(p.Plan.State, segments[1:]); ok && value != nil {
+		kinds = schema.KindOf(value)
+		said = p.documentPlace("state", segments[1:])
+	}
+	for _, w := range p.Plan.Writers(path.ID) {
+		other := p.Plan.Calls[w.Call]
+		if other == call || w.Failure {
+			continue
+		}
+		if w.Path != path.ID || other.Method != compiler.Set && other.Method != call.Method || len(said) > maxHolders {
+			return 0, nil
+		}
+		if other.Method != compiler.Set {
+			continue
+		}
+		if _, before := slices.BinarySearch(call.Waits, w.Call); !before {
+			continue // it comes after, or in no order, which is another finding
+		}
+		if other.Tool == nil || other.Tool.Output == nil {
+			return 0, nil
+		}
+		if at, ok := p.outputOver(other, path.ID); ok {
+			said = append(said, remark{at.Span(), quote(other.Name) + " writes " + other.Tool.Output.Kinds().String() + " here"})
+		}
+		kinds |= other.Tool.Output.Kinds()
+	}
+	return kinds, said
+}

@@ -1,0 +1,182 @@
+package analyzer
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+var _ = register(Rule{
+	Rule:   &diag.Rule{Code: "OB513", Name: "unknown-field", Default: diag.Warning},
+	Raises: true,
+	Run:    unknownFields,
+})
+
+// unknownFields reports reads of a field that no bound call's _output names.
+// Where a schema names nothing, says that there may be more, or isn't known, the
+// field may be there and the rule is silent.
+func unknownFields(p *Pass) {
+	p.unknownMembers()
+	for i := range p.Plan.Reads {
+		r := &p.Plan.Reads[i]
+		if len(r.Writers) == 0 || len(r.Writers) > maxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
+			continue
+		}
+		p.unknownField(r)
+	}
+}
+
+func (p *Pass) unknownField(r *compiler.Read) {
+	var first origin
+	var place schema.Place
+	closed := true
+	silent := !p.origins(r, func(s origin) bool {
+		if s.below || len(s.rest) == 0 || s.call.Method != compiler.Set || s.call.Tool == nil || s.call.Tool.Output == nil {
+			return false
+		}
+		if s.failure && slices.Contains(failureFields, s.rest[0].Key) {
+			return false
+		}
+		at := p.inOutput(s.call.Tool, s.rest)
+		if at.Named || at.Possible && (at.Silent || at.Open) {
+			return false
+		}
+		if s.call.Produced != nil && holds(s.call.Produced.Value(), s.rest) {
+			return false
+		}
+		closed = closed && !at.Possible
+		if first.call == nil {
+			first, place = s, at
+		}
+		return true
+	})
+	if silent || first.call == nil || p.declaredElsewhere(r) {
+		return
+	}
+	step := first.rest[place.Depth]
+	known := p.inResultOf(first, place)
+	f := p.report(r.Span(), "the result of %q has no %q", first.call.ToolName, step.Key).of(p.caller(r))
+	switch {
+	case known.list == "":
+		f.Message += ": there it is " + first.call.Tool.Output.At(compiler.SchemaPath(first.rest[:place.Depth])).Schema.Kinds().String()
+	case closed:
+		f.Message += ": its schema allows only " + known.list
+	default:
+		f.Message += ": its schema names " + known.list
+	}
+	if closed && r.Ref.Required {
+		f.as(diag.Error)
+	}
+	f.note(first.path.Span(), "%q writes its result to %q here", first.call.Name, p.path(first.path.ID))
+	f.help("read a field that the tool's \"_output\" names, or name this one there")
+	if step.IsIndex {
+		return
+	}
+	if near, ok := known.Nearest(step.Key); ok {
+		meant := r.Ref
+		meant.Path = slices.Clone(r.Ref.Path)
+		meant.Path[len(meant.Path)-len(first.rest)+place.Depth].Key = near
+		f.help("did you mean %q?", meant.String())
+		f.rename(r.Node, r.Ref.Start, r.Ref.End, meant.String(), known.Sure(step.Key))
+	}
+}
+
+// failureFields are what a failure record holds (S9.2).
+var failureFields = []string{"code", "message", "details"}
+
+// inResultOf is what the schema of a result names where a read leaves it.
+func (p *Pass) inResultOf(o origin, place schema.Place) *declaration {
+	at := resultPlace{o.call.Tool, expression.Reference{Path: o.rest[:place.Depth]}.String()}
+	d, ok := p.inResult[at]
+	if !ok {
+		d = declarationOf(place)
+		p.inResult[at] = d
+	}
+	return d
+}
+
+// declaredElsewhere tells whether the document itself holds or names a path of
+// the state, whatever the tools say.
+func (p *Pass) declaredElsewhere(r *compiler.Read) bool {
+	path := p.Plan.Paths.Segments(r.Path)
+	switch path[0].Key {
+	case "state":
+		if p.Plan.StateSchema != nil && p.Plan.StateSchema.At(compiler.SchemaPath(path[1:])).Named {
+			return true
+		}
+		return p.begins("state", path[1:])
+	case "data":
+		return p.describesKind(path[1].Key) || holds(anyMap(p.Plan.Data), path[1:])
+	}
+	return false
+}
+
+// unknownMembers reports fields that an expression reads inside what it works
+// out, an item's say, where the schemas name fields and not that one: what is no
+// fault by the types alone, and is one when what the schemas name is taken for
+// all that there is.
+func (p *Pass) unknownMembers() {
+	hasParts := func(read int) bool {
+		known := p.typeOf(read)
+		return known != nil && known.Kinds&(expression.Object|expression.Array) != 0
+	}
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, hasParts) {
+			return
+		}
+		if _, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) }); err != nil {
+			return // a finding of its own
+		}
+		_, err := t.Expr.Check(func(i int) *expression.Type {
+			if read := t.Reads[i]; hasParts(read) {
+				return p.declaredType(read)
+			}
+			return p.typeOf(t.Reads[i])
+		})
+		if err == nil {
+			return
+		}
+		said := strings.Replace(err.Message, "there is no field", "no schema names a field", 1)
+		f := p.report(t.Node.Within(err.Start, err.End), "%s here", said).of(call)
+		if f.Help = err.Help; f.Help == "" {
+			f.help("read a field that the source's schema names, or name this one there")
+		}
+	})
+}
+
+// declaredType is the type of a read whose objects have the fields that their
+// schemas name and no others, where these say nothing of others.
+func (p *Pass) declaredType(read int) *expression.Type {
+	flows := p.flowsOfRead(read)
+	if len(flows) != 1 || flows[0].schema == nil || flows[0].sample || flows[0].loose {
+		return p.typeOf(read)
+	}
+	t := typeOfSchema(flows[0].schema, typeDepth)
+	closeDeclared(t, flows[0].schema)
+	return t
+}
+
+func closeDeclared(t *expression.Type, s *schema.Schema) {
+	if t == nil || s == nil {
+		return
+	}
+	for _, name := range sortedNames(t.Fields) {
+		closeDeclared(t.Fields[name], s.At([]schema.Step{schema.Key(name)}).Schema)
+	}
+	if t.Elem != nil {
+		closeDeclared(t.Elem, s.At([]schema.Step{schema.Index(0)}).Schema)
+	}
+	if t.Open && len(t.Fields) > 0 {
+		other := s.At([]schema.Step{schema.Key("\x00")}) // a name that no schema has
+		t.Open = other.Named || other.Possible && (other.Silent || other.Open)
+	}
+}
+
+func sortedNames(fields map[string]*expression.Type) []string {
+	return slices.Sorted(maps.Keys(fields))
+}

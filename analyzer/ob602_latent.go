@@ -1,0 +1,44 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB602", Name: "latent", Default: diag.Info},
+	Scope: Document,
+	Run:   latentTools,
+})
+
+// latentTools says once which tools need a model, because no activity carries
+// them out (S2.4).
+func latentTools(p *Pass) {
+	if p.Plan.Form == compiler.Solution && !p.Plan.ToolsDeclared {
+		return
+	}
+	var first *compiler.Call
+	var names []string
+	named := map[string]bool{}
+	for _, call := range p.Plan.Calls {
+		if !call.Latent() || call.Produced != nil || p.Plan.ToolsDeclared && call.Tool == nil {
+			continue
+		}
+		if first == nil {
+			first = call
+		}
+		if !named[call.ToolName] {
+			named[call.ToolName] = true
+			names = append(names, call.ToolName)
+		}
+	}
+	switch len(names) {
+	case 0:
+	case 1:
+		p.report(first.ToolNode.Span(), "the tool %q has no activity: a run needs a model to produce its result", names[0]).
+			help("define an activity of that name under \"activities\", or run the plan with a planner")
+	default:
+		p.report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), listed(names)).
+			help("define activities of those names under \"activities\", or run the plan with a planner")
+	}
+}

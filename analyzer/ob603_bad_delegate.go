@@ -1,0 +1,121 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = register(Rule{Rule: diag.BadDelegate, Scope: Document, Run: badDelegates})
+
+// badDelegates reports delegates that have errors of their own, and those whose
+// output isn't what the tool of a call gives (S14.2). A solution's were judged
+// with the plan that it is a solution of.
+func badDelegates(p *Pass) {
+	if p.Plan.Form == compiler.Replan || p.config.delegates == nil {
+		return
+	}
+	all := make(map[string]any, len(p.Plan.Delegates))
+	for path := range p.Plan.Delegates {
+		all[path] = nil
+	}
+	for _, path := range sortedKeys(all) {
+		if errors := p.config.delegates.judge(p.Plan.Delegates[path]).Errors; len(errors) > 0 {
+			p.unsound(path, errors)
+		}
+	}
+	type outcome struct {
+		tool     *compiler.Tool
+		delegate string
+	}
+	judged := map[outcome]bool{}
+	for _, call := range p.Plan.Calls {
+		if key := (outcome{call.Tool, call.Plan()}); key.delegate != "" && key.tool != nil && !judged[key] {
+			judged[key] = true
+			p.delegateOutput(call)
+		}
+	}
+}
+
+// unsound reports a delegate with errors, where it is first named.
+func (p *Pass) unsound(path string, errors []diag.Diagnostic) {
+	call, at := p.delegateNode(path)
+	first := errors[0]
+	f := p.report(at.Span(), "the delegate %q can't be run: %s", path, first.Message).of(call).
+		help("mend it; \"obelus check\" of it tells more")
+	if len(errors) > 1 {
+		f.Message = fmt.Sprintf("the delegate %q can't be run: it has %d errors, the first: %s", path, len(errors), first.Message)
+	}
+	f.note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
+	if first.Rule == diag.BadDelegate { // what it says of its own delegates leads to the fault
+		for _, n := range first.Related {
+			if !slices.ContainsFunc(f.Related, func(have diag.Note) bool { return have.Span == n.Span }) {
+				f.Related = append(f.Related, n)
+			}
+		}
+	}
+}
+
+// delegateNode is where a delegate is named, and the call that is the first to
+// use it; nil where none does.
+func (p *Pass) delegateNode(path string) (*compiler.Call, *source.Node) {
+	for _, call := range p.Plan.Calls {
+		if call.Plan() != path {
+			continue
+		}
+		if own := call.Node.Get("_delegate"); own != nil {
+			return call, own
+		}
+		return call, call.ToolNode
+	}
+	for _, name := range sortedActivities(p.Plan) {
+		if a := p.Plan.Activities[name]; a.Plan == path {
+			return nil, a.PlanNode
+		}
+	}
+	for _, tool := range p.Plan.Tools {
+		if tool.Delegate == path && tool.DelegateNode != nil {
+			return nil, tool.DelegateNode
+		}
+	}
+	for _, tool := range p.Plan.Tools {
+		if tool.DelegateNode != nil {
+			return nil, tool.DelegateNode // one of those to choose from
+		}
+	}
+	return nil, p.Plan.Root
+}
+
+// delegateOutput holds what a delegate gives against what the tool says that it
+// gives: both hold for the result of the call.
+func (p *Pass) delegateOutput(call *compiler.Call) {
+	face, tool := p.Plan.Delegates[call.Plan()].Interface(), call.Tool
+	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
+		return
+	}
+	v := p.fits(face.Output, tool.Output)
+	severity := diag.Error
+	var words string
+	switch v.Relation {
+	case schema.Never:
+		words = "never fits"
+	case schema.MayNotFit:
+		words, severity = "may not fit", diag.Warning
+	default:
+		return
+	}
+	j := judgement{relation: v.Relation, kinds: face.Output.Kinds(), witness: v.Witness, to: target{schema: tool.Output}}
+	f := p.report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.because()).of(call).as(severity).
+		help("let the two schemas say the same, or leave the tool's \"_output\" out: the delegate's \"outputSchema\" then holds")
+	f.Witness = v.Witness
+	if face.OutputNode != nil {
+		f.note(headOf(face.OutputNode.Span()), "what the delegate gives is here")
+	}
+	if tool.OutputNode != nil {
+		f.note(headOf(tool.OutputNode.Span()), "what the tool gives is here")
+	}
+}

@@ -1,0 +1,32 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{Rule: diag.BadScope, Run: badScopes})
+
+// badScopes reports scopes that name nothing: nothing is there, and no call
+// writes it.
+func badScopes(p *Pass) {
+	for _, call := range p.Plan.Calls {
+		for _, s := range call.Scopes {
+			r := &p.Plan.Reads[s.Read]
+			if p.mayBeThere(r) {
+				continue
+			}
+			kind := p.Plan.Paths.Kind(r.Path)
+			if p.Plan.Form == compiler.Solution && kind != "input" {
+				continue // the state that it is given isn't known
+			}
+			f := p.report(r.Span(), "the scope %q names nothing: %s", r.Ref.String(), whyNever[kind]).of(call).help("%s", whereFrom[kind])
+			p.noteLack(r, nil)
+			if call.ScopesNode == nil {
+				f.note(headOf(s.Node.Span()), "the tool fixes the scope here")
+				continue // the reference isn't the call's to mend
+			}
+			p.explainNever(f, r, call)
+		}
+	}
+}

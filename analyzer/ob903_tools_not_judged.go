@@ -1,0 +1,21 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB903", Name: "tools-not-judged", Default: diag.Info},
+	Scope: Document,
+	Run:   toolsNotJudged,
+})
+
+// toolsNotJudged says that there is nothing to hold tools and parameters
+// against (S1.10).
+func toolsNotJudged(p *Pass) {
+	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 || p.gaps.tools {
+		return
+	}
+	p.report(p.Plan.Calls[0].ToolNode.Span(), "no tools are declared, so neither tools nor their parameters are judged").
+		help("declare them under \"tools\", or import a file that does")
+}

@@ -1,0 +1,29 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{
+	Rule:   &diag.Rule{Code: "OB904", Name: "extension", Default: diag.Warning},
+	Strict: true,
+	Call:   extensions,
+})
+
+// extensions reports, where the base protocol is asked for strictly, every key of
+// a call that it doesn't have (S3.1).
+func extensions(p *Pass, call *compiler.Call) {
+	for _, f := range call.Extensions {
+		p.report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).of(call).
+			help("%s", insteadOf[f.Key.Text])
+	}
+}
+
+var insteadOf = map[string]string{
+	"_id":      "take it out; the call is then known by its tool and its place",
+	"_when":    "let the call read something that is only there when it should run",
+	"_after":   "let the call read something that the calls before it write",
+	"_retry":   "let the activity itself try again",
+	"_timeout": "give the activity itself a time-out",
+}

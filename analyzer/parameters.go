@@ -1,0 +1,125 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Parameters are what a tool's schema says of its parameters, or a delegate's of
+// its input, worked out once for all calls.
+type parameters struct {
+	taker    string // what to call it
+	which    string // "tool" or "delegate"
+	tool     *compiler.Tool
+	given    map[string]any // what a delegate has for those that a call leaves out
+	schema   *schema.Schema
+	required []string
+	open     bool // it allows parameters that it doesn't name, and says so
+	places   map[string]schema.Place
+	list     []*parameters // see alone
+	declared *declaration  // see names
+}
+
+// parametersOf is nil for a tool whose parameters aren't known.
+func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
+	if tool == nil || tool.Parameters == nil || tool.Parameters.Compile() != nil {
+		return nil
+	}
+	known, ok := p.parameters[tool]
+	if !ok {
+		known = &parameters{
+			taker: quote(tool.Name), which: "tool", tool: tool,
+			schema: tool.Parameters, required: tool.Parameters.Required(), open: tool.Open, places: map[string]schema.Place{},
+		}
+		p.parameters[tool] = known
+	}
+	return known
+}
+
+// takers are what takes the parameters of a call: its tool, and the plan that is
+// run as the call (S14.2). Where that plan is all that is known of the tool, it
+// speaks for both.
+func (p *Pass) takers(call *compiler.Call) []*parameters {
+	known := p.parametersOf(call.Tool)
+	if call.Plan() == "" {
+		return known.alone()
+	}
+	var takers []*parameters
+	face := p.Plan.Delegates[call.Plan()].Interface()
+	if known != nil && (face == nil || call.Tool.Parameters != face.Parameters) {
+		takers = append(takers, known)
+	}
+	if known := p.parametersOf(face); known != nil {
+		if known.given == nil {
+			known.taker, known.which = "the delegate "+quote(face.Name), "delegate"
+			known.given, _ = p.Plan.Delegates[call.Plan()].Input.(map[string]any)
+			known.required = slices.DeleteFunc(known.required, func(name string) bool { return known.given[name] != nil })
+		}
+		takers = append(takers, known)
+	}
+	return takers
+}
+
+// alone is a list of nothing else; it is made once.
+func (t *parameters) alone() []*parameters {
+	if t == nil {
+		return nil
+	}
+	if t.list == nil {
+		t.list = []*parameters{t}
+	}
+	return t.list
+}
+
+func (t *parameters) place(name string) schema.Place {
+	at, ok := t.places[name]
+	if !ok {
+		at = t.schema.At([]schema.Step{schema.Key(name)})
+		t.places[name] = at
+	}
+	return at
+}
+
+// names suggests among the tool's parameters.
+func (t *parameters) names() *declaration {
+	if t.declared == nil {
+		names := t.schema.Properties()
+		t.declared = &declaration{compiler.NewSuggester(names), listed(names)}
+	}
+	return t.declared
+}
+
+// unknown tells whether the schema neither names a parameter nor says itself
+// that there may be others.
+func (t *parameters) unknown(name string) bool {
+	at := t.place(name)
+	return !at.Named && !(at.Possible && (t.open || at.Open))
+}
+
+func passes(call *compiler.Call, name string) bool {
+	return slices.ContainsFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == name })
+}
+
+// parameterNode is where a tool's own text declares a parameter.
+func parameterNode(tool *compiler.Tool, name string) *source.Node {
+	if tool.Builtin {
+		return nil
+	}
+	n := tool.Node
+	if in := n.Get("inputSchema"); in != nil {
+		n = in
+	}
+	properties := n.Get("properties")
+	if properties == nil {
+		return nil
+	}
+	for _, f := range properties.Fields {
+		if f.Key.Text == name {
+			return f.Key
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// headOf is the first line of a place: what a person can look at.
+func headOf(s source.Span) source.Span {
+	if s.File == nil {
+		return s
+	}
+	for i := s.Start; i < s.End; i++ {
+		if b := s.File.Text[i]; b == '\n' || b == '\r' {
+			s.End = i
+			break
+		}
+	}
+	return s
+}
+
+func stepsOf(path []any) []schema.Step {
+	steps := make([]schema.Step, len(path))
+	for i, step := range path {
+		switch step := step.(type) {
+		case int:
+			steps[i] = schema.Index(step)
+		case string:
+			steps[i] = schema.Key(step)
+		}
+	}
+	return steps
+}
+
+// nodeAt is the node at a path, as far as the text goes along.
+func nodeAt(n *source.Node, path []any) *source.Node {
+	for _, step := range path {
+		var next *source.Node
+		switch step := step.(type) {
+		case int:
+			if step < len(n.Items) {
+				next = n.Items[step]
+			}
+		case string:
+			next = n.Get(step)
+		}
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}
+
+// placeAt follows a path from a node, whose key is given where it has one, into
+// the text. The place of a mapping or list that isn't in one line with its key is
+// that key, or else its first line.
+func placeAt(key, n *source.Node, path []any) source.Span {
+	for _, step := range path {
+		var next *source.Node
+		switch step := step.(type) {
+		case string:
+			for i := range n.Fields {
+				if n.Fields[i].Key.Text == step {
+					key, next = n.Fields[i].Key, n.Fields[i].Value
+				}
+			}
+		case int:
+			if step < len(n.Items) {
+				key, next = nil, n.Items[step]
+			}
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	whole := n.Span()
+	if key != nil && (n.Kind == source.Object || n.Kind == source.Array) && key.Span().From().Line != whole.To().Line {
+		return key.Span()
+	}
+	return headOf(whole)
+}

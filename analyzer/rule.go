@@ -1,0 +1,92 @@
+package analyzer
+
+import (
+	"embed"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// A Rule is one thing that is looked for: what its findings are called, and a
+// function that makes them. Without a function it is the compiler that finds it.
+type Rule struct {
+	*diag.Rule
+	// Scope says what Run looks at.
+	Scope Scope
+	// Strict rules are on where [Config.StrictProtocol] is.
+	Strict bool
+	// Raises says that some findings are errors although the default is less.
+	Raises bool
+	// Run looks at the plan.
+	Run func(*Pass)
+	// Call looks at one call, and at what the document says of its tool, but not at
+	// which other calls there are; such a rule has no Run. It is asked about each
+	// call of a plan, and about a call that arrives later alone.
+	Call func(*Pass, *compiler.Call)
+}
+
+// A Scope says what a rule looks at: it decides how a plan is judged whose
+// instances have calls of their own (S12.2).
+type Scope uint8
+
+const (
+	// View rules look at the calls that run together: each instance's are judged
+	// for themselves.
+	View Scope = iota
+	// Idle rules are View rules about what serves no purpose, which is a finding only
+	// where it is so in every instance.
+	Idle
+	// Document rules look at the document, or go through its calls one by one.
+	Document
+)
+
+// judges reports whether the rule is looked for here, and not by the compiler.
+func (r *Rule) judges() bool { return r.Run != nil || r.Call != nil }
+
+// makesErrors reports whether a finding may be an error.
+func (r *Rule) makesErrors() bool { return r.Default == diag.Error || r.Raises }
+
+// byView reports whether a rule is asked about each instance's calls anew.
+func (r *Rule) byView() bool { return r.Call == nil && r.Scope != Document }
+
+// Rules lists every rule, by code.
+func Rules() []*Rule { return slices.Clone(rules) }
+
+var rules []*Rule
+
+// Page is the page of a rule, in Markdown: what it means, why it matters, a plan
+// that fails and the same plan mended. It is found by code, in any case; false
+// when there is no such rule.
+func Page(code string) (string, bool) {
+	for _, r := range rules {
+		if strings.EqualFold(r.Code, code) {
+			text, err := pages.ReadFile("rules/" + r.Code + "-" + r.Name + ".md")
+			return string(text), err == nil
+		}
+	}
+	return "", false
+}
+
+//go:embed rules/OB*.md
+var pages embed.FS
+
+// register enters a rule, which its file does.
+func register(r Rule) *Rule {
+	at, taken := slices.BinarySearchFunc(rules, r.Code, func(other *Rule, code string) int { return strings.Compare(other.Code, code) })
+	if taken {
+		panic("there are two rules " + r.Code)
+	}
+	rules = slices.Insert(rules, at, &r)
+	return &r
+}
+
+// What the compiler finds alone has no file here.
+func init() {
+	for _, shared := range diag.Shared() {
+		if !slices.ContainsFunc(rules, func(r *Rule) bool { return r.Rule == shared }) {
+			register(Rule{Rule: shared})
+		}
+	}
+}
