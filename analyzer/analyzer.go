@@ -15,6 +15,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/suppress"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -38,7 +39,7 @@ func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 // Analyze judges a plan. It takes the findings that compiling made and returns
 // them with its own as the configuration has them, in the order in which
 // findings are always shown; [Judge] tells more. The plan is verified, and
-// otherwise nil, when no finding is an error by its rule: to silence or lower an
+// otherwise nil, when no finding is an error by its rule: to suppress or lower an
 // error doesn't make a plan sound (S7). The time that it takes grows with the
 // plan's text and dependencies, not faster.
 func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) (*Verified, []diag.Diagnostic) {
@@ -88,18 +89,18 @@ type Judgement struct {
 	// Findings are those to show, with the severities that the settings give
 	// them, in the order in which findings are always shown.
 	Findings []diag.Diagnostic
-	// Silenced are those that the plan or the settings silence.
-	Silenced []diag.Silenced
+	// Suppressed are those that the plan or the settings suppress.
+	Suppressed []diag.Suppressed
 	// Errors are the findings that keep the plan from being verified, as their
-	// rules have them, silenced or lowered or not.
+	// rules have them, suppressed or lowered or not.
 	Errors []diag.Diagnostic
 	// Maturity is how much the plan says of itself (S7.3).
 	Maturity Maturity
-	// Used are the ignores of the settings that silenced something.
+	// Used are the ignores of the settings that suppressed something.
 	Used []*Ignore
 }
 
-// Judge judges a plan as [Analyze] does, and tells besides what was silenced,
+// Judge judges a plan as [Analyze] does, and tells besides what was suppressed,
 // what keeps the plan from running, and how mature it is.
 func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {
@@ -107,16 +108,22 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	}
 	all := applied(p, found, c)
 	j := Judgement{Maturity: Assess(p, all)}
-	silencers := silencersOf(p)
+	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
+		rule, near := Named(word)
+		if rule == nil {
+			return nil, near
+		}
+		return rule.Rule, ""
+	})
 	var kept []diag.Diagnostic
-	silenced := silencers.assign(all)
+	suppressed := suppressions.Assign(all)
 	for i := range all {
 		d := all[i]
 		if d.Severity == diag.Error {
 			j.Errors = append(j.Errors, d)
 		}
-		if by := silenced[i]; by != nil {
-			j.Silenced = append(j.Silenced, diag.Silenced{Diagnostic: d, Reason: by.reason, At: by.at})
+		if by := suppressed[i]; by != nil {
+			j.Suppressed = append(j.Suppressed, diag.Suppressed{Diagnostic: d, Reason: by.Reason, At: by.At})
 			continue
 		}
 		kept = append(kept, d)
@@ -126,14 +133,14 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		for _, r := range rules {
 			asked[r.Rule] = c.asksFor(r)
 		}
-		silencers.useless(func(r *diag.Rule) bool { return !asked[r] })
+		suppressions.Useless(func(r *diag.Rule) bool { return asked[r] })
 	}
-	kept = append(kept, silencers.found...)
+	kept = append(kept, suppressions.Found...)
 	diag.Sort(kept)
 	covering := map[*source.File][]*Ignore{}
 	for _, d := range kept {
 		if by := c.ignores(&d, covering); by != nil {
-			j.Silenced = append(j.Silenced, diag.Silenced{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
+			j.Suppressed = append(j.Suppressed, diag.Suppressed{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
 			if !slices.Contains(j.Used, by) {
 				j.Used = append(j.Used, by)
 			}
@@ -155,7 +162,7 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	return j
 }
 
-// ignores is the ignore of the settings that silences a finding, or nil. Which of
+// ignores is the ignore of the settings that suppresses a finding, or nil. Which of
 // them speak of a file is found out once.
 func (c *Config) ignores(d *diag.Diagnostic, covering map[*source.File][]*Ignore) *Ignore {
 	if c.Settings == nil || !d.Span.Known() {

@@ -393,7 +393,7 @@ func (p *Pass) unwrittenOperands() {
 			kind := p.Plan.Paths.Kind(r.Path)
 			f := p.report(r.Span(), "%q is never there: %s; the operand of \"||\" never counts", r.Ref.String(), whyNever[kind]).of(call).
 				help("%s, or take the operand out", operandFrom[kind])
-			p.explainNever(f, r, call)
+			p.explainNever(f.Diagnostic, r, call)
 		}
 	})
 }

@@ -46,9 +46,9 @@ func codes(found []diag.Diagnostic) string {
 	return strings.Join(all, ", ")
 }
 
-// S7: a rule's severity can be changed and a finding silenced, from inside and
+// S7: a rule's severity can be changed and a finding suppressed, from inside and
 // from outside the plan; none of it makes an error less of one for a run.
-func TestWhatIsSilencedStillCounts(t *testing.T) {
+func TestWhatIsSuppressedStillCounts(t *testing.T) {
 	for _, c := range []struct{ name, text, settings, shown string }{
 		{"as it is", unsound, "", "OB502 error"},
 		{"lowered", unsound, "rules: {OB502: info}", "OB502 info"},
@@ -68,9 +68,9 @@ func TestWhatIsSilencedStillCounts(t *testing.T) {
 			if j.Verified != nil || codes(j.Errors) != "OB502 error" || j.Maturity != Unjudged {
 				t.Errorf("verified: %v, errors %q, maturity %q", j.Verified != nil, codes(j.Errors), j.Maturity)
 			}
-			if silenced := strings.Contains(c.settings, "ignore") || strings.Contains(c.text, "obelus:"); silenced && c.shown == "" {
-				if len(j.Silenced) != 1 || j.Silenced[0].Reason != "known" || !j.Silenced[0].At.Known() || j.Silenced[0].Severity != diag.Error {
-					t.Errorf("silenced are %+v", j.Silenced)
+			if suppressed := strings.Contains(c.settings, "ignore") || strings.Contains(c.text, "obelus:"); suppressed && c.shown == "" {
+				if len(j.Suppressed) != 1 || j.Suppressed[0].Reason != "known" || !j.Suppressed[0].At.Known() || j.Suppressed[0].Severity != diag.Error {
+					t.Errorf("suppressed are %+v", j.Suppressed)
 				}
 			}
 		})
@@ -192,30 +192,30 @@ func TestSettingsSchema(t *testing.T) {
 	}
 }
 
-// S1.8: any text may stand in an obelus.yaml or in a silencer.
+// S1.8: any text may stand in an obelus.yaml or in a suppression.
 func FuzzSettings(f *testing.F) {
 	for _, c := range settingsCases {
 		f.Add(c.text, "OB502 known")
 	}
 	f.Add("ignore: [{code: OB502, path: '**', reason: x}]", ", ,OB502 , ob501,x")
-	f.Fuzz(func(t *testing.T, text, silencer string) {
+	f.Fuzz(func(t *testing.T, text, suppression string) {
 		s, found := settingsOf(t, text)
 		for _, d := range found {
 			if d.Message == "" || d.Rule == nil || d.Span.Known() && d.Span.End > len(text) {
 				t.Fatalf("a finding isn't in form: %+v", d)
 			}
 		}
-		line, _, _ := strings.Cut(silencer, "\n")
+		line, _, _ := strings.Cut(suppression, "\n")
 		quoted, _ := json.Marshal(line)
 		plan := strings.TrimSuffix(unsound, "\n") + " # obelus:ignore " + line + "\n    x-obelus-ignore: " + string(quoted) + "\n"
 		p, first := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Name: "plan.yaml"})
 		j := Judge(p, first, Config{Settings: s})
 		if j.Verified != nil {
-			t.Fatalf("a silencer or setting made a faulty plan sound:\n%s\n%s", text, plan)
+			t.Fatalf("a suppression or setting made a faulty plan sound:\n%s\n%s", text, plan)
 		}
-		for _, one := range j.Silenced {
+		for _, one := range j.Suppressed {
 			if strings.TrimSpace(one.Reason) == "" {
-				t.Fatalf("silenced without a reason: %q", line)
+				t.Fatalf("suppressed without a reason: %q", line)
 			}
 		}
 	})
@@ -247,9 +247,9 @@ activities: {fetch: {expr: '"x"'}}
 	}
 }
 
-// S7: of silencers that reach the same finding the innermost has its use, and
+// S7: of suppressions that reach the same finding the innermost has its use, and
 // one that repeats another has none.
-func TestInnermostSilencerCounts(t *testing.T) {
+func TestInnermostSuppressionCounts(t *testing.T) {
 	text := `tools: {fetch: {type: object, properties: {url: {type: string}}, required: [url]}}
 activities: {fetch: {expr: url}}
 # obelus:ignore OB502 outer
@@ -260,19 +260,19 @@ calls:
 `
 	j := judgedWith(t, "plan.yaml", text, "")
 	var reasons []string
-	for _, s := range j.Silenced {
+	for _, s := range j.Suppressed {
 		reasons = append(reasons, s.Rule.Code+" "+s.Reason)
 	}
 	if got := strings.Join(reasons, ", "); got != "OB502 inner, OB502 outer, OB503 once" {
-		t.Errorf("silenced are %s", got)
+		t.Errorf("suppressed are %s", got)
 	}
 	if codes(j.Findings) != "OB901 warning" || !strings.Contains(j.Findings[0].Span.Text(), "twice") {
 		t.Errorf("found:\n%s", every(j.Findings))
 	}
 }
 
-// S18: many silencers over many findings cost what they are long.
-func TestManySilencers(t *testing.T) {
+// S18: many suppressions over many findings cost what they are long.
+func TestManySuppressions(t *testing.T) {
 	const n = 20_000
 	var b strings.Builder
 	b.WriteString(`{"tools": {"fetch": {"type": "object", "properties": {"url": {}}, "required": ["url"]}}, "x-obelus-ignore": ["OB601 x"`)
@@ -289,7 +289,7 @@ func TestManySilencers(t *testing.T) {
 	if took, ok := cputime.Within(2*time.Second, func() { j = Judge(plan, found, Config{}) }); !ok {
 		t.Errorf("it took %v", took)
 	}
-	if len(j.Silenced) != n+1 || len(j.Errors) != n+1 {
-		t.Errorf("%d of %d errors are silenced", len(j.Silenced), len(j.Errors))
+	if len(j.Suppressed) != n+1 || len(j.Errors) != n+1 {
+		t.Errorf("%d of %d errors are suppressed", len(j.Suppressed), len(j.Errors))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -244,12 +245,12 @@ func (j *judgement) because() string {
 }
 
 // note adds where the plan says what comes and what is wanted.
-func (p *Pass) note(f finding, j *judgement) {
+func (p *Pass) note(f *diag.Diagnostic, j *judgement) {
 	noted := map[source.Span]bool{f.Span: true}
 	for _, said := range slices.Concat(p.remarks(&j.flow), p.wanted(&j.to)) {
 		if said.at.Known() && !noted[said.at] {
 			noted[said.at] = true
-			f.note(said.at, "%s", said.says)
+			f.Note(said.at, "%s", said.says)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (m Maturity) String() string {
 }
 
 // Assess tells how mature a plan is. The findings are those that the rules
-// made, before any of them was silenced.
+// made, before any of them was suppressed.
 func Assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
 	switch {
 	case p.Root == nil || len(p.Calls) == 0 || diag.HasErrors(found):

@@ -54,22 +54,22 @@ func danglingReferences(p *Pass) {
 		if len(others) > 1 {
 			f.Message += "; nor are the other operands"
 			for _, r := range others[1:] {
-				f.note(reads[r].Span(), "%q is never there either", reads[r].Ref.String())
+				f.Note(reads[r].Span(), "%q is never there either", reads[r].Ref.String())
 			}
 		}
 	})
 }
 
-func (p *Pass) dangling(r *compiler.Read) finding {
+func (p *Pass) dangling(r *compiler.Read) *diag.Diagnostic {
 	call := p.caller(r)
 	name := r.Ref.String()
 	kind := p.Plan.Paths.Kind(r.Path)
-	f := p.report(r.Span(), "%q is never there: %s", name, whyNever[kind]).of(call)
+	f := p.Report(r.Span(), "%q is never there: %s", name, whyNever[kind]).About(call.Label())
 	if p.Plan.Form == compiler.Solution && kind != "input" {
 		f.Message = "no call of the solution writes \"" + name + "\""
-		f.as(diag.Info).help("the state that the solution is given must hold it")
+		f.As(diag.Info).Advise("the state that the solution is given must hold it")
 	} else {
-		f.help("%s", whereFrom[kind])
+		f.Advise("%s", whereFrom[kind])
 	}
 	p.explainNever(f, r, call)
 	p.noteLack(r, nil)

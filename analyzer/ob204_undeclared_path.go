@@ -31,11 +31,11 @@ func undeclaredPaths(p *Pass) {
 		for _, route := range call.Output {
 			for _, path := range route {
 				if undeclared(path.ID) {
-					f := p.undeclared(path.ID, path.Span(), "written").of(call)
+					f := p.undeclared(path.ID, path.Span(), "written").About(call.Label())
 					if meant, sure, ok := p.nearDeclared(path.ID); ok {
-						f.help("did you mean %q?", meant)
+						f.Advise("did you mean %q?", meant)
 						if path.Node != call.ToolNode { // else the tool itself fixes the path
-							f.rename(path.Node, path.Start, path.End, meant, sure)
+							f.Rename(path.Node, path.Start, path.End, meant, sure)
 						}
 					}
 				}
@@ -44,25 +44,25 @@ func undeclaredPaths(p *Pass) {
 	}
 	for i := range p.Plan.Reads {
 		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
-			f := p.undeclared(r.Path, r.Span(), "read").of(p.caller(r))
+			f := p.undeclared(r.Path, r.Span(), "read").About(p.caller(r).Label())
 			if meant, sure, ok := p.nearDeclared(r.Path); ok {
-				f.help("did you mean %q?", meant).rename(r.Node, r.Ref.Start, r.Ref.End, meant, sure)
+				f.Advise("did you mean %q?", meant).Rename(r.Node, r.Ref.Start, r.Ref.End, meant, sure)
 			}
 		}
 	}
 }
 
-func (p *Pass) undeclared(id compiler.PathID, at source.Span, done string) finding {
+func (p *Pass) undeclared(id compiler.PathID, at source.Span, done string) *diag.Diagnostic {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := path[1+place.Depth]
 	above := expression.Reference{Kind: "state", Path: path[1 : 1+place.Depth]}
-	f := p.report(at, "%q can't be %s: the state schema allows no %q in %q", p.path(id), done, step.Key, above.String())
+	f := p.Report(at, "%q can't be %s: the state schema allows no %q in %q", p.path(id), done, step.Key, above.String())
 	known := p.declared(id, place)
 	if place.Depth > 0 && known.list == "" {
 		f.Message = "\"" + p.path(id) + "\" can't be " + done + ": the state schema says that \"" + above.String() + "\" has no parts"
 	}
-	return f.help("declare it in \"stateSchema\"")
+	return f.Advise("declare it in \"stateSchema\"")
 }
 
 // nearDeclared is the path that the state schema names and that comes nearest to

@@ -45,7 +45,7 @@ func (p *Pass) bareReference(call *compiler.Call, s *schema.Schema, n *source.No
 		return
 	}
 	meant := "†" + n.Text
-	f := p.report(n.Span(), "this is the text %q, where %q wants %s", n.Text, call.ToolName, kinds).of(call).
-		help("a reference begins with †: write %q", meant)
-	f.offer("make it a reference", n, 0, 0, string(expression.Mark), true)
+	f := p.Report(n.Span(), "this is the text %q, where %q wants %s", n.Text, call.ToolName, kinds).About(call.Label()).
+		Advise("a reference begins with †: write %q", meant)
+	f.Offer("make it a reference", n, 0, 0, string(expression.Mark), true)
 }

@@ -38,7 +38,7 @@ func unusedInputs(p *Pass) {
 		for _, f := range n.Fields {
 			if name := f.Key.Text; !used[name] && !reported[name] && !p.meantInputs[name] {
 				reported[name] = true
-				p.report(f.Key.Span(), "nothing reads the input %q", name).help("read it as †input.%s, or take it out", name)
+				p.Report(f.Key.Span(), "nothing reads the input %q", name).Advise("read it as †input.%s, or take it out", name)
 			}
 		}
 	}

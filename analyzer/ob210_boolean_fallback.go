@@ -40,8 +40,8 @@ func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part e
 	if part.Kind == expression.Gate {
 		operator, word, says = "&&", "and", "†a && †b is †b whenever both are there, also when †a is false"
 	}
-	f := p.report(at, "%q between booleans looks at whether they are there, not at whether they are true: %s", operator, says).of(call).
-		help("write %q if truth is meant", word)
+	f := p.Report(at, "%q between booleans looks at whether they are there, not at whether they are true: %s", operator, says).About(call.Label()).
+		Advise("write %q if truth is meant", word)
 	var edits []diag.Edit
 	for i := range part.Parts[1:] {
 		from := part.Parts[i].End

@@ -37,9 +37,9 @@ func lateWriters(p *Pass) {
 			}
 			late := plan.Calls[w.Call]
 			path, _ := p.outputOver(late, w.Path)
-			p.report(r.Span(), "this reads %q as the calls before it leave it; %q, listed later, writes more of it", r.Ref.String(), late.Name).of(p.caller(r)).
-				note(path.Span(), "%q writes %q here", late.Name, p.path(path.ID)).
-				help("list the reader after %q if it should see that, or let %q wait for the reader with \"_after\"", late.Name, late.Name)
+			p.Report(r.Span(), "this reads %q as the calls before it leave it; %q, listed later, writes more of it", r.Ref.String(), late.Name).About(p.caller(r).Label()).
+				Note(path.Span(), "%q writes %q here", late.Name, p.path(path.ID)).
+				Advise("list the reader after %q if it should see that, or let %q wait for the reader with \"_after\"", late.Name, late.Name)
 			break
 		}
 	}

@@ -28,8 +28,8 @@ func cycles(p *Pass) {
 	}
 	for _, call := range p.Plan.Calls {
 		if slices.Contains(call.After, call.Index) {
-			p.report(afterNode(call, call).Span(), "%q waits for itself: its \"_after\" names it", call.Name).of(call).
-				help("name another call there, or none")
+			p.Report(afterNode(call, call).Span(), "%q waits for itself: its \"_after\" names it", call.Name).About(call.Label()).
+				Advise("name another call there, or none")
 		}
 	}
 	for _, cycle := range p.Plan.Graph.Cycles() {
@@ -47,9 +47,9 @@ func (p *Pass) selfCycle(call *compiler.Call) {
 		if !yes {
 			continue
 		}
-		p.report(r.Span(), "%q waits for itself: it reads %q, which only it writes", call.Name, r.Ref.String()).of(call).
-			note(own.Span(), "its own result goes to %q", p.path(own.ID)).
-			help("read the result of another call, or give the path a first value under \"state\"")
+		p.Report(r.Span(), "%q waits for itself: it reads %q, which only it writes", call.Name, r.Ref.String()).About(call.Label()).
+			Note(own.Span(), "its own result goes to %q", p.path(own.ID)).
+			Advise("read the result of another call, or give the path a first value under \"state\"")
 	}
 }
 
@@ -69,20 +69,20 @@ func (p *Pass) cycle(calls []int32) {
 		chain = append(chain, "…")
 	}
 	chain = append(chain, quote(closing.from.Name))
-	f := p.report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).of(closing.from)
+	f := p.Report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).About(closing.from.Label())
 	for _, e := range edges[:min(len(edges), maxShown)] {
 		if e.why == "" {
-			f.note(e.at, "%q names %q in its \"_after\"", e.from.Name, e.to.Name).note(e.other, "which is this call")
+			f.Note(e.at, "%q names %q in its \"_after\"", e.from.Name, e.to.Name).Note(e.other, "which is this call")
 			continue
 		}
 		what := "waits here for"
 		if e.choice {
 			what = "may only write after"
 		}
-		f.note(e.at, "%q %s %q of %q", e.from.Name, what, e.why, e.to.Name).
-			note(e.other, "%q writes %q here", e.to.Name, e.why)
+		f.Note(e.at, "%q %s %q of %q", e.from.Name, what, e.why, e.to.Name).
+			Note(e.other, "%q writes %q here", e.to.Name, e.why)
 	}
-	f.help("take one of these references out, or let it read a path that none of the calls writes")
+	f.Advise("take one of these references out, or let it read a path that none of the calls writes")
 }
 
 // edge finds what makes one call wait for another.

@@ -37,10 +37,10 @@ func unroutedFailures(p *Pass) {
 		} else if len(call.Output) > 0 {
 			what += ", and what reads " + quote(p.route(call, 0)) + " is skipped"
 		}
-		f := p.report(call.ToolNode.Span(), "nothing handles a failure of %q: %s", call.Name, what).of(call).
-			help("give it a failure route (\"… || %s\") that something reads, or let the plan's \"output\" read \"†error\"", failurePath)
+		f := p.Report(call.ToolNode.Span(), "nothing handles a failure of %q: %s", call.Name, what).About(call.Label()).
+			Advise("give it a failure route (\"… || %s\") that something reads, or let the plan's \"output\" read \"†error\"", failurePath)
 		if p.takesFailures() {
-			f.offerRoute(p, call)
+			p.offerRoute(f, call)
 		}
 	}
 }
@@ -93,10 +93,10 @@ func (p *Pass) meets(route compiler.Route, id compiler.PathID) bool {
 // offerRoute offers to send the failures of a call to failurePath. A call without
 // an output gets a path for its result as well: only the last of several
 // alternatives is a failure route.
-func (f finding) offerRoute(p *Pass, call *compiler.Call) {
+func (p *Pass) offerRoute(f *diag.Diagnostic, call *compiler.Call) {
 	const words = "send failures to " + failurePath
 	if n := call.OutputNode; n != nil && n != call.ToolNode { // else the tool itself fixes the path
-		f.offer(words, n, len(n.Text), len(n.Text), " || "+failurePath, false)
+		f.Offer(words, n, len(n.Text), len(n.Text), " || "+failurePath, false)
 		return
 	}
 	result := expression.Segment{Key: strings.ReplaceAll(call.Name, "#", "_")}

@@ -19,19 +19,19 @@ func unknownTool(p *Pass, call *compiler.Call) {
 	}
 	near, ok := p.tools().Nearest(call.ToolName)
 	if call.ToolName == compiler.Consult && !ok {
-		p.report(call.ToolNode.Span(), "there is nobody to ask: no advisor speaks on demand").of(call).
-			help("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
+		p.Report(call.ToolNode.Span(), "there is nobody to ask: no advisor speaks on demand").About(call.Label()).
+			Advise("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
 		return
 	}
-	f := p.report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).of(call)
+	f := p.Report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).About(call.Label())
 	if ok {
-		f.help("did you mean %q?", compiler.Shown(near, call.ToolName))
-		f.rename(call.ToolNode, 0, len(call.ToolName), near, p.tools().Sure(call.ToolName))
+		f.Advise("did you mean %q?", compiler.Shown(near, call.ToolName))
+		f.Rename(call.ToolNode, 0, len(call.ToolName), near, p.tools().Sure(call.ToolName))
 		if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
-			f.note(tool.NameNode.Span(), "%q is declared here", near)
+			f.Note(tool.NameNode.Span(), "%q is declared here", near)
 		}
 	} else {
-		f.help("declare it under \"tools\", or use one of the tools that are declared there")
+		f.Advise("declare it under \"tools\", or use one of the tools that are declared there")
 	}
 }
 

@@ -25,13 +25,13 @@ func missingParameters(p *Pass, call *compiler.Call) {
 }
 
 func (p *Pass) missing(call *compiler.Call, known *parameters, name string) {
-	f := p.report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.taker, name, call.Name).of(call).
-		help("pass %q: a value, or a reference such as †state.%s", name, name)
+	f := p.Report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.taker, name, call.Name).About(call.Label()).
+		Advise("pass %q: a value, or a reference such as †state.%s", name, name)
 	if at := parameterNode(known.tool, name); at != nil {
-		f.note(at.Span(), "%q is declared here", name)
+		f.Note(at.Span(), "%q is declared here", name)
 	}
 	if key, ok := p.misspelt(call, known, name); ok {
-		f.help("%q may be meant for it", key.Text).note(key.Span(), "the %s has no parameter %q", known.which, key.Text)
+		f.Advise("%q may be meant for it", key.Text).Note(key.Span(), "the %s has no parameter %q", known.which, key.Text)
 	}
 }
 

@@ -26,16 +26,16 @@ func unknownParameters(p *Pass, call *compiler.Call) {
 }
 
 func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compiler.TemplateField) {
-	found := p.report(f.Node.Span(), "%s has no parameter %q", known.taker, f.Key).of(call)
+	found := p.Report(f.Node.Span(), "%s has no parameter %q", known.taker, f.Key).About(call.Label())
 	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
-		found.help("did you mean %q?", near)
-		found.rename(f.Node, 0, len(f.Key), near, known.names().Sure(f.Key))
+		found.Advise("did you mean %q?", near)
+		found.Rename(f.Node, 0, len(f.Key), near, known.names().Sure(f.Key))
 	} else if list := known.names().list; list != "" {
-		found.help("its parameters are %s", list)
+		found.Advise("its parameters are %s", list)
 	} else {
-		found.help("it takes no parameters; a tool that takes any says additionalProperties: true")
+		found.Advise("it takes no parameters; a tool that takes any says additionalProperties: true")
 	}
 	if at := known.tool.NameNode; at != nil {
-		found.note(at.Span(), "%q is declared here", call.ToolName)
+		found.Note(at.Span(), "%q is declared here", call.ToolName)
 	}
 }

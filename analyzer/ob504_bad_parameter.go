@@ -45,8 +45,8 @@ func (p *Pass) badParametersOf(call *compiler.Call, known *parameters) bool {
 		return len(p.found) > before
 	}
 	if v := known.schema.Validate(known.completed(call.Params.Value)); v != nil {
-		p.report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.taker, v.Error()).of(call).
-			help("see what the %s's schema asks of its parameters", known.which)
+		p.Report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.taker, v.Error()).About(call.Label()).
+			Advise("see what the %s's schema asks of its parameters", known.which)
 	}
 	return len(p.found) > before
 }
@@ -67,10 +67,10 @@ func (p *Pass) produced(call *compiler.Call) {
 		return
 	}
 	if v := call.Tool.Output.Validate(call.Produced.Value()); v != nil {
-		f := p.report(placeAt(nil, call.Produced, v.Path), "the result of %q isn't what the tool gives: %s", call.Name, v.Error()).of(call).
-			help("give a result that the tool's \"_output\" accepts")
+		f := p.Report(placeAt(nil, call.Produced, v.Path), "the result of %q isn't what the tool gives: %s", call.Name, v.Error()).About(call.Label()).
+			Advise("give a result that the tool's \"_output\" accepts")
 		if n := call.Tool.OutputNode; n != nil {
-			f.note(headOf(n.Span()), "the schema of the result is here")
+			f.Note(headOf(n.Span()), "the schema of the result is here")
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (p *Pass) literal(v value, t *compiler.Template, s *schema.Schema) {
 		if bad := s.Validate(t.Value); bad != nil {
 			v.below += bad.Where()
 			f := p.rejected(v, placeAt(v.key, t.Node, bad.Path), bad.Message)
-			f.requoted(nodeAt(t.Node, bad.Path), s.At(stepsOf(bad.Path)).Schema)
+			requote(f, nodeAt(t.Node, bad.Path), s.At(stepsOf(bad.Path)).Schema)
 		}
 	case t.Items != nil:
 		p.literalList(v, t, s)
@@ -132,25 +132,25 @@ func (p *Pass) literalObject(v value, t *compiler.Template, s *schema.Schema) {
 	}
 }
 
-func (p *Pass) rejected(v value, at source.Span, why string) finding {
-	f := p.report(at, "%s doesn't accept this for %s%s: %s", v.taker.taker, quote(v.parameter), v.below, why).of(v.call).
-		help("pass a value that the %s's schema accepts", v.taker.which)
+func (p *Pass) rejected(v value, at source.Span, why string) *diag.Diagnostic {
+	f := p.Report(at, "%s doesn't accept this for %s%s: %s", v.taker.taker, quote(v.parameter), v.below, why).About(v.call.Label()).
+		Advise("pass a value that the %s's schema accepts", v.taker.which)
 	if n := parameterNode(v.taker.tool, v.parameter); n != nil {
-		f.note(n.Span(), "%q is declared here", v.parameter)
+		f.Note(n.Span(), "%q is declared here", v.parameter)
 	}
 	return f
 }
 
-// requoted offers to take the quotes off a number or boolean that was written as
+// requote offers to take the quotes off a number or boolean that was written as
 // text, or to put them round a text that wasn't.
-func (f finding) requoted(n *source.Node, s *schema.Schema) {
+func requote(f *diag.Diagnostic, n *source.Node, s *schema.Schema) {
 	text := n.Span().Text()
 	switch {
 	case n.Kind == source.String && n.Style != source.Plain && s.Accepts(unquoted(n.Text)):
-		f.help("write it without quotes: %s", n.Text)
+		f.Advise("write it without quotes: %s", n.Text)
 		f.Fixes = append(f.Fixes, diag.Fix{Message: "take the quotes off", Edits: []diag.Edit{{Span: n.Span(), Text: n.Text}}})
 	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
-		f.help("write it in quotes: %q", text)
+		f.Advise("write it in quotes: %q", text)
 		f.Fixes = append(f.Fixes, diag.Fix{Message: "put it in quotes", Edits: []diag.Edit{{Span: n.Span(), Text: quote(text)}}})
 	}
 }

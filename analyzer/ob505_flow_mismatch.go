@@ -16,8 +16,8 @@ func flowMismatches(p *Pass) {
 		if j.relation != schema.Never {
 			continue
 		}
-		f := p.report(j.place(), "%s never fits %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).of(j.to.call).
-			help("pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong")
+		f := p.Report(j.place(), "%s never fits %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).About(j.to.call.Label()).
+			Advise("pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong")
 		f.Witness = j.witness
 		p.note(f, &j)
 	}

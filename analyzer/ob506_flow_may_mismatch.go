@@ -16,12 +16,12 @@ func flowMayMismatches(p *Pass) {
 	for _, j := range p.judgements() {
 		switch j.relation {
 		case schema.MayNotFit:
-			f := p.report(j.place(), "%s may not fit %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).of(j.to.call).
-				help("narrow what the source may give, widen what the parameter takes, or convert the value")
+			f := p.Report(j.place(), "%s may not fit %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).About(j.to.call.Label()).
+				Advise("narrow what the source may give, widen what the parameter takes, or convert the value")
 			f.Witness = j.witness
 			p.note(f, &j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name(), j.to.taker.taker).of(j.to.call)
+			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name(), j.to.taker.taker).About(j.to.call.Label())
 		}
 	}
 }

@@ -29,10 +29,10 @@ func forbiddenOutputPath(p *Pass, call *compiler.Call) {
 	if v := call.Tool.OutputPath.Validate(n.Text); v != nil {
 		why = v.Message
 	}
-	f := p.report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).of(call).
-		help("write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
+	f := p.Report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).About(call.Label()).
+		Advise("write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
 	if call.Tool.NameNode != nil {
-		f.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+		f.Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 	}
 	if only, ok := only(call.Tool.OutputPath); ok {
 		if edit, ok := diag.EditScalar(n, 0, len(n.Text), only); ok {

@@ -76,26 +76,26 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 	if len(call.Output) > 1 {
 		where = "what the state schema accepts at any of the alternatives"
 	}
-	var f finding
+	var f *diag.Diagnostic
 	switch verdict.Relation {
 	case schema.Never:
-		f = p.report(path.Span(), "%s never fits %s: %s", what, where, j.because()).of(call)
+		f = p.Report(path.Span(), "%s never fits %s: %s", what, where, j.because()).About(call.Label())
 	case schema.MayNotFit:
-		f = p.report(path.Span(), "%s may not fit %s: %s", what, where, j.because()).of(call).as(diag.Warning)
+		f = p.Report(path.Span(), "%s may not fit %s: %s", what, where, j.because()).About(call.Label()).As(diag.Warning)
 	default:
 		if verdict.Relation == schema.Unknown && verdict.Keyword == "budget" {
-			p.cutShort(path.Span(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", what, where).of(call)
+			p.cutShort(path.Span(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", what, where).About(call.Label())
 		}
 		return
 	}
 	f.Witness = verdict.Witness
-	f.help("let the two schemas agree, write the result elsewhere, or give it an alternative that accepts the rest")
+	f.Advise("let the two schemas agree, write the result elsewhere, or give it an alternative that accepts the rest")
 	for _, said := range outputPlace(call.Tool, nil) {
-		f.note(said.at, "%s", said.says)
+		f.Note(said.at, "%s", said.says)
 	}
 	if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
 		for _, said := range p.documentPlace("stateSchema", segments[1:]) {
-			f.note(said.at, "%s", said.says)
+			f.Note(said.at, "%s", said.says)
 		}
 	}
 }
@@ -111,9 +111,9 @@ func (p *Pass) producedMismatch(call *compiler.Call) {
 		return
 	}
 	path := call.Output[0][0]
-	f := p.report(placeAt(nil, call.Produced, v.Path), "the result of %q doesn't fit the state schema at %q: %s", call.Name, p.path(path.ID), v.Error()).of(call).
-		help("give a result that the state schema accepts, or write it elsewhere").
-		note(path.Span(), "it would be written here")
+	f := p.Report(placeAt(nil, call.Produced, v.Path), "the result of %q doesn't fit the state schema at %q: %s", call.Name, p.path(path.ID), v.Error()).About(call.Label()).
+		Advise("give a result that the state schema accepts, or write it elsewhere").
+		Note(path.Span(), "it would be written here")
 	f.Witness = call.Produced.Value()
 }
 
@@ -179,10 +179,10 @@ func (p *Pass) noPlaceFor(call *compiler.Call, part string, always bool) {
 	if !always {
 		verb, severity = "may not fit", diag.Warning
 	}
-	f := p.report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName), verb, quote(p.path(path.ID)), quote(part)).of(call).as(severity).
-		help("let the state schema allow it, or let the tool give nothing of the kind")
+	f := p.Report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName), verb, quote(p.path(path.ID)), quote(part)).About(call.Label()).As(severity).
+		Advise("let the state schema allow it, or let the tool give nothing of the kind")
 	for _, said := range outputPlace(call.Tool, nil) {
-		f.note(said.at, "%s", said.says)
+		f.Note(said.at, "%s", said.says)
 	}
 }
 
@@ -205,8 +205,8 @@ func (p *Pass) missingParts() {
 					}
 					for _, name := range s.Required() {
 						if part := (expression.Segment{Key: name}); !p.comesInto(whole, part) {
-							p.report(path.Span(), "this writes a part of %q, in which the state schema requires %q as well, and nothing writes that", p.path(whole), name).of(call).as(diag.Warning).
-								help("write the whole of it, let a call write %q, or don't require it", name)
+							p.Report(path.Span(), "this writes a part of %q, in which the state schema requires %q as well, and nothing writes that", p.path(whole), name).About(call.Label()).As(diag.Warning).
+								Advise("write the whole of it, let a call write %q, or don't require it", name)
 							break
 						}
 					}

@@ -19,15 +19,15 @@ func expressionTypes(p *Pass) {
 		when := call != nil && t == call.When
 		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
 		if err != nil {
-			f := p.report(t.Node.Within(err.Start, err.End), "%s", err.Message).of(call)
+			f := p.Report(t.Node.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 			if f.Help = err.Help; f.Help == "" {
-				f.help("the types come from the values and schemas of the input and the state, and from the tools' \"_output\"")
+				f.Advise("the types come from the values and schemas of the input and the state, and from the tools' \"_output\"")
 			}
 			return
 		}
 		if when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
-			p.report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).of(call).
-				help("compare it with something: †state.total > 100")
+			p.Report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).About(call.Label()).
+				Advise("compare it with something: †state.total > 100")
 		}
 	})
 }
@@ -52,12 +52,12 @@ func (p *Pass) activityCode() {
 			continue
 		}
 		reported[tool.Activity] = true
-		f := p.report(activity.Node.Get("expr").Within(err.Start, err.End), "%s", err.Message)
+		f := p.Report(activity.Node.Get("expr").Within(err.Start, err.End), "%s", err.Message)
 		if f.Help = err.Help; f.Help == "" {
-			f.help("the types come from the parameters of %q, which the activity carries out", tool.Name)
+			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
 		}
 		if tool.NameNode != nil {
-			f.note(tool.NameNode.Span(), "%q is declared here", tool.Name)
+			f.Note(tool.NameNode.Span(), "%q is declared here", tool.Name)
 		}
 	}
 }

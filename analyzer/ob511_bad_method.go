@@ -24,10 +24,10 @@ func badMethods(p *Pass) {
 		path := call.Output[0][0]
 		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
 			if gives, takes := call.Tool.Output.Kinds(), patchKinds[call.Method]; gives != 0 && gives&takes == 0 {
-				f := p.report(p.methodPlace(call), "%q wants %s to write, and the result of %q is %s", call.Method, takes, call.ToolName, gives).of(call).
-					help("use another \"_outputMethod\", or let the tool give %s", takes)
+				f := p.Report(p.methodPlace(call), "%q wants %s to write, and the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
+					Advise("use another \"_outputMethod\", or let the tool give %s", takes)
 				for _, said := range outputPlace(call.Tool, nil) {
-					f.note(said.at, "%s", said.says)
+					f.Note(said.at, "%s", said.says)
 				}
 				continue
 			}
@@ -37,10 +37,10 @@ func badMethods(p *Pass) {
 		}
 		for _, path = range call.Output[0] {
 			if kinds, said := p.baseOf(call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
-				f := p.report(p.methodPlace(call), "%q needs %s at %q, and there it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).of(call).
-					help("use another \"_outputMethod\", or another path")
+				f := p.Report(p.methodPlace(call), "%q needs %s at %q, and there it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
+					Advise("use another \"_outputMethod\", or another path")
 				for _, s := range said {
-					f.note(s.at, "%s", s.says)
+					f.Note(s.at, "%s", s.says)
 				}
 				break
 			}

@@ -22,13 +22,13 @@ func outputMismatches(p *Pass) {
 	for _, j := range p.judgeOutput() {
 		switch j.relation {
 		case schema.Never:
-			f := p.report(j.place(), "%s never fits %s: %s", j.called(), j.of(), j.because()).as(diag.Error).
-				help("give what \"outputSchema\" asks for, or mend the schema")
+			f := p.Report(j.place(), "%s never fits %s: %s", j.called(), j.of(), j.because()).As(diag.Error).
+				Advise("give what \"outputSchema\" asks for, or mend the schema")
 			f.Witness = j.witness
 			p.note(f, &j)
 		case schema.MayNotFit:
-			f := p.report(j.place(), "%s may not fit %s: %s", j.called(), j.of(), j.because()).as(diag.Warning).
-				help("narrow what the source may give, or widen \"outputSchema\"")
+			f := p.Report(j.place(), "%s may not fit %s: %s", j.called(), j.of(), j.because()).As(diag.Warning).
+				Advise("narrow what the source may give, or widen \"outputSchema\"")
 			f.Witness = j.witness
 			p.note(f, &j)
 		case schema.Unknown:
@@ -68,10 +68,10 @@ func (p *Pass) outputPart(t *compiler.Template, key *source.Node, s *schema.Sche
 		if name != "" {
 			where = quote(strings.TrimPrefix(name, "."))
 		}
-		f := p.report(at, "%s isn't what \"outputSchema\" wants: %s", where, why).as(severity).
-			help("give what \"outputSchema\" asks for, or mend the schema")
+		f := p.Report(at, "%s isn't what \"outputSchema\" wants: %s", where, why).As(severity).
+			Advise("give what \"outputSchema\" asks for, or mend the schema")
 		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
-			f.note(headOf(n.Span()), "the output's schema is here")
+			f.Note(headOf(n.Span()), "the output's schema is here")
 		}
 	}
 	switch {

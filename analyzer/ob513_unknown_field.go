@@ -60,7 +60,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 	}
 	step := first.rest[place.Depth]
 	known := p.inResultOf(first, place)
-	f := p.report(r.Span(), "the result of %q has no %q", first.call.ToolName, step.Key).of(p.caller(r))
+	f := p.Report(r.Span(), "the result of %q has no %q", first.call.ToolName, step.Key).About(p.caller(r).Label())
 	switch {
 	case known.list == "":
 		f.Message += ": there it is " + first.call.Tool.Output.At(compiler.SchemaPath(first.rest[:place.Depth])).Schema.Kinds().String()
@@ -70,10 +70,10 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		f.Message += ": its schema names " + known.list
 	}
 	if closed && r.Ref.Required {
-		f.as(diag.Error)
+		f.As(diag.Error)
 	}
-	f.note(first.path.Span(), "%q writes its result to %q here", first.call.Name, p.path(first.path.ID))
-	f.help("read a field that the tool's \"_output\" names, or name this one there")
+	f.Note(first.path.Span(), "%q writes its result to %q here", first.call.Name, p.path(first.path.ID))
+	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
 	if step.IsIndex {
 		return
 	}
@@ -81,8 +81,8 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		meant := r.Ref
 		meant.Path = slices.Clone(r.Ref.Path)
 		meant.Path[len(meant.Path)-len(first.rest)+place.Depth].Key = near
-		f.help("did you mean %q?", meant.String())
-		f.rename(r.Node, r.Ref.Start, r.Ref.End, meant.String(), known.Sure(step.Key))
+		f.Advise("did you mean %q?", meant.String())
+		f.Rename(r.Node, r.Ref.Start, r.Ref.End, meant.String(), known.Sure(step.Key))
 	}
 }
 
@@ -142,9 +142,9 @@ func (p *Pass) unknownMembers() {
 			return
 		}
 		said := strings.Replace(err.Message, "there is no field", "no schema names a field", 1)
-		f := p.report(t.Node.Within(err.Start, err.End), "%s here", said).of(call)
+		f := p.Report(t.Node.Within(err.Start, err.End), "%s here", said).About(call.Label())
 		if f.Help = err.Help; f.Help == "" {
-			f.help("read a field that the source's schema names, or name this one there")
+			f.Advise("read a field that the source's schema names, or name this one there")
 		}
 	})
 }

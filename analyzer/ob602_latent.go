@@ -35,10 +35,10 @@ func latentTools(p *Pass) {
 	switch len(names) {
 	case 0:
 	case 1:
-		p.report(first.ToolNode.Span(), "the tool %q has no activity: a run needs a model to produce its result", names[0]).
-			help("define an activity of that name under \"activities\", or run the plan with a planner")
+		p.Report(first.ToolNode.Span(), "the tool %q has no activity: a run needs a model to produce its result", names[0]).
+			Advise("define an activity of that name under \"activities\", or run the plan with a planner")
 	default:
-		p.report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), listed(names)).
-			help("define activities of those names under \"activities\", or run the plan with a planner")
+		p.Report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), listed(names)).
+			Advise("define activities of those names under \"activities\", or run the plan with a planner")
 	}
 }

@@ -45,12 +45,12 @@ func badDelegates(p *Pass) {
 func (p *Pass) unsound(path string, errors []diag.Diagnostic) {
 	call, at := p.delegateNode(path)
 	first := errors[0]
-	f := p.report(at.Span(), "the delegate %q can't be run: %s", path, first.Message).of(call).
-		help("mend it; \"obelus check\" of it tells more")
+	f := p.Report(at.Span(), "the delegate %q can't be run: %s", path, first.Message).About(call.Label()).
+		Advise("mend it; \"obelus check\" of it tells more")
 	if len(errors) > 1 {
 		f.Message = fmt.Sprintf("the delegate %q can't be run: it has %d errors, the first: %s", path, len(errors), first.Message)
 	}
-	f.note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
+	f.Note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
 	if first.Rule == diag.BadDelegate { // what it says of its own delegates leads to the fault
 		for _, n := range first.Related {
 			if !slices.ContainsFunc(f.Related, func(have diag.Note) bool { return have.Span == n.Span }) {
@@ -109,13 +109,13 @@ func (p *Pass) delegateOutput(call *compiler.Call) {
 		return
 	}
 	j := judgement{relation: v.Relation, kinds: face.Output.Kinds(), witness: v.Witness, to: target{schema: tool.Output}}
-	f := p.report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.because()).of(call).as(severity).
-		help("let the two schemas say the same, or leave the tool's \"_output\" out: the delegate's \"outputSchema\" then holds")
+	f := p.Report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.because()).About(call.Label()).As(severity).
+		Advise("let the two schemas say the same, or leave the tool's \"_output\" out: the delegate's \"outputSchema\" then holds")
 	f.Witness = v.Witness
 	if face.OutputNode != nil {
-		f.note(headOf(face.OutputNode.Span()), "what the delegate gives is here")
+		f.Note(headOf(face.OutputNode.Span()), "what the delegate gives is here")
 	}
 	if tool.OutputNode != nil {
-		f.note(headOf(tool.OutputNode.Span()), "what the tool gives is here")
+		f.Note(headOf(tool.OutputNode.Span()), "what the tool gives is here")
 	}
 }

@@ -20,10 +20,10 @@ func badScopes(p *Pass) {
 			if p.Plan.Form == compiler.Solution && kind != "input" {
 				continue // the state that it is given isn't known
 			}
-			f := p.report(r.Span(), "the scope %q names nothing: %s", r.Ref.String(), whyNever[kind]).of(call).help("%s", whereFrom[kind])
+			f := p.Report(r.Span(), "the scope %q names nothing: %s", r.Ref.String(), whyNever[kind]).About(call.Label()).Advise("%s", whereFrom[kind])
 			p.noteLack(r, nil)
 			if call.ScopesNode == nil {
-				f.note(headOf(s.Node.Span()), "the tool fixes the scope here")
+				f.Note(headOf(s.Node.Span()), "the tool fixes the scope here")
 				continue // the reference isn't the call's to mend
 			}
 			p.explainNever(f, r, call)

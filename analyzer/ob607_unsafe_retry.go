@@ -28,9 +28,9 @@ func unsafeRetry(p *Pass, call *compiler.Call) {
 	if h.Idempotent != nil {
 		how = "says that it isn't idempotent"
 	}
-	f := p.report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, call.ToolName, how).of(call).
-		help("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice")
+	f := p.Report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, call.ToolName, how).About(call.Label()).
+		Advise("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice")
 	if call.Tool.NameNode != nil {
-		f.note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+		f.Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 	}
 }

@@ -46,15 +46,15 @@ func unusedDefinitions(p *Pass) {
 	for _, t := range plan.Tools {
 		define(t.NameNode, tools[t.Name])
 		if t.NameNode != nil && t.NameNode.File == plan.File && !tools[t.Name] {
-			p.report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).help("use it, or take it out")
+			p.Report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).Advise("use it, or take it out")
 		}
 	}
 	for _, name := range sortedActivities(plan) {
 		a := plan.Activities[name]
 		define(a.NameNode, activities[name])
 		if a.NameNode != nil && a.NameNode.File == plan.File && !activities[name] {
-			p.report(a.NameNode.Span(), "no call uses the activity %q", compiler.Shown(name)).
-				help("give it the name of a tool, name it in \"_activity\", or take it out")
+			p.Report(a.NameNode.Span(), "no call uses the activity %q", compiler.Shown(name)).
+				Advise("give it the name of a tool, name it in \"_activity\", or take it out")
 		}
 	}
 	p.unusedImports(files, usedFiles)
@@ -67,10 +67,10 @@ func (p *Pass) shadowed() {
 		if t.NameNode == nil {
 			continue
 		}
-		f := p.report(t.NameNode.Span(), "this definition of the tool %q isn't used: a later one replaces it", t.Name).
-			help("take one of the two out, or give them different names")
+		f := p.Report(t.NameNode.Span(), "this definition of the tool %q isn't used: a later one replaces it", t.Name).
+			Advise("take one of the two out, or give them different names")
 		if winner := p.Plan.Tool(t.Name); winner != nil && winner.NameNode != nil {
-			f.note(winner.NameNode.Span(), "the definition that counts is here")
+			f.Note(winner.NameNode.Span(), "the definition that counts is here")
 		}
 	}
 }
@@ -94,6 +94,6 @@ func (p *Pass) unusedImports(files map[string][]*source.File, used map[*source.F
 		if text := same[0].Text; bytes.Contains(text, []byte("schemas")) || bytes.Contains(text, []byte("import")) || bytes.Contains(text, []byte("advisors")) {
 			continue
 		}
-		p.report(item.Span(), "no call uses anything of the import %q", item.Text).help("take it out")
+		p.Report(item.Span(), "no call uses anything of the import %q", item.Text).Advise("take it out")
 	}
 }

@@ -13,9 +13,9 @@ var notAnalysed = register(Rule{
 })
 
 // cutShort says that a judgement was cut short (S18).
-func (p *Pass) cutShort(at source.Span, format string, args ...any) finding {
+func (p *Pass) cutShort(at source.Span, format string, args ...any) *diag.Diagnostic {
 	d := diag.New(notAnalysed.Rule, at, fmt.Sprintf(format, args...))
 	d.Help = "simpler schemas, or fewer alternatives in them, can be judged"
 	p.found = append(p.found, d)
-	return finding{&p.found[len(p.found)-1]}
+	return &p.found[len(p.found)-1]
 }

@@ -16,6 +16,6 @@ func toolsNotJudged(p *Pass) {
 	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 || p.gaps.tools {
 		return
 	}
-	p.report(p.Plan.Calls[0].ToolNode.Span(), "no tools are declared, so neither tools nor their parameters are judged").
-		help("declare them under \"tools\", or import a file that does")
+	p.Report(p.Plan.Calls[0].ToolNode.Span(), "no tools are declared, so neither tools nor their parameters are judged").
+		Advise("declare them under \"tools\", or import a file that does")
 }

@@ -15,8 +15,8 @@ var _ = register(Rule{
 // a call that it doesn't have (S3.1).
 func extensions(p *Pass, call *compiler.Call) {
 	for _, f := range call.Extensions {
-		p.report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).of(call).
-			help("%s", insteadOf[f.Key.Text])
+		p.Report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).About(call.Label()).
+			Advise("%s", insteadOf[f.Key.Text])
 	}
 }
 

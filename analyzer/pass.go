@@ -81,50 +81,32 @@ func (p *Pass) run(r *Rule) {
 	}
 }
 
-// finding lets a report be completed where it is made.
+// Report makes a finding of the running rule at a place of the text. It is completed
+// by its own methods before the next one is made.
+func (p *Pass) Report(at source.Span, format string, args ...any) *diag.Diagnostic {
+	p.found = append(p.found, diag.New(p.rule, at, fmt.Sprintf(format, args...)))
+	return &p.found[len(p.found)-1]
+}
+
+// finding is what rules that aren't of one file yet complete reports by.
 type finding struct{ *diag.Diagnostic }
 
-// report makes a finding of the running rule.
 func (p *Pass) report(at source.Span, format string, args ...any) finding {
-	p.found = append(p.found, diag.New(p.rule, at, fmt.Sprintf(format, args...)))
-	return finding{&p.found[len(p.found)-1]}
+	return finding{p.Report(at, format, args...)}
 }
 
-func (f finding) of(call *compiler.Call) finding {
-	if call != nil {
-		f.Call = call.Name
-	}
-	return f
-}
+func (f finding) of(call *compiler.Call) finding { return finding{f.About(call.Label())} }
 
-func (f finding) as(s diag.Severity) finding {
-	f.Severity = s
-	return f
-}
+func (f finding) as(s diag.Severity) finding { return finding{f.As(s)} }
 
-func (f finding) help(format string, args ...any) finding {
-	f.Help = fmt.Sprintf(format, args...)
-	return f
-}
+func (f finding) help(format string, args ...any) finding { return finding{f.Advise(format, args...)} }
 
 func (f finding) note(at source.Span, format string, args ...any) finding {
-	f.Related = append(f.Related, diag.Note{Span: at, Message: fmt.Sprintf(format, args...)})
-	return f
+	return finding{f.Note(at, format, args...)}
 }
 
-// rename offers to replace the bytes [from, to) of a scalar's value by a text,
-// in the scalar's own style. Sure says that nothing else can have been meant: a
-// safe fix (S7).
-func (f finding) rename(n *source.Node, from, to int, text string, sure bool) finding {
-	return f.offer(fmt.Sprintf("change it to %q", text), n, from, to, text, sure)
-}
-
-// offer is rename with words of its own.
 func (f finding) offer(words string, n *source.Node, from, to int, text string, sure bool) finding {
-	if edit, ok := diag.EditScalar(n, from, to, text); ok {
-		f.Fixes = append(f.Fixes, diag.Fix{Message: words, Safe: sure, Edits: []diag.Edit{edit}})
-	}
-	return f
+	return finding{f.Offer(words, n, from, to, text, sure)}
 }
 
 // caller is the call that a read belongs to; nil for the plan's output.

@@ -18,7 +18,7 @@ func reference(t testing.TB) string {
 	b.WriteString("# Rules\n\n" +
 		"What `obelus check` finds. Each rule has a page with a plan that fails and the same plan mended; `obelus explain CODE` prints it.\n" +
 		"This table is generated from the registry and the pages: `make update` writes it anew.\n\n" +
-		"A rule's severity is set in `obelus.yaml`, and one finding is silenced where it stands: see [OB901](OB901-useless-silencer.md).\n" +
+		"A rule's severity is set in `obelus.yaml`, and one finding is suppressed where it stands: see [OB901](OB901-useless-suppression.md).\n" +
 		"A rule that is off speaks where `obelus.yaml` gives it a severity.\n\n" +
 		"| code | name | severity | what it means |\n|---|---|---|---|\n")
 	for _, r := range Rules() {

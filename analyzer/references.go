@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -165,10 +166,10 @@ func (p *Pass) outputOver(call *compiler.Call, id compiler.PathID) (compiler.Pat
 
 // explainNever adds to a finding about a reference that is never there what was
 // most likely meant by it.
-func (p *Pass) explainNever(f finding, r *compiler.Read, call *compiler.Call) {
+func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler.Call) {
 	if call != nil {
 		if own, yes := p.outputOver(call, r.Path); yes {
-			f.note(own.Span(), "only the call itself writes it, and a call doesn't see its own result")
+			f.Note(own.Span(), "only the call itself writes it, and a call doesn't see its own result")
 			return
 		}
 	}
@@ -176,17 +177,17 @@ func (p *Pass) explainNever(f finding, r *compiler.Read, call *compiler.Call) {
 	if !ok {
 		return
 	}
-	f.help("did you mean %q?", near.String())
+	f.Advise("did you mean %q?", near.String())
 	if near.respelt {
-		f.help("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
+		f.Advise("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
 	}
-	f.rename(r.Node, r.Ref.Start, r.Ref.End, near.String(), near.sure)
+	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.String(), near.sure)
 	if near.Kind == "input" && len(near.Path) > 0 {
 		p.meantInputs[near.Path[0].Key] = true
 	}
 	if at, ok := p.writtenAt(near.Reference); ok {
 		p.meantPaths[at.ID] = true
-		f.note(at.Span(), "%q is written here", p.path(at.ID))
+		f.Note(at.Span(), "%q is written here", p.path(at.ID))
 	}
 }
 

@@ -56,17 +56,30 @@ func Rules() []*Rule { return slices.Clone(rules) }
 
 var rules []*Rule
 
+// Named is the rule of a code or name, in any case; or nil and the code or name
+// that comes nearest, if any comes near.
+func Named(word string) (rule *Rule, near string) {
+	var names []string
+	for _, r := range rules {
+		if strings.EqualFold(word, r.Code) || strings.EqualFold(word, r.Name) {
+			return r, ""
+		}
+		names = append(names, r.Code, r.Name)
+	}
+	near, _ = compiler.Nearest(word, names)
+	return nil, near
+}
+
 // Page is the page of a rule, in Markdown: what it means, why it matters, a plan
 // that fails and the same plan mended. It is found by code, in any case; false
 // when there is no such rule.
 func Page(code string) (string, bool) {
-	for _, r := range rules {
-		if strings.EqualFold(r.Code, code) {
-			text, err := pages.ReadFile("rules/" + r.Code + "-" + r.Name + ".md")
-			return string(text), err == nil
-		}
+	r, _ := Named(code)
+	if r == nil {
+		return "", false
 	}
-	return "", false
+	text, err := pages.ReadFile("rules/" + r.Code + "-" + r.Name + ".md")
+	return string(text), err == nil
 }
 
 //go:embed rules/OB*.md

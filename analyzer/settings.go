@@ -26,7 +26,7 @@ type Level struct {
 	Severity diag.Severity
 }
 
-// An Ignore silences findings of one rule in some files.
+// An Ignore suppresses findings of one rule in some files.
 type Ignore struct {
 	Rule    *diag.Rule
 	Call    string       // only about this call, as findings name it; "" for any
@@ -47,14 +47,8 @@ func ReadSettings(file *source.File, limits source.Limits) (*Settings, []diag.Di
 	r := &settingsReader{settings: &Settings{Rules: map[*diag.Rule]Level{}}}
 	root, problems := source.Parse(file, limits)
 	for _, p := range problems {
-		rule, _ := ruleNamed(p.Code)
-		if rule == diag.AmbiguousScalar {
-			continue // "off" is a word of this file
-		}
-		f := r.report(rule, p.Span, "%s", p.Message)
-		f.Help = p.Help
-		for _, n := range p.Related {
-			f.note(n.Span, "%s", n.Message)
+		if d := diag.OfProblem(p); d.Rule != diag.AmbiguousScalar { // "off" is a word of this file
+			r.found = append(r.found, d)
 		}
 	}
 	switch {
@@ -73,23 +67,23 @@ type settingsReader struct {
 	found    []diag.Diagnostic
 }
 
-func (r *settingsReader) report(rule *diag.Rule, at source.Span, format string, args ...any) finding {
+func (r *settingsReader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
 	r.found = append(r.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
-	return finding{&r.found[len(r.found)-1]}
+	return &r.found[len(r.found)-1]
 }
 
-func (r *settingsReader) wants(n *source.Node, what, expected string) finding {
+func (r *settingsReader) wants(n *source.Node, what, expected string) *diag.Diagnostic {
 	return r.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
 }
 
-// meant offers the one of some names that comes near to a text.
-func (f finding) meant(n *source.Node, names []string) finding {
+// meantOf offers the one of some names that comes near to a text.
+func meantOf(f *diag.Diagnostic, n *source.Node, names []string) *diag.Diagnostic {
 	known := compiler.NewSuggester(names)
 	near, ok := known.Nearest(n.Text)
 	if !ok {
 		return f
 	}
-	return f.help("did you mean %q?", near).rename(n, 0, len(n.Text), near, known.Sure(n.Text))
+	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, known.Sure(n.Text))
 }
 
 func (r *settingsReader) fields(n *source.Node, what string, handlers map[string]func(source.Field)) {
@@ -102,26 +96,24 @@ func (r *settingsReader) fields(n *source.Node, what string, handlers map[string
 			handle(f)
 		} else if !strings.HasPrefix(f.Key.Text, "x-") {
 			known := slices.Sorted(maps.Keys(handlers))
-			r.report(diag.UnknownKey, f.Key.Span(), "%s has no key %q", what, f.Key.Text).
-				help("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", ")).
-				meant(f.Key, known)
+			meantOf(r.report(diag.UnknownKey, f.Key.Span(), "%s has no key %q", what, f.Key.Text).
+				Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", ")), f.Key, known)
 		}
 	}
 }
 
 // rule finds the rule that a text names.
 func (r *settingsReader) rule(n *source.Node) *diag.Rule {
-	rule, _ := ruleNamed(n.Text)
+	rule, _ := Named(n.Text)
 	if rule == nil || n.Kind != source.String {
 		var names []string
 		for _, known := range rules {
 			names = append(names, known.Code, known.Name)
 		}
-		r.report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).
-			help("\"obelus explain\" lists all rules").meant(n, names)
+		meantOf(r.report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).Advise("\"obelus explain\" lists all rules"), n, names)
 		return nil
 	}
-	return rule
+	return rule.Rule
 }
 
 var levels = map[string]Level{
@@ -138,9 +130,8 @@ func (r *settingsReader) rules(f source.Field) {
 		rule := r.rule(one.Key)
 		level, ok := levels[one.Value.Text]
 		if !ok || one.Value.Kind != source.String {
-			r.report(diag.WrongType, one.Value.Span(), "the severity of %q must be off, info, warning or error", one.Key.Text).
-				help("write it like OB407: info").
-				meant(one.Value, slices.Sorted(maps.Keys(levels)))
+			meantOf(r.report(diag.WrongType, one.Value.Span(), "the severity of %q must be off, info, warning or error", one.Key.Text).
+				Advise("write it like OB407: info"), one.Value, slices.Sorted(maps.Keys(levels)))
 			continue
 		}
 		if rule == nil {
@@ -148,7 +139,7 @@ func (r *settingsReader) rules(f source.Field) {
 		}
 		if before := first[rule]; before != nil {
 			r.report(diag.DuplicateKey, one.Key.Span(), "%s %s is set twice, under its code and its name", rule.Code, rule.Name).
-				help("keep one of the two").note(before.Span(), "it is set here as well")
+				Advise("keep one of the two").Note(before.Span(), "it is set here as well")
 			continue
 		}
 		first[rule] = one.Key
@@ -163,7 +154,7 @@ func (r *settingsReader) ignores(f source.Field) {
 	}
 	for i, item := range f.Value.Items {
 		if i == maxIgnores {
-			r.report(diag.Limit, headOf(item.Span()), "\"ignore\" has more than %d items", maxIgnores).help("switch the rule off under \"rules\", or mend some")
+			r.report(diag.Limit, headOf(item.Span()), "\"ignore\" has more than %d items", maxIgnores).Advise("switch the rule off under \"rules\", or mend some")
 			return
 		}
 		r.ignore(item)
@@ -179,7 +170,7 @@ func (r *settingsReader) ignore(item *source.Node) {
 	for key, to := range described {
 		handlers[key] = func(f source.Field) {
 			if f.Value.Kind != source.String || strings.TrimSpace(f.Value.Text) == "" {
-				r.wants(f.Value, fmt.Sprintf("%q", key), "a text").help("write %s: and what it is", key)
+				r.wants(f.Value, fmt.Sprintf("%q", key), "a text").Advise("write %s: and what it is", key)
 				known = false
 				return
 			}
@@ -193,7 +184,7 @@ func (r *settingsReader) ignore(item *source.Node) {
 	for _, key := range []string{"code", "path", "reason"} {
 		if item.Get(key) == nil {
 			help := map[string]string{"code": "name the rule, as in code: OB407", "path": "name the files, as in path: plans/**", "reason": "say why the finding may stay"}[key]
-			r.report(diag.WrongType, headOf(item.Span()), "an item of \"ignore\" needs %q", key).help("%s", help)
+			r.report(diag.WrongType, headOf(item.Span()), "an item of \"ignore\" needs %q", key).Advise("%s", help)
 			known = false
 		}
 	}
@@ -201,7 +192,7 @@ func (r *settingsReader) ignore(item *source.Node) {
 		return
 	}
 	if len(one.Pattern) > maxPattern {
-		r.report(diag.Limit, item.Get("path").Span(), "the path is longer than %d characters", maxPattern).help("shorten it")
+		r.report(diag.Limit, item.Get("path").Span(), "the path is longer than %d characters", maxPattern).Advise("shorten it")
 		return
 	}
 	one.Literal = !strings.ContainsAny(one.Pattern, "*?")
@@ -258,12 +249,12 @@ func (r *settingsReader) tools(f source.Field) {
 	if f.Value.Kind == source.String {
 		list = []*source.Node{f.Value}
 	} else if f.Value.Kind != source.Array {
-		r.wants(f.Value, "\"tools\"", "a list of files that declare tools").help("name them relative to this file")
+		r.wants(f.Value, "\"tools\"", "a list of files that declare tools").Advise("name them relative to this file")
 		return
 	}
 	for _, item := range list {
 		if item.Kind != source.String || item.Text == "" {
-			r.wants(item, "an item of \"tools\"", "a file's path, relative to this file").help("name a file that declares tools")
+			r.wants(item, "an item of \"tools\"", "a file's path, relative to this file").Advise("name a file that declares tools")
 			continue
 		}
 		r.settings.Tools = append(r.settings.Tools, item)

@@ -80,7 +80,7 @@ func (c *compilation) advisor(n *source.Node, what string, more ...string) {
 	case a.IDNode == nil:
 		f := c.report(diag.WrongType, n.Span(), "%s has no \"id\"", what)
 		f.Span = headOf(n)
-		f.help("give it a name: id: critic")
+		f.Advise("give it a name: id: critic")
 		return
 	case a.IDNode.Kind != source.String || a.IDNode.Text == "":
 		c.wants(a.IDNode, "an advisor's \"id\"", "a name")
@@ -188,7 +188,7 @@ func (c *compilation) judgeOpinions() {
 		key := [2]string{opinion.Advisor, opinion.Instance}
 		if first := spoken[key]; first != nil {
 			c.report(diag.BadAdvisor, headOf(n), "the advisor %q speaks twice", Shown(a.ID)).
-				note(headOf(first), "it speaks here first").help("give one opinion of each advisor")
+				Note(headOf(first), "it speaks here first").Advise("give one opinion of each advisor")
 			continue
 		}
 		spoken[key] = n
@@ -199,7 +199,7 @@ func (c *compilation) judgeOpinions() {
 func (c *compilation) speaker(n *source.Node) *Advisor {
 	id := n.Get("id")
 	if id == nil || id.Kind != source.String {
-		c.report(diag.BadAdvisor, headOf(n), "an opinion doesn't say whose it is").help("give it the \"id\" of its advisor")
+		c.report(diag.BadAdvisor, headOf(n), "an opinion doesn't say whose it is").Advise("give it the \"id\" of its advisor")
 		return nil
 	}
 	a := c.plan.Advisor(id.Text)
@@ -215,11 +215,11 @@ func (c *compilation) speaker(n *source.Node) *Advisor {
 	f := c.report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
 	switch {
 	case ok:
-		f.rename(id, near, names)
+		meant(f, id, near, names)
 	case len(ids) == 0:
-		f.help("nobody was asked: leave \"advisors\" out")
+		f.Advise("nobody was asked: leave \"advisors\" out")
 	default:
-		f.help("the advisors are %s", quotedList(ids))
+		f.Advise("the advisors are %s", quotedList(ids))
 	}
 	return nil
 }

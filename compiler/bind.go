@@ -171,7 +171,7 @@ func (c *compilation) bind() {
 	}
 	if call := b.bind(); call >= 0 {
 		c.report(diag.Limit, p.Calls[call].Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
-			help("let fewer calls read and write one path, or read a narrower path")
+			Advise("let fewer calls read and write one path, or read a narrower path")
 	}
 }
 

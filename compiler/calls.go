@@ -57,8 +57,8 @@ func (c *compilation) apart(call *Call) {
 		return
 	}
 	if other := c.ids[call.Name]; other != nil {
-		c.report(diag.DuplicateID, other.Node.Get("_id").Span(), "the id %q is also the name of a call without one", other.ID).of(other).
-			note(call.ToolNode.Span(), "it is this call's, after its tool and place").help("choose another \"_id\"")
+		c.report(diag.DuplicateID, other.Node.Get("_id").Span(), "the id %q is also the name of a call without one", other.ID).About(other.Label()).
+			Note(call.ToolNode.Span(), "it is this call's, after its tool and place").Advise("choose another \"_id\"")
 	}
 }
 
@@ -81,13 +81,13 @@ func (c *compilation) nameCall(n *source.Node, place int) *Call {
 		return call
 	}
 	if id.Kind != source.String || id.Text == "" {
-		c.wants(id, "\"_id\"", "a name").of(call)
+		c.wants(id, "\"_id\"", "a name").About(call.Label())
 		return call
 	}
 	call.ID, call.Name = id.Text, id.Text
 	if first := c.ids[call.ID]; first != nil {
-		c.report(diag.DuplicateID, id.Span(), "two calls have the id %q", call.ID).of(call).
-			note(first.Node.Get("_id").Span(), "the first is here").help("give one of them another \"_id\"")
+		c.report(diag.DuplicateID, id.Span(), "two calls have the id %q", call.ID).About(call.Label()).
+			Note(first.Node.Get("_id").Span(), "the first is here").Advise("give one of them another \"_id\"")
 	} else {
 		c.ids[call.ID] = call
 	}
@@ -107,11 +107,11 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 			if near == "" {
 				near = "_tool"
 			}
-			f.rename(field.Key, near, NewSuggester([]string{"_tool"}))
+			meant(f, field.Key, near, NewSuggester([]string{"_tool"}))
 			return
 		}
 	}
-	f.help("every call names its tool: _tool: name")
+	f.Advise("every call names its tool: _tool: name")
 }
 
 // headOf is the first line of a node: a place that a person can look at.
@@ -159,7 +159,7 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 		call.Instance = c.text(n, "\"_instance\"")
 	case "_activity":
 		if call.Activity = c.text(n, "\"_activity\""); call.Activity != "" && c.plan.Activities[call.Activity] == nil {
-			c.noActivity(n, call.Activity).of(call)
+			c.noActivity(n, call.Activity).About(call.Label())
 		}
 	case "_delegate":
 		c.callDelegate(call, n)
@@ -173,7 +173,7 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 		call.Extensions = append(call.Extensions, f)
 		c.lowerExtension(call, f)
 	default:
-		c.unknownKey(call.Node, f.Key, "a call", metaKeys).of(call)
+		c.unknownKey(call.Node, f.Key, "a call", metaKeys).About(call.Label())
 	}
 }
 
@@ -188,9 +188,9 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 			call.When = c.template(call, n)
 			return
 		}
-		found := c.report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").of(call)
+		found := c.report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
 		if n.Kind == source.String {
-			found.help("an expression begins with †: _when: \"†state.total > 100\"")
+			found.Advise("an expression begins with †: _when: \"†state.total > 100\"")
 		}
 	case "_after":
 		c.after(call, n)
@@ -199,7 +199,7 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 			"attempts": func(f source.Field) {
 				i, ok := whole(f.Value)
 				if !ok || i > 1000 {
-					c.report(diag.WrongType, f.Value.Span(), "\"attempts\" must be a whole number from 1 to 1000: the tries in all").of(call)
+					c.report(diag.WrongType, f.Value.Span(), "\"attempts\" must be a whole number from 1 to 1000: the tries in all").About(call.Label())
 					return
 				}
 				call.Retry.Attempts = i
@@ -217,21 +217,21 @@ func (c *compilation) after(call *Call, n *source.Node) {
 	if n.Kind == source.String {
 		items = []*source.Node{n}
 	} else if n.Kind != source.Array {
-		c.wants(n, "\"_after\"", "a list of ids").of(call)
+		c.wants(n, "\"_after\"", "a list of ids").About(call.Label())
 		return
 	}
 	for _, item := range items {
 		if item.Kind != source.String {
-			c.wants(item, "an item of \"_after\"", "the \"_id\" of a call").of(call)
+			c.wants(item, "an item of \"_after\"", "the \"_id\" of a call").About(call.Label())
 			continue
 		}
 		other := c.ids[item.Text]
 		if other == nil {
-			f := c.report(diag.UnknownCall, item.Span(), "no call has the id %q", item.Text).of(call)
+			f := c.report(diag.UnknownCall, item.Span(), "no call has the id %q", item.Text).About(call.Label())
 			if near, ok := c.nearID(item.Text); ok {
-				f.rename(item, near, c.idNames)
+				meant(f, item, near, c.idNames)
 			} else {
-				f.help("give the call that must come first an \"_id\"")
+				f.Advise("give the call that must come first an \"_id\"")
 			}
 			continue
 		}
@@ -250,20 +250,20 @@ func (c *compilation) nearID(name string) (string, bool) {
 // outputPath reads where a call's result goes (S5.1).
 func (c *compilation) outputPath(call *Call, n *source.Node) {
 	if n.Kind != source.String {
-		c.wants(n, "\"_outputPath\"", "a path such as †state.result").of(call)
+		c.wants(n, "\"_outputPath\"", "a path such as †state.result").About(call.Label())
 		return
 	}
 	alternatives, err := expression.ParseOutput(n.Text)
 	if err != nil {
-		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).of(call).Help = err.Help
+		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label()).Help = err.Help
 		return
 	}
 	for _, alternative := range alternatives {
 		route := Route(c.rooms.paths.some(len(alternative))[:0])
 		for _, ref := range alternative {
 			if why, only := readOnly[ref.Kind]; only {
-				c.report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).of(call).
-					help("write to a path of †state")
+				c.report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).About(call.Label()).
+					Advise("write to a path of †state")
 				continue
 			}
 			id, ok := c.kindPath(ref, n, call)
@@ -286,7 +286,7 @@ func (c *compilation) overItself(call *Call, route Route, path Path) {
 	for _, other := range route {
 		if c.plan.Paths.Overlap(other.ID, path.ID) {
 			c.report(diag.BadExpression, path.Span(), "the result would be written over itself: %q and %q overlap", c.plan.Paths.String(other.ID), c.plan.Paths.String(path.ID)).
-				of(call).note(other.Span(), "it goes here as well").help("write it to one of the two, or to paths side by side")
+				About(call.Label()).Note(other.Span(), "it goes here as well").Advise("write it to one of the two, or to paths side by side")
 			return
 		}
 	}
@@ -435,8 +435,8 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	if !expression.IsExpression(n.Text) {
 		if start, end, instead, ok := expression.Lookalike(n.Text); ok {
-			f := c.report(diag.LookalikeRef, n.Within(start, end), "this is a literal string, though %q looks like a reference", n.Text[start:end]).of(call)
-			f.help("an expression begins with †: write %q", instead)
+			f := c.report(diag.LookalikeRef, n.Within(start, end), "this is a literal string, though %q looks like a reference", n.Text[start:end]).About(call.Label())
+			f.Advise("an expression begins with †: write %q", instead)
 			if edit, ok := diag.EditScalar(n, 0, len(n.Text), instead); ok {
 				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
 			}
@@ -445,7 +445,7 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	}
 	e, err := expression.Parse(n.Text, expression.DefaultLimits())
 	if err != nil {
-		f := c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).of(call)
+		f := c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 		f.Help = err.Help
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})

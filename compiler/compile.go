@@ -127,39 +127,17 @@ type definition struct {
 	dir  string // folder of the file it stands in
 }
 
-// finding lets a report be completed where it is made.
-type finding struct{ *diag.Diagnostic }
-
-func (c *compilation) report(rule *diag.Rule, at source.Span, format string, args ...any) finding {
+// report makes a finding, which is completed by its own methods before the next one
+// is made.
+func (c *compilation) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
 	c.found = append(c.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
-	return finding{&c.found[len(c.found)-1]}
+	return &c.found[len(c.found)-1]
 }
 
-func (f finding) help(format string, args ...any) finding {
-	f.Help = fmt.Sprintf(format, args...)
-	return f
-}
-
-func (f finding) note(at source.Span, format string, args ...any) finding {
-	f.Related = append(f.Related, diag.Note{Span: at, Message: fmt.Sprintf(format, args...)})
-	return f
-}
-
-func (f finding) of(call *Call) finding {
-	if call != nil {
-		f.Call = call.Name
-	}
-	return f
-}
-
-// rename offers a near name, and the edit that puts it there. It is safe when
-// none of the other names could have been meant.
-func (f finding) rename(n *source.Node, to string, names *Suggester) finding {
-	f.Help = fmt.Sprintf("did you mean %q?", to)
-	if edit, ok := diag.EditScalar(n, 0, len(n.Text), to); ok {
-		f.Fixes = append(f.Fixes, diag.Fix{Message: fmt.Sprintf("change it to %q", to), Safe: names.Sure(n.Text), Edits: []diag.Edit{edit}})
-	}
-	return f
+// meant offers a near name in the place of a scalar. It is a safe fix when none of
+// the other names could have been meant.
+func meant(f *diag.Diagnostic, n *source.Node, near string, names *Suggester) *diag.Diagnostic {
+	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, names.Sure(n.Text))
 }
 
 // parse reads one file and reports what is wrong with its text. A file that
@@ -174,28 +152,13 @@ func (c *compilation) parse(file *source.File) *source.Node {
 		c.delegation.reads.parsed[file] = known
 	}
 	for _, p := range known.problems {
-		f := c.report(ruleOf[p.Code], p.Span, "%s", p.Message)
-		f.Help = p.Help
-		if p.Quote {
-			f.Fixes = append(f.Fixes, diag.Fix{Message: "put it in quotes", Safe: true, Edits: []diag.Edit{{Span: p.Span, Text: `"` + p.Span.Text() + `"`}}})
-		}
-		for _, r := range p.Related {
-			f.note(r.Span, "%s", r.Message)
-		}
+		c.found = append(c.found, diag.OfProblem(p))
 	}
 	return known.root
 }
 
-var ruleOf = func() map[string]*diag.Rule {
-	m := map[string]*diag.Rule{}
-	for _, r := range diag.Shared() {
-		m[r.Code] = r
-	}
-	return m
-}()
-
 // wants reports a value of the wrong kind.
-func (c *compilation) wants(n *source.Node, what, expected string) finding {
+func (c *compilation) wants(n *source.Node, what, expected string) *diag.Diagnostic {
 	return c.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
 }
 
@@ -217,19 +180,19 @@ func (c *compilation) fields(n *source.Node, what string, handlers map[string]fu
 
 // unknownKey reports a key of an object that the format doesn't have, or that
 // repeats one that it has in other letters (S1.5).
-func (c *compilation) unknownKey(n, key *source.Node, what string, known []string) finding {
+func (c *compilation) unknownKey(n, key *source.Node, what string, known []string) *diag.Diagnostic {
 	for _, other := range n.Fields {
 		if other.Key != key && strings.EqualFold(other.Key.Text, key.Text) && slices.Contains(known, other.Key.Text) {
 			return c.report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, other.Key.Text).
-				note(other.Key.Span(), "%q is here", other.Key.Text).help("keep one of the two")
+				Note(other.Key.Span(), "%q is here", other.Key.Text).Advise("keep one of the two")
 		}
 	}
 	f := c.report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
 	names := NewSuggester(known)
 	if near, ok := names.Nearest(key.Text); ok {
-		return f.rename(key, near, names)
+		return meant(f, key, near, names)
 	}
-	return f.help("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
+	return f.Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
 }
 
 // whole reads a whole number from 1 on.
@@ -257,7 +220,7 @@ func (c *compilation) oneOf(n *source.Node, what string, words ...string) string
 	f := c.report(diag.WrongType, n.Span(), "%s must be one of %s", what, strings.Join(words, ", "))
 	names := NewSuggester(words)
 	if near, ok := names.Nearest(n.Text); ok && n.Kind == source.String {
-		f.rename(n, near, names)
+		meant(f, n, near, names)
 	}
 	return ""
 }
@@ -289,10 +252,10 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 	if !again {
 		known = len(c.found)
 		c.badSchemas[at] = known
-		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).help("%s", bad.Help)
+		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", bad.Help)
 	}
 	if again || root != n {
-		finding{&c.found[known]}.note(n.Span(), "%s refers to it", what)
+		c.found[known].Note(n.Span(), "%s refers to it", what)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (c *compilation) delegatePath(n *source.Node, dir string, call *Call) strin
 	}
 	name, trouble, help := inWorkspace("a", "delegate", dir, text)
 	if trouble != "" {
-		c.report(diag.BadDelegate, n.Span(), "%s", trouble).of(call).help("%s", help)
+		c.report(diag.BadDelegate, n.Span(), "%s", trouble).About(call.Label()).Advise("%s", help)
 	}
 	return name
 }
@@ -134,10 +134,10 @@ func (c *compilation) callDelegate(call *Call, n *source.Node) {
 		}
 		choices := slices.Sorted(maps.Keys(tool.delegates))
 		names := NewSuggester(choices)
-		f := c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).of(call).
-			help("choose one of %s", quotedList(choices)).note(headOf(tool.DelegateNode), "the choice is here")
+		f := c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
+			Advise("choose one of %s", quotedList(choices)).Note(headOf(tool.DelegateNode), "the choice is here")
 		if near, ok := names.Nearest(n.Text); ok {
-			f.rename(n, near, names)
+			meant(f, n, near, names)
 		}
 		return
 	}
@@ -182,8 +182,8 @@ func (c *compilation) carriedOut(call *Call) {
 	own := call.Node.Get("_delegate")
 	switch {
 	case call.Activity != "" && call.Plan() != "":
-		c.report(diag.BadDelegate, own.Span(), "the call names both an activity and a plan to carry it out").of(call).
-			help("leave \"_activity\" or \"_delegate\" out")
+		c.report(diag.BadDelegate, own.Span(), "the call names both an activity and a plan to carry it out").About(call.Label()).
+			Advise("leave \"_activity\" or \"_delegate\" out")
 		return
 	case call.Activity != "" || call.Plan() != "":
 	case tool != nil:
@@ -267,7 +267,7 @@ func (c *compilation) compileDelegate(l link, call *Call) *Plan {
 	all := c.delegation
 	bad := func(rule *diag.Rule, help, format string, args ...any) *Plan {
 		c.refuse(l)
-		c.report(rule, l.at.Span(), format, args...).of(call).help("%s", help)
+		c.report(rule, l.at.Span(), format, args...).About(call.Label()).Advise("%s", help)
 		return nil
 	}
 	if in := slices.IndexFunc(all.chain, func(one link) bool { return one.path == l.path }); in >= 0 {
@@ -318,11 +318,11 @@ func (c *compilation) refuse(l link) {
 // circle.
 func (c *compilation) leadsBack(l link, chain []link, call *Call) {
 	c.refuse(l)
-	f := c.report(diag.BadDelegate, l.at.Span(), "the plan reaches itself through delegates: %s", circle(chain)).of(call).
-		help("a plan can't be run within itself: let one of them do without the other")
+	f := c.report(diag.BadDelegate, l.at.Span(), "the plan reaches itself through delegates: %s", circle(chain)).About(call.Label()).
+		Advise("a plan can't be run within itself: let one of them do without the other")
 	for i, one := range chain {
 		if from := chain[(i+len(chain)-1)%len(chain)]; one.at != nil && one.at != l.at {
-			f.note(one.at.Span(), "%q runs %q here", from.path, one.path)
+			f.Note(one.at.Span(), "%q runs %q here", from.path, one.path)
 		}
 	}
 }

@@ -28,14 +28,14 @@ func (c *compilation) lower(root *source.Node) {
 		c.lowerSolution(root, "a solution")
 	case root.Kind == source.Object && root.Get("_tool") != nil:
 		c.report(diag.Syntax, root.Span(), "this is a single call, not a plan").
-			help("make it a list of one: put it behind \"- \"")
+			Advise("make it a list of one: put it behind \"- \"")
 	case root.Kind == source.Object:
 		c.lowerPlanFile(root)
 	case root.Kind == source.Null && root.Start == root.End:
-		c.report(diag.Syntax, root.Span(), "there is nothing in this document").help("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
+		c.report(diag.Syntax, root.Span(), "there is nothing in this document").Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	default:
 		c.report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", describe(root)).
-			help("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
+			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	}
 }
 
@@ -117,7 +117,7 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 	if p.CallsNode == nil && !misspelt {
 		f := c.report(diag.Syntax, root.Span(), "a plan file needs \"calls\"")
 		f.Span.End = min(f.Span.End, f.Span.Start+1)
-		f.help("add \"calls:\" with a list of calls; an empty list is fine")
+		f.Advise("add \"calls:\" with a list of calls; an empty list is fine")
 	}
 }
 
@@ -189,7 +189,7 @@ func (c *compilation) duration(n *source.Node, what string) time.Duration {
 			return d
 		}
 	}
-	c.report(diag.WrongType, n.Span(), "%s must be a duration above 0", what).help("write it like 300ms, 30s or 1h30m")
+	c.report(diag.WrongType, n.Span(), "%s must be a duration above 0", what).Advise("write it like 300ms, 30s or 1h30m")
 	return 0
 }
 
@@ -215,7 +215,7 @@ func (c *compilation) lowerRecord(root *source.Node) {
 	if solution := root.Get("solution"); solution != nil {
 		if calls := root.Get("calls"); calls != nil {
 			c.report(diag.WrongType, calls.Span(), "a process record holds a solution or calls, not both").
-				note(solution.Span(), "the solution is here").help("keep one of the two")
+				Note(solution.Span(), "the solution is here").Advise("keep one of the two")
 		}
 		c.lowerSolution(solution, "a solution")
 	}
@@ -231,7 +231,7 @@ func (c *compilation) lowerContext(n *source.Node) {
 	var plan *source.Node
 	for _, m := range n.Items {
 		if !isMessage(m) {
-			c.report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").help("types are %s", strings.Join(messageTypes, ", "))
+			c.report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").Advise("types are %s", strings.Join(messageTypes, ", "))
 			continue
 		}
 		kind := "data"
@@ -242,7 +242,7 @@ func (c *compilation) lowerContext(n *source.Node) {
 		}
 		if kind == "plan" {
 			if plan != nil {
-				c.report(diag.WrongType, m.Span(), "a context holds at most one plan message").note(plan.Span(), "the first is here")
+				c.report(diag.WrongType, m.Span(), "a context holds at most one plan message").Note(plan.Span(), "the first is here")
 				continue
 			}
 			plan = m
@@ -291,7 +291,7 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 	if k := m.Get("kind"); k != nil && kind == "data" {
 		name = c.text(k, "\"kind\"")
 		if slices.Contains(builtinKinds, name) {
-			c.report(diag.WrongType, k.Span(), "the kind %q is built in", name).help("choose another name, or use a message of type %q", name)
+			c.report(diag.WrongType, k.Span(), "the kind %q is built in", name).Advise("choose another name, or use a message of type %q", name)
 			return
 		}
 		if !slices.Contains(p.Kinds, name) {

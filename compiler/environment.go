@@ -37,7 +37,7 @@ func (c *compilation) envOf(a *Activity, n *source.Node) {
 	for _, f := range n.Fields {
 		c.variableName(f.Key)
 		if f.Value.Kind != source.String {
-			c.wants(f.Value, "the variable \""+f.Key.Text+"\"", "a text").help("write it in quotes")
+			c.wants(f.Value, "the variable \""+f.Key.Text+"\"", "a text").Advise("write it in quotes")
 			continue
 		}
 		a.Env = append(a.Env, EnvSetting{f.Key.Text, f.Value.Text})
@@ -62,6 +62,6 @@ func (c *compilation) inherited(a *Activity, n *source.Node) {
 func (c *compilation) variableName(n *source.Node) {
 	if n.Text != "" && !variableName.MatchString(n.Text) {
 		c.report(diag.WrongType, n.Span(), "%q can't be the name of a variable of the environment", n.Text).
-			help("a name is made of letters, digits and _, and doesn't begin with a digit")
+			Advise("a name is made of letters, digits and _, and doesn't begin with a digit")
 	}
 }

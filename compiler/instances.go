@@ -109,20 +109,20 @@ func (c *compilation) judgeInstances() {
 		}
 		at := call.Node.Get("_instance")
 		if len(p.Instances) == 0 {
-			c.report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), p.Form.carrier()).of(call).
-				help("%s, or take \"_instance\" out", p.Form.wayToInstances())
+			c.report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), p.Form.carrier()).About(call.Label()).
+				Advise("%s, or take \"_instance\" out", p.Form.wayToInstances())
 			continue
 		}
 		if known == nil {
 			known = NewSuggester(p.instanceIDs())
 		}
-		f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).of(call)
+		f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
 		if near, ok := known.Nearest(call.Instance); ok {
 			f.Message = "there is no instance \"" + Shown(call.Instance, near) + "\""
-			f.rename(at, near, known)
+			meant(f, at, near, known)
 			continue
 		}
-		f.help("the instances are %s", shortList(p.instanceIDs()))
+		f.Advise("the instances are %s", shortList(p.instanceIDs()))
 	}
 }
 

@@ -102,16 +102,16 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 	n.seen[name] = at
 	if r, _, what, bad := badCharacter(name); bad {
 		n.c.report(diag.ConfusableName, at, "the name %q holds %s, %s", diag.Escape(name), fmt.Sprintf("U+%04X", r), what).
-			help("remove it: a reader can't see it")
+			Advise("remove it: a reader can't see it")
 		return
 	}
 	bones := skeleton(name)
 	if other, taken := n.skeletons[bones]; taken && other != name {
 		f := n.c.report(diag.ConfusableName, at, "two of the plan's %s look alike: %q and %q", n.what, spelled(name), spelled(other))
 		if first, ok := n.seen[other]; ok {
-			f.note(first, "the other is here")
+			f.Note(first, "the other is here")
 		}
-		f.help("spell both alike, or choose names that differ to the eye")
+		f.Advise("spell both alike, or choose names that differ to the eye")
 		return
 	}
 	n.skeletons[bones] = name
@@ -125,7 +125,7 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 		}
 		f := n.c.report(diag.ConfusableName, at, "the name %q mixes %s and %s letters", spelled(name), a, b)
 		f.Severity = diag.Warning
-		f.help("a letter of another script is easily taken for one of the rest")
+		f.Advise("a letter of another script is easily taken for one of the rest")
 		return
 	}
 }

@@ -47,7 +47,7 @@ func (c *compilation) ofMappings(n *source.Node, raw any, what string) *schema.S
 		if kind := n.Get("type"); kind != nil {
 			at = kind
 		}
-		c.report(diag.BadSchema, at.Span(), "%s describes a mapping, but its schema admits none", what).help("write type: object")
+		c.report(diag.BadSchema, at.Span(), "%s describes a mapping, but its schema admits none", what).Advise("write type: object")
 		return nil
 	}
 	return s
@@ -84,7 +84,7 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 		place := s.At([]schema.Step{schema.Key(f.Key.Text)})
 		if !place.Possible {
 			c.report(diag.UndeclaredPath, f.Key.Span(), "the %s schema allows no %q", kind, f.Key.Text).
-				help("declare it in \"%sSchema\", or take it out", kind)
+				Advise("declare it in \"%sSchema\", or take it out", kind)
 			continue
 		}
 		if place.Schema == nil {
@@ -92,7 +92,7 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 		}
 		if v := place.Schema.Validate(value); v != nil && v.Keyword != "required" {
 			c.report(diag.WrongType, inside(f.Value, v.Path).Span(), "the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
-				kind, kind, f.Key.Text, v.Where(), v.Message).help("change the value, or what \"%sSchema\" says", kind)
+				kind, kind, f.Key.Text, v.Where(), v.Message).Advise("change the value, or what \"%sSchema\" says", kind)
 		}
 	}
 }

@@ -228,6 +228,14 @@ type Path struct {
 // Span is where the path stands.
 func (p Path) Span() source.Span { return p.Node.Within(p.Start, p.End) }
 
+// Label is the name by which findings speak of a call; "" for none.
+func (c *Call) Label() string {
+	if c == nil {
+		return ""
+	}
+	return c.Name
+}
+
 // FailureRoute is the index of the alternative that a failure is written to
 // (S9.2), or -1.
 func (c *Call) FailureRoute() int {

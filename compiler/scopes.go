@@ -24,7 +24,7 @@ type Scope struct {
 // scope reads one scope: a kind (state, †state) or a reference.
 func (c *compilation) scope(n *source.Node, call *Call) (Scope, bool) {
 	if n.Kind != source.String {
-		c.wants(n, "a scope", "a kind such as state, or a reference such as †state.history").of(call)
+		c.wants(n, "a scope", "a kind such as state, or a reference such as †state.history").About(call.Label())
 		return Scope{}, false
 	}
 	text, bare := n.Text, !expression.IsExpression(n.Text)
@@ -33,10 +33,10 @@ func (c *compilation) scope(n *source.Node, call *Call) (Scope, bool) {
 	}
 	ref, err := expression.ParsePath(text)
 	if err != nil || bare && len(ref.Path) > 0 {
-		f := c.report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text).of(call)
-		f.help("name a kind, such as state, or a path, such as †state.history")
+		f := c.report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text).About(call.Label())
+		f.Advise("name a kind, such as state, or a path, such as †state.history")
 		if err == nil {
-			f.help("did you mean %q? a path begins with †", text)
+			f.Advise("did you mean %q? a path begins with †", text)
 			if edit, ok := diag.EditScalar(n, 0, 0, string(expression.Mark)); ok {
 				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
 			}
@@ -59,7 +59,7 @@ func (c *compilation) scopesOf(n *source.Node, call *Call) []Scope {
 	case source.String:
 		items = []*source.Node{n}
 	default:
-		c.wants(n, "\"_scopes\"", "a list of kinds and references").of(call)
+		c.wants(n, "\"_scopes\"", "a list of kinds and references").About(call.Label())
 		return nil
 	}
 	scopes := make([]Scope, 0, len(items))
@@ -118,13 +118,13 @@ func (c *compilation) forbiddenScopes(call *Call, tool *Tool) {
 	if at != n && at.Kind == source.String {
 		what = fmt.Sprintf("the scope %q", at.Text)
 	}
-	f := c.report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).of(call).
-		note(headOf(tool.ScopesNode), "what %q allows is here", tool.Name)
+	f := c.report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).About(call.Label()).
+		Note(headOf(tool.ScopesNode), "what %q allows is here", tool.Name)
 	if raw, ok := tool.Scopes.Raw().(map[string]any); ok && raw["const"] != nil {
-		f.help("leave \"_scopes\" out: the tool fixes it")
+		f.Advise("leave \"_scopes\" out: the tool fixes it")
 		return
 	}
-	f.help("choose among those that the tool allows")
+	f.Advise("choose among those that the tool allows")
 }
 
 // toolScopes reads what a tool's schema says of its calls' scopes: a list fixes
@@ -165,7 +165,7 @@ func (c *compilation) scopesOfAdvisors() {
 			state := c.plan.StateSchema
 			if s.Kind == "state" && state != nil && !state.At(SchemaPath(s.Ref.Path)).Possible {
 				c.report(diag.BadScope, s.Node.Span(), "the scope %q of the advisor %q names what the state schema doesn't allow", s.Node.Text, Shown(a.ID)).
-					help("declare it in \"stateSchema\", or name a path that is there")
+					Advise("declare it in \"stateSchema\", or name a path that is there")
 			}
 		}
 	}
@@ -193,16 +193,16 @@ func (c *compilation) kinds() []string {
 func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *source.Node, call *Call) {
 	const mark = string(expression.Mark)
 	if ref.Kind == "advice" {
-		c.report(rule, n.Within(ref.Start, ref.End), "there is no advice: nobody gives any").of(call).
-			help("list who is to be heard under \"advisors\": they vote on tools, and †advice.tool is what the votes come to")
+		c.report(rule, n.Within(ref.Start, ref.End), "there is no advice: nobody gives any").About(call.Label()).
+			Advise("list who is to be heard under \"advisors\": they vote on tools, and †advice.tool is what the votes come to")
 		return
 	}
-	f := c.report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).of(call)
+	f := c.report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).About(call.Label())
 	kinds := c.kinds()
 	names := NewSuggester(kinds)
 	near, ok := names.Nearest(ref.Kind)
 	if !ok {
-		f.help("kinds are †%s; †state.%s would be a path of the state", strings.Join(kinds, ", †"), ref.Kind)
+		f.Advise("kinds are †%s; †state.%s would be a path of the state", strings.Join(kinds, ", †"), ref.Kind)
 		return
 	}
 	start := ref.Start
@@ -212,5 +212,5 @@ func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *
 	if edit, ok := diag.EditScalar(n, start, start+len(ref.Kind), near); ok {
 		f.Fixes = append(f.Fixes, diag.Fix{Message: "change it to †" + near, Safe: names.Sure(ref.Kind), Edits: []diag.Edit{edit}})
 	}
-	f.help("did you mean %q?", mark+near)
+	f.Advise("did you mean %q?", mark+near)
 }

@@ -37,7 +37,7 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 			if name := item.Get("name"); name != nil && name.Kind == source.String {
 				c.toolDefs = append(c.toolDefs, definition{name.Text, name, item, dir})
 			} else {
-				c.report(diag.WrongType, item.Span(), "a tool in a list needs a \"name\"").help("or write the tools as a mapping from names to schemas")
+				c.report(diag.WrongType, item.Span(), "a tool in a list needs a \"name\"").Advise("or write the tools as a mapping from names to schemas")
 			}
 		}
 	default:
@@ -245,7 +245,7 @@ func (c *compilation) resolve(t *Tool) {
 	switch {
 	case t.Activity != "" && runsPlan(t.Delegate):
 		c.report(diag.BadDelegate, t.DelegateNode.Span(), "the tool %q names both an activity and a plan to carry it out", t.Name).
-			help("leave \"_activity\" or \"_delegate\" out")
+			Advise("leave \"_activity\" or \"_delegate\" out")
 	case t.Activity != "" && c.plan.Activities[t.Activity] == nil:
 		c.noActivity(t.ActivityNode, t.Activity)
 	case t.Activity == "" && !runsPlan(t.Delegate) && c.plan.Activities[t.Name] != nil:
@@ -254,13 +254,13 @@ func (c *compilation) resolve(t *Tool) {
 	t.Latent = t.Activity == "" && !runsPlan(t.Delegate)
 }
 
-func (c *compilation) noActivity(n *source.Node, name string) finding {
+func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 	f := c.report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
 	names := NewSuggester(slices.Sorted(maps.Keys(c.plan.Activities)))
 	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
-		return f.rename(n, near, names)
+		return meant(f, n, near, names)
 	}
-	return f.help("define it under \"activities\", or give a file of activities with --activities")
+	return f.Advise("define it under \"activities\", or give a file of activities with --activities")
 }
 
 // collectActivities reads an "activities" mapping (S2.3).
@@ -312,7 +312,7 @@ func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 	c.fields(n, what+"'s \"exec\"", map[string]func(source.Field){
 		"argv": func(f source.Field) {
 			if f.Value.Kind != source.Array || len(f.Value.Items) == 0 {
-				c.report(diag.WrongType, f.Value.Span(), "\"argv\" must be a list that begins with the program").help("write [program, argument, …]; there is no shell")
+				c.report(diag.WrongType, f.Value.Span(), "\"argv\" must be a list that begins with the program").Advise("write [program, argument, …]; there is no shell")
 				return
 			}
 			for _, item := range f.Value.Items {
@@ -326,7 +326,7 @@ func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
 	})
 	if n.Kind == source.Object && n.Get("argv") == nil {
-		c.report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).help("write exec: {argv: [program, argument, …]}")
+		c.report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).Advise("write exec: {argv: [program, argument, …]}")
 	}
 }
 

@@ -56,20 +56,17 @@ func (c *cli) listRules() error {
 }
 
 func (c *cli) explain(name string) error {
-	var names []string
-	for _, rule := range analyzer.Rules() {
-		if strings.EqualFold(name, rule.Code) || strings.EqualFold(name, rule.Name) {
-			page, ok := analyzer.Page(rule.Code)
-			if !ok {
-				panic("the rule " + rule.Code + " has no page")
-			}
-			_, err := fmt.Fprintln(c.out, strings.TrimRight(page, "\n"))
-			return err
+	rule, near := analyzer.Named(name)
+	if rule != nil {
+		page, ok := analyzer.Page(rule.Code)
+		if !ok {
+			panic("the rule " + rule.Code + " has no page")
 		}
-		names = append(names, rule.Code, rule.Name)
+		_, err := fmt.Fprintln(c.out, strings.TrimRight(page, "\n"))
+		return err
 	}
 	t := troubled("there is no finding %q", name)
-	if near, ok := compiler.Nearest(name, names); ok {
+	if near != "" {
 		return t.advise("did you mean %q?", near)
 	}
 	return t.advise("\"obelus explain\" lists all findings")

@@ -21,8 +21,8 @@ func (c *cli) checkCommand() *cobra.Command {
 			"a .jsonl file holds one document a line; - is standard input.\n\n" +
 			"The exit status is 0 when there is no finding of the severity that --min-severity names\n" +
 			"or a higher one, 1 when there is, and 2 when a file can't be read.\n\n" +
-			"A rule's severity is set in obelus.yaml. One finding is silenced where it stands, with a\n" +
-			"reason: # obelus:ignore OB407 reason, or the key x-obelus-ignore. Whatever is silenced or\n" +
+			"A rule's severity is set in obelus.yaml. One finding is suppressed where it stands, with a\n" +
+			"reason: # obelus:ignore OB407 reason, or the key x-obelus-ignore. Whatever is suppressed or\n" +
 			"lowered, a plan with an error still isn't run.\n\n" +
 			"With --fix, the text of standard input goes mended to standard output, and what is left\n" +
 			"to say about it to standard error.",
@@ -150,8 +150,8 @@ func (r *reporter) judge(p compiled) error {
 	if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
 		r.maturity = j.Maturity
 	}
-	r.report.Silenced = append(r.report.Silenced, j.Silenced...)
-	r.total.Silenced += len(j.Silenced)
+	r.report.Suppressed = append(r.report.Suppressed, j.Suppressed...)
+	r.total.Suppressed += len(j.Suppressed)
 	return r.show(outOfReach(r.once(j.Findings, p.options.Catalogues), p.file))
 }
 
@@ -270,7 +270,7 @@ type compiled struct {
 }
 
 // analyze judges a plan that something is to be done with. The errors that keep
-// it from being run are among the findings, silenced or not, and so are those of
+// it from being run are among the findings, suppressed or not, and so are those of
 // the configuration that its tools come from.
 func (p *compiled) analyze() {
 	j := analyzer.Judge(p.plan, p.found, p.config.analysis)

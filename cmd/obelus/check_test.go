@@ -22,7 +22,7 @@ func write(t *testing.T, files map[string]string) {
 
 const fetch = "tools: {fetch: {type: object, properties: {url: {type: string}}, required: [url]}}\nactivities: {fetch: {expr: url}}\n"
 
-// S7, S7.4: a SARIF log keeps account of what was silenced, inside the plan and
+// S7, S7.4: a SARIF log keeps account of what was suppressed, inside the plan and
 // outside, with the reason; and it has the page of every rule.
 func TestSARIFOfACheck(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -245,14 +245,7 @@ func (j judge) read(file *source.File) (place, []diag.Diagnostic) {
 	var found []diag.Diagnostic
 	peculiar := false
 	for _, p := range problems {
-		d := diag.New(ruleNamed(p.Code), p.Span, p.Message)
-		d.Help = p.Help
-		if p.Warning {
-			d.Severity = diag.Warning
-		}
-		for _, r := range p.Related {
-			d.Related = append(d.Related, diag.Note{Span: r.Span, Message: r.Message})
-		}
+		d := diag.OfProblem(p)
 		found = append(found, d)
 		peculiar = peculiar || d.Rule == diag.Limit
 	}
@@ -312,15 +305,6 @@ func (p place) get(key string) (place, bool) {
 		inner.at = inner.node.Span()
 	}
 	return inner, ok
-}
-
-func ruleNamed(code string) *diag.Rule {
-	for _, rule := range diag.Shared() {
-		if rule.Code == code {
-			return rule
-		}
-	}
-	panic("there is no rule " + code)
 }
 
 // schema makes a schema of a value. What is wrong with it is said at its place.

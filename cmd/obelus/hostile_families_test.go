@@ -283,7 +283,7 @@ var families = []family{
 	{"findings: literals like references", calls("- {_tool: a, x: '$state.x#', y: '{{state.y}}'}")},
 	{"findings: duplicate keys", filled("plan.yaml", "calls: []\nstate: {a: {", "}}\n", ",", numbered(" k: 1"))},
 	{"findings: aliases that aren't there", filled("plan.yaml", "calls: []\nstate:\n", "", "", numbered("  k%d: *a\n"))},
-	{"findings: silenced", calls("- {_tool: a, x: †state.q#} # obelus:ignore OB203 why not")},
+	{"findings: suppressed", calls("- {_tool: a, x: †state.q#} # obelus:ignore OB203 why not")},
 
 	// Aliases and depth.
 	{"aliases: a billion", filled("plan.yaml", "calls: []\nx-a: &a0 [1,2,3,4,5,6,7,8,9]\n", "", "", numbered("x-%d: &a%d [*a%[1]d,*a%[1]d,*a%[1]d,*a%[1]d,*a%[1]d,*a%[1]d,*a%[1]d,*a%[1]d]\n", 1))},

@@ -152,7 +152,7 @@ func (c *configuration) within(folders []string) bool {
 	return false
 }
 
-// useless reports the ignores that silenced nothing although what they speak of
+// useless reports the ignores that suppressed nothing although what they speak of
 // was checked: the very file, or everything that the configuration is about.
 func (c *configuration) useless(folders []string) []diag.Diagnostic {
 	if c.analysis.Settings == nil {
@@ -164,7 +164,7 @@ func (c *configuration) useless(folders []string) []diag.Diagnostic {
 		if c.used[ignore] || !all && !(ignore.Literal && c.checked[ignore.Pattern]) {
 			continue
 		}
-		d := diag.New(diag.UselessSilencer, ignore.Node.Span(), "this silences nothing: no file that it speaks of has a finding "+ignore.Rule.Code+" "+ignore.Rule.Name)
+		d := diag.New(diag.UselessSuppression, ignore.Node.Span(), "this suppresses nothing: no file that it speaks of has a finding "+ignore.Rule.Code+" "+ignore.Rule.Name)
 		d.Help = "take it out"
 		if level, set := c.analysis.Settings.Rules[d.Rule]; set {
 			if level.Off {

@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"compiler/schema":     {"compiler/source", "compiler/diag"},
 	"compiler/planschema": {},
 	"compiler":            {"compiler/source", "compiler/diag", "compiler/expression", "compiler/schema"},
-	"analyzer":            {"compiler", "compiler/*"},
+	"analyzer":            {"compiler", "compiler/*", "analyzer/internal/*"},
 	"analyzer/internal/*": {"compiler", "compiler/*", "analyzer"},
 	"compiler/cputime":    {},
 	"dot":                 {"compiler", "compiler/*"},

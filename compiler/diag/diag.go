@@ -4,6 +4,7 @@ package diag
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -69,6 +70,59 @@ func New(rule *Rule, at source.Span, message string) Diagnostic {
 	return Diagnostic{Rule: rule, Severity: rule.Default, Span: at, Message: message}
 }
 
+// OfProblem makes the finding of what is wrong with a text that was read.
+func OfProblem(p source.Problem) Diagnostic {
+	at := slices.IndexFunc(all, func(r *Rule) bool { return r.Code == p.Code })
+	d := New(all[at], p.Span, p.Message)
+	d.Help = p.Help
+	for _, n := range p.Related {
+		d.Related = append(d.Related, Note{n.Span, n.Message})
+	}
+	if p.Quote {
+		d.Fixes = []Fix{{Message: "put it in quotes", Safe: true, Edits: []Edit{{p.Span, `"` + p.Span.Text() + `"`}}}}
+	}
+	return d
+}
+
+// About names the call that a finding is about; "" is none.
+func (d *Diagnostic) About(call string) *Diagnostic {
+	d.Call = call
+	return d
+}
+
+// As gives a finding another severity than its rule's.
+func (d *Diagnostic) As(s Severity) *Diagnostic {
+	d.Severity = s
+	return d
+}
+
+// Advise says what to do, in the place of what was said before.
+func (d *Diagnostic) Advise(format string, args ...any) *Diagnostic {
+	d.Help = fmt.Sprintf(format, args...)
+	return d
+}
+
+// Note adds a related place.
+func (d *Diagnostic) Note(at source.Span, format string, args ...any) *Diagnostic {
+	d.Related = append(d.Related, Note{at, fmt.Sprintf(format, args...)})
+	return d
+}
+
+// Offer adds the fix that replaces the bytes [from, to) of a scalar's value by a
+// text, in the scalar's own style, where that can be done. A safe one is what
+// must have been meant (S7).
+func (d *Diagnostic) Offer(words string, n *source.Node, from, to int, text string, safe bool) *Diagnostic {
+	if edit, ok := EditScalar(n, from, to, text); ok {
+		d.Fixes = append(d.Fixes, Fix{Message: words, Safe: safe, Edits: []Edit{edit}})
+	}
+	return d
+}
+
+// Rename is Offer in the usual words.
+func (d *Diagnostic) Rename(n *source.Node, from, to int, text string, safe bool) *Diagnostic {
+	return d.Offer(fmt.Sprintf("change it to %q", text), n, from, to, text, safe)
+}
+
 // Sort puts findings in the one order in which they are always shown: by file
 // name, place, code, and message.
 func Sort(findings []Diagnostic) {
@@ -102,11 +156,11 @@ func HasErrors(findings []Diagnostic) bool {
 	return slices.ContainsFunc(findings, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Silenced is a finding that somebody knows of and lets stay (S7). It is shown
+// Suppressed is a finding that somebody knows of and lets stay (S7). It is shown
 // only where tools keep account of such findings.
-type Silenced struct {
+type Suppressed struct {
 	Diagnostic
 	Reason  string
-	At      source.Span // what silences it
+	At      source.Span // what suppresses it
 	Outside bool        // that stands in the configuration, not beside the plan's text
 }

@@ -149,7 +149,7 @@ func writeEscape(b *bytes.Buffer, r rune) {
 // A Summary counts what was found, and closes the list.
 type Summary struct {
 	Files, Errors, Warnings, Infos int
-	Silenced                       int    // findings that somebody lets stay; not counted above
+	Suppressed                     int    // findings that somebody lets stay; not counted above
 	Maturity                       string // of S7.3; "" when it wasn't judged
 }
 
@@ -200,8 +200,8 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 	if found == "" {
 		found = p.paint(green, "nothing to report")
 	}
-	if s.Silenced > 0 {
-		found += fmt.Sprintf(", %d silenced", s.Silenced)
+	if s.Suppressed > 0 {
+		found += fmt.Sprintf(", %d suppressed", s.Suppressed)
 	}
 	if s.Maturity != "" {
 		p.line("%s in %s (maturity: %s)", found, count(s.Files, "file"), Escape(s.Maturity))

@@ -16,11 +16,11 @@ import (
 
 // A Report is what a SARIF file is made of.
 type Report struct {
-	Version  string                           // of the program
-	Rules    []*Rule                          // all that are looked for
-	Page     func(code string) (string, bool) // a rule's page in Markdown, by code
-	Findings []Diagnostic
-	Silenced []Silenced
+	Version    string                           // of the program
+	Rules      []*Rule                          // all that are looked for
+	Page       func(code string) (string, bool) // a rule's page in Markdown, by code
+	Findings   []Diagnostic
+	Suppressed []Suppressed
 }
 
 // The parts of SARIF 2.1.0 that are written here.
@@ -132,7 +132,7 @@ const (
 // them, such as code scanning. Columns count Unicode characters. Every rule is
 // in it with its page; a finding carries its related places, its fixes and, in
 // its properties, its help, its witness, and which of its fixes are safe.
-// Silenced findings are in it with their reasons, as suppressions. Text from
+// Suppressed findings are in it with their reasons, as suppressions. Text from
 // outside is plain text that can't act as a link. A relative file name becomes a
 // URI relative to %SRCROOT%. The error is that of w, or a witness that JSON
 // can't hold.
@@ -160,8 +160,8 @@ func SARIF(w io.Writer, r Report) error {
 	for i := range r.Findings {
 		add(&r.Findings[i])
 	}
-	for i := range r.Silenced {
-		s := &r.Silenced[i]
+	for i := range r.Suppressed {
+		s := &r.Suppressed[i]
 		kind := "inSource"
 		if s.Outside {
 			kind = "external"

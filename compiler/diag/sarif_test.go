@@ -34,8 +34,8 @@ func reportOfAll() Report {
 		Page: func(code string) (string, bool) {
 			return "# " + code + "\n\n## What it means\n\nIt `a.b: c` happens. Then more.\n", code != "OB101"
 		},
-		Findings: []Diagnostic{bare, full, full},
-		Silenced: []Silenced{{Diagnostic: full, Reason: "known", At: span}, {Diagnostic: bare, Reason: "x", At: outside, Outside: true}},
+		Findings:   []Diagnostic{bare, full, full},
+		Suppressed: []Suppressed{{Diagnostic: full, Reason: "known", At: span}, {Diagnostic: bare, Reason: "x", At: outside, Outside: true}},
 	}
 }
 
@@ -115,7 +115,7 @@ func TestSARIF(t *testing.T) {
 	if len(prints) != 5 {
 		t.Errorf("there are %d fingerprints for 5 findings", len(prints))
 	}
-	bare, full, silenced := run.Results[0], run.Results[1], run.Results[3:]
+	bare, full, suppressed := run.Results[0], run.Results[1], run.Results[3:]
 	if strings.ContainsRune(bare.Message.Text, 0x1b) || strings.Contains(bare.Message.Text, "[see](") || len(bare.Locations) != 0 {
 		t.Errorf("%+v", bare)
 	}
@@ -129,14 +129,14 @@ func TestSARIF(t *testing.T) {
 	if len(full.Fixes) != 1 || len(full.Fixes[0].Changes) != 2 || full.Fixes[0].Changes[0].Replacements[0].Inserted.Text != "x\n" {
 		t.Errorf("%+v", full.Fixes)
 	}
-	if s := silenced[0].Suppressions; len(s) != 1 || s[0].Kind != "inSource" || s[0].Justification != "known" {
+	if s := suppressed[0].Suppressions; len(s) != 1 || s[0].Kind != "inSource" || s[0].Justification != "known" {
 		t.Errorf("%+v", s)
 	}
-	if s := silenced[1].Suppressions; len(s) != 1 || s[0].Kind != "external" {
+	if s := suppressed[1].Suppressions; len(s) != 1 || s[0].Kind != "external" {
 		t.Errorf("%+v", s)
 	}
 	if len(full.Suppressions) != 0 {
-		t.Errorf("a finding that isn't silenced has %+v", full.Suppressions)
+		t.Errorf("a finding that isn't suppressed has %+v", full.Suppressions)
 	}
 }
 
@@ -186,7 +186,7 @@ func FuzzMachineFormats(f *testing.F) {
 		if out := annotations.String(); strings.Count(out, "\n") != 1 || strings.ContainsAny(out, "\r\x1b") || !strings.HasPrefix(out, "::error ") {
 			t.Fatalf("%q", out)
 		}
-		log := sarifLogOf(t, Report{Findings: []Diagnostic{d}, Silenced: []Silenced{{Diagnostic: d, Reason: message, At: d.Span}}})
+		log := sarifLogOf(t, Report{Findings: []Diagnostic{d}, Suppressed: []Suppressed{{Diagnostic: d, Reason: message, At: d.Span}}})
 		if !json.Valid(log) || bytes.Count(log, []byte("\n")) != 1 || bytes.ContainsAny(log, "\r\x1b") {
 			t.Fatalf("%q", log)
 		}

@@ -1,8 +1,11 @@
-package analyzer
+// Package suppress finds what somebody wrote beside a plan's text to say that a
+// finding is known and why it stays (S7), and which findings it speaks of.
+package suppress
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,8 +14,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A silencer is what somebody wrote beside a plan's text to say that a finding
-// is known and why it stays (S7). There are two forms:
+// A Suppression speaks of the findings of some rules in a part of the text. There
+// are two forms:
 //
 //   - the comment # obelus:ignore OB407,OB502 reason. At the end of a line it
 //     speaks of what begins on that line; on lines of its own, of the whole node
@@ -22,31 +25,36 @@ import (
 //     where a key that begins with x- is ignored otherwise: never among values,
 //     which belong to the tools and the user.
 //
-// An imported file's silencers count like the plan's own, but whether one of
-// them is useless isn't judged: the file may serve several plans.
-type silencer struct {
-	at         source.Span // where it stands
+// Those of an imported file count like the plan's own, but whether one of them is
+// useless isn't judged: the file may serve several plans.
+type Suppression struct {
+	At     source.Span // where it stands
+	Reason string
+
 	rules      []*diag.Rule
-	reason     string
 	start, end int // the bytes that it speaks of
 	imported   bool
-	used       []bool // by rule: it silenced something
+	used       []bool // by rule: it suppressed something
 }
 
 const (
-	commentMark = "obelus:"
-	commentVerb = "obelus:ignore"
-	silenceKey  = "x-obelus-ignore"
+	commentMark    = "obelus:"
+	commentVerb    = "obelus:ignore"
+	suppressionKey = "x-obelus-ignore"
 )
 
-// silencers are those of a plan and its imports, in the order of the text.
-type silencers struct {
-	all   []*silencer
-	found []diag.Diagnostic // about malformed ones
+// A Set holds the suppressions of a plan and its imports, in the order of the text.
+type Set struct {
+	Found []diag.Diagnostic // about malformed ones, and useless ones
+
+	all   []*Suppression
+	named func(word string) (rule *diag.Rule, near string)
 }
 
-func silencersOf(plan *compiler.Plan) *silencers {
-	s := &silencers{}
+// Of reads the suppressions of a plan. Named gives the rule of a code or name, or
+// else the nearest code or name, if any is near.
+func Of(plan *compiler.Plan, named func(word string) (rule *diag.Rule, near string)) *Set {
+	s := &Set{named: named}
 	if plan.Root == nil {
 		return s
 	}
@@ -83,25 +91,25 @@ func importedFiles(plan *compiler.Plan) []*imported {
 	for _, t := range slices.Concat(plan.Tools, plan.Shadowed) {
 		add(t.NameNode, t.Node)
 	}
-	for _, name := range sortedActivities(plan) {
+	for _, name := range slices.Sorted(maps.Keys(plan.Activities)) {
 		add(plan.Activities[name].NameNode, plan.Activities[name].Node)
 	}
 	slices.SortStableFunc(all, func(a, b *imported) int { return cmp.Compare(a.file.Name, b.file.Name) })
 	return all
 }
 
-func (s *silencers) malformed(at source.Span, help, format string, args ...any) {
-	d := diag.New(diag.UselessSilencer, at, fmt.Sprintf(format, args...))
+func (s *Set) malformed(at source.Span, help, format string, args ...any) {
+	d := diag.New(diag.UselessSuppression, at, fmt.Sprintf(format, args...))
 	d.Help = help
-	s.found = append(s.found, d)
+	s.Found = append(s.Found, d)
 }
 
-const howToSilence = "write the codes, separated by commas, and then the reason: OB407 handled by hand"
+const howToSuppress = "write the codes, separated by commas, and then the reason: OB407 handled by hand"
 
-// read takes a silencer's text apart. It is nil when there is nothing that it
-// could silence.
-func (s *silencers) read(at source.Span, text string) *silencer {
-	one := &silencer{at: at}
+// read takes a suppression's text apart. It is nil when there is nothing that it
+// could suppress.
+func (s *Set) read(at source.Span, text string) *Suppression {
+	one := &Suppression{At: at}
 	rest := strings.TrimSpace(text)
 	for more := true; more && rest != ""; {
 		word, after := rest, ""
@@ -110,50 +118,37 @@ func (s *silencers) read(at source.Span, text string) *silencer {
 		}
 		after, more = strings.CutPrefix(after, ",")
 		rest = strings.TrimSpace(after)
-		rule, near := ruleNamed(word)
+		rule, near := s.named(word)
 		switch {
 		case rule != nil:
 			one.rules = append(one.rules, rule)
 		case near != "":
-			s.malformed(at, fmt.Sprintf("did you mean %q?", near), "there is no finding %q to silence", word)
+			s.malformed(at, fmt.Sprintf("did you mean %q?", near), "there is no finding %q to suppress", word)
 		default:
-			s.malformed(at, howToSilence, "there is no finding %q to silence", word)
+			s.malformed(at, howToSuppress, "there is no finding %q to suppress", word)
 			more = more && len(one.rules) > 0
 			if !more && len(one.rules) == 0 {
 				return nil
 			}
 		}
 	}
-	one.reason = rest
+	one.Reason = rest
 	if len(one.rules) == 0 {
 		if text = strings.TrimSpace(text); text == "" {
-			s.malformed(at, howToSilence, "this silences nothing: it names no finding")
+			s.malformed(at, howToSuppress, "this suppresses nothing: it names no finding")
 		}
 		return nil
 	}
-	if one.reason == "" {
-		s.malformed(at, howToSilence, "this silences nothing: it gives no reason")
+	if one.Reason == "" {
+		s.malformed(at, howToSuppress, "this suppresses nothing: it gives no reason")
 		return nil
 	}
 	one.used = make([]bool, len(one.rules))
 	return one
 }
 
-// ruleNamed finds a rule by its code or name, in any case, or what comes near.
-func ruleNamed(word string) (rule *diag.Rule, near string) {
-	var names []string
-	for _, r := range rules {
-		if strings.EqualFold(word, r.Code) || strings.EqualFold(word, r.Name) {
-			return r.Rule, ""
-		}
-		names = append(names, r.Code, r.Name)
-	}
-	near, _ = compiler.Nearest(word, names)
-	return nil, near
-}
-
 // ofFile reads the comments of one file.
-func (s *silencers) ofFile(file *source.File, roots, keys []*source.Node, fromImport bool) {
+func (s *Set) ofFile(file *source.File, roots, keys []*source.Node, fromImport bool) {
 	comments := file.Comments()
 	if !slices.ContainsFunc(comments, func(c source.Comment) bool { return strings.HasPrefix(c.Text, commentMark) }) {
 		return
@@ -186,7 +181,7 @@ func (s *silencers) ofFile(file *source.File, roots, keys []*source.Node, fromIm
 			}
 			if one.start, one.end, ok = places.node(line); !ok {
 				if !fromImport {
-					s.malformed(c.Span, "put it directly above what it speaks of, or at the end of that line", "this silences nothing: nothing begins on the line below it")
+					s.malformed(c.Span, "put it directly above what it speaks of, or at the end of that line", "this suppresses nothing: nothing begins on the line below it")
 				}
 				continue
 			}
@@ -269,7 +264,7 @@ func (p *places) beginsLine(offset int) bool {
 }
 
 // keysOfDocument looks for x-obelus-ignore where the format leaves room for it.
-func (s *silencers) keysOfDocument(root *source.Node) {
+func (s *Set) keysOfDocument(root *source.Node) {
 	s.key(root, false)
 	for _, item := range root.Items {
 		if item.Get("_tool") != nil {
@@ -301,7 +296,7 @@ func (s *silencers) keysOfDocument(root *source.Node) {
 	}
 }
 
-func (s *silencers) keysOfCall(call *source.Node) {
+func (s *Set) keysOfCall(call *source.Node) {
 	s.key(call, false)
 	if retry := call.Get("_retry"); retry != nil {
 		s.key(retry, false)
@@ -312,7 +307,7 @@ func (s *silencers) keysOfCall(call *source.Node) {
 const maxSchemaDepth = 1000
 
 // keysOfSchema goes through a definition, down to where it holds values.
-func (s *silencers) keysOfSchema(n *source.Node, fromImport bool, depth int) {
+func (s *Set) keysOfSchema(n *source.Node, fromImport bool, depth int) {
 	if n == nil || n.Alias || depth > maxSchemaDepth {
 		return
 	}
@@ -322,7 +317,7 @@ func (s *silencers) keysOfSchema(n *source.Node, fromImport bool, depth int) {
 	}
 	for _, f := range n.Fields {
 		switch f.Key.Text {
-		case "const", "enum", "default", "examples", "_mock", "input", "state", "headers", "body", "env", silenceKey:
+		case "const", "enum", "default", "examples", "_mock", "input", "state", "headers", "body", "env", suppressionKey:
 		default:
 			s.keysOfSchema(f.Value, fromImport, depth+1)
 		}
@@ -330,8 +325,8 @@ func (s *silencers) keysOfSchema(n *source.Node, fromImport bool, depth int) {
 }
 
 // key reads the x-obelus-ignore of one mapping.
-func (s *silencers) key(n *source.Node, fromImport bool) {
-	value := n.Get(silenceKey)
+func (s *Set) key(n *source.Node, fromImport bool) {
+	value := n.Get(suppressionKey)
 	if value == nil || n.Alias {
 		return
 	}
@@ -339,12 +334,12 @@ func (s *silencers) key(n *source.Node, fromImport bool) {
 	if value.Kind == source.String {
 		texts = []*source.Node{value}
 	} else if value.Kind != source.Array {
-		s.malformed(value.Span(), "write \"OB407 reason\", or a list of such texts", "%q is %s; expected a text", silenceKey, value.Kind)
+		s.malformed(value.Span(), "write \"OB407 reason\", or a list of such texts", "%q is %s; expected a text", suppressionKey, value.Kind)
 		return
 	}
 	for _, text := range texts {
 		if text.Kind != source.String {
-			s.malformed(text.Span(), "write \"OB407 reason\"", "an item of %q is %s; expected a text", silenceKey, text.Kind)
+			s.malformed(text.Span(), "write \"OB407 reason\"", "an item of %q is %s; expected a text", suppressionKey, text.Kind)
 			continue
 		}
 		if one := s.read(text.Span(), text.Text); one != nil {
@@ -354,12 +349,12 @@ func (s *silencers) key(n *source.Node, fromImport bool) {
 	}
 }
 
-// assign finds the silencer of each finding, or nil: of several the one that
+// Assign finds the suppression of each finding, or nil: of several the one that
 // begins last, which is the innermost, and of those the one that is written
 // first. The findings are in the order in which they are always shown, so that
-// one pass over each file's silencers is enough.
-func (s *silencers) assign(found []diag.Diagnostic) []*silencer {
-	by := make([]*silencer, len(found))
+// one pass over each file's suppressions is enough.
+func (s *Set) Assign(found []diag.Diagnostic) []*Suppression {
+	by := make([]*Suppression, len(found))
 	if len(s.all) == 0 {
 		return by
 	}
@@ -368,13 +363,13 @@ func (s *silencers) assign(found []diag.Diagnostic) []*silencer {
 		rule *diag.Rule
 	}
 	type speaking struct {
-		*silencer
+		*Suppression
 		rule int // of its rules
 	}
 	waiting, active := map[topic][]speaking{}, map[topic][]speaking{}
 	for _, one := range s.all {
 		for i, rule := range one.rules {
-			about := topic{one.at.File, rule}
+			about := topic{one.At.File, rule}
 			waiting[about] = append(waiting[about], speaking{one, i})
 		}
 	}
@@ -395,19 +390,20 @@ func (s *silencers) assign(found []diag.Diagnostic) []*silencer {
 		if all := active[about]; len(all) > 0 {
 			best := all[len(all)-1]
 			best.used[best.rule] = true
-			by[i] = best.silencer
+			by[i] = best.Suppression
 		}
 	}
 	return by
 }
 
-// useless reports silencers that silenced nothing. Where a part of the plan
+// Useless reports suppressions of rules that were asked for that suppressed
+// nothing. Where a part of the plan
 // couldn't be judged nothing is concluded from that.
-func (s *silencers) useless(skip func(*diag.Rule) bool) {
+func (s *Set) Useless(asked func(*diag.Rule) bool) {
 	for _, one := range s.all {
 		for i, rule := range one.rules {
-			if !one.used[i] && !one.imported && !skip(rule) {
-				s.malformed(one.at, "take it out, or move it to the line of the finding", "this silences nothing: there is no %s %s here", rule.Code, rule.Name)
+			if !one.used[i] && !one.imported && asked(rule) {
+				s.malformed(one.At, "take it out, or move it to the line of the finding", "this suppresses nothing: there is no %s %s here", rule.Code, rule.Name)
 			}
 		}
 	}
