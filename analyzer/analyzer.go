@@ -36,17 +36,6 @@ func (v *Verified) Plan() *compiler.Plan { return v.plan }
 // A solution's are those of the plan that it is a solution of.
 func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 
-// Analyze judges a plan. It takes the findings that compiling made and returns
-// them with its own as the configuration has them, in the order in which
-// findings are always shown; [Judge] tells more. The plan is verified, and
-// otherwise nil, when no finding is an error by its rule: to suppress or lower an
-// error doesn't make a plan sound (S7). The time that it takes grows with the
-// plan's text and dependencies, not faster.
-func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) (*Verified, []diag.Diagnostic) {
-	j := Judge(p, found, c)
-	return j.Verified, j.Findings
-}
-
 // applied runs the rules over a plan and puts their findings to those given.
 func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnostic {
 	all := slices.Clone(found)
@@ -69,6 +58,8 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnos
 type Config struct {
 	// StrictProtocol reports what the base protocol doesn't have (S3.1).
 	StrictProtocol bool
+	// Rules are looked for besides those that [Rules] lists: a program's own.
+	Rules []*Rule
 	// Settings are those of an obelus.yaml, or nil.
 	Settings *Settings
 	// Path gives a file's path from the folder of the settings, with forward
@@ -100,20 +91,22 @@ type Judgement struct {
 	Used []*Ignore
 }
 
-// Judge judges a plan as [Analyze] does, and tells besides what was suppressed,
-// what keeps the plan from running, and how mature it is.
-func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
+// Analyze judges a plan, given the findings that compiling it made. The plan is
+// verified when no finding is an error by its rule: to suppress or lower an error
+// doesn't make a plan sound (S7). The time that it takes grows with the plan's
+// text and dependencies, not faster.
+func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {
-		c.delegates = newDelegates(Judge)
+		c.delegates = newDelegates(Analyze)
 	}
 	all := applied(p, found, c)
-	j := Judgement{Maturity: Assess(p, all)}
+	j := Judgement{Maturity: assess(p, all)}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
-		rule, near := Named(word)
-		if rule == nil {
+		if rule, near := named(c.rules(), word); rule == nil {
 			return nil, near
+		} else {
+			return rule.Rule, ""
 		}
-		return rule.Rule, ""
 	})
 	var kept []diag.Diagnostic
 	suppressed := suppressions.Assign(all)
@@ -130,7 +123,7 @@ func Judge(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	}
 	if p.Root != nil && gapsOf(p, found) == (gaps{}) {
 		asked := map[*diag.Rule]bool{}
-		for _, r := range rules {
+		for _, r := range c.rules() {
 			asked[r.Rule] = c.asksFor(r)
 		}
 		suppressions.Useless(func(r *diag.Rule) bool { return asked[r] })

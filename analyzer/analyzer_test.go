@@ -137,7 +137,8 @@ func TestCases(t *testing.T) {
 			t.Run(strings.TrimSuffix(filepath.Base(archive), ".txtar")+"/"+strings.TrimSuffix(f.Name, ".yaml"), func(t *testing.T) {
 				text := string(f.Data)
 				plan, found := compiler.Compile(source.NewFile(f.Name, f.Data), compiler.Options{Name: f.Name, Open: open})
-				verified, all := Analyze(plan, found, asked(text))
+				analysis := Analyze(plan, found, asked(text))
+				verified, all := analysis.Verified, analysis.Findings
 				granted(t, f.Name, text, all)
 				if (verified == nil) != diag.HasErrors(all) {
 					t.Errorf("verified: %v, errors: %v", verified != nil, diag.HasErrors(all))
@@ -224,7 +225,7 @@ func mended(t testing.TB, name, text string, found []diag.Diagnostic, open func(
 		edit := d.Fixes[0].Edits[0]
 		changed := text[:edit.Span.Start] + edit.Text + text[edit.Span.End:]
 		plan, first := compiler.Compile(source.NewFile(name, []byte(changed)), compiler.Options{Name: name, Open: open})
-		_, after := Analyze(plan, first, asked(changed))
+		after := Analyze(plan, first, asked(changed)).Findings
 		same := func(all []diag.Diagnostic) int {
 			n := 0
 			for _, x := range all {

@@ -70,7 +70,7 @@ func BenchmarkAnalyze(b *testing.B) {
 			plan, found := compiler.Compile(source.NewFile("generated.json", []byte(generated(n))), compiler.Options{})
 			b.ReportAllocs()
 			for b.Loop() {
-				if verified, _ := Analyze(plan, found, Config{}); verified == nil {
+				if verified := Analyze(plan, found, Config{}).Verified; verified == nil {
 					b.Fatal("the plan isn't sound")
 				}
 			}
@@ -88,7 +88,7 @@ func BenchmarkAnalyzeFaults(b *testing.B) {
 			b.ReportAllocs()
 			count := 0
 			for b.Loop() {
-				_, all := Analyze(plan, found, Config{})
+				all := Analyze(plan, found, Config{}).Findings
 				count = len(all)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/call")
@@ -106,7 +106,7 @@ func BenchmarkRecheckBranches(b *testing.B) {
 		at := 1 + i*7919%(len(calls)-2)
 		text := strings.Join(calls[:at], "") + strings.Replace(calls[at], "{", fmt.Sprintf(`{"_id":"edited%d",`, i), 1) + strings.Join(calls[at+1:], "")
 		p, found := compiler.Compile(source.NewFile("generated.yaml", []byte(text)), compiler.Options{})
-		if verified, _ := Analyze(p, found, Config{}); verified == nil || len(p.Calls) != 1_000 {
+		if verified := Analyze(p, found, Config{}).Verified; verified == nil || len(p.Calls) != 1_000 {
 			b.Fatal("the plan isn't sound")
 		}
 	}

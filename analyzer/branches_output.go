@@ -22,7 +22,7 @@ func missingOutputs(p *Pass) {
 	e := p.presence()
 	var leaves []*compiler.Template
 	var there []lit
-	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
 		if call == nil {
 			leaves, there = append(leaves, t), append(there, e.there(t))
 		}
@@ -147,15 +147,15 @@ func lacking(instances []string, others bool) string {
 	case others && len(instances) == 0:
 		return "those that no call names lack it"
 	case others:
-		return named(instances) + " and those that no call names lack it"
+		return namedInstances(instances) + " and those that no call names lack it"
 	case len(instances) == 1:
-		return named(instances) + " lacks it"
+		return namedInstances(instances) + " lacks it"
 	}
-	return named(instances) + " lack it"
+	return namedInstances(instances) + " lack it"
 }
 
-// named lists instances, so many as one reads.
-func named(instances []string) string {
+// namedInstances lists instances, so many as one reads.
+func namedInstances(instances []string) string {
 	var shown []string
 	for _, id := range instances[:min(len(instances), maxShown)] {
 		shown = append(shown, quote(compiler.Shown(id)))

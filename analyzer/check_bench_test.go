@@ -57,7 +57,8 @@ func checkOnce(b *testing.B, name string, text []byte) {
 	limits := source.DefaultLimits()
 	limits.Bytes = 1 << 30
 	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Limits: limits})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		b.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
 	}
@@ -118,7 +119,7 @@ func BenchmarkRecheck(b *testing.B) {
 		}
 		text := strings.Join(calls[:at], "") + edited + strings.Join(calls[at+1:], "")
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
-		_, found = analyzer.Analyze(p, found, analyzer.Config{})
+		found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
 		slip := slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule.Name == "unknown-field" })
 		if len(p.Calls) != 1_000 || slip != (i%2 == 1) {
 			b.Fatalf("%d calls, %d findings, a slip found: %v", len(p.Calls), len(found), slip)

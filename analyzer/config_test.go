@@ -28,7 +28,7 @@ func judgedWith(t testing.TB, name, text, settings string) Judgement {
 		t.Fatalf("the settings don't read:\n%s", every(wrong))
 	}
 	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name})
-	return Judge(plan, found, Config{Settings: s})
+	return Analyze(plan, found, Config{Settings: s})
 }
 
 const unsound = `
@@ -209,7 +209,7 @@ func FuzzSettings(f *testing.F) {
 		quoted, _ := json.Marshal(line)
 		plan := strings.TrimSuffix(unsound, "\n") + " # obelus:ignore " + line + "\n    x-obelus-ignore: " + string(quoted) + "\n"
 		p, first := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Name: "plan.yaml"})
-		j := Judge(p, first, Config{Settings: s})
+		j := Analyze(p, first, Config{Settings: s})
 		if j.Verified != nil {
 			t.Fatalf("a suppression or setting made a faulty plan sound:\n%s\n%s", text, plan)
 		}
@@ -241,7 +241,7 @@ activities: {fetch: {expr: '"x"'}}
 		{"", "calls: []"},
 	} {
 		plan, found := compiler.Compile(source.NewFile("a.yaml", []byte(c.text)), compiler.Options{})
-		if got := Judge(plan, found, Config{}).Maturity.String(); got != c.want {
+		if got := Analyze(plan, found, Config{}).Maturity.String(); got != c.want {
 			t.Errorf("%q, want %q:\n%s", got, c.want, c.text)
 		}
 	}
@@ -286,7 +286,7 @@ func TestManySuppressions(t *testing.T) {
 	b.WriteString("]}")
 	plan, found := compiler.Compile(source.NewFile("plan.json", []byte(b.String())), compiler.Options{Name: "plan.json"})
 	var j Judgement
-	if took, ok := cputime.Within(2*time.Second, func() { j = Judge(plan, found, Config{}) }); !ok {
+	if took, ok := cputime.Within(2*time.Second, func() { j = Analyze(plan, found, Config{}) }); !ok {
 		t.Errorf("it took %v", took)
 	}
 	if len(j.Suppressed) != n+1 || len(j.Errors) != n+1 {

@@ -59,7 +59,8 @@ func rows(t testing.TB, name string) []row {
 // judged compiles and analyses a text.
 func judged(name, text string) (*compiler.Plan, *Verified, []diag.Diagnostic) {
 	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name})
-	verified, found := Analyze(plan, found, asked(text))
+	analysis := Analyze(plan, found, asked(text))
+	verified, found := analysis.Verified, analysis.Findings
 	return plan, verified, found
 }
 

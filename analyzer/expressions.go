@@ -11,8 +11,9 @@ type expressionOf struct {
 	template *compiler.Template
 }
 
-// expressions goes over every expression of the plan, in the order of the text.
-func (p *Pass) expressions(f func(call *compiler.Call, t *compiler.Template)) {
+// Expressions goes over every expression of the plan, in the order of the text. The
+// call is nil for those of the plan's output.
+func (p *Pass) Expressions(f func(call *compiler.Call, t *compiler.Template)) {
 	p.findExpressions()
 	for _, x := range p.everyExpression {
 		f(x.call, x.template)

@@ -106,7 +106,7 @@ func TestHostilePlansAreBounded(t *testing.T) {
 			var found []diag.Diagnostic
 			check := func() {
 				p, read := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{})
-				_, found = analyzer.Analyze(p, read, analyzer.Config{})
+				found = analyzer.Analyze(p, read, analyzer.Config{}).Findings
 			}
 			check()
 			runtime.ReadMemStats(&after)

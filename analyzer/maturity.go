@@ -31,9 +31,9 @@ func (m Maturity) String() string {
 	return [...]string{"", "freeform", "open", "closed", "happy", "complete"}[m]
 }
 
-// Assess tells how mature a plan is. The findings are those that the rules
+// assess says how mature a plan is. The findings are those that the rules
 // made, before any of them was suppressed.
-func Assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
+func assess(p *compiler.Plan, found []diag.Diagnostic) Maturity {
 	switch {
 	case p.Root == nil || len(p.Calls) == 0 || diag.HasErrors(found):
 		return Unjudged

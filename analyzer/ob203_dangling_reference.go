@@ -28,7 +28,7 @@ func danglingReferences(p *Pass) {
 	for _, c := range p.Plan.Graph.SelfCycles() {
 		own[int(c)] = true
 	}
-	p.expressions(func(call *compiler.Call, t *compiler.Template) {
+	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
 		var required, others []int
 		for _, r := range t.Reads {
 			switch {

@@ -12,6 +12,7 @@ import (
 // A Pass is one analysis of one plan: what a rule looks at, and where its
 // findings go.
 type Pass struct {
+	// Plan is what is judged. It mustn't be changed.
 	Plan *compiler.Plan
 
 	config Config
@@ -59,9 +60,13 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 	}
 }
 
+// Whole reports whether all of the plan could be understood. Where it couldn't, a
+// rule that concludes something from what isn't there would only hide the fault.
+func (p *Pass) Whole() bool { return p.gaps == gaps{} }
+
 // apply runs those of the rules that are asked for.
 func (p *Pass) apply(counts func(*Rule) bool) {
-	for _, r := range rules {
+	for _, r := range p.config.rules() {
 		if counts(r) && p.config.asksFor(r) {
 			p.run(r)
 		}

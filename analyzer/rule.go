@@ -11,6 +11,7 @@ import (
 
 // A Rule is one thing that is looked for: what its findings are called, and a
 // function that makes them. Without a function it is the compiler that finds it.
+// Rules run in the order of their codes, a program's own (see [Config]) last.
 type Rule struct {
 	*diag.Rule
 	// Scope says what Run looks at.
@@ -56,9 +57,19 @@ func Rules() []*Rule { return slices.Clone(rules) }
 
 var rules []*Rule
 
+// rules are all that are looked for.
+func (c *Config) rules() []*Rule {
+	if len(c.Rules) == 0 {
+		return rules
+	}
+	return slices.Concat(rules, c.Rules)
+}
+
 // Named is the rule of a code or name, in any case; or nil and the code or name
 // that comes nearest, if any comes near.
-func Named(word string) (rule *Rule, near string) {
+func Named(word string) (rule *Rule, near string) { return named(rules, word) }
+
+func named(rules []*Rule, word string) (rule *Rule, near string) {
 	var names []string
 	for _, r := range rules {
 		if strings.EqualFold(word, r.Code) || strings.EqualFold(word, r.Name) {

@@ -43,8 +43,9 @@ func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
 
 // ReadSettings reads an obelus.yaml. What is wrong with it is said in the same
 // form as what is wrong with a plan; the settings hold what could be understood.
-func ReadSettings(file *source.File, limits source.Limits) (*Settings, []diag.Diagnostic) {
-	r := &settingsReader{settings: &Settings{Rules: map[*diag.Rule]Level{}}}
+// They may speak of a program's own rules besides those that [Rules] lists.
+func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Settings, []diag.Diagnostic) {
+	r := &settingsReader{known: slices.Concat(rules, own), settings: &Settings{Rules: map[*diag.Rule]Level{}}}
 	root, problems := source.Parse(file, limits)
 	for _, p := range problems {
 		if d := diag.OfProblem(p); d.Rule != diag.AmbiguousScalar { // "off" is a word of this file
@@ -63,6 +64,7 @@ func ReadSettings(file *source.File, limits source.Limits) (*Settings, []diag.Di
 }
 
 type settingsReader struct {
+	known    []*Rule
 	settings *Settings
 	found    []diag.Diagnostic
 }
@@ -104,10 +106,10 @@ func (r *settingsReader) fields(n *source.Node, what string, handlers map[string
 
 // rule finds the rule that a text names.
 func (r *settingsReader) rule(n *source.Node) *diag.Rule {
-	rule, _ := Named(n.Text)
+	rule, _ := named(r.known, n.Text)
 	if rule == nil || n.Kind != source.String {
 		var names []string
-		for _, known := range rules {
+		for _, known := range r.known {
 			names = append(names, known.Code, known.Name)
 		}
 		meantOf(r.report(diag.WrongType, n.Span(), "there is no rule %q", n.Text).Advise("\"obelus explain\" lists all rules"), n, names)

@@ -184,7 +184,7 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 		}
 	}
 	m := merger{plan: whole, views: all, place: place, idle: map[*diag.Rule]bool{}}
-	for _, r := range rules {
+	for _, r := range first.config.rules() {
 		m.idle[r.Rule] = r.Scope == Idle
 	}
 	merged := m.merge()
@@ -382,7 +382,7 @@ func (m *merger) where(views []int) string {
 	if len(ids) == 1 {
 		parts = append(parts, "in the instance "+quote(compiler.Shown(ids[0])))
 	} else if len(ids) > 1 {
-		parts = append(parts, "in the instances "+named(ids))
+		parts = append(parts, "in the instances "+namedInstances(ids))
 	}
 	if others {
 		parts = append(parts, "in instances that no call names")

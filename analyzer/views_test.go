@@ -41,7 +41,7 @@ func judgedText(t testing.TB, text string) []diag.Diagnostic {
 	if p.Root == nil {
 		t.Fatalf("this can't be read:\n%s", text)
 	}
-	return Judge(p, found, Config{}).Findings
+	return Analyze(p, found, Config{}).Findings
 }
 
 // S12.2, S12.3: what is wrong with a plan over instances is what is wrong with
@@ -172,7 +172,7 @@ calls:
 `
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Instances: true})
 	var got []string
-	for _, d := range Judge(p, found, Config{}).Findings {
+	for _, d := range Analyze(p, found, Config{}).Findings {
 		if d.Severity > diag.Info {
 			got = append(got, d.Rule.Code+" "+d.Message)
 		}

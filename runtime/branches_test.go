@@ -353,7 +353,7 @@ func without(text string, d diag.Diagnostic) (string, bool) {
 
 func analysed(text string) (*compiler.Plan, []diag.Diagnostic, *analyzer.Rehearsal) {
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
-	_, found = analyzer.Analyze(p, found, analyzer.Config{})
+	found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
 	return p, found, analyzer.Rehearse(p, found)
 }
 

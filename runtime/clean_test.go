@@ -28,7 +28,8 @@ func TestCleanPlansRunClean(t *testing.T) {
 		g := newTypedPlan(n)
 		text, stateSchema := g.document()
 		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: slices.Sorted(maps.Keys(g.tools))})
-		v, found := analyzer.Analyze(p, found, analyzer.Config{})
+		analysis := analyzer.Analyze(p, found, analyzer.Config{})
+		v, found := analysis.Verified, analysis.Findings
 		if g.careless {
 			careless++
 		} else {

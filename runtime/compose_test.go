@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite the expected requests in testda
 func compiled(t testing.TB, name string, text []byte) (*compiler.Plan, []diag.Diagnostic) {
 	t.Helper()
 	plan, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Name: name})
-	_, found = analyzer.Analyze(plan, found, analyzer.Config{})
+	found = analyzer.Analyze(plan, found, analyzer.Config{}).Findings
 	return plan, found
 }
 

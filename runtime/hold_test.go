@@ -79,7 +79,8 @@ func overduePlan(t *testing.T, chance *rand.Rand) *analyzer.Verified {
 			return nil, os.ErrNotExist
 		},
 	})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatalf("%v\n%s", found, text)
 	}
@@ -157,7 +158,7 @@ func (h *holder) next() {
 // with the code "timeout", whatever it still brought (S9.1).
 func TestOverdueTryBringsNothing(t *testing.T) {
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte("calls: [{_tool: work, _timeout: 1s, _outputPath: p || e}]")), compiler.Options{Functions: []string{"work"}})
-	v, _ := analyzer.Analyze(p, found, analyzer.Config{})
+	v := analyzer.Analyze(p, found, analyzer.Config{}).Verified
 	m := New(v, Options{})
 	m.Step(Event{Kind: Begun})
 	var kinds []string

@@ -15,7 +15,8 @@ import (
 func verify(t testing.TB, text string) *analyzer.Verified {
 	t.Helper()
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Functions: []string{"f", "g"}})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatal(found)
 	}

@@ -100,7 +100,8 @@ func compileWith(t testing.TB, doc map[string]any, o compiler.Options) (*analyze
 		o.Functions = functionNames(doc)
 	}
 	p, found := compiler.Compile(source.NewFile("plan.json", text), o)
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v != nil {
 		return v, ""
 	}

@@ -127,7 +127,8 @@ func mathqa(t testing.TB) []mathRow {
 func verified(t testing.TB, name string, document []byte, functions ...string) *analyzer.Verified {
 	t.Helper()
 	plan, found := compiler.Compile(source.NewFile(name, document), compiler.Options{Functions: functions})
-	v, found := analyzer.Analyze(plan, found, analyzer.Config{})
+	analysis := analyzer.Analyze(plan, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatalf("%s has errors: %s: %s", name, found[0].Rule.Code, found[0].Message)
 	}

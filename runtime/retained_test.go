@@ -35,7 +35,8 @@ func TestInstancesThatLeftAreForgotten(t *testing.T) {
 			return []byte("calls: [{_tool: f, n: †input.n, _outputPath: out}]\noutput: †state.out\n"), nil
 		},
 	})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatal(found)
 	}

@@ -22,7 +22,8 @@ import (
 // checked compiles and analyses a plan.
 func checked(text []byte) (*compiler.Plan, *analyzer.Verified, []diag.Diagnostic) {
 	plan, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Name: "plan.json"})
-	verified, found := analyzer.Analyze(plan, found, analyzer.Config{})
+	analysis := analyzer.Analyze(plan, found, analyzer.Config{})
+	verified, found := analysis.Verified, analysis.Findings
 	return plan, verified, found
 }
 

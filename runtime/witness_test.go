@@ -23,7 +23,7 @@ func TestConflictsShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: functionNames(doc)})
-		_, found = analyzer.Analyze(p, found, analyzer.Config{Replay: simulate.FinalState})
+		found = analyzer.Analyze(p, found, analyzer.Config{Replay: simulate.FinalState}).Findings
 		r := analyzer.Rehearse(p, found)
 		if r == nil {
 			continue

@@ -142,7 +142,7 @@ func (r *reporter) judge(p compiled) error {
 			return err
 		}
 	}
-	j := analyzer.Judge(p.plan, p.found, config.analysis)
+	j := analyzer.Analyze(p.plan, p.found, config.analysis)
 	config.checked[config.path(p.file.Name)] = true
 	for _, ignore := range j.Used {
 		config.used[ignore] = true
@@ -273,7 +273,7 @@ type compiled struct {
 // it from being run are among the findings, suppressed or not, and so are those of
 // the configuration that its tools come from.
 func (p *compiled) analyze() {
-	j := analyzer.Judge(p.plan, p.found, p.config.analysis)
+	j := analyzer.Analyze(p.plan, p.found, p.config.analysis)
 	p.verified, p.found = j.Verified, j.Findings
 	if len(j.Errors) > 0 {
 		lowered := map[string]bool{}

@@ -84,7 +84,7 @@ func mended(d document, found bool, others map[string]*mending) (text []byte, ma
 		if found && !looksLikePlan(d.file, p.plan.Root) {
 			break
 		}
-		j := analyzer.Judge(p.plan, p.found, d.config.analysis)
+		j := analyzer.Analyze(p.plan, p.found, d.config.analysis)
 		next, fixed := diag.Apply(d.file, j.Findings, d.options.Limits)
 		made += len(fixed)
 		elsewhere := mendImports(d, j.Findings, others)

@@ -171,7 +171,8 @@ func numbers(b *testing.B, n int, reads func(i int) int) *analyzer.Verified {
 		fmt.Fprintf(&text, "- {_tool: work, x: †state.r%d, _outputPath: r%d}\n", reads(i), i)
 	}
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text.String())), compiler.Options{Functions: []string{"work"}})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		b.Fatal(found[0].Message)
 	}

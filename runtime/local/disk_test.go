@@ -90,7 +90,8 @@ func TestNothingBeforeTheDisk(t *testing.T) {
 			}
 		}
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text.String())), compiler.Options{Functions: []string{"work"}})
-		v, found := analyzer.Analyze(p, found, analyzer.Config{})
+		analysis := analyzer.Analyze(p, found, analyzer.Config{})
+		v, found := analysis.Verified, analysis.Findings
 		if v == nil {
 			t.Fatal(found[0].Message)
 		}

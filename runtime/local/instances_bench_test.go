@@ -47,7 +47,8 @@ func BenchmarkInstances(b *testing.B) {
 	text := "calls:\n- {_tool: work, x: †input.n, _outputPath: a}\n- {_tool: work, x: †state.a, _outputPath: b}\n- {_tool: work, x: †state.a, _outputPath: c}\n" +
 		"- {_tool: work, x: †state.b, y: †state.c, _outputPath: d}\n- {_tool: work, x: †state.d, _outputPath: e}\noutput: †state.e\n"
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Functions: []string{"work"}, Instances: true})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		b.Fatal(found)
 	}

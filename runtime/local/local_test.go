@@ -29,7 +29,8 @@ func run(t *testing.T, ctx context.Context, plan string, funcs map[string]activi
 	}
 	slices.Sort(names)
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Functions: names})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
 	}

@@ -186,7 +186,8 @@ func (s *scenario) play(t *testing.T) string {
 		funcs[tool] = s.activity
 	}
 	p, found := compiler.Compile(source.NewFile(s.planName, s.plan), compiler.Options{Functions: slices.Sorted(maps.Keys(funcs)), Name: s.planName, Open: s.open})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
 	}

@@ -151,7 +151,7 @@ func TestTicksAreDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Name: name})
-		_, found = analyzer.Analyze(plan, found, analyzer.Config{})
+		found = analyzer.Analyze(plan, found, analyzer.Config{}).Findings
 		var errors []string
 		for _, f := range found {
 			if f.Severity == diag.Error {

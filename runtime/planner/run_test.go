@@ -53,7 +53,8 @@ func run(t *testing.T, p Planner) *runtime.Outcome {
 		return fmt.Sprint("a room at ", r.Params["hotel"]), nil
 	}
 	plan, found := compiler.Compile(source.NewFile("journey.yaml", []byte(journey)), compiler.Options{Functions: []string{"book"}})
-	v, found := analyzer.Analyze(plan, found, analyzer.Config{})
+	analysis := analyzer.Analyze(plan, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatal(found)
 	}
@@ -111,7 +112,8 @@ func TestRecordedRun(t *testing.T) {
 		for tick := 1; tick <= first.Ticks; tick++ {
 			name := fmt.Sprintf("tick-%d.json", tick)
 			plan, found := compiler.Compile(source.NewFile(name, []byte(fileText(t, folder, name))), compiler.Options{Name: name})
-			v, found := analyzer.Analyze(plan, found, analyzer.Config{})
+			analysis := analyzer.Analyze(plan, found, analyzer.Config{})
+			v, found := analysis.Verified, analysis.Findings
 			if v == nil || plan.Form != compiler.ProcessRecord {
 				t.Errorf("%s: %v\n%s", name, found, fileText(t, folder, name))
 			}

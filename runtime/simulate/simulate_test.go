@@ -17,7 +17,8 @@ import (
 func verified(t *testing.T, plan string) *analyzer.Rehearsal {
 	t.Helper()
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{})
-	v, found := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
 	}
@@ -160,7 +161,7 @@ calls:
 - {_id: right, _tool: t, _outputPath: x}
 - {_id: after, _tool: t, x: †state.x, _outputPath: x}
 `)), compiler.Options{Functions: []string{"t"}})
-	_, found = analyzer.Analyze(p, found, analyzer.Config{})
+	found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
 	r := analyzer.Rehearse(p, found)
 	if r == nil || !r.Conflicts() {
 		t.Fatalf("expected OB401 and nothing else: %v", found)

@@ -108,7 +108,7 @@ func prepare(t *testing.T, doc map[string]any, seed uint64) *plannedRun {
 			t.Fatal(err)
 		}
 		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: slices.Sorted(maps.Keys(tools))})
-		v, _ := analyzer.Analyze(p, found, analyzer.Config{})
+		v := analyzer.Analyze(p, found, analyzer.Config{}).Verified
 		return p, v
 	}
 	p, v := compiled(doc)
