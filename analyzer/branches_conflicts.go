@@ -42,11 +42,13 @@ func writeConflicts(p *Pass) {
 		if len(certain) > 0 {
 			first := certain[0]
 			f := p.writeConflict(pairs, certain)
-			branch := e.decisions(goals[first], answers[first].world)
-			if words := told(branch); words != "" {
-				f.Message += "; both run when " + words
+			if p.barred == nil { // else more may come, which changes the example and not the verdict
+				branch := e.decisions(goals[first], answers[first].world)
+				if words := told(branch); words != "" {
+					f.Message += "; both run when " + words
+				}
+				f.Witness = Branch{Branch: branch, Schedules: p.conflictSchedules(&pairs[first], e.ending(answers[first].world))}
 			}
-			f.Witness = Branch{Branch: branch, Schedules: p.conflictSchedules(&pairs[first], e.ending(answers[first].world))}
 		}
 		if len(perhaps) > 0 {
 			f := p.writeConflict(pairs, perhaps).as(diag.Warning)

@@ -172,7 +172,8 @@ const (
 	Start CommandKind = iota
 	// Cancel asks that a try be given up; it is at work until its Ended event comes
 	// (S8.8). Of a call that a person is asked about, it takes the question back, and
-	// with [Run] as the call it is the planner's answer that is given up.
+	// with [Run] as the call it is the planner's answer that is given up; what it says
+	// until its Closed event isn't heard.
 	Cancel
 	// SetTimer asks for a Fired event of this call and attempt after a while.
 	SetTimer

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -139,11 +140,13 @@ func (m *Machine) streamed(e Event) {
 		return
 	}
 	l := m.loop
-	l.stream.Write(e.Text)
-	if l.base.Mode == "lazy" {
-		return
+	if l.stream.Err() != nil {
+		return // it has been given up, and not heard yet
 	}
-	if n := l.stream.Calls(); n > l.known {
+	if l.stream.Write(e.Text); l.stream.Err() != nil {
+		m.emitRun(Cancel)
+	}
+	if n := l.stream.Calls(); n > l.known && l.base.Mode != "lazy" {
 		l.known = n
 		file := document(m.tick, l.stream.Prefix(n))
 		plan, found := l.setting.Solve(file, compiler.Options{})
@@ -157,7 +160,7 @@ func (m *Machine) streamed(e Event) {
 // loose reports whether what a call, in a plan that is still arriving, reads or
 // writes into may turn out to be another call's work.
 func (f *frame) loose(plan *compiler.Plan, call *compiler.Call) bool {
-	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.looseRead(plan, &plan.Reads[r], call) }) || f.looseBase(plan, call)
+	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.looseRead(plan, &plan.Reads[r], call) }) || f.looseBase(call)
 }
 
 // looseRead reports whether a read may be bound to calls that haven't arrived:
@@ -176,46 +179,6 @@ func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compil
 	return f.isUnownedDeed(paths.above, call) || f.isUnownedDeed(paths.below, call)
 }
 
-// looseBase reports whether the value into which a call writes, and which decides
-// whether there is a place for what it writes (S5.3), may turn out to be the work
-// of a call that is repeated further down.
-func (f *frame) looseBase(plan *compiler.Plan, call *compiler.Call) bool {
-	for _, route := range call.Output {
-		for _, path := range route {
-			base := plan.Paths.List(path.ID) // how long a list is decides where an item may go
-			paths := f.program.overlapping(base)
-			above := paths.above
-			replaces := base == path.ID && call.Method == compiler.Set // what stands at the path itself
-			if n := len(above); replaces && n > 0 && above[n-1] == base {
-				above = above[:n-1]
-			}
-			if f.isUnownedDeed(above, call) || !replaces && f.isUnownedDeed(paths.below, call) || f.isUnownedDeed(f.itemsBeside(base), call) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// itemsBeside are the written paths that make a list of what must be an object for
-// a path to be written.
-func (f *frame) itemsBeside(id compiler.PathID) []compiler.PathID {
-	var items []compiler.PathID
-	paths := f.program.paths
-	for up := paths.Parent(id); paths.Depth(up) > 1; up = paths.Parent(up) {
-		for _, below := range f.program.overlapping(up).below {
-			step := below
-			for paths.Parent(step) != up {
-				step = paths.Parent(step)
-			}
-			if paths.Segment(step).IsIndex {
-				items = append(items, below)
-			}
-		}
-	}
-	return items
-}
-
 // closed ends the stream: what only the whole solution shows is found now
 // (S11.4).
 func (m *Machine) closed(e Event) {
@@ -224,7 +187,14 @@ func (m *Machine) closed(e Event) {
 	}
 	l := m.loop
 	l.open = false
-	if e.Failure != nil {
+	switch fault := l.stream.Err(); {
+	case fault != nil: // whatever came of giving it up
+		at, rule := fault.Span.From(), diag.Syntax
+		if fault.Code == diag.Limit.Code {
+			rule = diag.Limit
+		}
+		l.blame(CallError{Code: rule.Name, Message: fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, fault.Message)})
+	case e.Failure != nil:
 		l.blame(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
 	drafts := m.wholeDrafts()
@@ -269,7 +239,11 @@ func (l *loop) blame(e CallError) {
 // that can't be read to its end, the calls that arrived whole count.
 func (m *Machine) wholeDrafts() []*analyzer.Draft {
 	l := m.loop
-	file := document(m.tick, l.stream.Solution())
+	text := l.stream.Solution()
+	if l.stream.Err() != nil {
+		text = l.stream.Prefix(l.stream.Calls())
+	}
+	file := document(m.tick, text)
 	plan, found := l.setting.Solve(file, compiler.Options{})
 	var broken []diag.Diagnostic
 	if plan.Root == nil || !m.continues(plan) {

@@ -3,12 +3,19 @@ package runtime
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/obelus-dev/obelus/compiler"
 )
 
 // ErrCut says that an answer broke off before its end.
 var ErrCut = errors.New("the answer broke off before its end")
+
+// ErrTooLong says that an answer is longer than a result may be.
+var ErrTooLong = fmt.Errorf("the model's answer is larger than %d MiB", MaxResult>>20)
+
+// MaxResult bounds what a model may answer for a latent call, in bytes (S18).
+const MaxResult = 8 << 20
 
 // A Request is what a planner is asked: to write the solution of a tick (S11.1),
 // or the result of one latent call (S2.4).

@@ -98,7 +98,11 @@ func (m *Machine) resume(e Event) {
 		m.emitRun(SetTimer).After = max(limit-(m.now-m.spent.time), time.Nanosecond)
 	}
 	m.catchUp()
-	if m.planning() {
+	switch {
+	case !m.planning():
+	case m.loop.stream.Err() != nil:
+		m.closed(Event{Kind: Closed, Tick: m.tick})
+	default:
 		m.askPlanner(m.loop.stream.Text())
 	}
 	if m.instances != nil {

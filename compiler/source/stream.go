@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"fmt"
+	"unicode/utf8"
 )
 
 // A Stream reads a JSON solution while it is being written (S8.4, S11.4): it
@@ -25,6 +26,8 @@ type Stream struct {
 	text   []byte
 	state  streamState
 	fault  *Problem
+
+	faultAt int // how far the text was read when it couldn't become a solution any more
 
 	open   []byte // the brackets that are open, outermost first
 	start  int    // of the scalar that is being read
@@ -121,18 +124,42 @@ var streamExpects = [...]string{
 // NewStream begins with an empty text. In limits zero means the default.
 func NewStream(limits Limits) *Stream { return &Stream{limits: limits.orDefaults()} }
 
+// keptBehind is how much is kept of what stands behind a fault, for people.
+const keptBehind = 1 << 10
+
 // Write takes the next piece of the text, which may end anywhere, be it inside
 // of a character.
 func (s *Stream) Write(piece string) {
+	if s.fault != nil {
+		return
+	}
 	from := len(s.text)
 	room := s.limits.Bytes - from
 	s.text = append(s.text, piece[:min(len(piece), room)]...)
 	for at := from; at < len(s.text) && s.fault == nil; at++ {
+		s.faultAt = at // if there is one here
 		s.step(at, s.text[at])
 	}
 	if len(piece) > room {
 		s.fail(codeLimit, s.limits.Bytes, fmt.Sprintf("the text is larger than the limit of %d bytes", s.limits.Bytes))
 	}
+	if end := s.faultAt + keptBehind; s.fault != nil && len(s.text) > end {
+		s.text = wholeCharacters(s.text[:end])
+	}
+}
+
+// wholeCharacters is a text without a character at its end of which a part is
+// missing.
+func wholeCharacters(text []byte) []byte {
+	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
+		if at := len(text) - back; utf8.RuneStart(text[at]) {
+			if !utf8.FullRune(text[at:]) {
+				return text[:at]
+			}
+			break
+		}
+	}
+	return text
 }
 
 // Calls is how many calls have come to their end.
@@ -146,7 +173,8 @@ func (s *Stream) Advisors() bool { return s.advisors }
 func (s *Stream) Done() bool { return s.end > 0 }
 
 // Err is why what has arrived isn't the beginning of one JSON object, and can't
-// become one; nil while it may. Nothing after it has been looked at.
+// become one; nil while it may. Nothing after it has been looked at, and little of
+// it is kept.
 func (s *Stream) Err() *Problem { return s.fault }
 
 // Text is everything that has arrived, as it came, up to the limit on a file's
@@ -395,6 +423,10 @@ func (s *Stream) ended(end int) {
 
 // string reads a byte of a string.
 func (s *Stream) string(at int, c byte) {
+	if at-s.start >= s.limits.Scalar {
+		s.fail(codeLimit, s.start, fmt.Sprintf("a scalar of more than %d bytes", s.limits.Scalar))
+		return
+	}
 	switch s.state {
 	case inString:
 		switch {
@@ -442,10 +474,6 @@ func (s *Stream) string(at int, c byte) {
 
 // quoted ends a string.
 func (s *Stream) quoted(end int) {
-	if end-s.start > s.limits.Scalar {
-		s.fail(codeLimit, s.start, fmt.Sprintf("a scalar of %d bytes; the limit is %d", end-s.start, s.limits.Scalar))
-		return
-	}
 	if !s.isKey {
 		s.ended(end)
 		return

@@ -13,11 +13,24 @@ import (
 // produce asks the planner for the result of a latent call (S2.4). Whatever goes
 // wrong fails the call, so that its plan may handle it.
 func (w *world) produce(ctx context.Context, r *runtime.Request, e runtime.Event) runtime.Event {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	var text strings.Builder
-	usage, err := w.options.Planner.Answer(ctx, r, func(piece string) { text.WriteString(piece) })
+	usage, err := w.options.Planner.Answer(ctx, r, func(piece string) {
+		if text.Len()+len(piece) > runtime.MaxResult {
+			giveUp(runtime.ErrTooLong)
+			return
+		}
+		text.WriteString(piece)
+	})
+	if cause := context.Cause(ctx); errors.Is(cause, runtime.ErrTooLong) {
+		err = cause
+	}
 	e.Usage = &usage
 	var refusal interface{ Refusal() string }
 	switch {
+	case errors.Is(err, runtime.ErrTooLong):
+		e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: err.Error()}
 	case errors.Is(err, runtime.ErrCut):
 		e.Failure = &runtime.Failure{Code: "cut", Message: err.Error()}
 	case errors.As(err, &refusal):

@@ -172,6 +172,10 @@ func newWorld(m *runtime.Machine, o Options) *world {
 // batch is how many events one write to the journal may hold.
 const batch = 256
 
+// maxPiece bounds one piece of an answer, in bytes, and with batch how much of
+// it may be on its way.
+const maxPiece = 64 << 10
+
 func (w *world) run(ctx context.Context, first runtime.Event) (outcome *runtime.Outcome, err error) {
 	defer close(w.gone)
 	defer w.wait()
@@ -213,21 +217,37 @@ func (w *world) next() ([]runtime.Event, error) {
 			return []runtime.Event{{Kind: runtime.Stopped, Text: "interrupted"}}, nil
 		}
 	}
-	for 0 < len(events) && len(events) < batch {
+	return w.more(events), nil
+}
+
+// more takes with events those that have come meanwhile. Pieces of one answer are
+// one event, but count like the others: a planner that never pauses holds nobody
+// up.
+func (w *world) more(events []runtime.Event) []runtime.Event {
+	var pieces []string // that belong to the last event
+	whole := func() {
+		if len(pieces) > 0 {
+			last := &events[len(events)-1]
+			last.Text += strings.Join(pieces, "")
+			pieces = nil
+		}
+	}
+	for taken := len(events); 0 < taken && taken < batch; taken++ {
 		select {
 		case e := <-w.events:
-			last := &events[len(events)-1]
-			if e.Kind == runtime.Streamed && last.Kind == runtime.Streamed && e.Tick == last.Tick {
-				last.Text += e.Text
+			if last := &events[len(events)-1]; e.Kind == runtime.Streamed && last.Kind == runtime.Streamed && e.Tick == last.Tick {
+				pieces = append(pieces, e.Text)
 				continue
 			}
+			whole()
 			events = append(events, e)
 			continue
 		default:
 		}
 		break
 	}
-	return events, nil
+	whole()
+	return events
 }
 
 // take records events and steps the machine. What it answers is held back until they
@@ -437,8 +457,14 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 		var rest string
 		usage, err = w.options.Planner.Answer(own, c.Request, func(text string) {
 			text, rest = characters(rest + text)
-			if text != "" {
-				w.send(runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: text})
+			for own.Err() == nil && text != "" { // once it is given up, nobody hears it
+				n := len(text)
+				if n > maxPiece {
+					_, part := characters(text[:maxPiece])
+					n = maxPiece - len(part)
+				}
+				w.send(runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: text[:n]})
+				text = text[n:]
 			}
 		})
 		closed.Usage = &usage
@@ -449,6 +475,7 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 			closed.Failure = &runtime.Failure{Code: "cut", Message: err.Error()}
 		case errors.As(err, &refusal):
 			closed.Failure = &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
+		case own.Err() != nil: // the machine has given it up, and knows why
 		default:
 			w.send(runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
 			<-own.Done() // until the machine has taken it

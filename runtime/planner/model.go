@@ -116,6 +116,8 @@ func (m *model) persist(ctx context.Context, q question, out *outlet, usage *run
 		end, x, streamErr := m.send(ctx, q, f, out)
 		usage.Add(end.usage)
 		switch {
+		case errors.Is(streamErr, runtime.ErrTooLong):
+			return f, streamErr
 		case end.refused:
 			return f, &Refused{Planner: m.name, Words: m.clean(end.words)}
 		case end.whole:
@@ -155,6 +157,9 @@ func (m *model) persist(ctx context.Context, q question, out *outlet, usage *run
 func (m *model) send(ctx context.Context, q question, f form, out *outlet) (ending, *exchange, error) {
 	ctx, x, done := m.wire.begin(ctx)
 	defer done()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	out.full = func() { giveUp(runtime.ErrTooLong) }
 	p := q.prompt
 	switch {
 	case f.schema == "":
@@ -163,8 +168,8 @@ func (m *model) send(ctx context.Context, q question, f form, out *outlet) (endi
 		p.User += "Write it as {\"result\": …}.\n"
 	}
 	end, err := m.format.ask(ctx, p, f, out.write)
-	if context.Cause(ctx) == errSilent {
-		err = errSilent
+	if cause := context.Cause(ctx); cause == errSilent || cause == runtime.ErrTooLong {
+		err = cause
 	}
 	return end, x, err
 }

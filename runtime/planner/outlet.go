@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
@@ -54,6 +55,7 @@ func learnAddress(v *redact.Redactor, at *url.URL) {
 type outlet struct {
 	hide *redact.Redactor
 	emit func(string)    // nil gathers the text instead, which then nobody has seen
+	full func()          // called when more is to be gathered than a result may be long
 	text strings.Builder // what was gathered
 	held string          // the end of what came, which may begin a secret
 	sent int             // bytes
@@ -93,6 +95,10 @@ func (o *outlet) send(s string) {
 	o.sent += len(s)
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if o.emit == nil {
+		if o.text.Len()+len(s) > runtime.MaxResult {
+			o.full()
+			return
+		}
 		o.text.WriteString(s)
 		return
 	}

@@ -1,0 +1,111 @@
+package runtime
+
+import "github.com/obelus-dev/obelus/compiler"
+
+// looseBase reports whether the value into which a call writes, and which decides
+// whether there is a place for what it writes (S5.3), may turn out to be the work
+// of a call that is repeated further down; unless there is a place either way.
+func (f *frame) looseBase(call *compiler.Call) bool {
+	for _, route := range call.Output {
+		for _, path := range route {
+			if f.intoUnownedDeed(call, path.ID) && !f.holds(call, path.ID) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// intoUnownedDeed reports whether a message that decides whether there is a place
+// for a path may be the work of a done call that is listed again only after the
+// writer.
+func (f *frame) intoUnownedDeed(call *compiler.Call, id compiler.PathID) bool {
+	base := f.program.paths.List(id) // how long a list is decides where an item may go
+	paths := f.program.overlapping(base)
+	above := paths.above
+	replaces := base == id && call.Method == compiler.Set // what stands at the path itself
+	if n := len(above); replaces && n > 0 && above[n-1] == id {
+		above = above[:n-1]
+	}
+	return f.isUnownedDeed(above, call) || !replaces && f.isUnownedDeed(paths.below, call) || f.isUnownedDeed(f.itemsBeside(base), call)
+}
+
+// itemsBeside are the written paths that make a list of what must be an object for
+// a path to be written.
+func (f *frame) itemsBeside(id compiler.PathID) []compiler.PathID {
+	var items []compiler.PathID
+	paths := f.program.paths
+	for up := paths.Parent(id); paths.Depth(up) > 1; up = paths.Parent(up) {
+		for _, below := range f.program.overlapping(up).below {
+			if f.stepIsIndex(up, below) {
+				items = append(items, below)
+			}
+		}
+	}
+	return items
+}
+
+// stepIsIndex reports whether a path below another leads into a list there.
+func (f *frame) stepIsIndex(up, below compiler.PathID) bool {
+	paths := f.program.paths
+	for paths.Parent(below) != up {
+		below = paths.Parent(below)
+	}
+	return paths.Segment(below).IsIndex
+}
+
+// holds reports whether there is a place for what a call writes to a path whichever
+// of the messages so far count: each of them leaves an object above the path, and
+// at the path what the call's method wants.
+func (f *frame) holds(call *compiler.Call, id compiler.PathID) bool {
+	paths := f.program.paths
+	if paths.List(id) != id || call.Method != compiler.Set && f.program.schemaAt(id) != nil {
+		return false
+	}
+	wantsList := call.Method == compiler.Push || call.Method == compiler.Concat
+	for up := id; up > compiler.RootPath; up = paths.Parent(up) {
+		if up == id && call.Method == compiler.Set {
+			continue
+		}
+		list := up == id && wantsList
+		if value, there := f.log.walk(any(f.log.initial), compiler.RootPath, up); there && !isBase(value, list) {
+			return false
+		}
+		for _, message := range f.log.on(up) {
+			if !leaves(message, list) {
+				return false
+			}
+		}
+		for _, below := range f.program.overlapping(up).below {
+			if f.stepIsIndex(up, below) != list {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// leaves reports whether a message, where it fits, leaves a list or an object.
+func leaves(m *Message, list bool) bool {
+	switch m.Method {
+	case compiler.Push, compiler.Concat:
+		return list
+	case compiler.Assign:
+		return !list
+	}
+	return isBase(m.Value, list)
+}
+
+// isBase reports whether a value is a list or an object, or null, which is an empty
+// one of either.
+func isBase(value any, list bool) bool {
+	switch value.(type) {
+	case nil:
+		return true
+	case []any:
+		return list
+	case map[string]any:
+		return !list
+	}
+	return false
+}
