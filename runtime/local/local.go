@@ -132,8 +132,9 @@ type world struct {
 	machine *runtime.Machine
 	begun   time.Time
 	events  chan runtime.Event
-	due     []runtime.Event // that the world itself has to tell
-	gone    chan struct{}   // closed when nobody takes events any more
+	pieces  chan runtime.Event // of an answer, and its end: whatever else happens goes before
+	due     []runtime.Event    // that the world itself has to tell
+	gone    chan struct{}      // closed when nobody takes events any more
 	tries   map[try]context.CancelFunc
 	asked   map[try]*question
 	busy    int // goroutines that haven't reported back
@@ -159,6 +160,7 @@ func newWorld(m *runtime.Machine, o Options) *world {
 		machine: m,
 		begun:   time.Now(),
 		events:  make(chan runtime.Event, batch),
+		pieces:  make(chan runtime.Event, 16),
 		gone:    make(chan struct{}),
 		tries:   map[try]context.CancelFunc{},
 		asked:   map[try]*question{},
@@ -172,9 +174,12 @@ func newWorld(m *runtime.Machine, o Options) *world {
 // batch is how many events one write to the journal may hold.
 const batch = 256
 
-// maxPiece bounds one piece of an answer, in bytes, and with batch how much of
-// it may be on its way.
-const maxPiece = 64 << 10
+// What the text of an answer may take, in bytes: one piece, and all that the
+// machine is given at a time.
+const (
+	maxPiece  = 64 << 10
+	maxPieces = 4 * maxPiece
+)
 
 func (w *world) run(ctx context.Context, first runtime.Event) (outcome *runtime.Outcome, err error) {
 	defer close(w.gone)
@@ -205,6 +210,8 @@ func (w *world) next() ([]runtime.Event, error) {
 		select {
 		case e := <-w.events:
 			events = append(events, e)
+		case e := <-w.pieces:
+			events = append(events, e)
 		case t := <-w.fired:
 			events = w.ranOut(t)
 		case key := <-w.seen:
@@ -217,36 +224,45 @@ func (w *world) next() ([]runtime.Event, error) {
 			return []runtime.Event{{Kind: runtime.Stopped, Text: "interrupted"}}, nil
 		}
 	}
-	return w.more(events), nil
+	if len(events) > 0 {
+		events = w.more(events)
+	}
+	return events, nil
 }
 
-// more takes with events those that have come meanwhile. Pieces of one answer are
-// one event, but count like the others: a planner that never pauses holds nobody
-// up.
+// more takes with events those that have come meanwhile: all but pieces of an
+// answer first, and of these so much, joined, that a planner that never pauses
+// holds nobody up.
 func (w *world) more(events []runtime.Event) []runtime.Event {
-	var pieces []string // that belong to the last event
-	whole := func() {
-		if len(pieces) > 0 {
-			last := &events[len(events)-1]
-			last.Text += strings.Join(pieces, "")
-			pieces = nil
-		}
-	}
-	for taken := len(events); 0 < taken && taken < batch; taken++ {
+	for len(events) < batch {
 		select {
 		case e := <-w.events:
-			if last := &events[len(events)-1]; e.Kind == runtime.Streamed && last.Kind == runtime.Streamed && e.Tick == last.Tick {
-				pieces = append(pieces, e.Text)
-				continue
-			}
-			whole()
 			events = append(events, e)
 			continue
 		default:
 		}
 		break
 	}
-	whole()
+	var joined strings.Builder
+	for len(events) < batch && joined.Len() < maxPieces {
+		select {
+		case e := <-w.pieces:
+			last := &events[len(events)-1]
+			if e.Kind != runtime.Streamed || last.Kind != runtime.Streamed { // or the first piece, or the end
+				events = append(events, e)
+				joined.Reset()
+				continue
+			}
+			if joined.Len() == 0 {
+				joined.WriteString(last.Text)
+			}
+			joined.WriteString(e.Text)
+			last.Text = joined.String()
+			continue
+		default:
+		}
+		break
+	}
 	return events
 }
 
@@ -361,6 +377,8 @@ func (w *world) wait() {
 		select {
 		case e := <-w.events:
 			w.back(&e)
+		case e := <-w.pieces:
+			w.back(&e)
 		case <-w.seen:
 		case <-over.C:
 			return
@@ -403,9 +421,11 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 	return nil
 }
 
-func (w *world) send(e runtime.Event) {
+func (w *world) send(e runtime.Event) { w.sendTo(w.events, e) }
+
+func (w *world) sendTo(events chan<- runtime.Event, e runtime.Event) {
 	select {
-	case w.events <- e:
+	case events <- e:
 	case <-w.gone:
 	}
 }
@@ -463,7 +483,7 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 					_, part := characters(text[:maxPiece])
 					n = maxPiece - len(part)
 				}
-				w.send(runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: text[:n]})
+				w.sendTo(w.pieces, runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: text[:n]})
 				text = text[n:]
 			}
 		})
@@ -477,10 +497,10 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 			closed.Failure = &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
 		case own.Err() != nil: // the machine has given it up, and knows why
 		default:
-			w.send(runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
+			w.sendTo(w.pieces, runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
 			<-own.Done() // until the machine has taken it
 		}
-		w.send(closed)
+		w.sendTo(w.pieces, closed)
 	}()
 }
 

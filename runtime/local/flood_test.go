@@ -1,0 +1,56 @@
+package local_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/local"
+)
+
+// A tireless planner writes without a pause until it is given up, or has written
+// its fill. What it writes could become a solution for a long time.
+type tireless struct{ wrote int }
+
+func (p *tireless) Answer(ctx context.Context, r *runtime.Request, emit func(string)) (runtime.Usage, error) {
+	emit(`{"calls":[{"_tool":"look","_outputPath":"x"}],"meta":[`)
+	piece := strings.Repeat(`"y",`, 4<<10)
+	for ; ctx.Err() == nil && p.wrote < 60<<20; p.wrote += len(piece) {
+		emit(piece)
+	}
+	if err := ctx.Err(); err != nil {
+		return runtime.Usage{}, err
+	}
+	emit(`1],"output":1}`)
+	return runtime.Usage{}, nil
+}
+
+// Results, interruptions and limits of time are served between the pieces of an
+// answer (S8.4, S8.8, S11.7), however fast it comes: whether it ends there is no
+// matter of how long it is.
+func TestServedBetweenPieces(t *testing.T) {
+	for name, stop := range map[string]struct{ limits, reason string }{
+		"interrupted": {"{}", "interrupted"},
+		"out of time": {"{time: 30ms}", "limits.time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			looked := false
+			planner := &tireless{}
+			o := local.Options{Options: runtime.Options{Planned: true}, Planner: planner}
+			outcome, story := run(t, ctx, "tools: {look: {}}\nlimits: "+stop.limits+"\ncalls: []\n", map[string]activity.Func{"look": func(context.Context, activity.Request) (any, error) {
+				if looked = true; stop.limits == "{}" {
+					time.AfterFunc(20*time.Millisecond, cancel)
+				}
+				return 1.0, nil
+			}}, o)
+			if outcome.Status != "stopped" || outcome.Reason != stop.reason || !looked || outcome.Counts.Done != 1 {
+				t.Errorf("%s %s after %d bytes\n%s", outcome.Status, outcome.Reason, planner.wrote, story)
+			}
+		})
+	}
+}
