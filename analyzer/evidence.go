@@ -302,7 +302,7 @@ func (m *maker) result(call *compiler.Call, route compiler.Route) any {
 	}
 	var value any
 	if known := m.schemas(call, route); len(known) > 0 {
-		value, _ = schema.AllOf(known...).Sample(m.chance(call))
+		value, _ = m.pass.sample(schema.AllOf(known...), m.chance(call), &m.pass.flowing().making)
 	}
 	for _, path := range route {
 		for _, one := range m.leaves[call.Index] {
@@ -350,7 +350,7 @@ func (m *maker) filling(call *compiler.Call, one demand) any {
 		return one.value
 	}
 	if one.fits != nil {
-		if value, ok := one.fits.Sample(m.chance(call)); ok {
+		if value, ok := m.pass.sample(one.fits, m.chance(call), &m.pass.flowing().making); ok {
 			return value
 		}
 	}

@@ -80,7 +80,7 @@ func (d *draw) read(index int) bool {
 		whole, drawn := d.results[call]
 		if !drawn {
 			var ok bool
-			if whole, ok = call.Tool.Output.AsDeclared().Sample(d.random); !ok {
+			if whole, ok = p.sample(call.Tool.Output.AsDeclared(), d.random, &p.flowing().steps); !ok {
 				return false
 			}
 			d.results[call] = whole
@@ -92,9 +92,19 @@ func (d *draw) read(index int) bool {
 		d.paths[r.Path] = value
 		return true
 	}
-	value, ok := f.schema.AsDeclared().Sample(d.random)
+	value, ok := p.sample(f.schema.AsDeclared(), d.random, &p.flowing().steps)
 	d.paths[r.Path] = value
 	return ok
+}
+
+// sample makes a value up within a budget for many.
+func (p *Pass) sample(s *schema.Schema, r *rand.Rand, budget *int) (any, bool) {
+	const most = 2_000 // steps for one value
+	steps := max(0, min(most, *budget))
+	*budget -= steps
+	value, ok := s.SampleWithin(r, &steps)
+	*budget += max(0, steps)
+	return value, ok
 }
 
 // passes tells whether a call's condition lets the drawn values through.

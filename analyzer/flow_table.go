@@ -41,6 +41,7 @@ type schemaTable struct {
 	ofSchemas map[*schema.Schema]*expression.Type
 	likes     map[*expression.Type]*schema.Schema
 	steps     int // of reasoning that may still be done
+	making    int // of making values up as evidence
 }
 
 func newSchemaTable() *schemaTable {
@@ -49,7 +50,7 @@ func newSchemaTable() *schemaTable {
 		meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
 		declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
 		ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{},
-		steps: maxReasoning,
+		steps: maxReasoning, making: maxReasoning / 4,
 	}
 }
 

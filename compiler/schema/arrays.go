@@ -422,6 +422,10 @@ func (a *arraySearch) counted() bool {
 // finish makes up the items.
 func (a *arraySearch) finish() bool {
 	g := a.goal
+	if !a.p.spend(a.length / 64) {
+		a.doubt("budget")
+		return false
+	}
 	switch {
 	case g.unique:
 		return a.differing()

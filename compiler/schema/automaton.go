@@ -13,6 +13,10 @@ import (
 // in state dead when no match can follow, and in state won when one has been.
 type automaton struct {
 	prog   *syntax.Prog
+	seen   []uint32 // by instruction: the last closure that it was in
+	walks  uint32
+	cuts   []rune // see bounds
+	effort int    // instructions that were followed
 	states map[string]int
 	list   []autoState
 }
@@ -31,18 +35,16 @@ const maxStates = 4_000
 
 // automatonOf builds the automaton of a pattern, or nil where it would be too
 // large.
-func (p *prover) automatonOf(text string) *automaton {
-	if a, ok := p.automata[text]; ok {
+func (p *prover) automatonOf(x *pattern) *automaton {
+	if a, ok := p.automata[x.text]; ok {
 		return a
 	}
 	var a *automaton
-	if parsed, err := syntax.Parse(text, syntax.Perl); err == nil {
-		if prog, err := syntax.Compile(parsed.Simplify()); err == nil && len(prog.Inst) < 5_000 {
-			a = &automaton{prog: prog, states: map[string]int{}}
-			a.intern(nil, -1, false)
-		}
+	if _, prog := x.parsed(); len(prog.Inst) < maxProgram && p.spend(len(prog.Inst)/16) {
+		a = &automaton{prog: prog, seen: make([]uint32, len(prog.Inst)), states: map[string]int{}}
+		a.intern(nil, -1, false)
 	}
-	p.automata[text] = a
+	p.automata[x.text] = a
 	return a
 }
 
@@ -79,15 +81,16 @@ func sortOf(r rune) rune {
 // between two characters; it tells whether a match is complete.
 func (a *automaton) closure(threads []uint32, before, after rune) (closed []uint32, matched bool) {
 	flags := syntax.EmptyOpContext(before, after)
-	seen := map[uint32]bool{}
+	a.walks++
 	stack := append(slices.Clone(threads), uint32(a.prog.Start)) // a match may begin anywhere
 	for len(stack) > 0 {
 		pc := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if seen[pc] {
+		if a.seen[pc] == a.walks {
 			continue
 		}
-		seen[pc] = true
+		a.seen[pc] = a.walks
+		a.effort++
 		switch inst := &a.prog.Inst[pc]; inst.Op {
 		case syntax.InstAlt, syntax.InstAltMatch:
 			stack = append(stack, inst.Out, inst.Arg)
@@ -121,11 +124,12 @@ func (a *automaton) step(state int, r rune) int {
 	if !matched {
 		for _, pc := range closed {
 			inst := &a.prog.Inst[pc]
-			if inst.MatchRune(r) && !slices.Contains(threads, inst.Out) {
+			if inst.MatchRune(r) {
 				threads = append(threads, inst.Out)
 			}
 		}
 		slices.Sort(threads)
+		threads = slices.Compact(threads)
 	}
 	to := a.intern(threads, sortOf(r), matched)
 	a.list[state].next[r] = to
@@ -147,11 +151,22 @@ func (a *automaton) ends(state int) bool {
 	return s.ends > 0
 }
 
-// bounds adds the places between characters that the pattern tells apart: each
+// bounds are the places between characters that the pattern tells apart: each
 // number begins a new class.
-func (a *automaton) bounds(add func(rune)) {
+func (a *automaton) bounds() []rune {
+	if a.cuts != nil {
+		return a.cuts
+	}
+	add := func(r rune) { a.cuts = append(a.cuts, r) }
+	seen := map[*rune]bool{} // what a pattern repeats has its classes in common
 	for i := range a.prog.Inst {
 		inst := &a.prog.Inst[i]
+		if len(inst.Rune) > 0 {
+			if seen[&inst.Rune[0]] {
+				continue
+			}
+			seen[&inst.Rune[0]] = true
+		}
 		switch inst.Op {
 		case syntax.InstEmptyWidth:
 			for _, r := range []rune{'\n', '\n' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1} {
@@ -181,6 +196,9 @@ func (a *automaton) bounds(add func(rune)) {
 			}
 		}
 	}
+	slices.Sort(a.cuts)
+	a.cuts = slices.Compact(a.cuts)
+	return a.cuts
 }
 
 // alphabet is one character for every class that the automata and the excluded
@@ -189,7 +207,7 @@ func alphabet(automata []*automaton, words []string) []rune {
 	cuts := []rune{0, 0xD800, 0xE000, unicode.MaxRune + 1}
 	add := func(r rune) { cuts = append(cuts, r) }
 	for _, a := range automata {
-		a.bounds(add)
+		cuts = append(cuts, a.bounds()...)
 	}
 	for _, w := range words {
 		for _, r := range w {
@@ -207,13 +225,11 @@ func alphabet(automata []*automaton, words []string) []rune {
 		}
 		runes = append(runes, readable(lo, hi))
 	}
-	slices.SortFunc(runes, func(a, b rune) int {
-		if x, y := legibility(a), legibility(b); x != y {
-			return x - y
-		}
-		return int(a) - int(b)
-	})
-	return runes
+	bySort := make([][]rune, 7) // runes ascend already
+	for _, r := range runes {
+		bySort[legibility(r)] = append(bySort[legibility(r)], r)
+	}
+	return slices.Concat(bySort...)
 }
 
 // readable is the most readable character of a range.
@@ -258,13 +274,16 @@ func (p *prover) word(low, high int, matches, misses []*pattern, not []string) f
 	}
 	w := product{p: p, positive: len(matches), trie: newTrie(not), ids: map[string]int32{}}
 	for _, x := range slices.Concat(matches, misses) {
-		a := p.automatonOf(x.text)
+		a := p.automatonOf(x)
 		if a == nil {
 			return unknown("pattern")
 		}
 		w.automata = append(w.automata, a)
 	}
 	w.runes = alphabet(w.automata, not)
+	if !p.spend(len(w.runes)/16 + w.trie.size()/16) {
+		return unknown("budget")
+	}
 	w.intern(make([]int32, len(w.automata)+1))
 	queue := []walked{{from: -1}}
 	seen := []int{} // by state: the length plus one at which it was last reached, counted up to low
@@ -330,7 +349,7 @@ func (w *product) intern(state []int32) int32 {
 		id = int32(len(w.states))
 		w.ids[string(key)] = id
 		w.states = append(w.states, state)
-		w.next = append(w.next, make([]int32, len(w.runes)))
+		w.next = append(w.next, nil) // made when it is gone on from
 		w.accept = append(w.accept, 0)
 	}
 	return id
@@ -338,6 +357,9 @@ func (w *product) intern(state []int32) int32 {
 
 // step is the state after a character, -1 where no accepted word goes on.
 func (w *product) step(from int32, i int) (to int32, why string) {
+	if w.next[from] == nil {
+		w.next[from] = make([]int32, len(w.runes))
+	}
 	if known := w.next[from][i]; known != 0 {
 		return max(known-1, -1), ""
 	}
@@ -347,7 +369,11 @@ func (w *product) step(from int32, i int) (to int32, why string) {
 		if !w.p.spend(len(a.list[at].threads) / 4) {
 			return 0, "budget"
 		}
+		before := a.effort
 		to := a.step(at, w.runes[i])
+		if !w.p.spend((a.effort - before) / 16) {
+			return 0, "budget"
+		}
 		if len(a.list) > maxStates {
 			return 0, "pattern"
 		}
@@ -413,6 +439,8 @@ func newTrie(words []string) trie {
 	return t
 }
 
+func (t trie) size() int { return len(t.end) }
+
 func (t trie) step(at int32, r rune) int32 {
 	if at < 0 {
 		return -1
@@ -440,7 +468,7 @@ func init() {
 		"uri":       `:`,
 		"duration":  `^P`,
 	} {
-		hulls[format] = &pattern{text, text, regexp.MustCompile(text)}
+		hulls[format] = &pattern{source: text, text: text, re: regexp.MustCompile(text)}
 	}
 }
 

@@ -74,38 +74,69 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 		return v
 	case unclear:
 		v.Keyword, v.Reason = refused.why, reasonFor(refused.why)
-		witness, ok := guess(producer, from, to)
+		p.allow(b.Steps / 2)
+		witness, ok := p.guess(from, to)
+		v.Steps = p.steps
 		if !ok {
 			return v
 		}
 		refused.value = witness
 	}
-	v.Keyword, v.Reason = "", ""
-	v.Witness = shrink(refused.value, func(x any) bool { return isWitness(from, to, x) })
-	if !isWitness(from, to, v.Witness) || !ordinarily(producer, consumer, v.Witness) {
-		return Verdict{Witness: v.Witness, Reason: "the reasoning and the validators disagree", Steps: p.steps, Alarm: true}
+	v = p.confirmed(producer, consumer, refused.value, b.Steps/2)
+	if v.Relation != MayNotFit {
+		return v
 	}
-	p.limit = p.steps + b.Steps/2
+	p.allow(b.Steps / 2)
 	shared := p.inhabit([]literal{{from, false}, {to, false}})
 	v.Steps = p.steps
-	v.Relation = MayNotFit
 	if shared.status == empty {
 		v.Relation = Never
-		if sizeOf(v.Witness, 1_000) < 1_000 && contradicted(producer, to) {
+		p.allow(b.Steps / 4)
+		if sizeOf(v.Witness, 1_000) < 1_000 && p.contradicted(from, to) {
 			v.Relation, v.Alarm, v.Reason = Unknown, true, "the reasoning and the validators disagree"
 		}
+		v.Steps = p.steps
 	}
 	return v
 }
 
+// allow begins a part of the work that may take so many steps, whatever those
+// before it took.
+func (p *prover) allow(steps int) { p.limit = p.steps + steps }
+
+// confirmed holds a witness against both schemas, makes it smaller, and has the
+// ordinary validator look at it as well. What is more than that may cost isn't
+// known, and so no witness.
+func (p *prover) confirmed(producer, consumer *Schema, witness any, steps int) Verdict {
+	from, to := producer.ready(), consumer.ready()
+	p.allow(steps)
+	begun := p.steps
+	ok, spent := p.isWitness(from, to, witness)
+	if spent {
+		return Verdict{Keyword: "budget", Reason: reasonFor("budget"), Steps: p.steps}
+	}
+	dear := (p.steps - begun) > steps/8
+	if ok && !dear {
+		witness = shrink(witness, func(x any) bool {
+			ok, spent := p.isWitness(from, to, x)
+			return ok && !spent
+		})
+	}
+	if !ok || !dear && !ordinarily(producer, consumer, witness) {
+		return Verdict{Witness: witness, Reason: "the reasoning and the validators disagree", Steps: p.steps, Alarm: true}
+	}
+	return Verdict{Relation: MayNotFit, Witness: witness, Steps: p.steps}
+}
+
 // contradicted tries some values of a producer of which the consumer should
 // accept none.
-func contradicted(producer *Schema, to *node) bool {
+func (p *prover) contradicted(from, to *node) bool {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 3 {
-		c := checker{}
-		if v, ok := producer.Sample(r); ok && c.accepts(to, v) && !c.spent {
-			return true
+		if v, ok := p.sample(from, r); ok {
+			if accepted, spent := p.accepts(to, v); accepted && !spent {
+				return true
+			}
 		}
 	}
 	return false
@@ -121,9 +152,14 @@ func reasonFor(why string) string {
 	return "what " + why + " says here can't be reasoned about"
 }
 
-func isWitness(from, to *node, v any) bool {
-	a, b := checker{}, checker{}
-	return a.accepts(from, v) && !b.accepts(to, v) && !a.spent && !b.spent
+// isWitness tells whether the producer accepts a value and the consumer refuses
+// it, or that the budget didn't last to say so.
+func (p *prover) isWitness(from, to *node, v any) (ok, spent bool) {
+	if ok, spent = p.accepts(from, v); !ok {
+		return false, spent
+	}
+	accepted, spent := p.accepts(to, v)
+	return !accepted && !spent, spent
 }
 
 // ordinarily asks the ordinary validator to confirm a witness. It has no memory
@@ -155,14 +191,25 @@ func sizeOf(v any, most int) int {
 }
 
 // guess tries values made up for the producer, where reasoning led nowhere.
-func guess(producer *Schema, from, to *node) (any, bool) {
+func (p *prover) guess(from, to *node) (any, bool) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 8 {
-		if v, ok := producer.Sample(r); ok && isWitness(from, to, v) {
-			return v, true
+		if v, ok := p.sample(from, r); ok {
+			if ok, spent := p.isWitness(from, to, v); ok && !spent {
+				return v, true
+			}
 		}
 	}
 	return nil, false
+}
+
+// sample makes a value up; its work counts as reasoning.
+func (p *prover) sample(n *node, r *rand.Rand) (any, bool) {
+	left := (p.limit - p.steps) * checksPerStep
+	before := left
+	v, ok := sample(n, r, &left)
+	p.steps += (before - left) / checksPerStep
+	return v, ok
 }
 
 // A shrinker makes a witness smaller while it remains one: items and

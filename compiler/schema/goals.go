@@ -553,7 +553,7 @@ func (p *prover) solve(s *state) finding {
 		f = s.object.solve(p)
 	}
 	if f.status == found && s.opaque != "" {
-		if ok, _ := holds(s.literals, f.value); !ok {
+		if ok, _ := p.holds(s.literals, f.value); !ok {
 			return unknown(s.opaque)
 		}
 	}

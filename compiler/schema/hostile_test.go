@@ -67,6 +67,14 @@ func TestContainmentIsBounded(t *testing.T) {
 		{"counts of several sorts", `{"type":"array","minItems":40,"allOf":[{"contains":{"minimum":1},"minContains":10},{"contains":{"maximum":5},"minContains":10},{"contains":{"multipleOf":2},"maxContains":3}]}`, `{"contains":{"type":"string"}}`, "may-not-fit unknown"},
 		{"different items of few values", `{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"boolean"}}`, `{"type":"string"}`, "fits"},
 		{"incommensurable multiples", `{"type":"number","multipleOf":0.0000000001,"minimum":1e300}`, `{"multipleOf":1e-9}`, "may-not-fit fits unknown"},
+		{"ten million properties", `{"type":"object","minProperties":10000000}`, `{"maxProperties":10}`, "never unknown"},
+		{"names of a long pattern", `{"type":"object","minProperties":255,"propertyNames":{"pattern":"a{1000}"}}`, `{"maxProperties":10}`, "never unknown"},
+		{"a long string of a word", `{"type":"string","pattern":"\\bfoo\\b","minLength":65536}`, `{"maxLength":10}`, "never unknown"},
+		{"a hundred items of a long pattern", `{"type":"array","contains":{"pattern":"a{1000}"},"minContains":100}`, `{"items":{"type":"number"}}`, "never may-not-fit unknown"},
+		{"properties of a starred pattern", `{"type":"object","minProperties":65536,"patternProperties":{"^(a|b)*$":{"type":"string"}}}`, `{"maxProperties":10}`, "never unknown"},
+		{"letters of all scripts, many times", `{"type":"string","pattern":"^[\\p{L}\\p{N}]{0,200}$"}`, `{"pattern":"^\\p{L}{3}"}`, "may-not-fit unknown"},
+		{"large objects in large objects", `{"type":"object","minProperties":200,"additionalProperties":{"type":"object","minProperties":200,"additionalProperties":{"type":"object","minProperties":200}}}`, `{"additionalProperties":{"additionalProperties":{"type":"string"}}}`, "never may-not-fit unknown"},
+		{"long texts in many places", `{"type":"array","minItems":900,"uniqueItems":true,"items":{"type":"string","minLength":5000,"pattern":"(x|y)z"}}`, `{"maxItems":3}`, "never unknown"},
 		{"conditions in conditions", strings.Repeat(`{"if":{"required":["a"]},"then":`, 30) + `{}` + strings.Repeat(`,"else":{"minProperties":1}}`, 30), `{"minProperties":1}`, "fits"},
 	} {
 		from, to := parse(t, c.from), parse(t, c.to)

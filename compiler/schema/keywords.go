@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
@@ -225,6 +226,9 @@ type pattern struct {
 	source string // as it was written
 	text   string // as Go reads it
 	re     *regexp.Regexp
+
+	once sync.Once
+	size int // of its program, see effort
 }
 
 // pattern reads a regular expression, or the key of a patternProperties.
@@ -242,7 +246,7 @@ func (p *parser) pattern(k, key string, v any) *pattern {
 		return nil
 	}
 	text := fromECMA(source)
-	re, err := regexp.Compile(text)
+	re, err := compilePattern(text)
 	if err != nil {
 		help := ""
 		if strings.Contains(source, "(?=") || strings.Contains(source, "(?!") || strings.Contains(source, "(?<=") || strings.Contains(source, "(?<!") {
@@ -251,7 +255,7 @@ func (p *parser) pattern(k, key string, v any) *pattern {
 		p.reader.fail(p.node, tail, help, "%q isn't a regular expression that is understood: %s", source, regexpFault(err))
 		return nil
 	}
-	return &pattern{source, text, re}
+	return &pattern{source: source, text: text, re: re}
 }
 
 func regexpFault(err error) string {

@@ -329,12 +329,20 @@ func (o *objectSearch) take() {
 // there can be none of that name.
 func (o *objectSearch) valueLiterals(name string) ([]literal, bool) {
 	for _, n := range o.goal.names {
-		c := checker{}
-		if !c.accepts(n, name) {
+		if ok, spent := o.p.accepts(n, name); !ok {
+			if spent {
+				o.doubt("budget")
+			}
 			return nil, false
 		}
 	}
-	matches := func(x *pattern) bool { return x.re.MatchString(name) }
+	matches := func(x *pattern) bool {
+		if !o.p.spend(x.effort(name) / checksPerStep) {
+			o.doubt("budget")
+			return false
+		}
+		return x.re.MatchString(name)
+	}
 	var list []literal
 	for _, r := range o.goal.rules {
 		list = r.valueLiterals(list, r.properties[name], matches)
@@ -371,7 +379,7 @@ func (o *objectSearch) place(i int) bool {
 	}
 	d := o.goal.somewhere[i]
 	for _, name := range slices.Clone(o.names) {
-		if ok, _ := holds(d.name, name); !ok {
+		if ok, _ := o.p.holds(d.name, name); !ok {
 			continue
 		}
 		old := o.literals[name]
@@ -385,7 +393,7 @@ func (o *objectSearch) place(i int) bool {
 		return false
 	}
 	for _, name := range o.optional() {
-		if ok, _ := holds(d.name, name); !ok {
+		if ok, _ := o.p.holds(d.name, name); !ok {
 			continue
 		}
 		literals, ok := o.valueLiterals(name)

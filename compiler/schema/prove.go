@@ -263,7 +263,7 @@ func (p *prover) among(values []any, literals []literal) finding {
 		if !p.spend(1 + len(literals)) {
 			return unknown("budget")
 		}
-		ok, spent := holds(literals, v)
+		ok, spent := p.holds(literals, v)
 		if spent {
 			return unknown("budget")
 		}
@@ -275,11 +275,10 @@ func (p *prover) among(values []any, literals []literal) finding {
 }
 
 // holds tells whether a value is as the literals say.
-func holds(literals []literal, v any) (ok, spent bool) {
+func (p *prover) holds(literals []literal, v any) (ok, spent bool) {
 	for _, l := range literals {
-		c := checker{}
-		accepted := c.accepts(l.node, v)
-		if c.spent {
+		accepted, spent := p.accepts(l.node, v)
+		if spent {
 			return false, true
 		}
 		if accepted == l.deny {

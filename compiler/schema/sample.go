@@ -3,6 +3,7 @@ package schema
 import (
 	"math"
 	"math/rand/v2"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +14,31 @@ import (
 // the same state of r. It is false where none was found, which doesn't mean
 // that there is none.
 func (s *Schema) Sample(r *rand.Rand) (any, bool) {
-	n := s.ready()
+	steps := sampleSteps
+	return s.SampleWithin(r, &steps)
+}
+
+// SampleWithin is Sample with a budget of steps like that of [Contains], off
+// which it takes what the value cost.
+func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
+	left := *steps * checksPerStep
+	v, ok := sample(s.ready(), r, &left)
+	*steps = left / checksPerStep
+	return v, ok
+}
+
+// sampleSteps is what one value may cost where nobody says.
+const sampleSteps = 10_000
+
+func sample(n *node, r *rand.Rand, left *int) (any, bool) {
+	trees := map[*pattern]*syntax.Regexp{}
 	for try := range 24 {
-		m := sampler{r: r, budget: 2_000, frugal: try > 7}
+		m := sampler{r: r, budget: 2_000, left: left, trees: trees, frugal: try > 7}
 		v := m.value([]*node{n}, 0, "")
-		c := checker{}
-		if KindOf(v) != 0 && c.accepts(n, v) && !c.spent {
+		if *left <= 0 {
+			break
+		}
+		if KindOf(v) != 0 && m.accepts(n, v) {
 			return v, true
 		}
 	}
@@ -29,8 +49,35 @@ func (s *Schema) Sample(r *rand.Rand) (any, bool) {
 // validates it.
 type sampler struct {
 	r      *rand.Rand
-	budget int
-	frugal bool // say as little as possible
+	budget int                         // of values and letters in one guess
+	left   *int                        // of all work, in steps of a checker
+	trees  map[*pattern]*syntax.Regexp // that words were made of
+	frugal bool                        // say as little as possible
+}
+
+// affords takes work off what is left; false means that the guess is given up.
+func (m *sampler) affords(steps int) bool {
+	*m.left -= steps
+	return *m.left > 0
+}
+
+// tree is a pattern as it is walked through to make words up.
+func (m *sampler) tree(p *pattern) *syntax.Regexp {
+	tree := m.trees[p]
+	if tree == nil {
+		var prog *syntax.Prog
+		tree, prog = p.parsed()
+		m.trees[p] = tree
+		m.affords(4 * len(prog.Inst))
+	}
+	return tree
+}
+
+// accepts asks a validator.
+func (m *sampler) accepts(n *node, v any) bool {
+	c := bounded(*m.left)
+	ok := c.accepts(n, v)
+	return m.affords(c.steps) && ok && !c.spent
 }
 
 // A want is what a conjunction asks for directly, its parts gathered.
@@ -46,7 +93,7 @@ func (m *sampler) gather(nodes []*node) want {
 	w := want{kinds: Anything}
 	var add func(n *node, depth int)
 	add = func(n *node, depth int) {
-		if n == nil || depth > maxNesting || slices.Contains(w.nodes, n) {
+		if n == nil || depth > maxNesting || !m.affords(1+len(w.nodes)/16) || slices.Contains(w.nodes, n) {
 			return
 		}
 		w.nodes = append(w.nodes, n)
@@ -101,9 +148,12 @@ func (m *sampler) value(nodes []*node, depth int, name string) any {
 		return nil
 	}
 	w := m.gather(nodes)
+	if !m.affords(16 + 4*len(w.nodes)) {
+		return nil
+	}
 	if len(w.fixed) > 0 {
 		v := w.fixed[m.r.IntN(len(w.fixed))]
-		if c := (checker{}); w.sure || !slices.ContainsFunc(nodes, func(n *node) bool { return !c.accepts(n, v) }) {
+		if w.sure || !slices.ContainsFunc(nodes, func(n *node) bool { return !m.accepts(n, v) }) {
 			return v
 		}
 	}
@@ -266,6 +316,9 @@ func (m *sampler) text(w want, name string) any {
 	if low > longest {
 		return nil // nobody wants to see that; whoever asked finds it refused
 	}
+	if !m.affords(low / 8) {
+		return nil
+	}
 	if len(s) < low {
 		s += strings.Repeat(" "+sampleWords[m.r.IntN(len(sampleWords))], (low-len(s))/6+1)
 	}
@@ -316,6 +369,9 @@ func (m *sampler) array(w want, depth int, name string) any {
 			x = m.value(nodes, depth+1, name)
 		}
 		items = append(items, x)
+		if !m.affords(4+len(nodes)) || unique && !m.affords(i) {
+			break
+		}
 	}
 	return items
 }
@@ -338,12 +394,13 @@ func itemNodes(nodes []*node, i int) []*node {
 func (m *sampler) object(w want, depth int) any {
 	low, high := 0, maxCount
 	var names []string
-	required := map[string]bool{}
+	required := map[string]bool{} // the names, and whether each has to be there
 	add := func(name string, must bool) {
-		if !slices.Contains(names, name) {
+		was, known := required[name]
+		if !known {
 			names = append(names, name)
 		}
-		required[name] = required[name] || must
+		required[name] = was || must
 	}
 	for _, n := range w.nodes {
 		if r := n.objects; r != nil {
@@ -361,9 +418,15 @@ func (m *sampler) object(w want, depth int) any {
 			add(sampleWords[m.r.IntN(len(sampleWords))], false)
 		}
 	}
+	if low > maxProperties {
+		return nil // nobody wants to see that; whoever asked finds it refused
+	}
 	v := map[string]any{}
 	put := func(name string) {
-		if nodes, ok := propertyNodes(w.nodes, name); ok {
+		if !m.affords(4 + len(w.nodes)) {
+			return
+		}
+		if nodes, ok := m.propertyNodes(w.nodes, name); ok {
 			v[name] = m.value(nodes, depth+1, name)
 		}
 	}
@@ -394,7 +457,7 @@ func (m *sampler) object(w want, depth int) any {
 			put(name)
 		}
 	}
-	for i := 0; len(v) < low && i < low+64; i++ {
+	for i := 0; len(v) < low && i < low+64 && *m.left > 0 && m.budget > 0; i++ {
 		name := sampleWords[i%len(sampleWords)]
 		if i >= len(sampleWords) {
 			name += indexKey(i)
@@ -425,7 +488,7 @@ func firstPattern(nodes []*node) *pattern {
 
 // propertyNodes are the nodes that judge a property; false when it mustn't be
 // there.
-func propertyNodes(nodes []*node, name string) ([]*node, bool) {
+func (m *sampler) propertyNodes(nodes []*node, name string) ([]*node, bool) {
 	var list []*node
 	for _, n := range nodes {
 		r := n.objects
@@ -437,7 +500,7 @@ func propertyNodes(nodes []*node, name string) ([]*node, bool) {
 			list, matched = append(list, p), true
 		}
 		for _, p := range r.patterns {
-			if p.pattern.re.MatchString(name) {
+			if m.affords(p.pattern.effort(name)) && p.pattern.re.MatchString(name) {
 				list, matched = append(list, p.node), true
 			}
 		}

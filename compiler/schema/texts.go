@@ -211,6 +211,11 @@ func (g *textGoal) solve(p *prover) finding {
 			return f
 		}
 		word := f.value.(string)
+		for _, x := range slices.Concat(matches, g.misses) {
+			if !p.spend(x.effort(word) / checksPerStep) {
+				return unknown("budget")
+			}
+		}
 		if g.fits(word) {
 			return f
 		}
@@ -237,6 +242,9 @@ func (g *textGoal) plainText(p *prover) finding {
 	length := max(g.min, 1)
 	if length > g.max {
 		return none()
+	}
+	if !p.spend((1 + len(g.not)) * (length / 512)) {
+		return unknown("budget")
 	}
 	word := make([]rune, length)
 	for i := range word {

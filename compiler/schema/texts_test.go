@@ -48,7 +48,7 @@ func TestAutomatonMatchesAsGoDoes(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		a := newProver(1 << 30).automatonOf(text)
+		a := newProver(1 << 30).automatonOf(&pattern{source: text, text: text})
 		for range 10 {
 			s := randomText(r)
 			state := 0
@@ -84,13 +84,13 @@ func TestWord(t *testing.T) {
 		for range 1 + r.IntN(2) {
 			text := randomPattern(r, 2)
 			if re, err := regexp.Compile(text); err == nil {
-				matches = append(matches, &pattern{text, text, re})
+				matches = append(matches, &pattern{source: text, text: text, re: re})
 			}
 		}
 		for range r.IntN(2) {
 			text := randomPattern(r, 2)
 			if re, err := regexp.Compile(text); err == nil {
-				misses = append(misses, &pattern{text, text, re})
+				misses = append(misses, &pattern{source: text, text: text, re: re})
 			}
 		}
 		g := textGoal{min: r.IntN(3), max: 1 + r.IntN(6), matches: matches, misses: misses, not: []string{"", "a", "ab"}[:r.IntN(4)]}

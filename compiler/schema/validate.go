@@ -33,6 +33,7 @@ func (s *Schema) Accepts(v any) bool {
 // A checker validates one value. Its zero value is ready.
 type checker struct {
 	steps int
+	most  int // how many steps there may be, which are then the same every time; 0 for maxSteps
 	depth int
 	spent bool // out of steps or depth: no answer counts
 	scope *scope
@@ -57,7 +58,11 @@ func (c *checker) accepts(n *node, v any) bool {
 	if c.spent {
 		return false
 	}
-	if c.steps++; c.steps > maxSteps || c.depth > maxDepth {
+	most := c.most
+	if most == 0 {
+		most = maxSteps
+	}
+	if c.steps++; c.steps > most || c.depth > maxDepth {
 		c.spent = true
 		return false
 	}
@@ -111,7 +116,7 @@ func (c *checker) memoized(n *node, v any) bool {
 func (c *checker) check(n *node, v any) bool {
 	switch v := v.(type) {
 	case string:
-		if n.kinds&String == 0 || n.strings != nil && !n.strings.accepts(v) {
+		if n.kinds&String == 0 || n.strings != nil && !c.text(n.strings, v) {
 			return false
 		}
 	case float64:
@@ -308,7 +313,7 @@ func (c *checker) object(r *objectRules, v map[string]any) bool {
 		}
 	}
 	declared := 0
-	if len(r.names) <= len(v) {
+	if len(r.names) <= len(v) || c.most > 0 {
 		for _, name := range r.names {
 			if x, ok := v[name]; ok {
 				if declared++; !c.accepts(r.properties[name], x) {
@@ -326,9 +331,17 @@ func (c *checker) object(r *objectRules, v map[string]any) bool {
 		}
 	}
 	if r.additional != nil && r.additional.verdict != always && declared < len(v) || r.patterns != nil || r.propertyNames != nil {
-		for name, x := range v {
-			if !c.otherwise(r, name, x) {
-				return false
+		if c.most > 0 {
+			for _, name := range sortedKeys(v) {
+				if !c.otherwise(r, name, v[name]) {
+					return false
+				}
+			}
+		} else {
+			for name, x := range v {
+				if !c.otherwise(r, name, x) {
+					return false
+				}
 			}
 		}
 	}
@@ -355,6 +368,9 @@ func (c *checker) otherwise(r *objectRules, name string, x any) bool {
 	}
 	matched := false
 	for _, p := range r.patterns {
+		if c.most > 0 && !c.affords(p.pattern.effort(name)) {
+			return false
+		}
 		if p.pattern.re.MatchString(name) {
 			if matched = true; !c.accepts(p.node, x) {
 				return false
@@ -433,8 +449,8 @@ func (c *checker) unevaluated(n *node, v any) bool {
 		}
 		seen := evaluated{names: map[string]bool{}}
 		c.evaluate(n, v, &seen, true)
-		for name, x := range v {
-			if !seen.all && !seen.names[name] && !c.accepts(n.objects.unevaluated, x) {
+		for _, name := range sortedKeys(v) {
+			if !seen.all && !seen.names[name] && !c.accepts(n.objects.unevaluated, v[name]) {
 				return false
 			}
 		}

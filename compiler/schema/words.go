@@ -9,18 +9,20 @@ import (
 // matching makes up a string for patterns: a random word of the first that
 // fits the length and, with luck, the others.
 func (m *sampler) matching(patterns []*pattern, low, high int) any {
-	parsed, err := syntax.Parse(patterns[0].text, syntax.Perl)
-	if err != nil {
+	if low > longest {
 		return nil
 	}
-	parsed = parsed.Simplify()
+	parsed := m.tree(patterns[0])
 	for try := range 16 {
 		var b strings.Builder
 		m.budget += 500
 		m.word(&b, parsed, try%4, 0)
 		s := b.String()
 		// What isn't anchored may be longer than the pattern.
-		if n := utf8.RuneCountInString(s); n < low && low <= longest {
+		if !m.affords(max(b.Len(), low) / 8) {
+			return nil
+		}
+		if n := utf8.RuneCountInString(s); n < low {
 			s += strings.Repeat("a", low-n)
 		}
 		n := utf8.RuneCountInString(s)
@@ -29,7 +31,7 @@ func (m *sampler) matching(patterns []*pattern, low, high int) any {
 		}
 		fits := true
 		for _, p := range patterns {
-			fits = fits && p.re.MatchString(s)
+			fits = fits && m.affords(p.effort(s)) && p.re.MatchString(s)
 		}
 		if fits {
 			return s
@@ -42,7 +44,7 @@ func (m *sampler) matching(patterns []*pattern, low, high int) any {
 // often than they must be.
 func (m *sampler) word(b *strings.Builder, re *syntax.Regexp, extra, depth int) {
 	// Repetitions of what may be empty multiply without writing anything.
-	if m.budget--; b.Len() > 1<<12 || depth > 200 || m.budget < 0 {
+	if m.budget--; b.Len() > 1<<12 || depth > 200 || m.budget < 0 || !m.affords(2) {
 		return
 	}
 	repeat := func(low, high int) {
@@ -50,6 +52,9 @@ func (m *sampler) word(b *strings.Builder, re *syntax.Regexp, extra, depth int) 
 			high = low + extra
 		}
 		for range low + m.r.IntN(high-low+1) {
+			if m.budget < 0 {
+				return
+			}
 			m.word(b, re.Sub[0], extra, depth+1)
 		}
 	}
