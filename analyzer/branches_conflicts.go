@@ -42,7 +42,7 @@ func writeConflicts(p *Pass) {
 		if len(certain) > 0 {
 			first := certain[0]
 			f := p.writeConflict(pairs, certain)
-			if p.barred == nil { // else more may come, which changes the example and not the verdict
+			if !p.screens { // what comes behind changes the example
 				branch := e.decisions(goals[first], answers[first].world)
 				if words := told(branch); words != "" {
 					f.Message += "; both run when " + words

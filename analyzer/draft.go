@@ -24,10 +24,9 @@ type Draft struct {
 // Until then what only the whole shows stays open: a call is held back, rather
 // than judged, if held says so (what it reads, or writes into, may still turn out
 // to be another call's work), if it names a call in "_after" that may still come,
-// if its method doesn't fit what is at its path so far, if it depends on such a
-// call, or if its place among the writers of a path hangs on one. What isn't held
-// is judged once and for all: calls listed after it change nothing about it, so
-// that it may start.
+// if it depends on such a call, or if it writes what such a call listed before it
+// writes. What isn't held is judged once and for all: calls listed after it change
+// nothing about it, so that it may start.
 //
 // Of the whole, held says which calls have been held back until now; nil is all.
 func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, held func(call *compiler.Call) bool) *Draft {
@@ -41,6 +40,7 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, held func(cal
 	// An error leaves no gap here: what has errors doesn't run, so what it would
 	// have done doesn't matter, and a solution defines nothing.
 	pass := newPass(p, nil)
+	pass.screens = true
 	for _, r := range rules {
 		if r.makesErrors() && r != writeConflict {
 			pass.run(r)
@@ -151,10 +151,8 @@ func (d *Draft) hold(found []diag.Diagnostic, loose func(call *compiler.Call) bo
 		d.held[i] = loose(call)
 	}
 	for i := range found {
-		// What a method finds at its path may be the work of a call that is listed
-		// again further down, or have another type once that one is known.
-		if found[i].Rule == diag.UnknownCall || found[i].Rule == badMethod.Rule {
-			if call := callAt(p, found[i].Span.Start); call != nil {
+		if found[i].Rule == diag.UnknownCall {
+			if call := d.callIn(found[i].Span); call != nil {
 				d.held[call.Index] = true
 			}
 		}

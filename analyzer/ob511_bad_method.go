@@ -85,7 +85,8 @@ func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []
 	}
 	for _, w := range p.Plan.Writers(path.ID) {
 		other := p.Plan.Calls[w.Call]
-		if other == call || w.Failure {
+		_, before := slices.BinarySearch(call.Waits, w.Call)
+		if other == call || w.Failure || p.screens && !before && int(w.Call) > call.Index {
 			continue
 		}
 		if w.Path != path.ID || other.Method != compiler.Set && other.Method != call.Method || len(said) > maxHolders {
@@ -94,7 +95,7 @@ func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []
 		if other.Method != compiler.Set {
 			continue
 		}
-		if _, before := slices.BinarySearch(call.Waits, w.Call); !before {
+		if !before {
 			continue // it comes after, or in no order, which is another finding
 		}
 		if other.Tool == nil || other.Tool.Output == nil {

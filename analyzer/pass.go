@@ -20,6 +20,9 @@ type Pass struct {
 	found  []diag.Diagnostic
 	gaps   gaps
 	barred func(call int) bool // the call is known never to run; nil for none
+	// screens says that calls may be listed behind the plan's: what is found of one
+	// mustn't hang on those behind it.
+	screens bool
 	// evidence counts the calls that were replayed to confirm schedules.
 	evidence int
 
