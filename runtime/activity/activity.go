@@ -81,8 +81,8 @@ type Activity interface {
 	Run(ctx context.Context, r Request) (Result, error)
 }
 
-// A starter begins one try of an activity in a goroutine of its own, which tells
-// ended, once, when the try has ended.
+// A starter begins one try of an activity, in the order in which it is asked, and
+// returns. Another goroutine tells ended, once, when the try has ended.
 type starter interface {
 	start(ctx context.Context, r Request, ended func(Result, error))
 }
@@ -115,15 +115,23 @@ type Options struct {
 	// InUse reports whether an activity may be called, so that what its definition
 	// takes of the environment has to be there; nil means that any may. See [InUse].
 	InUse func(name string) bool
+	// Register, if given, keeps which programs run, for when this process is killed.
+	Register *Register
+	// Waits, if given, is told in words when a program has to wait for processes, files
+	// or memory. It is called from any goroutine.
+	Waits func(why string)
 }
 
 // A Set is the activities of one run. Its methods may be called from many
 // goroutines at once.
 type Set struct {
-	byName  map[string]starter
-	workers []*worker
+	byName   map[string]starter
+	workers  []*worker
+	register *Register
+	waits    func(string)
 
 	mu      sync.Mutex
+	said    map[string]time.Time // of waits, when
 	closed  bool
 	tries   map[*ongoing]struct{}
 	running sync.WaitGroup
@@ -151,7 +159,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	for _, secret := range o.Secrets {
 		hide.Keep("secret", secret)
 	}
-	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), tries: map[*ongoing]struct{}{}}
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), tries: map[*ongoing]struct{}{}, register: o.Register, waits: o.Waits, said: map[string]time.Time{}}
 	for name, run := range funcs {
 		s.byName[name] = &function{name, run, o.Grace, hide}
 	}
@@ -159,11 +167,11 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 		if s.byName[name] != nil || defs[name].Kind == "plan" { // a plan is run by whoever runs plans
 			continue
 		}
-		a, err := open(name, defs[name], o, env, hide)
+		a, err := s.open(name, defs[name], o, env, hide)
 		if err != nil {
 			return nil, err
 		}
-		s.byName[name] = obedient{a}
+		s.byName[name] = a
 		if w, ok := a.(*worker); ok {
 			s.workers = append(s.workers, w)
 		}
@@ -171,7 +179,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	return s, nil
 }
 
-func open(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) (Activity, error) {
+func (s *Set) open(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) (starter, error) {
 	switch def.Kind {
 	case "exec":
 		if len(def.Argv) == 0 {
@@ -181,13 +189,13 @@ func open(name string, def *compiler.Activity, o Options, env environment, hide 
 			return nil, missing
 		}
 		argv, environ := env.program(def, hide)
-		p := program{name: name, argv: argv, dir: def.Dir, timeout: def.Timeout, environ: environ, grace: o.Grace, hide: hide}
+		p := program{name: name, argv: argv, dir: def.Dir, timeout: def.Timeout, environ: environ, grace: o.Grace, hide: hide, set: s}
 		if def.Worker {
-			return &worker{program: p}, nil
+			return newWorker(p), nil
 		}
 		return &p, nil
 	case "expr":
-		return &code{name, def.Expression}, nil
+		return obedient{&code{name, def.Expression}}, nil
 	case "go":
 		return nil, fmt.Errorf("activity %q is a Go function that this program doesn't register", name)
 	default:
@@ -239,6 +247,28 @@ func (s *Set) enter(t *ongoing) bool {
 	s.tries[t] = struct{}{}
 	s.running.Add(1)
 	return true
+}
+
+// say tells that programs wait, and why: not again within a while, or once for all.
+func (s *Set) say(again bool, why string) {
+	if s.waits == nil {
+		return
+	}
+	const quiet = 10 * time.Second
+	key := why
+	if again {
+		key = ""
+	}
+	s.mu.Lock()
+	last, before := s.said[key]
+	tell := !before || again && time.Since(last) > quiet
+	if tell {
+		s.said[key] = time.Now()
+	}
+	s.mu.Unlock()
+	if tell {
+		s.waits(why)
+	}
 }
 
 func (s *Set) leave(t *ongoing) {

@@ -61,7 +61,7 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, value := range want {
-			want[name] = set.byName["act"].(obedient).Activity.(*program).hide.Text(value)
+			want[name] = set.byName["act"].(*program).hide.Text(value)
 		}
 		seen := map[string]string{}
 		for _, pair := range got.Value.(map[string]any)["environ"].([]any) {

@@ -21,6 +21,7 @@ type program struct {
 	environ []string
 	grace   time.Duration
 	hide    *redact.Redactor
+	set     *Set
 }
 
 // keptStderr is how many bytes of stderr are kept, so that what is quoted can
@@ -29,34 +30,38 @@ func (x *program) keptStderr() int {
 	return quotedStderr + 64 + 2*x.hide.Longest()
 }
 
-// Run starts the program and waits for its end.
-func (x *program) Run(ctx context.Context, r Request) (Result, error) {
+// start takes the program's place in line, so that programs start in the order of
+// their calls (S8.4), and runs it.
+func (x *program) start(ctx context.Context, r Request, ended func(Result, error)) {
+	place := inLine()
+	go func() { ended(x.run(ctx, place, r)) }()
+}
+
+// run starts the program and waits for its end.
+func (x *program) run(ctx context.Context, place *launch, r Request) (Result, error) {
 	params, err := encode(r.input())
 	if err != nil {
+		place.leave()
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", x.name, err)}
 	}
-	if x.timeout > 0 {
+	var output bytes.Buffer
+	full := make(chan struct{})
+	p, err := place.start(x.toStart(ctx, append(params, '\n'), r.Call, func(stdout io.Reader) {
+		if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
+			close(full)
+		}
+	}))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return Result{Route: -1}, interrupted(ctx, x.name)
+	case err != nil:
+		return Result{Route: -1}, cannotStart(x.name, x.argv[0], err)
+	}
+	if x.timeout > 0 { // of the program, not of its wait in line
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, x.timeout, errOverdue{x.timeout})
 		defer cancel()
 	}
-	var output bytes.Buffer
-	full := make(chan struct{})
-	p, err := launch(x.argv, x.dir, x.environ, x.keptStderr(), func(stdout io.Reader) {
-		if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
-			close(full)
-		}
-	})
-	if err != nil {
-		return Result{Route: -1}, cannotStart(x.name, x.argv[0], err)
-	}
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		p.stdin.Write(append(params, '\n')) // a program needn't read it
-		p.stdin.Close()
-	}()
-
 	select {
 	case <-p.done:
 	case <-full:
@@ -67,8 +72,12 @@ func (x *program) Run(ctx context.Context, r Request) (Result, error) {
 	if p.stopped() && !p.wait(x.grace) {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q can't be ended: its process %d doesn't even die when killed", x.name, p.cmd.Process.Pid)}
 	}
-	<-written
 	return x.outcome(ctx, r, p, output.Bytes(), full)
+}
+
+// toStart is how the program is started for a call.
+func (x *program) toStart(ctx context.Context, input []byte, call string, read func(io.Reader)) *start {
+	return &start{ctx: ctx, argv: x.argv, dir: x.dir, environ: x.environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, call: call}
 }
 
 // input is what a program reads: the parameters, none of which begins with "_",

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 		play(os.Args[2], os.Args[3:])
 		os.Exit(0)
 	}
+	inLine().leave()                         // the goroutine that starts programs is there from now on
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each helper lingers for a second under the race detector
 	os.Exit(m.Run())
 }
@@ -131,8 +132,10 @@ func work() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 64<<20)
 	served := 0
+	var later []int
 	for in.Scan() {
 		var request struct {
+			ID              int
 			Tool            string
 			Params, Context map[string]any
 		}
@@ -141,21 +144,28 @@ func work() {
 			os.Exit(9)
 		}
 		served++
-		answer := func(v any) {
+		answer := func(v map[string]any) {
+			v["id"] = request.ID
 			text, _ := json.Marshal(v)
 			os.Stdout.Write(append(text, '\n'))
 		}
 		switch request.Tool {
 		case "echo":
 			answer(map[string]any{"result": request.Params})
+			for _, id := range later {
+				fmt.Printf("{\"id\":%d,\"result\":\"afterwards\"}\n", id)
+			}
+			later = nil
 		case "context":
 			answer(map[string]any{"result": request.Context})
 		case "whoami":
 			answer(map[string]any{"result": map[string]any{"pid": os.Getpid(), "served": served}})
 		case "raw":
-			os.Stdout.WriteString(request.Params["line"].(string) + "\n")
+			os.Stdout.WriteString(strings.ReplaceAll(request.Params["line"].(string), "ID", strconv.Itoa(request.ID)) + "\n")
 		case "twice":
-			os.Stdout.WriteString("{\"result\":1}\n{\"result\":1}\n")
+			fmt.Printf("{\"id\":%d,\"result\":1}\n{\"id\":%[1]d,\"result\":1}\n", request.ID)
+		case "later": // answers after the next one
+			later = append(later, request.ID)
 		case "slow":
 			time.Sleep(time.Duration(request.Params["ms"].(float64)) * time.Millisecond)
 			answer(map[string]any{"result": "at last"})

@@ -3,7 +3,6 @@ package activity
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -21,7 +20,7 @@ const drain = time.Second
 // starts ends with it, unless it takes pains to get away.
 type process struct {
 	cmd    *exec.Cmd
-	stdin  *os.File // ours to write and to close
+	stdin  *os.File // ours to write and to close; nil where all of it was there from the start
 	stderr tail
 	done   chan struct{} // closed when the program and all that read from it have ended
 
@@ -29,50 +28,6 @@ type process struct {
 	reaped bool // its id may belong to another process
 	asked  bool // it was asked to end
 	killer *time.Timer
-}
-
-// launch starts a program; read is given its stdout, in a goroutine of its
-// own, and may leave some of it.
-func launch(argv []string, dir string, environ []string, keep int, read func(io.Reader)) (p *process, err error) {
-	var files [6]*os.File // stdin, stdout, stderr: read end, write end
-	defer func() {
-		if err != nil {
-			for _, f := range files {
-				f.Close() // a nil file only says so
-			}
-		}
-	}()
-	for i := 0; i < len(files); i += 2 {
-		if files[i], files[i+1], err = os.Pipe(); err != nil {
-			return nil, err
-		}
-	}
-	stdout, stderr := files[2], files[4]
-	p = &process{cmd: exec.Command(argv[0], argv[1:]...), stdin: files[1], done: make(chan struct{})}
-	p.stderr.keep = keep
-	p.cmd.Dir, p.cmd.Env = dir, environ
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = files[0], files[3], files[5]
-	ownGroup(p.cmd)
-	living.mu.Lock() // so that KillAll sees it from its first moment
-	if err = errClosed; !living.over {
-		err = p.cmd.Start()
-	}
-	if err == nil {
-		living.all[p] = true
-	}
-	living.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	for _, theirs := range []*os.File{files[0], files[3], files[5]} {
-		theirs.Close()
-	}
-
-	var readers sync.WaitGroup
-	readers.Go(func() { read(stdout) })
-	readers.Go(func() { io.Copy(&p.stderr, stderr) })
-	go p.follow(&readers, stdout, stderr)
-	return p, nil
 }
 
 // follow sees a process to its end. Its id is given back to the system last,
@@ -102,8 +57,9 @@ func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
 	}
 	p.cmd.Wait()
 	p.mu.Unlock()
+	nudge(line.ended)
 
-	p.stdin.Close()
+	p.stdin.Close() // a nil file only says so
 	for _, f := range outputs {
 		f.Close() // frees the readers from whoever still holds the other end
 	}
@@ -151,6 +107,13 @@ func KillAll() {
 	for _, p := range all {
 		p.kill()
 	}
+}
+
+// programs is how many programs run now.
+func programs() int {
+	living.mu.Lock()
+	defer living.mu.Unlock()
+	return len(living.all)
 }
 
 // stopped tells whether we ended the process before it ended by itself.

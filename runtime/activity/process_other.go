@@ -2,8 +2,15 @@
 
 package activity
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
 
 // awaitEnd waits until the program has ended. It reaps it, for want of a way
 // not to that all systems share; its group's id may then be anyone's.
 func awaitEnd(cmd *exec.Cmd) { cmd.Wait() }
+
+func scratch() (*os.File, error) { return temporary() }
+
+func spare() *supply { return &supply{} }

@@ -13,20 +13,31 @@ import (
 	"time"
 )
 
-// A worker is an activity whose calls share one process: a request a line on
-// its stdin, an answer a line on its stdout, in the order of the requests. The
-// process is started for the first call, and anew for the next one after it
-// has died or was killed.
+// A worker is an activity whose calls share one process: a request a line on its
+// stdin, each with an id, and an answer a line on its stdout, each with the id of what
+// it answers, in any order. Requests reach it in the order of their calls. The process
+// is started for the first call, and anew for the next one after it has died or was
+// killed.
 //
 // The timeout of a worker's activity counts from when a call's turn comes: when
 // all requests before it are answered.
 type worker struct {
 	program
 
-	mu     sync.Mutex
-	shift  *shift   // the process that takes requests, or nil
-	dying  *process // one that has stopped taking them and hasn't ended
-	closed bool
+	mu      sync.Mutex
+	last    int        // id
+	waiting []*request // for a process
+	opening bool       // one is on its way
+	shift   *shift     // the process that takes requests, or nil
+	dying   *process   // one that has stopped taking them and hasn't ended
+	over    context.Context
+	end     context.CancelFunc // closes it
+}
+
+func newWorker(p program) *worker {
+	w := &worker{program: p}
+	w.over, w.end = context.WithCancel(context.Background())
+	return w
 }
 
 // A shift is one process of a worker and what it was asked.
@@ -45,8 +56,9 @@ type shift struct {
 // worker's mutex.
 type request struct {
 	Request
+	id        int
 	line      []byte
-	abandoned bool             // nobody waits for the answer any more
+	abandoned bool             // nobody wants the answer any more
 	answered  chan workerReply // holds one
 }
 
@@ -56,21 +68,21 @@ type workerReply struct {
 	err    error
 }
 
-// Run puts a request to the worker and waits for its answer.
-func (w *worker) Run(ctx context.Context, r Request) (Result, error) {
-	asked := map[string]any{"tool": r.Tool, "params": orEmpty(r.Params)}
-	if r.Context != nil {
-		asked["context"] = r.Context
-	}
-	line, err := encode(asked)
-	if err != nil {
-		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", w.name, err)}
-	}
-	req := &request{Request: r, line: append(line, '\n'), answered: make(chan workerReply, 1)}
-	s, err := w.put(ctx, req)
-	if err != nil {
-		return Result{Route: -1}, err
-	}
+// start puts a request to the worker, and waits for its answer in a goroutine.
+func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)) {
+	req, err := w.put(r)
+	go func() {
+		if err != nil {
+			ended(Result{Route: -1}, err)
+			return
+		}
+		ended(w.await(ctx, req))
+	}()
+}
+
+// await waits for the answer to a request. One that is given up has ended when it is
+// answered all the same, or the process is gone: until then it is at work.
+func (w *worker) await(ctx context.Context, req *request) (Result, error) {
 	select {
 	case reply := <-req.answered:
 		if reply.err != nil && ctx.Err() != nil { // it died because we were told to stop
@@ -79,72 +91,111 @@ func (w *worker) Run(ctx context.Context, r Request) (Result, error) {
 		return reply.result, reply.err
 	case <-ctx.Done():
 	}
-	s.abandon(req)
+	if !w.abandon(req) {
+		<-req.answered
+	}
 	return Result{Route: -1}, interrupted(ctx, w.name)
 }
 
-func orEmpty(params map[string]any) map[string]any {
-	if params == nil {
-		return map[string]any{}
+// put gives a request to the process that takes them, or has one started.
+func (w *worker) put(r Request) (*request, error) {
+	asked := struct {
+		ID      int            `json:"id"`
+		Tool    string         `json:"tool"`
+		Params  map[string]any `json:"params"`
+		Context map[string]any `json:"context,omitzero"`
+	}{0, r.Tool, r.Params, r.Context}
+	if asked.Params == nil {
+		asked.Params = map[string]any{}
 	}
-	return params
-}
-
-// put gives a request to the process that takes them, starting one if need be.
-// A process that is dying is waited for: two at once might be in each other's
-// way.
-func (w *worker) put(ctx context.Context, req *request) (*shift, error) {
-	for {
-		w.mu.Lock()
-		if w.closed {
-			w.mu.Unlock()
-			return nil, &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled: %v", w.name, errClosed)}
-		}
-		if w.dying == nil {
-			break
-		}
-		dying := w.dying
-		w.mu.Unlock()
-		patience := time.NewTimer(2 * (w.grace + 2*drain))
-		defer patience.Stop()
-		select {
-		case <-dying.done:
-			w.forget(dying)
-		case <-patience.C: // not even killing it helped
-			w.forget(dying)
-		case <-ctx.Done():
-			return nil, interrupted(ctx, w.name)
-		}
-	}
-	defer w.mu.Unlock()
-	if w.shift == nil {
-		s := &shift{w: w, more: make(chan struct{}, 1)}
-		p, err := launch(w.argv, w.dir, w.environ, w.keptStderr(), s.read)
-		if err != nil {
-			return nil, cannotStart(w.name, w.argv[0], err)
-		}
-		s.p = p
-		w.shift = s
-		go s.write()
-	}
-	s := w.shift
-	s.queue = append(s.queue, req)
-	s.unsent++
-	select {
-	case s.more <- struct{}{}:
-	default: // it has been told and hasn't looked yet
-	}
-	s.watch()
-	return s, nil
-}
-
-// forget lets go of a process that has ended.
-func (w *worker) forget(p *process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.dying == p {
-		w.dying = nil
+	if w.over.Err() != nil {
+		return nil, w.isClosed()
 	}
+	w.last++
+	asked.ID = w.last
+	line, err := encode(asked)
+	if err != nil {
+		return nil, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", w.name, err)}
+	}
+	req := &request{Request: r, id: asked.ID, line: append(line, '\n'), answered: make(chan workerReply, 1)}
+	switch {
+	case w.shift != nil:
+		w.shift.take(req)
+	case w.opening:
+		w.waiting = append(w.waiting, req)
+	default:
+		w.waiting = append(w.waiting, req)
+		w.opening = true
+		var place *launch
+		if w.dying == nil {
+			place = inLine()
+		}
+		go w.open(place)
+	}
+	return req, nil
+}
+
+func (w *worker) isClosed() error {
+	return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled: %v", w.name, errClosed)}
+}
+
+// open starts a process for those who wait for one. The one before it, if it is still
+// dying, is waited for: two at once might be in each other's way.
+func (w *worker) open(place *launch) {
+	if place == nil {
+		w.mu.Lock()
+		dying := w.dying
+		w.mu.Unlock()
+		if dying != nil {
+			patience := time.NewTimer(2 * (w.grace + 2*drain))
+			select {
+			case <-dying.done:
+			case <-patience.C: // not even killing it helped
+			case <-w.over.Done():
+			}
+			patience.Stop()
+		}
+		place = inLine()
+	}
+	s := &shift{w: w, more: make(chan struct{}, 1)}
+	begun := make(chan struct{})
+	defer close(begun)
+	p, err := place.start(w.toStart(w.over, nil, "", func(stdout io.Reader) {
+		<-begun
+		s.read(stdout)
+	}))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	waiting := w.waiting
+	w.waiting, w.opening, w.dying = nil, false, nil
+	if err != nil {
+		failure := error(cannotStart(w.name, w.argv[0], err))
+		if w.over.Err() != nil {
+			failure = w.isClosed()
+		}
+		for _, req := range waiting {
+			req.answered <- workerReply{Result{Route: -1}, failure}
+		}
+		return
+	}
+	s.p, w.shift = p, s
+	go s.write()
+	for _, req := range waiting {
+		s.take(req)
+	}
+	if w.over.Err() != nil { // meanwhile
+		p.end(w.grace)
+	}
+}
+
+// take puts a request in the queue. The caller holds the worker's mutex.
+func (s *shift) take(req *request) {
+	s.queue = append(s.queue, req)
+	s.unsent++
+	nudge(s.more)
+	s.watch()
 }
 
 // write sends requests one by one, until the process has ended.
@@ -171,9 +222,6 @@ func (s *shift) write() {
 
 // read takes answers until the process writes no more.
 func (s *shift) read(stdout io.Reader) {
-	s.w.mu.Lock() // put holds it until the shift is complete
-	//lint:ignore SA2001 its being complete is all that is waited for
-	s.w.mu.Unlock()
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, maxOutput)
 	for lines.Scan() {
@@ -188,39 +236,47 @@ func (s *shift) read(stdout io.Reader) {
 	s.finish(CodeError, "")
 }
 
-// answer hands a line to whom it belongs, and tells whether to go on.
+// answer hands a line to whom it belongs, and reports whether to go on. After a line that
+// belongs to nobody none can be trusted.
 func (s *shift) answer(line []byte) bool {
 	reply, err := decode(line, maxDepth+1, s.w.hide)
 	if err != nil {
 		s.finish(CodeBadOutput, fmt.Sprintf("must answer with one JSON object a line and was killed: %v%s", err, s.w.excerpt(line)))
 		return false
 	}
+	object, _ := reply.(map[string]any)
+	id, known := object["id"].(float64)
 	s.w.mu.Lock()
 	if s.over {
 		s.w.mu.Unlock()
 		return false
 	}
-	if len(s.queue) == s.unsent {
+	sent := s.queue[:len(s.queue)-s.unsent]
+	at := slices.IndexFunc(sent, func(req *request) bool { return known && float64(req.id) == id })
+	if at < 0 {
 		s.w.mu.Unlock()
-		s.finish(CodeBadOutput, "wrote a line that answers no request and was killed"+s.w.excerpt(line))
+		what := `wrote a line without the "id" of a request`
+		if known {
+			what = fmt.Sprintf(`wrote a line with the "id" %v, which is of no request that waits for an answer,`, id)
+		}
+		s.finish(CodeBadOutput, what+" and was killed"+s.w.excerpt(line))
 		return false
 	}
-	req := s.queue[0]
-	s.queue = s.queue[1:]
+	req := sent[at]
+	s.queue = slices.Delete(s.queue, at, at+1)
 	s.watch()
 	s.w.mu.Unlock()
-	req.answered <- s.w.reply(req, reply)
+	req.answered <- s.w.reply(req, object)
 	return true
 }
 
-// reply reads an answer: {"result": value}, {"error": "text"} or
-// {"error": {code, message, details}}.
-func (w *worker) reply(req *request, answer any) workerReply {
-	object, _ := answer.(map[string]any)
+// reply reads an answer: {"id", "result": value}, {"id", "error": "text"} or
+// {"id", "error": {code, message, details}}.
+func (w *worker) reply(req *request, object map[string]any) workerReply {
 	result, ok := object["result"]
 	problem, bad := object["error"]
 	if ok == bad {
-		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must answer {"result": …} or {"error": …}: got %s`, w.name, keysOf(answer)), nil)
+		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got %s`, w.name, keysOf(object)), nil)
 	}
 	if ok {
 		result, err := route(result, req.Request, w.name, "")
@@ -248,27 +304,29 @@ func failed(code, message string, details any) workerReply {
 }
 
 // keysOf shows what an answer consists of, without its values.
-func keysOf(answer any) string {
-	object, ok := answer.(map[string]any)
-	if !ok {
-		return "no object"
-	}
-	if len(object) == 0 {
-		return "{}"
-	}
+func keysOf(object map[string]any) string {
 	return fmt.Sprintf("the keys %q", brief(strings.Join(slices.Sorted(maps.Keys(object)), ", ")))
 }
 
-// abandon takes a request back that nobody waits for any more. One that the
-// process has seen keeps its place, so that its answer isn't taken for
-// another's; but it gets no more than the grace time once its turn has come,
-// for others wait behind it.
-func (s *shift) abandon(req *request) {
-	s.w.mu.Lock()
-	defer s.w.mu.Unlock()
+// abandon takes a request back that nobody waits for any more, and reports whether
+// that is all: what the process hasn't seen is as if it had never been put. One that
+// it has seen keeps its place. Once its turn has come it gets no more than the grace
+// time while others wait behind it, and a moment when nobody does.
+func (w *worker) abandon(req *request) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at := slices.Index(w.waiting, req); at >= 0 {
+		w.waiting = slices.Delete(w.waiting, at, at+1)
+		return true
+	}
+	s := w.shift
+	if s == nil {
+		return false
+	}
 	at := slices.Index(s.queue, req)
 	switch {
 	case at < 0:
+		return false
 	case at >= len(s.queue)-s.unsent:
 		s.queue = slices.Delete(s.queue, at, at+1)
 		s.unsent--
@@ -277,6 +335,7 @@ func (s *shift) abandon(req *request) {
 		s.watched = nil
 	}
 	s.watch()
+	return !req.abandoned
 }
 
 // watch sets the clock for the request whose turn it is. The caller holds the
@@ -298,8 +357,14 @@ func (s *shift) watch() {
 		return
 	}
 	limit := s.w.timeout
-	if first.abandoned && (limit == 0 || limit > s.w.grace) {
-		limit = s.w.grace
+	if first.abandoned {
+		most := s.w.grace
+		if !slices.ContainsFunc(s.queue, func(req *request) bool { return !req.abandoned }) {
+			most = min(most, drain)
+		}
+		if limit == 0 || limit > most {
+			limit = most
+		}
 	}
 	if limit > 0 {
 		s.turn = time.AfterFunc(limit, func() { s.overdue(first) })
@@ -316,7 +381,11 @@ func (s *shift) overdue(req *request) {
 	pending := s.close()
 	s.w.mu.Unlock()
 	s.p.end(s.w.grace)
-	go s.dismiss(pending, CodeTimeout, errOverdue{s.w.timeout}.Error())
+	words := errOverdue{s.w.timeout}.Error()
+	if req.abandoned {
+		words = "didn't answer a call that was given up"
+	}
+	go s.dismiss(pending, CodeTimeout, words)
 }
 
 // finish ends the shift because of what the process did, or because it ended
@@ -366,7 +435,7 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 			message = fmt.Sprintf("the worker of activity %q ended before it answered: %s", s.w.name, s.p.ending())
 		case i > 0:
 			code = CodeError
-			message = fmt.Sprintf("the worker of activity %q was ended before it answered this call, because of an earlier one: it %s", s.w.name, problem)
+			message = fmt.Sprintf("the worker of activity %q was ended before it answered this call, because of another: it %s", s.w.name, problem)
 		}
 		if !ended {
 			message += "; its process doesn't even die when killed"
@@ -378,8 +447,8 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 // close ends the worker for good: by the end of its input if it is idle, else
 // as any process is asked to end.
 func (w *worker) close() {
+	w.end()
 	w.mu.Lock()
-	w.closed = true
 	p, idle := w.dying, false
 	if s := w.shift; s != nil {
 		p, idle = s.p, len(s.queue) == 0
