@@ -53,7 +53,7 @@ type dialogue struct {
 	end     context.CancelFunc
 	line    line
 	closing sync.Once
-	stopped atomic.Bool  // the person has stopped the run, and isn't asked again
+	stopped atomic.Bool // the person has stopped the run, and isn't asked again
 
 	// These belong to whose turn it is.
 	rested  <-chan time.Time // the breath after the last answer; nil before the first

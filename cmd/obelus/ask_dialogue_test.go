@@ -258,7 +258,7 @@ func TestInterruptAtAQuestion(t *testing.T) {
 			p := openPty(t, 80)
 			before := p.modes()
 			d := p.dialogue()
-			ctx, release := interruptible(t.Context(), nil)
+			ctx, _, release := interruptible(t.Context(), nil)
 			defer release()
 			answers := askInBackground(ctx, d, question("first"))
 			p.asked()

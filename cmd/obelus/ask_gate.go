@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync"
+	"syscall"
 )
 
 // Shared is something else that writes on the terminal. Between hold and
@@ -17,11 +19,13 @@ type shared interface {
 // when it is released. Lines for programs, which nothing draws and no terminal
 // shows, aren't held up by a question.
 type gate struct {
-	to   io.Writer
-	with shared // what draws through the gate and is told; nil for nothing
+	to     io.Writer
+	with   shared // what draws through the gate and is told; nil for nothing
+	closed func() // is told, once, when nobody reads any more; nil for nobody
 
 	mu   sync.Mutex
 	shut bool
+	lost bool // nobody reads any more
 	kept bytes.Buffer
 	err  error // what letting through met; the next write reports it
 }
@@ -35,7 +39,22 @@ func (g *gate) Write(text []byte) (int, error) {
 	case g.shut:
 		return g.kept.Write(text)
 	}
-	return g.to.Write(text)
+	return g.pass(text)
+}
+
+// pass lets a text through. When nobody reads any more, what comes is dropped: whoever
+// writes is about to hear of it, and to stop (S8.8).
+func (g *gate) pass(text []byte) (int, error) {
+	if g.lost {
+		return len(text), nil
+	}
+	n, err := g.to.Write(text)
+	if errors.Is(err, syscall.EPIPE) && g.closed != nil {
+		g.lost = true
+		g.closed()
+		return len(text), nil
+	}
+	return n, err
 }
 
 func (g *gate) hold() {
@@ -53,7 +72,8 @@ func (g *gate) release() {
 	g.mu.Lock()
 	g.shut = false
 	if g.kept.Len() > 0 && g.err == nil {
-		_, g.err = g.kept.WriteTo(g.to)
+		_, g.err = g.pass(g.kept.Bytes())
+		g.kept.Reset()
 	}
 	g.mu.Unlock()
 	if g.with != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"sync"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -13,7 +14,10 @@ import (
 type events struct {
 	out     io.Writer
 	journal string // its path; "" when the run keeps none
-	err     error  // the first that writing met
+
+	mu  sync.Mutex
+	at  time.Duration // of the last command
+	err error         // the first that writing met
 }
 
 func newEvents(out io.Writer, journal string) *events { return &events{out: out, journal: journal} }
@@ -75,6 +79,13 @@ type adviceEvent struct {
 	At       milliseconds    `json:"at"`
 }
 
+// waitEvent tells that programs wait for processes, files or memory (S8.4).
+type waitEvent struct {
+	Event  string       `json:"event"` // "wait"
+	Reason string       `json:"reason"`
+	At     milliseconds `json:"at"`
+}
+
 // instanceEvent tells how the run went for an instance that has come to its end.
 type instanceEvent struct {
 	Event    string              `json:"event"` // "instance"
@@ -120,7 +131,16 @@ func (e *events) write(value any) {
 	}
 }
 
+func (e *events) waits(why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.write(waitEvent{"wait", why, inMilliseconds(e.at)})
+}
+
 func (e *events) observe(at time.Duration, c runtime.Command) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.at = at
 	switch c.Kind {
 	case runtime.Start, runtime.Enter:
 		event := e.about(at, c)
@@ -164,6 +184,8 @@ func (e *events) end(o *runtime.Outcome) error {
 	} else {
 		event.Instances = resultsOf(o)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.write(event)
 	return e.err
 }

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -116,6 +117,7 @@ func beKilled(args string) {
 		panic(err)
 	}
 	status := run(context.Background(), list, os.Stdin, os.Stdout, os.Stderr)
+	signal.Ignore(syscall.SIGPIPE) // nobody may be there any more
 	fmt.Printf("moments %d\n", n)
 	os.Exit(status)
 }

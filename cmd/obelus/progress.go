@@ -181,6 +181,14 @@ func (p *progress) observe(at time.Duration, c runtime.Command) {
 	}
 }
 
+// waits tells that programs wait for processes, files or memory.
+func (p *progress) waits(why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	p.print("  %s %s\n", p.style.yellow("!"), diag.Escape(why))
+}
+
 // beginTick makes room for the calls of the next solution.
 func (p *progress) beginTick(tick int) {
 	p.planning = true

@@ -77,6 +77,9 @@ func (c *cli) resume(cmd *cobra.Command, name string, activities []string, o *ru
 	if err := json.Unmarshal(contents.Header, o.recipe); err != nil {
 		return troubled("the journal %q isn't one of a run: %v", path, err)
 	}
+	if err := c.endPrograms(kept); err != nil {
+		return err
+	}
 	p, err := o.recipe.prepare(c, activities)
 	if err != nil {
 		return err
@@ -93,6 +96,9 @@ func (c *cli) resume(cmd *cobra.Command, name string, activities []string, o *ru
 	}
 	if m := o.restored.machine; m.Over() && !m.Stopped() {
 		return c.tellAgain(o.restored.outcome, o)
+	}
+	if err := c.workspaceThere(p, kept, o); err != nil {
+		return err
 	}
 	finished = true
 	return c.run(cmd.Context(), p, o.recipe.Options, o)

@@ -3,12 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -173,11 +170,18 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 		message, help, _ := strings.Cut(err.Error(), "; ")
 		return troubled("%s", message).advise("%s", help)
 	}
-	set, err := activity.Open(p.located(o.recipe), nil, activity.Options{InUse: activity.InUse(p.plan, options.Planned)})
+	var show observer
+	register := &activity.Register{}
+	set, err := activity.Open(p.located(o.recipe), nil, activity.Options{
+		InUse: activity.InUse(p.plan, options.Planned), Register: register, Waits: func(why string) { show.waits(why) },
+	})
 	if err != nil {
 		return troubled("the plan can't be run: %v", err)
 	}
-	defer set.Close()
+	defer func() {
+		set.Close()
+		register.Close()
+	}()
 	world := local.Options{Options: options, Activities: set}
 	source, err := o.openInstances(p)
 	if err != nil {
@@ -203,6 +207,9 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 	if kept != nil {
 		defer kept.Close()
 		world.Journal = kept
+		if err := register.Open(kept.programs()); err != nil {
+			return troubled("%v", err)
+		}
 	}
 	screen := &gate{to: c.out}
 	var asking *dialogue
@@ -211,8 +218,9 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 		defer asking.close()
 		world.Confirmer = asking
 	}
-	ctx, interrupted := interruptible(ctx, asking)
-	defer interrupted()
+	ctx, stop, released := interruptible(ctx, asking)
+	defer released()
+	screen.closed = stop
 
 	if recorder, ok := world.Planner.(*planner.Recorder); ok {
 		defer func() {
@@ -221,7 +229,7 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 			}
 		}()
 	}
-	var show observer = newEvents(screen, kept.path())
+	show = newEvents(screen, kept.path())
 	if o.format == "text" {
 		lines := newProgress(screen, p.plan, options.Planned, ctx)
 		lines.journal, lines.results, lines.crowd.source = kept.path(), o.out, source
@@ -333,7 +341,8 @@ func (c *cli) whatNow(outcome *runtime.Outcome, plan *compiler.Plan, asked *runt
 type observer interface {
 	observe(at time.Duration, c runtime.Command)
 	end(*runtime.Outcome) error
-	abandon() // the run never began
+	waits(why string) // programs wait for what the system lacks; at any time
+	abandon()         // the run never began
 }
 
 // located lists the plan's activities with the folders that programs start in
@@ -362,47 +371,4 @@ func (p compiled) located(r *recipe) map[string]*compiler.Activity {
 		add(path, plan)
 	}
 	return all
-}
-
-// interruptible gives a context that ends with Ctrl-C or a request to
-// terminate. A second one kills: the programs that run, and then this one, as
-// the signal would have done by itself.
-//
-// While a question is answered in an editor, Ctrl-C is the editor's.
-func interruptible(parent context.Context, asking *dialogue) (ctx context.Context, release func()) {
-	ctx, stop := context.WithCancel(parent)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	over, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for busy := true; busy; {
-			select {
-			case s := <-signals:
-				busy = asking != nil && s == os.Interrupt && asking.busyElsewhere()
-			case <-over:
-				return
-			}
-		}
-		stop()
-		select {
-		case second := <-signals:
-			if asking != nil {
-				asking.restore()
-			}
-			activity.KillAll()
-			signal.Reset()
-			if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(second) == nil {
-				time.Sleep(time.Second) // it is on its way
-			}
-			os.Exit(statusStopped)
-		case <-over:
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(over)
-		<-done // the end that a second signal asked for isn't overtaken by ours
-		stop()
-	}
 }

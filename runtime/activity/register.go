@@ -30,13 +30,17 @@ type registered struct {
 	Call     string `json:"call,omitzero"` // none of a worker
 }
 
-// OpenRegister opens a register, or begins one.
-func OpenRegister(path string) (*Register, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+// Open gives a register its file, which is begun if there is none. Until then nothing is
+// kept.
+func (r *Register) Open(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("what programs run can't be kept: %w", err)
+		return fmt.Errorf("what programs run can't be kept: %w", err)
 	}
-	return &Register{file: f, path: path}, nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.file, r.path = f, path
+	return nil
 }
 
 // add notes a program that has just been started. A register that can't be written
@@ -51,6 +55,9 @@ func (r *Register) add(process int, activity, call string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.file == nil {
+		return
+	}
 	_, _ = r.file.Write(append(line, '\n'))
 }
 
@@ -61,12 +68,15 @@ type Survivor struct {
 	Processes      []int
 }
 
-// End ends the programs of a register that still work: asked first, and killed after
-// the grace time. It gives those that it found, and an error if one of them can't be
-// ended.
-func (r *Register) End(grace time.Duration) ([]Survivor, error) {
-	text, err := os.ReadFile(r.path)
-	if err != nil {
+// EndRegistered ends the programs of a register that still work, of a run that nobody
+// is at any more: asked first, and killed after the grace time. It gives those that it
+// found, and an error if one of them can't be ended. The register isn't needed any
+// longer then, and is removed.
+func EndRegistered(path string, grace time.Duration) ([]Survivor, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
 		return nil, fmt.Errorf("what programs ran can't be read: %w", err)
 	}
 	var all []registered
@@ -77,9 +87,6 @@ func (r *Register) End(grace time.Duration) ([]Survivor, error) {
 		}
 	}
 	found := survivors(all)
-	if len(found) == 0 {
-		return nil, r.clear()
-	}
 	const look = 20 * time.Millisecond
 	for i, left := 0, found; len(left) > 0; i++ {
 		switch elapsed := time.Duration(i) * look; {
@@ -93,24 +100,20 @@ func (r *Register) End(grace time.Duration) ([]Survivor, error) {
 		time.Sleep(look)
 		left = survivors(all)
 	}
-	return found, r.clear()
+	return found, os.Remove(path)
 }
 
-// clear empties the register.
-func (r *Register) clear() error {
+// Close lets go of the register. It is removed unless something still runs.
+func (r *Register) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.file.Truncate(0)
-}
-
-// Close lets go of the register; when nothing runs any more it isn't kept.
-func (r *Register) Close(keep bool) error {
+	if r.file == nil {
+		return nil
+	}
 	err := r.file.Close()
-	if keep {
+	r.file = nil
+	if programs() > 0 {
 		return err
 	}
-	if gone := os.Remove(r.path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-		return errors.Join(err, gone)
-	}
-	return err
+	return errors.Join(err, os.Remove(r.path))
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/obelus-dev/obelus/runtime/activity"
+)
+
+// interruptible gives a context that ends with Ctrl-C, a request to terminate, a
+// terminal that is closed, or stop. A second Ctrl-C or request kills: the programs
+// that run, and then this one, as the signal would have done by itself.
+//
+// While a question is answered in an editor, Ctrl-C is the editor's.
+func interruptible(parent context.Context, asking *dialogue) (ctx context.Context, stop, release func()) {
+	ctx, stop = context.WithCancel(parent)
+	signals, pipes := make(chan os.Signal, 4), make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	signal.Notify(pipes, syscall.SIGPIPE) // whoever writes into a closed pipe is told; the signal would kill
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for busy := true; busy; {
+			select {
+			case s := <-signals:
+				busy = asking != nil && s == os.Interrupt && asking.busyElsewhere()
+			case <-over:
+				return
+			}
+		}
+		stop()
+		for {
+			select {
+			case second := <-signals:
+				if second != syscall.SIGHUP { // which comes from the terminal and from its shell
+					dieOf(second, asking)
+				}
+			case <-over:
+				return
+			}
+		}
+	}()
+	return ctx, stop, func() {
+		signal.Stop(signals)
+		close(over)
+		<-done // the end that a second signal asked for isn't overtaken by ours
+		signal.Stop(pipes)
+		stop()
+	}
+}
+
+// dieOf ends this process and the programs that it runs, as a signal does.
+func dieOf(s os.Signal, asking *dialogue) {
+	if asking != nil {
+		asking.restore()
+	}
+	activity.KillAll()
+	signal.Reset()
+	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
+		time.Sleep(time.Second) // it is on its way
+	}
+	os.Exit(statusStopped)
+}
