@@ -70,7 +70,7 @@ done
 func TestKilledWhileProgramsWork(t *testing.T) {
 	rounds, pause := 6, 0.1
 	if *thorough {
-		rounds, pause = 200, 1
+		rounds, pause = 330, 1
 	}
 	var kills, outlived, doubts atomic.Int32
 	t.Run("rounds", func(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -108,6 +110,8 @@ func play(part string, args []string) {
 		json.NewEncoder(os.Stdout).Encode(dir)
 	case "worker":
 		work()
+	case "crowd":
+		crowd()
 	case "deaf": // a worker that reads nothing
 		time.Sleep(time.Hour)
 	case "stubborn-worker":
@@ -181,6 +185,33 @@ func work() {
 			flood(os.Stdout)
 		}
 	}
+}
+
+// crowd starts many programs at once.
+func crowd() {
+	var done, failed atomic.Int32
+	s, err := Open(nil, nil, Options{})
+	if err != nil {
+		panic(err)
+	}
+	s.waits = func(why string) { fmt.Println(why) }
+	p := &program{name: "act", argv: helper("say", "1"), grace: time.Second, set: s}
+	s.byName["act"] = p
+	var all sync.WaitGroup
+	for range 300 {
+		all.Add(1)
+		s.Start(background, "act", Request{}, func(_ Result, err error) {
+			if err != nil {
+				fmt.Println(err)
+				failed.Add(1)
+			} else {
+				done.Add(1)
+			}
+			all.Done()
+		})
+	}
+	all.Wait()
+	fmt.Printf("%d done, %d failed\n", done.Load(), failed.Load())
 }
 
 // helper is the argv of a part.
