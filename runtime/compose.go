@@ -130,16 +130,25 @@ func (s situation) messages() []*source.Node {
 	return root.Items
 }
 
-// last is what the last message of a type (and, of data, a kind) says under a
-// key; nil when none says anything.
-func (s situation) last(kind, dataKind, key string) *source.Node {
-	var found *source.Node
+// A saying is a key of a message of some type (and, of data, a kind).
+type saying struct{ kind, dataKind, key string }
+
+// said is what the last message of a type says of its values.
+func (s situation) said() map[saying]*source.Node {
+	last := map[saying]*source.Node{}
 	for _, m := range s.messages() {
-		if messageType(m) == kind && (kind != "data" || textOf(m.Get("kind")) == dataKind) && m.Get(key) != nil {
-			found = m.Get(key)
+		one := saying{kind: messageType(m)}
+		if one.kind == "data" {
+			one.dataKind = textOf(m.Get("kind"))
+		}
+		for _, key := range []string{"schema", "description"} {
+			if n := m.Get(key); n != nil {
+				one.key = key
+				last[one] = n
+			}
 		}
 	}
-	return found
+	return last
 }
 
 func messageType(m *source.Node) string {
@@ -184,12 +193,13 @@ func (s situation) toolMessage(tools ...*compiler.Tool) object {
 // values are the messages of input, state and data, as these stand now.
 func (s situation) values() []any {
 	var list []any
+	said := s.said()
 	for _, one := range []struct {
 		kind  string
 		value any
 		key   string // of the schema in a plan file
 	}{{"input", s.input, "inputSchema"}, {"state", s.state, "stateSchema"}} {
-		n := s.last(one.kind, "", "schema")
+		n := said[saying{one.kind, "", "schema"}]
 		if s.plan.Form == compiler.PlanFile {
 			n = s.plan.Root.Get(one.key)
 		}
@@ -208,7 +218,7 @@ func (s situation) values() []any {
 	for _, one := range s.instances {
 		list = append(list, s.own(one)...)
 	}
-	return append(list, s.dataMessages()...)
+	return append(list, s.dataMessages(said)...)
 }
 
 // own is what an instance has besides the shared values, or in their place. Its
@@ -235,11 +245,11 @@ func besides(own map[string]any, shared any) map[string]any {
 
 // dataMessages are one message for each kind that the document declares, and one
 // for whatever else there is.
-func (s situation) dataMessages() []any {
+func (s situation) dataMessages(said map[saying]*source.Node) []any {
 	var list []any
 	rest := map[string]any{}
 	for _, key := range sortedKeys(s.data) {
-		if _, ok := s.data[key].(map[string]any); !ok || !slices.Contains(s.plan.Kinds, key) {
+		if _, ok := s.data[key].(map[string]any); !ok || !declared(s.plan.Kinds, key) {
 			rest[key] = s.data[key]
 		}
 	}
@@ -248,8 +258,8 @@ func (s situation) dataMessages() []any {
 		if fields, ok := s.data[kind].(map[string]any); ok {
 			message = append(message, member{"data", fields})
 		}
-		message = s.withSchema(message, s.last("data", kind, "schema"))
-		if words := s.last("data", kind, "description"); words != nil {
+		message = s.withSchema(message, said[saying{"data", kind, "schema"}])
+		if words := said[saying{"data", kind, "description"}]; words != nil {
 			message = append(message, member{"description", written(words)})
 		}
 		list = append(list, message)
@@ -258,6 +268,12 @@ func (s situation) dataMessages() []any {
 		list = append(list, object{{"type", "data"}, {"data", rest}})
 	}
 	return list
+}
+
+// declared reports whether a kind is among those of the document, which are sorted.
+func declared(kinds []string, kind string) bool {
+	_, ok := slices.BinarySearch(kinds, kind)
+	return ok
 }
 
 func (s situation) withSchema(message object, n *source.Node) object {

@@ -97,7 +97,7 @@ func (s situation) callSchema(w *scribe, tool *compiler.Tool, used map[string]bo
 	u := unit{root: in}
 	properties := object{{"_tool", object{{"const", tool.Name}}}, {"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	if len(s.instances) > 0 {
-		properties = append(properties, member{"_instance", w.metaField(tool, "_instance", s.instanceID())})
+		properties = append(properties, member{"_instance", w.metaField(tool, "_instance", s.instanceID(w))})
 	}
 	for _, f := range parameterFields(in) {
 		properties = append(properties, member{f.Key.Text, w.parameter(u, f.Value)})
@@ -140,23 +140,35 @@ func (w *scribe) furtherParameters(out object, u unit, tool *compiler.Tool) obje
 	return out
 }
 
+// fewInstances is how many ids are written out wherever an instance is named; more
+// of them stand once, among the definitions.
+const fewInstances = 20
+
 // instanceID is the schema of what names an instance.
-func (s situation) instanceID() object {
+func (s situation) instanceID(w *scribe) object {
 	if len(s.instances) == 0 {
 		return anyText
 	}
-	ids := make([]any, len(s.instances))
-	for i, one := range s.instances {
-		ids[i] = one.id
+	if w.instances == nil {
+		ids := make([]any, len(s.instances))
+		for i, one := range s.instances {
+			ids[i] = one.id
+		}
+		w.instances = object{{"enum", ids}}
+		if len(ids) > fewInstances {
+			name := w.name("instance")
+			w.defs = append(w.defs, member{name, w.instances})
+			w.instances = object{{"$ref", "#/$defs/" + name}}
+		}
 	}
-	return object{{"enum", ids}}
+	return w.instances
 }
 
 // opinion is the schema of what one advisor says (S13.2).
 func (s situation) opinion(w *scribe, advisor *compiler.Advisor) object {
 	properties, required := object{{"id", object{{"const", advisor.ID}}}}, []any{"id"}
 	if advisor.Instanced {
-		properties, required = append(properties, member{"_instance", s.instanceID()}), append(required, "_instance")
+		properties, required = append(properties, member{"_instance", s.instanceID(w)}), append(required, "_instance")
 	}
 	out := object{{"type", "object"}}
 	own := advisor.Node.Get("schema")

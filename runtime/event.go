@@ -136,7 +136,8 @@ type Command struct {
 	Settlement *Settlement
 	// Message is what was written, for Write.
 	Message *Message
-	// Request is what a planner is asked, for Plan and the Start of a latent call.
+	// Request is what a planner is asked, for Plan and the Start of a latent call; of
+	// the latter a rehearsal has none.
 	Request *Request
 	// Question is what a person is asked, for Ask.
 	Question *Question

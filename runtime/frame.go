@@ -208,7 +208,7 @@ func (f *frame) start(i int32) {
 	f.running++
 	c := f.emit(i, Start)
 	c.Params, c.Context, c.Doubt = state.params, f.context(call), f.doubt(call)
-	if call.Activity == "" {
+	if call.Activity == "" && !f.rehearsed {
 		c.Request = f.latentRequest(call, state.params)
 	}
 	if call.Timeout > 0 {

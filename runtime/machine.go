@@ -41,13 +41,14 @@ const DefaultParallel = 64
 // A Machine runs one plan once: over one state, or over those of many instances.
 // It is not safe for concurrent use.
 type Machine struct {
-	plan     *compiler.Plan // of the current tick, for all instances
-	options  Options
-	loop     *loop // nil without a planner
-	tick     int   // 0 without a planner
-	programs map[*compiler.Plan]*program
-	byTime   bool // see program
-	shared   shared
+	plan      *compiler.Plan // of the current tick, for all instances
+	options   Options
+	loop      *loop // nil without a planner
+	tick      int   // 0 without a planner
+	programs  map[*compiler.Plan]*program
+	byTime    bool // see program
+	rehearsed bool // the results of latent calls are made up, so that no model is asked for them
+	shared    shared
 
 	frames    []*frame // by number; nil for one that is over
 	instances *crowd   // nil for a plan that has one state
@@ -79,7 +80,9 @@ func New(v *analyzer.Verified, o Options) *Machine { return newMachine(v.Plan(),
 // no fixed order, the time at which they end decides, so that the conflict
 // shows.
 func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
-	return newMachine(r.Plan(), o, r.Conflicts())
+	m := newMachine(r.Plan(), o, r.Conflicts())
+	m.rehearsed = true
+	return m
 }
 
 func newMachine(p *compiler.Plan, o Options, byTime bool) *Machine {

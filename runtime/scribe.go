@@ -20,11 +20,13 @@ type scribe struct {
 	plan     *compiler.Plan
 	composed bool // the copies make one schema, of what is written into a solution
 
-	defs  object
-	names map[variant]string // of definitions
-	lossy map[string]bool    // of definitions: a reference was left out
-	taken []string
-	lost  int // references that were left out so far
+	defs      object
+	names     map[variant]string // of definitions
+	lossy     map[string]bool    // of definitions: a reference was left out
+	taken     map[string]int     // names of definitions, and how many there are like it
+	instances object             // the schema of what names one, once it is needed
+
+	lost int // references that were left out so far
 }
 
 // A variant of a schema is open where its values may be written as references.
@@ -378,10 +380,14 @@ func (w *scribe) name(like string) string {
 		}
 		return '_'
 	}, like)
-	name := like
-	for i := 2; slices.Contains(w.taken, name); i++ {
-		name = like + strconv.Itoa(i)
+	if w.taken == nil {
+		w.taken = map[string]int{}
 	}
-	w.taken = append(w.taken, name)
+	name := like
+	for w.taken[name] > 0 {
+		w.taken[like]++
+		name = like + strconv.Itoa(w.taken[like])
+	}
+	w.taken[name] = 1
 	return name
 }
