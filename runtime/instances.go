@@ -53,6 +53,16 @@ func newCrowd(p *compiler.Plan, o Options) *crowd {
 	return c
 }
 
+// Keep leaves of a plan's instances only those at some places, ascending, before the
+// run begins: a rehearsal may have no room for all.
+func (m *Machine) Keep(places []int) {
+	kept := make([]Instance, len(places))
+	for i, at := range places {
+		kept[i] = m.instances.waiting[at]
+	}
+	m.instances.waiting = kept
+}
+
 // atOnce is how many instances are at work at once: enough to keep every place
 // busy, and where nobody bounds activities, enough for anyone.
 func (m *Machine) atOnce() int {

@@ -71,3 +71,18 @@ func cut(text string, width int) string {
 	}
 	return string([]rune(text)[:max(0, width-1)]) + "…"
 }
+
+// excerpt shows a value, and of a long one the beginning.
+func excerpt(value any) string {
+	const most = 200
+	text := display(value)
+	lines := strings.Split(text, "\n")
+	shown := lines[:min(most, len(lines))]
+	for i := range shown {
+		shown[i] = cut(shown[i], 1000)
+	}
+	if more := len(lines) - most; more > 0 {
+		shown = append(shown[:most:most], fmt.Sprintf("… and %s; --format json has them all", count(more, "more line")))
+	}
+	return strings.Join(shown, "\n")
+}

@@ -30,6 +30,9 @@ func (c *cli) simulateCommand() *cobra.Command {
 			"x-simulate). Expressions are computed. The same seed gives the same rehearsal.\n\n" +
 			"With --schedules the same work is done in other orders as well, to see that all end alike.\n" +
 			"Times in JSON are milliseconds.\n\n" +
+			"A rehearsal is bounded: where there are too many instances or orders it takes some of them,\n" +
+			"one of too many or too large values is stopped, and it is said what was left out.\n" +
+			"--unbounded takes all of it.\n\n" +
 			"The exit status is 0 when every rehearsal is done, 1 when one failed or they end differently,\n" +
 			"and 2 when the plan or the command line has errors.",
 		Example: "obelus simulate plan.yaml\nobelus simulate plan.yaml --fail chargeCard --seed 7\nobelus simulate plan.yaml --schedules 50 --format json",
@@ -43,6 +46,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 	schedules := flags.Int("schedules", 0, "rehearse this many other orders too")
 	schedule := flags.String("schedule", "", "replay the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
 	fail := flags.StringArray("fail", nil, "a tool, or a call, that fails every time; may be repeated")
+	unbounded := flags.Bool("unbounded", false, "leave nothing out, whatever it costs")
 	stands(cmd, "seed", "N")
 	stands(cmd, "schedules", "N")
 	stands(cmd, "schedule", "FILE")
@@ -71,8 +75,11 @@ func (c *cli) simulateCommand() *cobra.Command {
 				return err
 			}
 		}
-		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail}
-		r := rehearsal{cli: c, plan: p.plan, json: *format == "json", madeUp: madeUp}
+		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail, Steps: rehearsalSteps + stepsPerCall*len(p.plan.Calls)}
+		if *unbounded {
+			o.Steps = 0
+		}
+		r := rehearsal{cli: c, plan: p.plan, json: *format == "json", madeUp: madeUp, steps: 2 * o.Steps}
 		for n := range *schedules + 1 {
 			o := o
 			o.Schedule = n
@@ -88,6 +95,13 @@ func (c *cli) simulateCommand() *cobra.Command {
 	}
 	return cmd
 }
+
+// What one rehearsal may cost, and all in other orders together: so many steps, and
+// so many for every call of the plan.
+const (
+	rehearsalSteps = 500_000
+	stepsPerCall   = 50
+)
 
 // rehearsable prepares a plan for rehearsals. Calls that write over each other
 // don't stand in the way: that is what a rehearsal may be asked to show (S7.2).
@@ -213,12 +227,18 @@ type rehearsal struct {
 	replaying bool     // the orders are given, and each is worth showing
 	madeUp    []string // inputs
 	plays     []func() (*simulate.Scenario, error)
+	steps     int // what all of them may cost; 0 for no bound
+	left      int // orders that weren't rehearsed
 }
 
 func (r *rehearsal) play() error {
 	var first, different *simulate.Scenario
-	good := true
+	good, steps := true, 0
 	for n, play := range r.plays {
+		if r.steps > 0 && n > 0 && (first.Outcome.Reason == simulate.TooLong || steps+first.Steps > r.steps) {
+			r.left = len(r.plays) - n
+			break
+		}
 		s, err := play()
 		if err != nil {
 			return err
@@ -226,6 +246,7 @@ func (r *rehearsal) play() error {
 		if first == nil {
 			first = s
 		}
+		steps += s.Steps
 		good = good && s.Outcome.Status == "done"
 		if different == nil && !bytes.Equal(fate(first), fate(s)) {
 			different = s
@@ -279,7 +300,8 @@ type (
 		State        *any                      `json:"state,omitempty"`
 		Instances    map[string]instanceResult `json:"instances,omitzero"` // in the place of output and state
 		Errors       []runtime.CallError       `json:"errors"`
-		Invented     []string                  `json:"invented"` // inputs that were made up
+		Invented     []string                  `json:"invented"`                  // inputs that were made up
+		LeftOut      int                       `json:"instancesLeftOut,omitzero"` // for which there was no room
 	}
 	scenarioCall struct {
 		Call     string       `json:"call"`
@@ -304,7 +326,8 @@ type (
 		LowerBound    milliseconds `json:"lowerBound"`
 		Cost          float64      `json:"cost"`
 		Deterministic bool         `json:"deterministic"`
-		Stuck         int          `json:"stuck"` // rehearsals in which calls never settled
+		Stuck         int          `json:"stuck"`            // rehearsals in which calls never settled
+		LeftOut       int          `json:"leftOut,omitzero"` // other orders for which there was no room
 	}
 )
 
@@ -320,7 +343,7 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: orNull(s.Outcome.Reason),
 		Makespan: inMilliseconds(s.Makespan), CriticalPath: names(s, s.CriticalPath), Critical: criticalInstance(s), LowerBound: inMilliseconds(s.LowerBound),
 		Work: inMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
-		Calls: make([]scenarioCall, len(s.Calls)), Instances: resultsOf(s.Outcome), Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp),
+		Calls: make([]scenarioCall, len(s.Calls)), Instances: resultsOf(s.Outcome), Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp), LeftOut: s.Left,
 	}
 	if e.Instances == nil {
 		state := objectOr(s.Outcome.State)
@@ -376,7 +399,7 @@ func stuck(s *simulate.Scenario) bool {
 func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	if r.json {
 		summary := simulationSummary{
-			Kind: "summary", Scenarios: len(r.plays), Makespan: inMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath),
+			Kind: "summary", Scenarios: len(r.plays) - r.left, LeftOut: r.left, Makespan: inMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath),
 			LowerBound: inMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: different == nil,
 		}
 		if stuck(first) {
@@ -389,6 +412,10 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	switch {
 	case different != nil:
 		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.red("✗"), r.number(different), r.difference(first, different))
+	case r.left > 0 && len(r.plays)-r.left == 1:
+		_, err = fmt.Fprintf(r.out, "\n%s was left out: it would cost too much; --unbounded rehearses all\n", count(r.left, "other schedule"))
+	case r.left > 0:
+		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state; %d more were left out, --unbounded rehearses all\n", style.green("✓"), count(len(r.plays)-r.left-1, "other schedule"), r.left)
 	case len(r.plays) == 2:
 		_, err = fmt.Fprintf(r.out, "\n%s another schedule ends in the same state\n", style.green("✓"))
 	case len(r.plays) > 2:
@@ -446,7 +473,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	say("")
 	r.timeline(&out, s, style)
 	if s.Outcome.Output != nil {
-		say("\n%s\n%s", style.bold("output"), display(s.Outcome.Output))
+		say("\n%s\n%s", style.bold("output"), excerpt(s.Outcome.Output))
 	}
 	if len(s.Outcome.Instances) > 0 {
 		say("\n%s", style.bold("instances"))
@@ -459,14 +486,24 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 		}
 	}
 	if state, ok := s.Outcome.State.(map[string]any); ok && len(state) > 0 {
-		say("\n%s\n%s", style.bold("state"), display(state))
+		say("\n%s\n%s", style.bold("state"), excerpt(state))
+	}
+	if s.Left > 0 {
+		say("%s left out: there was no room for all; --unbounded rehearses them", count(s.Left, "more instance"))
 	}
 	word := style.green(s.Outcome.Status)
 	if s.Outcome.Status != "done" {
 		word = style.red(s.Outcome.Status)
 	}
 	say("\n%s in %s of virtual time: %s", word, short(s.Makespan), tally(s.Outcome.Counts))
-	for _, e := range s.Outcome.Errors {
+	if s.Outcome.Reason == simulate.TooLong {
+		say("  it was stopped: %s; --unbounded goes on to the end", s.Outcome.Reason)
+	}
+	for n, e := range s.Outcome.Errors {
+		if n == maxTimeline {
+			say("  … and %s; --format json has them all", count(len(s.Outcome.Errors)-n, "more error"))
+			break
+		}
 		who := ""
 		if e.Call != "" {
 			who = strings.TrimPrefix(e.Instance+" "+e.Call, " ") + ": "

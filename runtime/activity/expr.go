@@ -20,5 +20,8 @@ func (c *code) Run(_ context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
 	}
+	if err := Bounded(value); err != nil {
+		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
+	}
 	return route(value, r, c.name, "")
 }

@@ -173,6 +173,39 @@ func plain(v any, hide *redact.Redactor) (any, error) {
 	return p.value(v, 0)
 }
 
+// Bounded reports what is too large about a result that an expression gave, if
+// anything is: it may hold one value in many places.
+func Bounded(v any) error {
+	b := measure{left: maxValues, room: maxOutput}
+	if b.fits(v, 0) {
+		return nil
+	}
+	return fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels", maxOutput>>20, maxValues, maxDepth)
+}
+
+type measure struct{ left, room int }
+
+func (m *measure) fits(v any, depth int) bool {
+	m.left--
+	switch v := v.(type) {
+	case string:
+		m.room -= len(v)
+	case []any:
+		for _, item := range v {
+			if !m.fits(item, depth+1) {
+				return false
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if m.room -= len(key); !m.fits(item, depth+1) {
+				return false
+			}
+		}
+	}
+	return m.left >= 0 && m.room >= 0 && depth <= maxDepth
+}
+
 type plainer struct {
 	hide *redact.Redactor
 	left int // values

@@ -35,6 +35,10 @@ type Options struct {
 	Answer func(*runtime.Request) []Piece
 	// Decide is how people answer, and after how long. Nil approves at once.
 	Decide func(*runtime.Question) (runtime.Decision, time.Duration)
+	// Steps, above 0, bounds what the rehearsal may cost: a step for every value that
+	// calls are given and give back, and stepsOfCall for a call. One that needs more is
+	// stopped. With instances only as many are rehearsed as there is room for.
+	Steps int
 	// Observe sees every command at its virtual time.
 	Observe func(at time.Duration, c runtime.Command)
 }
@@ -63,6 +67,8 @@ type Scenario struct {
 	CriticalPath []int // calls, first to last
 	Critical     time.Duration
 	Peak         int // activities at work at once, at most
+	Steps        int // what it has cost; see [Options]
+	Left         int // instances that weren't rehearsed: there was no room for them
 }
 
 // A CallReport is what became of one call.
@@ -87,8 +93,13 @@ type CallReport struct {
 // Run rehearses the plan once.
 func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 	w := newWorld(r, o)
+	w.sample()
 	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Begun}))
 	for len(w.due) > 0 && w.out.Outcome == nil {
+		if o.Steps > 0 && w.out.Steps > o.Steps {
+			w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Stopped, At: w.now, Text: TooLong}))
+			break
+		}
 		next := heap.Pop(&w.due).(happening)
 		e := next.event
 		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Frame, e.Call).Settled()) {
@@ -106,6 +117,60 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 		w.analyse()
 	}
 	return w.out
+}
+
+// TooLong is the reason of a rehearsal that was stopped by Options.Steps.
+const TooLong = "the rehearsal takes too many steps"
+
+// stepsOfCall is what a call costs beside its values, and bytesOfStep how much text
+// counts as a value.
+const (
+	stepsOfCall = 10
+	bytesOfStep = 16
+)
+
+// sample leaves out instances for which there is no room, all along the list.
+func (w *world) sample() {
+	all := w.plan.Instances
+	if w.options.Steps <= 0 || len(all) == 0 {
+		return
+	}
+	room := w.options.Steps / 2 // and as much for values
+	var keep []int
+	for every := 1; ; every *= 2 {
+		keep = keep[:0]
+		steps := 0
+		for at := 0; at < len(all) && (steps <= room || len(keep) == 1); at += every {
+			steps += stepsOfCall * w.plan.Runs(all[at].ID)
+			keep = append(keep, at)
+		}
+		if steps <= room || every >= len(all) {
+			break
+		}
+	}
+	w.out.Left = len(all) - len(keep)
+	w.machine.Keep(keep)
+}
+
+// weigh counts what a value costs.
+func (w *world) weigh(v any) {
+	if w.options.Steps <= 0 || w.out.Steps > w.options.Steps {
+		return
+	}
+	w.out.Steps++
+	switch v := v.(type) {
+	case string:
+		w.out.Steps += len(v) / bytesOfStep
+	case []any:
+		for _, item := range v {
+			w.weigh(item)
+		}
+	case map[string]any:
+		w.out.Steps += len(v) // keys, too; in which order they come doesn't matter
+		for _, item := range v {
+			w.weigh(item)
+		}
+	}
 }
 
 func newWorld(r *analyzer.Rehearsal, o Options) *world {
@@ -188,6 +253,8 @@ func (w *world) carryOut(commands []runtime.Command) {
 // start makes up how a try goes, and when it will have gone.
 func (w *world) start(c runtime.Command) {
 	call, report := c.Of, w.report(c.Frame, c.Call)
+	w.out.Steps += stepsOfCall
+	w.weigh(c.Params)
 	if !report.Started {
 		report.Started, report.From = true, w.now
 	}
@@ -215,6 +282,7 @@ func (w *world) start(c runtime.Command) {
 	default:
 		e.Value, e.Failure = w.result(c.Plan, call, c.Params, chance)
 		if e.Failure == nil {
+			w.weigh(e.Value)
 			w.take(c.Plan, call, &e)
 		}
 	}
@@ -301,6 +369,9 @@ func (w *world) result(plan *compiler.Plan, call *compiler.Call, params map[stri
 		value, err := a.Expression.EvalCode(params)
 		if err != nil {
 			return nil, &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
+		}
+		if err := activity.Bounded(value); err != nil {
+			return nil, &runtime.Failure{Code: activity.CodeBadOutput, Message: err.Error()}
 		}
 		return value, nil
 	}

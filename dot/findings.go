@@ -1,0 +1,90 @@
+package dot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// A place is a range of bytes of the plan's file.
+type place struct{ start, end int }
+
+// indexFindings collects, by call, the places of references that find nothing,
+// and the places of the output's references.
+func (d *drawing) indexFindings() {
+	d.missing = map[string][]place{}
+	for _, f := range d.findings {
+		if f.Rule == diag.DanglingReference || f.Rule == diag.UndeclaredPath || f.Rule == diag.UnknownKind {
+			d.missing[f.Call] = append(d.missing[f.Call], place{f.Span.Start, f.Span.End})
+		}
+	}
+	for _, places := range d.missing {
+		sortPlaces(places)
+	}
+	for i := len(d.plan.Reads) - 1; i >= 0 && d.plan.Reads[i].Call < 0; i-- {
+		span := d.plan.Reads[i].Span()
+		d.outputs = append(d.outputs, place{span.Start, span.End})
+	}
+	sortPlaces(d.outputs)
+}
+
+func sortPlaces(places []place) {
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+}
+
+// overlaps tells whether one of the sorted places overlaps a range.
+func overlaps(places []place, start, end int) bool {
+	at, _ := slices.BinarySearchFunc(places, start+1, func(p place, start int) int { return cmp.Compare(p.start, start) })
+	return at > 0 && places[at-1].end > start || at < len(places) && places[at].start < end
+}
+
+// drawFindings marks the calls that findings are about.
+func (d *drawing) drawFindings() {
+	byName := make(map[string]int, len(d.plan.Calls))
+	for i, c := range d.plan.Calls {
+		if _, ok := byName[c.Name]; !ok {
+			byName[c.Name] = i
+		}
+	}
+	for _, f := range d.findings {
+		if i, ok := byName[f.Call]; ok && f.Call != "" {
+			if at := d.of(i); at >= 0 {
+				d.b.mark(at, markOf(f))
+			}
+		} else if d.output >= 0 && d.ofOutput(f) {
+			d.b.mark(d.output, markOf(f))
+		}
+	}
+}
+
+func markOf(f diag.Diagnostic) Mark {
+	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)}
+}
+
+// ofOutput tells whether a finding that is about no call stands at a reference
+// of the plan's output.
+func (d *drawing) ofOutput(f diag.Diagnostic) bool {
+	if f.Call != "" || f.Span.File == nil || f.Span.File != d.plan.File {
+		return false
+	}
+	return overlaps(d.outputs, f.Span.Start, f.Span.End)
+}
+
+// unplaced counts the errors and warnings that are about no call.
+func (d *drawing) unplaced() string {
+	var rest []diag.Diagnostic
+	for _, f := range d.findings {
+		if f.Call == "" && f.Severity > diag.Info && !d.ofOutput(f) {
+			rest = append(rest, f)
+		}
+	}
+	switch len(rest) {
+	case 0:
+		return ""
+	case 1:
+		return rest[0].Severity.String() + " " + rest[0].Rule.Code + ": " + diag.Escape(rest[0].Message)
+	}
+	return fmt.Sprintf("%d findings about no call in particular: obelus check shows them", len(rest))
+}

@@ -1,0 +1,50 @@
+package simulate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// S18, S15: a rehearsal costs no more steps than it may: what is too large stops it,
+// with the same steps every time, and of too many instances it takes some.
+func TestRehearsalsAreBounded(t *testing.T) {
+	repeat := func(n int, line string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(line, "%", fmt.Sprint(i)) + "\n")
+		}
+		return b.String()
+	}
+	const most = 50_000
+	for name, c := range map[string]struct {
+		text   string
+		status string
+		left   int
+	}{
+		"readers of all":  {"calls:\n" + repeat(300, "- {_tool: t, _outputPath: p%}") + repeat(300, "- {_tool: t, x: †state}"), "stopped", 0},
+		"doubled":         {"tools: {d: {properties: {a: {}}}}\nactivities: {d: {expr: '[a, a]'}}\nstate: {p: 1}\ncalls:\n" + repeat(40, "- {_tool: d, a: †state.p, _outputPath: p}"), "stopped", 0},
+		"many instances":  {"calls:\n" + repeat(100, "- {_tool: t, _outputPath: p%}") + "instances:\n" + repeat(200, "  i%: {}"), "done", 175},
+		"large instances": {"calls:\n" + repeat(3000, "- {_tool: t, _outputPath: p%}") + "instances:\n" + repeat(20, "  i%: {}"), "done", 19},
+		"an ordinary one": {"calls:\n" + repeat(20, "- {_tool: t, x: †state, _outputPath: p1%}") + "instances:\n" + repeat(20, "  i%: {}"), "done", 0},
+	} {
+		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(c.text)), compiler.Options{})
+		_, found = analyzer.Analyze(p, found, analyzer.Config{})
+		r := analyzer.Rehearse(p, found)
+		if r == nil {
+			t.Fatalf("%s: %s", name, found[len(found)-1].Message)
+		}
+		s := simulate.Run(r, simulate.Options{Steps: most, Seed: 3})
+		if s.Steps > 2*most || s.Outcome.Status != c.status || s.Left != c.left || (c.status == "stopped") != (s.Outcome.Reason == simulate.TooLong) {
+			t.Errorf("%s: %d steps, %s for %q, %d left out", name, s.Steps, s.Outcome.Status, s.Outcome.Reason, s.Left)
+		}
+		if again := simulate.Run(r, simulate.Options{Steps: most, Seed: 3}); again.Makespan != s.Makespan || again.Outcome.Counts != s.Outcome.Counts {
+			t.Errorf("%s: the same rehearsal ends otherwise", name)
+		}
+	}
+}
