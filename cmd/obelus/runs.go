@@ -20,13 +20,16 @@ func (c *cli) runsCommand() *cobra.Command {
 		Short: "list runs by their journals",
 		Long: "Lists the runs that have a journal, the oldest first: those that are done, failed, stopped,\n" +
 			"running now, or were killed. A stopped or killed one goes on with \"obelus resume\". Journals\n" +
-			"are plain files; remove those that aren't needed any more.",
-		Example: "obelus runs\nobelus runs --format json",
+			"are plain files; remove those that aren't needed any more.\n\n" +
+			"Of a journal the first record and the last are read and verified, and the others only where it\n" +
+			"ends in the middle of one; --verify reads and verifies all of them, as \"obelus resume\" does.",
+		Example: "obelus runs\nobelus runs --format json\nobelus runs --verify",
 		Args:    cobra.NoArgs,
 	}
 	var o running
 	cmd.Flags().StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
 	stands(cmd, "runs", "DIR")
+	verify := cmd.Flags().Bool("verify", false, "verify every record of every journal")
 	_ = cmd.MarkFlagDirname("runs")
 	format := choose(cmd, "format", "how runs are written; json is one a line", "text", "json")
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -34,7 +37,7 @@ func (c *cli) runsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		runs, err := journal.List(folder)
+		runs, err := journal.List(folder, *verify)
 		if err != nil {
 			return troubled("%v", err)
 		}

@@ -68,15 +68,19 @@ type Run struct {
 	// Running tells whether a process writes the journal now.
 	Running bool
 	// Contents are what the journal holds, or nil if there is an error. Of a running one,
-	// what isn't wholly written yet doesn't count as torn.
+	// what isn't wholly written yet doesn't count as torn. Unless all was verified, only
+	// the first record and the last were; going over the bodies verifies the others.
 	Contents *Contents
 	// Err says why the journal can't be read, often with a *[Fault].
 	Err error
 }
 
 // List goes over the runs of a folder, by id and so by time, and reads each as
-// it comes: memory is needed for one at a time. A folder that isn't there has no runs.
-func List(folder string) (iter.Seq[Run], error) {
+// it comes: memory is needed for one at a time. Of a journal that ends well its
+// first record and its last are read and verified, which costs the same however
+// long it is; with whole, every record of every journal. A folder that isn't there
+// has no runs.
+func List(folder string, whole bool) (iter.Seq[Run], error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the runs can't be listed: %w", err)
@@ -84,7 +88,7 @@ func List(folder string) (iter.Seq[Run], error) {
 	return func(yield func(Run) bool) {
 		for _, entry := range entries {
 			id, ok := strings.CutSuffix(entry.Name(), extension)
-			if ok && !yield(look(id, filepath.Join(folder, entry.Name()))) {
+			if ok && !yield(look(id, filepath.Join(folder, entry.Name()), whole)) {
 				return
 			}
 		}
@@ -93,7 +97,7 @@ func List(folder string) (iter.Seq[Run], error) {
 
 // look reads one run. Whether it is running is asked before: what a running one has just
 // begun to write isn't torn.
-func look(id, path string) Run {
+func look(id, path string, whole bool) Run {
 	run := Run{ID: id, Path: path}
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -102,6 +106,11 @@ func look(id, path string) Run {
 	}
 	run.Running = locked(f)
 	f.Close()
+	if !whole {
+		if run.Contents = glance(path, run.Running); run.Contents != nil {
+			return run
+		}
+	}
 	if run.Contents, run.Err = Read(path); run.Running && run.Err == nil {
 		run.Contents.Torn = nil
 	}

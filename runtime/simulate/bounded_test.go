@@ -34,7 +34,7 @@ func TestRehearsalsAreBounded(t *testing.T) {
 		"an ordinary one": {"state: {a: 1}\ncalls:\n" + repeat(20, "- {_tool: t, x: †state.a, _outputPath: p%}") + "instances:\n" + repeat(20, "  i%: {}"), "done", 0},
 	} {
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(c.text)), compiler.Options{})
-		_, found = analyzer.Analyze(p, found, analyzer.Config{})
+		found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
 		r := analyzer.Rehearse(p, found)
 		if r == nil {
 			t.Fatalf("%s: %s", name, found[len(found)-1].Message)

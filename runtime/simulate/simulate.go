@@ -93,7 +93,7 @@ type CallReport struct {
 // Run rehearses the plan once.
 func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 	w := newWorld(r, o)
-	w.sample()
+	w.prepare()
 	w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Begun}))
 	for len(w.due) > 0 && w.out.Outcome == nil {
 		if o.Steps > 0 && w.out.Steps > o.Steps {
@@ -122,17 +122,23 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 // TooLong is the reason of a rehearsal that was stopped by Options.Steps.
 const TooLong = "the rehearsal takes too many steps"
 
-// stepsOfCall is what a call costs beside its values, and bytesOfStep how much text
-// counts as a value.
+// stepsOfCall is what a call costs beside its values, bytesOfStep how much text and
+// edgesOfStep how many edges of the graph count as a value.
 const (
 	stepsOfCall = 10
 	bytesOfStep = 16
+	edgesOfStep = 16
 )
 
-// sample leaves out instances for which there is no room, all along the list.
-func (w *world) sample() {
+// prepare counts what the graph costs, and leaves out instances for which there is
+// no room, all along the list.
+func (w *world) prepare() {
 	all := w.plan.Instances
-	if w.options.Steps <= 0 || len(all) == 0 {
+	if w.options.Steps <= 0 {
+		return
+	}
+	w.out.Steps += min(w.plan.Graph.Edges()/edgesOfStep, w.options.Steps/2)
+	if len(all) == 0 {
 		return
 	}
 	room := w.options.Steps / 2 // and as much for values
