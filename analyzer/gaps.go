@@ -27,10 +27,13 @@ func (g *gaps) everything() { *g = gaps{true, true, true, true, true, true} }
 // gapsOf finds for every error of the compiler the part of the document that it
 // stands in.
 func gapsOf(p *compiler.Plan, found []diag.Diagnostic) gaps {
-	var g gaps
+	var g, all gaps
+	all.everything()
 	for i := range found {
 		if d := &found[i]; d.Severity == diag.Error {
-			g.add(p, d)
+			if g.add(p, d); g == all {
+				break
+			}
 		}
 	}
 	return g

@@ -109,6 +109,7 @@ type compilation struct {
 	schemas     map[string]any          // the document's named schemas
 	schemaNodes map[string]*source.Node // where they stand
 	badSchemas  map[source.Span]int     // the findings about faults in schemas, by place
+	keys        *keys                   // of the object whose unknown keys are reported
 	outputNode  *source.Node
 	ownValues   []ownValue // those of instances, in source order
 	ids         map[string]*Call
@@ -169,11 +170,15 @@ func (c *compilation) fields(n *source.Node, what string, handlers map[string]fu
 		c.wants(n, what, "a mapping")
 		return
 	}
+	var known []string
 	for _, f := range n.Fields {
 		if handle, ok := handlers[f.Key.Text]; ok {
 			handle(f)
 		} else if !strings.HasPrefix(f.Key.Text, "x-") {
-			c.unknownKey(n, f.Key, what, slices.Sorted(maps.Keys(handlers)))
+			if known == nil {
+				known = slices.Sorted(maps.Keys(handlers))
+			}
+			c.unknownKey(n, f.Key, what, known)
 		}
 	}
 }
@@ -181,18 +186,42 @@ func (c *compilation) fields(n *source.Node, what string, handlers map[string]fu
 // unknownKey reports a key of an object that the format doesn't have, or that
 // repeats one that it has in other letters (S1.5).
 func (c *compilation) unknownKey(n, key *source.Node, what string, known []string) *diag.Diagnostic {
-	for _, other := range n.Fields {
-		if other.Key != key && strings.EqualFold(other.Key.Text, key.Text) && slices.Contains(known, other.Key.Text) {
-			return c.report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, other.Key.Text).
-				Note(other.Key.Span(), "%q is here", other.Key.Text).Advise("keep one of the two")
+	if c.keys == nil || c.keys.of != n || c.keys.what != what {
+		c.keys = newKeys(n, what, known)
+	}
+	for _, twin := range c.keys.there {
+		if twin != key && strings.EqualFold(twin.Text, key.Text) {
+			return c.report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, twin.Text).
+				Note(twin.Span(), "%q is here", twin.Text).Advise("keep one of the two")
 		}
 	}
 	f := c.report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
-	names := NewSuggester(known)
-	if near, ok := names.Nearest(key.Text); ok {
-		return meant(f, key, near, names)
+	if near, ok := c.keys.names.Nearest(key.Text); ok {
+		return meant(f, key, near, c.keys.names)
 	}
-	return f.Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
+	f.Help = c.keys.help
+	return f
+}
+
+// Keys are what an object may hold, made ready for all of its keys that are
+// unknown.
+type keys struct {
+	of    *source.Node
+	what  string
+	there []*source.Node // the known keys that it holds
+	names *Suggester
+	help  string
+}
+
+func newKeys(n *source.Node, what string, known []string) *keys {
+	k := &keys{of: n, what: what, names: NewSuggester(known),
+		help: "known keys are " + strings.Join(known, ", ") + "; keys that begin with x- are ignored"}
+	for _, f := range n.Fields {
+		if slices.Contains(known, f.Key.Text) {
+			k.there = append(k.there, f.Key)
+		}
+	}
+	return k
 }
 
 // whole reads a whole number from 1 on.

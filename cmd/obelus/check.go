@@ -107,8 +107,10 @@ type reporter struct {
 	total    diag.Summary
 	maturity analyzer.Maturity // of the least mature plan
 	plans    int
-	worst    int             // the highest severity that was shown, or -1
-	told     map[string]bool // what was said about catalogues
+	worst    int               // the highest severity that was shown, or -1
+	told     map[string]bool   // what was said about catalogues
+	shown    map[[2]string]int // findings as text, by file and code
+	over     [][2]string       // of these, what has more than are shown, as they were met
 	configs  []*configuration
 	report   diag.Report // for the one format that is written in the end
 }
@@ -217,7 +219,34 @@ func (r *reporter) show(found []diag.Diagnostic) error {
 	}
 	o := textOptions(r.out)
 	o.Evidence = r.evidence
-	return diag.Text(r.out, found, o)
+	return diag.Text(r.out, r.few(found), o)
+}
+
+// maxOfOne is how many findings of one rule in one file are shown to people.
+// Programs get all.
+const maxOfOne = 200
+
+// few leaves out what would only repeat itself, and counts it.
+func (r *reporter) few(found []diag.Diagnostic) []diag.Diagnostic {
+	if r.shown == nil {
+		r.shown = map[[2]string]int{}
+	}
+	var left []diag.Diagnostic
+	for _, d := range found {
+		name := ""
+		if d.Span.Known() {
+			name = d.Span.File.Name
+		}
+		key := [2]string{name, d.Rule.Code}
+		r.shown[key]++
+		switch n := r.shown[key]; {
+		case n <= maxOfOne:
+			left = append(left, d)
+		case n == maxOfOne+1:
+			r.over = append(r.over, key)
+		}
+	}
+	return left
 }
 
 // end closes the report.
@@ -245,6 +274,9 @@ func (r *reporter) end() error {
 		}
 		err = diag.SARIF(r.out, r.report)
 	default:
+		for _, key := range r.over {
+			fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
+		}
 		err = r.total.Text(r.out, textOptions(r.out))
 	}
 	if err == nil && r.worst >= int(r.threshold) {
