@@ -1,0 +1,30 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// S15.2, S6.6: what a command says of a file is the same every time. Go goes over maps in
+// another order each time, so repeating it within one process shows what hangs on one.
+func TestSameBytes(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, file := range append(files, "../../examples/comments.jsonl") {
+		for command, times := range map[string]int{
+			"graph": 12, "graph --format mermaid --paths": 3, "graph --depth 2 --delegates 3": 3,
+			"compile": 3, "check --format json": 3, "check --format sarif": 3, "check --explain": 2, "simulate --schedules 2 --format json": 2, "simulate": 2,
+		} {
+			first, firstSaid, _ := obelus(strings.NewReader(""), append(strings.Fields(command), file)...)
+			for range times - 1 {
+				if again, said, _ := obelus(strings.NewReader(""), append(strings.Fields(command), file)...); again != first || said != firstSaid {
+					t.Errorf("obelus %s %s gives\n%s%s\nand then\n%s%s", command, file, first, firstSaid, again, said)
+					break
+				}
+			}
+		}
+	}
+}
