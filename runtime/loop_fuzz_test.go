@@ -9,8 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// Whatever a planner answers, in whatever pieces: the run ends without a panic and
-// as it does in one piece, no call starts whose tool isn't known or whose
+// Whatever a planner answers, tick after tick, in whatever pieces: the run ends
+// without a panic and as it does in one piece, no call starts whose tool isn't known or whose
 // parameters its schema rejects, and none that has an error (S1.8, S8.3, S8.5,
 // S11.4).
 func FuzzSolution(f *testing.F) {
@@ -25,14 +25,17 @@ func FuzzSolution(f *testing.F) {
 		`{"advisors":[],"meta":{},"calls":[{"_tool":"weigh","load":{"k":"††"}},7,null,{"_tool":"conjure"}],"policy":1}`,
 		"{\"calls\":[{\"_tool\":\"fetch\",\"\\u005ftool\":\"weigh\"}]} tail\x00\xff",
 	} {
-		f.Add(seed, byte(0))
-		f.Add(seed, byte(7))
+		f.Add(seed, seed, byte(0))
+		f.Add(seed, `{"calls":[{"_tool":"fetch","_outputPath":"x[0]"}]}`, byte(7))
 	}
-	f.Fuzz(func(t *testing.T, answer string, how byte) {
-		if len(answer) > 5000 {
+	const b = `{"_tool":"fetch","shape":"nothing","_outputPath":"box"}`
+	f.Add(`{"calls":[`+b+`]}`, `{"calls":[{"_tool":"fetch","_outputPath":"box.of"},`+b+`]}`, byte(0))
+	f.Add(`{"calls":[{"_tool":"fetch","_outputPath":"list","_outputMethod":"push"}]}`, `{"calls":[{"_tool":"draft","_outputPath":"list[1]"},{"_tool":"fetch","_outputPath":"list","_outputMethod":"push"}]}`, byte(4))
+	f.Fuzz(func(t *testing.T, answer, next string, how byte) {
+		if len(answer)+len(next) > 5000 {
 			return
 		}
-		answer = strings.ToValidUTF8(answer, "\ufffd")
+		answer, next = strings.ToValidUTF8(answer, "\ufffd"), strings.ToValidUTF8(next, "\ufffd")
 		base := map[string]any{
 			"plan": "fuzzed", "tools": toolDefinitions(), "input": map[string]any{"size": 3.0}, "state": map[string]any{"box": map[string]any{"of": 2.0}, "list": []any{1.0}}, "calls": []any{},
 		}
@@ -48,7 +51,7 @@ func FuzzSolution(f *testing.F) {
 		}
 		run := func(seed uint64, breaks func(string) []string) *rehearser {
 			r := &rehearser{
-				t: t, verified: v, solutions: []string{answer, answer, answer, noMore, noMore, noMore}, breaks: breaks, order: rand.New(rand.NewPCG(seed, uint64(how))), kills: int(how >> 2 & 1), act: perform,
+				t: t, verified: v, solutions: []string{answer, next, answer, noMore, noMore, noMore}, breaks: breaks, order: rand.New(rand.NewPCG(seed, uint64(how))), kills: int(how >> 2 & 1), act: perform,
 				decide: func(*runtime.Question) runtime.Decision { return runtime.Decision{Verdict: runtime.Approve} },
 				checks: func(c runtime.Command) {
 					if tool := c.Of.Tool; tool == nil || tool.Parameters != nil && tool.Parameters.Validate(c.Params) != nil {

@@ -128,7 +128,7 @@ type listener struct {
 	byTool bool   // the answer is a tool's input
 	inTool bool   // and that is what is coming
 	came   bool   // some of it has come
-	aside  string // text beside it, which is the answer if no tool is used
+	aside  string // text beside it, which is the answer, if it is short, where no tool is used
 }
 
 func (l *listener) hear(e claudeEvent) {
@@ -166,7 +166,7 @@ func (l *listener) text(s string) {
 	switch {
 	case s == "":
 	case l.byTool:
-		l.aside += s
+		l.aside = more(l.aside, s)
 	default:
 		l.say(s)
 	}

@@ -52,6 +52,14 @@ type ending struct {
 	usage   runtime.Usage
 }
 
+// maxWords bounds what a model may say besides an answer, in bytes.
+const maxWords = 64 << 10
+
+// more adds to such words what still has room.
+func more(words, piece string) string {
+	return words + strings.ToValidUTF8(piece[:min(len(piece), maxWords-len(words))], "")
+}
+
 const (
 	maxTries        = 6
 	defaultPatience = 5 * time.Minute

@@ -127,7 +127,7 @@ type choice struct {
 // hear takes in a piece of the answer.
 func (e *ending) hear(c choice, say func(string)) {
 	if c.Delta.Refusal != "" {
-		e.refused, e.words = true, e.words+c.Delta.Refusal
+		e.refused, e.words = true, more(e.words, c.Delta.Refusal)
 	}
 	if c.Delta.Content != "" {
 		say(c.Delta.Content)
