@@ -34,8 +34,15 @@ type writers struct {
 // whole plan.
 const fewCalls = 8
 
-// indexWriters indexes the calls of a plan, or some of them.
+// indexWriters indexes the calls of a plan, or some of them, by the paths that
+// they write.
 func indexWriters(p *PathTable, all []*Call, some []int32) *writers {
+	return indexBy(p, all, some, func(id PathID) PathID { return id })
+}
+
+// indexBy indexes what calls write under another path each, which stands at it
+// or above.
+func indexBy(p *PathTable, all []*Call, some []int32, under func(PathID) PathID) *writers {
 	w := &writers{paths: p}
 	n := len(all)
 	if some != nil {
@@ -54,7 +61,7 @@ func indexWriters(p *PathTable, all []*Call, some []int32) *writers {
 		failure := c.FailureRoute()
 		for alternative, route := range c.Output {
 			for _, path := range route {
-				w.add(Writer{int32(c.Index), path.ID, alternative == failure})
+				w.add(under(path.ID), Writer{int32(c.Index), path.ID, alternative == failure})
 			}
 		}
 	}
@@ -73,15 +80,15 @@ func (w *writers) slot(id PathID) (int, bool) {
 
 // add notes a writer; a path that a call names both in its failure route and
 // elsewhere counts as elsewhere.
-func (w *writers) add(one Writer) {
-	slot, ok := w.slot(one.Path)
+func (w *writers) add(under PathID, one Writer) {
+	slot, ok := w.slot(under)
 	if !ok {
 		slot = len(w.at)
-		w.slots[one.Path] = slot
+		w.slots[under] = slot
 		w.at, w.over, w.calls = append(w.at, nil), append(w.over, nil), append(w.calls, nil)
 	}
 	at := w.at[slot]
-	if last := len(at) - 1; last >= 0 && at[last].Call == one.Call {
+	if last := len(at) - 1; last >= 0 && at[last].Call == one.Call && at[last].Path == one.Path {
 		at[last].Failure = at[last].Failure && one.Failure
 		return
 	}
@@ -190,6 +197,10 @@ type binder struct {
 func (b *binder) bind() (tooDense int) {
 	p := b.plan
 	p.writers = indexWriters(p.Paths, p.Calls, nil)
+	p.places = p.writers
+	if p.hasItems() {
+		p.places = indexBy(p.Paths, p.Calls, nil, p.Paths.List)
+	}
 	tooDense = -1
 	alone := make([]bool, len(p.Calls)) // needs what only it writes, or waits for itself
 	edges, bound := 0, len(p.Reads)     // bound: the reads before it count
@@ -332,11 +343,13 @@ const maxUnordered = 10_000
 // orderWrites finds how the graph orders the calls that may write overlapping
 // paths: of an ordered pair the later waits for the earlier (S8.2), an unordered
 // pair is kept for those who judge it. How long a list is decides where an item
-// may go, so one that writes into a list waits as if it wrote the list.
+// may go, so who writes into a list counts here as one that writes the list: both
+// the one that waits and the one that is waited for, or else two calls could each
+// wait for the other.
 func (p *Plan) orderWrites() {
 	var of []int32
 	for _, call := range p.Calls {
-		if p.sharesPaths(call) {
+		if p.sharesPlaces(call) {
 			of = append(of, int32(call.Index))
 		}
 	}
@@ -353,7 +366,7 @@ func (p *Plan) orderWrites() {
 		failure := call.FailureRoute()
 		for alternative, route := range call.Output {
 			for _, path := range route {
-				for _, w := range writersBetween(p.writers.overlapping(p.Paths.List(path.ID)), of[from], of[to-1]) {
+				for _, w := range writersBetween(p.Around(path.ID), of[from], of[to-1]) {
 					switch {
 					case w.Call == i:
 					case set.has(from, place[w.Call]):
@@ -400,17 +413,26 @@ func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB PathID) {
 	p.Unordered = append(p.Unordered, pair)
 }
 
-// sharesPaths tells whether any other call may write what this one may write, or
-// into the same list.
-func (p *Plan) sharesPaths(call *Call) bool {
+// sharesPlaces reports whether any other call may write what this one may write,
+// or into the same list.
+func (p *Plan) sharesPlaces(call *Call) bool {
 	for _, route := range call.Output {
 		for _, path := range route {
-			if list := p.writers.callsOver(p.Paths.List(path.ID)); len(list) > 1 {
+			if len(p.places.callsOver(p.Paths.List(path.ID))) > 1 {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// hasItems reports whether a call may write an item of a list, or into one.
+func (p *Plan) hasItems() bool {
+	return slices.ContainsFunc(p.Calls, func(call *Call) bool {
+		return slices.ContainsFunc(call.Output, func(route Route) bool {
+			return slices.ContainsFunc(route, func(path Path) bool { return p.Paths.List(path.ID) != path.ID })
+		})
+	})
 }
 
 // valueAt tells whether the document gives the path a value other than null.
@@ -453,6 +475,11 @@ func (p *Plan) Written(id PathID) bool { return len(p.writers.of(id)) > 0 }
 // Writers lists who may write a path, what is above it, or what is below it,
 // ascending by call. The slice is the plan's own.
 func (p *Plan) Writers(id PathID) []Writer { return p.writers.overlapping(id) }
+
+// Around lists who may write a path, what is above it or below it, or into the
+// list that it leads into: whoever decides what stands there. It is ascending by
+// call, and the plan's own.
+func (p *Plan) Around(id PathID) []Writer { return p.places.overlapping(p.Paths.List(id)) }
 
 // Sees tells whether the read sees what a call writes to a path that overlaps
 // its own (S6.2).

@@ -144,7 +144,9 @@ func (t *PathTable) Kind(id PathID) string {
 	return t.nodes[id].segment.Key
 }
 
-// List is the outermost list that a path leads into, or the path itself.
+// List is the outermost list that a path leads into, or the path itself. How
+// long a list is decides where an item may go, so two writes have to do with each
+// other when these overlap.
 func (t *PathTable) List(id PathID) PathID {
 	found := id
 	for ; id > RootPath; id = t.nodes[id].parent {

@@ -56,7 +56,8 @@ type Plan struct {
 	Mode                                   string // "eager" (default) or "lazy"
 	Limits                                 Limits
 
-	writers     *writers
+	writers     *writers                // by the paths that calls write
+	places      *writers                // by [PathTable.List] of these
 	targets     *targets                // nil when no call has "_instance"
 	instanceAt  map[string]int          // by id, the place in Instances
 	whole       *Plan                   // of a view: the plan that it is a part of
@@ -163,7 +164,7 @@ type Activity struct {
 	// the order in which they are listed, and Inherit the names of those that it gets of
 	// our own environment (S2.3).
 	Env     []EnvSetting // exec
-	Inherit []string  // exec
+	Inherit []string     // exec
 	// Variables are those of our environment that its texts take as {$NAME}. What they
 	// hold is secret.
 	Variables []Variable

@@ -121,7 +121,7 @@ func (p *Plan) view(calls []int32, instances []Instance) *Plan {
 	one := *p
 	v := &viewer{whole: p, view: &one, calls: calls}
 	one.whole, one.Instances, one.instanceAt, one.targets = p, instances, nil, nil
-	one.Unordered, one.Graph, one.writers = nil, Graph{}, nil
+	one.Unordered, one.Graph, one.writers, one.places = nil, Graph{}, nil, nil
 	v.copy()
 	b := binder{plan: &one}
 	b.bind()

@@ -216,6 +216,7 @@ const (
 	Asking                  // a person is asked about it
 	Running                 // its activity is at work
 	Pausing                 // between two tries
+	Writing                 // its activity has ended, and others must have settled before its result can be judged
 	Done                    // its result is written
 	Failed                  // its activity failed for good, or it could never have started
 	Skipped                 // a value that it needs is absent, or its condition doesn't hold
@@ -224,7 +225,7 @@ const (
 )
 
 func (s Status) String() string {
-	return [...]string{"waiting", "queued", "asking", "running", "pausing", "done", "failed", "skipped", "rejected", "cancelled"}[s]
+	return [...]string{"waiting", "queued", "asking", "running", "pausing", "writing", "done", "failed", "skipped", "rejected", "cancelled"}[s]
 }
 
 // Settled tells whether a status is final.

@@ -29,6 +29,7 @@ type frame struct {
 	reads              []reading
 	boundBy, orderedBy links    // by call, what its settling brings nearer: reads bound to it, and calls that wait for it for the sake of order
 	stale              callHeap // calls to look at again
+	parked, landing    []int32  // calls whose results are kept: until another has settled; and to be looked at again
 	isAwake            bool     // some call is to be looked at, and the machine knows it
 	unsettled          int      // its calls that haven't settled
 	errors             []CallError
@@ -64,6 +65,7 @@ type particulars struct {
 	deed       int32       // the number of the done call that it repeats, from 1; or 0
 	child      *frame      // its delegate at work
 	overdue    bool        // its try ran out of time, and hasn't ended yet
+	arrival    *arrival    // what it has come to, while it is Writing
 }
 
 func (p *progress) particular() *particulars {
@@ -131,7 +133,13 @@ func (f *frame) wake() {
 
 // settleAll decides about every call that may have become decidable.
 func (f *frame) settleAll() {
-	for len(f.stale) > 0 {
+	for len(f.stale)+len(f.landing) > 0 {
+		if len(f.landing) > 0 {
+			call := f.landing[0]
+			f.landing = f.landing[1:]
+			f.land(call)
+			continue
+		}
 		call := f.stale.pop()
 		f.calls[call].queued = false
 		if f.calls[call].status == Waiting && !f.calls[call].held {
@@ -246,6 +254,12 @@ func (f *frame) came(i int32, value any, route int, failure *Failure) {
 		return
 	}
 	if failure == nil {
+		failure = f.refused(call, value)
+	}
+	if failure == nil && len(call.Output) > 0 {
+		if f.park(i, f.candidates(call, value, route), call.Method, arrival{value: value, route: route}) {
+			return
+		}
 		route, failure = f.admitted(call, value, route)
 	}
 	if failure != nil {
@@ -274,8 +288,18 @@ func (f *frame) failed(i int32, failure *Failure) {
 		f.pause(i, backoff(call.Retry, f.tries(i)))
 		return
 	}
+	f.failedForGood(i, failure)
+}
+
+// failedForGood settles a call that isn't tried again, once the failure record can
+// be judged.
+func (f *frame) failedForGood(i int32, failure *Failure) {
+	call := f.call(i)
+	if at := call.FailureRoute(); at >= 0 && f.park(i, call.Output[at:at+1], compiler.Set, arrival{failure: failure}) {
+		return
+	}
 	routed := f.routes(call, failure)
-	f.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(state.attempt)})
+	f.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(f.calls[i].attempt)})
 }
 
 // tries is how often a call was tried, without the tries that were cut short.
@@ -372,6 +396,9 @@ func (f *frame) settle(i int32, s Settlement) {
 				f.look(int32(reader))
 			}
 		}
+	}
+	if len(f.parked) > 0 {
+		f.release(i)
 	}
 	for at := f.orderedBy.first[i]; at > 0; at = f.orderedBy.next[at-1] {
 		user := f.orderedBy.to[at-1]

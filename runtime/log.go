@@ -114,7 +114,10 @@ func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
 //
 // The messages count in the graph's topological order, whenever they were
 // written: the newest set that covers the path ends the search, and what came
-// after it is applied to its value, oldest first.
+// after it is applied to its value, oldest first. Nothing is left out: every
+// message fitted what counted before it when it was written. Where that is
+// something of which the reader sees nothing, so that the message has no place in
+// what it sees, it sees that as well.
 func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, bool) {
 	set := l.overlapping(id)
 	if len(set.above) == 1 && len(set.below) == 0 {
@@ -122,9 +125,35 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 			return value, there
 		}
 	}
-	seen := l.visible(set, visible)
+	var homeless []*Message
+	for {
+		value, there, m := l.fold(id, l.visible(set, visible), visible)
+		if m == nil {
+			return value, there
+		}
+		if slices.Contains(homeless, m) {
+			*l.fault = fmt.Sprintf("what was written to %s has no place in the state any more", l.paths.String(m.Path))
+			return value, there
+		}
+		homeless = append(homeless, m)
+		visible = l.withBase(visible, m)
+	}
+}
+
+// withBase sees what else counts before a message and has to do with its place.
+func (l *Log) withBase(visible func(*Message) bool, m *Message) func(*Message) bool {
+	tick, place, path := m.Tick, l.place(m), l.paths.List(m.Path)
+	return func(o *Message) bool {
+		return visible(o) || (o.Tick < tick || o.Tick == tick && l.place(o) <= place) && l.paths.Overlap(l.paths.List(o.Path), path)
+	}
+}
+
+// fold puts the value at a path together from messages, in the order in which they
+// count. It gives the first that has no place there, or nil.
+func (l *Log) fold(id compiler.PathID, seen []*Message, visible func(*Message) bool) (value any, there bool, homeless *Message) {
 	if len(seen) == 0 {
-		return l.walk(any(l.initial), compiler.RootPath, id)
+		value, there = l.walk(any(l.initial), compiler.RootPath, id)
+		return value, there, nil
 	}
 	// A message above the path that isn't a set needs the whole value above.
 	root := id
@@ -136,9 +165,10 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 	if root != id {
 		whole, there := l.resolve(root, visible)
 		if !there {
-			return nil, false
+			return nil, false, nil
 		}
-		return l.walk(whole, root, id)
+		value, there = l.walk(whole, root, id)
+		return value, there, nil
 	}
 	f := fold{paths: l.paths, root: id}
 	first := 0
@@ -151,9 +181,11 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 		}
 	}
 	for _, m := range seen[first:] {
-		_ = f.apply(m) // one that doesn't fit, being unordered with what it doesn't fit, is left out
+		if f.apply(m) != nil && homeless == nil {
+			homeless = m
+		}
 	}
-	return f.value, f.there
+	return f.value, f.there, homeless
 }
 
 // resolveSimple is resolve where only one written path matters, and one message
@@ -180,7 +212,7 @@ func (l *Log) resolveSimple(id, from compiler.PathID, visible func(*Message) boo
 
 // visible gathers the messages on a set of paths that may be seen, in the order
 // in which they count. Of failure records on one path, that of the call listed
-// first stands (S5.8).
+// first stands (S5.8): one that counts after it gives way.
 func (l *Log) visible(set *PathSet, visible func(*Message) bool) []*Message {
 	var places []int32
 	failures := 0
@@ -196,7 +228,7 @@ func (l *Log) visible(set *PathSet, visible func(*Message) bool) []*Message {
 	seen := make([]*Message, 0, len(places))
 	for _, at := range places {
 		m := &l.messages[at]
-		if failures > 1 && m.Failure && l.yields(m, places) {
+		if failures > 1 && m.Failure && l.yields(m, seen) {
 			continue
 		}
 		seen = append(seen, m)
@@ -204,11 +236,10 @@ func (l *Log) visible(set *PathSet, visible func(*Message) bool) []*Message {
 	return seen
 }
 
-// yields tells whether a failure record gives way to that of a call listed
-// before its own.
-func (l *Log) yields(m *Message, places []int32) bool {
-	return slices.ContainsFunc(places, func(at int32) bool {
-		o := &l.messages[at]
+// yields reports whether a failure record gives way to one of those that count
+// before it: to that of a call listed before its own.
+func (l *Log) yields(m *Message, before []*Message) bool {
+	return slices.ContainsFunc(before, func(o *Message) bool {
 		return o.Failure && o.Tick == m.Tick && o.Call < m.Call && o.Path == m.Path
 	})
 }

@@ -362,6 +362,9 @@ func (f *frame) adopt(d *analyzer.Draft) {
 			f.look(int32(i))
 		}
 	}
+	if d.Whole() {
+		f.releaseAll() // so is where each has its place
+	}
 }
 
 // refuse settles a call that has structural errors.

@@ -70,6 +70,7 @@ type Machine struct {
 	stopped   bool    // over, but may be resumed
 	late      []Event // that came after it had stopped: they count when it goes on
 	ending    string  // why it stopped
+	fault     string  // why it isn't to be believed any more; see checkItself
 	commands  []Command
 }
 
@@ -154,6 +155,7 @@ func (m *Machine) Step(e Event) []Command {
 		}
 		break
 	}
+	m.checkItself()
 	return m.commands
 }
 
@@ -322,7 +324,7 @@ func (m *Machine) roots() []*frame {
 func (m *Machine) program(p *compiler.Plan) *program {
 	known := m.programs[p]
 	if known == nil {
-		known = &program{plan: p, paths: p.Paths, tick: m.tick, settled: true, byTime: m.byTime}
+		known = &program{plan: p, paths: p.Paths, tick: m.tick, settled: true, byTime: m.byTime, fault: &m.fault}
 		if m.loop != nil && p.Form == compiler.Replan {
 			known.before, known.settled = m.loop.written, !m.loop.open
 		}

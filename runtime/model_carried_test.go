@@ -92,35 +92,30 @@ func (c *carried) order(p *planModel) {
 // stateBefore is the state as the tick began, less what stands for calls that are
 // listed again.
 func (m *model) stateBefore() any {
-	state := m.plan.state
-	for _, msg := range m.carried.visible(func(int) bool { return false }) {
-		if next, ok := written(state, msg.path, msg.method, msg.value); ok {
-			state = next
-		}
-	}
+	state, _ := m.made(nil, m.carried.entries(func(int) bool { return false }))
 	return state
 }
 
-// visible are the messages of the past that are seen by who sees these calls.
-func (c *carried) visible(of func(call int) bool) []message {
+// tick is the number of the tick.
+func (c *carried) tick() int {
+	if c == nil {
+		return 0
+	}
+	return c.ticks + 1
+}
+
+// entries are the messages of the past, seen by those who see these calls.
+func (c *carried) entries(of func(call int) bool) []entry {
 	if c == nil {
 		return nil
 	}
-	sees := func(msg pastMessage) bool {
+	var all []entry
+	for _, msg := range c.messages {
 		owner, owned := c.owner[msg.deed]
 		repeater, repeated := c.repeater[msg.deed]
-		return !owned || of(owner) || repeated && of(repeater)
+		all = append(all, entry{msg.message, msg.tick, !owned || of(owner) || repeated && of(repeater)})
 	}
-	var found []message
-	for _, msg := range c.messages {
-		yields := msg.record && slices.ContainsFunc(c.messages, func(other pastMessage) bool {
-			return other.record && other.tick == msg.tick && other.call < msg.call && sees(other) && other.path.equal(msg.path)
-		})
-		if sees(msg) && !yields {
-			found = append(found, msg.message)
-		}
-	}
-	return found
+	return all
 }
 
 // stands tells whether an earlier tick has written over a path what counts.

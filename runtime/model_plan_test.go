@@ -126,6 +126,20 @@ func (c *callModel) mayWrite(p statePath) bool {
 	return false
 }
 
+// neighbours tells whether two calls may write one place or the same list.
+func (c *callModel) neighbours(other *callModel) bool {
+	for _, route := range c.routes {
+		for _, p := range route {
+			for _, theirs := range other.routes {
+				if slices.ContainsFunc(theirs, func(q statePath) bool { return overlap(p.toList(), q.toList()) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // meets tells whether two calls may write overlapping paths, failure route
 // against failure route aside (S5.8).
 func (c *callModel) meets(other *callModel) bool {

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -19,15 +20,16 @@ import (
 //     a reference, a gate or a fallback.
 //   - An index addresses lists only and a key objects only: to read otherwise
 //     is absent, to write otherwise is a runtime error.
-//   - A result is tried against the initial state and the messages of the calls
-//     that its writer depends on and that write where it does: the writer has
-//     waited for them under the last rule of S8.2, whatever the schedule. To that
-//     end whoever writes into a list counts as writing where others do so.
+//   - A result is tried against all that counts before it: the initial state,
+//     earlier ticks, and the calls that come before its own in the graph's order.
+//     It is kept until those of them have settled that write where it does. To
+//     that end whoever writes into a list counts as writing where others do so.
 //   - Every runtime error may be retried, whether the activity, its result's
 //     schema or the place of the result is to blame; the latter two are
 //     `bad-output`.
 //   - A failure record is set, whatever the call's method.
-//   - A message that a view can't apply is left out of it.
+//   - A message that has no place in what a reader sees brings with it all that
+//     counts before it there.
 //   - A null in the initial state doesn't count as there (S4.3).
 //   - A call that `once` rejects isn't validated any more.
 //   - Under `once` a result that its activity sends to the failure route is a
@@ -89,7 +91,7 @@ type model struct {
 
 	// Two ways to get it wrong, to show that the rules are needed and that
 	// generated plans and schedules would notice: hasty leaves out the last rule
-	// of S8.2, nosy lets a read see all that was written so far (against S6.3).
+	// of S8.2 and judges results when they come, nosy lets a read see all that was written so far (against S6.3).
 	hasty, nosy bool
 
 	carried *carried // nil outside carried plans
@@ -111,6 +113,10 @@ func (m *model) run(order *rand.Rand) Outcome {
 	favour, stubborn := order.Perm(n), order.IntN(2) == 0
 	for {
 		m.startAllReady()
+		if kept := slices.IndexFunc(m.plan.calls, func(c *callModel) bool { return m.status[c.place] == "kept" && m.ripe(c) }); kept >= 0 {
+			m.end(m.plan.calls[kept])
+			continue
+		}
 		running := m.withStatus("running")
 		if len(running) == 0 {
 			break
@@ -131,7 +137,7 @@ func (m *model) run(order *rand.Rand) Outcome {
 	if len(m.out.Errors) > 0 {
 		m.out.Run = "failed"
 	}
-	m.out.State = m.view(func(int) bool { return true })
+	m.out.State, _ = m.made(nil, m.entries(func(int) bool { return true }))
 	if m.plan.output != nil {
 		m.out.Output, _ = m.resolve(m.plan.output, n).whole()
 	}
@@ -256,9 +262,29 @@ func (m *model) standsOn(route []statePath) bool {
 	})
 }
 
+// ripe tells whether a result of c can be judged: of the calls that come before it
+// in the graph's order those have settled that may write where it may.
+func (m *model) ripe(c *callModel) bool {
+	for _, i := range m.plan.topology {
+		if i == c.place {
+			break
+		}
+		if !m.allSettled(map[int]bool{i: true}) && m.plan.calls[i].neighbours(c) {
+			return false
+		}
+	}
+	return true
+}
+
 // end lets a running activity end: with its result written, with another try,
 // or failed for good.
 func (m *model) end(c *callModel) {
+	if !m.hasty && !m.ripe(c) {
+		m.note(resultKept)
+		m.status[c.place] = "kept"
+		return
+	}
+	m.status[c.place] = "running"
 	value, named, failed := m.act(c.name, m.attempt[c.place], m.params[c.place])
 	if failed == nil {
 		failed = m.write(c, value, named)
@@ -345,14 +371,21 @@ func (m *model) barred(route []statePath) bool {
 	})
 }
 
-// applicable tells whether the messages of c can be written over what c knows
-// to be written.
+// applicable tells whether the messages of c can be written over what counts
+// before them.
 func (m *model) applicable(c *callModel, messages []message) bool {
-	seen := m.overlapping(c)
-	if m.hasty {
-		seen = c.allNeeds
+	before := map[int]bool{}
+	for _, i := range m.plan.topology {
+		if i == c.place {
+			break
+		}
+		before[i] = true
 	}
-	state := m.view(func(i int) bool { return seen[i] })
+	entries := m.entries(func(i int) bool { return before[i] })
+	for i := range entries {
+		entries[i].seen = entries[i].seen || entries[i].tick < m.carried.tick()
+	}
+	state, _ := m.made(nil, entries)
 	for _, msg := range messages {
 		next, ok := written(state, msg.path, msg.method, msg.value)
 		if !ok {
@@ -371,40 +404,96 @@ func messagesFor(c *callModel, route []statePath, method string, value any, reco
 	return messages
 }
 
-// view is the state made of the initial one and the messages of some calls:
-// each over the one before it in topological order, of several failure records
-// on one path the first-listed call's alone (S5.3, S5.8).
-func (m *model) view(of func(call int) bool) any {
-	state := m.plan.state
-	for _, msg := range m.inOrder(of) {
-		if next, ok := written(state, msg.path, msg.method, msg.value); ok {
-			state = next
-		}
-	}
-	return state
+// An entry is a message of the log, and whether a reader sees it.
+type entry struct {
+	message
+	tick int
+	seen bool
 }
 
-// inOrder are the messages that a view is made of, the oldest first.
-func (m *model) inOrder(of func(call int) bool) []message {
-	yields := func(msg message) bool {
-		return msg.record && slices.ContainsFunc(m.log, func(other message) bool {
-			return other.record && other.call < msg.call && of(other.call) && other.path.equal(msg.path)
-		})
-	}
-	messages := m.carried.visible(of)
+// entries are all messages in the order in which they count, those of each tick in
+// its topological order (S5.3). Whoever sees these calls sees what they wrote.
+func (m *model) entries(of func(call int) bool) []entry {
+	all := m.carried.entries(of)
 	for _, i := range m.plan.topology {
 		for _, msg := range m.log {
-			if msg.call == i && of(i) && !yields(msg) {
-				messages = append(messages, msg)
+			if msg.call == i {
+				all = append(all, entry{msg, m.carried.tick(), of(i)})
 			}
 		}
 	}
-	return messages
+	return all
+}
+
+// yields tells whether a failure record gives way to one that counts before it, of
+// a call listed before its own (S5.8).
+func (e entry) yields(before []entry) bool {
+	return e.record && slices.ContainsFunc(before, func(o entry) bool {
+		return o.seen && o.record && o.tick == e.tick && o.call < e.call && o.path.equal(e.path)
+	})
+}
+
+// made is the value at a path, put together from newest to oldest: the newest set
+// that covers the path ends the search, and what comes after it is applied to its
+// value (S5.3).
+func (m *model) made(p statePath, entries []entry) (any, bool) {
+	top := p
+	for _, e := range entries {
+		if e.seen && e.method != "set" && len(e.path) < len(top) && overlap(e.path, p) {
+			top = e.path
+		}
+	}
+	if len(top) < len(p) { // what is patched above the path needs the whole
+		whole, there := m.made(top, entries)
+		if !there {
+			return nil, false
+		}
+		return valueAt(whole, p[len(top):])
+	}
+	base, there := valueAt(m.plan.state, p)
+	begin := 0
+	for i, e := range slices.Backward(entries) {
+		if e.seen && e.method == "set" && len(e.path) <= len(p) && overlap(e.path, p) && !e.yields(entries[:i]) {
+			base, there = valueAt(e.value, p[len(e.path):])
+			begin = i + 1
+			break
+		}
+	}
+	for i := begin; i < len(entries); i++ {
+		e := entries[i]
+		if !e.seen || !overlap(e.path, p) || e.yields(entries[:i]) {
+			continue
+		}
+		next, ok := written(base, e.path[len(p):], e.method, e.value)
+		if !ok && m.hasty {
+			continue
+		}
+		if !ok {
+			return m.made(p, withBase(entries, i))
+		}
+		base, there = next, true
+	}
+	return base, there
+}
+
+// withBase lets a reader see what counts before a message and has to do with its
+// place.
+func withBase(entries []entry, at int) []entry {
+	wider := slices.Clone(entries)
+	for i := range wider[:at] {
+		if overlap(wider[i].path.toList(), wider[at].path.toList()) {
+			wider[i].seen = true
+		}
+	}
+	if reflect.DeepEqual(wider, entries) {
+		panic("model: what was written has no place in the state any more")
+	}
+	return wider
 }
 
 func (m *model) allSettled(calls map[int]bool) bool {
 	for i := range calls {
-		if s := m.status[i]; s == "" || s == "running" {
+		if s := m.status[i]; s == "" || s == "running" || s == "kept" {
 			return false
 		}
 	}
@@ -537,32 +626,6 @@ func (m *model) read(r reference, reader int) resolved {
 	if !m.allSettled(writers) {
 		return resolved{pending: true}
 	}
-	value, there := m.valueOf(r.path, func(i int) bool { return m.nosy || writers[i] })
+	value, there := m.made(r.path, m.entries(func(i int) bool { return m.nosy || writers[i] }))
 	return resolved{value: value, absent: !there}
-}
-
-// valueOf is the value at a path from newest to oldest: the newest set that
-// covers the path ends the search, and the messages after it are applied to
-// its value (S5.3).
-func (m *model) valueOf(p statePath, of func(call int) bool) (any, bool) {
-	messages := m.inOrder(of)
-	base, there := valueAt(m.plan.state, p)
-	for i, msg := range slices.Backward(messages) {
-		if msg.method == "set" && len(msg.path) <= len(p) && overlap(msg.path, p) {
-			base, there = valueAt(msg.value, p[len(msg.path):])
-			messages = messages[i+1:]
-			break
-		}
-	}
-	if slices.ContainsFunc(messages, func(msg message) bool { return len(msg.path) < len(p) && overlap(msg.path, p) }) {
-		return valueAt(m.view(of), p) // what is patched above the path needs the whole
-	}
-	for _, msg := range messages {
-		if overlap(msg.path, p) {
-			if next, ok := written(base, msg.path[len(p):], msg.method, msg.value); ok {
-				base, there = next, true
-			}
-		}
-	}
-	return base, there
 }

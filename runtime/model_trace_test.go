@@ -26,7 +26,7 @@ const (
 	pathNested         feature = "a message on a nested path"
 	pathRewritten      feature = "a path set by one call after another"
 	patched            feature = "a message that isn't a set"
-	messageLeftOut     feature = "a message that the final state can't take"
+	resultKept         feature = "a result that is kept until others have settled"
 	nullPassed         feature = "a null parameter"
 	forwardReferenced  feature = "a reader listed before its writer"
 	startedOutOfOrder  feature = "a call started before one that it may read"
@@ -81,7 +81,6 @@ func (m *model) noteGates(c *callModel) {
 
 // noteWrites looks at the whole log when the run is over.
 func (m *model) noteWrites() {
-	everything := func(int) bool { return true }
 	for i, msg := range m.log {
 		m.noteWhen(len(msg.path) > 1, pathNested)
 		m.noteWhen(msg.method != "set", patched)
@@ -90,14 +89,6 @@ func (m *model) noteWrites() {
 			m.noteWhen(samePath && msg.record && older.record, recordYields)
 			m.noteWhen(samePath && !msg.record && !older.record && msg.method == "set" && older.call != msg.call, pathRewritten)
 			m.noteWhen(older.call == msg.call, fannedOut)
-		}
-	}
-	state := m.plan.state
-	for _, msg := range m.inOrder(everything) {
-		next, ok := written(state, msg.path, msg.method, msg.value)
-		m.noteWhen(!ok, messageLeftOut)
-		if ok {
-			state = next
 		}
 	}
 	if m.plan.output != nil {

@@ -17,6 +17,7 @@ type program struct {
 	before  *marks                             // the paths that earlier ticks may have written; nil without a planner
 	tick    int
 	settled bool // the plan is whole, so that its graph gives every call its place
+	fault   *string
 	byTime  bool // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
 }
 

@@ -19,7 +19,7 @@ func (m *Machine) stop(reason string) {
 	}
 	for _, f := range m.frames {
 		if f != nil {
-			f.report(&outcome.Counts)
+			f.report(&outcome.Counts, "the run was stopped")
 		}
 	}
 	m.stopped, m.draining, m.ending = true, "", reason
@@ -28,7 +28,7 @@ func (m *Machine) stop(reason string) {
 
 // report cancels what runs in a frame that is stopped, and tells so of all that
 // hasn't settled.
-func (f *frame) report(counts *Counts) {
+func (f *frame) report(counts *Counts, reason string) {
 	for i := range f.calls {
 		state := &f.calls[i]
 		if (state.status == Running || state.status == Asking) && f.child(int32(i)) == nil {
@@ -36,7 +36,7 @@ func (f *frame) report(counts *Counts) {
 		}
 		if !state.status.Settled() {
 			counts.Add(Cancelled)
-			f.emit(int32(i), Settle).Settlement = &Settlement{Status: Cancelled, Reason: "the run was stopped", Attempts: int(state.attempt)}
+			f.emit(int32(i), Settle).Settlement = &Settlement{Status: Cancelled, Reason: reason, Attempts: int(state.attempt)}
 		}
 	}
 }
@@ -172,9 +172,7 @@ func (f *frame) inFlight(i int32, how string) {
 
 // interrupted fails a call of which nobody knows what it did.
 func (f *frame) interrupted(i int32) {
-	failure := &Failure{Code: "interrupted", Message: "the run was killed while this call was at work, and it isn't known whether it took effect"}
-	routed := f.routes(f.call(i), failure)
-	f.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(f.calls[i].attempt)})
+	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run was killed while this call was at work, and it isn't known whether it took effect"})
 }
 
 // repeatable tells whether running a call twice does no more than running it

@@ -142,21 +142,38 @@ func (f *frame) invalid(call *compiler.Call, params map[string]any) *Failure {
 	return nil
 }
 
-// admitted finds the alternative that a result takes (S5.2), and whether it may be
-// written there.
-func (f *frame) admitted(call *compiler.Call, value any, named int) (int, *Failure) {
+// refused says what a tool's own schema has against a result.
+func (f *frame) refused(call *compiler.Call, value any) *Failure {
 	if call.Tool != nil && call.Tool.Output != nil {
 		if v := call.Tool.Output.Validate(value); v != nil {
-			return 0, badOutput("the result doesn't fit the tool's \"_output\"%s", misfit(v))
+			return badOutput("the result doesn't fit the tool's \"_output\"%s", misfit(v))
 		}
 	}
-	if len(call.Output) == 0 {
-		return 0, nil
+	return nil
+}
+
+// candidates are the alternatives that a result may take: one, unless that hangs
+// on what stands there already.
+func (f *frame) candidates(call *compiler.Call, value any, named int) []compiler.Route {
+	if named < 0 && call.Method != compiler.Set && len(call.Output) > 1 {
+		return call.Output
 	}
-	route := named
-	if route < 0 {
-		route = max(0, slices.IndexFunc(call.Output, func(r compiler.Route) bool { return f.accepts(call, r, value) }))
+	at := f.taking(call, value, named)
+	return call.Output[at : at+1]
+}
+
+// taking is the alternative that a result takes (S5.2).
+func (f *frame) taking(call *compiler.Call, value any, named int) int {
+	if named >= 0 || len(call.Output) == 1 {
+		return max(0, named)
 	}
+	return max(0, slices.IndexFunc(call.Output, func(r compiler.Route) bool { return f.accepts(call, r, value) }))
+}
+
+// admitted finds the alternative that a result takes, and whether it may be
+// written there.
+func (f *frame) admitted(call *compiler.Call, value any, named int) (int, *Failure) {
+	route := f.taking(call, value, named)
 	if f.plan.Writes == compiler.Once {
 		// Only where the activity itself names the failure route. Those who meet
 		// there aren't ordered (S5.8), so they never refuse each other.
@@ -169,10 +186,11 @@ func (f *frame) admitted(call *compiler.Call, value any, named int) (int, *Failu
 	return route, f.unfit(call, call.Output[route], call.Method, value)
 }
 
-// accepts tells whether the state schema has nothing against a value on any path
+// accepts reports whether the state schema has nothing against a value on any path
 // of a route. Whether there is a place for it is another question, and not one
 // that chooses.
 func (f *frame) accepts(call *compiler.Call, route compiler.Route, value any) bool {
+	draft := draft{frame: f, call: call}
 	return !slices.ContainsFunc(route, func(path compiler.Path) bool {
 		s := f.program.schemaAt(path.ID)
 		if s == nil {
@@ -180,7 +198,7 @@ func (f *frame) accepts(call *compiler.Call, route compiler.Route, value any) bo
 		}
 		written, err := value, error(nil)
 		if call.Method != compiler.Set {
-			written, err = f.preview(call, path.ID, call.Method, value)
+			written, err = draft.write(path.ID, call.Method, value)
 		}
 		return err == nil && !s.Accepts(written)
 	})
@@ -190,14 +208,15 @@ func badOutput(format string, args ...any) *Failure {
 	return &Failure{Code: "bad-output", Message: fmt.Sprintf(format, args...)}
 }
 
-// unfit tells why a value can't be written to all paths of a route: the state
-// that the call stands on has no place for it (S5.3), or the state schema
-// rejects it (S5.2).
+// unfit says why a value can't be written to all paths of a route, one after the
+// other: what stands there has no place for it (S5.3), or the state schema rejects
+// it (S5.2).
 func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) *Failure {
+	draft := draft{frame: f, call: call}
 	for _, path := range route {
 		written := value
-		if method != compiler.Set || f.plan.Paths.Depth(path.ID) > 2 {
-			result, err := f.preview(call, path.ID, method, value)
+		if f.needsBase(path.ID, method) {
+			result, err := draft.write(path.ID, method, value)
 			if err != nil {
 				return badOutput("%s can't be written: %v", f.plan.Paths.String(path.ID), err)
 			}
@@ -212,33 +231,56 @@ func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler
 	return nil
 }
 
-// preview is what would stand at a path after a write, as the call sees it: on
-// the initial state and what the calls that it depends on wrote.
-func (f *frame) preview(call *compiler.Call, path compiler.PathID, method compiler.Method, value any) (any, error) {
-	waits := func(writer int) bool {
-		_, ok := slices.BinarySearch(call.Waits, int32(writer))
-		return ok
-	}
-	kind := path
-	for f.plan.Paths.Depth(kind) > 1 {
-		kind = f.plan.Paths.Parent(kind)
-	}
-	on := fold{paths: f.plan.Paths, root: kind}
-	on.value, on.there = f.log.resolve(kind, func(message *Message) bool {
-		if message.Tick != f.tick {
-			return f.stands(message, waits)
-		}
-		return waits(message.Call)
-	})
+// A draft is the state as it would be after the writes of a call: on all that
+// counts before them.
+type draft struct {
+	*frame
+	call  *compiler.Call
+	folds []fold // of the parts that are written
+}
+
+// write writes to the draft, and gives what stands at the path then.
+func (d *draft) write(path compiler.PathID, method compiler.Method, value any) (any, error) {
+	on := d.part(path)
 	if err := on.apply(&Message{Path: path, Method: method, Value: value}); err != nil {
 		return nil, err
 	}
-	written, _ := compiler.Walk(on.value, f.plan.Paths.Segments(path)[1:])
+	written, _ := d.log.walk(on.value, on.root, path)
 	return written, nil
 }
 
+// part is the part of the state that a path leads into: that below a key of its
+// kind, unless the kind as a whole may be written.
+func (d *draft) part(path compiler.PathID) *fold {
+	root, kind := path, path
+	for d.plan.Paths.Depth(kind) > 1 {
+		root, kind = kind, d.plan.Paths.Parent(kind)
+	}
+	if d.program.isWritten(kind) {
+		root = kind
+	}
+	for i := range d.folds {
+		if d.folds[i].root == root {
+			return &d.folds[i]
+		}
+	}
+	on := fold{paths: d.plan.Paths, root: root}
+	on.value, on.there = d.log.resolve(root, d.before())
+	d.folds = append(d.folds, on)
+	return &d.folds[len(d.folds)-1]
+}
+
+// before sees the messages that count before those of the call.
+func (d *draft) before() func(*Message) bool {
+	if d.log.byTime {
+		return anyone
+	}
+	place := d.placeOf(int32(d.call.Index))
+	return func(m *Message) bool { return m.Tick != d.tick || d.log.place(m) < place }
+}
+
 // routes writes a failure record to every path of the call's failure route, if
-// it has one that admits it, and tells whether it did (S9.2).
+// it has one that admits it, and reports whether it did (S9.2).
 func (f *frame) routes(call *compiler.Call, failure *Failure) bool {
 	at := call.FailureRoute()
 	if at < 0 {

@@ -205,7 +205,7 @@ func (w *world) next() ([]runtime.Event, error) {
 	w.due = nil
 	if len(events) == 0 {
 		if w.busy == 0 && len(w.timers) == 0 && w.synced == nil {
-			panic("nothing is at work, and the run isn't over")
+			return nil, errors.New("internal error: nothing is at work, and the run isn't over")
 		}
 		select {
 		case e := <-w.events:

@@ -112,6 +112,9 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 		}
 		w.carryOut(w.machine.Step(e))
 	}
+	if w.out.Outcome == nil {
+		w.out.Outcome = &runtime.Outcome{Status: "failed", Reason: "internal error: nothing is at work, and the rehearsal isn't over"}
+	}
 	w.out.Makespan = w.now
 	if !o.Planned {
 		w.analyse()

@@ -1,0 +1,71 @@
+package runtime
+
+import "fmt"
+
+// codeInternal is the code of an error that is nobody's but ours.
+const codeInternal = "internal"
+
+// checkItself ends a run in which the machine finds itself at fault, before
+// anybody waits for what can't come: an event to which nothing would ever answer,
+// or a state that can't be made of what was written. The event that showed it is in
+// the journal, so whoever reads that comes to the same end.
+func (m *Machine) checkItself() {
+	switch {
+	case m.over:
+	case m.fault != "":
+		m.giveIn(m.fault)
+	case m.stuck():
+		m.giveIn("nothing is at work, and " + m.leftOver())
+	}
+}
+
+// stuck reports whether the machine waits although nobody will tell it anything
+// any more.
+func (m *Machine) stuck() bool {
+	if !m.begun || m.unsettled == 0 || m.running > 0 || m.planning() || m.instances != nil && m.instances.asked {
+		return false
+	}
+	for _, f := range m.frames {
+		if f == nil {
+			continue
+		}
+		for i := range f.calls {
+			if status := f.calls[i].status; status == Asking || status == Pausing {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// leftOver names the first call that hasn't settled, and counts the others.
+func (m *Machine) leftOver() string {
+	for _, f := range m.frames {
+		if f == nil {
+			continue
+		}
+		for i := range f.calls {
+			if status := f.calls[i].status; !status.Settled() {
+				return fmt.Sprintf("%q is %s (%d calls haven't settled)", f.plan.Calls[i].Name, status, m.unsettled)
+			}
+		}
+	}
+	return fmt.Sprintf("%d calls haven't settled", m.unsettled)
+}
+
+// giveIn ends the run as failed. What is at work is cancelled.
+func (m *Machine) giveIn(why string) {
+	e := CallError{Code: codeInternal, Message: "internal error: " + why + "; this is a fault of obelus, please report it with the plan"}
+	m.errors = append(m.errors, e)
+	m.fault = ""
+	outcome := m.outcome("failed", e.Message)
+	if m.planning() {
+		m.emitRun(Cancel)
+	}
+	for _, f := range m.frames {
+		if f != nil {
+			f.report(&outcome.Counts, "the run has ended")
+		}
+	}
+	m.finish(outcome)
+}

@@ -1,0 +1,154 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// Whether a write fits (S5.3), and what its state schema says of the result, is
+// judged on all that counts before it: earlier ticks, and in its own the calls
+// that have their place before its own in the graph's order. Those that it
+// depends on have settled when it starts (S8.2). Of the others few can make a
+// difference: a result is kept until these have settled, so that no judgement
+// hangs on timing, and what was found to fit then fits whenever the state is put
+// together again. Nobody waits in a circle: all waiting goes to earlier places.
+
+// An arrival is what the activity of a call has come to, kept until it can be
+// judged.
+type arrival struct {
+	value   any
+	route   int
+	failure *Failure
+	behind  int32 // the call that must settle first
+}
+
+// park keeps what a call has come to if its writes can't be judged yet, and
+// reports whether it does.
+func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a arrival) bool {
+	if f.log.byTime {
+		return false
+	}
+	for _, route := range routes {
+		for _, path := range route {
+			if a.behind = f.ahead(i, path.ID, method); a.behind >= 0 {
+				f.calls[i].status = Writing
+				f.calls[i].particular().arrival = &a
+				f.parked = append(f.parked, i)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ahead is a call that must have settled before a write can be judged; -1 for
+// none.
+func (f *frame) ahead(i int32, path compiler.PathID, method compiler.Method) int32 {
+	if !f.needsBase(path, method) {
+		return -1
+	}
+	judged := f.program.schemaAt(path) != nil
+	mine := f.placeOf(i)
+	for _, w := range f.plan.Around(path) {
+		if w.Call == i || f.calls[w.Call].status.Settled() || f.placeOf(w.Call) >= mine {
+			continue
+		}
+		of := f.call(w.Call).Method
+		if w.Failure {
+			of = compiler.Set
+		}
+		if f.decides(w.Path, of, path, method, judged) {
+			return w.Call
+		}
+	}
+	return -1
+}
+
+// placeOf is the place of a call of the current tick among those whose messages
+// count before each other's.
+func (f *frame) placeOf(call int32) int32 {
+	return f.log.place(&Message{Tick: f.tick, Call: int(call)})
+}
+
+// needsBase reports whether a write asks for something of what stands there
+// already: one that sets a key of the state itself does so only if the state may
+// be something else than an object.
+func (f *frame) needsBase(path compiler.PathID, method compiler.Method) bool {
+	if method != compiler.Set || f.plan.Paths.Depth(path) > 2 {
+		return true
+	}
+	above := f.plan.Paths.Parent(path)
+	return above != compiler.RootPath && f.program.isWritten(above)
+}
+
+// decides reports whether a write that counts before another may decide whether
+// that one fits, or what becomes of it where a schema judges that.
+func (f *frame) decides(first compiler.PathID, how compiler.Method, path compiler.PathID, method compiler.Method, judged bool) bool {
+	paths := f.plan.Paths
+	switch {
+	case !paths.Overlap(first, path):
+		return f.divides(first, path)
+	case judged && method != compiler.Set:
+		return true
+	case first != path:
+		return paths.IsAbove(first, path) // what a write makes of the way to its own path is what that one needs as well
+	case method == compiler.Set:
+		return false
+	case method == compiler.Push || method == compiler.Concat:
+		return how != compiler.Push && how != compiler.Concat
+	}
+	return how != compiler.Assign // what is merged may be something else than an object
+}
+
+// divides reports whether two paths part at items of a list, the first at an
+// earlier one: that may make the list long enough for the other. A key and an item
+// are never both right.
+func (f *frame) divides(first, path compiler.PathID) bool {
+	paths := f.plan.Paths
+	for paths.Depth(first) > paths.Depth(path) {
+		first = paths.Parent(first)
+	}
+	for paths.Depth(path) > paths.Depth(first) {
+		path = paths.Parent(path)
+	}
+	for paths.Parent(first) != paths.Parent(path) {
+		first, path = paths.Parent(first), paths.Parent(path)
+	}
+	a, b := paths.Segment(first), paths.Segment(path)
+	if !a.IsIndex || !b.IsIndex {
+		return a.IsIndex || b.IsIndex
+	}
+	return a.Index < b.Index
+}
+
+// release looks at what was kept for a call that has settled.
+func (f *frame) release(behind int32) {
+	f.parked = slices.DeleteFunc(f.parked, func(i int32) bool {
+		if f.calls[i].more.arrival.behind != behind {
+			return false
+		}
+		f.landing = append(f.landing, i)
+		return true
+	})
+	if len(f.landing) > 0 {
+		f.wake()
+	}
+}
+
+// releaseAll looks at all that was kept: the plan has become another.
+func (f *frame) releaseAll() {
+	if len(f.parked) > 0 {
+		f.landing, f.parked = append(f.landing, f.parked...), nil
+		f.wake()
+	}
+}
+
+// land takes up what a call has come to where it was left.
+func (f *frame) land(i int32) {
+	a := f.calls[i].more.arrival
+	f.calls[i].more.arrival = nil
+	if f.calls[i].status == Writing { // it wasn't given up meanwhile
+		f.came(i, a.value, a.route, a.failure)
+	}
+}
