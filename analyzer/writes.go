@@ -123,10 +123,11 @@ type holder struct {
 // maxHolders bounds how many differing schemas of one path are looked at.
 const maxHolders = 8
 
-// shapeConflicts reports writes into a part that the whole can't have: one call
-// sets a path to a value whose schema leaves no room for what another writes
-// below it.
+// shapeConflicts reports writes for which there can be no place. One kind of them
+// goes into a part that the whole can't have: one call sets a path to a value whose
+// schema leaves no room for what another writes below it.
 func shapeConflicts(p *Pass) {
+	misplacedWrites(p)
 	holders := p.holders()
 	if len(holders) == 0 {
 		return
