@@ -1,6 +1,9 @@
 package expression
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxOutputPaths bounds the paths of all alternatives together: bringing
 // nested fan-outs of alternatives into one form multiplies them.
@@ -11,8 +14,8 @@ const maxOutputDepth = 50
 
 // ParseOutput reads an _outputPath (S5.1): paths joined by && (the result is
 // written to all of them) and || (to one of them), with parentheses. It returns
-// the alternatives in order, each with all paths that it writes; a path that an
-// alternative names twice is there once. A path without † is one of the state.
+// the alternatives in order, each with all paths that it writes, as often as it
+// names them. A path without † is one of the state.
 // The places of the references are bytes of text.
 func ParseOutput(text string) (alternatives [][]Reference, err *Error) {
 	o := &outputReader{text: text}
@@ -79,7 +82,7 @@ func (o *outputReader) fanOut(depth int) ([][]Reference, *Error) {
 		next := make([][]Reference, 0, len(product)*len(right))
 		for _, a := range product {
 			for _, b := range right {
-				next = append(next, union(a, b))
+				next = append(next, slices.Concat(a, b))
 			}
 		}
 		product = next
@@ -92,33 +95,6 @@ func (o *outputReader) affordable(start, paths int) *Error {
 		return fail(start, o.at, "the alternatives name more than "+itoa(maxOutputPaths)+" paths", "split the call, or its output, into fewer")
 	}
 	return nil
-}
-
-// union is the paths of both, each once.
-func union(a, b []Reference) []Reference {
-	out := append([]Reference(nil), a...)
-next:
-	for _, r := range b {
-		for _, known := range out {
-			if samePath(known, r) {
-				continue next
-			}
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-func samePath(a, b Reference) bool {
-	if a.Kind != b.Kind || len(a.Path) != len(b.Path) {
-		return false
-	}
-	for i := range a.Path {
-		if a.Path[i] != b.Path[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func (o *outputReader) operand(depth int) ([][]Reference, *Error) {
