@@ -167,7 +167,7 @@ func (p *Pass) replacedBetween(at compiler.PathID, first, last *compiler.Call) b
 func (p *Pass) setters(at compiler.PathID) []compiler.Writer {
 	var all []compiler.Writer
 	for _, w := range p.Plan.Writers(at) {
-		if p.Plan.Paths.IsAbove(w.Path, at) && (w.Failure || p.Plan.Calls[w.Call].Method == compiler.Set) {
+		if p.Plan.Paths.IsAbove(w.Path, at) && p.Plan.Calls[w.Call].SetsAt(w.Path) {
 			all = append(all, w)
 		}
 	}
@@ -247,7 +247,7 @@ func (p *Pass) longest(list compiler.PathID, call *compiler.Call, before compile
 		switch {
 		case other == call || !p.isBefore(w.Call, call):
 		case paths.IsAbove(w.Path, list):
-			if w.Path != list || w.Failure || other.Method != compiler.Push {
+			if w.Path != list || other.Method != compiler.Push || other.SetsAt(list) {
 				return 0, false
 			}
 			length++

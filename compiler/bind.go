@@ -395,7 +395,7 @@ func writersBetween(list []Writer, first, last int32) []Writer {
 }
 
 func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB PathID) {
-	if p.Writes == Once || a.Method != Set && b.Method != Set || len(p.Unordered) >= maxUnordered {
+	if p.Writes == Once || !a.SetsAt(pathA.ID) && !b.SetsAt(idB) || len(p.Unordered) >= maxUnordered {
 		return
 	}
 	var pathB Path

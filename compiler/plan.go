@@ -6,6 +6,7 @@
 package compiler
 
 import (
+	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -244,6 +245,16 @@ func (c *Call) FailureRoute() int {
 		return len(c.Output) - 1
 	}
 	return -1
+}
+
+// SetsAt reports whether a call may set a path that it writes: its results, by its
+// method, or a failure record, which is always set.
+func (c *Call) SetsAt(id PathID) bool {
+	if c.Method == Set {
+		return true
+	}
+	at := c.FailureRoute()
+	return at >= 0 && slices.ContainsFunc(c.Output[at], func(path Path) bool { return path.ID == id })
 }
 
 // Method is how a result is written to its path (S3.1).

@@ -55,7 +55,7 @@ func (f *frame) ahead(i int32, path compiler.PathID, method compiler.Method) int
 			continue
 		}
 		of := f.call(w.Call).Method
-		if w.Failure {
+		if f.plan.Calls[w.Call].SetsAt(w.Path) {
 			of = compiler.Set
 		}
 		if f.decides(w.Path, of, path, method, judged) {
