@@ -83,8 +83,8 @@ func crowdedPlan(n int) map[string]any {
 				output += " && " + other
 			}
 		}
-		if chance(30) {
-			output += " || " + path()
+		if other := path(); chance(30) && !strings.Contains(output, other) { // the same twice would be two alternatives to one, and one to the model
+			output += " || " + other
 			if chance(60) {
 				c["fails"] = float64(1 + r.IntN(2))
 				if c["code"] = "declined"; chance(30) {
