@@ -248,8 +248,13 @@ func (r *rehearser) kill() {
 	before := r.said
 	r.machine = runtime.New(r.verified, r.options)
 	r.said = nil
-	for _, e := range kept {
-		for _, c := range r.machine.Step(e) {
+	follower := runtime.Follow(r.machine)
+	for i, e := range kept {
+		commands, err := follower.Step(e)
+		if err != nil {
+			r.t.Fatalf("the journal can't be followed: event %d, %s: %v", i, inJSON(e), err)
+		}
+		for _, c := range commands {
 			r.say(c)
 		}
 	}

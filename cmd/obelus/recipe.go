@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 // files that say how activities are carried out only names and digests are kept:
 // such files may hold what a journal mustn't.
 type recipe struct {
+	Format  int               `json:"format"` // of the events; see [runtime.Format]
 	Obelus  string            `json:"obelus"` // the version
 	Title   string            `json:"title"`  // the plan's name, or its file's
 	Begun   time.Time         `json:"begun"`
@@ -64,7 +66,7 @@ func recipeOf(p compiled) (*recipe, error) {
 		return nil, err
 	}
 	r := &recipe{
-		Obelus: version(), Title: p.plan.Name, Begun: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.dir, Name: p.options.Name,
+		Format: runtime.Format, Obelus: version(), Title: p.plan.Name, Begun: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.dir, Name: p.options.Name,
 		Plan: writing{p.file.Name, string(p.file.Text)}, Imports: p.opened, Limits: p.options.Limits,
 	}
 	if r.Title == "" {
@@ -77,6 +79,21 @@ func recipeOf(p compiled) (*recipe, error) {
 		r.Catalogues = append(r.Catalogues, referenceTo(f))
 	}
 	return r, nil
+}
+
+// check reports what in the head of a journal no run of this version can have
+// written, or nil.
+func (r *recipe) check() error {
+	if r.Format != runtime.Format {
+		return fmt.Errorf("its events are of version %d, and this obelus reads version %d", r.Format, runtime.Format)
+	}
+	l := r.Limits
+	for _, n := range []int{l.Bytes, l.Depth, l.AliasRatio, l.AliasNodes, l.Scalar, l.Number} {
+		if n < 1 {
+			return fmt.Errorf("a limit of %d can't be kept", n)
+		}
+	}
+	return r.Options.Check()
 }
 
 // prepare compiles the plan again. Other files of activities may be given in the

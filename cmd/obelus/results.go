@@ -50,7 +50,7 @@ func createResults(name string) (*results, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		return nil, troubled("--out: %q isn't empty", name).advise("name another file, or remove this one")
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, troubled("--out: can't write %q: %s", name, reason(err))
 	}
@@ -61,7 +61,7 @@ func createResults(name string) (*results, error) {
 // a kill leaves, is cut off, and the instances that had ended and aren't there are
 // written.
 func reopenResults(name string, left []*runtime.InstanceEnd) (*results, error) {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, troubled("--out: can't write %q: %s", name, reason(err))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -77,6 +78,9 @@ func (c *cli) resume(cmd *cobra.Command, name string, activities []string, o *ru
 	if err := json.Unmarshal(contents.Header, o.recipe); err != nil {
 		return troubled("the journal %q isn't one of a run: %v", path, err)
 	}
+	if err := o.recipe.check(); err != nil {
+		return troubled("the journal %q can't be followed: %v", path, err).advise("resume the run with the version of obelus that began it (%s), or begin a new run", o.recipe.Obelus)
+	}
 	if err := c.endPrograms(kept); err != nil {
 		return err
 	}
@@ -85,13 +89,16 @@ func (c *cli) resume(cmd *cobra.Command, name string, activities []string, o *ru
 		return err
 	}
 	o.planner, o.record, o.instances, o.out = o.recipe.Planner, o.recipe.Record, o.recipe.Instances, o.recipe.Out
-	o.restored = &restored{machine: runtime.New(p.verified, o.recipe.Options)}
+	o.restored = restore(p, o.recipe.Options)
+	line := 1 // the header's
 	for body, err := range contents.Bodies() {
 		if err != nil {
 			return journalTrouble(path, err)
 		}
+		line++
 		if err := o.restored.take(body); err != nil {
-			return troubled("the journal %q can't be followed: %v", path, err)
+			return troubled("the journal %q can't be followed: line %d: %v", path, line, err).
+				advise("its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), or begin a new run", o.recipe.Obelus)
 		}
 	}
 	if m := o.restored.machine; m.Over() && !m.Stopped() {
@@ -128,6 +135,7 @@ func (c *cli) tellAgain(outcome *runtime.Outcome, o *running) error {
 // Restored is a machine that was brought to where a run stood.
 type restored struct {
 	machine *runtime.Machine
+	follow  *runtime.Follower
 	at      time.Duration
 	outcome *runtime.Outcome // the last that it came to, or nil
 	joined  []string         // the instances that came from outside
@@ -135,21 +143,37 @@ type restored struct {
 	left    []*runtime.InstanceEnd
 }
 
+func restore(p compiled, o runtime.Options) *restored {
+	m := runtime.New(p.verified, o)
+	return &restored{machine: m, follow: runtime.Follow(m)}
+}
+
 // take steps one record of a journal.
 func (r *restored) take(body []byte) error {
 	var record record
-	if err := json.Unmarshal(body, &record); err != nil {
-		return err
+	strict := json.NewDecoder(bytes.NewReader(body))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&record); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
-	if record.Event == nil {
+	switch {
+	case (record.Event == nil) == (record.End == nil):
+		return errors.New("a record is either an event or the end of the run")
+	case record.End != nil && !r.machine.Over():
+		return fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status)
+	case record.End != nil:
 		return nil
+	}
+	commands, err := r.follow.Step(*record.Event)
+	if err != nil {
+		return err
 	}
 	r.at = record.Event.At
 	for _, one := range record.Event.Instances {
 		r.joined = append(r.joined, one.ID)
 	}
 	r.whole = r.whole || record.Event.Last
-	for _, command := range r.machine.Step(*record.Event) {
+	for _, command := range commands {
 		switch command.Kind {
 		case runtime.Leave:
 			r.left = append(r.left, command.Left)

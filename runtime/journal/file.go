@@ -91,7 +91,7 @@ func makeFolder(folder string) error {
 	if err := makeFolder(above); err != nil {
 		return err
 	}
-	if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncFolder(above)

@@ -54,7 +54,7 @@ const solutionsFile = "solutions.json"
 // NewRecorder records what a planner is asked and answers in a folder, which it
 // makes if need be.
 func NewRecorder(p Planner, folder string) (*Recorder, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the run can't be recorded: %w", err)
 	}
 	return &Recorder{planner: p, folder: folder}, nil
