@@ -72,7 +72,7 @@ func (f *frame) deliver() {
 
 // misfortune is what the first of a delegate's errors is to the call above.
 func (f *frame) misfortune() *Failure {
-	first := f.errors[0]
+	first := told(f.errors)[0]
 	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
 	if first.Call != "" {
 		failure.Message = first.Call + ": " + first.Message

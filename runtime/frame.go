@@ -32,7 +32,7 @@ type frame struct {
 	parked, landing    []int32  // calls whose results are kept: until another has settled; and to be looked at again
 	isAwake            bool     // some call is to be looked at, and the machine knows it
 	unsettled          int      // its calls that haven't settled
-	errors             []CallError
+	errors             []fault
 	unrouted           []errorMessage
 	failures           []any // what †error reads: the data of error messages, oldest first
 	memory             *memory
@@ -411,17 +411,7 @@ func (f *frame) settle(i int32, s Settlement) {
 // reproach notes a failure that nothing in the plan takes.
 func (f *frame) reproach(i int32, failure *Failure) {
 	f.unrouted = append(f.unrouted, errorMessage{int(i), failure})
-	f.fault(CallError{Call: f.plan.Calls[i].Name, Code: failure.Code, Message: failure.Message})
-}
-
-// fault notes what went wrong. What goes wrong in a delegate is for the call to
-// handle that it carries out.
-func (f *frame) fault(e CallError) {
-	e.Instance = f.site.Instance
-	f.errors = append(f.errors, e)
-	if f.parent == nil {
-		f.Machine.errors = append(f.Machine.errors, e)
-	}
+	f.fault(CallError{Call: f.plan.Calls[i].Name, Code: failure.Code, Message: failure.Message}, i)
 }
 
 // write appends to the state.

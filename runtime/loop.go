@@ -423,7 +423,9 @@ func (m *Machine) endTick() {
 			l.blame(e)
 		}
 	}
-	m.errors = append(m.errors, l.amiss...)
+	for _, e := range l.amiss {
+		m.errors = append(m.errors, fault{e, m.tick, atLast, 0})
+	}
 	for _, f := range m.roots() {
 		f.learn(l.amiss)
 	}

@@ -61,7 +61,7 @@ type Machine struct {
 	parallel  int
 	now       time.Duration
 	usage     Usage
-	errors    []CallError
+	errors    []fault
 	counts    Counts
 	draining  string // why nothing starts any more, while what runs comes to its end
 	spent     budget // what doesn't count against the limits, since the run was resumed after reaching them

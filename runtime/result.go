@@ -49,23 +49,9 @@ func (f *frame) conclude() any {
 	f.appendErrors()
 	output, problem := f.result()
 	if problem != nil {
-		f.fault(*problem)
+		f.fault(*problem, atLast)
 	}
-	f.sortErrors()
 	return output
-}
-
-// sortErrors puts what went wrong in a frame in the order of its plan, its output
-// last: in which order it came depends on timing.
-func (f *frame) sortErrors() {
-	if len(f.errors) < 2 {
-		return
-	}
-	places := map[string]int{"": len(f.plan.Calls)}
-	for i, call := range f.plan.Calls {
-		places[call.Name] = i
-	}
-	slices.SortStableFunc(f.errors, func(a, b CallError) int { return places[a.Call] - places[b.Call] })
 }
 
 // conclude ends a run without a planner.
@@ -76,8 +62,8 @@ func (m *Machine) conclude() {
 	}
 	outcome := m.outcome("done", "")
 	outcome.Output = output
-	if len(m.errors) > 0 {
-		outcome.Status, outcome.Reason = "failed", m.errors[0].Message
+	if len(outcome.Errors) > 0 {
+		outcome.Status, outcome.Reason = "failed", outcome.Errors[0].Message
 	}
 	m.finish(outcome)
 }
@@ -102,7 +88,7 @@ func (m *Machine) reached(outputs []any) *Outcome {
 }
 
 func (m *Machine) outcome(status, reason string) *Outcome {
-	o := &Outcome{Status: status, Reason: reason, Errors: m.errors, Counts: m.counts, Ticks: m.tick, Usage: m.usage}
+	o := &Outcome{Status: status, Reason: reason, Errors: told(m.errors), Counts: m.counts, Ticks: m.tick, Usage: m.usage}
 	if m.instances == nil {
 		o.State = m.frames[0].log.whole("state")
 		return o

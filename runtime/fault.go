@@ -1,0 +1,46 @@
+package runtime
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A fault is what went wrong, and where: in which order faults come depends on
+// timing, and in which they are told doesn't (S9.2).
+type fault struct {
+	CallError
+	tick  int
+	place int32 // of its call in the plan
+	order int32 // of its instance
+}
+
+// atLast is the place of what is about no call: behind all of them.
+const atLast = math.MaxInt32
+
+// fault notes what went wrong with a call, or with what comes at last. What goes
+// wrong in a delegate is for the call to handle that it carries out.
+func (f *frame) fault(e CallError, place int32) {
+	e.Instance = f.site.Instance
+	one := fault{e, f.tick, place, f.order}
+	f.errors = append(f.errors, one)
+	if f.parent == nil {
+		f.Machine.errors = append(f.Machine.errors, one)
+	}
+}
+
+// told are faults in the order of ticks, then of their plan, then of instances.
+func told(faults []fault) []CallError {
+	if len(faults) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(faults)
+	slices.SortStableFunc(sorted, func(a, b fault) int {
+		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order))
+	})
+	list := make([]CallError, len(sorted))
+	for i := range sorted {
+		list[i] = sorted[i].CallError
+	}
+	return list
+}
