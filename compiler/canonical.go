@@ -34,7 +34,7 @@ func (p *Plan) Canonical() ([]byte, error) {
 	compiled := p.compiled(digest, size)
 	delegates := map[string]string{}
 	for path, d := range p.AllDelegates() {
-		if delegates[path], err = d.Digest(); err != nil {
+		if delegates[p.from(path)], err = d.Digest(); err != nil {
 			return nil, err
 		}
 	}
@@ -250,7 +250,7 @@ func (p *Plan) compiled(digest string, size int) map[string]any {
 	}
 	calls := make([]compiledCall, len(p.Calls))
 	for i, c := range p.Calls {
-		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: c.Delegate, Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
+		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: p.from(c.Delegate), Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
 		if !abridged {
 			depends := p.names(p.Graph.Deps(i))
 			one.Depends = &depends

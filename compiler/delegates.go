@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // Anonymous is the delegate that is no plan: the call itself, run in a context
@@ -81,24 +82,11 @@ func (c *compilation) delegatePath(n *source.Node, dir string, call *Call) strin
 	if text == "" {
 		return ""
 	}
-	name, trouble, help := inWorkspace("a", "delegate", dir, text)
+	name, trouble, help := workspace.Path("delegate", dir, text)
 	if trouble != "" {
 		c.report(diag.BadDelegate, n.Span(), "%s", trouble).About(call.Label()).Advise("%s", help)
 	}
 	return name
-}
-
-// inWorkspace is the path from the workspace root of a file that a file in a
-// folder names; or what is wrong with the name, and what to do.
-func inWorkspace(article, what, dir, text string) (name, trouble, help string) {
-	name = path.Join(dir, text)
-	switch {
-	case strings.Contains(text, "://"):
-		return "", article + " " + what + " is a file in the workspace, never a URL", "fetch the file once and keep it beside the plan"
-	case path.IsAbs(text), name == "..", strings.HasPrefix(name, "../"), strings.Contains(text, `\`):
-		return "", "the " + what + " \"" + text + "\" leaves the workspace", "the workspace is the folder of the first file, or what --root says"
-	}
-	return name, "", ""
 }
 
 // folderOf is the folder of a definition's file as a path from the workspace

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // maxImports bounds the files that a document imports. Together with delegates
@@ -139,7 +140,7 @@ func (in *importer) follow(f *imported) {
 
 // read is the file that an item names, nil when there is none to take in.
 func (in *importer) read(item *source.Node, dir string) *imported {
-	name, trouble, help := inWorkspace("an", "import", dir, item.Text)
+	name, trouble, help := workspace.Path("import", dir, item.Text)
 	at := slices.Index(in.chain, name)
 	switch {
 	case trouble != "":

@@ -15,10 +15,13 @@ type fault struct {
 	order int32 // of its instance
 }
 
-// atLast is the place of what is about no call: behind all of them.
-const atLast = math.MaxInt32
+// The places of what is about no call: before all of them, and behind.
+const (
+	atFirst = -1
+	atLast  = math.MaxInt32
+)
 
-// fault notes what went wrong with a call, or with what comes at last. What goes
+// fault notes what went wrong with a call, before the first or behind the last. What goes
 // wrong in a delegate is for the call to handle that it carries out.
 func (f *frame) fault(e CallError, place int32) {
 	e.Instance = f.site.Instance

@@ -181,7 +181,7 @@ func (f *frame) untie() {
 // turnAway ends an instance whose values don't fit the plan before any of its
 // calls has begun. The others aren't concerned (S12.3).
 func (f *frame) turnAway(what string, v *schema.Violation) {
-	f.fault(CallError{Code: "bad-instance", Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atLast)
+	f.fault(CallError{Code: "bad-instance", Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atFirst)
 	for i := range f.calls {
 		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance doesn't fit"})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/spf13/cobra"
 )
 
@@ -66,7 +67,7 @@ type checking struct {
 }
 
 func (c *cli) check(o checking) error {
-	files, err := gather(o.args)
+	files, err := o.reading.gather(o.args)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ type reporter struct {
 }
 
 // isSettings tells a configuration from a plan, by its name.
-func isSettings(name string) bool { return filepath.Base(name) == settingsName }
+func isSettings(name string) bool { return filepath.Base(name) == workspace.Settings }
 
 // judgeSettings checks a configuration that was named. One that is met in a
 // folder is checked where it is used.

@@ -76,8 +76,8 @@ func TestSARIFOfACheck(t *testing.T) {
 	}
 }
 
-// S7: the nearest obelus.yaml counts, from the workspace's root upwards and not
-// beyond the folder of the repository.
+// S1.6, S7: the nearest obelus.yaml counts, from the plan's folder up to the
+// workspace's root and not beyond.
 func TestNearestSettings(t *testing.T) {
 	t.Chdir(t.TempDir())
 	plan := fetch + "calls: [{_tool: fetch}]\n"
@@ -95,8 +95,10 @@ func TestNearestSettings(t *testing.T) {
 			t.Errorf("%s: %s", file, stdout)
 		}
 	}
-	if stdout, _, _ := obelus(nil, "check", "--root", "a", "a/b/plan.yaml"); !strings.HasPrefix(stdout, "info[OB502]") {
-		t.Errorf("with --root: %s", stdout)
+	for root, want := range map[string]string{"a": "error[OB502]", ".": "info[OB502]"} { // nothing above the root is looked at
+		if stdout, _, _ := obelus(nil, "check", "--root", root, "a/b/plan.yaml"); !strings.HasPrefix(stdout, want) {
+			t.Errorf("with --root %s: %s", root, stdout)
+		}
 	}
 	if stdout, _, _ := obelus(strings.NewReader(plan), "check", "-"); !strings.HasPrefix(stdout, "info[OB502]") {
 		t.Errorf("standard input: %s", stdout)
@@ -194,5 +196,45 @@ func TestFindingsOfOneKindAreCounted(t *testing.T) {
 		if shown, _, _ := obelus(strings.NewReader(text.String()), "check", "--format", format, "-"); strings.Count(shown, mark) != 1_000 {
 			t.Errorf("%s has %d findings", format, strings.Count(shown, mark))
 		}
+	}
+}
+
+// S1.6: what is named from the folder above is taken in where an obelus.yaml or a
+// .git above says that it belongs together, and what others may have written isn't
+// read, which is said.
+func TestWorkspaceRoot(t *testing.T) {
+	plan := "import: ../tools.yaml\ncalls: [{_tool: ping}]\n"
+	for marker, fine := range map[string]bool{"obelus.yaml": true, ".git/HEAD": true, "other.yaml": false} {
+		t.Chdir(t.TempDir())
+		write(t, map[string]string{marker: "", "tools.yaml": "tools: {ping: {type: object}}\nactivities: {ping: {expr: \"1\"}}\n", "plans/plan.yaml": plan})
+		for _, args := range [][]string{{"check", "plans/plan.yaml"}, {"check", "plans"}, {"run", "plans/plan.yaml", "--no-journal"}} {
+			if stdout, stderr, status := obelus(nil, args...); (status == 0) != fine {
+				t.Errorf("%s, %v: %d\n%s%s", marker, args, status, stdout, stderr)
+			}
+		}
+		if stdout, _, status := obelus(nil, "check", "."); status != 0 { // it lies above
+			t.Errorf("%s, check .: %s", marker, stdout)
+		}
+	}
+	if err := os.Chmod(".", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, map[string]string{
+		"obelus.yaml": "tools: [bait.yaml]\n", "bait.yaml": "tools: {ping: {type: object, annotations: {readOnlyHint: true}}}\nactivities: {ping: {exec: {argv: [touch, PWNED]}}}\n",
+		"mine/plan.yaml": "tools: {ping: {type: object}}\ncalls: [{_tool: ping}]\n",
+	})
+	for _, folder := range []string{".", "mine"} {
+		t.Chdir(folder)
+		file := "plan.yaml"
+		if folder == "." {
+			file = "mine/plan.yaml"
+		}
+		_, stderr, status := obelus(nil, "run", file, "--no-journal")
+		if status == 0 || strings.Count(stderr, "obelus.yaml\" isn't read, since others may have written it: its folder can be written by everybody (drwxrwxrwx)") != 1 {
+			t.Errorf("in %s: %d\n%s", folder, status, stderr)
+		}
+	}
+	if _, err := os.Stat("../PWNED"); err == nil {
+		t.Error("what others wrote was run")
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,12 +11,14 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/spf13/cobra"
 )
 
 // Reading says how documents are read, and what they may take in.
 type reading struct {
 	root       string
+	folders    []string // that were named, with all that is in them
 	activities []string
 	limits     source.Limits
 	config     string // the configuration's file; "" looks for one
@@ -25,18 +26,19 @@ type reading struct {
 	instances  bool   // instances come with the run
 
 	configurations map[string]*configuration // by file, as they were met
+	passed         map[string]bool           // configurations that were refused, and said to be
 }
 
 // addReading gives a command the flags that say how plans are read.
 func addReading(cmd *cobra.Command) *reading {
 	r := &reading{limits: source.DefaultLimits()}
 	flags := cmd.Flags()
-	flags.StringVar(&r.root, "root", "", "the workspace, which no import leaves; by default the folder of each file")
+	flags.StringVar(&r.root, "root", "", "the workspace, which no import leaves; by default the nearest folder with obelus.yaml or .git in it, else the file's own")
 	stands(cmd, "root", "DIR")
 	_ = cmd.MarkFlagDirname("root")
 	flags.StringArrayVar(&r.activities, "activities", nil, "a file of activities that are taken before the plan's own; may be given several times")
 	stands(cmd, "activities", "FILE")
-	flags.StringVar(&r.config, "config", "", "the configuration; by default the nearest obelus.yaml in the workspace or above it")
+	flags.StringVar(&r.config, "config", "", "the configuration; by default the nearest obelus.yaml in the workspace")
 	stands(cmd, "config", "FILE")
 	addLimits(cmd, &r.limits)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -89,14 +91,15 @@ func (r *reading) read(c *cli, name string, each func(document) error) error {
 
 // split hands on every document of a text that stands under a file's name.
 func (r *reading) split(c *cli, name string, text []byte, each func(document) error) error {
-	options, dir, err := r.options(c, name)
+	options, place, err := r.options(c, name)
 	if err != nil {
 		return err
 	}
-	config, err := r.configured(c, dir)
+	config, err := r.configured(c, place)
 	if err != nil {
 		return err
 	}
+	dir := place.Root
 	options.Catalogues = config.catalogues
 	opened := remembered(&options)
 	if isLines(name) {
@@ -146,49 +149,63 @@ func cantRead(name string, err error) error {
 }
 
 // reason is an error of the file system without the path and the system call.
-func reason(err error) string {
-	var at *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "there is no such file"
-	case errors.Is(err, fs.ErrPermission):
-		return "permission denied"
-	case errors.As(err, &at):
-		return at.Err.Error()
-	}
-	return err.Error()
-}
+func reason(err error) string { return workspace.Reason(err) }
 
 // options are those of a file's compilation: its imports are opened below the
 // workspace root and nowhere else (S1.6).
-func (r *reading) options(c *cli, name string) (o compiler.Options, dir string, err error) {
-	dir = r.root
-	if dir == "" {
-		dir = "."
-		if name != "-" {
-			dir = filepath.Dir(name)
-		}
-	} else if info, err := os.Stat(dir); err != nil {
-		return o, "", troubled("can't use --root %q: %s", dir, reason(err))
-	} else if !info.IsDir() {
-		return o, "", troubled("can't use --root %q: it isn't a folder", dir)
-	}
-	relative := filepath.Base(name)
-	if r.root != "" && name != "-" {
-		if relative, err = below(dir, name); err != nil {
-			return o, "", err
+func (r *reading) options(c *cli, name string) (o compiler.Options, place workspace.Place, err error) {
+	if r.root != "" {
+		if info, err := os.Stat(r.root); err != nil {
+			return o, place, troubled("can't use --root %q: %s", r.root, reason(err))
+		} else if !info.IsDir() {
+			return o, place, troubled("can't use --root %q: it isn't a folder", r.root)
 		}
 	}
-	o = compiler.Options{Name: filepath.ToSlash(relative), Limits: r.limits, Instances: r.instances, Open: workspace{dir, r.limits}.open}
-	o.Show = func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	folder := filepath.Dir(name)
+	if name == "-" && r.root != "" {
+		folder = r.root
+	}
+	given := ""
+	for _, one := range r.folders {
+		if path, err := filepath.Abs(one); err == nil && within(path, folder) && (given == "" || len(path) < len(given)) {
+			given = path
+		}
+	}
+	if place, err = workspace.Locate(folder, given, r.root); err != nil {
+		return o, place, troubled("%v", err)
+	}
+	root := asNamed(place.Root, name)
+	if r.root != "" {
+		root = r.root
+	}
+	place.Root = root
+	relative, err := below(root, filepath.Join(folder, filepath.Base(name)))
+	if err != nil {
+		return o, place, err
+	}
+	o = compiler.Options{Name: filepath.ToSlash(relative), Limits: r.limits, Instances: r.instances, Open: workspace.Folder{Dir: root, Limit: r.limits.Bytes}.Open}
+	o.Show = func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
 	for _, extra := range r.activities {
 		text, err := r.text(c, extra)
 		if err != nil {
-			return o, "", err
+			return o, place, err
 		}
 		o.Activities = append(o.Activities, source.NewFile(extra, text))
 	}
-	return o, dir, nil
+	return o, place, nil
+}
+
+func within(above, folder string) bool {
+	path, err := filepath.Abs(folder)
+	return err == nil && workspace.Holds(above, path)
+}
+
+// asNamed is a folder as somebody would write it who names a file so.
+func asNamed(folder, name string) string {
+	if filepath.IsAbs(name) {
+		return folder
+	}
+	return fromHere(folder)
 }
 
 func below(dir, name string) (string, error) {
@@ -207,37 +224,6 @@ func below(dir, name string) (string, error) {
 	return relative, nil
 }
 
-// A workspace is the folder that imports are read from.
-type workspace struct {
-	dir    string
-	limits source.Limits
-}
-
-// open reads a file by its path from the workspace root. The system refuses
-// what lies outside, through symbolic links as well.
-func (w workspace) open(name string) ([]byte, error) {
-	root, err := os.OpenRoot(w.dir)
-	if err != nil {
-		return nil, errors.New(reason(err))
-	}
-	defer root.Close()
-	info, err := root.Stat(filepath.FromSlash(name))
-	switch {
-	case err != nil && strings.HasSuffix(err.Error(), "path escapes from parent"):
-		return nil, fmt.Errorf("it leads out of the workspace %q", w.dir)
-	case err != nil:
-		return nil, errors.New(reason(err))
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it isn't a regular file")
-	}
-	file, err := root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, errors.New(reason(err))
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, int64(w.limits.Bytes)+1))
-}
-
 // A named file is one that arguments lead to; found says that it was met in a
 // folder, and may turn out to be no plan.
 type named struct {
@@ -248,7 +234,7 @@ type named struct {
 // gather lists the files that arguments name: files, folders with all below
 // them, and - for standard input; each once, folders in the order of their
 // names. It doesn't follow symbolic links inside folders.
-func gather(args []string) ([]named, error) {
+func (r *reading) gather(args []string) ([]named, error) {
 	var all []named
 	seen := map[string]bool{}
 	add := func(n named) {
@@ -270,6 +256,7 @@ func gather(args []string) ([]named, error) {
 			add(named{name: arg})
 			continue
 		}
+		r.folders = append(r.folders, arg)
 		// Walking the folder's own file system follows the argument itself when
 		// it is a link, and no other.
 		err = fs.WalkDir(os.DirFS(arg), ".", func(path string, entry fs.DirEntry, err error) error {

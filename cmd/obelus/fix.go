@@ -27,7 +27,7 @@ type mending struct {
 // memory. What a document imports is mended only where it is named as well. All
 // files are there, changed or not.
 func (c *cli) mendings(o checking) ([]*mending, error) {
-	files, err := gather(o.args)
+	files, err := o.reading.gather(o.args)
 	if err != nil {
 		return nil, err
 	}

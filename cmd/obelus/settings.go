@@ -1,17 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
-
-// settingsName is what a workspace's configuration is called.
-const settingsName = "obelus.yaml"
 
 // A configuration is one obelus.yaml, with the catalogues that it names.
 type configuration struct {
@@ -25,13 +24,21 @@ type configuration struct {
 	checked    map[string]bool // the files that were judged by it, from its folder
 }
 
-// configured is the configuration of a workspace: what --config names, or the
-// nearest obelus.yaml in the workspace's root or a folder above it, none of them
-// above the one that holds .git. Without any, it sets nothing.
-func (r *reading) configured(c *cli, dir string) (*configuration, error) {
+// configured is the configuration of a document: what --config names, or the
+// nearest obelus.yaml in its workspace. Without any, it sets nothing.
+func (r *reading) configured(c *cli, place workspace.Place) (*configuration, error) {
 	name := r.config
 	if name == "" {
-		name = nearestSettings(dir)
+		name = place.Settings
+		for _, one := range place.Passed {
+			if r.passed == nil {
+				r.passed = map[string]bool{}
+			}
+			if !r.passed[one.Name] {
+				r.passed[one.Name] = true
+				fmt.Fprintf(c.err, "obelus: \"%s\" isn't read, since others may have written it: %s; name it with --config if it is meant\n", diag.Escape(one.Name), one.Why)
+			}
+		}
 	}
 	return r.configurationAt(c, name)
 }
@@ -58,23 +65,6 @@ func (r *reading) configurationAt(c *cli, name string) (*configuration, error) {
 	return config, nil
 }
 
-func nearestSettings(dir string) string {
-	at, err := filepath.Abs(dir)
-	if err != nil {
-		return ""
-	}
-	for {
-		name := filepath.Join(at, settingsName)
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-			return name
-		}
-		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil || filepath.Dir(at) == at {
-			return ""
-		}
-		at = filepath.Dir(at)
-	}
-}
-
 func (r *reading) readSettings(c *cli, name string) (*configuration, error) {
 	config := &configuration{used: map[*analyzer.Ignore]bool{}, checked: map[string]bool{}}
 	if name == "" {
@@ -89,7 +79,7 @@ func (r *reading) readSettings(c *cli, name string) (*configuration, error) {
 	config.analysis.Settings, config.found = analyzer.ReadSettings(file, r.limits)
 	config.analysis.Path = config.path
 	for _, node := range config.analysis.Settings.Tools {
-		if catalogue, err := (workspace{config.dir, r.limits}).open(filepath.ToSlash(node.Text)); err != nil {
+		if catalogue, err := (workspace.Folder{Dir: config.dir, Limit: r.limits.Bytes}).Open(filepath.ToSlash(node.Text)); err != nil {
 			d := diag.New(diag.WrongType, node.Span(), "the catalogue \""+node.Text+"\" can't be read: "+err.Error())
 			d.Help = "catalogues are in the configuration's folder or below it, and named from there"
 			config.found = append(config.found, d)

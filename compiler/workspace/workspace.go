@@ -1,0 +1,157 @@
+// Package workspace says what a document may take in: which folder is its
+// workspace, which files of it can be read, and where its settings stand (S1.6).
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Settings is what the configuration of a workspace is called.
+const Settings = "obelus.yaml"
+
+// A Folder is a workspace: files are read from it and from nowhere else.
+type Folder struct {
+	Dir   string
+	Limit int // bytes of a file; one byte more is read, so that its reader notices
+}
+
+// Open reads a file by its path from the folder, with forward slashes. The system
+// refuses what lies outside, through symbolic links as well.
+func (f Folder) Open(name string) ([]byte, error) {
+	root, err := os.OpenRoot(f.Dir)
+	if err != nil {
+		return nil, errors.New(Reason(err))
+	}
+	defer root.Close()
+	info, err := root.Stat(filepath.FromSlash(name))
+	switch {
+	case err != nil && strings.HasSuffix(err.Error(), "path escapes from parent"):
+		return nil, fmt.Errorf("it leads out of the workspace %q", f.Dir)
+	case err != nil:
+		return nil, errors.New(Reason(err))
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it isn't a regular file")
+	}
+	file, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, errors.New(Reason(err))
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(f.Limit)+1))
+}
+
+// Reason is an error of the file system without the path and the system call.
+func Reason(err error) string {
+	var at *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case errors.As(err, &at):
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// Path is the path from the workspace root of a file that a file in a folder, also
+// from the root, names. What names it is for the trouble: "import".
+func Path(what, dir, text string) (name, trouble, help string) {
+	name = path.Join(dir, text)
+	switch {
+	case strings.Contains(text, "://"):
+		article := "a"
+		if strings.ContainsRune("aeiou", rune(what[0])) {
+			article = "an"
+		}
+		return "", article + " " + what + " is a file in the workspace, never a URL", "fetch the file once and keep it beside the plan"
+	case path.IsAbs(text), name == "..", strings.HasPrefix(name, "../"), strings.Contains(text, `\`):
+		return "", "the " + what + " \"" + text + "\" leaves the workspace",
+			"the workspace is the nearest folder with " + Settings + " or .git in it, else the first file's own; put " + Settings + " into the folder that holds all of it"
+	}
+	return name, "", ""
+}
+
+// A Place is where a document stands. Its paths are absolute.
+type Place struct {
+	Root     string    // its workspace
+	Settings string    // the nearest obelus.yaml from its folder up to the root; "" when there is none
+	Passed   []Refused // those that would count but for others, who may write them
+}
+
+// A Refused file isn't read.
+type Refused struct{ Name, Why string }
+
+// Locate finds the workspace of a document in a folder: the nearest folder at or
+// above its own that holds obelus.yaml or .git, else its own. A folder that others
+// may write ends the search: they could have put either there. A given folder that
+// holds what was found is the workspace in its place, and a chosen one always is.
+func Locate(folder, given, chosen string) (p Place, err error) {
+	for _, path := range []*string{&folder, &given, &chosen} {
+		if *path != "" {
+			if *path, err = filepath.Abs(*path); err != nil {
+				return p, err
+			}
+		}
+	}
+	p.Root = folder
+	for at := folder; ; at = filepath.Dir(at) {
+		settings := p.settings(at)
+		if shared(at) != "" {
+			break
+		}
+		_, err := os.Lstat(filepath.Join(at, ".git"))
+		if settings != "" || err == nil {
+			p.Root = at
+			break
+		}
+		if filepath.Dir(at) == at {
+			break
+		}
+	}
+	switch {
+	case chosen != "":
+		p.Root = chosen
+	case given != "" && Holds(given, p.Root):
+		p.Root = given
+	}
+	for at := folder; Holds(p.Root, at) && p.Settings == ""; at = filepath.Dir(at) {
+		if p.Settings = p.settings(at); filepath.Dir(at) == at {
+			break
+		}
+	}
+	return p, nil
+}
+
+// settings is a folder's obelus.yaml, "" where there is none that counts.
+func (p *Place) settings(folder string) string {
+	name := filepath.Join(folder, Settings)
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	why := shared(name)
+	if in := shared(folder); in != "" {
+		why = "its folder " + in
+	}
+	if why == "" {
+		return name
+	}
+	if one := (Refused{name, why}); !slices.Contains(p.Passed, one) {
+		p.Passed = append(p.Passed, one)
+	}
+	return ""
+}
+
+// Holds reports whether a folder is another or lies above it; both are absolute.
+func Holds(above, below string) bool {
+	relative, err := filepath.Rel(above, below)
+	return err == nil && filepath.IsLocal(relative)
+}
