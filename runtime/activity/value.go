@@ -328,14 +328,25 @@ func brief(s string) string {
 	return s[:cut] + "…"
 }
 
-// Take reads a value that stands for an activity's result, such as a mock: where
-// it names its alternative (S2.3) it is taken apart, and a path that the call
-// doesn't offer is a failure. name is the activity's, for the message.
-func Take(value any, r Request, name string) (Result, error) { return route(value, r, name, "") }
+// Take reads a value that stands for an activity's result, such as a mock or a
+// model's answer: where it names its alternative (S2.3) it is taken apart, and a path
+// that the call doesn't offer is a failure. name is the activity's, for the message;
+// "" where a model answers.
+func Take(value any, r Request, name string) (Result, error) {
+	if name == "" {
+		return routeOf(value, r, fmt.Sprintf("the answer to the call %q", r.Call), "")
+	}
+	return route(value, r, name, "")
+}
 
-// route finds out whether a result names its alternative (S2.3, S5.2). More is
-// what the failure's message ends with.
+// route finds out whether an activity's result names its alternative.
 func route(value any, r Request, name, more string) (Result, error) {
+	return routeOf(value, r, fmt.Sprintf("activity %q", name), more)
+}
+
+// routeOf finds out whether a result names its alternative (S2.3, S5.2). Whose is
+// what the failure's message begins with, and more what it ends with.
+func routeOf(value any, r Request, whose, more string) (Result, error) {
 	object, ok := value.(map[string]any)
 	if !ok || len(object) != 2 {
 		return Result{value, -1}, nil
@@ -346,7 +357,7 @@ func route(value any, r Request, name, more string) (Result, error) {
 		return Result{value, -1}, nil
 	}
 	refuse := func(problem string) (Result, error) {
-		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q %s%s", name, problem, more)}
+		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("%s %s%s", whose, problem, more)}
 	}
 	text, ok := path.(string)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 
 // produce asks the planner for the result of a latent call (S2.4). Whatever goes
 // wrong fails the call, so that its plan may handle it.
-func (w *world) produce(ctx context.Context, r *runtime.Request, e runtime.Event) runtime.Event {
+func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.Request, e runtime.Event) runtime.Event {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	var text strings.Builder
@@ -46,6 +46,7 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, e runtime.Event
 		e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: "the model's answer isn't one JSON value: " + p.Message}
 		return e
 	}
-	e.Value = root.Value()
+	result, err := activity.Take(root.Value(), call, "")
+	take(&e, result, err)
 	return e
 }

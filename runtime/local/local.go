@@ -445,26 +445,31 @@ func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
 
 func (w *world) start(ctx context.Context, c runtime.Command) {
 	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
-	if c.Request != nil {
-		own := w.begin(ctx, c)
-		go func() { w.send(w.produce(own, c.Request, e)) }()
-		return
-	}
 	if len(c.Of.Output) > 0 && w.offered[c.Of] == nil {
 		w.offered[c.Of] = c.Plan.Offered(c.Of)
 	}
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of], Context: c.Context}
+	if c.Request != nil {
+		own := w.begin(ctx, c)
+		go func() { w.send(w.produce(own, c.Request, request, e)) }()
+		return
+	}
 	name := c.Of.Activity
 	if a := c.Plan.Activities[name]; a != nil && a.Kind != "go" { // those that the program registers are everyone's
 		name = activity.Of(c.Delegate, name)
 	}
 	w.began(c, w.options.Activities.Start(ctx, name, request, func(result activity.Result, err error) {
-		e.Value, e.Route = result.Value, result.Route
-		if err != nil {
-			e.Value, e.Failure = nil, failureOf(err)
-		}
+		take(&e, result, err)
 		w.send(e)
 	}))
+}
+
+// take puts what came of a try into the event of its end.
+func take(e *runtime.Event, result activity.Result, err error) {
+	e.Value, e.Route = result.Value, result.Route
+	if err != nil {
+		e.Value, e.Failure = nil, failureOf(err)
+	}
 }
 
 // plan asks the planner for a solution, and hands on what it writes as it comes.

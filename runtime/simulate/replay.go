@@ -70,8 +70,10 @@ func (w *world) endAs(end analyzer.ScheduledEnd) error {
 	if end.Fails {
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the schedule lets it fail"}
 	} else if end.Path != "" {
-		e.Value = map[string]any{"_outputPath": end.Path, "_output": end.Output}
-		w.take(w.plan, w.plan.Calls[at], &e)
+		call := w.plan.Calls[at]
+		named := map[string]any{"_outputPath": end.Path, "_output": end.Output}
+		result, err := activity.Take(named, activity.Request{Call: call.Name, Paths: w.plan.Offered(call)}, call.Activity)
+		take(&e, result, err)
 	}
 	w.end(e)
 	return nil

@@ -289,11 +289,7 @@ func (w *world) start(c runtime.Command) {
 	case chance.Float64() < how.failure:
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "a failure drawn at the tool's rate"}
 	default:
-		e.Value, e.Failure = w.result(c.Plan, call, c.Params, chance)
-		if e.Failure == nil {
-			w.weigh(e.Value)
-			w.take(c.Plan, call, &e)
-		}
+		w.perform(c, chance, &e)
 	}
 	w.later(duration, e)
 }
@@ -317,15 +313,30 @@ func (w *world) decide(c runtime.Command) {
 	w.later(after, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &decision})
 }
 
-// take reads a result that names its alternative (S2.3).
-func (w *world) take(plan *compiler.Plan, call *compiler.Call, e *runtime.Event) {
-	result, err := activity.Take(e.Value, activity.Request{Call: call.Name, Paths: plan.Offered(call)}, call.ToolName)
-	var failure *activity.Failure
-	if errors.As(err, &failure) {
-		e.Failure = &runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
+// perform makes up what a try gives back, by the very rules by which a run takes it.
+func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) {
+	call := c.Of
+	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params, Paths: c.Plan.Offered(call)}
+	var result activity.Result
+	var err error
+	if a := c.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && (call.Tool == nil || len(call.Tool.Mocks) == 0) {
+		result, err = activity.Evaluate(a.Name, a.Expression, request)
+		w.weigh(result.Value)
+	} else if e.Value, e.Failure = w.result(call, chance); e.Failure != nil {
 		return
+	} else {
+		w.weigh(e.Value)
+		result, err = activity.Take(e.Value, request, call.Activity)
 	}
+	take(e, result, err)
+}
+
+// take puts what came of a try into the event of its end.
+func take(e *runtime.Event, result activity.Result, err error) {
 	e.Value, e.Route = result.Value, result.Route
+	if failure := new(activity.Failure); errors.As(err, &failure) {
+		e.Value, e.Failure = nil, &runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
+	}
 }
 
 // giveUp ends a try at once that is given up: here every activity obeys.
@@ -367,22 +378,11 @@ func (w *world) chance(c runtime.Command, schedule int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.options.Seed, h.Sum64()^uint64(c.Attempt)<<32^uint64(schedule+1)))
 }
 
-// result makes up what an activity gives back: what the tool's own examples
-// say, what a pure expression computes, or a value that the tool's "_output"
-// accepts.
-func (w *world) result(plan *compiler.Plan, call *compiler.Call, params map[string]any, chance *rand.Rand) (any, *runtime.Failure) {
+// result makes up what an activity gives back: what the tool's own examples say, or
+// a value that the tool's "_output" accepts.
+func (w *world) result(call *compiler.Call, chance *rand.Rand) (any, *runtime.Failure) {
 	if call.Tool != nil && len(call.Tool.Mocks) > 0 {
 		return call.Tool.Mocks[chance.IntN(len(call.Tool.Mocks))], nil
-	}
-	if a := plan.Activities[call.Activity]; a != nil && a.Expression != nil {
-		value, err := a.Expression.EvalCode(params)
-		if err != nil {
-			return nil, &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
-		}
-		if err := activity.Bounded(value); err != nil {
-			return nil, &runtime.Failure{Code: activity.CodeBadOutput, Message: err.Error()}
-		}
-		return value, nil
 	}
 	if call.Produced != nil {
 		return call.Produced.Value(), nil
