@@ -56,7 +56,7 @@ func (m *Machine) leftOver() string {
 // giveIn ends the run as failed. What is at work is cancelled.
 func (m *Machine) giveIn(why string) {
 	e := CallError{Code: codeInternal, Message: "internal error: " + why + "; this is a fault of obelus, please report it with the plan"}
-	m.errors = append(m.errors, e)
+	m.errors = append(m.errors, fault{e, m.tick, atLast, 0})
 	m.fault = ""
 	outcome := m.outcome("failed", e.Message)
 	if m.planning() {
