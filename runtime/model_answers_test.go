@@ -1,7 +1,6 @@
 package runtime_test
 
 import (
-	"encoding/json"
 	"reflect"
 	"testing"
 )
@@ -202,14 +201,6 @@ func give(_ string, attempt int, params map[string]any) (any, string, *failure) 
 }
 
 func TestModelAnswers(t *testing.T) {
-	parsed := func(text string) (value any) {
-		if text != "" {
-			if err := json.Unmarshal([]byte(text), &value); err != nil {
-				t.Fatalf("%v in %s", err, text)
-			}
-		}
-		return value
-	}
 	for _, want := range answers {
 		t.Run(want.name, func(t *testing.T) {
 			doc := parsed(want.document).(map[string]any)
