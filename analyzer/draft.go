@@ -157,12 +157,14 @@ func (d *Draft) hold(found []diag.Diagnostic, loose func(call *compiler.Call) bo
 			}
 		}
 	}
+	some := false // calls so far are held
 	for i, call := range p.Calls {
 		// What depends on a call that is held may turn out to be on a cycle with it,
 		// even if a fallback could do without it. What isn't held depends on calls
 		// listed before it.
 		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other int) bool { return other >= i }) ||
-			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || d.joinsHeld(call)
+			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || some && d.joinsHeld(call)
+		some = some || d.held[i]
 	}
 }
 
