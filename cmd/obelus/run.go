@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -257,7 +258,11 @@ func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *r
 	}
 	if err != nil {
 		show.abandon()
-		return troubled("%v", err)
+		t := troubled("%v", err)
+		if errors.Is(err, local.ErrJournal) && kept != nil {
+			return t.advise("nothing is done any more; when there is room again, obelus resume %s goes on from what the journal holds", kept.id())
+		}
+		return t
 	}
 	if asking != nil {
 		asking.close()

@@ -319,9 +319,19 @@ func (w *world) sync() error {
 	return nil
 }
 
+// ErrJournal is what a run's error wraps that ended because its journal can't be
+// written: what is in it is whole, and the run can be resumed from there.
+var ErrJournal = errors.New("the journal can't be written")
+
+// An unwritten error is the journal's own, in its words.
+type unwritten struct{ error }
+
+func (unwritten) Is(target error) bool { return target == ErrJournal }
+func (u unwritten) Unwrap() error      { return u.error }
+
 func unwritable(err error) error {
 	if err != nil {
-		return fmt.Errorf("the journal can't be written: %w", err)
+		return unwritten{err}
 	}
 	return nil
 }
