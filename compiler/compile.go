@@ -149,7 +149,9 @@ func (c *compilation) parse(file *source.File) *source.Node {
 		known.root, known.problems = source.Parse(file, c.options.Limits)
 		if c.delegation.reads.parsed == nil {
 			c.delegation.reads.parsed = map[*source.File]tree{}
+			c.delegation.reads.keywords = keywordsAtFirst
 		}
+		c.delegation.reads.keywords += 2 * len(file.Text)
 		c.delegation.reads.parsed[file] = known
 	}
 	for _, p := range known.problems {
@@ -262,7 +264,7 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 		c.wants(n, what, "a JSON Schema (a mapping, true or false)")
 		return nil
 	}
-	s := schema.New(raw, schema.Options{Defs: c.schemas})
+	s := schema.New(raw, schema.Options{Defs: c.schemas, Keywords: &c.delegation.reads.keywords})
 	err := s.Compile()
 	if err == nil {
 		return s

@@ -21,7 +21,14 @@ type reads struct {
 	files  map[string]opened
 	parsed map[*source.File]tree
 	bytes  int
+
+	// Keywords is how many the schemas may still have with their references
+	// expanded: reading them costs in proportion to all texts.
+	keywords int
 }
+
+// keywordsAtFirst is how many keywords there may be however short the texts are.
+const keywordsAtFirst = 400_000
 
 type opened struct {
 	file *source.File

@@ -333,6 +333,13 @@ var families = []family{
 		all, _ := fill(bytes/4-60, ", ", func(i int) string { return fmt.Sprintf("†state.a%[1]d || †state.b%[1]d", i%n) })
 		return map[string]string{"plan.yaml": "calls:\n" + head + "- {_tool: f, x: [" + all + "]}\n"}
 	}},
+	{"branches: each way a call, joined", func(bytes int) map[string]string {
+		head, n := fill(bytes*5/8, "", numbered("- {_tool: j, _outputPath: †state.a%[1]d || †state.b%[1]d}\n- {_tool: f, x: †state.a%[1]d, _outputPath: c%[1]d}\n- {_tool: f, x: †state.b%[1]d, _outputPath: d%[1]d}\n"))
+		all, _ := fill(bytes/4-60, ", ", func(i int) string { return fmt.Sprintf("†state.c%[1]d || †state.d%[1]d", i%n) })
+		return map[string]string{"plan.yaml": "calls:\n" + head + "- {_tool: f, x: [" + all + "]}\n- {_tool: f, x: [" + all[:strings.LastIndex(all[:len(all)/3], ",")] + "], y: †state.c3, z: †state.d5}\n"}
+	}},
+	{"branches: in one of many places", calls("- {_tool: j, _outputPath: †state.a || †state.b#}\n- {_tool: f, x: †state.a || †state.b#, _outputPath: †state.a || †state.c#}\n- {_tool: f, x: †state.b#, y: †state.c# || †state.a}")},
+	{"branches: once and alternatives", filled("plan.yaml", "writes: once\ncalls:\n", "", "", numbered("- {_tool: j, x: †state.p%[1]d || †state.q, _outputPath: †state.p%[2]d || †state.q}\n- {_tool: f, _when: †state.p%[1]d > 1, x: †state.q, _outputPath: p%[2]d}\n", 1))},
 	{"branches: layers", func(bytes int) map[string]string {
 		list, _ := fill(bytes-20, "", func(i int) string {
 			if i < 5 {

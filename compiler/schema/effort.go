@@ -75,8 +75,9 @@ func (p *prover) accepts(n *node, v any) (accepted, spent bool) {
 // compilePattern compiles a regular expression. Of those that begin with ^ the
 // library makes a program without alternatives where it can, which takes memory
 // for every class at every place: where classes are repeated that is too much,
-// and an alternative at the start keeps it from trying.
-func compilePattern(text string) (*regexp.Regexp, error) {
+// and an alternative at the start keeps it from trying. The size is that of the
+// program, where the pattern repeats something.
+func compilePattern(text string) (re *regexp.Regexp, size int, err error) {
 	const most = 20_000 // bounds of ranges in all classes
 	if strings.Contains(text, "{") {
 		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
@@ -85,11 +86,12 @@ func compilePattern(text string) (*regexp.Regexp, error) {
 				for i := range prog.Inst {
 					ranges += len(prog.Inst[i].Rune)
 				}
-				if ranges > most {
-					return regexp.Compile(`(?:\b|\B)(?:` + text + `)`)
+				if size = len(prog.Inst); ranges > most {
+					text = `(?:\b|\B)(?:` + text + `)`
 				}
 			}
 		}
 	}
-	return regexp.Compile(text)
+	re, err = regexp.Compile(text)
+	return re, size, err
 }

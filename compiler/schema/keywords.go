@@ -246,7 +246,12 @@ func (p *parser) pattern(k, key string, v any) *pattern {
 		return nil
 	}
 	text := fromECMA(source)
-	re, err := compilePattern(text)
+	re, size, err := compilePattern(text)
+	p.reader.patterns += size
+	if left := p.reader.family.options.Keywords; left != nil && p.reader.keywords+p.reader.patterns > *left {
+		p.reader.stop(p.node, together, lessTogether)
+		return nil
+	}
 	if err != nil {
 		help := ""
 		if strings.Contains(source, "(?=") || strings.Contains(source, "(?!") || strings.Contains(source, "(?<=") || strings.Contains(source, "(?<!") {

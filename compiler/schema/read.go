@@ -13,6 +13,12 @@ import (
 func read(raw any, o Options) (*node, *SchemaError) {
 	f := &family{options: o, units: map[string]*unit{}}
 	r := &reader{family: f}
+	if o.Keywords != nil {
+		if *o.Keywords <= 0 {
+			return nil, &SchemaError{Message: together, Help: lessTogether}
+		}
+		defer func() { *o.Keywords -= r.keywords + r.patterns }()
+	}
 	u := r.unit("", raw)
 	for r.err == nil && len(r.refs) > 0 {
 		pending := r.refs
@@ -44,6 +50,7 @@ type reader struct {
 	err      *SchemaError
 	full     bool // the error is a limit, and reading stops
 	keywords int
+	patterns int // what patterns cost, in keywords
 	refs     []pendingRef
 	dynamics []*node
 }
@@ -53,6 +60,11 @@ type pendingRef struct {
 	keyword string // $ref, $dynamicRef or $recursiveRef
 	ref     string
 }
+
+const (
+	together     = "the schemas of the document have too many keywords together, with their references and repetitions expanded"
+	lessTogether = "let fewer schemas refer to large ones, let patterns repeat less, or split the document"
+)
 
 func (r *reader) fail(n *node, tail []string, help, format string, args ...any) {
 	e := &SchemaError{Path: append(n.path(), tail...), Def: n.unit.name, Message: fmt.Sprintf(format, args...), Help: help}

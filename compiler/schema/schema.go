@@ -54,6 +54,10 @@ type Options struct {
 	Defs map[string]any
 	// AssertFormat makes format an assertion in every draft.
 	AssertFormat bool
+	// Keywords, unless it is nil, is how many keywords the schemas that share it
+	// may still have together, their references expanded. Each takes off its own
+	// when it is compiled; these then must not be compiled at once.
+	Keywords *int
 }
 
 // A Schema is one JSON Schema, or a place in one, or a combination of such
