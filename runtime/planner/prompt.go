@@ -91,17 +91,17 @@ type message struct {
 // merged collects messages of one kind and instance where the first of them
 // stands.
 func merged(items []*source.Node) (all []*message) {
+	type what struct{ kind, name, instance string }
+	first := map[what]*message{}
 	for _, m := range items {
 		next := read(m)
-		at := slices.IndexFunc(all, func(o *message) bool {
-			return o.kind == next.kind && o.name == next.name && o.instance == next.instance
-		})
+		about := what{next.kind, next.name, next.instance}
 		single := slices.Contains([]string{"input", "state", "data", "error"}, next.kind)
-		if at < 0 || !single {
-			all = append(all, next)
+		into := first[about]
+		if into == nil || !single {
+			all, first[about] = append(all, next), next
 			continue
 		}
-		into := all[at]
 		into.value = patched(into.value, next.value)
 		into.errors = append(into.errors, next.errors...)
 		if next.schema != nil {
