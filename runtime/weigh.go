@@ -212,11 +212,14 @@ func badOutput(format string, args ...any) *Failure {
 // other: what stands there has no place for it (S5.3), or the state schema rejects
 // it (S5.2).
 func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) *Failure {
-	draft := draft{frame: f, call: call}
+	var on *draft
 	for _, path := range route {
 		written := value
 		if f.needsBase(path.ID, method) {
-			result, err := draft.write(path.ID, method, value)
+			if on == nil {
+				on = &draft{frame: f, call: call}
+			}
+			result, err := on.write(path.ID, method, value)
 			if err != nil {
 				return badOutput("%s can't be written: %v", f.plan.Paths.String(path.ID), err)
 			}
