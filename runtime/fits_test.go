@@ -59,6 +59,25 @@ func TestWritesThatDoNotFit(t *testing.T) {
 	}
 }
 
+// A read of an item sees what its own writers made of the list, and not what was in
+// the list by chance when it was read (S6.3).
+func TestItemsAreReadAsTheirWritersLeftThem(t *testing.T) {
+	doc := parsed(`{"calls": [{"_tool": "give", "value": 1, "_outputPath": "a[0]", "_outputMethod": "push"}, {"_tool": "give", "value": 2, "_outputPath": "a", "_outputMethod": "push"},
+		{"_tool": "give", "value": "†state.a[1]", "_outputPath": "b"}]}`).(map[string]any)
+	doc["tools"] = map[string]any{"give": map[string]any{"type": "object", "additionalProperties": true}}
+	v, why := compileGenerated(t, doc)
+	if v == nil {
+		t.Fatal(why)
+	}
+	want := interpret(doc, give, schedule(0))
+	want.Trace = nil
+	for s := range 20 {
+		if got := drive(t, v, give, schedule(s)); !reflect.DeepEqual(got, want) {
+			t.Fatalf("schedule %d: %s, and the model %s", s, show(got), show(want))
+		}
+	}
+}
+
 // parsed is a value written as JSON; nil for "".
 func parsed(text string) (value any) {
 	if text != "" {

@@ -118,8 +118,19 @@ func (f *frame) resolve(read *compiler.Read) (any, bool) {
 		if message.Tick != f.tick {
 			return f.stands(message, read.Sees)
 		}
-		return read.Sees(message.Call)
+		return read.Sees(message.Call) && f.isFor(read, message)
 	})
+}
+
+// isFor reports whether a message is one of a call that a read is bound to. That is
+// so of any that overlaps what is read; others matter where a value above it has to be
+// put together, and nobody has waited for those that aren't bound.
+func (f *frame) isFor(read *compiler.Read, message *Message) bool {
+	if message.Path == read.Path || f.plan.Paths.Overlap(message.Path, read.Path) {
+		return true
+	}
+	_, isBound := slices.BinarySearch(read.Writers, int32(message.Call))
+	return isBound
 }
 
 // misfit says what a schema rejects, and where in the value.
