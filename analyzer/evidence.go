@@ -83,7 +83,8 @@ func (p *Pass) conflictSchedules(u *compiler.Unordered, how ends) []Schedule {
 	m := &maker{pass: p, how: how, conflict: u, leaves: map[int][]demand{}}
 	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
 	for seed := range uint64(conflictTries) {
-		if p.evidence += 2 * len(p.Plan.Calls); p.evidence > maxEvidence {
+		// A replay settles every call, and looks along every dependency.
+		if p.evidence += 2*len(p.Plan.Calls) + p.Plan.Graph.Edges()/2; p.evidence > maxEvidence {
 			return nil
 		}
 		m.seed = seed
@@ -100,7 +101,7 @@ func (p *Pass) conflictSchedules(u *compiler.Unordered, how ends) []Schedule {
 	return nil
 }
 
-// maxEvidence bounds how many calls are replayed for the conflicts of one plan:
+// maxEvidence bounds how many calls and dependencies are replayed for the conflicts of one plan:
 // some tenths of a second.
 const maxEvidence = 100_000
 
