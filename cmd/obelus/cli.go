@@ -304,6 +304,13 @@ func terminalOf(stream any) (fd int, ok bool) {
 	return fd, term.IsTerminal(fd)
 }
 
+// isTerminal reports whether what is written to a stream is seen on a terminal, of
+// whatever kind.
+var isTerminal = func(stream any) bool {
+	file, isFile := stream.(*os.File)
+	return isFile && term.IsTerminal(int(file.Fd()))
+}
+
 // colorful tells whether a stream gets colours (S19.1).
 func colorful(stream any) bool {
 	_, ok := terminalOf(stream)
@@ -312,7 +319,7 @@ func colorful(stream any) bool {
 
 // textOptions fit findings to the stream that they are shown on.
 func textOptions(stream any) diag.TextOptions {
-	o := diag.TextOptions{Color: colorful(stream)}
+	o := diag.TextOptions{Color: colorful(stream), Terminal: isTerminal(stream)}
 	if fd, ok := terminalOf(stream); ok {
 		if width, _, err := term.GetSize(fd); err == nil {
 			o.Width = min(width, 140)

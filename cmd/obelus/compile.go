@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -75,9 +77,23 @@ func (c *cli) write(output string, text []byte) error {
 		}
 		return nil
 	}
-	if _, ok := terminalOf(c.out); ok && len(text) > 0 && text[len(text)-1] != '\n' {
-		text = append(text, '\n')
+	if isTerminal(c.out) {
+		text = forTerminal(text)
 	}
 	_, err := c.out.Write(text)
 	return err
+}
+
+// forTerminal is a result without anything that a terminal would act on, and with an
+// end of its last line. JSON stays the same value.
+func forTerminal(text []byte) []byte {
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	for i, line := range lines {
+		if json.Valid(line) {
+			lines[i] = diag.EscapeJSON(line)
+		} else {
+			lines[i] = []byte(diag.Escape(string(line)))
+		}
+	}
+	return append(bytes.Join(lines, []byte("\n")), '\n')
 }

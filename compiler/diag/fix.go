@@ -68,7 +68,7 @@ func quoted(s string) string {
 	if err := encoder.Encode(s); err != nil {
 		panic(err) // a string always encodes
 	}
-	return string(escapeJSON([]byte(strings.TrimSuffix(b.String(), "\n"))))
+	return string(EscapeJSON([]byte(strings.TrimSuffix(b.String(), "\n"))))
 }
 
 const flowMarks = ",[]{}"

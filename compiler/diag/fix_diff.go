@@ -18,7 +18,7 @@ func Diff(w io.Writer, name string, before, after []byte, o TextOptions) error {
 	header := 2 // "---" and "+++" are no lines of the texts
 	for line := range strings.Lines(udiff.Unified(name, name, string(before), string(after))) {
 		line = strings.TrimSuffix(line, "\n")
-		if p.color {
+		if p.color || o.Terminal {
 			line = Escape(strings.TrimSuffix(line, "\r"))
 		}
 		switch {

@@ -115,13 +115,13 @@ func JSONLine(w io.Writer, value any) error {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	_, err := w.Write(append(escapeJSON(text), '\n'))
+	_, err := w.Write(append(EscapeJSON(text), '\n'))
 	return err
 }
 
-// escapeJSON spells out hidden characters of a JSON text. Beyond ASCII they
+// EscapeJSON spells out hidden characters of a JSON text. Beyond ASCII they
 // can only stand in strings, where an escape means the same.
-func escapeJSON(text []byte) []byte {
+func EscapeJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, hidden) {
 		return text
 	}

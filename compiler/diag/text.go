@@ -20,6 +20,9 @@ type TextOptions struct {
 
 	// Evidence shows the witness of each finding that has one.
 	Evidence bool
+	// Terminal says that a patch is for a person to look at, not for a program to
+	// apply: what a terminal would act on is escaped in it.
+	Terminal bool
 }
 
 // maxPlaces bounds the related places that a person is shown of one finding;
