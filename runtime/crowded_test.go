@@ -284,3 +284,58 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 		}
 	}
 }
+
+// A plan has a cycle (OB301) just where the graph has one, or where a call requires
+// what only it writes; in an operand of a fallback that is just never there, which
+// is OB209 (S6.4).
+func TestCyclesAgreeWithTheModel(t *testing.T) {
+	cyclic, never := 0, 0
+	for n := range amount(800, 6000, 60_000) {
+		doc := crowdedPlan(n)
+		delete(doc, "stateSchema")
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, found := checked(text)
+		codes := map[string]bool{}
+		for _, d := range found {
+			codes[d.Rule.Code] = true
+		}
+		if codes["OB201"] { // its paths aren't known
+			continue
+		}
+		p := readPlan(doc)
+		isCyclic, selfish := len(p.topology) < len(p.calls), false
+		for _, c := range p.calls {
+			for _, r := range c.references() {
+				if r.kind == "state" && len(r.path) > 0 && c.mayWrite(r.path) && len(p.bound(c.place, r)) == 0 && !p.knownFromTheStart(r) {
+					selfish = true
+					isCyclic = isCyclic || slices.ContainsFunc(append(formulasIn(c.params), formulasIn(c.when)...), func(e *formula) bool { return e.requires(r) })
+				}
+			}
+		}
+		if codes["OB301"] != isCyclic {
+			t.Fatalf("plan %d: OB301 is found: %v; the model's graph is cyclic: %v\n%s", n, codes["OB301"], isCyclic, inJSON(doc["calls"]))
+		}
+		if isCyclic {
+			cyclic++
+		} else if selfish {
+			if never++; !codes["OB209"] {
+				t.Fatalf("plan %d: an operand that is never there isn't OB209: %v\n%s", n, codes, inJSON(doc["calls"]))
+			}
+		}
+	}
+	t.Logf("%d are cyclic; in %d a call reads in a fallback what only it writes", cyclic, never)
+}
+
+// requires tells whether an expression has no value without a reference (S4.4).
+func (e *formula) requires(r reference) bool {
+	switch e.kind {
+	case referenceExpression:
+		return e.reference.kind == r.kind && e.reference.path.equal(r.path)
+	case fallbackExpression:
+		return false
+	}
+	return slices.ContainsFunc(e.operands, func(o *formula) bool { return o.requires(r) })
+}
