@@ -27,7 +27,7 @@ func redundantCalls(p *Pass) {
 	first := map[string]*compiler.Call{}
 	for _, call := range p.Plan.Calls {
 		tool := call.Tool
-		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || !*tool.Hints.ReadOnly || call.Produced != nil || call.Method != compiler.Set {
+		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || p.Plan.Said(call).Kind != compiler.ReadOnly || call.Produced != nil || call.Method != compiler.Set {
 			continue
 		}
 		var b strings.Builder

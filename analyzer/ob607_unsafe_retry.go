@@ -10,25 +10,24 @@ var _ = register(Rule{
 	Call: unsafeRetry,
 })
 
-// unsafeRetry reports calls that are tried again although their tool isn't
-// known to do no harm when it is carried out twice. What has no effect by itself
+// unsafeRetry reports calls that are tried again although what carries them out
+// isn't known to do no harm twice, by the plan's own word or another's. What has no effect by itself
 // is safe: an expression, a model's answer.
 func unsafeRetry(p *Pass, call *compiler.Call) {
 	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Activity == "" {
 		return
 	}
-	if activity := p.Plan.Activities[call.Activity]; activity != nil && activity.Kind == "expr" {
+	if p.Plan.Said(call).Idempotent {
 		return
 	}
-	h := call.Tool.Hints
-	if h.Idempotent != nil && *h.Idempotent || h.ReadOnly != nil && *h.ReadOnly {
-		return
-	}
-	how := "isn't said to be idempotent"
-	if h.Idempotent != nil {
+	who, how := call.ToolName, "isn't said to be idempotent"
+	switch h := call.Tool.Hints; {
+	case h.Idempotent != nil && !*h.Idempotent:
 		how = "says that it isn't idempotent"
+	case !call.Tool.Runs(call.Activity):
+		who = call.Activity
 	}
-	f := p.Report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, call.ToolName, how).About(call.Label()).
+	f := p.Report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
 		Advise("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice")
 	if call.Tool.NameNode != nil {
 		f.Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)

@@ -30,6 +30,9 @@ func unusedDefinitions(p *Pass) {
 		activities[call.Activity] = true
 		if call.Tool != nil {
 			activities[call.Tool.Activity] = true
+			for _, choice := range call.Tool.Activities {
+				activities[choice] = true
+			}
 		}
 	}
 	usedFiles := map[*source.File]bool{}

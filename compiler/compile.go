@@ -33,6 +33,9 @@ type Options struct {
 	Catalogues []*source.File
 	// Functions are the activities that the embedding program registers.
 	Functions []string
+	// Hints say what those functions do to the world, by name; about any that isn't
+	// here nothing is known.
+	Hints map[string]Hints
 	// Instances says that the instances are given at run time (S19.4): the
 	// document needn't know them, and what they hold isn't known.
 	Instances bool
@@ -80,7 +83,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		c.overlay(extra)
 	}
 	for _, name := range o.Functions {
-		c.plan.Activities[name] = &Activity{Name: name, Kind: "go"}
+		c.plan.Activities[name] = &Activity{Name: name, Kind: "go", Origin: Program, Hints: o.Hints[name]}
 	}
 	c.defineTools()
 	c.scopesOfAdvisors()

@@ -167,6 +167,9 @@ func (c *compilation) toolDelegate(t *Tool, dir string) {
 // may be a plan.
 func (c *compilation) carriedOut(call *Call) {
 	p, tool := c.plan, call.Tool
+	if !c.maySubstitute(call) {
+		return
+	}
 	own := call.Node.Get("_delegate")
 	switch {
 	case call.Activity != "" && call.Plan() != "":

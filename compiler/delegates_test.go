@@ -147,8 +147,8 @@ func TestOfferedDelegatesMayLeadBack(t *testing.T) {
 	}
 }
 
-// S11.4, S14.1: a solution runs the plans that its setting knows, those that a
-// tool offers among them, and no others.
+// S11.4, S14.1: a call of a solution runs the plans that its tool names or offers,
+// and no others that the setting knows.
 func TestDelegatesOfASolution(t *testing.T) {
 	f := &folder{files: map[string]string{
 		"plan.yaml": `
@@ -167,11 +167,11 @@ calls: []
 	}
 	s := Setting{Plan: base, Paths: base.Paths.Clone()}
 	p, found := s.Solve(source.NewFile("tick.json", []byte(`{"calls": [
-		{"_tool": "brief", "text": "x", "_delegate": "a.yaml"}, {"_tool": "brief", "_delegate": "b.yaml"}, {"_tool": "fixed"}, {"_tool": "free", "_delegate": "a.yaml"}]}`)), Options{})
+		{"_tool": "brief", "text": "x", "_delegate": "a.yaml"}, {"_tool": "brief", "_delegate": "b.yaml"}, {"_tool": "fixed"}, {"_tool": "free", "_delegate": "anonymous"}]}`)), Options{})
 	if diag.HasErrors(found) {
 		t.Fatal(found)
 	}
-	for i, want := range []string{"a.yaml", "b.yaml", "a.yaml", "a.yaml"} {
+	for i, want := range []string{"a.yaml", "b.yaml", "a.yaml"} {
 		if got := p.Calls[i].Plan(); got != want || p.Delegates[got] == nil {
 			t.Errorf("call %d runs %q, not %q", i, got, want)
 		}
@@ -179,7 +179,7 @@ calls: []
 	if out := p.Calls[2].Tool.Output; out == nil || !out.Accepts("text") || out.Accepts(3.0) {
 		t.Error("S14.2: the delegate's output isn't the call's type")
 	}
-	for _, one := range []string{`{"_tool": "free", "_delegate": "c.yaml"}`, `{"_tool": "free", "_delegate": "../a.yaml"}`, `{"_tool": "brief", "_delegate": "c.yaml"}`} {
+	for _, one := range []string{`{"_tool": "free", "_delegate": "a.yaml"}`, `{"_tool": "free", "_delegate": "c.yaml"}`, `{"_tool": "fixed", "_delegate": "b.yaml"}`, `{"_tool": "fixed", "_delegate": "anonymous"}`, `{"_tool": "free", "_delegate": "../a.yaml"}`, `{"_tool": "brief", "_delegate": "c.yaml"}`} {
 		_, found := s.Solve(source.NewFile("tick.json", []byte(`{"calls": [`+one+`]}`)), Options{})
 		if len(found) != 1 || found[0].Rule != diag.BadDelegate {
 			t.Errorf("%s: %v", one, found)

@@ -84,6 +84,35 @@ func mixedScripts(id string) (a, b string, ok bool) {
 	return "", "", false
 }
 
+// Deceptive lists the words of a text that a reader may take for others: that mix
+// writing systems, or are drawn like words in ASCII although they aren't, in a text
+// that has no other letters of their script.
+func Deceptive(text string) []string {
+	if isASCII(text) {
+		return nil
+	}
+	plainly := map[string]bool{} // the scripts that the text shows openly
+	for _, r := range text {
+		if r >= utf8.RuneSelf && !isASCII(skeleton(string(r))) {
+			plainly[scriptOf(r)] = true
+		}
+	}
+	var found []string
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) && r != '_' && r != '-' }) {
+		if isASCII(word) || slices.Contains(found, word) {
+			continue
+		}
+		_, _, mixed := mixedScripts(word)
+		drawnAsASCII := isASCII(skeleton(word)) && strings.ContainsFunc(word, func(r rune) bool {
+			return r >= utf8.RuneSelf && scriptOf(r) != "" && (scriptOf(r) == "Latin" || !plainly[scriptOf(r)])
+		})
+		if mixed || drawnAsASCII {
+			found = append(found, word)
+		}
+	}
+	return found
+}
+
 // writtenTogether lists the scripts that one writing system uses side by side.
 var writtenTogether = [][]string{
 	{"Latin", "Han", "Hiragana", "Katakana"},

@@ -131,12 +131,14 @@ type Tool struct {
 	ScopesNode   *source.Node      // where it does
 	Activity     string            // the activity that carries it out; "" when it has none
 	ActivityNode *source.Node      // where it names its activity; nil when it doesn't
+	Activities   []string          // those that it lets a call choose from
 	Delegate     string            // the plan that carries it out, as Call.Delegate has it (S14.1); ""
 	DelegateNode *source.Node      // where it names that plan, or those to choose from; nil when it doesn't
 	delegates    map[string]string // those that it lets a call choose from: as it writes them, by path
 	Builtin      bool              // it is the language's own, and stands in no document
 	Latent       bool              // neither: a model must produce its result (S2.4)
 
+	Origin   Origin
 	Hints    Hints
 	Volatile bool         // x-volatile: a repeated call is run again (S11.5)
 	Mocks    []any        // _mock, else examples (S15.1)
@@ -169,6 +171,8 @@ type Activity struct {
 	// Variables are those of our environment that its texts take as {$NAME}. What they
 	// hold is secret.
 	Variables []Variable
+	Origin    Origin
+	Hints     Hints // what it says of itself; see [Plan.Effect]
 }
 
 // An EnvSetting gives a variable of the environment a value, in which {$NAME} stands for

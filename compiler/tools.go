@@ -82,7 +82,7 @@ func (c *compilation) tool(d definition) *Tool {
 		c.wants(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
 		return nil
 	}
-	t := &Tool{Name: d.name, Node: d.node, NameNode: d.key, Simulate: d.node.Get("x-simulate")}
+	t := &Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File), Simulate: d.node.Get("x-simulate")}
 	if n := d.node.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
 	}
@@ -122,6 +122,11 @@ func (c *compilation) tool(d definition) *Tool {
 	}
 	t.Activity = fixedText(field("_activity"))
 	t.ActivityNode = field("_activity")
+	if choices := t.ActivityNode.Get("enum"); choices != nil {
+		for _, choice := range choices.Items {
+			t.Activities = append(t.Activities, c.text(choice, "an activity that calls may choose"))
+		}
+	}
 	if t.DelegateNode = field("_delegate"); t.DelegateNode != nil {
 		c.toolDelegate(t, c.folderOf(d))
 	}
@@ -239,6 +244,15 @@ func hintsOf(n *source.Node) Hints {
 	return Hints{hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"), hint("openWorldHint")}
 }
 
+// activityHints reads what an activity says of its own effects.
+func (c *compilation) activityHints(n *source.Node, what string) Hints {
+	hint := func(f source.Field) { c.boolean(f.Value, "\""+f.Key.Text+"\"") }
+	c.fields(n, "the \"annotations\" of "+what, map[string]func(source.Field){
+		"readOnlyHint": hint, "destructiveHint": hint, "idempotentHint": hint, "openWorldHint": hint, "title": func(source.Field) {},
+	})
+	return hintsOf(n)
+}
+
 // resolve finds the activity of a tool that its calls get unless they name one
 // themselves (S2.4).
 func (c *compilation) resolve(t *Tool) {
@@ -250,6 +264,11 @@ func (c *compilation) resolve(t *Tool) {
 		c.noActivity(t.ActivityNode, t.Activity)
 	case t.Activity == "" && !runsPlan(t.Delegate) && c.plan.Activities[t.Name] != nil:
 		t.Activity = t.Name
+	}
+	for i, name := range t.Activities {
+		if c.plan.Activities[name] == nil {
+			c.noActivity(t.ActivityNode.Get("enum").Items[i], name)
+		}
 	}
 	t.Latent = t.Activity == "" && !runsPlan(t.Delegate)
 }
@@ -277,7 +296,7 @@ func (c *compilation) collectActivities(n *source.Node, dir string) {
 }
 
 func (c *compilation) activity(d definition) *Activity {
-	a := &Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: d.dir}
+	a := &Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: d.dir, Origin: c.originOf(d.node.File)}
 	what := "the activity \"" + d.name + "\""
 	kinds := 0
 	kind := func(name string, read func(*source.Node)) func(source.Field) {
@@ -293,6 +312,7 @@ func (c *compilation) activity(d definition) *Activity {
 		"http":        kind("http", func(n *source.Node) { c.mapping(n, what+"'s \"http\"") }),
 		"mcp":         kind("mcp", func(n *source.Node) { c.mapping(n, what+"'s \"mcp\"") }),
 		"plan":        kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, c.folderOf(d), nil) }),
+		"annotations": func(f source.Field) { a.Hints = c.activityHints(f.Value, what) },
 		"description": func(source.Field) {},
 	})
 	if d.node.Kind == source.Object && kinds != 1 {

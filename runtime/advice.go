@@ -133,15 +133,15 @@ func (m *Machine) rank() {
 	}
 }
 
-// doubt says that the advisors rate the tool of a call below the threshold, or
-// nothing.
+// doubt says that the advisors rate the tool of a call below the threshold, or the
+// one of the name of what carries it out; or nothing.
 func (f *frame) doubt(call *compiler.Call) string {
 	advice := &f.base().Advice
 	if !advice.HasThreshold || advice.Enforce == "off" {
 		return ""
 	}
 	for _, r := range f.root().ranking {
-		if r.Tool == call.ToolName && r.Weight < advice.Threshold {
+		if (r.Tool == call.ToolName || r.Tool == call.Activity) && r.Weight < advice.Threshold {
 			return fmt.Sprintf("the advisors rate %q %v, below the threshold of %v", r.Tool, r.Weight, advice.Threshold)
 		}
 	}

@@ -37,7 +37,7 @@ func (f *frame) delegate(i int32) {
 	}
 	f.Machine.frames = append(f.Machine.frames, d)
 	state.particular().child = d
-	given := f.context(call)
+	given := f.context(i)
 	d.log = &Log{initial: map[string]any{
 		"input": over(over(mapping(plan.Input), mapping(given["input"])), state.params),
 		"state": over(mapping(plan.State), mapping(given["state"])),
@@ -108,9 +108,17 @@ func (f *frame) forget() {
 	f.parent.calls[f.under].more.child = nil
 }
 
-// context is what the scopes of a call hand over, by kind (S14.3): nil when it has
-// none, and empty when they name nothing that is there.
-func (f *frame) context(call *compiler.Call) map[string]any {
+// context is what a call is given besides its parameters (S14.3).
+func (f *frame) context(i int32) map[string]any {
+	if r := f.replacement(i); r != nil {
+		return r.context
+	}
+	return f.handed(f.plan.Calls[i])
+}
+
+// handed is what the scopes of a call hand over, by kind: nil when it has none,
+// and empty when they name nothing that is there.
+func (f *frame) handed(call *compiler.Call) map[string]any {
 	if call.Scopes == nil {
 		return nil
 	}

@@ -55,17 +55,17 @@ type progress struct {
 
 // particulars are what few calls have.
 type particulars struct {
-	lost       int32          // tries that a kill or a stop cut short
-	due        time.Duration  // the end of a pause, or of the time for an answer
-	question   *Question      // that a person is asked
-	replaced   *compiler.Call // what a person put in its place
-	decision   *Decision
-	settlement *Settlement // kept in ticks, for the next request
-	resolved   string      // its parameters as canonical JSON, where it might repeat a done call
-	deed       int32       // the number of the done call that it repeats, from 1; or 0
-	child      *frame      // its delegate at work
-	overdue    bool        // its try ran out of time, and hasn't ended yet
-	arrival    *arrival    // what it has come to, while it is Writing
+	lost        int32         // tries that a kill or a stop cut short
+	due         time.Duration // the end of a pause, or of the time for an answer
+	question    *Question     // that a person is asked
+	decision    *Decision
+	replacement *replacement // what a person put in its place
+	settlement  *Settlement  // kept in ticks, for the next request
+	resolved    string       // its parameters as canonical JSON, where it might repeat a done call
+	deed        int32        // the number of the done call that it repeats, from 1; or 0
+	child       *frame       // its delegate at work
+	overdue     bool         // its try ran out of time, and hasn't ended yet
+	arrival     *arrival     // what it has come to, while it is Writing
 }
 
 func (p *progress) particular() *particulars {
@@ -99,8 +99,8 @@ func (f *frame) begin() {
 // call is what runs in a place of the plan: what stands there, or what a person
 // put in its place.
 func (f *frame) call(i int32) *compiler.Call {
-	if more := f.calls[i].more; more != nil && more.replaced != nil {
-		return more.replaced
+	if r := f.replacement(i); r != nil {
+		return r.call
 	}
 	return f.plan.Calls[i]
 }
@@ -215,9 +215,9 @@ func (f *frame) start(i int32) {
 	state.attempt++
 	f.running++
 	c := f.emit(i, Start)
-	c.Params, c.Context, c.Doubt = state.params, f.context(call), f.doubt(call)
+	c.Params, c.Context, c.Doubt = state.params, f.context(i), f.doubt(call)
 	if call.Activity == "" && !f.rehearsed {
-		c.Request = f.latentRequest(call, state.params)
+		c.Request = f.latentRequest(i)
 	}
 	if call.Timeout > 0 {
 		f.emit(i, SetTimer).After = call.Timeout

@@ -2,8 +2,6 @@ package runtime
 
 import (
 	"slices"
-
-	"github.com/obelus-dev/obelus/compiler"
 )
 
 // request composes what the planner is asked.
@@ -26,8 +24,9 @@ func (m *Machine) request() *Request {
 // latentRequest composes the request for the result of a latent call (S2.4). It
 // sees the state as its tick began, and what its own reads are bound to; or, if it
 // has scopes, what these hand on (S14.3).
-func (f *frame) latentRequest(call *compiler.Call, params map[string]any) *Request {
-	s := situation{plan: f.plan, tick: f.tick, input: f.log.initial["input"], only: f.context(call)}
+func (f *frame) latentRequest(i int32) *Request {
+	call, params := f.call(i), f.calls[i].params
+	s := situation{plan: f.plan, tick: f.tick, input: f.log.initial["input"], only: f.context(i)}
 	seen := func(message *Message) bool {
 		return message.Tick < f.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
 	}

@@ -272,7 +272,7 @@ func (m *Machine) startQueued() {
 		case isProduced(call):
 			f.produced(i)
 			m.settleAll()
-		case !state.approved && (m.options.Confirm.asks(f.plan, call) || f.asksForAdvice(call)):
+		case !state.approved && f.asks(i):
 			f.ask(i, "")
 		case call.Plan() != "":
 			f.delegate(i)

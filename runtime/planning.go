@@ -77,12 +77,23 @@ type Question struct {
 	Params   map[string]any `json:"params"`
 	// Sources tell where parameters come from, in the order of the text.
 	Sources []Source `json:"sources,omitzero"`
-	// Effects is what the tool's annotations say: "read-only", "writes",
-	// "destructive", or "unknown". OpenWorld is set where it reaches beyond what
-	// this machine knows, or may.
+	// Runs is what is started, and Attempts how often at most.
+	Runs     Execution `json:"runs"`
+	Attempts int       `json:"attempts,omitzero"` // 0 is once
+	// Scopes are the parts of the context that it is given besides (S14.3), and
+	// Context what they hold, by kind; nil for a call without scopes.
+	Scopes  []Handed       `json:"scopes,omitzero"`
+	Context map[string]any `json:"context,omitzero"`
+	// Effects is what the activity that runs may do: "read-only", "writes",
+	// "destructive", or "unknown"; EffectsBy who says so, "" for nobody; and Claimed
+	// what the plan alone says where that is less and doesn't count (S1.9).
+	// OpenWorld is set where it reaches beyond what this machine knows, or may.
 	Effects   string   `json:"effects"`
+	EffectsBy string   `json:"effectsBy,omitzero"`
+	Claimed   string   `json:"claimed,omitzero"`
 	OpenWorld bool     `json:"openWorld"`
 	Writes    []string `json:"writes,omitzero"` // the alternatives of its output path, as text
+	Method    string   `json:"method,omitzero"` // how it is written there: "merge", "push", …; "" to take the place of what is there
 	Cost      float64  `json:"cost,omitzero"`   // what one try is said to cost ("x-simulate"); 0 when nothing is said
 	// InFlight is set where the run was killed while this call was at work, and
 	// its tool isn't known to be idempotent: it may have happened already (S8.6).
@@ -92,8 +103,38 @@ type Question struct {
 	// that this call's tool is rated below the threshold (S13.3).
 	Advice []compiler.Rank `json:"advice,omitzero"`
 	Doubt  string          `json:"doubt,omitzero"`
+	// Replaces is the tool of the call in whose place a person put this one; "" when
+	// nobody did. It runs once it is approved as it is shown.
+	Replaces string `json:"replaces,omitzero"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
 	Problem string `json:"problem,omitzero"`
+}
+
+// An Execution is what is started to carry a call out.
+type Execution struct {
+	Kind string `json:"kind"` // "exec", "http", "mcp", "expr", "plan", "go", or "model" for a latent call
+	// Argv is the program of an exec and its arguments, Folder where it is started,
+	// as its definition names it, and Worker that it stays for further calls.
+	Argv   []string `json:"argv,omitzero"`
+	Folder string   `json:"folder,omitzero"`
+	Worker bool     `json:"worker,omitzero"`
+	// Env are the variables that its definition gives it, as NAME=value, a secret by
+	// its name as {$NAME}; and Inherit the names of those that it gets of ours.
+	Env     []string `json:"env,omitzero"`
+	Inherit []string `json:"inherit,omitzero"`
+	// Text is the expression of an expr, the path of a plan, or what else describes
+	// the activity, as JSON.
+	Text string `json:"text,omitzero"`
+	// Defined is where it is defined, "file:line".
+	Defined string `json:"defined,omitzero"`
+	// Alone is set where the call is run in an empty context (S14.1).
+	Alone bool `json:"alone,omitzero"`
+}
+
+// Handed is a part of the context that a call's scopes hand over.
+type Handed struct {
+	Scope string   `json:"scope"` // as it stands in the plan
+	From  []string `json:"from"`  // the calls that wrote what it holds; "input", "state" for what was there from the start
 }
 
 // A Source is where a part of a parameter comes from.
@@ -110,7 +151,7 @@ type Verdict string
 const (
 	Approve Verdict = "approve"
 	Change  Verdict = "change"  // run it with Decision.Params
-	Replace Verdict = "replace" // run Decision.Replacement in its place
+	Replace Verdict = "replace" // put Decision.Replacement in its place, and ask about that
 	Reject  Verdict = "reject"
 	Retry   Verdict = "retry" // in flight: run it again
 	Fail    Verdict = "fail"  // in flight: count it as failed

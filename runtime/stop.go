@@ -149,7 +149,7 @@ func (f *frame) resume(how Resumption) {
 		case Asking:
 			if q := state.more.question; q.InFlight {
 				f.inFlight(i, how.InFlight)
-			} else if f.options.Confirm.asks(f.plan, f.call(i)) || f.asksForAdvice(f.call(i)) {
+			} else if f.asks(i) {
 				f.ask(i, q.Problem)
 			} else {
 				f.enqueue(i)
@@ -175,16 +175,8 @@ func (f *frame) interrupted(i int32) {
 	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run was killed while this call was at work, and it isn't known whether it took effect"})
 }
 
-// repeatable tells whether running a call twice does no more than running it
-// once: its tool says so, an expression computes it, or a model answers it.
+// repeatable reports whether running a call twice does no more than running it
+// once, by what is known of the activity that carries it out (S8.6).
 func (f *frame) repeatable(i int32) bool {
-	call := f.call(i)
-	if a := f.plan.Activities[call.Activity]; call.Activity == "" || a != nil && a.Kind == "expr" {
-		return true
-	}
-	if call.Tool == nil {
-		return false
-	}
-	yes := func(hint *bool) bool { return hint != nil && *hint }
-	return yes(call.Tool.Hints.Idempotent) || yes(call.Tool.Hints.ReadOnly)
+	return f.effect(i).Idempotent
 }

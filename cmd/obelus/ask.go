@@ -74,16 +74,27 @@ func newDialogue(stdin io.Reader, stderr io.Writer, beside shared, tools func(*r
 	}
 }
 
-// Trust is what all calls share that are approved with one. Another activity than
-// the tool's is another matter, so is a tool of that name in another plan, and so
-// is one that the advisors have turned against since.
+// Trust is what all calls share that are approved with one: the plan that they
+// stand in, their tool, what carries them out with all that starts it, the scopes
+// that hand them more than their parameters, and what is said of their effects. A
+// call that the advisors have turned against since is another matter, and so is one
+// that a person put in the place of another. Values may differ.
 type trust struct {
-	delegate, tool, activity, effects string
-	openWorld, doubted                bool
+	delegate, tool, activity, runs, scopes string
+	effects, by, claimed, replaces         string
+	openWorld, doubted                     bool
 }
 
 func trustOf(q *runtime.Question) trust {
-	return trust{q.Delegate, q.Tool, q.Activity, q.Effects, q.OpenWorld, q.Doubt != ""}
+	scopes := "none"
+	if q.Scopes != nil {
+		names := make([]string, len(q.Scopes))
+		for i, s := range q.Scopes {
+			names[i] = s.Scope
+		}
+		scopes = asJSON(names, "")
+	}
+	return trust{q.Delegate, q.Tool, q.Activity, asJSON(q.Runs, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
 }
 
 // breath is how long a question waits after the answer to another, so that a
@@ -96,7 +107,7 @@ const breath = 300 * time.Millisecond
 // [errStopAsked] says that the run is to stop, also to those who ask after that;
 // [errNobodyThere] that the terminal is gone.
 func (d *dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
-	turn := d.line.join(q.Problem != "")
+	turn := d.line.join(q.Problem != "" || q.Replaces != "")
 	return func() (runtime.Decision, error) {
 		defer d.line.leave(turn)
 		return d.await(ctx, turn, q, shown)
@@ -149,16 +160,24 @@ func (d *dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 			return decision, ctx.Err()
 		}
 	}
-	if q.Problem == "" {
+	if q.Problem == "" && q.Replaces == "" {
 		delete(d.drafts, callOf(q))
 	}
-	c.print("\n" + d.summary(q))
+	text, hidden := d.summary(q)
+	c.print("\n" + text)
 	shown()
 	for {
 		key, err := d.choose(ctx, answersTo(q))
 		if err != nil {
 			d.takeBack(ctx, err)
 			return decision, err
+		}
+		switch {
+		case key == '?':
+			hidden = 0
+		case hidden > 0 && approves(q, key):
+			c.say(c.style.yellow("!"), counted(hidden, "value wasn't", "values weren't")+" shown whole; look at all of it, and press the key again")
+			key, hidden = '?', 0
 		}
 		decision, answered, err := d.carryOut(ctx, q, key)
 		switch {
@@ -188,6 +207,11 @@ func answersTo(q *runtime.Question) []option {
 		{'y', "approve"}, {'n', "reject"}, {'e', "change parameters"}, {'r', "replace"},
 		{'a', "approve all of this tool"}, {'?', "more"}, {'q', "stop the run"},
 	}
+}
+
+// approves reports whether a key lets a call run as it is.
+func approves(q *runtime.Question, key rune) bool {
+	return key == 'y' || key == 'a' || key == 'r' && q.InFlight
 }
 
 // carryOut does what a key stands for. The question stays open unless it is

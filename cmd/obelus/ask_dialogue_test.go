@@ -117,9 +117,9 @@ func TestQuestionIsTakenBackBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// S10.1: one key approves all calls of a tool, and of nothing that only shares
-// its name (S14.1: each plan has tools of its own), nor what the advisors have
-// turned against since (S13.3).
+// S10.1: one key approves all calls of a tool that are carried out and scoped as the
+// one that was shown, and nothing that only shares its name (S14.1: each plan has
+// tools of its own), nor what the advisors have turned against since (S13.3).
 func TestApproveAll(t *testing.T) {
 	useEditor(t, "")
 	p := openPty(t, 80)
@@ -135,7 +135,10 @@ func TestApproveAll(t *testing.T) {
 	otherActivity.Activity, otherEffects.Effects, inFlight.InFlight, problem.Problem = "shell", "unknown", true, "it can't be"
 	otherPlan, doubted := question("e"), question("f")
 	otherPlan.Delegate, doubted.Doubt = "other.yaml", "the advisors are against it"
-	for _, q := range []*runtime.Question{otherActivity, otherEffects, inFlight, problem, otherPlan, doubted} {
+	scoped, empty, otherProgram, replaced := question("g"), question("h"), question("i"), question("j")
+	scoped.Scopes, empty.Scopes = []runtime.Handed{{Scope: "state"}}, []runtime.Handed{}
+	otherProgram.Runs, replaced.Replaces = runtime.Execution{Kind: "exec", Argv: []string{"sh"}}, "transfer"
+	for _, q := range []*runtime.Question{otherActivity, otherEffects, inFlight, problem, otherPlan, doubted, scoped, empty, otherProgram, replaced} {
 		ctx, takeBack := context.WithCancel(t.Context())
 		answers := askInBackground(ctx, d, q)
 		p.sees("\"" + q.Call + "\"")
@@ -351,13 +354,20 @@ func TestEntriesAreKept(t *testing.T) {
 	}
 	p.asked()
 	p.press("r") // a replacement doesn't begin with parameters
-	p.sees("instead: \"pay\"")
+	a := await(t, p, answers)
+	wants(t, a, runtime.Replace)
+	if want := `{"_tool":"pay","amount":55}`; string(a.decision.Replacement) != want {
+		t.Errorf("the replacement is %s, not %s", a.decision.Replacement, want)
+	}
+	proposed := question("first") // it is asked about in its turn, and can be edited again
+	proposed.Replaces = "pay"
+	answers = askInBackground(t.Context(), d, proposed)
+	p.sees("in the place of a call of \"pay\"")
 	p.asked()
-	p.press("b")
-	p.sees("left as it was")
-	p.asked()
-	p.press("q")
-	await(t, p, answers)
+	p.press("r")
+	if a, want := await(t, p, answers), `{"_tool":"pay","amount":555}`; string(a.decision.Replacement) != want {
+		t.Errorf("the replacement is %s, not %s", a.decision.Replacement, want)
+	}
 }
 
 // An editor that can't be started gives way to lines; $VISUAL is before $EDITOR.

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf16"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -55,43 +54,24 @@ func (d *dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Dec
 	}
 }
 
-// replace lets the person write another call, shows it and asks whether it is
-// meant.
+// replace lets the person write another call. It is asked about in its turn, with
+// all that it would be started with, before it runs.
 func (d *dialogue) replace(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
-	c, s := d.console, d.console.style
 	text := d.drafts[callOf(q)]
 	if draft, err := object(text); err != nil || draft["_tool"] == nil {
 		text = asCall(q)
 	}
-	for {
-		call, entered, err := d.enterCall(ctx, text)
-		if err != nil {
-			return runtime.Decision{}, err
-		}
-		tool := call["_tool"].(string)
-		p := &page{width: c.width()}
-		p.text(4, s.bold, "instead: "+quoted(tool))
-		delete(call, "_tool")
-		names := slices.Sorted(maps.Keys(call))
-		for _, name := range names {
-			d.param(p, nameColumn(p, names), name, call[name], nil, true)
-		}
-		c.print("\n" + p.b.String() + "\n")
-		again, err := d.meant(ctx, "run this instead")
-		if err != nil {
-			return runtime.Decision{}, err
-		}
-		if !again {
-			d.drafts[callOf(q)] = entered
-			c.say(s.green("✓"), "replaced by a call of "+quoted(tool))
-			var line bytes.Buffer
-			if err := json.Compact(&line, []byte(entered)); err != nil {
-				return runtime.Decision{}, err
-			}
-			return runtime.Decision{Verdict: runtime.Replace, Replacement: line.Bytes()}, nil
-		}
-		text = entered
+	call, entered, err := d.enterCall(ctx, text)
+	if err != nil {
+		return runtime.Decision{}, err
 	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, []byte(entered)); err != nil {
+		return runtime.Decision{}, err
+	}
+	d.drafts[callOf(q)] = entered
+	d.console.say(d.console.style.yellow("↻"), "a call of "+quoted(call["_tool"].(string))+" in its place, to be looked at")
+	return runtime.Decision{Verdict: runtime.Replace, Replacement: line.Bytes()}, nil
 }
 
 // meant asks whether what was entered is to be the answer, or is to be entered
@@ -303,6 +283,12 @@ func (d *dialogue) differences(before, after map[string]any) string {
 		all = map[string]any{}
 	}
 	maps.Copy(all, after)
+	show := func(paint func(string) string, sign, name string, value any) {
+		for _, line := range wrapValue(sign+label(name)+": "+visibly(value, ""), p.width-4) {
+			p.line(4, paint(line))
+		}
+		d.lookTwice(p, 6, map[string]any{name: value})
+	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		was, had := before[name]
 		is, has := after[name]
@@ -310,22 +296,13 @@ func (d *dialogue) differences(before, after map[string]any) string {
 			continue
 		}
 		if had {
-			p.text(4, s.red, "- "+diag.Escape(name+": "+enough(was)))
+			show(s.red, "- ", name, was)
 		}
 		if has {
-			p.text(4, s.green, "+ "+diag.Escape(name+": "+enough(is)))
+			show(s.green, "+ ", name, is)
 		}
 	}
 	return p.b.String()
-}
-
-// enough of a value to see what became of it.
-func enough(value any) string {
-	text := asJSON(value, "")
-	if some := upTo(text, 1000); len(some) < len(text) {
-		return some + " …"
-	}
-	return text
 }
 
 // object reads a JSON object, as strictly as plans are read.
@@ -346,6 +323,16 @@ func asCall(q *runtime.Question) string {
 	call := map[string]any{"_tool": q.Tool}
 	for name, value := range q.Params {
 		call[name] = literally(value)
+	}
+	if q.Scopes != nil { // a replacement has only what it says
+		scopes := make([]any, len(q.Scopes))
+		for i, s := range q.Scopes {
+			scopes[i] = s.Scope
+		}
+		call["_scopes"] = scopes
+	}
+	if q.Method != "" {
+		call["_outputMethod"] = q.Method
 	}
 	return writable(call)
 }
@@ -374,23 +361,10 @@ func literally(value any) any {
 	return value
 }
 
-// writable is a value as JSON that an editor shows as it is: what can't be seen
-// is spelled out.
+// writable is a value as JSON that an editor shows as it is.
 func writable(value any) string {
 	if params, ok := value.(map[string]any); ok && params == nil {
 		return "{}\n"
 	}
-	var b strings.Builder
-	for _, r := range asJSON(value, "  ") {
-		switch {
-		case r == '\n' || r < 0x7f && r >= ' ' || diag.Escape(string(r)) == string(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String() + "\n"
+	return visibly(value, "  ") + "\n"
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
-	"golang.org/x/text/width"
 )
 
 // A page is text that is laid out in columns. What it is given is escaped
@@ -66,14 +67,17 @@ const (
 )
 
 // summary is a question as it is first put: what to decide about and what it
-// takes to decide, in a few lines.
-func (d *dialogue) summary(q *runtime.Question) string { return d.lay(q, false) }
+// takes to decide, in a few lines; and how many values aren't shown whole.
+func (d *dialogue) summary(q *runtime.Question) (text string, hidden int) { return d.lay(q, false) }
 
 // everything is a question with all there is to know: values in full, and what
 // the tool says of itself.
-func (d *dialogue) everything(q *runtime.Question) string { return d.lay(q, true) }
+func (d *dialogue) everything(q *runtime.Question) string {
+	text, _ := d.lay(q, true)
+	return text
+}
 
-func (d *dialogue) lay(q *runtime.Question, full bool) string {
+func (d *dialogue) lay(q *runtime.Question, full bool) (text string, hidden int) {
 	s := d.console.style
 	p := &page{width: d.console.width()}
 	if q.Problem != "" {
@@ -81,8 +85,10 @@ func (d *dialogue) lay(q *runtime.Question, full bool) string {
 	}
 	d.headline(p, q)
 	p.gap()
-	d.params(p, q, full)
+	hidden += d.runs(p, q, full)
+	hidden += d.params(p, q, full)
 	p.gap()
+	hidden += d.scopes(p, q, full)
 	if words := account(q); words != "" {
 		p.text(4, plainly, words)
 	}
@@ -99,7 +105,7 @@ func (d *dialogue) lay(q *runtime.Question, full bool) string {
 		d.toolItself(p, q)
 	}
 	p.gap()
-	return p.b.String()
+	return p.b.String(), hidden
 }
 
 // inFull is the name of the call in question, those above it before it.
@@ -144,20 +150,41 @@ func (d *dialogue) headline(p *page, q *runtime.Question) {
 		tool += ", for the instance " + quoted(q.Instance)
 	}
 	p.text(4, plainly, tool)
+	if q.Replaces != "" {
+		p.text(4, s.yellow, "in the place of a call of "+quoted(q.Replaces))
+	}
 }
 
-// effectsInWords says what a call may do to the world, and how worrying that is.
-// What sounds harmless is only what the tool says of itself.
+// effectsInWords says what a call may do to the world, who says so, and how
+// worrying that is.
 func effectsInWords(q *runtime.Question, s style) (words string, paint func(string) string) {
 	switch q.Effects {
-	case "read-only":
-		words, paint = "its tool says that it only reads", s.green
-	case "writes":
-		words, paint = "its tool says that it adds things and destroys none", s.yellow
-	case "destructive":
+	case compiler.ReadOnly:
+		words, paint = "it only reads", s.green
+	case compiler.Writes:
+		words, paint = "it adds things and destroys none", s.yellow
+	case compiler.Destructive:
 		words, paint = "it may change or delete things for good", s.red
 	default:
-		words, paint = "it may do anything: its tool doesn't say", s.yellow
+		words, paint = "it may do anything", s.yellow
+	}
+	switch {
+	case q.EffectsBy != "":
+		words += ", says " + diag.Escape(q.EffectsBy)
+	case q.Runs.Kind == "expr":
+		words = "it computes a value and changes nothing"
+	case q.Runs.Kind == "model":
+		words = "a model writes its result, and nothing else is done"
+	case q.Runs.Kind == "plan":
+		words = "it does what the calls of its plan do"
+	case q.Effects == compiler.Unknown:
+		words += ": nobody says what it does whose word counts"
+	}
+	switch q.Claimed {
+	case compiler.ReadOnly:
+		words += "; the plan says that it only reads, which doesn't count"
+	case compiler.Writes:
+		words += "; the plan says that it destroys nothing, which doesn't count"
 	}
 	if q.OpenWorld {
 		words += "; it may reach beyond this machine"
@@ -168,6 +195,88 @@ func effectsInWords(q *runtime.Question, s style) (words string, paint func(stri
 	return words, paint
 }
 
+// runs says what is started.
+func (d *dialogue) runs(p *page, q *runtime.Question, full bool) (hidden int) {
+	var what string
+	var value any
+	switch e := &q.Runs; e.Kind {
+	case "exec":
+		what, value = "it runs the program", e.Argv
+		if e.Worker {
+			what = "it asks the worker"
+		}
+	case "expr":
+		what, value = "it computes the expression", e.Text
+	case "plan":
+		what, value = "it runs the plan", e.Text
+	case "http", "mcp":
+		what, value = "it sends a request by "+e.Kind, json.RawMessage(e.Text)
+	case "go":
+		what = "it calls a function of this program"
+	default:
+		return 0
+	}
+	if q.Runs.Folder != "" && q.Runs.Folder != "." {
+		what += " in the folder " + visibly(q.Runs.Folder, "")
+	}
+	if q.Runs.Alone {
+		what += ", in a context of its own"
+	}
+	if given := slices.Concat(q.Runs.Env, q.Runs.Inherit); len(given) > 0 {
+		what += ", with " + visibly(given, "") + " in its environment"
+	}
+	if q.Runs.Defined != "" {
+		what += ", defined in " + diag.Escape(q.Runs.Defined)
+	}
+	if value != nil {
+		what += ":"
+	}
+	p.text(4, plainly, what)
+	if value != nil {
+		lines, whole := inLines(value, p.width-6, full)
+		for _, line := range lines {
+			p.line(6, line)
+		}
+		if !whole {
+			hidden = 1
+			p.text(6, d.console.style.faint, "it goes on; ? shows all")
+		}
+		d.lookTwice(p, 6, value)
+	}
+	p.gap()
+	return hidden
+}
+
+// scopes shows what a call is given besides its parameters (S14.3).
+func (d *dialogue) scopes(p *page, q *runtime.Question, full bool) (hidden int) {
+	if q.Scopes == nil && len(q.Context) == 0 {
+		return 0
+	}
+	var parts []string
+	for _, s := range q.Scopes {
+		parts = append(parts, visibly(s.Scope, "")+fromWhom(runtime.Source{Reference: s.Scope, From: s.From}))
+	}
+	if len(parts) == 0 {
+		p.text(4, plainly, "it is given nothing besides")
+		p.gap()
+		return 0
+	}
+	p.text(4, plainly, "besides, it is given "+strings.Join(parts, "; "))
+	given := map[string]any{}
+	for kind, value := range q.Context {
+		given["†"+kind] = value
+	}
+	names := slices.Sorted(maps.Keys(given))
+	column := nameColumn(p, names)
+	for _, name := range names {
+		if !d.param(p, column, name, given[name], nil, full) {
+			hidden++
+		}
+	}
+	p.gap()
+	return hidden
+}
+
 // account says where the result goes and what a try costs.
 func account(q *runtime.Question) string {
 	var parts []string
@@ -176,7 +285,14 @@ func account(q *runtime.Question) string {
 		for i, path := range q.Writes {
 			paths[i] = diag.Escape(path)
 		}
-		parts = append(parts, "it writes "+alternatives(paths))
+		how := "it writes "
+		if q.Method != "" {
+			how = "it writes (by " + diag.Escape(q.Method) + ") "
+		}
+		parts = append(parts, how+alternatives(paths))
+	}
+	if q.Attempts > 1 {
+		parts = append(parts, fmt.Sprintf("it is tried up to %d times", q.Attempts))
 	}
 	if q.Cost != 0 {
 		parts = append(parts, "a try costs "+strconv.FormatFloat(q.Cost, 'g', 6, 64)+", says its tool")
@@ -185,58 +301,65 @@ func account(q *runtime.Question) string {
 }
 
 // params lists the resolved parameters, each with where it comes from.
-func (d *dialogue) params(p *page, q *runtime.Question, full bool) {
+func (d *dialogue) params(p *page, q *runtime.Question, full bool) (hidden int) {
 	names := slices.Sorted(maps.Keys(q.Params))
 	if len(names) == 0 {
 		p.text(4, d.console.style.faint, "without parameters")
 	}
-	left := 0
 	if !full && len(names) > shownParams {
-		left = len(names) - shownParams
+		hidden = len(names) - shownParams
 		names = names[:shownParams]
 	}
+	left := hidden
 	column := nameColumn(p, names)
 	for _, name := range names {
-		d.param(p, column, name, q.Params[name], sourcesOf(q, name), full)
+		if !d.param(p, column, name, q.Params[name], sourcesOf(q, name), full) {
+			hidden++
+		}
 	}
 	if left > 0 {
 		p.text(4, d.console.style.faint, fmt.Sprintf("and %s; ? shows all", count(left, "more parameter")))
 	}
+	return hidden
 }
 
 // nameColumn is how wide names are shown, their colon included.
 func nameColumn(p *page, names []string) int {
 	widest := 0
 	for _, name := range names {
-		widest = max(widest, cells(diag.Escape(name)))
+		widest = max(widest, cells(label(name)))
 	}
 	return 1 + min(widest, max(8, p.width/4))
 }
 
-// param shows one value and where it comes from. Text is in quotes, so that "5"
-// isn't 5.
-func (d *dialogue) param(p *page, column int, name string, value any, from []runtime.Source, full bool) {
+// label is a name as it is shown: in quotes, as JSON, where it holds what else
+// couldn't be told apart.
+func label(name string) string {
+	shown := visibly(name, "")
+	if shown != `"`+name+`"` || strings.TrimSpace(name) != name || name == "" || name[0] == '"' {
+		return shown
+	}
+	return name
+}
+
+// param shows one value and where it comes from, and reports whether all of it is
+// shown. Text is in quotes, so that "5" isn't 5.
+func (d *dialogue) param(p *page, column int, name string, value any, from []runtime.Source, full bool) (whole bool) {
 	s := d.console.style
-	name = diag.Escape(name)
+	named := map[string]any{name: value}
+	name = label(name)
 	indent := 4 + column + 1
 	room := p.width - indent
-	if full {
-		text, blocks := value.(string)
-		if blocks = blocks && strings.Contains(text, "\n"); !blocks {
-			text = asJSON(value, "  ")
+	lines, whole := inLines(value, room, full)
+	if cells(name) >= column && full || full && len(lines) > 1 {
+		p.text(4, s.bold, name+":")
+		lines, _ = inLines(value, p.width-6, true)
+		for _, line := range lines {
+			p.line(4, "│ "+line)
 		}
-		if strings.Contains(text, "\n") || cells(diag.Escape(text)) > room || cells(name) >= column {
-			p.text(4, s.bold, name+":")
-			p.quote(4, text, 0)
-			d.origins(p, 6, from, full)
-			return
-		}
-	}
-	whole := asJSON(value, "")
-	some := upTo(whole, room*(shownLines+1))
-	lines, short := fold(diag.Escape(some), room), len(some) == len(whole)
-	if len(lines) > shownLines {
-		lines, short = append(lines[:shownLines-1], shorten(lines[shownLines-1]+" …", room)), false
+		d.lookTwice(p, 6, named)
+		d.origins(p, 6, from, full)
+		return true
 	}
 	if len(from) == 1 && from[0].Param == "" && len(lines) == 1 {
 		if words := "  " + inWords(from[0]); cells(lines[0]+words) <= room {
@@ -252,10 +375,12 @@ func (d *dialogue) param(p *page, column int, name string, value any, from []run
 			p.line(indent, line)
 		}
 	}
-	if !short {
-		p.text(indent, s.faint, count(utf8.RuneCountInString(whole), "character")+" in all; ? shows them")
+	if !whole {
+		p.text(indent, s.faint, count(utf8.RuneCountInString(asJSON(value, "")), "character")+" in all; ? shows them")
 	}
+	d.lookTwice(p, indent, named)
 	d.origins(p, indent, from, full)
+	return whole && cells(name) < column
 }
 
 // sourcesOf lists where a parameter and what is in it come from.
@@ -326,82 +451,4 @@ func (d *dialogue) toolItself(p *page, q *runtime.Question) {
 		p.text(4, s.bold, "the schema of its parameters:")
 		p.quote(4, asJSON(tool.Parameters.Raw(), "  "), 0)
 	}
-}
-
-// fold breaks escaped text into lines of so many columns: between words, and
-// inside of those that are too long.
-func fold(text string, columns int) []string {
-	columns = max(8, columns)
-	var lines []string
-	line, at, blank := 0, 0, -1 // where the line began, its columns so far, its last blank
-	for i, r := range text {
-		w := cellsOf(r)
-		if at+w > columns {
-			end, next := i, i
-			switch {
-			case r == ' ':
-				next = i + 1
-			case blank > line:
-				end, next = blank, blank+1
-			}
-			lines = append(lines, text[line:end])
-			line, blank = next, -1
-			at = cells(text[line:max(line, i)])
-			if r == ' ' && next > i {
-				continue
-			}
-		}
-		if r == ' ' {
-			blank = i
-		}
-		at += w
-	}
-	return append(lines, text[min(line, len(text)):])
-}
-
-// shorten cuts escaped text to so many columns.
-func shorten(text string, columns int) string {
-	if cells(text) <= columns {
-		return text
-	}
-	at := 0
-	for i, r := range text {
-		if at += cellsOf(r); at > columns-1 {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
-
-// upTo is the beginning of a text, of so many characters.
-func upTo(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for i := range text {
-		if most--; most < 0 {
-			return text[:i]
-		}
-	}
-	return text
-}
-
-// cells is how many columns a terminal needs at most for escaped text.
-func cells(text string) int {
-	total := 0
-	for _, r := range text {
-		total += cellsOf(r)
-	}
-	return total
-}
-
-func cellsOf(r rune) int {
-	if r < 0x1100 {
-		return 1
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }

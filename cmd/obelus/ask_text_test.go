@@ -33,6 +33,9 @@ func FuzzQuestionText(f *testing.F) {
 	d := plainDialogue(f)
 	f.Fuzz(func(t *testing.T, call, name, value, reason, reference string, inFlight bool) {
 		q := &runtime.Question{
+			Runs:   runtime.Execution{Kind: "exec", Argv: []string{value, name}, Folder: reference, Defined: reason},
+			Scopes: []runtime.Handed{{Scope: reference, From: []string{name}}}, Context: map[string]any{call: value},
+			EffectsBy: name, Claimed: "read-only", Replaces: call,
 			Call: call, Tool: name, Activity: value, Instance: reference, Reason: reason, Effects: value, Writes: []string{reference, call},
 			Params:  map[string]any{name: value, call: []any{value, map[string]any{reference: 1.5}}},
 			Sources: []runtime.Source{{Param: name, Reference: reference, From: []string{call}}, {Param: call + "[0]", Reference: value, From: []string{reference, name, call}}},
@@ -44,7 +47,8 @@ func FuzzQuestionText(f *testing.F) {
 				q.Advice = append(q.Advice, compiler.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []compiler.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
 			}
 		}
-		for _, text := range []string{d.summary(q), d.everything(q)} {
+		summary, _ := d.summary(q)
+		for _, text := range []string{summary, d.everything(q)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if diag.Escape(line) != line {
 					t.Fatalf("this line acts on a terminal: %q", line)
@@ -148,12 +152,15 @@ func TestEffectsInWords(t *testing.T) {
 		q    runtime.Question
 		want []string
 	}{
-		{runtime.Question{Effects: "read-only"}, []string{"its tool says that it only reads"}},
-		{runtime.Question{Effects: "writes"}, []string{"its tool says that it adds things and destroys none"}},
-		{runtime.Question{Effects: "destructive"}, []string{"it may change or delete things for good"}},
-		{runtime.Question{Effects: "unknown"}, []string{"it may do anything: its tool doesn't say"}},
-		{runtime.Question{Effects: "read-only", OpenWorld: true}, []string{"its tool says that it only reads", "it may reach beyond this machine"}},
-		{runtime.Question{Effects: "writes", InFlight: true}, []string{"it may have happened already, and would then happen twice", "its tool says that it adds things and destroys none"}},
+		{runtime.Question{Effects: "read-only", EffectsBy: "the tool \"a\" in b\n.yaml"}, []string{`it only reads, says the tool "a" in b\n.yaml`}},
+		{runtime.Question{Effects: "writes", EffectsBy: "c"}, []string{"it adds things and destroys none, says c"}},
+		{runtime.Question{Effects: "destructive", EffectsBy: "c"}, []string{"it may change or delete things for good, says c"}},
+		{runtime.Question{Effects: "unknown"}, []string{"it may do anything: nobody says what it does whose word counts"}},
+		{runtime.Question{Effects: "unknown", Claimed: "read-only"}, []string{"it may do anything: nobody says what it does whose word counts", "the plan says that it only reads, which doesn't count"}},
+		{runtime.Question{Effects: "read-only", Runs: runtime.Execution{Kind: "expr"}}, []string{"it computes a value and changes nothing"}},
+		{runtime.Question{Effects: "read-only", Runs: runtime.Execution{Kind: "model"}}, []string{"a model writes its result, and nothing else is done"}},
+		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, says c", "it may reach beyond this machine"}},
+		{runtime.Question{Effects: "writes", EffectsBy: "c", InFlight: true}, []string{"it may have happened already, and would then happen twice", "it adds things and destroys none, says c"}},
 	} {
 		words, _ := effectsInWords(&test.q, false)
 		if !slices.Equal(strings.Split(words, "; "), test.want) {

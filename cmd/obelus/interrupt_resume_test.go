@@ -17,6 +17,15 @@ import (
 // interruptedPlan has a call that doesn't end before there is a file "go", and
 // that says when it is asked to end, unless it is stubborn.
 const interruptedPlan = `
+calls:
+- {_tool: act, name: a, _outputPath: a}
+- {_tool: wait, x: †state.a, _outputPath: w}
+- {_tool: act, name: b, x: †state.w, _outputPath: b}
+output: †state
+`
+
+// interruptedTools is the catalogue of its workspace.
+const interruptedTools = `
 activities:
   act: {exec: {argv: [sh, -c, 'read -r p; n=${p#*\"name\":\"}; n=${n%%%%\"*}; echo "$n" >> effects; echo "{\"by\": \"$n\"}"']}}
   wait: {exec: {argv: [sh, -c, '
@@ -26,11 +35,6 @@ activities:
 tools:
   act: {properties: {name: {type: string}, x: {}}}
   wait: {properties: {x: {}}, annotations: {idempotentHint: %v}}
-calls:
-- {_tool: act, name: a, _outputPath: a}
-- {_tool: wait, x: †state.a, _outputPath: w}
-- {_tool: act, name: b, x: †state.w, _outputPath: b}
-output: †state
 `
 
 // S8.8, S8.6: after Ctrl-C nothing new starts, what runs is asked to end, and the
@@ -86,8 +90,10 @@ func TestInterruptedRunIsResumed(t *testing.T) {
 
 func newInterrupted(t *testing.T, harmless bool) *victim {
 	v := newVictim(t, killedPlan{})
-	if err := os.WriteFile(filepath.Join(v.folder, "plan.yaml"), fmt.Appendf(nil, interruptedPlan, harmless), 0o600); err != nil {
-		t.Fatal(err)
+	for file, text := range map[string]string{"plan.yaml": interruptedPlan, "obelus.yaml": "tools: [tools.yaml]", "tools.yaml": fmt.Sprintf(interruptedTools, harmless)} {
+		if err := os.WriteFile(filepath.Join(v.folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return v
 }

@@ -79,12 +79,13 @@ func TestKilledWhileProgramsWork(t *testing.T) {
 				t.Parallel()
 				chance := rand.New(rand.NewPCG(4, uint64(round)))
 				v := newVictim(t, killedPlan{})
-				for name, text := range map[string]string{"plan.yaml": slowPlan, "slow.sh": slowProgram, "worker.sh": slowWorker} {
+				for name, text := range map[string]string{"slow.sh": slowProgram, "worker.sh": slowWorker} {
 					text = strings.ReplaceAll(text, "PAUSE", fmt.Sprintf("%.2f", pause*(0.5+chance.Float64())))
 					if err := os.WriteFile(filepath.Join(v.folder, name), []byte(text), 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
+				v.plan(t, slowPlan)
 				v.sufferSlowly(t, chance, pause, &kills, &outlived, &doubts)
 			})
 		}
@@ -127,10 +128,10 @@ func (v *victim) sufferSlowly(t *testing.T, chance *rand.Rand, pause float64, ki
 			break
 		}
 		how := []string{"ask", "fail"}[chance.IntN(2)]
-		args = []string{"resume", "2", "--runs", v.runs, "--format", "json", "--in-flight", how}
+		args = []string{"resume", "2", "--confirm", "never", "--runs", v.runs, "--format", "json", "--in-flight", how}
 	}
 	if v.journal(t) != "" {
-		cmd := v.command(t, 0, "resume", "2", "--runs", v.runs, "--format", "json", "--in-flight", "fail")
+		cmd := v.command(t, 0, "resume", "2", "--confirm", "never", "--runs", v.runs, "--format", "json", "--in-flight", "fail")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, _ := cmd.Output()
@@ -200,7 +201,7 @@ calls: [{_tool: act, _timeout: 1s, _outputPath: "a || e"}]
 	if !at(v.folder, child) {
 		t.Fatal("its child is gone too: this shows nothing")
 	}
-	again := v.command(t, 0, "resume", "2", "--runs", v.runs)
+	again := v.command(t, 0, "resume", "2", "--confirm", "never", "--runs", v.runs)
 	out, _ := again.CombinedOutput()
 	if at(v.folder, child) || !bytes.Contains(out, []byte(`a program of the call "act#1" was still at work`)) {
 		t.Errorf("what the program had started wasn't ended:\n%s", out)
@@ -210,10 +211,15 @@ calls: [{_tool: act, _timeout: 1s, _outputPath: "a || e"}]
 	}
 }
 
+// plan writes a plan, and what it says of tools and activities, before its calls, into
+// the catalogue of its workspace: there it counts (S1.9).
 func (v *victim) plan(t *testing.T, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(v.folder, "plan.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	tools, calls, _ := strings.Cut(text, "\ncalls:")
+	for name, text := range map[string]string{"plan.yaml": "calls:" + calls, "tools.yaml": tools} {
+		if err := os.WriteFile(filepath.Join(v.folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -295,7 +301,7 @@ func TestWorkspaceIsGone(t *testing.T) {
 		if err := os.Rename(name, name+".away"); err != nil {
 			t.Fatal(err)
 		}
-		out, err := v.command(t, 0, "resume", "2", "--runs", v.runs).CombinedOutput()
+		out, err := v.command(t, 0, "resume", "2", "--confirm", "never", "--in-flight", "retry", "--runs", v.runs).CombinedOutput()
 		if code := exitCode(err); code != statusStopped || !bytes.Contains(out, []byte("isn't there")) {
 			t.Errorf("without %s: status %d\n%s", away, code, out)
 		}
@@ -304,7 +310,7 @@ func TestWorkspaceIsGone(t *testing.T) {
 		}
 	}
 	v.touch(t, "go")
-	if out, err := v.command(t, 0, "resume", "2", "--runs", v.runs).CombinedOutput(); err != nil {
+	if out, err := v.command(t, 0, "resume", "2", "--confirm", "never", "--in-flight", "retry", "--runs", v.runs).CombinedOutput(); err != nil {
 		t.Errorf("with all of it back: %v\n%s", err, out)
 	}
 }

@@ -158,7 +158,7 @@ func newVictim(t *testing.T, p killedPlan) *victim {
 	for _, name := range v.names {
 		v.repeated[name] = strings.Count(p.solutions, "name: "+name+",") > 1
 	}
-	for file, text := range map[string]string{"plan.yaml": "plan: " + p.name + "\n" + killedTools + "calls: " + p.calls, "solutions.yaml": p.solutions, "people.jsonl": p.instances} {
+	for file, text := range map[string]string{"obelus.yaml": "tools: [tools.yaml]", "tools.yaml": killedTools, "plan.yaml": "plan: " + p.name + "\ncalls: " + p.calls, "solutions.yaml": p.solutions, "people.jsonl": p.instances} {
 		if err := os.WriteFile(filepath.Join(v.folder, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -214,6 +214,9 @@ func (v *victim) begin(t *testing.T, at int) (out []byte, killed bool, status in
 
 func (v *victim) goOn(t *testing.T, at int, more ...string) (out []byte, killed bool, status int) {
 	t.Helper()
+	if !v.asks {
+		more = append(more, "--confirm", "never")
+	}
 	return v.process(t, at, append([]string{"resume", "2", "--runs", v.runs, "--format", "json"}, more...)...)
 }
 

@@ -27,8 +27,8 @@ func (c *cli) resumeCommand() *cobra.Command {
 		Long: "Goes on with a run from its journal: by its id, the beginning of it, or its file. What had\n" +
 			"completed isn't run again. A call that was at work when the run was killed is run again if its\n" +
 			"tool is idempotent or read-only; about any other a person is asked, unless --in-flight says.\n\n" +
-			"Whom a run asks is as when it was begun, unless --confirm says otherwise. A run that stopped at\n" +
-			"one of its limits gets as much again.",
+			"Whom a run asks is for this command to say, as it is for run; without --confirm, one that was\n" +
+			"begun with a stricter one keeps it. A run that stopped at one of its limits gets as much again.",
 		Example: "obelus resume 20261121-093012-refund-4f2a\nobelus resume 20261121-0930 --in-flight retry",
 		Args:    oneArg("a run"),
 	}
@@ -44,11 +44,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		for _, flag := range []string{"confirm", "answer-within", "unanswered"} {
-			if cmd.Flags().Changed(flag) {
-				o.confirmAnew = &confirm
-			}
-		}
+		o.confirmAnew, o.confirmSaid = &confirm, cmd.Flags().Changed("confirm")
 		return c.resume(cmd, args[0], activities, &o)
 	}
 	return cmd
@@ -199,7 +195,11 @@ type endRecord struct {
 }
 
 func (o *running) resumption() runtime.Resumption {
-	return runtime.Resumption{InFlight: o.inFlight, Confirm: o.confirmAnew}
+	confirm := *o.confirmAnew
+	if begun := o.recipe.Options.Confirm.Policy; !o.confirmSaid && begun.Stricter(confirm.Policy) {
+		confirm.Policy = begun
+	}
+	return runtime.Resumption{InFlight: o.inFlight, Confirm: &confirm}
 }
 
 // Kept is the journal of a run; nil where none is kept.

@@ -96,7 +96,8 @@ type running struct {
 	out         string // the file of results
 	again       bool   // what the states show to be done isn't run again
 	inFlight    string
-	confirmAnew *runtime.Confirm // of a run that is resumed
+	confirmAnew *runtime.Confirm // of a run that is resumed: whom the command asks
+	confirmSaid bool             // and whether it was told so
 
 	badLine string // what was wrong in the file of instances, and stopped the run
 
@@ -330,8 +331,12 @@ func (c *cli) whatNow(outcome *runtime.Outcome, plan *compiler.Plan, asked *runt
 		fmt.Fprintf(c.err, "obelus: stopped before the call %s: --confirm always asks about every call, and there is nobody to ask\n", quoted(inFull(asked)))
 		help("%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world", again)
 	case outcome.Reason == "confirmation" && asked != nil:
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: its tool isn't known to be read-only, and there is nobody to ask\n", quoted(inFull(asked)))
-		help("%s --confirm never goes on without asking; say \"annotations: {readOnlyHint: true}\" of a tool that changes nothing", again)
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: what runs isn't known to be read-only, and there is nobody to ask\n", quoted(inFull(asked)))
+		vouch := "a catalogue that obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
+		if asked.Claimed != "" {
+			vouch += "; the plan itself can't"
+		}
+		help("%s --confirm never goes on without asking; %s", again, vouch)
 	case outcome.Reason == "in-flight" && asked != nil:
 		fmt.Fprintf(c.err, "obelus: the run was killed while the call %s was at work, and there is nobody to ask whether it may be run again\n", quoted(inFull(asked)))
 		help("%s --in-flight retry runs it again, --in-flight fail counts it as failed", again)

@@ -16,6 +16,17 @@ import (
 // there is a file "wait".
 const paidPlan = `
 plan: refund
+tools:
+  pay: {properties: {amount: {type: number}}, required: [amount]}
+calls:
+- {_id: order, _tool: load, _outputPath: order}
+- {_id: write, _tool: letter, _outputPath: letter}
+- {_id: refund, _tool: pay, amount: †state.order.total, _outputPath: receipt}
+output: †state.receipt.receipt
+`
+
+// paidTools is the catalogue of its workspace, which says what only reads (S1.9).
+const paidTools = `
 activities:
   load: {exec: {argv: [sh, -c, 'echo "{\"total\": 120.5}"']}}
   letter: {exec: {argv: [sh, -c, 'while ! test -e paid; do sleep 0.05; done; echo "{\"text\": \"sorry\"}"']}}
@@ -23,12 +34,6 @@ activities:
 tools:
   load: {type: object, annotations: {readOnlyHint: true}}
   letter: {type: object, annotations: {readOnlyHint: true}}
-  pay: {properties: {amount: {type: number}}, required: [amount]}
-calls:
-- {_id: order, _tool: load, _outputPath: order}
-- {_id: write, _tool: letter, _outputPath: letter}
-- {_id: refund, _tool: pay, amount: †state.order.total, _outputPath: receipt}
-output: †state.receipt.receipt
 `
 
 // S10.1, S10.2, S8.6, S8.7: a whole run at a real terminal asks about a call that is ready, with its
@@ -121,8 +126,10 @@ func newPaid(t *testing.T) *victim {
 		t.Skip("there is no shell to pay")
 	}
 	v := newVictim(t, killedPlan{})
-	if err := os.WriteFile(filepath.Join(v.folder, "plan.yaml"), []byte(paidPlan), 0o600); err != nil {
-		t.Fatal(err)
+	for file, text := range map[string]string{"plan.yaml": paidPlan, "obelus.yaml": "tools: [tools.yaml]", "tools.yaml": paidTools} {
+		if err := os.WriteFile(filepath.Join(v.folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return v
 }

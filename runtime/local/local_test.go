@@ -28,7 +28,7 @@ func run(t *testing.T, ctx context.Context, plan string, funcs map[string]activi
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Functions: names})
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Functions: names, Hints: map[string]compiler.Hints{"look": {ReadOnly: new(true)}}})
 	analysis := analyzer.Analyze(p, found, analyzer.Config{})
 	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
@@ -178,11 +178,12 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// S10.2: where nobody can be asked, the run stops before the call.
+// S1.9, S10.2: where nobody can be asked, the run stops before the call that may do
+// anything, and not before one whose function is said to only read.
 func TestConfirmationStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := false
-		outcome, _ := run(t, t.Context(), "tools: {look: {annotations: {readOnlyHint: true}}, pay: {properties: {x: {}}}}\ncalls: [{_tool: look, _outputPath: a}, {_tool: pay, x: †state.a}]", map[string]activity.Func{
+		outcome, _ := run(t, t.Context(), "tools: {look: {}, pay: {properties: {x: {}}}}\ncalls: [{_tool: look, _outputPath: a}, {_tool: pay, x: †state.a}]", map[string]activity.Func{
 			"look": after(time.Second),
 			"pay":  func(context.Context, activity.Request) (any, error) { started = true; return nil, nil },
 		}, local.Options{Options: runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Effects}}})

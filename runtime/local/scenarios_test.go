@@ -72,7 +72,8 @@ type scenario struct {
 	plan      []byte
 	planName  string
 	delegates map[string][]byte
-	solutions []any // objects, or texts that are no JSON
+	catalogue []*source.File // what the workspace says of the tools, and is believed (S1.9)
+	solutions []any          // objects, or texts that are no JSON
 	results   map[string][]any
 	thoughts  map[string]any // of latent calls, by name
 	answers   map[string][]any
@@ -93,6 +94,8 @@ func (s *scenario) take(t *testing.T, f txtar.File) {
 	switch f.Name {
 	case "plan.yaml", "plan.json":
 		s.plan, s.planName = f.Data, f.Name
+	case "catalogue.yaml":
+		s.catalogue = []*source.File{source.NewFile(f.Name, f.Data)}
 	case "solutions.yaml":
 		s.solutions = yaml(t, f).([]any)
 	case "results.yaml":
@@ -185,7 +188,7 @@ func (s *scenario) play(t *testing.T) string {
 	for tool := range s.results {
 		funcs[tool] = s.activity
 	}
-	p, found := compiler.Compile(source.NewFile(s.planName, s.plan), compiler.Options{Functions: slices.Sorted(maps.Keys(funcs)), Name: s.planName, Open: s.open})
+	p, found := compiler.Compile(source.NewFile(s.planName, s.plan), compiler.Options{Functions: slices.Sorted(maps.Keys(funcs)), Catalogues: s.catalogue, Name: s.planName, Open: s.open})
 	analysis := analyzer.Analyze(p, found, analyzer.Config{})
 	v, found := analysis.Verified, analysis.Findings
 	if v == nil {

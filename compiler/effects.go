@@ -1,0 +1,263 @@
+package compiler
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Origin is where a definition comes from. It decides whether the definition may
+// say that something is harmless (S1.9): a document can't vouch for itself, and
+// neither can what it imports or delegates to.
+type Origin uint8
+
+const (
+	// Document is the document itself, an import of it or a plan that it runs.
+	Document Origin = iota
+	// Workspace is a catalogue that the workspace's configuration names.
+	Workspace
+	// CommandLine is a file of activities that whoever runs the plan names.
+	CommandLine
+	// Program is the program that embeds this one, which registers a function.
+	Program
+)
+
+// vouches reports whether what is said there may lower a risk.
+func (o Origin) vouches() bool { return o != Document }
+
+// originOf is where a definition in a file comes from.
+func (c *compilation) originOf(file *source.File) Origin {
+	switch {
+	case slices.Contains(c.options.Catalogues, file):
+		return Workspace
+	case slices.Contains(c.options.Activities, file):
+		return CommandLine
+	}
+	return Document
+}
+
+// The kinds of an [Effect], in the words of events.
+const (
+	ReadOnly    = "read-only"
+	Writes      = "writes" // adds things and destroys none
+	Destructive = "destructive"
+	Unknown     = "unknown"
+)
+
+// An Effect is what carrying a call out may do to the world.
+type Effect struct {
+	Kind       string // [ReadOnly], [Writes], [Destructive] or [Unknown]
+	Idempotent bool   // a second time does no more than the first
+	OpenWorld  bool   // it may reach beyond this machine
+	By         string // which definition says so, in words; "" where it is plain, or nobody says so whose word counts
+	// Claimed is what the document alone says where that is less than Kind, and
+	// doesn't count; "" when it says nothing of the kind.
+	Claimed string
+}
+
+// A claim is what one definition says of the activity that carries a call out.
+type claim struct {
+	hints  Hints
+	by     string
+	counts bool // it may lower a risk
+}
+
+// Effect is what the activity that carries a call out may do, and who says so
+// (S1.9). Not the call's tool is judged but what runs: the hints of a tool speak
+// for an activity that the tool itself names, or that has its name, and for no
+// other that a call puts in its place. Whoever says that something is harmful is
+// believed; that it is harmless only counts where both the activity and the word
+// for it come from outside of the document. A tool that merely has the activity's
+// name speaks for it if fits says that the call's parameters are such as that tool
+// takes; nil says it of all.
+//
+// An expression changes nothing, and neither does a model that writes a result. A
+// plan has no effect but that of its own calls.
+func (p *Plan) Effect(call *Call, fits func(*Tool) bool) Effect {
+	a := p.Activities[call.Activity]
+	switch {
+	case call.Plan() != "":
+		return Effect{Kind: Unknown, OpenWorld: true}
+	case call.Activity == "":
+		return Effect{Kind: ReadOnly, Idempotent: true}
+	case a != nil && a.Kind == "expr":
+		return Effect{Kind: ReadOnly, Idempotent: true}
+	}
+	claims := p.claims(call, a, fits)
+	e := judge(claims, func(c claim) bool { return c.counts })
+	if said := judge(claims, func(claim) bool { return true }); rank(said.Kind) < rank(e.Kind) {
+		e.Claimed = said.Kind
+	}
+	return e
+}
+
+// Said is what carrying a call out does by what anybody says, the document
+// included: where its author is only told that it contradicts itself.
+func (p *Plan) Said(call *Call) Effect {
+	if e := p.Effect(call, nil); e.Kind == ReadOnly {
+		return e
+	}
+	return judge(p.claims(call, p.Activities[call.Activity], nil), func(claim) bool { return true })
+}
+
+// claims collects what is said of an activity. What can only make it worse is
+// taken from the call's tool in any case.
+func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
+	var all []claim
+	vouched := a != nil && a.Origin.vouches()
+	if a != nil {
+		all = append(all, claim{a.Hints, fmt.Sprintf("the activity %q%s", a.Name, whereabouts(a.NameNode)), vouched})
+	}
+	of := func(t *Tool, speaks bool) {
+		hints := t.Hints
+		if !speaks {
+			hints = hints.worse()
+		}
+		all = append(all, claim{hints, fmt.Sprintf("the tool %q%s", t.Name, whereabouts(t.NameNode)), vouched && t.Origin.vouches()})
+	}
+	if call.Tool != nil {
+		of(call.Tool, call.Tool.Runs(call.Activity))
+	}
+	if t := p.Tool(call.Activity); t != nil && t.Name != call.ToolName {
+		of(t, t.Runs(call.Activity) && (fits == nil || fits(t)))
+	}
+	return all
+}
+
+// judge puts claims together: the worst counts, and for something to be harmless
+// there must be one that counts and none against it.
+func judge(claims []claim, counts func(claim) bool) Effect {
+	e := Effect{Kind: Unknown, OpenWorld: true}
+	says := func(hint func(Hints) *bool, value bool, who func(claim) bool) (string, bool) {
+		for _, c := range claims {
+			if h := hint(c.hints); h != nil && *h == value && who(c) {
+				return c.by, true
+			}
+		}
+		return "", false
+	}
+	anybody := func(claim) bool { return true }
+	readOnly := func(h Hints) *bool { return h.ReadOnly }
+	destructive := func(h Hints) *bool {
+		if yes(h.ReadOnly) {
+			return nil // MCP: it means nothing beside readOnlyHint
+		}
+		return h.Destructive
+	}
+	harmful, isHarmful := says(destructive, true, anybody)
+	_, denied := says(readOnly, false, anybody)
+	reader, reads := says(readOnly, true, counts)
+	adder, adds := says(destructive, false, counts)
+	switch {
+	case isHarmful:
+		e.Kind, e.By = Destructive, harmful
+	case reads && !denied:
+		e.Kind, e.By = ReadOnly, reader
+	case adds:
+		e.Kind, e.By = Writes, adder
+	}
+	idempotent := func(h Hints) *bool { return h.Idempotent }
+	_, twice := says(idempotent, true, counts)
+	_, once := says(idempotent, false, anybody)
+	e.Idempotent = e.Kind == ReadOnly || twice && !once
+	open := func(h Hints) *bool { return h.OpenWorld }
+	_, closed := says(open, false, counts)
+	_, opened := says(open, true, anybody)
+	e.OpenWorld = opened || !closed
+	return e
+}
+
+func rank(kind string) int {
+	return slices.Index([]string{ReadOnly, Writes, Unknown, Destructive}, kind)
+}
+
+func yes(hint *bool) bool { return hint != nil && *hint }
+
+// worse are the hints that make things worse.
+func (h Hints) worse() Hints {
+	only := func(hint *bool, value bool) *bool {
+		if hint != nil && *hint == value {
+			return hint
+		}
+		return nil
+	}
+	return Hints{only(h.ReadOnly, false), only(h.Destructive, true), only(h.Idempotent, false), only(h.OpenWorld, true)}
+}
+
+// whereabouts names the file of a definition; a registered function has none.
+func whereabouts(n *source.Node) string {
+	if n == nil || n.File == nil {
+		return ""
+	}
+	return " in " + diag.Escape(n.File.Name)
+}
+
+// Takes reports whether a tool has a parameter of a name, or says itself that it
+// takes others than it names.
+func (t *Tool) Takes(name string) bool {
+	if t.Parameters == nil {
+		return true
+	}
+	at := t.Parameters.At([]schema.Step{schema.Key(name)})
+	return at.Named || at.Possible && (t.Open || at.Open)
+}
+
+// Runs reports whether a tool is carried out by an activity, or lets its calls
+// choose it: one that it names, or without a word about it the one of its name.
+func (t *Tool) Runs(activity string) bool {
+	return t.Activity == activity || activity != "" && slices.Contains(t.Activities, activity)
+}
+
+// maySubstitute reports who carries a call of a solution out although its tool
+// doesn't allow it: a solution is untrusted text, and a tool says both what its
+// calls take and what becomes of them (S11.4). The call then runs nothing.
+func (c *compilation) maySubstitute(call *Call) bool {
+	if c.plan.Form != Replan {
+		return true
+	}
+	tool := call.Tool
+	if n := call.Node.Get("_activity"); n != nil && c.plan.Activities[call.Activity] != nil {
+		allowed := []string{call.ToolName}
+		if tool != nil {
+			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...), func(name string) bool { return name == "" })
+		}
+		if !slices.Contains(allowed, call.Activity) {
+			f := c.report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).About(call.Label())
+			if len(allowed) == 0 {
+				f.Advise("leave \"_activity\" out")
+			} else {
+				slices.Sort(allowed)
+				f.Advise("leave \"_activity\" out, or choose among %s", quotedList(slices.Compact(allowed)))
+			}
+			if tool != nil && tool.NameNode != nil {
+				f.Note(tool.NameNode.Span(), "a tool names those that it allows in its \"_activity\", as {const: …} or {enum: […]}")
+			}
+			return false
+		}
+	}
+	n := call.Node.Get("_delegate")
+	if n == nil || call.Delegate == "" {
+		return true
+	}
+	byTool := tool != nil && (tool.Delegate == call.Delegate || tool.allowsDelegate(call.Delegate))
+	if call.Delegate == Anonymous { // it hands over less, and runs what would run without it
+		byTool = byTool || tool == nil || !runsPlan(tool.Delegate) && len(tool.delegates) == 0
+	}
+	if !byTool {
+		c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).About(call.Label()).
+			Advise("leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as {const: …} or {enum: […]}")
+	}
+	return byTool
+}
+
+func (t *Tool) allowsDelegate(path string) bool {
+	for _, allowed := range t.delegates {
+		if allowed == path {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,199 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// decided takes a person's answer. One that can't be taken asks again and says
+// why.
+func (f *frame) decided(e Event) {
+	i, state := int32(e.Call), &f.calls[e.Call]
+	if state.status != Asking || int(state.attempt) != e.Attempt || e.Decision == nil {
+		return
+	}
+	d, more := e.Decision, state.more
+	if more.question.InFlight != (d.Verdict == Retry || d.Verdict == Fail) {
+		f.askAgain(i, fmt.Sprintf("%q is no answer to this question", d.Verdict))
+		return
+	}
+	switch d.Verdict {
+	case Approve, Retry:
+	case Fail:
+		more.decision, more.question = d, nil
+		f.interrupted(i)
+		return
+	case Reject:
+		f.rejected(i, d)
+		return
+	case Change:
+		if problem := f.unacceptable(f.call(i), d.Params); problem != "" {
+			f.askAgain(i, problem)
+			return
+		}
+		state.params = d.Params
+	case Replace:
+		problem := f.replace(i, d)
+		if problem == "" {
+			more.question = nil // what is asked about is another call
+		}
+		f.askAgain(i, problem)
+		return
+	default:
+		f.askAgain(i, fmt.Sprintf("there is no answer %q", d.Verdict))
+		return
+	}
+	if r := more.replacement; r != nil && d.Verdict != Retry { // what was decided is the replacement, as it was shown
+		d = &Decision{Verdict: Replace, Replacement: r.decision.Replacement, Params: d.Params, Reason: d.Reason, By: d.By}
+	}
+	more.decision, more.question = d, nil
+	state.approved = true
+	f.enqueue(i)
+}
+
+// rejected settles a call that a person doesn't want: the one that stands in the
+// plan, whatever was proposed in its place.
+func (f *frame) rejected(i int32, d *Decision) {
+	state := &f.calls[i]
+	state.more.decision, state.more.replacement = d, nil
+	reason := "rejected by a person"
+	switch {
+	case d.By == byTimeout:
+		reason = d.Reason
+	case d.Reason != "":
+		reason += ": " + d.Reason
+	}
+	f.settle(i, Settlement{Status: Rejected, Reason: reason, Attempts: int(state.attempt)})
+}
+
+// unacceptable says why parameters that a person wrote can't be a call's: they are
+// judged as if they stood in a call (S10.1). What they hold is values.
+func (f *frame) unacceptable(call *compiler.Call, params map[string]any) string {
+	takers := []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "x-") {
+			return fmt.Sprintf("%q is no name of a parameter: those that begin with _ or x- say something else of a call", name)
+		}
+		for _, taker := range takers {
+			if taker != nil && !taker.Takes(name) {
+				return fmt.Sprintf("%q has no parameter %q", taker.Name, name)
+			}
+		}
+	}
+	if failure := f.invalid(call, params); failure != nil {
+		return failure.Message
+	}
+	return ""
+}
+
+// A replacement is a call that a person put in the place of another. It keeps that
+// one's id, place and output path, and nothing else (S10.1).
+type replacement struct {
+	call     *compiler.Call
+	decision *Decision
+	context  map[string]any // what its scopes hand over, resolved when it was written
+	sources  []Source
+	scopes   []Handed
+}
+
+// replacement is what a person put in the place of a call, or nil.
+func (f *frame) replacement(i int32) *replacement {
+	if more := f.calls[i].more; more != nil {
+		return more.replacement
+	}
+	return nil
+}
+
+// replace puts another call in the place of one, or says why it can't. It reads
+// what is there now.
+func (f *frame) replace(i int32, d *Decision) string {
+	call := f.plan.Calls[i]
+	plan, problem := f.compileReplacement(call, d.Replacement)
+	if problem != "" {
+		return problem
+	}
+	by := plan.Calls[0]
+	if by.Latent() && by.Produced == nil && f.loop == nil {
+		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
+	}
+	// Its references are resolved here and now, in a machine of its own.
+	scratch := &frame{Machine: f.Machine, plan: plan, log: f.log, reads: make([]reading, len(plan.Reads)), memory: f.memory}
+	for r := range plan.Reads {
+		state := &scratch.reads[r]
+		state.known = true
+		state.value, state.there = f.log.resolve(plan.Reads[r].Path, anyone)
+	}
+	params, verdict := scratch.weigh(by)
+	switch {
+	case verdict.failure != nil:
+		return verdict.failure.Message
+	case verdict.skip != "":
+		return verdict.skip
+	}
+	if failure := f.invalid(by, params); failure != nil {
+		return failure.Message
+	}
+	merged := *by
+	merged.Index, merged.Place, merged.Name, merged.ID, merged.Instance = call.Index, call.Place, call.Name, call.ID, call.Instance
+	merged.Output, merged.OutputNode = call.Output, call.OutputNode
+	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
+	r := &replacement{call: &merged, decision: d, context: scratch.handed(by)}
+	r.sources, r.scopes = scratch.provenance(by, f.writersOf)
+	f.calls[i].particular().replacement = r
+	f.calls[i].params = params
+	return ""
+}
+
+// writersOf names the calls that have written what a replacement reads, which is
+// bound to none of them; or what was there from the start.
+func (f *frame) writersOf(r *compiler.Read) []string {
+	var from []string
+	for _, m := range f.log.messages {
+		if m.Tick == f.tick && f.log.paths.Overlap(m.Path, r.Path) && !slices.Contains(from, f.plan.Calls[m.Call].Name) {
+			from = append(from, f.plan.Calls[m.Call].Name)
+		}
+	}
+	if len(from) == 0 {
+		from = []string{f.log.paths.Kind(r.Path)}
+	}
+	return from
+}
+
+// compileReplacement checks a call that a person wrote like any other, in the
+// setting of what is there now.
+func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*compiler.Plan, string) {
+	head, _ := json.Marshal(call.ToolName)
+	var own map[string]json.RawMessage
+	if err := json.Unmarshal(text, &own); err != nil || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return nil, "a call is a JSON object: {\"_tool\": " + string(head) + ", …}"
+	}
+	if own["_id"] != nil || own["_outputPath"] != nil || own["_instance"] != nil {
+		return nil, "the id, the instance and the output path stay those of the call that is replaced: leave \"_id\", \"_instance\" and \"_outputPath\" out"
+	}
+	body := bytes.TrimSpace(text)
+	if call.OutputNode != nil && len(call.Output) > 0 {
+		path, _ := json.Marshal(strings.Join(f.plan.Offered(call), " || "))
+		body = slices.Concat([]byte(`{"_outputPath":`), path, []byte(","), body[1:])
+		if len(own) == 0 {
+			body = slices.Concat([]byte(`{"_outputPath":`), path, []byte("}"))
+		}
+	}
+	file := source.NewFile("replacement.json", slices.Concat([]byte(`{"calls":[`), body, []byte("]}")))
+	plan, found := f.setting().Solve(file, compiler.Options{})
+	draft := analyzer.Screen(plan, found, true, nil)
+	if !draft.Sound() || len(plan.Calls) != 1 {
+		for _, d := range slices.Concat(draft.Amiss(), draft.Faults(0)) {
+			return nil, d.Message
+		}
+		return nil, "that isn't one call"
+	}
+	return plan, ""
+}
