@@ -90,9 +90,9 @@ func errorsOf(found []diag.Diagnostic) []diag.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
 }
 
-// take files errors under the calls in whose text they stand. An error of one that
-// isn't held has been judged without the calls after it, and may have started by
-// now: it goes to the last of the calls that the error speaks of.
+// take files errors under calls: under one that is held, where an error speaks of
+// such, since it isn't known yet; else under the last of the calls that it speaks
+// of, since the others have been judged without it and may have started by now.
 func (d *Draft) take(found []diag.Diagnostic) {
 	for _, f := range found {
 		call := d.callIn(f.Span)
@@ -102,7 +102,7 @@ func (d *Draft) take(found []diag.Diagnostic) {
 		}
 		if !d.held[call.Index] {
 			for _, note := range f.Related {
-				if other := d.callIn(note.Span); other != nil && other.Index > call.Index {
+				if other := d.callIn(note.Span); other != nil && (d.held[other.Index] || !d.held[call.Index] && other.Index > call.Index) {
 					call = other
 				}
 			}
@@ -168,8 +168,8 @@ func (d *Draft) hold(found []diag.Diagnostic, loose func(call *compiler.Call) bo
 	}
 }
 
-// joinsHeld reports whether a call may conflict with one listed before it that is
-// held, and that it doesn't depend on.
+// joinsHeld reports whether a call may write what one listed before it may write
+// that is held, and that it doesn't depend on: how the two go together isn't known.
 func (d *Draft) joinsHeld(call *compiler.Call) bool {
 	if d.plan.Writes == compiler.Once {
 		return false // it depends on those
@@ -181,8 +181,7 @@ func (d *Draft) joinsHeld(call *compiler.Call) bool {
 				if int(w.Call) >= call.Index {
 					break
 				}
-				sets := failure || w.Failure || call.Method == compiler.Set || d.plan.Calls[w.Call].Method == compiler.Set
-				if d.held[w.Call] && sets && !(failure && w.Failure) {
+				if d.held[w.Call] && !(failure && w.Failure) {
 					return true
 				}
 			}
