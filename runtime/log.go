@@ -127,7 +127,7 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 	}
 	var homeless []*Message
 	for {
-		value, there, m := l.fold(id, l.visible(set, visible), visible)
+		value, there, m := l.fold(id, l.visible(set, visible, homeless), visible)
 		if m == nil {
 			return value, there
 		}
@@ -136,16 +136,15 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 			return value, there
 		}
 		homeless = append(homeless, m)
-		visible = l.withBase(visible, m)
 	}
 }
 
-// withBase sees what else counts before a message and has to do with its place.
-func (l *Log) withBase(visible func(*Message) bool, m *Message) func(*Message) bool {
-	tick, place, path := m.Tick, l.place(m), l.paths.List(m.Path)
-	return func(o *Message) bool {
-		return visible(o) || (o.Tick < tick || o.Tick == tick && l.place(o) <= place) && l.paths.Overlap(l.paths.List(o.Path), path)
-	}
+// isBase reports whether a message counts before one of others and has to do with
+// its place.
+func (l *Log) isBase(m *Message, of []*Message) bool {
+	return slices.ContainsFunc(of, func(o *Message) bool {
+		return (m.Tick < o.Tick || m.Tick == o.Tick && l.place(m) <= l.place(o)) && l.paths.Overlap(l.paths.List(m.Path), l.paths.List(o.Path))
+	})
 }
 
 // fold puts the value at a path together from messages, in the order in which they
@@ -210,14 +209,15 @@ func (l *Log) resolveSimple(id, from compiler.PathID, visible func(*Message) boo
 	return value, there, true
 }
 
-// visible gathers the messages on a set of paths that may be seen, in the order
-// in which they count. Of failure records on one path, that of the call listed
-// first stands (S5.8): one that counts after it gives way.
-func (l *Log) visible(set *PathSet, visible func(*Message) bool) []*Message {
+// visible gathers the messages on a set of paths that may be seen, and those
+// without which others have no place, in the order in which they count. Of failure
+// records on one path, that of the call listed first stands (S5.8): one that counts
+// after it gives way.
+func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []*Message) []*Message {
 	var places []int32
 	failures := 0
 	for at, m := range l.over(set) {
-		if visible(m) {
+		if visible(m) || l.isBase(m, homeless) {
 			places = append(places, at)
 			if m.Failure {
 				failures++
