@@ -56,12 +56,9 @@ func (c *checker) affords(steps int) bool {
 	return !c.spent
 }
 
-// text judges a string.
-func (c *checker) text(r *stringRules, s string) bool {
-	if r.pattern != nil && c.most > 0 && !c.affords(r.pattern.effort(s)) {
-		return false
-	}
-	return r.accepts(s)
+// matching takes what it may cost to judge a string.
+func (c *checker) matching(r *stringRules, s string) bool {
+	return r.pattern == nil || c.affords(r.pattern.effort(s))
 }
 
 // accepts asks a validator, whose work counts as reasoning.

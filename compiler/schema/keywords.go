@@ -234,7 +234,7 @@ type pattern struct {
 // pattern reads a regular expression, or the key of a patternProperties.
 func (p *parser) pattern(k, key string, v any) *pattern {
 	source, ok := p.string(k, v)
-	if !ok {
+	if !ok || p.reader.full {
 		return nil
 	}
 	tail := []string{k}

@@ -58,11 +58,7 @@ func (c *checker) accepts(n *node, v any) bool {
 	if c.spent {
 		return false
 	}
-	most := c.most
-	if most == 0 {
-		most = maxSteps
-	}
-	if c.steps++; c.steps > most || c.depth > maxDepth {
+	if c.steps++; c.steps > maxSteps || c.depth > maxDepth || c.most > 0 && c.steps > c.most {
 		c.spent = true
 		return false
 	}
@@ -116,7 +112,7 @@ func (c *checker) memoized(n *node, v any) bool {
 func (c *checker) check(n *node, v any) bool {
 	switch v := v.(type) {
 	case string:
-		if n.kinds&String == 0 || n.strings != nil && !c.text(n.strings, v) {
+		if n.kinds&String == 0 || n.strings != nil && (c.most > 0 && !c.matching(n.strings, v) || !n.strings.accepts(v)) {
 			return false
 		}
 	case float64:
