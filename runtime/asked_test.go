@@ -251,6 +251,9 @@ func (w *recordingWorld) judge(c runtime.Command) {
 	if (q.Scopes == nil) != (c.Of.Scopes == nil) || len(q.Scopes) != len(c.Of.Scopes) {
 		w.t.Errorf("the question has the scopes %v, the call %d", q.Scopes, len(c.Of.Scopes))
 	}
+	if (c.Of.Scopes == nil) != (c.Context == nil) || len(c.Of.Scopes) == 0 && len(c.Context) > 0 {
+		w.t.Errorf("a call with %d scopes is given %v", len(c.Of.Scopes), c.Context)
+	}
 	for name := range params {
 		if name != "n" {
 			w.t.Errorf("the undeclared parameter %q is passed", name)
