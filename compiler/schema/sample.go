@@ -14,7 +14,7 @@ import (
 // the same state of r. It is false where none was found, which doesn't mean
 // that there is none.
 func (s *Schema) Sample(r *rand.Rand) (any, bool) {
-	steps := sampleSteps
+	steps := SampleSteps
 	return s.SampleWithin(r, &steps)
 }
 
@@ -27,8 +27,8 @@ func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
 	return v, ok
 }
 
-// sampleSteps is what one value may cost where nobody says.
-const sampleSteps = 10_000
+// SampleSteps is what one value may cost where nobody says.
+const SampleSteps = 10_000
 
 func sample(n *node, r *rand.Rand, left *int) (any, bool) {
 	trees := map[*pattern]*syntax.Regexp{}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -125,12 +126,14 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 // TooLong is the reason of a rehearsal that was stopped by Options.Steps.
 const TooLong = "the rehearsal takes too many steps"
 
-// stepsOfCall is what a call costs beside its values, bytesOfStep how much text and
-// edgesOfStep how many edges of the graph count as a value.
+// stepsOfCall is what a call costs beside its values, and stepsOfSample one of the
+// steps in which a result is made up; bytesOfStep is how much text and edgesOfStep how
+// many edges of the graph count as a value.
 const (
-	stepsOfCall = 10
-	bytesOfStep = 16
-	edgesOfStep = 16
+	stepsOfCall   = 10
+	stepsOfSample = 2
+	bytesOfStep   = 16
+	edgesOfStep   = 16
 )
 
 // prepare counts what the graph costs, and leaves out instances for which there is
@@ -390,7 +393,9 @@ func (w *world) result(call *compiler.Call, chance *rand.Rand) (any, *runtime.Fa
 	if call.Tool == nil || call.Tool.Output == nil {
 		return nil, nil
 	}
-	value, ok := call.Tool.Output.Sample(chance)
+	left := schema.SampleSteps
+	value, ok := call.Tool.Output.SampleWithin(chance, &left)
+	w.out.Steps += stepsOfSample * (schema.SampleSteps - left)
 	if !ok {
 		return nil, &runtime.Failure{Code: activity.CodeBadOutput, Message: "no value that fits the tool's \"_output\" could be made up; give it \"examples\""}
 	}
