@@ -59,22 +59,32 @@ func TestWritesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// A read of an item sees what its own writers made of the list, and not what was in
-// the list by chance when it was read (S6.3).
-func TestItemsAreReadAsTheirWritersLeftThem(t *testing.T) {
-	doc := parsed(`{"calls": [{"_tool": "give", "value": 1, "_outputPath": "a[0]", "_outputMethod": "push"}, {"_tool": "give", "value": 2, "_outputPath": "a", "_outputMethod": "push"},
-		{"_tool": "give", "value": "†state.a[1]", "_outputPath": "b"}]}`).(map[string]any)
-	doc["tools"] = map[string]any{"give": map[string]any{"type": "object", "additionalProperties": true}}
-	v, why := compileGenerated(t, doc)
-	if v == nil {
-		t.Fatal(why)
-	}
-	want := interpret(doc, give, schedule(0))
-	want.Trace = nil
-	for s := range 20 {
-		if got := drive(t, v, give, schedule(s)); !reflect.DeepEqual(got, want) {
-			t.Fatalf("schedule %d: %s, and the model %s", s, show(got), show(want))
-		}
+// What is judged, and what is read, hangs on the graph and not on what had been written
+// by chance (S5.3, S6.3).
+func TestNeighboursInAList(t *testing.T) {
+	for name, calls := range map[string]string{
+		"a read of an item sees what its own writers made of the list": `
+			{"_tool": "give", "value": 1, "_outputPath": "a[0]", "_outputMethod": "push"}, {"_tool": "give", "value": 2, "_outputPath": "a", "_outputMethod": "push"},
+			{"_tool": "give", "value": "†state.a[1]", "_outputPath": "b"}`,
+		"a push may move what another is pushed to": `
+			{"_tool": "give", "value": 1, "_outputPath": "b[0]", "_outputMethod": "push"}, {"_tool": "give", "value": 2, "_outputPath": "b", "_outputMethod": "push"},
+			{"_tool": "give", "value": 3, "_outputPath": "b[0]", "_outputMethod": "push"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc := parsed(`{"calls": [` + calls + `]}`).(map[string]any)
+			doc["tools"] = map[string]any{"give": map[string]any{"type": "object", "additionalProperties": true}}
+			v, why := compileGenerated(t, doc)
+			if v == nil {
+				t.Fatal(why)
+			}
+			want := interpret(doc, give, schedule(0))
+			want.Trace = nil
+			for s := range 20 {
+				if got := drive(t, v, give, schedule(s)); !reflect.DeepEqual(got, want) {
+					t.Fatalf("schedule %d: %s, and the model %s", s, show(got), show(want))
+				}
+			}
+		})
 	}
 }
 

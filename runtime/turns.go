@@ -43,23 +43,30 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 }
 
 // ahead is a call that must have settled before a write can be judged; -1 for
-// none.
+// none. Where one of those that count before it makes a difference, the others there
+// may make one to that.
 func (f *frame) ahead(i int32, path compiler.PathID, method compiler.Method) int32 {
 	if !f.needsBase(path, method) {
 		return -1
 	}
 	judged := f.program.schemaAt(path) != nil
-	mine := f.placeOf(i)
+	mine, first, decided := f.placeOf(i), int32(-1), false
 	for _, w := range f.plan.Around(path) {
-		if w.Call == i || f.calls[w.Call].status.Settled() || f.placeOf(w.Call) >= mine {
+		if w.Call == i || f.placeOf(w.Call) >= mine {
 			continue
 		}
-		of := f.call(w.Call).Method
-		if f.plan.Calls[w.Call].SetsAt(w.Path) {
-			of = compiler.Set
+		if first < 0 && !f.calls[w.Call].status.Settled() {
+			first = w.Call
 		}
-		if f.decides(w.Path, of, path, method, judged) {
-			return w.Call
+		if !decided {
+			of := f.call(w.Call).Method
+			if f.plan.Calls[w.Call].SetsAt(w.Path) {
+				of = compiler.Set
+			}
+			decided = f.decides(w.Path, of, path, method, judged)
+		}
+		if decided && first >= 0 {
+			return first
 		}
 	}
 	return -1
