@@ -59,7 +59,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		options:    o,
 		delegation: all,
 		plan: &Plan{
-			File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: "output", Mode: "eager",
+			File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: TerminateOutput, Mode: Eager,
 			AwaitsInstances: o.Instances,
 			Advice:          defaultAdvice, dir: path.Dir(o.Name),
 		},

@@ -101,8 +101,8 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"advisors":   func(f source.Field) { c.advisors(f.Value) },
 		"advice":     func(f source.Field) { c.advice(f.Value) },
 		"instances":  func(f source.Field) { c.instances(f.Value) },
-		"mode":       func(f source.Field) { p.Mode = c.oneOf(f.Value, "\"mode\"", "eager", "lazy") },
-		"terminate":  func(f source.Field) { p.Terminate = c.oneOf(f.Value, "\"terminate\"", "output", "calls") },
+		"mode":       func(f source.Field) { p.Mode = Mode(c.oneOf(f.Value, "\"mode\"", "eager", "lazy")) },
+		"terminate":  func(f source.Field) { p.Terminate = Terminate(c.oneOf(f.Value, "\"terminate\"", "output", "calls")) },
 		"writes": func(f source.Field) {
 			if c.oneOf(f.Value, "\"writes\"", "last", "once") == "once" {
 				p.Writes = Once
@@ -270,7 +270,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 			c.report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
 		}
 		if mode := m.Get("mode"); mode != nil {
-			p.Mode = c.oneOf(mode, "\"mode\"", "eager", "lazy")
+			p.Mode = Mode(c.oneOf(mode, "\"mode\"", "eager", "lazy"))
 		}
 	case "input", "state", "data":
 		c.valueMessage(m, kind)

@@ -53,8 +53,8 @@ type Plan struct {
 
 	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
 	Writes                                 Policy
-	Terminate                              string // "output" (default) or "calls"
-	Mode                                   string // "eager" (default) or "lazy"
+	Terminate                              Terminate
+	Mode                                   Mode
 	Limits                                 Limits
 
 	writers     *writers                // by the paths that calls write
@@ -69,6 +69,24 @@ type Plan struct {
 	schemas     map[string]any          // the named schemas, imports included
 	schemaNodes map[string]*source.Node // where they stand
 }
+
+// Terminate says when a run with a planner has reached its goal.
+type Terminate string
+
+// The ways in which a planned run ends.
+const (
+	TerminateOutput Terminate = "output" // a tick's output is there; the default
+	TerminateCalls  Terminate = "calls"  // a solution has no new calls
+)
+
+// Mode says when what a planner writes is run.
+type Mode string
+
+// The modes of a planned run.
+const (
+	Eager Mode = "eager" // each call as soon as it has arrived; the default
+	Lazy  Mode = "lazy"  // once the solution is whole
+)
 
 // Form is which of the accepted shapes a document has (S1.2).
 type Form uint8

@@ -116,7 +116,7 @@ func composeLatent(s situation, call *compiler.Call, params map[string]any) *Req
 	}
 }
 
-func (s situation) lazy() bool { return s.plan.Mode == "lazy" }
+func (s situation) lazy() bool { return s.plan.Mode == compiler.Lazy }
 
 // messages are those of the document itself, if it is made of messages.
 func (s situation) messages() []*source.Node {
@@ -295,7 +295,7 @@ func (s situation) planMessage() object {
 			standings = append(standings, append(apart.told(), member{"_instance", apart.instance}))
 		}
 	}
-	message := object{{"type", "plan"}, {"plan", calls}, {"mode", s.plan.Mode}}
+	message := object{{"type", "plan"}, {"plan", calls}, {"mode", string(s.plan.Mode)}}
 	if len(standings) > 0 {
 		message = append(message, member{"x-standing", standings})
 	}

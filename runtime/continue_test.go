@@ -38,7 +38,7 @@ func played(v *analyzer.Verified, o runtime.Options, failing ...string) (said []
 			case runtime.Repeat:
 				said = append(said, name+" done before "+text(c.Settlement.Output))
 			case runtime.Leave:
-				said = append(said, c.Left.ID+" "+c.Left.Status)
+				said = append(said, c.Left.ID+" "+string(c.Left.Status))
 			case runtime.Finish:
 				outcome = c.Outcome
 			}
@@ -203,14 +203,14 @@ calls: []
 				case runtime.Plan:
 					asked++
 				case runtime.Leave:
-					left = append(left, c.Left.ID+" "+c.Left.Status)
+					left = append(left, c.Left.ID+" "+string(c.Left.Status))
 				case runtime.Finish:
 					outcome = c.Outcome
 				}
 			}
 		}
 		want := []string{"bad failed", "good done"}[:1+others]
-		if !reflect.DeepEqual(left, want) || asked != others || outcome == nil || outcome.Status != "failed" || !strings.Contains(outcome.Reason, "\"n\" is missing") {
+		if !reflect.DeepEqual(left, want) || asked != others || outcome == nil || outcome.Status != "failed" || !strings.Contains(string(outcome.Reason), "\"n\" is missing") {
 			t.Errorf("%d others: left %v, %d requests, outcome %+v", others, left, asked, outcome)
 		}
 	}

@@ -175,7 +175,7 @@ func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 			if schedule == 1 {
 				o.Fail = []string{toolNames[n%5]}
 			}
-			if s := simulate.Run(v.Rehearsal(), o); strings.Contains(s.Outcome.Reason, "internal") {
+			if s := simulate.Run(v.Rehearsal(), o); strings.Contains(string(s.Outcome.Reason), "internal") {
 				fail("a rehearsal: %s", s.Outcome.Reason)
 			}
 		}

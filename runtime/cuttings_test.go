@@ -32,7 +32,7 @@ func TestCuttings(t *testing.T) {
 			r.run()
 			if first == nil {
 				first = f.ending(r)
-				count[r.out.Status]++
+				count[string(r.out.Status)]++
 				count["ticks"] += r.out.Ticks
 				count["calls done"] += r.out.Counts.Done
 				count["failed"] += r.out.Counts.Failed

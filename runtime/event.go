@@ -55,11 +55,22 @@ type Event struct {
 // A Resumption is how a run goes on that was stopped or killed.
 type Resumption struct {
 	// InFlight says what becomes of calls that were at work and may not simply be
-	// run again (S8.6): "ask" (also ""), "retry" or "fail".
-	InFlight string `json:"inFlight,omitzero"`
+	// run again (S8.6).
+	InFlight InFlight `json:"inFlight,omitzero"`
 	// Confirm, if given, takes the place of what the run was begun with.
 	Confirm *Confirm `json:"confirm,omitempty"`
 }
+
+// InFlight is what becomes of a call that was at work when its run was killed, and may
+// not simply be run again.
+type InFlight string
+
+// The ways to go on with such a call.
+const (
+	InFlightAsk   InFlight = "ask"   // a person is asked about it; "" means the same
+	InFlightRetry InFlight = "retry" // it is run again
+	InFlightFail  InFlight = "fail"  // it counts as failed
+)
 
 // EventKind says what happened.
 type EventKind uint8
@@ -273,10 +284,38 @@ type Message struct {
 	deed  int32 // the number of the call among those that a plan may repeat, from 1; or 0
 }
 
+// RunStatus is how a run, or the part of it that is about one instance, ended.
+type RunStatus string
+
+// How a run ends.
+const (
+	RunDone    RunStatus = "done"
+	RunFailed  RunStatus = "failed"
+	RunStopped RunStatus = "stopped" // before its end; it can be resumed
+)
+
+// A Reason says why a run stopped or failed: one of the codes below, or words: the
+// message of the error that nothing handled, or why no more instances or no planner were
+// to be had.
+type Reason string
+
+// The reasons for which a run stops that have a code.
+const (
+	ReasonInterrupted  Reason = "interrupted"  // it was told to
+	ReasonConfirmation Reason = "confirmation" // a call has to be confirmed, and there is nobody to ask
+	ReasonInFlight     Reason = "in-flight"    // there is nobody to ask what becomes of a call that was at work
+	ReasonStalled      Reason = "stalled"      // two ticks in a row have done nothing
+	ReasonCalls        Reason = "limits.calls"
+	ReasonTicks        Reason = "limits.ticks"
+	ReasonTime         Reason = "limits.time"
+	ReasonTokens       Reason = "limits.tokens"
+	ReasonCost         Reason = "limits.cost"
+)
+
 // An Outcome is how a run ended (S11.8, S19.3).
 type Outcome struct {
-	Status string // "done", "failed" or "stopped"
-	Reason string // why it stopped or failed; "" for a run that is done
+	Status RunStatus
+	Reason Reason // why it stopped or failed; "" for a run that is done
 	Output any
 	State  any
 	Errors []CallError

@@ -160,7 +160,7 @@ func (f *Follower) resumed(e *Event) error {
 		return errors.New("the run is resumed, but it had come to its end")
 	}
 	if how := e.Resumption; how != nil {
-		if !slices.Contains([]string{"", "ask", "retry", "fail"}, how.InFlight) {
+		if !slices.Contains([]InFlight{"", InFlightAsk, InFlightRetry, InFlightFail}, how.InFlight) {
 			return fmt.Errorf("there is no way %q to go on with calls that were in flight", how.InFlight)
 		}
 		if how.Confirm != nil {

@@ -58,7 +58,7 @@ func (m *Machine) giveIn(why string) {
 	e := CallError{Code: codeInternal, Message: "internal error: " + why + "; this is a fault of obelus, please report it with the plan"}
 	m.errors = append(m.errors, fault{e, m.tick, atLast, 0})
 	m.fault = ""
-	outcome := m.outcome("failed", e.Message)
+	outcome := m.outcome(RunFailed, Reason(e.Message))
 	if m.planning() {
 		m.emitRun(Cancel)
 	}

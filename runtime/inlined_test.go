@@ -222,7 +222,7 @@ func TestDelegatesEndAlike(t *testing.T) {
 			got := r.ending()
 			if seed == 0 {
 				want = got
-				count[r.out.Status]++
+				count[string(r.out.Status)]++
 			}
 			if differs := difference(got, want); differs != "" {
 				t.Fatalf("plan %d, seed %d, of\n%s\n%s\n%s", n, seed, inJSON(doc), m.files, differs)

@@ -23,7 +23,7 @@ type Instance struct {
 // change.
 type InstanceEnd struct {
 	ID     string
-	Status string         // "done", "failed" or "stopped"
+	Status RunStatus
 	Input  map[string]any // its own
 	State  any
 	Output any
@@ -110,7 +110,7 @@ func (m *Machine) joined(e Event) {
 	c.asked, c.closed = false, e.Last
 	for _, one := range e.Instances {
 		if c.known[one.ID] {
-			m.stop(fmt.Sprintf("the instance %q is there twice", one.ID))
+			m.stop(Reason(fmt.Sprintf("the instance %q is there twice", one.ID)))
 			return
 		}
 		c.known[one.ID] = true
@@ -185,21 +185,21 @@ func (f *frame) turnAway(what string, v *schema.Violation) {
 	for i := range f.calls {
 		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance doesn't fit"})
 	}
-	f.leaving("failed", nil)
+	f.leaving(RunFailed, nil)
 }
 
 // leave takes the result of an instance that has come to its end, and forgets
 // the rest of it.
 func (f *frame) leave() {
 	output := f.conclude()
-	status := "done"
+	status := RunDone
 	if len(f.errors) > 0 {
-		status = "failed"
+		status = RunFailed
 	}
 	f.leaving(status, output)
 }
 
-func (f *frame) leaving(status string, output any) {
+func (f *frame) leaving(status RunStatus, output any) {
 	end := f.end(status, output)
 	f.instances.ends = append(f.instances.ends, end)
 	c := f.emitRun(Leave)
@@ -254,6 +254,6 @@ func laid(shared, own map[string]any) map[string]any {
 }
 
 // end is how an instance stands.
-func (f *frame) end(status string, output any) InstanceEnd {
+func (f *frame) end(status RunStatus, output any) InstanceEnd {
 	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given, State: f.log.whole("state"), Output: output, Errors: told(f.errors)}
 }

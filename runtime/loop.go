@@ -146,7 +146,7 @@ func (m *Machine) streamed(e Event) {
 	if l.stream.Write(e.Text); l.stream.Err() != nil {
 		m.emitRun(Cancel)
 	}
-	if n := l.stream.Calls(); n > l.known && l.base.Mode != "lazy" {
+	if n := l.stream.Calls(); n > l.known && l.base.Mode != compiler.Lazy {
 		l.known = n
 		file := document(m.tick, l.stream.Prefix(n))
 		plan, found := l.setting.Solve(file, compiler.Options{})
@@ -205,7 +205,7 @@ func (m *Machine) closed(e Event) {
 			l.blame(CallError{Code: amiss.Rule.Name, Message: structural(&amiss)})
 		}
 	}
-	lazy := l.base.Mode == "lazy"
+	lazy := l.base.Mode == compiler.Lazy
 	l.refused = l.refused || lazy && !sound
 	m.adopt(drafts)
 	switch {
@@ -415,7 +415,7 @@ func (m *Machine) endTick() {
 		outputs = append(outputs, output)
 		reached = reached && output != nil
 	}
-	if l.base.Terminate == "calls" {
+	if l.base.Terminate == compiler.TerminateCalls {
 		reached = len(m.plan.Calls) == 0
 	}
 	if reached && !l.refused {
@@ -444,9 +444,9 @@ func (m *Machine) endTick() {
 		m.stop(m.draining)
 	case l.still >= 2:
 		l.still = 0
-		m.stop("stalled")
+		m.stop(ReasonStalled)
 	case m.tick-m.spent.ticks >= cmp.Or(limit, defaultTicks):
-		m.stop("limits.ticks")
+		m.stop(ReasonTicks)
 	default:
 		m.nextTick()
 	}

@@ -63,13 +63,13 @@ type Machine struct {
 	usage     Usage
 	errors    []fault
 	counts    Counts
-	draining  string // why nothing starts any more, while what runs comes to its end
+	draining  Reason // why nothing starts any more, while what runs comes to its end
 	spent     budget // what doesn't count against the limits, since the run was resumed after reaching them
 	begun     bool
 	over      bool
 	stopped   bool    // over, but may be resumed
 	late      []Event // that came after it had stopped: they count when it goes on
-	ending    string  // why it stopped
+	ending    Reason  // why it stopped
 	fault     string  // why it isn't to be believed any more; see checkItself
 	commands  []Command
 }
@@ -175,15 +175,15 @@ func (m *Machine) take(e Event) {
 		m.closed(e)
 	case Stopped:
 		if e.Gently {
-			m.drain(e.Text)
+			m.drain(Reason(e.Text))
 		} else {
-			m.stop(e.Text)
+			m.stop(Reason(e.Text))
 		}
 	case Resumed:
 		m.resume(e)
 	case Fired:
 		if e.Call == Run {
-			m.stop("limits.time")
+			m.stop(ReasonTime)
 		} else if f := m.frame(e); f != nil {
 			f.fired(e)
 		}
@@ -279,7 +279,7 @@ func (m *Machine) startQueued() {
 			m.settleAll() // its calls come before those listed after it
 		case m.plan.Limits.Calls > 0 && m.started-m.spent.calls >= m.plan.Limits.Calls && state.attempt == 0:
 			f.enqueue(i)
-			m.drain("limits.calls")
+			m.drain(ReasonCalls)
 		default:
 			f.start(i)
 		}

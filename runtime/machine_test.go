@@ -33,7 +33,7 @@ func drive(t testing.TB, v *analyzer.Verified, act behaviour, order *rand.Rand) 
 			case runtime.Settle:
 				note(t, &out, p.Calls[c.Call].Name, c.Settlement)
 			case runtime.Finish:
-				out.Run, out.State, out.Output = c.Outcome.Status, wordless(c.Outcome.State), wordless(c.Outcome.Output)
+				out.Run, out.State, out.Output = string(c.Outcome.Status), wordless(c.Outcome.State), wordless(c.Outcome.Output)
 			}
 		}
 	}

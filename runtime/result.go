@@ -60,10 +60,10 @@ func (m *Machine) conclude() {
 	if m.instances == nil {
 		output = m.frames[0].conclude()
 	}
-	outcome := m.outcome("done", "")
+	outcome := m.outcome(RunDone, "")
 	outcome.Output = output
 	if len(outcome.Errors) > 0 {
-		outcome.Status, outcome.Reason = "failed", outcome.Errors[0].Message
+		outcome.Status, outcome.Reason = RunFailed, Reason(outcome.Errors[0].Message)
 	}
 	m.finish(outcome)
 }
@@ -72,22 +72,22 @@ func (m *Machine) conclude() {
 // it is in every instance.
 func (m *Machine) reached(outputs []any) *Outcome {
 	if m.instances == nil {
-		outcome := m.outcome("done", "")
+		outcome := m.outcome(RunDone, "")
 		outcome.Output = outputs[0]
 		return outcome
 	}
 	for at, f := range m.roots() {
-		f.leaving("done", outputs[at])
+		f.leaving(RunDone, outputs[at])
 	}
 	for _, end := range m.instances.ends {
-		if end.Status == "failed" { // it didn't fit, and took no part
-			return m.outcome("failed", end.Errors[0].Message)
+		if end.Status == RunFailed { // it didn't fit, and took no part
+			return m.outcome(RunFailed, Reason(end.Errors[0].Message))
 		}
 	}
-	return m.outcome("done", "")
+	return m.outcome(RunDone, "")
 }
 
-func (m *Machine) outcome(status, reason string) *Outcome {
+func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 	o := &Outcome{Status: status, Reason: reason, Errors: told(m.errors), Counts: m.counts, Ticks: m.tick, Usage: m.usage}
 	if m.instances == nil {
 		o.State = m.frames[0].log.whole("state")

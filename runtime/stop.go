@@ -4,7 +4,7 @@ import "time"
 
 // drain lets what runs come to its end and starts nothing more; then the run
 // stops. What was in flight is thus not in doubt when it is resumed.
-func (m *Machine) drain(reason string) {
+func (m *Machine) drain(reason Reason) {
 	if m.draining == "" {
 		m.draining = reason
 	}
@@ -12,8 +12,8 @@ func (m *Machine) drain(reason string) {
 
 // stop cancels what runs and reports everything that hasn't settled as
 // cancelled. Where calls stand is kept: the run can be resumed (S8.8).
-func (m *Machine) stop(reason string) {
-	outcome := m.outcome("stopped", reason)
+func (m *Machine) stop(reason Reason) {
+	outcome := m.outcome(RunStopped, reason)
 	if m.planning() {
 		m.emitRun(Cancel)
 	}
@@ -47,9 +47,9 @@ func (m *Machine) checkBudget() {
 	switch {
 	case m.over:
 	case limits.Tokens > 0 && m.usage.tokens()-spent.tokens() >= limits.Tokens:
-		m.drain("limits.tokens")
+		m.drain(ReasonTokens)
 	case limits.Cost > 0 && m.usage.Cost-spent.Cost >= limits.Cost:
-		m.drain("limits.cost")
+		m.drain(ReasonCost)
 	}
 }
 
@@ -62,15 +62,15 @@ type budget struct {
 
 // extend gives a run that stopped at a limit as much again of what it ran out
 // of: whoever resumes it wants it to go on.
-func (m *Machine) extend(reason string) {
+func (m *Machine) extend(reason Reason) {
 	switch reason {
-	case "limits.calls":
+	case ReasonCalls:
 		m.spent.calls = m.started
-	case "limits.ticks":
+	case ReasonTicks:
 		m.spent.ticks = m.tick
-	case "limits.time":
+	case ReasonTime:
 		m.spent.time = m.now
-	case "limits.tokens", "limits.cost":
+	case ReasonTokens, ReasonCost:
 		m.spent.usage = m.usage
 	}
 }
@@ -159,11 +159,11 @@ func (f *frame) resume(how Resumption) {
 }
 
 // inFlight decides about a call that was at work when the run was killed.
-func (f *frame) inFlight(i int32, how string) {
+func (f *frame) inFlight(i int32, how InFlight) {
 	switch {
-	case f.repeatable(i) || how == "retry":
+	case f.repeatable(i) || how == InFlightRetry:
 		f.enqueue(i)
-	case how == "fail":
+	case how == InFlightFail:
 		f.interrupted(i)
 	default:
 		f.askInFlight(i)

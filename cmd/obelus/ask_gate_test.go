@@ -28,7 +28,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	if strings.Contains(asked, "settled") {
 		t.Errorf("what comes and goes is still there:\n%s", asked)
 	}
-	show.observe(time.Second, runtime.Command{Kind: runtime.Settle, Call: 0, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Settlement: &runtime.Settlement{Status: runtime.Done, Output: "here it is"}})
+	show.Observe(time.Second, runtime.Command{Kind: runtime.Settle, Call: 0, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Settlement: &runtime.Settlement{Status: runtime.Done, Output: "here it is"}})
 	for range 5 {
 		time.Sleep(60 * time.Millisecond) // the drawing has had its chance to disturb
 		if now := p.settled(); now != asked {
@@ -47,7 +47,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	if answered, done := strings.Index(screen, "✓ approved"), strings.Index(screen, "here it is"); answered < 0 || done < answered {
 		t.Errorf("what settled isn't shown below the question:\n%s", screen)
 	}
-	show.abandon()
+	show.Abandon()
 	if screen := p.settled(); strings.Contains(screen, "☠") || strings.Contains(screen, "settled") {
 		t.Errorf("the screen is garbled:\n%s", screen)
 	}

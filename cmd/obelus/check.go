@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/project"
 	"github.com/spf13/cobra"
 )
 
@@ -32,12 +32,12 @@ func (c *cli) checkCommand() *cobra.Command {
 		Args: someArgs("a plan"),
 	}
 	var o checking
-	o.reading = addReading(cmd)
+	o.reading = c.addReading(cmd)
 	format := choose(cmd, "format", "how findings are written", "text", "json", "sarif", "github")
 	threshold := choose(cmd, "min-severity", "the least severity that makes the exit status 1", "error", "warning", "info")
 	flags := cmd.Flags()
 	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
-	flags.BoolVar(&o.reading.strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout")
+	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout")
 	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
 	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -67,22 +67,22 @@ type checking struct {
 }
 
 func (c *cli) check(o checking) error {
-	files, err := o.reading.gather(o.args)
+	files, err := o.reading.Gather(o.args)
 	if err != nil {
 		return err
 	}
 	r := &reporter{cli: c, checking: o, worst: -1, told: map[string]bool{}}
 	for _, file := range files {
-		if isSettings(file.name) {
+		if isSettings(file.Name) {
 			if err := r.judgeSettings(file); err != nil {
 				return err
 			}
 			continue
 		}
 		judged := false
-		err := o.reading.read(c, file.name, func(d document) error {
-			p := d.compile()
-			if file.found && !looksLikePlan(d.file, p.plan.Root) {
+		err := o.reading.Read(file.Name, func(d project.Document) error {
+			p := d.Compile()
+			if file.Found && !project.LooksLikePlan(d.File, p.Plan.Root) {
 				return nil
 			}
 			judged = true
@@ -91,7 +91,7 @@ func (c *cli) check(o checking) error {
 		if err != nil {
 			return err
 		}
-		if judged || !file.found {
+		if judged || !file.Found {
 			r.total.Files++
 		}
 	}
@@ -112,7 +112,7 @@ type reporter struct {
 	told     map[string]bool   // what was said about catalogues
 	shown    map[[2]string]int // findings as text, by file and code
 	over     [][2]string       // of these, what has more than are shown, as they were met
-	configs  []*configuration
+	configs  []*project.Configuration
 	report   diag.Report // for the one format that is written in the end
 }
 
@@ -121,48 +121,45 @@ func isSettings(name string) bool { return filepath.Base(name) == workspace.Sett
 
 // judgeSettings checks a configuration that was named. One that is met in a
 // folder is checked where it is used.
-func (r *reporter) judgeSettings(file named) error {
-	if file.found {
+func (r *reporter) judgeSettings(file project.Named) error {
+	if file.Found {
 		return nil
 	}
 	r.total.Files++
-	config, err := r.reading.configurationAt(r.cli, file.name)
-	if err != nil || config.told {
+	config, err := r.reading.ConfigurationAt(file.Name)
+	if err != nil || config.Told {
 		return err
 	}
-	config.told = true
+	config.Told = true
 	r.configs = append(r.configs, config)
-	return r.show(outOfReach(config.found, config.file))
+	return r.show(outOfReach(config.Found, config.File))
 }
 
 // judge analyses a plan and shows what was found.
-func (r *reporter) judge(p compiled) error {
-	config := p.config
-	if !config.told {
-		config.told = true
+func (r *reporter) judge(p *project.Program) error {
+	config := p.Config
+	if !config.Told {
+		config.Told = true
 		r.configs = append(r.configs, config)
-		if err := r.show(outOfReach(config.found, r.named(config))); err != nil {
+		if err := r.show(outOfReach(config.Found, r.named(config))); err != nil {
 			return err
 		}
 	}
-	j := analyzer.Analyze(p.plan, p.found, config.analysis)
-	config.checked[config.path(p.file.Name)] = true
-	for _, ignore := range j.Used {
-		config.used[ignore] = true
-	}
+	j := analyzer.Analyze(p.Plan, p.Findings, config.Analysis)
+	config.Judged(p.File.Name, j.Used)
 	if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
 		r.maturity = j.Maturity
 	}
 	r.report.Suppressed = append(r.report.Suppressed, j.Suppressed...)
 	r.total.Suppressed += len(j.Suppressed)
-	return r.show(outOfReach(r.once(j.Findings, p.options.Catalogues), p.file))
+	return r.show(outOfReach(r.once(j.Findings, p.Options.Catalogues), p.File))
 }
 
 // named is the file of a configuration that --fix may mend: one that was named.
-func (r *reporter) named(config *configuration) *source.File {
+func (r *reporter) named(config *project.Configuration) *source.File {
 	for _, arg := range r.args {
-		if config.file != nil && filepath.Clean(arg) == filepath.Clean(config.file.Name) {
-			return config.file
+		if config.File != nil && filepath.Clean(arg) == filepath.Clean(config.File.Name) {
+			return config.File
 		}
 	}
 	return nil
@@ -189,7 +186,7 @@ findings:
 	for _, d := range found {
 		for _, file := range shared {
 			if d.Span.File == file {
-				key := identity(&d)
+				key := project.Identity(&d)
 				if r.told[key] {
 					continue findings
 				}
@@ -259,7 +256,7 @@ func (r *reporter) end() error {
 		}
 	}
 	for _, config := range r.configs {
-		if err := r.show(config.useless(folders)); err != nil {
+		if err := r.show(config.Useless(folders)); err != nil {
 			return err
 		}
 	}
@@ -294,54 +291,11 @@ func (c *cli) show(found []diag.Diagnostic, format string) error {
 	return diag.Text(c.out, found, textOptions(c.out))
 }
 
-// Compiled is a document with all that was found out about it.
-type compiled struct {
-	document
-	plan     *compiler.Plan
-	found    []diag.Diagnostic
-	verified *analyzer.Verified // nil when there are errors, or before analyze
-}
-
-// analyze judges a plan that something is to be done with. The errors that keep
-// it from being run are among the findings, suppressed or not, and so are those of
-// the configuration that its tools come from.
-func (p *compiled) analyze() {
-	j := analyzer.Analyze(p.plan, p.found, p.config.analysis)
-	p.verified, p.found = j.Verified, j.Findings
-	if len(j.Errors) > 0 {
-		lowered := map[string]bool{}
-		for i := range j.Errors {
-			lowered[identity(&j.Errors[i])] = true
-		}
-		for i := range j.Findings {
-			if !lowered[identity(&j.Findings[i])] {
-				j.Errors = append(j.Errors, j.Findings[i])
-			}
-		}
-		p.found = j.Errors
-	}
-	if diag.HasErrors(p.config.found) {
-		p.verified, p.found = nil, append(p.found, p.config.found...)
-	}
-	diag.Sort(p.found)
-}
-
-// identity tells findings apart, whatever their severity.
-func identity(d *diag.Diagnostic) string {
-	file := ""
-	if d.Span.Known() {
-		file = d.Span.File.Name
-	}
-	return fmt.Sprintf("%s\x00%s\x00%d\x00%s", d.Rule.Code, file, d.Span.Start, d.Message)
-}
-
 // prepared reads, compiles and analyzes the one plan that a command works on.
-func (c *cli) prepared(name string, reading *reading) (compiled, error) {
-	d, err := reading.one(c, name)
+func (c *cli) prepared(name string, reading *reading) (*project.Program, error) {
+	d, err := reading.One(name)
 	if err != nil {
-		return compiled{}, err
+		return nil, err
 	}
-	p := d.compile()
-	p.analyze()
-	return p, nil
+	return d.Check(), nil
 }

@@ -80,10 +80,10 @@ func (t *trouble) advise(format string, args ...any) *trouble {
 // explainTrouble says on stderr what kept a command from doing its work.
 func (c *cli) explainTrouble(err error) {
 	style := styleFor(c.err)
-	fmt.Fprintf(c.err, "%s %s\n", style.red("obelus:"), diag.Escape(err.Error()))
-	var t *trouble
-	if errors.As(err, &t) && t.help != "" {
-		fmt.Fprintf(c.err, "  %s %s\n", style.green("help:"), diag.Escape(t.help))
+	message, help := inOurWords(err)
+	fmt.Fprintf(c.err, "%s %s\n", style.red("obelus:"), diag.Escape(message))
+	if help != "" {
+		fmt.Fprintf(c.err, "  %s %s\n", style.green("help:"), diag.Escape(help))
 	}
 }
 

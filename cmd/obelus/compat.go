@@ -19,6 +19,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/project"
 	"github.com/spf13/cobra"
 )
 
@@ -41,14 +42,14 @@ func (c *cli) compatCommand() *cobra.Command {
 			"obelus compat --dialect draft7 old.json new.json\n" +
 			"obelus compat --batch pairs.jsonl",
 	}
-	reading := &reading{limits: source.DefaultLimits()}
+	reading := c.newReading()
 	format := choose(cmd, "format", "how verdicts are written; with --batch json unless you say text", "text", "json")
 	dialect := choose(cmd, "dialect", "what schemas are read as that have no $schema", dialectNames...)
 	flags := cmd.Flags()
 	batch := flags.String("batch", "", "judge a pair a line of a file of JSON lines; - is standard input")
 	stands(cmd, "batch", "FILE")
 	flags.Lookup("batch").NoOptDefVal = "-"
-	addLimits(cmd, &reading.limits)
+	addLimits(cmd, &reading.Limits)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		// A flag that may go without its value leaves one that stands apart among
 		// the arguments.
@@ -122,7 +123,7 @@ func (j judge) pair(producer, consumer string) error {
 	var schemas [2]*schema.Schema
 	var found []diag.Diagnostic
 	for i, name := range []string{producer, consumer} {
-		text, err := j.reading.text(j.cli, name)
+		text, err := j.reading.Text(name)
 		if err != nil {
 			return err
 		}
@@ -241,7 +242,7 @@ type place struct {
 // a plan may not: NUL, and integers beyond 2^53 that lose no digit. Texts with
 // such are read by a reader that knows no places.
 func (j judge) read(file *source.File) (place, []diag.Diagnostic) {
-	node, problems := source.Parse(file, j.reading.limits)
+	node, problems := source.Parse(file, j.reading.Limits)
 	var found []diag.Diagnostic
 	peculiar := false
 	for _, p := range problems {
@@ -254,7 +255,7 @@ func (j judge) read(file *source.File) (place, []diag.Diagnostic) {
 	case !diag.HasErrors(found):
 		all.value, all.at = node.Value(), node.Span()
 	case file.Format == source.JSON && !peculiar:
-		if value, ok := plainJSON(file.Text, j.reading.limits.Number); ok {
+		if value, ok := plainJSON(file.Text, j.reading.Limits.Number); ok {
 			all.value = value
 			return all, nil
 		}
@@ -337,12 +338,12 @@ func (j judge) batch(ctx context.Context, name string) error {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return cantRead(name, err)
+			return project.CantRead(name, err)
 		}
 		defer file.Close()
 		in = file
 	}
-	lines := &lineReader{name: name, in: bufio.NewReaderSize(in, 1<<16), limit: j.reading.limits.Bytes}
+	lines := &lineReader{name: name, in: bufio.NewReaderSize(in, 1<<16), limit: j.reading.Limits.Bytes}
 	faulty := false
 	for ctx.Err() == nil {
 		file, err := lines.next()
@@ -350,7 +351,7 @@ func (j judge) batch(ctx context.Context, name string) error {
 			break
 		}
 		if err != nil {
-			return cantRead(name, err)
+			return project.CantRead(name, err)
 		}
 		r, found := j.line(file)
 		if len(found) > 0 {

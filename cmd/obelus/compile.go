@@ -20,7 +20,7 @@ func (c *cli) compileCommand() *cobra.Command {
 		Example: "obelus compile plan.yaml -o plan.compiled.json\nobelus compile --digest plan.yaml",
 		Args:    oneArg("a plan"),
 	}
-	reading := addReading(cmd)
+	reading := c.addReading(cmd)
 	format := choose(cmd, "format", "how findings are written, if there are errors", "text", "json")
 	output := addOutput(cmd)
 	digest := cmd.Flags().Bool("digest", false, "print the digest alone")
@@ -29,16 +29,16 @@ func (c *cli) compileCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if diag.HasErrors(p.found) {
-			if err := c.showFaulty(p.found, *format); err != nil {
+		if diag.HasErrors(p.Findings) {
+			if err := c.showFaulty(p.Findings, *format); err != nil {
 				return err
 			}
 			return ending(statusFound)
 		}
-		text, err := p.plan.Canonical()
+		text, err := p.Plan.Canonical()
 		if *digest && err == nil {
 			var sum string
-			sum, err = p.plan.Digest()
+			sum, err = p.Plan.Digest()
 			text = []byte(sum + "\n")
 		}
 		if err != nil {

@@ -86,3 +86,18 @@ func excerpt(value any) string {
 	}
 	return strings.Join(shown, "\n")
 }
+
+// listed is a list that JSON shows as one, also when it is empty.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/journal"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"golang.org/x/tools/txtar"
 )
 
@@ -165,32 +164,25 @@ func startsWhileWritten(t *testing.T, runs string) {
 	if err != nil || len(journals) != 1 {
 		t.Fatalf("%d journals: %v", len(journals), err)
 	}
-	contents, err := journal.Read(journals[0])
+	head, records, err := session.Read(journals[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	var head recipe
-	if err := json.Unmarshal(contents.Header, &head); err != nil {
-		t.Fatal(err)
-	}
-	p, err := head.prepare(&cli{in: strings.NewReader(""), out: io.Discard, err: io.Discard}, nil)
+	p, err := head.Program(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, started, closed := runtime.New(p.verified, head.Options), 0, false
-	for body, err := range contents.Bodies() {
-		var step record
-		if err == nil {
-			err = json.Unmarshal(body, &step)
-		}
+	replay, started, closed := session.NewReplay(p.Verified, head.Options), 0, false
+	for record, err := range records {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if step.Event == nil {
-			continue
+		closed = closed || record.Event != nil && record.Event.Kind == runtime.Closed
+		commands, err := replay.Take(record)
+		if err != nil {
+			t.Fatal(err)
 		}
-		closed = closed || step.Event.Kind == runtime.Closed
-		for _, command := range machine.Step(*step.Event) {
+		for _, command := range commands {
 			if command.Kind == runtime.Start && !closed {
 				started++
 			}

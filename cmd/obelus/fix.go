@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/project"
 )
 
 // maxMendings bounds how often a document is mended anew: what one fix changes
@@ -27,38 +28,38 @@ type mending struct {
 // memory. What a document imports is mended only where it is named as well. All
 // files are there, changed or not.
 func (c *cli) mendings(o checking) ([]*mending, error) {
-	files, err := o.reading.gather(o.args)
+	files, err := o.reading.Gather(o.args)
 	if err != nil {
 		return nil, err
 	}
 	var all []*mending
 	byName := map[string]*mending{}
 	for _, file := range files {
-		m := &mending{name: file.name}
-		if m.before, err = o.reading.text(c, file.name); err != nil {
+		m := &mending{name: file.Name}
+		if m.before, err = o.reading.Text(file.Name); err != nil {
 			return nil, err
 		}
 		m.after = m.before
 		all = append(all, m)
-		byName[filepath.Clean(file.name)] = m
+		byName[filepath.Clean(file.Name)] = m
 	}
 	for i, m := range all {
 		if isSettings(m.name) {
 			file := source.NewFile(m.name, m.before)
-			_, found := analyzer.ReadSettings(file, o.reading.limits)
-			if !files[i].found {
-				text, made := diag.Apply(file, found, o.reading.limits)
+			_, found := analyzer.ReadSettings(file, o.reading.Limits)
+			if !files[i].Found {
+				text, made := diag.Apply(file, found, o.reading.Limits)
 				m.after, m.made = text, len(made)
 			}
 			continue
 		}
 		var text []byte
 		copied, begun := 0, m.after // an import may have been mended before its own turn
-		err := o.reading.split(c, m.name, begun, func(d document) error {
-			mended, made := mended(d, files[i].found, byName)
+		err := o.reading.Split(m.name, begun, func(d project.Document) error {
+			mended, made := mended(d, files[i].Found, byName)
 			m.made += made
-			text = append(append(text, begun[copied:d.file.Base]...), mended...)
-			copied = d.file.Base + len(d.file.Text)
+			text = append(append(text, begun[copied:d.File.Base]...), mended...)
+			copied = d.File.Base + len(d.File.Text)
 			return nil
 		})
 		if err != nil {
@@ -71,37 +72,37 @@ func (c *cli) mendings(o checking) ([]*mending, error) {
 
 // mended makes safe fixes of one document until there are none, and those in its
 // imports that have mendings of their own.
-func mended(d document, found bool, others map[string]*mending) (text []byte, made int) {
-	own, open := d.file, d.options.Open
-	d.options.Open = func(name string) ([]byte, error) {
-		if other := others[filepath.Clean(d.options.Show(name))]; other != nil {
+func mended(d project.Document, found bool, others map[string]*mending) (text []byte, made int) {
+	own, open := d.File, d.Options.Open
+	d.Options.Open = func(name string) ([]byte, error) {
+		if other := others[filepath.Clean(d.Options.Show(name))]; other != nil {
 			return other.after, nil
 		}
 		return open(name)
 	}
 	for range maxMendings {
-		p := d.compile()
-		if found && !looksLikePlan(d.file, p.plan.Root) {
+		p := d.Compile()
+		if found && !project.LooksLikePlan(d.File, p.Plan.Root) {
 			break
 		}
-		j := analyzer.Analyze(p.plan, p.found, d.config.analysis)
-		next, fixed := diag.Apply(d.file, j.Findings, d.options.Limits)
+		j := analyzer.Analyze(p.Plan, p.Findings, d.Config.Analysis)
+		next, fixed := diag.Apply(d.File, j.Findings, d.Options.Limits)
 		made += len(fixed)
 		elsewhere := mendImports(d, j.Findings, others)
 		if len(fixed) == 0 && !elsewhere {
 			break
 		}
-		d.file = &source.File{Name: own.Name, Format: own.Format, Text: next, Row: own.Row, Base: own.Base}
+		d.File = &source.File{Name: own.Name, Format: own.Format, Text: next, Row: own.Row, Base: own.Base}
 	}
-	return d.file.Text, made
+	return d.File.Text, made
 }
 
 // mendImports makes the fixes of a document's findings that are in other files.
-func mendImports(d document, found []diag.Diagnostic, others map[string]*mending) (made bool) {
-	done := map[*source.File]bool{d.file: true}
+func mendImports(d project.Document, found []diag.Diagnostic, others map[string]*mending) (made bool) {
+	done := map[*source.File]bool{d.File: true}
 	for i := range found {
 		file := found[i].Span.File
-		if file == nil || done[file] || file.Row > 0 || slices.Contains(d.options.Catalogues, file) || slices.Contains(d.options.Activities, file) {
+		if file == nil || done[file] || file.Row > 0 || slices.Contains(d.Options.Catalogues, file) || slices.Contains(d.Options.Activities, file) {
 			continue
 		}
 		done[file] = true
@@ -109,7 +110,7 @@ func mendImports(d document, found []diag.Diagnostic, others map[string]*mending
 		if other == nil || !bytes.Equal(other.after, file.Text) {
 			continue
 		}
-		if text, fixed := diag.Apply(file, found, d.options.Limits); len(fixed) > 0 {
+		if text, fixed := diag.Apply(file, found, d.Options.Limits); len(fixed) > 0 {
 			other.after, made = text, true
 			other.made += len(fixed)
 		}
@@ -126,13 +127,13 @@ func (c *cli) fix(o checking) error {
 		return err
 	}
 	next := *c
-	o.reading.configurations = nil // they may be mended as well
+	o.reading.Forget() // they may be mended as well
 	for _, m := range all {
 		if m.name == "-" {
 			if _, err := c.out.Write(m.after); err != nil {
 				return err
 			}
-			next.in, next.out = bytes.NewReader(m.after), c.err
+			o.reading.Stdin, next.out = bytes.NewReader(m.after), c.err
 		} else if m.made > 0 {
 			if err := replaceFile(m.name, m.after); err != nil {
 				return troubled("can't write %q: %s", m.name, reason(err))

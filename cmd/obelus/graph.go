@@ -18,7 +18,7 @@ func (c *cli) graphCommand() *cobra.Command {
 		Example: "obelus graph plan.yaml | dot -Tsvg > plan.svg\nobelus graph plan.yaml -o plan.mmd\nobelus graph plan.yaml --focus sendMail --depth 2",
 		Args:    oneArg("a plan"),
 	}
-	reading := addReading(cmd)
+	reading := c.addReading(cmd)
 	format := choose(cmd, "format", "the drawing's language; a file name given with -o that ends in .mmd or .md means mermaid", "dot", "mermaid")
 	output := addOutput(cmd)
 	var o dot.Options
@@ -44,19 +44,19 @@ func (c *cli) graphCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if p.plan.Root == nil {
-			if err := c.showFaulty(p.found, "text"); err != nil {
+		if p.Plan.Root == nil {
+			if err := c.showFaulty(p.Findings, "text"); err != nil {
 				return err
 			}
 			return ending(statusFound)
 		}
-		if err := knownCall(p.plan, o.Focus); err != nil {
+		if err := knownCall(p.Plan, o.Focus); err != nil {
 			return err
 		}
 		if extension := strings.ToLower(filepath.Ext(*output)); !cmd.Flags().Changed("format") && (extension == ".mmd" || extension == ".mermaid" || extension == ".md") {
 			*format = "mermaid"
 		}
-		view := dot.FromPlan(p.plan, p.found, o)
+		view := dot.FromPlan(p.Plan, p.Findings, o)
 		drawing := view.DOT()
 		if *format == "mermaid" {
 			drawing = view.Mermaid()

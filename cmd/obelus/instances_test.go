@@ -79,7 +79,11 @@ func TestBadLineIsMended(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for line := range bytes.Lines(text) {
-			var one resultLine
+			var one struct {
+				ID, Status string
+				Input      map[string]any
+				Output     any
+			}
 			if err := json.Unmarshal(line, &one); err != nil || one.Status != "done" || seen[one.ID] || one.Output != 4*one.Input["n"].(float64) {
 				t.Fatalf("seed %d, round %d: the line %s: %v", seed, round, line, err)
 			}

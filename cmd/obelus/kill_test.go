@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
 )
 
 // S8.6: a run that is killed anywhere (before and after every append and every
@@ -294,7 +295,7 @@ func (v *victim) damage(t *testing.T, cut string, chance *rand.Rand) {
 	}
 	v.safe = bytes.LastIndexByte(text, '\n') + 1 // who takes the journal up brings all of it to disk
 	for line := range bytes.Lines(text) {
-		var kept struct{ Body record }
+		var kept struct{ Body session.Record }
 		if json.Unmarshal(line, &kept) != nil || kept.Body.Event == nil || kept.Body.Event.Kind != runtime.Ended {
 			continue
 		}
@@ -370,7 +371,7 @@ func (v *victim) resultsAreWhole(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for line := range bytes.Lines(text) {
-		var one resultLine
+		var one struct{ ID string }
 		if err := json.Unmarshal(line, &one); err != nil || seen[one.ID] {
 			t.Errorf("the results have the line %s: %v", line, err)
 		}

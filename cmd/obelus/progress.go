@@ -135,7 +135,7 @@ func (p *progress) print(format string, args ...any) {
 	}
 }
 
-func (p *progress) observe(at time.Duration, c runtime.Command) {
+func (p *progress) Observe(at time.Duration, c runtime.Command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at = at
@@ -182,7 +182,7 @@ func (p *progress) observe(at time.Duration, c runtime.Command) {
 }
 
 // waits tells that programs wait for processes, files or memory.
-func (p *progress) waits(why string) {
+func (p *progress) Waits(why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
@@ -384,19 +384,19 @@ func (p *progress) erase() {
 }
 
 // abandon ends the drawing of a run that never began.
-func (p *progress) abandon() {
+func (p *progress) Abandon() {
 	close(p.stop)
 	p.ended.Wait()
 	p.erase()
 }
 
 // end shows the result, and last what was done, failed and skipped.
-func (p *progress) end(o *runtime.Outcome) error {
-	p.abandon()
+func (p *progress) End(o *runtime.Outcome) error {
+	p.Abandon()
 	if len(p.frames) > 0 || o.Instances != nil {
 		p.print("\n")
 	}
-	if o.Output != nil && o.Status != "stopped" {
+	if o.Output != nil && o.Status != runtime.RunStopped {
 		p.print("%s\n\n", display(o.Output))
 	}
 	for _, e := range o.Errors {
@@ -416,14 +416,14 @@ func (p *progress) end(o *runtime.Outcome) error {
 }
 
 func (p *progress) summary(o *runtime.Outcome) string {
-	word := p.style.green(o.Status)
+	word := p.style.green(string(o.Status))
 	switch o.Status {
 	case "failed":
-		word = p.style.red(o.Status)
+		word = p.style.red(string(o.Status))
 	case "stopped":
-		word = p.style.yellow(o.Status)
+		word = p.style.yellow(string(o.Status))
 		if o.Reason != "" {
-			word += " (" + diag.Escape(o.Reason) + ")"
+			word += " (" + diag.Escape(string(o.Reason)) + ")"
 		}
 	}
 	in := " in " + short(p.at)

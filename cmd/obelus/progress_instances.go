@@ -7,13 +7,14 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
 )
 
 // crowdShown is what is told of the instances of a run. Of a few every call has a
 // line; of many only how they fare together, and the first that failed.
 type crowdShown struct {
-	expected     int // those of the plan, and those that had joined when the run was resumed
-	source       *instancesFile
+	expected     int                                // those of the plan, and those that had joined when the run was resumed
+	read         func() (taken int, all, file bool) // of the file of instances; nil before the run
 	many         bool
 	working      map[int]bool // by frame
 	done, failed int
@@ -30,16 +31,17 @@ const (
 
 // known is how many instances there are so far.
 func (s *crowdShown) known() int {
-	if s.source == nil {
+	if s.read == nil {
 		return s.expected
 	}
-	return s.expected + int(s.source.taken.Load())
+	taken, _, _ := s.read()
+	return s.expected + taken
 }
 
 // resumed counts the instances that had joined, and those of them that had ended.
-func (s *crowdShown) resumed(r *restored) {
-	s.expected += len(r.joined)
-	for _, end := range r.left {
+func (s *crowdShown) resumed(r *session.Replay) {
+	s.expected += len(r.Joined)
+	for _, end := range r.Left {
 		s.count(end)
 	}
 }
@@ -59,8 +61,10 @@ func (s *crowdShown) line(now time.Duration) string {
 		text += fmt.Sprintf(", %d failed", s.failed)
 	}
 	text += fmt.Sprintf(", %d at work, of %d", len(s.working), s.known())
-	if s.source != nil && !s.source.ended.Load() {
-		text += " so far"
+	if s.read != nil {
+		if _, all, file := s.read(); file && !all {
+			text += " so far"
+		}
 	}
 	if now >= time.Second && s.done+s.failed > 0 {
 		text += fmt.Sprintf("; %.3g a second", float64(s.done+s.failed)/now.Seconds())
@@ -145,7 +149,7 @@ func (p *progress) forget(instance string) {
 func (p *progress) instanceLine(end *runtime.InstanceEnd) {
 	name := diag.Escape(end.ID)
 	if end.Status != "failed" {
-		words := end.Status
+		words := string(end.Status)
 		if end.Output != nil {
 			words += "  " + cut(brief(end.Output), max(20, p.width-utf8.RuneCountInString(name)-14))
 		}
@@ -169,12 +173,12 @@ func (p *progress) instanceLine(end *runtime.InstanceEnd) {
 // tallyInstances says for how many instances the run went how, and where their
 // results are.
 func (p *progress) tallyInstances(o *runtime.Outcome) string {
-	ways := map[string]int{}
+	ways := map[runtime.RunStatus]int{}
 	for _, end := range o.Instances {
 		ways[end.Status]++
 	}
-	text := fmt.Sprintf("%s: %d done", count(len(o.Instances), "instance"), ways["done"])
-	for _, way := range []string{"failed", "stopped"} {
+	text := fmt.Sprintf("%s: %d done", count(len(o.Instances), "instance"), ways[runtime.RunDone])
+	for _, way := range []runtime.RunStatus{runtime.RunFailed, runtime.RunStopped} {
 		if ways[way] > 0 {
 			text += fmt.Sprintf(", %d %s", ways[way], way)
 		}

@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/project"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/activity"
-	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/planner"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"
 )
 
@@ -33,7 +32,7 @@ func (c *cli) runCommand() *cobra.Command {
 			"obelus run plan.yaml --planner anthropic:claude-sonnet-4-5 --record talk",
 		Args: oneArg("a plan"),
 	}
-	reading := addReading(cmd)
+	reading := c.addReading(cmd)
 	given := addGiven(cmd)
 	var o running
 	o.add(c, cmd)
@@ -53,7 +52,7 @@ func (c *cli) runCommand() *cobra.Command {
 		if err := o.fitting(); err != nil {
 			return err
 		}
-		reading.instances = o.instances != ""
+		reading.Instances = o.instances != ""
 		input, state, err := given.values(c, reading, args[0])
 		if err != nil {
 			return err
@@ -66,45 +65,49 @@ func (c *cli) runCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := accept(p.plan, input, state); err != nil {
+		if err := session.Fits(p.Plan, input, state); err != nil {
 			return err
 		}
-		if o.out != "" && o.instances == "" && len(p.plan.Instances) == 0 {
+		if o.out != "" && o.instances == "" && len(p.Plan.Instances) == 0 {
 			return troubled("--out is for runs over instances, and the plan has none").advise("--format json shows the result of any run")
 		}
-		c.unreadInputs(p.plan, input)
-		options := runtime.Options{Input: input, State: state, Parallel: given.parallel, Planned: o.planner != "none", Confirm: confirm,
-			Joining: o.instances != "", Continue: o.again}
-		return c.run(cmd.Context(), p, options, &o)
+		c.unreadInputs(p.Plan, input)
+		options := session.Options{
+			Options: runtime.Options{Input: input, State: state, Parallel: given.parallel, Confirm: confirm, Continue: o.again},
+			Host:    c.host(&o), Record: o.record, Instances: o.instances, Results: o.out,
+		}
+		if o.planner != "none" {
+			options.PlannerName = o.planner
+		}
+		if !o.unkept {
+			if options.Runs, err = o.runsFolder(); err != nil {
+				return err
+			}
+		}
+		s, err := session.Begin(p, options)
+		if err != nil {
+			return err
+		}
+		return c.run(cmd.Context(), s, &o)
 	}
 	return cmd
 }
 
 // Running is what the commands that run and resume have in common.
 type running struct {
-	format      string
-	confirm     string
-	within      time.Duration
-	unanswered  string
-	folder      string // of journals
-	planner     string
-	record      string
-	prices      planner.Prices
-	price       []float64
-	unkept      bool   // no journal
-	instances   string // the file of instances
-	out         string // the file of results
-	again       bool   // what the states show to be done isn't run again
-	inFlight    string
-	confirmAnew *runtime.Confirm // of a run that is resumed: whom the command asks
-	confirmSaid bool             // and whether it was told so
-
-	badLine string // what was wrong in the file of instances, and stopped the run
-
-	// Of a run that is resumed:
-	recipe   *recipe
-	restored *restored
-	kept     *kept
+	format     string
+	confirm    string
+	within     time.Duration
+	unanswered string
+	folder     string // of journals
+	planner    string
+	record     string
+	prices     planner.Prices
+	price      []float64
+	unkept     bool   // no journal
+	instances  string // the file of instances
+	out        string // the file of results
+	again      bool   // what the states show to be done isn't run again
 }
 
 func (o *running) add(c *cli, cmd *cobra.Command) {
@@ -130,6 +133,19 @@ func (o *running) add(c *cli, cmd *cobra.Command) {
 	}
 }
 
+// fitting refuses flags that don't go together.
+func (o *running) fitting() error {
+	switch {
+	case o.instances == "-":
+		return troubled("--instances can't be standard input").advise("write the instances to a file: a run that is resumed reads it again")
+	case o.out == "-":
+		return troubled("--out can't be standard output").advise("--format json shows the result of each instance there")
+	case o.again && o.planner != "none":
+		return troubled("--continue and --planner can't be given together").advise("a planner sees the state, and goes on from there by itself")
+	}
+	return nil
+}
+
 // asking is whom the run asks, by its flags.
 func (o *running) asking() (runtime.Confirm, error) {
 	if o.within < 0 {
@@ -142,243 +158,159 @@ func (o *running) asking() (runtime.Confirm, error) {
 	return confirm, nil
 }
 
+// host is what this process brings to a run.
+func (c *cli) host(o *running) session.Host {
+	return session.Host{
+		Prices: o.prices, Version: version(), Moment: moment,
+		Notice:  func(text string) { fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(text)) },
+		Explain: inOneLine,
+	}
+}
+
+// moment is told where it makes a difference whether a run is killed just there. A
+// test kills it.
+var moment func(what string)
+
 // sound prepares a plan that is to go further than a check. One with errors
 // doesn't: its findings are shown, and the status is that of a usage error
 // (S19.3).
-func (c *cli) sound(name string, reading *reading, format string) (compiled, error) {
+func (c *cli) sound(name string, reading *reading, format string) (*project.Program, error) {
 	p, err := c.prepared(name, reading)
 	if err != nil {
-		return compiled{}, err
+		return nil, err
 	}
-	if p.verified == nil {
-		if err := c.showFaulty(p.found, format); err != nil {
-			return compiled{}, err
+	if p.Verified == nil {
+		if err := c.showFaulty(p.Findings, format); err != nil {
+			return nil, err
 		}
-		return compiled{}, ending(statusTrouble)
+		return nil, ending(statusTrouble)
 	}
 	c.mentionWarnings(name, p, format)
 	return p, nil
 }
 
-func (c *cli) mentionWarnings(name string, p compiled, format string) {
-	if warnings := diag.Summarize(1, p.found).Warnings; warnings > 0 && format == "text" {
+func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
+	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
 		fmt.Fprintf(c.err, "obelus: the plan has %s; \"obelus check %s\" shows more\n", count(warnings, "warning"), diag.Escape(name))
 	}
 }
 
-// run carries a plan out, from its beginning or from where its journal ends.
-func (c *cli) run(ctx context.Context, p compiled, options runtime.Options, o *running) error {
-	if err := local.Runnable(p.plan, options.Planned); err != nil {
-		message, help, _ := strings.Cut(err.Error(), "; ")
-		return troubled("%s", message).advise("%s", help)
-	}
-	var show observer
-	register := &activity.Register{}
-	set, err := activity.Open(p.located(o.recipe), nil, activity.Options{
-		InUse: activity.InUse(p.plan, options.Planned), Register: register, Waits: func(why string) { show.waits(why) },
-	})
-	if err != nil {
-		return troubled("the plan can't be run: %v", err)
-	}
+// run shows a run, from its beginning or from where its journal ends, and asks for it.
+func (c *cli) run(ctx context.Context, s *session.Session, o *running) error {
 	defer func() {
-		set.Close()
-		register.Close()
+		if err := s.Close(); err != nil {
+			fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(err.Error()))
+		}
 	}()
-	world := local.Options{Options: options, Activities: set}
-	source, err := o.openInstances(p)
-	if err != nil {
-		return err
-	}
-	if source != nil {
-		defer source.Close()
-		world.Instances = source
-	}
-	if options.Planned {
-		if world.Planner, err = o.openPlanner(p); err != nil {
-			return err
-		}
-	}
-	results, err := o.openResults()
-	if err != nil {
-		return err
-	}
-	kept, err := o.keep(p, options)
-	if err != nil {
-		return err
-	}
-	if kept != nil {
-		defer kept.Close()
-		world.Journal = kept
-		if err := register.Open(kept.programs()); err != nil {
-			return troubled("%v", err)
-		}
-	}
 	screen := &gate{to: c.out}
 	var asking *dialogue
 	if canAsk(c.in, c.err) {
-		asking = newDialogue(c.in, c.err, screen, p.toolOf)
+		asking = newDialogue(c.in, c.err, screen, func(q *runtime.Question) *compiler.Tool { return s.Program().Tool(q.Delegate, q.Tool) })
 		defer asking.close()
-		world.Confirmer = asking
+		s.Confirmer = asking
 	}
 	ctx, stop, released := interruptible(ctx, asking)
 	defer released()
 	screen.closed = stop
 
-	if recorder, ok := world.Planner.(*planner.Recorder); ok {
-		defer func() {
-			if err := recorder.Close(); err != nil {
-				fmt.Fprintf(c.err, "obelus: the recording isn't whole: %s\n", diag.Escape(err.Error()))
-			}
-		}()
-	}
-	show = newEvents(screen, kept.path())
-	if o.format == "text" {
-		lines := newProgress(screen, p.plan, options.Planned, ctx)
-		lines.journal, lines.results, lines.crowd.source = kept.path(), o.out, source
-		if o.restored != nil {
-			lines.crowd.resumed(o.restored)
-		}
-		show = lines
-	}
-	if results != nil {
-		results.observer = show
-		show = results
-	}
-	var asked *runtime.Question
-	world.Observe = func(at time.Duration, command runtime.Command) {
-		if command.Kind == runtime.Ask {
-			asked = command.Question
-		}
-		show.observe(at, command)
-	}
-	var outcome *runtime.Outcome
-	if o.restored != nil {
-		outcome, err = local.Resume(ctx, o.restored.machine, o.restored.at, o.resumption(), world)
-	} else {
-		outcome, err = local.Run(ctx, p.verified, world)
-	}
-	if err != nil {
-		show.abandon()
-		t := troubled("%v", err)
-		if errors.Is(err, local.ErrJournal) && kept != nil {
-			return t.advise("nothing is done any more; when there is room again, obelus resume %s goes on from what the journal holds", kept.id())
-		}
-		return t
+	show := c.observer(ctx, screen, s, o)
+	s.Observer = show
+	result, err := s.Run(ctx)
+	if result == nil {
+		show.Abandon()
+		return err
 	}
 	if asking != nil {
 		asking.close()
 		if asking.stopped.Load() {
-			asked = nil // there was somebody to ask
+			result.Asked = nil // there was somebody to ask
 		}
 	}
-	if err := kept.end(outcome); err != nil {
-		fmt.Fprintf(c.err, "obelus: the end of the run isn't in its journal: %s\n", diag.Escape(err.Error()))
+	return c.conclude(result, show, s)
+}
+
+// observer is what shows a run in the format that was asked for.
+func (c *cli) observer(ctx context.Context, screen io.Writer, s *session.Session, o *running) observer {
+	if o.format != "text" {
+		return lines{session.NewEvents(screen, s.Journal())}
 	}
-	if source != nil {
-		o.badLine = source.told
+	show := newProgress(screen, s.Program().Plan, s.Planned(), ctx)
+	show.journal, show.results, show.crowd.read = s.Journal(), s.Results(), s.Read
+	if there := s.Resumed(); there != nil {
+		show.crowd.resumed(there)
 	}
-	return c.conclude(outcome, show, p.plan, asked, kept, o)
+	return show
 }
 
 // conclude shows how a run ended, and gives its exit status.
-func (c *cli) conclude(outcome *runtime.Outcome, show observer, plan *compiler.Plan, asked *runtime.Question, kept *kept, o *running) error {
-	err := show.end(outcome)
-	c.whatNow(outcome, plan, asked, kept, o)
+func (c *cli) conclude(result *session.Result, show observer, s *session.Session) error {
+	var incomplete error
+	for _, err := range result.Incomplete {
+		if errors.Is(err, session.ErrEndNotKept) {
+			fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(err.Error()))
+		} else {
+			incomplete = err
+		}
+	}
+	err := show.End(result.Outcome)
+	c.whatNow(result, s)
 	switch {
+	case incomplete != nil:
+		return incomplete
 	case err != nil:
 		return err
-	case outcome.Status == "failed":
+	case result.Status == runtime.RunFailed:
 		return ending(statusFound)
-	case outcome.Status == "stopped":
+	case result.Status == runtime.RunStopped:
 		return ending(statusStopped)
 	}
 	return nil
 }
 
-// toolOf is what is known of the tool in question.
-func (p compiled) toolOf(q *runtime.Question) *compiler.Tool {
-	plan := p.plan
-	if q.Delegate != "" {
-		plan = p.plan.AllDelegates()[q.Delegate]
-	}
-	if plan != nil {
-		for _, tool := range plan.Tools {
-			if tool.Name == q.Tool {
-				return tool
-			}
-		}
-	}
-	return nil
-}
-
 // whatNow says why a run stopped that nobody stopped, and how it goes on.
-func (c *cli) whatNow(outcome *runtime.Outcome, plan *compiler.Plan, asked *runtime.Question, kept *kept, o *running) {
-	if outcome.Status != "stopped" {
+func (c *cli) whatNow(result *session.Result, s *session.Session) {
+	if result.Status != runtime.RunStopped {
 		return
 	}
 	help := func(format string, args ...any) {
 		fmt.Fprintf(c.err, "  %s %s\n", styleFor(c.err).green("help:"), fmt.Sprintf(format, args...))
 	}
-	again := "obelus run …"
-	if kept != nil {
-		again = "obelus resume " + kept.id()
+	again, asked := "obelus run …", result.Asked
+	if s.ID() != "" {
+		again = "obelus resume " + s.ID()
 	}
 	switch {
-	case outcome.Reason == "confirmation" && asked != nil && asked.Doubt != "" && plan.Advice.Enforce == "ask":
+	case result.Reason == runtime.ReasonConfirmation && asked != nil && asked.Doubt != "" && s.Program().Plan.Advice.Enforce == "ask":
 		fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", quoted(inFull(asked)), diag.Escape(asked.Doubt))
 		help("%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it", again)
-	case outcome.Reason == "confirmation" && asked != nil && asked.Effects == "read-only":
+	case result.Reason == runtime.ReasonConfirmation && asked != nil && asked.Effects == "read-only":
 		fmt.Fprintf(c.err, "obelus: stopped before the call %s: --confirm always asks about every call, and there is nobody to ask\n", quoted(inFull(asked)))
 		help("%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world", again)
-	case outcome.Reason == "confirmation" && asked != nil:
+	case result.Reason == runtime.ReasonConfirmation && asked != nil:
 		fmt.Fprintf(c.err, "obelus: stopped before the call %s: what runs isn't known to be read-only, and there is nobody to ask\n", quoted(inFull(asked)))
 		vouch := "a catalogue that obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
 		if asked.Claimed != "" {
 			vouch += "; the plan itself can't"
 		}
 		help("%s --confirm never goes on without asking; %s", again, vouch)
-	case outcome.Reason == "in-flight" && asked != nil:
+	case result.Reason == runtime.ReasonInFlight && asked != nil:
 		fmt.Fprintf(c.err, "obelus: the run was killed while the call %s was at work, and there is nobody to ask whether it may be run again\n", quoted(inFull(asked)))
 		help("%s --in-flight retry runs it again, --in-flight fail counts it as failed", again)
-	case kept != nil && outcome.Reason == o.badLine:
+	case s.ID() != "" && result.BadInstances:
 		help("mend it; %s goes on from there", again)
-	case kept != nil:
+	case s.ID() != "":
 		help("%s goes on from here", again)
 	}
 }
 
 // An observer shows a run as it goes.
 type observer interface {
-	observe(at time.Duration, c runtime.Command)
-	end(*runtime.Outcome) error
-	waits(why string) // programs wait for what the system lacks; at any time
-	abandon()         // the run never began
+	session.Observer
+	End(*runtime.Outcome) error
+	Abandon() // the run never began
 }
 
-// located lists the plan's activities with the folders that programs start in
-// as this process sees them. The compiler knows them from the workspace root,
-// but for files that were named on the command line.
-func (p compiled) located(r *recipe) map[string]*compiler.Activity {
-	all := make(map[string]*compiler.Activity, len(p.plan.Activities))
-	add := func(delegate string, plan *compiler.Plan) {
-		for name, a := range plan.Activities {
-			if a.Kind == "plan" {
-				continue // the machine runs it
-			}
-			there := *a
-			overlay := a.Node != nil && (slices.Contains(p.options.Activities, a.Node.File) || slices.Contains(p.options.Catalogues, a.Node.File))
-			if !overlay {
-				there.Dir = filepath.Join(p.dir, filepath.FromSlash(a.Dir))
-			}
-			if r != nil {
-				there.Dir = r.at(there.Dir)
-			}
-			all[activity.Of(delegate, name)] = &there
-		}
-	}
-	add("", p.plan)
-	for path, plan := range p.plan.AllDelegates() {
-		add(path, plan)
-	}
-	return all
-}
+// lines show a run to programs.
+type lines struct{ *session.Events }
+
+func (lines) Abandon() {}

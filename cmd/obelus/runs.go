@@ -1,16 +1,11 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
-	"time"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/journal"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"
 )
 
@@ -37,15 +32,10 @@ func (c *cli) runsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		runs, err := journal.List(folder, *verify)
+		all, err := session.List(folder, *verify)
 		if err != nil {
 			return troubled("%v", err)
 		}
-		var all []runLine
-		for run := range runs {
-			all = append(all, lineOf(run))
-		}
-		slices.SortStableFunc(all, func(a, b runLine) int { return a.Begun.Compare(b.Begun) }) // ids tell seconds
 		if *format == "json" {
 			for _, line := range all {
 				if err := diag.JSONLine(c.out, line); err != nil {
@@ -63,49 +53,7 @@ func (c *cli) runsCommand() *cobra.Command {
 	return cmd
 }
 
-// A runLine is what is told of one run.
-type runLine struct {
-	Run    string          `json:"run"`
-	Plan   string          `json:"plan"`
-	Status string          `json:"status"` // "done", "failed", "stopped", "running", "killed" or "unreadable"
-	Reason string          `json:"reason,omitempty"`
-	Begun  time.Time       `json:"begun,omitzero"`
-	Last   time.Time       `json:"last,omitzero"`
-	Calls  *runtime.Counts `json:"calls,omitempty"` // null for one that hasn't ended
-	Ticks  int             `json:"ticks,omitzero"`
-	// Instances is over how many the run went, those of a stopped run as far as they
-	// had begun.
-	Instances int    `json:"instances,omitzero"`
-	File      string `json:"file"`
-}
-
-func lineOf(run journal.Run) runLine {
-	line := runLine{Run: run.ID, File: run.Path, Status: "unreadable"}
-	if run.Err != nil {
-		line.Reason = run.Err.Error()
-		var fault *journal.Fault
-		if errors.As(run.Err, &fault) {
-			line.Reason = fault.Why
-		}
-		return line
-	}
-	var head recipe
-	if err := json.Unmarshal(run.Contents.Header, &head); err != nil {
-		line.Reason = "its head isn't that of a run"
-		return line
-	}
-	line.Plan, line.Begun, line.Last, line.Status = head.Title, run.Contents.Begun, run.Contents.Last, "killed"
-	var last record
-	if err := json.Unmarshal(run.Contents.Ending, &last); err == nil && last.End != nil {
-		line.Status, line.Reason, line.Calls, line.Ticks, line.Instances = last.End.Status, last.End.Reason, &last.End.Calls, last.End.Ticks, last.End.Instances
-	}
-	if run.Running {
-		line.Status, line.Reason, line.Calls, line.Instances = "running", "", nil, 0
-	}
-	return line
-}
-
-func (c *cli) listRuns(all []runLine) error {
+func (c *cli) listRuns(all []session.Entry) error {
 	style := styleFor(c.out)
 	names := 0
 	for _, line := range all {

@@ -15,7 +15,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/project"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/spf13/cobra"
 )
@@ -38,7 +40,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 		Example: "obelus simulate plan.yaml\nobelus simulate plan.yaml --fail chargeCard --seed 7\nobelus simulate plan.yaml --schedules 50 --format json",
 		Args:    oneArg("a plan"),
 	}
-	reading := addReading(cmd)
+	reading := c.addReading(cmd)
 	given := addGiven(cmd)
 	format := choose(cmd, "format", "how the rehearsal is written", "text", "json")
 	flags := cmd.Flags()
@@ -66,20 +68,20 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		input, madeUp := invented(p.plan, input, *seed)
-		if err := accept(p.plan, input, state); err != nil {
+		input, madeUp := invented(p.Plan, input, *seed)
+		if err := session.Fits(p.Plan, input, state); err != nil {
 			return err
 		}
 		for _, name := range *fail {
-			if err := knownToolOrCall(p.plan, name); err != nil {
+			if err := knownToolOrCall(p.Plan, name); err != nil {
 				return err
 			}
 		}
-		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail, Steps: rehearsalSteps + stepsPerCall*len(p.plan.Calls)}
+		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail, Steps: rehearsalSteps + stepsPerCall*len(p.Plan.Calls)}
 		if *unbounded {
 			o.Steps = 0
 		}
-		r := rehearsal{cli: c, plan: p.plan, json: *format == "json", madeUp: madeUp, steps: 2 * o.Steps}
+		r := rehearsal{cli: c, plan: p.Plan, json: *format == "json", madeUp: madeUp, steps: 2 * o.Steps}
 		for n := range *schedules + 1 {
 			o := o
 			o.Schedule = n
@@ -105,17 +107,17 @@ const (
 
 // rehearsable prepares a plan for rehearsals. Calls that write over each other
 // don't stand in the way: that is what a rehearsal may be asked to show (S7.2).
-func (c *cli) rehearsable(name string, reading *reading, format string) (compiled, *analyzer.Rehearsal, error) {
+func (c *cli) rehearsable(name string, reading *reading, format string) (*project.Program, *analyzer.Rehearsal, error) {
 	p, err := c.prepared(name, reading)
 	if err != nil {
-		return compiled{}, nil, err
+		return nil, nil, err
 	}
-	r := analyzer.Rehearse(p.plan, p.found)
+	r := analyzer.Rehearse(p.Plan, p.Findings)
 	if r == nil {
-		if err := c.showFaulty(p.found, format); err != nil {
-			return compiled{}, nil, err
+		if err := c.showFaulty(p.Findings, format); err != nil {
+			return nil, nil, err
 		}
-		return compiled{}, nil, ending(statusTrouble)
+		return nil, nil, ending(statusTrouble)
 	}
 	if r.Conflicts() {
 		fmt.Fprintf(c.err, "obelus: calls of the plan write over each other (OB401), so what it ends in depends on the order; it can be rehearsed, but not run\n")
@@ -191,7 +193,7 @@ func invented(p *compiler.Plan, input map[string]any, seed uint64) (map[string]a
 	if p.InputSchema == nil {
 		return input, nil
 	}
-	there := laidOver(p.Input, input)
+	there := session.Over(p.Input, input)
 	var madeUp []string
 	for _, key := range p.InputSchema.Required() {
 		if _, ok := there[key]; ok || haveOwn(p.Instances, key) {
@@ -202,7 +204,7 @@ func invented(p *compiler.Plan, input map[string]any, seed uint64) (map[string]a
 			continue
 		}
 		if value, ok := place.Schema.Sample(rand.New(rand.NewPCG(seed, uint64(len(madeUp))))); ok {
-			input = laidOver(input, map[string]any{key: value})
+			input = session.Over(input, map[string]any{key: value})
 			madeUp = append(madeUp, key)
 		}
 	}
@@ -247,7 +249,7 @@ func (r *rehearsal) play() error {
 			first = s
 		}
 		steps += s.Steps
-		good = good && s.Outcome.Status == "done"
+		good = good && s.Outcome.Status == runtime.RunDone
 		if different == nil && !bytes.Equal(fate(first), fate(s)) {
 			different = s
 		}
@@ -273,7 +275,7 @@ func fate(s *simulate.Scenario) []byte {
 	for i := range s.Calls {
 		statuses[i] = s.Calls[i].Status.String()
 	}
-	text, err := json.Marshal([]any{s.Outcome.Status, statuses, s.Outcome.State, s.Outcome.Output, resultsOf(s.Outcome)})
+	text, err := json.Marshal([]any{s.Outcome.Status, statuses, s.Outcome.State, s.Outcome.Output, session.ResultsOf(s.Outcome)})
 	if err != nil {
 		panic(err) // all of it is JSON
 	}
@@ -283,51 +285,51 @@ func fate(s *simulate.Scenario) []byte {
 // The forms of S19.5. Times are in milliseconds of the virtual clock.
 type (
 	scenarioEvent struct {
-		Kind         string                    `json:"kind"` // "scenario"
-		Seed         uint64                    `json:"seed"`
-		Schedule     int                       `json:"schedule"` // 0 is the first; others are other orders of the same work
-		Status       string                    `json:"status"`
-		Reason       *string                   `json:"reason"`
-		Makespan     milliseconds              `json:"makespan"`
-		CriticalPath []string                  `json:"criticalPath"`
-		Critical     *string                   `json:"criticalInstance"` // whose calls these are
-		LowerBound   milliseconds              `json:"lowerBound"`
-		Work         milliseconds              `json:"work"`
-		Parallel     int                       `json:"parallel"` // activities at work at once, at most
-		Cost         float64                   `json:"cost"`
-		Calls        []scenarioCall            `json:"calls"`
-		Output       *any                      `json:"output,omitempty"`
-		State        *any                      `json:"state,omitempty"`
-		Instances    map[string]instanceResult `json:"instances,omitzero"` // in the place of output and state
-		Errors       []runtime.CallError       `json:"errors"`
-		Invented     []string                  `json:"invented"`                  // inputs that were made up
-		LeftOut      int                       `json:"instancesLeftOut,omitzero"` // for which there was no room
+		Kind         string                            `json:"kind"` // "scenario"
+		Seed         uint64                            `json:"seed"`
+		Schedule     int                               `json:"schedule"` // 0 is the first; others are other orders of the same work
+		Status       runtime.RunStatus                 `json:"status"`
+		Reason       *string                           `json:"reason"`
+		Makespan     session.Milliseconds              `json:"makespan"`
+		CriticalPath []string                          `json:"criticalPath"`
+		Critical     *string                           `json:"criticalInstance"` // whose calls these are
+		LowerBound   session.Milliseconds              `json:"lowerBound"`
+		Work         session.Milliseconds              `json:"work"`
+		Parallel     int                               `json:"parallel"` // activities at work at once, at most
+		Cost         float64                           `json:"cost"`
+		Calls        []scenarioCall                    `json:"calls"`
+		Output       *any                              `json:"output,omitempty"`
+		State        *any                              `json:"state,omitempty"`
+		Instances    map[string]session.InstanceResult `json:"instances,omitzero"` // in the place of output and state
+		Errors       []runtime.CallError               `json:"errors"`
+		Invented     []string                          `json:"invented"`                  // inputs that were made up
+		LeftOut      int                               `json:"instancesLeftOut,omitzero"` // for which there was no room
 	}
 	scenarioCall struct {
-		Call     string       `json:"call"`
-		Tool     string       `json:"tool"`
-		Instance *string      `json:"instance"`
-		Under    *string      `json:"under"` // the calls above one of a delegate
-		Status   string       `json:"status"`
-		Reason   *string      `json:"reason"`
-		Error    *eventError  `json:"error"`
-		Routed   bool         `json:"routed"`
-		Attempts int          `json:"attempts"`
-		Start    milliseconds `json:"start"`
-		End      milliseconds `json:"end"`
-		Cost     float64      `json:"cost"`
-		Output   any          `json:"output"`
+		Call     string               `json:"call"`
+		Tool     string               `json:"tool"`
+		Instance *string              `json:"instance"`
+		Under    *string              `json:"under"` // the calls above one of a delegate
+		Status   string               `json:"status"`
+		Reason   *string              `json:"reason"`
+		Error    *session.EventError  `json:"error"`
+		Routed   bool                 `json:"routed"`
+		Attempts int                  `json:"attempts"`
+		Start    session.Milliseconds `json:"start"`
+		End      session.Milliseconds `json:"end"`
+		Cost     float64              `json:"cost"`
+		Output   any                  `json:"output"`
 	}
 	simulationSummary struct {
-		Kind          string       `json:"kind"` // "summary"
-		Scenarios     int          `json:"scenarios"`
-		Makespan      milliseconds `json:"makespan"`
-		CriticalPath  []string     `json:"criticalPath"`
-		LowerBound    milliseconds `json:"lowerBound"`
-		Cost          float64      `json:"cost"`
-		Deterministic bool         `json:"deterministic"`
-		Stuck         int          `json:"stuck"`            // rehearsals in which calls never settled
-		LeftOut       int          `json:"leftOut,omitzero"` // other orders for which there was no room
+		Kind          string               `json:"kind"` // "summary"
+		Scenarios     int                  `json:"scenarios"`
+		Makespan      session.Milliseconds `json:"makespan"`
+		CriticalPath  []string             `json:"criticalPath"`
+		LowerBound    session.Milliseconds `json:"lowerBound"`
+		Cost          float64              `json:"cost"`
+		Deterministic bool                 `json:"deterministic"`
+		Stuck         int                  `json:"stuck"`            // rehearsals in which calls never settled
+		LeftOut       int                  `json:"leftOut,omitzero"` // other orders for which there was no room
 	}
 )
 
@@ -340,22 +342,22 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 		return err
 	}
 	e := scenarioEvent{
-		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: orNull(s.Outcome.Reason),
-		Makespan: inMilliseconds(s.Makespan), CriticalPath: names(s, s.CriticalPath), Critical: criticalInstance(s), LowerBound: inMilliseconds(s.LowerBound),
-		Work: inMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
-		Calls: make([]scenarioCall, len(s.Calls)), Instances: resultsOf(s.Outcome), Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp), LeftOut: s.Left,
+		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: orNull(string(s.Outcome.Reason)),
+		Makespan: session.InMilliseconds(s.Makespan), CriticalPath: names(s, s.CriticalPath), Critical: criticalInstance(s), LowerBound: session.InMilliseconds(s.LowerBound),
+		Work: session.InMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
+		Calls: make([]scenarioCall, len(s.Calls)), Instances: session.ResultsOf(s.Outcome), Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp), LeftOut: s.Left,
 	}
 	if e.Instances == nil {
-		state := objectOr(s.Outcome.State)
+		state := session.LastState(s.Outcome.State)
 		e.Output, e.State = &s.Outcome.Output, &state
 	}
 	for i, call := range s.Calls {
 		e.Calls[i] = scenarioCall{
 			Call: call.Call.Name, Tool: call.Call.ToolName, Instance: orNull(call.Instance), Under: orNull(call.Under), Status: call.Status.String(), Reason: orNull(call.Reason), Routed: call.Routed,
-			Attempts: call.Attempts, Start: inMilliseconds(call.From), End: inMilliseconds(call.To), Cost: call.Cost, Output: call.Output,
+			Attempts: call.Attempts, Start: session.InMilliseconds(call.From), End: session.InMilliseconds(call.To), Cost: call.Cost, Output: call.Output,
 		}
 		if f := call.Failure; f != nil {
-			e.Calls[i].Error = &eventError{f.Code, f.Message, f.Details}
+			e.Calls[i].Error = &session.EventError{Code: f.Code, Message: f.Message, Details: f.Details}
 		}
 	}
 	return diag.JSONLine(r.out, e)
@@ -399,8 +401,8 @@ func stuck(s *simulate.Scenario) bool {
 func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	if r.json {
 		summary := simulationSummary{
-			Kind: "summary", Scenarios: len(r.plays) - r.left, LeftOut: r.left, Makespan: inMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath),
-			LowerBound: inMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: different == nil,
+			Kind: "summary", Scenarios: len(r.plays) - r.left, LeftOut: r.left, Makespan: session.InMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath),
+			LowerBound: session.InMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: different == nil,
 		}
 		if stuck(first) {
 			summary.Stuck++
@@ -441,7 +443,7 @@ func (r *rehearsal) difference(a, b *simulate.Scenario) string {
 			fmt.Fprintf(&out, "  the call \"%s\" is %s, and then %s\n", nameOf(&a.Calls[i]), a.Calls[i].Status, b.Calls[i].Status)
 		}
 	}
-	x, y := resultsOf(a.Outcome), resultsOf(b.Outcome)
+	x, y := session.ResultsOf(a.Outcome), session.ResultsOf(b.Outcome)
 	for _, id := range slices.Sorted(maps.Keys(x)) {
 		if one, other := brief(x[id].State), brief(y[id].State); one != other {
 			fmt.Fprintf(&out, "  the state of %s is %s\n      and then %s\n", diag.Escape(id), cut(one, 200), cut(other, 200))
@@ -482,7 +484,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 				say("  … and %s; --format json has them all", fmt.Sprint(len(s.Outcome.Instances)-n, " more"))
 				break
 			}
-			say("  %s", strings.TrimRight(pad(end.Status, 7)+" "+diag.Escape(end.ID)+"  "+cut(brief(end.Output), 100), " "))
+			say("  %s", strings.TrimRight(pad(string(end.Status), 7)+" "+diag.Escape(end.ID)+"  "+cut(brief(end.Output), 100), " "))
 		}
 	}
 	if state, ok := s.Outcome.State.(map[string]any); ok && len(state) > 0 {
@@ -491,9 +493,9 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	if s.Left > 0 {
 		say("%s left out: there was no room for all; --unbounded rehearses them", count(s.Left, "more instance"))
 	}
-	word := style.green(s.Outcome.Status)
-	if s.Outcome.Status != "done" {
-		word = style.red(s.Outcome.Status)
+	word := style.green(string(s.Outcome.Status))
+	if s.Outcome.Status != runtime.RunDone {
+		word = style.red(string(s.Outcome.Status))
 	}
 	say("\n%s in %s of virtual time: %s", word, short(s.Makespan), tally(s.Outcome.Counts))
 	if s.Outcome.Reason == simulate.TooLong {

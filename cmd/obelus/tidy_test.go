@@ -42,7 +42,9 @@ var mayImport = map[string][]string{
 	"runtime/journal":     {},
 	"runtime/planner":     {"compiler", "compiler/*", "analyzer", "runtime", "runtime/redact"},
 	"runtime/simulate":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
-	"cmd/obelus":          {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*"},
+	"project":             {"compiler", "compiler/*", "analyzer", "runtime/simulate"},
+	"runtime/session":     {"compiler", "compiler/*", "analyzer", "project", "runtime", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner"},
+	"cmd/obelus":          {"compiler", "compiler/*", "analyzer", "dot", "project", "runtime", "runtime/*"},
 }
 
 const maxLines = 600

@@ -9,9 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -43,7 +41,7 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 		return nil, nil, troubled("--parallel can't be %d: expected a whole number from 1", g.parallel)
 	}
 	in := 0
-	for _, name := range slices.Concat([]string{plan}, r.activities) {
+	for _, name := range slices.Concat([]string{plan}, r.Activities) {
 		if name == "-" {
 			in++
 		}
@@ -84,7 +82,7 @@ func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[st
 			return nil, troubled("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
 				advise("for example %s city=Paris, or %s @values.json", flag, flag)
 		}
-		read, problem := valueOf(value, r.limits)
+		read, problem := valueOf(value, r.Limits)
 		if problem != "" {
 			return nil, troubled("%s %s: %s", flag, key, problem).advise("if it is text, quote it: %s %s", flag, asJSON(key+"="+asJSON(value, ""), ""))
 		}
@@ -113,12 +111,12 @@ func valueOf(text string, limits source.Limits) (value any, problem string) {
 
 // mapping reads a file of values, in YAML or JSON.
 func (c *cli) mapping(r *reading, flag, name string) (map[string]any, error) {
-	text, err := r.text(c, name)
+	text, err := r.Text(name)
 	if err != nil {
 		return nil, err
 	}
 	file := source.NewFile(name, text)
-	node, problems := source.Parse(file, r.limits)
+	node, problems := source.Parse(file, r.Limits)
 	for _, p := range problems {
 		if !p.Warning {
 			at := p.Span.From()
@@ -129,57 +127,6 @@ func (c *cli) mapping(r *reading, flag, name string) (map[string]any, error) {
 		return nil, troubled("%s: %q doesn't hold a mapping from keys to values", flag, name)
 	}
 	return node.Value().(map[string]any), nil
-}
-
-// laidOver is a plan's own values with given ones over them, key by key.
-func laidOver(own any, more map[string]any) map[string]any {
-	all := map[string]any{}
-	if object, ok := own.(map[string]any); ok {
-		maps.Copy(all, object)
-	}
-	maps.Copy(all, more)
-	return all
-}
-
-// accept refuses values that the plan's schemas don't admit. Where there are
-// instances each of them has to fit, with its own values over these: then only
-// what can't be right for any is refused here.
-func accept(p *compiler.Plan, input, state map[string]any) error {
-	if len(p.Instances) > 0 || p.AwaitsInstances {
-		if v := runtime.UnfitKeys(p.InputSchema, input); v != nil {
-			return misfit("input", v)
-		}
-		if v := runtime.UnfitKeys(p.StateSchema, state); v != nil {
-			return misfit("state", v)
-		}
-		return nil
-	}
-	what, v := runtime.Unfit(p, laidOver(p.Input, input), state)
-	if v == nil {
-		return nil
-	}
-	t := misfit(what, v)
-	if what == "input" && v.Keyword == "required" {
-		t.advise("give it with --input %s=…, or several with --input @file.json", exampleKey(p.InputSchema, laidOver(p.Input, input)))
-	}
-	return t
-}
-
-func misfit(what string, v *schema.Violation) *trouble {
-	if where := v.Where(); where != "" {
-		return troubled("the %s doesn't fit its schema at %s: %s", what, strings.TrimPrefix(where, "."), v.Message)
-	}
-	return troubled("the %s doesn't fit its schema: %s", what, v.Message)
-}
-
-// exampleKey is a key that the schema requires and the values lack.
-func exampleKey(s *schema.Schema, values map[string]any) string {
-	for _, key := range s.Required() {
-		if _, ok := values[key]; !ok {
-			return key
-		}
-	}
-	return "key"
 }
 
 // unreadInputs says which given inputs nothing reads and nothing declares: most

@@ -23,6 +23,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/session"
 )
 
 // Calls a second of runs, eight at a time, whose activities end at once: without a
@@ -115,6 +116,14 @@ type paced struct {
 	text, file *os.File
 	last       time.Time // the end of the last wait
 	waits      []float64 // of this turn
+	event      []byte    // the last
+}
+
+func (p *paced) Append(e *runtime.Event) (err error) {
+	if p.event, err = session.AppendRecord(p.event[:0], e); err != nil {
+		return err
+	}
+	return p.Writer.Append(p.event)
 }
 
 func (p *paced) Sync() error {

@@ -2,7 +2,6 @@ package local_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -31,13 +30,9 @@ type slowDisk struct {
 	stops     int // records that the run was to stop
 }
 
-func (d *slowDisk) Append(event []byte) error {
+func (d *slowDisk) Append(e *runtime.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var e runtime.Event
-	if err := json.Unmarshal(event, &e); err != nil {
-		return err
-	}
 	switch e.Kind {
 	case runtime.Ended:
 		d.pending = append(d.pending, e.Call)

@@ -32,7 +32,10 @@ func (p *tireless) Answer(ctx context.Context, r *runtime.Request, emit func(str
 // answer (S8.4, S8.8, S11.7), however fast it comes: whether it ends there is no
 // matter of how long it is.
 func TestServedBetweenPieces(t *testing.T) {
-	for name, stop := range map[string]struct{ limits, reason string }{
+	for name, stop := range map[string]struct {
+		limits string
+		reason runtime.Reason
+	}{
 		"interrupted": {"{}", "interrupted"},
 		"out of time": {"{time: 30ms}", "limits.time"},
 	} {

@@ -27,7 +27,8 @@ type Options struct {
 	// Planner writes solutions, and the results of latent calls. Nil is no planner.
 	Planner Planner
 	// Confirmer asks people. Nil means that nobody can be asked: a run that needs an
-	// answer stops, for the reason "confirmation" or "in-flight".
+	// answer stops, for the reason [runtime.ReasonConfirmation] or
+	// [runtime.ReasonInFlight].
 	Confirmer Confirmer
 	// Instances, if given, brings further instances (S12); the machine's options say
 	// that they are to be asked for.
@@ -78,10 +79,10 @@ type Instances interface {
 }
 
 // A Journal keeps events. What was appended is on disk when Sync returns. It keeps
-// nothing of the slices that it is given. While one goroutine waits in Sync, another
+// nothing of the events that it is given. While one goroutine waits in Sync, another
 // appends what the next Sync is for.
 type Journal interface {
-	Append(event []byte) error
+	Append(e *runtime.Event) error
 	Sync() error
 }
 
@@ -106,7 +107,7 @@ func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runti
 	return w.run(ctx, runtime.Event{Kind: runtime.Resumed, At: at, Resumption: &how})
 }
 
-// Runnable tells why a plan can't be run here, or nil: a latent call needs a
+// Runnable reports why a plan can't be run here, or nil: a latent call needs a
 // model unless its result is in the plan.
 func Runnable(p *compiler.Plan, planned bool) error {
 	all := p.AllDelegates()
@@ -121,7 +122,7 @@ func Runnable(p *compiler.Plan, planned bool) error {
 func answerable(p *compiler.Plan, planned bool) error {
 	for _, call := range p.Calls {
 		if !planned && call.Latent() && call.Produced == nil {
-			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result; define one under \"activities\", give a file with --activities, or a model with --planner", call.Name, call.ToolName)
+			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result", call.Name, call.ToolName)
 		}
 	}
 	return nil
@@ -142,7 +143,6 @@ type world struct {
 	timers  map[timed]*timer
 	fired   chan *timer // that have run out
 	seen    chan try    // questions that a person sees
-	text    []byte      // of the last event
 
 	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
 	held      []runtime.Command // what follows from events that aren't on their way to disk yet
@@ -221,7 +221,7 @@ func (w *world) next() ([]runtime.Event, error) {
 			return nil, err
 		case <-w.interrupt:
 			w.interrupt = nil
-			return []runtime.Event{{Kind: runtime.Stopped, Text: "interrupted"}}, nil
+			return []runtime.Event{{Kind: runtime.Stopped, Text: string(runtime.ReasonInterrupted)}}, nil
 		}
 	}
 	if len(events) > 0 {
@@ -276,7 +276,7 @@ func (w *world) take(events []runtime.Event) error {
 			e.At = time.Since(w.begun)
 		}
 		if w.options.Journal != nil {
-			if err := w.record(e); err != nil {
+			if err := unwritable(w.options.Journal.Append(e)); err != nil {
 				return err
 			}
 		}
@@ -334,13 +334,6 @@ func unwritable(err error) error {
 		return unwritten{err}
 	}
 	return nil
-}
-
-func (w *world) record(e *runtime.Event) (err error) {
-	if w.text, err = appendEvent(w.text[:0], e); err != nil {
-		return fmt.Errorf("an event can't be kept: %w", err)
-	}
-	return unwritable(w.options.Journal.Append(w.text))
 }
 
 // back notes that a goroutine has reported for the last time.

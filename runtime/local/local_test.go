@@ -255,9 +255,8 @@ calls:
 // keptEvents is a journal that keeps what kind its events are of.
 type keptEvents struct{ kinds []string }
 
-func (k *keptEvents) Append(event []byte) error {
-	kind, _, _ := strings.Cut(strings.TrimPrefix(string(event), `{"kind":"`), `"`)
-	k.kinds = append(k.kinds, kind)
+func (k *keptEvents) Append(e *runtime.Event) error {
+	k.kinds = append(k.kinds, e.Kind.String())
 	return nil
 }
 

@@ -16,7 +16,7 @@ type question struct {
 // ask puts a question to a person.
 func (w *world) ask(ctx context.Context, c runtime.Command) {
 	if w.options.Confirmer == nil {
-		w.due = append(w.due, runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
+		w.due = append(w.due, runtime.Event{Kind: runtime.Stopped, Text: string(unasked(c.Question)), Gently: true})
 		return
 	}
 	own, cancel := context.WithCancelCause(ctx)
@@ -36,18 +36,18 @@ func (w *world) ask(ctx context.Context, c runtime.Command) {
 		if err == nil {
 			decided.Decision = &d
 		} else if own.Err() == nil {
-			w.send(runtime.Event{Kind: runtime.Stopped, Text: unasked(c.Question), Gently: true})
+			w.send(runtime.Event{Kind: runtime.Stopped, Text: string(unasked(c.Question)), Gently: true})
 		}
 		w.send(decided)
 	}()
 }
 
 // unasked is why a run stops that needs an answer and gets none (S8.6, S10.2).
-func unasked(q *runtime.Question) string {
+func unasked(q *runtime.Question) runtime.Reason {
 	if q.InFlight {
-		return "in-flight"
+		return runtime.ReasonInFlight
 	}
-	return "confirmation"
+	return runtime.ReasonConfirmation
 }
 
 var errStopped = errors.New("the run was stopped")

@@ -219,7 +219,7 @@ func (s *scenario) play(t *testing.T) string {
 	if how := s.text("resume"); how != "" {
 		s.say("%s %s, and resumed", outcome.Status, outcome.Reason)
 		m, at := s.replayed(t, v, o)
-		if outcome, err = local.Resume(t.Context(), m, at, runtime.Resumption{InFlight: how}, o); err != nil {
+		if outcome, err = local.Resume(t.Context(), m, at, runtime.Resumption{InFlight: runtime.InFlight(how)}, o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -238,9 +238,10 @@ func (s *scenario) open(name string) ([]byte, error) {
 }
 
 // Append and Sync are the journal.
-func (s *scenario) Append(event []byte) error {
-	s.kept = append(s.kept, slices.Clone(event))
-	return nil
+func (s *scenario) Append(e *runtime.Event) error {
+	text, err := json.Marshal(e)
+	s.kept = append(s.kept, text)
+	return err
 }
 
 func (s *scenario) Sync() error { return nil }
@@ -262,7 +263,7 @@ func (s *scenario) replayed(t *testing.T, v *analyzer.Verified, o local.Options)
 
 // end tells how the run ended.
 func (s *scenario) end(outcome *runtime.Outcome) {
-	s.say("%s", strings.TrimSpace(outcome.Status+" "+outcome.Reason))
+	s.say("%s", strings.TrimSpace(string(outcome.Status)+" "+string(outcome.Reason)))
 	for _, e := range outcome.Errors {
 		s.say("error %s %s: %s", strings.TrimSpace(e.Instance+" "+e.Call), e.Code, strings.ReplaceAll(e.Message, "\n", "; "))
 	}

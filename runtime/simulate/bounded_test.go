@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
@@ -24,7 +25,7 @@ func TestRehearsalsAreBounded(t *testing.T) {
 	const most = 50_000
 	for name, c := range map[string]struct {
 		text   string
-		status string
+		status runtime.RunStatus
 		left   int
 	}{
 		"readers of all":  {"calls:\n" + repeat(300, "- {_tool: t, _outputPath: p%}") + repeat(300, "- {_tool: t, x: †state}"), "stopped", 0},

@@ -114,7 +114,7 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 		w.carryOut(w.machine.Step(e))
 	}
 	if w.out.Outcome == nil {
-		w.out.Outcome = &runtime.Outcome{Status: "failed", Reason: "internal error: nothing is at work, and the rehearsal isn't over"}
+		w.out.Outcome = &runtime.Outcome{Status: runtime.RunFailed, Reason: "internal error: nothing is at work, and the rehearsal isn't over"}
 	}
 	w.out.Makespan = w.now
 	if !o.Planned {

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"io"
@@ -10,8 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// Events shows a run to programs: one JSON object a line (S19.3).
-type events struct {
+// Events shows a run to programs: one JSON object a line (S19.3). It is an [Observer].
+type Events struct {
 	out     io.Writer
 	journal string // its path; "" when the run keeps none
 
@@ -20,7 +20,8 @@ type events struct {
 	err error         // the first that writing met
 }
 
-func newEvents(out io.Writer, journal string) *events { return &events{out: out, journal: journal} }
+// NewEvents writes the events of a run whose journal is that file; "" when it keeps none.
+func NewEvents(out io.Writer, journal string) *Events { return &Events{out: out, journal: journal} }
 
 // callEvent is a call's start or settlement. Every key is always there.
 type callEvent struct {
@@ -31,17 +32,18 @@ type callEvent struct {
 	Instance *string      `json:"instance"`
 	Under    *string      `json:"under"` // the calls above one of a delegate: "digest#1/chapter#2"
 	Output   any          `json:"output"`
-	Error    *eventError  `json:"error"`
+	Error    *EventError  `json:"error"`
 	Routed   bool         `json:"routed"`  // the failure went to the call's failure route
 	Reason   *string      `json:"reason"`  // why it was skipped or cancelled
 	Attempt  int          `json:"attempt"` // tries so far, this one included
 	Tick     int          `json:"tick,omitzero"`
 	Decision any          `json:"decision,omitempty"` // what a person decided
 	Doubt    string       `json:"doubt,omitempty"`    // why the advisors are against a start (S13.3)
-	At       milliseconds `json:"at"`                 // since the run began
+	At       Milliseconds `json:"at"`                 // since the run began
 }
 
-type eventError struct {
+// An EventError is the failure of a call.
+type EventError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Details any    `json:"details"`
@@ -54,7 +56,7 @@ type tickEvent struct {
 	Tick   int                 `json:"tick"`
 	Status string              `json:"status"` // "started" or "ended"
 	Errors []runtime.CallError `json:"errors"` // of the solution as a whole
-	At     milliseconds        `json:"at"`
+	At     Milliseconds        `json:"at"`
 }
 
 // askEvent tells that a person is asked about a call.
@@ -66,7 +68,7 @@ type askEvent struct {
 	Under    *string           `json:"under"`
 	Tick     int               `json:"tick,omitzero"`
 	Question *runtime.Question `json:"question"`
-	At       milliseconds      `json:"at"`
+	At       Milliseconds      `json:"at"`
 }
 
 // adviceEvent tells what the advisors make of the tools, the best first, for one
@@ -76,68 +78,71 @@ type adviceEvent struct {
 	Tick     int             `json:"tick"`
 	Instance *string         `json:"instance"`
 	Ranking  []compiler.Rank `json:"ranking"`
-	At       milliseconds    `json:"at"`
+	At       Milliseconds    `json:"at"`
 }
 
 // waitEvent tells that programs wait for processes, files or memory (S8.4).
 type waitEvent struct {
 	Event  string       `json:"event"` // "wait"
 	Reason string       `json:"reason"`
-	At     milliseconds `json:"at"`
+	At     Milliseconds `json:"at"`
 }
 
 // instanceEvent tells how the run went for an instance that has come to its end.
 type instanceEvent struct {
 	Event    string              `json:"event"` // "instance"
 	Instance string              `json:"instance"`
-	Status   string              `json:"status"`
+	Status   runtime.RunStatus   `json:"status"`
 	Output   any                 `json:"output"`
 	Errors   []runtime.CallError `json:"errors"`
-	At       milliseconds        `json:"at"`
+	At       Milliseconds        `json:"at"`
 }
 
 // endEvent is the last line. With instances there is no one state and output.
 type endEvent struct {
 	Event     string                    `json:"event"` // "end"
-	Status    string                    `json:"status"`
+	Status    runtime.RunStatus         `json:"status"`
 	Reason    *string                   `json:"reason"`
 	Output    *any                      `json:"output,omitempty"`
 	State     *any                      `json:"state,omitempty"`
-	Instances map[string]instanceResult `json:"instances,omitzero"`
+	Instances map[string]InstanceResult `json:"instances,omitzero"`
 	Calls     runtime.Counts            `json:"calls"`
 	Errors    []runtime.CallError       `json:"errors"`
 	Ticks     int                       `json:"ticks"`
 	Journal   *string                   `json:"journal"`
 }
 
-// instanceResult is how a run ended for one instance; of a run that was stopped,
+// InstanceResult is how a run ended for one instance; of a run that was stopped,
 // how it stood.
-type instanceResult struct {
-	Status string `json:"status"`
-	State  any    `json:"state"`
-	Output any    `json:"output"`
+type InstanceResult struct {
+	Status runtime.RunStatus `json:"status"`
+	State  any               `json:"state"`
+	Output any               `json:"output"`
 }
 
 // Milliseconds are a duration as programs read it.
-type milliseconds float64
+type Milliseconds float64
 
-func inMilliseconds(d time.Duration) milliseconds {
-	return milliseconds(float64(d.Round(time.Microsecond)) / float64(time.Millisecond))
+// InMilliseconds gives a duration as programs read it.
+func InMilliseconds(d time.Duration) Milliseconds {
+	return Milliseconds(float64(d.Round(time.Microsecond)) / float64(time.Millisecond))
 }
 
-func (e *events) write(value any) {
+func (e *Events) write(value any) {
 	if e.err == nil {
 		e.err = diag.JSONLine(e.out, value)
 	}
 }
 
-func (e *events) waits(why string) {
+// Waits writes why programs wait.
+func (e *Events) Waits(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.write(waitEvent{"wait", why, inMilliseconds(e.at)})
+	e.write(waitEvent{"wait", why, InMilliseconds(e.at)})
 }
 
-func (e *events) observe(at time.Duration, c runtime.Command) {
+// Observe writes what programs are told of a command.
+func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.at = at
@@ -153,36 +158,37 @@ func (e *events) observe(at time.Duration, c runtime.Command) {
 			event.Decision = s.Decision
 		}
 		if s.Failure != nil {
-			event.Error = &eventError{s.Failure.Code, s.Failure.Message, s.Failure.Details}
+			event.Error = &EventError{s.Failure.Code, s.Failure.Message, s.Failure.Details}
 		}
 		e.write(event)
 	case runtime.Plan:
-		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{}, At: inMilliseconds(at)})
+		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{}, At: InMilliseconds(at)})
 	case runtime.EndTick:
-		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: listed(c.End.Faults), At: inMilliseconds(at)})
+		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: listed(c.End.Faults), At: InMilliseconds(at)})
 	case runtime.Advise:
-		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: orNull(c.Instance), Ranking: listed(c.Ranking), At: inMilliseconds(at)})
+		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: orNull(c.Instance), Ranking: listed(c.Ranking), At: InMilliseconds(at)})
 	case runtime.Ask:
-		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Instance), Under: orNull(c.Under), Tick: c.Tick, Question: c.Question, At: inMilliseconds(at)})
+		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Instance), Under: orNull(c.Under), Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
 	case runtime.Leave:
 		e.write(instanceEvent{
 			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output, Errors: listed(c.Left.Errors),
-			At: inMilliseconds(at),
+			At: InMilliseconds(at),
 		})
 	}
 }
 
-func (e *events) about(at time.Duration, c runtime.Command) callEvent {
-	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Instance), Under: orNull(c.Under), Attempt: c.Attempt, Tick: c.Tick, At: inMilliseconds(at)}
+func (e *Events) about(at time.Duration, c runtime.Command) callEvent {
+	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Instance), Under: orNull(c.Under), Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
 }
 
-func (e *events) end(o *runtime.Outcome) error {
-	event := endEvent{Event: "end", Status: o.Status, Reason: orNull(o.Reason), Calls: o.Counts, Errors: listed(o.Errors), Ticks: o.Ticks, Journal: orNull(e.journal)}
+// End writes the last line. The error is the first that writing met.
+func (e *Events) End(o *runtime.Outcome) error {
+	event := endEvent{Event: "end", Status: o.Status, Reason: orNull(string(o.Reason)), Calls: o.Counts, Errors: listed(o.Errors), Ticks: o.Ticks, Journal: orNull(e.journal)}
 	if o.Instances == nil {
-		state := objectOr(o.State)
+		state := LastState(o.State)
 		event.Output, event.State = &o.Output, &state
 	} else {
-		event.Instances = resultsOf(o)
+		event.Instances = ResultsOf(o)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -190,22 +196,20 @@ func (e *events) end(o *runtime.Outcome) error {
 	return e.err
 }
 
-// resultsOf is how a run went for each instance, by id; nil without instances.
-func resultsOf(o *runtime.Outcome) map[string]instanceResult {
+// ResultsOf is how a run went for each instance, by id; nil without instances.
+func ResultsOf(o *runtime.Outcome) map[string]InstanceResult {
 	if o.Instances == nil {
 		return nil
 	}
-	all := make(map[string]instanceResult, len(o.Instances))
+	all := make(map[string]InstanceResult, len(o.Instances))
 	for _, end := range o.Instances {
-		all[end.ID] = instanceResult{end.Status, objectOr(end.State), end.Output}
+		all[end.ID] = InstanceResult{end.Status, LastState(end.State), end.Output}
 	}
 	return all
 }
 
-func (e *events) abandon() {}
-
-// objectOr is a last state: an object even when nothing was written.
-func objectOr(state any) any {
+// LastState is a last state: an object even when nothing was written.
+func LastState(state any) any {
 	if state == nil {
 		return map[string]any{}
 	}

@@ -1,13 +1,54 @@
-package local
+package session
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/obelus-dev/obelus/runtime"
 )
+
+// A Record is what a line of a journal says: an event, or how the run ended or
+// stopped. It is the only owner of that form: what [AppendRecord] writes of an event
+// is read by [ReadRecord].
+type Record struct {
+	Event *runtime.Event `json:"event,omitempty"`
+	End   *End           `json:"end,omitempty"`
+}
+
+// An End is how a run ended, or stopped.
+type End struct {
+	Status    runtime.RunStatus `json:"status"`
+	Reason    runtime.Reason    `json:"reason,omitempty"`
+	Calls     runtime.Counts    `json:"calls"`
+	Ticks     int               `json:"ticks,omitzero"`
+	Instances int               `json:"instances,omitzero"`
+}
+
+// ReadRecord reads the body of a line. One that holds anything else, or both, is
+// refused.
+func ReadRecord(body []byte) (Record, error) {
+	var r Record
+	strict := json.NewDecoder(bytes.NewReader(body))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&r); err != nil {
+		return r, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if (r.Event == nil) == (r.End == nil) {
+		return r, errors.New("a record is either an event or the end of the run")
+	}
+	return r, nil
+}
+
+// AppendRecord appends the record of an event to a text.
+func AppendRecord(text []byte, e *runtime.Event) ([]byte, error) {
+	text, err := appendEvent(append(text, `{"event":`...), e)
+	return append(text, '}'), err
+}
 
 // appendEvent appends the JSON form of an event to a text, byte by byte what
 // json.Marshal writes. While that is done everybody waits for the disk, so what most
@@ -161,7 +202,7 @@ func (w *writer) string(s string) {
 	w.raw(`"`, s, `"`)
 }
 
-// plain tells whether nothing in a string is escaped: json.Marshal writes so that
+// plain reports whether nothing in a string is escaped: json.Marshal writes so that
 // neither HTML nor JavaScript can mistake its text for its own.
 func plain(s string) bool {
 	for i := range len(s) {

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"bufio"
@@ -11,7 +11,10 @@ import (
 	"sync/atomic"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/project"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -31,6 +34,8 @@ type instancesFile struct {
 	told   string       // what was wrong, once it has been told
 	taken  atomic.Int64 // instances handed out
 	ended  atomic.Bool  // the file has no more
+
+	explain func(error) error // words what is wrong for who reads it; may be nil
 }
 
 // openInstances opens a file of instances. Those of the plan come first, and
@@ -38,14 +43,14 @@ type instancesFile struct {
 func openInstances(name, shown string, limits source.Limits, p *compiler.Plan, joined []string) (*instancesFile, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, cantRead(shown, err)
+		return nil, project.CantRead(shown, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, troubled("--instances can't be %q: it isn't a file", shown).advise("write the instances to a file: a run that is resumed reads it again")
+		return nil, diag.Troubled(ErrInstances, "the instances can't be %q: it isn't a file", shown).About(shown).Advise("write the instances to a file: a run that is resumed reads it again")
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, cantRead(shown, err)
+		return nil, project.CantRead(shown, err)
 	}
 	f := &instancesFile{name: shown, file: file, lines: bufio.NewReaderSize(file, 1<<16), limits: limits, ids: &compiler.IDs{}, joined: joined}
 	for i := range p.Instances {
@@ -54,29 +59,22 @@ func openInstances(name, shown string, limits source.Limits, p *compiler.Plan, j
 	return f, nil
 }
 
-// fitting refuses flags that don't go together.
-func (o *running) fitting() error {
+// instances opens the file of instances that a run was given; nil for none, and when a
+// run that is resumed has had all of them.
+func (s *Session) instances() (*instancesFile, error) {
+	name := s.options.Instances
+	var joined []string
 	switch {
-	case o.instances == "-":
-		return troubled("--instances can't be standard input").advise("write the instances to a file: a run that is resumed reads it again")
-	case o.out == "-":
-		return troubled("--out can't be standard output").advise("--format json shows the result of each instance there")
-	case o.again && o.planner != "none":
-		return troubled("--continue and --planner can't be given together").advise("a planner sees the state, and goes on from there by itself")
-	}
-	return nil
-}
-
-// openInstances opens the file of instances that a run was given; nil for none,
-// and when a run that is resumed has had all of them.
-func (o *running) openInstances(p compiled) (*instancesFile, error) {
-	switch {
-	case o.instances == "" || o.restored != nil && o.restored.whole:
+	case name == "" || s.replay != nil && s.replay.Whole:
 		return nil, nil
-	case o.restored != nil:
-		return openInstances(o.recipe.at(o.instances), o.instances, p.options.Limits, p.plan, o.restored.joined)
+	case s.replay != nil:
+		joined = s.replay.Joined
 	}
-	return openInstances(o.instances, o.instances, p.options.Limits, p.plan, nil)
+	f, err := openInstances(s.at(name), name, s.program.Document.Options.Limits, s.program.Plan, joined)
+	if f != nil {
+		f.explain = s.options.Explain
+	}
+	return f, err
 }
 
 // Close lets go of the file.
@@ -89,8 +87,7 @@ const maxAhead = 4 << 20
 // have been handed out.
 func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err error) {
 	if f.fault != nil {
-		f.told = f.fault.Error()
-		return nil, false, f.fault
+		return nil, false, f.tell(f.fault)
 	}
 	for began := f.base; len(next) < most && (len(next) == 0 || f.base-began < maxAhead); {
 		one, err := f.read()
@@ -100,8 +97,7 @@ func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err 
 			f.taken.Add(int64(len(next)))
 			return next, true, nil
 		case err != nil && len(next) == 0:
-			f.told = err.Error()
-			return nil, false, err
+			return nil, false, f.tell(err)
 		case err != nil:
 			f.fault = err
 			f.taken.Add(int64(len(next)))
@@ -112,6 +108,15 @@ func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err 
 	}
 	f.taken.Add(int64(len(next)))
 	return next, false, nil
+}
+
+// tell notes what is wrong, which stops the run.
+func (f *instancesFile) tell(err error) error {
+	if f.explain != nil {
+		err = f.explain(err)
+	}
+	f.told = err.Error()
+	return err
 }
 
 // read takes one line; nothing comes of one that is empty, or whose instance had
@@ -145,7 +150,7 @@ func (f *instancesFile) line() ([]byte, error) {
 		text = append(text, piece...)
 		switch {
 		case len(text) > f.limits.Bytes:
-			return nil, fmt.Errorf("%s:%d:1: the line is longer than %d bytes; --limit bytes=N raises the limit", f.name, f.row+1, f.limits.Bytes)
+			return nil, diag.Troubled(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, f.row+1, f.limits.Bytes)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case errors.Is(err, io.EOF) && len(text) == 0 && len(f.joined) > 0:
@@ -153,7 +158,7 @@ func (f *instancesFile) line() ([]byte, error) {
 		case errors.Is(err, io.EOF) && len(text) == 0:
 			return nil, err
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("%s: %s", f.name, reason(err))
+			return nil, fmt.Errorf("%s: %s", f.name, workspace.Reason(err))
 		}
 		f.row++
 		f.base += len(text)

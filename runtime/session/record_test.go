@@ -1,4 +1,4 @@
-package local
+package session
 
 import (
 	"bytes"
@@ -23,6 +23,24 @@ func TestAppendEvent(t *testing.T) {
 		got, err := appendEvent([]byte("before"), &e)
 		if (err == nil) != (refused == nil) || err == nil && string(got) != "before"+string(want) {
 			t.Fatalf("seed %d: got %s, %v, want before%s, %v", seed, got, err, want, refused)
+		}
+		if err != nil {
+			continue
+		}
+		body, err := AppendRecord(nil, &e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ReadRecord(body)
+		if err != nil {
+			t.Fatalf("seed %d: %s is read as %v", seed, body, err)
+		}
+		again, err := AppendRecord(nil, back.Event) // what isn't UTF-8 has become so
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := ReadRecord(again); err != nil || !reflect.DeepEqual(same, back) {
+			t.Fatalf("seed %d: %s is read as %+v and, written again, as %+v: %v", seed, body, back.Event, same.Event, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"bufio"
@@ -7,16 +7,16 @@ import (
 	"errors"
 	"io"
 	"os"
-	"time"
+	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// Results is the file that a run over instances writes a line to as each comes
-// to its end (--out). A run of the same plan takes these lines as instances.
+// Results is the file that a run over instances writes a line to as each comes to
+// its end. A run of the same plan takes these lines as instances.
 type results struct {
-	observer
 	name    string
 	file    *os.File
 	written map[string]bool // what the file held already, of a run that is resumed
@@ -26,33 +26,38 @@ type results struct {
 // A resultLine is how a run went for one instance.
 type resultLine struct {
 	ID     string              `json:"id"`
-	Status string              `json:"status"`          // "done" or "failed"
+	Status runtime.RunStatus   `json:"status"`
 	Input  map[string]any      `json:"input,omitempty"` // its own
 	State  any                 `json:"state"`
 	Output any                 `json:"output"`
 	Errors []runtime.CallError `json:"errors"`
 }
 
-// openResults opens the file that a run writes its results to; nil for none.
-func (o *running) openResults() (*results, error) {
+// results opens the file that a run writes its results to; nil for none.
+func (s *Session) openResults() (*results, error) {
 	switch {
-	case o.out == "":
+	case s.options.Results == "":
 		return nil, nil
-	case o.restored != nil:
-		return reopenResults(o.recipe.at(o.out), o.restored.left)
+	case s.replay != nil:
+		return reopenResults(s.manifest.At(s.options.Results), s.replay.Left)
 	}
-	return createResults(o.out)
+	return createResults(s.options.Results)
+}
+
+// resultsTrouble is what keeps a file from being written to.
+func resultsTrouble(name, format string, args ...any) *diag.Trouble {
+	return diag.Troubled(ErrResults, "results: "+format, args...).About(name)
 }
 
 // createResults begins the file of a run that begins. What a file holds isn't
 // overwritten: it may be all that is left of a long run.
 func createResults(name string) (*results, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		return nil, troubled("--out: %q isn't empty", name).advise("name another file, or remove this one")
+		return nil, resultsTrouble(name, "%q isn't empty", name).Advise("name another file, or remove this one")
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, troubled("--out: can't write %q: %s", name, reason(err))
+		return nil, resultsTrouble(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	return &results{name: name, file: file}, nil
 }
@@ -63,7 +68,7 @@ func createResults(name string) (*results, error) {
 func reopenResults(name string, left []*runtime.InstanceEnd) (*results, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, troubled("--out: can't write %q: %s", name, reason(err))
+		return nil, resultsTrouble(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	r := &results{name: name, file: file, written: map[string]bool{}}
 	whole := int64(0)
@@ -78,8 +83,8 @@ func reopenResults(name string, left []*runtime.InstanceEnd) (*results, error) {
 		}
 		if err != nil || json.Unmarshal(line, &there) != nil || there.ID == "" {
 			file.Close()
-			return nil, troubled("--out: %q holds a line that no run has written: %s", name, cut(string(bytes.TrimSpace(line)), 60)).
-				advise("put the file back as it was, or move it away: then all results are written again")
+			return nil, resultsTrouble(name, "%q holds a line that no run has written: %s", name, shortened(string(bytes.TrimSpace(line)), 60)).
+				Advise("put the file back as it was, or move it away: then all results are written again")
 		}
 		r.written[there.ID] = true
 		whole += int64(len(line))
@@ -89,7 +94,7 @@ func reopenResults(name string, left []*runtime.InstanceEnd) (*results, error) {
 	}
 	if err != nil && isRegular(file) {
 		file.Close()
-		return nil, troubled("--out: can't write %q: %s", name, reason(err))
+		return nil, resultsTrouble(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	for _, end := range left {
 		r.add(end)
@@ -102,33 +107,23 @@ func isRegular(file *os.File) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (r *results) observe(at time.Duration, c runtime.Command) {
-	if c.Kind == runtime.Leave {
-		r.add(c.Left)
-	}
-	r.observer.observe(at, c)
-}
-
 // add writes the line of an instance, unless it is there.
 func (r *results) add(end *runtime.InstanceEnd) {
 	if r.err == nil && !r.written[end.ID] {
-		r.err = diag.JSONLine(r.file, resultLine{end.ID, end.Status, end.Input, objectOr(end.State), end.Output, listed(end.Errors)})
+		r.err = diag.JSONLine(r.file, resultLine{end.ID, end.Status, end.Input, LastState(end.State), end.Output, listed(end.Errors)})
 	}
 }
 
-// end brings the file to disk before the end is told.
-func (r *results) end(o *runtime.Outcome) error {
+// end brings the file to disk.
+func (r *results) end() error {
+	if r == nil {
+		return nil
+	}
 	if err := r.close(); err != nil {
-		r.observer.end(o)
-		return troubled("--out: %q isn't whole: %s", r.name, reason(err)).
-			advise("make room for it; \"obelus resume\" of this run writes what is missing")
+		return resultsTrouble(r.name, "%q isn't whole: %s", r.name, workspace.Reason(err)).From(err).
+			Advise("make room for it; when the run is resumed, what is missing is written")
 	}
-	return r.observer.end(o)
-}
-
-func (r *results) abandon() {
-	r.close()
-	r.observer.abandon()
+	return nil
 }
 
 func (r *results) close() error {
@@ -139,4 +134,12 @@ func (r *results) close() error {
 		r.err = err
 	}
 	return r.err
+}
+
+// shortened is a text of at most so many characters.
+func shortened(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
 }

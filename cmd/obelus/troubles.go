@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+)
+
+// byFlag says how this program words a kind of trouble of the libraries, which know
+// neither its commands nor its flags: what stands for what in the message, and the
+// help in the place of the library's own.
+var byFlag = []struct {
+	kind     error
+	from, to string
+	help     func(t *diag.Trouble) string
+}{
+	{kind: project.ErrRoot, from: "the workspace ", to: "--root "},
+	{kind: project.ErrOutside, help: says("name a folder with --root that holds it")},
+	{kind: project.ErrNotOne, help: says("this command takes one plan; \"obelus check\" takes any number")},
+	{kind: session.ErrResults, from: "results: ", to: "--out: ", help: func(t *diag.Trouble) string {
+		return strings.Replace(t.Help, "when the run is resumed, what is missing is written", "\"obelus resume\" of this run writes what is missing", 1)
+	}},
+	{kind: session.ErrInstances, from: "the instances can't", to: "--instances can't"},
+	{kind: session.ErrUnfit, help: func(t *diag.Trouble) string {
+		if t.Name == "" {
+			return ""
+		}
+		return fmt.Sprintf("give it with --input %s=…, or several with --input @file.json", t.Name)
+	}},
+	{kind: session.ErrUnanswered, help: says("define one under \"activities\", give a file with --activities, or a model with --planner")},
+	{kind: session.ErrNoJournal, help: says("name another folder with --runs, or run with --no-journal and give up resuming it")},
+	{kind: session.ErrNoRun, help: says("\"obelus runs\" lists them")},
+	{kind: session.ErrLocked, help: says("stop that one first, with Ctrl-C")},
+	{kind: session.ErrGone, help: says("put it back, or name another file with --activities")},
+	{kind: session.ErrChanged, help: func(t *diag.Trouble) string {
+		return "put it back, or say that the new one is meant: --activities " + t.Name
+	}},
+	{kind: session.ErrStillAtWork, help: func(t *diag.Trouble) string { return "obelus resume " + t.Name + " goes on once it is gone" }},
+	{kind: session.ErrNotThere, help: func(t *diag.Trouble) string { return "put it back; obelus resume " + t.Name + " goes on then" }},
+	{kind: session.ErrJournalSpace, help: func(t *diag.Trouble) string {
+		return "nothing is done any more; when there is room again, obelus resume " + t.Name + " goes on from what the journal holds"
+	}},
+}
+
+func says(text string) func(*diag.Trouble) string { return func(*diag.Trouble) string { return text } }
+
+// inOurWords words a trouble of the libraries as this program does.
+func inOurWords(err error) (message, help string) {
+	var own *trouble
+	if errors.As(err, &own) {
+		return err.Error(), own.help
+	}
+	var t *diag.Trouble
+	if !errors.As(err, &t) {
+		return err.Error(), ""
+	}
+	message, help = t.Message, t.Help
+	for _, one := range byFlag {
+		if !errors.Is(t.Kind, one.kind) {
+			continue
+		}
+		message = strings.Replace(message, one.from, one.to, 1)
+		if one.help != nil {
+			help = one.help(t)
+		}
+	}
+	return message, help
+}
+
+// inOneLine words what is wrong with an instance, which a journal then holds.
+func inOneLine(err error) error {
+	if errors.Is(err, project.ErrTooLarge) {
+		return fmt.Errorf("%w; --limit bytes=N raises the limit", err)
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package diag
+
+import "fmt"
+
+// Trouble is what keeps something from being done and is no fault of a plan: the
+// world refuses, or what was asked for can't be had. It says what happened, and
+// where that helps what to do, in words that fit every front end; whoever has flags
+// or fields adds their names by the kind.
+type Trouble struct {
+	Kind    error  // what it is, for [errors.Is]; each package lists its own
+	Message string // what happened
+	Help    string // what to do about it; often ""
+	Name    string // the file, folder or call that it is about
+	Cause   error  // what it follows from, or nil
+}
+
+// Troubled is a trouble of a kind.
+func Troubled(kind error, format string, args ...any) *Trouble {
+	return &Trouble{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// Advise says what to do about it.
+func (t *Trouble) Advise(format string, args ...any) *Trouble {
+	t.Help = fmt.Sprintf(format, args...)
+	return t
+}
+
+// About names what it is about.
+func (t *Trouble) About(name string) *Trouble {
+	t.Name = name
+	return t
+}
+
+// From says what it follows from.
+func (t *Trouble) From(cause error) *Trouble {
+	t.Cause = cause
+	return t
+}
+
+func (t *Trouble) Error() string { return t.Message }
+
+// Unwrap gives the kind and the cause.
+func (t *Trouble) Unwrap() []error {
+	var all []error
+	for _, err := range []error{t.Kind, t.Cause} {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}

@@ -1,0 +1,182 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// A Configuration is one obelus.yaml, with the catalogues that it names. Without a
+// file it sets nothing.
+type Configuration struct {
+	Dir        string       // the folder that it stands in
+	File       *source.File // nil when there is none
+	Analysis   analyzer.Config
+	Catalogues []*source.File
+	Found      []diag.Diagnostic // what is wrong with it
+	Told       bool              // and was said; for who shows it
+
+	used    map[*analyzer.Ignore]bool
+	checked map[string]bool // the files that were judged by it, from its folder
+}
+
+// configured is the configuration of a document: what was named, or the
+// nearest obelus.yaml in its workspace. Without any, it sets nothing.
+func (r *Reader) configured(place workspace.Place) (*Configuration, error) {
+	name := r.Config
+	if name == "" {
+		name = place.Settings
+		for _, one := range place.Passed {
+			if r.passed == nil {
+				r.passed = map[string]bool{}
+			}
+			if !r.passed[one.Name] {
+				r.passed[one.Name] = true
+				if r.Passed != nil {
+					r.Passed(one)
+				}
+			}
+		}
+	}
+	return r.ConfigurationAt(name)
+}
+
+// ConfigurationAt reads a configuration, once; "" is one without a file.
+func (r *Reader) ConfigurationAt(name string) (*Configuration, error) {
+	key := name
+	if absolute, err := filepath.Abs(name); err == nil && name != "" && name != "-" {
+		key = absolute
+	}
+	if known := r.configurations[key]; known != nil {
+		return known, nil
+	}
+	config, err := r.readSettings(name)
+	if err != nil {
+		return nil, err
+	}
+	config.Analysis.StrictProtocol = r.Strict
+	config.Analysis.Replay = simulate.FinalState
+	if r.configurations == nil {
+		r.configurations = map[string]*Configuration{}
+	}
+	r.configurations[key] = config
+	return config, nil
+}
+
+func (r *Reader) readSettings(name string) (*Configuration, error) {
+	config := &Configuration{}
+	if name == "" {
+		return config, nil
+	}
+	text, err := r.Text(name)
+	if err != nil {
+		return nil, err
+	}
+	file := source.NewFile(fromHere(name), text)
+	config.File, config.Dir = file, filepath.Dir(file.Name)
+	config.Analysis.Settings, config.Found = analyzer.ReadSettings(file, r.limits())
+	config.Analysis.Path = config.Path
+	for _, node := range config.Analysis.Settings.Tools {
+		if catalogue, err := (workspace.Folder{Dir: config.Dir, Limit: r.limits().Bytes}).Open(filepath.ToSlash(node.Text)); err != nil {
+			d := diag.New(diag.WrongType, node.Span(), "the catalogue \""+node.Text+"\" can't be read: "+err.Error())
+			d.Help = "catalogues are in the configuration's folder or below it, and named from there"
+			config.Found = append(config.Found, d)
+		} else {
+			config.Catalogues = append(config.Catalogues, source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(node.Text)), catalogue))
+		}
+	}
+	diag.Sort(config.Found)
+	return config, nil
+}
+
+// fromHere is the name of a file as somebody in this folder would write it.
+func fromHere(name string) string {
+	if !filepath.IsAbs(name) {
+		return name
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return name
+	}
+	if relative, err := filepath.Rel(here, name); err == nil {
+		return relative
+	}
+	return name
+}
+
+// Path is a file's path from the configuration's folder.
+func (c *Configuration) Path(shown string) string {
+	if shown == "-" {
+		return shown
+	}
+	file, err := filepath.Abs(shown)
+	if err != nil {
+		return filepath.ToSlash(shown)
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return filepath.ToSlash(shown)
+	}
+	relative, err := filepath.Rel(dir, file)
+	if err != nil {
+		return filepath.ToSlash(shown)
+	}
+	return filepath.ToSlash(relative)
+}
+
+// within reports whether a folder that was checked is the configuration's own or
+// one above it, so that every file that it speaks of was met.
+func (c *Configuration) within(folders []string) bool {
+	for _, folder := range folders {
+		above, err1 := filepath.Abs(folder)
+		own, err2 := filepath.Abs(c.Dir)
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		if relative, err := filepath.Rel(above, own); err == nil && filepath.IsLocal(relative) {
+			return true
+		}
+	}
+	return false
+}
+
+// Useless reports the ignores that suppressed nothing although what they speak of
+// was checked: the very file, or everything that the configuration is about.
+func (c *Configuration) Useless(folders []string) []diag.Diagnostic {
+	if c.Analysis.Settings == nil {
+		return nil
+	}
+	all := c.within(folders)
+	var found []diag.Diagnostic
+	for _, ignore := range c.Analysis.Settings.Ignores {
+		if c.used[ignore] || !all && !(ignore.Literal && c.checked[ignore.Pattern]) {
+			continue
+		}
+		d := diag.New(diag.UselessSuppression, ignore.Node.Span(), "this suppresses nothing: no file that it speaks of has a finding "+ignore.Rule.Code+" "+ignore.Rule.Name)
+		d.Help = "take it out"
+		if level, set := c.Analysis.Settings.Rules[d.Rule]; set {
+			if level.Off {
+				continue
+			}
+			d.Severity = level.Severity
+		}
+		found = append(found, d)
+	}
+	return found
+}
+
+// Judged notes that a file was judged by it, and which ignores suppressed something.
+func (c *Configuration) Judged(file string, used []*analyzer.Ignore) {
+	if c.checked == nil {
+		c.checked, c.used = map[string]bool{}, map[*analyzer.Ignore]bool{}
+	}
+	c.checked[c.Path(file)] = true
+	for _, ignore := range used {
+		c.used[ignore] = true
+	}
+}

@@ -1,0 +1,23 @@
+// Package project reads what is worked on from files: documents with what their
+// compilation takes in (imports below the workspace, catalogues, files of
+// activities), the configuration that they are judged by, and what comes of them, a
+// checked [Program]. Commands, embedding programs and servers begin here.
+//
+// Everything that keeps a document from being read is a [*diag.Trouble] of one of the
+// kinds below; what is wrong with a document itself is a finding.
+//
+// Stable are [Reader], [Document], [Program] and the kinds of errors; embedding
+// programs mostly need no more of it than package obelus, at the module's root, hands on.
+package project
+
+import "errors"
+
+// The kinds of trouble that this package has, for [errors.Is]. Any may come with an
+// advice, which speaks of no command and no flag.
+var (
+	ErrRead     = errors.New("a file can't be read")
+	ErrTooLarge = errors.New("a file is too large")
+	ErrRoot     = errors.New("the folder can't be a workspace")
+	ErrOutside  = errors.New("the file isn't in the workspace")
+	ErrNotOne   = errors.New("the file doesn't hold one document")
+)

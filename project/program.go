@@ -1,0 +1,110 @@
+package project
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// A Program is a document with all that was found out about it.
+type Program struct {
+	Document
+	Plan     *compiler.Plan // never nil; partial when findings hold an error
+	Findings []diag.Diagnostic
+	Verified *analyzer.Verified // nil when there are errors, or before Analyze
+}
+
+// Compile compiles a document.
+func (d Document) Compile() *Program {
+	plan, found := compiler.Compile(d.File, d.Options)
+	return &Program{Document: d, Plan: plan, Findings: found}
+}
+
+// Check compiles and analyzes a document.
+func (d Document) Check() *Program {
+	p := d.Compile()
+	p.Analyze()
+	return p
+}
+
+// Analyze judges a plan that something is to be done with. The errors that keep it
+// from being run are among the findings, suppressed or not, and so are those of the
+// configuration that its tools come from.
+func (p *Program) Analyze() {
+	j := analyzer.Analyze(p.Plan, p.Findings, p.Config.Analysis)
+	p.Verified, p.Findings = j.Verified, j.Findings
+	if len(j.Errors) > 0 {
+		lowered := map[string]bool{}
+		for i := range j.Errors {
+			lowered[Identity(&j.Errors[i])] = true
+		}
+		for i := range j.Findings {
+			if !lowered[Identity(&j.Findings[i])] {
+				j.Errors = append(j.Errors, j.Findings[i])
+			}
+		}
+		p.Findings = j.Errors
+	}
+	if diag.HasErrors(p.Config.Found) {
+		p.Verified, p.Findings = nil, append(p.Findings, p.Config.Found...)
+	}
+	diag.Sort(p.Findings)
+}
+
+// Identity tells findings apart, whatever their severity.
+func Identity(d *diag.Diagnostic) string {
+	file := ""
+	if d.Span.Known() {
+		file = d.Span.File.Name
+	}
+	return fmt.Sprintf("%s\x00%s\x00%d\x00%s", d.Rule.Code, file, d.Span.Start, d.Message)
+}
+
+// Tool is the tool of a name in the plan or, with its path, in a delegate; nil if
+// there is none.
+func (p *Program) Tool(delegate, name string) *compiler.Tool {
+	plan := p.Plan
+	if delegate != "" {
+		plan = p.Plan.AllDelegates()[delegate]
+	}
+	if plan != nil {
+		for _, tool := range plan.Tools {
+			if tool.Name == name {
+				return tool
+			}
+		}
+	}
+	return nil
+}
+
+// Activities are those of the plan, and of each plan that it delegates to under the
+// names that name gives them, with the folders that programs start in as this process
+// sees them: the compiler knows them from the workspace root, but for files that
+// somebody named. What a plan carries out isn't among them: the machine runs it.
+func (p *Program) Activities(name func(delegate, name string) string) map[string]*compiler.Activity {
+	all := make(map[string]*compiler.Activity, len(p.Plan.Activities))
+	add := func(delegate string, plan *compiler.Plan) {
+		for _, own := range slices.Sorted(maps.Keys(plan.Activities)) {
+			a := plan.Activities[own]
+			if a.Kind == "plan" || a.Kind == "go" && delegate != "" { // functions are everyone's
+				continue
+			}
+			there := *a
+			overlay := a.Node != nil && (slices.Contains(p.Options.Activities, a.Node.File) || slices.Contains(p.Options.Catalogues, a.Node.File))
+			if !overlay {
+				there.Dir = filepath.Join(p.Root, filepath.FromSlash(a.Dir))
+			}
+			all[name(delegate, own)] = &there
+		}
+	}
+	add("", p.Plan)
+	for path, plan := range p.Plan.AllDelegates() {
+		add(path, plan)
+	}
+	return all
+}

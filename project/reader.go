@@ -1,0 +1,240 @@
+package project
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+)
+
+// A Reader reads documents, and knows what they may take in. The zero value reads
+// files with the default limits, each below the workspace that it lies in.
+type Reader struct {
+	Root       string   // the workspace of all documents; "" looks for that of each
+	Folders    []string // that were named, with all that is in them
+	Activities []string // files of activities, over the documents' own
+	Functions  []string // activities that the program registers
+	Limits     source.Limits
+	Config     string // the configuration's file; "" looks for one
+	Strict     bool   // report what the base protocol doesn't have
+	Instances  bool   // instances come with the run
+	Stdin      io.Reader
+	// Passed, if given, is told once of each configuration that isn't read because
+	// others may have written it.
+	Passed func(workspace.Refused)
+
+	configurations map[string]*Configuration // by file, as they were met
+	passed         map[string]bool
+}
+
+// A Document is one text to compile, with what its compilation needs from outside.
+type Document struct {
+	File    *source.File
+	Options compiler.Options
+	Root    string            // the workspace
+	Opened  map[string]string // the files that compiling opened, by their paths in the workspace
+	Config  *Configuration
+}
+
+// One reads the single document of a file; - is standard input.
+func (r *Reader) One(name string) (Document, error) {
+	var only Document
+	read := 0
+	err := r.Read(name, func(d Document) error {
+		only = d
+		read++
+		return nil
+	})
+	switch {
+	case err != nil:
+		return Document{}, err
+	case read == 0:
+		return Document{}, diag.Troubled(ErrNotOne, "%q holds 0 documents", name).About(name)
+	case read > 1:
+		return Document{}, diag.Troubled(ErrNotOne, "%q holds %d documents", name, read).About(name)
+	}
+	return only, nil
+}
+
+// Read hands on every document of one file: itself, or the lines of a .jsonl.
+func (r *Reader) Read(name string, each func(Document) error) error {
+	text, err := r.Text(name)
+	if err != nil {
+		return err
+	}
+	return r.Split(name, text, each)
+}
+
+// Split hands on every document of a text that stands under a file's name.
+func (r *Reader) Split(name string, text []byte, each func(Document) error) error {
+	options, place, err := r.options(name)
+	if err != nil {
+		return err
+	}
+	config, err := r.configured(place)
+	if err != nil {
+		return err
+	}
+	options.Catalogues = config.Catalogues
+	opened := remembered(&options)
+	if isLines(name) {
+		for file := range source.Lines(name, text) {
+			if err := each(Document{file, options, place.Root, opened, config}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return each(Document{source.NewFile(name, text), options, place.Root, opened, config})
+}
+
+// Forget lets configurations be read anew.
+func (r *Reader) Forget() { r.configurations = nil }
+
+func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".jsonl") }
+
+// Text reads a file that somebody named, one byte beyond the limit at most: its
+// reader then says that it is too large.
+func (r *Reader) Text(name string) ([]byte, error) {
+	in := r.Stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, CantRead(name, err)
+		}
+		defer file.Close()
+		in = file
+	}
+	if in == nil {
+		in = strings.NewReader("")
+	}
+	limit := int64(r.limits().Bytes)
+	if isLines(name) {
+		limit *= linesFactor // the limit is a document's
+	}
+	text, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err != nil {
+		return nil, CantRead(name, err)
+	}
+	if isLines(name) && int64(len(text)) > limit {
+		return nil, diag.Troubled(ErrTooLarge, "%q is larger than %d bytes", name, limit).About(name).Advise("split it into several files")
+	}
+	return text, nil
+}
+
+// linesFactor is how much larger than one document a file of many may be.
+const linesFactor = 16
+
+func (r *Reader) limits() source.Limits {
+	if r.Limits == (source.Limits{}) {
+		return source.DefaultLimits()
+	}
+	return r.Limits
+}
+
+// CantRead is the trouble with a file that can't be read.
+func CantRead(name string, err error) *diag.Trouble {
+	return diag.Troubled(ErrRead, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
+}
+
+// options are those of a file's compilation: its imports are opened below the
+// workspace root and nowhere else (S1.6).
+func (r *Reader) options(name string) (o compiler.Options, place workspace.Place, err error) {
+	if r.Root != "" {
+		unusable := func(why string) error {
+			return diag.Troubled(ErrRoot, "can't use the workspace %q: %s", r.Root, why).About(r.Root)
+		}
+		if info, err := os.Stat(r.Root); err != nil {
+			return o, place, unusable(workspace.Reason(err))
+		} else if !info.IsDir() {
+			return o, place, unusable("it isn't a folder")
+		}
+	}
+	folder := filepath.Dir(name)
+	if name == "-" && r.Root != "" {
+		folder = r.Root
+	}
+	if place, err = workspace.Locate(folder, r.given(folder), r.Root); err != nil {
+		return o, place, err
+	}
+	root := asNamed(place.Root, name)
+	if r.Root != "" {
+		root = r.Root
+	}
+	place.Root = root
+	relative, err := below(root, filepath.Join(folder, filepath.Base(name)))
+	if err != nil {
+		return o, place, err
+	}
+	limits := r.limits()
+	o = compiler.Options{
+		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Functions: r.Functions,
+		Open: workspace.Folder{Dir: root, Limit: limits.Bytes}.Open,
+		Show: func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
+	}
+	for _, extra := range r.Activities {
+		text, err := r.Text(extra)
+		if err != nil {
+			return o, place, err
+		}
+		o.Activities = append(o.Activities, source.NewFile(extra, text))
+	}
+	return o, place, nil
+}
+
+// given is the topmost of the folders that were named which holds another.
+func (r *Reader) given(folder string) string {
+	given := ""
+	below, err := filepath.Abs(folder)
+	if err != nil {
+		return ""
+	}
+	for _, one := range r.Folders {
+		if path, err := filepath.Abs(one); err == nil && workspace.Holds(path, below) && (given == "" || len(path) < len(given)) {
+			given = path
+		}
+	}
+	return given
+}
+
+// asNamed is a folder as somebody would write it who names a file so.
+func asNamed(folder, name string) string {
+	if filepath.IsAbs(name) {
+		return folder
+	}
+	return fromHere(folder)
+}
+
+func below(dir, name string) (string, error) {
+	absolute, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	top, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	relative, err := filepath.Rel(top, absolute)
+	if err != nil || !filepath.IsLocal(relative) {
+		return "", diag.Troubled(ErrOutside, "%q isn't in the workspace %q", name, dir).About(name).Advise("name a workspace that holds it")
+	}
+	return relative, nil
+}
+
+// remembered keeps the texts of files that a compilation opens.
+func remembered(o *compiler.Options) map[string]string {
+	texts, open := map[string]string{}, o.Open
+	o.Open = func(name string) ([]byte, error) {
+		text, err := open(name)
+		if err == nil {
+			texts[name] = string(text)
+		}
+		return text, err
+	}
+	return texts
+}

@@ -1,0 +1,45 @@
+// Package session runs what a [project.Program] says, durably: with a journal that a
+// run can be resumed from, whatever has become of the plan's file meanwhile, with the
+// activities of the plans that it delegates to, instances from a file, results to a
+// file, and a planner that can be recorded. What the command line does beyond that is
+// to read flags and to write lines.
+//
+// [Run] and [Resume] do all of it at once. Who has something to show between the
+// opening of a run and its beginning, such as the journal's name, uses [Begin] and
+// [Open], and then [Session.Run].
+//
+// Errors that keep a run from going on are a [*diag.Trouble] of one of the kinds below.
+// How a run went is no error: see [Result].
+//
+// The forms of [Manifest], [Record] and [Events] in JSON are stable, and so are Run,
+// Resume, List, Find and their options; further fields may come.
+package session
+
+import "errors"
+
+// The kinds of trouble that this package has, for [errors.Is]. Any may come with an
+// advice, which speaks of no command and no flag.
+var (
+	ErrUnsound      = errors.New("the plan has errors")
+	ErrUnfit        = errors.New("input or state doesn't fit its schema")
+	ErrUnanswered   = errors.New("no model answers one of the calls")
+	ErrUnrunnable   = errors.New("the plan can't be run here")
+	ErrInstances    = errors.New("the instances can't be read")
+	ErrResults      = errors.New("the results can't be written")
+	ErrNoJournal    = errors.New("no journal can be kept there")
+	ErrNoRun        = errors.New("there is no such run")
+	ErrAmbiguous    = errors.New("several runs are called so")
+	ErrLocked       = errors.New("the run is going on, in another process")
+	ErrEnded        = errors.New("the run has ended")
+	ErrDamaged      = errors.New("the journal can't be trusted")
+	ErrForeign      = errors.New("the journal isn't one of a run that can be followed here")
+	ErrGone         = errors.New("a file that the run was begun with is gone")
+	ErrChanged      = errors.New("a file that the run was begun with has changed")
+	ErrNotThere     = errors.New("the run can't go on where it stood")
+	ErrStillAtWork  = errors.New("a program of the run is still at work")
+	ErrFunctions    = errors.New("the run was begun by a program that registers other functions")
+	ErrNoPlanner    = errors.New("the run was begun with a planner that isn't there")
+	ErrNotRecorded  = errors.New("the recording isn't whole")
+	ErrEndNotKept   = errors.New("the end of the run isn't in its journal")
+	ErrJournalSpace = errors.New("the journal can't be written any more")
+)

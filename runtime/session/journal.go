@@ -1,0 +1,174 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/journal"
+)
+
+// extension is what the file of a run is called, behind its id.
+const extension = ".jsonl"
+
+// A keeper is the journal of a run; nil where none is kept.
+type keeper struct {
+	writer *journal.Writer
+	file   string
+	moment func(what string)
+	text   []byte // of the last event
+}
+
+// create begins the journal of a run.
+func create(folder string, m *Manifest) (*keeper, error) {
+	for {
+		var suffix [2]byte
+		rand.Read(suffix[:])
+		path, err := journal.Path(folder, journal.ID(time.Now(), m.Title, hex.EncodeToString(suffix[:])))
+		if err != nil {
+			return nil, err
+		}
+		writer, err := journal.Create(path, m)
+		switch {
+		case err == nil:
+			return &keeper{writer: writer, file: path}, nil
+		case !errors.Is(err, fs.ErrExist):
+			return nil, diag.Troubled(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).About(folder).From(err).
+				Advise("name another folder, or keep none and give up resuming the run")
+		}
+	}
+}
+
+func (k *keeper) path() string {
+	if k == nil {
+		return ""
+	}
+	return k.file
+}
+
+func (k *keeper) id() string {
+	if k == nil {
+		return ""
+	}
+	return strings.TrimSuffix(filepath.Base(k.file), extension)
+}
+
+// programs is the file that names the programs at work, beside the journal.
+func (k *keeper) programs() string { return strings.TrimSuffix(k.file, extension) + ".programs" }
+
+// at notes a moment at which it makes a difference whether a run is killed.
+func (k *keeper) at(what string) {
+	if k.moment != nil {
+		k.moment(what)
+	}
+}
+
+// Append keeps an event.
+func (k *keeper) Append(e *runtime.Event) (err error) {
+	if k.text, err = AppendRecord(k.text[:0], e); err != nil {
+		return fmt.Errorf("an event can't be kept: %w", err)
+	}
+	defer k.at("appended")
+	return k.writer.Append(k.text)
+}
+
+// Sync brings what was appended to disk.
+func (k *keeper) Sync() error {
+	k.at("unsynced")
+	defer k.at("synced")
+	return k.writer.Sync()
+}
+
+// end says in the journal how the run ended, or stopped.
+func (k *keeper) end(o *runtime.Outcome) error {
+	if k == nil {
+		return nil
+	}
+	body, err := json.Marshal(Record{End: &End{o.Status, o.Reason, o.Counts, o.Ticks, len(o.Instances)}})
+	if err == nil {
+		err = k.writer.Append(body)
+	}
+	if err == nil {
+		err = k.writer.Sync()
+	}
+	if err != nil {
+		return diag.Troubled(ErrEndNotKept, "the end of the run isn't in its journal: %v", err).From(err)
+	}
+	return nil
+}
+
+// DefaultFolder is where journals are kept where nobody says otherwise: below
+// $XDG_STATE_HOME, or the user's own place for such things.
+func DefaultFolder() (string, error) {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "obelus", "runs"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "state", "obelus", "runs"), nil
+}
+
+// IsFile reports whether a name is that of a journal's file, and no id.
+func IsFile(name string) bool {
+	return strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, extension)
+}
+
+// Find is the journal that a name means in a folder of them: a file, or an id or its
+// beginning.
+func Find(folder, name string) (string, error) {
+	if IsFile(name) {
+		return name, nil
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", diag.Troubled(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err)
+	}
+	var found []string
+	for _, e := range entries {
+		id, isRun := strings.CutSuffix(e.Name(), extension)
+		if isRun && strings.HasPrefix(id, name) {
+			found = append(found, id)
+		}
+		if isRun && id == name {
+			found = []string{id}
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", diag.Troubled(ErrNoRun, "there is no run %q in %q", name, folder).About(name)
+	case 1:
+		return filepath.Join(folder, found[0]+extension), nil
+	}
+	return "", diag.Troubled(ErrAmbiguous, "%d runs begin with %q", len(found), name).About(name).Advise("say more of its id: %s or %s", found[0], found[1])
+}
+
+// journalTrouble says what is wrong with a journal, and what to do.
+func journalTrouble(path string, err error) error {
+	var fault *journal.Fault
+	switch {
+	case errors.As(err, &fault):
+		where := ""
+		if fault.Line > 0 {
+			where = fmt.Sprintf("line %d: ", fault.Line)
+		}
+		return diag.Troubled(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).About(path).From(err).Advise("%s", fault.Do)
+	case errors.Is(err, journal.ErrLocked):
+		return diag.Troubled(ErrLocked, "the run is going on, in another process").About(path).From(err).Advise("stop that one first")
+	case errors.Is(err, fs.ErrNotExist):
+		return diag.Troubled(ErrNoRun, "there is no journal %q", path).About(path).From(err)
+	}
+	return diag.Troubled(ErrDamaged, "%v", err).About(path).From(err)
+}

@@ -1,0 +1,70 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/journal"
+)
+
+// An Entry is what is known of one run from its journal.
+type Entry struct {
+	Run    string          `json:"run"`
+	Plan   string          `json:"plan"`
+	Status string          `json:"status"` // "done", "failed", "stopped", "running", "killed" or "unreadable"
+	Reason string          `json:"reason,omitempty"`
+	Begun  time.Time       `json:"begun,omitzero"`
+	Last   time.Time       `json:"last,omitzero"`
+	Calls  *runtime.Counts `json:"calls,omitempty"` // null for one that hasn't ended
+	Ticks  int             `json:"ticks,omitzero"`
+	// Instances is over how many the run went, those of a stopped run as far as they
+	// had begun.
+	Instances int    `json:"instances,omitzero"`
+	File      string `json:"file"`
+}
+
+// List gives the runs whose journals are in a folder, the oldest first. Of a journal
+// the first record and the last are read and verified, and the others only where it
+// ends in the middle of one; with verify all of all journals.
+func List(folder string, verify bool) ([]Entry, error) {
+	runs, err := journal.List(folder, verify)
+	if err != nil {
+		return nil, err
+	}
+	var all []Entry
+	for run := range runs {
+		all = append(all, entryOf(run))
+	}
+	slices.SortStableFunc(all, func(a, b Entry) int { return a.Begun.Compare(b.Begun) }) // ids tell seconds
+	return all, nil
+}
+
+func entryOf(run journal.Run) Entry {
+	entry := Entry{Run: run.ID, File: run.Path, Status: "unreadable"}
+	if run.Err != nil {
+		entry.Reason = run.Err.Error()
+		var fault *journal.Fault
+		if errors.As(run.Err, &fault) {
+			entry.Reason = fault.Why
+		}
+		return entry
+	}
+	var head Manifest
+	if err := json.Unmarshal(run.Contents.Header, &head); err != nil {
+		entry.Reason = "its head isn't that of a run"
+		return entry
+	}
+	entry.Plan, entry.Begun, entry.Last, entry.Status = head.Title, run.Contents.Begun, run.Contents.Last, "killed"
+	var last Record
+	if err := json.Unmarshal(run.Contents.Ending, &last); err == nil && last.End != nil {
+		end := last.End
+		entry.Status, entry.Reason, entry.Calls, entry.Ticks, entry.Instances = string(end.Status), string(end.Reason), &end.Calls, end.Ticks, end.Instances
+	}
+	if run.Running {
+		entry.Status, entry.Reason, entry.Calls, entry.Instances = "running", "", nil, 0
+	}
+	return entry
+}

@@ -1,0 +1,196 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/project"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// A Manifest is the head of a journal: what a run is made of, so that it can be
+// resumed from anywhere, whatever has become of the plan's file meanwhile. Of files
+// that say how activities are carried out only names and digests are kept: such files
+// may hold what a journal mustn't.
+type Manifest struct {
+	Format  int               `json:"format"` // of the events; see [runtime.Format]
+	Obelus  string            `json:"obelus"` // the version
+	Title   string            `json:"title"`  // the plan's name, or its file's
+	Begun   time.Time         `json:"begun"`
+	Folder  string            `json:"folder"` // where the run was begun
+	Root    string            `json:"root"`   // the workspace, from there
+	Name    string            `json:"name"`   // the plan's path in it
+	Plan    Text              `json:"plan"`
+	Imports map[string]string `json:"imports,omitempty"` // texts by their paths in the workspace
+
+	Activities []Reference `json:"activities,omitempty"`
+	Catalogues []Reference `json:"catalogues,omitempty"`
+	Functions  []string    `json:"functions,omitempty"` // that the embedding program registers
+
+	Options runtime.Options `json:"options"`
+	Planner string          `json:"planner,omitempty"`
+	Record  string          `json:"record,omitempty"`
+	Limits  source.Limits   `json:"limits"`
+
+	Instances string `json:"instances,omitempty"` // the file of instances
+	Out       string `json:"out,omitempty"`       // the file of results
+}
+
+// A Text is a text with the name that findings give it.
+type Text struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// A Reference is a file that must be as it was.
+type Reference struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+func referenceTo(f *source.File) Reference {
+	sum := sha256.Sum256(f.Text)
+	return Reference{f.Name, hex.EncodeToString(sum[:])}
+}
+
+// manifestOf is what a run of a program is made of.
+func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{
+		Format: runtime.Format, Obelus: o.Version, Title: p.Plan.Name, Begun: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.Root,
+		Name: p.Document.Options.Name, Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened, Limits: p.Document.Options.Limits, Functions: p.Document.Options.Functions,
+		Options: o.Options, Planner: o.PlannerName, Record: o.Record, Instances: o.Instances, Out: o.Results,
+	}
+	if m.Title == "" {
+		m.Title = filepath.Base(p.File.Name)
+	}
+	for _, f := range p.Document.Options.Activities {
+		m.Activities = append(m.Activities, referenceTo(f))
+	}
+	for _, f := range p.Document.Options.Catalogues {
+		m.Catalogues = append(m.Catalogues, referenceTo(f))
+	}
+	return m, nil
+}
+
+// readManifest reads the head of a journal. The error is of the kind [ErrForeign].
+func readManifest(path string, header []byte) (*Manifest, error) {
+	m := &Manifest{}
+	err := json.Unmarshal(header, m)
+	if err == nil && m.Plan.Name == "" && m.Name == "" && m.Begun.IsZero() {
+		err = errors.New("its head doesn't say which plan it runs")
+	}
+	if err != nil {
+		return nil, diag.Troubled(ErrForeign, "the journal %q isn't one of a run: %v", path, err).About(path)
+	}
+	if err := m.check(); err != nil {
+		return nil, diag.Troubled(ErrForeign, "the journal %q can't be followed: %v", path, err).About(path).
+			Advise("resume the run with the version of obelus that began it (%s), or begin a new run", m.Obelus)
+	}
+	return m, nil
+}
+
+// check reports what in the head of a journal no run of this version can have
+// written, or nil.
+func (m *Manifest) check() error {
+	if m.Format != runtime.Format {
+		return fmt.Errorf("its events are of version %d, and this obelus reads version %d", m.Format, runtime.Format)
+	}
+	l := m.Limits
+	for _, n := range []int{l.Bytes, l.Depth, l.AliasRatio, l.AliasNodes, l.Scalar, l.Number} {
+		if n < 1 {
+			return fmt.Errorf("a limit of %d can't be kept", n)
+		}
+	}
+	return m.Options.Check()
+}
+
+// Program compiles the plan of a journal's head again. Other files of activities may
+// be given in the place of those that the run was begun with, and the functions are
+// those that this process registers.
+func (m *Manifest) Program(activities, functions []string) (*project.Program, error) {
+	for _, name := range m.Functions {
+		if !slices.Contains(functions, name) {
+			return nil, diag.Troubled(ErrFunctions, "the run was begun by a program that registers the function %q, and this one doesn't", name).About(name)
+		}
+	}
+	d := project.Document{
+		File:   source.NewFile(m.Plan.Name, []byte(m.Plan.Text)),
+		Root:   m.At(m.Root),
+		Config: &project.Configuration{},
+		Options: compiler.Options{
+			Name: m.Name, Limits: m.Limits, Instances: m.Instances != "", Functions: m.Functions,
+			Open: func(name string) ([]byte, error) {
+				if text, ok := m.Imports[name]; ok {
+					return []byte(text), nil
+				}
+				return nil, errors.New("the journal doesn't hold it")
+			},
+			Show: func(name string) string { return filepath.Join(m.At(m.Root), filepath.FromSlash(name)) },
+		},
+	}
+	var err error
+	if len(activities) > 0 {
+		read := &project.Reader{Limits: m.Limits}
+		for _, name := range activities {
+			text, err := read.Text(name)
+			if err != nil {
+				return nil, err
+			}
+			d.Options.Activities = append(d.Options.Activities, source.NewFile(name, text))
+		}
+	} else if d.Options.Activities, err = m.unchanged(m.Activities); err != nil {
+		return nil, err
+	}
+	if d.Options.Catalogues, err = m.unchanged(m.Catalogues); err != nil {
+		return nil, err
+	}
+	p := d.Check()
+	if p.Verified == nil {
+		return nil, diag.Troubled(ErrForeign, "the plan that this run was begun with isn't sound to this version of obelus: %s", p.Findings[0].Message)
+	}
+	return p, nil
+}
+
+// unchanged reads files that must be as they were when the run began.
+func (m *Manifest) unchanged(list []Reference) ([]*source.File, error) {
+	var files []*source.File
+	for _, ref := range list {
+		text, err := os.ReadFile(m.At(ref.Name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, diag.Troubled(ErrGone, "%q, which the run was begun with, is gone", ref.Name).About(ref.Name).
+				Advise("put it back, or name another file of activities")
+		} else if err != nil {
+			return nil, project.CantRead(ref.Name, err)
+		}
+		f := source.NewFile(m.At(ref.Name), text)
+		if referenceTo(f).SHA256 != ref.SHA256 {
+			return nil, diag.Troubled(ErrChanged, "%q has changed since the run began", ref.Name).About(ref.Name).
+				Advise("put it back, or name it as the file of activities that is meant")
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// At is a path of the run as this process sees it.
+func (m *Manifest) At(name string) string {
+	if name == "-" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(m.Folder, name)
+}

@@ -1,0 +1,110 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/journal"
+)
+
+// A Replay is a machine that the records of a journal bring to where its run stood,
+// one by one: up to the last for a run that goes on, or up to any other to see how it
+// stood there, or to go on from there with another.
+type Replay struct {
+	Machine *runtime.Machine
+	At      time.Duration          // of the last event
+	Joined  []string               // the instances that came from outside
+	Whole   bool                   // no more of them will come
+	Left    []*runtime.InstanceEnd // those that have ended
+	Outcome *runtime.Outcome       // the last that it came to, or nil
+
+	follow *runtime.Follower
+}
+
+// NewReplay begins with a machine at the beginning of a run.
+func NewReplay(v *analyzer.Verified, o runtime.Options) *Replay {
+	m := runtime.New(v, o)
+	return &Replay{Machine: m, follow: runtime.Follow(m)}
+}
+
+// Take steps one record, and gives what the machine had done because of it. After an
+// error, which says what no run can have written, the machine is of no use.
+func (r *Replay) Take(record Record) ([]runtime.Command, error) {
+	if record.End != nil {
+		if !r.Machine.Over() {
+			return nil, fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status)
+		}
+		return nil, nil
+	}
+	commands, err := r.follow.Step(*record.Event)
+	if err != nil {
+		return nil, err
+	}
+	r.At = record.Event.At
+	for _, one := range record.Event.Instances {
+		r.Joined = append(r.Joined, one.ID)
+	}
+	r.Whole = r.Whole || record.Event.Last
+	for _, command := range commands {
+		switch command.Kind {
+		case runtime.Leave:
+			r.Left = append(r.Left, command.Left)
+		case runtime.Finish:
+			r.Outcome = command.Outcome
+		}
+	}
+	return commands, nil
+}
+
+// Over reports whether the run has come to its end, so that there is nothing to go
+// on with.
+func (r *Replay) Over() bool { return r.Machine.Over() && !r.Machine.Stopped() }
+
+// follow takes all records of a journal.
+func (m *Manifest) follow(path string, r *Replay, bodies iter.Seq2[json.RawMessage, error]) error {
+	line := 1 // the header's
+	for body, err := range bodies {
+		if err != nil {
+			return journalTrouble(path, err)
+		}
+		line++
+		record, err := ReadRecord(body)
+		if err == nil {
+			_, err = r.Take(record)
+		}
+		if err != nil {
+			return diag.Troubled(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).About(path).
+				Advise("its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), or begin a new run", m.Obelus)
+		}
+	}
+	return nil
+}
+
+// Read gives the head of a journal and its records, for who looks at a run and
+// doesn't go on with it.
+func Read(path string) (*Manifest, iter.Seq2[Record, error], error) {
+	contents, err := journal.Read(path)
+	if err != nil {
+		return nil, nil, journalTrouble(path, err)
+	}
+	m, err := readManifest(path, contents.Header)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, func(yield func(Record, error) bool) {
+		for body, err := range contents.Bodies() {
+			var record Record
+			if err == nil {
+				record, err = ReadRecord(body)
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}, nil
+}

@@ -1,0 +1,437 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/project"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/journal"
+	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/planner"
+)
+
+// Options say what a run is to do.
+type Options struct {
+	// Options are the machine's; whether it is planned and whether instances join it
+	// follows from the others.
+	runtime.Options
+	Host
+	// PlannerName names who writes what is run, such as "replay:FILE" or
+	// "openai:MODEL"; "" is nobody, or the Host's Planner.
+	PlannerName string
+	// Record is a folder for what the planner answers; "" for none.
+	Record string
+	// Instances is a file of further instances, a JSON object {id, state?, input?} a
+	// line, and Results the file for what comes of each; "" for none.
+	Instances, Results string
+	// Runs is the folder in which the run's journal is kept, such as [DefaultFolder];
+	// with "" none is kept, and the run can't be resumed.
+	Runs string
+}
+
+// A Host is what the process brings that a run goes on in. Nothing of it is in the
+// journal.
+type Host struct {
+	// Functions are activities by name. They take the place of definitions, and the
+	// program is to be read knowing their names ([project.Reader]).
+	Functions map[string]activity.Func
+	// Planner writes what is run, in the place of one that has a name.
+	Planner planner.Planner
+	// Prices are what tokens cost, for the limits of a plan.
+	Prices planner.Prices
+	// Confirmer asks people; nil means that there is nobody to ask.
+	Confirmer local.Confirmer
+	// Observer, if given, sees the run.
+	Observer Observer
+	// Notice, if given, is told in a sentence what was met that needs no decision.
+	Notice func(text string)
+	// Explain, if given, words what is wrong with an instance before it becomes the
+	// reason why the run stops.
+	Explain func(error) error
+	// Version is the version of the program, for the journal's head.
+	Version string
+	// Moment, if given, is told of moments at which it makes a difference whether the
+	// process is killed, for tests.
+	Moment func(what string)
+}
+
+// An Observer sees a run as it goes.
+type Observer interface {
+	// Observe sees every command before it is carried out, from one goroutine, with
+	// the time since the run began.
+	Observe(at time.Duration, c runtime.Command)
+	// Waits is told in words when programs wait for what the system lacks; from any
+	// goroutine.
+	Waits(why string)
+}
+
+// ResumeOptions say how a run goes on.
+type ResumeOptions struct {
+	Host
+	// Activities are files of activities in the place of those that the run was begun
+	// with; none means those, which must be as they were.
+	Activities []string
+	// InFlight says what becomes of calls that were at work and may not simply be run
+	// again.
+	InFlight runtime.InFlight
+	// Confirm, if given, says whom the run asks from now on.
+	Confirm *runtime.Confirm
+	// OrStricter keeps the policy that the run was begun with where it asks about more
+	// calls than that of Confirm.
+	OrStricter bool
+}
+
+// A Result is how a run ended or stopped.
+type Result struct {
+	*runtime.Outcome
+	Run     string // its id; "" without a journal
+	Journal string // its file; "" without one
+	// Asked is the question that a stopped run has, nobody having been there to answer
+	// it; nil for one that stopped for another reason.
+	Asked *runtime.Question
+	// BadInstances says that the run stopped because of its file of instances.
+	BadInstances bool
+	// Incomplete is what couldn't be written to its end, although the run could go on:
+	// the last record of the journal, or the file of results.
+	Incomplete []error
+}
+
+// Run runs a program to its end. When ctx ends the run stops, and can be resumed.
+// An error without a result means that nothing was run, or that the journal can't be
+// written any more; with a result it says what else couldn't be written.
+func Run(ctx context.Context, p *project.Program, o Options) (*Result, error) {
+	s, err := Begin(p, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.runAndClose(ctx)
+}
+
+// Resume goes on with the run of a journal. Of one that has ended the result is given
+// once more, with the error [ErrEnded].
+func Resume(ctx context.Context, path string, o ResumeOptions) (*Result, error) {
+	s, err := Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.runAndClose(ctx)
+}
+
+func (s *Session) runAndClose(ctx context.Context) (*Result, error) {
+	result, err := s.Run(ctx)
+	return result, errors.Join(err, s.Close())
+}
+
+// A Session is a run that is ready to begin, or to go on: all that it needs is open.
+type Session struct {
+	// Observer and Confirmer are the host's; they may be set until Run.
+	Observer  Observer
+	Confirmer local.Confirmer
+
+	program  *project.Program
+	options  Options
+	resume   runtime.Resumption
+	manifest *Manifest
+	replay   *Replay // of a run that is resumed
+
+	keeper   *keeper
+	register *activity.Register
+	set      *activity.Set
+	source   *instancesFile
+	results  *results
+	planner  planner.Planner
+	recorder *planner.Recorder
+	asked    *runtime.Question
+}
+
+// Begin opens what a run needs, and begins its journal.
+func Begin(p *project.Program, o Options) (*Session, error) {
+	if p.Verified == nil {
+		return nil, diag.Troubled(ErrUnsound, "the plan has errors, and isn't run").Advise("a check tells of them")
+	}
+	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
+	if err := Fits(p.Plan, o.Input, o.State); err != nil {
+		return nil, err
+	}
+	s := &Session{program: p, options: o, Observer: o.Observer, Confirmer: o.Confirmer}
+	var err error
+	if s.manifest, err = manifestOf(p, &o); err != nil {
+		return nil, err
+	}
+	if err := s.open(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Open opens a run from its journal, and what it needs to go on. What a killed
+// process left at work is ended first.
+func Open(path string, o ResumeOptions) (*Session, error) {
+	writer, contents, err := journal.Open(path)
+	if err != nil {
+		return nil, journalTrouble(path, err)
+	}
+	s := &Session{keeper: &keeper{writer: writer, file: path, moment: o.Moment}, Observer: o.Observer, Confirmer: o.Confirmer}
+	if err := s.restore(path, contents, &o); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// restore brings a machine to where the run of a journal stood.
+func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOptions) (err error) {
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	if contents.Torn != nil {
+		o.Notice(contents.Torn.String() + "; they are cut off")
+	}
+	if s.manifest, err = readManifest(path, contents.Header); err != nil {
+		return err
+	}
+	if err := endPrograms(s.keeper, o.Notice); err != nil {
+		return err
+	}
+	var functions []string
+	for name := range o.Functions {
+		functions = append(functions, name)
+	}
+	slices.Sort(functions)
+	if s.program, err = s.manifest.Program(o.Activities, functions); err != nil {
+		return err
+	}
+	m := s.manifest
+	s.options = Options{Options: m.Options, Host: o.Host, PlannerName: m.Planner, Record: m.Record, Instances: m.Instances, Results: m.Out}
+	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
+	if begun := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && begun.Stricter(o.Confirm.Policy) {
+		confirm := *o.Confirm
+		confirm.Policy = begun
+		s.resume.Confirm = &confirm
+	}
+	s.replay = NewReplay(s.program.Verified, m.Options)
+	if err := m.follow(path, s.replay, contents.Bodies()); err != nil {
+		return err
+	}
+	if s.replay.Over() {
+		s.results, err = s.openResults()
+		return err
+	}
+	if err := s.thereToRun(); err != nil {
+		return err
+	}
+	return s.open()
+}
+
+// open opens what a run needs besides its machine, the journal last.
+func (s *Session) open() (err error) {
+	plan, o := s.program.Plan, &s.options
+	if err := local.Runnable(plan, s.planned()); err != nil {
+		return diag.Troubled(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
+	}
+	s.register = &activity.Register{}
+	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, activity.Options{
+		InUse: activity.InUse(plan, s.planned()), Register: s.register, Waits: func(why string) {
+			if s.Observer != nil {
+				s.Observer.Waits(why)
+			}
+		},
+	})
+	if err != nil {
+		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+	}
+	if s.source, err = s.instances(); err != nil {
+		return err
+	}
+	if err := s.openPlanner(); err != nil {
+		return err
+	}
+	if s.results, err = s.openResults(); err != nil {
+		return err
+	}
+	if s.keeper == nil && o.Runs != "" {
+		if s.keeper, err = create(o.Runs, s.manifest); err != nil {
+			return err
+		}
+		s.keeper.moment = o.Moment
+	}
+	if s.keeper != nil {
+		return s.register.Open(s.keeper.programs())
+	}
+	return nil
+}
+
+// openPlanner makes the planner that a run is to ask, and its recorder.
+func (s *Session) openPlanner() (err error) {
+	o := &s.options
+	switch {
+	case !s.planned():
+		return nil
+	case o.Planner != nil:
+		s.planner = o.Planner
+	case o.PlannerName == "":
+		return diag.Troubled(ErrNoPlanner, "the run was begun with a planner of the program's own, and none is given")
+	default:
+		if s.planner, err = planner.Open(s.plannerName(), planner.Options{Prices: o.Prices}); err != nil {
+			return diag.Troubled(ErrNoPlanner, "%v", err).From(err)
+		}
+	}
+	if o.Record == "" {
+		return nil
+	}
+	if s.recorder, err = planner.NewRecorder(s.planner, s.at(o.Record)); err != nil {
+		return diag.Troubled(ErrNotRecorded, "%v", err).From(err)
+	}
+	s.planner = s.recorder
+	return nil
+}
+
+// planned reports whether a planner writes what is run.
+func (s *Session) planned() bool { return s.options.Planned }
+
+// ID is the run's; "" without a journal.
+func (s *Session) ID() string { return s.keeper.id() }
+
+// Journal is the file of the journal; "" without one.
+func (s *Session) Journal() string { return s.keeper.path() }
+
+// Program is what is run.
+func (s *Session) Program() *project.Program { return s.program }
+
+// Results is the file for what comes of each instance; "" for none.
+func (s *Session) Results() string { return s.options.Results }
+
+// Planned reports whether a planner writes what is run.
+func (s *Session) Planned() bool { return s.planned() }
+
+// Resumed is where a run stood that goes on; nil for one that begins.
+func (s *Session) Resumed() *Replay { return s.replay }
+
+// Manifest is what the run is made of.
+func (s *Session) Manifest() *Manifest { return s.manifest }
+
+// Read reports how many instances of the file have been handed out, and whether it has
+// no more; there is none without a file. It may be called while the run goes on.
+func (s *Session) Read() (taken int, all, file bool) {
+	if s.source == nil {
+		return 0, false, false
+	}
+	return int(s.source.taken.Load()), s.source.ended.Load(), true
+}
+
+// Run goes on to the end of the run. It is called once. Of a run that had ended it
+// gives the result, and the error [ErrEnded].
+func (s *Session) Run(ctx context.Context) (*Result, error) {
+	if s.replay != nil && s.replay.Over() {
+		result := s.result(s.replay.Outcome, s.results.end())
+		ended := diag.Troubled(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
+		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
+	}
+	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: s.Confirmer, Observe: s.observe}
+	if s.planner != nil {
+		world.Planner = s.planner
+	}
+	if s.source != nil {
+		world.Instances = s.source
+	}
+	if s.keeper != nil {
+		world.Journal = s.keeper
+	}
+	var outcome *runtime.Outcome
+	var err error
+	if s.replay != nil {
+		outcome, err = local.Resume(ctx, s.replay.Machine, s.replay.At, s.resume, world)
+	} else {
+		outcome, err = local.Run(ctx, s.program.Verified, world)
+	}
+	if err != nil {
+		if s.results != nil {
+			s.results.close()
+		}
+		kind := ErrUnrunnable
+		if errors.Is(err, local.ErrJournal) {
+			kind = ErrJournalSpace
+		}
+		return nil, diag.Troubled(kind, "%v", err).About(s.ID()).From(err)
+	}
+	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
+	return result, errors.Join(result.Incomplete...)
+}
+
+func (s *Session) observe(at time.Duration, c runtime.Command) {
+	switch c.Kind {
+	case runtime.Ask:
+		s.asked = c.Question
+	case runtime.Leave:
+		if s.results != nil {
+			s.results.add(c.Left)
+		}
+	}
+	if s.Observer != nil {
+		s.Observer.Observe(at, c)
+	}
+}
+
+func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
+	r := &Result{Outcome: o, Run: s.ID(), Journal: s.Journal()}
+	if o.Reason == runtime.ReasonConfirmation || o.Reason == runtime.ReasonInFlight {
+		r.Asked = s.asked
+	}
+	if s.source != nil && o.Status == runtime.RunStopped {
+		r.BadInstances = s.source.told != "" && string(o.Reason) == s.source.told
+	}
+	for _, err := range incomplete {
+		if err != nil {
+			r.Incomplete = append(r.Incomplete, err)
+		}
+	}
+	return r
+}
+
+// Close ends what still runs, and lets go of all files. The error says what of a
+// recording isn't there.
+func (s *Session) Close() error {
+	var err error
+	if s.recorder != nil {
+		if err = s.recorder.Close(); err != nil {
+			err = diag.Troubled(ErrNotRecorded, "the recording isn't whole: %v", err).From(err)
+		}
+	}
+	if s.keeper != nil {
+		s.keeper.writer.Close()
+	}
+	if s.source != nil {
+		s.source.Close()
+	}
+	if s.set != nil {
+		s.set.Close()
+	}
+	if s.register != nil {
+		s.register.Close()
+	}
+	return err
+}
+
+// plannerName is the planner of a run as this process names it.
+func (s *Session) plannerName() string {
+	name := s.options.PlannerName
+	if file, ok := strings.CutPrefix(name, "replay:"); ok {
+		return "replay:" + s.at(file)
+	}
+	return name
+}
+
+// at is a path of the run as this process sees it.
+func (s *Session) at(name string) string {
+	if s.replay == nil {
+		return name
+	}
+	return s.manifest.At(name)
+}

@@ -1,0 +1,59 @@
+package session
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// Fits refuses values that the plan's schemas don't admit. Where there are instances
+// each of them has to fit, with its own values over these: then only what can't be
+// right for any is refused here. The name of the trouble is the key that is lacking.
+func Fits(p *compiler.Plan, input, state map[string]any) error {
+	if len(p.Instances) > 0 || p.AwaitsInstances {
+		if v := runtime.UnfitKeys(p.InputSchema, input); v != nil {
+			return misfit("input", v)
+		}
+		if v := runtime.UnfitKeys(p.StateSchema, state); v != nil {
+			return misfit("state", v)
+		}
+		return nil
+	}
+	all := Over(p.Input, input)
+	what, v := runtime.Unfit(p, all, state)
+	if v == nil {
+		return nil
+	}
+	t := misfit(what, v)
+	if what == "input" && v.Keyword == "required" {
+		t.About("key").Advise("give it")
+		for _, key := range p.InputSchema.Required() {
+			if _, ok := all[key]; !ok {
+				t.Name = key
+				break
+			}
+		}
+	}
+	return t
+}
+
+func misfit(what string, v *schema.Violation) *diag.Trouble {
+	if where := v.Where(); where != "" {
+		return diag.Troubled(ErrUnfit, "the %s doesn't fit its schema at %s: %s", what, strings.TrimPrefix(where, "."), v.Message)
+	}
+	return diag.Troubled(ErrUnfit, "the %s doesn't fit its schema: %s", what, v.Message)
+}
+
+// Over is a plan's own values with given ones over them, key by key.
+func Over(own any, more map[string]any) map[string]any {
+	all := map[string]any{}
+	if object, ok := own.(map[string]any); ok {
+		maps.Copy(all, object)
+	}
+	maps.Copy(all, more)
+	return all
+}
