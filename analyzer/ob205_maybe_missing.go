@@ -1,10 +1,159 @@
 package analyzer
 
 import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
 var maybeMissing = register(Rule{
 	Rule: &diag.Rule{Code: "OB205", Name: "maybe-missing", Default: diag.Warning},
 	Run:  missingOutputs,
 })
+
+// missingOutputs finds leaves of the plan's output that some branch leaves out.
+// Tools that fail without a failure route make no branch, nor does input that
+// isn't given. A leaf isn't reported where another one, which is there only
+// while this one isn't, tells what came of it instead, unless the output's
+// schema requires the leaf.
+func missingOutputs(p *Pass) {
+	p.missingInSomeInstances()
+	if p.Plan.Output == nil || !p.judgesBranches() || !p.hasBranches() {
+		return
+	}
+	e := p.presence()
+	var leaves []*compiler.Template
+	var there []lit
+	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
+		if call == nil {
+			leaves, there = append(leaves, t), append(there, e.there(t))
+		}
+	})
+	lacks := make([]lit, len(there))
+	for i, l := range there {
+		lacks[i] = l.not()
+	}
+	missing, present := e.worlds(lacks, true), e.worlds(there, true)
+	for i := range leaves {
+		if missing[i].found && present[i].found && !p.requiredInOutput(leaves[i]) {
+			if other := e.insteadOf(there, i); other != lacks[i] {
+				lacks[i] = other
+				missing[i] = e.worlds(lacks[i:i+1], true)[0]
+			}
+		}
+		switch {
+		case !missing[i].found && !missing[i].never && !e.full:
+			p.unanswered(leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
+		case missing[i].found && present[i].found:
+			p.reportMissing(e, leaves[i], e.decisions(lacks[i], missing[i].world))
+		}
+	}
+}
+
+// maxLeaves bounds how many leaves are held against one.
+const maxLeaves = 50
+
+// insteadOf is that a leaf is missing and none of those is there that is there
+// only while it is missing.
+func (e *presence) insteadOf(there []lit, leaf int) lit {
+	lacks := there[leaf].not()
+	for i, other := range there[:min(len(there), maxLeaves)] {
+		if i != leaf && e.worlds([]lit{e.and(there[leaf], other)}, true)[0].never {
+			lacks = e.and(lacks, other.not())
+		}
+	}
+	return lacks
+}
+
+func (p *Pass) reportMissing(e *presence, leaf *compiler.Template, branch []Decision) {
+	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
+		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
+	f.Witness = Branch{Branch: branch}
+	if leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
+		f.Offer("let it be null then", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
+	}
+	p.noteWriters(f, leaf)
+}
+
+// requiredInOutput tells whether the output's schema wants a leaf to be there.
+func (p *Pass) requiredInOutput(leaf *compiler.Template) bool {
+	if p.Plan.OutputSchema == nil {
+		return false
+	}
+	required := false
+	var walk func(t *compiler.Template, names []expression.Segment)
+	walk = func(t *compiler.Template, names []expression.Segment) {
+		if t == leaf {
+			required = p.Plan.OutputSchema.At(compiler.SchemaPath(names)).Required
+		}
+		for i := range t.Fields {
+			walk(t.Fields[i].Value, append(slices.Clip(names), expression.Segment{Key: t.Fields[i].Key}))
+		}
+	}
+	walk(p.Plan.Output, nil)
+	return required
+}
+
+// missingInSomeInstances finds reads of what only some instances have, and no
+// call writes.
+func (p *Pass) missingInSomeInstances() {
+	if len(p.Plan.Instances) < 2 || p.gaps.state || p.gaps.input || p.gaps.writes {
+		return
+	}
+	for i := range p.Plan.Reads {
+		r := &p.Plan.Reads[i]
+		if len(r.Writers) > 0 || r.Start || !r.Ref.Required || r.Path == compiler.RootPath || r.Call >= 0 && p.Plan.Calls[r.Call].Instance != "" {
+			continue
+		}
+		path := p.Plan.Paths.Segments(r.Path)
+		if len(path) < 2 || path[0].Key != "input" && path[0].Key != "state" {
+			continue
+		}
+		shared, _ := p.initial(path[:1])
+		if holds(shared, path[1:]) {
+			continue
+		}
+		var without []string
+		for k := range p.Plan.Instances {
+			own := p.Plan.Instances[k].State
+			if path[0].Key == "input" {
+				own = p.Plan.Instances[k].Input
+			}
+			if !holds(own, path[1:]) {
+				without = append(without, p.Plan.Instances[k].ID)
+			}
+		}
+		if len(without) == 0 || len(without) == len(p.Plan.Instances) {
+			continue
+		}
+		p.inSomeOnly(r, without, false).About(p.caller(r).Label())
+		p.noteLack(r, without)
+	}
+}
+
+// inSomeOnly reports a reference that some instances can't satisfy.
+func (p *Pass) inSomeOnly(r *compiler.Read, without []string, others bool) *diag.Diagnostic {
+	return p.Report(r.Span(), "%q is there in some instances only: %s", r.Ref.String(), lacking(without, others)).
+		Advise("give it to every instance, give it to all of them in the shared %s, or use a fallback", r.Ref.Kind)
+}
+
+// noteLack remembers what is judged again over all views of the plan.
+func (p *Pass) noteLack(r *compiler.Read, without []string) {
+	if p.among != nil {
+		p.among.lacking[r.Span()] = lack{r, without}
+	}
+}
+
+func lacking(instances []string, others bool) string {
+	switch {
+	case others && len(instances) == 0:
+		return "those that no call names lack it"
+	case others:
+		return namedInstances(instances) + " and those that no call names lack it"
+	case len(instances) == 1:
+		return namedInstances(instances) + " lacks it"
+	}
+	return namedInstances(instances) + " lack it"
+}

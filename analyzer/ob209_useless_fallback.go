@@ -1,7 +1,12 @@
 package analyzer
 
 import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 var _ = register(Rule{
@@ -9,3 +14,212 @@ var _ = register(Rule{
 	Scope: Idle,
 	Run:   uselessFallbacks,
 })
+
+// uselessFallbacks finds operands of || that never decide: they are never there
+// when it is their turn, or one before them always is.
+func uselessFallbacks(p *Pass) {
+	p.unwrittenOperands()
+	if !p.judgesBranches() {
+		return
+	}
+	type operand struct {
+		call     *compiler.Call
+		template *compiler.Template
+		fallback *expression.Term
+		index    int
+		left     lit // the call runs, and no operand before it is there
+		there    lit // it is there while the call runs
+	}
+	var operands []operand
+	var goals []lit
+	branches := p.hasBranches()
+	dangles := make([]bool, len(p.Plan.Calls))
+	for i := range p.Plan.Reads {
+		if r := &p.Plan.Reads[i]; r.Call >= 0 && r.Ref.Required && !p.mayBeThere(r) {
+			dangles[r.Call] = true // that is OB203's
+		}
+	}
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		if t.Expr.Plain() || call != nil && dangles[call.Index] {
+			return
+		}
+		if simple, _ := t.Expr.Alternatives(); simple && !branches && !slices.ContainsFunc(t.Reads, func(i int) bool { return p.sure(call, i) }) {
+			return // hasSureOperand would say so as well, once the terms are made
+		}
+		for at, fallback := range fallbacks(t) {
+			if at == 0 && call != nil && t == call.When {
+				continue // a condition: that is OB210's
+			}
+			if !branches && !p.hasSureOperand(call, t, fallback) {
+				continue // any tool may fail, and nothing else decides
+			}
+			e := p.presence()
+			f := e.formula(t)
+			left := yes // the call runs, and no operand so far is there
+			if call != nil && t != call.When {
+				left = e.runs[call.Index]
+			}
+			runs := left
+			for i, a := range fallback.Args {
+				solid := f.value(a).solid
+				if a.Op == expression.TermLiteral {
+					solid = yes
+				}
+				operands = append(operands, operand{call, t, fallback, i, left, e.and(runs, solid)})
+				goals = append(goals, e.and(left, solid))
+				left = e.and(left, solid.not())
+			}
+		}
+	})
+	if len(goals) == 0 {
+		return
+	}
+	e := p.presence()
+	answers := e.worlds(goals, false)
+	for i := 0; i < len(operands); {
+		o := operands[i]
+		chain := answers[i : i+len(o.fallback.Args)]
+		p.uselessOperands(e, o.call, o.template, o.fallback, chain, func(n int) (left, there lit) { return operands[i+n].left, operands[i+n].there })
+		i += len(chain)
+	}
+}
+
+// unwrittenOperands reports operands at whose path nothing ever stands: nobody
+// writes it, and the document doesn't say that a run begins with it (S1.10). That
+// a state given at run time may bring it is for the document to declare.
+func (p *Pass) unwrittenOperands() {
+	if p.Plan.Form == compiler.Solution {
+		return // the state that it is given isn't known
+	}
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		var never map[int]bool
+		for _, i := range t.Reads {
+			if r := &p.Plan.Reads[i]; !r.Ref.Required && !p.mayBeThere(r) {
+				if never == nil {
+					never = map[int]bool{}
+				}
+				never[i] = true
+			}
+		}
+		if len(never) == 0 || neverThere(t, func(r int) bool { return never[r] }) { // that is OB203's
+			return
+		}
+		chains := fallbacks(t)
+		for _, i := range t.Reads {
+			r := &p.Plan.Reads[i]
+			if !never[i] || !slices.ContainsFunc(chains, func(f *expression.Term) bool { return f.Start <= r.Ref.Start && r.Ref.End <= f.End }) {
+				continue
+			}
+			kind := p.Plan.Paths.Kind(r.Path)
+			f := p.Report(r.Span(), "%q is never there: %s; the operand of \"||\" never counts", r.Ref.String(), whyNever[kind]).About(call.Label()).
+				Advise("%s, or take the operand out", operandFrom[kind])
+			p.explainNever(f, r, call)
+		}
+	})
+}
+
+var operandFrom = map[string]string{
+	"input": "declare it under \"input\" or \"inputSchema\"",
+	"state": "let a call write it with \"_outputPath\", declare it in \"stateSchema\" if a run may begin with it",
+	"data":  "let a call write it with \"_outputPath\", give it in a message of its kind",
+}
+
+// hasSureOperand tells whether an operand before the last is seen at once to be
+// there always, or whenever the call runs, or never.
+func (p *Pass) hasSureOperand(call *compiler.Call, t *compiler.Template, fallback *expression.Term) bool {
+	for _, a := range fallback.Args[:len(fallback.Args)-1] {
+		if a.Op != expression.TermReference {
+			return true
+		}
+		if p.sure(call, t.Reads[a.Ref]) {
+			return true
+		}
+	}
+	return false
+}
+
+// sure tells whether a read is seen at once to be there always, or whenever the
+// call runs, or never.
+func (p *Pass) sure(call *compiler.Call, read int) bool {
+	r := &p.Plan.Reads[read]
+	return r.Start || !p.mayBeThere(r) || call != nil && slices.ContainsFunc(call.Reads, func(i int) bool {
+		other := &p.Plan.Reads[i]
+		return other.Ref.Required && p.Plan.Paths.IsAbove(r.Path, other.Path)
+	})
+}
+
+func (p *Pass) uselessOperands(e *presence, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []answer, standing func(operand int) (left, there lit)) {
+	last := -1 // the last operand that ever decides
+	for i, a := range decides {
+		if !a.never {
+			last = i
+		}
+		if !a.found && !a.never && !e.full {
+			p.unanswered(t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
+			return
+		}
+	}
+	if last < 0 || call != nil && t != call.When && e.runs[call.Index] == no {
+		return // dangling, or in a call that never runs
+	}
+	text := func(i int) string { return short(t.Node.Text[fallback.Args[i].Start:fallback.Args[i].End]) }
+	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
+	useless := func(i int) {
+		what := "is never there when it is its turn"
+		if _, there := standing(i); e.worlds([]lit{there}, false)[0].never {
+			what = "is never there"
+		}
+		p.Report(span(i), "%q %s: this operand of \"||\" decides nothing", text(i), what).About(call.Label()).
+			Advise("take the operand out, or let something write it on a branch on which this is read")
+	}
+	for i := range last {
+		if decides[i].never {
+			useless(i)
+		}
+	}
+	if last == len(decides)-1 {
+		return
+	}
+	if left, _ := standing(last + 1); !e.worlds([]lit{left}, false)[0].never {
+		for i := last + 1; i < len(decides); i++ {
+			useless(i)
+		}
+		return
+	}
+	what := quote(text(last)) + " is"
+	if last > 0 {
+		what = "one of the operands up to " + quote(text(last)) + " is"
+	}
+	if first, _ := standing(0); first == yes {
+		what += " always there"
+	} else {
+		what += " always there when the call runs"
+	}
+	p.Report(span(last), "%s: what follows it in the fallback is never used", what).About(call.Label()).
+		Note(span(last+1), "this is never used").
+		Advise("take the operands after it out, or put it last")
+}
+
+// fallbacks are the fallbacks in an expression, the outermost first.
+func fallbacks(t *compiler.Template) []*expression.Term {
+	var list []*expression.Term
+	seen := map[*expression.Term]bool{}
+	var walk func(t *expression.Term)
+	walk = func(t *expression.Term) {
+		if seen[t] {
+			return
+		}
+		seen[t] = true
+		if t.Op == expression.TermFallback {
+			list = append(list, t)
+		}
+		for _, a := range t.Args {
+			walk(a)
+		}
+		for _, n := range t.Needs {
+			walk(n)
+		}
+	}
+	walk(t.Expr.Logic())
+	return list
+}

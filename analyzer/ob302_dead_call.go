@@ -1,6 +1,9 @@
 package analyzer
 
 import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -9,3 +12,135 @@ var _ = register(Rule{
 	Scope: Idle,
 	Run:   deadCalls,
 })
+
+// deadCalls finds calls that can run on no branch, whatever the input is.
+func deadCalls(p *Pass) {
+	if !p.judgesBranches() || !p.hasBranches() {
+		return
+	}
+	e := p.presence()
+	order := p.Plan.Graph.Order()
+	goals := make([]lit, len(order))
+	for i, call := range order {
+		goals[i] = e.runs[call]
+	}
+	for i, a := range e.worlds(goals, false) {
+		call := p.Plan.Calls[order[i]]
+		switch {
+		case a.never:
+			p.deadCall(e, call)
+		case !a.found && !e.full:
+			p.unanswered(call.ToolNode.Span(), call, "whether "+quote(call.Name)+" can ever run")
+		}
+	}
+}
+
+// A part is one of the things that must come together for a call to run.
+type part struct {
+	holds lit
+	at    *compiler.Template
+	words string
+}
+
+func (e *presence) parts(call *compiler.Call) []part {
+	var list []part
+	if call.When != nil {
+		list = append(list, part{e.condition(call), call.When, "its condition " + quote(short(call.When.Node.Text))})
+	}
+	var walk func(t *compiler.Template)
+	walk = func(t *compiler.Template) {
+		switch {
+		case !t.Live():
+		case t.Expr != nil:
+			list = append(list, part{e.there(t), t, quote(short(t.Node.Text))})
+		default:
+			for i := range t.Fields {
+				walk(t.Fields[i].Value)
+			}
+			for _, item := range t.Items {
+				walk(item)
+			}
+		}
+	}
+	walk(call.Params)
+	return list
+}
+
+// maxPaired bounds how many parts of a call are held against each other.
+const maxPaired = 24
+
+// deadCall reports a call with the smallest evidence: one thing that never
+// holds, or two that exclude each other.
+func (p *Pass) deadCall(e *presence, call *compiler.Call) {
+	parts := e.parts(call)
+	goals := make([]lit, len(parts))
+	for i := range parts {
+		goals[i] = parts[i].holds
+	}
+	alone := e.worlds(goals, false)
+	for i, a := range alone {
+		if !a.never {
+			continue
+		}
+		if parts[i].at == call.When && p.constantAlone(e, call) {
+			return // that is OB212's
+		}
+		what := parts[i].words + " is never there"
+		if parts[i].at == call.When {
+			what = parts[i].words + " is never there and true"
+		}
+		f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
+			Note(parts[i].at.Node.Span(), "it needs this").
+			Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
+		f.Witness = Branch{Branch: []Decision{}}
+		p.noteWriters(f, parts[i].at)
+		return
+	}
+	for i := range parts[:min(len(parts), maxPaired)] {
+		for j := range i {
+			both := e.and(parts[j].holds, parts[i].holds)
+			if !e.worlds([]lit{both}, false)[0].never {
+				continue
+			}
+			f := p.Report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).About(call.Label()).
+				Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
+			one, other := e.decisions(parts[j].holds, alone[j].world), e.decisions(parts[i].holds, alone[i].world)
+			needs(f, parts[j].at, one)
+			if parts[i].at != parts[j].at {
+				needs(f, parts[i].at, other)
+			}
+			f.Witness = Branch{Branch: one, Instead: other}
+			p.noteWriters(f, parts[j].at, parts[i].at)
+			return
+		}
+	}
+	what := "what it needs never comes together"
+	if e.ready(call) != e.runs[call.Index] && !e.worlds([]lit{e.ready(call)}, false)[0].never {
+		what = "whenever it could, a path that it writes is taken already"
+		if p.rewritesItself(call) {
+			return // that is OB403's
+		}
+	}
+	f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
+		Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
+	f.Witness = Branch{Branch: []Decision{}}
+	for _, part := range parts[:min(len(parts), maxShown)] {
+		f.Note(part.at.Node.Span(), "it needs this")
+	}
+}
+
+// rewritesItself tells whether a call needs a value where it writes.
+func (p *Pass) rewritesItself(call *compiler.Call) bool {
+	return slices.ContainsFunc(call.Reads, func(i int) bool {
+		_, yes := p.claims(call, call.FailureRoute(), p.Plan.Reads[i].Path)
+		return yes && p.Plan.Reads[i].Ref.Required
+	})
+}
+
+func needs(f *diag.Diagnostic, t *compiler.Template, branch []Decision) {
+	if words := told(branch); words != "" {
+		f.Note(t.Node.Span(), "it needs this, which is so when %s", words)
+	} else {
+		f.Note(t.Node.Span(), "it needs this")
+	}
+}

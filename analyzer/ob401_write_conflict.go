@@ -1,6 +1,10 @@
 package analyzer
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -8,3 +12,136 @@ var writeConflict = register(Rule{
 	Rule: &diag.Rule{Code: "OB401", Name: "write-conflict", Default: diag.Error},
 	Run:  writeConflicts,
 })
+
+// writeConflicts reports calls that may write one path although neither waits
+// for the other (S6.3): for each call those listed before it, in one finding.
+// Calls of which one runs only on branches on which the other doesn't, or
+// doesn't write that path, don't conflict (S6.5).
+func writeConflicts(p *Pass) {
+	if p.gaps.order || len(p.Plan.Unordered) == 0 {
+		return
+	}
+	e := p.presence()
+	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u compiler.Unordered) bool {
+		return p.barred != nil && (p.barred(u.A) || p.barred(u.B))
+	})
+	goals := make([]lit, len(pairs))
+	for i := range pairs {
+		goals[i] = e.meet(&pairs[i])
+	}
+	answers := e.likely(goals)
+	for i := 0; i < len(pairs); {
+		end := i + 1
+		for end < len(pairs) && pairs[end].B == pairs[i].B {
+			end++
+		}
+		var certain, perhaps []int
+		for k := i; k < end; k++ {
+			switch {
+			case answers[k].found:
+				certain = append(certain, k)
+			case !answers[k].never:
+				perhaps = append(perhaps, k)
+			}
+		}
+		if len(certain) > 0 {
+			first := certain[0]
+			f := p.writeConflict(pairs, certain)
+			if !p.screens { // what comes behind changes the example
+				branch := e.decisions(goals[first], answers[first].world)
+				if words := told(branch); words != "" {
+					f.Message += "; both run when " + words
+				}
+				f.Witness = Branch{Branch: branch, Schedules: p.conflictSchedules(&pairs[first], e.ending(answers[first].world))}
+			}
+		}
+		if len(perhaps) > 0 {
+			f := p.writeConflict(pairs, perhaps).As(diag.Warning)
+			f.Message += "; whether they can both run is not fully analysed: too many decisions meet"
+			p.unanswered(f.Span, p.Plan.Calls[pairs[i].B], "whether "+quote(p.Plan.Calls[pairs[i].B].Name)+" conflicts with other calls")
+		}
+		i = end
+	}
+}
+
+// likely looks for strict worlds first: a conflict is best shown on a branch on
+// which nothing unforeseen happens.
+func (e *presence) likely(goals []lit) []answer {
+	answers := e.worlds(goals, true)
+	var again []lit
+	var places []int
+	for i := range answers {
+		if !answers[i].found {
+			again, places = append(again, goals[i]), append(places, i)
+		}
+	}
+	for i, a := range e.worlds(again, false) {
+		answers[places[i]] = a
+	}
+	return answers
+}
+
+// meet is whether two calls write overlapping paths, not both as their failure
+// routes, and at least one of them by set.
+func (e *presence) meet(u *compiler.Unordered) lit {
+	plan := e.pass.Plan
+	a, b := plan.Calls[u.A], plan.Calls[u.B]
+	meets := no
+	for i, routeA := range a.Output {
+		for k, routeB := range b.Output {
+			failureA, failureB := i == a.FailureRoute(), k == b.FailureRoute()
+			sets := a.Method == compiler.Set || b.Method == compiler.Set || failureA || failureB
+			if e.work++; e.work > maxWork {
+				e.full = true
+				return no
+			}
+			if failureA && failureB || !sets {
+				continue
+			}
+			if slices.ContainsFunc(routeA, func(x compiler.Path) bool {
+				return slices.ContainsFunc(routeB, func(y compiler.Path) bool { return plan.Paths.Overlap(x.ID, y.ID) })
+			}) {
+				meets = e.or(meets, e.and(e.writes(a, i), e.writes(b, k)))
+			}
+		}
+	}
+	return meets
+}
+
+// ending is how activities end in a world.
+func (e *presence) ending(w world) ends {
+	return func(call int) (int, bool) {
+		switch taken := e.outcomes[call]; {
+		case taken == nil:
+			return -1, false
+		case len(taken) == 1:
+			return -1, !e.truthIn(taken[0], w)
+		}
+		return e.taking(call, w), false
+	}
+}
+
+// writeConflict reports one call against some of those before it, by their places
+// among the pairs.
+func (p *Pass) writeConflict(pairs []compiler.Unordered, with []int) *diag.Diagnostic {
+	first := pairs[with[0]]
+	call, other := p.Plan.Calls[first.B], p.Plan.Calls[first.A]
+	path, otherPath := p.path(first.PathB.ID), p.path(first.PathA.ID)
+	what := quote(path)
+	if path != otherPath {
+		what = quote(path) + " and " + quote(otherPath) + ", one inside the other,"
+	}
+	f := p.Report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: what stays depends on timing", call.Name, other.Name, what).About(call.Label())
+	switch n := len(with) - 1; n {
+	case 0:
+	case 1:
+		f.Message += "; so it is with one more call"
+	default:
+		f.Message += fmt.Sprintf("; so it is with %d more calls", n)
+	}
+	for _, k := range with[:min(len(with), maxShown)] {
+		u := pairs[k]
+		f.Note(u.PathA.Span(), "%q writes %q here", p.Plan.Calls[u.A].Name, p.path(u.PathA.ID))
+	}
+	return f.Advise("let one read what the other writes or name it in \"_after\"; or give them paths of their own; or say \"writes: once\" to let the first win")
+}

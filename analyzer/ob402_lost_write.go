@@ -1,6 +1,9 @@
 package analyzer
 
 import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -9,3 +12,82 @@ var _ = register(Rule{
 	Scope: Idle,
 	Run:   lostWrites,
 })
+
+// lostWrites reports values that are replaced before anything can read them: a
+// later call, which waits for the earlier one, sets the same path or one above
+// it, and every read that sees the earlier value sees the later one too.
+func lostWrites(p *Pass) {
+	if p.gaps.reads || p.gaps.order || p.Plan.Writes == compiler.Once {
+		return
+	}
+	lost := map[int32]bool{}
+	for _, later := range p.Plan.Calls {
+		if len(later.Waits) == 0 || !sets(later) {
+			continue
+		}
+		for _, i := range later.Waits[max(0, len(later.Waits)-nearWrites):] {
+			earlier := p.Plan.Calls[i]
+			if lost[i] || i > int32(later.Index) || !sets(earlier) || !p.replaces(later, earlier) || p.readBetween(earlier, later) || !p.alwaysWith(later, earlier) {
+				continue
+			}
+			lost[i] = true
+			path := earlier.Output[0][0]
+			by := p.over(later, path)
+			p.Report(path.Span(), "the value that %q writes to %q is replaced by %q before anything reads it", earlier.Name, p.path(path.ID), later.Name).About(earlier.Label()).
+				Note(by.Span(), "%q writes %q here, after %q", later.Name, p.path(by.ID), earlier.Name).
+				Advise("read the value in between, write one of the two to another path, or leave the first write out")
+		}
+	}
+}
+
+// nearWrites is how many of the writes that come before one are looked at, the
+// nearest in the list: a value that survives those was meant to.
+const nearWrites = 8
+
+// sets tells whether a call's result, if it has one, is set at known paths.
+func sets(c *compiler.Call) bool {
+	return len(c.Output) == 1 && c.Method == compiler.Set && c.When == nil
+}
+
+// replaces tells whether everything that a call writes is overwritten by
+// another one.
+func (p *Pass) replaces(later, earlier *compiler.Call) bool {
+	return !slices.ContainsFunc(earlier.Output[0], func(path compiler.Path) bool { return p.over(later, path).Node == nil })
+}
+
+// over is the path of a call's output that is, or stands above, another path;
+// its Node is nil when there is none.
+func (p *Pass) over(c *compiler.Call, lost compiler.Path) compiler.Path {
+	for _, path := range c.Output[0] {
+		if p.Plan.Paths.IsAbove(path.ID, lost.ID) {
+			return path
+		}
+	}
+	return compiler.Path{}
+}
+
+// readBetween tells whether a read sees what one call wrote but not what a later
+// one did. Reads are bound by their place in the list, so those are the reads of
+// calls listed between the two, the later one's own among them, and those
+// listed before both that are bound to nothing earlier.
+func (p *Pass) readBetween(earlier, later *compiler.Call) bool {
+	found := false
+	for _, path := range earlier.Output[0] {
+		p.reading().overlapping(path.ID, func(calls []int32) bool {
+			at, _ := slices.BinarySearch(calls, int32(earlier.Index)+1)
+			found = at < len(calls) && calls[at] <= int32(later.Index)
+			return !found
+		})
+	}
+	return found
+}
+
+// alwaysWith tells whether one call runs whenever another does, as far as the
+// plan decides it: a value that is replaced only on some branches is a default.
+func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
+	if !p.hasBranches() {
+		return true
+	}
+	e := p.presence()
+	return e.worlds([]lit{e.and(e.runs[earlier.Index], e.runs[later.Index].not())}, true)[0].never
+}

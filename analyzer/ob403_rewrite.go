@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -8,3 +9,39 @@ var _ = register(Rule{
 	Rule: &diag.Rule{Code: "OB403", Name: "rewrite", Default: diag.Error},
 	Run:  rewrites,
 })
+
+// rewrites reports, under once, calls that need a value at a path before they
+// may write it: by then it is taken (S5.4, S5.5).
+func rewrites(p *Pass) {
+	if p.Plan.Writes != compiler.Once {
+		return
+	}
+	for _, call := range p.Plan.Calls {
+		failure := call.FailureRoute()
+		for _, i := range call.Reads {
+			r := &p.Plan.Reads[i]
+			if !r.Ref.Required || len(r.Writers) == 0 && !r.Start {
+				continue
+			}
+			if path, ok := p.claims(call, failure, r.Path); ok {
+				p.Report(r.Span(), "%q can't write %q: it first needs a value there, and under \"writes: once\" no path is written twice", call.Name, p.path(path.ID)).About(call.Label()).
+					Note(path.Span(), "it would write the path here").
+					Advise("write the result to another path, or leave \"writes: once\" out")
+				break
+			}
+		}
+	}
+}
+
+// claims is the first path that a call writes, other than as its failure route,
+// and that overlaps another.
+func (p *Pass) claims(call *compiler.Call, failure int, id compiler.PathID) (compiler.Path, bool) {
+	for i, route := range call.Output {
+		for _, path := range route {
+			if i != failure && p.Plan.Paths.Overlap(path.ID, id) {
+				return path, true
+			}
+		}
+	}
+	return compiler.Path{}, false
+}

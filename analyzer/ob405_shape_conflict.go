@@ -1,10 +1,379 @@
 package analyzer
 
 import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 var _ = register(Rule{
 	Rule: &diag.Rule{Code: "OB405", Name: "shape-conflict", Default: diag.Error},
 	Run:  shapeConflicts,
 })
+
+// shapeConflicts reports writes for which there can be no place. One kind of them
+// goes into a part that the whole can't have: one call sets a path to a value whose
+// schema leaves no room for what another writes below it.
+func shapeConflicts(p *Pass) {
+	misplacedWrites(p)
+	holders := p.holders()
+	if len(holders) == 0 {
+		return
+	}
+	paths := p.Plan.Paths
+	for _, call := range p.Plan.Calls {
+		for i, route := range call.Output {
+			for _, path := range route {
+				if i > 0 && slices.ContainsFunc(call.Output[:i], func(earlier compiler.Route) bool { return slices.Contains(earlier, path) }) {
+					continue // one place of the text: a && (b || c) is a && b || a && c
+				}
+				for up := paths.Parent(path.ID); up > compiler.RootPath; up = paths.Parent(up) {
+					p.shapeConflict(call, path, up, holders[up])
+				}
+			}
+		}
+	}
+}
+
+// A holder is a call that sets a path to the result of a tool whose schema is
+// known.
+type holder struct {
+	call        *compiler.Call
+	alternative int
+	path        compiler.Path
+}
+
+// maxHolders bounds how many differing schemas of one path are looked at.
+const maxHolders = 8
+
+// holders are, for the paths below which something is written as well, the calls
+// that set them.
+func (p *Pass) holders() map[compiler.PathID][]holder {
+	below := p.writtenBelow()
+	holders := map[compiler.PathID][]holder{}
+	for _, call := range p.Plan.Calls {
+		if call.Method != compiler.Set || call.Tool == nil || call.Tool.Output == nil {
+			continue
+		}
+		failure := call.FailureRoute()
+		for i, route := range call.Output {
+			if i == failure {
+				continue
+			}
+			for _, path := range route {
+				if len(below[path.ID]) == 0 {
+					continue
+				}
+				list := holders[path.ID]
+				if len(list) < maxHolders && !slices.ContainsFunc(list, func(h holder) bool { return h.call.Tool == call.Tool }) {
+					holders[path.ID] = append(list, holder{call, i, path})
+				}
+			}
+		}
+	}
+	return holders
+}
+
+func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole compiler.PathID, holders []holder) {
+	below := p.Plan.Paths.Segments(part.ID)[p.Plan.Paths.Depth(whole):]
+	for _, h := range holders {
+		place := h.call.Tool.Output.At(compiler.SchemaPath(below))
+		if place.Possible || h.call == call || p.excludes(h, call) {
+			continue
+		}
+		says := "the result of \"" + h.call.ToolName + "\" is " + h.call.Tool.Output.Kinds().String()
+		if place.Depth > 0 || h.call.Tool.Output.Kinds()&(schema.Object|schema.Array) != 0 {
+			says = "the result of \"" + h.call.ToolName + "\" has no " + quote(below[place.Depth].Key)
+		}
+		f := p.Report(part.Span(), "%q writes %q into a value that can't hold it: %s", call.Name, p.path(part.ID), says).About(call.Label()).
+			Note(h.path.Span(), "%q sets %q to that result here", h.call.Name, p.path(whole))
+		if n := h.call.Tool.OutputNode; n != nil {
+			f.Note(headOf(n.Span()), "the schema of the result is here")
+		}
+		f.Advise("write the part to a path of its own, or let the schema of the result name it")
+		return
+	}
+}
+
+// excludes tells whether a call may only ever run when another one doesn't set
+// the path that it holds.
+func (p *Pass) excludes(h holder, call *compiler.Call) bool {
+	if !p.hasBranches() {
+		return false
+	}
+	e := p.presence()
+	return !e.worlds([]lit{e.and(e.writes(h.call, h.alternative), e.runs[call.Index])}, false)[0].found
+}
+
+// A need is what one path of a call needs to stand somewhere on its way. It shows
+// in the path and the call's method alone (S5.3): a key needs an object above it, an
+// index a list that is long enough, "push" a list, "merge" an object.
+type need struct {
+	call        *compiler.Call
+	alternative int
+	path        compiler.Path
+	kind        schema.Kinds // Array or Object
+	record      bool         // it isn't a need: a failure record is an object
+}
+
+// pathNeeds calls f for everything that a path of a call needs, its own end first.
+func (p *Pass) pathNeeds(call *compiler.Call, alternative int, path compiler.Path, f func(compiler.PathID, need)) {
+	paths := p.Plan.Paths
+	switch n := (need{call: call, alternative: alternative, path: path, kind: schema.Object}); {
+	case alternative == call.FailureRoute():
+		n.record = true
+		f(path.ID, n)
+	case call.Method == compiler.Push, call.Method == compiler.Concat:
+		n.kind = schema.Array
+		f(path.ID, n)
+	case call.Method == compiler.Merge, call.Method == compiler.Assign:
+		f(path.ID, n)
+	}
+	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
+		kind := schema.Object
+		if paths.Segment(at).IsIndex {
+			kind = schema.Array
+		}
+		f(paths.Parent(at), need{call: call, alternative: alternative, path: path, kind: kind})
+	}
+}
+
+// allNeeds calls f for everything that the calls of the plan need.
+func (p *Pass) allNeeds(f func(compiler.PathID, need)) {
+	for _, call := range p.Plan.Calls {
+		for i, route := range call.Output {
+			for _, path := range route {
+				p.pathNeeds(call, i, path, f)
+			}
+		}
+	}
+}
+
+// misplacedWrites reports writes for which there can be no place, as far as paths
+// and the initial state show it.
+func misplacedWrites(p *Pass) {
+	if p.gaps.order || p.gaps.writes {
+		return
+	}
+	p.listsAndObjects()
+	if p.gaps.state || len(p.Plan.Instances) > 0 {
+		return
+	}
+	for _, call := range p.Plan.Calls {
+		for _, route := range call.Output {
+			for at, path := range route {
+				if !p.belowNothing(call, path) {
+					p.beyondTheEnd(call, route[:at], path)
+				}
+			}
+		}
+	}
+}
+
+// listsAndObjects reports what one write takes for a list and another for an
+// object, where both may happen and nothing replaces the value in between.
+func (p *Pass) listsAndObjects() {
+	kinds := make([]schema.Kinds, p.Plan.Paths.Len())
+	p.allNeeds(func(at compiler.PathID, n need) { kinds[at] |= n.kind })
+	both := map[compiler.PathID][]need{}
+	var order []compiler.PathID
+	p.allNeeds(func(at compiler.PathID, n need) {
+		if kinds[at] != schema.Array|schema.Object {
+			return
+		}
+		if both[at] == nil {
+			order = append(order, at)
+		}
+		both[at] = append(both[at], n)
+	})
+	for _, at := range order {
+		told := map[*compiler.Call]bool{}
+		for i, later := range both[at] {
+			for _, earlier := range both[at][:min(i, maxNeeds)] {
+				if earlier.kind != later.kind && !told[later.call] && p.disagree(at, earlier, later) {
+					told[later.call] = true
+					p.listAndObject(at, earlier, later)
+				}
+			}
+		}
+	}
+}
+
+// maxNeeds bounds with how many others a write is compared.
+const maxNeeds = 32
+
+func (p *Pass) listAndObject(at compiler.PathID, earlier, later need) {
+	list, object := earlier, later
+	if list.kind != schema.Array {
+		list, object = later, earlier
+	}
+	p.Report(later.path.Span(), "%q can't be both a list, as %q needs it for %q, and an object, as %q needs it for %q", p.path(at), list.call.Name, p.path(list.path.ID), object.call.Name, p.path(object.path.ID)).
+		About(later.call.Label()).Note(earlier.path.Span(), "the other is here").
+		Advise("write to two paths, or use only keys or only indexes below %q", p.path(at))
+}
+
+// disagree reports whether two writes that take a value for a list and for an
+// object can meet.
+func (p *Pass) disagree(at compiler.PathID, a, b need) bool {
+	if a.call == b.call {
+		return a.alternative == b.alternative && a.path.ID != b.path.ID
+	}
+	failures := a.alternative == a.call.FailureRoute() && b.alternative == b.call.FailureRoute()
+	if (a.record || b.record) && !failures {
+		return false
+	}
+	if p.replacedBetween(at, a.call, b.call) || p.replacedBetween(at, b.call, a.call) {
+		return false
+	}
+	if p.Plan.Paths.Overlap(a.path.ID, b.path.ID) {
+		sets := a.call.Method == compiler.Set || b.call.Method == compiler.Set
+		if p.Plan.Writes == compiler.Once && !failures {
+			return false // only one of them is ever written
+		}
+		if sets && !failures && !p.waits(a.call, b.call) && !p.waits(b.call, a.call) {
+			return false // they conflict in any case
+		}
+	}
+	if !p.hasBranches() {
+		return true
+	}
+	e := p.presence()
+	return e.likely([]lit{e.and(e.writes(a.call, a.alternative), e.writes(b.call, b.alternative))})[0].found
+}
+
+// waits reports whether a call writes after another, on which it depends.
+func (p *Pass) waits(call, other *compiler.Call) bool {
+	_, waits := slices.BinarySearch(call.Waits, int32(other.Index))
+	return waits
+}
+
+// replacedBetween reports whether a call between two others may set a path or what
+// is above it.
+func (p *Pass) replacedBetween(at compiler.PathID, first, last *compiler.Call) bool {
+	if !p.waits(last, first) {
+		return false
+	}
+	return slices.ContainsFunc(p.setters(at), func(w compiler.Writer) bool {
+		between := p.Plan.Calls[w.Call]
+		return between != first && between != last && p.waits(last, between) && p.waits(between, first)
+	})
+}
+
+// setters are the calls that may replace what stands at a path.
+func (p *Pass) setters(at compiler.PathID) []compiler.Writer {
+	var all []compiler.Writer
+	for _, w := range p.Plan.Writers(at) {
+		if p.Plan.Paths.IsAbove(w.Path, at) && p.Plan.Calls[w.Call].SetsAt(w.Path) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// isBefore reports whether what a call writes may count before what another does,
+// as far as it can be known when the other arrives.
+func (p *Pass) isBefore(w int32, call *compiler.Call) bool {
+	return int(w) < call.Index || p.Plan.Graph.Rank(int(w)) < p.Plan.Graph.Rank(call.Index)
+}
+
+// belowNothing reports a path that leads through a value of the initial state that
+// can't hold it.
+func (p *Pass) belowNothing(call *compiler.Call, path compiler.Path) (reported bool) {
+	if p.Plan.State == nil || p.Plan.Paths.Kind(path.ID) != "state" {
+		return false
+	}
+	paths := p.Plan.Paths
+	for at := path.ID; paths.Depth(at) > 2; at = paths.Parent(at) {
+		above := paths.Parent(at)
+		value, there := paths.Walk(p.Plan.State, above)
+		if !there || value == nil {
+			continue
+		}
+		kind, wanted := schema.KindOf(value), schema.Object
+		if paths.Segment(at).IsIndex {
+			wanted = schema.Array
+		}
+		if kind == wanted || slices.ContainsFunc(p.setters(above), func(w compiler.Writer) bool { return int(w.Call) != call.Index && p.isBefore(w.Call, call) }) {
+			return false
+		}
+		f := p.Report(path.Span(), "%q can't be written: the state begins with %s at %q, and this needs %s there", p.path(path.ID), kind, p.path(above), wanted).About(call.Label()).
+			Advise("write it to another path, or let the state begin with %s there", wanted)
+		for _, said := range p.documentPlace("state", paths.Segments(above)[1:]) {
+			f.Note(said.at, "%s", said.says)
+		}
+		return true
+	}
+	return false
+}
+
+// beyondTheEnd reports an index past the end of a list: one that no call before it
+// makes long enough.
+func (p *Pass) beyondTheEnd(call *compiler.Call, before compiler.Route, path compiler.Path) {
+	paths := p.Plan.Paths
+	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
+		if s := paths.Segment(at); s.IsIndex && s.Index > 0 {
+			if length, known := p.longest(paths.Parent(at), call, before); known && s.Index > length {
+				p.Report(path.Span(), "%q can't be written: %q has no more than %d items by then, and an index may be at most the length of the list", p.path(path.ID), p.path(paths.Parent(at)), length).About(call.Label()).
+					Advise("write the items in their order, or add to the list with \"_outputMethod: push\"")
+				return
+			}
+		}
+	}
+}
+
+// longest is how many items a list may have when a call writes to it; false where
+// that isn't known.
+func (p *Pass) longest(list compiler.PathID, call *compiler.Call, before compiler.Route) (length int, known bool) {
+	paths := p.Plan.Paths
+	if paths.Kind(list) != "state" || p.Plan.Form == compiler.Solution || paths.Depth(list) < 2 {
+		return 0, false
+	}
+	if value, there := paths.Walk(p.Plan.State, list); there && value != nil {
+		items, isList := value.([]any)
+		if !isList {
+			return 0, false
+		}
+		length = len(items)
+	} else if p.Plan.StateSchema != nil {
+		return 0, false // a run may be given what is declared
+	}
+	var items []int
+	for _, w := range p.Plan.Writers(list) {
+		other := p.Plan.Calls[w.Call]
+		switch {
+		case other == call || !p.isBefore(w.Call, call):
+		case paths.IsAbove(w.Path, list):
+			if w.Path != list || other.Method != compiler.Push || other.SetsAt(list) {
+				return 0, false
+			}
+			length++
+		default:
+			items = append(items, p.item(list, w.Path))
+		}
+	}
+	for _, path := range before {
+		if paths.IsAbove(list, path.ID) && path.ID != list {
+			items = append(items, p.item(list, path.ID))
+		}
+	}
+	slices.Sort(items)
+	for _, index := range items {
+		if index <= length {
+			length = max(length, index+1)
+		}
+	}
+	return length, true
+}
+
+// item is the index at which a path leads into a list; -1 for a key.
+func (p *Pass) item(list, path compiler.PathID) int {
+	for p.Plan.Paths.Parent(path) != list {
+		path = p.Plan.Paths.Parent(path)
+	}
+	if s := p.Plan.Paths.Segment(path); s.IsIndex {
+		return s.Index
+	}
+	return -1
+}

@@ -1,6 +1,9 @@
 package analyzer
 
 import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -9,3 +12,66 @@ var unhandledBranch = register(Rule{
 	Scope: Idle,
 	Run:   unhandledBranches,
 })
+
+// unhandledBranches finds alternatives that nothing reads. Where a plan has no
+// output its state is the result, and a first alternative may be it.
+func unhandledBranches(p *Pass) {
+	if p.gaps.reads || p.gaps.writes {
+		return
+	}
+	read := p.alternativesRead()
+	if read == nil {
+		return
+	}
+	for _, call := range p.Plan.Calls {
+		if len(call.Output) < 2 {
+			continue
+		}
+		for i, route := range call.Output {
+			if read[call.Index][i] || i == 0 && p.Plan.Output == nil {
+				continue
+			}
+			what := "when the call takes this alternative, nothing comes of it"
+			if i == call.FailureRoute() {
+				what = "when the call fails, nothing comes of it"
+			}
+			f := p.Report(route[0].Span(), "nothing reads %q: %s", p.route(call, i), what).About(call.Label()).
+				Advise("let a call handle it, let a fallback or the plan's \"output\" read it, or take the alternative out")
+			if p.Plan.Form == compiler.Solution || p.Plan.Form == compiler.ProcessRecord {
+				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")
+			}
+			f.Witness = Branch{Branch: []Decision{{Call: call.Name, Takes: p.route(call, i)}}}
+		}
+	}
+}
+
+// alternativesRead tells by call and alternative whether some read that sees the
+// call looks where the alternative writes; nil when no call has alternatives, or
+// when that is too much to look at.
+func (p *Pass) alternativesRead() [][]bool {
+	var read [][]bool
+	for _, call := range p.Plan.Calls {
+		if len(call.Output) > 1 {
+			if read == nil {
+				read = make([][]bool, len(p.Plan.Calls))
+			}
+			read[call.Index] = make([]bool, len(call.Output))
+		}
+	}
+	if read == nil {
+		return nil
+	}
+	work := 0
+	for i := range p.Plan.Reads {
+		r := &p.Plan.Reads[i]
+		for _, w := range r.Writers {
+			for alternative := range read[w] {
+				if work++; work > maxWork {
+					return nil
+				}
+				read[w][alternative] = read[w][alternative] || slices.ContainsFunc(p.Plan.Calls[w].Output[alternative], func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, r.Path) })
+			}
+		}
+	}
+	return read
+}

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -18,4 +19,45 @@ func (p *Pass) cutShort(at source.Span, format string, args ...any) *diag.Diagno
 	d.Help = "simpler schemas, or fewer alternatives in them, can be judged"
 	p.found = append(p.found, d)
 	return &p.found[len(p.found)-1]
+}
+
+// notFullyAnalysed reports the questions about branches that have no answer
+// because the budget ran out. It comes after the rules that ask them.
+func notFullyAnalysed(p *Pass) {
+	switch {
+	case p.branches != nil && p.branches.full && p.Plan.CallsNode != nil:
+		p.Report(headOf(p.Plan.CallsNode.Span()), "the plan's branches are not fully analysed: what hangs on what is more than is looked at").
+			Advise("findings about branches may be missing; let fewer calls write and read one path, or split the plan")
+	case p.branches == nil || p.branches.full:
+	default:
+		last := map[*compiler.Call]int{} // one for each call is enough
+		for i, u := range p.unsure {
+			last[u.call] = i
+		}
+		shown := 0
+		for i, u := range p.unsure {
+			if u.call != nil && last[u.call] != i {
+				continue
+			}
+			if shown++; shown > maxShown {
+				p.Report(u.at, "%d more questions about branches are not fully analysed", len(p.unsure)-i).About(u.call.Label()).
+					Advise("let less hang on the same decisions, or split the plan")
+				break
+			}
+			p.Report(u.at, "%s is not fully analysed: too many decisions meet", u.what).About(u.call.Label()).
+				Advise("let less hang on the same decisions, or split the plan")
+		}
+	}
+}
+
+// An unsure is a question that has no answer.
+type unsure struct {
+	at   source.Span
+	call *compiler.Call
+	what string
+}
+
+// unanswered notes something that the budget didn't last for (S18).
+func (p *Pass) unanswered(at source.Span, call *compiler.Call, what string) {
+	p.unsure = append(p.unsure, unsure{at, call, what})
 }

@@ -96,27 +96,6 @@ func (p *Pass) Report(at source.Span, format string, args ...any) *diag.Diagnost
 	return &p.found[len(p.found)-1]
 }
 
-// finding is what rules that aren't of one file yet complete reports by.
-type finding struct{ *diag.Diagnostic }
-
-func (p *Pass) report(at source.Span, format string, args ...any) finding {
-	return finding{p.Report(at, format, args...)}
-}
-
-func (f finding) of(call *compiler.Call) finding { return finding{f.About(call.Label())} }
-
-func (f finding) as(s diag.Severity) finding { return finding{f.As(s)} }
-
-func (f finding) help(format string, args ...any) finding { return finding{f.Advise(format, args...)} }
-
-func (f finding) note(at source.Span, format string, args ...any) finding {
-	return finding{f.Note(at, format, args...)}
-}
-
-func (f finding) offer(words string, n *source.Node, from, to int, text string, sure bool) finding {
-	return finding{f.Offer(words, n, from, to, text, sure)}
-}
-
 // caller is the call that a read belongs to; nil for the plan's output.
 func (p *Pass) caller(r *compiler.Read) *compiler.Call {
 	if r.Call < 0 {

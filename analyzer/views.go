@@ -431,5 +431,5 @@ func (m *merger) missing(s *sighting) diag.Diagnostic {
 	p.rule = maybeMissing.Rule
 	f := p.inSomeOnly(m.views[s.views[0]].lacking[s.Span].read, without, others)
 	f.Call, f.Severity = s.Call, min(s.Severity, f.Severity)
-	return *f.Diagnostic
+	return *f
 }

@@ -2,8 +2,11 @@ package analyzer
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler"
 )
 
 func quote(name string) string { return "\"" + name + "\"" }
@@ -39,4 +42,25 @@ func brief(v any) string {
 		cut--
 	}
 	return string(text[:cut]) + "…"
+}
+
+// namedInstances lists instances, so many as one reads.
+func namedInstances(instances []string) string {
+	var shown []string
+	for _, id := range instances[:min(len(instances), maxShown)] {
+		shown = append(shown, quote(compiler.Shown(id)))
+	}
+	list := strings.Join(shown, ", ")
+	if more := len(instances) - maxShown; more > 0 {
+		return fmt.Sprintf("%s and %d more", list, more)
+	}
+	return list
+}
+
+// short is a text for a message.
+func short(text string) string {
+	if runes := []rune(text); len(runes) > 60 {
+		return string(runes[:57]) + "…"
+	}
+	return text
 }
