@@ -121,7 +121,7 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		}
 		kept = append(kept, d)
 	}
-	if p.Root != nil && gapsOf(p, found) == (gaps{}) {
+	if p.Root != nil && unknownFacts(p, found) == 0 {
 		asked := map[*diag.Rule]bool{}
 		for _, r := range c.rules() {
 			asked[r.Rule] = c.asksFor(r)

@@ -8,10 +8,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// judgesBranches tells whether what the plan says of its branches is all known.
-func (p *Pass) judgesBranches() bool {
-	return !p.gaps.writes && !p.gaps.reads && !p.gaps.order && !p.gaps.state
-}
+// branchFacts is what must be known of a plan before its branches are judged.
+const branchFacts = diag.Writes | diag.Reads | diag.Order | diag.State
 
 // hasBranches tells whether anything in the plan decides what runs.
 func (p *Pass) hasBranches() bool {

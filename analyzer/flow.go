@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -115,11 +116,11 @@ func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
 	}
 	switch p.Plan.Paths.Kind(r.Path) {
 	case "input":
-		if !p.gaps.input {
+		if !p.Unknown(diag.Input) {
 			return append(flows, p.given(r.Path))
 		}
 	case "state", "data":
-		if p.gaps.state || p.gaps.writes || p.gaps.order || p.Plan.Paths.Depth(r.Path) < 2 {
+		if p.Unknown(diag.State|diag.Writes|diag.Order) || p.Plan.Paths.Depth(r.Path) < 2 {
 			break
 		}
 		if len(r.Writers) == 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -119,7 +120,7 @@ func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema
 // stateAt is what the state schema says of a path: a value that it rejects is
 // never written there (S5.2).
 func (p *Pass) stateAt(id compiler.PathID) schema.Place {
-	if p.Plan.StateSchema == nil || p.gaps.state || p.Plan.Paths.Kind(id) != "state" {
+	if p.Plan.StateSchema == nil || p.Unknown(diag.State) || p.Plan.Paths.Kind(id) != "state" {
 		return schema.Place{Possible: true}
 	}
 	known := p.flowing().state

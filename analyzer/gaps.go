@@ -9,72 +9,47 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// Gaps say which knowledge of a plan is incomplete because a part of it
-// couldn't be understood. The fault itself has its finding; what follows from it
-// alone would only hide it, so rules look here before they conclude something
+// unknownFacts is what errors of the compiler leave unknown of a plan, by the parts
+// of the document that they stand in. The fault itself has its finding; what follows
+// from it alone would only hide it, so rules look here before they conclude something
 // from what isn't there.
-type gaps struct {
-	writes bool // some call may write more than is known
-	reads  bool // some call may read more than is known
-	order  bool // some call may wait for more than is known
-	input  bool // what the document says of its input
-	state  bool // what the document says of its state
-	tools  bool // there may be more tools and activities than are known
-}
-
-func (g *gaps) everything() { *g = gaps{true, true, true, true, true, true} }
-
-// gapsOf finds for every error of the compiler the part of the document that it
-// stands in.
-func gapsOf(p *compiler.Plan, found []diag.Diagnostic) gaps {
-	var g, all gaps
-	all.everything()
+func unknownFacts(p *compiler.Plan, found []diag.Diagnostic) diag.Facts {
+	var unknown diag.Facts
 	for i := range found {
 		if d := &found[i]; d.Severity == diag.Error {
-			if g.add(p, d); g == all {
+			if unknown |= hidden(p, d); unknown == diag.Everything {
 				break
 			}
 		}
 	}
-	return g
+	return unknown
 }
 
-func (g *gaps) add(p *compiler.Plan, d *diag.Diagnostic) {
-	switch d.Rule {
-	case diag.ConfusableName, diag.DuplicateID, diag.NoActivity, diag.BadDelegate, diag.BadAdvisor:
-		return // all that is named is known all the same
-	case diag.Syntax, diag.Limit:
-		g.everything()
-		return
+// hidden is what one error leaves unknown.
+func hidden(p *compiler.Plan, d *diag.Diagnostic) diag.Facts {
+	switch {
+	case d.Rule.Hides == 0, d.Rule.Hides == diag.Everything:
+		return d.Rule.Hides
+	case d.Span.File != p.File:
+		return diag.Tools
+	case within(p.CallsNode, d.Span.Start):
+		return hiddenInCall(p, d)
 	}
-	if d.Span.File != p.File {
-		g.tools = true
-		return
-	}
-	if within(p.CallsNode, d.Span.Start) {
-		g.inCall(p, d)
-		return
-	}
-	g.inDocument(p, d.Span.Start)
+	return hiddenInDocument(p, d.Span.Start)
 }
 
 func within(n *source.Node, offset int) bool {
 	return n != nil && n.Start <= offset && offset < n.End
 }
 
-func (g *gaps) inCall(p *compiler.Plan, d *diag.Diagnostic) {
-	call := callAt(p, d.Span.Start)
-	switch {
-	case d.Rule == diag.UnknownCall:
-		g.order = true
-	case d.Rule == diag.ReadOnlyPath:
-		g.writes = true
-	case call != nil && (d.Rule == diag.BadExpression || d.Rule == diag.UnknownKind || d.Rule == diag.BadScope) && !within(call.OutputNode, d.Span.Start):
-		g.reads, g.order = true, true
-	default:
-		// A misspelt or repeated key may be any of a call's.
-		g.writes, g.reads, g.order = true, true, true
+func hiddenInCall(p *compiler.Plan, d *diag.Diagnostic) diag.Facts {
+	hides := d.Rule.Hides
+	if hides&diag.Reads != 0 { // an output that can't be read may write anything
+		if call := callAt(p, d.Span.Start); call == nil || within(call.OutputNode, d.Span.Start) {
+			hides |= diag.Writes
+		}
 	}
+	return hides
 }
 
 // callAt is the call whose text an offset falls into, or nil. Calls stand in
@@ -87,31 +62,37 @@ func callAt(p *compiler.Plan, offset int) *compiler.Call {
 	return nil
 }
 
-func (g *gaps) inDocument(p *compiler.Plan, offset int) {
-	if p.Root.Kind == source.Object && p.Form != compiler.ProcessRecord {
-		for _, f := range p.Root.Fields {
-			if !within(f.Value, offset) {
-				continue
-			}
-			switch f.Key.Text {
-			case "input", "inputSchema":
-				g.input = true
-			case "state", "stateSchema":
-				g.state = true
-			case "output":
-				g.reads = true
-			case "activities", "import":
-				g.tools = true
-			case "tools":
-				g.tools = f.Value.Kind != source.Object // by name they are known, see defines
-			case "plan", "version", "description", "outputSchema", "mode", "terminate", "limits", "servers", "advisors", "advice":
-			default:
-				g.everything()
-			}
-			return
+func hiddenInDocument(p *compiler.Plan, offset int) diag.Facts {
+	if p.Root.Kind != source.Object || p.Form == compiler.ProcessRecord {
+		return diag.Everything
+	}
+	for _, f := range p.Root.Fields {
+		if within(f.Value, offset) {
+			return hiddenInField(f)
 		}
 	}
-	g.everything() // an unknown key may stand for any of the document's
+	return diag.Everything // an unknown key may stand for any of the document's
+}
+
+func hiddenInField(f source.Field) diag.Facts {
+	switch f.Key.Text {
+	case "input", "inputSchema":
+		return diag.Input
+	case "state", "stateSchema":
+		return diag.State
+	case "output":
+		return diag.Reads
+	case "activities", "import":
+		return diag.Tools
+	case "tools":
+		if f.Value.Kind != source.Object { // by name they are known, see defines
+			return diag.Tools
+		}
+		return 0
+	case "plan", "version", "description", "outputSchema", "mode", "terminate", "limits", "servers", "advisors", "advice":
+		return 0
+	}
+	return diag.Everything
 }
 
 // defines tells whether the document's own text defines a tool of some name,

@@ -20,7 +20,7 @@ var maybeMissing = register(Rule{
 // schema requires the leaf.
 func missingOutputs(p *Pass) {
 	p.missingInSomeInstances()
-	if p.Plan.Output == nil || !p.judgesBranches() || !p.hasBranches() {
+	if p.Plan.Output == nil || p.Unknown(branchFacts) || !p.hasBranches() {
 		return
 	}
 	e := p.presence()
@@ -99,7 +99,7 @@ func (p *Pass) requiredInOutput(leaf *compiler.Template) bool {
 // missingInSomeInstances finds reads of what only some instances have, and no
 // call writes.
 func (p *Pass) missingInSomeInstances() {
-	if len(p.Plan.Instances) < 2 || p.gaps.state || p.gaps.input || p.gaps.writes {
+	if len(p.Plan.Instances) < 2 || p.Unknown(diag.State|diag.Input|diag.Writes) {
 		return
 	}
 	for i := range p.Plan.Reads {

@@ -10,6 +10,7 @@ import (
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB207", Name: "unused-output", Default: diag.Info},
 	Scope: Idle,
+	Needs: diag.Reads,
 	Run:   unusedOutputs,
 })
 
@@ -17,7 +18,7 @@ var _ = register(Rule{
 // and the state itself is therefore not the result. An alternative that nothing
 // reads is another matter.
 func unusedOutputs(p *Pass) {
-	if p.Plan.Output == nil || p.gaps.reads {
+	if p.Plan.Output == nil {
 		return
 	}
 	seen := p.seen()

@@ -9,6 +9,7 @@ import (
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB208", Name: "unused-input", Default: diag.Info},
 	Scope: Idle,
+	Needs: diag.Reads | diag.Input,
 	Run:   unusedInputs,
 })
 
@@ -16,7 +17,7 @@ var _ = register(Rule{
 // In the other forms the input is there for a model to see as well.
 func unusedInputs(p *Pass) {
 	plan := p.Plan
-	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.gaps.reads || p.gaps.input {
+	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 {
 		return
 	}
 	used := map[string]bool{}

@@ -19,7 +19,7 @@ var _ = register(Rule{
 // when it is their turn, or one before them always is.
 func uselessFallbacks(p *Pass) {
 	p.unwrittenOperands()
-	if !p.judgesBranches() {
+	if p.Unknown(branchFacts) {
 		return
 	}
 	type operand struct {

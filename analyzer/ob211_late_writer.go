@@ -8,8 +8,9 @@ import (
 )
 
 var _ = register(Rule{
-	Rule: &diag.Rule{Code: "OB211", Name: "late-writer", Default: diag.Warning},
-	Run:  lateWriters,
+	Rule:  &diag.Rule{Code: "OB211", Name: "late-writer", Default: diag.Warning},
+	Needs: diag.Order,
+	Run:   lateWriters,
 })
 
 // lateWriters reports reads that are bound to calls listed before the reader
@@ -17,7 +18,7 @@ var _ = register(Rule{
 // that waits for the reader is meant to come after it, and isn't reported.
 func lateWriters(p *Pass) {
 	plan := p.Plan
-	if plan.Writes == compiler.Once || p.gaps.order {
+	if plan.Writes == compiler.Once {
 		return
 	}
 	search := search{graph: &plan.Graph, budget: 5_000_000}

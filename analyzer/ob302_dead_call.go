@@ -10,12 +10,13 @@ import (
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB302", Name: "dead-call", Default: diag.Warning},
 	Scope: Idle,
+	Needs: branchFacts,
 	Run:   deadCalls,
 })
 
 // deadCalls finds calls that can run on no branch, whatever the input is.
 func deadCalls(p *Pass) {
-	if !p.judgesBranches() || !p.hasBranches() {
+	if !p.hasBranches() {
 		return
 	}
 	e := p.presence()

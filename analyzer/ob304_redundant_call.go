@@ -14,6 +14,7 @@ import (
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB304", Name: "redundant-call", Default: diag.Info},
 	Scope: Idle,
+	Needs: diag.Order | diag.Writes,
 	Run:   redundantCalls,
 })
 
@@ -21,9 +22,6 @@ var _ = register(Rule{
 // call has already asked it: the same parameters, of reads with the same
 // bindings.
 func redundantCalls(p *Pass) {
-	if p.gaps.order || p.gaps.writes {
-		return
-	}
 	first := map[string]*compiler.Call{}
 	for _, call := range p.Plan.Calls {
 		tool := call.Tool

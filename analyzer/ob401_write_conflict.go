@@ -9,8 +9,9 @@ import (
 )
 
 var writeConflict = register(Rule{
-	Rule: &diag.Rule{Code: "OB401", Name: "write-conflict", Default: diag.Error},
-	Run:  writeConflicts,
+	Rule:  &diag.Rule{Code: "OB401", Name: "write-conflict", Default: diag.Error},
+	Needs: diag.Order,
+	Run:   writeConflicts,
 })
 
 // writeConflicts reports calls that may write one path although neither waits
@@ -18,7 +19,7 @@ var writeConflict = register(Rule{
 // Calls of which one runs only on branches on which the other doesn't, or
 // doesn't write that path, don't conflict (S6.5).
 func writeConflicts(p *Pass) {
-	if p.gaps.order || len(p.Plan.Unordered) == 0 {
+	if len(p.Plan.Unordered) == 0 {
 		return
 	}
 	e := p.presence()

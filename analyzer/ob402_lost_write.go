@@ -10,6 +10,7 @@ import (
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB402", Name: "lost-write", Default: diag.Warning},
 	Scope: Idle,
+	Needs: diag.Reads | diag.Order,
 	Run:   lostWrites,
 })
 
@@ -17,7 +18,7 @@ var _ = register(Rule{
 // later call, which waits for the earlier one, sets the same path or one above
 // it, and every read that sees the earlier value sees the later one too.
 func lostWrites(p *Pass) {
-	if p.gaps.reads || p.gaps.order || p.Plan.Writes == compiler.Once {
+	if p.Plan.Writes == compiler.Once {
 		return
 	}
 	lost := map[int32]bool{}

@@ -154,11 +154,11 @@ func (p *Pass) allNeeds(f func(compiler.PathID, need)) {
 // misplacedWrites reports writes for which there can be no place, as far as paths
 // and the initial state show it.
 func misplacedWrites(p *Pass) {
-	if p.gaps.order || p.gaps.writes {
+	if p.Unknown(diag.Order | diag.Writes) {
 		return
 	}
 	p.listsAndObjects()
-	if p.gaps.state || len(p.Plan.Instances) > 0 {
+	if p.Unknown(diag.State) || len(p.Plan.Instances) > 0 {
 		return
 	}
 	for _, call := range p.Plan.Calls {

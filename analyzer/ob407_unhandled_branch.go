@@ -10,15 +10,13 @@ import (
 var unhandledBranch = register(Rule{
 	Rule:  &diag.Rule{Code: "OB407", Name: "unhandled-branch", Default: diag.Warning},
 	Scope: Idle,
+	Needs: diag.Reads | diag.Writes,
 	Run:   unhandledBranches,
 })
 
 // unhandledBranches finds alternatives that nothing reads. Where a plan has no
 // output its state is the result, and a first alternative may be it.
 func unhandledBranches(p *Pass) {
-	if p.gaps.reads || p.gaps.writes {
-		return
-	}
 	read := p.alternativesRead()
 	if read == nil {
 		return

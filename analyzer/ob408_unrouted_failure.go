@@ -11,8 +11,9 @@ import (
 )
 
 var _ = register(Rule{
-	Rule: &diag.Rule{Code: "OB408", Name: "unrouted-failure", Default: diag.Warning, Optional: true},
-	Run:  unroutedFailures,
+	Rule:  &diag.Rule{Code: "OB408", Name: "unrouted-failure", Default: diag.Warning, Optional: true},
+	Needs: diag.Writes | diag.Reads | diag.Tools | diag.State,
+	Run:   unroutedFailures,
 })
 
 // unroutedFailures reports calls whose tool may fail for good without anything in
@@ -20,7 +21,7 @@ var _ = register(Rule{
 // what they are given alone; where something reads †error, which tells of all
 // failures; and in what a model wrote, as its next request tells of them.
 func unroutedFailures(p *Pass) {
-	if p.Plan.Form != compiler.PlanFile && p.Plan.Form != compiler.CallList || p.gaps.writes || p.gaps.reads || p.gaps.tools || p.gaps.state {
+	if p.Plan.Form != compiler.PlanFile && p.Plan.Form != compiler.CallList {
 		return
 	}
 	if slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool { return r.Ref.Kind == "error" }) {

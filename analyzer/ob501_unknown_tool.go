@@ -6,15 +6,16 @@ import (
 )
 
 var _ = register(Rule{
-	Rule: &diag.Rule{Code: "OB501", Name: "unknown-tool", Default: diag.Error},
-	Call: unknownTool,
+	Rule:  &diag.Rule{Code: "OB501", Name: "unknown-tool", Default: diag.Error},
+	Needs: diag.Tools,
+	Call:  unknownTool,
 })
 
 // unknownTool reports calls of tools that nobody declares. A tool without a
 // schema whose activity is registered is known by that; ConsultAdvisor exists
 // wherever advisors do (S13.4).
 func unknownTool(p *Pass, call *compiler.Call) {
-	if !p.Plan.ToolsDeclared || p.gaps.tools || !p.unknownTool(call) {
+	if !p.Plan.ToolsDeclared || !p.unknownTool(call) {
 		return
 	}
 	near, ok := p.tools().Nearest(call.ToolName)

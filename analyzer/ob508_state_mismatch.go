@@ -11,14 +11,15 @@ import (
 )
 
 var _ = register(Rule{
-	Rule: &diag.Rule{Code: "OB508", Name: "state-mismatch", Default: diag.Error},
-	Run:  stateMismatches,
+	Rule:  &diag.Rule{Code: "OB508", Name: "state-mismatch", Default: diag.Error},
+	Needs: diag.State,
+	Run:   stateMismatches,
 })
 
 // stateMismatches reports results that the state schema never accepts where they
 // are written, and those of which it refuses some.
 func stateMismatches(p *Pass) {
-	if p.Plan.StateSchema == nil || p.gaps.state || p.Plan.StateSchema.Compile() != nil {
+	if p.Plan.StateSchema == nil || p.Plan.StateSchema.Compile() != nil {
 		return
 	}
 	for _, call := range p.Plan.Calls {
@@ -190,7 +191,7 @@ func (p *Pass) noPlaceFor(call *compiler.Call, part string, always bool) {
 // requires another part that nothing ever writes: the state doesn't fit its
 // schema from then on. Of the state as a whole that is said where a run begins.
 func (p *Pass) missingParts() {
-	if p.gaps.writes {
+	if p.Unknown(diag.Writes) {
 		return
 	}
 	paths, told := p.Plan.Paths, map[compiler.PathID]bool{}

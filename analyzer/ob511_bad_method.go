@@ -68,7 +68,7 @@ func (p *Pass) methodPlace(call *compiler.Call) source.Span {
 // where that is said; 0 where it isn't known or nothing may stand there.
 func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []remark) {
 	segments := p.Plan.Paths.Segments(path.ID)
-	if len(segments) < 2 || p.gaps.state || p.gaps.writes {
+	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {
 		return 0, nil
 	}
 	if s := p.stateAt(path.ID).Schema; s != nil {

@@ -48,7 +48,7 @@ func (j *judgement) of() string {
 // judgeOutput judges the flows into the plan's output.
 func (p *Pass) judgeOutput() []judgement {
 	s := p.Plan.OutputSchema
-	if s == nil || p.Plan.Output == nil || s.Compile() != nil || p.gaps.reads {
+	if s == nil || p.Plan.Output == nil || s.Compile() != nil || p.Unknown(diag.Reads) {
 		return nil
 	}
 	before := len(p.found)
@@ -118,7 +118,7 @@ func (p *Pass) outputPart(t *compiler.Template, key *source.Node, s *schema.Sche
 // leftOut is a branch, in words, on which an expression of the output has no
 // value; "" when there is none, or it isn't known.
 func (p *Pass) leftOut(t *compiler.Template) string {
-	if t.Expr == nil || !p.judgesBranches() || !p.hasBranches() {
+	if t.Expr == nil || p.Unknown(branchFacts) || !p.hasBranches() {
 		return ""
 	}
 	e := p.presence()

@@ -21,7 +21,7 @@ var _ = register(Rule{
 func unusedDefinitions(p *Pass) {
 	p.shadowed()
 	plan := p.Plan
-	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.gaps.tools || p.gaps.writes {
+	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.Unknown(diag.Tools|diag.Writes) {
 		return
 	}
 	tools, activities := map[string]bool{}, map[string]bool{}

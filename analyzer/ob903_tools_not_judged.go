@@ -7,13 +7,14 @@ import (
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB903", Name: "tools-not-judged", Default: diag.Info},
 	Scope: Document,
+	Needs: diag.Tools,
 	Run:   toolsNotJudged,
 })
 
 // toolsNotJudged says that there is nothing to hold tools and parameters
 // against (S1.10).
 func toolsNotJudged(p *Pass) {
-	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 || p.gaps.tools {
+	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 {
 		return
 	}
 	p.Report(p.Plan.Calls[0].ToolNode.Span(), "no tools are declared, so neither tools nor their parameters are judged").

@@ -18,7 +18,7 @@ type Pass struct {
 	config Config
 	rule   *diag.Rule // the rule that is running
 	found  []diag.Diagnostic
-	gaps   gaps
+	hidden diag.Facts          // what errors of the compiler leave unknown
 	barred func(call int) bool // the call is known never to run; nil for none
 	// screens says that calls may be listed behind the plan's: what is found of one
 	// mustn't hang on those behind it.
@@ -52,7 +52,7 @@ type Pass struct {
 func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 	return &Pass{
 		Plan:        asOne(p),
-		gaps:        gapsOf(p, found),
+		hidden:      unknownFacts(p, found),
 		near:        map[compiler.PathID]*names{},
 		inState:     map[compiler.PathID]*declaration{},
 		inResult:    map[resultPlace]*declaration{},
@@ -65,7 +65,11 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 
 // Whole reports whether all of the plan could be understood. Where it couldn't, a
 // rule that concludes something from what isn't there would only hide the fault.
-func (p *Pass) Whole() bool { return p.gaps == gaps{} }
+func (p *Pass) Whole() bool { return p.hidden == 0 }
+
+// Unknown reports whether some of certain facts aren't known, because a part of the
+// plan couldn't be understood.
+func (p *Pass) Unknown(facts diag.Facts) bool { return p.hidden&facts != 0 }
 
 // apply runs those of the rules that are asked for.
 func (p *Pass) apply(counts func(*Rule) bool) {
@@ -76,8 +80,11 @@ func (p *Pass) apply(counts func(*Rule) bool) {
 	}
 }
 
-// run runs one rule.
+// run runs one rule, where what it concludes from is known.
 func (p *Pass) run(r *Rule) {
+	if p.Unknown(r.Needs) {
+		return
+	}
 	p.rule = r.Rule
 	switch {
 	case r.Call != nil:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -445,7 +446,7 @@ func (e *presence) initial(r *compiler.Read) valued {
 		if r.Start { // every instance holds it
 			return valued{yes, yes}
 		}
-		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.pass.gaps.state && !e.pass.gaps.writes &&
+		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.pass.Unknown(diag.State|diag.Writes) &&
 			(len(plan.Instances) == 0 || !e.pass.begins("state", below())) {
 			return valued{no, no}
 		}

@@ -38,9 +38,9 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 		case "input":
 			return p.begins("input", path[1:])
 		case "state":
-			return p.gaps.writes || p.begins("state", path[1:])
+			return p.Unknown(diag.Writes) || p.begins("state", path[1:])
 		case "data":
-			return p.gaps.writes || holds(anyMap(plan.Data), path[1:])
+			return p.Unknown(diag.Writes) || holds(anyMap(plan.Data), path[1:])
 		case "advice":
 			return len(path) == 2 && !path[1].IsIndex && p.mayBeCalled(path[1].Key)
 		}
@@ -48,8 +48,8 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	}
 	switch path[0].Key {
 	case "input":
-		if p.gaps.input || plan.Input == nil && plan.InputSchema == nil {
-			return p.gaps.input || !p.lacksInput(r.Path, path[1:])
+		if p.Unknown(diag.Input) || plan.Input == nil && plan.InputSchema == nil {
+			return p.Unknown(diag.Input) || !p.lacksInput(r.Path, path[1:])
 		}
 		if plan.InputSchema != nil {
 			at := plan.InputSchema.At(compiler.SchemaPath(path[1:]))
@@ -59,7 +59,7 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 		}
 		return p.begins("input", path[1:])
 	case "state":
-		if p.gaps.state || p.gaps.writes {
+		if p.Unknown(diag.State | diag.Writes) {
 			return true
 		}
 		if plan.StateSchema != nil {
@@ -70,7 +70,7 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 		}
 		return p.begins("state", path[1:])
 	case "data":
-		return p.gaps.writes || plan.Data[path[1].Key] == nil && p.isKind(path[1].Key) ||
+		return p.Unknown(diag.Writes) || plan.Data[path[1].Key] == nil && p.isKind(path[1].Key) ||
 			holds(anyMap(plan.Data), path[1:]) || p.describesKind(path[1].Key)
 	case "advice":
 		return len(path) == 2 && !path[1].IsIndex && p.mayBeCalled(path[1].Key)
@@ -80,7 +80,7 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 
 // mayBeCalled tells whether there is a tool of some name, as far as is known.
 func (p *Pass) mayBeCalled(tool string) bool {
-	return !p.Plan.ToolsDeclared || p.gaps.tools || p.Plan.Tool(tool) != nil || p.Plan.Activities[tool] != nil || p.defines(tool)
+	return !p.Plan.ToolsDeclared || p.Unknown(diag.Tools) || p.Plan.Tool(tool) != nil || p.Plan.Activities[tool] != nil || p.defines(tool)
 }
 
 // holds tells whether there is something at a path of a value. A null on the

@@ -20,6 +20,9 @@ type Rule struct {
 	Strict bool
 	// Raises says that some findings are errors although the default is less.
 	Raises bool
+	// Needs are the facts from whose absence the rule concludes something: it isn't
+	// asked where an error of the compiler leaves some of them unknown.
+	Needs diag.Facts
 	// Run looks at the plan.
 	Run func(*Pass)
 	// Call looks at one call, and at what the document says of its tool, but not at

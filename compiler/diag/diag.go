@@ -30,7 +30,27 @@ type Rule struct {
 	// Optional rules are off unless an obelus.yaml gives them a severity: what they
 	// report is right in some workspaces and a matter of taste in others.
 	Optional bool
+	// Hides is what an error of the compiler leaves unknown where it stands in a call;
+	// elsewhere its place tells that as well. Nothing and [Everything] hold wherever
+	// it stands.
+	Hides Facts
 }
+
+// Facts are kinds of what a plan says. An error may hide some of them, and then
+// nothing can be concluded from what isn't there.
+type Facts uint8
+
+// The kinds of facts.
+const (
+	Writes Facts = 1 << iota // all that calls write
+	Reads                    // all that calls and the output read
+	Order                    // all that calls wait for
+	Input                    // what the document says of its input
+	State                    // what the document says of its state
+	Tools                    // all tools and activities
+
+	Everything = Writes | Reads | Order | Input | State | Tools
+)
 
 // A Diagnostic is one finding (S7).
 type Diagnostic struct {

@@ -7,35 +7,38 @@ import "slices"
 // what a rule means is said there and only there. A rule of the analyzer alone
 // stands in a file of its own there.
 var (
-	Syntax             = shared("OB101", "syntax", Error)
-	UnknownKey         = shared("OB102", "unknown-key", Error)
-	DuplicateKey       = shared("OB103", "duplicate-key", Error)
-	WrongType          = shared("OB104", "wrong-type", Error)
-	Limit              = shared("OB105", "limit", Error)
-	ConfusableName     = shared("OB106", "confusable-name", Error)
-	AmbiguousScalar    = shared("OB107", "ambiguous-scalar", Warning)
-	BadExpression      = shared("OB201", "bad-expression", Error)
-	UnknownKind        = shared("OB202", "unknown-kind", Error)
-	DanglingReference  = shared("OB203", "dangling-reference", Error)
-	UndeclaredPath     = shared("OB204", "undeclared-path", Error)
-	LookalikeRef       = shared("OB206", "lookalike-reference", Warning)
-	Cycle              = shared("OB301", "cycle", Error)
-	DuplicateID        = shared("OB303", "duplicate-id", Error)
-	UnknownCall        = shared("OB305", "unknown-call", Error)
-	ReadOnlyPath       = shared("OB404", "read-only-path", Error)
-	BadSchema          = shared("OB509", "bad-schema", Error)
-	NoActivity         = shared("OB601", "no-activity", Error)
-	BadDelegate        = shared("OB603", "bad-delegate", Error)
-	BadScope           = shared("OB604", "bad-scope", Error)
-	BadAdvisor         = shared("OB605", "bad-advisor", Error)
-	BadInstance        = shared("OB606", "bad-instance", Error)
-	UselessSuppression = shared("OB901", "useless-suppression", Warning)
+	Syntax             = shared("OB101", "syntax", Error, Everything)
+	UnknownKey         = shared("OB102", "unknown-key", Error, ofCalls)
+	DuplicateKey       = shared("OB103", "duplicate-key", Error, ofCalls)
+	WrongType          = shared("OB104", "wrong-type", Error, ofCalls)
+	Limit              = shared("OB105", "limit", Error, Everything)
+	ConfusableName     = shared("OB106", "confusable-name", Error, 0)
+	AmbiguousScalar    = shared("OB107", "ambiguous-scalar", Warning, ofCalls)
+	BadExpression      = shared("OB201", "bad-expression", Error, Reads|Order)
+	UnknownKind        = shared("OB202", "unknown-kind", Error, Reads|Order)
+	DanglingReference  = shared("OB203", "dangling-reference", Error, ofCalls)
+	UndeclaredPath     = shared("OB204", "undeclared-path", Error, ofCalls)
+	LookalikeRef       = shared("OB206", "lookalike-reference", Warning, ofCalls)
+	Cycle              = shared("OB301", "cycle", Error, ofCalls)
+	DuplicateID        = shared("OB303", "duplicate-id", Error, 0)
+	UnknownCall        = shared("OB305", "unknown-call", Error, Order)
+	ReadOnlyPath       = shared("OB404", "read-only-path", Error, Writes)
+	BadSchema          = shared("OB509", "bad-schema", Error, ofCalls)
+	NoActivity         = shared("OB601", "no-activity", Error, 0)
+	BadDelegate        = shared("OB603", "bad-delegate", Error, 0)
+	BadScope           = shared("OB604", "bad-scope", Error, Reads|Order)
+	BadAdvisor         = shared("OB605", "bad-advisor", Error, 0)
+	BadInstance        = shared("OB606", "bad-instance", Error, ofCalls)
+	UselessSuppression = shared("OB901", "useless-suppression", Warning, ofCalls)
 )
 
 var all []*Rule
 
-func shared(code, name string, severity Severity) *Rule {
-	r := &Rule{Code: code, Name: name, Default: severity}
+// ofCalls is all that calls say: a misspelt or repeated key may be any of a call's.
+const ofCalls = Writes | Reads | Order
+
+func shared(code, name string, severity Severity, hides Facts) *Rule {
+	r := &Rule{Code: code, Name: name, Default: severity, Hides: hides}
 	all = append(all, r)
 	return r
 }
