@@ -15,10 +15,11 @@ import (
 // A Reader reads documents, and knows what they may take in. The zero value reads
 // files with the default limits, each below the workspace that it lies in.
 type Reader struct {
-	Root       string   // the workspace of all documents; "" looks for that of each
-	Folders    []string // that were named, with all that is in them
-	Activities []string // files of activities, over the documents' own
-	Functions  []string // activities that the program registers
+	Root       string                    // the workspace of all documents; "" looks for that of each
+	Folders    []string                  // that were named, with all that is in them
+	Activities []string                  // files of activities, over the documents' own
+	Functions  []string                  // activities that the program registers
+	Hints      map[string]compiler.Hints // what these do to the world
 	Limits     source.Limits
 	Config     string // the configuration's file; "" looks for one
 	Strict     bool   // report what the base protocol doesn't have
@@ -173,7 +174,7 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 	}
 	limits := r.limits()
 	o = compiler.Options{
-		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Functions: r.Functions,
+		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Functions: r.Functions, Hints: r.Hints,
 		Open: workspace.Folder{Dir: root, Limit: limits.Bytes}.Open,
 		Show: func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
 	}

@@ -168,7 +168,7 @@ func startsWhileWritten(t *testing.T, runs string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := head.Program(nil, nil)
+	p, err := head.Program(nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

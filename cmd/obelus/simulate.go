@@ -77,7 +77,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 				return err
 			}
 		}
-		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail, Steps: rehearsalSteps + stepsPerCall*len(p.Plan.Calls)}
+		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail, Steps: simulate.DefaultSteps(p.Plan)}
 		if *unbounded {
 			o.Steps = 0
 		}
@@ -97,13 +97,6 @@ func (c *cli) simulateCommand() *cobra.Command {
 	}
 	return cmd
 }
-
-// What one rehearsal may cost, and all in other orders together: so many steps, and
-// so many for every call of the plan.
-const (
-	rehearsalSteps = 500_000
-	stepsPerCall   = 50
-)
 
 // rehearsable prepares a plan for rehearsals. Calls that write over each other
 // don't stand in the way: that is what a rehearsal may be asked to show (S7.2).

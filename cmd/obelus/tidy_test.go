@@ -44,6 +44,8 @@ var mayImport = map[string][]string{
 	"runtime/simulate":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
 	"project":             {"compiler", "compiler/*", "analyzer", "runtime/simulate"},
 	"runtime/session":     {"compiler", "compiler/*", "analyzer", "project", "runtime", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner"},
+	"":                    {"analyzer", "compiler", "compiler/*", "dot", "project", "runtime", "runtime/*"}, // the facade
+	"examples/embed":      {},
 	"cmd/obelus":          {"compiler", "compiler/*", "analyzer", "dot", "project", "runtime", "runtime/*"},
 }
 

@@ -30,7 +30,7 @@
 //
 //	head -n 1 run.jsonl | jq .body
 //	jq -c 'select(.n > 0).body' run.jsonl
-//	jq -r '[.n, .time, .body.kind] | @tsv' run.jsonl
+//	jq -r '[.n, .time, .body.event.kind] | @tsv' run.jsonl
 //
 // The chain, without obelus:
 //

@@ -120,9 +120,9 @@ func (m *Manifest) check() error {
 }
 
 // Program compiles the plan of a journal's head again. Other files of activities may
-// be given in the place of those that the run was begun with, and the functions are
-// those that this process registers.
-func (m *Manifest) Program(activities, functions []string) (*project.Program, error) {
+// be given in the place of those that the run was begun with; the functions are those
+// that this process registers, with what they do to the world.
+func (m *Manifest) Program(activities, functions []string, hints map[string]compiler.Hints) (*project.Program, error) {
 	for _, name := range m.Functions {
 		if !slices.Contains(functions, name) {
 			return nil, diag.Troubled(ErrFunctions, "the run was begun by a program that registers the function %q, and this one doesn't", name).About(name)
@@ -133,7 +133,7 @@ func (m *Manifest) Program(activities, functions []string) (*project.Program, er
 		Root:   m.At(m.Root),
 		Config: &project.Configuration{},
 		Options: compiler.Options{
-			Name: m.Name, Limits: m.Limits, Instances: m.Instances != "", Functions: m.Functions,
+			Name: m.Name, Limits: m.Limits, Instances: m.Instances != "", Functions: m.Functions, Hints: hints,
 			Open: func(name string) ([]byte, error) {
 				if text, ok := m.Imports[name]; ok {
 					return []byte(text), nil

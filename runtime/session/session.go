@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/project"
 	"github.com/obelus-dev/obelus/runtime"
@@ -41,6 +42,9 @@ type Host struct {
 	// Functions are activities by name. They take the place of definitions, and the
 	// program is to be read knowing their names ([project.Reader]).
 	Functions map[string]activity.Func
+	// Hints say of a run that goes on what the functions do to the world. For one that
+	// begins, they are said where its program is read.
+	Hints map[string]compiler.Hints
 	// Planner writes what is run, in the place of one that has a name.
 	Planner planner.Planner
 	// Prices are what tokens cost, for the limits of a plan.
@@ -205,7 +209,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		functions = append(functions, name)
 	}
 	slices.Sort(functions)
-	if s.program, err = s.manifest.Program(o.Activities, functions); err != nil {
+	if s.program, err = s.manifest.Program(o.Activities, functions, o.Hints); err != nil {
 		return err
 	}
 	m := s.manifest

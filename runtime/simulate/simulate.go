@@ -44,6 +44,10 @@ type Options struct {
 	Observe func(at time.Duration, c runtime.Command)
 }
 
+// DefaultSteps is what one rehearsal of a plan may cost where nobody says otherwise,
+// and twice as much what all of it in other orders may.
+func DefaultSteps(p *compiler.Plan) int { return 500_000 + 50*len(p.Calls) }
+
 // A Piece is a part of a planner's answer, and how long after the one before it
 // arrives.
 type Piece struct {

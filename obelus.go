@@ -1,0 +1,330 @@
+// Package obelus is what a program needs that embeds plans: it loads, checks, draws,
+// rehearses, runs and resumes them, with activities that are Go functions of its own.
+//
+//	plan, err := obelus.Load("refund.yaml", obelus.LoadOptions{Functions: functions})
+//	if err != nil {
+//		return err // no file, or not within its workspace
+//	}
+//	if err := plan.Check(); err != nil {
+//		return err // what is wrong, with its place; plan.Findings has all of it
+//	}
+//	result, err := plan.Run(ctx, obelus.RunOptions{Input: input, Journals: "runs"})
+//
+// A run whose journal is kept goes on with [Resume] after it was stopped, or its
+// process killed.
+//
+// What this package has is stable from the first release on: names stay, and structs
+// may get further fields. It hands on types of other packages under names of its own.
+// Of these, what is reachable from here is as stable; the packages' other names may
+// change with any version. Programs that need more than this package has, such as
+// planners of their own, instances over a server's requests or an engine that isn't
+// this process, find it in runtime/session, project, analyzer and runtime.
+package obelus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"runtime/debug"
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/project"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// What functions, people and watchers are given and give.
+type (
+	// A Function is an activity in Go. Its value is whatever encodes as JSON, and its
+	// error fails the call; a [*Failure] does so with a code of its own.
+	Function = activity.Func
+	// A Request is one try of a call: its tool, its parameters, which try it is.
+	Request = activity.Request
+	// A Failure is an error of a call that its plan can tell from others by a code.
+	Failure = activity.Failure
+	// Hints say what a function does to the world; what isn't said isn't known, and
+	// those who are asked about effects are asked about it.
+	Hints = compiler.Hints
+	// A Confirmer puts questions to people.
+	Confirmer = local.Confirmer
+	// A Question is what a person is asked, and a Decision the answer.
+	Question = runtime.Question
+	Decision = runtime.Decision
+	// An Observer sees a run as it goes; [session.NewEvents] makes one that writes JSON lines.
+	Observer = session.Observer
+)
+
+// What comes of plans and runs.
+type (
+	// A Finding is something that a check has to say, with its rule, severity and place.
+	Finding = diag.Diagnostic
+	// A Rehearsal is a run on a virtual clock whose results were made up.
+	Rehearsal = simulate.Scenario
+	// A Result is how a run ended or stopped: status and reason, output, state, errors
+	// that nothing handled, and how many calls settled how.
+	Result = session.Result
+	// An Entry is what a folder of journals tells of one run.
+	Entry = session.Entry
+	// Trouble is an error with an advice: the kinds below are what [errors.Is] finds in it.
+	Trouble = diag.Trouble
+)
+
+// How a run ended ([Result.Status]).
+const (
+	Done    = runtime.RunDone
+	Failed  = runtime.RunFailed
+	Stopped = runtime.RunStopped
+)
+
+// A Policy is about which calls a run asks a [Confirmer] before they start.
+type Policy = runtime.Policy
+
+// The policies.
+const (
+	AskNever   = runtime.Never   // about none
+	AskEffects = runtime.Effects // about those that may change the world
+	AskAlways  = runtime.Always  // about each
+)
+
+// InFlight is what becomes of a call that was at work when its run was killed, and
+// that may not simply be run again.
+type InFlight = runtime.InFlight
+
+// The ways to go on with such a call.
+const (
+	InFlightAsk   = runtime.InFlightAsk
+	InFlightRetry = runtime.InFlightRetry
+	InFlightFail  = runtime.InFlightFail
+)
+
+// The kinds of trouble that a program may want to tell apart.
+var (
+	ErrUnsound = session.ErrUnsound // the plan has errors
+	ErrUnfit   = session.ErrUnfit   // input or state doesn't fit its schema
+	ErrNoRun   = session.ErrNoRun   // there is no such journal
+	ErrLocked  = session.ErrLocked  // the run is going on, in another process
+	ErrEnded   = session.ErrEnded   // the run has ended; its result is given as well
+	ErrDamaged = session.ErrDamaged // the journal can't be trusted
+	ErrForeign = session.ErrForeign // the file is no journal of a run, or one of another version
+)
+
+// LoadOptions say what a plan may take in.
+type LoadOptions struct {
+	// Root is the workspace, which nothing that the plan names leaves; "" is the nearest
+	// folder with obelus.yaml or .git in it, else the plan's own.
+	Root string
+	// Config is the configuration; "" is the nearest obelus.yaml in the workspace.
+	Config string
+	// Activities are files of activities, over the plan's own.
+	Activities []string
+	// Functions are activities by name, over all others, and Hints what they do.
+	Functions map[string]Function
+	Hints     map[string]Hints
+	// Instances says that runs are given instances besides the plan's own.
+	Instances bool
+}
+
+// A Plan is a document that was read, compiled and judged. It doesn't change, and may
+// be used by many goroutines at once.
+type Plan struct {
+	program   *project.Program
+	functions map[string]Function
+}
+
+// Load reads a plan from a file. What is wrong with the plan is no error; see
+// [Plan.Check].
+func Load(name string, o LoadOptions) (*Plan, error) {
+	return load(o, func(r *project.Reader) (project.Document, error) { return r.One(name) })
+}
+
+// Parse reads a plan from a text, as if it stood in a file of that name.
+func Parse(name string, text []byte, o LoadOptions) (*Plan, error) {
+	return load(o, func(r *project.Reader) (only project.Document, err error) {
+		err = r.Split(name, text, func(d project.Document) error {
+			only = d
+			return nil
+		})
+		return only, err
+	})
+}
+
+func load(o LoadOptions, read func(*project.Reader) (project.Document, error)) (*Plan, error) {
+	r := &project.Reader{Root: o.Root, Config: o.Config, Activities: o.Activities, Instances: o.Instances, Functions: slices.Sorted(maps.Keys(o.Functions)), Hints: o.Hints}
+	d, err := read(r)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{d.Check(), o.Functions}, nil
+}
+
+// Findings is all that there is to say about a plan: errors, warnings and hints, by
+// their places.
+func (p *Plan) Findings() []Finding { return slices.Clone(p.program.Findings) }
+
+// Check is nil for a plan that can be run, and otherwise an error of the kind
+// [ErrUnsound] that tells of the first thing that is wrong, and where.
+func (p *Plan) Check() error {
+	if p.program.Verified != nil {
+		return nil
+	}
+	for _, f := range p.program.Findings {
+		if f.Severity == diag.Error {
+			place := ""
+			if f.Span.Known() {
+				at := f.Span.From()
+				place = fmt.Sprintf("%s:%d:%d: ", f.Span.File.Name, at.Line, at.Column)
+			}
+			return diag.Troubled(ErrUnsound, "%s%s [%s]", place, f.Message, f.Rule.Code).Advise("%s", f.Help)
+		}
+	}
+	return diag.Troubled(ErrUnsound, "the plan has errors")
+}
+
+// Report writes the findings as text, each with its lines of the plan.
+func (p *Plan) Report(w io.Writer) error {
+	return diag.Text(w, p.program.Findings, diag.TextOptions{})
+}
+
+// A Language is what a drawing is written in.
+type Language string
+
+// The languages of drawings.
+const (
+	DOT     Language = "dot" // Graphviz
+	Mermaid Language = "mermaid"
+)
+
+// Draw draws who waits for whom and which data takes which way, with findings marked.
+// Any plan can be drawn, sound or not.
+func (p *Plan) Draw(w io.Writer, in Language) error {
+	view := dot.FromPlan(p.program.Plan, p.program.Findings, dot.Options{})
+	drawing := ""
+	switch in {
+	case DOT:
+		drawing = view.DOT()
+	case Mermaid:
+		drawing = view.Mermaid()
+	default:
+		return fmt.Errorf("there are no drawings in %q", in)
+	}
+	_, err := io.WriteString(w, drawing)
+	return err
+}
+
+// RehearseOptions say what is rehearsed.
+type RehearseOptions struct {
+	Input, State map[string]any // over the plan's own, key by key
+	Seed         uint64         // decides what is left to chance
+	Fail         []string       // tools, or calls, that fail every time
+}
+
+// Rehearse runs a plan on a virtual clock. Nothing is carried out but expressions:
+// results, durations and failures are made up from what the tools say of themselves.
+// The same options give the same rehearsal.
+func (p *Plan) Rehearse(o RehearseOptions) (*Rehearsal, error) {
+	r := analyzer.Rehearse(p.program.Plan, p.program.Findings)
+	if r == nil {
+		return nil, p.Check()
+	}
+	if err := session.Fits(p.program.Plan, o.Input, o.State); err != nil {
+		return nil, err
+	}
+	return simulate.Run(r, simulate.Options{
+		Options: runtime.Options{Input: o.Input, State: o.State}, Seed: o.Seed, Fail: o.Fail, Steps: simulate.DefaultSteps(p.program.Plan),
+	}), nil
+}
+
+// RunOptions say what a run is given. The zero value runs a plan as it is, asks nobody
+// and keeps no journal.
+type RunOptions struct {
+	Input, State map[string]any // over the plan's own, key by key
+	// Parallel is how many activities may be at work at once; 0 is the plan's limit, or 64.
+	Parallel int
+	// Ask says about which calls the Confirmer is asked before they start. A run that
+	// would have to ask and has none stops, and can be resumed.
+	Ask       Policy
+	Confirmer Confirmer
+	// Planner writes what is run: replay:FILE, openai:MODEL or anthropic:MODEL. Record is
+	// a folder for what it answers.
+	Planner, Record string
+	// Instances is a file of further instances, and Results one for what comes of each.
+	Instances, Results string
+	// Journals is a folder for the run's journal; with "" none is kept.
+	Journals string
+	Observer Observer
+}
+
+// Run runs a plan to its end. When ctx ends it stops. How it went is the result; an
+// error without one means that nothing was run, or that the journal couldn't be written
+// any more, and one with it that the result is right but a file isn't whole.
+func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return session.Run(ctx, p.program, session.Options{
+		Options: runtime.Options{Input: o.Input, State: o.State, Parallel: o.Parallel, Confirm: runtime.Confirm{Policy: o.Ask}},
+		Host:    session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer, Version: version()},
+
+		PlannerName: o.Planner, Record: o.Record, Instances: o.Instances, Results: o.Results, Runs: o.Journals,
+	})
+}
+
+// ResumeOptions say how a run goes on.
+type ResumeOptions struct {
+	// Functions are those that the run was begun with, and Hints what they do.
+	Functions map[string]Function
+	Hints     map[string]Hints
+	// Activities are files of activities in the place of those that the run was begun
+	// with; without any these must be as they were.
+	Activities []string
+	// InFlight says what becomes of calls that were at work when the run was killed.
+	InFlight InFlight
+	// Ask says about which calls the Confirmer is asked from now on.
+	Ask       Policy
+	Confirmer Confirmer
+	Observer  Observer
+}
+
+// Resume goes on with a run from its journal, whatever has become of its plan's file:
+// what had completed isn't run again. Of a run that has ended it gives the result and
+// the error [ErrEnded].
+func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, error) {
+	return session.Resume(ctx, journal, session.ResumeOptions{
+		Host:       session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer, Version: version()},
+		Activities: o.Activities, InFlight: o.InFlight, Confirm: &runtime.Confirm{Policy: o.Ask},
+	})
+}
+
+// Runs lists the runs whose journals are in a folder, the oldest first.
+func Runs(folder string) ([]Entry, error) { return session.List(folder, false) }
+
+// version is that of this module in the program that embeds it.
+func version() string {
+	const module = "github.com/obelus-dev/obelus"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+			if m.Path == module && m.Version != "" && m.Version != "(devel)" {
+				return m.Version
+			}
+		}
+	}
+	return "devel"
+}
+
+// Advice is what an error advises to do, or "".
+func Advice(err error) string {
+	var t *Trouble
+	if errors.As(err, &t) {
+		return t.Help
+	}
+	return ""
+}

@@ -1,0 +1,200 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/project"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/journal"
+	"github.com/obelus-dev/obelus/runtime/session"
+)
+
+// program reads a plan from a text, with functions of the test.
+func program(t *testing.T, text string, functions ...string) *project.Program {
+	t.Helper()
+	reader := &project.Reader{Functions: functions}
+	var p *project.Program
+	if err := reader.Split(filepath.Join(t.TempDir(), "plan.yaml"), []byte(text), func(d project.Document) error {
+		p = d.Check()
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if p.Verified == nil {
+		t.Fatal(p.Findings[0].Message)
+	}
+	return p
+}
+
+const chain = "calls:\n- {_id: a, _tool: work, _outputPath: a}\n- {_id: b, _tool: work, after: †state.a, _outputPath: b}\noutput: †state.b\ntools: {work: {additionalProperties: true}}\n"
+
+// stoppedRun is the journal of a run that stopped before its first call.
+func stoppedRun(t *testing.T, functions map[string]activity.Func) string {
+	t.Helper()
+	result, err := session.Run(t.Context(), program(t, chain, "work"), session.Options{
+		Options: runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Always}}, Host: session.Host{Functions: functions}, Runs: t.TempDir(),
+	})
+	if err != nil || result.Status != runtime.RunStopped || result.Reason != runtime.ReasonConfirmation || result.Asked == nil || result.Asked.Call != "a" {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	return result.Journal
+}
+
+// S8.6: a run that has ended, one that is going on, a journal that was changed and a file
+// that is none of a run can't be resumed: an error each that says so, and the result
+// of the first; nothing is run.
+func TestResumeRefused(t *testing.T) {
+	called := 0
+	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) {
+		called++
+		return float64(called), nil
+	}}}
+	o := session.ResumeOptions{Host: host, Confirm: &runtime.Confirm{}}
+	path := stoppedRun(t, host.Functions)
+
+	// Going on, here in this very process.
+	s, err := session.Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Resume(t.Context(), path, o); !errors.Is(err, session.ErrLocked) {
+		t.Errorf("a run that is going on: %v", err)
+	}
+	if runs, err := session.List(filepath.Dir(path), true); err != nil || len(runs) != 1 || runs[0].Status != "running" {
+		t.Errorf("the runs are %+v, %v", runs, err)
+	}
+	result, err := s.Run(t.Context())
+	if err != nil || result.Status != runtime.RunDone || result.Output != 2.0 {
+		t.Fatalf("resumed: %+v, %v", result, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	// Ended.
+	again, err := session.Resume(t.Context(), path, o)
+	if !errors.Is(err, session.ErrEnded) || again == nil || !reflect.DeepEqual(again.Outcome, result.Outcome) {
+		t.Errorf("a run that has ended: %+v, %v", again, err)
+	}
+	if _, err := session.Find(filepath.Dir(path), "nothing"); !errors.Is(err, session.ErrNoRun) {
+		t.Errorf("a run that there isn't: %v", err)
+	}
+
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, text []byte) string {
+		name = filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	foreign := func(head any) string {
+		name := filepath.Join(t.TempDir(), "foreign.jsonl")
+		w, err := journal.Create(name, head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		return name
+	}
+	var head map[string]any
+	if contents, err := journal.Read(path); err != nil || json.Unmarshal(contents.Header, &head) != nil {
+		t.Fatal(err)
+	}
+	head["format"] = 1
+	for name, test := range map[string]struct {
+		path string
+		kind error
+	}{
+		"changed":         {write("changed.jsonl", []byte(strings.Replace(string(text), `"kind":"begun"`, `"kind":"ended"`, 1))), session.ErrDamaged},
+		"another's":       {foreign(map[string]string{"title": "race"}), session.ErrForeign},
+		"another shape":   {foreign(map[string]int{"plan": 7}), session.ErrForeign},
+		"another version": {foreign(head), session.ErrForeign},
+		"no journal":      {write("notes.jsonl", []byte("{\"id\": 1}\n")), session.ErrDamaged},
+		"empty":           {write("empty.jsonl", nil), session.ErrDamaged},
+		"not there":       {filepath.Join(t.TempDir(), "gone.jsonl"), session.ErrNoRun},
+	} {
+		if result, err := session.Resume(t.Context(), test.path, o); !errors.Is(err, test.kind) || result != nil {
+			t.Errorf("%s: %+v, %v", name, result, err)
+		}
+	}
+	if called != 2 {
+		t.Errorf("%d calls were run, and there are two", called)
+	}
+}
+
+// A run that was begun with functions of a program goes on only in one that has them.
+func TestResumeWithoutFunctions(t *testing.T) {
+	path := stoppedRun(t, map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return nil, nil }})
+	if _, err := session.Resume(t.Context(), path, session.ResumeOptions{}); !errors.Is(err, session.ErrFunctions) {
+		t.Error(err)
+	}
+}
+
+// S8.6: a journal that an earlier build of this format has written is resumed: one of
+// a run that had used up its limit of calls when half of them were done, with a plan
+// that imports. Whoever raises [runtime.Format] writes it anew.
+func TestResumeEarlier(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "two-orders.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "20261122-081305-two-orders-9107.jsonl")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := session.List(filepath.Dir(path), true); err != nil || len(runs) != 1 || runs[0].Status != "stopped" || runs[0].Reason != string(runtime.ReasonCalls) || runs[0].Calls.Done != 2 {
+		t.Errorf("the runs are %+v, %v", runs, err)
+	}
+	watch := &watcher{}
+	result, err := session.Resume(t.Context(), path, session.ResumeOptions{Host: session.Host{Observer: watch}})
+	want := map[string]any{"first": map[string]any{"item": "tea", "paid": 4.0}, "second": map[string]any{"item": "cocoa", "paid": 9.0}}
+	if err != nil || result.Status != runtime.RunDone || !reflect.DeepEqual(result.Output, want) {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if started := strings.Join(watch.started, " "); started != "tea cocoa" && started != "cocoa tea" {
+		t.Errorf("resumed, it runs %s", started)
+	}
+	// What was appended is a journal of the same form: one more process could go on.
+	manifest, records, err := session.Read(path)
+	if err != nil || manifest.Title != "two orders" {
+		t.Fatal(manifest, err)
+	}
+	var kinds []string
+	for record, err := range records {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case record.End != nil:
+			kinds = append(kinds, "end:"+string(record.End.Status))
+		default:
+			kinds = append(kinds, record.Event.Kind.String())
+		}
+	}
+	if got := strings.Join(kinds, " "); got != "begun ended ended end:stopped resumed ended ended end:done" {
+		t.Errorf("the journal holds %s", got)
+	}
+}
+
+// A watcher notes which calls start.
+type watcher struct{ started []string }
+
+func (w *watcher) Observe(_ time.Duration, c runtime.Command) {
+	if c.Kind == runtime.Start {
+		w.started = append(w.started, c.Of.Name)
+	}
+}
+
+func (w *watcher) Waits(string) {}
