@@ -136,7 +136,7 @@ func (m *Machine) rank() {
 // doubt says that the advisors rate the tool of a call below the threshold, or the
 // one of the name of what carries it out; or nothing.
 func (f *frame) doubt(call *compiler.Call) string {
-	advice := &f.base().Advice
+	advice := &f.machine.base().Advice
 	if !advice.HasThreshold || advice.Enforce == "off" {
 		return ""
 	}
@@ -150,7 +150,7 @@ func (f *frame) doubt(call *compiler.Call) string {
 
 // asksForAdvice tells whether the advisors' doubt brings a call before a person.
 func (f *frame) asksForAdvice(call *compiler.Call) bool {
-	return f.loop != nil && f.base().Advice.Enforce == "ask" && f.doubt(call) != ""
+	return f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && f.doubt(call) != ""
 }
 
 // root is the frame of the run itself that a delegate works for.

@@ -121,11 +121,11 @@ func (f *frame) replace(i int32, d *Decision) string {
 		return problem
 	}
 	by := plan.Calls[0]
-	if by.Latent() && by.Produced == nil && f.loop == nil {
+	if by.Latent() && by.Produced == nil && f.machine.loop == nil {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
 	// Its references are resolved here and now, in a machine of its own.
-	scratch := &frame{Machine: f.Machine, plan: plan, log: f.log, reads: make([]reading, len(plan.Reads)), memory: f.memory}
+	scratch := &frame{machine: f.machine, plan: plan, log: f.log, reads: make([]reading, len(plan.Reads)), memory: f.memory}
 	for r := range plan.Reads {
 		state := &scratch.reads[r]
 		state.known = true
@@ -157,12 +157,12 @@ func (f *frame) replace(i int32, d *Decision) string {
 func (f *frame) writersOf(r *compiler.Read) []string {
 	var from []string
 	for _, m := range f.log.messages {
-		if m.Tick == f.tick && f.log.paths.Overlap(m.Path, r.Path) && !slices.Contains(from, f.plan.Calls[m.Call].Name) {
+		if m.Tick == f.machine.tick && f.log.program.paths.Overlap(m.Path, r.Path) && !slices.Contains(from, f.plan.Calls[m.Call].Name) {
 			from = append(from, f.plan.Calls[m.Call].Name)
 		}
 	}
 	if len(from) == 0 {
-		from = []string{f.log.paths.Kind(r.Path)}
+		from = []string{f.log.program.paths.Kind(r.Path)}
 	}
 	return from
 }

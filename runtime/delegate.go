@@ -28,14 +28,14 @@ func (f *frame) delegate(i int32) {
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
-	d := &frame{Machine: f.Machine, number: len(f.frames), site: Site{f.site.Instance, call.Name, call.Delegate}, order: f.order, place: f.place, parent: f, under: i}
+	d := &frame{machine: f.machine, number: len(f.machine.frames), site: Site{f.site.Instance, call.Name, call.Delegate}, order: f.order, place: f.place, parent: f, under: i}
 	if d.place < 0 {
 		d.place = int32(f.plan.Calls[i].Place)
 	}
 	if f.site.Under != "" {
 		d.site.Under = f.site.Under + "/" + call.Name
 	}
-	f.Machine.frames = append(f.Machine.frames, d)
+	f.machine.frames = append(f.machine.frames, d)
 	state.particular().child = d
 	given := f.context(i)
 	d.log = &Log{initial: map[string]any{
@@ -48,7 +48,7 @@ func (f *frame) delegate(i int32) {
 			d.log.initial[kind] = value
 		}
 	}
-	d.plan, d.program = plan, f.Machine.program(plan)
+	d.plan, d.program = plan, f.machine.program(plan)
 	d.log.program = d.program
 	d.enrol(nil)
 	d.begin()
@@ -104,7 +104,7 @@ func (f *frame) cancel(i int32) {
 
 // forget forgets a delegate.
 func (f *frame) forget() {
-	f.frames[f.number] = nil
+	f.machine.frames[f.number] = nil
 	f.parent.calls[f.under].more.child = nil
 }
 

@@ -17,7 +17,7 @@ func (f *frame) enrol(d *analyzer.Draft) {
 	f.boundBy.reach(n)
 	f.orderedBy.reach(n)
 	f.unsettled += n - first
-	f.Machine.unsettled += n - first
+	f.machine.unsettled += n - first
 	f.log.messages = slices.Grow(f.log.messages, n-first) // few write more than one
 	edges := 0
 	for i := range f.plan.Reads {

@@ -25,10 +25,10 @@ const (
 // wrong in a delegate is for the call to handle that it carries out.
 func (f *frame) fault(e CallError, place int32) {
 	e.Instance = f.site.Instance
-	one := fault{e, f.tick, place, f.order}
+	one := fault{e, f.machine.tick, place, f.order}
 	f.errors = append(f.errors, one)
 	if f.parent == nil {
-		f.Machine.errors = append(f.Machine.errors, one)
+		f.machine.errors = append(f.machine.errors, one)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // instances, or of a delegate (S14.1). All reads and writes of a call stay within
 // its frame (S12.2).
 type frame struct {
-	*Machine
+	machine *Machine
 	program *program
 	plan    *compiler.Plan
 	number  int
@@ -86,9 +86,9 @@ type reading struct {
 // begin lets a frame's calls be looked at.
 func (f *frame) begin() {
 	if len(f.calls) == 0 {
-		f.finished = append(f.finished, f)
+		f.machine.finished = append(f.machine.finished, f)
 	}
-	if f.options.Continue && f.parent == nil {
+	if f.machine.options.Continue && f.parent == nil {
 		f.takeUp()
 	}
 	for i := range f.calls {
@@ -108,7 +108,7 @@ func (f *frame) call(i int32) *compiler.Call {
 // emit begins a command about a call; what it says besides is for the caller to
 // fill in at once.
 func (f *frame) emit(i int32, kind CommandKind) *Command {
-	c := f.Machine.emit(kind)
+	c := f.machine.emit(kind)
 	c.Frame, c.Site, c.Plan = f.number, &f.site, f.plan
 	c.Call, c.Attempt, c.Of = int(i), int(f.calls[i].attempt), f.call(i)
 	return c
@@ -127,7 +127,7 @@ func (f *frame) look(call int32) {
 func (f *frame) wake() {
 	if !f.isAwake {
 		f.isAwake = true
-		f.Machine.awake = append(f.Machine.awake, f)
+		f.machine.awake = append(f.machine.awake, f)
 	}
 }
 
@@ -199,7 +199,7 @@ func (f *frame) enqueue(i int32) {
 	if place < 0 {
 		place = int32(f.plan.Calls[i].Place)
 	}
-	f.queue.push(ready{f, i, place, f.order})
+	f.machine.queue.push(ready{f, i, place, f.order})
 }
 
 // isProduced tells whether a call's result stands in the plan already.
@@ -210,13 +210,13 @@ func (f *frame) start(i int32) {
 	call, state := f.call(i), &f.calls[i]
 	state.status = Running
 	if state.attempt == 0 {
-		f.started++
+		f.machine.started++
 	}
 	state.attempt++
-	f.running++
+	f.machine.running++
 	c := f.emit(i, Start)
 	c.Params, c.Context, c.Doubt = state.params, f.context(i), f.doubt(call)
-	if call.Activity == "" && !f.rehearsed {
+	if call.Activity == "" && !f.machine.rehearsed {
 		c.Request = f.latentRequest(i)
 	}
 	if call.Timeout > 0 {
@@ -236,7 +236,7 @@ func (f *frame) ended(e Event) {
 	if state.status != Running || int(state.attempt) != e.Attempt || f.child(int32(e.Call)) != nil {
 		return // given up before it came, or none of the world's
 	}
-	f.running--
+	f.machine.running--
 	f.came(int32(e.Call), e.Value, e.Route, e.Failure)
 }
 
@@ -313,7 +313,7 @@ func (f *frame) tries(i int32) int {
 
 // pause sets a timer that a resumed run sets again.
 func (f *frame) pause(i int32, after time.Duration) {
-	f.calls[i].particular().due = f.now + after
+	f.calls[i].particular().due = f.machine.now + after
 	f.emit(i, SetTimer).After = after
 }
 
@@ -364,20 +364,20 @@ func (f *frame) giveUp(i int32) {
 func (f *frame) settle(i int32, s Settlement) {
 	state := &f.calls[i]
 	state.status, state.params = s.Status, nil
-	f.Machine.unsettled--
+	f.machine.unsettled--
 	if f.unsettled--; f.unsettled == 0 {
-		f.finished = append(f.finished, f)
+		f.machine.finished = append(f.machine.finished, f)
 	}
 	if state.more != nil {
 		s.Decision = state.more.decision
 	}
-	if f.loop != nil && f.parent == nil {
-		f.loop.settled(f, i, &s)
+	if f.machine.loop != nil && f.parent == nil {
+		f.machine.loop.settled(f, i, &s)
 	}
 	if s.before {
 		f.emit(i, Repeat).Settlement = &s
 	} else {
-		f.counts.Add(s.Status)
+		f.machine.counts.Add(s.Status)
 		if s.Failure != nil && !s.Routed {
 			f.reproach(i, s.Failure)
 		}
@@ -416,10 +416,10 @@ func (f *frame) reproach(i int32, failure *Failure) {
 
 // write appends to the state.
 func (f *frame) write(call *compiler.Call, path compiler.PathID, method compiler.Method, value any, failure bool) {
-	message := Message{Path: path, Method: method, Value: value, Tick: f.tick, Call: call.Index, At: f.now, Failure: failure}
-	if f.loop != nil && f.parent == nil {
-		f.loop.changed = true
-		f.loop.written.add(path)
+	message := Message{Path: path, Method: method, Value: value, Tick: f.machine.tick, Call: call.Index, At: f.machine.now, Failure: failure}
+	if f.machine.loop != nil && f.parent == nil {
+		f.machine.loop.changed = true
+		f.machine.loop.written.add(path)
 	}
 	if f.memory != nil {
 		message.deed = f.memory.latest

@@ -124,7 +124,7 @@ func (c *crowd) more() bool { return c != nil && (len(c.waiting) > 0 || !c.close
 // open begins a frame of the run itself: of an instance, or of the one state that
 // a plan without instances has.
 func (m *Machine) open(one *Instance) {
-	f := &frame{Machine: m, number: len(m.frames), place: -1}
+	f := &frame{machine: m, number: len(m.frames), place: -1}
 	m.frames = append(m.frames, f)
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
@@ -201,13 +201,13 @@ func (f *frame) leave() {
 
 func (f *frame) leaving(status RunStatus, output any) {
 	end := f.end(status, output)
-	f.instances.ends = append(f.instances.ends, end)
-	c := f.emitRun(Leave)
+	f.machine.instances.ends = append(f.machine.instances.ends, end)
+	c := f.machine.emitRun(Leave)
 	c.Frame, c.Site, c.Left = f.number, &f.site, &end
-	f.instances.working--
-	f.frames[f.number] = nil
+	f.machine.instances.working--
+	f.machine.frames[f.number] = nil
 	if own := f.plan; own.Whole() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.site.Instance {
-		delete(f.programs, own) // it was nobody else's
+		delete(f.machine.programs, own) // it was nobody else's
 	}
 }
 

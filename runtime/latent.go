@@ -26,14 +26,14 @@ func (m *Machine) request() *Request {
 // has scopes, what these hand on (S14.3).
 func (f *frame) latentRequest(i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
-	s := situation{plan: f.plan, tick: f.tick, input: f.log.initial["input"], only: f.context(i)}
+	s := situation{plan: f.plan, tick: f.machine.tick, input: f.log.initial["input"], only: f.context(i)}
 	seen := func(message *Message) bool {
-		return message.Tick < f.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
+		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
 	}
 	s.state = f.log.seenBy("state", seen)
 	s.data, _ = f.log.seenBy("data", seen).(map[string]any)
-	if f.loop != nil && f.parent == nil {
-		s.plan = f.loop.base
+	if f.machine.loop != nil && f.parent == nil {
+		s.plan = f.machine.loop.base
 	}
 	return composeLatent(s, call, params)
 }

@@ -15,7 +15,7 @@ import (
 // append-only list of messages (S5.3). Values are never changed in place; a
 // reader may keep what it got.
 type Log struct {
-	*program
+	program  *program
 	initial  map[string]any // by kind: input, state, data, error, advice
 	messages []Message
 	newest   []int32 // by path: the place, from 1, of the newest message written to exactly it
@@ -23,7 +23,7 @@ type Log struct {
 
 // seal gives the messages of the tick their final places.
 func (l *Log) seal() {
-	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.tick; i-- {
+	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.program.tick; i-- {
 		l.messages[i].rank = l.place(&l.messages[i])
 	}
 }
@@ -33,17 +33,17 @@ func (l *Log) seal() {
 // have written, and these count as they are listed.
 func (l *Log) place(m *Message) int32 {
 	switch {
-	case m.Tick != l.tick:
+	case m.Tick != l.program.tick:
 		return m.rank
-	case l.settled:
-		return int32(l.plan.Graph.Rank(m.Call))
+	case l.program.settled:
+		return int32(l.program.plan.Graph.Rank(m.Call))
 	}
 	return int32(m.Call)
 }
 
 // order is the order in which messages count, wherever they stand in the log.
 func (l *Log) order(a, b int32) int {
-	if l.byTime {
+	if l.program.byTime {
 		return int(a - b)
 	}
 	x, y := &l.messages[a], &l.messages[b]
@@ -102,11 +102,11 @@ func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
 	if id == from {
 		return value, true
 	}
-	value, ok := l.walk(value, from, l.paths.Parent(id))
+	value, ok := l.walk(value, from, l.program.paths.Parent(id))
 	if !ok {
 		return nil, false
 	}
-	return compiler.Step(value, l.paths.Segment(id))
+	return compiler.Step(value, l.program.paths.Segment(id))
 }
 
 // resolve is the value at a path, made of the initial value and the messages of
@@ -119,7 +119,7 @@ func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
 // something of which the reader sees nothing, so that the message has no place in
 // what it sees, it sees that as well.
 func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, bool) {
-	set := l.overlapping(id)
+	set := l.program.overlapping(id)
 	if len(set.above) == 1 && len(set.below) == 0 {
 		if value, there, ok := l.resolveSimple(id, set.above[0], visible); ok {
 			return value, there
@@ -132,7 +132,7 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 			return value, there
 		}
 		if slices.Contains(homeless, m) {
-			*l.fault = fmt.Sprintf("what was written to %s has no place in the state any more", l.paths.String(m.Path))
+			*l.program.fault = fmt.Sprintf("what was written to %s has no place in the state any more", l.program.paths.String(m.Path))
 			return value, there
 		}
 		homeless = append(homeless, m)
@@ -143,7 +143,7 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 // its place.
 func (l *Log) isBase(m *Message, of []*Message) bool {
 	return slices.ContainsFunc(of, func(o *Message) bool {
-		return (m.Tick < o.Tick || m.Tick == o.Tick && l.place(m) <= l.place(o)) && l.paths.Overlap(l.paths.List(m.Path), l.paths.List(o.Path))
+		return (m.Tick < o.Tick || m.Tick == o.Tick && l.place(m) <= l.place(o)) && l.program.paths.Overlap(l.program.paths.List(m.Path), l.program.paths.List(o.Path))
 	})
 }
 
@@ -157,7 +157,7 @@ func (l *Log) fold(id compiler.PathID, seen []*Message, visible func(*Message) b
 	// A message above the path that isn't a set needs the whole value above.
 	root := id
 	for _, m := range seen {
-		if m.Method != compiler.Set && l.paths.Depth(m.Path) < l.paths.Depth(root) {
+		if m.Method != compiler.Set && l.program.paths.Depth(m.Path) < l.program.paths.Depth(root) {
 			root = m.Path
 		}
 	}
@@ -169,11 +169,11 @@ func (l *Log) fold(id compiler.PathID, seen []*Message, visible func(*Message) b
 		value, there = l.walk(whole, root, id)
 		return value, there, nil
 	}
-	f := fold{paths: l.paths, root: id}
+	f := fold{paths: l.program.paths, root: id}
 	first := 0
 	f.value, f.there = l.walk(any(l.initial), compiler.RootPath, id)
 	for i := len(seen) - 1; i >= 0; i-- {
-		if m := seen[i]; m.Method == compiler.Set && l.paths.IsAbove(m.Path, id) {
+		if m := seen[i]; m.Method == compiler.Set && l.program.paths.IsAbove(m.Path, id) {
 			f.value, f.there = l.walk(m.Value, m.Path, id)
 			first = i + 1
 			break
@@ -252,7 +252,7 @@ func (l *Log) whole(kind string) any { return l.seenBy(kind, anyone) }
 
 // seenBy is the value of a kind, of the messages that are visible.
 func (l *Log) seenBy(kind string, visible func(*Message) bool) any {
-	id, ok := l.paths.Lookup(compiler.RootPath, expression.Segment{Key: kind})
+	id, ok := l.program.paths.Lookup(compiler.RootPath, expression.Segment{Key: kind})
 	if !ok {
 		return l.initial[kind]
 	}

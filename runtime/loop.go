@@ -73,13 +73,13 @@ func (f *frame) nextTick() {
 	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
 	f.memory.nextTick()
-	f.follow(f.Machine.plan)
+	f.follow(f.machine.plan)
 }
 
 // follow takes the plan of a tick, or a longer version of it.
 func (f *frame) follow(p *compiler.Plan) {
 	f.plan = p
-	f.program = f.Machine.program(p)
+	f.program = f.machine.program(p)
 	f.log.program = f.program
 }
 
@@ -113,9 +113,9 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 
 // setting is where a frame stands, for a plan of its own.
 func (f *frame) setting() compiler.Setting {
-	s := compiler.Setting{Plan: f.plan, Paths: f.log.paths, Errors: f.failures}
-	if f.loop != nil && f.parent == nil {
-		s.Plan = f.loop.base
+	s := compiler.Setting{Plan: f.plan, Paths: f.log.program.paths, Errors: f.failures}
+	if f.machine.loop != nil && f.parent == nil {
+		s.Plan = f.machine.loop.base
 	} else if s.Paths == f.plan.Paths {
 		s.Paths = f.plan.Paths.Clone() // the plan isn't ours alone
 		f.program.paths = s.Paths
@@ -307,7 +307,7 @@ func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic, whole boo
 
 // view is a plan as the frame's instance runs it.
 func (f *frame) view(plan *compiler.Plan) *compiler.Plan {
-	if f.instances == nil {
+	if f.machine.instances == nil {
 		return plan
 	}
 	return plan.For(f.site.Instance)
@@ -315,7 +315,7 @@ func (f *frame) view(plan *compiler.Plan) *compiler.Plan {
 
 // runs is how many calls of a plan are for the frame's instance.
 func (f *frame) runs(plan *compiler.Plan) int {
-	if f.instances == nil {
+	if f.machine.instances == nil {
 		return len(plan.Calls)
 	}
 	return plan.Runs(f.site.Instance)

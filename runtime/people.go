@@ -38,7 +38,7 @@ func (p Policy) Stricter(than Policy) bool {
 // where what runs isn't known to be read-only; of a plan, its calls are judged.
 func (f *frame) asks(i int32) bool {
 	call := f.call(i)
-	switch f.options.Confirm.Policy {
+	switch f.machine.options.Confirm.Policy {
 	case Always:
 		return true
 	case Effects:
@@ -60,7 +60,7 @@ func (f *frame) effect(i int32) compiler.Effect {
 // ask puts the question whether a call may start, and sets the time for the answer.
 func (f *frame) ask(i int32, problem string) {
 	f.put(i, problem)
-	if timeout := f.options.Confirm.Timeout; timeout > 0 && !f.calls[i].more.question.InFlight {
+	if timeout := f.machine.options.Confirm.Timeout; timeout > 0 && !f.calls[i].more.question.InFlight {
 		f.pause(i, timeout)
 	}
 }
@@ -218,10 +218,10 @@ const byTimeout = "time-out"
 
 // unanswered takes the default when the time for an answer is over.
 func (f *frame) unanswered(i int32) {
-	verdict := f.options.Confirm.Default
+	verdict := f.machine.options.Confirm.Default
 	if verdict == "" {
 		verdict = Reject
 	}
 	f.emit(i, Cancel)
-	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: byTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.options.Confirm.Timeout)}})
+	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: byTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.machine.options.Confirm.Timeout)}})
 }

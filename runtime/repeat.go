@@ -108,7 +108,7 @@ func (f *frame) sortDeeds() {
 		sorted[at], renumbered[old] = of[old], int32(at)
 	}
 	copy(of, sorted)
-	for i := len(f.log.messages) - 1; i >= 0 && f.log.messages[i].Tick == f.tick; i-- {
+	for i := len(f.log.messages) - 1; i >= 0 && f.log.messages[i].Tick == f.machine.tick; i-- {
 		if m := &f.log.messages[i]; m.deed > l.before {
 			m.deed = l.before + renumbered[m.deed-1-l.before] + 1
 		}
@@ -173,7 +173,7 @@ func (f *frame) isUnownedDeed(paths []compiler.PathID, call *compiler.Call) bool
 	}
 	for _, path := range paths {
 		for _, message := range f.log.on(path) {
-			if message.Tick == f.tick || message.deed == 0 || f.memory.deeds[message.deed-1].identity == "" {
+			if message.Tick == f.machine.tick || message.deed == 0 || f.memory.deeds[message.deed-1].identity == "" {
 				continue
 			}
 			if owner, listed := f.memory.owners[message.deed-1]; !listed || int(owner) > call.Index {
@@ -202,7 +202,7 @@ func (f *frame) repeats(i int32, params map[string]any) repetition {
 	id, own := l.identities[i], canonical(params)
 	nth := 0
 	for j, other := range l.identities[:len(f.calls)] {
-		if other != id || f.log.place(&Message{Tick: f.tick, Call: j}) >= f.log.place(&Message{Tick: f.tick, Call: int(i)}) {
+		if other != id || f.log.place(&Message{Tick: f.machine.tick, Call: j}) >= f.log.place(&Message{Tick: f.machine.tick, Call: int(i)}) {
 			continue
 		}
 		switch state := &f.calls[j]; {

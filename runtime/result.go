@@ -39,7 +39,7 @@ func (f *frame) finish() {
 	switch {
 	case f.parent != nil:
 		f.deliver()
-	case f.loop == nil && f.instances != nil:
+	case f.machine.loop == nil && f.machine.instances != nil:
 		f.leave()
 	}
 }
@@ -118,7 +118,7 @@ func (f *frame) result() (any, *CallError) {
 	if !there {
 		value = nil
 	}
-	if problem == nil && f.plan.OutputSchema != nil && (f.loop == nil || value != nil) {
+	if problem == nil && f.plan.OutputSchema != nil && (f.machine.loop == nil || value != nil) {
 		if v := f.plan.OutputSchema.Validate(value); v != nil {
 			problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
 		}

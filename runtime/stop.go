@@ -135,17 +135,17 @@ func (f *frame) resume(how Resumption) {
 		case Running:
 			switch {
 			case f.child(i) == nil && (f.givenUp || state.more != nil && state.more.overdue): // it was given up before, and nothing of it is left
-				f.running--
+				f.machine.running--
 				f.came(i, nil, -1, nil)
 			case f.child(i) == nil:
-				f.running--
+				f.machine.running--
 				state.particular().lost++
 				f.inFlight(i, how.InFlight)
 			case f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
-				f.pause(i, max(state.more.due-f.now, time.Nanosecond))
+				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
 			}
 		case Pausing:
-			f.pause(i, max(state.more.due-f.now, time.Nanosecond))
+			f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
 		case Asking:
 			if q := state.more.question; q.InFlight {
 				f.inFlight(i, how.InFlight)

@@ -26,7 +26,7 @@ type arrival struct {
 // park keeps what a call has come to if its writes can't be judged yet, and
 // reports whether it does.
 func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a arrival) bool {
-	if f.log.byTime {
+	if f.log.program.byTime {
 		return false
 	}
 	for _, route := range routes {
@@ -75,7 +75,7 @@ func (f *frame) ahead(i int32, path compiler.PathID, method compiler.Method) int
 // placeOf is the place of a call of the current tick among those whose messages
 // count before each other's.
 func (f *frame) placeOf(call int32) int32 {
-	return f.log.place(&Message{Tick: f.tick, Call: int(call)})
+	return f.log.place(&Message{Tick: f.machine.tick, Call: int(call)})
 }
 
 // needsBase reports whether a write asks for something of what stands there

@@ -115,7 +115,7 @@ func (f *frame) read(r int) (any, expression.Presence) {
 // resolve is the value of a read whose writers have settled.
 func (f *frame) resolve(read *compiler.Read) (any, bool) {
 	return f.log.resolve(read.Path, func(message *Message) bool {
-		if message.Tick != f.tick {
+		if message.Tick != f.machine.tick {
 			return f.stands(message, read.Sees)
 		}
 		return read.Sees(message.Call) && f.isFor(read, message)
@@ -248,7 +248,7 @@ func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler
 // A draft is the state as it would be after the writes of a call: on all that
 // counts before them.
 type draft struct {
-	*frame
+	frame *frame
 	call  *compiler.Call
 	folds []fold // of the parts that are written
 }
@@ -259,7 +259,7 @@ func (d *draft) write(path compiler.PathID, method compiler.Method, value any) (
 	if err := on.apply(&Message{Path: path, Method: method, Value: value}); err != nil {
 		return nil, err
 	}
-	written, _ := d.log.walk(on.value, on.root, path)
+	written, _ := d.frame.log.walk(on.value, on.root, path)
 	return written, nil
 }
 
@@ -267,10 +267,10 @@ func (d *draft) write(path compiler.PathID, method compiler.Method, value any) (
 // kind, unless the kind as a whole may be written.
 func (d *draft) part(path compiler.PathID) *fold {
 	root, kind := path, path
-	for d.plan.Paths.Depth(kind) > 1 {
-		root, kind = kind, d.plan.Paths.Parent(kind)
+	for d.frame.plan.Paths.Depth(kind) > 1 {
+		root, kind = kind, d.frame.plan.Paths.Parent(kind)
 	}
-	if d.program.isWritten(kind) {
+	if d.frame.program.isWritten(kind) {
 		root = kind
 	}
 	for i := range d.folds {
@@ -278,19 +278,19 @@ func (d *draft) part(path compiler.PathID) *fold {
 			return &d.folds[i]
 		}
 	}
-	on := fold{paths: d.plan.Paths, root: root}
-	on.value, on.there = d.log.resolve(root, d.before())
+	on := fold{paths: d.frame.plan.Paths, root: root}
+	on.value, on.there = d.frame.log.resolve(root, d.before())
 	d.folds = append(d.folds, on)
 	return &d.folds[len(d.folds)-1]
 }
 
 // before sees the messages that count before those of the call.
 func (d *draft) before() func(*Message) bool {
-	if d.log.byTime {
+	if d.frame.log.program.byTime {
 		return anyone
 	}
-	place := d.placeOf(int32(d.call.Index))
-	return func(m *Message) bool { return m.Tick != d.tick || d.log.place(m) < place }
+	place := d.frame.placeOf(int32(d.call.Index))
+	return func(m *Message) bool { return m.Tick != d.frame.machine.tick || d.frame.log.place(m) < place }
 }
 
 // routes writes a failure record to every path of the call's failure route, if
