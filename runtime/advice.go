@@ -160,3 +160,11 @@ func (f *frame) root() *frame {
 	}
 	return f
 }
+
+// textOf is a string's text; "" of anything else.
+func textOf(n *source.Node) string {
+	if n == nil || n.Kind != source.String {
+		return ""
+	}
+	return n.Text
+}

@@ -2,23 +2,47 @@ package runtime
 
 import (
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
+
+// A standing is what has become of a call of a carried plan.
+type standing struct {
+	call           *source.Node // as it was written
+	name, instance string
+	status, reason string     // "" for one that hasn't run
+	decision       *Decision  // of a person, or nil
+	each           []standing // where it isn't the same in all instances: in each of them
+}
+
+// standings are they as a request tells them.
+func standings(list []standing) []request.Standing {
+	all := make([]request.Standing, len(list))
+	for i, one := range list {
+		all[i] = request.Standing{
+			Call: one.call, Name: one.name, Instance: one.instance, Status: one.status, Reason: one.reason,
+			Decision: one.decision.told(), Each: standings(one.each),
+		}
+	}
+	return all
+}
 
 // request composes what the planner is asked.
 func (m *Machine) request() *Request {
 	l := m.loop
-	s := situation{plan: l.base, tick: m.tick, carries: l.carries, carried: l.carried, decided: l.decided}
-	s.input, s.state, s.data, s.advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
+	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: standings(l.carried), Decided: standings(l.decided)}
+	s.Input, s.State, s.Data, s.Advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
 	if m.instances == nil {
-		s.errors = m.frames[0].failures
-		return compose(s)
+		s.Errors = m.frames[0].failures
+		return request.Compose(s)
 	}
-	s.input, s.state = m.shared.input, m.shared.state
+	s.Input, s.State = m.shared.input, m.shared.state
 	for at, f := range m.roots() {
 		one := &l.setting.Instances[at]
-		s.instances = append(s.instances, instanceNow{f.site.Instance, mapping(one.Input), mapping(one.State), f.failures})
+		s.Instances = append(s.Instances, request.Instance{ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Errors: f.failures})
 	}
-	return compose(s)
+	return request.Compose(s)
 }
 
 // latentRequest composes the request for the result of a latent call (S2.4). It
@@ -26,16 +50,16 @@ func (m *Machine) request() *Request {
 // has scopes, what these hand on (S14.3).
 func (f *frame) latentRequest(i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
-	s := situation{plan: f.plan, tick: f.machine.tick, input: f.log.initial["input"], only: f.context(i)}
+	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.initial["input"], Only: f.context(i)}
 	seen := func(message *Message) bool {
 		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
 	}
-	s.state = f.log.seenBy("state", seen)
-	s.data, _ = f.log.seenBy("data", seen).(map[string]any)
+	s.State = f.log.seenBy("state", seen)
+	s.Data, _ = f.log.seenBy("data", seen).(map[string]any)
 	if f.machine.loop != nil && f.parent == nil {
-		s.plan = f.machine.loop.base
+		s.Plan = f.machine.loop.base
 	}
-	return composeLatent(s, call, params)
+	return request.ComposeLatent(s, call, params)
 }
 
 // binds tells whether a read is bound to a call.

@@ -192,7 +192,7 @@ func (r *rehearser) carryOut(c runtime.Command) {
 			r.t.Fatalf("tick %d: there is no further solution", c.Request.Tick)
 		}
 		if c.Request.Received == "" {
-			r.asks = append(r.asks[:min(len(r.asks), c.Request.Tick-1)], string(c.Request.Context))
+			r.asks = append(r.asks[:min(len(r.asks), c.Request.Tick-1)], string(c.Request.ContextJSON()))
 		}
 		r.pieces = r.broken(r.solutions[c.Request.Tick-1][len(c.Request.Received):])
 	case runtime.Repeat:

@@ -2,66 +2,24 @@ package runtime
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/request"
+)
+
+// What a planner is asked and how it answers, as package request has it.
+type (
+	// A Request is what a planner is asked.
+	Request = request.Request
+	// A LatentCall is a call whose result a model writes.
+	LatentCall = request.Call
+	// Usage is what a request has cost so far.
+	Usage = request.Usage
 )
 
 // ErrCut says that an answer broke off before its end.
-var ErrCut = errors.New("the answer broke off before its end")
-
-// ErrTooLong says that an answer is longer than a result may be.
-var ErrTooLong = fmt.Errorf("the model's answer is larger than %d MiB", MaxResult>>20)
-
-// MaxResult bounds what a model may answer for a latent call, in bytes (S18).
-const MaxResult = 8 << 20
-
-// A Request is what a planner is asked: to write the solution of a tick (S11.1),
-// or the result of one latent call (S2.4).
-type Request struct {
-	// Tick counts from 1.
-	Tick int
-	// Call is the latent call whose result is wanted; nil when a solution is.
-	Call *LatentCall
-	// Context is a JSON array of context messages as PROTOCOL.md writes them: what
-	// the planner is to know. A plan message tells under "x-standing", call by call,
-	// what has become of its calls.
-	Context json.RawMessage
-	// Schema is the JSON Schema of the answer: the solution's, whose properties
-	// stand in the order in which a model is to write them, or the "_output" of the
-	// latent call's tool.
-	Schema json.RawMessage
-	// Lazy says that the model is to plan and not to answer latent calls.
-	Lazy bool
-	// Received is what has arrived of this very answer already: a run was killed
-	// while it streamed. A planner that can tell how it goes on gives the rest;
-	// any other answers [ErrCut].
-	Received string
-}
-
-// A LatentCall is a call whose result a model writes.
-type LatentCall struct {
-	Name   string // its "_id", or tool#place (S3.2)
-	Tool   string
-	Params json.RawMessage // its resolved parameters
-}
-
-// Usage is what a request has cost so far.
-type Usage struct {
-	InputTokens  int     `json:"inputTokens,omitzero"`
-	OutputTokens int     `json:"outputTokens,omitzero"`
-	Cost         float64 `json:"cost,omitzero"` // in the currency of "limits.cost"; 0 where no price is known
-}
-
-// Add sums up.
-func (u *Usage) Add(more Usage) {
-	u.InputTokens += more.InputTokens
-	u.OutputTokens += more.OutputTokens
-	u.Cost += more.Cost
-}
-
-func (u Usage) tokens() int { return u.InputTokens + u.OutputTokens }
+var ErrCut = request.ErrCut
 
 // A Question is what a person is asked about a call that is ready (S10.1).
 type Question struct {
@@ -166,4 +124,26 @@ type Decision struct {
 	Replacement json.RawMessage `json:"replacement,omitempty"`
 	Reason      string          `json:"reason,omitzero"` // in the person's words
 	By          string          `json:"by,omitzero"`     // who: "terminal", "time-out", a name
+}
+
+// told is a decision as a model sees it.
+func (d *Decision) told() request.Object {
+	if d == nil {
+		return nil
+	}
+	out := request.Object{}.With("verdict", string(d.Verdict))
+	if d.Params != nil {
+		out = out.With("params", d.Params)
+	}
+	if len(d.Replacement) > 0 {
+		root, _ := source.Parse(source.NewFile("replacement.json", d.Replacement), source.DefaultLimits())
+		out = out.With("replacement", request.Of(root))
+	}
+	if d.Reason != "" {
+		out = out.With("reason", d.Reason)
+	}
+	if d.By != "" {
+		out = out.With("by", d.By)
+	}
+	return out
 }

@@ -46,7 +46,7 @@ func (m *Machine) checkBudget() {
 	limits, spent := &m.plan.Limits, &m.spent.usage
 	switch {
 	case m.over:
-	case limits.Tokens > 0 && m.usage.tokens()-spent.tokens() >= limits.Tokens:
+	case limits.Tokens > 0 && m.usage.Tokens()-spent.Tokens() >= limits.Tokens:
 		m.drain(ReasonTokens)
 	case limits.Cost > 0 && m.usage.Cost-spent.Cost >= limits.Cost:
 		m.drain(ReasonCost)

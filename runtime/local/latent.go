@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // produce asks the planner for the result of a latent call (S2.4). Whatever goes
@@ -17,19 +18,19 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 	defer giveUp(nil)
 	var text strings.Builder
 	usage, err := w.options.Planner.Answer(ctx, r, func(piece string) {
-		if text.Len()+len(piece) > runtime.MaxResult {
-			giveUp(runtime.ErrTooLong)
+		if text.Len()+len(piece) > request.MaxResult {
+			giveUp(request.ErrTooLong)
 			return
 		}
 		text.WriteString(piece)
 	})
-	if cause := context.Cause(ctx); errors.Is(cause, runtime.ErrTooLong) {
+	if cause := context.Cause(ctx); errors.Is(cause, request.ErrTooLong) {
 		err = cause
 	}
 	e.Usage = &usage
 	var refusal interface{ Refusal() string }
 	switch {
-	case errors.Is(err, runtime.ErrTooLong):
+	case errors.Is(err, request.ErrTooLong):
 		e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: err.Error()}
 	case errors.Is(err, runtime.ErrCut):
 		e.Failure = &runtime.Failure{Code: "cut", Message: err.Error()}

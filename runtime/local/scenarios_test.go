@@ -309,7 +309,7 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 	case runtime.Plan:
 		s.say("%v tick %d", at, c.Tick)
 		if s.options["requests"] == true {
-			s.say("request %s", c.Request.Context)
+			s.say("request %s", c.Request.ContextJSON())
 		}
 	case runtime.Start:
 		with := ""
@@ -321,7 +321,7 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 		}
 		s.say("%v start %s %s%s", at, name, inJSON(c.Params), with)
 		if c.Request != nil && s.options["requests"] == true {
-			s.say("request %s", c.Request.Context)
+			s.say("request %s", c.Request.ContextJSON())
 		}
 	case runtime.Enter:
 		s.say("%v enter %s %s", at, name, inJSON(c.Params))

@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A protocol is a wire format as its server speaks it.
@@ -35,7 +36,7 @@ var protocols = map[string]protocol{
 	"openai": {
 		spec: "openai:some-model", path: "/v1/chat/completions", base: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", header: "Authorization",
 		event: func(s string) string {
-			return fmt.Sprintf("data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%s},\"finish_reason\":null}]}\n\n", jsonOf(s))
+			return fmt.Sprintf("data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%s},\"finish_reason\":null}]}\n\n", request.Quoted(s))
 		},
 		end: func(reason string, in, out int) string {
 			return fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%q}]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d,\"total_tokens\":%d}}\n\ndata: [DONE]\n\n", reason, in, out, in+out)
@@ -48,7 +49,7 @@ var protocols = map[string]protocol{
 	"anthropic": {
 		spec: "anthropic:some-model", path: "/v1/messages", base: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY", header: "X-Api-Key",
 		event: func(s string) string {
-			return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%s}}\n\n", jsonOf(s))
+			return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%s}}\n\n", request.Quoted(s))
 		},
 		end: func(reason string, in, out int) string {
 			return fmt.Sprintf("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":%q},\"usage\":{\"input_tokens\":%d,\"output_tokens\":%d}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", reason, in, out)
@@ -122,9 +123,9 @@ func hangs(text string) turn {
 	}
 }
 
-// An endpoint serves turns, one a request, over pipes: nothing of it is real
+// A fake endpoint serves turns, one a request, over pipes: nothing of it is real
 // input or output, so it lives in virtual time.
-type endpoint struct {
+type fake struct {
 	mu     sync.Mutex
 	turns  []turn
 	bodies []string
@@ -136,7 +137,7 @@ type endpoint struct {
 }
 
 // serve makes an endpoint and points the environment of the test to it.
-func (e *endpoint) serve(t *testing.T) {
+func (e *fake) serve(t *testing.T) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(e.handle))
 	server.Listener.Close()
@@ -151,7 +152,7 @@ func (e *endpoint) serve(t *testing.T) {
 	})
 }
 
-func (e *endpoint) handle(w http.ResponseWriter, r *http.Request) {
+func (e *fake) handle(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	e.mu.Lock()
 	e.bodies = append(e.bodies, string(body))
@@ -211,9 +212,9 @@ func settings(t *testing.T, p protocol) {
 }
 
 // ask opens the planner against an endpoint that takes the turns, and asks it.
-func ask(t *testing.T, p protocol, r *runtime.Request, o Options, turns ...turn) (answer string, usage runtime.Usage, e *endpoint, err error) {
+func ask(t *testing.T, p protocol, r *request.Request, o Options, turns ...turn) (answer string, usage request.Usage, e *fake, err error) {
 	t.Helper()
-	e = &endpoint{turns: turns, key: p.header}
+	e = &fake{turns: turns, key: p.header}
 	e.serve(t)
 	o.Client = e.client
 	planner, err := Open(p.spec, o)
@@ -224,7 +225,7 @@ func ask(t *testing.T, p protocol, r *runtime.Request, o Options, turns ...turn)
 	return answer, usage, e, err
 }
 
-func collect(ctx context.Context, p Planner, r *runtime.Request) (string, runtime.Usage, error) {
+func collect(ctx context.Context, p Planner, r *request.Request) (string, request.Usage, error) {
 	var b strings.Builder
 	usage, err := p.Answer(ctx, r, func(text string) { b.WriteString(text) })
 	return b.String(), usage, err
@@ -232,13 +233,23 @@ func collect(ctx context.Context, p Planner, r *runtime.Request) (string, runtim
 
 const solution = `{"calls":[{"_tool":"greetUser","userName":"†input.userName"}],"output":null}`
 
-// request is one for a solution, with a schema that no endpoint enforces to the
-// letter: its calls' parameters may be anything.
-func request() *runtime.Request {
-	return &runtime.Request{
-		Tick:    1,
-		Context: []byte(`[{"type":"text","text":"Greet the user"},{"type":"tool","tool":{"greetUser":{"type":"object","properties":{"userName":{"type":"string"}}}}},{"type":"input","input":{"userName":"Jane"}}]`),
-		Schema: []byte(`{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"_tool":{"const":"greetUser"},"_reasoningForCall":{"type":"string"},` +
+// greeting is a request for a solution, with a schema that no endpoint enforces to
+// the letter: its calls' parameters may be anything.
+func greeting() *request.Request {
+	return &request.Request{
+		Tick: 1,
+		Messages: []request.Message{
+			request.Text{Text: "Greet the user"},
+			request.Tools{{Name: "greetUser", Definition: value(`{"type":"object","properties":{"userName":{"type":"string"}}}`).(request.Object)}},
+			request.Values{Of: "input", Value: map[string]any{"userName": "Jane"}},
+		},
+		Schema: value(`{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"_tool":{"const":"greetUser"},"_reasoningForCall":{"type":"string"},` +
 			`"userName":{}},"required":["_tool","userName"]}]}},"output":{}},"required":["calls","output"]}`),
 	}
+}
+
+// value is a JSON value as its text has it.
+func value(text string) any {
+	n, _ := source.Parse(source.NewFile("value.json", []byte(text)), source.DefaultLimits())
+	return request.Of(n)
 }

@@ -92,7 +92,7 @@ func TestEndlessAnswers(t *testing.T) {
 			endpoint := &endless{answers: c.answers, most: c.most}
 			server := httptest.NewServer(endpoint)
 			defer server.Close()
-			t.Setenv(openAIBase, server.URL)
+			t.Setenv("OPENAI_BASE_URL", server.URL)
 			out := runFlooded(t, func(o *local.Options) {
 				planner, err := Open("openai:m", Options{})
 				if err != nil {

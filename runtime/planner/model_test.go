@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // both runs a test once for each wire format, in virtual time.
@@ -42,7 +42,7 @@ func TestStreaming(t *testing.T) {
 			}
 			io.WriteString(w, p.end(p.stop["done"], 120, 30))
 		}
-		e := &endpoint{turns: []turn{slow}, key: p.header}
+		e := &fake{turns: []turn{slow}, key: p.header}
 		e.serve(t)
 		planner, err := Open(p.spec, Options{Client: e.client, Prices: Prices{InputPerMillion: 2, OutputPerMillion: 10}})
 		if err != nil {
@@ -50,7 +50,7 @@ func TestStreaming(t *testing.T) {
 		}
 		began := time.Now()
 		var came []string
-		usage, err := planner.Answer(t.Context(), request(), func(piece string) {
+		usage, err := planner.Answer(t.Context(), greeting(), func(piece string) {
 			came = append(came, fmt.Sprintf("%v %s", time.Since(began), piece))
 		})
 		if err != nil {
@@ -60,7 +60,7 @@ func TestStreaming(t *testing.T) {
 		if !slices.Equal(came, want) {
 			t.Errorf("got %q, want %q", came, want)
 		}
-		if want := (runtime.Usage{InputTokens: 120, OutputTokens: 30, Cost: 0.00054}); usage != want {
+		if want := (request.Usage{InputTokens: 120, OutputTokens: 30, Cost: 0.00054}); usage != want {
 			t.Errorf("usage %+v, want %+v", usage, want)
 		}
 		if !strings.HasSuffix(e.keys[0], testKey) {
@@ -73,7 +73,7 @@ func TestStreaming(t *testing.T) {
 // one of our own that grows where they name none.
 func TestRetries(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
-		_, usage, e, err := ask(t, p, request(), Options{},
+		_, usage, e, err := ask(t, p, greeting(), Options{},
 			says(429, `{"error":{"type":"rate_limit_error","message":"slow down"}}`, "Retry-After", "7"),
 			says(429, `{}`, "Retry-After-Ms", "1500", "Retry-After", "60"),
 			says(503, ``, "Retry-After", time.Now().Add(18500*time.Millisecond).UTC().Format(http.TimeFormat)),
@@ -90,8 +90,8 @@ func TestRetries(t *testing.T) {
 	})
 	both(t, func(t *testing.T, p protocol) {
 		down := says(500, `{"error":{"message":"oops"}}`)
-		_, _, e, err := ask(t, p, request(), Options{}, down, down, down, down, down, down, down)
-		var u *Unavailable
+		_, _, e, err := ask(t, p, greeting(), Options{}, down, down, down, down, down, down, down)
+		var u *request.Unavailable
 		if !errors.As(err, &u) || !strings.Contains(err.Error(), `said 500 Internal Server Error: "oops" (asked 6 times); resume the run`) {
 			t.Errorf("got %v", err)
 		}
@@ -108,11 +108,11 @@ func TestRetries(t *testing.T) {
 func TestPatience(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
 		began := time.Now()
-		_, _, _, err := ask(t, p, request(), Options{}, says(429, `{"error":"not today"}`, "Retry-After", "7200"))
+		_, _, _, err := ask(t, p, greeting(), Options{}, says(429, `{"error":"not today"}`, "Retry-After", "7200"))
 		if took := time.Since(began); took != 0 {
 			t.Errorf("it took %v", took)
 		}
-		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), `said 429 Too Many Requests: "not today"; resume the run in 2h0m0s or later`) {
+		if u := (*request.Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), `said 429 Too Many Requests: "not today"; resume the run in 2h0m0s or later`) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -142,8 +142,8 @@ func TestUnavailable(t *testing.T) {
 				if turn == nil {
 					turn = streams(p.begin() + p.failure("billing_error", "Your credit balance is too low"))
 				}
-				answer, _, e, err := ask(t, p, request(), Options{}, turn)
-				u := (*Unavailable)(nil)
+				answer, _, e, err := ask(t, p, greeting(), Options{}, turn)
+				u := (*request.Unavailable)(nil)
 				if !errors.As(err, &u) {
 					t.Fatalf("got %v", err)
 				}
@@ -180,8 +180,8 @@ func TestCutStreams(t *testing.T) {
 	for name, turnOf := range broken {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, p protocol) {
-				answer, _, e, err := ask(t, p, request(), Options{}, turnOf(p), streams(p.stream(solution)))
-				if !errors.Is(err, runtime.ErrCut) || !strings.Contains(err.Error(), "after 20 bytes") || answer != solution[:20] || len(e.at) != 1 {
+				answer, _, e, err := ask(t, p, greeting(), Options{}, turnOf(p), streams(p.stream(solution)))
+				if !errors.Is(err, request.ErrCut) || !strings.Contains(err.Error(), "after 20 bytes") || answer != solution[:20] || len(e.at) != 1 {
 					t.Errorf("asked %d times, answer %q, error %v", len(e.at), answer, err)
 				}
 			})
@@ -194,7 +194,7 @@ func TestCutStreams(t *testing.T) {
 	} {
 		t.Run(name+" early", func(t *testing.T) {
 			both(t, func(t *testing.T, p protocol) {
-				answer, _, e, err := ask(t, p, request(), Options{}, turnOf(p), streams(p.stream(solution)))
+				answer, _, e, err := ask(t, p, greeting(), Options{}, turnOf(p), streams(p.stream(solution)))
 				if err != nil || answer != solution || len(e.at) != 2 {
 					t.Errorf("asked %d times, answer %q, error %v", len(e.at), answer, err)
 				}
@@ -203,8 +203,8 @@ func TestCutStreams(t *testing.T) {
 	}
 	// All tokens were spent before the first word: once more would end the same.
 	both(t, func(t *testing.T, p protocol) {
-		_, usage, _, err := ask(t, p, request(), Options{}, streams(beginOnly(p)+p.end(p.stop["full"], 120, 9)))
-		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "the bound on what a model may write") || usage.OutputTokens != 9 {
+		_, usage, _, err := ask(t, p, greeting(), Options{}, streams(beginOnly(p)+p.end(p.stop["full"], 120, 9)))
+		if u := (*request.Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "the bound on what a model may write") || usage.OutputTokens != 9 {
 			t.Errorf("got %v, %+v", err, usage)
 		}
 	})
@@ -220,8 +220,8 @@ func beginOnly(p protocol) string {
 // A model may decline, and is quoted.
 func TestRefusals(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
-		_, usage, e, err := ask(t, p, request(), Options{}, streams(beginOnly(p)+p.end(p.stop["refused"], 120, 9)))
-		r := (*Refused)(nil)
+		_, usage, e, err := ask(t, p, greeting(), Options{}, streams(beginOnly(p)+p.end(p.stop["refused"], 120, 9)))
+		r := (*request.Refused)(nil)
 		if !errors.As(err, &r) || r.Refusal() != "the model declined to answer and gave no reason" || len(e.at) != 1 || usage.InputTokens != 120 {
 			t.Errorf("got %v, %+v", err, usage)
 		}
@@ -233,8 +233,8 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, stream := range words {
 		settings(t, protocols[name])
-		_, _, _, err := ask(t, protocols[name], request(), Options{}, streams(stream))
-		if r := (*Refused)(nil); !errors.As(err, &r) || r.Refusal() != "I can't help with that." {
+		_, _, _, err := ask(t, protocols[name], greeting(), Options{}, streams(stream))
+		if r := (*request.Refused)(nil); !errors.As(err, &r) || r.Refusal() != "I can't help with that." {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestRefusals(t *testing.T) {
 // Whatever the text is, it is handed on: judging it isn't the planner's business.
 func TestInvalidJSON(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
-		answer, _, _, err := ask(t, p, request(), Options{}, streams(p.stream(`{"calls": [`, `oh no`)))
+		answer, _, _, err := ask(t, p, greeting(), Options{}, streams(p.stream(`{"calls": [`, `oh no`)))
 		if err != nil || answer != `{"calls": [oh no` {
 			t.Errorf("got %q, %v", answer, err)
 		}
@@ -255,7 +255,7 @@ func TestHanging(t *testing.T) {
 	headers := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	both(t, func(t *testing.T, p protocol) {
 		for _, hanging := range []turn{headers, hangs(p.begin()), hangs(p.begin() + p.event(solution[:20]))} {
-			e := &endpoint{turns: []turn{hanging}, key: p.header}
+			e := &fake{turns: []turn{hanging}, key: p.header}
 			e.serve(t)
 			planner, err := Open(p.spec, Options{Client: e.client})
 			if err != nil {
@@ -263,7 +263,7 @@ func TestHanging(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			began := time.Now()
-			_, _, err = collect(ctx, planner, request())
+			_, _, err = collect(ctx, planner, greeting())
 			cancel()
 			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
 				t.Errorf("after %v: %v", time.Since(began), err)
@@ -272,25 +272,25 @@ func TestHanging(t *testing.T) {
 	})
 	both(t, func(t *testing.T, p protocol) {
 		began := time.Now()
-		_, _, _, err := ask(t, p, request(), Options{}, headers)
-		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "sent nothing for 10m0s") || time.Since(began) != 10*time.Minute {
+		_, _, _, err := ask(t, p, greeting(), Options{}, headers)
+		if u := (*request.Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "sent nothing for 10m0s") || time.Since(began) != 10*time.Minute {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
 	both(t, func(t *testing.T, p protocol) {
-		_, _, _, err := ask(t, p, request(), Options{Silence: time.Minute}, hangs(p.begin()+p.event(solution[:20])))
-		if !errors.Is(err, runtime.ErrCut) || !strings.Contains(err.Error(), "sent nothing for 1m0s, after 20 bytes") {
+		_, _, _, err := ask(t, p, greeting(), Options{Silence: time.Minute}, hangs(p.begin()+p.event(solution[:20])))
+		if !errors.Is(err, request.ErrCut) || !strings.Contains(err.Error(), "sent nothing for 1m0s, after 20 bytes") {
 			t.Errorf("got %v", err)
 		}
 	})
 	both(t, func(t *testing.T, p protocol) { // between two tries
-		e := &endpoint{turns: []turn{says(429, ``, "Retry-After", "60")}, key: p.header}
+		e := &fake{turns: []turn{says(429, ``, "Retry-After", "60")}, key: p.header}
 		e.serve(t)
 		planner, _ := Open(p.spec, Options{Client: e.client})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		_, _, err := collect(ctx, planner, request())
+		_, _, err := collect(ctx, planner, greeting())
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
@@ -303,12 +303,12 @@ func TestKeysStayHidden(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
 		half := len(testKey) / 2
 		spelt := []string{`{"calls":[],"output":"`, testKey[:3], testKey[3:half], testKey[half:] + ` and ` + testKey, ` sk-te"}`}
-		answer, _, _, err := ask(t, p, request(), Options{}, streams(p.stream(spelt...)))
+		answer, _, _, err := ask(t, p, greeting(), Options{}, streams(p.stream(spelt...)))
 		if want := `{"calls":[],"output":"[hidden key] and [hidden key] sk-te"}`; err != nil || answer != want {
 			t.Errorf("got %q, %v", answer, err)
 		}
-		answer, _, _, err = ask(t, p, request(), Options{}, cutOff(p.begin()+p.event(`{"output":"`+testKey[:len(testKey)-1])))
-		if !errors.Is(err, runtime.ErrCut) || strings.Contains(answer, testKey[:12]) {
+		answer, _, _, err = ask(t, p, greeting(), Options{}, cutOff(p.begin()+p.event(`{"output":"`+testKey[:len(testKey)-1])))
+		if !errors.Is(err, request.ErrCut) || strings.Contains(answer, testKey[:12]) {
 			t.Errorf("got %q, %v", answer, err)
 		}
 		for _, turn := range []turn{
@@ -316,7 +316,7 @@ func TestKeysStayHidden(t *testing.T) {
 			streams(p.begin() + p.event("x") + p.failure("overloaded_error", "your key "+testKey)),
 			streams(p.begin() + p.event("x") + "data: {nonsense " + testKey + "\n\n"),
 		} {
-			_, _, _, err := ask(t, p, request(), Options{}, turn)
+			_, _, _, err := ask(t, p, greeting(), Options{}, turn)
 			if err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), testKey) {
 				t.Errorf("got %#v", err)
 			}
@@ -326,7 +326,7 @@ func TestKeysStayHidden(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
 		t.Setenv(p.base, "http://me:pass-word-4711@models.test/v1?token=token-0815-token")
 		t.Setenv(strings.Replace(p.key, "API_KEY", "CUSTOM_HEADERS", 1), "X-Portal: Secret portal-pass-99")
-		_, _, _, err := ask(t, p, request(), Options{}, says(400, `{"error":{"message":"pass-word-4711 token-0815-token portal-pass-99"}}`))
+		_, _, _, err := ask(t, p, greeting(), Options{}, says(400, `{"error":{"message":"pass-word-4711 token-0815-token portal-pass-99"}}`))
 		for _, secret := range []string{"pass-word-4711", "token-0815-token", "portal-pass-99"} {
 			if err == nil || strings.Contains(err.Error(), secret) {
 				t.Errorf("got %v", err)
@@ -338,10 +338,10 @@ func TestKeysStayHidden(t *testing.T) {
 // A model can't go on with an answer of which a killed run had got a part.
 func TestReceived(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
-		r := request()
+		r := greeting()
 		r.Received = solution[:20]
 		answer, _, e, err := ask(t, p, r, Options{})
-		if !errors.Is(err, runtime.ErrCut) || answer != "" || len(e.at) != 0 {
+		if !errors.Is(err, request.ErrCut) || answer != "" || len(e.at) != 0 {
 			t.Errorf("asked %d times, answer %q, error %v", len(e.at), answer, err)
 		}
 	})
@@ -350,9 +350,9 @@ func TestReceived(t *testing.T) {
 // The result of a latent call comes whole, without what was wrapped around it,
 // and is asked for again where a stream breaks off.
 func TestLatent(t *testing.T) {
-	latent := func(schema string) *runtime.Request {
-		return &runtime.Request{Tick: 2, Context: []byte(`[]`), Schema: []byte(schema),
-			Call: &runtime.LatentCall{Name: "tell#1", Tool: "tell", Params: []byte(`{"about":"rain"}`)}}
+	latent := func(schema string) *request.Request {
+		return &request.Request{Tick: 2, Schema: value(schema),
+			Call: &request.Call{Name: "tell#1", Tool: "tell", Params: map[string]any{"about": "rain"}}}
 	}
 	cases := map[string]struct{ schema, sent, want string }{
 		"an object":   {`{"type":"object","properties":{"a":{}}}`, ` {"a": 1} `, `{"a": 1}`},
@@ -385,7 +385,7 @@ func latentEvent(p protocol, s string) string {
 	if p.begin() == "" {
 		return p.event(s)
 	}
-	return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\n\n", jsonOf(s))
+	return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\n\n", request.Quoted(s))
 }
 
 // What an endpoint doesn't take is asked for in a plainer form, the last with
@@ -399,14 +399,14 @@ func TestPlainerForms(t *testing.T) {
 		}
 		tries := map[string]int{"openai": 3, "anthropic": 2}[strings.Split(p.spec, ":")[0]]
 		turns := append(slices.Repeat([]turn{refuses}, tries-1), text, text)
-		e := &endpoint{turns: turns, key: p.header}
+		e := &fake{turns: turns, key: p.header}
 		e.serve(t)
 		planner, err := Open(p.spec, Options{Client: e.client})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			answer, _, err := collect(t.Context(), planner, request())
+			answer, _, err := collect(t.Context(), planner, greeting())
 			if err != nil || answer != solution {
 				t.Errorf("got %q, %v", answer, err)
 			}
@@ -435,8 +435,8 @@ func TestForms(t *testing.T) {
 	for _, c := range cases {
 		p := protocols[c.protocol]
 		settings(t, p)
-		r := request()
-		r.Schema = []byte(c.schema)
+		r := greeting()
+		r.Schema = value(c.schema)
 		_, _, e, err := ask(t, p, r, Options{MaxTokens: 777}, streams(p.stream(`{}`)))
 		if c.protocol == "openai" && err != nil {
 			t.Fatal(err)
@@ -470,14 +470,14 @@ func TestOwnClient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer, _, err := collect(t.Context(), planner, request())
+			answer, _, err := collect(t.Context(), planner, greeting())
 			if err != nil || answer != solution {
 				t.Errorf("got %q, %v", answer, err)
 			}
 			server.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			if _, _, err = collect(ctx, planner, request()); err == nil {
+			if _, _, err = collect(ctx, planner, greeting()); err == nil {
 				t.Error("a closed endpoint answered")
 			}
 		})
@@ -493,8 +493,8 @@ func TestUnreachable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = collect(t.Context(), planner, request())
-		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "http://models.test can't be reached: connection refused (asked 6 times); see whether the network and "+p.base+" are right") {
+		_, _, err = collect(t.Context(), planner, greeting())
+		if u := (*request.Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), "http://models.test can't be reached: connection refused (asked 6 times); see whether the network and "+p.base+" are right") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -507,7 +507,7 @@ func TestConcurrentAnswers(t *testing.T) {
 		turns := slices.Repeat([]turn{streams(p.stream(solution[:30], solution[30:]))}, many)
 		turns[3], turns[7] = says(429, ``, "Retry-After", "1"), says(503, ``)
 		turns = append(turns, turns[0], turns[0])
-		e := &endpoint{turns: turns, key: p.header}
+		e := &fake{turns: turns, key: p.header}
 		e.serve(t)
 		planner, err := Open(p.spec, Options{Client: e.client})
 		if err != nil {
@@ -516,7 +516,7 @@ func TestConcurrentAnswers(t *testing.T) {
 		var all sync.WaitGroup
 		for range many {
 			all.Go(func() {
-				if answer, _, err := collect(t.Context(), planner, request()); err != nil || answer != solution {
+				if answer, _, err := collect(t.Context(), planner, greeting()); err != nil || answer != solution {
 					t.Errorf("got %q, %v", answer, err)
 				}
 			})

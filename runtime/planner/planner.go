@@ -17,7 +17,10 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/planner/anthropic"
+	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
+	"github.com/obelus-dev/obelus/runtime/planner/openai"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A Planner answers requests. Answer hands out the text of one answer through
@@ -25,17 +28,17 @@ import (
 // of its caller, and returns when the answer is whole. It returns soon after ctx
 // is done. Its error is
 //
-//   - [runtime.ErrCut], wrapped, when the answer broke off after something of it
+//   - [request.ErrCut], wrapped, when the answer broke off after something of it
 //     was handed out;
-//   - a [*Refused] when the model declined;
-//   - an [*Unavailable] when no answer is to be had: the run stops, and can be
+//   - a [*request.Refused] when the model declined;
+//   - an [*request.Unavailable] when no answer is to be had: the run stops, and can be
 //     resumed;
 //   - that of ctx, wrapped.
 //
 // The usage is what was spent, also where there is an error. Answer may be
 // called from many goroutines at once.
 type Planner interface {
-	Answer(ctx context.Context, r *runtime.Request, emit func(text string)) (runtime.Usage, error)
+	Answer(ctx context.Context, r *request.Request, emit func(text string)) (request.Usage, error)
 }
 
 // Options are what planners take from outside. The zero value is ready for use.
@@ -59,10 +62,10 @@ type Options struct {
 }
 
 // Prices are what a million tokens cost, in the currency of "limits.cost".
-type Prices struct{ InputPerMillion, OutputPerMillion float64 }
+type Prices = endpoint.Prices
 
-func (p Prices) cost(u runtime.Usage) float64 {
-	return float64(u.InputTokens)/1e6*p.InputPerMillion + float64(u.OutputTokens)/1e6*p.OutputPerMillion
+func (o Options) endpoint() endpoint.Options {
+	return endpoint.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Patience: o.Patience, Silence: o.Silence, Client: o.Client}
 }
 
 var kinds = []string{"replay", "openai", "anthropic"}
@@ -80,15 +83,22 @@ func Open(spec string, o Options) (Planner, error) {
 	case kind == "replay":
 		return openReplay(name, o)
 	case kind == "openai":
-		return openOpenAI(name, o)
+		return opened(openai.Open(name, o.endpoint()))
 	case kind == "anthropic":
-		return openAnthropic(name, o)
+		return opened(anthropic.Open(name, o.endpoint()))
 	}
 	near, ok := compiler.Nearest(kind, kinds)
 	if !ok {
 		return nil, fmt.Errorf("there is no planner %q: write replay:FILE, openai:MODEL or anthropic:MODEL", diag.Escape(kind))
 	}
 	return nil, fmt.Errorf("there is no planner %q; did you mean %s:%s?", diag.Escape(kind), near, diag.Escape(name))
+}
+
+func opened(p *endpoint.Planner, err error) (Planner, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 func openReplay(name string, o Options) (Planner, error) {
@@ -101,37 +111,4 @@ func openReplay(name string, o Options) (Planner, error) {
 		return nil, fmt.Errorf("the recorded solutions can't be read: %w", err)
 	}
 	return Replay(name, text)
-}
-
-// Unavailable says that a planner gives no answer, and none is to be expected
-// before somebody does something about it.
-type Unavailable struct {
-	Planner string // as in a spec: "openai:gpt-5"
-	Why     string // what is wrong, in one line
-	Remedy  string // what to do about it
-}
-
-func (u *Unavailable) Error() string {
-	return fmt.Sprintf("the planner %s gives no answer: %s; %s", diag.Escape(u.Planner), u.Why, u.Remedy)
-}
-
-// Refused says that a model declined to answer.
-type Refused struct {
-	Planner string
-	Words   string // the model's own; "" where it gave none
-}
-
-func (r *Refused) Error() string {
-	if r.Words == "" {
-		return fmt.Sprintf("%s declined to answer", diag.Escape(r.Planner))
-	}
-	return fmt.Sprintf("%s declined to answer: %q", diag.Escape(r.Planner), diag.Escape(r.Words))
-}
-
-// Refusal is what the model said, or that it said nothing.
-func (r *Refused) Refusal() string {
-	if r.Words == "" {
-		return "the model declined to answer and gave no reason"
-	}
-	return r.Words
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // S11.6, S19.4: planners are named by kind and model or file.
@@ -56,9 +56,9 @@ func TestSettings(t *testing.T) {
 		os.Unsetenv(p.key)
 		planner, err := Open(p.spec, Options{Client: &http.Client{Transport: nowhere{t}}})
 		if err == nil { // some learn only when they are asked
-			_, err = planner.Answer(context.Background(), request(), func(string) {})
+			_, err = planner.Answer(context.Background(), greeting(), func(string) {})
 		}
-		u := (*Unavailable)(nil)
+		u := (*request.Unavailable)(nil)
 		if !errors.As(err, &u) || !strings.Contains(err.Error(), "set "+p.key) || !strings.Contains(err.Error(), p.base) || len(err.Error()) > 400 {
 			t.Errorf("got %v", err)
 		}
@@ -67,7 +67,7 @@ func TestSettings(t *testing.T) {
 	p := protocols["openai"]
 	settings(t, p)
 	os.Unsetenv(p.key)
-	answer, _, e, err := ask(t, p, request(), Options{}, streams(p.stream(solution)))
+	answer, _, e, err := ask(t, p, greeting(), Options{}, streams(p.stream(solution)))
 	if err != nil || answer != solution || e.keys[0] != "" {
 		t.Errorf("got %q, %v, key %q", answer, err, e.keys)
 	}
@@ -82,11 +82,11 @@ func (n nowhere) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestRefusedWords(t *testing.T) {
-	var err error = &Refused{Planner: "openai:m", Words: "no\x1b[2J"}
+	var err error = &request.Refused{Planner: "openai:m", Words: "no\x1b[2J"}
 	if got := err.Error(); got != `openai:m declined to answer: "no<U+001B>[2J"` {
 		t.Errorf("got %s", got)
 	}
-	if errors.Is(err, runtime.ErrCut) {
+	if errors.Is(err, request.ErrCut) {
 		t.Error("a refusal is no broken answer")
 	}
 }

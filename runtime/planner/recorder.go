@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A Recorder is a planner that passes requests on to another and keeps what was
@@ -62,21 +62,21 @@ func NewRecorder(p Planner, folder string) (*Recorder, error) {
 
 // Answer passes a request on and records it. Trouble with the recording doesn't
 // stop the run; [Recorder.Close] tells of it.
-func (r *Recorder) Answer(ctx context.Context, q *runtime.Request, emit func(string)) (runtime.Usage, error) {
+func (r *Recorder) Answer(ctx context.Context, q *request.Request, emit func(string)) (request.Usage, error) {
 	var answer strings.Builder
 	answer.WriteString(q.Received)
 	usage, err := r.planner.Answer(ctx, q, func(text string) {
 		answer.WriteString(text)
 		emit(text)
 	})
-	var refused *Refused
-	if err == nil || errors.Is(err, runtime.ErrCut) || errors.As(err, &refused) {
+	var refused *request.Refused
+	if err == nil || errors.Is(err, request.ErrCut) || errors.As(err, &refused) {
 		r.keep(q, answer.String(), usage, err, refused)
 	}
 	return usage, err
 }
 
-func (r *Recorder) keep(q *runtime.Request, answer string, usage runtime.Usage, err error, refused *Refused) {
+func (r *Recorder) keep(q *request.Request, answer string, usage request.Usage, err error, refused *request.Refused) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
@@ -85,7 +85,7 @@ func (r *Recorder) keep(q *runtime.Request, answer string, usage runtime.Usage, 
 	if r.err = r.begin(q); r.err != nil {
 		return
 	}
-	how := manners(usage, errors.Is(err, runtime.ErrCut), refused)
+	how := manners(usage, errors.Is(err, request.ErrCut), refused)
 	tick := r.tick(max(q.Tick, 1))
 	if q.Call != nil {
 		tick.latent = append(tick.latent, latentItem(q.Call, answer, how))
@@ -101,7 +101,7 @@ func (r *Recorder) keep(q *runtime.Request, answer string, usage runtime.Usage, 
 
 // begin looks at what the folder holds already: the earlier ticks of a run that
 // is resumed, or another run's, which this one takes the place of.
-func (r *Recorder) begin(q *runtime.Request) error {
+func (r *Recorder) begin(q *request.Request) error {
 	if r.begun {
 		return nil
 	}
@@ -182,28 +182,25 @@ func (r *Recorder) tick(number int) *keptTick {
 }
 
 // manners are the fields that say how an answer came.
-func manners(u runtime.Usage, cut bool, refused *Refused) (fields []string) {
+func manners(u request.Usage, cut bool, refused *request.Refused) (fields []string) {
 	if cut {
 		fields = append(fields, `"cut": true`)
 	}
 	if refused != nil {
-		fields = append(fields, `"refused": `+quoted(refused.Words))
+		fields = append(fields, `"refused": `+request.Quoted(refused.Words))
 	}
-	if u != (runtime.Usage{}) {
-		fields = append(fields, `"usage": `+string(jsonOf(u)))
+	if u != (request.Usage{}) {
+		fields = append(fields, `"usage": `+request.JSON(u))
 	}
 	return fields
 }
 
-func latentItem(c *runtime.LatentCall, answer string, how []string) string {
-	fields := []string{`"call": ` + quoted(c.Name)}
-	if _, ok := asJSON(string(c.Params)); ok {
-		fields = append(fields, `"params": `+string(c.Params))
-	}
+func latentItem(c *request.Call, answer string, how []string) string {
+	fields := []string{`"call": ` + request.Quoted(c.Name), `"params": ` + request.JSON(c.Params)}
 	if value, ok := asJSON(answer); ok {
 		fields = append(fields, `"result": `+value)
 	} else {
-		fields = append(fields, `"raw": `+quoted(answer))
+		fields = append(fields, `"raw": `+request.Quoted(answer))
 	}
 	return "{" + strings.Join(append(fields, how...), ", ") + "}"
 }
@@ -214,7 +211,7 @@ func asValue(answer string) string {
 	if value, ok := asJSON(answer); ok && value[0] == '{' {
 		return value
 	}
-	return quoted(answer)
+	return request.Quoted(answer)
 }
 
 // asJSON is text that is one JSON value from its first character on, and that
@@ -266,12 +263,12 @@ func (r *Recorder) tickFile(n int) string {
 }
 
 // saveTick writes the process record of a tick.
-func (r *Recorder) saveTick(q *runtime.Request, answer string) error {
+func (r *Recorder) saveTick(q *request.Request, answer string) error {
 	key, value := "solution", asValue(answer)
 	if value[0] != '{' {
 		key = "x-answer"
 	}
-	record := fmt.Sprintf("{\n%q: %s,\n%q: %s,\n%q: %s\n}\n", "schema", q.Schema, "context", q.Context, key, value)
+	record := fmt.Sprintf("{\n%q: %s,\n%q: %s,\n%q: %s\n}\n", "schema", request.JSON(q.Schema), "context", q.ContextJSON(), key, value)
 	return replace(r.tickFile(q.Tick), []byte(record))
 }
 

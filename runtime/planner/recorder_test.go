@@ -17,14 +17,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A said is what a scripted planner answers.
 type said struct {
 	text  string
-	usage runtime.Usage
+	usage request.Usage
 	err   error
 }
 
@@ -34,7 +34,7 @@ type scripted struct {
 	answers []said
 }
 
-func (s *scripted) Answer(_ context.Context, _ *runtime.Request, emit func(string)) (runtime.Usage, error) {
+func (s *scripted) Answer(_ context.Context, _ *request.Request, emit func(string)) (request.Usage, error) {
 	s.mu.Lock()
 	next := s.answers[0]
 	s.answers = s.answers[1:]
@@ -48,15 +48,15 @@ func (s *scripted) Answer(_ context.Context, _ *runtime.Request, emit func(strin
 	return next.usage, next.err
 }
 
-func cutHere() error { return fmt.Errorf("%w: so it goes", runtime.ErrCut) }
+func cutHere() error { return fmt.Errorf("%w: so it goes", request.ErrCut) }
 
 // outcome is what came of an answer, as far as a run sees it.
-func outcome(text string, usage runtime.Usage, err error) string {
-	var refused *Refused
+func outcome(text string, usage request.Usage, err error) string {
+	var refused *request.Refused
 	switch {
 	case errors.As(err, &refused):
 		return fmt.Sprintf("%q %v refused %q", text, usage, refused.Words)
-	case errors.Is(err, runtime.ErrCut):
+	case errors.Is(err, request.ErrCut):
 		return fmt.Sprintf("%q %v cut", text, usage)
 	case err != nil:
 		return fmt.Sprintf("%q %v no answer", text, usage)
@@ -64,7 +64,7 @@ func outcome(text string, usage runtime.Usage, err error) string {
 	return fmt.Sprintf("%q %v", text, usage)
 }
 
-func record(t *testing.T, folder string, requests []*runtime.Request, answers ...said) (outcomes []string) {
+func record(t *testing.T, folder string, requests []*request.Request, answers ...said) (outcomes []string) {
 	t.Helper()
 	r, err := NewRecorder(&scripted{answers: answers}, folder)
 	if err != nil {
@@ -79,7 +79,7 @@ func record(t *testing.T, folder string, requests []*runtime.Request, answers ..
 	return outcomes
 }
 
-func replayFolder(t *testing.T, folder string, requests []*runtime.Request) (outcomes []string) {
+func replayFolder(t *testing.T, folder string, requests []*request.Request) (outcomes []string) {
 	t.Helper()
 	p, err := Open("replay:"+filepath.Join(folder, solutionsFile), Options{})
 	if err != nil {
@@ -103,8 +103,8 @@ func files(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-func solutionRequest(tick int) *runtime.Request {
-	r := request()
+func solutionRequest(tick int) *request.Request {
+	r := greeting()
 	r.Tick = tick
 	return r
 }
@@ -113,18 +113,18 @@ func solutionRequest(tick int) *runtime.Request {
 // ones, declined ones, no JSON, results of latent calls, usage.
 func TestRecordingReplays(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "made", "here")
-	requests := []*runtime.Request{
+	requests := []*request.Request{
 		solutionRequest(1), latentRequest(1, "tell#1", `{"a":1}`), latentRequest(1, "tell#1", `{"a":1}`), latentRequest(1, "tell#2", `{"a":1}`), latentRequest(1, "ask#3", `{}`),
 		solutionRequest(2), solutionRequest(3), solutionRequest(4), solutionRequest(5), solutionRequest(6),
 	}
 	answers := []said{
-		{"{\n \"calls\": [ ],\t\"output\": 1.50}", runtime.Usage{InputTokens: 10, OutputTokens: 5, Cost: 0.25}, nil},
-		{`[1, 2`, runtime.Usage{}, nil}, {`[1, 2]`, runtime.Usage{OutputTokens: 1}, nil}, {`"†x"`, runtime.Usage{}, nil}, {"", runtime.Usage{}, &Refused{Words: "no \"way\""}},
-		{`{"calls":[`, runtime.Usage{InputTokens: 3}, cutHere()},
-		{"```json\n{}\n```", runtime.Usage{}, nil},
-		{"Sor", runtime.Usage{}, &Refused{Words: "I'd rather not"}},
-		{`{"output":"` + strings.Repeat("[", 50) + `"}`, runtime.Usage{}, nil},
-		{`{"output":` + strings.Repeat("[", 97) + strings.Repeat("]", 97) + `}`, runtime.Usage{}, nil}, // nested too deep to be one value among others
+		{"{\n \"calls\": [ ],\t\"output\": 1.50}", request.Usage{InputTokens: 10, OutputTokens: 5, Cost: 0.25}, nil},
+		{`[1, 2`, request.Usage{}, nil}, {`[1, 2]`, request.Usage{OutputTokens: 1}, nil}, {`"†x"`, request.Usage{}, nil}, {"", request.Usage{}, &request.Refused{Words: "no \"way\""}},
+		{`{"calls":[`, request.Usage{InputTokens: 3}, cutHere()},
+		{"```json\n{}\n```", request.Usage{}, nil},
+		{"Sor", request.Usage{}, &request.Refused{Words: "I'd rather not"}},
+		{`{"output":"` + strings.Repeat("[", 50) + `"}`, request.Usage{}, nil},
+		{`{"output":` + strings.Repeat("[", 97) + strings.Repeat("]", 97) + `}`, request.Usage{}, nil}, // nested too deep to be one value among others
 	}
 	want := record(t, folder, requests, answers...)
 	if got := replayFolder(t, folder, requests); !slices.Equal(got, want) {
@@ -142,7 +142,7 @@ func TestRecordingReplays(t *testing.T) {
 // where its solution does.
 func TestTicksAreDocuments(t *testing.T) {
 	folder := t.TempDir()
-	record(t, folder, []*runtime.Request{solutionRequest(1), solutionRequest(2), solutionRequest(3)},
+	record(t, folder, []*request.Request{solutionRequest(1), solutionRequest(2), solutionRequest(3)},
 		said{text: solution}, said{text: `{"calls":[{"_tool":"unheard"}]}`}, said{text: `{"calls":[`, err: cutHere()})
 	for tick, want := range map[int]string{1: "", 2: "OB501", 3: ""} {
 		name := filepath.Join(folder, fmt.Sprintf("tick-%d.json", tick))
@@ -172,7 +172,7 @@ func TestTicksAreDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := solutionRequest(tick)
-		if string(record.Schema) != string(q.Schema) || string(record.Context) != string(q.Context) || tick == 1 && string(record.Solution) != solution || tick == 3 && record.Answer != `{"calls":[` {
+		if string(record.Schema) != request.JSON(q.Schema) || string(record.Context) != string(q.ContextJSON()) || tick == 1 && string(record.Solution) != solution || tick == 3 && record.Answer != `{"calls":[` {
 			t.Errorf("tick %d: %s", tick, text)
 		}
 	}
@@ -181,14 +181,14 @@ func TestTicksAreDocuments(t *testing.T) {
 // A resumed run goes on with its recording; another one takes its place.
 func TestRecordingGoesOn(t *testing.T) {
 	folder := t.TempDir()
-	first := []*runtime.Request{solutionRequest(1), latentRequest(1, "tell#1", `{}`), solutionRequest(2), solutionRequest(3), solutionRequest(4)}
+	first := []*request.Request{solutionRequest(1), latentRequest(1, "tell#1", `{}`), solutionRequest(2), solutionRequest(3), solutionRequest(4)}
 	record(t, folder, first, said{text: `{"output":1}`}, said{text: `"one"`}, said{text: `{"output":2}`}, said{text: `{"output":3}`}, said{text: `{"output":4}`})
 
 	// Killed in the third tick, of which a part had arrived.
 	rest := solutionRequest(3)
 	rest.Received = `{"out`
-	record(t, folder, []*runtime.Request{rest, latentRequest(3, "tell#1", `{}`)}, said{text: `put":"three"}`}, said{text: `"three"`})
-	all := []*runtime.Request{solutionRequest(1), latentRequest(1, "tell#1", `{}`), solutionRequest(2), solutionRequest(3), latentRequest(3, "tell#1", `{}`), solutionRequest(4)}
+	record(t, folder, []*request.Request{rest, latentRequest(3, "tell#1", `{}`)}, said{text: `put":"three"}`}, said{text: `"three"`})
+	all := []*request.Request{solutionRequest(1), latentRequest(1, "tell#1", `{}`), solutionRequest(2), solutionRequest(3), latentRequest(3, "tell#1", `{}`), solutionRequest(4)}
 	got := strings.Join(replayFolder(t, folder, all), "\n")
 	if want := strings.Join([]string{`"{\"output\":1}" {0 0 0}`, `"\"one\"" {0 0 0}`, `"{\"output\":2}" {0 0 0}`, `"{\"output\":\"three\"}" {0 0 0}`, `"\"three\"" {0 0 0}`, `"" {0 0 0} no answer`}, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -198,13 +198,13 @@ func TestRecordingGoesOn(t *testing.T) {
 	}
 
 	// Stopped after a latent call, before the next solution.
-	record(t, folder, []*runtime.Request{latentRequest(3, "tell#2", `{}`)}, said{text: `"two"`})
-	if got := replayFolder(t, folder, []*runtime.Request{solutionRequest(3), latentRequest(3, "tell#1", `{}`), latentRequest(3, "tell#2", `{}`)}); !strings.Contains(strings.Join(got, " "), "three") || !strings.Contains(got[1], "three") || !strings.Contains(got[2], "two") {
+	record(t, folder, []*request.Request{latentRequest(3, "tell#2", `{}`)}, said{text: `"two"`})
+	if got := replayFolder(t, folder, []*request.Request{solutionRequest(3), latentRequest(3, "tell#1", `{}`), latentRequest(3, "tell#2", `{}`)}); !strings.Contains(strings.Join(got, " "), "three") || !strings.Contains(got[1], "three") || !strings.Contains(got[2], "two") {
 		t.Errorf("got %q", got)
 	}
 
 	// Another run.
-	record(t, folder, []*runtime.Request{solutionRequest(1)}, said{text: `{"output":"new"}`})
+	record(t, folder, []*request.Request{solutionRequest(1)}, said{text: `{"output":"new"}`})
 	if got, want := files(t, folder), []string{"solutions.json", "tick-1.json"}; !slices.Equal(got, want) {
 		t.Errorf("the folder holds %q", got)
 	}
@@ -220,8 +220,8 @@ func TestRecordingGoesOnByHand(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(hand), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	record(t, folder, []*runtime.Request{latentRequest(3, "ask#1", `{}`), solutionRequest(5)}, said{text: `"ho"`}, said{text: `{"output":5}`})
-	requests := []*runtime.Request{solutionRequest(1), solutionRequest(2), solutionRequest(3), latentRequest(3, "tell#1", `{}`), latentRequest(3, "ask#1", `{}`), solutionRequest(4), solutionRequest(5)}
+	record(t, folder, []*request.Request{latentRequest(3, "ask#1", `{}`), solutionRequest(5)}, said{text: `"ho"`}, said{text: `{"output":5}`})
+	requests := []*request.Request{solutionRequest(1), solutionRequest(2), solutionRequest(3), latentRequest(3, "tell#1", `{}`), latentRequest(3, "ask#1", `{}`), solutionRequest(4), solutionRequest(5)}
 	got := strings.Join(replayFolder(t, folder, requests), "\n")
 	if want := strings.Join([]string{`"{\"calls\": [], \"output\": null}" {0 0 0}`, `"" {0 0 0} no answer`, `"{\"output\": 1}" {0 0 0}`, `"\"hi\"" {0 0 0}`, `"\"ho\"" {0 0 0}`, `"" {0 0 0} no answer`, `"{\"output\":5}" {0 0 0}`}, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -230,7 +230,7 @@ func TestRecordingGoesOnByHand(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		record(t, folder, []*runtime.Request{solutionRequest(1)}, said{text: `{"output":1}`}) // another run doesn't care
+		record(t, folder, []*request.Request{solutionRequest(1)}, said{text: `{"output":1}`}) // another run doesn't care
 		if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -250,8 +250,8 @@ func TestRecordingGoesOnByHand(t *testing.T) {
 // An answer that the run gave up isn't recorded.
 func TestUnansweredIsNotRecorded(t *testing.T) {
 	folder := t.TempDir()
-	for _, err := range []error{&Unavailable{}, context.Canceled} {
-		record(t, folder, []*runtime.Request{solutionRequest(1)}, said{text: `{"ca`, err: err})
+	for _, err := range []error{&request.Unavailable{}, context.Canceled} {
+		record(t, folder, []*request.Request{solutionRequest(1)}, said{text: `{"ca`, err: err})
 		if got := files(t, folder); len(got) > 0 {
 			t.Errorf("the folder holds %q", got)
 		}
@@ -271,7 +271,7 @@ func TestRecordingConcurrently(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	var requests []*runtime.Request
+	var requests []*request.Request
 	for i := range calls {
 		q := latentRequest(1+i%3, fmt.Sprintf("tell#%d", i), `{}`)
 		requests = append(requests, q)
@@ -324,7 +324,7 @@ func TestRecordingTrouble(t *testing.T) {
 func TestRecordingHoldsNoKey(t *testing.T) {
 	for name, p := range protocols {
 		settings(t, p)
-		e := &endpoint{key: p.header, turns: []turn{
+		e := &fake{key: p.header, turns: []turn{
 			streams(p.stream(`{"output":"`, testKey[:9], testKey[9:], `"}`)),
 			streams(beginOnly(p) + latentEvent(p, `{"result":"`+testKey+`"}`) + p.end(p.stop["done"], 1, 1)),
 			streams(p.begin() + p.event(`{"output":"`+testKey) + p.failure("overloaded_error", testKey)),
@@ -340,8 +340,8 @@ func TestRecordingHoldsNoKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		latent := latentRequest(1, "tell#1", `{}`)
-		latent.Context, latent.Schema = []byte(`[]`), []byte(`{"type":"string"}`)
-		for _, q := range []*runtime.Request{solutionRequest(1), latent, solutionRequest(2)} {
+		latent.Schema = value(`{"type":"string"}`)
+		for _, q := range []*request.Request{solutionRequest(1), latent, solutionRequest(2)} {
 			collect(t.Context(), r, q)
 		}
 		if err := r.Close(); err != nil {

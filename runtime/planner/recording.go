@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // How items of a recording are written, and the results of latent calls in them.
@@ -117,7 +117,7 @@ func (r *recordingReader) verbatim(n *source.Node) string {
 	if r.file.Format == source.JSON {
 		return n.Span().Text()
 	}
-	return compact(n)
+	return request.JSON(request.Of(n))
 }
 
 func (r *recordingReader) anyText(n *source.Node) string {
@@ -207,7 +207,7 @@ func (r *recordingReader) manner(f source.Field, a *answer, known []string) {
 	}
 }
 
-func (r *recordingReader) usage(f source.Field) (u runtime.Usage) {
+func (r *recordingReader) usage(f source.Field) (u request.Usage) {
 	if f.Value.Kind != source.Object {
 		r.wants(f, "a mapping with inputTokens, outputTokens, cost")
 		return u

@@ -2,15 +2,14 @@ package planner
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // Replay is a planner that gives recorded answers (S11.6). The text is a YAML or
@@ -77,30 +76,30 @@ type answer struct {
 	delay   time.Duration
 	cut     bool
 	refused *string
-	usage   runtime.Usage
+	usage   request.Usage
 }
 
-func (p *replay) Answer(ctx context.Context, r *runtime.Request, emit func(string)) (runtime.Usage, error) {
+func (p *replay) Answer(ctx context.Context, r *request.Request, emit func(string)) (request.Usage, error) {
 	a, err := p.find(r)
 	if err != nil {
-		return runtime.Usage{}, err
+		return request.Usage{}, err
 	}
 	if !strings.HasPrefix(a.text, r.Received) {
-		return a.usage, fmt.Errorf("%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins", runtime.ErrCut, p.name)
+		return a.usage, fmt.Errorf("%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins", request.ErrCut, p.name)
 	}
 	if err := a.play(ctx, len(r.Received), emit); err != nil {
 		return a.usage, err
 	}
 	switch {
 	case a.refused != nil:
-		return a.usage, &Refused{Planner: "replay:" + p.name, Words: *a.refused}
+		return a.usage, &request.Refused{Planner: "replay:" + p.name, Words: *a.refused}
 	case a.cut:
-		return a.usage, fmt.Errorf("%w: so it was recorded, after %d bytes", runtime.ErrCut, len(a.text))
+		return a.usage, fmt.Errorf("%w: so it was recorded, after %d bytes", request.ErrCut, len(a.text))
 	}
 	return a.usage, nil
 }
 
-func (p *replay) find(r *runtime.Request) (answer, error) {
+func (p *replay) find(r *request.Request) (answer, error) {
 	number := max(r.Tick, 1)
 	var tick recordedTick
 	if number <= len(p.ticks) {
@@ -128,23 +127,20 @@ func holds(ticks int) string {
 	return fmt.Sprintf("holds those of ticks 1 to %d", ticks)
 }
 
-func (p *replay) lacks(why string) *Unavailable {
-	return &Unavailable{Planner: "replay:" + p.name, Why: why,
+func (p *replay) lacks(why string) *request.Unavailable {
+	return &request.Unavailable{Planner: "replay:" + p.name, Why: why,
 		Remedy: "add what is missing to the file, or let a model answer, and resume the run"}
 }
 
 // findLatent is the result of a latent call: what is recorded under its name
 // before what is recorded for its tool. The nth request for one call with the
 // same parameters is given the nth result, and the last over and over.
-func (p *replay) findLatent(tick recordedTick, r *runtime.Request) (answer, error) {
-	var params any
-	if err := json.Unmarshal(r.Call.Params, &params); err != nil && len(r.Call.Params) > 0 {
-		return answer{}, fmt.Errorf("the parameters of the call %q can't be read: %w", r.Call.Name, err)
-	}
+func (p *replay) findLatent(tick recordedTick, r *request.Request) (answer, error) {
+	params := request.JSON(r.Call.Params)
 	var fitting []answer
 	for _, name := range []string{r.Call.Name, r.Call.Tool} {
 		for _, c := range tick.latent {
-			if c.call == name && (c.params == nil || reflect.DeepEqual(c.params, params)) {
+			if c.call == name && (c.params == nil || request.JSON(c.params) == params) {
 				fitting = append(fitting, c.answer)
 			}
 		}
@@ -157,7 +153,7 @@ func (p *replay) findLatent(tick recordedTick, r *runtime.Request) (answer, erro
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := asking{r.Tick, r.Call.Name, string(r.Call.Params)}
+	key := asking{r.Tick, r.Call.Name, params}
 	nth := p.asked[key]
 	p.asked[key]++
 	return fitting[min(nth, len(fitting)-1)], nil
@@ -166,7 +162,7 @@ func (p *replay) findLatent(tick recordedTick, r *runtime.Request) (answer, erro
 // play hands out the text from a byte on, in its pieces, each after its delay.
 func (a answer) play(ctx context.Context, from int, emit func(string)) error {
 	for at, sent := from, from; at < len(a.text); {
-		if err := pause(ctx, a.delay); err != nil {
+		if err := endpoint.Pause(ctx, a.delay); err != nil {
 			return err
 		}
 		at = a.pieceEnd(at)
@@ -188,19 +184,4 @@ func (a answer) pieceEnd(at int) int {
 		return len(a.text)
 	}
 	return min(len(a.text), (at/a.chunks+1)*a.chunks)
-}
-
-// pause waits, or until ctx is done, and tells of that.
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 func replayed(t *testing.T, name, text string) Planner {
@@ -50,7 +50,7 @@ func TestReplayShapes(t *testing.T) {
 		`{"output":"line\nbreak \u2028 ÷"}`,
 		`{"output":{"output":"line\nbreak \u2028 ÷"}}`,
 	} {
-		got, _, err := collect(t.Context(), p, &runtime.Request{Tick: i + 1})
+		got, _, err := collect(t.Context(), p, &request.Request{Tick: i + 1})
 		if got != want {
 			t.Errorf("tick %d: got %s, want %s", i+1, got, want)
 		}
@@ -63,7 +63,7 @@ func TestReplayShapes(t *testing.T) {
 	  "calls":[ ]}, {"solution": {"b": "\u00e9"}, "delay": "0s"}]`
 	p = replayed(t, "s.json", json)
 	for i, want := range []string{"{\"output\" : 1.0,\n\t  \"calls\":[ ]}", `{"b": "\u00e9"}`} {
-		if got, _, err := collect(t.Context(), p, &runtime.Request{Tick: i + 1}); got != want || err != nil {
+		if got, _, err := collect(t.Context(), p, &request.Request{Tick: i + 1}); got != want || err != nil {
 			t.Errorf("tick %d: got %s, %v", i+1, got, err)
 		}
 	}
@@ -77,8 +77,8 @@ func TestReplayRunsOut(t *testing.T) {
 		"- output: 1\n- calls: []\n": "asked for the solution of tick 3 and holds those of ticks 1 to 2",
 		"[null, null, null]":         "no solution was recorded for tick 3",
 	} {
-		_, _, err := collect(t.Context(), replayed(t, "s.yaml", text), &runtime.Request{Tick: 3})
-		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), want) {
+		_, _, err := collect(t.Context(), replayed(t, "s.yaml", text), &request.Request{Tick: 3})
+		if u := (*request.Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestReplayChunks(t *testing.T) {
 		p := replayed(t, "s.yaml", "- {solution: \"ab†cd🙂e\", chunks: 3, delay: 2s}")
 		began := time.Now()
 		var came []string
-		_, err := p.Answer(t.Context(), &runtime.Request{Tick: 1}, func(piece string) {
+		_, err := p.Answer(t.Context(), &request.Request{Tick: 1}, func(piece string) {
 			came = append(came, fmt.Sprintf("%v %s", time.Since(began), piece))
 		})
 		// † begins at byte 2 and 🙂 at byte 7; pieces would end at 3, 6, 9 and 12.
@@ -111,7 +111,7 @@ func TestReplayPieces(t *testing.T) {
 				continue
 			}
 			at := from
-			_, err := p.Answer(t.Context(), &runtime.Request{Tick: 1, Received: text[:from]}, func(piece string) {
+			_, err := p.Answer(t.Context(), &request.Request{Tick: 1, Received: text[:from]}, func(piece string) {
 				if !utf8.ValidString(piece) || piece == "" || text[at:at+len(piece)] != piece {
 					t.Fatalf("chunks of %d from %d: %q at %d", chunks, from, piece, at)
 				}
@@ -130,13 +130,13 @@ func TestReplayPieces(t *testing.T) {
 // An answer goes on after what a killed run had got of it, if it is that answer.
 func TestReplayReceived(t *testing.T) {
 	p := replayed(t, "s.yaml", "- {calls: [], output: 1}")
-	got, _, err := collect(t.Context(), p, &runtime.Request{Tick: 1, Received: `{"calls":`})
+	got, _, err := collect(t.Context(), p, &request.Request{Tick: 1, Received: `{"calls":`})
 	if got != `[],"output":1}` || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	for _, received := range []string{`{"cells":`, `{"calls":[],"output":1}}`} {
-		got, _, err := collect(t.Context(), p, &runtime.Request{Tick: 1, Received: received})
-		if got != "" || !errors.Is(err, runtime.ErrCut) || !strings.Contains(err.Error(), `isn't how the answer recorded in "s.yaml" begins`) {
+		got, _, err := collect(t.Context(), p, &request.Request{Tick: 1, Received: received})
+		if got != "" || !errors.Is(err, request.ErrCut) || !strings.Contains(err.Error(), `isn't how the answer recorded in "s.yaml" begins`) {
 			t.Errorf("%s: got %q, %v", received, got, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestReplayStops(t *testing.T) {
 		p := replayed(t, "s.yaml", "- {solution: {output: 123456}, chunks: 5, delay: 1s}")
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
-		got, _, err := collect(ctx, p, &runtime.Request{Tick: 1})
+		got, _, err := collect(ctx, p, &request.Request{Tick: 1})
 		if got != `{"output":` || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -162,26 +162,30 @@ func TestReplayManners(t *testing.T) {
 - {refused: ""}
 - {output: 1, x-note: kept}
 `)
-	got, usage, err := collect(t.Context(), p, &runtime.Request{Tick: 1})
-	if got != `{"ca` || !errors.Is(err, runtime.ErrCut) || usage != (runtime.Usage{InputTokens: 10, OutputTokens: 2, Cost: 0.5}) {
+	got, usage, err := collect(t.Context(), p, &request.Request{Tick: 1})
+	if got != `{"ca` || !errors.Is(err, request.ErrCut) || usage != (request.Usage{InputTokens: 10, OutputTokens: 2, Cost: 0.5}) {
 		t.Errorf("got %q, %v, %v", got, usage, err)
 	}
-	got, _, err = collect(t.Context(), p, &runtime.Request{Tick: 2})
-	if r := (*Refused)(nil); got != "Sor" || !errors.As(err, &r) || r.Refusal() != "I'd rather not" {
+	got, _, err = collect(t.Context(), p, &request.Request{Tick: 2})
+	if r := (*request.Refused)(nil); got != "Sor" || !errors.As(err, &r) || r.Refusal() != "I'd rather not" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	_, _, err = collect(t.Context(), p, &runtime.Request{Tick: 3})
-	if r := (*Refused)(nil); !errors.As(err, &r) || r.Words != "" {
+	_, _, err = collect(t.Context(), p, &request.Request{Tick: 3})
+	if r := (*request.Refused)(nil); !errors.As(err, &r) || r.Words != "" {
 		t.Errorf("got %v", err)
 	}
-	if got, _, err := collect(t.Context(), p, &runtime.Request{Tick: 4}); got != `{"output":1,"x-note":"kept"}` || err != nil {
+	if got, _, err := collect(t.Context(), p, &request.Request{Tick: 4}); got != `{"output":1,"x-note":"kept"}` || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
 
-func latentRequest(tick int, name, params string) *runtime.Request {
+func latentRequest(tick int, name, params string) *request.Request {
 	tool, _, _ := strings.Cut(name, "#")
-	return &runtime.Request{Tick: tick, Call: &runtime.LatentCall{Name: name, Tool: tool, Params: json.RawMessage(params)}}
+	var resolved map[string]any
+	if err := json.Unmarshal([]byte(params), &resolved); err != nil && params != "" {
+		panic(err)
+	}
+	return &request.Request{Tick: tick, Call: &request.Call{Name: name, Tool: tool, Params: resolved}}
 }
 
 // S2.4: results of latent calls stand beside the solution, under the name of the
@@ -219,12 +223,12 @@ func TestReplayLatent(t *testing.T) {
 		}
 	}
 	_, _, err := collect(t.Context(), p, latentRequest(2, "ask#2", `{}`))
-	if r := (*Refused)(nil); !errors.As(err, &r) || r.Words != "never" {
+	if r := (*request.Refused)(nil); !errors.As(err, &r) || r.Words != "never" {
 		t.Errorf("got %v", err)
 	}
 	for _, tick := range []int{1, 3} {
 		_, _, err := collect(t.Context(), p, latentRequest(tick, "ask#1", `{}`))
-		if u := (*Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), fmt.Sprintf(`no result was recorded for the call "ask#1" in tick %d`, tick)) {
+		if u := (*request.Unavailable)(nil); !errors.As(err, &u) || !strings.Contains(err.Error(), fmt.Sprintf(`no result was recorded for the call "ask#1" in tick %d`, tick)) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -310,9 +314,9 @@ func checkSolution(t *testing.T, name, text string, i int, got string) {
 	if item.Kind != source.Object || saysMore(item) {
 		return
 	}
-	again, err := tree("solution", []byte(got))
-	if err != nil {
-		t.Fatalf("%q: %v", got, err)
+	again, problems := source.Parse(source.NewFile("solution.json", []byte(got)), source.Limits{Bytes: 1 << 30, Scalar: 1 << 30, Depth: 1_000})
+	if len(problems) > 0 {
+		t.Fatalf("%q: %v", got, problems)
 	}
 	if a, b := fmt.Sprint(item.Value()), fmt.Sprint(again.Value()); a != b {
 		t.Fatalf("%s became %s", a, b)
@@ -334,7 +338,7 @@ func TestDocumentedRecording(t *testing.T) {
 		p := replayed(t, "example.yaml", example)
 		var got []string
 		for tick := range 5 {
-			got = append(got, outcome(collect(t.Context(), p, &runtime.Request{Tick: tick + 1})))
+			got = append(got, outcome(collect(t.Context(), p, &request.Request{Tick: tick + 1})))
 		}
 		got = append(got, outcome(collect(t.Context(), p, latentRequest(2, "writeLetter#2", `{}`))), outcome(collect(t.Context(), p, latentRequest(2, "writeLetter#3", `{}`))))
 		want := []string{

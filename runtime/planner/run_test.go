@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 const journey = `
@@ -34,11 +35,11 @@ outputSchema: {type: string}
 // The ticks: no JSON; a call that fails; a model that breaks off; a model's own
 // result, wrong at first; the output.
 var journeyAnswers = []said{
-	{text: "Sure, here you are: {", usage: runtime.Usage{InputTokens: 100, OutputTokens: 5, Cost: 0.01}},
-	{text: `{"calls":[{"_tool":"book","hotel":"†input.hotel","_outputPath":"†state.booking"}], "output":null}`, usage: runtime.Usage{InputTokens: 200, OutputTokens: 50, Cost: 0.02}},
-	{text: `{"calls":[{"_tool":"book","hotel":"Astoria","_outputPath":"†state.booking"},`, err: cutHere(), usage: runtime.Usage{InputTokens: 210}},
+	{text: "Sure, here you are: {", usage: request.Usage{InputTokens: 100, OutputTokens: 5, Cost: 0.01}},
+	{text: `{"calls":[{"_tool":"book","hotel":"†input.hotel","_outputPath":"†state.booking"}], "output":null}`, usage: request.Usage{InputTokens: 200, OutputTokens: 50, Cost: 0.02}},
+	{text: `{"calls":[{"_tool":"book","hotel":"Astoria","_outputPath":"†state.booking"},`, err: cutHere(), usage: request.Usage{InputTokens: 210}},
 	{text: `{"calls":[{"_tool":"write","about":"†state.booking","to":"†input.guest","_outputPath":"†state.letter || †state.trouble"}],"output":null}`},
-	{text: `{"no":"text"}`, usage: runtime.Usage{OutputTokens: 7}},
+	{text: `{"no":"text"}`, usage: request.Usage{OutputTokens: 7}},
 	{text: `{"calls":[{"_tool":"write","about":"†state.trouble.code","_outputPath":"†state.letter"}],"output":"†state.letter"}`},
 	{text: ` "Dear Jane" `},
 }

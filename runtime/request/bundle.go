@@ -1,4 +1,4 @@
-package runtime
+package request
 
 import (
 	"net/url"
@@ -10,21 +10,21 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A scribe copies JSON Schemas into a request, their members in the order in
+// A bundler copies JSON Schemas into a request, their members in the order in
 // which they were written. What they refer to is carried along under one "$defs",
 // so that the copy needs no other document, and everything is brought to draft
 // 2020-12, because a text has one dialect. A reference that this can't follow
 // (dynamic ones, and those by the URL of a "$id") is left out: what it would
 // demand isn't demanded.
-type scribe struct {
+type bundler struct {
 	plan     *compiler.Plan
 	composed bool // the copies make one schema, of what is written into a solution
 
-	defs      object
+	defs      Object
 	names     map[variant]string // of definitions
 	lossy     map[string]bool    // of definitions: a reference was left out
 	taken     map[string]int     // names of definitions, and how many there are like it
-	instances object             // the schema of what names one, once it is needed
+	instances Object             // the schema of what names one, once it is needed
 
 	lost int // references that were left out so far
 }
@@ -53,25 +53,25 @@ func (u unit) old() bool {
 // deeper is left to the check of each call.
 const deepest = 16
 
-var aReference = object{{"$ref", "#/$defs/reference"}}
+var aReference = Object{{"$ref", "#/$defs/reference"}}
 
 // alone is the copy of a schema that stands by itself.
-func (s situation) alone(u unit, n *source.Node) any {
-	w := &scribe{plan: s.plan}
-	copied, ok := w.schema(u, n, false, 0).(object)
+func (s Context) alone(u unit, n *source.Node) any {
+	w := &bundler{plan: s.Plan}
+	copied, ok := w.schema(u, n, false, 0).(Object)
 	if !ok {
-		return written(n)
+		return Of(n)
 	}
 	if len(w.defs) > 0 {
-		copied = append(copied, member{"$defs", w.defs})
+		copied = append(copied, Member{"$defs", w.defs})
 	}
 	return copied
 }
 
 // parameter is the schema of one parameter of a call: its own, or a reference.
-func (w *scribe) parameter(u unit, n *source.Node) any {
+func (w *bundler) parameter(u unit, n *source.Node) any {
 	own := w.schema(u, n, true, 0)
-	if o, ok := own.(object); ok && !o.has("type") && takesText(own) || own == true {
+	if o, ok := own.(Object); ok && !o.Has("type") && takesText(own) || own == true {
 		return own
 	}
 	return or(own, aReference)
@@ -79,7 +79,7 @@ func (w *scribe) parameter(u unit, n *source.Node) any {
 
 // either is the schema of a value, or a reference to one. Where any text will do,
 // nothing need be said of references.
-func (w *scribe) either(u unit, n *source.Node, depth int) any {
+func (w *bundler) either(u unit, n *source.Node, depth int) any {
 	own := w.schema(u, n, true, depth)
 	if takesText(own) || own == false {
 		return own
@@ -89,23 +89,23 @@ func (w *scribe) either(u unit, n *source.Node, depth int) any {
 
 // or joins two schemas, of which the first may be a choice already.
 func or(a, b any) any {
-	if o, ok := a.(object); ok && len(o) == 1 && o[0].key == "anyOf" {
-		return object{{"anyOf", append(slices.Clip(o[0].value.([]any)), b)}}
+	if o, ok := a.(Object); ok && len(o) == 1 && o[0].Key == "anyOf" {
+		return Object{{"anyOf", append(slices.Clip(o[0].Value.([]any)), b)}}
 	}
-	return object{{"anyOf", []any{a, b}}}
+	return Object{{"anyOf", []any{a, b}}}
 }
 
 // takesText tells whether a schema accepts every string.
 func takesText(s any) bool {
-	o, ok := s.(object)
+	o, ok := s.(Object)
 	if !ok {
 		return s == true
 	}
 	for _, m := range o {
-		switch m.key {
+		switch m.Key {
 		case "type":
-			list, _ := m.value.([]any)
-			if m.value != "string" && !slices.Contains(list, any("string")) {
+			list, _ := m.Value.([]any)
+			if m.Value != "string" && !slices.Contains(list, any("string")) {
 				return false
 			}
 		case "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "pattern", "format", "minLength", "maxLength":
@@ -117,14 +117,14 @@ func takesText(s any) bool {
 
 // schema copies one schema. In an open one values may be written as references,
 // and what can't be told of them then isn't demanded.
-func (w *scribe) schema(u unit, n *source.Node, open bool, depth int) any {
+func (w *bundler) schema(u unit, n *source.Node, open bool, depth int) any {
 	switch {
 	case n.Kind != source.Object:
-		return written(n)
+		return Of(n)
 	case depth > deepest:
-		return object{}
+		return Object{}
 	}
-	out := object{}
+	out := Object{}
 	alone := u.old() && n.Get("$ref") != nil
 	for _, f := range n.Fields {
 		if !alone || f.Key.Text == "$ref" {
@@ -148,9 +148,9 @@ var (
 )
 
 // keyword appends the copy of one keyword of n.
-func (w *scribe) keyword(out object, u unit, n *source.Node, f source.Field, open bool, depth int) object {
+func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, open bool, depth int) Object {
 	key, value := f.Key.Text, f.Value
-	add := func(key string, value any) object { return append(out, member{key, value}) }
+	add := func(key string, value any) Object { return append(out, Member{key, value}) }
 	below := func(n *source.Node) any {
 		if open {
 			return w.either(u, n, depth+1)
@@ -164,10 +164,10 @@ func (w *scribe) keyword(out object, u unit, n *source.Node, f source.Field, ope
 		}
 		return list
 	}
-	mapped := func(each func(*source.Node) any) object {
-		all := object{}
+	mapped := func(each func(*source.Node) any) Object {
+		all := Object{}
 		for _, f := range value.Fields {
-			all = append(all, member{f.Key.Text, each(f.Value)})
+			all = append(all, Member{f.Key.Text, each(f.Value)})
 		}
 		return all
 	}
@@ -226,11 +226,11 @@ func (w *scribe) keyword(out object, u unit, n *source.Node, f source.Field, ope
 	case key == "exclusiveMinimum" && value.Kind == source.Bool, key == "exclusiveMaximum" && value.Kind == source.Bool:
 		return out // draft 4: it belongs to its neighbour
 	case key == "minimum" && isTrue(n.Get("exclusiveMinimum")):
-		return add("exclusiveMinimum", written(value))
+		return add("exclusiveMinimum", Of(value))
 	case key == "maximum" && isTrue(n.Get("exclusiveMaximum")):
-		return add("exclusiveMaximum", written(value))
+		return add("exclusiveMaximum", Of(value))
 	}
-	return add(key, written(value))
+	return add(key, Of(value))
 }
 
 func isTrue(n *source.Node) bool { return n != nil && n.Kind == source.Bool && n.Text == "true" }
@@ -251,20 +251,20 @@ func untellable(f source.Field) bool {
 }
 
 // dependencies are what drafts up to 7 have in the place of two keywords.
-func (w *scribe) dependencies(out object, n *source.Node, here func(*source.Node) any) object {
-	var names, schemas object
+func (w *bundler) dependencies(out Object, n *source.Node, here func(*source.Node) any) Object {
+	var names, schemas Object
 	for _, f := range n.Fields {
 		if f.Value.Kind == source.Array {
-			names = append(names, member{f.Key.Text, written(f.Value)})
+			names = append(names, Member{f.Key.Text, Of(f.Value)})
 		} else {
-			schemas = append(schemas, member{f.Key.Text, here(f.Value)})
+			schemas = append(schemas, Member{f.Key.Text, here(f.Value)})
 		}
 	}
 	if len(names) > 0 {
-		out = append(out, member{"dependentRequired", names})
+		out = append(out, Member{"dependentRequired", names})
 	}
 	if len(schemas) > 0 {
-		out = append(out, member{"dependentSchemas", schemas})
+		out = append(out, Member{"dependentSchemas", schemas})
 	}
 	return out
 }
@@ -278,7 +278,7 @@ type target struct {
 
 // target follows a reference inside its unit, or into the document's named
 // schemas (S2.2).
-func (w *scribe) target(u unit, ref string) (target, bool) {
+func (w *bundler) target(u unit, ref string) (target, bool) {
 	fragment, ok := strings.CutPrefix(ref, "#")
 	if decoded, err := url.PathUnescape(fragment); err == nil {
 		fragment = decoded
@@ -350,7 +350,7 @@ func anchored(n *source.Node, name string) *source.Node {
 }
 
 // define makes sure that a schema is among the definitions, and gives its name.
-func (w *scribe) define(to target, open bool) string {
+func (w *bundler) define(to target, open bool) string {
 	v := variant{to.unit.root, to.node, open}
 	if name, ok := w.names[v]; ok {
 		return name
@@ -365,15 +365,15 @@ func (w *scribe) define(to target, open bool) string {
 	name = w.name(name)
 	w.names[v] = name
 	at, before := len(w.defs), w.lost
-	w.defs = append(w.defs, member{key: name})
+	w.defs = append(w.defs, Member{Key: name})
 	copied := w.schema(to.unit, to.node, open, 0) // may define others
-	w.defs[at].value, w.lossy[name] = copied, w.lost > before
+	w.defs[at].Value, w.lossy[name] = copied, w.lost > before
 	return name
 }
 
 // name makes a name that can stand in a reference as it is, and that no other
 // definition has.
-func (w *scribe) name(like string) string {
+func (w *bundler) name(like string) string {
 	like = strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '.' || r == '_' || r == '-' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z') {
 			return r

@@ -1,4 +1,4 @@
-package planner
+package endpoint
 
 import (
 	"encoding/base64"
@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // harmless are the headers whose values are nobody's secret.
@@ -79,7 +79,7 @@ func (o *outlet) flush() {
 	o.send(s)
 }
 
-// seen tells whether somebody has seen a part of the answer.
+// seen reports whether somebody has seen a part of the answer.
 func (o *outlet) seen() bool { return o.sent > 0 && o.emit != nil }
 
 // restart forgets what came, which nobody has seen.
@@ -95,7 +95,7 @@ func (o *outlet) send(s string) {
 	o.sent += len(s)
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if o.emit == nil {
-		if o.text.Len()+len(s) > runtime.MaxResult {
+		if o.text.Len()+len(s) > request.MaxResult {
 			o.full()
 			return
 		}

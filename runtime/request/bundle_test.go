@@ -1,4 +1,4 @@
-package runtime
+package request
 
 import (
 	"bufio"
@@ -31,9 +31,9 @@ func decoded(t *testing.T, text []byte) any {
 // written into it.
 func schemaCorpus(t *testing.T, each func(name string, raw map[string]any)) {
 	t.Helper()
-	files, _ := filepath.Glob("../../shared/corpus/schema-pairs/*.jsonl")
+	files, _ := filepath.Glob("../../../shared/corpus/schema-pairs/*.jsonl")
 	if len(files) == 0 {
-		t.Skip("the corpus isn't here: no ../../shared/corpus/schema-pairs")
+		t.Skip("the corpus isn't here: no ../../../shared/corpus/schema-pairs")
 	}
 	dialects := map[string]string{"draft4": "http://json-schema.org/draft-04/schema#", "draft6": "http://json-schema.org/draft-06/schema#", "draft7": "http://json-schema.org/draft-07/schema#"}
 	for _, name := range files {
@@ -113,8 +113,8 @@ func TestCopiedSchemas(t *testing.T) {
 			return
 		}
 		seen[string(key)] = true
-		s := situation{plan: &compiler.Plan{}}
-		text := encode(s.alone(unit{root: n}, n))
+		s := Context{Plan: &compiler.Plan{}}
+		text := Append(nil, s.alone(unit{root: n}, n))
 		copied := schema.New(decoded(t, text), schema.Options{AssertFormat: true})
 		if err := copied.Compile(); err != nil {
 			t.Errorf("%s: %v: the copy of\n%s is\n%s", name, err, key, text)
@@ -132,10 +132,10 @@ func TestCopiedSchemas(t *testing.T) {
 			}
 		}
 
-		w := &scribe{plan: s.plan, composed: true}
+		w := &bundler{plan: s.Plan, composed: true}
 		w.name("reference")
 		body := w.either(unit{root: n}, n, 0)
-		text = encode(object{{"allOf", []any{body}}, {"$defs", append(w.defs, member{"reference", object{{"type", "string"}, {"pattern", "^†"}}})}})
+		text = Append(nil, Object{{"allOf", []any{body}}, {"$defs", append(w.defs, Member{"reference", Object{{"type", "string"}, {"pattern", "^†"}}})}})
 		open := schema.New(decoded(t, text), schema.Options{})
 		if err := open.Compile(); err != nil {
 			t.Errorf("%s: %v: the open copy of\n%s is\n%s", name, err, key, text)
@@ -176,7 +176,7 @@ func withReferences(r *rand.Rand, v any, n *int) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
-		for _, key := range sortedKeys(v) {
+		for _, key := range keys(v) {
 			out[key] = withReferences(r, v[key], n)
 		}
 		return out
@@ -222,7 +222,7 @@ schemas:
 			`{"items":{"$ref":"#/$defs/m"},"anyOf":[{"$ref":"#/$defs/m"},{"const":2}],"$defs":{"m":{"type":"object"}}}`},
 	} {
 		n, _ := source.Parse(source.NewFile("schema.json", []byte(c.schema)), source.Limits{})
-		got := string(encode(situation{plan: plan}.alone(unit{root: n}, n)))
+		got := (JSON(Context{Plan: plan}.alone(unit{root: n}, n)))
 		if got != c.want {
 			t.Errorf("%s: %s\nbecomes\n%s, not\n%s", c.name, c.schema, got, c.want)
 		}
@@ -239,8 +239,8 @@ func TestDeepSchemas(t *testing.T) {
 	if n == nil {
 		t.Fatal(problems)
 	}
-	w := &scribe{plan: &compiler.Plan{}, composed: true}
-	text := encode(object{{"calls", []any{object{{"schema", w.either(unit{root: n}, n, 0)}}}}})
+	w := &bundler{plan: &compiler.Plan{}, composed: true}
+	text := Append(nil, Object{{"calls", []any{Object{{"schema", w.either(unit{root: n}, n, 0)}}}}})
 	if n, problems := source.Parse(source.NewFile("copy.json", text), source.Limits{}); n == nil {
 		t.Error(problems)
 	}

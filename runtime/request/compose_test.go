@@ -1,4 +1,4 @@
-package runtime
+package request
 
 import (
 	"bufio"
@@ -33,20 +33,22 @@ func compiled(t testing.TB, name string, text []byte) (*compiler.Plan, []diag.Di
 	return plan, found
 }
 
-// beginning is the situation at the first tick of a run with a planner.
-func beginning(p *compiler.Plan) situation {
-	s := situation{plan: p, tick: 1, input: p.Input, state: p.State, data: p.Data, errors: p.Errors, carries: p.CallsNode != nil}
+// beginning is the context at the first tick of a run with a planner.
+func beginning(p *compiler.Plan) Context {
+	s := Context{Plan: p, Tick: 1, Input: p.Input, State: p.State, Data: p.Data, Errors: p.Errors, Carries: p.CallsNode != nil}
 	for _, call := range p.Calls {
-		s.carried = append(s.carried, standing{call: call.Node, name: call.Name})
+		s.Carried = append(s.Carried, Standing{Call: call.Node, Name: call.Name})
 	}
 	for _, i := range p.Instances {
-		s.instances = append(s.instances, instanceNow{id: i.ID, input: mapping(i.Input), state: mapping(i.State)})
+		input, _ := i.Input.(map[string]any)
+		state, _ := i.State.(map[string]any)
+		s.Instances = append(s.Instances, Instance{ID: i.ID, Input: input, State: state})
 	}
 	return s
 }
 
-// situationOf changes the situation at the beginning as a JSON text says.
-func situationOf(t *testing.T, p *compiler.Plan, text []byte) situation {
+// contextOf changes the context at the beginning as a JSON text says.
+func contextOf(t *testing.T, p *compiler.Plan, text []byte) Context {
 	t.Helper()
 	s := beginning(p)
 	var told struct {
@@ -57,7 +59,6 @@ func situationOf(t *testing.T, p *compiler.Plan, text []byte) situation {
 		Carries      *bool
 		Carried      []struct {
 			Name, Status, Reason string
-			Decision             *Decision
 		}
 		Advisors []string
 		Only     map[string]any
@@ -66,35 +67,33 @@ func situationOf(t *testing.T, p *compiler.Plan, text []byte) situation {
 		t.Fatal(err)
 	}
 	if told.Tick > 0 {
-		s.tick, s.input, s.state, s.data, s.errors = told.Tick, told.Input, told.State, told.Data, told.Errors
+		s.Tick, s.Input, s.State, s.Data, s.Errors = told.Tick, told.Input, told.State, told.Data, told.Errors
 	}
 	if told.Carries != nil {
-		s.carries, s.carried = *told.Carries, nil
+		s.Carries, s.Carried = *told.Carries, nil
 	}
 	if told.Carried != nil {
-		s.carries, s.carried = true, nil
+		s.Carries, s.Carried = true, nil
 		root, problems := source.Parse(source.NewFile("situation.json", text), source.Limits{})
 		if root == nil {
 			t.Fatal(problems)
 		}
 		for i, one := range told.Carried {
-			call := root.Get("carried").Items[i].Get("call")
-			s.carried = append(s.carried, standing{call: call, name: one.Name, status: one.Status, reason: one.Reason, decision: one.Decision})
+			item := root.Get("carried").Items[i]
+			decision, _ := Of(item.Get("decision")).(Object)
+			s.Carried = append(s.Carried, Standing{Call: item.Get("call"), Name: one.Name, Status: one.Status, Reason: one.Reason, Decision: decision})
 		}
 	}
-	s.only = told.Only
+	s.Only = told.Only
 	for _, id := range told.Advisors {
-		s.advisors = append(s.advisors, p.Advisor(id))
+		s.Advisors = append(s.Advisors, p.Advisor(id))
 	}
 	return s
 }
 
-// FirstRequest is what a planner is asked first about a plan.
-func FirstRequest(p *compiler.Plan) *Request { return compose(beginning(p)) }
-
 func pretty(t *testing.T, v any) string {
 	t.Helper()
-	text := encode(v)
+	text := Append(nil, v)
 	var b bytes.Buffer
 	if err := json.Indent(&b, text, "", "  "); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
@@ -102,16 +101,25 @@ func pretty(t *testing.T, v any) string {
 	return b.String() + "\n"
 }
 
+// told is a request's context as a value.
+func told(r *Request) []any {
+	all := make([]any, len(r.Messages))
+	for i, m := range r.Messages {
+		all[i] = m.object()
+	}
+	return all
+}
+
 // requestFields are a request in the order in which a reader wants it.
-func requestFields(r *Request) object {
-	out := object{{"tick", r.Tick}}
+func requestFields(r *Request) Object {
+	out := Object{{"tick", r.Tick}}
 	if r.Lazy {
-		out = append(out, member{"lazy", true})
+		out = append(out, Member{"lazy", true})
 	}
 	if r.Call != nil {
-		out = append(out, member{"call", object{{"name", r.Call.Name}, {"tool", r.Call.Tool}, {"params", r.Call.Params}}})
+		out = append(out, Member{"call", Object{{"name", r.Call.Name}, {"tool", r.Call.Tool}, {"params", r.Call.Params}}})
 	}
-	return append(out, member{"context", r.Context}, member{"schema", r.Schema})
+	return append(out, Member{"context", told(r)}, Member{"schema", r.Schema})
 }
 
 // TestRequests composes the requests of testdata (S2.4, S2.5, S2.7, S9.3, S10.1,
@@ -129,7 +137,7 @@ func TestRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			var plan *compiler.Plan
-			var s situation
+			var s Context
 			for i, f := range archive.Files {
 				var got string
 				switch base := strings.TrimSuffix(f.Name, filepath.Ext(f.Name)); base {
@@ -141,10 +149,10 @@ func TestRequests(t *testing.T) {
 					s = beginning(plan)
 					continue
 				case "situation":
-					s = situationOf(t, plan, f.Data)
+					s = contextOf(t, plan, f.Data)
 					continue
 				case "request":
-					r := compose(s)
+					r := Compose(s)
 					got = pretty(t, requestFields(r))
 					checkSchema(t, r.Schema)
 				default: // latent-N: of the call N, counted from 1
@@ -159,14 +167,14 @@ func TestRequests(t *testing.T) {
 							delete(params, key)
 						}
 					}
-					r := composeLatent(s, call, params)
+					r := ComposeLatent(s, call, params)
 					got = pretty(t, requestFields(r))
 					checkSchema(t, r.Schema)
 				}
 				if *update {
 					archive.Files[i].Data = []byte(got)
 				} else if got != string(f.Data) {
-					t.Errorf("%s has changed (go test ./runtime -run TestRequests -update):\n%s", f.Name, got)
+					t.Errorf("%s has changed (go test ./runtime/request -run TestRequests -update):\n%s", f.Name, got)
 				}
 			}
 			if *update {
@@ -185,22 +193,22 @@ func TestRequestOfRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	context, _ := compiled(t, "context.yaml", archive.Files[0].Data)
-	record, found := compiled(t, "record.json", encode(object{{"context", written(context.Root)}, {"solution", object{{"calls", []any{}}, {"output", nil}}}}))
+	record, found := compiled(t, "record.json", Append(nil, Object{{"context", Of(context.Root)}, {"solution", Object{{"calls", []any{}}, {"output", nil}}}}))
 	if diag.HasErrors(found) || record.Form != compiler.ProcessRecord {
 		t.Fatal(record.Form, found)
 	}
 	one, other := beginning(context), beginning(record)
-	one.carries, other.carries = false, false
-	if a, b := pretty(t, requestFields(compose(one))), pretty(t, requestFields(compose(other))); a != b {
+	one.Carries, other.Carries = false, false
+	if a, b := pretty(t, requestFields(Compose(one))), pretty(t, requestFields(Compose(other))); a != b {
 		t.Errorf("of the context:\n%s\nof the record:\n%s", a, b)
 	}
 }
 
 // checkSchema compiles a schema with the ordinary validator, which gets nothing
 // but this one text.
-func checkSchema(t testing.TB, text []byte) *jsonschema.Schema {
+func checkSchema(t testing.TB, schema any) *jsonschema.Schema {
 	t.Helper()
-	c := jsonschema.NewCompiler()
+	c, text := jsonschema.NewCompiler(), Append(nil, schema)
 	c.Draft = jsonschema.Draft2020
 	if err := c.AddResource("request.json", bytes.NewReader(text)); err != nil {
 		t.Fatal(err)
@@ -217,7 +225,7 @@ func checkSchema(t testing.TB, text []byte) *jsonschema.Schema {
 func accepts(t testing.TB, s *jsonschema.Schema, solution any) error {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(encode(solution), &v); err != nil {
+	if err := json.Unmarshal(Append(nil, solution), &v); err != nil {
 		t.Fatal(err)
 	}
 	return s.Validate(v)
@@ -227,7 +235,7 @@ func accepts(t testing.TB, s *jsonschema.Schema, solution any) error {
 // they are a document, and no part of it has an error.
 func checkRecord(t testing.TB, name string, p *compiler.Plan, r *Request, solution any) {
 	t.Helper()
-	record := encode(object{{"schema", r.Schema}, {"context", r.Context}, {"solution", solution}})
+	record := Append(nil, Object{{"schema", r.Schema}, {"context", told(r)}, {"solution", solution}})
 	plan, found := compiled(t, name+".json", record)
 	if plan.Form != compiler.ProcessRecord {
 		t.Errorf("%s: it is read as a %v", name, plan.Form)
@@ -244,8 +252,8 @@ func checkRecord(t testing.TB, name string, p *compiler.Plan, r *Request, soluti
 }
 
 // solutionOf is a plan's own calls and output, as a model would repeat them.
-func solutionOf(p *compiler.Plan, output *source.Node) object {
-	return object{{"calls", written(p.CallsNode)}, {"output", written(output)}}
+func solutionOf(p *compiler.Plan, output *source.Node) Object {
+	return Object{{"calls", Of(p.CallsNode)}, {"output", Of(output)}}
 }
 
 // documents gives the examples and the plans of the corpus that have no error.
@@ -257,7 +265,7 @@ func documents(t *testing.T, each func(name string, p *compiler.Plan)) {
 			each(name, p)
 		}
 	}
-	examples, _ := filepath.Glob("../examples/*.yaml")
+	examples, _ := filepath.Glob("../../examples/*.yaml")
 	if len(examples) == 0 {
 		t.Fatal("no examples")
 	}
@@ -276,7 +284,7 @@ func documents(t *testing.T, each func(name string, p *compiler.Plan)) {
 func corpus(t *testing.T, each func(id string, text []byte)) {
 	t.Helper()
 	for _, name := range []string{"nestools", "nestful", "taskbench", "mathqa"} {
-		text, err := os.ReadFile("../../shared/corpus/" + name + ".jsonl")
+		text, err := os.ReadFile("../../../shared/corpus/" + name + ".jsonl")
 		if err != nil {
 			t.Logf("the corpus isn't here: %v", err)
 			return
@@ -305,9 +313,9 @@ func corpus(t *testing.T, each func(id string, text []byte)) {
 func TestSchemaOfSolutions(t *testing.T) {
 	count, refusals := 0, 0
 	documents(t, func(name string, p *compiler.Plan) {
-		r := compose(beginning(p))
-		again := compose(beginning(p))
-		if !bytes.Equal(r.Context, again.Context) || !bytes.Equal(r.Schema, again.Schema) {
+		r := Compose(beginning(p))
+		again := Compose(beginning(p))
+		if !bytes.Equal(r.ContextJSON(), again.ContextJSON()) || JSON(r.Schema) != JSON(again.Schema) {
 			t.Errorf("%s: composed again, the request differs", name)
 		}
 		s := checkSchema(t, r.Schema)
@@ -322,8 +330,8 @@ func TestSchemaOfSolutions(t *testing.T) {
 		for _, call := range p.Calls {
 			for _, spoilt := range spoil(random, p, call) {
 				refusals++
-				if accepts(t, s, object{{"calls", []any{spoilt}}}) == nil {
-					t.Errorf("%s accepts %s", name, encode(spoilt))
+				if accepts(t, s, Object{{"calls", []any{spoilt}}}) == nil {
+					t.Errorf("%s accepts %s", name, JSON(spoilt))
 				}
 			}
 		}
@@ -335,21 +343,21 @@ func TestSchemaOfSolutions(t *testing.T) {
 }
 
 // spoil makes calls with one fault each out of a good one.
-func spoil(r *rand.Rand, p *compiler.Plan, call *compiler.Call) []object {
+func spoil(r *rand.Rand, p *compiler.Plan, call *compiler.Call) []Object {
 	if call.Tool == nil {
 		return nil
 	}
-	good := written(call.Node).(object)
-	with := func(m member) object { return append(slices.Clip(good), m) }
-	without := func(key string) object {
-		return slices.DeleteFunc(slices.Clone(good), func(m member) bool { return m.key == key })
+	good := Of(call.Node).(Object)
+	with := func(m Member) Object { return append(slices.Clip(good), m) }
+	without := func(key string) Object {
+		return slices.DeleteFunc(slices.Clone(good), func(m Member) bool { return m.Key == key })
 	}
-	spoilt := []object{append(without("_tool"), member{"_tool", "noSuchTool"}), without("_tool"), with(member{"_outputMethod", "pile"})}
+	spoilt := []Object{append(without("_tool"), Member{"_tool", "noSuchTool"}), without("_tool"), with(Member{"_outputMethod", "pile"})}
 	if required := call.Tool.Parameters.Required(); len(required) > 0 {
 		spoilt = append(spoilt, without(required[r.IntN(len(required))]))
 	}
 	if !call.Tool.Open {
-		spoilt = append(spoilt, with(member{"noSuchParameter", 1}))
+		spoilt = append(spoilt, with(Member{"noSuchParameter", 1}))
 	}
 	return spoilt
 }
@@ -369,10 +377,10 @@ func TestSchemaRefusesFaults(t *testing.T) {
 				continue
 			}
 			if s == nil {
-				s = checkSchema(t, compose(beginning(p)).Schema)
+				s = checkSchema(t, Compose(beginning(p)).Schema)
 			}
 			call := p.Calls[slices.IndexFunc(p.Calls, func(c *compiler.Call) bool { return c.Name == d.Call })]
-			if accepts(t, s, object{{"calls", []any{written(call.Node)}}}) == nil {
+			if accepts(t, s, Object{{"calls", []any{Of(call.Node)}}}) == nil {
 				t.Errorf("%s accepts a call with %s: %s", id, d.Rule.Code, d.Message)
 			}
 			refused[d.Rule.Code]++
@@ -457,9 +465,9 @@ calls: [{_tool: latent, text: a, _id: one}]
 		}
 		s := beginning(p)
 		if advised {
-			s.advisors = p.Advisors
+			s.Advisors = p.Advisors
 		}
-		r := compose(s)
+		r := Compose(s)
 		if r.Lazy != (mode == "lazy") {
 			t.Errorf("%s: lazy is %v", c.mode, r.Lazy)
 		}
@@ -479,8 +487,8 @@ func TestSchemaOrder(t *testing.T) {
 - {type: advisor, id: a, role: r, "on": request, schema: {type: object, properties: {thought: {type: string}, risk: {type: number}}}}
 `))
 	s := beginning(p)
-	s.advisors = p.Advisors
-	schema := string(compose(s).Schema)
+	s.Advisors = p.Advisors
+	schema := JSON(Compose(s).Schema)
 	at := 0
 	for _, key := range []string{"advisors", "id", "thought", "risk", "calls", "meta", "calls", "_tool", "_reasoningForCall", "zeal", "age", "_outputPath", "_outputMethod", "_output", "why", "verdict", "output"} {
 		next := strings.Index(schema[at:], `"`+key+`":`)
@@ -496,18 +504,18 @@ func TestSchemaOrder(t *testing.T) {
 func TestLatentRequestIsItsOwn(t *testing.T) {
 	documents(t, func(name string, p *compiler.Plan) {
 		s := beginning(p)
-		s.errors = []any{map[string]any{"call": nil, "error": map[string]any{"code": "x", "message": "y"}}}
+		s.Errors = []any{map[string]any{"call": nil, "error": map[string]any{"code": "x", "message": "y"}}}
 		if len(p.Calls) == 0 {
 			return
 		}
 		call := p.Calls[len(p.Calls)/2]
-		r := composeLatent(s, call, map[string]any{})
+		r := ComposeLatent(s, call, map[string]any{})
 		checkSchema(t, r.Schema)
 		var context []struct {
 			Type string
 			Tool map[string]any
 		}
-		if err := json.Unmarshal(r.Context, &context); err != nil {
+		if err := json.Unmarshal(r.ContextJSON(), &context); err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range context {
@@ -524,9 +532,9 @@ func TestLatentRequestIsItsOwn(t *testing.T) {
 // Requests keep to JSON whatever the values hold, and don't write it as for a
 // page.
 func TestEncode(t *testing.T) {
-	v := object{{"b", map[string]any{"z": 1.5, "a": []any{nil, true, "†<&>\u2028\"\\\n", math.Copysign(0, -1), 1e300, 9007199254740993.0, float64(1 << 40)}}}, {"a", json.RawMessage(`{"x": 1}`)}, {"", &Decision{Verdict: Reject, Reason: "<no>"}}}
-	const want = `{"b":{"a":[null,true,"†<&>\u2028\"\\\n",0,1e+300,9007199254740992,1099511627776],"z":1.5},"a":{"x":1},"":{"verdict":"reject","reason":"<no>"}}`
-	if got := string(encode(v)); got != want {
+	v := Object{{"b", map[string]any{"z": 1.5, "a": []any{nil, true, "†<&>\u2028\"\\\n", math.Copysign(0, -1), 1e300, 9007199254740993.0, float64(1 << 40)}}}, {"a", json.RawMessage(`{"x": 1}`)}, {"", struct{ Reason string }{"<no>\u0085"}}, {"n", Number("12.50")}}
+	const want = `{"b":{"a":[null,true,"†<&>\u2028\"\\\n",0,1e+300,9007199254740992,1099511627776],"z":1.5},"a":{"x":1},"":{"Reason":"<no>\u0085"},"n":12.50}`
+	if got := JSON(v); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}
 }

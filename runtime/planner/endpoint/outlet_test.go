@@ -1,4 +1,4 @@
-package planner
+package endpoint
 
 import (
 	"math/rand/v2"

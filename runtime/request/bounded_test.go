@@ -1,4 +1,4 @@
-package runtime
+package request
 
 import (
 	"fmt"
@@ -40,15 +40,15 @@ func TestRequestsAreLinear(t *testing.T) {
 			}
 			s := beginning(p)
 			var r *Request
-			if took, soon := cputime.Within(250*time.Millisecond, func() { r = compose(s) }); !soon {
+			if took, soon := cputime.Within(250*time.Millisecond, func() { r = Compose(s) }); !soon {
 				t.Errorf("%s: a request about %d takes %v", name, n, took)
 			}
 			if call := len(p.Calls); call > 0 {
-				if took, soon := cputime.Within(250*time.Millisecond, func() { composeLatent(s, p.Calls[0], nil) }); !soon {
+				if took, soon := cputime.Within(250*time.Millisecond, func() { ComposeLatent(s, p.Calls[0], nil) }); !soon {
 					t.Errorf("%s: a request for a result beside %d takes %v", name, n, took)
 				}
 			}
-			return len(r.Context) + len(r.Schema)
+			return len(r.ContextJSON()) + len(JSON(r.Schema))
 		}
 		if one, two := size(600), size(1200); two > one*5/2 {
 			t.Errorf("%s: a request has %d bytes, and %d for twice as many", name, one, two)

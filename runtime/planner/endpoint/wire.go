@@ -1,4 +1,4 @@
-package planner
+package endpoint
 
 import (
 	"bytes"
@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A wire carries requests to an endpoint, whatever its format: it follows no
 // redirect, which might carry a key to somewhere else, learns what has to be
 // kept secret, and bounds silence and the length of refusals.
 type wire struct {
+	address Address
 	client  *http.Client
 	hide    *redact.Redactor
 	silence time.Duration
@@ -26,15 +28,15 @@ type wire struct {
 
 // newWire makes a wire to the endpoint whose address a variable may hold. The
 // error is for an address that is none.
-func newWire(base string, o Options) (*wire, error) {
+func newWire(at Address, o Options) (*wire, error) {
 	v := &redact.Redactor{}
-	if address, set := os.LookupEnv(base); set {
-		at, err := url.Parse(address)
-		if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+	if text, set := os.LookupEnv(at.Base); set {
+		address, err := url.Parse(text)
+		if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 			// It isn't shown: there may be a password in it.
-			return nil, fmt.Errorf("%s holds no address of an endpoint; write it like https://example.com/v1, or unset it", base)
+			return nil, fmt.Errorf("%s holds no address of an endpoint; write it like https://example.com/v1, or unset it", at.Base)
 		}
-		learnAddress(v, at)
+		learnAddress(v, address)
 	}
 	client := &http.Client{}
 	if o.Client != nil {
@@ -44,7 +46,7 @@ func newWire(base string, o Options) (*wire, error) {
 		client.Transport = t.Clone()
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	w := &wire{client: client, hide: v, silence: o.Silence}
+	w := &wire{address: at, client: client, hide: v, silence: o.Silence}
 	if w.silence <= 0 {
 		w.silence = 10 * time.Minute
 	}
@@ -53,14 +55,14 @@ func newWire(base string, o Options) (*wire, error) {
 
 // needKey reports, as an error, that nothing is set that a planner could ask
 // with: neither a key nor the address of an endpoint that may want none.
-func needKey(planner, base string, keys ...string) error {
-	for _, variable := range append(keys, base) {
+func needKey(planner string, at Address) error {
+	for _, variable := range append(at.Keys, at.Base) {
 		if os.Getenv(variable) != "" {
 			return nil
 		}
 	}
-	return &Unavailable{Planner: planner, Why: "there is no key for it",
-		Remedy: fmt.Sprintf("set %s, or %s to the address of an endpoint that wants none", keys[0], base)}
+	return &request.Unavailable{Planner: planner, Why: "there is no key for it",
+		Remedy: fmt.Sprintf("set %s, or %s to the address of an endpoint that wants none", at.Keys[0], at.Base)}
 }
 
 // An exchange is what became of one request on the wire.

@@ -1,4 +1,4 @@
-package planner
+package dialect_test
 
 import (
 	"encoding/json"
@@ -9,15 +9,19 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/planner/anthropic"
+	"github.com/obelus-dev/obelus/runtime/planner/dialect"
+	"github.com/obelus-dev/obelus/runtime/planner/openai"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-func schemaNode(t testing.TB, text string) *source.Node {
+func schemaOf(t testing.TB, text string) any {
 	t.Helper()
-	n, err := tree("schema", []byte(text))
-	if err != nil {
-		t.Fatal(err)
+	n, problems := source.Parse(source.NewFile("schema.json", []byte(text)), source.DefaultLimits())
+	if len(problems) > 0 {
+		t.Fatal(problems)
 	}
-	return n
+	return request.Of(n)
 }
 
 // closed is an object schema with all properties required.
@@ -90,14 +94,14 @@ func TestFit(t *testing.T) {
 		{"definitions further in", closed(`"a":{"type":"string","$defs":{}}`), unfit, unfit},
 		{"contains itself", strings.TrimSuffix(closed(`"a":{"$ref":"#/$defs/t"}`), "}") + `,"$defs":{"t":` + closed(`"more":{"anyOf":[{"$ref":"#/$defs/u"},{"type":"null"}]}`) + `,"u":{"type":"array","items":{"$ref":"#/$defs/t"}}}}`, same, unfit},
 	} {
-		for name, d := range map[string]*dialect{"openai": &openAIStrict, "anthropic": &anthropicFormat} {
+		for name, d := range map[string]*dialect.Dialect{"openai": &openai.Strict, "anthropic": &anthropic.Enforced} {
 			want := map[string]string{"openai": c.openAI, "anthropic": c.anthropic}[name]
 			if want == same {
 				want = c.schema
 			}
 			got := unfit
-			if fitted, ok := d.fit(schemaNode(t, c.schema)); ok {
-				got = compact(fitted)
+			if fitted, ok := d.Fit(schemaOf(t, c.schema)); ok {
+				got = request.JSON(fitted)
 			}
 			if got != want {
 				t.Errorf("%s, %s:\ngot  %s\nwant %s", c.name, name, got, want)
@@ -114,11 +118,11 @@ func TestFitOnlyWidens(t *testing.T) {
 			{"type":"object","properties":{"_tool":{"const":"b"},"s":{"type":"string","minLength":2}},"required":["_tool","s"],"additionalProperties":false}]}},
 		"output":{"anyOf":[{"type":"string","maxLength":3},{"type":"null"}]}},
 		"required":["calls"],"$defs":{"reference":{"type":"string","pattern":"^†"}}}`
-	fitted, ok := anthropicFormat.fit(schemaNode(t, schema))
+	fitted, ok := anthropic.Enforced.Fit(schemaOf(t, schema))
 	if !ok {
 		t.Fatal("it doesn't fit")
 	}
-	whole, narrow := jsonschema.MustCompileString("whole.json", schema), jsonschema.MustCompileString("fitted.json", compact(fitted))
+	whole, narrow := jsonschema.MustCompileString("whole.json", schema), jsonschema.MustCompileString("fitted.json", request.JSON(fitted))
 	for _, value := range []string{
 		`{"calls":[]}`, `{"calls":[{"_tool":"a"}],"output":null}`, `{"calls":[{"_tool":"a","n":3},{"_tool":"b","s":"xy"}],"output":"abc"}`, `{"calls":[{"_tool":"a","n":"†state.x"}]}`,
 	} {
@@ -151,8 +155,8 @@ func TestWrapped(t *testing.T) {
 		`{"type":["array","null"],"items":{"$ref":"#"}}`:                                              ``,
 	} {
 		got := ""
-		if n := wrapped(schemaNode(t, schema)); n != nil {
-			got = compact(n)
+		if n := dialect.Wrap(schemaOf(t, schema)); n != nil {
+			got = request.JSON(n)
 			jsonschema.MustCompileString("wrapped.json", strings.Replace(got, `"$schema":"x",`, "", 1))
 		}
 		if got != want {

@@ -1,6 +1,7 @@
-package planner
+package endpoint
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A trouble is why an endpoint gave no answer, or not all of one.
@@ -165,7 +168,7 @@ func saying(words string) string {
 	if words = brief(words); words == "" {
 		return "nothing"
 	}
-	return quoted(words)
+	return request.Quoted(words)
 }
 
 // brief is one line of a length that a person reads.
@@ -209,4 +212,19 @@ func seconds(s float64) time.Duration {
 func pauseBefore(nth int) time.Duration {
 	full := min(500*time.Millisecond<<min(nth-1, 10), 30*time.Second)
 	return full - rand.N(full/4)
+}
+
+// Pause waits, or until ctx is done, and reports that.
+func Pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }

@@ -1,4 +1,4 @@
-package runtime
+package request
 
 import (
 	"slices"
@@ -14,77 +14,77 @@ import (
 // It never refuses what the machine would run: a value that the machine will
 // find out only later may be written as a reference, also inside of another. What
 // it lets pass is checked once more when it arrives, call by call.
-func (s situation) solutionSchema() object {
-	w := &scribe{plan: s.plan, composed: true}
+func (s Context) solutionSchema() Object {
+	w := &bundler{plan: s.Plan, composed: true}
 	w.name("reference")
-	w.defs = object{{"reference", object{{"type", "string"}, {"pattern", "^†"}, {"description", "an expression over what is there or what a call writes: †state.path"}}}}
+	w.defs = Object{{"reference", Object{{"type", "string"}, {"pattern", "^†"}, {"description", "an expression over what is there or what a call writes: †state.path"}}}}
 
-	properties, required := object{}, []any{"calls"}
-	if len(s.advisors) > 0 {
-		opinions := make([]any, len(s.advisors))
-		for i, advisor := range s.advisors {
+	properties, required := Object{}, []any{"calls"}
+	if len(s.Advisors) > 0 {
+		opinions := make([]any, len(s.Advisors))
+		for i, advisor := range s.Advisors {
 			opinions[i] = s.opinion(w, advisor)
 		}
-		properties = append(properties, member{"advisors", listOf(opinions)})
+		properties = append(properties, Member{"advisors", listOf(opinions)})
 		required = []any{"advisors", "calls"}
 	}
 	if slices.ContainsFunc(s.messages(), func(m *source.Node) bool { return messageType(m) == "meta" }) {
-		properties = append(properties, member{"meta", object{{"type", "object"}}})
+		properties = append(properties, Member{"meta", Object{{"type", "object"}}})
 	}
-	properties = append(properties, member{"calls", s.callsSchema(w)}, member{"output", s.outputSchema(w)})
-	return object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}, {"$defs", w.defs}}
+	properties = append(properties, Member{"calls", s.callsSchema(w)}, Member{"output", s.outputSchema(w)})
+	return Object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}, {"$defs", w.defs}}
 }
 
 // listOf is the schema of a list of any of several things.
-func listOf(kinds []any) object {
-	return object{{"type", "array"}, {"items", object{{"anyOf", kinds}}}}
+func listOf(kinds []any) Object {
+	return Object{{"type", "array"}, {"items", Object{{"anyOf", kinds}}}}
 }
 
 // callsSchema admits calls of the tools that there are. Where no tool is declared
 // they aren't judged (S1.10).
-func (s situation) callsSchema(w *scribe) object {
+func (s Context) callsSchema(w *bundler) Object {
 	switch {
-	case !s.plan.ToolsDeclared:
-		return listOf([]any{object{{"type", "object"}, {"properties", object{{"_tool", anyText}}}, {"required", []any{"_tool"}}}})
-	case len(s.plan.Tools) == 0:
-		return object{{"type", "array"}, {"maxItems", 0}}
+	case !s.Plan.ToolsDeclared:
+		return listOf([]any{Object{{"type", "object"}, {"properties", Object{{"_tool", anyText}}}, {"required", []any{"_tool"}}}})
+	case len(s.Plan.Tools) == 0:
+		return Object{{"type", "array"}, {"maxItems", 0}}
 	}
 	used := s.metaKeysInUse()
-	branches := make([]any, len(s.plan.Tools))
-	for i, tool := range s.plan.Tools {
+	branches := make([]any, len(s.Plan.Tools))
+	for i, tool := range s.Plan.Tools {
 		branches[i] = s.callSchema(w, tool, used)
 	}
 	return listOf(branches)
 }
 
-func (s situation) outputSchema(w *scribe) any {
-	n := s.plan.Root.Get("outputSchema")
-	if s.plan.Form != compiler.PlanFile || s.plan.OutputSchema == nil || n == nil {
-		return object{}
+func (s Context) outputSchema(w *bundler) any {
+	n := s.Plan.Root.Get("outputSchema")
+	if s.Plan.Form != compiler.PlanFile || s.Plan.OutputSchema == nil || n == nil {
+		return Object{}
 	}
-	return or(w.either(unit{root: n}, n, 0), object{{"type", "null"}})
+	return or(w.either(unit{root: n}, n, 0), Object{{"type", "null"}})
 }
 
-var anyText = object{{"type", "string"}}
+var anyText = Object{{"type", "string"}}
 
 // metaKeys are the keys of a call that a model may write where there is a reason
 // to: its tool speaks of it, or the plan that is carried uses it, which a solution
 // must be able to repeat.
-var metaKeys = object{
+var metaKeys = Object{
 	{"_activity", anyText},
 	{"_delegate", anyText},
-	{"_scopes", object{{"type", "array"}, {"items", anyText}}},
+	{"_scopes", Object{{"type", "array"}, {"items", anyText}}},
 	{"_id", anyText},
-	{"_when", object{{"anyOf", []any{object{{"type", "boolean"}}, aReference}}}},
-	{"_after", object{{"anyOf", []any{anyText, object{{"type", "array"}, {"items", anyText}}}}}},
-	{"_retry", object{{"type", "object"}, {"properties", object{{"attempts", object{{"type", "integer"}}}, {"backoff", anyText}}}}},
+	{"_when", Object{{"anyOf", []any{Object{{"type", "boolean"}}, aReference}}}},
+	{"_after", Object{{"anyOf", []any{anyText, Object{{"type", "array"}, {"items", anyText}}}}}},
+	{"_retry", Object{{"type", "object"}, {"properties", Object{{"attempts", Object{{"type", "integer"}}}, {"backoff", anyText}}}}},
 	{"_timeout", anyText},
 }
 
-func (s situation) metaKeysInUse() map[string]bool {
+func (s Context) metaKeysInUse() map[string]bool {
 	used := map[string]bool{}
-	for _, one := range s.carried {
-		for _, f := range one.call.Fields {
+	for _, one := range s.Carried {
+		for _, f := range one.Call.Fields {
 			used[f.Key.Text] = true
 		}
 	}
@@ -92,50 +92,50 @@ func (s situation) metaKeysInUse() map[string]bool {
 }
 
 // callSchema is the schema of a call of one tool.
-func (s situation) callSchema(w *scribe, tool *compiler.Tool, used map[string]bool) object {
+func (s Context) callSchema(w *bundler, tool *compiler.Tool, used map[string]bool) Object {
 	in := parametersOf(tool)
 	u := unit{root: in}
-	properties := object{{"_tool", object{{"const", tool.Name}}}, {"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
-	if len(s.instances) > 0 {
-		properties = append(properties, member{"_instance", w.metaField(tool, "_instance", s.instanceID(w))})
+	properties := Object{{"_tool", Object{{"const", tool.Name}}}, {"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
+	if len(s.Instances) > 0 {
+		properties = append(properties, Member{"_instance", w.metaField(tool, "_instance", s.instanceID(w))})
 	}
 	for _, f := range parameterFields(in) {
-		properties = append(properties, member{f.Key.Text, w.parameter(u, f.Value)})
+		properties = append(properties, Member{f.Key.Text, w.parameter(u, f.Value)})
 	}
 	for _, m := range metaKeys {
-		if chosen := w.metaField(tool, m.key, nil); chosen != nil || used[m.key] {
-			properties = append(properties, member{m.key, w.metaField(tool, m.key, m.value)})
+		if chosen := w.metaField(tool, m.Key, nil); chosen != nil || used[m.Key] {
+			properties = append(properties, Member{m.Key, w.metaField(tool, m.Key, m.Value)})
 		}
 	}
-	methods := object{{"enum", []any{"set", "merge", "assign", "push", "concat"}}}
-	properties = append(properties, member{"_outputPath", w.metaField(tool, "_outputPath", anyText)}, member{"_outputMethod", w.metaField(tool, "_outputMethod", methods)})
+	methods := Object{{"enum", []any{"set", "merge", "assign", "push", "concat"}}}
+	properties = append(properties, Member{"_outputPath", w.metaField(tool, "_outputPath", anyText)}, Member{"_outputMethod", w.metaField(tool, "_outputMethod", methods)})
 	if tool.Latent && !s.lazy() {
-		properties = append(properties, member{"_output", w.outputOf(tool)})
+		properties = append(properties, Member{"_output", w.outputOf(tool)})
 	}
 
 	required := []any{"_tool"}
 	for _, name := range requiredBy(in) {
-		if name != "_tool" && properties.has(name) {
+		if name != "_tool" && properties.Has(name) {
 			required = append(required, name)
 		}
 	}
-	out := object{{"type", "object"}, {"properties", properties}, {"required", required}}
+	out := Object{{"type", "object"}, {"properties", properties}, {"required", required}}
 	return w.furtherParameters(out, u, tool)
 }
 
 // furtherParameters says which parameters a call may have besides those that are
 // listed. A tool that describes parameters elsewhere than under its "properties"
 // is left to the check of each call.
-func (w *scribe) furtherParameters(out object, u unit, tool *compiler.Tool) object {
+func (w *bundler) furtherParameters(out Object, u unit, tool *compiler.Tool) Object {
 	elsewhere := []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "patternProperties"}
 	more := u.root.Get("additionalProperties")
 	switch {
 	case slices.ContainsFunc(elsewhere, func(key string) bool { return u.root.Get(key) != nil }):
 		return out
 	case !tool.Open:
-		return append(out, member{"additionalProperties", false})
+		return append(out, Member{"additionalProperties", false})
 	case more.Kind == source.Object:
-		return append(out, member{"additionalProperties", w.either(u, more, 0)})
+		return append(out, Member{"additionalProperties", w.either(u, more, 0)})
 	}
 	return out
 }
@@ -145,32 +145,32 @@ func (w *scribe) furtherParameters(out object, u unit, tool *compiler.Tool) obje
 const fewInstances = 20
 
 // instanceID is the schema of what names an instance.
-func (s situation) instanceID(w *scribe) object {
-	if len(s.instances) == 0 {
+func (s Context) instanceID(w *bundler) Object {
+	if len(s.Instances) == 0 {
 		return anyText
 	}
 	if w.instances == nil {
-		ids := make([]any, len(s.instances))
-		for i, one := range s.instances {
-			ids[i] = one.id
+		ids := make([]any, len(s.Instances))
+		for i, one := range s.Instances {
+			ids[i] = one.ID
 		}
-		w.instances = object{{"enum", ids}}
+		w.instances = Object{{"enum", ids}}
 		if len(ids) > fewInstances {
 			name := w.name("instance")
-			w.defs = append(w.defs, member{name, w.instances})
-			w.instances = object{{"$ref", "#/$defs/" + name}}
+			w.defs = append(w.defs, Member{name, w.instances})
+			w.instances = Object{{"$ref", "#/$defs/" + name}}
 		}
 	}
 	return w.instances
 }
 
 // opinion is the schema of what one advisor says (S13.2).
-func (s situation) opinion(w *scribe, advisor *compiler.Advisor) object {
-	properties, required := object{{"id", object{{"const", advisor.ID}}}}, []any{"id"}
+func (s Context) opinion(w *bundler, advisor *compiler.Advisor) Object {
+	properties, required := Object{{"id", Object{{"const", advisor.ID}}}}, []any{"id"}
 	if advisor.Instanced {
-		properties, required = append(properties, member{"_instance", s.instanceID(w)}), append(required, "_instance")
+		properties, required = append(properties, Member{"_instance", s.instanceID(w)}), append(required, "_instance")
 	}
-	out := object{{"type", "object"}}
+	out := Object{{"type", "object"}}
 	own := advisor.Node.Get("schema")
 	u := unit{root: own}
 	if to, ok := w.target(u, textOf(own.Get("$ref"))); ok {
@@ -181,8 +181,8 @@ func (s situation) opinion(w *scribe, advisor *compiler.Advisor) object {
 			switch key := f.Key.Text; key {
 			case "properties":
 				for _, p := range f.Value.Fields {
-					if !properties.has(p.Key.Text) && p.Key.Text != "calls" {
-						properties = append(properties, member{p.Key.Text, w.schema(u, p.Value, false, 0)})
+					if !properties.Has(p.Key.Text) && p.Key.Text != "calls" {
+						properties = append(properties, Member{p.Key.Text, w.schema(u, p.Value, false, 0)})
 					}
 				}
 			case "required":
@@ -198,65 +198,65 @@ func (s situation) opinion(w *scribe, advisor *compiler.Advisor) object {
 			}
 		}
 	}
-	properties = append(properties, member{"calls", object{{"type", "string"}, {"description", "JSON: {tool: weight}; a tool without a weight is left to others"}}})
-	return append(out, member{"properties", properties}, member{"required", append(required, "calls")})
+	properties = append(properties, Member{"calls", Object{{"type", "string"}, {"description", "JSON: {tool: weight}; a tool without a weight is left to others"}}})
+	return append(out, Member{"properties", properties}, Member{"required", append(required, "calls")})
 }
 
 // toolShown is a tool's definition as a model sees it (S2.7), in the protocol's
 // own form whatever it was written in.
-func (s situation) toolShown(tool *compiler.Tool) object {
-	w := &scribe{plan: s.plan}
+func (s Context) toolShown(tool *compiler.Tool) Object {
+	w := &bundler{plan: s.Plan}
 	in := parametersOf(tool)
 	u := unit{root: in}
-	var out object
+	var out Object
 	if tool.Description != "" {
-		out = object{{"description", tool.Description}}
+		out = Object{{"description", tool.Description}}
 	}
 	properties := s.propertiesShown(w, tool)
 	for _, f := range in.Fields {
 		switch key := f.Key.Text; {
 		case strings.HasPrefix(key, "_"), key == "description" && tool.Description != "", slices.Contains([]string{"name", "annotations", "examples", "inputSchema", "outputSchema"}, key):
 		case key == "properties":
-			out = append(out, member{key, properties})
+			out = append(out, Member{key, properties})
 		case key == "required":
 			required := []any{}
 			for _, name := range requiredBy(in) {
-				if !strings.HasPrefix(name, "_") || properties.has(name) {
+				if !strings.HasPrefix(name, "_") || properties.Has(name) {
 					required = append(required, name)
 				}
 			}
 			if len(required) > 0 {
-				out = append(out, member{key, required})
+				out = append(out, Member{key, required})
 			}
 		default:
 			out = w.keyword(out, u, in, f, false, 0)
 		}
 	}
-	if !out.has("properties") {
-		out = append(out, member{"properties", properties})
+	if !out.Has("properties") {
+		out = append(out, Member{"properties", properties})
 	}
 	if hints := tool.Node.Get("annotations"); hints != nil {
-		out = append(out, member{"annotations", written(hints)})
+		out = append(out, Member{"annotations", Of(hints)})
 	}
 	if len(w.defs) > 0 {
-		out = append(out, member{"$defs", w.defs})
+		out = append(out, Member{"$defs", w.defs})
 	}
 	return out
 }
 
-func (s situation) propertiesShown(w *scribe, tool *compiler.Tool) object {
+func (s Context) propertiesShown(w *bundler, tool *compiler.Tool) Object {
 	in := parametersOf(tool)
-	properties := object{{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
+	properties := Object{{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	for _, f := range parameterFields(in) {
-		properties = append(properties, member{f.Key.Text, w.schema(unit{root: in}, f.Value, false, 0)})
+		properties = append(properties, Member{f.Key.Text, w.schema(unit{root: in}, f.Value, false, 0)})
 	}
 	for _, key := range []string{"_instance", "_activity", "_delegate", "_scopes", "_outputPath", "_outputMethod"} {
 		if fixed := w.metaField(tool, key, nil); fixed != nil {
-			properties = append(properties, member{key, fixed})
+			properties = append(properties, Member{key, fixed})
 		}
 	}
 	if tool.Latent && tool.OutputNode != nil {
-		properties = append(properties, member{"_output", w.outputOf(tool)})
+		properties = append(properties, Member{"_output", w.outputOf(tool)})
 	}
 	return properties
 }
@@ -291,14 +291,10 @@ func requiredBy(n *source.Node) []string {
 	return names
 }
 
-func (o object) has(key string) bool {
-	return slices.ContainsFunc(o, func(m member) bool { return m.key == key })
-}
-
 // metaField is what a tool says of one of a call's meta-fields (S2.1), among its
 // properties or beside them; or else what otherwise holds. Which activity or
 // delegate carries a tool out, if the tool fixes it, is no matter of a model's.
-func (w *scribe) metaField(tool *compiler.Tool, key string, otherwise any) any {
+func (w *bundler) metaField(tool *compiler.Tool, key string, otherwise any) any {
 	in := parametersOf(tool)
 	n := in.Get("properties").Get(key)
 	if n == nil {
@@ -310,7 +306,7 @@ func (w *scribe) metaField(tool *compiler.Tool, key string, otherwise any) any {
 	case (key == "_activity" || key == "_delegate") && (n.Kind == source.String || n.Get("const") != nil):
 		return otherwise
 	case n.Kind == source.String:
-		return object{{"const", n.Text}}
+		return Object{{"const", n.Text}}
 	case n.Kind == source.Object:
 		return w.schema(unit{root: in}, n, false, 0)
 	}
@@ -318,9 +314,9 @@ func (w *scribe) metaField(tool *compiler.Tool, key string, otherwise any) any {
 }
 
 // outputOf is the schema of what a latent call gives.
-func (w *scribe) outputOf(tool *compiler.Tool) any {
+func (w *bundler) outputOf(tool *compiler.Tool) any {
 	if tool.OutputNode == nil {
-		return object{}
+		return Object{}
 	}
 	return w.schema(outputUnit(tool), tool.OutputNode, false, 0)
 }

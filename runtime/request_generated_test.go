@@ -1,10 +1,10 @@
 package runtime_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // Whatever a plan's calls use, a planner that is shown it may repeat it, and the
@@ -30,10 +30,10 @@ func TestRequestsOfGeneratedPlans(t *testing.T) {
 			continue
 		}
 		asked++
-		r := runtime.FirstRequest(p)
+		r := firstRequest(p)
 		solution := map[string]any{"calls": doc["calls"], "output": doc["output"]}
 		compiled := jsonschema.NewCompiler()
-		if err := compiled.AddResource("request.json", bytes.NewReader(r.Schema)); err != nil {
+		if err := compiled.AddResource("request.json", strings.NewReader(request.JSON(r.Schema))); err != nil {
 			t.Fatal(err)
 		}
 		s, err := compiled.Compile("request.json")
@@ -50,7 +50,7 @@ func TestRequestsOfGeneratedPlans(t *testing.T) {
 		if err := s.Validate(plain); err != nil {
 			t.Errorf("seed %d: %#v\n%s", seed, err, text)
 		}
-		record := fmt.Appendf(nil, `{"schema":%s,"context":%s,"solution":%s}`, r.Schema, r.Context, text)
+		record := fmt.Appendf(nil, `{"schema":%s,"context":%s,"solution":%s}`, request.JSON(r.Schema), r.ContextJSON(), text)
 		again, found := compiler.Compile(source.NewFile("record.json", record), compiler.Options{})
 		if diag.HasErrors(found) || again.Form != compiler.ProcessRecord || len(again.Calls) != len(p.Calls) {
 			t.Errorf("seed %d: a %v with %v\n%s", seed, again.Form, found, record)
@@ -59,4 +59,13 @@ func TestRequestsOfGeneratedPlans(t *testing.T) {
 	if asked < 300 {
 		t.Errorf("only %d plans", asked)
 	}
+}
+
+// firstRequest is what a planner is asked first about a plan without instances.
+func firstRequest(p *compiler.Plan) *request.Request {
+	c := request.Context{Plan: p, Tick: 1, Input: p.Input, State: p.State, Data: p.Data, Errors: p.Errors, Carries: p.CallsNode != nil}
+	for _, call := range p.Calls {
+		c.Carried = append(c.Carried, request.Standing{Call: call.Node, Name: call.Name})
+	}
+	return request.Compose(c)
 }

@@ -1,0 +1,301 @@
+// Package endpoint asks models over HTTP, whatever their wire format: requests are
+// tried again as long as nothing of an answer was handed out, streams are read,
+// and whatever is secret about a request is kept out of text and errors. A key is
+// sent to the configured address and nowhere else.
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/planner/prompt"
+	"github.com/obelus-dev/obelus/runtime/request"
+)
+
+// A Format is a wire format of models. It does nothing by itself: it says what is
+// sent, and reads what comes.
+type Format interface {
+	// Forms are the ways to ask for an answer of a schema, the strictest first.
+	Forms(schema any) []Form
+	// Body is what is sent, to be encoded as JSON.
+	Body(p prompt.Prompt, f Form) any
+	// Listen begins the stream of one answer. What it returns takes the events one
+	// by one, hands the answer's text to say as it comes, notes in end what the
+	// stream says about it, and reports whether more is wanted.
+	Listen(f Form, end *Ending, say func(text string)) func(event, data string) (more bool, err error)
+}
+
+// A Form is a way to ask for an answer of a schema.
+type Form struct {
+	Name    string
+	Schema  string // as the endpoint is given it; "" when it is told to the model instead
+	Wrapped bool   // the answer stands under "result"
+}
+
+// An Ending is what a stream said about its answer.
+type Ending struct {
+	Whole   bool // it came to its own end
+	Full    bool // the answer reached the bound on its tokens
+	Refused bool
+	Words   string // of a refusal
+	Usage   request.Usage
+}
+
+// An Address is where requests go, and which variables say so.
+type Address struct {
+	Base    string   // the variable that may hold the address
+	Usual   string   // the address where it doesn't
+	Path    string   // of requests, below the address
+	Keys    []string // the variables that may hold a key, the usual first
+	Custom  string   // the variable that may hold further headers, one "Name: value" a line, as gateways want them
+	Headers []Header
+}
+
+// A Header is one of a request: the value of a variable behind a prefix, if the
+// variable is set; or the prefix itself where there is no variable.
+type Header struct{ Name, Prefix, Variable string }
+
+// Options are what planners of endpoints take from outside. The zero value is
+// ready for use.
+type Options struct {
+	Prices    Prices
+	MaxTokens int           // of one answer; 0 leaves it to the format
+	Patience  time.Duration // all waits for one answer; 0 is five minutes
+	Silence   time.Duration // for how long nothing may come; 0 is ten minutes
+	Client    *http.Client  // nil is one of our own
+}
+
+// Prices are what a million tokens cost, in the currency of "limits.cost".
+type Prices struct{ InputPerMillion, OutputPerMillion float64 }
+
+func (p Prices) cost(u request.Usage) float64 {
+	return float64(u.InputTokens)/1e6*p.InputPerMillion + float64(u.OutputTokens)/1e6*p.OutputPerMillion
+}
+
+// A Planner is a model behind a wire format.
+type Planner struct {
+	name     string // as in a spec
+	address  Address
+	format   Format
+	wire     *wire
+	prices   Prices
+	patience time.Duration
+
+	mu      sync.Mutex
+	refused map[string]int // by schema: how many forms the endpoint didn't take
+}
+
+// maxWords bounds what a model may say besides an answer, in bytes.
+const maxWords = 64 << 10
+
+// Words adds a piece to such words, as far as there is room.
+func Words(words, piece string) string {
+	return words + strings.ToValidUTF8(piece[:min(len(piece), maxWords-len(words))], "")
+}
+
+const (
+	maxTries        = 6
+	defaultPatience = 5 * time.Minute
+)
+
+// Open makes the planner of a name and a format. No request is made yet. The error
+// is for an address that is none, and for settings without a key.
+func Open(name string, at Address, f Format, o Options) (*Planner, error) {
+	w, err := newWire(at, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := needKey(name, at); err != nil {
+		return nil, err
+	}
+	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: o.Patience, refused: map[string]int{}}
+	if p.patience <= 0 {
+		p.patience = defaultPatience
+	}
+	return p, nil
+}
+
+// Answer asks for one answer, as planner.Planner wants it.
+func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(string)) (usage request.Usage, err error) {
+	if r.Received != "" {
+		return usage, fmt.Errorf("%w: a model can't go on with an answer that had begun to arrive when the run was stopped", request.ErrCut)
+	}
+	q := p.question(r)
+	defer func() { usage.Cost = p.prices.cost(usage) }()
+	out := &outlet{hide: p.wire.hide, emit: emit}
+	if r.Call == nil {
+		_, err = p.persist(ctx, q, out, &usage)
+		return usage, err
+	}
+	out.emit = nil // nobody waits for the beginning of a result
+	form, err := p.persist(ctx, q, out, &usage)
+	if err == nil {
+		emit(unwrapped(out.text.String(), form))
+	}
+	return usage, err
+}
+
+// wide are the limits for an answer, whose length was bounded as it came.
+var wide = source.Limits{Bytes: 1 << 30, Scalar: 1 << 30, Depth: 1_000}
+
+// A question is a request, ready to be sent in any form.
+type question struct {
+	prompt prompt.Prompt
+	schema string
+	forms  []Form
+}
+
+func (p *Planner) question(r *request.Request) question {
+	return question{prompt: prompt.Render(r), schema: request.JSON(r.Schema), forms: p.format.Forms(r.Schema)}
+}
+
+// persist asks until there is an answer or no use in asking. An answer of which
+// somebody has seen a part is never asked for again.
+func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *request.Usage) (Form, error) {
+	waited := time.Duration(0)
+	for try := 1; ; {
+		f := q.forms[p.step(q)]
+		end, x, streamErr := p.send(ctx, q, f, out)
+		usage.Add(end.Usage)
+		switch {
+		case errors.Is(streamErr, request.ErrTooLong):
+			return f, streamErr
+		case end.Refused:
+			return f, &request.Refused{Planner: p.name, Words: p.clean(end.Words)}
+		case end.Whole:
+			out.flush()
+			return f, nil
+		case ctx.Err() != nil:
+			return f, fmt.Errorf("asking %s: %w", p.name, ctx.Err())
+		}
+		t := p.trouble(end, x, streamErr)
+		if out.seen() {
+			out.flush()
+			return f, fmt.Errorf("%w: %s, after %d bytes of it", request.ErrCut, t.why, out.sent)
+		}
+		out.restart()
+		if t.form && p.stepDown(q, f) {
+			continue
+		}
+		if !t.again || try == maxTries {
+			return f, p.unavailable(t, try)
+		}
+		wait := t.wait
+		if wait < 0 {
+			wait = pauseBefore(try)
+		}
+		if waited += wait; waited > p.patience {
+			t.remedy = fmt.Sprintf("resume the run in %v or later", wait.Round(time.Second))
+			return f, p.unavailable(t, try)
+		}
+		if err := Pause(ctx, wait); err != nil {
+			return f, fmt.Errorf("asking %s: %w", p.name, err)
+		}
+		try++
+	}
+}
+
+// send asks once.
+func (p *Planner) send(ctx context.Context, q question, f Form, out *outlet) (Ending, *exchange, error) {
+	ctx, x, done := p.wire.begin(ctx)
+	defer done()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	out.full = func() { giveUp(request.ErrTooLong) }
+	told := q.prompt
+	switch {
+	case f.Schema == "":
+		told = told.WithSchema(q.schema)
+	case f.Wrapped:
+		told.User += "Write it as {\"result\": …}.\n"
+	}
+	var end Ending
+	err := p.wire.ask(ctx, p.format.Body(told, f), p.format.Listen(f, &end, out.write))
+	if cause := context.Cause(ctx); cause == errSilent || cause == request.ErrTooLong {
+		err = cause
+	}
+	return end, x, err
+}
+
+func (p *Planner) trouble(end Ending, x *exchange, err error) (t trouble) {
+	switch {
+	case end.Full:
+		t.why = "it reached the bound on what a model may write in one answer"
+		t.remedy = "raise that bound, or let the plan take smaller steps"
+	case errors.Is(err, errSilent):
+		t.why = fmt.Sprintf("%s sent nothing for %v", x.at, p.wire.silence)
+		t.remedy = "resume the run when the endpoint works again"
+	default:
+		t = judge(x, err, p.address.Base, strings.Join(p.address.Keys[:1], ""))
+	}
+	t.why = p.clean(t.why)
+	return t
+}
+
+// clean makes words from outside fit to be shown.
+func (p *Planner) clean(s string) string { return diag.Escape(p.wire.hide.Message(s)) }
+
+func (p *Planner) unavailable(t trouble, tries int) *request.Unavailable {
+	if tries > 1 {
+		t.why += fmt.Sprintf(" (asked %d times)", tries)
+	}
+	return &request.Unavailable{Planner: p.name, Why: t.why, Remedy: t.remedy}
+}
+
+// step is the form in which to ask a question: the strictest that the endpoint
+// hasn't refused for its schema.
+func (p *Planner) step(q question) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return min(p.refused[q.schema], len(q.forms)-1)
+}
+
+// stepDown remembers that the endpoint doesn't take a form, and reports whether
+// there is another.
+func (p *Planner) stepDown(q question, f Form) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, known := range q.forms {
+		if known == f {
+			p.refused[q.schema] = max(p.refused[q.schema], i+1)
+			return i+1 < len(q.forms)
+		}
+	}
+	return false
+}
+
+// unwrapped is the value that an answer holds: what stands under "result" where
+// that was asked for, and what a fence encloses where the model wrote one. Text
+// that isn't what it should be stays as it is, for its reader to judge.
+func unwrapped(answer string, f Form) string {
+	answer = strings.TrimSpace(answer)
+	if f.Schema == "" {
+		return unfenced(answer)
+	}
+	if !f.Wrapped {
+		return answer
+	}
+	root, problems := source.Parse(&source.File{Name: "answer", Format: source.JSON, Text: []byte(answer)}, wide)
+	if result := root.Get("result"); result != nil && len(problems) == 0 {
+		return result.Span().Text()
+	}
+	return answer
+}
+
+func unfenced(s string) string {
+	if inside, ok := strings.CutPrefix(s, "```"); ok {
+		if inside, ok = strings.CutSuffix(inside, "```"); ok {
+			if _, rest, lines := strings.Cut(inside, "\n"); lines {
+				return strings.TrimSpace(rest)
+			}
+		}
+	}
+	return s
+}

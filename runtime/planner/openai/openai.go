@@ -1,0 +1,150 @@
+// Package openai is the wire format of OpenAI's chat completions, which many others
+// speak.
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/obelus-dev/obelus/runtime/planner/dialect"
+	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
+	"github.com/obelus-dev/obelus/runtime/planner/prompt"
+	"github.com/obelus-dev/obelus/runtime/request"
+)
+
+var address = endpoint.Address{
+	Base: "OPENAI_BASE_URL", Usual: "https://api.openai.com/v1", Path: "chat/completions",
+	Keys: []string{"OPENAI_API_KEY"}, Custom: "OPENAI_CUSTOM_HEADERS",
+	Headers: []endpoint.Header{
+		{Name: "Authorization", Prefix: "Bearer ", Variable: "OPENAI_API_KEY"},
+		{Name: "OpenAI-Organization", Variable: "OPENAI_ORG_ID"},
+		{Name: "OpenAI-Project", Variable: "OPENAI_PROJECT_ID"},
+	},
+}
+
+// Strict is what OpenAI's endpoint enforces, from its guide to structured outputs.
+var Strict = dialect.Dialect{
+	Keywords:    []string{"pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"},
+	Formats:     []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"},
+	AtMost:      -1,
+	AllRequired: true, Recursive: true,
+	Depth: 10, Properties: 5_000, Enums: 1_000, Letters: 120_000,
+}
+
+type format struct {
+	model     string
+	maxTokens int
+}
+
+// Open makes the planner of a model.
+func Open(model string, o endpoint.Options) (*endpoint.Planner, error) {
+	return endpoint.Open("openai:"+model, address, &format{model, o.MaxTokens}, o)
+}
+
+// The forms of the endpoint; not all that speak its format know the first.
+const (
+	strictSchema  = "strict"  // the schema is enforced
+	guidingSchema = "schema"  // the schema is given
+	anyObject     = "object"  // it is JSON
+	anyText       = "nothing" // it is text
+)
+
+func (a *format) Forms(schema any) []endpoint.Form {
+	whole, wraps := schema, false
+	if !dialect.IsType(schema, "object") {
+		wrapped := dialect.Wrap(schema)
+		if wrapped == nil {
+			return []endpoint.Form{{Name: anyText}}
+		}
+		whole, wraps = wrapped, true
+	}
+	var forms []endpoint.Form
+	if fitted, ok := Strict.Fit(whole); ok {
+		forms = append(forms, endpoint.Form{Name: strictSchema, Schema: request.JSON(fitted), Wrapped: wraps})
+	}
+	forms = append(forms, endpoint.Form{Name: guidingSchema, Schema: request.JSON(whole), Wrapped: wraps})
+	if !wraps {
+		forms = append(forms, endpoint.Form{Name: anyObject})
+	}
+	return append(forms, endpoint.Form{Name: anyText})
+}
+
+type object = map[string]any
+
+func (a *format) Body(p prompt.Prompt, f endpoint.Form) any {
+	body := object{
+		"model": a.model, "stream": true, "stream_options": object{"include_usage": true},
+		"messages": []object{{"role": "system", "content": p.System}, {"role": "user", "content": p.User}},
+	}
+	if a.maxTokens > 0 {
+		body["max_completion_tokens"] = a.maxTokens
+	}
+	switch f.Name {
+	case strictSchema, guidingSchema:
+		body["response_format"] = object{"type": "json_schema", "json_schema": object{
+			"name": "answer", "strict": f.Name == strictSchema, "schema": json.RawMessage(f.Schema),
+		}}
+	case anyObject:
+		body["response_format"] = object{"type": "json_object"}
+	default: // for the plainest of endpoints
+		body["stream_options"] = object{}
+	}
+	return body
+}
+
+func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string)) func(event, data string) (bool, error) {
+	return func(_, data string) (bool, error) {
+		if strings.HasPrefix(data, "[DONE]") {
+			return false, nil
+		}
+		var chunk struct {
+			Error json.RawMessage
+			Usage struct {
+				Prompt     int `json:"prompt_tokens"`
+				Completion int `json:"completion_tokens"`
+			}
+			Choices []choice
+		}
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			return false, err
+		}
+		if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
+			return false, &endpoint.StreamError{Data: []byte(data)}
+		}
+		if u := chunk.Usage; u.Prompt > 0 || u.Completion > 0 {
+			end.Usage = request.Usage{InputTokens: u.Prompt, OutputTokens: u.Completion}
+		}
+		for _, c := range chunk.Choices {
+			if c.Index == 0 {
+				hear(end, c, say)
+			}
+		}
+		return true, nil
+	}
+}
+
+// A choice is a piece of one of the answers in an event.
+type choice struct {
+	Index        int
+	FinishReason string `json:"finish_reason"`
+	Delta        struct{ Content, Refusal string }
+}
+
+// hear takes in a piece of the answer.
+func hear(e *endpoint.Ending, c choice, say func(string)) {
+	if c.Delta.Refusal != "" {
+		e.Refused, e.Words = true, endpoint.Words(e.Words, c.Delta.Refusal)
+	}
+	if c.Delta.Content != "" {
+		say(c.Delta.Content)
+	}
+	switch c.FinishReason {
+	case "":
+	case "length":
+		e.Full = true
+	case "content_filter":
+		e.Refused = true
+	default:
+		e.Whole = true
+	}
+}

@@ -1,0 +1,340 @@
+package request
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Context is where a run stands when a model is asked: all that a request
+// tells.
+type Context struct {
+	Plan         *compiler.Plan // gives tools, schemas and settings
+	Tick         int
+	Input, State any
+	Data         map[string]any      // by kind
+	Errors       []any               // what failed, oldest first: {call, error}
+	Instances    []Instance          // in their order (S12); input and state are then the shared ones, and errors nobody's
+	Carries      bool                // the strategy is carried (S11.3), so that there is a plan message
+	Carried      []Standing          // its calls
+	Decided      []Standing          // where no plan is carried: the calls so far about which a person decided otherwise than to let them run
+	Advisors     []*compiler.Advisor // those who are to speak in this tick
+	Only         map[string]any      // of a latent call: what its scopes hand on, by kind (S14.3); nil when it sees all
+}
+
+// An Instance is where one instance of a run stands.
+type Instance struct {
+	ID           string
+	Input, State map[string]any // whole
+	Errors       []any
+}
+
+// A Standing is what has become of a call of a carried plan.
+type Standing struct {
+	Call           *source.Node // as it was written
+	Name, Instance string
+	Status, Reason string     // "" for one that hasn't run
+	Decision       Object     // of a person, or nil
+	Each           []Standing // where it isn't the same in all instances: in each of them
+}
+
+// Compose makes what a planner is asked at the beginning of a tick (S11.1).
+//
+// The context is a document again (S1.2): with a solution it makes a process
+// record. Its messages stand in one order: what the document says in words, the
+// tools, input, state, data, the carried plan, advisors, and errors. Schemas in
+// them need nothing outside of their message: what they refer to stands under
+// their own "$defs". Extension keys (x-) and what serves rehearsals alone aren't
+// told, nor which activity carries a tool out.
+func Compose(s Context) *Request {
+	messages := s.spoken()
+	if len(s.Plan.Tools) > 0 {
+		messages = append(messages, s.toolMessage(s.Plan.Tools...))
+	}
+	messages = append(messages, s.marked(s.values())...)
+	if s.Carries {
+		messages = append(messages, s.planMessage())
+	}
+	for _, advisor := range s.Plan.Advisors { // those who only speak when they are asked included
+		messages = append(messages, s.advisorMessage(advisor))
+	}
+	for _, one := range s.Decided {
+		// Not in words, which a model would take for its task.
+		decided := Object{{"call", shown(one.Call)}, {"status", one.Status}, {"decision", one.Decision}}
+		messages = append(messages, Meta{About: "what a person decided about a call", Meta: Object{{"decided", decided}}})
+	}
+	for _, e := range s.Errors {
+		messages = append(messages, Failure{Data: e})
+	}
+	for _, one := range s.Instances {
+		for _, e := range one.Errors {
+			messages = append(messages, Failure{Data: e, Instance: one.ID})
+		}
+	}
+	return &Request{Tick: s.Tick, Messages: messages, Schema: s.solutionSchema(), Lazy: s.lazy()}
+}
+
+// ComposeLatent makes what a model is asked about one latent call (S2.4): its
+// tool and the values that it may see. Neither plan nor errors are among them,
+// unless its scopes name these. An anonymous delegate isn't told what the document
+// says in words (S14.1), and who is consulted is told its role (S13.4).
+func ComposeLatent(s Context, call *compiler.Call, params map[string]any) *Request {
+	var messages []Message
+	if call.Delegate != compiler.Anonymous {
+		messages = s.spoken()
+	} else if s.Only == nil {
+		s.Only = map[string]any{}
+	}
+	answer := any(Object{})
+	if tool := call.Tool; tool != nil {
+		messages = append(messages, s.toolMessage(tool))
+		if tool.OutputNode != nil {
+			answer = s.alone(outputUnit(tool), tool.OutputNode)
+		}
+		if id, _ := params["advisor"].(string); tool.Builtin && s.Plan.Advisor(id) != nil {
+			advisor := s.Plan.Advisor(id)
+			messages = append(messages, s.advisorMessage(advisor))
+			answer = Object{}
+			if n := advisor.Node.Get("schema"); n != nil {
+				answer = s.alone(unit{root: n}, n)
+			}
+			s.Advisors = []*compiler.Advisor{advisor}
+		}
+	}
+	values := s.values
+	if s.Only != nil {
+		values = s.handed
+	}
+	return &Request{
+		Tick: s.Tick, Messages: append(messages, s.marked(values())...), Schema: answer,
+		Call: &Call{Name: call.Name, Tool: call.ToolName, Params: params},
+	}
+}
+
+func (s Context) lazy() bool { return s.Plan.Mode == compiler.Lazy }
+
+// messages are those of the document itself, if it is made of messages.
+func (s Context) messages() []*source.Node {
+	root := s.Plan.Root
+	if s.Plan.Form == compiler.ProcessRecord {
+		root = root.Get("context")
+	}
+	if root == nil || s.Plan.Form != compiler.Context && s.Plan.Form != compiler.ProcessRecord {
+		return nil
+	}
+	return root.Items
+}
+
+// A saying is a key of a message of some type (and, of data, a kind).
+type saying struct{ kind, dataKind, key string }
+
+// said is what the last message of a type says of its values.
+func (s Context) said() map[saying]*source.Node {
+	last := map[saying]*source.Node{}
+	for _, m := range s.messages() {
+		one := saying{kind: messageType(m)}
+		if one.kind == "data" {
+			one.dataKind = textOf(m.Get("kind"))
+		}
+		for _, key := range []string{"schema", "description"} {
+			if n := m.Get(key); n != nil {
+				one.key = key
+				last[one] = n
+			}
+		}
+	}
+	return last
+}
+
+func messageType(m *source.Node) string {
+	if t := m.Get("type"); t != nil {
+		return textOf(t)
+	}
+	return "data" // a kind may stand for it (S1.3)
+}
+
+func textOf(n *source.Node) string {
+	if n == nil || n.Kind != source.String {
+		return ""
+	}
+	return n.Text
+}
+
+// spoken is what the document says of itself, and in words.
+func (s Context) spoken() []Message {
+	var meta, texts []Message
+	for _, m := range s.messages() {
+		switch messageType(m) {
+		case "meta":
+			one := Meta{About: textOf(m.Get("description")), Meta: Of(m.Get("meta")), More: rest(m, "description", "meta")}
+			meta = append(meta, one)
+		case "text":
+			texts = append(texts, Text{Text: textOf(m.Get("text")), More: rest(m, "text")})
+		}
+	}
+	if s.Plan.Description != "" {
+		texts = append(texts, Text{Text: s.Plan.Description})
+	}
+	return append(meta, texts...)
+}
+
+func (s Context) toolMessage(tools ...*compiler.Tool) Tools {
+	all := make(Tools, len(tools))
+	for i, tool := range tools {
+		all[i] = Tool{tool.Name, s.toolShown(tool)}
+	}
+	return all
+}
+
+// values are the messages of input, state and data, as these stand now.
+func (s Context) values() []Message {
+	var list []Message
+	said := s.said()
+	for _, one := range []struct {
+		kind  string
+		value any
+		key   string // of the schema in a plan file
+	}{{"input", s.Input, "inputSchema"}, {"state", s.State, "stateSchema"}} {
+		n := said[saying{one.kind, "", "schema"}]
+		if s.Plan.Form == compiler.PlanFile {
+			n = s.Plan.Root.Get(one.key)
+		}
+		message := Values{Of: one.kind, Schema: s.schemaOf(n)}
+		if fields, ok := one.value.(map[string]any); ok && (len(fields) > 0 || n != nil) {
+			message.Value = fields
+		}
+		if one.kind == "state" && s.Plan.Writes == compiler.Once {
+			message.About = "each path is written once: of several calls that offer it a value, the first listed that has one gives it"
+		}
+		if message.Value != nil || message.Schema != nil || message.About != "" {
+			list = append(list, message)
+		}
+	}
+	for _, one := range s.Instances {
+		list = append(list, s.own(one)...)
+	}
+	return append(list, s.dataMessages(said)...)
+}
+
+// own is what an instance has besides the shared values, or in their place. Its
+// state is always told, so that the instance is.
+func (s Context) own(one Instance) []Message {
+	var list []Message
+	if input := besides(one.Input, s.Input); len(input) > 0 {
+		list = append(list, Values{Of: "input", Value: input, Instance: one.ID})
+	}
+	return append(list, Values{Of: "state", Value: besides(one.State, s.State), Instance: one.ID})
+}
+
+// besides is what an object has that another hasn't, key by key at the top.
+func besides(own map[string]any, shared any) map[string]any {
+	common, _ := shared.(map[string]any)
+	rest := make(map[string]any, len(own))
+	maps.Copy(rest, own)
+	maps.DeleteFunc(rest, func(key string, value any) bool {
+		there, ok := common[key]
+		return ok && reflect.DeepEqual(value, there)
+	})
+	return rest
+}
+
+// dataMessages are one message for each kind that the document declares, and one
+// for whatever else there is.
+func (s Context) dataMessages(said map[saying]*source.Node) []Message {
+	var list []Message
+	others := map[string]any{}
+	for _, key := range keys(s.Data) {
+		if _, ok := s.Data[key].(map[string]any); !ok || !declared(s.Plan.Kinds, key) {
+			others[key] = s.Data[key]
+		}
+	}
+	for _, kind := range s.Plan.Kinds {
+		message := Values{Of: "data", Kind: kind, Schema: s.schemaOf(said[saying{"data", kind, "schema"}]), About: textOf(said[saying{"data", kind, "description"}])}
+		if fields, ok := s.Data[kind].(map[string]any); ok {
+			message.Value = fields
+		}
+		list = append(list, message)
+	}
+	if len(others) > 0 {
+		list = append(list, Values{Of: "data", Value: others})
+	}
+	return list
+}
+
+// declared reports whether a kind is among those of the document, which are sorted.
+func declared(kinds []string, kind string) bool {
+	_, ok := slices.BinarySearch(kinds, kind)
+	return ok
+}
+
+// schemaOf is a schema that stands by itself; nil where there is none.
+func (s Context) schemaOf(n *source.Node) any {
+	if n == nil {
+		return nil
+	}
+	return s.alone(unit{root: n}, n)
+}
+
+// planMessage is the carried plan, and what has become of its calls.
+func (s Context) planMessage() Plan {
+	message := Plan{Mode: string(s.Plan.Mode), Calls: make([]any, len(s.Carried))}
+	for i, one := range s.Carried {
+		message.Calls[i] = shown(one.Call)
+		if one.Status != "" {
+			message.Standings = append(message.Standings, one.told())
+		}
+		for _, apart := range one.Each {
+			message.Standings = append(message.Standings, apart.told().With("_instance", apart.Instance))
+		}
+	}
+	return message
+}
+
+// told is what has become of a call.
+func (one Standing) told() Object {
+	out := Object{{"call", one.Name}, {"status", one.Status}}
+	if one.Reason != "" {
+		out = out.With("reason", one.Reason)
+	}
+	if one.Decision != nil {
+		out = out.With("decision", one.Decision)
+	}
+	return out
+}
+
+func (s Context) advisorMessage(advisor *compiler.Advisor) Advisor {
+	more := rest(advisor.Node, "id", "role")
+	for i := range more {
+		if n := advisor.Node.Get("schema"); more[i].Key == "schema" {
+			more[i].Value = s.alone(unit{root: n}, n)
+		}
+	}
+	return Advisor{ID: advisor.ID, Role: textOf(advisor.Node.Get("role")), More: more}
+}
+
+// untold are the keys of calls and messages that aren't for a model: extensions,
+// and what a run notes about a message that a call wrote.
+func untold(key string) bool {
+	return strings.HasPrefix(key, "x-") || slices.Contains([]string{"_call", "_date", "_outputMethod"}, key)
+}
+
+// shown is a call as a model sees it.
+func shown(n *source.Node) Object {
+	call := n.Get("_tool") != nil
+	out := make(Object, 0, len(n.Fields))
+	for _, f := range n.Fields {
+		if !untold(f.Key.Text) || call && f.Key.Text == "_outputMethod" {
+			out = append(out, Member{f.Key.Text, Of(f.Value)})
+		}
+	}
+	return out
+}
+
+// rest is what a message says besides its type and some keys.
+func rest(m *source.Node, but ...string) Object {
+	return slices.DeleteFunc(shown(m), func(m Member) bool { return m.Key == "type" || slices.Contains(but, m.Key) })
+}

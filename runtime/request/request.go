@@ -1,0 +1,79 @@
+// Package request holds what a planner is asked: its types, how the machine's
+// state becomes one (S11.1, S2.4), and how it is written as JSON. A planner of
+// one's own needs no other package.
+package request
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrCut says that an answer broke off before its end.
+var ErrCut = errors.New("the answer broke off before its end")
+
+// ErrTooLong says that an answer is longer than a result may be.
+var ErrTooLong = fmt.Errorf("the model's answer is larger than %d MiB", MaxResult>>20)
+
+// MaxResult bounds what a model may answer for a latent call, in bytes (S18).
+const MaxResult = 8 << 20
+
+// A Request is what a planner is asked: to write the solution of a tick (S11.1),
+// or the result of one latent call (S2.4). It refers to values of the run, which
+// nobody changes, so that it can be read while the run goes on; and nobody may
+// change them through it.
+type Request struct {
+	// Tick counts from 1.
+	Tick int
+	// Call is the latent call whose result is wanted; nil when a solution is.
+	Call *Call
+	// Messages are what the planner is to know, in the order in which it is told.
+	Messages []Message
+	// Schema is the JSON Schema of the answer, an [Object] or a bool: the
+	// solution's, whose properties stand in the order in which a model is to write
+	// them, or the "_output" of the latent call's tool. It refers to nothing outside
+	// of itself.
+	Schema any
+	// Lazy says that the model is to plan and not to answer latent calls.
+	Lazy bool
+	// Received is what has arrived of this very answer already: a run was killed
+	// while it streamed. A planner that can tell how it goes on gives the rest;
+	// any other answers [ErrCut].
+	Received string
+}
+
+// A Call is a latent call, whose result a model writes.
+type Call struct {
+	Name   string // its "_id", or tool#place (S3.2)
+	Tool   string
+	Params map[string]any // resolved
+}
+
+// ContextJSON is what the planner is to know as a JSON array of context messages
+// (PROTOCOL.md): with the schema and a solution it makes a process record (S1.2).
+func (r *Request) ContextJSON() []byte {
+	b := []byte{'['}
+	for i, m := range r.Messages {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = Append(b, m.object())
+	}
+	return append(b, ']')
+}
+
+// Usage is what a request has cost so far.
+type Usage struct {
+	InputTokens  int     `json:"inputTokens,omitzero"`
+	OutputTokens int     `json:"outputTokens,omitzero"`
+	Cost         float64 `json:"cost,omitzero"` // in the currency of "limits.cost"; 0 where no price is known
+}
+
+// Add sums up.
+func (u *Usage) Add(more Usage) {
+	u.InputTokens += more.InputTokens
+	u.OutputTokens += more.OutputTokens
+	u.Cost += more.Cost
+}
+
+// Tokens are those of both directions.
+func (u Usage) Tokens() int { return u.InputTokens + u.OutputTokens }
