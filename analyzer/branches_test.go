@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/cputime"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -167,84 +168,6 @@ func TestBranchesAreBounded(t *testing.T) {
 	}
 }
 
-// The circuit's ways of answering agree: what trying finds holds, and what is
-// proven is what going through all worlds shows (S6.5).
-func TestCircuitsAgreeWithAllWorlds(t *testing.T) {
-	for seed := range uint64(3000) {
-		r := rand.New(rand.NewPCG(seed, 1986))
-		c := newCircuit(100_000)
-		lits := []lit{yes, no}
-		n := 1 + r.IntN(9)
-		for range n {
-			lits = append(lits, c.open(r.IntN(3) > 0, r.IntN(2) == 0, nil))
-		}
-		for range r.IntN(60) {
-			a, b := lits[r.IntN(len(lits))]^lit(r.IntN(2)), lits[r.IntN(len(lits))]^lit(r.IntN(2))
-			switch r.IntN(3) {
-			case 0:
-				lits = append(lits, c.and(a, b))
-			case 1:
-				lits = append(lits, c.or(a, b))
-			default:
-				lits = append(lits, c.choose(lits[r.IntN(len(lits))], a, b))
-			}
-		}
-		var goals []lit
-		for range 5 {
-			goals = append(goals, lits[len(lits)-1-r.IntN(min(len(lits), 12))]^lit(r.IntN(2)))
-		}
-		for _, strict := range []bool{false, true} {
-			possible := make([]bool, len(goals))
-			for bits := range 1 << n {
-				var w world
-				for v := range int32(n) {
-					if bits>>v&1 == 1 {
-						w = append(w, v)
-					}
-				}
-				if strict && slices.ContainsFunc(w, func(v int32) bool { return !c.vars[v].choice }) {
-					continue
-				}
-				for i, goal := range goals {
-					possible[i] = possible[i] || c.truthIn(goal, w)
-				}
-			}
-			check := func(by string, i int, a answer) {
-				if a.found != possible[i] || a.never == possible[i] {
-					t.Fatalf("seed %d, %s, strict %v: goal %d is possible: %v, answered: %+v", seed, by, strict, i, possible[i], a)
-				}
-				if a.found && !c.truthIn(goals[i], a.world) {
-					t.Fatalf("seed %d, %s: goal %d doesn't hold in %v", seed, by, i, a.world)
-				}
-				if strict && slices.ContainsFunc(a.world, func(v int32) bool { return !c.vars[v].choice }) {
-					t.Fatalf("seed %d, %s: %v isn't strict", seed, by, a.world)
-				}
-			}
-			for i, a := range c.worlds(goals, strict) {
-				check("tried", i, a)
-				check("proven", i, c.prove(goals[i], strict))
-				if !a.found {
-					continue
-				}
-				// Nothing but the reasons counts.
-				reasons := c.because(goals[i], a.world)
-				for range 8 {
-					var other world
-					for v := range int32(n) {
-						_, fixed := slices.BinarySearch(reasons, v)
-						if fixed && a.world.changes(v) || !fixed && r.IntN(2) == 0 {
-							other = append(other, v)
-						}
-					}
-					if !c.truthIn(goals[i], other) {
-						t.Fatalf("seed %d: goal %d hangs on more than %v", seed, i, reasons)
-					}
-				}
-			}
-		}
-	}
-}
-
 // S6.5: every cell of a value that conditions compare has a value of its own,
 // and comparisons come out for it as they do for the cell.
 func TestCellsHoldTheirValues(t *testing.T) {
@@ -252,7 +175,7 @@ func TestCellsHoldTheirValues(t *testing.T) {
 	for _, v := range []any{1.0, 2.0, 1.5, -3.0, 1e300, "a", "a\x00", "", "b", 0.1, 0.2, 9007199254740991.0} {
 		s.compareWith(v)
 	}
-	e := &presence{circuit: newCircuit(10_000)}
+	e := &branchConditions{circuit: logic.New(10_000)}
 	e.divide(s)
 	for _, c := range s.cells {
 		value, ok := s.sample(c)
@@ -339,14 +262,14 @@ func FuzzConditions(f *testing.F) {
 			return
 		}
 		call := plan.Calls[0]
-		e := newPass(plan, found).presence()
+		e := newPass(plan, found).conditions()
 		form := e.formula(call.When)
 		form.alone = map[int]valued{}
 		term := e.whens[0]
 		h, v := form.holds(term), form.value(term)
 		r := rand.New(rand.NewPCG(seed, 43))
 		for range 20 {
-			fixed := yes
+			fixed := logic.True
 			values := map[compiler.PathID]any{}
 			value, presence, err := call.When.Expr.Eval(func(i int) (any, expression.Presence) {
 				read := &plan.Reads[call.When.Reads[i]]
@@ -373,30 +296,30 @@ func FuzzConditions(f *testing.F) {
 				_, gone := some.(absent)
 				one := form.alone[read]
 				there, solid := constant(!gone), constant(!gone && some != nil)
-				fixed = e.and(fixed, e.choose(there, one.there, one.there.not()))
-				fixed = e.and(fixed, e.choose(solid, one.solid, one.solid.not()))
-				if s := e.subjects[subjectKey{e.key(&plan.Reads[read])}]; s != nil && s.in != nil && solid == yes {
-					fixed = e.and(fixed, s.in[s.cellOf(t, some)])
+				fixed = e.circuit.And(fixed, e.circuit.IfThenElse(there, one.there, one.there.Not()))
+				fixed = e.circuit.And(fixed, e.circuit.IfThenElse(solid, one.solid, one.solid.Not()))
+				if s := e.subjects[subjectKey{e.key(&plan.Reads[read])}]; s != nil && s.in != nil && solid == logic.True {
+					fixed = e.circuit.And(fixed, s.in[s.cellOf(t, some)])
 				}
 			}
-			want := v.there.not()
+			want := v.there.Not()
 			switch {
 			case err != nil:
 				continue
 			case presence == expression.There && value == true:
-				want = e.and(v.there, h.yes)
+				want = e.circuit.And(v.there, h.yes)
 			case presence == expression.There && value == false:
-				want = e.and(v.there, h.no)
+				want = e.circuit.And(v.there, h.no)
 			case presence == expression.There:
-				want = e.and(v.there, e.and(h.yes.not(), h.no.not()))
+				want = e.circuit.And(v.there, e.circuit.And(h.yes.Not(), h.no.Not()))
 				if len(e.atoms) > 0 {
 					continue // an atom that isn't a boolean is an error where a condition is wanted
 				}
 			}
-			if a := e.worlds([]lit{e.and(fixed, want)}, false)[0]; !a.found {
+			if a := e.circuit.SolveOne(e.circuit.And(fixed, want), false); !a.Possible {
 				t.Fatalf("%s with %v is %v (%v), and the formula doesn't allow it", text, values, value, presence)
 			}
-			if a := e.worlds([]lit{e.and(fixed, want.not())}, false)[0]; len(e.atoms) == 0 && !a.never && presence == expression.There {
+			if a := e.circuit.SolveOne(e.circuit.And(fixed, want.Not()), false); len(e.atoms) == 0 && !a.Impossible && presence == expression.There {
 				if _, isBool := value.(bool); isBool && !beyond(term) {
 					t.Fatalf("%s with %v is %v, and the formula allows something else", text, values, value)
 				}

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 )
 
@@ -14,8 +15,8 @@ func (p *Pass) certain(call *compiler.Call) bool {
 	t := p.flowing()
 	is, known := t.certain[call]
 	if !known {
-		e := p.presence()
-		is = e.worlds([]lit{e.runs[call.Index].not()}, true)[0].never
+		e := p.conditions()
+		is = e.circuit.SolveOne(e.runs[call.Index].Not(), true).Impossible
 		t.certain[call] = is
 	}
 	return is
@@ -30,15 +31,15 @@ func (p *Pass) comes(f *flow) bool {
 	if writer == nil || r == nil || !p.hasBranches() {
 		return true
 	}
-	e := p.presence()
-	goal := no
+	e := p.conditions()
+	goal := logic.False
 	for i, route := range writer.Output {
 		if slices.ContainsFunc(route, func(path compiler.Path) bool { return path.ID == f.from.path.ID }) {
-			goal = e.or(goal, e.writes(writer, i))
+			goal = e.circuit.Or(goal, e.writes(writer, i))
 		}
 	}
 	if reader := p.caller(r); reader != nil {
-		goal = e.and(goal, e.runs[reader.Index])
+		goal = e.circuit.And(goal, e.runs[reader.Index])
 	}
 	for _, w := range r.Writers {
 		later := p.Plan.Calls[w]
@@ -47,9 +48,9 @@ func (p *Pass) comes(f *flow) bool {
 		}
 		for i, route := range later.Output {
 			if slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.IsAbove(path.ID, r.Path) }) {
-				goal = e.and(goal, e.writes(later, i).not())
+				goal = e.circuit.And(goal, e.writes(later, i).Not())
 			}
 		}
 	}
-	return e.worlds([]lit{goal}, true)[0].found
+	return e.circuit.SolveOne(goal, true).Possible
 }

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -23,31 +24,31 @@ func missingOutputs(p *Pass) {
 	if p.Plan.Output == nil || p.Unknown(branchFacts) || !p.hasBranches() {
 		return
 	}
-	e := p.presence()
+	e := p.conditions()
 	var leaves []*compiler.Template
-	var there []lit
+	var there []logic.Literal
 	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
 		if call == nil {
 			leaves, there = append(leaves, t), append(there, e.there(t))
 		}
 	})
-	lacks := make([]lit, len(there))
+	lacks := make([]logic.Literal, len(there))
 	for i, l := range there {
-		lacks[i] = l.not()
+		lacks[i] = l.Not()
 	}
-	missing, present := e.worlds(lacks, true), e.worlds(there, true)
+	missing, present := e.circuit.Solve(lacks, true), e.circuit.Solve(there, true)
 	for i := range leaves {
-		if missing[i].found && present[i].found && !p.requiredInOutput(leaves[i]) {
+		if missing[i].Possible && present[i].Possible && !p.requiredInOutput(leaves[i]) {
 			if other := e.insteadOf(there, i); other != lacks[i] {
 				lacks[i] = other
-				missing[i] = e.worlds(lacks[i:i+1], true)[0]
+				missing[i] = e.circuit.Solve(lacks[i:i+1], true)[0]
 			}
 		}
 		switch {
-		case !missing[i].found && !missing[i].never && !e.full:
+		case !missing[i].Possible && !missing[i].Impossible && !e.circuit.Exhausted():
 			p.unanswered(leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
-		case missing[i].found && present[i].found:
-			p.reportMissing(e, leaves[i], e.decisions(lacks[i], missing[i].world))
+		case missing[i].Possible && present[i].Possible:
+			p.reportMissing(e, leaves[i], e.decisions(lacks[i], missing[i].Assignment))
 		}
 	}
 }
@@ -57,17 +58,17 @@ const maxLeaves = 50
 
 // insteadOf is that a leaf is missing and none of those is there that is there
 // only while it is missing.
-func (e *presence) insteadOf(there []lit, leaf int) lit {
-	lacks := there[leaf].not()
+func (e *branchConditions) insteadOf(there []logic.Literal, leaf int) logic.Literal {
+	lacks := there[leaf].Not()
 	for i, other := range there[:min(len(there), maxLeaves)] {
-		if i != leaf && e.worlds([]lit{e.and(there[leaf], other)}, true)[0].never {
-			lacks = e.and(lacks, other.not())
+		if i != leaf && e.circuit.SolveOne(e.circuit.And(there[leaf], other), true).Impossible {
+			lacks = e.circuit.And(lacks, other.Not())
 		}
 	}
 	return lacks
 }
 
-func (p *Pass) reportMissing(e *presence, leaf *compiler.Template, branch []Decision) {
+func (p *Pass) reportMissing(e *branchConditions, leaf *compiler.Template, branch []Decision) {
 	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
 		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}

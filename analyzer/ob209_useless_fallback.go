@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -27,11 +28,11 @@ func uselessFallbacks(p *Pass) {
 		template *compiler.Template
 		fallback *expression.Term
 		index    int
-		left     lit // the call runs, and no operand before it is there
-		there    lit // it is there while the call runs
+		left     logic.Literal // the call runs, and no operand before it is there
+		there    logic.Literal // it is there while the call runs
 	}
 	var operands []operand
-	var goals []lit
+	var goals []logic.Literal
 	branches := p.hasBranches()
 	dangles := make([]bool, len(p.Plan.Calls))
 	for i := range p.Plan.Reads {
@@ -53,9 +54,9 @@ func uselessFallbacks(p *Pass) {
 			if !branches && !p.hasSureOperand(call, t, fallback) {
 				continue // any tool may fail, and nothing else decides
 			}
-			e := p.presence()
+			e := p.conditions()
 			f := e.formula(t)
-			left := yes // the call runs, and no operand so far is there
+			left := logic.True // the call runs, and no operand so far is there
 			if call != nil && t != call.When {
 				left = e.runs[call.Index]
 			}
@@ -63,23 +64,23 @@ func uselessFallbacks(p *Pass) {
 			for i, a := range fallback.Args {
 				solid := f.value(a).solid
 				if a.Op == expression.TermLiteral {
-					solid = yes
+					solid = logic.True
 				}
-				operands = append(operands, operand{call, t, fallback, i, left, e.and(runs, solid)})
-				goals = append(goals, e.and(left, solid))
-				left = e.and(left, solid.not())
+				operands = append(operands, operand{call, t, fallback, i, left, e.circuit.And(runs, solid)})
+				goals = append(goals, e.circuit.And(left, solid))
+				left = e.circuit.And(left, solid.Not())
 			}
 		}
 	})
 	if len(goals) == 0 {
 		return
 	}
-	e := p.presence()
-	answers := e.worlds(goals, false)
+	e := p.conditions()
+	answers := e.circuit.Solve(goals, false)
 	for i := 0; i < len(operands); {
 		o := operands[i]
 		chain := answers[i : i+len(o.fallback.Args)]
-		p.uselessOperands(e, o.call, o.template, o.fallback, chain, func(n int) (left, there lit) { return operands[i+n].left, operands[i+n].there })
+		p.uselessOperands(e, o.call, o.template, o.fallback, chain, func(n int) (left, there logic.Literal) { return operands[i+n].left, operands[i+n].there })
 		i += len(chain)
 	}
 }
@@ -148,39 +149,39 @@ func (p *Pass) sure(call *compiler.Call, read int) bool {
 	})
 }
 
-func (p *Pass) uselessOperands(e *presence, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []answer, standing func(operand int) (left, there lit)) {
+func (p *Pass) uselessOperands(e *branchConditions, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
 	last := -1 // the last operand that ever decides
 	for i, a := range decides {
-		if !a.never {
+		if !a.Impossible {
 			last = i
 		}
-		if !a.found && !a.never && !e.full {
+		if !a.Possible && !a.Impossible && !e.circuit.Exhausted() {
 			p.unanswered(t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
 			return
 		}
 	}
-	if last < 0 || call != nil && t != call.When && e.runs[call.Index] == no {
+	if last < 0 || call != nil && t != call.When && e.runs[call.Index] == logic.False {
 		return // dangling, or in a call that never runs
 	}
 	text := func(i int) string { return short(t.Node.Text[fallback.Args[i].Start:fallback.Args[i].End]) }
 	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
 	useless := func(i int) {
 		what := "is never there when it is its turn"
-		if _, there := standing(i); e.worlds([]lit{there}, false)[0].never {
+		if _, there := standing(i); e.circuit.SolveOne(there, false).Impossible {
 			what = "is never there"
 		}
 		p.Report(span(i), "%q %s: this operand of \"||\" decides nothing", text(i), what).About(call.Label()).
 			Advise("take the operand out, or let something write it on a branch on which this is read")
 	}
 	for i := range last {
-		if decides[i].never {
+		if decides[i].Impossible {
 			useless(i)
 		}
 	}
 	if last == len(decides)-1 {
 		return
 	}
-	if left, _ := standing(last + 1); !e.worlds([]lit{left}, false)[0].never {
+	if left, _ := standing(last + 1); !e.circuit.SolveOne(left, false).Impossible {
 		for i := last + 1; i < len(decides); i++ {
 			useless(i)
 		}
@@ -190,7 +191,7 @@ func (p *Pass) uselessOperands(e *presence, call *compiler.Call, t *compiler.Tem
 	if last > 0 {
 		what = "one of the operands up to " + quote(text(last)) + " is"
 	}
-	if first, _ := standing(0); first == yes {
+	if first, _ := standing(0); first == logic.True {
 		what += " always there"
 	} else {
 		what += " always there when the call runs"

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
@@ -14,7 +15,7 @@ var _ = register(Rule{
 // constantConditions finds conditions that don't decide anything.
 func constantConditions(p *Pass) {
 	var calls []*compiler.Call
-	var goals []lit
+	var goals []logic.Literal
 	for _, call := range p.Plan.Calls {
 		t := call.When
 		switch {
@@ -23,16 +24,16 @@ func constantConditions(p *Pass) {
 			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).About(call.Label()).
 				Advise("let it read something, or take it out")
 		case t.Expr != nil:
-			h := p.presence().alone(call)
+			h := p.conditions().alone(call)
 			calls, goals = append(calls, call), append(goals, h.yes, h.no)
 		}
 	}
 	if len(calls) == 0 {
 		return
 	}
-	answers := p.presence().worlds(goals, false)
+	answers := p.conditions().circuit.Solve(goals, false)
 	for i, call := range calls {
-		never, always := answers[2*i].never, answers[2*i+1].never
+		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
 		if never == always {
 			continue
 		}
@@ -46,14 +47,14 @@ func constantConditions(p *Pass) {
 }
 
 // alone is the truth of a condition whatever its references are.
-func (e *presence) alone(call *compiler.Call) truth {
+func (e *branchConditions) alone(call *compiler.Call) truth {
 	f := e.formula(call.When)
 	f.alone = map[int]valued{}
 	return f.holds(e.whens[call.Index])
 }
 
 // constantAlone tells whether OB212 speaks of a call's condition.
-func (p *Pass) constantAlone(e *presence, call *compiler.Call) bool {
+func (p *Pass) constantAlone(e *branchConditions, call *compiler.Call) bool {
 	if !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 {
 		return true
 	}
@@ -61,6 +62,6 @@ func (p *Pass) constantAlone(e *presence, call *compiler.Call) bool {
 		return false
 	}
 	h := e.alone(call)
-	answers := e.worlds([]lit{h.yes, h.no}, false)
-	return answers[0].never != answers[1].never
+	answers := e.circuit.Solve([]logic.Literal{h.yes, h.no}, false)
+	return answers[0].Impossible != answers[1].Impossible
 }

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
@@ -19,18 +20,18 @@ func deadCalls(p *Pass) {
 	if !p.hasBranches() {
 		return
 	}
-	e := p.presence()
+	e := p.conditions()
 	order := p.Plan.Graph.Order()
-	goals := make([]lit, len(order))
+	goals := make([]logic.Literal, len(order))
 	for i, call := range order {
 		goals[i] = e.runs[call]
 	}
-	for i, a := range e.worlds(goals, false) {
+	for i, a := range e.circuit.Solve(goals, false) {
 		call := p.Plan.Calls[order[i]]
 		switch {
-		case a.never:
+		case a.Impossible:
 			p.deadCall(e, call)
-		case !a.found && !e.full:
+		case !a.Possible && !e.circuit.Exhausted():
 			p.unanswered(call.ToolNode.Span(), call, "whether "+quote(call.Name)+" can ever run")
 		}
 	}
@@ -38,12 +39,12 @@ func deadCalls(p *Pass) {
 
 // A part is one of the things that must come together for a call to run.
 type part struct {
-	holds lit
+	holds logic.Literal
 	at    *compiler.Template
 	words string
 }
 
-func (e *presence) parts(call *compiler.Call) []part {
+func (e *branchConditions) parts(call *compiler.Call) []part {
 	var list []part
 	if call.When != nil {
 		list = append(list, part{e.condition(call), call.When, "its condition " + quote(short(call.When.Node.Text))})
@@ -72,15 +73,15 @@ const maxPaired = 24
 
 // deadCall reports a call with the smallest evidence: one thing that never
 // holds, or two that exclude each other.
-func (p *Pass) deadCall(e *presence, call *compiler.Call) {
+func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 	parts := e.parts(call)
-	goals := make([]lit, len(parts))
+	goals := make([]logic.Literal, len(parts))
 	for i := range parts {
 		goals[i] = parts[i].holds
 	}
-	alone := e.worlds(goals, false)
+	alone := e.circuit.Solve(goals, false)
 	for i, a := range alone {
-		if !a.never {
+		if !a.Impossible {
 			continue
 		}
 		if parts[i].at == call.When && p.constantAlone(e, call) {
@@ -99,13 +100,13 @@ func (p *Pass) deadCall(e *presence, call *compiler.Call) {
 	}
 	for i := range parts[:min(len(parts), maxPaired)] {
 		for j := range i {
-			both := e.and(parts[j].holds, parts[i].holds)
-			if !e.worlds([]lit{both}, false)[0].never {
+			both := e.circuit.And(parts[j].holds, parts[i].holds)
+			if !e.circuit.SolveOne(both, false).Impossible {
 				continue
 			}
 			f := p.Report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).About(call.Label()).
 				Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
-			one, other := e.decisions(parts[j].holds, alone[j].world), e.decisions(parts[i].holds, alone[i].world)
+			one, other := e.decisions(parts[j].holds, alone[j].Assignment), e.decisions(parts[i].holds, alone[i].Assignment)
 			needs(f, parts[j].at, one)
 			if parts[i].at != parts[j].at {
 				needs(f, parts[i].at, other)
@@ -116,7 +117,7 @@ func (p *Pass) deadCall(e *presence, call *compiler.Call) {
 		}
 	}
 	what := "what it needs never comes together"
-	if e.ready(call) != e.runs[call.Index] && !e.worlds([]lit{e.ready(call)}, false)[0].never {
+	if e.ready(call) != e.runs[call.Index] && !e.circuit.SolveOne(e.ready(call), false).Impossible {
 		what = "whenever it could, a path that it writes is taken already"
 		if p.rewritesItself(call) {
 			return // that is OB403's

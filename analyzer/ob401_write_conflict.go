@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
@@ -22,11 +23,11 @@ func writeConflicts(p *Pass) {
 	if len(p.Plan.Unordered) == 0 {
 		return
 	}
-	e := p.presence()
+	e := p.conditions()
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u compiler.Unordered) bool {
 		return p.barred != nil && (p.barred(u.A) || p.barred(u.B))
 	})
-	goals := make([]lit, len(pairs))
+	goals := make([]logic.Literal, len(pairs))
 	for i := range pairs {
 		goals[i] = e.meet(&pairs[i])
 	}
@@ -39,9 +40,9 @@ func writeConflicts(p *Pass) {
 		var certain, perhaps []int
 		for k := i; k < end; k++ {
 			switch {
-			case answers[k].found:
+			case answers[k].Possible:
 				certain = append(certain, k)
-			case !answers[k].never:
+			case !answers[k].Impossible:
 				perhaps = append(perhaps, k)
 			}
 		}
@@ -49,11 +50,11 @@ func writeConflicts(p *Pass) {
 			first := certain[0]
 			f := p.writeConflict(pairs, certain)
 			if !p.screens { // what comes behind changes the example
-				branch := e.decisions(goals[first], answers[first].world)
+				branch := e.decisions(goals[first], answers[first].Assignment)
 				if words := told(branch); words != "" {
 					f.Message += "; both run when " + words
 				}
-				f.Witness = Branch{Branch: branch, Schedules: p.conflictSchedules(&pairs[first], e.ending(answers[first].world))}
+				f.Witness = Branch{Branch: branch, Schedules: p.conflictSchedules(&pairs[first], e.ending(answers[first].Assignment))}
 			}
 		}
 		if len(perhaps) > 0 {
@@ -65,18 +66,18 @@ func writeConflicts(p *Pass) {
 	}
 }
 
-// likely looks for strict worlds first: a conflict is best shown on a branch on
+// likely asks strictly first: a conflict is best shown on a branch on
 // which nothing unforeseen happens.
-func (e *presence) likely(goals []lit) []answer {
-	answers := e.worlds(goals, true)
-	var again []lit
+func (e *branchConditions) likely(goals []logic.Literal) []logic.Answer {
+	answers := e.circuit.Solve(goals, true)
+	var again []logic.Literal
 	var places []int
 	for i := range answers {
-		if !answers[i].found {
+		if !answers[i].Possible {
 			again, places = append(again, goals[i]), append(places, i)
 		}
 	}
-	for i, a := range e.worlds(again, false) {
+	for i, a := range e.circuit.Solve(again, false) {
 		answers[places[i]] = a
 	}
 	return answers
@@ -84,17 +85,17 @@ func (e *presence) likely(goals []lit) []answer {
 
 // meet is whether two calls write overlapping paths, not both as their failure
 // routes, and at least one of them by set.
-func (e *presence) meet(u *compiler.Unordered) lit {
+func (e *branchConditions) meet(u *compiler.Unordered) logic.Literal {
 	plan := e.pass.Plan
 	a, b := plan.Calls[u.A], plan.Calls[u.B]
-	meets := no
+	meets := logic.False
 	for i, routeA := range a.Output {
 		for k, routeB := range b.Output {
 			failureA, failureB := i == a.FailureRoute(), k == b.FailureRoute()
 			sets := a.Method == compiler.Set || b.Method == compiler.Set || failureA || failureB
 			if e.work++; e.work > maxWork {
-				e.full = true
-				return no
+				e.circuit.Exhaust()
+				return logic.False
 			}
 			if failureA && failureB || !sets {
 				continue
@@ -102,23 +103,23 @@ func (e *presence) meet(u *compiler.Unordered) lit {
 			if slices.ContainsFunc(routeA, func(x compiler.Path) bool {
 				return slices.ContainsFunc(routeB, func(y compiler.Path) bool { return plan.Paths.Overlap(x.ID, y.ID) })
 			}) {
-				meets = e.or(meets, e.and(e.writes(a, i), e.writes(b, k)))
+				meets = e.circuit.Or(meets, e.circuit.And(e.writes(a, i), e.writes(b, k)))
 			}
 		}
 	}
 	return meets
 }
 
-// ending is how activities end in a world.
-func (e *presence) ending(w world) ends {
+// ending is how activities end in an assignment.
+func (e *branchConditions) ending(a logic.Assignment) ends {
 	return func(call int) (int, bool) {
 		switch taken := e.outcomes[call]; {
 		case taken == nil:
 			return -1, false
 		case len(taken) == 1:
-			return -1, !e.truthIn(taken[0], w)
+			return -1, !e.circuit.Holds(taken[0], a)
 		}
-		return e.taking(call, w), false
+		return e.taking(call, a), false
 	}
 }
 

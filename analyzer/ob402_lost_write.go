@@ -89,6 +89,6 @@ func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
 	if !p.hasBranches() {
 		return true
 	}
-	e := p.presence()
-	return e.worlds([]lit{e.and(e.runs[earlier.Index], e.runs[later.Index].not())}, true)[0].never
+	e := p.conditions()
+	return e.circuit.SolveOne(e.circuit.And(e.runs[earlier.Index], e.runs[later.Index].Not()), true).Impossible
 }

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -103,8 +104,8 @@ func (p *Pass) excludes(h holder, call *compiler.Call) bool {
 	if !p.hasBranches() {
 		return false
 	}
-	e := p.presence()
-	return !e.worlds([]lit{e.and(e.writes(h.call, h.alternative), e.runs[call.Index])}, false)[0].found
+	e := p.conditions()
+	return !e.circuit.SolveOne(e.circuit.And(e.writes(h.call, h.alternative), e.runs[call.Index]), false).Possible
 }
 
 // A need is what one path of a call needs to stand somewhere on its way. It shows
@@ -239,8 +240,8 @@ func (p *Pass) disagree(at compiler.PathID, a, b need) bool {
 	if !p.hasBranches() {
 		return true
 	}
-	e := p.presence()
-	return e.likely([]lit{e.and(e.writes(a.call, a.alternative), e.writes(b.call, b.alternative))})[0].found
+	e := p.conditions()
+	return e.likely([]logic.Literal{e.circuit.And(e.writes(a.call, a.alternative), e.writes(b.call, b.alternative))})[0].Possible
 }
 
 // waits reports whether a call writes after another, on which it depends.

@@ -121,11 +121,11 @@ func (p *Pass) leftOut(t *compiler.Template) string {
 	if t.Expr == nil || p.Unknown(branchFacts) || !p.hasBranches() {
 		return ""
 	}
-	e := p.presence()
-	lacks := e.there(t).not()
-	found := e.worlds([]lit{lacks}, true)[0]
-	if !found.found {
+	e := p.conditions()
+	lacks := e.there(t).Not()
+	found := e.circuit.SolveOne(lacks, true)
+	if !found.Possible {
 		return ""
 	}
-	return told(e.decisions(lacks, found.world))
+	return told(e.decisions(lacks, found.Assignment))
 }

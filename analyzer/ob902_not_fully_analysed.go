@@ -25,10 +25,10 @@ func (p *Pass) cutShort(at source.Span, format string, args ...any) *diag.Diagno
 // because the budget ran out. It comes after the rules that ask them.
 func notFullyAnalysed(p *Pass) {
 	switch {
-	case p.branches != nil && p.branches.full && p.Plan.CallsNode != nil:
+	case p.branches != nil && p.branches.circuit.Exhausted() && p.Plan.CallsNode != nil:
 		p.Report(headOf(p.Plan.CallsNode.Span()), "the plan's branches are not fully analysed: what hangs on what is more than is looked at").
 			Advise("findings about branches may be missing; let fewer calls write and read one path, or split the plan")
-	case p.branches == nil || p.branches.full:
+	case p.branches == nil || p.branches.circuit.Exhausted():
 	default:
 		last := map[*compiler.Call]int{} // one for each call is enough
 		for i, u := range p.unsure {

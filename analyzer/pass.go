@@ -31,7 +31,7 @@ type Pass struct {
 
 	readers    *readers
 	written    [][]compiler.PathID
-	branches   *presence
+	branches   *branchConditions
 	unsure     []unsure // questions about branches for which the budget didn't last
 	near       map[compiler.PathID]*names
 	inState    map[compiler.PathID]*declaration // what the state schema names below a path

@@ -75,10 +75,7 @@ func (c *common) within(view *compiler.Plan, id string, found []diag.Diagnostic)
 func (p *Pass) spent() int {
 	work := p.evidence
 	if e := p.branches; e != nil {
-		work += len(e.gates)/8 + e.work/20
-		if e.proofs != nil {
-			work += (proofSteps - e.proofs.steps) / 20
-		}
+		work += e.circuit.Gates()/8 + e.work/20 + e.circuit.ProofSteps()/20
 	}
 	return work
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 )
 
@@ -29,26 +30,13 @@ type Branch struct {
 	Schedules []Schedule `json:"schedules,omitempty"` // two that end in different states
 }
 
-// truthIn is whether a literal that hangs on few variables holds in a world.
-func (c *circuit) truthIn(l lit, w world) bool {
-	holds := true
-	switch in := c.gates[l.gate()]; {
-	case l.gate() == 0:
-	case in.a < 0:
-		holds = c.usual[l.gate()] != w.changes(int32(in.b))
-	default:
-		holds = c.truthIn(in.a, w) && c.truthIn(in.b, w)
-	}
-	return holds != (l&1 == 1)
-}
-
-// decisions are what a goal hangs on in a world: what would change it is left
+// decisions are what a goal hangs on in an assignment: what would change it is left
 // out where it doesn't.
-func (e *presence) decisions(goal lit, w world) []Decision {
+func (e *branchConditions) decisions(goal logic.Literal, a logic.Assignment) []Decision {
 	list := []Decision{}
 	told := map[any]bool{}
-	for _, v := range e.because(goal, w) {
-		d, key, ok := e.decision(v, w)
+	for _, v := range e.circuit.Implicant(goal, a) {
+		d, key, ok := e.decision(v, a)
 		if ok && !told[key] {
 			told[key] = true
 			list = append(list, d)
@@ -57,21 +45,21 @@ func (e *presence) decisions(goal lit, w world) []Decision {
 	return list
 }
 
-func (e *presence) decision(v int32, w world) (d Decision, key any, ok bool) {
+func (e *branchConditions) decision(v int32, a logic.Assignment) (d Decision, key any, ok bool) {
 	plan := e.pass.Plan
-	switch about := e.vars[v].about.(type) {
+	switch about := e.circuit.About(v).(type) {
 	case aboutOutcome:
 		call := plan.Calls[about.call]
-		taken := e.taking(about.call, w)
+		taken := e.taking(about.call, a)
 		return Decision{Call: call.Name, Takes: e.pass.route(call, taken)}, about.call, true
 	case aboutFailure:
-		return Decision{Call: plan.Calls[about.call].Name, Fails: true}, about.call, w.changes(v)
+		return Decision{Call: plan.Calls[about.call].Name, Fails: true}, about.call, a.Flips(v)
 	case aboutAtom:
-		holds := e.vars[v].usual != w.changes(v)
+		holds := e.circuit.Value(v, a)
 		return Decision{Condition: about.text, Holds: &holds}, about.text, true
 	case aboutSubject:
 		for i, in := range about.of.in {
-			if e.truthIn(in, w) {
+			if e.circuit.Holds(in, a) {
 				value, _ := about.of.sample(about.of.cells[i])
 				return Decision{Reference: about.of.name, Value: &value}, about.of, true
 			}
@@ -89,10 +77,10 @@ func (p *Pass) route(call *compiler.Call, alternative int) string {
 	return strings.Join(paths, " && ")
 }
 
-// taking is the alternative that a call takes in a world, if it runs.
-func (e *presence) taking(call int, w world) int {
+// taking is the alternative that a call takes in an assignment, if it runs.
+func (e *branchConditions) taking(call int, a logic.Assignment) int {
 	for i, taken := range e.outcomes[call] {
-		if e.truthIn(taken, w) {
+		if e.circuit.Holds(taken, a) {
 			return i
 		}
 	}

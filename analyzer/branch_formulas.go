@@ -6,35 +6,37 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
 // A formula turns the terms of one expression into literals.
 type formula struct {
-	*presence
-	template *compiler.Template
-	values   map[*expression.Term]valued
-	truths   map[*expression.Term]truth
-	alone    map[int]valued // when set: what reads are is left open, and only the expression counts
+	conditions *branchConditions
+	circuit    *logic.Circuit
+	template   *compiler.Template
+	values     map[*expression.Term]valued
+	truths     map[*expression.Term]truth
+	alone      map[int]valued // when set: what reads are is left open, and only the expression counts
 }
 
 // A truth is whether a term is true, and whether it is false. It is neither
 // while it is absent, or when it goes wrong.
-type truth struct{ yes, no lit }
+type truth struct{ yes, no logic.Literal }
 
-func (e *presence) formula(t *compiler.Template) *formula {
-	return &formula{presence: e, template: t, values: map[*expression.Term]valued{}, truths: map[*expression.Term]truth{}}
+func (e *branchConditions) formula(t *compiler.Template) *formula {
+	return &formula{conditions: e, circuit: e.circuit, template: t, values: map[*expression.Term]valued{}, truths: map[*expression.Term]truth{}}
 }
 
 // condition is whether a call's _when is there and true.
-func (e *presence) condition(call *compiler.Call) lit {
+func (e *branchConditions) condition(call *compiler.Call) logic.Literal {
 	t := call.When
 	if !t.Live() {
 		if t.Value == true {
-			return yes
+			return logic.True
 		}
-		return no
+		return logic.False
 	}
 	if t.Expr == nil {
 		return e.unknown(true)
@@ -47,7 +49,7 @@ func (f *formula) holds(t *expression.Term) truth {
 	h := f.truth(t)
 	for _, n := range t.Needs {
 		there := f.value(n).there
-		h = truth{f.and(h.yes, there), f.and(h.no, there)}
+		h = truth{f.circuit.And(h.yes, there), f.circuit.And(h.no, there)}
 	}
 	return h
 }
@@ -55,12 +57,12 @@ func (f *formula) holds(t *expression.Term) truth {
 func (f *formula) reference(t *expression.Term) valued {
 	r := f.template.Reads[t.Ref]
 	if f.alone == nil {
-		return f.read(r)
+		return f.conditions.read(r)
 	}
 	v, ok := f.alone[r]
 	if !ok {
-		v.there = f.unknown(true)
-		v.solid = f.and(v.there, f.unknown(true))
+		v.there = f.conditions.unknown(true)
+		v.solid = f.circuit.And(v.there, f.conditions.unknown(true))
 		f.alone[r] = v
 	}
 	return v
@@ -71,39 +73,39 @@ func (f *formula) value(t *expression.Term) valued {
 	if v, ok := f.values[t]; ok {
 		return v
 	}
-	v := valued{yes, yes}
+	v := valued{logic.True, logic.True}
 	switch t.Op {
 	case expression.TermLiteral:
 		if t.Value == nil {
-			v.solid = no
+			v.solid = logic.False
 		}
 	case expression.TermReference:
 		v = f.reference(t)
 		if t.Soft {
-			v.there = yes
+			v.there = logic.True
 		}
 	case expression.TermFallback:
-		v = valued{no, no}
+		v = valued{logic.False, logic.False}
 		for _, a := range t.Args {
 			one := f.value(a)
 			if a.Op == expression.TermLiteral {
-				v = valued{yes, f.or(v.solid, one.solid)}
+				v = valued{logic.True, f.circuit.Or(v.solid, one.solid)}
 				break
 			}
-			v = valued{f.or(v.there, one.solid), f.or(v.solid, one.solid)}
+			v = valued{f.circuit.Or(v.there, one.solid), f.circuit.Or(v.solid, one.solid)}
 		}
 	case expression.TermGate:
 		for _, a := range t.Args {
-			v.there = f.and(v.there, f.value(a).solid)
+			v.there = f.circuit.And(v.there, f.value(a).solid)
 		}
 		v.solid = v.there
 	default:
 		for _, n := range t.Needs {
-			v.there = f.and(v.there, f.value(n).there)
+			v.there = f.circuit.And(v.there, f.value(n).there)
 		}
 		v.solid = v.there
 		if t.Op == expression.TermOther {
-			v.solid = f.and(v.there, f.unknown(true)) // it may come to null
+			v.solid = f.circuit.And(v.there, f.conditions.unknown(true)) // it may come to null
 		}
 	}
 	f.values[t] = v
@@ -115,40 +117,40 @@ func (f *formula) truth(t *expression.Term) truth {
 	if h, ok := f.truths[t]; ok {
 		return h
 	}
-	h := truth{no, no}
+	h := truth{logic.False, logic.False}
 	switch t.Op {
 	case expression.TermLiteral:
 		h = truth{constant(t.Value == true), constant(t.Value == false)}
 	case expression.TermReference:
 		h = f.among(t, func(c cell) bool { return c.kind == cellTrue }, func(c cell) bool { return c.kind == cellFalse })
 	case expression.TermFallback:
-		before := no
+		before := logic.False
 		for _, a := range t.Args {
 			one, v := f.truth(a), f.value(a)
-			reached := f.and(before.not(), v.solid)
-			h.yes, h.no = f.or(h.yes, f.and(reached, one.yes)), f.or(h.no, f.and(reached, one.no))
-			before = f.or(before, v.solid)
+			reached := f.circuit.And(before.Not(), v.solid)
+			h.yes, h.no = f.circuit.Or(h.yes, f.circuit.And(reached, one.yes)), f.circuit.Or(h.no, f.circuit.And(reached, one.no))
+			before = f.circuit.Or(before, v.solid)
 		}
 	case expression.TermGate:
 		h = f.truth(t.Args[len(t.Args)-1])
 		there := f.value(t).there
-		h = truth{f.and(there, h.yes), f.and(there, h.no)}
+		h = truth{f.circuit.And(there, h.yes), f.circuit.And(there, h.no)}
 	case expression.TermNot:
 		one := f.truth(t.Args[0])
 		h = truth{one.no, one.yes}
 	case expression.TermAnd:
-		h.yes = yes
+		h.yes = logic.True
 		for _, a := range t.Args {
 			one := f.truth(a)
-			h.no = f.or(h.no, f.and(h.yes, one.no))
-			h.yes = f.and(h.yes, one.yes)
+			h.no = f.circuit.Or(h.no, f.circuit.And(h.yes, one.no))
+			h.yes = f.circuit.And(h.yes, one.yes)
 		}
 	case expression.TermOr:
-		h.no = yes
+		h.no = logic.True
 		for _, a := range t.Args {
 			one := f.truth(a)
-			h.yes = f.or(h.yes, f.and(h.no, one.yes))
-			h.no = f.and(h.no, one.no)
+			h.yes = f.circuit.Or(h.yes, f.circuit.And(h.no, one.yes))
+			h.no = f.circuit.And(h.no, one.no)
 		}
 	case expression.TermOther:
 		h = f.atom(t)
@@ -159,11 +161,11 @@ func (f *formula) truth(t *expression.Term) truth {
 	return h
 }
 
-func constant(holds bool) lit {
+func constant(holds bool) logic.Literal {
 	if holds {
-		return yes
+		return logic.True
 	}
-	return no
+	return logic.False
 }
 
 // An atomKey tells an expression that isn't looked into from others: its text,
@@ -180,19 +182,19 @@ func (f *formula) atom(t *expression.Term) truth {
 	var reads strings.Builder
 	for i, ref := range f.template.Expr.References() {
 		if ref.Start >= t.Start && ref.End <= t.End {
-			k := f.key(&f.pass.Plan.Reads[f.template.Reads[i]])
+			k := f.conditions.key(&f.conditions.pass.Plan.Reads[f.template.Reads[i]])
 			for _, n := range []int{int(k.path), int(k.bound), k.count, int(k.first), int(k.last), k.without} {
 				reads.WriteString(" " + strconv.Itoa(n))
 			}
 		}
 	}
 	key := atomKey{text, reads.String()}
-	l, ok := f.atoms[key]
+	l, ok := f.conditions.atoms[key]
 	if !ok {
-		l = f.open(true, true, aboutAtom{text: text})
-		f.atoms[key] = l
+		l = f.circuit.Variable(true, true, aboutAtom{text: text})
+		f.conditions.atoms[key] = l
 	}
-	return truth{l, l.not()}
+	return truth{l, l.Not()}
 }
 
 // A subject is a value that conditions compare with constants: the value is in
@@ -202,7 +204,7 @@ type subject struct {
 	numbers []float64
 	texts   []string
 	cells   []cell
-	in      []lit // by cell
+	in      []logic.Literal // by cell
 }
 
 type subjectKey struct {
@@ -231,7 +233,7 @@ const maxConstants = 100
 
 // findSubjects goes through all conditions for the constants that values are
 // compared with.
-func (e *presence) findSubjects() {
+func (e *branchConditions) findSubjects() {
 	for _, call := range e.pass.Plan.Calls {
 		if call.When == nil || call.When.Expr == nil {
 			continue
@@ -258,7 +260,7 @@ func (e *presence) findSubjects() {
 	}
 }
 
-func (e *presence) subject(t *compiler.Template, ref *expression.Term) *subject {
+func (e *branchConditions) subject(t *compiler.Template, ref *expression.Term) *subject {
 	read := &e.pass.Plan.Reads[t.Reads[ref.Ref]]
 	k := subjectKey{e.key(read)}
 	s := e.subjects[k]
@@ -315,11 +317,11 @@ func comparison(t *expression.Term) (ref *expression.Term, value any, op express
 }
 
 // divide makes the cells, once all constants are known.
-func (e *presence) divide(s *subject) {
+func (e *branchConditions) divide(s *subject) {
 	if s.in != nil {
 		return
 	}
-	// What is usual comes first: a constant, then what lies above and below; or
+	// The default comes first: a constant, then what lies above and below; or
 	// true, where there is no constant.
 	var far []cell
 	for _, group := range []struct {
@@ -342,25 +344,25 @@ func (e *presence) divide(s *subject) {
 		_, some := s.sample(c)
 		return !some
 	})
-	s.in = make([]lit, len(s.cells))
-	e.split(s.in, 0, len(s.cells), yes, true, func(from, middle, to int) any { return aboutSubject{s, from, middle, to} })
+	s.in = make([]logic.Literal, len(s.cells))
+	e.split(s.in, 0, len(s.cells), logic.True, true, func(from, middle, to int) any { return aboutSubject{s, from, middle, to} })
 }
 
 // among is whether the value of a reference is there and in certain cells.
 func (f *formula) among(ref *expression.Term, isTrue, isFalse func(cell) bool) truth {
-	s := f.subject(f.template, ref)
-	f.divide(s)
-	h := truth{no, no}
+	s := f.conditions.subject(f.template, ref)
+	f.conditions.divide(s)
+	h := truth{logic.False, logic.False}
 	for i, c := range s.cells {
 		if isTrue(c) {
-			h.yes = f.or(h.yes, s.in[i])
+			h.yes = f.circuit.Or(h.yes, s.in[i])
 		}
 		if isFalse(c) {
-			h.no = f.or(h.no, s.in[i])
+			h.no = f.circuit.Or(h.no, s.in[i])
 		}
 	}
 	solid := f.reference(ref).solid
-	return truth{f.and(h.yes, solid), f.and(h.no, solid)}
+	return truth{f.circuit.And(h.yes, solid), f.circuit.And(h.no, solid)}
 }
 
 // compare is the truth of a comparison. Values of different kinds are unequal,
@@ -371,19 +373,19 @@ func (f *formula) compare(t *expression.Term) truth {
 		return f.atom(t)
 	}
 	v := f.reference(ref)
-	null := f.and(v.there, v.solid.not())
+	null := f.circuit.And(v.there, v.solid.Not())
 	if ref.Soft {
-		null = v.solid.not()
+		null = v.solid.Not()
 	}
 	equality := op == expression.TermEqual || op == expression.TermUnequal
 	var h truth
 	if constant == nil {
 		if !equality {
-			return truth{no, no}
+			return truth{logic.False, logic.False}
 		}
 		h = truth{null, v.solid}
 	} else {
-		s := f.subject(f.template, ref)
+		s := f.conditions.subject(f.template, ref)
 		kind, at, known := s.place(constant)
 		if !known {
 			return f.atom(t)
@@ -406,7 +408,7 @@ func (f *formula) compare(t *expression.Term) truth {
 		}
 		h = f.among(ref, meets, func(c cell) bool { return !meets(c) && (equality || c.kind == kind) })
 		if equality {
-			h.no = f.or(h.no, null)
+			h.no = f.circuit.Or(h.no, null)
 		}
 	}
 	if op == expression.TermUnequal {

@@ -3,27 +3,32 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A presence says of a plan, as formulas, which calls run, what they write, and
-// which reads have a value (S4.3, S5.2, S5.5, S8.3, S9.2): exactly what the
-// machine does, as far as it hangs on the plan and on what its variables stand
-// for. A result of which no schema tells the shape may or may not hold a field;
-// a property that a schema names counts as there in strict questions (S7.1).
-type presence struct {
-	pass *Pass
-	*circuit
-	runs     []lit    // by call: its activity is started
-	outcomes [][]lit  // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
-	reads    []valued // by read
+// branchConditions are, as formulas, the conditions under which calls of a plan run,
+// what they write, and which reads have a value (S4.3, S5.2, S5.5, S8.3, S9.2):
+// exactly what the machine does, as far as it hangs on the plan and on what the
+// variables stand for. By default nothing fails, first alternatives are taken and
+// conditions hold. The variables that are choices make the branches of a plan; the
+// others stand for what isn't known (whether a result holds a field that its schema
+// doesn't promise, whether a tool without a failure route fails). A result of which no
+// schema tells the shape may or may not hold a field; a property that a schema names
+// counts as there in strict questions (S7.1).
+type branchConditions struct {
+	pass     *Pass
+	circuit  *logic.Circuit
+	runs     []logic.Literal   // by call: its activity is started
+	outcomes [][]logic.Literal // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
+	reads    []valued          // by read
 	shared   map[readKey]valued
 	prefixes []prefix // by path
 	subjects map[subjectKey]*subject
-	atoms    map[atomKey]lit
+	atoms    map[atomKey]logic.Literal
 	whens    []*expression.Term // by call
 	holding  map[heldKey]valued
 	work     int // contributions of writers to reads that were looked at
@@ -31,8 +36,8 @@ type presence struct {
 
 // A valued is what is known of a value to come.
 type valued struct {
-	there lit // there is one, which may be null
-	solid lit // there is one, and it isn't null
+	there logic.Literal // there is one, which may be null
+	solid logic.Literal // there is one, and it isn't null
 }
 
 // What the variables stand for.
@@ -53,16 +58,16 @@ const (
 	maxWork   = 4_000_000 // writers of reads, over all reads
 )
 
-// presence is the pass's own, built when first asked for.
-func (p *Pass) presence() *presence {
+// conditions are the pass's own, built when first asked for.
+func (p *Pass) conditions() *branchConditions {
 	if p.branches != nil {
 		return p.branches
 	}
 	n := len(p.Plan.Calls)
-	e := &presence{
-		pass: p, circuit: newCircuit(maxGates + callGates*n),
-		runs: make([]lit, n), outcomes: make([][]lit, n), reads: make([]valued, len(p.Plan.Reads)), whens: make([]*expression.Term, n),
-		shared: map[readKey]valued{}, prefixes: make([]prefix, p.Plan.Paths.Len()), subjects: map[subjectKey]*subject{}, atoms: map[atomKey]lit{}, holding: map[heldKey]valued{},
+	e := &branchConditions{
+		pass: p, circuit: logic.New(maxGates + callGates*n),
+		runs: make([]logic.Literal, n), outcomes: make([][]logic.Literal, n), reads: make([]valued, len(p.Plan.Reads)), whens: make([]*expression.Term, n),
+		shared: map[readKey]valued{}, prefixes: make([]prefix, p.Plan.Paths.Len()), subjects: map[subjectKey]*subject{}, atoms: map[atomKey]logic.Literal{}, holding: map[heldKey]valued{},
 	}
 	p.branches = e
 	e.findSubjects()
@@ -79,55 +84,57 @@ func (p *Pass) presence() *presence {
 		}
 	}
 	for _, i := range p.Plan.Graph.Order() {
-		e.from = int32(p.Plan.Graph.Rank(int(i)))
+		e.circuit.Level = int32(p.Plan.Graph.Rank(int(i)))
 		e.runs[i] = e.start(p.Plan.Calls[i])
-		if e.full {
+		if e.circuit.Exhausted() {
 			break
 		}
 	}
-	e.from = int32(n)
+	e.circuit.Level = int32(n)
 	return e
 }
 
 // unknown is something that the plan doesn't tell.
-func (e *presence) unknown(usual bool) lit { return e.open(false, usual, aboutUnknown{}) }
+func (e *branchConditions) unknown(byDefault bool) logic.Literal {
+	return e.circuit.Variable(false, byDefault, aboutUnknown{})
+}
 
 // within builds what belongs to a call in its place, whoever asks for it first.
-func (e *presence) within(call int, build func()) {
-	from := e.from
-	e.from = int32(e.pass.Plan.Graph.Rank(call))
+func (e *branchConditions) within(call int, build func()) {
+	level := e.circuit.Level
+	e.circuit.Level = int32(e.pass.Plan.Graph.Rank(call))
 	build()
-	e.from = from
+	e.circuit.Level = level
 }
 
 // start is whether a call's activity is started.
-func (e *presence) start(call *compiler.Call) lit {
+func (e *branchConditions) start(call *compiler.Call) logic.Literal {
 	runs := e.ready(call)
-	if e.pass.Plan.Writes == compiler.Once && runs != no {
-		runs = e.and(runs, e.taken(call).not())
+	if e.pass.Plan.Writes == compiler.Once && runs != logic.False {
+		runs = e.circuit.And(runs, e.taken(call).Not())
 	}
 	return runs
 }
 
 // ready is whether everything that a call needs is there.
-func (e *presence) ready(call *compiler.Call) lit {
-	runs := yes
+func (e *branchConditions) ready(call *compiler.Call) logic.Literal {
+	runs := logic.True
 	if call.When != nil {
 		runs = e.condition(call)
 	}
 	for _, f := range call.Params.Fields {
-		if runs != no {
-			runs = e.and(runs, e.there(f.Value))
+		if runs != logic.False {
+			runs = e.circuit.And(runs, e.there(f.Value))
 		}
 	}
 	return runs
 }
 
 // there is whether every expression in a template has a value.
-func (e *presence) there(t *compiler.Template) lit {
+func (e *branchConditions) there(t *compiler.Template) logic.Literal {
 	switch {
 	case !t.Live():
-		return yes
+		return logic.True
 	case t.Expr != nil && t.Expr.Plain():
 		return e.read(t.Reads[0]).there
 	case t.Expr != nil:
@@ -135,73 +142,73 @@ func (e *presence) there(t *compiler.Template) lit {
 	case t.Fields == nil && t.Items == nil:
 		return e.unknown(true) // it couldn't be read
 	}
-	all := yes
+	all := logic.True
 	for i := range t.Fields {
-		all = e.and(all, e.there(t.Fields[i].Value))
+		all = e.circuit.And(all, e.there(t.Fields[i].Value))
 	}
 	for _, item := range t.Items {
-		all = e.and(all, e.there(item))
+		all = e.circuit.And(all, e.there(item))
 	}
 	return all
 }
 
 // outcome is which alternative a call takes if it runs: exactly one of several;
 // of a call that has just one output, or none, that it doesn't fail.
-func (e *presence) outcome(call *compiler.Call) []lit {
+func (e *branchConditions) outcome(call *compiler.Call) []logic.Literal {
 	if e.outcomes[call.Index] != nil {
 		return e.outcomes[call.Index]
 	}
 	n := len(call.Output)
-	taken := make([]lit, max(n, 1))
+	taken := make([]logic.Literal, max(n, 1))
 	e.within(call.Index, func() {
 		if n < 2 {
-			taken[0] = e.open(false, false, aboutFailure{call.Index}).not()
+			taken[0] = e.circuit.Variable(false, false, aboutFailure{call.Index}).Not()
 		} else {
-			e.split(taken, 0, n, yes, true, func(from, middle, to int) any { return aboutOutcome{call.Index, from, middle, to} })
+			e.split(taken, 0, n, logic.True, true, func(from, middle, to int) any { return aboutOutcome{call.Index, from, middle, to} })
 		}
 	})
 	e.outcomes[call.Index] = taken
 	return taken
 }
 
-// split says of exactly one of several, from:to, that it is so. The first is
-// usual.
-func (e *presence) split(each []lit, from, to int, so lit, choice bool, about func(from, middle, to int) any) {
+// split says of exactly one of several, from:to, that it is so. By default
+// it is the first.
+func (e *branchConditions) split(each []logic.Literal, from, to int, so logic.Literal, choice bool, about func(from, middle, to int) any) {
 	if to-from == 1 {
 		each[from] = so
 		return
 	}
 	middle := (from + to + 1) / 2
-	first := e.open(choice, true, about(from, middle, to))
-	e.split(each, from, middle, e.and(so, first), choice, about)
-	e.split(each, middle, to, e.and(so, first.not()), choice, about)
+	first := e.circuit.Variable(choice, true, about(from, middle, to))
+	e.split(each, from, middle, e.circuit.And(so, first), choice, about)
+	e.split(each, middle, to, e.circuit.And(so, first.Not()), choice, about)
 }
 
 // writes is whether a call writes the paths of one of its alternatives.
-func (e *presence) writes(call *compiler.Call, alternative int) lit {
-	w := e.and(e.runs[call.Index], e.outcome(call)[alternative])
-	if w == no || alternative != call.FailureRoute() {
+func (e *branchConditions) writes(call *compiler.Call, alternative int) logic.Literal {
+	w := e.circuit.And(e.runs[call.Index], e.outcome(call)[alternative])
+	if w == logic.False || alternative != call.FailureRoute() {
 		return w
 	}
 	plan := e.pass.Plan
 	for _, path := range call.Output[alternative] {
 		if plan.StateSchema != nil && plan.Paths.Kind(path.ID) == "state" && plan.StateSchema.At(compiler.SchemaPath(plan.Paths.Segments(path.ID)[1:])).Schema != nil {
-			return e.and(w, e.held(heldKey{int32(call.Index), compiler.RootPath}).there) // the schema may not admit a failure record
+			return e.circuit.And(w, e.held(heldKey{int32(call.Index), compiler.RootPath}).there) // the schema may not admit a failure record
 		}
 	}
 	if plan.Writes == compiler.Once {
-		w = e.and(w, e.occupied(call, alternative, false).not())
+		w = e.circuit.And(w, e.occupied(call, alternative, false).Not())
 	}
 	return w
 }
 
 // taken is whether a value already stands where a call would write, its failure
 // route aside (S5.5).
-func (e *presence) taken(call *compiler.Call) lit {
-	taken := no
+func (e *branchConditions) taken(call *compiler.Call) logic.Literal {
+	taken := logic.False
 	for i := range call.Output {
 		if i != call.FailureRoute() {
-			taken = e.or(taken, e.occupied(call, i, true))
+			taken = e.circuit.Or(taken, e.occupied(call, i, true))
 		}
 	}
 	return taken
@@ -210,25 +217,25 @@ func (e *presence) taken(call *compiler.Call) lit {
 // occupied is whether one of the calls that come before another under once has
 // written a path that overlaps one of its alternatives, or the state begins with
 // a value there. Failure records count only if they are asked for.
-func (e *presence) occupied(call *compiler.Call, alternative int, records bool) lit {
-	plan, occupied := e.pass.Plan, no
+func (e *branchConditions) occupied(call *compiler.Call, alternative int, records bool) logic.Literal {
+	plan, occupied := e.pass.Plan, logic.False
 	for _, path := range call.Output[alternative] {
 		segments := plan.Paths.Segments(path.ID)
 		if v, ok := compiler.Walk(plan.State, segments[1:]); ok && v != nil && segments[0].Key == "state" {
-			return yes
+			return logic.True
 		}
 		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.pass.begins("state", segments[1:]) {
-			occupied = e.or(occupied, e.unknown(true))
+			occupied = e.circuit.Or(occupied, e.unknown(true))
 		}
 		for _, w := range call.Choices {
 			other := plan.Calls[w]
 			for i, route := range other.Output {
 				if e.work++; e.work > maxWork {
-					e.full = true
-					return no
+					e.circuit.Exhaust()
+					return logic.False
 				}
 				if (records || i != other.FailureRoute()) && slices.ContainsFunc(route, func(p compiler.Path) bool { return plan.Paths.Overlap(p.ID, path.ID) }) {
-					occupied = e.or(occupied, e.writes(other, i))
+					occupied = e.circuit.Or(occupied, e.writes(other, i))
 				}
 			}
 		}
@@ -246,7 +253,7 @@ type readKey struct {
 	without     int // under once: the reader, which isn't among them
 }
 
-func (e *presence) key(r *compiler.Read) readKey {
+func (e *branchConditions) key(r *compiler.Read) readKey {
 	k := readKey{path: r.Path, bound: r.Bound, count: len(r.Writers), without: -1}
 	if k.count > 0 {
 		k.first, k.last = r.Writers[0], r.Writers[k.count-1]
@@ -258,7 +265,7 @@ func (e *presence) key(r *compiler.Read) readKey {
 }
 
 // read is what is known of the value of a read.
-func (e *presence) read(r int) valued {
+func (e *branchConditions) read(r int) valued {
 	if e.reads[r].there >= 0 {
 		return e.reads[r]
 	}
@@ -284,7 +291,7 @@ type prefix struct {
 
 // afterFirst is the value of a read that is bound to the first writers of a path
 // (it sees those listed before it), where the graph has these in the same order.
-func (e *presence) afterFirst(r *compiler.Read) (valued, bool) {
+func (e *branchConditions) afterFirst(r *compiler.Read) (valued, bool) {
 	plan := e.pass.Plan
 	if r.Bound != compiler.Earlier || r.Path == compiler.RootPath || plan.Paths.Depth(r.Path) < 2 {
 		return valued{}, false
@@ -308,13 +315,13 @@ func (e *presence) afterFirst(r *compiler.Read) (valued, bool) {
 
 // resolve folds what a read's writers do over what is there from the start, in
 // the order in which the machine does (S5.3).
-func (e *presence) resolve(r *compiler.Read) valued {
+func (e *branchConditions) resolve(r *compiler.Read) valued {
 	plan := e.pass.Plan
 	if r.Path == compiler.RootPath {
 		return valued{e.unknown(true), e.unknown(true)}
 	}
 	if plan.Paths.Depth(r.Path) < 2 && plan.Paths.Kind(r.Path) != "error" {
-		return valued{yes, yes}
+		return valued{logic.True, logic.True}
 	}
 	writers := slices.Clone(r.Writers)
 	slices.SortFunc(writers, func(a, b int32) int { return plan.Graph.Rank(int(a)) - plan.Graph.Rank(int(b)) })
@@ -326,12 +333,12 @@ func (e *presence) resolve(r *compiler.Read) valued {
 }
 
 // contribution is what stands at a path once a call has settled.
-func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathID) valued {
+func (e *branchConditions) contribution(v valued, call *compiler.Call, at compiler.PathID) valued {
 	paths := e.pass.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
 			if e.work++; e.work > maxWork {
-				e.full = true
+				e.circuit.Exhaust()
 				return v
 			}
 			if !paths.Overlap(path.ID, at) {
@@ -341,15 +348,15 @@ func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathI
 			set := call.Method == compiler.Set || i == call.FailureRoute()
 			switch {
 			case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set: // what is above comes into being with it
-				v = valued{e.or(v.there, w), e.or(v.solid, w)}
+				v = valued{e.circuit.Or(v.there, w), e.circuit.Or(v.solid, w)}
 			case path.ID == at:
-				v = valued{e.or(v.there, w), e.choose(w, e.result(call, i, at, path.ID).solid, v.solid)}
+				v = valued{e.circuit.Or(v.there, w), e.circuit.IfThenElse(w, e.result(call, i, at, path.ID).solid, v.solid)}
 			case set:
 				part := e.result(call, i, at, path.ID)
-				v = valued{e.choose(w, part.there, v.there), e.choose(w, part.solid, v.solid)}
+				v = valued{e.circuit.IfThenElse(w, part.there, v.there), e.circuit.IfThenElse(w, part.solid, v.solid)}
 			default:
 				part := e.result(call, i, at, path.ID)
-				v = valued{e.or(v.there, e.and(w, part.there)), e.or(v.solid, e.and(w, part.solid))}
+				v = valued{e.circuit.Or(v.there, e.circuit.And(w, part.there)), e.circuit.Or(v.solid, e.circuit.And(w, part.solid))}
 			}
 		}
 	}
@@ -359,13 +366,13 @@ func (e *presence) contribution(v valued, call *compiler.Call, at compiler.PathI
 // result is what a call that writes one path leaves at another, at or below it.
 // On its failure route that may be the record of a failure (S9.2), which isn't
 // null, or a result that was sent there by name.
-func (e *presence) result(call *compiler.Call, alternative int, at, written compiler.PathID) valued {
+func (e *branchConditions) result(call *compiler.Call, alternative int, at, written compiler.PathID) valued {
 	paths := e.pass.Plan.Paths
 	deeper := paths.Depth(at) - paths.Depth(written)
 	held := e.held(heldKey{int32(call.Index), at})
 	if call.Tool == nil || call.Tool.Output == nil || alternative == call.FailureRoute() && deeper > 0 {
 		if deeper == 0 {
-			return valued{yes, held.solid}
+			return valued{logic.True, held.solid}
 		}
 		return held
 	}
@@ -380,7 +387,7 @@ func (e *presence) result(call *compiler.Call, alternative int, at, written comp
 		there := e.unknown(false)
 		return valued{there, there}
 	case place.Required || deeper == 0:
-		v.there = yes
+		v.there = logic.True
 	}
 	if place.Schema != nil && place.Schema.Kinds()&schema.Null == 0 {
 		v.solid = v.there
@@ -395,12 +402,12 @@ type heldKey struct {
 }
 
 // held is what isn't known of a result: whether it holds something at a path.
-func (e *presence) held(k heldKey) valued {
+func (e *branchConditions) held(k heldKey) valued {
 	v, ok := e.holding[k]
 	if !ok {
 		e.within(int(k.call), func() {
 			v.there = e.unknown(true)
-			v.solid = e.and(v.there, e.unknown(true))
+			v.solid = e.circuit.And(v.there, e.unknown(true))
 		})
 		e.holding[k] = v
 	}
@@ -411,17 +418,17 @@ func (e *presence) held(k heldKey) valued {
 // as it can be replaced, and only what its schema requires is (S6.5). What calls
 // write and the document doesn't hold isn't there, although a state given at
 // run time might bring it: nobody writes a plan for that.
-func (e *presence) initial(r *compiler.Read) valued {
+func (e *branchConditions) initial(r *compiler.Read) valued {
 	plan := e.pass.Plan
 	below := func() []expression.Segment { return plan.Paths.Segments(r.Path)[1:] }
 	promised := func(s *schema.Schema) valued {
 		place := s.At(compiler.SchemaPath(below()))
 		v := valued{e.unknown(true), 0}
 		if place.Required {
-			v.there = yes
+			v.there = logic.True
 		}
 		if v.solid = v.there; place.Schema == nil || place.Schema.Kinds()&schema.Null != 0 {
-			v.solid = e.and(v.there, e.unknown(true))
+			v.solid = e.circuit.And(v.there, e.unknown(true))
 		}
 		return v
 	}
@@ -434,27 +441,27 @@ func (e *presence) initial(r *compiler.Read) valued {
 		if given, ok := plan.Paths.Walk(plan.State, r.Path); ok {
 			switch {
 			case given != nil && (r.Start || len(plan.Instances) == 0):
-				return valued{yes, yes}
+				return valued{logic.True, logic.True}
 			case len(plan.Instances) > 0: // some lay a value of their own over it
-				return valued{yes, e.unknown(true)}
+				return valued{logic.True, e.unknown(true)}
 			}
-			return valued{yes, no}
+			return valued{logic.True, logic.False}
 		}
 		if plan.StateSchema != nil && plan.StateSchema.At(compiler.SchemaPath(below())).Required {
 			return promised(plan.StateSchema)
 		}
 		if r.Start { // every instance holds it
-			return valued{yes, yes}
+			return valued{logic.True, logic.True}
 		}
 		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.pass.Unknown(diag.State|diag.Writes) &&
 			(len(plan.Instances) == 0 || !e.pass.begins("state", below())) {
-			return valued{no, no}
+			return valued{logic.False, logic.False}
 		}
 	case "data":
 		if given, ok := plan.Paths.Walk(anyMap(plan.Data), r.Path); ok && given != nil {
-			return valued{yes, yes}
+			return valued{logic.True, logic.True}
 		}
 	}
 	there := e.unknown(true)
-	return valued{there, e.and(there, e.unknown(true))}
+	return valued{there, e.circuit.And(there, e.unknown(true))}
 }

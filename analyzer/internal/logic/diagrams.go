@@ -1,20 +1,19 @@
-package analyzer
+package logic
 
 import (
 	"slices"
 )
 
-// Proofs decide what trying didn't: formulas as reduced ordered binary decision
-// diagrams with complemented edges (Bryant, IEEE Trans. Comput. C-35, 1986;
-// Brace, Rudell and Bryant, DAC 1990). The variables of the calls that come last
-// in the graph's order stand on top, because a call hangs on few choices of its
-// own and on what its predecessors already hang on: so most formulas grow by one
-// node a call.
+// diagrams decide what trying didn't: formulas as reduced ordered binary decision
+// diagrams with complemented edges (Bryant, IEEE Trans. Comput. C-35, 1986; Brace,
+// Rudell and Bryant, DAC 1990). The variables of the highest level stand on top: of
+// formulas that are built level by level, where each hangs on few variables of its
+// own and on what those below already hang on, most grow by one node a level.
 //
-// Work is counted, not timed. Past the budget there is no answer.
-type proofs struct {
-	circuit *circuit
-	nodes   []choiceNode
+// Work is counted in steps, not timed. Past the budget there is no answer.
+type diagrams struct {
+	circuit *Circuit
+	nodes   []node
 	unique  []int32 // open addressing; 0 is empty
 	cache   []conjunction
 	known   [2]map[int32]diagram // by gate; apart for strict questions, in which only choices vary
@@ -22,7 +21,7 @@ type proofs struct {
 	query   int                  // left for the question at hand
 }
 
-// A diagram is a node of proofs, negated when odd; 0 holds always and 1 never.
+// A diagram is a node of diagrams, negated when odd; 0 holds always and 1 never.
 type diagram int32
 
 const (
@@ -31,7 +30,7 @@ const (
 	cut    diagram = -1 // the budget didn't last
 )
 
-type choiceNode struct {
+type node struct {
 	v         int32
 	high, low diagram // high is never negated
 }
@@ -39,7 +38,7 @@ type choiceNode struct {
 type conjunction struct{ a, b, result diagram }
 
 const (
-	proofSteps  = 4_000_000 // about a second, for all questions about one plan
+	proofSteps  = 4_000_000 // about a second, for all questions about one circuit
 	querySteps  = 400_000   // for one of them
 	proofNodes  = 1_000_000
 	proofVars   = 20_000 // how many variables one question may hang on
@@ -47,44 +46,52 @@ const (
 	cacheLength = 1 << 17
 )
 
-// prove decides whether a goal holds in some world.
-func (c *circuit) prove(goal lit, strict bool) answer {
-	if c.proofs == nil {
-		c.proofs = &proofs{circuit: c, nodes: make([]choiceNode, 1), unique: make([]int32, 1<<12), cache: make([]conjunction, cacheLength),
+// ProofSteps is how many steps proofs have taken.
+func (c *Circuit) ProofSteps() int {
+	if c.diagrams == nil {
+		return 0
+	}
+	return proofSteps - c.diagrams.steps
+}
+
+// Prove decides whether a goal holds in some assignment.
+func (c *Circuit) Prove(goal Literal, strict bool) Answer {
+	if c.diagrams == nil {
+		c.diagrams = &diagrams{circuit: c, nodes: make([]node, 1), unique: make([]int32, 1<<12), cache: make([]conjunction, cacheLength),
 			known: [2]map[int32]diagram{{}, {}}, steps: proofSteps}
 	}
-	p := c.proofs
+	p := c.diagrams
 	p.query = min(p.steps, querySteps)
 	granted := p.query
 	d := p.of(goal, strict)
 	p.steps -= granted - p.query
 	switch d {
 	case cut:
-		return answer{}
+		return Answer{}
 	case never:
-		return answer{never: true}
+		return Answer{Impossible: true}
 	}
-	var w world
+	var w Assignment
 	for d != always {
 		n := p.nodes[d>>1]
 		high, low := n.high^d&1, n.low^d&1
-		usual := c.vars[n.v].usual
-		if d = low; usual {
+		byDefault := c.vars[n.v].byDefault
+		if d = low; byDefault {
 			d = high
 		}
 		if d == never {
 			w = append(w, n.v)
-			if d = high; usual {
+			if d = high; byDefault {
 				d = low
 			}
 		}
 	}
 	slices.Sort(w)
-	return answer{found: true, world: w}
+	return Answer{Possible: true, Assignment: w}
 }
 
 // of is the diagram of a literal, made of those of all gates that it hangs on.
-func (p *proofs) of(goal lit, strict bool) diagram {
+func (p *diagrams) of(goal Literal, strict bool) diagram {
 	known := p.known[0]
 	if strict {
 		known = p.known[1]
@@ -120,7 +127,7 @@ func (p *proofs) of(goal lit, strict bool) diagram {
 		switch {
 		case g == 0:
 		case in.a < 0 && strict && !c.vars[in.b].choice:
-			if !c.vars[in.b].usual {
+			if !c.vars[in.b].byDefault {
 				d = never
 			}
 		case in.a < 0:
@@ -136,7 +143,7 @@ func (p *proofs) of(goal lit, strict bool) diagram {
 	return known[int32(goal.gate())] ^ diagram(goal&1)
 }
 
-func (p *proofs) node(v int32, high, low diagram) diagram {
+func (p *diagrams) node(v int32, high, low diagram) diagram {
 	switch {
 	case high == low:
 		return high
@@ -147,7 +154,7 @@ func (p *proofs) node(v int32, high, low diagram) diagram {
 		}
 		return d ^ 1
 	}
-	one := choiceNode{v, high, low}
+	one := node{v, high, low}
 	if 2*len(p.nodes) > len(p.unique) {
 		p.grow()
 	}
@@ -165,12 +172,12 @@ func (p *proofs) node(v int32, high, low diagram) diagram {
 	return diagram(2 * (len(p.nodes) - 1))
 }
 
-func (n choiceNode) hash() uint32 {
+func (n node) hash() uint32 {
 	h := uint32(n.v)*0x9e3779b1 ^ uint32(n.high)*0x85ebca6b ^ uint32(n.low)*0xc2b2ae35
 	return h ^ h>>15
 }
 
-func (p *proofs) grow() {
+func (p *diagrams) grow() {
 	p.unique = make([]int32, 2*len(p.unique))
 	for i := 1; i < len(p.nodes); i++ {
 		at := p.nodes[i].hash() & uint32(len(p.unique)-1)
@@ -183,7 +190,7 @@ func (p *proofs) grow() {
 
 // and goes down at most one level a variable, of which a question has no more
 // than proofVars.
-func (p *proofs) and(a, b diagram) diagram {
+func (p *diagrams) and(a, b diagram) diagram {
 	if a > b {
 		a, b = b, a
 	}

@@ -1,0 +1,247 @@
+// Package logic answers whether formulas over a few thousand yes-or-no questions can
+// hold. Formulas are built as an and-inverter graph; what has no quick answer is
+// decided by binary decision diagrams. It knows nothing of plans.
+package logic
+
+import "slices"
+
+// A Literal is a gate of a [Circuit] or its negation: twice the gate's number, and
+// one more when it is negated.
+type Literal int32
+
+// The constants.
+const (
+	True  Literal = 0
+	False Literal = 1
+)
+
+// Not is the negation.
+func (l Literal) Not() Literal { return l ^ 1 }
+
+func (l Literal) gate() int { return int(l >> 1) }
+
+// flip is all ones for a negated literal, so that a word of assignments can be
+// negated with it.
+func (l Literal) flip() uint64 { return -uint64(l & 1) }
+
+// A gate holds when both of its inputs do. That of a variable has -1 and the
+// variable's number.
+type gate struct{ a, b Literal }
+
+// A Circuit is an and-inverter graph: formulas over variables. A formula is built in
+// one step from those before it, so that the gates stand in an order in which they
+// can be evaluated one after the other.
+//
+// Each variable has a default value. Variables come in two sorts, choices and others;
+// a strict question may only vary the choices.
+//
+// A circuit has a limit of gates. Past it nothing may be concluded any more: see
+// [Circuit.Exhausted].
+type Circuit struct {
+	// Level is that of the variables to come: those that are made at a higher level
+	// stand above the others in decision diagrams, which are smallest where the
+	// variables that formulas share stand below.
+	Level int32
+
+	gates     []gate
+	byDefault []bool // by gate: whether it holds where all variables have their defaults
+	vars      []variable
+	recent    []Literal // gates by hash, the newest of each: what was built twice is one
+	limit     int
+	exhausted bool
+
+	random   []uint64 // by gate: whether it holds in each of 64 assignments; see evaluateRandom
+	scratch  []uint64 // by gate, see simulate
+	flips    []uint64 // by variable, see simulate
+	stamps   []int32
+	stamp    int32
+	todo     []Literal // what a walk over gates has still to look at
+	coned    []int32   // see cone
+	diagrams *diagrams
+}
+
+type variable struct {
+	gate      int32
+	choice    bool
+	byDefault bool
+	level     int64 // its place in diagrams: the later, the higher
+	about     any
+}
+
+// New makes a circuit of at most so many gates.
+func New(limit int) *Circuit {
+	c := &Circuit{limit: limit, recent: make([]Literal, 1<<12)}
+	c.gates, c.byDefault = append(c.gates, gate{}), append(c.byDefault, true) // number 0 always holds
+	return c
+}
+
+// Exhausted reports whether the limit was reached: nothing may be concluded any more.
+func (c *Circuit) Exhausted() bool { return c.exhausted }
+
+// Exhaust makes the circuit one from which nothing may be concluded, as what it would
+// have to hold is more than is looked at.
+func (c *Circuit) Exhaust() { c.exhausted = true }
+
+// Gates is how many gates the circuit has.
+func (c *Circuit) Gates() int { return len(c.gates) }
+
+// holds reports whether a literal holds where all variables have their defaults.
+func (c *Circuit) holds(l Literal) bool { return c.byDefault[l.gate()] != (l&1 == 1) }
+
+// Variable makes a variable. What it is about is for the caller, see [Circuit.About].
+func (c *Circuit) Variable(choice, byDefault bool, about any) Literal {
+	if len(c.gates) >= c.limit {
+		c.exhausted = true
+		return True
+	}
+	level := int64(c.Level)<<32 + int64(len(c.vars))
+	c.vars = append(roomy(c.vars), variable{gate: int32(len(c.gates)), choice: choice, byDefault: byDefault, level: level, about: about})
+	c.gates = append(roomy(c.gates), gate{-1, Literal(len(c.vars) - 1)})
+	c.byDefault = append(roomy(c.byDefault), byDefault)
+	return Literal(2 * (len(c.gates) - 1))
+}
+
+// About is what was said of a variable when it was made.
+func (c *Circuit) About(v int32) any { return c.vars[v].about }
+
+// And is the conjunction of two literals.
+func (c *Circuit) And(a, b Literal) Literal {
+	if a > b {
+		a, b = b, a
+	}
+	switch {
+	case a == True:
+		return b
+	case a == False, a == b.Not():
+		return False
+	case a == b:
+		return a
+	}
+	slot := (uint32(a)*0x9e3779b1 ^ uint32(b)*0x85ebca6b) >> 7 & uint32(len(c.recent)-1)
+	if l := c.recent[slot]; l != 0 && c.gates[l.gate()] == (gate{a, b}) {
+		return l
+	}
+	if len(c.gates) >= c.limit {
+		c.exhausted = true
+		return False
+	}
+	l := Literal(2 * len(c.gates))
+	c.gates = append(roomy(c.gates), gate{a, b})
+	c.byDefault = append(roomy(c.byDefault), c.holds(a) && c.holds(b))
+	if len(c.gates) > len(c.recent) {
+		c.recent = make([]Literal, 4*len(c.recent))
+	}
+	slot = (uint32(a)*0x9e3779b1 ^ uint32(b)*0x85ebca6b) >> 7 & uint32(len(c.recent)-1)
+	c.recent[slot] = l
+	return l
+}
+
+// Or is the disjunction of two literals.
+func (c *Circuit) Or(a, b Literal) Literal { return c.And(a.Not(), b.Not()).Not() }
+
+// IfThenElse is a where the condition holds, and else b.
+func (c *Circuit) IfThenElse(condition, a, b Literal) Literal {
+	return c.Or(c.And(condition, a), c.And(condition.Not(), b))
+}
+
+// An Assignment gives every variable a value: it lists those that don't have their
+// default, ascending.
+type Assignment []int32
+
+// Flips reports whether a variable doesn't have its default.
+func (a Assignment) Flips(v int32) bool {
+	_, found := slices.BinarySearch(a, v)
+	return found
+}
+
+// Value is a variable's value in an assignment.
+func (c *Circuit) Value(v int32, a Assignment) bool { return c.vars[v].byDefault != a.Flips(v) }
+
+// Holds reports whether a literal that hangs on few variables holds in an assignment.
+func (c *Circuit) Holds(l Literal, a Assignment) bool {
+	holds := true
+	switch in := c.gates[l.gate()]; {
+	case l.gate() == 0:
+	case in.a < 0:
+		holds = c.Value(int32(in.b), a)
+	default:
+		holds = c.Holds(in.a, a) && c.Holds(in.b, a)
+	}
+	return holds != (l&1 == 1)
+}
+
+// Implicant is variables that make a goal hold in an assignment in which it does,
+// whatever the others are, ascending.
+func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {
+	words := c.simulate([]Assignment{w}, []Literal{goal})
+	return c.implicant(goal, func(g int) bool { return words(g)&1 == 1 })
+}
+
+func (c *Circuit) implicant(goal Literal, holds func(gate int) bool) []int32 {
+	c.visit()
+	var vars []int32
+	stack := append(c.todo[:0], goal)
+	for len(stack) > 0 {
+		g := stack[len(stack)-1].gate()
+		stack = stack[:len(stack)-1]
+		if c.seen(int32(g)) {
+			continue
+		}
+		in := c.gates[g]
+		switch {
+		case g == 0:
+		case in.a < 0:
+			vars = append(vars, int32(in.b))
+		case holds(g):
+			stack = append(stack, in.a, in.b)
+		case holds(in.a.gate()) == (in.a&1 == 1): // the first input doesn't hold, and that is reason enough
+			stack = append(stack, in.a)
+		default:
+			stack = append(stack, in.b)
+		}
+	}
+	c.todo = stack
+	slices.Sort(vars)
+	return vars
+}
+
+// flipped are those of some variables that don't have their default.
+func (c *Circuit) flipped(vars []int32, holds func(gate int) bool) Assignment {
+	var w Assignment
+	for _, v := range vars {
+		if holds(int(c.vars[v].gate)) != c.vars[v].byDefault {
+			w = append(w, v)
+		}
+	}
+	return w
+}
+
+// visit begins a walk over gates, see seen.
+func (c *Circuit) visit() {
+	c.stamps = atLeast(c.stamps, len(c.gates))
+	c.stamp++
+}
+
+// seen reports whether a gate was come upon since the last visit began, and notes
+// that it was.
+func (c *Circuit) seen(g int32) bool {
+	was := c.stamps[g] == c.stamp
+	c.stamps[g] = c.stamp
+	return was
+}
+
+// roomy gives a list that is full room for as much again: circuits grow large.
+func roomy[T any](list []T) []T {
+	if len(list) < cap(list) {
+		return list
+	}
+	return slices.Grow(list, max(len(list), 64))
+}
+
+// atLeast gives a list a length, if it is shorter.
+func atLeast[T any](list []T, length int) []T {
+	if len(list) >= length {
+		return list
+	}
+	return slices.Grow(list, length-len(list))[:length]
+}
