@@ -11,7 +11,7 @@ import (
 // branchFacts is what must be known of a plan before its branches are judged.
 const branchFacts = diag.Writes | diag.Reads | diag.Order | diag.State
 
-// hasBranches tells whether anything in the plan decides what runs.
+// hasBranches reports whether anything in the plan decides what runs.
 func (p *Pass) hasBranches() bool {
 	return p.Plan.Writes == compiler.Once || slices.ContainsFunc(p.Plan.Calls, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil })
 }

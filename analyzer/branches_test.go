@@ -330,7 +330,7 @@ func FuzzConditions(f *testing.F) {
 
 type absent struct{}
 
-// beyond tells whether an expression holds something that isn't looked into.
+// beyond reports whether an expression holds something that isn't looked into.
 func beyond(t *expression.Term) bool {
 	return t.Op == expression.TermOther || slices.ContainsFunc(t.Args, beyond) || slices.ContainsFunc(t.Needs, beyond)
 }

@@ -405,7 +405,7 @@ var codesOf = map[string][]string{
 	"unknown_output_field":  {"OB513"},
 }
 
-// isFoundBy tells whether a finding says what a fault says, where it is.
+// isFoundBy reports whether a finding says what a fault says, where it is.
 func (f fault) isFoundBy(plan *compiler.Plan, d diag.Diagnostic, codes []string) bool {
 	if !slices.Contains(codes, d.Rule.Code) || d.Severity < diag.Warning {
 		return false

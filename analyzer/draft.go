@@ -68,7 +68,7 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, held func(cal
 // Plan is what was screened.
 func (d *Draft) Plan() *compiler.Plan { return d.plan }
 
-// Whole tells whether nothing more will come.
+// Whole reports whether nothing more will come.
 func (d *Draft) Whole() bool { return d.whole }
 
 // Faults are the errors that keep a call from running; those of a call that is
@@ -81,7 +81,7 @@ func (d *Draft) Held(call int) bool { return d.held[call] && !d.whole }
 // Amiss are the errors of the solution that are no call's.
 func (d *Draft) Amiss() []diag.Diagnostic { return d.amiss }
 
-// Sound tells whether there is no error at all.
+// Sound reports whether there is no error at all.
 func (d *Draft) Sound() bool {
 	return len(d.amiss) == 0 && !slices.ContainsFunc(d.faults, func(f []diag.Diagnostic) bool { return len(f) > 0 })
 }

@@ -41,7 +41,7 @@ func (v *Verified) Rehearsal() *Rehearsal { return &Rehearsal{plan: v.plan} }
 // Plan is what is rehearsed.
 func (r *Rehearsal) Plan() *compiler.Plan { return r.plan }
 
-// Conflicts tells whether calls of the plan write over each other in no fixed
+// Conflicts reports whether calls of the plan write over each other in no fixed
 // order, so that the time at which they end decides what stands.
 func (r *Rehearsal) Conflicts() bool { return r.conflict }
 
@@ -105,7 +105,7 @@ func (p *Pass) conflictSchedules(u *compiler.Unordered, how ends) []Schedule {
 // some tenths of a second.
 const maxEvidence = 100_000
 
-// differ replays schedules, and tells whether they end in different states.
+// differ replays schedules, and reports whether they end in different states.
 func (p *Pass) differ(schedules []Schedule) bool {
 	var states [2]any
 	for i, s := range schedules {

@@ -244,7 +244,7 @@ func (p *Pass) flowsFromCalls(flows []flow, r *compiler.Read) []flow {
 	return flows
 }
 
-// covers tells whether a read that sees one write never sees another: a later
+// covers reports whether a read that sees one write never sees another: a later
 // call that waits for it sets the whole of what is read, whenever the earlier
 // one runs.
 func (p *Pass) covers(later, earlier origin) bool {
@@ -255,7 +255,7 @@ func (p *Pass) covers(later, earlier origin) bool {
 	return waits && p.alwaysWith(later.call, earlier.call)
 }
 
-// always tells whether a write happens in every run in which nothing fails, and
+// always reports whether a write happens in every run in which nothing fails, and
 // covers all that is read.
 func (p *Pass) always(o origin) bool { return !o.below && p.alwaysBelow(o) }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// certain tells whether a call runs in every run in which nothing fails.
+// certain reports whether a call runs in every run in which nothing fails.
 func (p *Pass) certain(call *compiler.Call) bool {
 	if !p.hasBranches() {
 		return true
@@ -22,7 +22,7 @@ func (p *Pass) certain(call *compiler.Call) bool {
 	return is
 }
 
-// comes tells whether there is a branch on which a read gets its value from
+// comes reports whether there is a branch on which a read gets its value from
 // where a flow says: the writer takes that alternative, nothing that comes after
 // it writes over the value, and the reader runs. Where that isn't known it
 // doesn't count as one.

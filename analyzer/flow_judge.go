@@ -92,7 +92,7 @@ func (p *Pass) fits(producer, consumer *schema.Schema) schema.Verdict {
 	return v
 }
 
-// unspoken tells whether a value is refused for a part of which the producer says
+// unspoken reports whether a value is refused for a part of which the producer says
 // nothing.
 func unspoken(producer, consumer *schema.Schema, witness any) bool {
 	why := consumer.Validate(witness)
@@ -187,7 +187,7 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 	return judgement{}, false
 }
 
-// canCome tells whether a value that a flow's schema accepts can really be what
+// canCome reports whether a value that a flow's schema accepts can really be what
 // comes: some whole result has it at that place, and the call that would get it
 // doesn't look at it first and stay away.
 func (p *Pass) canCome(f *flow, witness any, to *target) bool {
@@ -203,7 +203,7 @@ func (p *Pass) canCome(f *flow, witness any, to *target) bool {
 	return to.call == nil || to.call.When == nil || p.passesGuard(f, witness, to.call)
 }
 
-// passesGuard tells whether a call's condition lets a value through: it holds
+// passesGuard reports whether a call's condition lets a value through: it holds
 // with it, or doesn't look at what comes from where the value does.
 func (p *Pass) passesGuard(f *flow, witness any, call *compiler.Call) bool {
 	when := call.When

@@ -107,7 +107,7 @@ func (p *Pass) sample(s *schema.Schema, r *rand.Rand, budget *int) (any, bool) {
 	return value, ok
 }
 
-// passes tells whether a call's condition lets the drawn values through.
+// passes reports whether a call's condition lets the drawn values through.
 func (d *draw) passes(call *compiler.Call) bool {
 	if call.When == nil || call.When.Expr == nil {
 		return true

@@ -206,7 +206,7 @@ func TestGeneratedFlows(t *testing.T) {
 	}
 }
 
-// excused tells whether a refused value is refused for a part of which its
+// excused reports whether a refused value is refused for a part of which its
 // source says nothing, so that nothing is concluded from it.
 func (f *flowPlan) excused(v any) bool {
 	for _, p := range f.producers {

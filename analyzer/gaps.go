@@ -95,7 +95,7 @@ func hiddenInField(f source.Field) diag.Facts {
 	return diag.Everything
 }
 
-// defines tells whether the document's own text defines a tool of some name,
+// defines reports whether the document's own text defines a tool of some name,
 // understood or not.
 func (p *Pass) defines(tool string) bool {
 	n := p.Plan.Root.Get("tools")

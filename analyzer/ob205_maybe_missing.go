@@ -78,7 +78,7 @@ func (p *Pass) reportMissing(e *branchConditions, leaf *compiler.Template, branc
 	p.noteWriters(f, leaf)
 }
 
-// requiredInOutput tells whether the output's schema wants a leaf to be there.
+// requiredInOutput reports whether the output's schema wants a leaf to be there.
 func (p *Pass) requiredInOutput(leaf *compiler.Template) bool {
 	if p.Plan.OutputSchema == nil {
 		return false

@@ -53,7 +53,7 @@ func (p *Pass) seen() []bool {
 	return seen
 }
 
-// isRead tells whether anything reads a path, something above it or below it.
+// isRead reports whether anything reads a path, something above it or below it.
 func (p *Pass) isRead(id compiler.PathID) bool {
 	r := p.reading()
 	if r.ofOutput(id) {

@@ -125,7 +125,7 @@ var operandFrom = map[string]string{
 	"data":  "let a call write it with \"_outputPath\", give it in a message of its kind",
 }
 
-// hasSureOperand tells whether an operand before the last is seen at once to be
+// hasSureOperand reports whether an operand before the last is seen at once to be
 // there always, or whenever the call runs, or never.
 func (p *Pass) hasSureOperand(call *compiler.Call, t *compiler.Template, fallback *expression.Term) bool {
 	for _, a := range fallback.Args[:len(fallback.Args)-1] {
@@ -139,7 +139,7 @@ func (p *Pass) hasSureOperand(call *compiler.Call, t *compiler.Template, fallbac
 	return false
 }
 
-// sure tells whether a read is seen at once to be there always, or whenever the
+// sure reports whether a read is seen at once to be there always, or whenever the
 // call runs, or never.
 func (p *Pass) sure(call *compiler.Call, read int) bool {
 	r := &p.Plan.Reads[read]

@@ -55,7 +55,7 @@ type search struct {
 	queue  []int32
 }
 
-// waitsFor tells whether a call depends, directly or not, on another. It says
+// waitsFor reports whether a call depends, directly or not, on another. It says
 // yes when the budget doesn't last.
 func (s *search) waitsFor(call, other int32) bool {
 	if _, direct := slices.BinarySearch(s.graph.Deps(int(call)), other); direct {

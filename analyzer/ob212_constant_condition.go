@@ -53,7 +53,7 @@ func (e *branchConditions) alone(call *compiler.Call) truth {
 	return f.holds(e.whens[call.Index])
 }
 
-// constantAlone tells whether OB212 speaks of a call's condition.
+// constantAlone reports whether OB212 speaks of a call's condition.
 func (p *Pass) constantAlone(e *branchConditions, call *compiler.Call) bool {
 	if !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 {
 		return true

@@ -131,7 +131,7 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 	}
 }
 
-// rewritesItself tells whether a call needs a value where it writes.
+// rewritesItself reports whether a call needs a value where it writes.
 func (p *Pass) rewritesItself(call *compiler.Call) bool {
 	return slices.ContainsFunc(call.Reads, func(i int) bool {
 		_, yes := p.claims(call, call.FailureRoute(), p.Plan.Reads[i].Path)

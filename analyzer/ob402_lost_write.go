@@ -45,12 +45,12 @@ func lostWrites(p *Pass) {
 // nearest in the list: a value that survives those was meant to.
 const nearWrites = 8
 
-// sets tells whether a call's result, if it has one, is set at known paths.
+// sets reports whether a call's result, if it has one, is set at known paths.
 func sets(c *compiler.Call) bool {
 	return len(c.Output) == 1 && c.Method == compiler.Set && c.When == nil
 }
 
-// replaces tells whether everything that a call writes is overwritten by
+// replaces reports whether everything that a call writes is overwritten by
 // another one.
 func (p *Pass) replaces(later, earlier *compiler.Call) bool {
 	return !slices.ContainsFunc(earlier.Output[0], func(path compiler.Path) bool { return p.over(later, path).Node == nil })
@@ -67,7 +67,7 @@ func (p *Pass) over(c *compiler.Call, lost compiler.Path) compiler.Path {
 	return compiler.Path{}
 }
 
-// readBetween tells whether a read sees what one call wrote but not what a later
+// readBetween reports whether a read sees what one call wrote but not what a later
 // one did. Reads are bound by their place in the list, so those are the reads of
 // calls listed between the two, the later one's own among them, and those
 // listed before both that are bound to nothing earlier.
@@ -83,7 +83,7 @@ func (p *Pass) readBetween(earlier, later *compiler.Call) bool {
 	return found
 }
 
-// alwaysWith tells whether one call runs whenever another does, as far as the
+// alwaysWith reports whether one call runs whenever another does, as far as the
 // plan decides it: a value that is replaced only on some branches is a default.
 func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
 	if !p.hasBranches() {

@@ -98,7 +98,7 @@ func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole comp
 	}
 }
 
-// excludes tells whether a call may only ever run when another one doesn't set
+// excludes reports whether a call may only ever run when another one doesn't set
 // the path that it holds.
 func (p *Pass) excludes(h holder, call *compiler.Call) bool {
 	if !p.hasBranches() {

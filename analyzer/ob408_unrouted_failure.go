@@ -46,7 +46,7 @@ func unroutedFailures(p *Pass) {
 	}
 }
 
-// unrouted tells whether nothing of the call's own takes up a failure of its
+// unrouted reports whether nothing of the call's own takes up a failure of its
 // tool: an explicit one that has no failure route, or one where the state schema
 // has no room for the record (S5.1, S7.3, S9.2).
 func unrouted(p *compiler.Plan, call *compiler.Call) bool {
@@ -59,7 +59,7 @@ func unrouted(p *compiler.Plan, call *compiler.Call) bool {
 	})
 }
 
-// admitsFailure tells whether the state schema has room for the record of a
+// admitsFailure reports whether the state schema has room for the record of a
 // failure at a path.
 func admitsFailure(p *compiler.Plan, path []expression.Segment) bool {
 	if p.StateSchema == nil {
@@ -73,7 +73,7 @@ func admitsFailure(p *compiler.Plan, path []expression.Segment) bool {
 // conflict (S5.8).
 const failurePath = "†state.error"
 
-// takesFailures tells whether nothing but failures stands at failurePath, and
+// takesFailures reports whether nothing but failures stands at failurePath, and
 // the state schema has room for them.
 func (p *Pass) takesFailures() bool {
 	key := []expression.Segment{{Key: "error"}}

@@ -29,7 +29,7 @@ func badParameters(p *Pass, call *compiler.Call) {
 	}
 }
 
-// badParametersOf judges the literals of a call, and tells whether it found a
+// badParametersOf judges the literals of a call, and reports whether it found a
 // fault.
 func (p *Pass) badParametersOf(call *compiler.Call, known *parameters) bool {
 	before := len(p.found)

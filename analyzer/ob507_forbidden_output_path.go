@@ -48,7 +48,7 @@ func only(s *schema.Schema) (string, bool) {
 	return text, ok
 }
 
-// allowsPath tells whether a tool's schema accepts an output path, as it is
+// allowsPath reports whether a tool's schema accepts an output path, as it is
 // written, in its canonical form, or each of its paths by itself.
 func (p *Pass) allowsPath(call *compiler.Call, text string) bool {
 	s := call.Tool.OutputPath

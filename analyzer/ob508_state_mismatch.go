@@ -217,7 +217,7 @@ func (p *Pass) missingParts() {
 	}
 }
 
-// comesInto tells whether a part of an object in the state is there from the
+// comesInto reports whether a part of an object in the state is there from the
 // start, or some call writes it, more or less of it.
 func (p *Pass) comesInto(whole compiler.PathID, part expression.Segment) bool {
 	path := append(p.Plan.Paths.Segments(whole), part)[1:]

@@ -100,7 +100,7 @@ func (p *Pass) inResultOf(o origin, place schema.Place) *declaration {
 	return d
 }
 
-// declaredElsewhere tells whether the document itself holds or names a path of
+// declaredElsewhere reports whether the document itself holds or names a path of
 // the state, whatever the tools say.
 func (p *Pass) declaredElsewhere(r *compiler.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)

@@ -92,7 +92,7 @@ func (t *parameters) names() *declaration {
 	return t.declared
 }
 
-// unknown tells whether the schema neither names a parameter nor says itself
+// unknown reports whether the schema neither names a parameter nor says itself
 // that there may be others.
 func (t *parameters) unknown(name string) bool {
 	at := t.place(name)

@@ -63,7 +63,7 @@ func (r *readers) overlapping(id compiler.PathID, f func([]int32) bool) {
 	}
 }
 
-// ofOutput tells whether the plan's output reads a path, something above it or
+// ofOutput reports whether the plan's output reads a path, something above it or
 // something below it.
 func (r *readers) ofOutput(id compiler.PathID) bool {
 	if r.under[id] {

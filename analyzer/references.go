@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// neverThere tells whether an expression can have no value once the reads that
+// neverThere reports whether an expression can have no value once the reads that
 // are never there are absent, whatever the others give.
 func neverThere(t *compiler.Template, never func(read int) bool) bool {
 	_, presence, err := t.Expr.Eval(func(i int) (any, expression.Presence) {
@@ -22,7 +22,7 @@ func neverThere(t *compiler.Template, never func(read int) bool) bool {
 	return err == nil && presence == expression.Absent
 }
 
-// mayBeThere tells whether something may put a value where a read looks. It
+// mayBeThere reports whether something may put a value where a read looks. It
 // says yes where it can't know.
 func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	if len(r.Writers) > 0 || r.Start || r.Path == compiler.RootPath {
@@ -78,12 +78,12 @@ func (p *Pass) mayBeThere(r *compiler.Read) bool {
 	return true // errors come with a run
 }
 
-// mayBeCalled tells whether there is a tool of some name, as far as is known.
+// mayBeCalled reports whether there is a tool of some name, as far as is known.
 func (p *Pass) mayBeCalled(tool string) bool {
 	return !p.Plan.ToolsDeclared || p.Unknown(diag.Tools) || p.Plan.Tool(tool) != nil || p.Plan.Activities[tool] != nil || p.defines(tool)
 }
 
-// holds tells whether there is something at a path of a value. A null on the
+// holds reports whether there is something at a path of a value. A null on the
 // way stands for a value that is filled in later.
 func holds(value any, path []expression.Segment) bool {
 	for _, s := range path {
@@ -109,7 +109,7 @@ func anyMap(m map[string]any) any {
 	return m
 }
 
-// begins tells whether the input or the state begins with something at a path, be
+// begins reports whether the input or the state begins with something at a path, be
 // it in one instance only.
 func (p *Pass) begins(kind string, path []expression.Segment) bool {
 	plan := p.Plan
@@ -128,7 +128,7 @@ func (p *Pass) isKind(name string) bool {
 	return false
 }
 
-// describesKind tells whether a message of the context gives a schema for a
+// describesKind reports whether a message of the context gives a schema for a
 // kind: its value isn't all that may be there.
 func (p *Pass) describesKind(kind string) bool {
 	messages := p.Plan.Root
@@ -146,7 +146,7 @@ func (p *Pass) describesKind(kind string) bool {
 	return false
 }
 
-// writesItself tells whether a call may write a path that it reads.
+// writesItself reports whether a call may write a path that it reads.
 func (p *Pass) writesItself(call *compiler.Call, id compiler.PathID) bool {
 	_, yes := p.outputOver(call, id)
 	return yes
@@ -230,7 +230,7 @@ func (p *Pass) initial(path []expression.Segment) (any, *schema.Schema) {
 	return value, s
 }
 
-// somethingAt tells whether a call writes exactly a path, or the document holds
+// somethingAt reports whether a call writes exactly a path, or the document holds
 // or declares it.
 func (p *Pass) somethingAt(r expression.Reference) bool {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)

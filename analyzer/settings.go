@@ -37,7 +37,7 @@ type Ignore struct {
 	paths   *regexp.Regexp
 }
 
-// Covers tells whether a file, by its path from the folder of the settings, is
+// Covers reports whether a file, by its path from the folder of the settings, is
 // one that an ignore speaks of.
 func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
 

@@ -49,7 +49,7 @@ func typeOfSchema(s *schema.Schema, depth int) *expression.Type {
 	return t
 }
 
-// uniform tells whether a schema plainly says one thing of all items.
+// uniform reports whether a schema plainly says one thing of all items.
 func uniform(s *schema.Schema) bool {
 	raw, ok := s.Raw().(map[string]any)
 	if !ok {

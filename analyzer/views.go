@@ -80,7 +80,7 @@ func (p *Pass) spent() int {
 	return work
 }
 
-// ownValue tells whether what the document says of a path is another matter in
+// ownValue reports whether what the document says of a path is another matter in
 // the instance of this view than in others.
 func (p *Pass) ownValue(id compiler.PathID) bool {
 	view := p.among.view
@@ -96,7 +96,7 @@ func has(value any, key expression.Segment) bool {
 	return ok
 }
 
-// lacksInput tells whether the input of no instance with this view holds what
+// lacksInput reports whether the input of no instance with this view holds what
 // that of another does: no parameter of the plan, then, but something forgotten.
 func (p *Pass) lacksInput(id compiler.PathID, path []expression.Segment) bool {
 	if p.among == nil || p.Plan.AwaitsInstances {
@@ -128,7 +128,7 @@ func asOne(p *compiler.Plan) *compiler.Plan {
 	return &one
 }
 
-// differs tells whether instances of a plan run different calls, or the same under
+// differs reports whether instances of a plan run different calls, or the same under
 // different schemas.
 func differs(p *compiler.Plan) bool {
 	return p.Targeted() || slices.ContainsFunc(p.Instances, func(i compiler.Instance) bool { return i.StateSchema != nil })
@@ -392,7 +392,7 @@ func (m *merger) sort(ids []string) {
 	slices.SortFunc(ids, func(a, b string) int { return m.place[a] - m.place[b] })
 }
 
-// lacks tells whether a sighting is of a reference that some instances can't
+// lacks reports whether a sighting is of a reference that some instances can't
 // satisfy, and others can.
 func (m *merger) lacks(t topic, s *sighting) bool {
 	one, known := m.views[s.views[0]].lacking[t.at]

@@ -268,7 +268,7 @@ func (b *binder) callsOver(r *Read) []int32 {
 	return all
 }
 
-// bindRead binds one read, and tells whether its path is there only if the
+// bindRead binds one read, and reports whether its path is there only if the
 // reader itself writes it, and is needed.
 func (b *binder) bindRead(r *Read) (selfish bool) {
 	if r.Path == RootPath {
@@ -435,7 +435,7 @@ func (p *Plan) hasItems() bool {
 	})
 }
 
-// valueAt tells whether the document gives the path a value other than null.
+// valueAt reports whether the document gives the path a value other than null.
 func (p *Plan) valueAt(id PathID) bool {
 	if id == RootPath {
 		return false
@@ -456,7 +456,7 @@ func (p *Plan) valueAt(id PathID) bool {
 	return ok && value != nil
 }
 
-// requiredAt tells whether a schema promises the path before any call has run.
+// requiredAt reports whether a schema promises the path before any call has run.
 // A run knows what it has, whatever a schema requires.
 func (p *Plan) requiredAt(id PathID, state *schema.Schema) bool {
 	s := state
@@ -469,7 +469,7 @@ func (p *Plan) requiredAt(id PathID, state *schema.Schema) bool {
 	return s.At(SchemaPath(p.Paths.Segments(id)[1:])).Required
 }
 
-// Written tells whether some call may write exactly this path.
+// Written reports whether some call may write exactly this path.
 func (p *Plan) Written(id PathID) bool { return len(p.writers.of(id)) > 0 }
 
 // Writers lists who may write a path, what is above it, or what is below it,
@@ -481,7 +481,7 @@ func (p *Plan) Writers(id PathID) []Writer { return p.writers.overlapping(id) }
 // call, and the plan's own.
 func (p *Plan) Around(id PathID) []Writer { return p.places.overlapping(p.Paths.List(id)) }
 
-// Sees tells whether the read sees what a call writes to a path that overlaps
+// Sees reports whether the read sees what a call writes to a path that overlaps
 // its own (S6.2).
 func (r *Read) Sees(call int) bool {
 	switch r.Bound {

@@ -384,7 +384,7 @@ func (c *compilation) template(call *Call, n *source.Node) *Template {
 	return c.newTemplate(n, n.Value())
 }
 
-// isParameter tells whether a key of a call is one of its parameters (S3.1).
+// isParameter reports whether a key of a call is one of its parameters (S3.1).
 func isParameter(key string) bool {
 	return !strings.HasPrefix(key, "_") && !strings.HasPrefix(key, "x-")
 }
@@ -472,7 +472,7 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	return t
 }
 
-// isText tells whether a string that begins with † and is no expression can
+// isText reports whether a string that begins with † and is no expression can
 // only have been meant as text: the † stands alone, or before a blank and
 // something that begins with no kind.
 func (c *compilation) isText(s string) bool {
@@ -484,9 +484,9 @@ func (c *compilation) isText(s string) bool {
 	return !slices.ContainsFunc(slices.Concat(builtinKinds, c.plan.Kinds), func(kind string) bool { return strings.HasPrefix(word, kind) })
 }
 
-// Live tells whether there is an expression somewhere in the template.
+// Live reports whether there is an expression somewhere in the template.
 func (t *Template) Live() bool { return t.dynamic }
 
-// Opaque tells whether nothing is known of the value but by evaluating it: the
+// Opaque reports whether nothing is known of the value but by evaluating it: the
 // template is an expression, be it one that doesn't parse.
 func (t *Template) Opaque() bool { return t.dynamic && t.Fields == nil && t.Items == nil }

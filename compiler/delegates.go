@@ -47,7 +47,7 @@ func circle(chain []link) string {
 	return strings.Join(append(names, chain[0].path), " → ")
 }
 
-// runsPlan tells whether a delegate is a plan of its own.
+// runsPlan reports whether a delegate is a plan of its own.
 func runsPlan(delegate string) bool { return delegate != "" && delegate != Anonymous }
 
 // Plan is the path of the plan that is run as the call (S14.1), or "".
@@ -58,7 +58,7 @@ func (c *Call) Plan() string {
 	return ""
 }
 
-// Latent tells whether nothing carries the call out, so that a model must produce
+// Latent reports whether nothing carries the call out, so that a model must produce
 // its result (S2.4), unless it stands there already.
 func (c *Call) Latent() bool { return c.Activity == "" && c.Plan() == "" }
 

@@ -89,7 +89,7 @@ func (g *Graph) Order() []int32 { return g.order }
 // cycle may run, and what it writes must have an order too.
 func (g *Graph) Rank(i int) int { return int(g.rank[i]) }
 
-// Acyclic tells whether every call has its place in Order, and none reads what
+// Acyclic reports whether every call has its place in Order, and none reads what
 // only it writes.
 func (g *Graph) Acyclic() bool { return len(g.order) == g.Len() && len(g.self) == 0 }
 
@@ -371,7 +371,7 @@ func (g *Graph) reach(of []int32, f func(i int32, from int, set *reachSet)) {
 
 type reachSet [reachBlock / 64]uint64
 
-// has tells whether the call at a place in of is in the block and in the set.
+// has reports whether the call at a place in of is in the block and in the set.
 func (s *reachSet) has(from, at int) bool {
 	at -= from
 	return at >= 0 && at < reachBlock && s[at/64]&(1<<(at%64)) != 0

@@ -206,7 +206,7 @@ func (c *compilation) start() {
 	}
 }
 
-// startsWith tells whether a path is known to be there from the start in one
+// startsWith reports whether a path is known to be there from the start in one
 // instance.
 func (p *Plan) startsWith(one *Instance, id PathID) bool {
 	s := p.StateSchema
@@ -216,7 +216,7 @@ func (p *Plan) startsWith(one *Instance, id PathID) bool {
 	return p.instanceHolds(one, id) || p.requiredAt(id, s)
 }
 
-// instanceHolds tells whether an instance begins with a value other than null at
+// instanceHolds reports whether an instance begins with a value other than null at
 // a path.
 func (p *Plan) instanceHolds(one *Instance, id PathID) bool {
 	var shared, own any

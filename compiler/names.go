@@ -60,7 +60,7 @@ func badCharacter(id string) (r rune, at int, what string, ok bool) {
 	return 0, 0, "", false
 }
 
-// mixedScripts tells whether a name mixes writing systems that don't belong
+// mixedScripts reports whether a name mixes writing systems that don't belong
 // together, and names the first two, in the order of the text. Digits, marks,
 // punctuation, signs such as ① and emoji belong to all; Latin letters stand
 // beside Chinese, Japanese and Korean as they do in ordinary writing there.
@@ -167,7 +167,7 @@ func isBidi(r rune) bool {
 	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
-// isInvisible tells whether a character is drawn as nothing, or as a blank that
+// isInvisible reports whether a character is drawn as nothing, or as a blank that
 // isn't a space: Unicode's default ignorables and those like them.
 func isInvisible(r rune) bool {
 	return r >= 0x00AD && unicode.Is(invisible, r)
@@ -198,7 +198,7 @@ var invisible = &unicode.RangeTable{
 	},
 }
 
-// insideEmoji tells whether an invisible r only shapes the sign before it:
+// insideEmoji reports whether an invisible r only shapes the sign before it:
 // a presentation selector after a symbol (or in a keycap), or the joiner
 // between two symbols.
 func insideEmoji(previous, r rune, rest string) bool {
@@ -218,7 +218,7 @@ func isPictured(r rune) bool {
 	return r >= 0x2000 && r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sm) || skinTone
 }
 
-// drawnApart tells whether a character has a compatibility form that nobody
+// drawnApart reports whether a character has a compatibility form that nobody
 // would mistake it for: ① isn't 1, ² isn't 2, ½ isn't 1⁄2, ™ isn't TM.
 func drawnApart(r rune) bool {
 	switch {

@@ -80,7 +80,7 @@ func (s *Suggester) Nearest(name string) (string, bool) {
 // was meant beyond doubt.
 const sureSlips = 2
 
-// Sure tells whether what [Suggester.Nearest] finds is beyond doubt: one or two
+// Sure reports whether what [Suggester.Nearest] finds is beyond doubt: one or two
 // slips away, or the same but for case and separators, and nothing else is near.
 func (s *Suggester) Sure(name string) bool {
 	wanted := fold(name)

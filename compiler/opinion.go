@@ -107,7 +107,7 @@ func (a *Advisor) votes(n *source.Node) (map[string]float64, *OpinionFault) {
 	return votes, nil
 }
 
-// callable tells whether a call can use a tool: it is declared, an activity has
+// callable reports whether a call can use a tool: it is declared, an activity has
 // its name, or tools aren't judged (S1.10). Otherwise it names the nearest that
 // there is, or "".
 func (p *Plan) callable(tool string) (near string, ok bool) {

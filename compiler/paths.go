@@ -171,7 +171,7 @@ func (t *PathTable) Below(id PathID, f func(PathID) bool) bool {
 	return true
 }
 
-// IsAbove tells whether a is b or a prefix of it.
+// IsAbove reports whether a is b or a prefix of it.
 func (t *PathTable) IsAbove(a, b PathID) bool {
 	for t.nodes[b].depth > t.nodes[a].depth {
 		b = t.nodes[b].parent
@@ -179,7 +179,7 @@ func (t *PathTable) IsAbove(a, b PathID) bool {
 	return a == b
 }
 
-// Overlap tells whether one of the two paths is a prefix of the other.
+// Overlap reports whether one of the two paths is a prefix of the other.
 func (t *PathTable) Overlap(a, b PathID) bool { return t.IsAbove(a, b) || t.IsAbove(b, a) }
 
 // String is the path as a reference: †state.a[0]["odd key"].

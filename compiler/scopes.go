@@ -171,7 +171,7 @@ func (c *compilation) scopesOfAdvisors() {
 	}
 }
 
-// isKind tells whether there is such a kind: advice comes from advisors, and
+// isKind reports whether there is such a kind: advice comes from advisors, and
 // where there are none from nobody. A solution alone doesn't know.
 func (c *compilation) isKind(kind string) bool {
 	if kind == "advice" {

@@ -31,10 +31,10 @@ func targetsOf(calls []*Call) *targets {
 	return t
 }
 
-// several tells whether no instance runs all the calls there are.
+// several reports whether no instance runs all the calls there are.
 func (t *targets) several() bool { return t != nil && len(t.own) > 1 }
 
-// Targeted tells whether some call is for one instance only.
+// Targeted reports whether some call is for one instance only.
 func (p *Plan) Targeted() bool { return p.targets != nil }
 
 // Whole is the plan that a view is a part of; any other plan is its own whole.

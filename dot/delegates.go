@@ -125,7 +125,7 @@ func (v View) unfold(p *compiler.Plan, levels int, o Options) View {
 	return out
 }
 
-// handsOver tells whether the scopes of a call bring what a node of the delegate
+// handsOver reports whether the scopes of a call bring what a node of the delegate
 // says is there from the start.
 func handsOver(c *compiler.Call, label string) bool {
 	return slices.ContainsFunc(c.Scopes, func(s compiler.Scope) bool {

@@ -34,7 +34,7 @@ func sortPlaces(places []place) {
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
 }
 
-// overlaps tells whether one of the sorted places overlaps a range.
+// overlaps reports whether one of the sorted places overlaps a range.
 func overlaps(places []place, start, end int) bool {
 	at, _ := slices.BinarySearchFunc(places, start+1, func(p place, start int) int { return cmp.Compare(p.start, start) })
 	return at > 0 && places[at-1].end > start || at < len(places) && places[at].start < end
@@ -63,7 +63,7 @@ func markOf(f diag.Diagnostic) Mark {
 	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)}
 }
 
-// ofOutput tells whether a finding that is about no call stands at a reference
+// ofOutput reports whether a finding that is about no call stands at a reference
 // of the plan's output.
 func (d *drawing) ofOutput(f diag.Diagnostic) bool {
 	if f.Call != "" || f.Span.File == nil || f.Span.File != d.plan.File {

@@ -24,7 +24,7 @@ func (i *instances) add(id string) {
 	i.ids[id] = true
 }
 
-// one tells whether all the calls are for one instance.
+// one reports whether all the calls are for one instance.
 func (i *instances) one() bool { return len(i.ids) == 1 && !i.shared }
 
 // words say how many instances have calls of their own among several.

@@ -88,7 +88,7 @@ func quoteMermaid(s string) string {
 	return `"` + s + `"`
 }
 
-// looksLikeMarkdown tells whether an escaped label may hold more than plain
+// looksLikeMarkdown reports whether an escaped label may hold more than plain
 // words: emphasis, code, links, lists, headings, formulas. It may say so of
 // text that doesn't.
 func looksLikeMarkdown(s string) bool {
@@ -106,7 +106,7 @@ func looksLikeMarkdown(s string) bool {
 	return false
 }
 
-// numbered tells whether text begins like an item of a list.
+// numbered reports whether text begins like an item of a list.
 func numbered(s string) bool {
 	s = strings.TrimLeft(s, " 0123456789")
 	return s == "" || strings.ContainsRune("-+=.)", rune(s[0]))

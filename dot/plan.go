@@ -142,7 +142,7 @@ func networkOf(p *compiler.Plan) network {
 	return l
 }
 
-// findsNothing tells whether a read is of a value that no one provides: a
+// findsNothing reports whether a read is of a value that no one provides: a
 // finding says so, or it is of state that isn't there from the start, in a
 // document that is checked with its state.
 func (d *drawing) findsNothing(r *compiler.Read) bool {
@@ -347,7 +347,7 @@ func (d *drawing) drawReads() {
 	}
 }
 
-// nearOutput tells whether a read of the plan's output belongs to the drawing.
+// nearOutput reports whether a read of the plan's output belongs to the drawing.
 func (d *drawing) nearOutput(r *compiler.Read) bool {
 	return d.near == nil || slices.ContainsFunc(r.Writers, func(w int32) bool { return d.near[w] })
 }
@@ -383,7 +383,7 @@ func (d *drawing) writeKind(call int, path compiler.PathID) EdgeKind {
 // cycleMark is on every edge between calls that wait for each other.
 var cycleMark = Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"}
 
-// onCycle tells whether two calls wait for each other, directly or not.
+// onCycle reports whether two calls wait for each other, directly or not.
 func (d *drawing) onCycle(a, b int) bool {
 	g, ok := d.net.(*compiler.Graph)
 	return ok && a != b && g.Component(a) == g.Component(b)
@@ -446,7 +446,7 @@ func (d *drawing) atMost(sources int) int {
 	return sources
 }
 
-// writes tells whether a call reads a path that it writes itself, and the
+// writes reports whether a call reads a path that it writes itself, and the
 // compiler found no one else for it to wait for.
 func (d *drawing) writes(call int, path compiler.PathID) bool {
 	g, ok := d.net.(*compiler.Graph)

@@ -97,7 +97,7 @@ const (
 // importance orders marks: what a reader should see first comes first.
 var importance = []MarkKind{Error, Failed, Rejected, Cancelled, Warning, Running, Skipped, Done, Info}
 
-// Mark puts a mark on the node of a call, by the call's name, and tells whether
+// Mark puts a mark on the node of a call, by the call's name, and reports whether
 // the view has that call as a node of its own.
 func (v *View) Mark(call string, m Mark) bool {
 	for i := range v.Nodes {
@@ -129,7 +129,7 @@ func addMark(marks []Mark, m Mark) []Mark {
 	return slices.Insert(marks, at, m)
 }
 
-// has tells whether there is a mark of one of these kinds.
+// has reports whether there is a mark of one of these kinds.
 func has(marks []Mark, kinds ...MarkKind) bool {
 	return slices.ContainsFunc(marks, func(m Mark) bool { return slices.Contains(kinds, m.Kind) })
 }

@@ -171,7 +171,7 @@ func row(f *source.File) int {
 	return f.Row
 }
 
-// HasErrors tells whether any finding is an error.
+// HasErrors reports whether any finding is an error.
 func HasErrors(findings []Diagnostic) bool {
 	return slices.ContainsFunc(findings, func(d Diagnostic) bool { return d.Severity == Error })
 }

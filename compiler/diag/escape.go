@@ -59,7 +59,7 @@ func shown(r, before rune, text string) string {
 	return text
 }
 
-// hidden tells whether a character acts on what shows it or leaves no ink:
+// hidden reports whether a character acts on what shows it or leaves no ink:
 // controls, bidirectional and other formatting, unassigned and private
 // characters, blanks other than the space and the ideographic one, fillers,
 // variation selectors.
@@ -80,7 +80,7 @@ const (
 	emojiStyle       = '\ufe0f'
 )
 
-// styles tells whether a character only chooses how the symbol before it is
+// styles reports whether a character only chooses how the symbol before it is
 // drawn, as in the red heart.
 func styles(r, before rune) bool {
 	return (r == textStyle || r == emojiStyle) && unicode.IsSymbol(before)

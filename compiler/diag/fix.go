@@ -73,13 +73,13 @@ func quoted(s string) string {
 
 const flowMarks = ",[]{}"
 
-// inked tells whether every character of a text can stand in YAML as it is and
+// inked reports whether every character of a text can stand in YAML as it is and
 // on one line.
 func inked(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && (unicode.IsSpace(r) || hidden(r)) })
 }
 
-// staysPlain tells whether a text without quotes is read as that string. Block
+// staysPlain reports whether a text without quotes is read as that string. Block
 // says that it is known to stand outside brackets, where their marks and commas
 // are letters like any other.
 func staysPlain(text string, block bool) bool {
@@ -193,7 +193,7 @@ func edited(text []byte, edits []Edit) []byte {
 	return append(out, text[at:]...)
 }
 
-// harmless tells whether a text still reads after some edits, with no new
+// harmless reports whether a text still reads after some edits, with no new
 // problem, and says the same wherever it wasn't edited.
 func harmless(before *source.File, root *source.Node, problems int, edits []Edit, limits source.Limits) bool {
 	after := &source.File{Name: before.Name, Format: before.Format, Text: edited(before.Text, edits)}

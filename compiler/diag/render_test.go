@@ -270,7 +270,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// acts tells whether a printed text has a character that it must not have.
+// acts reports whether a printed text has a character that it must not have.
 func acts(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) && r != '\n'

@@ -355,7 +355,7 @@ func newWindow(span source.Span, room int) window {
 
 func lineEnd(b byte) bool { return b == '\n' || b == '\r' }
 
-// holds tells whether a place of the same line is in the window.
+// holds reports whether a place of the same line is in the window.
 func (w *window) holds(offset int) bool {
 	return w.start <= offset && (offset < w.end || offset == w.end && !w.cutEnd)
 }

@@ -47,7 +47,7 @@ func (c *checker) result() (*Type, *Error) {
 	return t, nil
 }
 
-// calls tells whether a function is called somewhere in a node.
+// calls reports whether a function is called somewhere in a node.
 func (n *node) calls(name string) bool {
 	return n != nil && (n.op == opCall && n.name == name || slices.ContainsFunc(n.args, func(a *node) bool { return a.calls(name) }))
 }
@@ -58,7 +58,7 @@ func (c *checker) fail(n *node, message, help string) {
 	}
 }
 
-// want reports a value none of whose kinds is wanted, and tells whether all is well.
+// want reports a value none of whose kinds is wanted, and reports whether all is well.
 func (c *checker) want(n *node, t *Type, kinds KindSet, what, help string) bool {
 	if t.kinds()&kinds != 0 {
 		return true
@@ -201,7 +201,7 @@ func (c *checker) pick(n *node) *Type {
 	return out
 }
 
-// constant tells whether a node is a literal, or a list or object of them.
+// constant reports whether a node is a literal, or a list or object of them.
 func (n *node) constant() bool {
 	return n.op == opLiteral || (n.op == opList || n.op == opObject) && !slices.ContainsFunc(n.args, func(a *node) bool { return !a.constant() })
 }

@@ -71,7 +71,7 @@ const (
 	There
 )
 
-// IsExpression tells whether a string of a plan is an expression (S4.1): its
+// IsExpression reports whether a string of a plan is an expression (S4.1): its
 // first character is †, and its second isn't.
 func IsExpression(s string) bool {
 	return strings.HasPrefix(s, mark) && !strings.HasPrefix(s[len(mark):], mark)
@@ -88,7 +88,7 @@ func Literal(s string) string {
 
 const mark = string(Mark)
 
-// IsBareKey tells whether a key can follow a dot in a reference without
+// IsBareKey reports whether a key can follow a dot in a reference without
 // quotes: letters, digits, _, and - inside (S4.2). A key of digits alone can't,
 // because it would be an index.
 func IsBareKey(key string) bool {

@@ -183,7 +183,7 @@ func cloned(v any) any {
 	return v
 }
 
-// plain tells whether a value is what JSON can say.
+// plain reports whether a value is what JSON can say.
 func plain(v any, depth int) bool {
 	switch v := v.(type) {
 	case nil, bool:

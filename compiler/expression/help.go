@@ -152,7 +152,7 @@ func (s *scan) callAround(i int) int {
 	return open - 1
 }
 
-// inBraces tells whether the i-th token stands in braces that are the beginning
+// inBraces reports whether the i-th token stands in braces that are the beginning
 // of an argument.
 func (s *scan) inBraces(i int) bool {
 	open := s.bracketAround(i)

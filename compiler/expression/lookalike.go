@@ -128,7 +128,7 @@ func unmarked(s string, at int) (ref Reference, end int, ok bool) {
 	return Reference{Kind: s[at:kind], Path: path}, end, err == nil && len(path) > 0
 }
 
-// BareReference tells whether a literal is nothing but kind.path without its †,
+// BareReference reports whether a literal is nothing but kind.path without its †,
 // as in state.items[0]. Whether that is a mistake hangs on what is wanted
 // there, which the caller knows.
 func BareReference(s string) bool {

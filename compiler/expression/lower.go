@@ -83,7 +83,7 @@ func ParseCode(text string, l Limits) (*Expr, *Error) {
 // each place where one stands. The slice must not be changed.
 func (e *Expr) References() []Reference { return e.refs }
 
-// Plain tells whether the expression is one required reference and nothing
+// Plain reports whether the expression is one required reference and nothing
 // else. Its value is then what the reference's path holds, null included.
 func (e *Expr) Plain() bool { return e.root == nil || e.root.op == opRef && !e.root.soft }
 
@@ -337,7 +337,7 @@ func (l *lowering) reference(t token) *node {
 	return &node{op: opRef, index: i, soft: l.optional[i], start: t.start, end: t.end}
 }
 
-// sameChain tells whether an operator only goes on with the chain on its left:
+// sameChain reports whether an operator only goes on with the chain on its left:
 // a || b || c is one node with three operands.
 func sameChain(n ast.Node) bool {
 	b, ok := n.(*ast.BinaryNode)
@@ -412,7 +412,7 @@ func (l *lowering) binary(n *ast.BinaryNode, depth int) *node {
 	return out
 }
 
-// endsInside tells whether a fallback stands in parentheses of its own and may
+// endsInside reports whether a fallback stands in parentheses of its own and may
 // end in them with a null, which doesn't end the fallback around it.
 func (l *lowering) endsInside(n *node) bool {
 	if start, _ := l.widen(n.start, n.end); start == n.start {

@@ -119,7 +119,7 @@ type node struct {
 
 const noLocal = math.MaxInt
 
-// open tells whether a node's value changes from one item of a loop to the
+// open reports whether a node's value changes from one item of a loop to the
 // next, or hangs on a let.
 func (n *node) open() bool { return n.item || n.local != noLocal }
 

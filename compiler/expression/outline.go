@@ -42,7 +42,7 @@ func (e *Expr) Outline() Part {
 	return e.outline(e.root)
 }
 
-// Alternatives tells whether the expression is references joined by || and
+// Alternatives reports whether the expression is references joined by || and
 // nothing else, but that it may end with a literal.
 func (e *Expr) Alternatives() (yes, literal bool) {
 	if e.root == nil || e.root.op != opFallback {

@@ -225,7 +225,7 @@ func (p *printer) member(n *node) {
 	p.text("]")
 }
 
-// plainWord tells whether a key can follow a dot in the library's grammar.
+// plainWord reports whether a key can follow a dot in the library's grammar.
 func plainWord(s string) bool { return s != "" && wordEnd(s, 0) == len(s) }
 
 func (p *printer) object(n *node) {

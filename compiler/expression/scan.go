@@ -203,12 +203,12 @@ func (s *scan) widen(start, end int) (int, int) {
 	return start, end
 }
 
-// valueLike tells whether a value ends with the token.
+// valueLike reports whether a value ends with the token.
 func (t token) valueLike() bool {
 	return t.kind <= tokenText || t.kind == tokenClose
 }
 
-// callable tells whether a parenthesis right after the token calls something.
+// callable reports whether a parenthesis right after the token calls something.
 func (t token) callable() bool {
 	return t.kind == tokenWord || t.kind == tokenReference || t.kind == tokenClose
 }

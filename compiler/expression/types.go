@@ -152,7 +152,7 @@ func either(a, b *Type, depth int) *Type {
 	return out
 }
 
-// open tells whether an object may have keys that the type doesn't name.
+// open reports whether an object may have keys that the type doesn't name.
 func (t *Type) open() bool { return t.Open || t.Fields == nil }
 
 // outside is the type of what leaves an expression: dates and durations do so

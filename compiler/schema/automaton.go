@@ -78,7 +78,7 @@ func sortOf(r rune) rune {
 }
 
 // closure follows what takes no character, under the assertions that hold
-// between two characters; it tells whether a match is complete.
+// between two characters; it reports whether a match is complete.
 func (a *automaton) closure(threads []uint32, before, after rune) (closed []uint32, matched bool) {
 	flags := syntax.EmptyOpContext(before, after)
 	a.walks++
@@ -136,7 +136,7 @@ func (a *automaton) step(state int, r rune) int {
 	return to
 }
 
-// ends tells whether the pattern matches a text that ends in a state.
+// ends reports whether the pattern matches a text that ends in a state.
 func (a *automaton) ends(state int) bool {
 	s := &a.list[state]
 	if s.won {

@@ -50,7 +50,7 @@ type Budget struct {
 
 const defaultSteps = 20_000
 
-// Contains tells whether every value that the producer accepts is accepted by
+// Contains reports whether every value that the producer accepts is accepted by
 // the consumer (S7.2). A nil schema accepts everything. Both may be of any
 // draft. No keyword is ignored: where one isn't modelled the verdict may still
 // be certain, and is Unknown otherwise.
@@ -152,7 +152,7 @@ func reasonFor(why string) string {
 	return "what " + why + " says here can't be reasoned about"
 }
 
-// isWitness tells whether the producer accepts a value and the consumer refuses
+// isWitness reports whether the producer accepts a value and the consumer refuses
 // it, or that the budget didn't last to say so.
 func (p *prover) isWitness(from, to *node, v any) (ok, spent bool) {
 	if ok, spent = p.accepts(from, v); !ok {

@@ -46,7 +46,7 @@ func (p pair) schemas() (sub, super *Schema) {
 	return New(p.Sub, o), New(p.Super, o)
 }
 
-// core tells whether a row is in the part that has to be decided.
+// core reports whether a row is in the part that has to be decided.
 func (p pair) core() bool {
 	for _, tag := range p.Tags {
 		switch tag {
@@ -131,7 +131,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// refutes tells whether the witness shows that nobody could have confirmed a
+// refutes reports whether the witness shows that nobody could have confirmed a
 // row's expectation: the ordinary validator, given both texts as they stand,
 // accepts it under the one and refuses it under the other. So it is with rows
 // that take "." to match a line feed, and with one that calls a recursive

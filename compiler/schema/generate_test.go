@@ -162,7 +162,7 @@ func (g *generator) keyword(m map[string]any, depth int) {
 	}
 }
 
-// checksDependencies tells whether the ordinary validator looks at the form of
+// checksDependencies reports whether the ordinary validator looks at the form of
 // "dependencies" before it reads them. From 2019-09 on it doesn't, and falls over
 // whatever it finds there.
 func (g *generator) checksDependencies() bool { return g.draft < Draft2019 }

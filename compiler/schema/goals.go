@@ -362,7 +362,7 @@ func (p *prover) outlook(s *state, g goal) outlook {
 	return open
 }
 
-// clashes tells whether a node wants other values for a property than what has
+// clashes reports whether a node wants other values for a property than what has
 // been accepted, as the variants of a tagged union do.
 func (p *prover) clashes(s *state, n *node) bool {
 	if s.kind != Object || n.objects == nil {

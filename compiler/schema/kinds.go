@@ -130,7 +130,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// Equal tells whether two JSON values are the same value: 1 and 1.0 are, and
+// Equal reports whether two JSON values are the same value: 1 and 1.0 are, and
 // the order of keys doesn't count. It looks at most maxDepth levels deep;
 // deeper values are never equal.
 func Equal(a, b any) bool { return equal(a, b, maxDepth) }

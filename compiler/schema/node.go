@@ -164,7 +164,7 @@ func (n *node) path() []string {
 	return back
 }
 
-// keyed tells whether the node stands in a map or a list of schemas: then even
+// keyed reports whether the node stands in a map or a list of schemas: then even
 // an empty key is a step of its path.
 func (n *node) keyed() bool {
 	switch n.keyword {

@@ -31,7 +31,7 @@ func (g *numberGoal) atMost(f *float64, open bool) {
 	}
 }
 
-// sound tells whether the interval has a number in it.
+// sound reports whether the interval has a number in it.
 func (g *numberGoal) sound() bool {
 	return g.low == nil || g.high == nil || *g.low < *g.high || *g.low == *g.high && !g.lowOpen && !g.highOpen
 }
@@ -127,7 +127,7 @@ func (r *numberRules) refusals() []goal {
 	return options
 }
 
-// fits tells whether a number is as asked, apart from its kind.
+// fits reports whether a number is as asked, apart from its kind.
 func (g *numberGoal) fits(f float64) bool {
 	if g.low != nil && (f < *g.low || f == *g.low && g.lowOpen) || g.high != nil && (f > *g.high || f == *g.high && g.highOpen) {
 		return false

@@ -144,7 +144,7 @@ func (g valueOf) foresee(s *state) outlook {
 	return open
 }
 
-// closedTo tells whether the rules forbid a property at sight.
+// closedTo reports whether the rules forbid a property at sight.
 func (g *objectGoal) closedTo(name string) bool {
 	for _, r := range g.rules {
 		if x := r.properties[name]; x != nil {

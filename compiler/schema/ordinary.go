@@ -29,7 +29,7 @@ func (s *Schema) Ordinary() (*ordinary.Schema, error) {
 	return s.compiled, s.broken
 }
 
-// Confirms tells whether the ordinary validator, too, gives this answer.
+// Confirms reports whether the ordinary validator, too, gives this answer.
 func (s *Schema) confirms(v any, accepted bool) bool {
 	if s == nil {
 		return accepted

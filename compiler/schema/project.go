@@ -197,7 +197,7 @@ func (n *node) own(step Step, within Kinds) reach {
 	return r.settle()
 }
 
-// open tells whether it is said, and not only left open, that there may be
+// open reports whether it is said, and not only left open, that there may be
 // properties that aren't declared.
 func (o *objectRules) open() bool {
 	return o != nil && (o.additional != nil && o.additional.verdict != never || o.unevaluated != nil && o.unevaluated.verdict != never)
@@ -404,7 +404,7 @@ func (n *node) whole() Kinds {
 	return k
 }
 
-// IsInteger tells whether every number that the schema accepts is an integer,
+// IsInteger reports whether every number that the schema accepts is an integer,
 // and it accepts some.
 func (s *Schema) IsInteger() bool { return s.Kinds()&Number == Integer }
 
@@ -483,7 +483,7 @@ func (n *node) needed() map[string]bool {
 	return names
 }
 
-// Closed tells whether an accepted object can have no properties but the
+// Closed reports whether an accepted object can have no properties but the
 // declared ones: additionalProperties is false, here, in a part, or in every
 // alternative.
 func (s *Schema) Closed() bool { return s.ready().closed() }

@@ -76,7 +76,7 @@ func (f finding) or(g finding) finding {
 	return f
 }
 
-// spend takes steps off the budget, and tells whether there are any left.
+// spend takes steps off the budget, and reports whether there are any left.
 func (p *prover) spend(n int) bool {
 	p.steps += n
 	return p.steps <= p.limit
@@ -274,7 +274,7 @@ func (p *prover) among(values []any, literals []literal) finding {
 	return none()
 }
 
-// holds tells whether a value is as the literals say.
+// holds reports whether a value is as the literals say.
 func (p *prover) holds(literals []literal, v any) (ok, spent bool) {
 	for _, l := range literals {
 		accepted, spent := p.accepts(l.node, v)
@@ -391,7 +391,7 @@ func (p *prover) form(n *node, depth int) uint64 {
 	return h
 }
 
-// sameForm tells whether two nodes accept the same values because they say
+// sameForm reports whether two nodes accept the same values because they say
 // the same; assumed holds the pairs that are being compared.
 func sameForm(a, b *node, assumed map[[2]*node]bool) bool {
 	if a == b || assumed[[2]*node{a, b}] {

@@ -450,7 +450,7 @@ func (p *parser) enum(v any, m map[string]any) {
 	}
 }
 
-// finite tells whether a value is a JSON value, not too deep.
+// finite reports whether a value is a JSON value, not too deep.
 func (p *parser) finite(keyword string, v any) bool {
 	if fault := unfit(v, maxNesting); fault != "" {
 		p.fail(keyword, "", "the value of %s %s", keyword, fault)

@@ -127,7 +127,7 @@ func (r *stringRules) refusals() []goal {
 	return options
 }
 
-// fits tells whether a string is as asked.
+// fits reports whether a string is as asked.
 func (g *textGoal) fits(s string) bool {
 	n := utf8.RuneCountInString(s)
 	if n < g.min || n > g.max || slices.Contains(g.not, s) {

@@ -46,7 +46,7 @@ func (n *node) otherItems() (rules *arrayRules, keyword string) {
 	return rules, ""
 }
 
-// evaluatesNamesOnly tells whether nothing but properties that the node or its
+// evaluatesNamesOnly reports whether nothing but properties that the node or its
 // parts declare by name can count as evaluated.
 func (n *node) evaluatesNamesOnly() bool {
 	e := evaluation{fixed: true}

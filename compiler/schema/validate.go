@@ -20,7 +20,7 @@ const (
 	memoAfter = 50_000
 )
 
-// Accepts tells whether the schema accepts a value, without saying why not.
+// Accepts reports whether the schema accepts a value, without saying why not.
 func (s *Schema) Accepts(v any) bool {
 	n := s.ready()
 	if n.verdict == always {
@@ -53,7 +53,7 @@ type memoKey struct {
 	size int
 }
 
-// accepts tells whether the node accepts the value.
+// accepts reports whether the node accepts the value.
 func (c *checker) accepts(n *node, v any) bool {
 	if c.spent {
 		return false
@@ -147,7 +147,7 @@ func (c *checker) check(n *node, v any) bool {
 	return c.inPlace(n, v)
 }
 
-// lists tells whether a value is among the node's.
+// lists reports whether a value is among the node's.
 func (n *node) lists(v any) bool {
 	if n.words == nil {
 		return contains(n.values, v)

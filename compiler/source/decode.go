@@ -441,7 +441,7 @@ func (d *decoder) blockLines(i, headerEnd, indent int, folded bool, chomp byte) 
 	return end, line, nil
 }
 
-// atMarker tells whether a document marker, --- or ..., stands at i, which is
+// atMarker reports whether a document marker, --- or ..., stands at i, which is
 // the start of a line.
 func atMarker(s string, i int) bool {
 	if !strings.HasPrefix(s[i:], "---") && !strings.HasPrefix(s[i:], "...") {

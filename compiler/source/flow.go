@@ -135,7 +135,7 @@ func (y *yamlReader) flowPair(d draft, p properties) (key, value *Node) {
 	return key, y.asValue(v, vp)
 }
 
-// flowColon tells whether the colon of a key stands next. Behind quotes and
+// flowColon reports whether the colon of a key stands next. Behind quotes and
 // brackets it needs no space.
 func (y *yamlReader) flowColon(key draft) bool {
 	if y.i == len(y.text) || y.text[y.i] != ':' {

@@ -252,7 +252,7 @@ func (b *builder) checkScalar(start, end int) {
 const maxInteger = 1<<53 - 1
 
 // checkNumber reports a number whose value would not survive. digits is its value
-// as strconv reads it, integer tells whether it has neither point nor exponent.
+// as strconv reads it, integer reports whether it has neither point nor exponent.
 func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
 	const help = "write it in quotes, as text"
 	if len(n.Text) > b.limits.Number {

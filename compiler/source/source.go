@@ -168,7 +168,7 @@ type Span struct {
 	Start, End int
 }
 
-// Known tells whether the span is anywhere at all.
+// Known reports whether the span is anywhere at all.
 func (s Span) Known() bool { return s.File != nil }
 
 // From is the place of the span's first character.

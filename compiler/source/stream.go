@@ -165,11 +165,11 @@ func wholeCharacters(text []byte) []byte {
 // Calls is how many calls have come to their end.
 func (s *Stream) Calls() int { return len(s.ends) }
 
-// Advisors tells whether a list of advisors' opinions that stands before the
+// Advisors reports whether a list of advisors' opinions that stands before the
 // calls has come to its end.
 func (s *Stream) Advisors() bool { return s.advisors }
 
-// Done tells whether the object has come to its end.
+// Done reports whether the object has come to its end.
 func (s *Stream) Done() bool { return s.end > 0 }
 
 // Err is why what has arrived isn't the beginning of one JSON object, and can't

@@ -139,7 +139,7 @@ func (s *Stream) character(at int, c byte) {
 	}
 }
 
-// number reads a byte that may belong to a number, and tells whether it does.
+// number reads a byte that may belong to a number, and reports whether it does.
 func (s *Stream) number(at int, c byte) bool {
 	digit := isDigit(c)
 	switch s.state {

@@ -233,7 +233,7 @@ func TestStreamAgreesWithParse(t *testing.T) {
 	}
 }
 
-// agree holds a stream against the strict reader, and tells whether both took
+// agree holds a stream against the strict reader, and reports whether both took
 // the text.
 func agree(t *testing.T, s *Stream, text []byte) bool {
 	t.Helper()

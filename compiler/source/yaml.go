@@ -127,7 +127,7 @@ func (y *yamlReader) comment() {
 	y.i = end
 }
 
-// fresh tells whether the next thing is the first on its line.
+// fresh reports whether the next thing is the first on its line.
 func (y *yamlReader) fresh() bool { return y.i == y.head }
 
 func (y *yamlReader) column() int { return y.i - y.line }
@@ -136,7 +136,7 @@ func (y *yamlReader) atMarker() bool {
 	return y.i == y.line && y.i < len(y.text) && atMarker(y.text, y.i)
 }
 
-// at tells whether an indicator stands next: the character c, and behind it a
+// at reports whether an indicator stands next: the character c, and behind it a
 // blank or the end of the line.
 func (y *yamlReader) at(c byte) bool {
 	return y.i < len(y.text) && y.text[y.i] == c && y.separated(y.i+1)
@@ -189,7 +189,7 @@ func (y *yamlReader) enter(start int) {
 	y.deepest = max(y.deepest, y.depth)
 }
 
-// ends tells whether the node that belongs to a parent at column n is empty,
+// ends reports whether the node that belongs to a parent at column n is empty,
 // because what comes next isn't further in. With dash, a list may stand at the
 // very column of the key that it belongs to.
 func (y *yamlReader) ends(n int, dash bool) bool {
@@ -316,7 +316,7 @@ func (y *yamlReader) blockList(n, column int, p properties) *Node {
 	return y.close(a, p, list)
 }
 
-// atItem tells whether another item of a list follows. Only a list that stands
+// atItem reports whether another item of a list follows. Only a list that stands
 // at the column of its own key can be followed there by something else.
 func (y *yamlReader) atItem(n, column int) bool {
 	if y.at('-') {
