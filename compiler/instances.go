@@ -141,13 +141,13 @@ func (f Form) carrier() string {
 func (f Form) wayToInstances() string {
 	switch f {
 	case PlanFile:
-		return "declare it under \"instances\", give a run its instances with --instances"
+		return "declare it under \"instances\", give a run its instances"
 	case Context, ProcessRecord:
 		return "give the context a message of type state with this \"_instance\""
 	case Replan:
 		return "let the call work on the one state there is"
 	}
-	return "give a run its instances with --instances"
+	return "give a run its instances"
 }
 
 func (p *Plan) instanceIDs() []string {

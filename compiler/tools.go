@@ -279,7 +279,7 @@ func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
 		return meant(f, n, near, names)
 	}
-	return f.Advise("define it under \"activities\", or give a file of activities with --activities")
+	return f.Advise("define it under \"activities\", or give a file of activities")
 }
 
 // collectActivities reads an "activities" mapping (S2.3).

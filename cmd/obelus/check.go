@@ -199,6 +199,7 @@ findings:
 }
 
 func (r *reporter) show(found []diag.Diagnostic) error {
+	found = withFlags(found)
 	more := diag.Summarize(0, found)
 	r.total.Errors += more.Errors
 	r.total.Warnings += more.Warnings
@@ -285,6 +286,7 @@ func (r *reporter) end() error {
 
 // show writes findings to standard output (S19.1).
 func (c *cli) show(found []diag.Diagnostic, format string) error {
+	found = withFlags(found)
 	if format == "json" {
 		return diag.JSON(c.out, found)
 	}

@@ -319,7 +319,7 @@ func colorful(stream any) bool {
 
 // textOptions fit findings to the stream that they are shown on.
 func textOptions(stream any) diag.TextOptions {
-	o := diag.TextOptions{Color: colorful(stream), Terminal: isTerminal(stream)}
+	o := diag.TextOptions{Fixed: "--fix does it", Color: colorful(stream), Terminal: isTerminal(stream)}
 	if fd, ok := terminalOf(stream); ok {
 		if width, _, err := term.GetSize(fd); err == nil {
 			o.Width = min(width, 140)

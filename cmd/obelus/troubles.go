@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -70,6 +71,24 @@ func inOurWords(err error) (message, help string) {
 	}
 	return message, help
 }
+
+// withFlags adds to the help of findings which flags are meant.
+func withFlags(found []diag.Diagnostic) []diag.Diagnostic {
+	copied := false
+	for i := range found {
+		help := flagged.Replace(found[i].Help)
+		if help == found[i].Help {
+			continue
+		}
+		if !copied {
+			found, copied = slices.Clone(found), true
+		}
+		found[i].Help = help
+	}
+	return found
+}
+
+var flagged = strings.NewReplacer("give a file of activities", "give a file of activities with --activities", "give a run its instances", "give a run its instances with --instances")
 
 // inOneLine words what is wrong with an instance, which a journal then holds.
 func inOneLine(err error) error {

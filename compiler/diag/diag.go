@@ -72,7 +72,7 @@ type Note struct {
 }
 
 // A Fix is a change of the text that mends the finding. A safe one keeps the
-// plan's meaning as its author must have intended it, and --fix applies it.
+// plan's meaning as its author must have intended it, and may be applied unasked.
 type Fix struct {
 	Message string
 	Safe    bool

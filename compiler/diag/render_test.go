@@ -108,7 +108,7 @@ func findings(t testing.TB) []Diagnostic {
 // the spot that †, wide characters and tabs don't shift, related places.
 func TestText(t *testing.T) {
 	var b bytes.Buffer
-	if err := Text(&b, findings(t), TextOptions{Width: 80}); err != nil {
+	if err := Text(&b, findings(t), TextOptions{Width: 80, Fixed: "--fix does it"}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "text.golden", b.String())
@@ -117,8 +117,8 @@ func TestText(t *testing.T) {
 // S19.1: colours when asked for, and none otherwise.
 func TestTextColor(t *testing.T) {
 	var colored, bare bytes.Buffer
-	Text(&colored, findings(t)[:1], TextOptions{Color: true, Width: 80})
-	Text(&bare, findings(t)[:1], TextOptions{Width: 80})
+	Text(&colored, findings(t)[:1], TextOptions{Color: true, Width: 80, Fixed: "--fix does it"})
+	Text(&bare, findings(t)[:1], TextOptions{Width: 80, Fixed: "--fix does it"})
 	golden(t, "color.golden", colored.String())
 	if strings.Contains(bare.String(), "\x1b") {
 		t.Error("escape sequences without colour")

@@ -18,6 +18,8 @@ type TextOptions struct {
 	Color bool // terminal colours
 	Width int  // columns of a line; 0 is 100, and fewer than 40 count as 40
 
+	// Fixed is said behind a fix that is safe: who makes it. "" says nothing.
+	Fixed string
 	// Evidence shows the witness of each finding that has one.
 	Evidence bool
 	// Terminal says that a patch is for a person to look at, not for a program to
@@ -48,6 +50,7 @@ func Text(w io.Writer, findings []Diagnostic, o TextOptions) error {
 type printer struct {
 	out     *bufio.Writer
 	explain bool // show evidence
+	fixed   string
 	color   bool
 	width   int
 	gutter  int // columns of the line numbers of the finding at hand
@@ -57,7 +60,11 @@ func newPrinter(w io.Writer, o TextOptions) *printer {
 	if o.Width == 0 {
 		o.Width = 100
 	}
-	return &printer{out: bufio.NewWriter(w), explain: o.Evidence, color: o.Color, width: max(40, o.Width)}
+	fixed := o.Fixed
+	if fixed != "" {
+		fixed = " (" + fixed + ")"
+	}
+	return &printer{out: bufio.NewWriter(w), explain: o.Evidence, fixed: fixed, color: o.Color, width: max(40, o.Width)}
 }
 
 // style is an SGR parameter.
@@ -124,7 +131,7 @@ func (p *printer) finding(d *Diagnostic) {
 	}
 	for _, f := range d.Fixes {
 		if f.Safe {
-			p.remark(green, "fix", Escape(f.Message)+" (--fix does it)")
+			p.remark(green, "fix", Escape(f.Message)+p.fixed)
 		} else {
 			p.remark(green, "fix", Escape(f.Message))
 		}

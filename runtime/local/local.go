@@ -100,8 +100,11 @@ func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome
 // Resume goes on with a run that was stopped or killed: with a machine that has
 // been brought to where the run stood by stepping the events of its journal, of
 // which the last came at the given time. The plan and the options of the machine
-// are those that the run was begun with.
+// are those that the run was begun with. One that has come to its end is an error.
 func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runtime.Resumption, o Options) (*runtime.Outcome, error) {
+	if m.Over() && !m.Stopped() {
+		return nil, errors.New("the run has come to its end, and there is nothing to go on with")
+	}
 	w := newWorld(m, o)
 	w.begun = w.begun.Add(-at)
 	return w.run(ctx, runtime.Event{Kind: runtime.Resumed, At: at, Resumption: &how})

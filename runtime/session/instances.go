@@ -170,7 +170,7 @@ func (f *instancesFile) line() ([]byte, error) {
 const maxID = 256
 
 // instance is what a line says. What a run of the same plan has written about an
-// instance (--out) may stand there again, and isn't read.
+// instance may stand there again, and isn't read.
 func (f *instancesFile) instance(line *source.File) (*runtime.Instance, error) {
 	node, problems := source.Parse(line, f.limits)
 	for _, p := range problems {

@@ -152,6 +152,7 @@ type Session struct {
 	planner  planner.Planner
 	recorder *planner.Recorder
 	asked    *runtime.Question
+	ran      bool
 }
 
 // Begin opens what a run needs, and begins its journal.
@@ -333,6 +334,10 @@ func (s *Session) Read() (taken int, all, file bool) {
 // Run goes on to the end of the run. It is called once. Of a run that had ended it
 // gives the result, and the error [ErrEnded].
 func (s *Session) Run(ctx context.Context) (*Result, error) {
+	if s.ran {
+		return nil, errors.New("a session runs once")
+	}
+	s.ran = true
 	if s.replay != nil && s.replay.Over() {
 		result := s.result(s.replay.Outcome, s.results.end())
 		ended := diag.Troubled(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
