@@ -28,7 +28,7 @@ test:
 # The machine's property tests with more cases than "make test" has time for;
 # -long tries more still.
 thorough:
-	$(GO) test ./runtime -thorough -timeout 30m
+	$(GO) test ./runtime ./runtime/simulate -thorough -timeout 30m
 
 # The machine (./runtime itself) has no goroutine; what is around it has.
 race:

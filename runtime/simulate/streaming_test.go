@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"maps"
 	"os"
 	"slices"
@@ -34,6 +35,9 @@ var slow = map[string]any{"duration": map[string]any{"p50": "400ms", "p95": "2s"
 // divided by the parallelism. Beside it, the same with starts only at the end of
 // the stream, and with one call after another.
 func TestStreamingPays(t *testing.T) {
+	if !*thorough {
+		sparse *= 8
+	}
 	for _, corpus := range []string{"nestools", "mathqa", "taskbench"} {
 		plans := documents(t, "../../../shared/corpus/"+corpus+".jsonl")
 		for _, parallel := range []int{0, 4} {
@@ -66,6 +70,8 @@ func TestStreamingPays(t *testing.T) {
 		}
 	}
 }
+
+var thorough = flag.Bool("thorough", false, "take every plan of the corpora, not one in eight")
 
 func over(a, b time.Duration) float64 { return 100 * (float64(a)/float64(b) - 1) }
 
