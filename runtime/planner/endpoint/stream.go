@@ -65,7 +65,7 @@ func (w *wire) ask(ctx context.Context, body any, hear func(event, data string) 
 	if answer.StatusCode >= 300 {
 		return fmt.Errorf("status %d", answer.StatusCode)
 	}
-	for e, err := range sse.Read(answer.Body, &sse.ReadConfig{MaxEventSize: maxEvent}) {
+	for e, err := range sse.Read(answer.Body, &sse.ReadConfig{MaxEventSize: w.maxEvent}) {
 		if err != nil {
 			return err
 		}

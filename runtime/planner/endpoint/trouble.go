@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -142,6 +143,8 @@ func (t *trouble) judgeStatus(x *exchange, base, keys string) {
 func (t *trouble) judgeStream(x *exchange, err error) {
 	said := streamed(err)
 	switch c := readComplaint(said); {
+	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake
+		t.why = x.at + " sent an event of a stream that doesn't end"
 	case said == nil && err == nil:
 		t.why, t.again = "the stream ended before the answer", true
 	case said == nil:

@@ -24,6 +24,8 @@ type wire struct {
 	client  *http.Client
 	hide    *redact.Redactor
 	silence time.Duration
+
+	maxEvent int // bytes of one event of a stream
 }
 
 // newWire makes a wire to the endpoint whose address a variable may hold. The
@@ -40,17 +42,29 @@ func newWire(at Address, o Options) (*wire, error) {
 	}
 	client := &http.Client{}
 	if o.Client != nil {
-		copied := *o.Client
-		client = &copied
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		client.Transport = t.Clone()
+		*client = *o.Client
 	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	w := &wire{address: at, client: client, hide: v, silence: o.Silence}
+	if client.Transport == nil {
+		client.Transport = http.DefaultTransport
+	}
+	client.Transport = unmoved{client.Transport}
+	w := &wire{address: at, client: client, hide: v, silence: o.Silence, maxEvent: maxEvent}
 	if w.silence <= 0 {
 		w.silence = 10 * time.Minute
 	}
 	return w, nil
+}
+
+// unmoved hears of no other address: a client that isn't told where to go on
+// can't carry a key there.
+type unmoved struct{ http.RoundTripper }
+
+func (u unmoved) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := u.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Header.Del("Location")
+	}
+	return answer, err
 }
 
 // needKey reports, as an error, that nothing is set that a planner could ask

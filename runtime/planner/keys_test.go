@@ -1,0 +1,48 @@
+package planner
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// S11.6: a key, and what a plan holds, go to the configured address and nowhere
+// else, whatever that answers; over real connections, with the client of our own.
+func TestKeysStayHome(t *testing.T) {
+	var strayed atomic.Int32
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Add(1) }))
+	defer elsewhere.Close()
+	for name, p := range protocols {
+		settings(t, p)
+		for _, status := range []int{300, 301, 302, 303, 307, 308} {
+			for _, to := range []string{elsewhere.URL, strings.Replace(elsewhere.URL, "http:", "", 1), "/v2/elsewhere", "://", ""} {
+				asked := 0
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					io.Copy(io.Discard, r.Body)
+					asked++
+					if !strings.HasSuffix(r.Header.Get(p.header), testKey) || r.URL.Path != p.path {
+						t.Errorf("%s: asked at %s with the key %q", name, r.URL.Path, r.Header.Get(p.header))
+					}
+					w.Header().Set("Location", to)
+					w.WriteHeader(status)
+				}))
+				t.Setenv(p.base, server.URL+strings.TrimSuffix(strings.TrimSuffix(p.path, "/chat/completions"), "/v1/messages"))
+				planner, err := Open(p.spec, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _, err = collect(t.Context(), planner, greeting())
+				if err == nil || !strings.Contains(err.Error(), "sent us on to another address") || strings.Contains(err.Error(), testKey) || asked != 1 {
+					t.Errorf("%s, %d to %q: asked %d times: %v", name, status, to, asked, err)
+				}
+				server.Close()
+			}
+		}
+	}
+	if n := strayed.Load(); n > 0 {
+		t.Errorf("another address was asked %d times", n)
+	}
+}
