@@ -97,7 +97,7 @@ type Judgement struct {
 // text and dependencies, not faster.
 func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {
-		c.delegates = newDelegates(Analyze)
+		c.delegates = newDelegates(c.Rules, Analyze)
 	}
 	all := applied(p, found, c)
 	j := Judgement{Maturity: assess(p, all)}

@@ -5,17 +5,17 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-// Delegates are the plans below one, each judged once however many name it: by
-// the rules alone, since what a workspace thinks of a plan is said when the plan
-// itself is checked.
+// delegates are the plans below one, each judged once however many name it: by
+// the rules alone, the program's own among them, since what a workspace thinks of a
+// plan is said when the plan itself is checked.
 type delegates struct {
 	judge func(*compiler.Plan) Judgement
 }
 
-func newDelegates(judge func(*compiler.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
+func newDelegates(rules []*Rule, judge func(*compiler.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
 	d, judged := &delegates{}, map[*compiler.Plan]Judgement{}
 	d.judge = func(p *compiler.Plan) Judgement {
-		return once(judged, p, func() Judgement { return judge(p, p.Findings(), Config{delegates: d}) })
+		return once(judged, p, func() Judgement { return judge(p, p.Findings(), Config{Rules: rules, delegates: d}) })
 	}
 	return d
 }

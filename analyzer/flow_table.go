@@ -66,8 +66,8 @@ func (p *Pass) flowing() *flowTable {
 			reads: make([][]flow, n), types: make([]*expression.Type, n), typed: make([]bool, n),
 			given: map[compiler.PathID]flow{}, state: map[compiler.PathID]schema.Place{}, certain: map[*compiler.Call]bool{},
 		}
-		if p.among != nil {
-			p.flows.schemaTable = p.among.schemas
+		if p.view != nil {
+			p.flows.schemaTable = p.view.shared.schemas
 		} else {
 			p.flows.schemaTable = newSchemaTable()
 		}
@@ -99,8 +99,8 @@ func (t *flowTable) keep(flows []flow) []flow {
 // given is what the document itself says of a path.
 func (p *Pass) given(id compiler.PathID) flow {
 	known := p.flowing().given
-	if p.among != nil && !p.ownValue(id) {
-		known = p.among.given
+	if p.view != nil && !p.ownValue(id) {
+		known = p.view.shared.given
 	}
 	return once(known, id, func() flow { return p.said(p.Plan.Paths.Segments(id)) })
 }
@@ -124,8 +124,8 @@ func (p *Pass) stateAt(id compiler.PathID) schema.Place {
 		return schema.Place{Possible: true}
 	}
 	known := p.flowing().state
-	if p.among != nil && p.Plan.StateSchema == p.among.whole.StateSchema {
-		known = p.among.state
+	if p.view != nil && p.Plan.StateSchema == p.view.shared.whole.StateSchema {
+		known = p.view.shared.state
 	}
 	return once(known, id, func() schema.Place {
 		at := p.Plan.StateSchema.At(compiler.SchemaPath(p.Plan.Paths.Segments(id)[1:]))

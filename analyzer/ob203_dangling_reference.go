@@ -72,6 +72,6 @@ func (p *Pass) dangling(r *compiler.Read) *diag.Diagnostic {
 		f.Advise("%s", whereFrom[kind])
 	}
 	p.explainNever(f, r, call)
-	p.noteLack(r, nil)
+	p.noteMissing(r, nil)
 	return f
 }

@@ -130,7 +130,7 @@ func (p *Pass) missingInSomeInstances() {
 			continue
 		}
 		p.inSomeOnly(r, without, false).About(p.caller(r).Label())
-		p.noteLack(r, without)
+		p.noteMissing(r, without)
 	}
 }
 
@@ -140,10 +140,10 @@ func (p *Pass) inSomeOnly(r *compiler.Read, without []string, others bool) *diag
 		Advise("give it to every instance, give it to all of them in the shared %s, or use a fallback", r.Ref.Kind)
 }
 
-// noteLack remembers what is judged again over all views of the plan.
-func (p *Pass) noteLack(r *compiler.Read, without []string) {
-	if p.among != nil {
-		p.among.lacking[r.Span()] = lack{r, without}
+// noteMissing remembers what is judged again over all views of the plan.
+func (p *Pass) noteMissing(r *compiler.Read, without []string) {
+	if p.view != nil {
+		p.view.missing[r.Span()] = missingReference{r, without}
 	}
 }
 

@@ -21,7 +21,7 @@ func badScopes(p *Pass) {
 				continue // the state that it is given isn't known
 			}
 			f := p.Report(r.Span(), "the scope %q names nothing: %s", r.Ref.String(), whyNever[kind]).About(call.Label()).Advise("%s", whereFrom[kind])
-			p.noteLack(r, nil)
+			p.noteMissing(r, nil)
 			if call.ScopesNode == nil {
 				f.Note(headOf(s.Node.Span()), "the tool fixes the scope here")
 				continue // the reference isn't the call's to mend

@@ -46,7 +46,7 @@ type Pass struct {
 	meantInputs map[string]bool
 	meantPaths  map[compiler.PathID]bool
 
-	among *among // the views of which this is one; nil where there is but one
+	view *viewPass // of this view of the plan; nil where there is but one
 }
 
 func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {

@@ -22,30 +22,30 @@ import (
 // the plan have more. Dependencies and paths count as well, eight as one call.
 const maxViewed = 200_000
 
-// A viewed is what was found in one view.
-type viewed struct {
+// A viewResult is what was found in one view.
+type viewResult struct {
 	ids     []string // the instances that have it
 	others  bool     // so have those that come with the run and have no calls of their own
 	found   []diag.Diagnostic
-	lacking map[source.Span]lack
+	missing map[source.Span]missingReference
 }
 
-// A lack is a reference that some instances of a view, or all of them, can't
+// A missingReference is one that some instances of a view, or all of them, can't
 // satisfy.
-type lack struct {
+type missingReference struct {
 	read *compiler.Read
 	ids  []string // nil for all
 }
 
-// An among is what the pass over one view has to do with the others.
-type among struct {
-	*common
-	view    *compiler.Plan
-	lacking map[source.Span]lack
+// A viewPass is what the pass over one view has besides.
+type viewPass struct {
+	shared  *sharedPass
+	plan    *compiler.Plan // the view
+	missing map[source.Span]missingReference
 }
 
-// A common is what the passes over all views of a plan work out together.
-type common struct {
+// A sharedPass is what the passes over all views of a plan work out together.
+type sharedPass struct {
 	whole   *compiler.Plan
 	schemas *schemaTable
 	given   map[compiler.PathID]flow // of the values and schemas that all instances share
@@ -55,7 +55,7 @@ type common struct {
 }
 
 // within begins the pass over the view that an instance has.
-func (c *common) within(view *compiler.Plan, id string, found []diag.Diagnostic) *Pass {
+func (c *sharedPass) within(view *compiler.Plan, id string, found []diag.Diagnostic) *Pass {
 	found = about(view, found)
 	if view == c.whole { // not all of its instances need run all of its calls
 		one := *view
@@ -65,7 +65,7 @@ func (c *common) within(view *compiler.Plan, id string, found []diag.Diagnostic)
 		view = &one
 	}
 	p := newPass(view, found)
-	p.config, p.among = c.first.config, &among{c, view, map[source.Span]lack{}}
+	p.config, p.view = c.first.config, &viewPass{c, view, map[source.Span]missingReference{}}
 	p.inResult, p.fields, p.parameters, p.toolNames = c.first.inResult, c.first.fields, c.first.parameters, c.first.toolNames
 	return p
 }
@@ -83,8 +83,8 @@ func (p *Pass) spent() int {
 // ownValue reports whether what the document says of a path is another matter in
 // the instance of this view than in others.
 func (p *Pass) ownValue(id compiler.PathID) bool {
-	view := p.among.view
-	if view.StateSchema != p.among.whole.StateSchema {
+	view := p.view.plan
+	if view.StateSchema != p.view.shared.whole.StateSchema {
 		return true
 	}
 	path := p.Plan.Paths.Segments(id)
@@ -99,16 +99,16 @@ func has(value any, key expression.Segment) bool {
 // lacksInput reports whether the input of no instance with this view holds what
 // that of another does: no parameter of the plan, then, but something forgotten.
 func (p *Pass) lacksInput(id compiler.PathID, path []expression.Segment) bool {
-	if p.among == nil || p.Plan.AwaitsInstances {
+	if p.view == nil || p.Plan.AwaitsInstances {
 		return false
 	}
 	given := func(i compiler.Instance) bool { return i.Node == nil || holds(i.Input, path) } // of one that isn't there nothing is said
-	somewhere, asked := p.among.inputs[id]
+	somewhere, asked := p.view.shared.inputs[id]
 	if !asked {
-		somewhere = slices.ContainsFunc(p.among.whole.Instances, given)
-		p.among.inputs[id] = somewhere
+		somewhere = slices.ContainsFunc(p.view.shared.whole.Instances, given)
+		p.view.shared.inputs[id] = somewhere
 	}
-	return somewhere && !slices.ContainsFunc(p.among.view.Instances, given)
+	return somewhere && !slices.ContainsFunc(p.view.plan.Instances, given)
 }
 
 // asOne makes of a plan that runs for one known instance one without instances,
@@ -136,9 +136,9 @@ func differs(p *compiler.Plan) bool {
 
 // byView judges a plan view by view.
 func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
-	c := &common{whole, newSchemaTable(), map[compiler.PathID]flow{}, map[compiler.PathID]schema.Place{}, map[compiler.PathID]bool{}, first}
-	var all []*viewed
-	known := map[*compiler.Plan]*viewed{}
+	c := &sharedPass{whole, newSchemaTable(), map[compiler.PathID]flow{}, map[compiler.PathID]schema.Place{}, map[compiler.PathID]bool{}, first}
+	var all []*viewResult
+	known := map[*compiler.Plan]*viewResult{}
 	ids, own := instancesOf(whole)
 	place := map[string]int{}
 	for i, id := range ids {
@@ -148,7 +148,7 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 	// the budget; those with none share one view.
 	slices.SortStableFunc(ids, func(a, b string) int { return own[a] - own[b] })
 	budget, skipped := max(maxViewed, 2*len(whole.Calls)), 0
-	look := func(id string) *viewed {
+	look := func(id string) *viewResult {
 		if budget < 0 && own[id] > 0 {
 			return nil // its view isn't made for nothing
 		}
@@ -162,7 +162,7 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 		pass := c.within(view, id, found)
 		pass.apply((*Rule).byView)
 		budget -= pass.spent()
-		v := &viewed{found: pass.found, lacking: pass.among.lacking}
+		v := &viewResult{found: pass.found, missing: pass.view.missing}
 		if all = append(all, v); view == whole || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v
 		}
@@ -180,7 +180,7 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 			v.others = true
 		}
 	}
-	m := merger{plan: whole, views: all, place: place, idle: map[*diag.Rule]bool{}}
+	m := viewMerger{plan: whole, views: all, place: place, idle: map[*diag.Rule]bool{}}
 	for _, r := range first.config.rules() {
 		m.idle[r.Rule] = r.Scope == Idle
 	}
@@ -225,49 +225,49 @@ func about(view *compiler.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 	})
 }
 
-// A merger says once what several views have in common.
-type merger struct {
+// A viewMerger says once what several views have in common.
+type viewMerger struct {
 	plan  *compiler.Plan
-	views []*viewed
+	views []*viewResult
 	place map[string]int  // of instances, in the order of the text
 	ofOne map[string]bool // the names of the calls for one instance
 	idle  map[*diag.Rule]bool
 }
 
-// A sighting is a finding and the views that have it, ascending.
-type sighting struct {
+// A sharedFinding is a finding and the views that have it, ascending.
+type sharedFinding struct {
 	diag.Diagnostic
 	views  []int
 	varied bool // in other words in all but the first
 }
 
-// A topic is what a finding is about, whatever its words are.
-type topic struct {
+// A findingKey is what a finding is about, whatever its words are.
+type findingKey struct {
 	rule     *diag.Rule
 	severity diag.Severity
 	at       source.Span
 	call     string
 }
 
-func (m *merger) merge() []diag.Diagnostic {
+func (m *viewMerger) merge() []diag.Diagnostic {
 	m.ofOne = map[string]bool{}
 	for _, call := range m.plan.Calls {
 		if call.Instance != "" {
 			m.ofOne[call.Name] = true
 		}
 	}
-	topics, sightings := m.sightings()
+	keys, shared := m.findings()
 	var merged []diag.Diagnostic
 	told := map[source.Span]bool{}
-	for _, t := range topics {
-		for _, s := range m.said(t, sightings[t]) {
+	for _, k := range keys {
+		for _, s := range m.said(k, shared[k]) {
 			switch {
-			case m.lacks(t, s):
-				if !told[t.at] {
-					told[t.at] = true
+			case m.lacksIn(k, s):
+				if !told[k.at] {
+					told[k.at] = true
 					merged = append(merged, m.missing(s))
 				}
-			case len(s.views) < m.having(t) || s.varied:
+			case len(s.views) < m.having(k) || s.varied:
 				merged = append(merged, m.inSome(s))
 			default:
 				merged = append(merged, s.Diagnostic)
@@ -277,47 +277,46 @@ func (m *merger) merge() []diag.Diagnostic {
 	return merged
 }
 
-// sightings collects what was found, by topic: in the same words it is one
-// sighting.
-func (m *merger) sightings() (topics []topic, by map[topic][]*sighting) {
-	by = map[topic][]*sighting{}
+// findings collects what was found, by key: in the same words it is one finding.
+func (m *viewMerger) findings() (keys []findingKey, by map[findingKey][]*sharedFinding) {
+	by = map[findingKey][]*sharedFinding{}
 	for i, v := range m.views {
 		for _, d := range v.found {
-			t := topic{d.Rule, d.Severity, d.Span, d.Call}
-			all, known := by[t]
+			k := findingKey{d.Rule, d.Severity, d.Span, d.Call}
+			all, known := by[k]
 			if !known {
-				topics = append(topics, t)
+				keys = append(keys, k)
 			}
-			at := slices.IndexFunc(all, func(s *sighting) bool { return s.Message == d.Message && s.views[len(s.views)-1] != i })
+			at := slices.IndexFunc(all, func(s *sharedFinding) bool { return s.Message == d.Message && s.views[len(s.views)-1] != i })
 			if at < 0 {
-				by[t] = append(all, &sighting{Diagnostic: d, views: []int{i}})
+				by[k] = append(all, &sharedFinding{Diagnostic: d, views: []int{i}})
 			} else {
 				all[at].views = append(all[at].views, i)
 			}
 		}
 	}
-	return topics, by
+	return keys, by
 }
 
-// having counts the views that have what a topic is about.
-func (m *merger) having(t topic) int {
-	if m.ofOne[t.call] {
+// having counts the views that have what a key is about.
+func (m *viewMerger) having(k findingKey) int {
+	if m.ofOne[k.call] {
 		return 1
 	}
-	if t.call == "" && t.at.File == m.plan.File {
-		if call := callAt(m.plan, t.at.Start); call != nil && call.Instance != "" {
+	if k.call == "" && k.at.File == m.plan.File {
+		if call := callAt(m.plan, k.at.Start); call != nil && call.Instance != "" {
 			return 1
 		}
 	}
 	return len(m.views)
 }
 
-// said are the sightings of a topic that are worth saying. What is idle must be
+// said are the findings of a key that are worth saying. What is idle must be
 // so in every view; of the rest, what different views have in different words is
 // one.
-func (m *merger) said(t topic, all []*sighting) []*sighting {
-	total := m.having(t)
-	if m.idle[t.rule] {
+func (m *viewMerger) said(k findingKey, all []*sharedFinding) []*sharedFinding {
+	total := m.having(k)
+	if m.idle[k.rule] {
 		seen := map[int]bool{}
 		for _, s := range all {
 			for _, v := range s.views {
@@ -327,13 +326,13 @@ func (m *merger) said(t topic, all []*sighting) []*sighting {
 		if len(seen) < total {
 			return nil
 		}
-		if full := slices.DeleteFunc(slices.Clone(all), func(s *sighting) bool { return len(s.views) < total }); len(full) > 0 {
+		if full := slices.DeleteFunc(slices.Clone(all), func(s *sharedFinding) bool { return len(s.views) < total }); len(full) > 0 {
 			return full
 		}
-		return []*sighting{{Diagnostic: all[0].Diagnostic, views: all[0].views, varied: true}}
+		return []*sharedFinding{{Diagnostic: all[0].Diagnostic, views: all[0].views, varied: true}}
 	}
-	var said []*sighting
-	var some *sighting
+	var said []*sharedFinding
+	var some *sharedFinding
 	for _, s := range all {
 		switch {
 		case len(s.views) < total && some != nil && s.views[0] > some.views[len(some.views)-1]:
@@ -350,7 +349,7 @@ func (m *merger) said(t topic, all []*sighting) []*sighting {
 
 // inSome names the instances in which a finding holds. What mends it there may do
 // harm elsewhere.
-func (m *merger) inSome(s *sighting) diag.Diagnostic {
+func (m *viewMerger) inSome(s *sharedFinding) diag.Diagnostic {
 	d := s.Diagnostic
 	at := m.where(s.views)
 	if s.varied {
@@ -368,7 +367,7 @@ func (m *merger) inSome(s *sighting) diag.Diagnostic {
 }
 
 // where names the instances of some views.
-func (m *merger) where(views []int) string {
+func (m *viewMerger) where(views []int) string {
 	var ids []string
 	others := false
 	for _, v := range views {
@@ -388,27 +387,27 @@ func (m *merger) where(views []int) string {
 }
 
 // sort brings instances into the order of the text.
-func (m *merger) sort(ids []string) {
+func (m *viewMerger) sort(ids []string) {
 	slices.SortFunc(ids, func(a, b string) int { return m.place[a] - m.place[b] })
 }
 
-// lacks reports whether a sighting is of a reference that some instances can't
+// lacksIn reports whether a finding is of a reference that some instances can't
 // satisfy, and others can.
-func (m *merger) lacks(t topic, s *sighting) bool {
-	one, known := m.views[s.views[0]].lacking[t.at]
-	if !known || t.rule == maybeMissing.Rule {
+func (m *viewMerger) lacksIn(k findingKey, s *sharedFinding) bool {
+	one, known := m.views[s.views[0]].missing[k.at]
+	if !known || k.rule == maybeMissing.Rule {
 		return known && one.ids != nil
 	}
-	return (t.rule == diag.DanglingReference || t.rule == diag.BadScope) && len(s.views) < m.having(t)
+	return (k.rule == diag.DanglingReference || k.rule == diag.BadScope) && len(s.views) < m.having(k)
 }
 
 // missing says which instances can't satisfy a reference, whatever the views that
 // they have.
-func (m *merger) missing(s *sighting) diag.Diagnostic {
+func (m *viewMerger) missing(s *sharedFinding) diag.Diagnostic {
 	var without []string
 	others := false
 	for _, v := range m.views {
-		one, known := v.lacking[s.Span]
+		one, known := v.missing[s.Span]
 		if !known {
 			continue
 		}
@@ -426,7 +425,7 @@ func (m *merger) missing(s *sighting) diag.Diagnostic {
 	m.sort(without)
 	p := newPass(m.plan, nil)
 	p.rule = maybeMissing.Rule
-	f := p.inSomeOnly(m.views[s.views[0]].lacking[s.Span].read, without, others)
+	f := p.inSomeOnly(m.views[s.views[0]].missing[s.Span].read, without, others)
 	f.Call, f.Severity = s.Call, min(s.Severity, f.Severity)
 	return *f
 }
