@@ -21,7 +21,9 @@ func (f *frame) child(i int32) *frame {
 func (f *frame) delegate(i int32) {
 	call, state := f.call(i), &f.calls[i]
 	plan := f.plan.Delegates[call.Delegate]
-	state.status = Running
+	if !f.transition(i, Running) {
+		return
+	}
 	state.attempt++
 	c := f.emit(i, Enter)
 	c.Params, c.Doubt = state.params, f.doubt(call)

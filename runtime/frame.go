@@ -91,6 +91,7 @@ func (f *frame) begin() {
 	if f.machine.options.Continue && f.parent == nil {
 		f.takeUp()
 	}
+	f.untie()
 	for i := range f.calls {
 		f.look(int32(i))
 	}
@@ -194,7 +195,9 @@ func (f *frame) ready(i int32, params map[string]any) {
 
 // enqueue lets a call start as soon as there is a place for it.
 func (f *frame) enqueue(i int32) {
-	f.calls[i].status = Queued
+	if !f.transition(i, Queued) {
+		return
+	}
 	place := f.place
 	if place < 0 {
 		place = int32(f.plan.Calls[i].Place)
@@ -208,7 +211,9 @@ func isProduced(call *compiler.Call) bool { return call.Latent() && call.Produce
 // start begins the next try of a call.
 func (f *frame) start(i int32) {
 	call, state := f.call(i), &f.calls[i]
-	state.status = Running
+	if !f.transition(i, Running) {
+		return
+	}
 	if state.attempt == 0 {
 		f.machine.started++
 	}
@@ -226,8 +231,9 @@ func (f *frame) start(i int32) {
 
 // produced settles a latent call whose result the plan already holds.
 func (f *frame) produced(i int32) {
-	f.calls[i].status = Running
-	f.came(i, f.call(i).Produced.Value(), -1, nil)
+	if f.transition(i, Running) {
+		f.came(i, f.call(i).Produced.Value(), -1, nil)
+	}
 }
 
 // ended takes the result of a try.
@@ -282,10 +288,11 @@ func (f *frame) came(i int32, value any, route int, failure *Failure) {
 
 // failed tries a call again, or settles it (S9.2).
 func (f *frame) failed(i int32, failure *Failure) {
-	call, state := f.call(i), &f.calls[i]
+	call := f.call(i)
 	if f.tries(i) < call.Retry.Attempts {
-		state.status = Pausing
-		f.pause(i, backoff(call.Retry, f.tries(i)))
+		if f.transition(i, Pausing) {
+			f.pause(i, backoff(call.Retry, f.tries(i)))
+		}
 		return
 	}
 	f.failedForGood(i, failure)
@@ -363,7 +370,10 @@ func (f *frame) giveUp(i int32) {
 // settle ends a call, and brings nearer what waits for it.
 func (f *frame) settle(i int32, s Settlement) {
 	state := &f.calls[i]
-	state.status, state.params = s.Status, nil
+	if !f.transition(i, s.Status) {
+		return
+	}
+	state.params = nil
 	f.machine.unsettled--
 	if f.unsettled--; f.unsettled == 0 {
 		f.machine.finished = append(f.machine.finished, f)

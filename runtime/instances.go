@@ -152,7 +152,6 @@ func (m *Machine) open(one *Instance) {
 	}
 	switch {
 	case m.loop == nil && m.begun:
-		f.untie()
 		f.begin()
 	case m.loop != nil && m.instances != nil:
 		m.instances.roots = append(m.instances.roots, f)
@@ -172,7 +171,7 @@ func (f *frame) untie() {
 		members[graph.Component(i)]++
 	}
 	for i := range f.calls {
-		if members[graph.Component(i)] > 1 {
+		if members[graph.Component(i)] > 1 && f.calls[i].status == Waiting {
 			f.settle(int32(i), Settlement{Status: Failed, Failure: &Failure{Code: diag.Cycle.Name, Message: "it waits for itself in this instance"}})
 		}
 	}

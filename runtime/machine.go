@@ -141,7 +141,7 @@ func (m *Machine) Step(e Event) []Command {
 	m.now = max(m.now, e.At)
 	m.take(e)
 	m.checkBudget()
-	for !m.over {
+	for !m.over && m.fault == "" {
 		m.settleAll()
 		m.startQueued()
 		if len(m.awake)+len(m.finished) > 0 {

@@ -76,7 +76,9 @@ func (f *frame) put(i int32, problem string) {
 		more.question = f.question(i)
 	}
 	more.question.Problem = problem
-	state.status = Asking
+	if !f.transition(i, Asking) {
+		return
+	}
 	c := f.emit(i, Ask)
 	c.Params, c.Question = state.params, more.question
 }

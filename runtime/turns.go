@@ -32,9 +32,10 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 	for _, route := range routes {
 		for _, path := range route {
 			if behind := f.ahead(i, path.ID, method); behind >= 0 {
-				f.calls[i].status = Writing
-				f.calls[i].particular().arrival = &arrival{a.value, a.route, a.failure, behind}
-				f.parked = append(f.parked, i)
+				if f.transition(i, Writing) {
+					f.calls[i].particular().arrival = &arrival{a.value, a.route, a.failure, behind}
+					f.parked = append(f.parked, i)
+				}
 				return true
 			}
 		}

@@ -1,0 +1,58 @@
+package runtime
+
+import "fmt"
+
+// statuses is a set of them.
+type statuses uint16
+
+func setOf(list ...Status) statuses {
+	var set statuses
+	for _, s := range list {
+		set |= 1 << s
+	}
+	return set
+}
+
+func (s statuses) has(one Status) bool { return s&(1<<one) != 0 }
+
+// mayFollow says what a call may become from each status; from one that is settled
+// nothing follows (S8.3).
+var mayFollow = [...]statuses{
+	// Done where the call was done before; Cancelled with the delegate that it is in.
+	Waiting: setOf(Queued, Done, Failed, Skipped, Cancelled),
+	// Queued again where the limit of calls lets it not start.
+	Queued: setOf(Queued, Asking, Running, Cancelled),
+	// Asking again where an answer can't be taken. Failed and Writing, of a call that
+	// a kill cut short and of which a person says that it has failed.
+	Asking: setOf(Queued, Asking, Writing, Failed, Rejected, Cancelled),
+	// Queued and Asking where a kill cut the try short.
+	Running: setOf(Queued, Asking, Pausing, Writing, Done, Failed, Cancelled),
+	Pausing: setOf(Queued, Cancelled),
+	// Writing again where another call has to settle first.
+	Writing:   setOf(Pausing, Writing, Done, Failed, Cancelled),
+	Cancelled: 0, // as of all that is settled
+}
+
+// panicOnIllegal makes an illegal transition panic where it happens; tests set it.
+var panicOnIllegal bool
+
+// transition gives a call another status: nothing else does. It reports whether
+// the call may have it now; if not, nothing has changed, and the run ends as one
+// in which the machine is at fault (see checkItself).
+func (f *frame) transition(i int32, to Status) bool {
+	state := &f.calls[i]
+	if !mayFollow[state.status].has(to) {
+		f.illegal(i, to)
+		return false
+	}
+	state.status = to
+	return true
+}
+
+func (f *frame) illegal(i int32, to Status) {
+	why := fmt.Sprintf("%q can't be %s after it was %s", f.plan.Calls[i].Name, to, f.calls[i].status)
+	if panicOnIllegal {
+		panic(why)
+	}
+	f.machine.fault = why
+}

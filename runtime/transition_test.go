@@ -1,0 +1,110 @@
+package runtime
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// All tests of the package go with it, those of generated plans among them.
+func init() { panicOnIllegal = true }
+
+// S8.3: nothing follows what is settled, and every status that isn't can come to
+// an end.
+func TestSettledIsFinal(t *testing.T) {
+	if len(mayFollow) != int(Cancelled)+1 {
+		t.Fatalf("the table has %d rows", len(mayFollow))
+	}
+	for from := Waiting; from <= Cancelled; from++ {
+		if from.Settled() && mayFollow[from] != 0 {
+			t.Errorf("something follows %s", from)
+		}
+		if !from.Settled() && !mayFollow[from].has(Cancelled) {
+			t.Errorf("a call that is %s can't be cancelled", from)
+		}
+		if from != Waiting && mayFollow[from].has(Waiting) {
+			t.Errorf("a call that is %s may wait again", from)
+		}
+	}
+}
+
+func startedMachine(t *testing.T) *Machine {
+	t.Helper()
+	m := unverified(t, "calls: [{_tool: f, _id: one, _outputPath: a}, {_tool: f, _id: two, x: †state.a}]", Options{})
+	if commands := m.Step(Event{Kind: Begun}); len(commands) != 1 || commands[0].Kind != Start {
+		t.Fatalf("the machine begins with %v", commands)
+	}
+	return m
+}
+
+// unverified runs a plan that no analyzer has seen.
+func unverified(t *testing.T, text string, o Options) *Machine {
+	t.Helper()
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Functions: []string{"f"}})
+	if p.Root == nil {
+		t.Fatal(found)
+	}
+	return newMachine(p, o, false)
+}
+
+// An illegal change of a call's status panics in tests.
+func TestIllegalTransitionPanics(t *testing.T) {
+	m := startedMachine(t)
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, `"one" can't be queued after it was done`) {
+			t.Errorf("it says %s", got)
+		}
+	}()
+	m.frames[0].calls[0].status = Done
+	m.frames[0].enqueue(0)
+}
+
+// Outside of tests it changes nothing, and the run ends as one in which the machine
+// is at fault.
+func TestIllegalTransitionEndsTheRun(t *testing.T) {
+	defer func() { panicOnIllegal = true }()
+	panicOnIllegal = false
+	m := startedMachine(t)
+	f := m.frames[0]
+	f.settle(1, Settlement{Status: Skipped})
+	f.settle(1, Settlement{Status: Done})
+	if got := m.Status(0, 1); got != Skipped || m.unsettled != 1 || m.counts != (Counts{Skipped: 1}) {
+		t.Errorf("the call is %s, %d haven't settled, and the counts are %+v", got, m.unsettled, m.counts)
+	}
+	var kinds []CommandKind
+	var outcome *Outcome
+	for _, c := range m.Step(Event{Kind: Ended, Call: 0, Attempt: 1, Route: -1, Value: 1.0}) {
+		kinds, outcome = append(kinds, c.Kind), c.Outcome
+	}
+	if outcome == nil || outcome.Status != "failed" || outcome.Errors[0].Code != codeInternal || !strings.Contains(string(outcome.Reason), `"two" can't be done after it was skipped`) {
+		t.Errorf("after %v the outcome is %+v", kinds, outcome)
+	}
+}
+
+// S12.5, S12.3: where calls wait for each other in one instance alone, those whose
+// output is there from the start are done all the same.
+func TestContinuedCycleOfOneInstance(t *testing.T) {
+	m := unverified(t, `
+calls:
+- {_tool: f, _id: left, _instance: a, x: †state.right, _outputPath: left}
+- {_tool: f, _id: right, _instance: a, x: †state.left, _outputPath: right}
+- {_tool: f, _id: alone, _instance: a, x: †state.alone, _outputPath: alone}
+instances: {a: {state: {left: 1, right: 2}}, b: {}}
+`, Options{Continue: true})
+	var said []string
+	for _, c := range m.Step(Event{Kind: Begun}) {
+		switch {
+		case c.Settlement != nil:
+			said = append(said, fmt.Sprintf("%s %s %s", c.Of.Name, c.Settlement.Status, c.Settlement.Reason))
+		case c.Outcome != nil:
+			said = append(said, string(c.Outcome.Status))
+		}
+	}
+	if want := []string{"left done done before", "right done done before", "alone skipped †state.alone has no value", "done"}; !reflect.DeepEqual(said, want) {
+		t.Errorf("got %q, want %q", said, want)
+	}
+}
