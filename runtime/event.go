@@ -114,7 +114,8 @@ func (k *EventKind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Command is something that the machine wants done, or lets be known.
+// A Command is something that the machine wants done, or lets be known: see
+// [CommandKind.Notice]. What it is about and what it says hang on its kind.
 type Command struct {
 	Kind CommandKind
 	// Tick, Frame, Call and Attempt say which try of which call of which tick it is
@@ -126,36 +127,37 @@ type Command struct {
 	*Site                      // never nil
 	// Plan is the one that the call stands in; nil in what is about no call.
 	Plan *compiler.Plan
-	// Params are the resolved parameters of a Start. They must not be changed.
+
+	// Of Start, Ask and Enter: the resolved parameters. They must not be changed.
 	Params map[string]any
-	// Context is what a Start hands to the activity besides, by kind (S14.3); nil for
-	// a call without scopes.
+	// Of Start: what the activity is handed besides, by kind (S14.3); nil for a call
+	// without scopes.
 	Context map[string]any
-	// Doubt says, of a Start or an Enter, that the advisors rate the call's tool below the
-	// threshold (S13.3); "" when they don't.
+	// Of Start and Enter: that the advisors rate the call's tool below the threshold
+	// (S13.3); "" when they don't.
 	Doubt string
-	// Ranking is what the advisors make of the tools, for Advise: of an instance, or
-	// of all.
-	Ranking []compiler.Rank
-	// Count is how many instances a Join asks for, at most.
-	Count int
-	// Left is how the run went for the instance of a Leave.
-	Left *InstanceEnd
-	// After is how long a SetTimer waits.
-	After time.Duration
-	// Settlement is how a call settled, for Settle and Repeat.
-	Settlement *Settlement
-	// Message is what was written, for Write.
-	Message *Message
-	// Request is what a planner is asked, for Plan and the Start of a latent call; of
-	// the latter a rehearsal has none.
+	// Of Plan, and of the Start of a latent call: what a model is asked; a latent call
+	// of a rehearsal has none.
 	Request *Request
-	// Question is what a person is asked, for Ask.
+	// Of Ask: what a person is asked.
 	Question *Question
-	// End is what the tick was, for EndTick.
-	End *TickEnd
-	// Outcome is the end of the run, for Finish.
+	// Of Join: how many instances are asked for, at most.
+	Count int
+	// Of SetTimer: how long it waits.
+	After time.Duration
+	// Of Finish: the end of the run.
 	Outcome *Outcome
+
+	// Of Write: what was written.
+	Message *Message
+	// Of Settle and Repeat: how the call settled.
+	Settlement *Settlement
+	// Of EndTick: what the tick was.
+	End *TickEnd
+	// Of Advise: what the advisors make of the tools, of an instance or of all.
+	Ranking []compiler.Rank
+	// Of Leave: how the run went for the instance.
+	Left *InstanceEnd
 }
 
 // A Site is where a command's call stands. It is the machine's own.
@@ -178,6 +180,7 @@ type TickEnd struct {
 // CommandKind says what is to be done or known.
 type CommandKind uint8
 
+// What a world has to do.
 const (
 	// Start asks for a try of the call's activity; of a latent call, for a model's
 	// answer.
@@ -189,23 +192,30 @@ const (
 	Cancel
 	// SetTimer asks for a Fired event of this call and attempt after a while.
 	SetTimer
+	// Plan asks the planner for the solution of a tick, to be streamed.
+	Plan
+	// Ask asks a person about a call.
+	Ask
+	// Join asks for further instances, to come with one Joined event: as many as are
+	// at hand, and at least one unless there are no more.
+	Join
+	// Finish says that the run is over, or has stopped: the last command.
+	Finish
+)
+
+// What only lets be known how the run goes: whoever does nothing about these
+// carries it out all the same.
+const (
 	// Write lets be known that a message was appended to the state's log.
-	Write
+	Write CommandKind = iota + firstNotice
 	// Settle lets be known that a call has settled: once for every call.
 	Settle
 	// Repeat lets be known that a call is done already and isn't run again: of a
 	// carried plan (S11.5), or of a run that is continued (S12.5). It isn't settled a
 	// second time.
 	Repeat
-	// Plan asks the planner for the solution of a tick, to be streamed.
-	Plan
 	// EndTick lets be known that the calls of a tick have settled.
 	EndTick
-	// Ask asks a person about a call.
-	Ask
-	// Join asks for further instances, to come with one Joined event: as many as are
-	// at hand, and at least one unless there are no more.
-	Join
 	// Enter lets be known that a call's delegate begins (S14.1): its calls follow, and
 	// the call settles when they have.
 	Enter
@@ -213,9 +223,13 @@ const (
 	Advise
 	// Leave lets be known that an instance has come to its end.
 	Leave
-	// Finish lets be known that the run is over, or has stopped: the last command.
-	Finish
 )
+
+const firstNotice = 64
+
+// Notice reports whether a command only lets something be known, so that there is
+// nothing to carry out.
+func (k CommandKind) Notice() bool { return k >= firstNotice }
 
 // Status is how a call settled (S8.3), or that it hasn't yet.
 type Status uint8

@@ -399,6 +399,10 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		if w.options.Observe != nil {
 			w.options.Observe(time.Since(w.begun), c)
 		}
+		if c.Kind.Notice() {
+			w.note(c)
+			continue
+		}
 		switch c.Kind {
 		case runtime.Start:
 			w.start(ctx, c)
@@ -418,13 +422,18 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 			}
 		case runtime.SetTimer:
 			w.setTimer(c)
-		case runtime.Settle:
-			w.stopTimer(timed{c.Tick, c.Frame, c.Call})
 		case runtime.Finish:
 			return c.Outcome
 		}
 	}
 	return nil
+}
+
+// note stops what is kept for a call that has settled.
+func (w *world) note(c runtime.Command) {
+	if c.Kind == runtime.Settle {
+		w.stopTimer(timed{c.Tick, c.Frame, c.Call})
+	}
 }
 
 func (w *world) send(e runtime.Event) { w.sendTo(w.events, e) }

@@ -245,11 +245,13 @@ func (w *world) carryOut(commands []runtime.Command) {
 		if c.Plan != nil {
 			w.meet(c)
 		}
+		if c.Kind.Notice() {
+			w.note(c)
+			continue
+		}
 		switch c.Kind {
 		case runtime.Start:
 			w.start(c)
-		case runtime.Enter:
-			w.enter(c)
 		case runtime.Plan:
 			w.answer(c)
 		case runtime.Ask:
@@ -258,11 +260,19 @@ func (w *world) carryOut(commands []runtime.Command) {
 			w.giveUp(c)
 		case runtime.SetTimer:
 			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
-		case runtime.Settle:
-			w.settled(c)
 		case runtime.Finish:
 			w.out.Outcome = c.Outcome
 		}
+	}
+}
+
+// note takes into the scenario what the machine only lets be known.
+func (w *world) note(c runtime.Command) {
+	switch c.Kind {
+	case runtime.Enter:
+		w.enter(c)
+	case runtime.Settle:
+		w.settled(c)
 	}
 }
 
