@@ -22,14 +22,14 @@ func (l *loop) speakers() []*compiler.Advisor {
 	})
 }
 
-// hear takes the opinions of a solution, and tells whether its calls may start:
+// takeOpinions takes the opinions of a solution, and tells whether its calls may start:
 // not while one is missing or isn't valid (S13.2).
-func (m *Machine) hear(plan *compiler.Plan, found []diag.Diagnostic) bool {
+func (m *Machine) takeOpinions(plan *compiler.Plan, found []diag.Diagnostic) bool {
 	l := m.loop
 	if l.heard {
 		return true
 	}
-	sound := l.listen(plan.Opinions)
+	sound := l.noteOpinions(plan.Opinions)
 	if !sound || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor }) || len(m.silent(false)) > 0 {
 		return false
 	}
@@ -38,9 +38,9 @@ func (m *Machine) hear(plan *compiler.Plan, found []diag.Diagnostic) bool {
 	return true
 }
 
-// listen notes who has spoken, and tells whether what they said can be taken.
+// noteOpinions notes who has spoken, and tells whether what they said can be taken.
 // Whoever said what can't be isn't silent: there is a finding about it.
-func (l *loop) listen(opinions *source.Node) bool {
+func (l *loop) noteOpinions(opinions *source.Node) bool {
 	l.spoken = map[opinionKey]compiler.Opinion{}
 	if opinions == nil {
 		return true

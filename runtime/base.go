@@ -8,7 +8,7 @@ import "github.com/obelus-dev/obelus/compiler"
 func (f *frame) looseBase(call *compiler.Call) bool {
 	for _, route := range call.Output {
 		for _, path := range route {
-			if f.intoUnownedDeed(call, path.ID) && !f.holds(call, path.ID) {
+			if f.baseMayBeListedLater(call, path.ID) && !f.holds(call, path.ID) {
 				return true
 			}
 		}
@@ -16,10 +16,10 @@ func (f *frame) looseBase(call *compiler.Call) bool {
 	return false
 }
 
-// intoUnownedDeed reports whether a message that decides whether there is a place
+// baseMayBeListedLater reports whether a message that decides whether there is a place
 // for a path may be the work of a done call that is listed again only after the
 // writer.
-func (f *frame) intoUnownedDeed(call *compiler.Call, id compiler.PathID) bool {
+func (f *frame) baseMayBeListedLater(call *compiler.Call, id compiler.PathID) bool {
 	base := f.program.paths.List(id) // how long a list is decides where an item may go
 	paths := f.program.overlapping(base)
 	above := paths.above
@@ -27,7 +27,7 @@ func (f *frame) intoUnownedDeed(call *compiler.Call, id compiler.PathID) bool {
 	if n := len(above); replaces && n > 0 && above[n-1] == id {
 		above = above[:n-1]
 	}
-	return f.isUnownedDeed(above, call) || !replaces && f.isUnownedDeed(paths.below, call) || f.isUnownedDeed(f.itemsBeside(base), call)
+	return f.mayBeListedLater(above, call) || !replaces && f.mayBeListedLater(paths.below, call) || f.mayBeListedLater(f.itemsBeside(base), call)
 }
 
 // itemsBeside are the written paths that make a list of what must be an object for

@@ -125,13 +125,13 @@ func (f *frame) replace(i int32, d *Decision) string {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
 	// Its references are resolved here and now, in a machine of its own.
-	scratch := &frame{machine: f.machine, plan: plan, log: f.log, reads: make([]reading, len(plan.Reads)), memory: f.memory}
+	scratch := &frame{machine: f.machine, plan: plan, log: f.log, reads: make([]readState, len(plan.Reads)), memo: f.memo}
 	for r := range plan.Reads {
 		state := &scratch.reads[r]
 		state.known = true
 		state.value, state.there = f.log.resolve(plan.Reads[r].Path, anyone)
 	}
-	params, verdict := scratch.weigh(by)
+	params, verdict := scratch.evaluate(by)
 	switch {
 	case verdict.failure != nil:
 		return verdict.failure.Message
@@ -147,7 +147,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
 	r := &replacement{call: &merged, decision: d, context: scratch.handed(by)}
 	r.sources, r.scopes = scratch.provenance(by, f.writersOf)
-	f.calls[i].particular().replacement = r
+	f.calls[i].makeRare().replacement = r
 	f.calls[i].params = params
 	return ""
 }

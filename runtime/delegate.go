@@ -38,7 +38,7 @@ func (f *frame) delegate(i int32) {
 		d.site.Under = f.site.Under + "/" + call.Name
 	}
 	f.machine.frames = append(f.machine.frames, d)
-	state.particular().child = d
+	state.makeRare().child = d
 	given := f.context(i)
 	d.log = &Log{initial: map[string]any{
 		"input": over(over(mapping(plan.Input), mapping(given["input"])), state.params),
@@ -52,29 +52,29 @@ func (f *frame) delegate(i int32) {
 	}
 	d.plan, d.program = plan, f.machine.program(plan)
 	d.log.program = d.program
-	d.enrol(nil)
+	d.schedule(nil)
 	d.begin()
 }
 
-// deliver gives the call that a delegate carries out what it has come to.
-func (f *frame) deliver() {
+// returnResult gives the call that a delegate carries out what it has come to.
+func (f *frame) returnResult() {
 	if f.givenUp {
-		f.forget()
-		f.parent.came(f.under, nil, -1, nil)
+		f.release()
+		f.parent.complete(f.under, nil, -1, nil)
 		return
 	}
 	output := f.conclude()
-	f.forget()
+	f.release()
 	var failure *Failure
 	if len(f.errors) > 0 {
-		failure = f.misfortune()
+		failure = f.delegateFailure()
 	}
-	f.parent.came(f.under, output, -1, failure)
+	f.parent.complete(f.under, output, -1, failure)
 }
 
-// misfortune is what the first of a delegate's errors is to the call above.
-func (f *frame) misfortune() *Failure {
-	first := told(f.errors)[0]
+// delegateFailure is what the first of a delegate's errors is to the call above.
+func (f *frame) delegateFailure() *Failure {
+	first := sortedErrors(f.errors)[0]
 	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
 	if first.Call != "" {
 		failure.Message = first.Call + ": " + first.Message
@@ -82,9 +82,9 @@ func (f *frame) misfortune() *Failure {
 	return failure
 }
 
-// abandon gives a delegate up. What it has at work is asked to end, and when that has
+// cancelDelegate gives a delegate up. What it has at work is asked to end, and when that has
 // ended the call above has.
-func (f *frame) abandon() {
+func (f *frame) cancelDelegate() {
 	f.givenUp = true
 	for i := range f.calls {
 		switch state := &f.calls[i]; {
@@ -92,20 +92,20 @@ func (f *frame) abandon() {
 			f.giveUp(int32(i))
 		case state.status == Asking:
 			f.emit(int32(i), Cancel)
-			f.cancel(int32(i))
+			f.settleCancelled(int32(i))
 		case !state.status.Settled():
-			f.cancel(int32(i))
+			f.settleCancelled(int32(i))
 		}
 	}
 }
 
-// cancel settles a call of a delegate that was given up.
-func (f *frame) cancel(i int32) {
+// settleCancelled settles a call of a delegate that was given up.
+func (f *frame) settleCancelled(i int32) {
 	f.settle(i, Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(f.calls[i].attempt)})
 }
 
-// forget forgets a delegate.
-func (f *frame) forget() {
+// release forgets a delegate.
+func (f *frame) release() {
 	f.machine.frames[f.number] = nil
 	f.parent.calls[f.under].more.child = nil
 }

@@ -168,8 +168,8 @@ type Site struct {
 	Instance, Under, Delegate string
 }
 
-// nowhere is the site of what is about no frame.
-var nowhere = &Site{}
+// noSite is the site of what is about no frame.
+var noSite = &Site{}
 
 // A TickEnd is a planner's whole answer, and what was wrong with it as a whole.
 type TickEnd struct {
@@ -293,9 +293,9 @@ type Message struct {
 	Call    int           // who wrote it, of the calls of that tick
 	At      time.Duration // since the run began
 
-	older int32 // the place, from 1, of the message before it on the same path; or 0
-	rank  int32 // the place of its call among those of its tick, once the tick has ended
-	deed  int32 // the number of the call among those that a plan may repeat, from 1; or 0
+	older     int32 // the place, from 1, of the message before it on the same path; or 0
+	rank      int32 // the place of its call among those of its tick, once the tick has ended
+	completed int32 // the number of the call among those that a plan may repeat, from 1; or 0
 }
 
 // RunStatus is how a run, or the part of it that is about one instance, ended.

@@ -25,22 +25,22 @@ type frame struct {
 	givenUp bool  // a delegate whose call is given up: it is over when what it has at work has ended
 
 	log                *Log
-	calls              []progress
-	reads              []reading
+	calls              []callState
+	reads              []readState
 	boundBy, orderedBy links    // by call, what its settling brings nearer: reads bound to it, and calls that wait for it for the sake of order
 	stale              callHeap // calls to look at again
-	parked, landing    []int32  // calls whose results are kept: until another has settled; and to be looked at again
+	parked, unparked   []int32  // calls whose results are kept: until another has settled; and to be looked at again
 	isAwake            bool     // some call is to be looked at, and the machine knows it
 	unsettled          int      // its calls that haven't settled
-	errors             []fault
+	errors             []runError
 	unrouted           []errorMessage
 	failures           []any // what †error reads: the data of error messages, oldest first
-	memory             *memory
+	memo               *memo
 	ranking            []compiler.Rank // what the advisors make of the tools
 }
 
-// progress is where a call stands.
-type progress struct {
+// callState is where a call stands.
+type callState struct {
 	status   Status
 	queued   bool  // is among the stale
 	partial  bool  // may be decided before all its reads are settled
@@ -50,11 +50,11 @@ type progress struct {
 	order    int32 // calls that must settle first, for _after, for a choice (S5.5), or for the order of writes (S8.2)
 	attempt  int32
 	params   map[string]any
-	more     *particulars
+	more     *rareState
 }
 
-// particulars are what few calls have.
-type particulars struct {
+// rareState are what few calls have.
+type rareState struct {
 	lost        int32         // tries that a kill or a stop cut short
 	due         time.Duration // the end of a pause, or of the time for an answer
 	question    *Question     // that a person is asked
@@ -62,21 +62,21 @@ type particulars struct {
 	replacement *replacement // what a person put in its place
 	settlement  *Settlement  // kept in ticks, for the next request
 	resolved    string       // its parameters as canonical JSON, where it might repeat a done call
-	deed        int32        // the number of the done call that it repeats, from 1; or 0
+	repeats     int32        // the number of the done call that it repeats, from 1; or 0
 	child       *frame       // its delegate at work
 	overdue     bool         // its try ran out of time, and hasn't ended yet
 	arrival     *arrival     // what it has come to, while it is Writing
 }
 
-func (p *progress) particular() *particulars {
+func (p *callState) makeRare() *rareState {
 	if p.more == nil {
-		p.more = &particulars{}
+		p.more = &rareState{}
 	}
 	return p.more
 }
 
-// reading is where a read stands.
-type reading struct {
+// readState is where a read stands.
+type readState struct {
 	open  int32 // bound writers that haven't settled
 	known bool  // value and there are resolved
 	there bool
@@ -89,9 +89,9 @@ func (f *frame) begin() {
 		f.machine.finished = append(f.machine.finished, f)
 	}
 	if f.machine.options.Continue && f.parent == nil {
-		f.takeUp()
+		f.settleContinued()
 	}
-	f.untie()
+	f.failCycles()
 	for i := range f.calls {
 		f.look(int32(i))
 	}
@@ -134,11 +134,11 @@ func (f *frame) wake() {
 
 // settleAll decides about every call that may have become decidable.
 func (f *frame) settleAll() {
-	for len(f.stale)+len(f.landing) > 0 {
-		if len(f.landing) > 0 {
-			call := f.landing[0]
-			f.landing = f.landing[1:]
-			f.land(call)
+	for len(f.stale)+len(f.unparked) > 0 {
+		if len(f.unparked) > 0 {
+			call := f.unparked[0]
+			f.unparked = f.unparked[1:]
+			f.judgeParked(call)
 			continue
 		}
 		call := f.stale.pop()
@@ -153,7 +153,7 @@ func (f *frame) settleAll() {
 // decide settles a waiting call that can't run, and queues one that can.
 func (f *frame) decide(i int32) {
 	call, state := f.plan.Calls[i], &f.calls[i]
-	params, verdict := f.weigh(call)
+	params, verdict := f.evaluate(call)
 	switch {
 	case verdict.skip != "":
 		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip})
@@ -161,12 +161,12 @@ func (f *frame) decide(i int32) {
 	case verdict.pending || state.order > 0:
 		return
 	}
-	if verdict.failure == nil && f.memory != nil {
-		switch f.repeats(i, params) {
+	if verdict.failure == nil && f.memo != nil {
+		switch f.dedupe(i, params) {
 		case undecided:
 			return
-		case repeated:
-			f.repeat(i)
+		case duplicate:
+			f.settleRepeated(i)
 			return
 		}
 	}
@@ -188,7 +188,7 @@ func (f *frame) decide(i int32) {
 func (f *frame) ready(i int32, params map[string]any) {
 	f.calls[i].params = params
 	f.enqueue(i)
-	if f.memory != nil {
+	if f.memo != nil {
 		f.lookAgain(i)
 	}
 }
@@ -232,7 +232,7 @@ func (f *frame) start(i int32) {
 // produced settles a latent call whose result the plan already holds.
 func (f *frame) produced(i int32) {
 	if f.transition(i, Running) {
-		f.came(i, f.call(i).Produced.Value(), -1, nil)
+		f.complete(i, f.call(i).Produced.Value(), -1, nil)
 	}
 }
 
@@ -243,16 +243,16 @@ func (f *frame) ended(e Event) {
 		return // given up before it came, or none of the world's
 	}
 	f.machine.running--
-	f.came(int32(e.Call), e.Value, e.Route, e.Failure)
+	f.complete(int32(e.Call), e.Value, e.Route, e.Failure)
 }
 
-// came takes what a call has come to. One that ran out of time has come to nothing
+// complete takes what a call has come to. One that ran out of time has come to nothing
 // else, whatever it still brought.
-func (f *frame) came(i int32, value any, route int, failure *Failure) {
+func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 	call := f.call(i)
 	switch more := f.calls[i].more; {
 	case f.givenUp:
-		f.cancel(i)
+		f.settleCancelled(i)
 		return
 	case more != nil && more.overdue:
 		more.overdue = false
@@ -272,69 +272,18 @@ func (f *frame) came(i int32, value any, route int, failure *Failure) {
 		f.failed(i, failure)
 		return
 	}
-	if f.memory != nil {
-		f.accomplish(i, value)
+	if f.memo != nil {
+		f.recordCompleted(i, value)
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
 			f.write(call, path.ID, call.Method, value, f.plan.Writes == compiler.Once && route == call.FailureRoute())
 		}
 	}
-	if f.memory != nil {
-		f.memory.latest = 0
+	if f.memo != nil {
+		f.memo.latest = 0
 	}
 	f.settle(i, Settlement{Status: Done, Output: value, Attempts: int(f.calls[i].attempt)})
-}
-
-// failed tries a call again, or settles it (S9.2).
-func (f *frame) failed(i int32, failure *Failure) {
-	call := f.call(i)
-	if f.tries(i) < call.Retry.Attempts {
-		if f.transition(i, Pausing) {
-			f.pause(i, backoff(call.Retry, f.tries(i)))
-		}
-		return
-	}
-	f.failedForGood(i, failure)
-}
-
-// failedForGood settles a call that isn't tried again, once the failure record can
-// be judged.
-func (f *frame) failedForGood(i int32, failure *Failure) {
-	call := f.call(i)
-	if at := call.FailureRoute(); at >= 0 && f.park(i, call.Output[at:at+1], compiler.Set, arrival{failure: failure}) {
-		return
-	}
-	routed := f.routes(call, failure)
-	f.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(f.calls[i].attempt)})
-}
-
-// tries is how often a call was tried, without the tries that were cut short.
-func (f *frame) tries(i int32) int {
-	state := &f.calls[i]
-	if state.more == nil {
-		return int(state.attempt)
-	}
-	return int(state.attempt - state.more.lost)
-}
-
-// pause sets a timer that a resumed run sets again.
-func (f *frame) pause(i int32, after time.Duration) {
-	f.calls[i].particular().due = f.machine.now + after
-	f.emit(i, SetTimer).After = after
-}
-
-// backoff is the pause after a try: doubled after each further one, up to an
-// hour.
-func backoff(r compiler.Retry, attempt int) time.Duration {
-	pause := r.Backoff
-	for range attempt - 1 {
-		if pause >= time.Hour {
-			return time.Hour
-		}
-		pause *= 2
-	}
-	return pause
 }
 
 // fired is a time-out of a try that runs, the end of a pause between two, or of
@@ -346,7 +295,7 @@ func (f *frame) fired(e Event) {
 	}
 	switch state.status {
 	case Running:
-		if more := state.particular(); !more.overdue {
+		if more := state.makeRare(); !more.overdue {
 			more.overdue = true
 			f.giveUp(i)
 		}
@@ -361,7 +310,7 @@ func (f *frame) fired(e Event) {
 // what its program still does, and what comes after it, are never at work together.
 func (f *frame) giveUp(i int32) {
 	if child := f.child(i); child != nil {
-		child.abandon()
+		child.cancelDelegate()
 		return
 	}
 	f.emit(i, Cancel)
@@ -389,7 +338,7 @@ func (f *frame) settle(i int32, s Settlement) {
 	} else {
 		f.machine.counts.Add(s.Status)
 		if s.Failure != nil && !s.Routed {
-			f.reproach(i, s.Failure)
+			f.recordFailure(i, s.Failure)
 		}
 		f.emit(i, Settle).Settlement = &s
 	}
@@ -408,7 +357,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		}
 	}
 	if len(f.parked) > 0 {
-		f.release(i)
+		f.unpark(i)
 	}
 	for at := f.orderedBy.first[i]; at > 0; at = f.orderedBy.next[at-1] {
 		user := f.orderedBy.to[at-1]
@@ -418,10 +367,10 @@ func (f *frame) settle(i int32, s Settlement) {
 	}
 }
 
-// reproach notes a failure that nothing in the plan takes.
-func (f *frame) reproach(i int32, failure *Failure) {
+// recordFailure notes a failure that nothing in the plan takes.
+func (f *frame) recordFailure(i int32, failure *Failure) {
 	f.unrouted = append(f.unrouted, errorMessage{int(i), failure})
-	f.fault(CallError{Call: f.plan.Calls[i].Name, Code: failure.Code, Message: failure.Message}, i)
+	f.recordError(CallError{Call: f.plan.Calls[i].Name, Code: failure.Code, Message: failure.Message}, i)
 }
 
 // write appends to the state.
@@ -431,8 +380,8 @@ func (f *frame) write(call *compiler.Call, path compiler.PathID, method compiler
 		f.machine.loop.changed = true
 		f.machine.loop.written.add(path)
 	}
-	if f.memory != nil {
-		message.deed = f.memory.latest
+	if f.memo != nil {
+		message.completed = f.memo.latest
 	}
 	f.log.append(message)
 	f.emit(int32(call.Index), Write).Message = &f.log.messages[len(f.log.messages)-1]

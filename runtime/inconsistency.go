@@ -12,10 +12,10 @@ const codeInternal = "internal"
 func (m *Machine) checkItself() {
 	switch {
 	case m.over:
-	case m.fault != "":
-		m.giveIn(m.fault)
+	case m.inconsistency != "":
+		m.endInconsistent(m.inconsistency)
 	case m.stuck():
-		m.giveIn("nothing is at work, and " + m.leftOver())
+		m.endInconsistent("nothing is at work, and " + m.leftOver())
 	}
 }
 
@@ -53,11 +53,11 @@ func (m *Machine) leftOver() string {
 	return fmt.Sprintf("%d calls haven't settled", m.unsettled)
 }
 
-// giveIn ends the run as failed. What is at work is cancelled.
-func (m *Machine) giveIn(why string) {
+// endInconsistent ends the run as failed. What is at work is cancelled.
+func (m *Machine) endInconsistent(why string) {
 	e := CallError{Code: codeInternal, Message: "internal error: " + why + "; this is a fault of obelus, please report it with the plan"}
-	m.errors = append(m.errors, fault{e, m.tick, atLast, 0})
-	m.fault = ""
+	m.errors = append(m.errors, runError{e, m.tick, atLast, 0})
+	m.inconsistency = ""
 	outcome := m.outcome(RunFailed, Reason(e.Message))
 	if m.planning() {
 		m.emitRun(Cancel)

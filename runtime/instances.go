@@ -30,10 +30,10 @@ type InstanceEnd struct {
 	Errors []CallError
 }
 
-// A crowd is the instances of a run. Only so many are at work at once: what
+// An instancePool is the instances of a run. Only so many are at work at once: what
 // waits is no more than its values, and what has ended no more than its result,
 // so that memory goes with the states and not with the plan (S12.4).
-type crowd struct {
+type instancePool struct {
 	waiting []Instance // that haven't begun, in their order
 	asked   bool       // for more
 	closed  bool       // no more will come
@@ -44,8 +44,8 @@ type crowd struct {
 	ends    []InstanceEnd // in the order in which they ended
 }
 
-func newCrowd(p *compiler.Plan, o Options) *crowd {
-	c := &crowd{closed: !o.Joining, known: map[string]bool{}}
+func newInstancePool(p *compiler.Plan, o Options) *instancePool {
+	c := &instancePool{closed: !o.Joining, known: map[string]bool{}}
 	for _, one := range p.Instances {
 		c.known[one.ID] = true
 		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(one.State)})
@@ -119,7 +119,7 @@ func (m *Machine) joined(e Event) {
 }
 
 // more tells whether further instances are to begin.
-func (c *crowd) more() bool { return c != nil && (len(c.waiting) > 0 || !c.closed) }
+func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !c.closed) }
 
 // open begins a frame of the run itself: of an instance, or of the one state that
 // a plan without instances has.
@@ -134,19 +134,19 @@ func (m *Machine) open(one *Instance) {
 		c.working++
 	}
 	if m.loop != nil && m.loop.carries {
-		f.memory = &memory{byIdentity: map[string][]int32{}}
+		f.memo = &memo{byKey: map[string][]int32{}}
 	}
 	input, state := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.log = &Log{initial: map[string]any{"input": input, "state": state, "data": m.shared.data}}
 	f.failures = slices.Clone(base.Errors)
 	f.showFailures()
-	f.follow(f.view(m.plan))
+	f.setPlan(f.view(m.plan))
 	if m.loop == nil {
-		f.enrol(nil)
+		f.schedule(nil)
 	}
 	if m.instances != nil {
 		if what, v := Unfit(f.plan, input, state); v != nil {
-			f.turnAway(what, v)
+			f.rejectInstance(what, v)
 			return
 		}
 	}
@@ -158,10 +158,10 @@ func (m *Machine) open(one *Instance) {
 	}
 }
 
-// untie fails the calls that wait for each other in this instance alone. A plan
+// failCycles fails the calls that wait for each other in this instance alone. A plan
 // with so many calls for single instances that not all of them could be judged
 // (OB902) would otherwise never end.
-func (f *frame) untie() {
+func (f *frame) failCycles() {
 	graph := &f.plan.Graph
 	if graph.Acyclic() {
 		return
@@ -177,10 +177,10 @@ func (f *frame) untie() {
 	}
 }
 
-// turnAway ends an instance whose values don't fit the plan before any of its
+// rejectInstance ends an instance whose values don't fit the plan before any of its
 // calls has begun. The others aren't concerned (S12.3).
-func (f *frame) turnAway(what string, v *schema.Violation) {
-	f.fault(CallError{Code: "bad-instance", Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atFirst)
+func (f *frame) rejectInstance(what string, v *schema.Violation) {
+	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atFirst)
 	for i := range f.calls {
 		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance doesn't fit"})
 	}
@@ -254,5 +254,5 @@ func laid(shared, own map[string]any) map[string]any {
 
 // end is how an instance stands.
 func (f *frame) end(status RunStatus, output any) InstanceEnd {
-	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given, State: f.log.whole("state"), Output: output, Errors: told(f.errors)}
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given, State: f.log.whole("state"), Output: output, Errors: sortedErrors(f.errors)}
 }

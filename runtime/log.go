@@ -132,7 +132,7 @@ func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, boo
 			return value, there
 		}
 		if slices.Contains(homeless, m) {
-			*l.program.fault = fmt.Sprintf("what was written to %s has no place in the state any more", l.program.paths.String(m.Path))
+			*l.program.inconsistency = fmt.Sprintf("what was written to %s has no place in the state any more", l.program.paths.String(m.Path))
 			return value, there
 		}
 		homeless = append(homeless, m)

@@ -16,21 +16,21 @@ import (
 // (S11). Every tick begins with no call; those of its solution are enrolled as
 // they arrive.
 type loop struct {
-	base    *compiler.Plan // gives tools, schemas and settings
-	paths   *compiler.PathTable
-	stream  *source.Stream   // the solution, as far as it has arrived
-	open    bool             // more of it may come
-	known   int              // its calls that have been enrolled
-	amiss   []CallError      // structural errors of the tick that no call carries
-	refused bool             // it doesn't end the loop, whatever its output (S11.2)
-	changed bool             // the tick has written something, or carried something out
-	still   int              // ticks in a row that changed nothing
-	carries bool             // the strategy is carried from tick to tick (S11.3)
-	carried []standing       // the calls of the next request's plan message
-	decided []standing       // without one, the calls that a person changed, replaced or rejected
-	ended   bool             // the tick has been judged, and the next not begun
-	setting compiler.Setting // of the tick
-	written *marks           // the paths that earlier ticks may have written
+	base       *compiler.Plan // gives tools, schemas and settings
+	paths      *compiler.PathTable
+	stream     *source.Stream   // the solution, as far as it has arrived
+	open       bool             // more of it may come
+	known      int              // its calls that have been enrolled
+	tickErrors []CallError      // structural errors of the tick that no call carries
+	refused    bool             // it doesn't end the loop, whatever its output (S11.2)
+	changed    bool             // the tick has written something, or carried something out
+	still      int              // ticks in a row that changed nothing
+	carries    bool             // the strategy is carried from tick to tick (S11.3)
+	carried    []standing       // the calls of the next request's plan message
+	decided    []standing       // without one, the calls that a person changed, replaced or rejected
+	ended      bool             // the tick has been judged, and the next not begun
+	setting    compiler.Setting // of the tick
+	written    *marks           // the paths that earlier ticks may have written
 
 	greeted bool                            // the advisors of the start have been heard
 	heard   bool                            // the tick's opinions are there, or none is wanted
@@ -57,9 +57,9 @@ func (m *Machine) nextTick() {
 	l := m.loop
 	m.tick++
 	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
-	l.amiss, l.refused, l.changed, l.ended = nil, false, false, false
+	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
 	l.heard, l.spoken = len(l.speakers()) == 0, nil
-	m.plan = l.blank()
+	m.plan = l.emptyPlan()
 	m.programs = map[*compiler.Plan]*program{}
 	for _, f := range m.roots() {
 		f.nextTick()
@@ -72,19 +72,19 @@ func (m *Machine) nextTick() {
 func (f *frame) nextTick() {
 	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
-	f.memory.nextTick()
-	f.follow(f.machine.plan)
+	f.memo.nextTick()
+	f.setPlan(f.machine.plan)
 }
 
-// follow takes the plan of a tick, or a longer version of it.
-func (f *frame) follow(p *compiler.Plan) {
+// setPlan takes the plan of a tick, or a longer version of it.
+func (f *frame) setPlan(p *compiler.Plan) {
 	f.plan = p
 	f.program = f.machine.program(p)
 	f.log.program = f.program
 }
 
-// blank is the plan of a tick of which nothing has arrived.
-func (l *loop) blank() *compiler.Plan {
+// emptyPlan is the plan of a tick of which nothing has arrived.
+func (l *loop) emptyPlan() *compiler.Plan {
 	plan, _ := compiler.Setting{Plan: l.base, Paths: l.paths}.Solve(source.NewFile("tick.json", []byte(`{"calls":[]}`)), compiler.Options{})
 	return plan
 }
@@ -150,9 +150,9 @@ func (m *Machine) streamed(e Event) {
 		l.known = n
 		file := document(m.tick, l.stream.Prefix(n))
 		plan, found := l.setting.Solve(file, compiler.Options{})
-		plan, found = m.lessOwned(file, plan, found)
-		if m.hear(plan, found) {
-			m.adopt(m.drafts(plan, found, false))
+		plan, found = m.withoutRepeated(file, plan, found)
+		if m.takeOpinions(plan, found) {
+			m.extend(m.drafts(plan, found, false))
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compil
 		return true
 	}
 	paths := f.program.overlapping(read.Path)
-	return f.isUnownedDeed(paths.above, call) || f.isUnownedDeed(paths.below, call)
+	return f.mayBeListedLater(paths.above, call) || f.mayBeListedLater(paths.below, call)
 }
 
 // closed ends the stream: what only the whole solution shows is found now
@@ -193,21 +193,21 @@ func (m *Machine) closed(e Event) {
 		if fault.Code == diag.Limit.Code {
 			rule = diag.Limit
 		}
-		l.blame(CallError{Code: rule.Name, Message: fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, fault.Message)})
+		l.addTickError(CallError{Code: rule.Name, Message: fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, fault.Message)})
 	case e.Failure != nil:
-		l.blame(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
+		l.addTickError(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
 	drafts := m.wholeDrafts()
 	sound := true
 	for _, d := range drafts {
 		sound = sound && d.Sound()
 		for _, amiss := range d.Amiss() {
-			l.blame(CallError{Code: amiss.Rule.Name, Message: structural(&amiss)})
+			l.addTickError(CallError{Code: amiss.Rule.Name, Message: structural(&amiss)})
 		}
 	}
 	lazy := l.base.Mode == compiler.Lazy
 	l.refused = l.refused || lazy && !sound
-	m.adopt(drafts)
+	m.extend(drafts)
 	switch {
 	case !l.heard:
 		m.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
@@ -227,10 +227,10 @@ func (m *Machine) skipAll(reason string) {
 	}
 }
 
-// blame notes what is wrong with a solution as a whole, once.
-func (l *loop) blame(e CallError) {
-	if !slices.Contains(l.amiss, e) {
-		l.amiss = append(l.amiss, e)
+// addTickError notes what is wrong with a solution as a whole, once.
+func (l *loop) addTickError(e CallError) {
+	if !slices.Contains(l.tickErrors, e) {
+		l.tickErrors = append(l.tickErrors, e)
 	}
 	l.refused = true
 }
@@ -251,27 +251,27 @@ func (m *Machine) wholeDrafts() []*analyzer.Draft {
 		file = document(m.tick, l.stream.Prefix(l.stream.Calls()))
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
-	plan, found = m.lessOwned(file, plan, found)
+	plan, found = m.withoutRepeated(file, plan, found)
 	if l.refused {
 		broken = nil // that the answer broke off says it all
 	}
 	for i := range broken {
-		l.blame(CallError{Code: broken[i].Rule.Name, Message: structural(&broken[i])})
+		l.addTickError(CallError{Code: broken[i].Rule.Name, Message: structural(&broken[i])})
 	}
-	if !m.hear(plan, found) {
+	if !m.takeOpinions(plan, found) {
 		for _, e := range m.silent(false) {
-			l.blame(e)
+			l.addTickError(e)
 		}
 	}
 	return m.drafts(plan, found, true)
 }
 
-// lessOwned compiles as much of a solution as has arrived once more if it lists
+// withoutRepeated compiles as much of a solution as has arrived once more if it lists
 // calls again that are done: what they did isn't there from the start.
-func (m *Machine) lessOwned(file *source.File, plan *compiler.Plan, found []diag.Diagnostic) (*compiler.Plan, []diag.Diagnostic) {
+func (m *Machine) withoutRepeated(file *source.File, plan *compiler.Plan, found []diag.Diagnostic) (*compiler.Plan, []diag.Diagnostic) {
 	l := m.loop
-	if m.reown(plan) {
-		l.setting = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memory.owned(message) })
+	if m.rematchCompleted(plan) {
+		l.setting = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memo.isListed(message) })
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
 	return plan, found
@@ -289,7 +289,7 @@ func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic, whole boo
 			continue // nothing has come for this one
 		}
 		view := f.view(plan)
-		own := f.memory != nil && len(f.memory.deeds) > 0 // what is held hangs on what it has done
+		own := f.memo != nil && len(f.memo.completed) > 0 // what is held hangs on what it has done
 		if drafts[at] = shared[view]; own || drafts[at] == nil {
 			drafts[at] = analyzer.Screen(view, found, whole, func(call *compiler.Call) bool {
 				if whole {
@@ -334,21 +334,21 @@ func (m *Machine) continues(plan *compiler.Plan) bool {
 	return true
 }
 
-// adopt takes a longer version of the tick's plan, as each instance is to run it.
-func (m *Machine) adopt(drafts []*analyzer.Draft) {
+// extend takes a longer version of the tick's plan, as each instance is to run it.
+func (m *Machine) extend(drafts []*analyzer.Draft) {
 	for at, f := range m.roots() {
 		if drafts[at] != nil {
-			f.adopt(drafts[at])
+			f.extend(drafts[at])
 		}
 	}
 }
 
-// adopt enrols the new calls of a plan, and binds those that were held until the
+// extend enrols the new calls of a plan, and binds those that were held until the
 // whole plan was there. The others were judged when they came, and may be at work.
-func (f *frame) adopt(d *analyzer.Draft) {
+func (f *frame) extend(d *analyzer.Draft) {
 	first := len(f.calls)
-	f.follow(d.Plan())
-	f.enrol(d)
+	f.setPlan(d.Plan())
+	f.schedule(d)
 	for i := range f.calls {
 		state, isJudged := &f.calls[i], i >= first
 		if state.held && d.Whole() {
@@ -363,7 +363,7 @@ func (f *frame) adopt(d *analyzer.Draft) {
 		}
 	}
 	if d.Whole() {
-		f.releaseAll() // so is where each has its place
+		f.unparkAll() // so is where each has its place
 	}
 }
 
@@ -387,11 +387,11 @@ func structural(d *diag.Diagnostic) string {
 
 // settled keeps what the next request tells of a call.
 func (l *loop) settled(f *frame, i int32, s *Settlement) {
-	f.calls[i].particular().settlement = s
+	f.calls[i].makeRare().settlement = s
 	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 {
 		l.changed = true
 	}
-	if f.memory != nil {
+	if f.memo != nil {
 		f.lookAgain(i)
 	}
 }
@@ -405,12 +405,12 @@ func (m *Machine) endTick() {
 	var outputs []any
 	for _, f := range m.roots() {
 		f.log.seal()
-		f.sortDeeds()
+		f.sortCompleted()
 		f.appendErrors()
 		output, problem := f.result()
 		if problem != nil {
 			problem.Instance = f.site.Instance
-			l.blame(*problem)
+			l.addTickError(*problem)
 		}
 		outputs = append(outputs, output)
 		reached = reached && output != nil
@@ -420,16 +420,16 @@ func (m *Machine) endTick() {
 	}
 	if reached && !l.refused {
 		for _, e := range m.silent(true) {
-			l.blame(e)
+			l.addTickError(e)
 		}
 	}
-	for _, e := range l.amiss {
-		m.errors = append(m.errors, fault{e, m.tick, atLast, 0})
+	for _, e := range l.tickErrors {
+		m.errors = append(m.errors, runError{e, m.tick, atLast, 0})
 	}
 	for _, f := range m.roots() {
-		f.learn(l.amiss)
+		f.showTickErrors(l.tickErrors)
 	}
-	m.emitRun(EndTick).End = &TickEnd{string(l.stream.Text()), l.amiss}
+	m.emitRun(EndTick).End = &TickEnd{string(l.stream.Text()), l.tickErrors}
 	if reached && !l.refused {
 		m.finish(m.reached(outputs))
 		return
@@ -455,8 +455,8 @@ func (m *Machine) endTick() {
 // defaultTicks bounds a loop that says nothing itself (S11.7).
 const defaultTicks = 25
 
-// learn makes structural errors of the tick readable as †error.
-func (f *frame) learn(amiss []CallError) {
+// showTickErrors makes structural errors of the tick readable as †error.
+func (f *frame) showTickErrors(amiss []CallError) {
 	for _, e := range amiss {
 		if e.Instance == "" || e.Instance == f.site.Instance {
 			f.failures = append(slices.Clip(f.failures), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
@@ -479,7 +479,7 @@ func (m *Machine) carry() {
 	for _, f := range m.roots() {
 		for i, call := range f.plan.Calls {
 			one := standing{call: call.Node, name: call.Name, instance: f.site.Instance}
-			one.take(f.calls[i].particular().settlement)
+			one.take(f.calls[i].makeRare().settlement)
 			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
 			if !l.carries && one.decision != nil && one.decision.Verdict != Approve {
 				l.decided = append(l.decided, one)

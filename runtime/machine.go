@@ -50,28 +50,28 @@ type Machine struct {
 	rehearsed bool // the results of latent calls are made up, so that no model is asked for them
 	shared    shared
 
-	frames    []*frame // by number; nil for one that is over
-	instances *crowd   // nil for a plan that has one state
-	awake     []*frame // with calls to look at again
-	finished  []*frame // all their calls have settled
-	queue     queue    // ready calls that wait for a free place
-	running   int      // activities at work
-	started   int      // calls whose activity has been started, over all ticks
-	unsettled int      // calls that haven't settled
-	parallel  int
-	now       time.Duration
-	usage     Usage
-	errors    []fault
-	counts    Counts
-	draining  Reason // why nothing starts any more, while what runs comes to its end
-	spent     budget // what doesn't count against the limits, since the run was resumed after reaching them
-	begun     bool
-	over      bool
-	stopped   bool    // over, but may be resumed
-	late      []Event // that came after it had stopped: they count when it goes on
-	ending    Reason  // why it stopped
-	fault     string  // why it isn't to be believed any more; see checkItself
-	commands  []Command
+	frames        []*frame      // by number; nil for one that is over
+	instances     *instancePool // nil for a plan that has one state
+	awake         []*frame      // with calls to look at again
+	finished      []*frame      // all their calls have settled
+	queue         queue         // ready calls that wait for a free place
+	running       int           // activities at work
+	started       int           // calls whose activity has been started, over all ticks
+	unsettled     int           // calls that haven't settled
+	parallel      int
+	now           time.Duration
+	usage         Usage
+	errors        []runError
+	counts        Counts
+	draining      Reason // why nothing starts any more, while what runs comes to its end
+	spent         budget // what doesn't count against the limits, since the run was resumed after reaching them
+	begun         bool
+	over          bool
+	stopped       bool    // over, but may be resumed
+	late          []Event // that came after it had stopped: they count when it goes on
+	ending        Reason  // why it stopped
+	inconsistency string  // why it isn't to be believed any more; see checkItself
+	commands      []Command
 }
 
 // New prepares a run. The machine takes only plans that have been verified.
@@ -91,11 +91,11 @@ func newMachine(p *compiler.Plan, o Options, byTime bool) *Machine {
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, DefaultParallel)
 	if o.Planned {
 		m.loop = newLoop(p)
-		m.plan = m.loop.blank()
+		m.plan = m.loop.emptyPlan()
 	}
 	m.share()
 	if len(p.Instances) > 0 || o.Joining {
-		m.instances = newCrowd(p, o)
+		m.instances = newInstancePool(p, o)
 	} else {
 		m.open(nil)
 	}
@@ -141,14 +141,14 @@ func (m *Machine) Step(e Event) []Command {
 	m.now = max(m.now, e.At)
 	m.take(e)
 	m.checkBudget()
-	for !m.over && m.fault == "" {
+	for !m.over && m.inconsistency == "" {
 		m.settleAll()
 		m.startQueued()
 		if len(m.awake)+len(m.finished) > 0 {
 			continue
 		}
 		switch {
-		case m.draining == "" && m.admit(), m.unsettled == 0 && m.complete():
+		case m.draining == "" && m.admit(), m.unsettled == 0 && m.advance():
 			continue
 		case m.draining != "" && m.running == 0:
 			m.stop(m.draining)
@@ -212,7 +212,7 @@ func (m *Machine) frame(e Event) *frame {
 // emit begins a command; what it says besides is for the caller to fill in at
 // once.
 func (m *Machine) emit(kind CommandKind) *Command {
-	m.commands = append(m.commands, Command{Kind: kind, Tick: m.tick, Site: nowhere})
+	m.commands = append(m.commands, Command{Kind: kind, Tick: m.tick, Site: noSite})
 	return &m.commands[len(m.commands)-1]
 }
 
@@ -294,9 +294,9 @@ func (m *Machine) room() int {
 // Run stands in the place of a call in a timer that is the whole run's.
 const Run = -1
 
-// complete ends the run, or its tick, now that every call has settled (S11.8). It
+// advance ends the run, or its tick, now that every call has settled (S11.8). It
 // tells whether there is more to do.
-func (m *Machine) complete() bool {
+func (m *Machine) advance() bool {
 	switch {
 	case m.instances.more() || !m.begun || m.planning():
 		return false
@@ -324,7 +324,7 @@ func (m *Machine) roots() []*frame {
 func (m *Machine) program(p *compiler.Plan) *program {
 	known := m.programs[p]
 	if known == nil {
-		known = &program{plan: p, paths: p.Paths, tick: m.tick, settled: true, byTime: m.byTime, fault: &m.fault}
+		known = &program{plan: p, paths: p.Paths, tick: m.tick, settled: true, byTime: m.byTime, inconsistency: &m.inconsistency}
 		if m.loop != nil && p.Form == compiler.Replan {
 			known.before, known.settled = m.loop.written, !m.loop.open
 		}

@@ -10,15 +10,15 @@ import (
 // A program is a plan with what all who run it share: many instances run one
 // plan, and each keeps only its own state (S12.4).
 type program struct {
-	plan    *compiler.Plan
-	paths   *compiler.PathTable
-	schemas map[compiler.PathID]*schema.Schema // what the state schema says of a path; nil for nothing
-	written []PathSet                          // by path, made when first asked for: the written paths that overlap it
-	before  *marks                             // the paths that earlier ticks may have written; nil without a planner
-	tick    int
-	settled bool // the plan is whole, so that its graph gives every call its place
-	fault   *string
-	byTime  bool // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
+	plan          *compiler.Plan
+	paths         *compiler.PathTable
+	schemas       map[compiler.PathID]*schema.Schema // what the state schema says of a path; nil for nothing
+	written       []PathSet                          // by path, made when first asked for: the written paths that overlap it
+	before        *marks                             // the paths that earlier ticks may have written; nil without a planner
+	tick          int
+	settled       bool // the plan is whole, so that its graph gives every call its place
+	inconsistency *string
+	byTime        bool // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
 }
 
 // PathSet is the written paths that overlap a path.

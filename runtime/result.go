@@ -38,7 +38,7 @@ func (f *frame) showFailures() {
 func (f *frame) finish() {
 	switch {
 	case f.parent != nil:
-		f.deliver()
+		f.returnResult()
 	case f.machine.loop == nil && f.machine.instances != nil:
 		f.leave()
 	}
@@ -49,7 +49,7 @@ func (f *frame) conclude() any {
 	f.appendErrors()
 	output, problem := f.result()
 	if problem != nil {
-		f.fault(*problem, atLast)
+		f.recordError(*problem, atLast)
 	}
 	return output
 }
@@ -88,7 +88,7 @@ func (m *Machine) reached(outputs []any) *Outcome {
 }
 
 func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
-	o := &Outcome{Status: status, Reason: reason, Errors: told(m.errors), Counts: m.counts, Ticks: m.tick, Usage: m.usage}
+	o := &Outcome{Status: status, Reason: reason, Errors: sortedErrors(m.errors), Counts: m.counts, Ticks: m.tick, Usage: m.usage}
 	if m.instances == nil {
 		o.State = m.frames[0].log.whole("state")
 		return o

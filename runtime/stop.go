@@ -60,9 +60,9 @@ type budget struct {
 	usage        Usage
 }
 
-// extend gives a run that stopped at a limit as much again of what it ran out
+// renewBudget gives a run that stopped at a limit as much again of what it ran out
 // of: whoever resumes it wants it to go on.
-func (m *Machine) extend(reason Reason) {
+func (m *Machine) renewBudget(reason Reason) {
 	switch reason {
 	case ReasonCalls:
 		m.spent.calls = m.started
@@ -88,7 +88,7 @@ func (m *Machine) resume(e Event) {
 	if how.Confirm != nil {
 		m.options.Confirm = *how.Confirm
 	}
-	m.extend(m.ending)
+	m.renewBudget(m.ending)
 	m.over, m.stopped, m.draining = false, false, ""
 	if !m.begun { // it was killed before its first event was kept
 		m.begin()
@@ -136,10 +136,10 @@ func (f *frame) resume(how Resumption) {
 			switch {
 			case f.child(i) == nil && (f.givenUp || state.more != nil && state.more.overdue): // it was given up before, and nothing of it is left
 				f.machine.running--
-				f.came(i, nil, -1, nil)
+				f.complete(i, nil, -1, nil)
 			case f.child(i) == nil:
 				f.machine.running--
-				state.particular().lost++
+				state.makeRare().lost++
 				f.inFlight(i, how.InFlight)
 			case f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
 				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
@@ -156,27 +156,4 @@ func (f *frame) resume(how Resumption) {
 			}
 		}
 	}
-}
-
-// inFlight decides about a call that was at work when the run was killed.
-func (f *frame) inFlight(i int32, how InFlight) {
-	switch {
-	case f.repeatable(i) || how == InFlightRetry:
-		f.enqueue(i)
-	case how == InFlightFail:
-		f.interrupted(i)
-	default:
-		f.askInFlight(i)
-	}
-}
-
-// interrupted fails a call of which nobody knows what it did.
-func (f *frame) interrupted(i int32) {
-	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run was killed while this call was at work, and it isn't known whether it took effect"})
-}
-
-// repeatable reports whether running a call twice does no more than running it
-// once, by what is known of the activity that carries it out (S8.6).
-func (f *frame) repeatable(i int32) bool {
-	return f.effect(i).Idempotent
 }

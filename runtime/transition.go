@@ -54,5 +54,5 @@ func (f *frame) illegal(i int32, to Status) {
 	if panicOnIllegal {
 		panic(why)
 	}
-	f.machine.fault = why
+	f.machine.inconsistency = why
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// enrol takes up the calls of the plan that the machine doesn't know yet. The
+// schedule takes up the calls of the plan that the machine doesn't know yet. The
 // draft tells which of them must wait for the whole; nil is a whole plan.
-func (f *frame) enrol(d *analyzer.Draft) {
+func (f *frame) schedule(d *analyzer.Draft) {
 	first := len(f.calls)
 	n := len(f.plan.Calls)
 	f.calls = slices.Grow(f.calls, n-first)[:n]

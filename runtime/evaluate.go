@@ -10,17 +10,17 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A verdict is what a call's reads say of it so far.
-type verdict struct {
+// A readiness is what a call's reads say of it so far.
+type readiness struct {
 	skip    string   // why it can never run
 	pending bool     // not decided yet
 	failure *Failure // an expression that went wrong; counts only once nothing can skip the call any more
 }
 
-// weigh resolves a call's condition and parameters as far as its reads are
+// evaluate resolves a call's condition and parameters as far as its reads are
 // settled (S8.2): one that is absent decides at once, whatever else is pending.
-func (f *frame) weigh(call *compiler.Call) (map[string]any, verdict) {
-	var v verdict
+func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
+	var v readiness
 	if call.When != nil {
 		value := f.value(call.When, &v)
 		if yes, isBool := value.(bool); v.skip == "" && !v.pending && v.failure == nil && (!isBool || !yes) {
@@ -52,7 +52,7 @@ func (f *frame) weigh(call *compiler.Call) (map[string]any, verdict) {
 }
 
 // value resolves a template, and notes in the verdict what stands against it.
-func (f *frame) value(t *compiler.Template, v *verdict) any {
+func (f *frame) value(t *compiler.Template, v *readiness) any {
 	switch {
 	case !t.Live():
 		return t.Value
@@ -84,7 +84,7 @@ func (f *frame) value(t *compiler.Template, v *verdict) any {
 	return list
 }
 
-func (f *frame) note(t *compiler.Template, p expression.Presence, v *verdict) {
+func (f *frame) note(t *compiler.Template, p expression.Presence, v *readiness) {
 	switch p {
 	case expression.Pending:
 		v.pending = true

@@ -33,7 +33,7 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 		for _, path := range route {
 			if behind := f.ahead(i, path.ID, method); behind >= 0 {
 				if f.transition(i, Writing) {
-					f.calls[i].particular().arrival = &arrival{a.value, a.route, a.failure, behind}
+					f.calls[i].makeRare().arrival = &arrival{a.value, a.route, a.failure, behind}
 					f.parked = append(f.parked, i)
 				}
 				return true
@@ -130,33 +130,33 @@ func (f *frame) divides(first, path compiler.PathID) bool {
 	return a.Index < b.Index
 }
 
-// release looks at what was kept for a call that has settled.
-func (f *frame) release(behind int32) {
+// unpark looks at what was kept for a call that has settled.
+func (f *frame) unpark(behind int32) {
 	f.parked = slices.DeleteFunc(f.parked, func(i int32) bool {
 		if f.calls[i].more.arrival.behind != behind {
 			return false
 		}
-		f.landing = append(f.landing, i)
+		f.unparked = append(f.unparked, i)
 		return true
 	})
-	if len(f.landing) > 0 {
+	if len(f.unparked) > 0 {
 		f.wake()
 	}
 }
 
-// releaseAll looks at all that was kept: the plan has become another.
-func (f *frame) releaseAll() {
+// unparkAll looks at all that was kept: the plan has become another.
+func (f *frame) unparkAll() {
 	if len(f.parked) > 0 {
-		f.landing, f.parked = append(f.landing, f.parked...), nil
+		f.unparked, f.parked = append(f.unparked, f.parked...), nil
 		f.wake()
 	}
 }
 
-// land takes up what a call has come to where it was left.
-func (f *frame) land(i int32) {
+// judgeParked takes up what a call has come to where it was left.
+func (f *frame) judgeParked(i int32) {
 	a := f.calls[i].more.arrival
 	f.calls[i].more.arrival = nil
 	if f.calls[i].status == Writing { // it wasn't given up meanwhile
-		f.came(i, a.value, a.route, a.failure)
+		f.complete(i, a.value, a.route, a.failure)
 	}
 }

@@ -1,0 +1,301 @@
+package runtime
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// A memo is what a frame knows of the calls that it has done, where a carried
+// plan may list them again.
+type memo struct {
+	completed []completedCall
+	byKey     map[string][]int32 // their numbers, from 0, in order
+	before    int32              // how many of them earlier ticks have done
+	keys      []string           // of the calls of the tick
+	owners    map[int32]int32    // by number of a deed: the call of the tick that stands for it
+	latest    int32              // the number, from 1, of the deed whose messages are being written
+}
+
+// nextTick forgets what the plan of a tick was.
+func (l *memo) nextTick() {
+	if l != nil {
+		l.keys, l.owners, l.before = nil, map[int32]int32{}, int32(len(l.completed))
+	}
+}
+
+// A completedCall is a call that is done. A carried plan may list it again, and it isn't
+// run again then (S11.5).
+type completedCall struct {
+	key    string // tool, activity, instance, method and path
+	params string // resolved, as canonical JSON
+	call   int32  // in the plan of its tick
+	output any
+}
+
+// dedupeKey is what a call has in common with one that repeats it, its resolved
+// parameters aside; "" for one that is never taken for a repetition.
+func dedupeKey(p *compiler.Plan, call *compiler.Call) string {
+	if call.Tool != nil && call.Tool.Volatile {
+		return ""
+	}
+	parts := []string{call.ToolName, call.Activity, call.Delegate, call.Instance, call.Method.String()}
+	return strings.Join(append(parts, p.Offered(call)...), "\x00")
+}
+
+func canonical(params map[string]any) string {
+	text, err := json.Marshal(params) // objects by key
+	if err != nil {
+		panic("parameters that aren't JSON: " + err.Error())
+	}
+	return string(text)
+}
+
+// matchCompleted finds for every done call the one of the plan that stands for it: the nth
+// of an identity for the nth.
+func (f *frame) matchCompleted(plan *compiler.Plan) {
+	l := f.memo
+	if l == nil {
+		return
+	}
+	counts := map[string]int{}
+	for i, call := range plan.Calls {
+		if i == len(l.keys) {
+			l.keys = append(l.keys, dedupeKey(plan, call))
+		}
+		id := l.keys[i]
+		if id == "" {
+			continue
+		}
+		if numbers := l.ofEarlierTicks(id); counts[id] < len(numbers) {
+			l.owners[numbers[counts[id]]] = int32(i)
+		}
+		counts[id]++
+	}
+}
+
+// rematchCompleted finds what stands for what in a longer version of the tick's plan, and tells
+// whether more of what is done has somebody to stand for it.
+func (m *Machine) rematchCompleted(plan *compiler.Plan) bool {
+	grown := false
+	for _, f := range m.roots() {
+		if f.memo != nil && f.runs(plan) > len(f.memo.keys) {
+			owned := len(f.memo.owners)
+			f.matchCompleted(f.view(plan))
+			grown = grown || len(f.memo.owners) > owned
+		}
+	}
+	return grown
+}
+
+// sortCompleted numbers what the tick has done as it is listed, whenever it ended.
+func (f *frame) sortCompleted() {
+	l := f.memo
+	if l == nil {
+		return
+	}
+	of := l.completed[l.before:]
+	places := make([]int32, len(of)) // by new number: the old one
+	for i := range places {
+		places[i] = int32(i)
+	}
+	slices.SortFunc(places, func(a, b int32) int { return int(of[a].call - of[b].call) })
+	sorted, renumbered := make([]completedCall, len(of)), make([]int32, len(of))
+	for at, old := range places {
+		sorted[at], renumbered[old] = of[old], int32(at)
+	}
+	copy(of, sorted)
+	for i := len(f.log.messages) - 1; i >= 0 && f.log.messages[i].Tick == f.machine.tick; i-- {
+		if m := &f.log.messages[i]; m.completed > l.before {
+			m.completed = l.before + renumbered[m.completed-1-l.before] + 1
+		}
+	}
+	for _, identity := range slices.Sorted(maps.Keys(l.byKey)) {
+		numbers := l.byKey[identity]
+		for i, number := range numbers {
+			if number >= l.before {
+				numbers[i] = l.before + renumbered[number-l.before]
+			}
+		}
+		slices.Sort(numbers)
+	}
+}
+
+// ofEarlierTicks are the calls of an identity that earlier ticks have done, by number. What
+// the tick itself does, it doesn't repeat.
+func (l *memo) ofEarlierTicks(identity string) []int32 {
+	numbers := l.byKey[identity]
+	before, _ := slices.BinarySearch(numbers, l.before)
+	return numbers[:before]
+}
+
+// isListed tells whether a message was written by a done call for which one of the
+// plan stands.
+func (l *memo) isListed(message *Message) bool {
+	if message.completed == 0 {
+		return false
+	}
+	_, yes := l.owners[message.completed-1]
+	return yes
+}
+
+// stands tells whether a message of an earlier tick counts for a read: one of a
+// call that is listed again counts only for those who are bound to that call
+// (S11.5).
+func (f *frame) stands(message *Message, sees func(call int) bool) bool {
+	if f.memo == nil || message.completed == 0 {
+		return true
+	}
+	owner, listed := f.memo.owners[message.completed-1]
+	return !listed || sees(int(owner)) || f.repeater(message.completed, sees)
+}
+
+// repeater tells whether one of the calls that are seen repeats a deed.
+func (f *frame) repeater(deed int32, sees func(call int) bool) bool {
+	id := f.memo.completed[deed-1].key
+	for i, other := range f.memo.keys {
+		if other == id && i < len(f.calls) && f.calls[i].more != nil && f.calls[i].more.repeats == deed && sees(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeListedLater reports whether one of the messages of earlier ticks on some paths
+// may be the work of a done call that is listed again only after a call of the
+// tick.
+func (f *frame) mayBeListedLater(paths []compiler.PathID, call *compiler.Call) bool {
+	if f.memo == nil {
+		return false
+	}
+	for _, path := range paths {
+		for _, message := range f.log.on(path) {
+			if message.Tick == f.machine.tick || message.completed == 0 || f.memo.completed[message.completed-1].key == "" {
+				continue
+			}
+			if owner, listed := f.memo.owners[message.completed-1]; !listed || int(owner) > call.Index {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+type dedupeResult uint8
+
+const (
+	fresh     dedupeResult = iota
+	duplicate              // it is done already
+	undecided              // another call, ahead of it, may be the one that is
+)
+
+// dedupe tells whether a call whose parameters are resolved is done already. Of
+// several that are alike the nth, in the graph's order, repeats the nth.
+func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
+	l := f.memo
+	if len(l.ofEarlierTicks(l.keys[i])) == 0 {
+		return fresh
+	}
+	id, own := l.keys[i], canonical(params)
+	nth := 0
+	for j, other := range l.keys[:len(f.calls)] {
+		if other != id || f.log.place(&Message{Tick: f.machine.tick, Call: j}) >= f.log.place(&Message{Tick: f.machine.tick, Call: int(i)}) {
+			continue
+		}
+		switch state := &f.calls[j]; {
+		case state.status == Waiting:
+			return undecided
+		case state.more != nil && state.more.resolved == own:
+			nth++
+		}
+	}
+	f.calls[i].makeRare().resolved = own
+	for _, number := range l.ofEarlierTicks(id) {
+		if l.completed[number].params != own {
+			continue
+		}
+		if nth == 0 {
+			f.calls[i].more.repeats = number + 1
+			return duplicate
+		}
+		nth--
+	}
+	return fresh
+}
+
+// lookAgain notes that those may be decided that waited for a call of their kind.
+func (f *frame) lookAgain(i int32) {
+	l := f.memo
+	if int(i) >= len(l.keys) || len(l.ofEarlierTicks(l.keys[i])) == 0 {
+		return
+	}
+	for j, other := range l.keys[:len(f.calls)] {
+		if other == l.keys[i] && j != int(i) {
+			f.look(int32(j))
+		}
+	}
+}
+
+// settleRepeated settles a call that is done already, without a word to the world.
+func (f *frame) settleRepeated(i int32) {
+	d := &f.memo.completed[f.calls[i].more.repeats-1]
+	f.settle(i, doneBefore(d.output))
+}
+
+// doneBefore is how a call settles that isn't run because it was done already.
+func doneBefore(output any) Settlement {
+	return Settlement{Status: Done, Output: output, Reason: "done before", before: true}
+}
+
+// settleContinued settles the calls that were done before this run began: those of whose
+// output the frame's initial state holds one alternative, the failure route
+// included (S12.5).
+func (f *frame) settleContinued() {
+	for i, call := range f.plan.Calls {
+		for _, route := range call.Output {
+			if output, there := f.initialOutput(route); there {
+				f.settle(int32(i), doneBefore(output))
+				break
+			}
+		}
+	}
+}
+
+// initialOutput tells whether the initial state holds a value, not null, at all paths
+// of an alternative, and gives the one at the first.
+func (f *frame) initialOutput(route compiler.Route) (first any, there bool) {
+	for at, path := range route {
+		value, ok := compiler.Walk(any(f.log.initial), f.plan.Paths.Segments(path.ID))
+		if !ok || value == nil {
+			return nil, false
+		}
+		if at == 0 {
+			first = value
+		}
+	}
+	return first, true
+}
+
+// recordCompleted notes a call that is done, so that a later plan may repeat it as it
+// stands there, whatever a person made of it. What it writes next carries its
+// number.
+func (f *frame) recordCompleted(i int32, output any) {
+	l := f.memo
+	number := int32(len(l.completed))
+	id := l.keys[i]
+	l.completed = append(l.completed, completedCall{id, canonical(f.resolvedParams(i)), i, output})
+	l.latest = number + 1
+	if id != "" {
+		l.byKey[id] = append(l.byKey[id], number)
+	}
+}
+
+// resolvedParams are what the plan resolved a call's parameters to, whatever a
+// person made of them.
+func (f *frame) resolvedParams(i int32) map[string]any {
+	params, _ := f.evaluate(f.plan.Calls[i])
+	return params
+}

@@ -1,0 +1,84 @@
+package runtime
+
+import (
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// Whether a call is tried again is decided here: after a try that failed (S9.2),
+// and after a kill that cut one short (S8.6).
+
+// failed tries a call again, or settles it (S9.2).
+func (f *frame) failed(i int32, failure *Failure) {
+	call := f.call(i)
+	if f.tries(i) < call.Retry.Attempts {
+		if f.transition(i, Pausing) {
+			f.pause(i, backoff(call.Retry, f.tries(i)))
+		}
+		return
+	}
+	f.failedForGood(i, failure)
+}
+
+// failedForGood settles a call that isn't tried again, once the failure record can
+// be judged.
+func (f *frame) failedForGood(i int32, failure *Failure) {
+	call := f.call(i)
+	if at := call.FailureRoute(); at >= 0 && f.park(i, call.Output[at:at+1], compiler.Set, arrival{failure: failure}) {
+		return
+	}
+	routed := f.routes(call, failure)
+	f.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(f.calls[i].attempt)})
+}
+
+// tries is how often a call was tried, without the tries that were cut short.
+func (f *frame) tries(i int32) int {
+	state := &f.calls[i]
+	if state.more == nil {
+		return int(state.attempt)
+	}
+	return int(state.attempt - state.more.lost)
+}
+
+// pause sets a timer that a resumed run sets again.
+func (f *frame) pause(i int32, after time.Duration) {
+	f.calls[i].makeRare().due = f.machine.now + after
+	f.emit(i, SetTimer).After = after
+}
+
+// backoff is the pause after a try: doubled after each further one, up to an
+// hour.
+func backoff(r compiler.Retry, attempt int) time.Duration {
+	pause := r.Backoff
+	for range attempt - 1 {
+		if pause >= time.Hour {
+			return time.Hour
+		}
+		pause *= 2
+	}
+	return pause
+}
+
+// inFlight decides about a call that was at work when the run was killed.
+func (f *frame) inFlight(i int32, how InFlight) {
+	switch {
+	case f.repeatable(i) || how == InFlightRetry:
+		f.enqueue(i)
+	case how == InFlightFail:
+		f.interrupted(i)
+	default:
+		f.askInFlight(i)
+	}
+}
+
+// interrupted fails a call of which nobody knows what it did.
+func (f *frame) interrupted(i int32) {
+	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run was killed while this call was at work, and it isn't known whether it took effect"})
+}
+
+// repeatable reports whether running a call twice does no more than running it
+// once, by what is known of the activity that carries it out (S8.6).
+func (f *frame) repeatable(i int32) bool {
+	return f.effect(i).Idempotent
+}
