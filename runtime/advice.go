@@ -22,7 +22,7 @@ func (l *loop) speakers() []*compiler.Advisor {
 	})
 }
 
-// takeOpinions takes the opinions of a solution, and tells whether its calls may start:
+// takeOpinions takes the opinions of a solution, and reports whether its calls may start:
 // not while one is missing or isn't valid (S13.2).
 func (m *Machine) takeOpinions(plan *compiler.Plan, found []diag.Diagnostic) bool {
 	l := m.loop
@@ -38,7 +38,7 @@ func (m *Machine) takeOpinions(plan *compiler.Plan, found []diag.Diagnostic) boo
 	return true
 }
 
-// noteOpinions notes who has spoken, and tells whether what they said can be taken.
+// noteOpinions notes who has spoken, and reports whether what they said can be taken.
 // Whoever said what can't be isn't silent: there is a finding about it.
 func (l *loop) noteOpinions(opinions *source.Node) bool {
 	l.spoken = map[opinionKey]compiler.Opinion{}
@@ -148,7 +148,7 @@ func (f *frame) doubt(call *compiler.Call) string {
 	return ""
 }
 
-// asksForAdvice tells whether the advisors' doubt brings a call before a person.
+// asksForAdvice reports whether the advisors' doubt brings a call before a person.
 func (f *frame) asksForAdvice(call *compiler.Call) bool {
 	return f.machine.loop != nil && f.machine.base().Advice.Enforce == "ask" && f.doubt(call) != ""
 }

@@ -306,7 +306,7 @@ func witnessOf(t testing.TB, d diag.Diagnostic) analyzer.Branch {
 	return b
 }
 
-// meets tells whether two calls wrote paths of which one is in the other, not
+// meets reports whether two calls wrote paths of which one is in the other, not
 // both as failure records, and at least one by set.
 func meets(p *compiler.Plan, log []runtime.Message, a, b int) bool {
 	for _, x := range log {

@@ -162,7 +162,7 @@ func judgeClean(t *testing.T, text []byte, s *simulate.Scenario) {
 	}
 }
 
-// untaken tells whether some call that a skipped one reads from was skipped
+// untaken reports whether some call that a skipped one reads from was skipped
 // itself, or is done and wrote elsewhere.
 func untaken(s *simulate.Scenario, call *compiler.Call) bool {
 	p := s.Plan

@@ -132,7 +132,7 @@ func (l *memo) ofEarlierTicks(identity string) []int32 {
 	return numbers[:before]
 }
 
-// isListed tells whether a message was written by a done call for which one of the
+// isListed reports whether a message was written by a done call for which one of the
 // plan stands.
 func (l *memo) isListed(message *Message) bool {
 	if message.completed == 0 {
@@ -142,7 +142,7 @@ func (l *memo) isListed(message *Message) bool {
 	return yes
 }
 
-// stands tells whether a message of an earlier tick counts for a read: one of a
+// stands reports whether a message of an earlier tick counts for a read: one of a
 // call that is listed again counts only for those who are bound to that call
 // (S11.5).
 func (f *frame) stands(message *Message, sees func(call int) bool) bool {
@@ -153,7 +153,7 @@ func (f *frame) stands(message *Message, sees func(call int) bool) bool {
 	return !listed || sees(int(owner)) || f.repeater(message.completed, sees)
 }
 
-// repeater tells whether one of the calls that are seen repeats a deed.
+// repeater reports whether one of the calls that are seen repeats a deed.
 func (f *frame) repeater(deed int32, sees func(call int) bool) bool {
 	id := f.memo.completed[deed-1].key
 	for i, other := range f.memo.keys {
@@ -192,7 +192,7 @@ const (
 	undecided              // another call, ahead of it, may be the one that is
 )
 
-// dedupe tells whether a call whose parameters are resolved is done already. Of
+// dedupe reports whether a call whose parameters are resolved is done already. Of
 // several that are alike the nth, in the graph's order, repeats the nth.
 func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 	l := f.memo
@@ -264,7 +264,7 @@ func (f *frame) settleContinued() {
 	}
 }
 
-// initialOutput tells whether the initial state holds a value, not null, at all paths
+// initialOutput reports whether the initial state holds a value, not null, at all paths
 // of an alternative, and gives the one at the first.
 func (f *frame) initialOutput(route compiler.Route) (first any, there bool) {
 	for at, path := range route {

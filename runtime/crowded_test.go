@@ -329,7 +329,7 @@ func TestCyclesAgreeWithTheModel(t *testing.T) {
 	t.Logf("%d are cyclic; in %d a call reads in a fallback what only it writes", cyclic, never)
 }
 
-// requires tells whether an expression has no value without a reference (S4.4).
+// requires reports whether an expression has no value without a reference (S4.4).
 func (e *formula) requires(r reference) bool {
 	switch e.kind {
 	case referenceExpression:

@@ -318,7 +318,7 @@ func (f *frame) routes(call *compiler.Call, failure *Failure) bool {
 	return true
 }
 
-// taken tells whether, under once, a value already stands where the call would
+// taken reports whether, under once, a value already stands where the call would
 // write, its failure route aside (S5.5).
 func (f *frame) taken(call *compiler.Call) bool {
 	if f.plan.Writes != compiler.Once {
@@ -338,7 +338,7 @@ func (f *frame) taken(call *compiler.Call) bool {
 	return false
 }
 
-// occupied tells whether the initial state holds a value at a path, or a
+// occupied reports whether the initial state holds a value at a path, or a
 // message of the given sort stands on an overlapping one.
 func (f *frame) occupied(id compiler.PathID, counts func(*Message) bool) bool {
 	if value, ok := compiler.Walk(any(f.log.initial), f.plan.Paths.Segments(id)); ok && value != nil {

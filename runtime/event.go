@@ -253,7 +253,7 @@ func (s Status) String() string {
 	return [...]string{"waiting", "queued", "asking", "running", "pausing", "writing", "done", "failed", "skipped", "rejected", "cancelled"}[s]
 }
 
-// Settled tells whether a status is final.
+// Settled reports whether a status is final.
 func (s Status) Settled() bool { return s >= Done }
 
 // A Settlement is how and why a call settled.

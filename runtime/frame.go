@@ -205,7 +205,7 @@ func (f *frame) enqueue(i int32) {
 	f.machine.queue.push(ready{f, i, place, f.order})
 }
 
-// isProduced tells whether a call's result stands in the plan already.
+// isProduced reports whether a call's result stands in the plan already.
 func isProduced(call *compiler.Call) bool { return call.Latent() && call.Produced != nil }
 
 // start begins the next try of a call.

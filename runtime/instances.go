@@ -77,7 +77,7 @@ func (m *Machine) atOnce() int {
 }
 
 // admit begins instances as long as there is room, and asks for more before the
-// last has begun. It tells whether anything has changed.
+// last has begun. It reports whether anything has changed.
 func (m *Machine) admit() bool {
 	c := m.instances
 	if c == nil || !m.begun {
@@ -118,7 +118,7 @@ func (m *Machine) joined(e Event) {
 	}
 }
 
-// more tells whether further instances are to begin.
+// more reports whether further instances are to begin.
 func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !c.closed) }
 
 // open begins a frame of the run itself: of an instance, or of the one state that

@@ -272,7 +272,7 @@ func rehearse(t *testing.T, v *analyzer.Verified, solutions []string, act behavi
 	return r
 }
 
-// asksPeople tells whether people are asked about every call of a plan.
+// asksPeople reports whether people are asked about every call of a plan.
 func asksPeople(n uint64) bool { return n%3 == 0 }
 
 // moodyOf is a person who answers in each instance otherwise.

@@ -62,7 +62,7 @@ func (f *frame) latentRequest(i int32) *Request {
 	return request.ComposeLatent(s, call, params)
 }
 
-// binds tells whether a read is bound to a call.
+// binds reports whether a read is bound to a call.
 func (f *frame) binds(r, call int) bool {
 	_, ok := slices.BinarySearch(f.plan.Reads[r].Writers, int32(call))
 	return ok

@@ -49,7 +49,7 @@ func newLoop(base *compiler.Plan) *loop {
 	return l
 }
 
-// planning tells whether more of a solution may come.
+// planning reports whether more of a solution may come.
 func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 
 // nextTick asks for the next solution (S11.1).
@@ -321,7 +321,7 @@ func (f *frame) runs(plan *compiler.Plan) int {
 	return plan.Runs(f.site.Instance)
 }
 
-// continues tells whether a plan begins with the calls that have been enrolled.
+// continues reports whether a plan begins with the calls that have been enrolled.
 func (m *Machine) continues(plan *compiler.Plan) bool {
 	if len(plan.Calls) < len(m.plan.Calls) {
 		return false

@@ -151,7 +151,7 @@ func sameInAnyPieces(t *testing.T, solutions []string) {
 	}
 }
 
-// sound tells whether nothing went wrong in a run but what tools do.
+// sound reports whether nothing went wrong in a run but what tools do.
 func sound(o *runtime.Outcome) bool {
 	ofTools := []string{"error", "timeout", "declined", "busy", "bad-output", "bad-parameter", "expression-type"}
 	return !slices.ContainsFunc(o.Errors, func(e runtime.CallError) bool { return !slices.Contains(ofTools, e.Code) })

@@ -121,10 +121,10 @@ func (m *Machine) Status(frame, call int) Status {
 	return m.frames[frame].calls[call].status
 }
 
-// Over tells whether the run has ended or stopped.
+// Over reports whether the run has ended or stopped.
 func (m *Machine) Over() bool { return m.over }
 
-// Stopped tells whether the run has stopped short of its end, so that it can be
+// Stopped reports whether the run has stopped short of its end, so that it can be
 // resumed.
 func (m *Machine) Stopped() bool { return m.stopped }
 
@@ -295,7 +295,7 @@ func (m *Machine) room() int {
 const Run = -1
 
 // advance ends the run, or its tick, now that every call has settled (S11.8). It
-// tells whether there is more to do.
+// reports whether there is more to do.
 func (m *Machine) advance() bool {
 	switch {
 	case m.instances.more() || !m.begun || m.planning():

@@ -118,13 +118,13 @@ func (c *carried) entries(of func(call int) bool) []entry {
 	return all
 }
 
-// stands tells whether an earlier tick has written over a path what counts.
+// stands reports whether an earlier tick has written over a path what counts.
 func (c *carried) stands(p statePath, counts func(message) bool) bool {
 	return c != nil && slices.ContainsFunc(c.messages, func(msg pastMessage) bool { return counts(msg.message) && overlap(msg.path, p) })
 }
 
 // repetition settles a call with these parameters as done if it is done already,
-// and tells whether it may run; undecided is that another call of its kind comes
+// and reports whether it may run; undecided is that another call of its kind comes
 // first.
 func (c *carried) repetition(m *model, call *callModel, params any) (repeated, undecided bool) {
 	if c == nil || c.volatile[call.place] {

@@ -67,7 +67,7 @@ func faults(doc map[string]any) []string {
 	return found
 }
 
-// canBeThere tells whether an expression can have a value at all: each required
+// canBeThere reports whether an expression can have a value at all: each required
 // reference is known from the start or written by some call.
 func (p *planModel) canBeThere(e *formula, reader int) bool {
 	can := func(operand *formula) bool { return p.canBeThere(operand, reader) }
@@ -82,7 +82,7 @@ func (p *planModel) canBeThere(e *formula, reader int) bool {
 	return !slices.ContainsFunc(e.operands, func(operand *formula) bool { return !can(operand) })
 }
 
-// startTakes tells whether what the initial state holds on the way to a target
+// startTakes reports whether what the initial state holds on the way to a target
 // is of the kinds that a write of the call needs. That a list is too short is
 // for the run to see.
 func (p *planModel) startTakes(c *callModel, target statePath) bool {
@@ -109,13 +109,13 @@ func (c *callModel) conflicts(other *callModel) bool {
 	return c.method == "set" || other.method == "set" || c.failsOnto(other) || other.failsOnto(c)
 }
 
-// failsOnto tells whether a failure record of c, which is always set, may meet
+// failsOnto reports whether a failure record of c, which is always set, may meet
 // a path of other.
 func (c *callModel) failsOnto(other *callModel) bool {
 	return slices.ContainsFunc(c.failureRoute(), other.mayWrite)
 }
 
-// mayNameSharedRoute tells whether the activity of c names its failure route
+// mayNameSharedRoute reports whether the activity of c names its failure route
 // for a good result while other may fail onto it: under `once` nothing orders
 // the two, so which of them finds the path free would be a matter of timing.
 func (c *callModel) mayNameSharedRoute(other *callModel) bool {

@@ -116,7 +116,7 @@ func (c *callModel) failureRoute() []statePath {
 	return c.routes[len(c.routes)-1]
 }
 
-// mayWrite tells whether one of the call's paths overlaps p.
+// mayWrite reports whether one of the call's paths overlaps p.
 func (c *callModel) mayWrite(p statePath) bool {
 	for _, route := range c.routes {
 		if overlapsAny(route, p) {
@@ -126,7 +126,7 @@ func (c *callModel) mayWrite(p statePath) bool {
 	return false
 }
 
-// neighbours tells whether two calls may write one place or the same list.
+// neighbours reports whether two calls may write one place or the same list.
 func (c *callModel) neighbours(other *callModel) bool {
 	for _, route := range c.routes {
 		for _, p := range route {
@@ -140,7 +140,7 @@ func (c *callModel) neighbours(other *callModel) bool {
 	return false
 }
 
-// meets tells whether two calls may write overlapping paths, failure route
+// meets reports whether two calls may write overlapping paths, failure route
 // against failure route aside (S5.8).
 func (c *callModel) meets(other *callModel) bool {
 	for i, mine := range c.routes {
@@ -188,7 +188,7 @@ func (p *planModel) bound(reader int, r reference) map[int]bool {
 	return later
 }
 
-// initially tells whether the document's state has something at a path.
+// initially reports whether the document's state has something at a path.
 func (p *planModel) initially(at statePath) bool {
 	value, there := valueAt(p.state, at)
 	return there && value != nil

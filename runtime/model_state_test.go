@@ -28,7 +28,7 @@ func (m *model) entries(of func(call int) bool) []entry {
 	return all
 }
 
-// yields tells whether a failure record gives way to one that counts before it, of
+// yields reports whether a failure record gives way to one that counts before it, of
 // a call listed before its own (S5.8).
 func (e entry) yields(before []entry) bool {
 	return e.record && slices.ContainsFunc(before, func(o entry) bool {

@@ -241,7 +241,7 @@ func (m *model) offeredEarlier(c *callModel) map[int]bool {
 	return found
 }
 
-// taken tells whether `once` rejects c: one of its paths, other than its
+// taken reports whether `once` rejects c: one of its paths, other than its
 // failure route's, is there from the start or has been written (S5.5).
 func (m *model) taken(c *callModel) bool {
 	routes := c.routes
@@ -251,7 +251,7 @@ func (m *model) taken(c *callModel) bool {
 	return slices.ContainsFunc(routes, m.standsOn)
 }
 
-// standsOn tells whether one of the paths is there from the start or has been
+// standsOn reports whether one of the paths is there from the start or has been
 // written.
 func (m *model) standsOn(route []statePath) bool {
 	return slices.ContainsFunc(route, func(p statePath) bool {
@@ -261,7 +261,7 @@ func (m *model) standsOn(route []statePath) bool {
 	})
 }
 
-// ripe tells whether a result of c can be judged: of the calls that come before it
+// ripe reports whether a result of c can be judged: of the calls that come before it
 // in the graph's order those have settled that may write where it may.
 func (m *model) ripe(c *callModel) bool {
 	for _, i := range m.plan.topology {
@@ -360,7 +360,7 @@ func (m *model) fail(c *callModel, f *failure) {
 	m.log = append(m.log, messages...)
 }
 
-// barred tells whether, under `once`, something other than a failure record
+// barred reports whether, under `once`, something other than a failure record
 // stands on one of the paths.
 func (m *model) barred(route []statePath) bool {
 	return slices.ContainsFunc(route, func(p statePath) bool {
@@ -370,7 +370,7 @@ func (m *model) barred(route []statePath) bool {
 	})
 }
 
-// applicable tells whether the messages of c can be written over what counts
+// applicable reports whether the messages of c can be written over what counts
 // before them.
 func (m *model) applicable(c *callModel, messages []message) bool {
 	before := map[int]bool{}

@@ -69,7 +69,7 @@ func firsts(call *compiler.Call) []int32 {
 	return slices.Compact(list)
 }
 
-// plain tells whether every expression in a template is a reference and nothing
+// plain reports whether every expression in a template is a reference and nothing
 // more: then each of its reads is needed, and decides alone.
 func plain(t *compiler.Template) bool {
 	switch {

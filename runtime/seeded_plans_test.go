@@ -86,10 +86,10 @@ type mention struct {
 	path       []string
 }
 
-// plain tells whether the text is the reference and nothing else.
+// plain reports whether the text is the reference and nothing else.
 func (m mention) plain() bool { return m.start == 0 && m.end == len(m.text) }
 
-// soft tells whether the text says what to take instead.
+// soft reports whether the text says what to take instead.
 func (m mention) soft() bool { return strings.Contains(m.text, "||") }
 
 var mentioned = regexp.MustCompile(`†([\pL]+)((?:\.[\pL\d_-]+|\[\d+\])*)`)
@@ -185,7 +185,7 @@ func (s sketch) reading(call int) []mention {
 	})
 }
 
-// alone tells whether nobody else writes what a call writes.
+// alone reports whether nobody else writes what a call writes.
 func (s sketch) alone(call int) bool {
 	return !slices.ContainsFunc(s.writes(call), func(w []string) bool { return len(s.writers(w)) > 1 })
 }

@@ -27,7 +27,7 @@ func checked(text []byte) (*compiler.Plan, *analyzer.Verified, []diag.Diagnostic
 	return plan, verified, found
 }
 
-// clean tells whether a plan has no error and no warning.
+// clean reports whether a plan has no error and no warning.
 func clean(found []diag.Diagnostic) bool {
 	for _, d := range found {
 		if d.Severity > diag.Info {
@@ -72,14 +72,14 @@ func (s spot) span(plan *compiler.Plan) (source.Span, bool) {
 	return node.Span(), node != nil
 }
 
-// finds tells whether a finding says what is wrong where it is, with a warning's
+// finds reports whether a finding says what is wrong where it is, with a warning's
 // weight at least, unless its rule never has that.
 func (s spot) finds(plan *compiler.Plan, d diag.Diagnostic) bool {
 	at, ok := s.span(plan)
 	return ok && (d.Severity > diag.Info || d.Rule.Default == diag.Info) && strings.Contains(s.codes, d.Rule.Code) && d.Span.Start >= at.Start && d.Span.End <= at.End
 }
 
-// underRace tells whether the race detector is on.
+// underRace reports whether the race detector is on.
 var underRace bool
 
 // A tally counts what became of the faults of one kind.

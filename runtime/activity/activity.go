@@ -203,7 +203,7 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 	}
 }
 
-// Has tells whether there is an activity of this name.
+// Has reports whether there is an activity of this name.
 func (s *Set) Has(name string) bool { return s.byName[name] != nil }
 
 // Start begins one try of a call and returns. When the try has ended, ended is

@@ -285,7 +285,7 @@ func failure(t testing.TB, err error, code string, parts ...string) *Failure {
 	return f
 }
 
-// alive tells whether a process exists (and isn't a zombie).
+// alive reports whether a process exists (and isn't a zombie).
 func alive(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

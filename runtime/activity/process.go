@@ -116,14 +116,14 @@ func programs() int {
 	return len(living.all)
 }
 
-// stopped tells whether we ended the process before it ended by itself.
+// stopped reports whether we ended the process before it ended by itself.
 func (p *process) stopped() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.asked
 }
 
-// wait waits for the end of a process that was told to end, and tells whether
+// wait waits for the end of a process that was told to end, and reports whether
 // it came: one that the kernel won't let go of holds nobody up.
 func (p *process) wait(grace time.Duration) bool {
 	limit := time.NewTimer(grace + 2*drain)

@@ -135,7 +135,7 @@ func lock(f *os.File) error {
 	}
 }
 
-// locked tells whether somebody has taken a journal for writing.
+// locked reports whether somebody has taken a journal for writing.
 func locked(f *os.File) bool {
 	err := tryLock(f, false)
 	if err == nil {

@@ -65,7 +65,7 @@ func Path(folder, id string) (string, error) {
 type Run struct {
 	ID   string
 	Path string
-	// Running tells whether a process writes the journal now.
+	// Running reports whether a process writes the journal now.
 	Running bool
 	// Contents are what the journal holds, or nil if there is an error. Of a running one,
 	// what isn't wholly written yet doesn't count as torn. Unless all was verified, only

@@ -295,7 +295,7 @@ func (w *walker) judgeHeader(s stranger, name string, torn bool) error {
 	return fault(s.why, distrust)
 }
 
-// endsChanged tells whether a last line without an end is the next record with
+// endsChanged reports whether a last line without an end is the next record with
 // something else in the place of its line break.
 func (w *walker) endsChanged(line []byte) bool {
 	last := len(line) - 1
@@ -324,7 +324,7 @@ func (w *walker) laterWrite(k int) (int, error) {
 // sector is the smallest piece that a disk writes or loses.
 const sector = 512
 
-// lostBlocks tells whether a line has zeros in it as lost blocks leave them: up to the end
+// lostBlocks reports whether a line has zeros in it as lost blocks leave them: up to the end
 // of a sector, and from the beginning of one or, where the file had ended there before,
 // of the line.
 func (s *stranger) lostBlocks() bool {

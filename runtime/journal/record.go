@@ -133,7 +133,7 @@ func (c *chain) accept(r record) (why string) {
 	return ""
 }
 
-// isObject tells whether one line of JSON may be an object, by its ends.
+// isObject reports whether one line of JSON may be an object, by its ends.
 func isObject(body []byte) bool {
 	return len(body) >= 2 && body[0] == '{' && body[len(body)-1] == '}'
 }

@@ -71,7 +71,7 @@ type Confirmer interface {
 }
 
 // Instances brings the instances of a run that come from outside. Next waits for
-// the next ones, at least one and at most so many, and tells whether these are
+// the next ones, at least one and at most so many, and reports whether these are
 // the last. It is called by one goroutine at a time. An error says that no more are to be had: the
 // run stops, and can be resumed.
 type Instances interface {

@@ -107,7 +107,7 @@ func (r *recordingReader) tick(n *source.Node) (t recordedTick) {
 	return t
 }
 
-// saysMore tells whether an item is more than a solution by itself.
+// saysMore reports whether an item is more than a solution by itself.
 func saysMore(item *source.Node) bool {
 	return slices.ContainsFunc(itemKeys, func(key string) bool { return item.Get(key) != nil })
 }

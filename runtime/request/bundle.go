@@ -39,7 +39,7 @@ type variant struct {
 // the tool around it, which lends its definitions.
 type unit struct{ root, around *source.Node }
 
-// old tells whether the unit is of a draft in which nothing counts beside a $ref.
+// old reports whether the unit is of a draft in which nothing counts beside a $ref.
 func (u unit) old() bool {
 	dialect := u.root.Get("$schema")
 	if dialect == nil {
@@ -95,7 +95,7 @@ func or(a, b any) any {
 	return Object{{"anyOf", []any{a, b}}}
 }
 
-// takesText tells whether a schema accepts every string.
+// takesText reports whether a schema accepts every string.
 func takesText(s any) bool {
 	o, ok := s.(Object)
 	if !ok {
@@ -235,7 +235,7 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 
 func isTrue(n *source.Node) bool { return n != nil && n.Kind == source.Bool && n.Text == "true" }
 
-// untellable tells whether a keyword can't be judged of a value of which a part
+// untellable reports whether a keyword can't be judged of a value of which a part
 // may be a reference.
 func untellable(f source.Field) bool {
 	hasParts := func(n *source.Node) bool { return len(n.Items)+len(n.Fields) > 0 }

@@ -220,7 +220,7 @@ func checkSchema(t testing.TB, schema any) *jsonschema.Schema {
 	return s
 }
 
-// accepts tells whether a composed schema accepts a solution as it comes: as
+// accepts reports whether a composed schema accepts a solution as it comes: as
 // text.
 func accepts(t testing.TB, s *jsonschema.Schema, solution any) error {
 	t.Helper()
