@@ -235,7 +235,7 @@ func (c *cli) observer(ctx context.Context, screen io.Writer, s *session.Session
 		return lines{session.NewEvents(screen, s.Journal())}
 	}
 	show := newProgress(screen, s.Program().Plan, s.Planned(), ctx)
-	show.journal, show.results, show.crowd.read = s.Journal(), s.Results(), s.Read
+	show.journal, show.results, show.crowd.read = s.Journal(), s.Results(), s.Taken
 	if there := s.Resumed(); there != nil {
 		show.crowd.resumed(there)
 	}

@@ -44,7 +44,7 @@ func endPrograms(k *keeper, notice func(string)) error {
 // activity, or a program in it, isn't there: when it is back, the run goes on.
 func (s *Session) thereToRun() error {
 	all := s.program.Activities(activity.Of)
-	used := activity.InUse(s.program.Plan, s.planned())
+	used := activity.InUse(s.program.Plan, s.Planned())
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if used != nil && !used(name) {
 			continue

@@ -33,7 +33,7 @@ type resultLine struct {
 	Errors []runtime.CallError `json:"errors"`
 }
 
-// results opens the file that a run writes its results to; nil for none.
+// openResults opens the file that a run writes its results to; nil for none.
 func (s *Session) openResults() (*results, error) {
 	switch {
 	case s.options.Results == "":

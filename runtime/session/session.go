@@ -238,12 +238,12 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 // open opens what a run needs besides its machine, the journal last.
 func (s *Session) open() (err error) {
 	plan, o := s.program.Plan, &s.options
-	if err := local.Runnable(plan, s.planned()); err != nil {
+	if err := local.Runnable(plan, s.Planned()); err != nil {
 		return diag.Troubled(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
 	}
 	s.register = &activity.Register{}
 	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, activity.Options{
-		InUse: activity.InUse(plan, s.planned()), Register: s.register, Waits: func(why string) {
+		InUse: activity.InUse(plan, s.Planned()), Register: s.register, Waits: func(why string) {
 			if s.Observer != nil {
 				s.Observer.Waits(why)
 			}
@@ -277,7 +277,7 @@ func (s *Session) open() (err error) {
 func (s *Session) openPlanner() (err error) {
 	o := &s.options
 	switch {
-	case !s.planned():
+	case !s.Planned():
 		return nil
 	case o.Planner != nil:
 		s.planner = o.Planner
@@ -298,9 +298,6 @@ func (s *Session) openPlanner() (err error) {
 	return nil
 }
 
-// planned reports whether a planner writes what is run.
-func (s *Session) planned() bool { return s.options.Planned }
-
 // ID is the run's; "" without a journal.
 func (s *Session) ID() string { return s.keeper.id() }
 
@@ -314,7 +311,7 @@ func (s *Session) Program() *project.Program { return s.program }
 func (s *Session) Results() string { return s.options.Results }
 
 // Planned reports whether a planner writes what is run.
-func (s *Session) Planned() bool { return s.planned() }
+func (s *Session) Planned() bool { return s.options.Planned }
 
 // Resumed is where a run stood that goes on; nil for one that begins.
 func (s *Session) Resumed() *Replay { return s.replay }
@@ -322,9 +319,9 @@ func (s *Session) Resumed() *Replay { return s.replay }
 // Manifest is what the run is made of.
 func (s *Session) Manifest() *Manifest { return s.manifest }
 
-// Read reports how many instances of the file have been handed out, and whether it has
+// Taken reports how many instances of the file have been handed out, and whether it has
 // no more; there is none without a file. It may be called while the run goes on.
-func (s *Session) Read() (taken int, all, file bool) {
+func (s *Session) Taken() (taken int, all, file bool) {
 	if s.source == nil {
 		return 0, false, false
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/journal"
+	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
@@ -84,6 +85,26 @@ func TestResumeRefused(t *testing.T) {
 	again, err := session.Resume(t.Context(), path, o)
 	if !errors.Is(err, session.ErrEnded) || again == nil || !reflect.DeepEqual(again.Outcome, result.Outcome) {
 		t.Errorf("a run that has ended: %+v, %v", again, err)
+	}
+	manifest, records, err := session.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := manifest.Program(nil, []string{"work"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay := session.NewReplay(p.Verified, manifest.Options)
+	for record, err := range records {
+		if err == nil {
+			_, err = replay.Take(record)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := local.Resume(t.Context(), replay.Machine, replay.At, runtime.Resumption{}, local.Options{}); err == nil {
+		t.Error("a machine that has come to its end goes on")
 	}
 	if _, err := session.Find(filepath.Dir(path), "nothing"); !errors.Is(err, session.ErrNoRun) {
 		t.Errorf("a run that there isn't: %v", err)

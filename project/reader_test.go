@@ -1,0 +1,56 @@
+package project_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/project"
+)
+
+// S1.6: what keeps a document from being read is an error of a kind, in words that
+// name no flag; the zero reader reads what can be read.
+func TestReader(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"plan.yaml": "import: [tools.yaml]\ncalls: [{_tool: a, _outputPath: x}]\n", "tools.yaml": "activities: {a: {expr: \"1\"}}\n",
+		"two.jsonl": "{\"calls\": []}\n{\"calls\": []}\n", "none.jsonl": "", "obelus.yaml": "tools: []\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(name string) string { return filepath.Join(folder, name) }
+	d, err := (&project.Reader{}).One(at("plan.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := d.Check(); p.Verified == nil || p.Opened["tools.yaml"] == "" || p.Config.File == nil {
+		t.Errorf("%+v, opened %v", p.Findings, p.Opened)
+	}
+	if d, err = (&project.Reader{Stdin: strings.NewReader("calls: []"), Root: folder}).One("-"); err != nil || d.Check().Verified == nil {
+		t.Errorf("standard input: %v", err)
+	}
+	small := source.DefaultLimits()
+	small.Bytes = 1
+	for name, test := range map[string]struct {
+		reader project.Reader
+		file   string
+		kind   error
+	}{
+		"not there":   {project.Reader{}, "gone.yaml", project.ErrRead},
+		"no root":     {project.Reader{Root: at("gone")}, "plan.yaml", project.ErrRoot},
+		"root a file": {project.Reader{Root: at("plan.yaml")}, "plan.yaml", project.ErrRoot},
+		"outside":     {project.Reader{Root: t.TempDir()}, "plan.yaml", project.ErrOutside},
+		"two":         {project.Reader{}, "two.jsonl", project.ErrNotOne},
+		"none":        {project.Reader{}, "none.jsonl", project.ErrNotOne},
+		"too large":   {project.Reader{Limits: small}, "two.jsonl", project.ErrTooLarge},
+	} {
+		if _, err := test.reader.One(at(test.file)); !errors.Is(err, test.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
