@@ -12,15 +12,19 @@ import (
 )
 
 // display is a value as people read it: text as it is, anything else as JSON
-// on several lines. Nothing in it acts on the terminal (S2.6).
+// on several lines. Nothing in it acts on the terminal, and the lines of a text
+// stand behind a bar, so that none of them passes for one of ours (S2.6).
 func display(value any) string {
-	text, ok := value.(string)
-	if !ok {
+	text, isText := value.(string)
+	if !isText {
 		text = asJSON(value, "  ")
 	}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
 		lines[i] = diag.Escape(line)
+		if isText && len(lines) > 1 {
+			lines[i] = "│ " + lines[i]
+		}
 	}
 	return strings.Join(lines, "\n")
 }
