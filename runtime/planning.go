@@ -12,8 +12,6 @@ import (
 type (
 	// A Request is what a planner is asked.
 	Request = request.Request
-	// A LatentCall is a call whose result a model writes.
-	LatentCall = request.Call
 	// Usage is what a request has cost so far.
 	Usage = request.Usage
 )

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +29,7 @@ calls: []
 // An endless endpoint writes first, then more again and again until nobody listens,
 // or until it has written most bytes.
 type endless struct {
+	protocol
 	answers []answering // the last again and again
 	most    int
 	asked   atomic.Int32
@@ -45,10 +44,10 @@ type answering struct {
 func (e *endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "text/event-stream")
+	io.WriteString(w, e.begin())
 	a := e.answers[min(int(e.asked.Add(1)), len(e.answers))-1]
 	for text := a.first; text != "" && int(e.wrote.Add(int64(len(text)))) <= e.most; text = a.more {
-		content, _ := json.Marshal(text)
-		if _, err := fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", content); err != nil {
+		if _, err := io.WriteString(w, e.event(text)); err != nil {
 			return
 		}
 		if a.every > 0 {
@@ -59,7 +58,7 @@ func (e *endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	io.WriteString(w, e.end(e.stop["done"], 0, 0))
 }
 
 // A model that doesn't end is heard no longer than what it writes may become a
@@ -88,29 +87,32 @@ func TestEndlessAnswers(t *testing.T) {
 			"bad-output: the model's answer is larger than 8 MiB",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			endpoint := &endless{answers: c.answers, most: c.most}
-			server := httptest.NewServer(endpoint)
-			defer server.Close()
-			t.Setenv("OPENAI_BASE_URL", server.URL)
-			out := runFlooded(t, func(o *local.Options) {
-				planner, err := Open("openai:m", Options{})
-				if err != nil {
-					t.Fatal(err)
+		for kind, p := range protocols {
+			t.Run(kind+", "+name, func(t *testing.T) {
+				settings(t, p)
+				endpoint := &endless{protocol: p, answers: c.answers, most: c.most}
+				server := httptest.NewServer(endpoint)
+				defer server.Close()
+				t.Setenv(p.base, server.URL)
+				out := runFlooded(t, func(o *local.Options) {
+					planner, err := Open(p.spec, Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					o.Planner = planner
+				})
+				if wrote := endpoint.wrote.Load(); wrote > c.wrote {
+					t.Errorf("the endpoint could write %d bytes, expected at most %d", wrote, c.wrote)
 				}
-				o.Planner = planner
+				said := ""
+				for _, e := range out.Errors {
+					said += e.Code + ": " + e.Message + "\n"
+				}
+				if !strings.Contains(said, c.says) || out.Counts.Done != c.done {
+					t.Errorf("%d calls done, and it says %s", out.Counts.Done, said)
+				}
 			})
-			if wrote := endpoint.wrote.Load(); wrote > c.wrote {
-				t.Errorf("the endpoint could write %d bytes, expected at most %d", wrote, c.wrote)
-			}
-			said := ""
-			for _, e := range out.Errors {
-				said += e.Code + ": " + e.Message + "\n"
-			}
-			if !strings.Contains(said, c.says) || out.Counts.Done != c.done {
-				t.Errorf("%d calls done, and it says %s", out.Counts.Done, said)
-			}
-		})
+		}
 	}
 }
 

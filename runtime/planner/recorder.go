@@ -3,6 +3,7 @@ package planner
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -190,7 +191,8 @@ func manners(u request.Usage, cut bool, refused *request.Refused) (fields []stri
 		fields = append(fields, `"refused": `+request.Quoted(refused.Words))
 	}
 	if u != (request.Usage{}) {
-		fields = append(fields, `"usage": `+request.JSON(u))
+		text, _ := json.Marshal(u)
+		fields = append(fields, `"usage": `+string(text))
 	}
 	return fields
 }

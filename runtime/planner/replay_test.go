@@ -188,6 +188,24 @@ func latentRequest(tick int, name, params string) *request.Request {
 	return &request.Request{Tick: tick, Call: &request.Call{Name: name, Tool: tool, Params: resolved}}
 }
 
+// An answer that came whole is one, even where its last piece makes the run break
+// it off: a recording of it is the same each time.
+func TestReplayWholeThoughUnwanted(t *testing.T) {
+	p := replayed(t, "s.yaml", `[{solution: "Sure, here", chunks: 5}]`)
+	for pieces, want := range map[int]error{1: context.Canceled, 2: nil} {
+		ctx, stop := context.WithCancel(t.Context())
+		heard := 0
+		_, err := p.Answer(ctx, &request.Request{Tick: 1}, func(string) {
+			if heard++; heard == pieces {
+				stop()
+			}
+		})
+		if stop(); !errors.Is(err, want) {
+			t.Errorf("stopped at piece %d: %v", pieces, err)
+		}
+	}
+}
+
 // S2.4: results of latent calls stand beside the solution, under the name of the
 // call or of its tool.
 func TestReplayLatent(t *testing.T) {

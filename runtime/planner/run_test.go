@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -89,6 +90,10 @@ func TestRecordedRun(t *testing.T) {
 		}
 		if first.Status != "done" || first.Output != "Dear Jane" || first.Usage.InputTokens != 510 || first.Ticks != 5 {
 			t.Fatalf("%+v", first)
+		}
+
+		if text := fileText(t, folder, solutionsFile); !strings.Contains(text, `"usage": {"inputTokens":100,"outputTokens":5,"cost":0.01}`) {
+			t.Errorf("the usage is written otherwise:\n%s", text)
 		}
 
 		replaying, err := Open("replay:"+filepath.Join(folder, solutionsFile), Options{})

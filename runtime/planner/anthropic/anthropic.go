@@ -34,14 +34,18 @@ type format struct {
 	maxTokens int
 }
 
-// Open makes the planner of a model. Its endpoint wants a bound on each answer:
-// 32,000 tokens where none is given.
+// Open makes the planner of a model.
 func Open(model string, o endpoint.Options) (*endpoint.Planner, error) {
-	f := &format{model, o.MaxTokens}
-	if f.maxTokens <= 0 {
-		f.maxTokens = 32_000
+	return endpoint.Open("anthropic:"+model, address, Format(model, o.MaxTokens), o)
+}
+
+// Format is how a model is asked; maxTokens bounds an answer, as the endpoint
+// wants it: 32,000 where it is 0.
+func Format(model string, maxTokens int) endpoint.Format {
+	if maxTokens <= 0 {
+		maxTokens = 32_000
 	}
-	return endpoint.Open("anthropic:"+model, address, f, o)
+	return &format{model, maxTokens}
 }
 
 // The forms of the endpoint.

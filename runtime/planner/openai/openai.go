@@ -38,8 +38,12 @@ type format struct {
 
 // Open makes the planner of a model.
 func Open(model string, o endpoint.Options) (*endpoint.Planner, error) {
-	return endpoint.Open("openai:"+model, address, &format{model, o.MaxTokens}, o)
+	return endpoint.Open("openai:"+model, address, Format(model, o.MaxTokens), o)
 }
+
+// Format is how a model is asked; maxTokens bounds an answer, and 0 leaves that to
+// the endpoint.
+func Format(model string, maxTokens int) endpoint.Format { return &format{model, maxTokens} }
 
 // The forms of the endpoint; not all that speak its format know the first.
 const (
