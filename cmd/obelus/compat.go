@@ -19,7 +19,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/project"
+	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/project"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 // maxMendings bounds how often a document is mended anew: what one fix changes

@@ -44,11 +44,11 @@ var mayImport = map[string][]string{
 	"runtime/journal":     {},
 	"runtime/planner":     {"compiler", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
-	"project":             {"compiler", "compiler/*", "analyzer", "runtime/simulate"},
-	"runtime/session":     {"compiler", "compiler/*", "analyzer", "project", "runtime", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner"},
-	"":                    {"analyzer", "compiler", "compiler/*", "dot", "project", "runtime", "runtime/*"}, // the facade
+	"runtime/project":     {"compiler", "compiler/*", "analyzer", "runtime/simulate"},
+	"runtime/session":     {"compiler", "compiler/*", "analyzer", "runtime", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner"},
+	"":                    {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples/embed":      {},
-	"cmd/obelus":          {"compiler", "compiler/*", "analyzer", "dot", "project", "runtime", "runtime/*"},
+	"cmd/obelus":          {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*"},
 
 	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.
 	"runtime/planner/prompt":    {"compiler/diag", "compiler/expression", "runtime/request"},

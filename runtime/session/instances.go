@@ -14,8 +14,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/project"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 // An instancesFile hands out the instances of a run as its machine asks for them

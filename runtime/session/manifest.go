@@ -15,8 +15,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/project"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 // A Manifest is the head of a journal: what a run is made of, so that it can be

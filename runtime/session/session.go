@@ -9,12 +9,12 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/project"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/planner"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 // Options say what a run is to do.

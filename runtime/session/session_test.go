@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/project"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/project"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 // S1.6: what keeps a document from being read is an error of a kind, in words that
