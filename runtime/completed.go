@@ -16,8 +16,8 @@ type memo struct {
 	byKey     map[string][]int32 // their numbers, from 0, in order
 	before    int32              // how many of them earlier ticks have done
 	keys      []string           // of the calls of the tick
-	owners    map[int32]int32    // by number of a deed: the call of the tick that stands for it
-	latest    int32              // the number, from 1, of the deed whose messages are being written
+	owners    map[int32]int32    // by number of a completed call: the one of the tick that lists it again
+	latest    int32              // the number, from 1, of the completed call whose messages are being written
 }
 
 // nextTick forgets what the plan of a tick was.
@@ -27,8 +27,8 @@ func (l *memo) nextTick() {
 	}
 }
 
-// A completedCall is a call that is done. A carried plan may list it again, and it isn't
-// run again then (S11.5).
+// A completedCall is one that is done. A carried plan may list it again, and it
+// isn't run again then (S11.5).
 type completedCall struct {
 	key    string // tool, activity, instance, method and path
 	params string // resolved, as canonical JSON
@@ -77,8 +77,8 @@ func (f *frame) matchCompleted(plan *compiler.Plan) {
 	}
 }
 
-// rematchCompleted finds what stands for what in a longer version of the tick's plan, and tells
-// whether more of what is done has somebody to stand for it.
+// rematchCompleted finds what stands for what in a longer version of the tick's plan, and
+// reports whether more of what is done has somebody to stand for it.
 func (m *Machine) rematchCompleted(plan *compiler.Plan) bool {
 	grown := false
 	for _, f := range m.roots() {
@@ -153,11 +153,11 @@ func (f *frame) stands(message *Message, sees func(call int) bool) bool {
 	return !listed || sees(int(owner)) || f.repeater(message.completed, sees)
 }
 
-// repeater reports whether one of the calls that are seen repeats a deed.
-func (f *frame) repeater(deed int32, sees func(call int) bool) bool {
-	id := f.memo.completed[deed-1].key
+// repeater reports whether one of the calls that are seen lists a completed one again.
+func (f *frame) repeater(completed int32, sees func(call int) bool) bool {
+	id := f.memo.completed[completed-1].key
 	for i, other := range f.memo.keys {
-		if other == id && i < len(f.calls) && f.calls[i].more != nil && f.calls[i].more.repeats == deed && sees(i) {
+		if other == id && i < len(f.calls) && f.calls[i].more != nil && f.calls[i].more.repeats == completed && sees(i) {
 			return true
 		}
 	}
@@ -212,7 +212,7 @@ func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 			nth++
 		}
 	}
-	f.calls[i].makeRare().resolved = own
+	f.calls[i].rare().resolved = own
 	for _, number := range l.ofEarlierTicks(id) {
 		if l.completed[number].params != own {
 			continue

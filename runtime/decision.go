@@ -147,7 +147,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
 	r := &replacement{call: &merged, decision: d, context: scratch.handed(by)}
 	r.sources, r.scopes = scratch.provenance(by, f.writersOf)
-	f.calls[i].makeRare().replacement = r
+	f.calls[i].rare().replacement = r
 	f.calls[i].params = params
 	return ""
 }

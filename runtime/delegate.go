@@ -38,7 +38,7 @@ func (f *frame) delegate(i int32) {
 		d.site.Under = f.site.Under + "/" + call.Name
 	}
 	f.machine.frames = append(f.machine.frames, d)
-	state.makeRare().child = d
+	state.rare().child = d
 	given := f.context(i)
 	d.log = &Log{initial: map[string]any{
 		"input": over(over(mapping(plan.Input), mapping(given["input"])), state.params),
@@ -104,7 +104,7 @@ func (f *frame) settleCancelled(i int32) {
 	f.settle(i, Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(f.calls[i].attempt)})
 }
 
-// release forgets a delegate.
+// release lets go of a delegate that has come to its end.
 func (f *frame) release() {
 	f.machine.frames[f.number] = nil
 	f.parent.calls[f.under].more.child = nil

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A runError is what went wrong, and where: in which order faults come depends on
-// timing, and in which they are told doesn't (S9.2).
+// A runError is what went wrong, and where: in which order errors come depends on
+// timing, and in which they are reported doesn't (S9.2).
 type runError struct {
 	CallError
 	tick  int
@@ -15,14 +15,14 @@ type runError struct {
 	order int32 // of its instance
 }
 
-// The places of what is about no call: before all of them, and behind.
+// The places of errors that are about no call: before all calls, or after them.
 const (
 	atFirst = -1
 	atLast  = math.MaxInt32
 )
 
-// recordError notes what went wrong with a call, before the first or behind the last. What goes
-// wrong in a delegate is for the call to handle that it carries out.
+// recordError keeps an error of the call at a place, or of none. That of a delegate
+// is its own: the call that it carries out has to handle it.
 func (f *frame) recordError(e CallError, place int32) {
 	e.Instance = f.site.Instance
 	one := runError{e, f.machine.tick, place, f.order}
@@ -32,12 +32,12 @@ func (f *frame) recordError(e CallError, place int32) {
 	}
 }
 
-// sortedErrors are faults in the order of ticks, then of their plan, then of instances.
-func sortedErrors(faults []runError) []CallError {
-	if len(faults) == 0 {
+// sortedErrors are errors in the order of ticks, then of their plan, then of instances.
+func sortedErrors(errors []runError) []CallError {
+	if len(errors) == 0 {
 		return nil
 	}
-	sorted := slices.Clone(faults)
+	sorted := slices.Clone(errors)
 	slices.SortStableFunc(sorted, func(a, b runError) int {
 		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order))
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A readiness is what a call's reads say of it so far.
+// A readiness is whether a call can run, by what its reads say so far.
 type readiness struct {
 	skip    string   // why it can never run
 	pending bool     // not decided yet
@@ -51,7 +51,7 @@ func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
 	return params, v
 }
 
-// value resolves a template, and notes in the verdict what stands against it.
+// value resolves a template, and notes in the readiness what stands against it.
 func (f *frame) value(t *compiler.Template, v *readiness) any {
 	switch {
 	case !t.Live():
@@ -141,8 +141,8 @@ func misfit(v *schema.Violation) string {
 	return ": " + v.Message
 }
 
-// invalid validates resolved parameters just before the start (S8.5): a fault
-// is a structural error.
+// invalid validates resolved parameters just before the start (S8.5): what
+// doesn't fit is a structural error.
 func (f *frame) invalid(call *compiler.Call, params map[string]any) *Failure {
 	if call.Tool == nil || call.Tool.Parameters == nil {
 		return nil

@@ -168,7 +168,7 @@ type Site struct {
 	Instance, Under, Delegate string
 }
 
-// noSite is the site of what is about no frame.
+// noSite is the site of a command that is about no frame.
 var noSite = &Site{}
 
 // A TickEnd is a planner's whole answer, and what was wrong with it as a whole.

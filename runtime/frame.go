@@ -39,7 +39,7 @@ type frame struct {
 	ranking            []compiler.Rank // what the advisors make of the tools
 }
 
-// callState is where a call stands.
+// callState is what the machine knows of a call.
 type callState struct {
 	status   Status
 	queued   bool  // is among the stale
@@ -53,7 +53,7 @@ type callState struct {
 	more     *rareState
 }
 
-// rareState are what few calls have.
+// rareState is what it knows besides of few calls, so that the others don't pay for it.
 type rareState struct {
 	lost        int32         // tries that a kill or a stop cut short
 	due         time.Duration // the end of a pause, or of the time for an answer
@@ -68,14 +68,15 @@ type rareState struct {
 	arrival     *arrival     // what it has come to, while it is Writing
 }
 
-func (p *callState) makeRare() *rareState {
-	if p.more == nil {
-		p.more = &rareState{}
+// rare is a call's rare state, made when it is first asked for.
+func (c *callState) rare() *rareState {
+	if c.more == nil {
+		c.more = &rareState{}
 	}
-	return p.more
+	return c.more
 }
 
-// readState is where a read stands.
+// readState is what the machine knows of a read.
 type readState struct {
 	open  int32 // bound writers that haven't settled
 	known bool  // value and there are resolved
@@ -106,8 +107,7 @@ func (f *frame) call(i int32) *compiler.Call {
 	return f.plan.Calls[i]
 }
 
-// emit begins a command about a call; what it says besides is for the caller to
-// fill in at once.
+// emit appends a command about a call, and gives it to the caller to be filled in.
 func (f *frame) emit(i int32, kind CommandKind) *Command {
 	c := f.machine.emit(kind)
 	c.Frame, c.Site, c.Plan = f.number, &f.site, f.plan
@@ -240,14 +240,14 @@ func (f *frame) produced(i int32) {
 func (f *frame) ended(e Event) {
 	state := &f.calls[e.Call]
 	if state.status != Running || int(state.attempt) != e.Attempt || f.child(int32(e.Call)) != nil {
-		return // given up before it came, or none of the world's
+		return // given up meanwhile, or not at work outside of the machine
 	}
 	f.machine.running--
 	f.complete(int32(e.Call), e.Value, e.Route, e.Failure)
 }
 
-// complete takes what a call has come to. One that ran out of time has come to nothing
-// else, whatever it still brought.
+// complete takes the result of a try. One that ran out of time has failed, whatever
+// it still brought.
 func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 	call := f.call(i)
 	switch more := f.calls[i].more; {
@@ -295,7 +295,7 @@ func (f *frame) fired(e Event) {
 	}
 	switch state.status {
 	case Running:
-		if more := state.makeRare(); !more.overdue {
+		if more := state.rare(); !more.overdue {
 			more.overdue = true
 			f.giveUp(i)
 		}
@@ -367,7 +367,7 @@ func (f *frame) settle(i int32, s Settlement) {
 	}
 }
 
-// recordFailure notes a failure that nothing in the plan takes.
+// recordFailure keeps a failure that no route of the plan takes.
 func (f *frame) recordFailure(i int32, failure *Failure) {
 	f.unrouted = append(f.unrouted, errorMessage{int(i), failure})
 	f.recordError(CallError{Call: f.plan.Calls[i].Name, Code: failure.Code, Message: failure.Message}, i)

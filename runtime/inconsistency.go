@@ -5,9 +5,9 @@ import "fmt"
 // codeInternal is the code of an error that is nobody's but ours.
 const codeInternal = "internal"
 
-// checkItself ends a run in which the machine finds itself at fault, before
-// anybody waits for what can't come: an event to which nothing would ever answer,
-// or a state that can't be made of what was written. The event that showed it is in
+// checkItself ends a run in which the machine isn't consistent, before anybody waits
+// for what can't come: an event to which nothing would ever answer, a state that
+// can't be made of what was written, a call's status that can't follow its last. The event that showed it is in
 // the journal, so whoever reads that comes to the same end.
 func (m *Machine) checkItself() {
 	switch {

@@ -13,14 +13,14 @@ import (
 )
 
 // loop is what a machine that is given its calls by a planner has besides
-// (S11). Every tick begins with no call; those of its solution are enrolled as
+// (S11). Every tick begins with no call; those of its solution are scheduled as
 // they arrive.
 type loop struct {
 	base       *compiler.Plan // gives tools, schemas and settings
 	paths      *compiler.PathTable
 	stream     *source.Stream   // the solution, as far as it has arrived
 	open       bool             // more of it may come
-	known      int              // its calls that have been enrolled
+	known      int              // its calls that have been scheduled
 	tickErrors []CallError      // structural errors of the tick that no call carries
 	refused    bool             // it doesn't end the loop, whatever its output (S11.2)
 	changed    bool             // the tick has written something, or carried something out
@@ -187,13 +187,13 @@ func (m *Machine) closed(e Event) {
 	}
 	l := m.loop
 	l.open = false
-	switch fault := l.stream.Err(); {
-	case fault != nil: // whatever came of giving it up
-		at, rule := fault.Span.From(), diag.Syntax
-		if fault.Code == diag.Limit.Code {
+	switch problem := l.stream.Err(); {
+	case problem != nil: // whatever came of giving it up
+		at, rule := problem.Span.From(), diag.Syntax
+		if problem.Code == diag.Limit.Code {
 			rule = diag.Limit
 		}
-		l.addTickError(CallError{Code: rule.Name, Message: fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, fault.Message)})
+		l.addTickError(CallError{Code: rule.Name, Message: fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, problem.Message)})
 	case e.Failure != nil:
 		l.addTickError(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
@@ -321,7 +321,7 @@ func (f *frame) runs(plan *compiler.Plan) int {
 	return plan.Runs(f.site.Instance)
 }
 
-// continues reports whether a plan begins with the calls that have been enrolled.
+// continues reports whether a plan begins with the calls that have been scheduled.
 func (m *Machine) continues(plan *compiler.Plan) bool {
 	if len(plan.Calls) < len(m.plan.Calls) {
 		return false
@@ -343,7 +343,7 @@ func (m *Machine) extend(drafts []*analyzer.Draft) {
 	}
 }
 
-// extend enrols the new calls of a plan, and binds those that were held until the
+// extend schedules the new calls of a plan, and binds those that were held until the
 // whole plan was there. The others were judged when they came, and may be at work.
 func (f *frame) extend(d *analyzer.Draft) {
 	first := len(f.calls)
@@ -387,7 +387,7 @@ func structural(d *diag.Diagnostic) string {
 
 // settled keeps what the next request tells of a call.
 func (l *loop) settled(f *frame, i int32, s *Settlement) {
-	f.calls[i].makeRare().settlement = s
+	f.calls[i].rare().settlement = s
 	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 {
 		l.changed = true
 	}
@@ -479,7 +479,7 @@ func (m *Machine) carry() {
 	for _, f := range m.roots() {
 		for i, call := range f.plan.Calls {
 			one := standing{call: call.Node, name: call.Name, instance: f.site.Instance}
-			one.take(f.calls[i].makeRare().settlement)
+			one.take(f.calls[i].rare().settlement)
 			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
 			if !l.carries && one.decision != nil && one.decision.Verdict != Approve {
 				l.decided = append(l.decided, one)

@@ -209,14 +209,14 @@ func (m *Machine) frame(e Event) *frame {
 	return nil
 }
 
-// emit begins a command; what it says besides is for the caller to fill in at
-// once.
+// emit appends a command, and gives it to the caller to be filled in. The next emit
+// makes it invalid.
 func (m *Machine) emit(kind CommandKind) *Command {
 	m.commands = append(m.commands, Command{Kind: kind, Tick: m.tick, Site: noSite})
 	return &m.commands[len(m.commands)-1]
 }
 
-// emitRun begins a command that is about no call.
+// emitRun appends a command that is about no call.
 func (m *Machine) emitRun(kind CommandKind) *Command {
 	c := m.emit(kind)
 	c.Call = Run

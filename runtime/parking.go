@@ -33,7 +33,7 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 		for _, path := range route {
 			if behind := f.ahead(i, path.ID, method); behind >= 0 {
 				if f.transition(i, Writing) {
-					f.calls[i].makeRare().arrival = &arrival{a.value, a.route, a.failure, behind}
+					f.calls[i].rare().arrival = &arrival{a.value, a.route, a.failure, behind}
 					f.parked = append(f.parked, i)
 				}
 				return true

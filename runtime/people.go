@@ -71,7 +71,7 @@ func (f *frame) askAgain(i int32, problem string) { f.put(i, problem) }
 
 func (f *frame) put(i int32, problem string) {
 	state := &f.calls[i]
-	more := state.makeRare()
+	more := state.rare()
 	if more.question == nil {
 		more.question = f.question(i)
 	}
@@ -86,7 +86,7 @@ func (f *frame) put(i int32, problem string) {
 // askInFlight asks what is to become of a call that was at work when the run was
 // killed.
 func (f *frame) askInFlight(i int32) {
-	more := f.calls[i].makeRare()
+	more := f.calls[i].rare()
 	more.question = f.question(i)
 	more.question.InFlight = true
 	f.ask(i, "")

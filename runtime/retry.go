@@ -43,7 +43,7 @@ func (f *frame) tries(i int32) int {
 
 // pause sets a timer that a resumed run sets again.
 func (f *frame) pause(i int32, after time.Duration) {
-	f.calls[i].makeRare().due = f.machine.now + after
+	f.calls[i].rare().due = f.machine.now + after
 	f.emit(i, SetTimer).After = after
 }
 

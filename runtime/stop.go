@@ -139,7 +139,7 @@ func (f *frame) resume(how Resumption) {
 				f.complete(i, nil, -1, nil)
 			case f.child(i) == nil:
 				f.machine.running--
-				state.makeRare().lost++
+				state.rare().lost++
 				f.inFlight(i, how.InFlight)
 			case f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
 				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))

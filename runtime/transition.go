@@ -38,7 +38,7 @@ var panicOnIllegal bool
 
 // transition gives a call another status: nothing else does. It reports whether
 // the call may have it now; if not, nothing has changed, and the run ends as one
-// in which the machine is at fault (see checkItself).
+// in which the machine is inconsistent (see checkItself).
 func (f *frame) transition(i int32, to Status) bool {
 	state := &f.calls[i]
 	if !mayFollow[state.status].has(to) {
