@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -48,7 +49,7 @@ func lateWriters(p *Pass) {
 
 // A search asks whether one call waits for another, within a budget of steps.
 type search struct {
-	graph  *compiler.Graph
+	graph  *dag.Graph
 	budget int
 	stamp  int32
 	seen   []int32

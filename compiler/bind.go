@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -217,18 +218,18 @@ func (b *binder) bind() (tooDense int) {
 			break
 		}
 	}
-	deps := adjacency{start: make([]int32, 1, len(p.Calls)+1), to: make([]int32, 0, min(edges, maxEdges))}
+	deps := dag.NewBuilder(len(p.Calls), min(edges, maxEdges))
 	for i, call := range p.Calls {
 		for _, r := range call.Reads {
 			if r < bound {
-				deps.to = append(deps.to, p.Reads[r].Writers...)
+				deps.Add(p.Reads[r].Writers...)
 			}
 		}
 		for _, a := range call.After {
 			if a == i {
 				alone[i] = true
 			} else {
-				deps.to = append(deps.to, int32(a))
+				deps.Add(int32(a))
 			}
 		}
 		if p.Writes == Once && edges <= maxEdges {
@@ -236,9 +237,9 @@ func (b *binder) bind() (tooDense int) {
 			if edges += len(call.Choices); edges > maxEdges {
 				tooDense = i
 			}
-			deps.to = append(deps.to, call.Choices...)
+			deps.Add(call.Choices...)
 		}
-		deps.end()
+		deps.Next()
 	}
 	var self []int32
 	for i, yes := range alone {
@@ -246,7 +247,7 @@ func (b *binder) bind() (tooDense int) {
 			self = append(self, int32(i))
 		}
 	}
-	p.Graph = newGraph(deps, self)
+	p.Graph = deps.Graph(self)
 	if b.shared == nil {
 		p.orderWrites()
 	}
@@ -360,8 +361,8 @@ func (p *Plan) orderWrites() {
 	for at, i := range of {
 		place[i] = at
 	}
-	p.Graph.reach(of, func(i int32, from int, set *reachSet) {
-		to := min(from+reachBlock, len(of))
+	p.Graph.Reach(of, func(i int32, from int, set *dag.Set) {
+		to := min(from+dag.Block, len(of))
 		call, waits := p.Calls[i], len(p.Calls[i].Waits)
 		failure := call.FailureRoute()
 		for alternative, route := range call.Output {
@@ -369,10 +370,10 @@ func (p *Plan) orderWrites() {
 				for _, w := range writersBetween(p.Around(path.ID), of[from], of[to-1]) {
 					switch {
 					case w.Call == i:
-					case set.has(from, place[w.Call]):
+					case set.Has(from, place[w.Call]):
 						call.Waits = append(call.Waits, w.Call)
 					case w.Failure && alternative == failure, !p.Paths.Overlap(w.Path, path.ID):
-					case p.Graph.rank[w.Call] >= 0 && p.Graph.rank[w.Call] < p.Graph.rank[i]:
+					case p.Graph.Rank(int(w.Call)) < p.Graph.Rank(int(i)):
 						p.noteUnordered(call, path, p.Calls[w.Call], w.Path)
 					}
 				}

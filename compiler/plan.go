@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -34,7 +35,7 @@ type Plan struct {
 	Reads         []Read      // every reference of every call, in source order; the output's come last
 	Output        *Template   // nil when the document has none
 	Paths         *PathTable  // every path that a call writes or something reads
-	Graph         Graph       // who waits for whom
+	Graph         dag.Graph   // who waits for whom
 	Unordered     []Unordered // pairs of calls whose writes meet in no fixed order
 
 	Input, State         any // the document's own values; nil when it has none

@@ -3,6 +3,8 @@ package compiler
 import (
 	"slices"
 	"sync"
+
+	"github.com/obelus-dev/obelus/compiler/dag"
 )
 
 // Targets say which calls of a plan are for which instance (S12.2).
@@ -121,7 +123,7 @@ func (p *Plan) view(calls []int32, instances []Instance) *Plan {
 	one := *p
 	v := &viewer{whole: p, view: &one, calls: calls}
 	one.whole, one.Instances, one.instanceAt, one.targets = p, instances, nil, nil
-	one.Unordered, one.Graph, one.writers, one.places = nil, Graph{}, nil, nil
+	one.Unordered, one.Graph, one.writers, one.places = nil, dag.Graph{}, nil, nil
 	v.copy()
 	b := binder{plan: &one}
 	b.bind()

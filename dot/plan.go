@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -385,7 +386,7 @@ var cycleMark = Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"
 
 // onCycle reports whether two calls wait for each other, directly or not.
 func (d *drawing) onCycle(a, b int) bool {
-	g, ok := d.net.(*compiler.Graph)
+	g, ok := d.net.(*dag.Graph)
 	return ok && a != b && g.Component(a) == g.Component(b)
 }
 
@@ -449,7 +450,7 @@ func (d *drawing) atMost(sources int) int {
 // writes reports whether a call reads a path that it writes itself, and the
 // compiler found no one else for it to wait for.
 func (d *drawing) writes(call int, path compiler.PathID) bool {
-	g, ok := d.net.(*compiler.Graph)
+	g, ok := d.net.(*dag.Graph)
 	if !ok {
 		return false
 	}

@@ -1,20 +1,22 @@
-package compiler
+// Package dag holds dependency graphs that should have no cycles, and find theirs:
+// order, components, shortest cycles, and who depends on whom at any distance. Its
+// nodes are numbers from 0. Nothing in it recurses, so a graph's depth is no danger.
+package dag
 
 import (
 	"container/heap"
 	"slices"
 )
 
-// A Graph says which call depends on which (S6.1), as compressed adjacency:
-// all edges in one slice, those of a call side by side. Its nodes are indexes
-// of Plan.Calls. Nothing in it recurses, so a plan's depth is no danger.
+// A Graph says which node depends on which (S6.1), as compressed adjacency: all edges
+// in one slice, those of a node side by side.
 type Graph struct {
 	deps, users adjacency
 	order       []int32 // see Order
 	rank        []int32 // see Rank
-	component   []int32 // number of the strongly connected component of each call
+	component   []int32 // number of the strongly connected component of each node
 	components  int
-	self        []int32 // calls that read what only they write, or wait for themselves
+	self        []int32 // see SelfCycles
 }
 
 type adjacency struct {
@@ -24,18 +26,30 @@ type adjacency struct {
 
 func (a adjacency) of(i int) []int32 { return a.to[a.start[i]:a.start[i+1]] }
 
-// end ends the list of the next node, whose edges were put to the others: it is
-// sorted, and free of repetitions.
-func (a *adjacency) end() {
+// A Builder collects the edges of a graph, node by node.
+type Builder struct{ deps adjacency }
+
+// NewBuilder has room for so many nodes and edges, and takes more.
+func NewBuilder(nodes, edges int) *Builder {
+	return &Builder{adjacency{start: make([]int32, 1, nodes+1), to: make([]int32, 0, edges)}}
+}
+
+// Add says what the node at hand depends on, in any order; repetitions count once.
+func (b *Builder) Add(deps ...int32) { b.deps.to = append(b.deps.to, deps...) }
+
+// Next ends the node at hand, and goes on to the next.
+func (b *Builder) Next() {
+	a := &b.deps
 	from := a.start[len(a.start)-1]
 	slices.Sort(a.to[from:])
 	a.to = a.to[:int(from)+len(slices.Compact(a.to[from:]))]
 	a.start = append(a.start, int32(len(a.to)))
 }
 
-// newGraph builds the graph from each call's dependencies.
-func newGraph(deps adjacency, self []int32) Graph {
-	g := Graph{deps: deps, self: self}
+// Graph is the graph of the nodes so far. Those that depend on themselves are told
+// apart, ascending: they have no edge.
+func (b *Builder) Graph(self []int32) Graph {
+	g := Graph{deps: b.deps, self: self}
 	g.users = g.deps.reversed()
 	g.sort()
 	g.connect()
@@ -62,60 +76,53 @@ func (a adjacency) reversed() adjacency {
 	return r
 }
 
-// Len is the number of calls.
+// Len is the number of nodes.
 func (g *Graph) Len() int { return max(0, len(g.deps.start)-1) }
 
 // Edges is the number of dependencies.
 func (g *Graph) Edges() int { return len(g.deps.to) }
 
-// Deps are the calls that call i depends on directly, ascending. The slice is
+// Deps are the nodes that node i depends on directly, ascending. The slice is
 // the graph's own.
 func (g *Graph) Deps(i int) []int32 { return g.deps.of(i) }
 
-// Users are the calls that depend on call i directly, ascending. The slice is
+// Users are the nodes that depend on node i directly, ascending. The slice is
 // the graph's own.
 func (g *Graph) Users(i int) []int32 { return g.users.of(i) }
 
-// SelfCycles are the calls that read what only they themselves write (S6.4), or
-// name themselves in "_after", ascending.
+// SelfCycles are the nodes that depend on themselves (S6.4), ascending.
 func (g *Graph) SelfCycles() []int32 { return g.self }
 
-// Order is the topological order that takes the earliest-listed ready call
-// first (S5.3). Calls on a cycle, and what hangs on them, are left out.
+// Order is the topological order that takes the first ready node first (S5.3). Nodes
+// on a cycle, and what depends on them, are left out.
 func (g *Graph) Order() []int32 { return g.order }
 
-// Rank is a call's place in Order. Those that are left out come behind it, a call
-// that hangs on a cycle behind the whole of the cycle: a part of a plan with a
-// cycle may run, and what it writes must have an order too.
+// Rank is a node's place in Order. Those that are left out come behind it, a node that
+// depends on a cycle behind the whole of the cycle: they must have an order too.
 func (g *Graph) Rank(i int) int { return int(g.rank[i]) }
 
-// Acyclic reports whether every call has its place in Order, and none reads what
-// only it writes.
+// Acyclic reports whether every node has its place in Order, and none depends on itself.
 func (g *Graph) Acyclic() bool { return len(g.order) == g.Len() && len(g.self) == 0 }
 
-// A CallHeap is a heap of calls for container/heap: the earliest-listed comes
-// out first.
-type CallHeap []int32
+// A nodeHeap is a heap for container/heap: the first node comes out first.
+type nodeHeap []int32
 
-func (h CallHeap) Len() int           { return len(h) }
-func (h CallHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h CallHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h nodeHeap) Len() int           { return len(h) }
+func (h nodeHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h nodeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *nodeHeap) Push(x any)        { *h = append(*h, x.(int32)) }
 
-// Push adds a call, an int32.
-func (h *CallHeap) Push(x any) { *h = append(*h, x.(int32)) }
-
-// Pop takes the last element.
-func (h *CallHeap) Pop() any {
+func (h *nodeHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last
 }
 
-// sort is Kahn's algorithm with a heap of the ready calls.
+// sort is Kahn's algorithm with a heap of the ready nodes.
 func (g *Graph) sort() {
 	n := g.Len()
 	waiting := make([]int32, n)
-	var ready CallHeap
+	var ready nodeHeap
 	for i := range n {
 		waiting[i] = int32(len(g.Deps(i)))
 		if waiting[i] == 0 {
@@ -211,8 +218,8 @@ func (g *Graph) connect() {
 	}
 }
 
-// rankRest gives a rank to the calls that have no place in the order, as sort
-// does, with every cycle in the place of one call.
+// rankRest gives a rank to the nodes that have no place in the order, as sort does,
+// with every cycle in the place of one node.
 func (g *Graph) rankRest() {
 	if len(g.order) == g.Len() {
 		return
@@ -229,7 +236,7 @@ func (g *Graph) rankRest() {
 			}
 		}
 	}
-	var ready CallHeap // of each component the earliest-listed call
+	var ready nodeHeap // of each component the first node
 	for c := range members {
 		if len(members[c]) > 0 && waiting[c] == 0 {
 			heap.Push(&ready, members[c][0])
@@ -256,13 +263,13 @@ func (g *Graph) rankRest() {
 	}
 }
 
-// Component numbers the strongly connected component that a call belongs to.
+// Component numbers the strongly connected component that a node belongs to.
 func (g *Graph) Component(i int) int { return int(g.component[i]) }
 
 // Cycles gives one shortest cycle of each strongly connected component of more
-// than one call, ordered by the earliest-listed call on it. A cycle is a list
-// of calls, each of which depends on the next, and the last on the first; it
-// begins with its earliest-listed call. Finding the shortest is a breadth-first
+// than one node, ordered by the first node on it. A cycle is a list of nodes, each of
+// which depends on the next, and the last on the first; it begins with its first
+// node. Finding the shortest is a breadth-first
 // search from each member; past a budget of edges the shortest found so far
 // stands.
 func (g *Graph) Cycles() [][]int32 {
@@ -299,7 +306,7 @@ func (g *Graph) Cycles() [][]int32 {
 	return cycles
 }
 
-// cycleThrough searches the shortest cycle through one call within its
+// cycleThrough searches the shortest cycle through one node within its
 // component, giving up once none shorter than limit (if above 0) can be found.
 func (g *Graph) cycleThrough(from int32, limit int, parent, seen []int32, stamp int32, budget *int) []int32 {
 	queue := []int32{from}
@@ -333,16 +340,16 @@ func (g *Graph) cycleThrough(from int32, limit int, parent, seen []int32, stamp 
 	return nil
 }
 
-// reachBlock is how many calls are followed through the graph at once: eight
+// Block is how many nodes are followed through the graph at once: eight
 // words a node.
-const reachBlock = 512
+const Block = 512
 
-// reach calls f(i, from, set) for every call i in of (ascending), block by block:
-// bit b of set says that i depends, directly or not, on the call of[from+b]. The
-// calls outside Order reach nothing. It makes len(of)/512 passes over the graph
-// and keeps 64 bytes a call.
-func (g *Graph) reach(of []int32, f func(i int32, from int, set *reachSet)) {
-	sets := make([]reachSet, g.Len())
+// Reach calls f(i, from, set) for every node i in of (ascending), block by block: set
+// says for each of of[from:from+Block] whether i depends on it, directly or not. The
+// nodes outside Order reach nothing. It makes len(of)/512 passes over the graph
+// and keeps 64 bytes a node.
+func (g *Graph) Reach(of []int32, f func(i int32, from int, set *Set)) {
+	sets := make([]Set, g.Len())
 	place := make([]int32, g.Len())
 	for i := range place {
 		place[i] = -1
@@ -350,15 +357,15 @@ func (g *Graph) reach(of []int32, f func(i int32, from int, set *reachSet)) {
 	for at, i := range of {
 		place[i] = int32(at)
 	}
-	for from := 0; from < len(of); from += reachBlock {
+	for from := 0; from < len(of); from += Block {
 		for _, i := range g.order {
 			set := &sets[i]
-			*set = reachSet{}
+			*set = Set{}
 			for _, d := range g.Deps(int(i)) {
 				for w, bits := range sets[d] {
 					set[w] |= bits
 				}
-				if at := int(place[d]) - from; place[d] >= 0 && at >= 0 && at < reachBlock {
+				if at := int(place[d]) - from; place[d] >= 0 && at >= 0 && at < Block {
 					set[at/64] |= 1 << (at % 64)
 				}
 			}
@@ -369,10 +376,12 @@ func (g *Graph) reach(of []int32, f func(i int32, from int, set *reachSet)) {
 	}
 }
 
-type reachSet [reachBlock / 64]uint64
+// A Set holds some nodes of a block, by their places in the list that Reach is given.
+type Set [Block / 64]uint64
 
-// has reports whether the call at a place in of is in the block and in the set.
-func (s *reachSet) has(from, at int) bool {
+// Has reports whether the node at a place of the list is in the block, which begins at
+// from, and in the set.
+func (s *Set) Has(from, at int) bool {
 	at -= from
-	return at >= 0 && at < reachBlock && s[at/64]&(1<<(at%64)) != 0
+	return at >= 0 && at < Block && s[at/64]&(1<<(at%64)) != 0
 }
