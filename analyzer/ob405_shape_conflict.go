@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
@@ -31,7 +32,7 @@ func shapeConflicts(p *Pass) {
 					continue // one place of the text: a && (b || c) is a && b || a && c
 				}
 				for up := paths.Parent(path.ID); up > compiler.RootPath; up = paths.Parent(up) {
-					p.shapeConflict(call, path, up, holders[up])
+					p.shapeConflict(write{call, i, path}, up, p.before(call, holders[up]))
 				}
 			}
 		}
@@ -40,20 +41,27 @@ func shapeConflicts(p *Pass) {
 
 // A holder is a call that sets a path to the result of a tool whose schema is
 // known.
-type holder struct {
+type holder = write
+
+// A write is a path that a call writes on one of its alternatives.
+type write struct {
 	call        *compiler.Call
 	alternative int
 	path        compiler.Path
 }
 
-// maxHolders bounds how many differing schemas of one path are looked at.
+// maxHolders bounds how many of those that set a path are looked at: the last ones
+// before a call.
 const maxHolders = 8
 
 // holders are, for the paths below which something is written as well, the calls
-// that set them.
+// that set them, the last in the graph's order first.
 func (p *Pass) holders() map[compiler.PathID][]holder {
-	below := p.writtenBelow()
 	holders := map[compiler.PathID][]holder{}
+	if p.Plan.Writes == compiler.Once {
+		return holders // only one of two calls writes
+	}
+	below := p.writtenBelow()
 	for _, call := range p.Plan.Calls {
 		if call.Method != compiler.Set || call.Tool == nil || call.Tool.Output == nil {
 			continue
@@ -64,31 +72,40 @@ func (p *Pass) holders() map[compiler.PathID][]holder {
 				continue
 			}
 			for _, path := range route {
-				if len(below[path.ID]) == 0 {
-					continue
-				}
-				list := holders[path.ID]
-				if len(list) < maxHolders && !slices.ContainsFunc(list, func(h holder) bool { return h.call.Tool == call.Tool }) {
-					holders[path.ID] = append(list, holder{call, i, path})
+				if len(below[path.ID]) > 0 {
+					holders[path.ID] = append(holders[path.ID], holder{call, i, path})
 				}
 			}
 		}
 	}
+	for _, list := range holders {
+		slices.SortStableFunc(list, func(a, b holder) int { return p.rank(b.call) - p.rank(a.call) })
+	}
 	return holders
 }
 
-func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole compiler.PathID, holders []holder) {
-	below := p.Plan.Paths.Segments(part.ID)[p.Plan.Paths.Depth(whole):]
+func (p *Pass) rank(call *compiler.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
+
+// before are the holders whose values may stand when a call writes: what a call sets
+// afterwards takes the place of the whole, parts and all (S5.3).
+func (p *Pass) before(call *compiler.Call, holders []holder) []holder {
+	at, _ := slices.BinarySearchFunc(holders, p.rank(call), func(h holder, rank int) int { return cmp.Or(rank-p.rank(h.call), -1) })
+	return holders[at:min(at+maxHolders, len(holders))]
+}
+
+func (p *Pass) shapeConflict(written write, whole compiler.PathID, holders []holder) {
+	call, paths := written.call, p.Plan.Paths
+	below := paths.Segments(written.path.ID)[paths.Depth(whole):]
 	for _, h := range holders {
 		place := h.call.Tool.Output.At(compiler.SchemaPath(below))
-		if place.Possible || h.call == call || p.excludes(h, call) {
+		if place.Possible || h.call == call || p.excludes(h, written, place.Depth) {
 			continue
 		}
 		says := "the result of \"" + h.call.ToolName + "\" is " + h.call.Tool.Output.Kinds().String()
 		if place.Depth > 0 || h.call.Tool.Output.Kinds()&(schema.Object|schema.Array) != 0 {
 			says = "the result of \"" + h.call.ToolName + "\" has no " + quote(below[place.Depth].Key)
 		}
-		f := p.Report(part.Span(), "%q writes %q into a value that can't hold it: %s", call.Name, p.path(part.ID), says).About(call.Label()).
+		f := p.Report(written.path.Span(), "%q writes %q into a value that can't hold it: %s", call.Name, p.path(written.path.ID), says).About(call.Label()).
 			Note(h.path.Span(), "%q sets %q to that result here", h.call.Name, p.path(whole))
 		if n := h.call.Tool.OutputNode; n != nil {
 			f.Note(headOf(n.Span()), "the schema of the result is here")
@@ -98,14 +115,34 @@ func (p *Pass) shapeConflict(call *compiler.Call, part compiler.Path, whole comp
 	}
 }
 
-// excludes reports whether a call may only ever run when another one doesn't set
-// the path that it holds.
-func (p *Pass) excludes(h holder, call *compiler.Call) bool {
+// excludes reports whether a call only ever writes a part when what a holder has set
+// isn't there: on other branches, or since another call has replaced what can't hold
+// the part, so many segments below the holder's path.
+func (p *Pass) excludes(h holder, written write, depth int) bool {
+	at := written.path.ID
+	for p.Plan.Paths.Depth(at) > p.Plan.Paths.Depth(h.path.ID)+depth {
+		at = p.Plan.Paths.Parent(at)
+	}
+	between := p.between(at, h.call, written.call)
 	if !p.hasBranches() {
-		return false
+		return len(between) > 0
 	}
 	e := p.conditions()
-	return !e.circuit.SolveOne(e.circuit.And(e.writes(h.call, h.alternative), e.runs[call.Index]), false).Possible
+	both := e.circuit.And(e.writes(h.call, h.alternative), e.runs[written.call.Index])
+	if !e.circuit.SolveOne(both, false).Possible {
+		return true
+	}
+	if len(between) == 0 {
+		return false
+	}
+	for _, w := range between {
+		for i, route := range w.Output {
+			if (w.Method == compiler.Set || i == w.FailureRoute()) && slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.IsAbove(path.ID, at) }) {
+				both = e.circuit.And(both, e.writes(w, i).Not())
+			}
+		}
+	}
+	return !e.circuit.SolveOne(both, true).Possible
 }
 
 // A need is what one path of a call needs to stand somewhere on its way. It shows
@@ -253,13 +290,20 @@ func (p *Pass) waits(call, other *compiler.Call) bool {
 // replacedBetween reports whether a call between two others may set a path or what
 // is above it.
 func (p *Pass) replacedBetween(at compiler.PathID, first, last *compiler.Call) bool {
+	return len(p.between(at, first, last)) > 0
+}
+
+// between are the calls between two others that may set a path or what is above it.
+func (p *Pass) between(at compiler.PathID, first, last *compiler.Call) (all []*compiler.Call) {
 	if !p.waits(last, first) {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(p.setters(at), func(w compiler.Writer) bool {
-		between := p.Plan.Calls[w.Call]
-		return between != first && between != last && p.waits(last, between) && p.waits(between, first)
-	})
+	for _, w := range p.setters(at) {
+		if call := p.Plan.Calls[w.Call]; call != first && call != last && p.waits(last, call) && p.waits(call, first) {
+			all = append(all, call)
+		}
+	}
+	return all
 }
 
 // setters are the calls that may replace what stands at a path.
