@@ -54,8 +54,18 @@ func (f *frame) stepIsIndex(up, below compiler.PathID) bool {
 	return paths.Segment(below).IsIndex
 }
 
+// isOld reports whether an earlier tick wrote to a path.
+func (f *frame) isOld(id compiler.PathID) bool {
+	for _, message := range f.log.on(id) {
+		if message.Tick != f.machine.tick {
+			return true
+		}
+	}
+	return false
+}
+
 // holds reports whether there is a place for what a call writes to a path whichever
-// of the messages so far count: each of them leaves an object above the path, and
+// of the messages of earlier ticks count: each of them leaves an object above the path, and
 // at the path what the call's method wants.
 func (f *frame) holds(call *compiler.Call, id compiler.PathID) bool {
 	paths := f.program.paths
@@ -72,12 +82,12 @@ func (f *frame) holds(call *compiler.Call, id compiler.PathID) bool {
 			return false
 		}
 		for _, message := range f.log.on(up) {
-			if !leaves(message, list) {
+			if message.Tick != f.machine.tick && !leaves(message, list) {
 				return false
 			}
 		}
 		for _, below := range f.program.overlapping(up).below {
-			if f.stepIsIndex(up, below) != list {
+			if f.stepIsIndex(up, below) != list && f.isOld(below) {
 				return false
 			}
 		}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -182,6 +183,38 @@ func (f *frame) mayBeListedLater(paths []compiler.PathID, call *compiler.Call) b
 		}
 	}
 	return false
+}
+
+// doubts are, in a run with instances, the paths at which an instance holds what a
+// done call left: each with the place of the last call that may turn out to stand
+// for one. What a call for all instances reads is there from the start only if it
+// is so in all of them (S6.2).
+func (m *Machine) doubts(plan *compiler.Plan) map[compiler.PathID]int {
+	if m.instances == nil {
+		return nil
+	}
+	last := map[compiler.PathID]int{}
+	for _, f := range m.roots() {
+		if f.memo == nil {
+			continue
+		}
+		var view *compiler.Plan
+		for i := range f.log.messages {
+			message := &f.log.messages[i]
+			if message.Tick == m.tick || message.completed == 0 || f.memo.completed[message.completed-1].key == "" {
+				continue
+			}
+			place := math.MaxInt
+			if owner, listed := f.memo.owners[message.completed-1]; listed {
+				if view == nil {
+					view = f.view(plan)
+				}
+				place = view.Calls[owner].Place
+			}
+			last[message.Path] = max(last[message.Path], place)
+		}
+	}
+	return last
 }
 
 type dedupeResult uint8

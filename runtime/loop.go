@@ -32,6 +32,8 @@ type loop struct {
 	setting    compiler.Setting // of the tick
 	written    *marks           // the paths that earlier ticks may have written
 
+	doubts map[compiler.PathID]int // see [Machine.doubts]
+
 	greeted bool                            // the advisors of the start have been heard
 	heard   bool                            // the tick's opinions are there, or none is wanted
 	spoken  map[opinionKey]compiler.Opinion // in this tick
@@ -176,7 +178,9 @@ func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compil
 		return true
 	}
 	paths := f.program.overlapping(read.Path)
-	return f.mayBeListedLater(paths.above, call) || f.mayBeListedLater(paths.below, call)
+	inDoubt := func(path compiler.PathID) bool { return f.machine.loop.doubts[path] > call.Place }
+	return f.mayBeListedLater(paths.above, call) || f.mayBeListedLater(paths.below, call) ||
+		call.Instance == "" && (slices.ContainsFunc(paths.above, inDoubt) || slices.ContainsFunc(paths.below, inDoubt))
 }
 
 // closed ends the stream: what only the whole solution shows is found now
@@ -284,6 +288,9 @@ func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic, whole boo
 	m.programs = map[*compiler.Plan]*program{}
 	shared := map[*compiler.Plan]*analyzer.Draft{}
 	drafts := make([]*analyzer.Draft, len(m.roots()))
+	if !whole {
+		m.loop.doubts = m.doubts(plan)
+	}
 	for at, f := range m.roots() {
 		if !whole && f.runs(plan) == len(f.calls) {
 			continue // nothing has come for this one

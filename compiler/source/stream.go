@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 )
 
 // A Stream reads a JSON solution while it is being written (S8.4, S11.4): it
@@ -144,22 +143,8 @@ func (s *Stream) Write(piece string) {
 		s.fail(codeLimit, s.limits.Bytes, fmt.Sprintf("the text is larger than the limit of %d bytes", s.limits.Bytes))
 	}
 	if end := s.faultAt + keptBehind; s.fault != nil && len(s.text) > end {
-		s.text = wholeCharacters(s.text[:end])
+		s.text = bytes.ToValidUTF8(s.text[:end], nil)
 	}
-}
-
-// wholeCharacters is a text without a character at its end of which a part is
-// missing.
-func wholeCharacters(text []byte) []byte {
-	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
-		if at := len(text) - back; utf8.RuneStart(text[at]) {
-			if !utf8.FullRune(text[at:]) {
-				return text[:at]
-			}
-			break
-		}
-	}
-	return text
 }
 
 // Calls is how many calls have come to their end.
