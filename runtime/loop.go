@@ -239,8 +239,8 @@ func (l *loop) addTickError(e CallError) {
 	l.refused = true
 }
 
-// wholeDrafts judge the solution as it is at the end of the stream. Of a text
-// that can't be read to its end, the calls that arrived whole count.
+// wholeDrafts judge the solution as it is at the end of the stream. Where the text is
+// broken, its calls up to there are taken.
 func (m *Machine) wholeDrafts() []*analyzer.Draft {
 	l := m.loop
 	text := l.stream.Solution()
