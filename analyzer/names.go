@@ -7,12 +7,13 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // Names are the keys below a path at which something may stand.
 type names struct {
-	suggester *compiler.Suggester
+	suggester *naming.Suggester
 	known     map[string]bool
 	spelt     map[string]string // by composed form
 }
@@ -47,24 +48,24 @@ func (p *Pass) children(id compiler.PathID) *names {
 	for _, key := range s.Properties() {
 		add(key)
 	}
-	n.suggester = compiler.NewSuggester(list)
+	n.suggester = naming.NewSuggester(list)
 	p.near[id] = n
 	return n
 }
 
 // A declaration is what a schema names at one place.
 type declaration struct {
-	*compiler.Suggester
+	*naming.Suggester
 	list string // the names, for a message; "" when there is none
 }
 
 func declarationOf(place schema.Place) *declaration {
 	names := place.Known()
-	return &declaration{compiler.NewSuggester(names), listed(names)}
+	return &declaration{naming.NewSuggester(names), listed(names)}
 }
 
 // tools suggests among the names that a call can use.
-func (p *Pass) tools() *compiler.Suggester {
+func (p *Pass) tools() *naming.Suggester {
 	if p.toolNames == nil {
 		var all []string
 		for _, t := range p.Plan.Tools {
@@ -74,7 +75,7 @@ func (p *Pass) tools() *compiler.Suggester {
 			all = append(all, name)
 		}
 		slices.Sort(all)
-		p.toolNames = compiler.NewSuggester(slices.Compact(all))
+		p.toolNames = naming.NewSuggester(slices.Compact(all))
 	}
 	return p.toolNames
 }

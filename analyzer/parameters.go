@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -87,7 +88,7 @@ func (t *parameters) place(name string) schema.Place {
 func (t *parameters) names() *declaration {
 	if t.declared == nil {
 		names := t.schema.Properties()
-		t.declared = &declaration{compiler.NewSuggester(names), listed(names)}
+		t.declared = &declaration{naming.NewSuggester(names), listed(names)}
 	}
 	return t.declared
 }

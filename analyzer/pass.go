@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -38,7 +39,7 @@ type Pass struct {
 	inResult   map[resultPlace]*declaration
 	fields     map[field]schema.Place
 	parameters map[*compiler.Tool]*parameters
-	toolNames  *compiler.Suggester
+	toolNames  *naming.Suggester
 	flows      *flowTable
 
 	// What dangling references were most likely meant to read: that it isn't read

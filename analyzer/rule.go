@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
 // A Rule is one thing that is looked for: what its findings are called, and a
@@ -80,7 +81,7 @@ func named(rules []*Rule, word string) (rule *Rule, near string) {
 		}
 		names = append(names, r.Code, r.Name)
 	}
-	near, _ = compiler.Nearest(word, names)
+	near, _ = naming.Nearest(word, names)
 	return nil, near
 }
 

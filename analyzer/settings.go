@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -80,7 +80,7 @@ func (r *settingsReader) wants(n *source.Node, what, expected string) *diag.Diag
 
 // meantOf offers the one of some names that comes near to a text.
 func meantOf(f *diag.Diagnostic, n *source.Node, names []string) *diag.Diagnostic {
-	known := compiler.NewSuggester(names)
+	known := naming.NewSuggester(names)
 	near, ok := known.Nearest(n.Text)
 	if !ok {
 		return f

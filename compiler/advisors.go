@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -210,7 +211,7 @@ func (c *compilation) speaker(n *source.Node) *Advisor {
 	for _, one := range c.plan.Advisors {
 		ids = append(ids, one.ID)
 	}
-	names := NewSuggester(ids)
+	names := naming.NewSuggester(ids)
 	near, ok := names.Nearest(id.Text)
 	f := c.report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -102,12 +103,12 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 	f := c.report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
 	f.Span = headOf(n)
 	for _, field := range n.Fields {
-		if near, ok := nearest(field.Key.Text, []string{"_tool"}); ok || field.Key.Text == "tool" {
+		if near, ok := naming.Nearest(field.Key.Text, []string{"_tool"}); ok || field.Key.Text == "tool" {
 			f.Span = field.Key.Span()
 			if near == "" {
 				near = "_tool"
 			}
-			meant(f, field.Key, near, NewSuggester([]string{"_tool"}))
+			meant(f, field.Key, near, naming.NewSuggester([]string{"_tool"}))
 			return
 		}
 	}
@@ -242,7 +243,7 @@ func (c *compilation) after(call *Call, n *source.Node) {
 // nearID finds the "_id" that was most likely meant.
 func (c *compilation) nearID(name string) (string, bool) {
 	if c.idNames == nil {
-		c.idNames = NewSuggester(slices.Sorted(maps.Keys(c.ids)))
+		c.idNames = naming.NewSuggester(slices.Sorted(maps.Keys(c.ids)))
 	}
 	return c.idNames.Nearest(name)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -116,7 +117,7 @@ type compilation struct {
 	outputNode  *source.Node
 	ownValues   []ownValue // those of instances, in source order
 	ids         map[string]*Call
-	idNames     *Suggester // over ids, once all are known
+	idNames     *naming.Suggester // over ids, once all are known
 	delegation  *delegation
 	refused     map[link]bool     // delegates that were reported
 	interfaces  map[through]*Tool // of calls that plans carry out
@@ -140,7 +141,7 @@ func (c *compilation) report(rule *diag.Rule, at source.Span, format string, arg
 
 // meant offers a near name in the place of a scalar. It is a safe fix when none of
 // the other names could have been meant.
-func meant(f *diag.Diagnostic, n *source.Node, near string, names *Suggester) *diag.Diagnostic {
+func meant(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
 	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, names.Sure(n.Text))
 }
 
@@ -214,12 +215,12 @@ type keys struct {
 	of    *source.Node
 	what  string
 	there []*source.Node // the known keys that it holds
-	names *Suggester
+	names *naming.Suggester
 	help  string
 }
 
 func newKeys(n *source.Node, what string, known []string) *keys {
-	k := &keys{of: n, what: what, names: NewSuggester(known),
+	k := &keys{of: n, what: what, names: naming.NewSuggester(known),
 		help: "known keys are " + strings.Join(known, ", ") + "; keys that begin with x- are ignored"}
 	for _, f := range n.Fields {
 		if slices.Contains(known, f.Key.Text) {
@@ -252,7 +253,7 @@ func (c *compilation) oneOf(n *source.Node, what string, words ...string) string
 		return n.Text
 	}
 	f := c.report(diag.WrongType, n.Span(), "%s must be one of %s", what, strings.Join(words, ", "))
-	names := NewSuggester(words)
+	names := naming.NewSuggester(words)
 	if near, ok := names.Nearest(n.Text); ok && n.Kind == source.String {
 		meant(f, n, near, names)
 	}

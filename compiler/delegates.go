@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -121,7 +122,7 @@ func (c *compilation) callDelegate(call *Call, n *source.Node) {
 			return
 		}
 		choices := slices.Sorted(maps.Keys(tool.delegates))
-		names := NewSuggester(choices)
+		names := naming.NewSuggester(choices)
 		f := c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
 			Advise("choose one of %s", quotedList(choices)).Note(headOf(tool.DelegateNode), "the choice is here")
 		if near, ok := names.Nearest(n.Text); ok {

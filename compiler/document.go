@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -111,7 +112,7 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"limits": func(f source.Field) { c.limits(f.Value) },
 	})
 	misspelt := slices.ContainsFunc(root.Fields, func(f source.Field) bool {
-		near, ok := nearest(f.Key.Text, []string{"calls"})
+		near, ok := naming.Nearest(f.Key.Text, []string{"calls"})
 		return ok && near != f.Key.Text
 	})
 	if p.CallsNode == nil && !misspelt {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -102,7 +103,7 @@ func (c *compilation) judgeInstances() {
 	if p.AwaitsInstances || p.Form == Solution {
 		return
 	}
-	var known *Suggester
+	var known *naming.Suggester
 	for _, call := range p.Calls {
 		if _, ok := p.instanceAt[call.Instance]; ok || call.Instance == "" {
 			continue
@@ -114,7 +115,7 @@ func (c *compilation) judgeInstances() {
 			continue
 		}
 		if known == nil {
-			known = NewSuggester(p.instanceIDs())
+			known = naming.NewSuggester(p.instanceIDs())
 		}
 		f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
 		if near, ok := known.Nearest(call.Instance); ok {

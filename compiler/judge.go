@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -100,30 +101,30 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 		return
 	}
 	n.seen[name] = at
-	if r, _, what, bad := badCharacter(name); bad {
+	if r, _, what, bad := naming.BadCharacter(name); bad {
 		n.c.report(diag.ConfusableName, at, "the name %q holds %s, %s", diag.Escape(name), fmt.Sprintf("U+%04X", r), what).
 			Advise("remove it: a reader can't see it")
 		return
 	}
-	bones := skeleton(name)
-	if other, taken := n.skeletons[bones]; taken && other != name {
-		f := n.c.report(diag.ConfusableName, at, "two of the plan's %s look alike: %q and %q", n.what, spelled(name), spelled(other))
+	skeleton := naming.Skeleton(name)
+	if other, taken := n.skeletons[skeleton]; taken && other != name {
+		f := n.c.report(diag.ConfusableName, at, "two of the plan's %s look alike: %q and %q", n.what, naming.Spelled(name), naming.Spelled(other))
 		if first, ok := n.seen[other]; ok {
 			f.Note(first, "the other is here")
 		}
 		f.Advise("spell both alike, or choose names that differ to the eye")
 		return
 	}
-	n.skeletons[bones] = name
+	n.skeletons[skeleton] = name
 	if len(parts) == 0 {
 		parts = []string{name}
 	}
 	for _, part := range parts {
-		a, b, mixed := mixedScripts(part)
+		a, b, mixed := naming.MixedScripts(part)
 		if !mixed {
 			continue
 		}
-		f := n.c.report(diag.ConfusableName, at, "the name %q mixes %s and %s letters", spelled(name), a, b)
+		f := n.c.report(diag.ConfusableName, at, "the name %q mixes %s and %s letters", naming.Spelled(name), a, b)
 		f.Severity = diag.Warning
 		f.Advise("a letter of another script is easily taken for one of the rest")
 		return
@@ -134,30 +135,16 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 // looks like another that the message names. Then its characters beyond ASCII
 // are spelt out (S2.6), so that a reader sees what tells it from what it seems.
 func Shown(name string, beside ...string) string {
-	if isASCII(name) {
+	if naming.IsASCII(name) {
 		return name
 	}
-	if _, _, mixed := mixedScripts(name); mixed {
-		return spelled(name)
+	if _, _, mixed := naming.MixedScripts(name); mixed {
+		return naming.Spelled(name)
 	}
 	for _, other := range beside {
-		if other != name && skeleton(other) == skeleton(name) {
-			return spelled(name)
+		if other != name && naming.Skeleton(other) == naming.Skeleton(name) {
+			return naming.Spelled(name)
 		}
 	}
 	return name
-}
-
-// spelled writes a name with its characters beyond ASCII spelt out, so that two
-// that look alike don't in the message.
-func spelled(name string) string {
-	out := ""
-	for _, r := range name {
-		if r < 0x80 || r == '†' {
-			out += string(r)
-		} else {
-			out += fmt.Sprintf("U+%04X", r)
-		}
-	}
-	return out
 }

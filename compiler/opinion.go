@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -119,7 +120,7 @@ func (p *Plan) callable(tool string) (near string, ok bool) {
 		names = append(names, t.Name)
 	}
 	slices.Sort(names)
-	near, _ = NewSuggester(slices.Compact(names)).Nearest(tool)
+	near, _ = naming.NewSuggester(slices.Compact(names)).Nearest(tool)
 	return near, false
 }
 

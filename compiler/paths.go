@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
 // PathID is a path's place in the plan's table.
@@ -54,7 +55,7 @@ func (t *PathTable) intern(parent PathID, s expression.Segment) PathID {
 	t.nodes = append(t.nodes, pathNode{parent: parent, firstChild: -1, nextSibling: t.nodes[parent].firstChild, depth: t.nodes[parent].depth + 1, segment: s})
 	t.nodes[parent].firstChild = id
 	t.slots[slot] = id
-	t.ascii = t.ascii && isASCII(s.Key)
+	t.ascii = t.ascii && naming.IsASCII(s.Key)
 	if 2*len(t.nodes) > len(t.slots) {
 		t.grow()
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -199,7 +200,7 @@ func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *
 	}
 	f := c.report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).About(call.Label())
 	kinds := c.kinds()
-	names := NewSuggester(kinds)
+	names := naming.NewSuggester(kinds)
 	near, ok := names.Nearest(ref.Kind)
 	if !ok {
 		f.Advise("kinds are †%s; †state.%s would be a path of the state", strings.Join(kinds, ", †"), ref.Kind)

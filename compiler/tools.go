@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -275,7 +276,7 @@ func (c *compilation) resolve(t *Tool) {
 
 func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 	f := c.report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
-	names := NewSuggester(slices.Sorted(maps.Keys(c.plan.Activities)))
+	names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Activities)))
 	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
 		return meant(f, n, near, names)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/spf13/cobra"
 )
@@ -94,7 +94,7 @@ func (c *cli) schemaCommand() *cobra.Command {
 			if len(args) > 0 && args[0] != "plan" {
 				if text = analyzer.ConfigSchema(); args[0] != "config" {
 					t := troubled("there is no schema of %q", args[0]).advise("there is one of %s", alternatives(kinds))
-					if near, ok := compiler.Nearest(args[0], kinds); ok {
+					if near, ok := naming.Nearest(args[0], kinds); ok {
 						t.advise("did you mean %q?", near)
 					}
 					return t
@@ -169,7 +169,7 @@ func (c *cli) completionCommand() *cobra.Command {
 				return root.GenPowerShellCompletionWithDesc(c.out)
 			}
 			t := troubled("there is no completion for the shell %q", args[0])
-			if near, ok := compiler.Nearest(args[0], shells); ok {
+			if near, ok := naming.Nearest(args[0], shells); ok {
 				return t.advise("did you mean %q?", near)
 			}
 			return t.advise("there is one for %s", alternatives(shells))

@@ -9,8 +9,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"golang.org/x/text/unicode/norm"
 	"golang.org/x/text/width"
 )
@@ -122,7 +122,7 @@ func (d *dialogue) lookTwice(p *page, indent int, value any) {
 // deceptive collects the words of a value's texts and keys that look like others.
 func deceptive(value any, found []string) []string {
 	add := func(text string) {
-		for _, word := range compiler.Deceptive(text) {
+		for _, word := range naming.Deceptive(text) {
 			if !slices.Contains(found, word) {
 				found = append(found, word)
 			}

@@ -9,8 +9,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -165,7 +165,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 			names = append(append(names, cmd.Name()), cmd.Aliases...)
 		}
 	}
-	if near, ok := compiler.Nearest(name, names); ok {
+	if near, ok := naming.Nearest(name, names); ok {
 		return t.advise("did you mean %q?", near)
 	}
 	if _, err := os.Stat(name); err == nil {
@@ -195,7 +195,7 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 		t := troubled("%s no flag %q", owner, "--"+name)
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near, ok := compiler.Nearest(name, names); ok {
+		if near, ok := naming.Nearest(name, names); ok {
 			return t.advise("did you mean %q?", "--"+near)
 		}
 		return t.advise("%s", hint)
@@ -272,7 +272,7 @@ func (c *choice) Set(value string) error {
 		}
 	}
 	t := troubled("expected %s", alternatives(c.words))
-	if near, ok := compiler.Nearest(value, c.words); ok {
+	if near, ok := naming.Nearest(value, c.words); ok {
 		t.advise("did you mean %q?", near)
 	}
 	return t

@@ -15,8 +15,8 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -385,7 +385,7 @@ func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
 		known := false
 		if dialect, known = dialects[text]; !known {
 			wrong := diag.New(diag.WrongType, d.at, "\"dialect\" must be "+alternatives(dialectNames))
-			if near, ok := compiler.Nearest(text, dialectNames); ok {
+			if near, ok := naming.Nearest(text, dialectNames); ok {
 				wrong.Help = fmt.Sprintf("did you mean %q?", near)
 			}
 			found = append(found, wrong)

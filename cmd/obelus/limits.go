@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/spf13/cobra"
 )
@@ -50,7 +50,7 @@ func (f limitFlag) Set(text string) error {
 	to := f.field(name)
 	if to == nil {
 		t := troubled("there is no limit %q", name)
-		if near, ok := compiler.Nearest(name, limitNames); ok {
+		if near, ok := naming.Nearest(name, limitNames); ok {
 			return t.advise("did you mean %q?", near)
 		}
 		return t.advise("limits are %s", alternatives(limitNames))

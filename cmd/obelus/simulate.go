@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -174,7 +175,7 @@ func knownToolOrCall(plan *compiler.Plan, name string) error {
 		return nil
 	}
 	t := troubled("--fail: no call of the plan is %q or uses that tool", name)
-	if near, ok := compiler.Nearest(name, slices.Sorted(maps.Keys(known))); ok {
+	if near, ok := naming.Nearest(name, slices.Sorted(maps.Keys(known))); ok {
 		return t.advise("did you mean %q?", near)
 	}
 	return t

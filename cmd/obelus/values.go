@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -157,7 +158,7 @@ func (c *cli) unreadInputs(p *compiler.Plan, input map[string]any) {
 			continue
 		}
 		hint := ""
-		if near, ok := compiler.Nearest(key, names); ok {
+		if near, ok := naming.Nearest(key, names); ok {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		fmt.Fprintf(c.err, "obelus: the plan doesn't read the input \"%s\"%s\n", diag.Escape(key), diag.Escape(hint))

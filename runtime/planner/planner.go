@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/runtime/planner/anthropic"
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/openai"
@@ -87,7 +87,7 @@ func Open(spec string, o Options) (Planner, error) {
 	case kind == "anthropic":
 		return opened(anthropic.Open(name, o.endpoint()))
 	}
-	near, ok := compiler.Nearest(kind, kinds)
+	near, ok := naming.Nearest(kind, kinds)
 	if !ok {
 		return nil, fmt.Errorf("there is no planner %q: write replay:FILE, openai:MODEL or anthropic:MODEL", diag.Escape(kind))
 	}

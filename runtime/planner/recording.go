@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -200,7 +200,7 @@ func (r *recordingReader) manner(f source.Field, a *answer, known []string) {
 			return
 		}
 		help := "known keys are " + strings.Join(known, ", ")
-		if near, ok := compiler.Nearest(key, known); ok {
+		if near, ok := naming.Nearest(key, known); ok {
 			help = fmt.Sprintf("did you mean %q?", near)
 		}
 		r.fail(f.Key.Span(), help, "nothing is known under %q here", key)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
@@ -26,7 +27,7 @@ type instancesFile struct {
 	file   *os.File
 	lines  *bufio.Reader
 	limits source.Limits
-	ids    *compiler.IDs
+	ids    *naming.IDs
 	row    int // of the line read last, from 1
 	base   int // bytes before it
 	joined []string
@@ -52,7 +53,7 @@ func openInstances(name, shown string, limits source.Limits, p *compiler.Plan, j
 	if err != nil {
 		return nil, project.CantRead(shown, err)
 	}
-	f := &instancesFile{name: shown, file: file, lines: bufio.NewReaderSize(file, 1<<16), limits: limits, ids: &compiler.IDs{}, joined: joined}
+	f := &instancesFile{name: shown, file: file, lines: bufio.NewReaderSize(file, 1<<16), limits: limits, ids: &naming.IDs{}, joined: joined}
 	for i := range p.Instances {
 		_ = f.ids.Add(p.Instances[i].ID)
 	}
@@ -234,7 +235,7 @@ func unknownKey(key *source.Node) error {
 	if strings.HasPrefix(key.Text, "x-") {
 		return nil
 	}
-	if near, ok := compiler.Nearest(key.Text, instanceKeys); ok {
+	if near, ok := naming.Nearest(key.Text, instanceKeys); ok {
 		return misplaced(key.Span(), "an instance has no key \"%s\"; did you mean \"%s\"?", key.Text, near)
 	}
 	return misplaced(key.Span(), "an instance has no key \"%s\"; it may have \"id\", \"state\" and \"input\"", key.Text)

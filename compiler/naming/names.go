@@ -1,6 +1,9 @@
-package compiler
+// Package naming says of names what a reader makes of them: which one was meant, which
+// look alike, and which hold what can't be seen.
+package naming
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,12 +13,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// skeleton reduces a name to what the eye takes from it: two names that look
+// Skeleton reduces a name to what the eye takes from it: two names that look
 // alike when drawn have the same skeleton (S2.6, OB106). It is meant for
 // comparing, never for showing. A name in ASCII is its own skeleton, so that
 // pairs such as l and 1 or O and 0, which every reader knows, never count.
-func skeleton(id string) string {
-	if isASCII(id) {
+func Skeleton(id string) string {
+	if IsASCII(id) {
 		return id
 	}
 	var drawn strings.Builder
@@ -38,11 +41,11 @@ func skeleton(id string) string {
 	return norm.NFD.String(drawn.String())
 }
 
-// badCharacter finds the first character of a name that a reader can't see or
+// BadCharacter finds the first character of a name that a reader can't see or
 // that changes how its neighbours are drawn (S2.6). It gives the character, its
 // byte offset in id, and what it is, with its article: "a control character".
 // The selectors and joiners inside an emoji are part of a visible sign and fine.
-func badCharacter(id string) (r rune, at int, what string, ok bool) {
+func BadCharacter(id string) (r rune, at int, what string, ok bool) {
 	previous := rune(-1)
 	for at, r := range id {
 		switch {
@@ -60,12 +63,12 @@ func badCharacter(id string) (r rune, at int, what string, ok bool) {
 	return 0, 0, "", false
 }
 
-// mixedScripts reports whether a name mixes writing systems that don't belong
+// MixedScripts reports whether a name mixes writing systems that don't belong
 // together, and names the first two, in the order of the text. Digits, marks,
 // punctuation, signs such as ① and emoji belong to all; Latin letters stand
 // beside Chinese, Japanese and Korean as they do in ordinary writing there.
-func mixedScripts(id string) (a, b string, ok bool) {
-	if isASCII(id) {
+func MixedScripts(id string) (a, b string, ok bool) {
+	if IsASCII(id) {
 		return "", "", false
 	}
 	var seen []string
@@ -88,22 +91,22 @@ func mixedScripts(id string) (a, b string, ok bool) {
 // writing systems, or are drawn like words in ASCII although they aren't, in a text
 // that has no other letters of their script.
 func Deceptive(text string) []string {
-	if isASCII(text) {
+	if IsASCII(text) {
 		return nil
 	}
 	plainly := map[string]bool{} // the scripts that the text shows openly
 	for _, r := range text {
-		if r >= utf8.RuneSelf && !isASCII(skeleton(string(r))) {
+		if r >= utf8.RuneSelf && !IsASCII(Skeleton(string(r))) {
 			plainly[scriptOf(r)] = true
 		}
 	}
 	var found []string
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) && r != '_' && r != '-' }) {
-		if isASCII(word) || slices.Contains(found, word) {
+		if IsASCII(word) || slices.Contains(found, word) {
 			continue
 		}
-		_, _, mixed := mixedScripts(word)
-		drawnAsASCII := isASCII(skeleton(word)) && strings.ContainsFunc(word, func(r rune) bool {
+		_, _, mixed := MixedScripts(word)
+		drawnAsASCII := IsASCII(Skeleton(word)) && strings.ContainsFunc(word, func(r rune) bool {
 			return r >= utf8.RuneSelf && scriptOf(r) != "" && (scriptOf(r) == "Latin" || !plainly[scriptOf(r)])
 		})
 		if mixed || drawnAsASCII {
@@ -154,7 +157,8 @@ var scriptNames = sync.OnceValue(func() []string {
 	return append(common, others...)
 })
 
-func isASCII(s string) bool {
+// IsASCII reports whether a text has no character beyond ASCII.
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -272,3 +276,17 @@ var lookalikes = sync.OnceValue(func() map[rune]rune {
 	}
 	return table
 })
+
+// Spelled writes a name with its characters beyond ASCII spelt out, so that two
+// that look alike don't in the message.
+func Spelled(name string) string {
+	out := ""
+	for _, r := range name {
+		if r < 0x80 || r == '†' {
+			out += string(r)
+		} else {
+			out += fmt.Sprintf("U+%04X", r)
+		}
+	}
+	return out
+}

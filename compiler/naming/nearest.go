@@ -1,4 +1,4 @@
-package compiler
+package naming
 
 import (
 	"cmp"
@@ -17,10 +17,6 @@ import (
 func Nearest(name string, candidates []string) (string, bool) {
 	return NewSuggester(candidates).Nearest(name)
 }
-
-// nearest is [Nearest] for one look-up within the compiler; whoever looks up
-// many names among the same candidates keeps a [Suggester].
-func nearest(name string, candidates []string) (string, bool) { return Nearest(name, candidates) }
 
 // A Suggester answers for many names what the nearest of one set of candidates
 // is. What all look-ups together may cost is bounded: once that is spent it has

@@ -1,4 +1,4 @@
-package compiler
+package naming
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func TestSkeletonUnitesLookalikes(t *testing.T) {
 		{"ТОР", "TOP"},                        // all of it in another script
 		{strings.Repeat("o", 9), "oооοօ०๐ｏ𝚘"}, // everyone's o
 	} {
-		if a, b := skeleton(pair[0]), skeleton(pair[1]); a != b {
+		if a, b := Skeleton(pair[0]), Skeleton(pair[1]); a != b {
 			t.Errorf("%+q and %+q look alike, but their skeletons are %+q and %+q", pair[0], pair[1], a, b)
 		}
 	}
@@ -63,8 +63,8 @@ func TestSkeletonKeepsApart(t *testing.T) {
 	} {
 		for i, a := range group {
 			for _, b := range group[:i] {
-				if skeleton(a) == skeleton(b) {
-					t.Errorf("%q and %q can be told apart, but share the skeleton %q", a, b, skeleton(a))
+				if Skeleton(a) == Skeleton(b) {
+					t.Errorf("%q and %q can be told apart, but share the skeleton %q", a, b, Skeleton(a))
 				}
 			}
 		}
@@ -98,14 +98,14 @@ func TestBadCharacter(t *testing.T) {
 		{"a\x7f", 0x7F, 1, "a control character"},
 		{"a\xff", utf8.RuneError, 1, "a byte that isn't UTF-8"},
 	} {
-		r, at, what, ok := badCharacter(c.id)
+		r, at, what, ok := BadCharacter(c.id)
 		if !ok || r != c.r || at != c.at || what != c.what {
-			t.Errorf("badCharacter(%+q) = %U at %d, %q, %v; want %U at %d, %q", c.id, r, at, what, ok, c.r, c.at, c.what)
+			t.Errorf("BadCharacter(%+q) = %U at %d, %q, %v; want %U at %d, %q", c.id, r, at, what, ok, c.r, c.at, c.what)
 		}
 	}
 	for _, id := range []string{"", "fetchUser", "①", "employee_B", "❤️", "👩‍💻", "👍🏽", "1️⃣", "🇩🇪", "東京", "नमस्ते", "cafe\u0301", "\uFFFD", "two words", "👩🏽‍💻", "⚙️x"} {
-		if r, at, what, ok := badCharacter(id); ok {
-			t.Errorf("badCharacter(%+q) = %U at %d, %q; want none", id, r, at, what)
+		if r, at, what, ok := BadCharacter(id); ok {
+			t.Errorf("BadCharacter(%+q) = %U at %d, %q; want none", id, r, at, what)
 		}
 	}
 }
@@ -122,16 +122,16 @@ func TestMixedScripts(t *testing.T) {
 		"カタㄅ":       {"Katakana", "Bopomofo"},
 		"שלוםمرحبا": {"Hebrew", "Arabic"},
 	} {
-		if a, b, ok := mixedScripts(id); !ok || a != want[0] || b != want[1] {
-			t.Errorf("mixedScripts(%q) = %q, %q, %v; want %q", id, a, b, ok, want)
+		if a, b, ok := MixedScripts(id); !ok || a != want[0] || b != want[1] {
+			t.Errorf("MixedScripts(%q) = %q, %q, %v; want %q", id, a, b, ok, want)
 		}
 	}
 	for _, id := range []string{
 		"", "plain_ASCII-9", "①", "step①", "🚀launch", "имя_1", "東京タワーへ", "東京tower", "한글漢字", "ñandú", "γωνία", "x²", "№5",
 		"cafe\u0301", "имя\u0301", "½cup", "👩‍💻",
 	} {
-		if a, b, ok := mixedScripts(id); ok {
-			t.Errorf("mixedScripts(%q) = %q, %q; want none", id, a, b)
+		if a, b, ok := MixedScripts(id); ok {
+			t.Errorf("MixedScripts(%q) = %q, %q; want none", id, a, b)
 		}
 	}
 }
@@ -245,14 +245,14 @@ func FuzzNames(f *testing.F) {
 		f.Add(id)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		if s := skeleton(id); utf8.ValidString(id) && skeleton(s) != s {
-			t.Errorf("the skeleton of %+q isn't stable: %+q, then %+q", id, s, skeleton(s))
+		if s := Skeleton(id); utf8.ValidString(id) && Skeleton(s) != s {
+			t.Errorf("the skeleton of %+q isn't stable: %+q, then %+q", id, s, Skeleton(s))
 		}
-		if r, at, what, ok := badCharacter(id); ok && (at < 0 || at >= len(id) || what == "" || r == utf8.RuneError && what == "an invisible character") {
-			t.Errorf("badCharacter(%+q) = %U, %d, %q", id, r, at, what)
+		if r, at, what, ok := BadCharacter(id); ok && (at < 0 || at >= len(id) || what == "" || r == utf8.RuneError && what == "an invisible character") {
+			t.Errorf("BadCharacter(%+q) = %U, %d, %q", id, r, at, what)
 		}
-		if a, b, ok := mixedScripts(id); ok && (a == b || a == "" || b == "") {
-			t.Errorf("mixedScripts(%+q) = %q, %q", id, a, b)
+		if a, b, ok := MixedScripts(id); ok && (a == b || a == "" || b == "") {
+			t.Errorf("MixedScripts(%+q) = %q, %q", id, a, b)
 		}
 		candidates := []string{id + "x", "fetchUser", strings.ToUpper(id)}
 		got, ok := Nearest(id, candidates)
