@@ -61,10 +61,10 @@ func (f *frame) value(t *compiler.Template, v *readiness) any {
 		f.note(t, presence, v)
 		return value
 	case t.Expr != nil:
-		value, presence, err := t.Expr.Eval(func(ref int) (any, expression.Presence) { return f.read(t.Reads[ref]) })
-		if err != nil {
+		value, presence, failure := f.machine.compute(t, func(ref int) (any, expression.Presence) { return f.read(t.Reads[ref]) })
+		if failure != nil {
 			if v.failure == nil {
-				v.failure = &Failure{Code: "expression-type", Message: fmt.Sprintf("%s: %v", t.Node.Text, err)}
+				v.failure = failure
 			}
 			return nil
 		}

@@ -43,6 +43,9 @@ type Event struct {
 	Gently bool `json:"gently,omitzero"`
 	// Usage is what a model's answer cost, of Closed and of an Ended latent call.
 	Usage *Usage `json:"usage,omitempty"`
+	// Steps and Made are what an expression took, of its Ended try: see [Computed].
+	Steps int `json:"steps,omitzero"`
+	Made  int `json:"made,omitzero"`
 	// Decision is how a person answered a question.
 	Decision *Decision `json:"decision,omitempty"`
 	// Resumption is how a Resumed run goes on.

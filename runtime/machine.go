@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -32,6 +33,9 @@ type Options struct {
 	// Continue takes a call of whose output one alternative is there from the start
 	// for done (S12.5).
 	Continue bool `json:"continue,omitzero"`
+	// Unbounded lets the expressions of the run take together whatever they take; each
+	// has its own limits still (S18).
+	Unbounded bool `json:"unbounded,omitzero"`
 }
 
 // DefaultParallel is how many activities run at once where nobody says otherwise
@@ -64,7 +68,9 @@ type Machine struct {
 	errors        []runError
 	counts        Counts
 	draining      Reason // why nothing starts any more, while what runs comes to its end
-	spent         budget // what doesn't count against the limits, since the run was resumed after reaching them
+	computed      Computed
+	resolving     expression.Meter // what the expressions that the machine itself evaluates may still take
+	spent         budget           // what doesn't count against the limits, since the run was resumed after reaching them
 	begun         bool
 	over          bool
 	stopped       bool    // over, but may be resumed
@@ -88,6 +94,7 @@ func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
 
 func newMachine(p *compiler.Plan, o Options, byTime bool) *Machine {
 	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*compiler.Plan]*program{}}
+	m.resolving = expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, DefaultParallel)
 	if o.Planned {
 		m.loop = newLoop(p)
@@ -164,6 +171,7 @@ func (m *Machine) take(e Event) {
 	if e.Usage != nil {
 		m.usage.Add(*e.Usage)
 	}
+	m.computed.add(e)
 	switch e.Kind {
 	case Begun:
 		m.begin()

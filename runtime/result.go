@@ -113,41 +113,54 @@ func (f *frame) result() (any, *CallError) {
 	if f.plan.Output == nil {
 		return nil, nil
 	}
-	var problem *CallError
-	value, there := f.output(f.plan.Output, &problem)
-	if !there {
+	r := resolution{frame: f, known: map[int]readState{}, left: maxOutputValues, room: maxOutputText}
+	value, there := r.value(f.plan.Output)
+	if !there || r.problem != nil && r.problem.Code == codeLimit {
 		value = nil
 	}
-	if problem == nil && f.plan.OutputSchema != nil && (f.machine.loop == nil || value != nil) {
+	if r.problem == nil && f.plan.OutputSchema != nil && (f.machine.loop == nil || value != nil) {
 		if v := f.plan.OutputSchema.Validate(value); v != nil {
-			problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
+			r.problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
 		}
 	}
-	return value, problem
+	return value, r.problem
 }
 
-// output resolves a part of the plan's output: an absent leaf is left out.
-func (f *frame) output(t *compiler.Template, problem **CallError) (any, bool) {
+// The bounds of a plan's output, which may hold one value in many places (S18): those
+// of any result.
+const (
+	maxOutputValues = 2_000_000
+	maxOutputText   = 8 << 20
+)
+
+// A resolution resolves a plan's output.
+type resolution struct {
+	*frame
+	known      map[int]readState // by read
+	left, room int               // values and bytes of text that may come yet
+	problem    *CallError
+}
+
+// value resolves a part of the output: an absent leaf is left out, and so is what
+// comes after all that there is room for.
+func (r *resolution) value(t *compiler.Template) (any, bool) {
+	if r.left < 0 || r.room < 0 {
+		return nil, false
+	}
 	switch {
 	case t.Expr != nil:
-		value, presence, err := t.Expr.Eval(func(ref int) (any, expression.Presence) {
-			value, there := f.resolve(&f.plan.Reads[t.Reads[ref]])
-			if !there {
-				return nil, expression.Absent
-			}
-			return value, expression.There
-		})
-		if err != nil {
-			*problem = &CallError{Code: "expression-type", Message: fmt.Sprintf("the output %s: %v", t.Node.Text, err)}
+		value, presence, failure := r.machine.compute(t, func(ref int) (any, expression.Presence) { return r.read(t.Reads[ref]) })
+		if failure != nil {
+			r.problem = &CallError{Code: failure.Code, Message: "the output " + failure.Message}
 			return nil, false
 		}
-		return value, presence == expression.There
+		return value, presence == expression.There && r.fits(value)
 	case !t.Live():
-		return t.Value, true
+		return t.Value, r.fits(t.Value)
 	case t.Fields != nil:
 		object := make(map[string]any, len(t.Fields))
 		for _, field := range t.Fields {
-			if value, ok := f.output(field.Value, problem); ok {
+			if value, ok := r.value(field.Value); ok {
 				object[field.Key] = value
 			}
 		}
@@ -155,9 +168,52 @@ func (f *frame) output(t *compiler.Template, problem **CallError) (any, bool) {
 	}
 	list := make([]any, 0, len(t.Items))
 	for _, item := range t.Items {
-		if value, ok := f.output(item, problem); ok {
+		if value, ok := r.value(item); ok {
 			list = append(list, value)
 		}
 	}
 	return list, true
+}
+
+// read is the value of a read, whoever has settled: it is resolved once.
+func (r *resolution) read(at int) (any, expression.Presence) {
+	state, known := r.known[at]
+	if !known {
+		state.value, state.there = r.resolve(&r.plan.Reads[at])
+		r.known[at] = state
+	}
+	if !state.there {
+		return nil, expression.Absent
+	}
+	return state.value, expression.There
+}
+
+// fits counts a value of the output, and notes when it is one too many.
+func (r *resolution) fits(value any) bool {
+	if r.count(value) {
+		return true
+	}
+	r.problem = &CallError{Code: codeLimit, Message: fmt.Sprintf("the plan's output is too large: it may have %d MiB of text and %d values", maxOutputText>>20, maxOutputValues)}
+	return false
+}
+
+func (r *resolution) count(value any) bool {
+	r.left--
+	switch v := value.(type) {
+	case string:
+		r.room -= len(v)
+	case []any:
+		for _, item := range v {
+			if !r.count(item) {
+				return false
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if r.room -= len(key); !r.count(item) {
+				return false
+			}
+		}
+	}
+	return r.left >= 0 && r.room >= 0
 }

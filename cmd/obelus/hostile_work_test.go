@@ -37,6 +37,32 @@ var working = []family{
 	{"values: doubled lists", func(bytes int) map[string]string {
 		return doubled("[a, a]", bytes)
 	}},
+	{"values: many large ones", func(bytes int) map[string]string {
+		return evaluated("repeat(\"x\", 3000000)", bytes)
+	}},
+	{"values: many large lists", func(bytes int) map[string]string {
+		return evaluated("(1..60000) | map([#])", bytes)
+	}},
+	{"values: many objects", func(bytes int) map[string]string {
+		return evaluated("(1..20000) | map({\"a\": #})", bytes)
+	}},
+	{"values: dear expressions", func(bytes int) map[string]string {
+		return evaluated("(1..60000) | filter(# > 0) | map(# * 2) | len()", bytes)
+	}},
+	{"values: one that is only handed on", func(bytes int) map[string]string {
+		tree, _ := fill(bytes/2, ",", numbered("[%d]"))
+		return filled("plan.json", `{"tools":{"t":{"properties":{"x":{}}}},"activities":{"t":{"expr":"x"}},"state":{"a":[`+tree+`]},"calls":[{"_tool":"t","x":1}`, `]}`, "", numbered(`,{"_tool":"t","x":"†state.a","_outputPath":"b%d"}`))(bytes)
+	}},
+	{"values: a condition that costs", evaluating("- {_tool: d, _when: '†(1..100000) | map(# * 2) | len() > state.p', a: 1}")},
+	{"values: an output of the same many times", func(bytes int) map[string]string {
+		tree, _ := fill(bytes/2, ",", numbered("[%d]"))
+		return filled("plan.json", `{"state":{"a":[`+tree+`]},"calls":[],"output":["†state"`, `]}`, "", numbered(`,"†state"`))(bytes)
+	}},
+	{"values: an output that costs", filled("plan.json", `{"state":{"a":3},"calls":[],"output":["†state"`, `]}`, "", numbered(`,"†(1..100000) | map(# * state.a + %d)"`))},
+	{"values: a parameter of the same many times", func(bytes int) map[string]string {
+		tree, _ := fill(bytes/2, ",", numbered("[%d]"))
+		return filled("plan.json", `{"tools":{"t":{"properties":{"x":{}}}},"activities":{"t":{"expr":"x"}},"state":{"a":[`+tree+`]},"calls":[{"_tool":"t","_outputPath":"b","x":["†state.a"`, `]}]}`, "", numbered(`,"†state.a"`))(bytes)
+	}},
 	{"values: a tree many times", func(bytes int) map[string]string {
 		tree, _ := fill(bytes/2, ",", numbered("[%d]"))
 		return filled("plan.json", `{"state":{"a":[`+tree+`]},"calls":[{"_tool":"t"}`, `]}`, "", numbered(`,{"_tool":"t","x":"†state.a"}`))(bytes)
@@ -64,6 +90,17 @@ var working = []family{
 		calls, _ := fill(bytes/2, ",", func(i int) string { return fmt.Sprintf(`{"_tool":"t","x":"†k%d"}`, i%n) })
 		return map[string]string{"plan.json": `[` + kinds + `,{"type":"plan","plan":[` + calls + `]}]`}
 	}},
+}
+
+// evaluated makes a plan whose calls all evaluate an expression, and keep what it gives.
+func evaluated(code string, bytes int) map[string]string {
+	return filled("plan.yaml", "tools: {d: {properties: {a: {}}}}\nactivities: {d: {expr: '"+code+"'}}\ncalls:\n", "", "",
+		numbered("- {_tool: d, a: 1, _outputPath: p%d}\n"))(bytes)
+}
+
+// evaluating makes a plan of calls that an expression carries out.
+func evaluating(item string) func(int) map[string]string {
+	return filled("plan.yaml", "tools: {d: {properties: {a: {}}}}\nactivities: {d: {expr: a}}\nstate: {p: 3}\ncalls:\n", "", "", func(i int) string { return strings.ReplaceAll(item, "#i", fmt.Sprint(i)) + "\n" })
 }
 
 // doubled makes a plan of an expression that gives its parameter twice, again and

@@ -80,7 +80,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 		}
 		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail, Steps: simulate.DefaultSteps(p.Plan)}
 		if *unbounded {
-			o.Steps = 0
+			o.Steps, o.Unbounded = 0, true
 		}
 		r := rehearsal{cli: c, plan: p.Plan, json: *format == "json", madeUp: madeUp, steps: 2 * o.Steps}
 		for n := range *schedules + 1 {

@@ -23,6 +23,12 @@ type Lookup func(ref int) (value any, p Presence)
 // is changed. A value that is picked (by a plain reference, a fallback or a
 // gate) is the very value that look gave; a computed one is a copy of its own.
 func (e *Expr) Eval(look Lookup) (value any, p Presence, err error) {
+	return e.EvalWithin(look, nil)
+}
+
+// EvalWithin is [Expr.Eval] of an expression that shares a budget with others: what
+// it takes is taken from the meter, which may be nil.
+func (e *Expr) EvalWithin(look Lookup, left *Meter) (value any, p Presence, err error) {
 	if e.Plain() {
 		if value, p = look(0); p != There {
 			value = nil
@@ -34,16 +40,45 @@ func (e *Expr) Eval(look Lookup) (value any, p Presence, err error) {
 	if len(e.refs) > len(m.few) {
 		m.refs = make([]slot, len(e.refs))
 	}
-	return m.result()
+	return m.within(left)
 }
 
 // EvalCode evaluates the code of an activity over the parameters of a call,
 // which are plain JSON and aren't changed. A parameter that isn't there is
 // null, and so is the result when no operand of an outermost fallback is there.
 func (e *Expr) EvalCode(params map[string]any) (any, error) {
+	return e.EvalCodeWithin(params, nil)
+}
+
+// EvalCodeWithin is [Expr.EvalCode] of an expression that shares a budget with
+// others.
+func (e *Expr) EvalCodeWithin(params map[string]any, left *Meter) (any, error) {
 	m := &evaluation{expr: e, params: params}
-	value, _, err := m.result()
+	value, _, err := m.within(left)
 	return value, err
+}
+
+// A Meter is what several evaluations may still take together (S18), beside the
+// limits that each has for itself. The evaluation that passes it fails, and so does
+// any after it that takes anything.
+type Meter struct{ Steps, Memory int }
+
+// Passed reports whether more was wanted than there was.
+func (m *Meter) Passed() bool { return m.Steps < 0 || m.Memory < 0 }
+
+// within evaluates, and takes what that cost from a meter.
+func (m *evaluation) within(left *Meter) (any, Presence, error) {
+	if l := m.expr.limits; l != nil { // plain references have none
+		m.most = Meter{l.Steps, l.Memory}
+	}
+	if left == nil {
+		return m.result()
+	}
+	m.most = Meter{min(m.most.Steps, max(0, left.Steps)), min(m.most.Memory, max(0, left.Memory))}
+	value, p, err := m.result()
+	left.Steps -= m.steps
+	left.Memory -= m.memory
+	return value, p, err
 }
 
 // An evaluation is one run over an expression's tree. Everything it does is
@@ -60,6 +95,7 @@ type evaluation struct {
 	stack    []any // arguments of the calls under way
 	steps    int   // taken
 	memory   int   // taken, in bytes
+	most     Meter // that may be taken
 	computed bool  // the result may hold something made here
 	few      [4]slot
 
@@ -202,10 +238,15 @@ func (m *evaluation) fail(n *node, message, help string) error {
 	return fail(n.start, n.end, message, help)
 }
 
+const shareHelp = "do less in them, or do it in an activity that is a program"
+
 // step pays for work.
 func (m *evaluation) step(n *node, steps int) error {
 	m.steps += steps
-	if m.steps > m.expr.limits.Steps {
+	if m.steps > m.most.Steps {
+		if m.most.Steps < m.expr.limits.Steps {
+			return m.fail(n, "the expressions of the run take more steps than they may together", shareHelp)
+		}
 		return m.fail(n, "the expression takes more than "+itoa(m.expr.limits.Steps)+" steps", "do less in it, or do it in an activity")
 	}
 	return nil
@@ -213,8 +254,13 @@ func (m *evaluation) step(n *node, steps int) error {
 
 // grow pays for memory, and for the work of filling it.
 func (m *evaluation) grow(n *node, bytes int) error {
-	m.memory += bytes
-	if bytes < 0 || m.memory > m.expr.limits.Memory {
+	if m.memory += bytes; bytes < 0 {
+		m.memory = math.MaxInt / 2
+	}
+	if m.memory > m.most.Memory {
+		if m.most.Memory < m.expr.limits.Memory {
+			return m.fail(n, "the expressions of the run make more values than they may together", shareHelp)
+		}
 		return m.fail(n, "the expression makes more than "+itoa(m.expr.limits.Memory>>20)+" MiB of values", "do less in it, or do it in an activity")
 	}
 	return m.step(n, bytes/64)

@@ -350,7 +350,7 @@ func join(c invocation) (any, error) {
 		if !ok {
 			return nil, c.fail(0, "\"join\" wants a list of strings, and item "+itoa(i)+" is "+kindOf(v).String(), "map the items first: … | map(string(#)) | join(\", \")")
 		}
-		if bytes += len(s) + len(glue); bytes > c.m.expr.limits.Memory {
+		if bytes += len(s) + len(glue); bytes > c.m.most.Memory {
 			break
 		}
 		parts = append(parts, s)

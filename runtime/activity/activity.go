@@ -40,6 +40,9 @@ type Request struct {
 	// nil for a call without scopes. A program finds it beside its parameters, as
 	// "_context", and a worker beside "params", as "context".
 	Context map[string]any
+	// Budget is what an expression shares with the others of its run; nil is without
+	// bound.
+	Budget *Budget
 }
 
 // Of is the name under which an activity of a plan is opened and run: that of a
@@ -56,6 +59,8 @@ func Of(delegate, name string) string {
 type Result struct {
 	Value any // a JSON value: nil, bool, float64, string, []any or map[string]any; never changed afterwards, and not to be
 	Route int // the index in Request.Paths of the alternative that the activity named, or -1
+	Steps int // what an expression took, as its run's budget counts it
+	Made  int // and the bytes of the values that it made
 }
 
 // The codes of failures that this package makes. A worker may use its own.
@@ -63,6 +68,7 @@ const (
 	CodeError     = "error"      // the activity said no, or died
 	CodeTimeout   = "timeout"    // it took too long
 	CodeBadOutput = "bad-output" // what it gave back isn't what it may give back
+	CodeLimit     = "limit"      // the expressions of the run take more than they may together
 	CodeCancelled = "cancelled"  // the run was stopped, or the set closed
 )
 
@@ -195,7 +201,7 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 		}
 		return &p, nil
 	case "expr":
-		return obedient{&code{name, def.Expression}}, nil
+		return &code{name, def.Expression}, nil
 	case "go":
 		return nil, fmt.Errorf("activity %q is a Go function that this program doesn't register", name)
 	default:

@@ -48,7 +48,7 @@ func TestFunctionResults(t *testing.T) {
 	} {
 		s := openFunc(t, func(context.Context, Request) (any, error) { return c.give, nil })
 		got, err := s.Run(context.Background(), "act", Request{})
-		if err != nil || !reflect.DeepEqual(got, Result{c.want, -1}) {
+		if err != nil || !reflect.DeepEqual(got, Result{Value: c.want, Route: -1}) {
 			t.Errorf("%s: got %#v, %v, want %#v", name, got, err, c.want)
 		}
 	}
@@ -178,18 +178,18 @@ func TestNamedAlternative(t *testing.T) {
 		give any
 		want Result
 	}{
-		{named("†state.receipt"), Result{"value", 0}},
-		{named("receipt"), Result{"value", 0}},
-		{named(" error "), Result{"value", 2}},
-		{named(`†state["error"]`), Result{"value", 2}},
-		{named("†state.audit && †state.log[0]"), Result{"value", 1}},
-		{named("log.0 && audit"), Result{"value", 1}},
-		{named("(audit && log[0])"), Result{"value", 1}},
-		{map[string]any{"_outputPath": "receipt", "_output": nil}, Result{nil, 0}},
-		{map[string]any{"_outputPath": "receipt"}, Result{map[string]any{"_outputPath": "receipt"}, -1}},
+		{named("†state.receipt"), Result{Value: "value", Route: 0}},
+		{named("receipt"), Result{Value: "value", Route: 0}},
+		{named(" error "), Result{Value: "value", Route: 2}},
+		{named(`†state["error"]`), Result{Value: "value", Route: 2}},
+		{named("†state.audit && †state.log[0]"), Result{Value: "value", Route: 1}},
+		{named("log.0 && audit"), Result{Value: "value", Route: 1}},
+		{named("(audit && log[0])"), Result{Value: "value", Route: 1}},
+		{map[string]any{"_outputPath": "receipt", "_output": nil}, Result{Value: nil, Route: 0}},
+		{map[string]any{"_outputPath": "receipt"}, Result{Value: map[string]any{"_outputPath": "receipt"}, Route: -1}},
 		{map[string]any{"_outputPath": "receipt", "_output": 1.0, "more": 1.0},
-			Result{map[string]any{"_outputPath": "receipt", "_output": 1.0, "more": 1.0}, -1}},
-		{map[string]any{"_outputPath": "receipt", "output": 1.0}, Result{map[string]any{"_outputPath": "receipt", "output": 1.0}, -1}},
+			Result{Value: map[string]any{"_outputPath": "receipt", "_output": 1.0, "more": 1.0}, Route: -1}},
+		{map[string]any{"_outputPath": "receipt", "output": 1.0}, Result{Value: map[string]any{"_outputPath": "receipt", "output": 1.0}, Route: -1}},
 	} {
 		s := openFunc(t, func(context.Context, Request) (any, error) { return c.give, nil })
 		got, err := s.Run(context.Background(), "act", Request{Paths: offered})
@@ -243,7 +243,7 @@ func TestExpression(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	for name, want := range map[string]Result{
-		"total": {10.0, -1}, "first": {"n", -1}, "same": {"†(1 + 1)", -1}, "absent": {nil, -1}, "route": {map[string]any{"code": "declined"}, 1},
+		"total": {Value: 10.0, Route: -1}, "first": {Value: "n", Route: -1}, "same": {Value: "†(1 + 1)", Route: -1}, "absent": {Value: nil, Route: -1}, "route": {Value: map[string]any{"code": "declined"}, Route: 1},
 	} {
 		for range 8 {
 			all.Go(func() {

@@ -27,7 +27,7 @@ func TestExecGivesBackWhatTheProgramWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got, Result{params, -1}) {
+	if !reflect.DeepEqual(got, Result{Value: params, Route: -1}) {
 		t.Errorf("got %#v, want the parameters %#v", got, params)
 	}
 	got, err = s.Run(background, "act", Request{})

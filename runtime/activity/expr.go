@@ -19,15 +19,54 @@ func Evaluate(name string, e *expression.Expr, r Request) (Result, error) {
 	return (&code{name, e}).Run(context.Background(), r)
 }
 
-// Run evaluates the expression. It is bounded by the limits of expressions
+// Run evaluates the expression, within its own limits and the budget of the request
 // (S18), which is why the context needn't be asked again.
 func (c *code) Run(_ context.Context, r Request) (Result, error) {
-	value, err := c.expr.EvalCode(r.Params)
-	if err != nil {
-		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
+	left := r.Budget.take()
+	before := left
+	result, err := c.evaluate(r, &left)
+	if left.Passed() {
+		err = &Failure{Code: CodeLimit, Message: fmt.Sprintf("activity %q: the expressions of the run may take %d million steps and make %d MiB of values together, and more for each of many calls: do less in them, or do it in a program", c.name, budgetSteps/1_000_000, budgetMemory>>20)}
 	}
-	if err := Bounded(value); err != nil {
-		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
+	if err != nil {
+		result = Result{Route: -1}
+	}
+	if r.Budget != nil {
+		result.Steps, result.Made = before.Steps-left.Steps, before.Memory-left.Memory
+		r.Budget.put(left)
+	}
+	return result, err
+}
+
+// evaluate gives the result, which is looked at too: what is only handed on isn't
+// made, but everybody who is given it looks at it.
+func (c *code) evaluate(r Request, left *expression.Meter) (Result, error) {
+	value, err := c.expr.EvalCodeWithin(r.Params, left)
+	if err != nil {
+		return Result{}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
+	}
+	b := measure{left: maxValues, room: maxOutput}
+	fits := b.fits(value, 0)
+	left.Steps -= stepsOfValue * (maxValues - b.left + (maxOutput-b.room)/bytesOfValue)
+	if !fits {
+		return Result{}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q: %v", c.name, errTooLarge)}
 	}
 	return route(value, r, c.name, "")
+}
+
+// start begins an evaluation. Those that share a budget take their turns, so that
+// what is left for one doesn't depend on what others have had time for.
+func (c *code) start(ctx context.Context, r Request, ended func(Result, error)) {
+	one := func() {
+		if ctx.Err() != nil {
+			ended(Result{Route: -1}, interrupted(ctx, c.name))
+			return
+		}
+		ended(c.Run(ctx, r))
+	}
+	if r.Budget == nil {
+		go one()
+		return
+	}
+	r.Budget.enqueue(one)
 }

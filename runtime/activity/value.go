@@ -173,16 +173,10 @@ func plain(v any, hide *redact.Redactor) (any, error) {
 	return p.value(v, 0)
 }
 
-// Bounded reports what is too large about a result that an expression gave, if
-// anything is: it may hold one value in many places.
-func Bounded(v any) error {
-	b := measure{left: maxValues, room: maxOutput}
-	if b.fits(v, 0) {
-		return nil
-	}
-	return fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels", maxOutput>>20, maxValues, maxDepth)
-}
+var errTooLarge = fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels", maxOutput>>20, maxValues, maxDepth)
 
+// A measure is what may still be in a result that an expression gave: it may hold one
+// value in many places.
 type measure struct{ left, room int }
 
 func (m *measure) fits(v any, depth int) bool {
@@ -349,12 +343,12 @@ func route(value any, r Request, name, more string) (Result, error) {
 func routeOf(value any, r Request, whose, more string) (Result, error) {
 	object, ok := value.(map[string]any)
 	if !ok || len(object) != 2 {
-		return Result{value, -1}, nil
+		return Result{Value: value, Route: -1}, nil
 	}
 	path, named := object["_outputPath"]
 	output, has := object["_output"]
 	if !named || !has {
-		return Result{value, -1}, nil
+		return Result{Value: value, Route: -1}, nil
 	}
 	refuse := func(problem string) (Result, error) {
 		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("%s %s%s", whose, problem, more)}
@@ -365,7 +359,7 @@ func routeOf(value any, r Request, whose, more string) (Result, error) {
 	}
 	for i, offered := range r.Paths {
 		if samePaths(text, offered) {
-			return Result{output, i}, nil
+			return Result{Value: output, Route: i}, nil
 		}
 	}
 	switch len(r.Paths) {

@@ -35,7 +35,7 @@ func TestWorkerIsShared(t *testing.T) {
 		all.Go(func() {
 			params := map[string]any{"i": float64(i), "text": "line\nbreak"}
 			got, err := ask(s, "echo", params)
-			if err != nil || !reflect.DeepEqual(got, Result{params, -1}) {
+			if err != nil || !reflect.DeepEqual(got, Result{Value: params, Route: -1}) {
 				t.Errorf("call %d: got %v, %v", i, got, err)
 			}
 		})
@@ -351,7 +351,7 @@ func TestWorkerNamesAlternative(t *testing.T) {
 		Tool: "raw", Params: map[string]any{"line": `{"id":ID,"result":{"_outputPath":"denied","_output":{"why":"late"}}}`},
 		Paths: []string{"†state.receipt", "†state.denied"},
 	})
-	if err != nil || !reflect.DeepEqual(got, Result{map[string]any{"why": "late"}, 1}) {
+	if err != nil || !reflect.DeepEqual(got, Result{Value: map[string]any{"why": "late"}, Route: 1}) {
 		t.Errorf("got %#v, %v", got, err)
 	}
 }

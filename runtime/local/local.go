@@ -143,6 +143,7 @@ type world struct {
 	asked   map[try]*question
 	busy    int // goroutines that haven't reported back
 	offered map[*compiler.Call][]string
+	budget  *activity.Budget // of expressions; nil for no bound
 	timers  map[timed]*timer
 	fired   chan *timer // that have run out
 	seen    chan try    // questions that a person sees
@@ -158,7 +159,13 @@ type world struct {
 type try struct{ tick, frame, call, attempt int }
 
 func newWorld(m *runtime.Machine, o Options) *world {
+	var budget *activity.Budget
+	if m.Bounded() {
+		taken := m.Computed()
+		budget = activity.NewBudget(taken.Tries, taken.Steps, taken.Made)
+	}
 	return &world{
+		budget:  budget,
 		options: o,
 		machine: m,
 		begun:   time.Now(),
@@ -463,7 +470,7 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 	if len(c.Of.Output) > 0 && w.offered[c.Of] == nil {
 		w.offered[c.Of] = c.Plan.Offered(c.Of)
 	}
-	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of], Context: c.Context}
+	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of], Context: c.Context, Budget: w.budget}
 	if c.Request != nil {
 		own := w.begin(ctx, c)
 		go func() { w.send(w.produce(own, c.Request, request, e)) }()
@@ -481,7 +488,7 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 
 // take puts what came of a try into the event of its end.
 func take(e *runtime.Event, result activity.Result, err error) {
-	e.Value, e.Route = result.Value, result.Route
+	e.Value, e.Route, e.Steps, e.Made = result.Value, result.Route, result.Steps, result.Made
 	if err != nil {
 		e.Value, e.Failure = nil, failureOf(err)
 	}

@@ -1,7 +1,9 @@
 package project
 
 import (
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -81,12 +83,27 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 	config.File, config.Dir = file, filepath.Dir(file.Name)
 	config.Analysis.Settings, config.Found = analyzer.ReadSettings(file, r.limits())
 	config.Analysis.Path = config.Path
-	for _, node := range config.Analysis.Settings.Tools {
+	room, last := int64(r.limits().Bytes), map[string]int{}
+	clean := func(node *source.Node) string { return path.Clean(filepath.ToSlash(node.Text)) }
+	for i, node := range config.Analysis.Settings.Tools {
+		last[clean(node)] = i
+	}
+	for i, node := range config.Analysis.Settings.Tools {
+		if last[clean(node)] > i {
+			continue // what it says there wins in any case
+		}
+		if room < 0 {
+			d := diag.New(diag.Limit, node.Span(), fmt.Sprintf("the catalogues before \"%s\" are larger than %d bytes together: it and those after it aren't read", node.Text, r.limits().Bytes))
+			d.Help = "take out what the plans don't use, or raise the limit on the bytes of a file"
+			config.Found = append(config.Found, d)
+			break
+		}
 		if catalogue, err := (workspace.Folder{Dir: config.Dir, Limit: r.limits().Bytes}).Open(filepath.ToSlash(node.Text)); err != nil {
 			d := diag.New(diag.WrongType, node.Span(), "the catalogue \""+node.Text+"\" can't be read: "+err.Error())
 			d.Help = "catalogues are in the configuration's folder or below it, and named from there"
 			config.Found = append(config.Found, d)
 		} else {
+			room -= int64(len(catalogue))
 			config.Catalogues = append(config.Catalogues, source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(node.Text)), catalogue))
 		}
 	}

@@ -79,6 +79,8 @@ func appendEvent(text []byte, e *runtime.Event) ([]byte, error) {
 	if e.Usage != nil {
 		w.other("usage", e.Usage)
 	}
+	w.number("steps", e.Steps)
+	w.number("made", e.Made)
 	if e.Decision != nil {
 		w.other("decision", e.Decision)
 	}

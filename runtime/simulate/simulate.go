@@ -131,11 +131,13 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 const TooLong = "the rehearsal takes too many steps"
 
 // stepsOfCall is what a call costs beside its values, and stepsOfSample one of the
-// steps in which a result is made up; bytesOfStep is how much text and edgesOfStep how
+// steps in which a result is made up; stepsOfStep is how many steps of an expression
+// count as one, bytesOfStep is how much text and edgesOfStep how
 // many edges of the graph count as a value.
 const (
 	stepsOfCall   = 10
 	stepsOfSample = 2
+	stepsOfStep   = 10
 	bytesOfStep   = 16
 	edgesOfStep   = 16
 )
@@ -191,6 +193,9 @@ func (w *world) weigh(v any) {
 
 func newWorld(r *analyzer.Rehearsal, o Options) *world {
 	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
+	if w.machine.Bounded() {
+		w.budget = activity.NewBudget(0, 0, 0)
+	}
 	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule}
 	return w
 }
@@ -208,6 +213,8 @@ type world struct {
 	entered   map[delegated]entry
 	replaying bool
 	profiles  map[*compiler.Tool]profile
+	budget    *activity.Budget // of expressions; nil for no bound
+	resolved  int              // what the machine's own expressions had taken when that was counted last
 	out       *Scenario
 }
 
@@ -238,6 +245,10 @@ func (w *world) later(after time.Duration, e runtime.Event) {
 }
 
 func (w *world) carryOut(commands []runtime.Command) {
+	if now := w.machine.Resolved(); now > w.resolved {
+		w.out.Steps += (now - w.resolved) / stepsOfStep
+		w.resolved = now
+	}
 	for _, c := range commands {
 		if w.options.Observe != nil {
 			w.options.Observe(w.now, c)
@@ -333,11 +344,12 @@ func (w *world) decide(c runtime.Command) {
 // perform makes up what a try gives back, by the very rules by which a run takes it.
 func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) {
 	call := c.Of
-	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params, Paths: c.Plan.Offered(call)}
+	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params, Paths: c.Plan.Offered(call), Budget: w.budget}
 	var result activity.Result
 	var err error
 	if a := c.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && (call.Tool == nil || len(call.Tool.Mocks) == 0) {
 		result, err = activity.Evaluate(a.Name, a.Expression, request)
+		w.out.Steps += result.Steps / stepsOfStep
 		w.weigh(result.Value)
 	} else if e.Value, e.Failure = w.result(call, chance); e.Failure != nil {
 		return
@@ -350,7 +362,7 @@ func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) 
 
 // take puts what came of a try into the event of its end.
 func take(e *runtime.Event, result activity.Result, err error) {
-	e.Value, e.Route = result.Value, result.Route
+	e.Value, e.Route, e.Steps, e.Made = result.Value, result.Route, result.Steps, result.Made
 	if failure := new(activity.Failure); errors.As(err, &failure) {
 		e.Value, e.Failure = nil, &runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
 	}
