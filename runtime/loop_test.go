@@ -409,7 +409,7 @@ func moody(seed uint64) func(q *runtime.Question) runtime.Decision {
 			params := maps.Clone(q.Params)
 			params["changed"] = "by hand"
 			return runtime.Decision{Verdict: runtime.Change, Params: params}
-		case pick == 2 && q.Problem == "":
+		case pick == 2 && q.Problem == "" && q.Replaces == "":
 			return runtime.Decision{Verdict: runtime.Replace, Replacement: json.RawMessage(`{"_tool":"fetch","shape":"object"}`)}
 		}
 		return runtime.Decision{Verdict: runtime.Approve}
