@@ -196,18 +196,20 @@ func misplacedWrites(p *Pass) {
 		return
 	}
 	p.listsAndObjects()
-	if p.Unknown(diag.State) || len(p.Plan.Instances) > 0 {
+	if p.Unknown(diag.State) {
 		return
 	}
-	for _, call := range p.Plan.Calls {
-		for _, route := range call.Output {
-			for at, path := range route {
-				if !p.belowNothing(call, path) {
-					p.beyondTheEnd(call, route[:at], path)
+	p.inEveryInstance(func(b beginning) {
+		for _, call := range p.Plan.Calls {
+			for _, route := range call.Output {
+				for at, path := range route {
+					if !p.belowNothing(b, call, path) {
+						p.beyondTheEnd(b, call, route[:at], path)
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
 // listsAndObjects reports what one write takes for a list and another for an
@@ -325,14 +327,14 @@ func (p *Pass) isBefore(w int32, call *compiler.Call) bool {
 
 // belowNothing reports a path that leads through a value of the initial state that
 // can't hold it.
-func (p *Pass) belowNothing(call *compiler.Call, path compiler.Path) (reported bool) {
-	if p.Plan.State == nil || p.Plan.Paths.Kind(path.ID) != "state" {
+func (p *Pass) belowNothing(b beginning, call *compiler.Call, path compiler.Path) (reported bool) {
+	if b.state == nil || p.Plan.Paths.Kind(path.ID) != "state" {
 		return false
 	}
 	paths := p.Plan.Paths
 	for at := path.ID; paths.Depth(at) > 2; at = paths.Parent(at) {
 		above := paths.Parent(at)
-		value, there := paths.Walk(p.Plan.State, above)
+		value, there := paths.Walk(b.state, above)
 		if !there || value == nil {
 			continue
 		}
@@ -345,7 +347,7 @@ func (p *Pass) belowNothing(call *compiler.Call, path compiler.Path) (reported b
 		}
 		f := p.Report(path.Span(), "%q can't be written: the state begins with %s at %q, and this needs %s there", p.path(path.ID), kind, p.path(above), wanted).About(call.Label()).
 			Advise("write it to another path, or let the state begin with %s there", wanted)
-		for _, said := range p.documentPlace("state", paths.Segments(above)[1:]) {
+		for _, said := range b.said(p, paths.Segments(above)[1:]) {
 			f.Note(said.at, "%s", said.says)
 		}
 		return true
@@ -355,11 +357,11 @@ func (p *Pass) belowNothing(call *compiler.Call, path compiler.Path) (reported b
 
 // beyondTheEnd reports an index past the end of a list: one that no call before it
 // makes long enough.
-func (p *Pass) beyondTheEnd(call *compiler.Call, before compiler.Route, path compiler.Path) {
+func (p *Pass) beyondTheEnd(b beginning, call *compiler.Call, before compiler.Route, path compiler.Path) {
 	paths := p.Plan.Paths
 	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
 		if s := paths.Segment(at); s.IsIndex && s.Index > 0 {
-			if length, known := p.longest(paths.Parent(at), call, before); known && s.Index > length {
+			if length, known := p.longest(b, paths.Parent(at), call, before); known && s.Index > length {
 				p.Report(path.Span(), "%q can't be written: %q has no more than %d items by then, and an index may be at most the length of the list", p.path(path.ID), p.path(paths.Parent(at)), length).About(call.Label()).
 					Advise("write the items in their order, or add to the list with \"_outputMethod: push\"")
 				return
@@ -370,12 +372,12 @@ func (p *Pass) beyondTheEnd(call *compiler.Call, before compiler.Route, path com
 
 // longest is how many items a list may have when a call writes to it; false where
 // that isn't known.
-func (p *Pass) longest(list compiler.PathID, call *compiler.Call, before compiler.Route) (length int, known bool) {
+func (p *Pass) longest(b beginning, list compiler.PathID, call *compiler.Call, before compiler.Route) (length int, known bool) {
 	paths := p.Plan.Paths
 	if paths.Kind(list) != "state" || p.Plan.Form == compiler.Solution || paths.Depth(list) < 2 {
 		return 0, false
 	}
-	if value, there := paths.Walk(p.Plan.State, list); there && value != nil {
+	if value, there := paths.Walk(b.state, list); there && value != nil {
 		items, isList := value.([]any)
 		if !isList {
 			return 0, false

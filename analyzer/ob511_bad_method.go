@@ -17,11 +17,11 @@ var badMethod = register(Rule{
 // badMethods reports methods that can't work on what stands at the path, or with
 // what the tool gives (S5.3).
 func badMethods(p *Pass) {
+	var applied []*compiler.Call
 	for _, call := range p.Plan.Calls {
 		if call.Method == compiler.Set || len(call.Output) == 0 {
 			continue
 		}
-		path := call.Output[0][0]
 		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
 			if gives, takes := call.Tool.Output.Kinds(), patchKinds[call.Method]; gives != 0 && gives&takes == 0 {
 				f := p.Report(p.methodPlace(call), "%q wants %s to write, and the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
@@ -32,18 +32,30 @@ func badMethods(p *Pass) {
 				continue
 			}
 		}
-		if len(call.Output) != 1 {
-			continue
+		if len(call.Output) == 1 {
+			applied = append(applied, call)
 		}
-		for _, path = range call.Output[0] {
-			if kinds, said := p.baseOf(call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
-				f := p.Report(p.methodPlace(call), "%q needs %s at %q, and there it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
-					Advise("use another \"_outputMethod\", or another path")
-				for _, s := range said {
-					f.Note(s.at, "%s", s.says)
-				}
-				break
+	}
+	if len(applied) == 0 {
+		return
+	}
+	p.inEveryInstance(func(b beginning) {
+		for _, call := range applied {
+			p.badBase(b, call)
+		}
+	})
+}
+
+// badBase reports a method that can't work on what stands at one of a call's paths.
+func (p *Pass) badBase(b beginning, call *compiler.Call) {
+	for _, path := range call.Output[0] {
+		if kinds, said := p.baseOf(b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
+			f := p.Report(p.methodPlace(call), "%q needs %s at %q, and there it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
+				Advise("use another \"_outputMethod\", or another path")
+			for _, s := range said {
+				f.Note(s.at, "%s", s.says)
 			}
+			return
 		}
 	}
 }
@@ -66,7 +78,7 @@ func (p *Pass) methodPlace(call *compiler.Call) source.Span {
 
 // baseOf is which kinds of value may stand where a call's method is applied, and
 // where that is said; 0 where it isn't known or nothing may stand there.
-func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []remark) {
+func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (schema.Kinds, []remark) {
 	segments := p.Plan.Paths.Segments(path.ID)
 	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {
 		return 0, nil
@@ -74,20 +86,20 @@ func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []
 	if s := p.stateAt(path.ID).Schema; s != nil {
 		return s.Kinds(), p.documentPlace("stateSchema", segments[1:])
 	}
-	if segments[0].Key != "state" || len(p.Plan.Instances) > 0 {
+	if segments[0].Key != "state" {
 		return 0, nil
 	}
 	var kinds schema.Kinds
 	var said []remark
-	if value, ok := compiler.Walk(p.Plan.State, segments[1:]); ok && value != nil {
+	if value, ok := compiler.Walk(b.state, segments[1:]); ok && value != nil {
 		kinds = schema.KindOf(value)
-		said = p.documentPlace("state", segments[1:])
+		said = b.said(p, segments[1:])
 	}
 	for _, w := range p.Plan.Writers(path.ID) {
 		other := p.Plan.Calls[w.Call]
 		_, before := slices.BinarySearch(call.Waits, w.Call)
-		if other == call || w.Failure || p.screens && !before && int(w.Call) > call.Index {
-			continue
+		if other == call || w.Failure || !before && (p.rank(other) > p.rank(call) || p.screens && int(w.Call) > call.Index) {
+			continue // nothing of it stands there yet
 		}
 		if w.Path != path.ID || other.Method != compiler.Set && other.Method != call.Method || len(said) > maxHolders {
 			return 0, nil
@@ -96,7 +108,7 @@ func (p *Pass) baseOf(call *compiler.Call, path compiler.Path) (schema.Kinds, []
 			continue
 		}
 		if !before {
-			continue // it comes after, or in no order, which is another finding
+			continue // in no order, which is another finding
 		}
 		if other.Tool == nil || other.Tool.Output == nil {
 			return 0, nil

@@ -24,6 +24,10 @@ func (p *Pass) cutShort(at source.Span, format string, args ...any) *diag.Diagno
 // notFullyAnalysed reports the questions about branches that have no answer
 // because the budget ran out. It comes after the rules that ask them.
 func notFullyAnalysed(p *Pass) {
+	if p.unread > 0 && p.Plan.CallsNode != nil {
+		p.Report(headOf(p.Plan.CallsNode.Span()), "what the calls write wasn't compared with the state that %d instances begin with", p.unread).
+			Advise("split it into plans of fewer instances")
+	}
 	switch {
 	case p.branches != nil && p.branches.circuit.Exhausted() && p.Plan.CallsNode != nil:
 		p.Report(headOf(p.Plan.CallsNode.Span()), "the plan's branches are not fully analysed: what hangs on what is more than is looked at").

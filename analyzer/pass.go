@@ -34,6 +34,7 @@ type Pass struct {
 	written    [][]compiler.PathID
 	branches   *branchConditions
 	unsure     []unsure // questions about branches for which the budget didn't last
+	unread     int      // the instances whose initial state wasn't looked at
 	near       map[compiler.PathID]*names
 	inState    map[compiler.PathID]*declaration // what the state schema names below a path
 	inResult   map[resultPlace]*declaration

@@ -28,6 +28,7 @@ type viewResult struct {
 	others  bool     // so have those that come with the run and have no calls of their own
 	found   []diag.Diagnostic
 	missing map[source.Span]missingReference
+	some    map[findingKey][]string // of findings that only some of its instances have: which
 }
 
 // A missingReference is one that some instances of a view, or all of them, can't
@@ -42,6 +43,7 @@ type viewPass struct {
 	shared  *sharedPass
 	plan    *compiler.Plan // the view
 	missing map[source.Span]missingReference
+	some    map[findingKey][]string
 }
 
 // A sharedPass is what the passes over all views of a plan work out together.
@@ -65,7 +67,7 @@ func (c *sharedPass) within(view *compiler.Plan, id string, found []diag.Diagnos
 		view = &one
 	}
 	p := newPass(view, found)
-	p.config, p.view = c.first.config, &viewPass{c, view, map[source.Span]missingReference{}}
+	p.config, p.view = c.first.config, &viewPass{c, view, map[source.Span]missingReference{}, map[findingKey][]string{}}
 	p.inResult, p.fields, p.parameters, p.toolNames = c.first.inResult, c.first.fields, c.first.parameters, c.first.toolNames
 	return p
 }
@@ -162,7 +164,7 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 		pass := c.within(view, id, found)
 		pass.apply((*Rule).byView)
 		budget -= pass.spent()
-		v := &viewResult{found: pass.found, missing: pass.view.missing}
+		v := &viewResult{found: pass.found, missing: pass.view.missing, some: pass.view.some}
 		if all = append(all, v); view == whole || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v
 		}
@@ -249,6 +251,8 @@ type findingKey struct {
 	call     string
 }
 
+func keyOf(d *diag.Diagnostic) findingKey { return findingKey{d.Rule, d.Severity, d.Span, d.Call} }
+
 func (m *viewMerger) merge() []diag.Diagnostic {
 	m.ofOne = map[string]bool{}
 	for _, call := range m.plan.Calls {
@@ -282,7 +286,7 @@ func (m *viewMerger) findings() (keys []findingKey, by map[findingKey][]*sharedF
 	by = map[findingKey][]*sharedFinding{}
 	for i, v := range m.views {
 		for _, d := range v.found {
-			k := findingKey{d.Rule, d.Severity, d.Span, d.Call}
+			k := keyOf(&d)
 			all, known := by[k]
 			if !known {
 				keys = append(keys, k)
@@ -351,11 +355,11 @@ func (m *viewMerger) said(k findingKey, all []*sharedFinding) []*sharedFinding {
 // harm elsewhere.
 func (m *viewMerger) inSome(s *sharedFinding) diag.Diagnostic {
 	d := s.Diagnostic
-	at := m.where(s.views)
+	at := m.where(s, s.views)
 	if s.varied {
-		at = m.where(s.views[:1])
+		at = m.where(s, s.views[:1])
 		if more := len(s.views) - 1; more > 0 {
-			at += ", and the like " + m.where(s.views[1:])
+			at += ", and the like " + m.where(s, s.views[1:])
 		}
 	}
 	d.Message += " (" + at + ")"
@@ -366,19 +370,26 @@ func (m *viewMerger) inSome(s *sharedFinding) diag.Diagnostic {
 	return d
 }
 
-// where names the instances of some views.
-func (m *viewMerger) where(views []int) string {
+// isPartial reports whether only some instances of a view have what was found in it.
+func (m *viewMerger) isPartial(s *sharedFinding) bool {
+	return slices.ContainsFunc(s.views, func(v int) bool { return m.views[v].some[keyOf(&s.Diagnostic)] != nil })
+}
+
+// where names the instances of some views that have what was found there.
+func (m *viewMerger) where(s *sharedFinding, views []int) string {
 	var ids []string
 	others := false
 	for _, v := range views {
-		ids, others = append(ids, m.views[v].ids...), others || m.views[v].others
+		if some := m.views[v].some[keyOf(&s.Diagnostic)]; some != nil {
+			ids = append(ids, some...)
+		} else {
+			ids, others = append(ids, m.views[v].ids...), others || m.views[v].others
+		}
 	}
 	m.sort(ids)
 	var parts []string
-	if len(ids) == 1 {
-		parts = append(parts, "in the instance "+quote(compiler.Shown(ids[0])))
-	} else if len(ids) > 1 {
-		parts = append(parts, "in the instances "+namedInstances(ids))
+	if len(ids) > 0 {
+		parts = append(parts, inInstances(ids))
 	}
 	if others {
 		parts = append(parts, "in instances that no call names")

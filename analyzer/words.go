@@ -57,6 +57,14 @@ func namedInstances(instances []string) string {
 	return list
 }
 
+// inInstances says in which instances something is so.
+func inInstances(ids []string) string {
+	if len(ids) == 1 {
+		return "in the instance " + namedInstances(ids)
+	}
+	return "in the instances " + namedInstances(ids)
+}
+
 // short is a text for a message.
 func short(text string) string {
 	if runes := []rune(text); len(runes) > 60 {
