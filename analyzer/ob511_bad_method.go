@@ -91,10 +91,7 @@ func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (sch
 	}
 	var kinds schema.Kinds
 	var said []remark
-	if value, ok := compiler.Walk(b.state, segments[1:]); ok && value != nil {
-		kinds = schema.KindOf(value)
-		said = b.said(p, segments[1:])
-	}
+	latest := -1
 	for _, w := range p.Plan.Writers(path.ID) {
 		other := p.Plan.Calls[w.Call]
 		_, before := slices.BinarySearch(call.Waits, w.Call)
@@ -113,10 +110,24 @@ func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (sch
 		if other.Tool == nil || other.Tool.Output == nil {
 			return 0, nil
 		}
+		if !p.hasBranches() && kinds != 0 {
+			if p.rank(other) < latest {
+				continue
+			}
+			kinds, said = 0, nil // what it sets takes the place of what was there
+		}
+		latest = p.rank(other)
 		if at, ok := p.outputOver(other, path.ID); ok {
 			said = append(said, remark{at.Span(), quote(other.Name) + " writes " + other.Tool.Output.Kinds().String() + " here"})
 		}
 		kinds |= other.Tool.Output.Kinds()
+	}
+	if kinds != 0 && !p.hasBranches() {
+		return kinds, said // what the state began with is gone
+	}
+	if value, ok := compiler.Walk(b.state, segments[1:]); ok && value != nil {
+		kinds |= schema.KindOf(value)
+		said = append(b.said(p, segments[1:]), said...)
 	}
 	return kinds, said
 }
