@@ -49,6 +49,25 @@ func (c *compilation) lowerCalls() {
 	for _, call := range c.plan.Calls {
 		c.lowerCall(call)
 	}
+	c.bound()
+}
+
+// bound reports a plan that with its delegates written out has more calls than a plan
+// may have. How many they are can double with each delegate.
+func (c *compilation) bound() {
+	p := c.plan
+	p.size = len(p.Calls)
+	for _, call := range p.Calls {
+		d := p.Delegates[call.Plan()]
+		if d == nil || d.size > maxCalls { // which is reported there
+			continue
+		}
+		if p.size += d.size; p.size > maxCalls {
+			c.report(diag.Limit, call.Node.Span(), "with the calls of its delegates, each as often as it is run, the plan has more than %d calls", maxCalls).About(call.Label()).
+				Advise("call delegates less often, or let one of them do the work of several")
+			return
+		}
+	}
 }
 
 // apart reports an "_id" that is also what a call without one is known by

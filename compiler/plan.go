@@ -65,6 +65,7 @@ type Plan struct {
 	whole       *Plan                   // of a view: the plan that it is a part of
 	found       []diag.Diagnostic       // see Findings
 	face        *Tool                   // see Interface
+	size        int                     // its calls, those of its delegates as often as they are run; no more than twice maxCalls
 	dir         string                  // the folder that the delegates of its calls are relative to
 	circle      []link                  // of delegates, in which it takes part
 	schemas     map[string]any          // the named schemas, imports included

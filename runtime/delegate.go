@@ -24,13 +24,17 @@ func (f *frame) delegate(i int32) {
 	if !f.transition(i, Running) {
 		return
 	}
+	if state.attempt == 0 {
+		f.machine.started++
+	}
 	state.attempt++
+	f.machine.delegated += len(plan.Calls) + 1
 	c := f.emit(i, Enter)
 	c.Params, c.Doubt = state.params, f.doubt(call)
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
-	d := &frame{machine: f.machine, number: len(f.machine.frames), site: Site{f.site.Instance, call.Name, call.Delegate}, order: f.order, place: f.place, parent: f, under: i}
+	d := &frame{machine: f.machine, number: len(f.machine.frames), site: Site{f.site.Instance, call.Name, call.Delegate}, order: f.order, place: f.place, parent: f, under: i, depth: f.depth + 1}
 	if d.place < 0 {
 		d.place = int32(f.plan.Calls[i].Place)
 	}

@@ -22,6 +22,7 @@ type frame struct {
 	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
 	parent  *frame
 	under   int32 // the call of its parent that it carries out
+	depth   int32 // how many frames are above it
 	givenUp bool  // a delegate whose call is given up: it is over when what it has at work has ended
 
 	log                *Log

@@ -60,7 +60,10 @@ type Machine struct {
 	finished      []*frame      // all their calls have settled
 	queue         queue         // ready calls that wait for a free place
 	running       int           // activities at work
-	started       int           // calls whose activity has been started, over all ticks
+	started       int           // calls whose activity or delegate has been started, over all ticks
+	delegated     int           // delegates that have been started, and their calls
+	mostDelegated int           // of a rehearsal; 0 for no bound
+	tooMany       Reason        // why a rehearsal stops that would start more
 	unsettled     int           // calls that haven't settled
 	parallel      int
 	now           time.Duration
@@ -282,16 +285,35 @@ func (m *Machine) startQueued() {
 			m.settleAll()
 		case !state.approved && f.asks(i):
 			f.ask(i, "")
+		case m.limit(f, i) != "":
+			f.enqueue(i)
+			m.drain(m.limit(f, i))
 		case call.Plan() != "":
 			f.delegate(i)
 			m.settleAll() // its calls come before those listed after it
-		case m.plan.Limits.Calls > 0 && m.started-m.spent.calls >= m.plan.Limits.Calls && state.attempt == 0:
-			f.enqueue(i)
-			m.drain(ReasonCalls)
 		default:
 			f.start(i)
 		}
 	}
+}
+
+// limit is why a call can't start any more, or "".
+func (m *Machine) limit(f *frame, i int32) Reason {
+	most := m.plan.Limits.Calls
+	if most > 0 && m.started-m.spent.calls >= most && f.calls[i].attempt == 0 {
+		return ReasonCalls
+	}
+	if d := f.plan.Delegates[f.call(i).Plan()]; d != nil && m.mostDelegated > 0 && m.delegated+len(d.Calls) >= m.mostDelegated {
+		return m.tooMany
+	}
+	return ""
+}
+
+// BoundDelegates stops a rehearsal for some reason before more delegates have been
+// started than have so many calls, themselves counted: without any activity they take
+// no time, in which it could be stopped.
+func (m *Machine) BoundDelegates(most int, reason Reason) {
+	m.mostDelegated, m.tooMany = most, reason
 }
 
 // room is how many ready calls may start now.

@@ -15,7 +15,9 @@ func (h *callHeap) pop() int32 {
 type queue []ready
 
 // A ready call, and where it stands in the order of S8.4: by its place in the
-// plan, then by its instance; a delegate's calls stand where the delegate does.
+// plan, then by its instance; a delegate's calls stand where the delegate does. So
+// of delegates within delegates the first is carried through before the next begins,
+// and no more of them are at work than keep every place busy.
 type ready struct {
 	frame        *frame
 	call         int32
@@ -29,9 +31,30 @@ func (a ready) before(b ready) bool {
 	case a.order != b.order:
 		return a.order < b.order
 	case a.frame != b.frame:
-		return a.frame.number < b.frame.number
+		return a.isListedBefore(b)
 	}
 	return a.call < b.call
+}
+
+// isListedBefore compares calls of two frames by the calls above them.
+func (a ready) isListedBefore(b ready) bool {
+	x, y, i, j := a.frame, b.frame, a.call, b.call
+	for x.depth > y.depth {
+		x, i = x.parent, x.under
+	}
+	for y.depth > x.depth {
+		y, j = y.parent, y.under
+	}
+	if x == y {
+		return i < j || i == j && a.frame.depth < b.frame.depth
+	}
+	for x.parent != y.parent {
+		x, y = x.parent, y.parent
+	}
+	if x.under != y.under {
+		return x.under < y.under
+	}
+	return x.number < y.number // a try of a delegate, and one before it
 }
 
 func (q *queue) push(r ready) { push((*[]ready)(q), r, ready.before) }

@@ -80,6 +80,9 @@ var working = []family{
 		}
 		return map[string]string{"plan.yaml": "calls:\n" + shared + own + "instances:\n" + list}
 	}},
+	{"delegates: doubled, within what a plan may have", nested(16, "")},
+	{"delegates: doubled, of nothing", nested(17, "calls: []\n")},
+	{"delegates: doubled, more than a plan may have", nested(30, "")},
 	{"messages: kinds beside latent calls", func(bytes int) map[string]string {
 		kinds, _ := fill(bytes/2, ",", numbered(`{"kind":"k%d","data":{"a":1}}`))
 		calls, _ := fill(bytes/2-200, ",", numbered(`{"_tool":"t","x":"†k0.a","_outputPath":"a%d"}`))
@@ -109,3 +112,21 @@ func doubled(code string, bytes int) map[string]string {
 	return filled("plan.yaml", "tools: {d: {properties: {a: {}}}}\nactivities: {d: {expr: '"+code+"'}}\nstate: {p: ab}\ncalls:\n", "", "",
 		numbered("- {_tool: d, a: †state.p, _outputPath: p}\n"))(bytes)
 }
+
+// nested makes a plan that runs another twice, which runs another twice, and so on,
+// but no more than some calls of it start.
+func nested(deep int, last string) func(int) map[string]string {
+	return func(int) map[string]string {
+		files := map[string]string{"plan.yaml": "limits: {calls: 100}\n" + fmt.Sprintf(twice, 1)}
+		for i := 1; i < deep; i++ {
+			files[fmt.Sprintf("d%d.yaml", i)] = fmt.Sprintf(twice, i+1)
+		}
+		if last == "" {
+			last = "activities: {t: {expr: '1'}}\ncalls:\n- {_tool: t, _outputPath: a}\noutput: †state.a\n"
+		}
+		files[fmt.Sprintf("d%d.yaml", deep)] = last
+		return files
+	}
+}
+
+const twice = "calls:\n- {_tool: t, _delegate: d%[1]d.yaml, _outputPath: a}\n- {_tool: t, _delegate: d%[1]d.yaml, _outputPath: b}\noutput: †state.a\n"

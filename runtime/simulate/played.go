@@ -44,6 +44,8 @@ func (w *world) meet(c runtime.Command) *played {
 
 // enter notes whose delegate begins.
 func (w *world) enter(c runtime.Command) {
+	w.out.Steps += stepsOfCall * (1 + len(c.Plan.Delegates[c.Of.Plan()].Calls))
+	w.weigh(c.Params)
 	p := w.frames[place{c.Tick, c.Frame}]
 	if p.children == nil {
 		p.children = map[int][]*played{}

@@ -37,7 +37,8 @@ type Options struct {
 	// Decide is how people answer, and after how long. Nil approves at once.
 	Decide func(*runtime.Question) (runtime.Decision, time.Duration)
 	// Steps, above 0, bounds what the rehearsal may cost: a step for every value that
-	// calls are given and give back, and stepsOfCall for a call. One that needs more is
+	// calls are given and give back, and stepsOfCall for a call; a call of a delegate
+	// costs as much again when the delegate begins. One that needs more is
 	// stopped. With instances only as many are rehearsed as there is room for.
 	Steps int
 	// Observe sees every command at its virtual time.
@@ -46,7 +47,13 @@ type Options struct {
 
 // DefaultSteps is what one rehearsal of a plan may cost where nobody says otherwise,
 // and twice as much what all of it in other orders may.
-func DefaultSteps(p *compiler.Plan) int { return 500_000 + 50*len(p.Calls) }
+func DefaultSteps(p *compiler.Plan) int {
+	calls := len(p.Calls)
+	for _, d := range p.AllDelegates() {
+		calls += len(d.Calls)
+	}
+	return 500_000 + 50*calls
+}
 
 // A Piece is a part of a planner's answer, and how long after the one before it
 // arrives.
@@ -149,6 +156,7 @@ func (w *world) prepare() {
 	if w.options.Steps <= 0 {
 		return
 	}
+	w.machine.BoundDelegates(w.options.Steps/stepsOfCall, TooLong)
 	w.out.Steps += min(w.plan.Graph.Edges()/edgesOfStep, w.options.Steps/2)
 	if len(all) == 0 {
 		return
