@@ -2,6 +2,7 @@ package simulate_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,7 +23,16 @@ func TestRehearsalsAreBounded(t *testing.T) {
 		}
 		return b.String()
 	}
-	const most = 50_000
+	const most, deep = 50_000, 18
+	twice := func(i int) string {
+		return "calls:\n" + repeat(2, fmt.Sprintf("- {_tool: t, _delegate: d%d.yaml, _outputPath: p%%}", i+1))
+	}
+	open := func(name string) ([]byte, error) { // the last does nothing, so that all takes no time
+		if i, _ := strconv.Atoi(strings.Trim(name, "d.yaml")); i < deep {
+			return []byte(twice(i)), nil
+		}
+		return []byte("calls: []\n"), nil
+	}
 	for name, c := range map[string]struct {
 		text   string
 		status runtime.RunStatus
@@ -32,9 +42,10 @@ func TestRehearsalsAreBounded(t *testing.T) {
 		"doubled":         {"tools: {d: {properties: {a: {}}}}\nactivities: {d: {expr: '[a, a]'}}\nstate: {p: 1}\ncalls:\n" + repeat(40, "- {_tool: d, a: †state.p, _outputPath: p}"), "stopped", 0},
 		"many instances":  {"calls:\n" + repeat(100, "- {_tool: t, _outputPath: p%}") + "instances:\n" + repeat(200, "  i%: {}"), "done", 175},
 		"large instances": {"calls:\n" + repeat(3000, "- {_tool: t, _outputPath: p%}") + "instances:\n" + repeat(20, "  i%: {}"), "done", 19},
+		"delegates":       {twice(0), "stopped", 0},
 		"an ordinary one": {"state: {a: 1}\ncalls:\n" + repeat(20, "- {_tool: t, x: †state.a, _outputPath: p%}") + "instances:\n" + repeat(20, "  i%: {}"), "done", 0},
 	} {
-		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(c.text)), compiler.Options{})
+		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(c.text)), compiler.Options{Open: open})
 		found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
 		r := analyzer.Rehearse(p, found)
 		if r == nil {
