@@ -8,9 +8,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -19,8 +21,15 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestMain keeps the journals of runs away from the user's own.
+// TestMain keeps the journals of runs away from the user's own, and the programs that
+// tests start from being deaf to signals where somebody started the tests so, as nohup
+// does: what is caught here is as usual again in a child.
 func TestMain(m *testing.M) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	state, err := os.MkdirTemp("", "obelus-state-")
 	if err != nil {
 		panic(err)
