@@ -271,7 +271,7 @@ func (m *viewMerger) merge() []diag.Diagnostic {
 					told[k.at] = true
 					merged = append(merged, m.missing(s))
 				}
-			case len(s.views) < m.having(k) || s.varied:
+			case len(s.views) < m.having(k) || s.varied || m.isPartial(s):
 				merged = append(merged, m.inSome(s))
 			default:
 				merged = append(merged, s.Diagnostic)

@@ -118,9 +118,7 @@ func frayed(seed uint64) *fray {
 		c.document["stateSchema"] = map[string]any{"properties": map[string]any{"d": map[string]any{"type": "array"}, "e": map[string]any{"type": "object"}}}
 	}
 	if c.chance(12) {
-		for _, id := range []string{"①", "②"} {
-			c.ofInstances = append(c.ofInstances, id)
-		}
+		c.ofInstances = append(c.ofInstances, "①", "②")
 		c.document["instances"] = map[string]any{"①": map[string]any{"state": map[string]any{"a": c.startValue()}}, "②": map[string]any{}}
 	}
 	if c.chance(30) {

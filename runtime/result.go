@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -209,8 +210,8 @@ func (r *resolution) count(value any) bool {
 			}
 		}
 	case map[string]any:
-		for key, item := range v {
-			if r.room -= len(key); !r.count(item) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if r.room -= len(key); !r.count(v[key]) {
 				return false
 			}
 		}

@@ -107,7 +107,7 @@ func (v *victim) sufferSlowly(t *testing.T, chance *rand.Rand, pause float64, ki
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration((0.05 + 2*pause*chance.Float64()) * float64(time.Second)))
+		time.Sleep(time.Duration((0.03 + 1.5*pause*chance.Float64()) * float64(time.Second)))
 		if chance.IntN(3) == 0 { // as soon as one more program has been started
 			before := len(v.lines(t, "processes"))
 			for range 2000 {
@@ -125,7 +125,7 @@ func (v *victim) sufferSlowly(t *testing.T, chance *rand.Rand, pause float64, ki
 		}
 		kills.Add(1)
 		if v.journal(t) == "" {
-			break
+			continue // it hadn't begun yet
 		}
 		how := []string{"ask", "fail"}[chance.IntN(2)]
 		args = []string{"resume", "2", "--confirm", "never", "--runs", v.runs, "--format", "json", "--in-flight", how}

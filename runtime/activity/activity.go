@@ -93,14 +93,6 @@ type starter interface {
 	start(ctx context.Context, r Request, ended func(Result, error))
 }
 
-// An obedient activity ends soon after its context is done, so that its end can be
-// waited for.
-type obedient struct{ Activity }
-
-func (a obedient) start(ctx context.Context, r Request, ended func(Result, error)) {
-	go func() { ended(a.Run(ctx, r)) }()
-}
-
 // A Func is an activity that an embedding program registers. It must return
 // soon after ctx is done: a run waits for it no longer than the grace time.
 // Its value is a JSON value, or anything that encodes as one, or a map of
