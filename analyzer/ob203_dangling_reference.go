@@ -5,7 +5,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-var danglingReference = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
+var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
 
 // danglingReferences finds expressions that can have no value because what they
 // read is never there.

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var cycle = register(Rule{Rule: diag.Cycle, Run: cycles})
+var _ = register(Rule{Rule: diag.Cycle, Run: cycles})
 
 // An edge is why one call depends on another, and where the text says so.
 type edge struct {

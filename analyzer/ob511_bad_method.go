@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var badMethod = register(Rule{
+var _ = register(Rule{
 	Rule: &diag.Rule{Code: "OB511", Name: "bad-method", Default: diag.Error},
 	Run:  badMethods,
 })
