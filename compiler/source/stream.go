@@ -26,7 +26,8 @@ type Stream struct {
 	state  streamState
 	fault  *Problem
 
-	faultAt int // how far the text was read when it couldn't become a solution any more
+	faultAt int  // how far the text was read when it couldn't become a solution any more
+	whole   bool // as much is kept behind the fault as ever will be
 
 	open   []byte // the brackets that are open, outermost first
 	start  int    // of the scalar that is being read
@@ -129,11 +130,12 @@ const keptBehind = 1 << 10
 // Write takes the next piece of the text, which may end anywhere, be it inside
 // of a character.
 func (s *Stream) Write(piece string) {
-	if s.fault != nil {
-		return
-	}
 	from := len(s.text)
 	room := s.limits.Bytes - from
+	if s.fault != nil {
+		s.keep(piece[:min(len(piece), room)])
+		return
+	}
 	s.text = append(s.text, piece[:min(len(piece), room)]...)
 	for at := from; at < len(s.text) && s.fault == nil; at++ {
 		s.faultAt = at // if there is one here
@@ -142,8 +144,20 @@ func (s *Stream) Write(piece string) {
 	if len(piece) > room {
 		s.fail(codeLimit, s.limits.Bytes, fmt.Sprintf("the text is larger than the limit of %d bytes", s.limits.Bytes))
 	}
-	if end := s.faultAt + keptBehind; s.fault != nil && len(s.text) > end {
-		s.text = bytes.ToValidUTF8(s.text[:end], nil)
+	if s.fault != nil {
+		s.keep("")
+	}
+}
+
+// keep takes in what stands behind a fault, as far as it is kept: the same however
+// the text is cut into pieces.
+func (s *Stream) keep(piece string) {
+	if s.whole {
+		return
+	}
+	s.text = append(s.text, piece...)
+	if end := s.faultAt + keptBehind; len(s.text) > end {
+		s.text, s.whole = bytes.ToValidUTF8(s.text[:end], nil), true
 	}
 }
 
