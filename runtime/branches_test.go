@@ -115,8 +115,9 @@ func branchingPlan(r *rand.Rand) string {
 			mine = append(mine, one)
 			route := "†state." + one
 			if chance(15) {
-				other := path()
-				mine, route = append(mine, other), route+" && †state."+other
+				if other := path(); !strings.HasPrefix(other, one) && !strings.HasPrefix(one, other) { // one result isn't written over itself
+					mine, route = append(mine, other), route+" && †state."+other
+				}
 			}
 			routes = append(routes, route)
 		}

@@ -32,7 +32,7 @@ func TestFullDisk(t *testing.T) {
 	cmd.Env = append(os.Environ(), "OBELUS_FULL_DISK=1")
 	out, _ := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != statusTrouble || strings.Count(string(out), "the journal can't be written") != 1 || !strings.Contains(string(out), "when there is room again, obelus resume ") {
-		t.Fatalf("status %d\n%.2000s", cmd.ProcessState.ExitCode(), out)
+		t.Fatalf("status %d\n…%s", cmd.ProcessState.ExitCode(), out[max(0, len(out)-2000):])
 	}
 	if stdout, stderr, status := obelus(nil, "resume", "2", "--runs", "runs"); status != 0 || !strings.Contains(stdout, "1000 done") {
 		t.Errorf("resumed: %d\n%.2000s%s", status, stdout[max(0, len(stdout)-500):], stderr)

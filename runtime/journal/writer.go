@@ -190,8 +190,8 @@ func (w *Writer) Sync() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		w.broken, w.pending = err, nil
-		return fmt.Errorf("the journal can't be written: %w", err)
+		w.broken, w.pending = fmt.Errorf("the journal can't be written: %w", err), nil
+		return w.broken // whoever appends or syncs from now on is told the same
 	}
 	w.end += int64(len(batch))
 	if cap(batch) <= 1<<20 { // one large batch isn't paid for ever after
@@ -212,6 +212,9 @@ func (w *Writer) take() (batch []byte, err error) {
 }
 
 func (w *Writer) refusal() error {
+	if !errors.Is(w.broken, errClosed) {
+		return w.broken
+	}
 	return fmt.Errorf("the journal takes no more records: %w", w.broken)
 }
 
