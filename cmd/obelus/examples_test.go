@@ -104,9 +104,10 @@ func TestPlannedExamples(t *testing.T) {
 			switch want := &shown.Files[i]; {
 			case want.Name != filepath.Base(plan):
 				t.Errorf("%s stands where %s should", want.Name, filepath.Base(plan))
+			case anyOrder(text) == anyOrder(string(want.Data)): // what ends first hangs on the machine
 			case *update:
 				want.Data = []byte(text)
-			case anyOrder(text) != anyOrder(string(want.Data)):
+			default:
 				t.Errorf("it prints (-update accepts it)\n%s\nand printed\n%s", text, want.Data)
 			}
 			// What a run records can be run again, and comes to the same (S11.9).
