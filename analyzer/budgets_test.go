@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/cputime"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/internal/cputime"
 )
 
 // S18: what costs more than a budget ends within it and with a true statement:

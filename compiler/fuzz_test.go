@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/cputime"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/internal/cputime"
 )
 
 // FuzzCompile: whatever the text, compiling ends, every finding has its place in

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/cputime"
+	"github.com/obelus-dev/obelus/internal/cputime"
 )
 
 // A family makes workspaces of any size that mean harm to whoever reads them.

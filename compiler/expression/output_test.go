@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/cputime"
+	"github.com/obelus-dev/obelus/internal/cputime"
 )
 
 func routes(alternatives [][]Reference) string {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/cputime"
+	"github.com/obelus-dev/obelus/internal/cputime"
 )
 
 type pair struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/cputime"
+	"github.com/obelus-dev/obelus/internal/cputime"
 )
 
 // S18: every question ends soon with a true statement, whatever the schemas are.

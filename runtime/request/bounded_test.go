@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/cputime"
+	"github.com/obelus-dev/obelus/internal/cputime"
 )
 
 // S18: a request costs about as much as there is to tell: twice the messages, tools,
