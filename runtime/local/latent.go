@@ -27,7 +27,8 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 	if cause := context.Cause(ctx); errors.Is(cause, request.ErrTooLong) {
 		err = cause
 	}
-	e.Usage = &usage
+	e.Usage = &runtime.Usage{}
+	e.Usage.Add(usage)
 	var refusal interface{ Refusal() string }
 	switch {
 	case errors.Is(err, request.ErrTooLong):

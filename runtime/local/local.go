@@ -498,11 +498,9 @@ func take(e *runtime.Event, result activity.Result, err error) {
 func (w *world) plan(ctx context.Context, c runtime.Command) {
 	own := w.begin(ctx, c)
 	go func() {
-		closed := runtime.Event{Kind: runtime.Closed, Tick: c.Tick}
-		var err error
-		var usage runtime.Usage
+		closed := runtime.Event{Kind: runtime.Closed, Tick: c.Tick, Usage: &runtime.Usage{}}
 		var rest string
-		usage, err = w.options.Planner.Answer(own, c.Request, func(text string) {
+		usage, err := w.options.Planner.Answer(own, c.Request, func(text string) {
 			text, rest = characters(rest + text)
 			for own.Err() == nil && text != "" { // once it is given up, nobody hears it
 				n := len(text)
@@ -514,7 +512,7 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 				text = text[n:]
 			}
 		})
-		closed.Usage = &usage
+		closed.Usage.Add(usage)
 		var refusal interface{ Refusal() string }
 		switch {
 		case err == nil:

@@ -6,6 +6,7 @@ package request
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // ErrCut says that an answer broke off before its end.
@@ -68,11 +69,15 @@ type Usage struct {
 	Cost         float64 `json:"cost,omitzero"` // in the currency of "limits.cost"; 0 where no price is known
 }
 
-// Add sums up.
+// Add sums up. What nobody can have used, such as a negative number that an endpoint
+// sends, counts as nothing: else it would give back what a limit has taken.
 func (u *Usage) Add(more Usage) {
-	u.InputTokens += more.InputTokens
-	u.OutputTokens += more.OutputTokens
-	u.Cost += more.Cost
+	const most = math.MaxInt / 2 // of each, so that there is a sum of both
+	u.InputTokens += min(max(more.InputTokens, 0), most-u.InputTokens)
+	u.OutputTokens += min(max(more.OutputTokens, 0), most-u.OutputTokens)
+	if more.Cost > 0 {
+		u.Cost = min(u.Cost+more.Cost, math.MaxFloat64)
+	}
 }
 
 // Tokens are those of both directions.
