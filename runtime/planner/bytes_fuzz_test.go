@@ -66,7 +66,9 @@ func FuzzEndpoint(f *testing.F) {
 			"",
 			next,
 		} {
-			f.Add(name == "openai", i%2 == 0, i%3 == 0, uint16(i), []byte(answer))
+			for _, hangs := range []bool{false, true} {
+				f.Add(name == "openai", i%2 == 0, hangs, uint16(i), []byte(answer))
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, openai, solves, hangs bool, piece uint16, sent []byte) {
@@ -91,7 +93,7 @@ func FuzzEndpoint(f *testing.F) {
 			began := time.Now()
 			var said strings.Builder
 			usage, err := planner.Answer(t.Context(), r, func(text string) {
-				if text == "" || !utf8.ValidString(text) {
+				if text == "" && solves || !utf8.ValidString(text) {
 					t.Errorf("handed out %q", text)
 				}
 				said.WriteString(text)
@@ -138,7 +140,7 @@ func inspect(t *testing.T, said string, err error) {
 			t.Errorf("it is said as %q", words)
 		}
 	}
-	if strings.Contains(shown, testKey) || strings.Contains(shown, testKey[6:]) {
+	if strings.Contains(shown, testKey) {
 		t.Errorf("the key is shown: %s", shown)
 	}
 }

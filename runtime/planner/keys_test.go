@@ -1,12 +1,15 @@
 package planner
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // S11.6: a key, and what a plan holds, go to the configured address and nowhere
@@ -45,4 +48,25 @@ func TestKeysStayHome(t *testing.T) {
 	if n := strayed.Load(); n > 0 {
 		t.Errorf("another address was asked %d times", n)
 	}
+}
+
+// S2.3: a key that stands where words of an endpoint are cut, because they are longer
+// than anybody reads, isn't shown in part.
+func TestCutKeys(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		long := func(most int) string { return strings.Repeat("x", most-20) + testKey }
+		declined := beginMessage + latentEvent(p, long(64<<10)) + p.end(p.stop["refused"], 1, 2)
+		if p.begin() == "" {
+			declined = fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{\"refusal\":%s}}]}\n\n", request.Quoted(long(64<<10))) + p.end("stop", 1, 2)
+		}
+		for _, turn := range []turn{
+			says(400, `{"error":{"message":"`+long(300)+`"}}`), says(400, long(300)), says(400, long(64<<10)), says(200, long(300)),
+			streams(p.begin() + p.failure("invalid_request", long(300))), streams(declined),
+		} {
+			_, _, _, err := ask(t, p, greeting(), Options{}, turn)
+			if err == nil || strings.Contains(err.Error(), testKey[:12]) {
+				t.Errorf("the error is %v", err)
+			}
+		}
+	})
 }

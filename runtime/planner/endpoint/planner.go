@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -168,7 +169,11 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 		case errors.Is(streamErr, request.ErrTooLong):
 			return f, streamErr
 		case end.Refused:
-			return f, &request.Refused{Planner: p.name, Words: p.clean(end.Words)}
+			words := end.Words
+			if len(words) > maxWords-utf8.UTFMax { // cut, perhaps in a secret
+				words = words[:len(words)-p.wire.hide.Unsure(words)]
+			}
+			return f, &request.Refused{Planner: p.name, Words: p.clean(words)}
 		case end.Whole:
 			out.flush()
 			return f, nil

@@ -90,15 +90,15 @@ func judge(x *exchange, err error, base, keys string) trouble {
 	case x.status >= 300:
 		t.judgeStatus(x, base, keys)
 	case x.status > 0 && x.refusal != nil:
-		t.why = fmt.Sprintf("%s sent no stream but %s", where, saying(readComplaint(x.refusal).words))
+		t.why = fmt.Sprintf("%s sent no stream but %s", where, x.saying(readComplaint(x.refusal).words))
 		t.remedy = fmt.Sprintf("see whether %s is right, path included", base)
 	case x.status > 0:
 		t.judgeStream(x, err)
 	case x.at == "":
-		t.why, t.remedy = brief(fmt.Sprint(err)), fmt.Sprintf("see whether %s is right", base)
+		t.why, t.remedy = x.brief(fmt.Sprint(err)), fmt.Sprintf("see whether %s is right", base)
 	default:
 		var untrusted *tls.CertificateVerificationError
-		t.why = fmt.Sprintf("%s can't be reached: %s", where, brief(inner(err).Error()))
+		t.why = fmt.Sprintf("%s can't be reached: %s", where, x.brief(inner(err).Error()))
 		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", base)
 		t.again = !errors.As(err, &untrusted)
 	}
@@ -110,7 +110,7 @@ func (t *trouble) judgeStatus(x *exchange, base, keys string) {
 	c := readComplaint(x.refusal)
 	t.why = fmt.Sprintf("%s said %d %s", x.at, x.status, http.StatusText(x.status))
 	if c.words != "" {
-		t.why += ": " + saying(c.words)
+		t.why += ": " + x.saying(c.words)
 	}
 	switch {
 	case x.status < 400:
@@ -148,11 +148,11 @@ func (t *trouble) judgeStream(x *exchange, err error) {
 	case said == nil && err == nil:
 		t.why, t.again = "the stream ended before the answer", true
 	case said == nil:
-		t.why, t.again = "the stream broke off: "+brief(inner(err).Error()), true
+		t.why, t.again = "the stream broke off: "+x.brief(inner(err).Error()), true
 	case c.has(unpaid...):
-		t.why, t.remedy = x.at+" said "+saying(c.words), "see to the account's credit, and resume the run"
+		t.why, t.remedy = x.at+" said "+x.saying(c.words), "see to the account's credit, and resume the run"
 	default:
-		t.why = x.at + " said " + saying(c.words)
+		t.why = x.at + " said " + x.saying(c.words)
 		t.again = c.has(passing...) || !c.has(lasting...)
 		t.form = !t.again && c.has(shapes...)
 	}
@@ -167,16 +167,17 @@ func inner(err error) error {
 }
 
 // saying quotes somebody else's words.
-func saying(words string) string {
-	if words = brief(words); words == "" {
+func (x *exchange) saying(words string) string {
+	if words = x.brief(words); words == "" {
 		return "nothing"
 	}
 	return request.Quoted(words)
 }
 
-// brief is one line of a length that a person reads.
-func brief(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+// brief is one line of a length that a person reads. Secrets are hidden before it is
+// cut: most of one is as good as all of it.
+func (x *exchange) brief(s string) string {
+	s = strings.Join(strings.Fields(x.hide.Message(s)), " ")
 	const most = 300
 	if len(s) <= most {
 		return s

@@ -81,6 +81,7 @@ func needKey(planner string, at Address) error {
 
 // An exchange is what became of one request on the wire.
 type exchange struct {
+	hide    *redact.Redactor
 	at      string // scheme and host of the endpoint; "" when nothing was sent
 	status  int    // 0 when no answer came
 	header  http.Header
@@ -99,7 +100,7 @@ type exchangeKey struct{}
 // context that it returns is kept in the exchange; that context ends when the
 // endpoint is silent for too long.
 func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
-	x := &exchange{}
+	x := &exchange{hide: w.hide}
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
 	x.silence = time.AfterFunc(w.silence, func() { cancel(errSilent) })
 	return ctx, x, func() {
@@ -118,9 +119,13 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status, x.header = answer.StatusCode, answer.Header
+	if x.status == http.StatusSwitchingProtocols { // what would follow isn't HTTP, and isn't held to the request's context
+		answer.Body.Close()
+		answer.Body = http.NoBody
+	}
 	answer.Body = &heard{ReadCloser: answer.Body, restart: func() { x.silence.Reset(w.silence) }}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	stream := x.status < 300 && kind != "text/html" && kind != "application/json"
+	stream := x.status/100 == 2 && kind != "text/html" && kind != "application/json"
 	if stream {
 		return answer, nil
 	}
