@@ -262,7 +262,7 @@ func (g *arrayGoal) solve(p *prover) finding {
 	}
 	for n := g.min; n <= min(longest, g.max); n++ {
 		if !p.spend(1) {
-			return unknown("budget")
+			break
 		}
 		a.length, a.slots = n, nil
 		for i := range min(n, places) {
@@ -287,7 +287,6 @@ const longestArray = 1 << 16
 // place puts the goals that may be fulfilled at several places.
 func (a *arraySearch) place(i int) bool {
 	if !a.p.spend(1) {
-		a.doubt("budget")
 		return false
 	}
 	if i == len(a.goal.somewhere) {
@@ -326,7 +325,6 @@ func (a *arraySearch) place(i int) bool {
 // sort decides for every slot which of the counted sorts it is of.
 func (a *arraySearch) sort(i int) bool {
 	if !a.p.spend(1) {
-		a.doubt("budget")
 		return false
 	}
 	if i == len(a.slots) {
@@ -359,7 +357,6 @@ func (a *arraySearch) signed(literals []literal, signs int) []literal {
 // sorts.
 func (a *arraySearch) sortRest(signs, left int) bool {
 	if !a.p.spend(1) {
-		a.doubt("budget")
 		return false
 	}
 	combinations := 1 << len(a.goal.counts)
@@ -423,7 +420,6 @@ func (a *arraySearch) counted() bool {
 func (a *arraySearch) finish() bool {
 	g := a.goal
 	if !a.p.spend(a.length / 64) {
-		a.doubt("budget")
 		return false
 	}
 	switch {
@@ -496,19 +492,24 @@ func (a *arraySearch) differing() bool {
 			candidates = append(candidates, values)
 		}
 	}
+	result, ok := a.p.distinct(candidates)
+	a.result = result
+	return ok
+}
+
+// distinct chooses a value for each of several, no two of them equal: a matching
+// in the graph of who may take which.
+func (p *prover) distinct(candidates [][]any) (chosen []any, ok bool) {
 	var pool []any
-	owner := map[int]int{} // candidate by number → item
-	number := func(v any) int {
-		if i := slices.IndexFunc(pool, func(x any) bool { return Equal(x, v) }); i >= 0 {
-			return i
-		}
-		pool = append(pool, v)
-		return len(pool) - 1
-	}
+	owner := map[int]int{} // value by number → who takes it
 	numbers := make([][]int, len(candidates))
 	for i, values := range candidates {
 		for _, v := range values {
-			numbers[i] = append(numbers[i], number(v))
+			k := slices.IndexFunc(pool, func(x any) bool { return Equal(x, v) })
+			if k < 0 {
+				k, pool = len(pool), append(pool, v)
+			}
+			numbers[i] = append(numbers[i], k)
 		}
 	}
 	var assign func(i int, tried map[int]bool) bool
@@ -526,19 +527,19 @@ func (a *arraySearch) differing() bool {
 		return false
 	}
 	for i := range candidates {
-		if !a.p.spend(len(candidates)) || !assign(i, map[int]bool{}) {
-			return false
+		if !p.spend(len(candidates)) || !assign(i, map[int]bool{}) {
+			return nil, false
 		}
 	}
-	a.result = make([]any, len(candidates))
+	chosen = make([]any, len(candidates))
 	for k, i := range owner {
-		a.result[i] = pool[k]
+		chosen[i] = pool[k]
 	}
-	return true
+	return chosen, true
 }
 
 // several finds up to n different values; fewer only when there are no more.
-func (a *arraySearch) several(literals []literal, n int) ([]any, bool) {
+func (a *asker) several(literals []literal, n int) ([]any, bool) {
 	var values []any
 	for len(values) < n {
 		wanted := literals

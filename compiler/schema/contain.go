@@ -102,7 +102,7 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 
 // allow begins a part of the work that may take so many steps, whatever those
 // before it took.
-func (p *prover) allow(steps int) { p.limit = p.steps + steps }
+func (p *prover) allow(steps int) { p.limit, p.out = p.steps+steps, false }
 
 // confirmed holds a witness against both schemas, makes it smaller, and has the
 // ordinary validator look at it as well. What is more than that may cost isn't
@@ -111,21 +111,21 @@ func (p *prover) confirmed(producer, consumer *Schema, witness any, steps int) V
 	from, to := producer.ready(), consumer.ready()
 	p.allow(steps)
 	begun := p.steps
-	ok, spent := p.isWitness(from, to, witness)
-	if spent {
+	ok := p.isWitness(from, to, witness)
+	if p.out {
 		return Verdict{Keyword: "budget", Reason: reasonFor("budget"), Steps: p.steps}
 	}
 	dear := (p.steps - begun) > steps/8
 	if ok && !dear {
-		witness = shrink(witness, func(x any) bool {
-			ok, spent := p.isWitness(from, to, x)
-			return ok && !spent
-		})
+		witness = shrink(witness, func(x any) bool { return p.isWitness(from, to, x) })
 	}
-	if !ok || !dear && !ordinarily(producer, consumer, witness) {
-		return Verdict{Witness: witness, Reason: "the reasoning and the validators disagree", Steps: p.steps, Alarm: true}
+	switch {
+	case ok && (dear || ordinarily(producer, consumer, witness)):
+		return Verdict{Relation: MayNotFit, Witness: witness, Steps: p.steps}
+	case ok && (from.scoped || to.scoped): // of which the ordinary validator has a reading of its own
+		return Verdict{Keyword: "$dynamicRef", Reason: reasonFor("$dynamicRef"), Steps: p.steps}
 	}
-	return Verdict{Relation: MayNotFit, Witness: witness, Steps: p.steps}
+	return Verdict{Witness: witness, Reason: "the reasoning and the validators disagree", Steps: p.steps, Alarm: true}
 }
 
 // contradicted tries some values of a producer of which the consumer should
@@ -134,7 +134,7 @@ func (p *prover) contradicted(from, to *node) bool {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 3 {
 		if v, ok := p.sample(from, r); ok {
-			if accepted, spent := p.accepts(to, v); accepted && !spent {
+			if p.accepts(to, v) {
 				return true
 			}
 		}
@@ -153,13 +153,9 @@ func reasonFor(why string) string {
 }
 
 // isWitness reports whether the producer accepts a value and the consumer refuses
-// it, or that the budget didn't last to say so.
-func (p *prover) isWitness(from, to *node, v any) (ok, spent bool) {
-	if ok, spent = p.accepts(from, v); !ok {
-		return false, spent
-	}
-	accepted, spent := p.accepts(to, v)
-	return !accepted && !spent, spent
+// it; false also when the steps don't last to tell.
+func (p *prover) isWitness(from, to *node, v any) bool {
+	return p.accepts(from, v) && !p.accepts(to, v) && !p.out
 }
 
 // ordinarily asks the ordinary validator to confirm a witness. It has no memory
@@ -195,7 +191,7 @@ func (p *prover) guess(from, to *node) (any, bool) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 8 {
 		if v, ok := p.sample(from, r); ok {
-			if ok, spent := p.isWitness(from, to, v); ok && !spent {
+			if p.isWitness(from, to, v) {
 				return v, true
 			}
 		}

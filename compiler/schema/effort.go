@@ -61,12 +61,14 @@ func (c *checker) matching(r *stringRules, s string) bool {
 	return r.pattern == nil || c.affords(r.pattern.effort(s))
 }
 
-// accepts asks a validator, whose work counts as reasoning.
-func (p *prover) accepts(n *node, v any) (accepted, spent bool) {
+// accepts asks a validator, whose work counts as reasoning. Where the steps don't
+// last, there are none left.
+func (p *prover) accepts(n *node, v any) bool {
 	c := bounded((p.limit - p.steps) * checksPerStep)
-	accepted = c.accepts(n, v)
+	accepted := c.accepts(n, v)
 	p.steps += c.steps / checksPerStep
-	return accepted && !c.spent, c.spent
+	p.out = p.out || c.spent
+	return accepted && !c.spent
 }
 
 // compilePattern compiles a regular expression. Of those that begin with ^ the

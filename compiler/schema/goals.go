@@ -112,6 +112,10 @@ func (g accept) apply(p *prover, s *state) bool {
 	if s.finite != nil {
 		return true // trying the values is all there is to do
 	}
+	if n.scoped || n.meta != "" {
+		s.leaveOut("$dynamicRef")
+		return true // only a validator that comes from the whole schema can tell
+	}
 	switch s.kind {
 	case Integer, Fraction:
 		if n.numbers != nil && !s.number.accept(n.numbers) {
@@ -139,9 +143,6 @@ func (g accept) apply(p *prover, s *state) bool {
 		} else if keyword != "" {
 			s.leaveOut(keyword)
 		}
-	}
-	if n.dynamic != nil || n.meta != "" {
-		s.leaveOut("$dynamicRef")
 	}
 	if n.ref != nil && !(accept{n.ref}).apply(p, s) {
 		return false
@@ -213,6 +214,9 @@ func (g refuse) apply(p *prover, s *state) bool {
 // refusals are the ways in which a node can refuse a value of one kind: each
 // of its keywords can be failed.
 func (n *node) refusals(kind Kinds) []goal {
+	if n.scoped || n.meta != "" {
+		return []goal{skip("$dynamicRef")}
+	}
 	var options []goal
 	for _, values := range [][]any{n.values, n.single} {
 		if values != nil {
@@ -252,9 +256,6 @@ func (n *node) refusals(kind Kinds) []goal {
 		} else if keyword != "" {
 			options = append(options, skip(keyword))
 		}
-	}
-	if n.dynamic != nil || n.meta != "" {
-		options = append(options, skip("$dynamicRef"))
 	}
 	if n.ref != nil {
 		options = append(options, refuse{n.ref})
@@ -437,14 +438,8 @@ func (p *prover) settle(s *state) bool {
 // search branches over the choices of a state until none is left, and hands
 // the rest to the solver of its kind.
 func (p *prover) search(s *state) finding {
-	if !p.spend(1) {
-		return unknown("budget")
-	}
-	if s.finite == nil && !p.settle(s) {
+	if !p.spend(1) || s.finite == nil && !p.settle(s) || p.out {
 		return none()
-	}
-	if p.steps > p.limit {
-		return unknown("budget")
 	}
 	if s.finite != nil {
 		return p.among(s.finite, s.literals)
@@ -509,16 +504,16 @@ func (p *prover) bare(n *node) *node {
 		return b
 	}
 	b := n
-	applies := n.objects != nil && (n.objects.needs != nil || n.objects.unevaluated != nil) || n.arrays != nil && n.arrays.unevaluated != nil || n.meta != ""
+	applies := n.objects != nil && (n.objects.needs != nil || n.objects.unevaluated != nil) || n.arrays != nil && n.arrays.unevaluated != nil || n.meta != "" || n.scoped
 	n.inPlace(func(*node) { applies = true })
 	if applies {
 		b = &node{unit: loose, kinds: n.kinds, values: n.values, single: n.single, numbers: n.numbers, strings: n.strings}
-		if n.objects != nil {
+		if n.objects != nil && !n.scoped {
 			o := *n.objects
 			o.needs, o.unevaluated = nil, nil
 			b.objects = &o
 		}
-		if n.arrays != nil {
+		if n.arrays != nil && !n.scoped {
 			a := *n.arrays
 			a.unevaluated = nil
 			b.arrays = &a
@@ -553,7 +548,7 @@ func (p *prover) solve(s *state) finding {
 		f = s.object.solve(p)
 	}
 	if f.status == found && s.opaque != "" {
-		if ok, _ := p.holds(s.literals, f.value); !ok {
+		if !p.holds(s.literals, f.value) {
 			return unknown(s.opaque)
 		}
 	}

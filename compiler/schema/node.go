@@ -57,6 +57,7 @@ type node struct {
 	base     *resource
 	meta     string   // the standard metaschema that it refers to, by URL
 	odd      []string // its path, where no keyword puts a schema and only a pointer finds it
+	scoped   bool     // what it accepts depends on the way to it: it leads to a dynamic reference
 }
 
 type numberRules struct {
@@ -126,7 +127,6 @@ type unit struct {
 	root      *node
 	resources map[string]*resource // by URI
 	odd       map[string]*node     // schemas that a pointer found where no keyword puts one
-	scoped    bool                 // some reference depends on the dynamic scope
 	family    *family
 }
 
@@ -240,7 +240,7 @@ func union(nodes []*node) *node {
 	case 1:
 		return kept[0]
 	}
-	return &node{unit: loose, kinds: Anything, anyOf: kept}
+	return &node{unit: loose, kinds: Anything, anyOf: kept, scoped: slices.ContainsFunc(kept, (*node).varies)}
 }
 
 // both is the node that accepts what all of the nodes accept.
@@ -261,8 +261,11 @@ func both(nodes []*node) *node {
 	case 1:
 		return kept[0]
 	}
-	return &node{unit: loose, kinds: Anything, allOf: kept}
+	return &node{unit: loose, kinds: Anything, allOf: kept, scoped: slices.ContainsFunc(kept, (*node).varies)}
 }
+
+// varies reports whether what the node accepts depends on the way to it.
+func (n *node) varies() bool { return n.scoped }
 
 // inPlace calls visit for every node that n applies to the value itself.
 func (n *node) inPlace(visit func(*node)) {

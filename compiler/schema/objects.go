@@ -235,8 +235,8 @@ func nameNode(names []string) *node {
 }
 
 // An objectSearch makes up an object, property by property: those that have to
-// be there, then one for each of the goals for some property, then as many as
-// are still missing.
+// be there, then what serves the goals for some property, then as many as are
+// still missing.
 type objectSearch struct {
 	asker
 	goal     *objectGoal
@@ -244,7 +244,21 @@ type objectSearch struct {
 	explicit []string // all names that anything speaks of, sorted
 	names    []string // those that are there, in the order in which they came
 	literals map[string][]literal
+	unnamed  []unnamed  // more that are there, under names that nothing speaks of
 	patterns []*pattern // of all rules, each once
+}
+
+// An unnamed is a property whose name isn't chosen yet: what is asked of the name
+// and of the value, and what it may be. Where there are fewer candidates than
+// goals for some property, these are all that there are.
+type unnamed struct {
+	someGoal
+	candidates []candidate
+}
+
+type candidate struct {
+	name  string
+	value []literal
 }
 
 const (
@@ -319,33 +333,25 @@ func (o *objectSearch) put(name string, literals []literal) {
 	o.literals[name] = literals
 }
 
-func (o *objectSearch) take() {
-	last := len(o.names) - 1
-	delete(o.literals, o.names[last])
-	o.names = o.names[:last]
+// cut takes the last properties away, until there are as many as that.
+func (o *objectSearch) cut(length int) {
+	for _, name := range o.names[length:] {
+		delete(o.literals, name)
+	}
+	o.names = o.names[:length]
 }
 
 // valueLiterals are what the rules say of the value of a property; false when
 // there can be none of that name.
 func (o *objectSearch) valueLiterals(name string) ([]literal, bool) {
-	for _, n := range o.goal.names {
-		if ok, spent := o.p.accepts(n, name); !ok {
-			if spent {
-				o.doubt("budget")
-			}
-			return nil, false
-		}
-	}
-	matches := func(x *pattern) bool {
-		if !o.p.spend(x.effort(name) / checksPerStep) {
-			o.doubt("budget")
-			return false
-		}
-		return x.re.MatchString(name)
+	if slices.ContainsFunc(o.goal.names, func(n *node) bool { return !o.p.accepts(n, name) }) {
+		return nil, false
 	}
 	var list []literal
 	for _, r := range o.goal.rules {
-		list = r.valueLiterals(list, r.properties[name], matches)
+		list = r.valueLiterals(list, r.properties[name], func(x *pattern) bool {
+			return o.p.spend(x.effort(name)/checksPerStep) && x.re.MatchString(name)
+		})
 	}
 	return list, !slices.ContainsFunc(list, func(l literal) bool { return l.node.verdict == never })
 }
@@ -371,15 +377,14 @@ func (r *objectRules) valueLiterals(list []literal, declared *node, matches func
 // is spoken of, or by one with a name of its own.
 func (o *objectSearch) place(i int) bool {
 	if !o.p.spend(1) {
-		o.doubt("budget")
 		return false
 	}
 	if i == len(o.goal.somewhere) {
-		return o.fill()
+		return o.christen()
 	}
 	d := o.goal.somewhere[i]
 	for _, name := range slices.Clone(o.names) {
-		if ok, _ := o.p.holds(d.name, name); !ok {
+		if !o.p.holds(d.name, name) {
 			continue
 		}
 		old := o.literals[name]
@@ -389,11 +394,17 @@ func (o *objectSearch) place(i int) bool {
 		}
 		o.literals[name] = old
 	}
-	if len(o.names) >= o.goal.max {
+	for j, u := range o.unnamed {
+		if o.unnamed[j] = o.called(someGoal{slices.Concat(u.name, d.name), slices.Concat(u.value, d.value)}); o.unnamed[j].candidates != nil && o.place(i+1) {
+			return true
+		}
+		o.unnamed[j] = u
+	}
+	if len(o.names)+len(o.unnamed) >= o.goal.max {
 		return false
 	}
 	for _, name := range o.optional() {
-		if ok, _ := o.p.holds(d.name, name); !ok {
+		if !o.p.holds(d.name, name) {
 			continue
 		}
 		literals, ok := o.valueLiterals(name)
@@ -408,9 +419,18 @@ func (o *objectSearch) place(i int) bool {
 		if o.place(i + 1) {
 			return true
 		}
-		o.take()
+		o.cut(len(o.names) - 1)
 	}
-	return o.fresh(d, func() bool { return o.place(i + 1) })
+	u := o.called(d)
+	if u.candidates == nil {
+		return false
+	}
+	o.unnamed = append(o.unnamed, u)
+	if o.place(i + 1) {
+		return true
+	}
+	o.unnamed = o.unnamed[:len(o.unnamed)-1]
+	return false
 }
 
 // optional are the names that are spoken of and may be there but aren't yet.
@@ -425,22 +445,22 @@ func (o *objectSearch) optional() []string {
 	return list
 }
 
-// fresh adds a property of a name that nothing speaks of, and goes on: for
-// every combination of patterns that match the name there is another rule for
-// the value.
-func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
+// called looks for names that nothing speaks of: for every combination of patterns
+// that match the name there is another rule for the value. As many as there are
+// goals are enough, because no more are needed at once.
+func (o *objectSearch) called(d someGoal) unnamed {
 	o.gather()
+	u, enough := unnamed{someGoal: d}, max(len(o.goal.somewhere), 1)
 	if len(o.patterns) > maxPatterns {
 		o.doubt("patternProperties")
-		return false
+		return u
 	}
 	taken := slices.Concat(o.explicit, o.names)
 	slices.Sort(taken)
 	taken = slices.Compact(taken)
 	for signs := range 1 << len(o.patterns) {
-		if !o.p.spend(1) {
-			o.doubt("budget")
-			return false
+		if !o.p.spend(1) || enough <= 0 {
+			break
 		}
 		matches := func(x *pattern) bool {
 			i := slices.IndexFunc(o.patterns, samePattern(x))
@@ -454,7 +474,8 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 		if slices.ContainsFunc(value, func(l literal) bool { return l.node.verdict == never && !l.deny }) {
 			continue
 		}
-		if o.ask(value).status == empty {
+		possible := o.ask(value).status
+		if possible == empty {
 			continue
 		}
 		name := append(slices.Clip(d.name), literal{kindNode(String), false})
@@ -467,16 +488,36 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 		if len(taken) > 0 {
 			name = append(name, literal{nameNode(taken), true})
 		}
-		f := o.ask(name)
-		if f.status != found {
-			continue
+		names, _ := o.several(name, enough)
+		for _, x := range names {
+			u.candidates = append(u.candidates, candidate{x.(string), value})
 		}
-		o.put(f.value.(string), value)
-		if goOn() {
-			return true
+		if possible == found { // others may have to give way
+			enough -= len(names)
 		}
-		o.take()
 	}
+	return u
+}
+
+// christen gives the properties without names a different name each, and adds
+// properties until there are enough.
+func (o *objectSearch) christen() bool {
+	before := len(o.names)
+	names := make([][]any, len(o.unnamed))
+	for i, u := range o.unnamed {
+		for _, c := range u.candidates {
+			names[i] = append(names[i], c.name)
+		}
+	}
+	chosen, ok := o.p.distinct(names)
+	for i, name := range chosen {
+		at := slices.Index(names[i], name)
+		o.put(name.(string), o.unnamed[i].candidates[at].value)
+	}
+	if ok && o.fill() {
+		return true
+	}
+	o.cut(before)
 	return false
 }
 
@@ -484,13 +525,6 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 func (o *objectSearch) fill() bool {
 	if len(o.names) >= o.goal.min {
 		return len(o.names) <= o.goal.max
-	}
-	before := len(o.names)
-	undo := func() bool {
-		for len(o.names) > before {
-			o.take()
-		}
-		return false
 	}
 	for _, name := range o.optional() {
 		if len(o.names) >= o.goal.min {
@@ -501,14 +535,12 @@ func (o *objectSearch) fill() bool {
 			o.put(name, literals)
 		}
 	}
-	for len(o.names) < o.goal.min {
-		if !o.p.spend(1) {
-			o.doubt("budget")
-			return undo()
+	for len(o.names) < o.goal.min && o.p.spend(1) {
+		u := o.called(someGoal{})
+		if u.candidates == nil {
+			return false
 		}
-		if !o.fresh(someGoal{}, func() bool { return true }) {
-			return undo()
-		}
+		o.put(u.candidates[0].name, u.candidates[0].value)
 	}
-	return true
+	return len(o.names) >= o.goal.min
 }

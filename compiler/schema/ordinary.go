@@ -199,7 +199,7 @@ func (x *exporter) spellOut(n *node, m map[string]any) {
 			}
 		}
 	}
-	if u.scoped {
+	if u.family.scoped {
 		return
 	}
 	for _, k := range []string{"$anchor", "$dynamicAnchor", "$recursiveAnchor", "$recursiveRef", "$dynamicRef"} {

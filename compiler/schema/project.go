@@ -203,9 +203,11 @@ func (o *objectRules) open() bool {
 	return o != nil && (o.additional != nil && o.additional.verdict != never || o.unevaluated != nil && o.unevaluated.verdict != never)
 }
 
-// settle draws the conclusion of a schema that accepts nothing.
+// settle draws the conclusion of a schema that accepts nothing. Nothing is known of
+// one that depends on the way to it, which is forgotten here.
 func (r reach) settle() reach {
-	if r.node == nil {
+	if r.node == nil || r.node.scoped {
+		r.node = nil
 		return r
 	}
 	switch r.node.verdict {

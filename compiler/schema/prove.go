@@ -18,7 +18,8 @@ import (
 // same description. So recursive schemas end (least fixpoint).
 type prover struct {
 	steps, limit int
-	level        int // how deep inside the value
+	out          bool // of steps: from then on nothing is known not to be there
+	level        int  // how deep inside the value
 	ids          map[*node]uint32
 	forms        map[uint64][]*node // nodes by form, to know equal ones again
 	memo         map[string]finding
@@ -77,12 +78,16 @@ func (f finding) or(g finding) finding {
 }
 
 // spend takes steps off the budget, and reports whether there are any left.
+// Whoever finds none gives up; that this isn't taken for an answer is seen to by
+// [prover.inhabit].
 func (p *prover) spend(n int) bool {
 	p.steps += n
-	return p.steps <= p.limit
+	p.out = p.out || p.steps > p.limit
+	return !p.out
 }
 
-// inhabit finds a value for the literals. It is asked about the value itself.
+// inhabit finds a value for the literals. It is asked about the value itself. A
+// search that was given up for want of steps hasn't shown that there is none.
 func (p *prover) inhabit(literals []literal) finding {
 	if !p.spend(1) {
 		return unknown("budget")
@@ -110,6 +115,9 @@ func (p *prover) inhabit(literals []literal) finding {
 	result := p.split(literals)
 	delete(p.active, key)
 	p.stack--
+	if p.out && result.status != found {
+		return unknown("budget")
+	}
 	if result.status == found || result.low >= index {
 		result.low = unconditional
 		p.memo[key] = result
@@ -196,7 +204,7 @@ func (p *prover) key(literals []literal) string {
 // plain goes through nodes that are nothing but a reference.
 func (n *node) plain() *node {
 	for range maxKeywords {
-		if n.ref == nil || n.kinds != Anything || n.values != nil || n.single != nil || n.dynamic != nil || n.allOf != nil || n.anyOf != nil || n.oneOf != nil ||
+		if n.ref == nil || n.scoped || n.kinds != Anything || n.values != nil || n.single != nil || n.dynamic != nil || n.allOf != nil || n.anyOf != nil || n.oneOf != nil ||
 			n.not != nil || n.cond != nil || n.numbers != nil || n.strings != nil || n.arrays != nil || n.objects != nil || n.meta != "" {
 			break
 		}
@@ -260,32 +268,17 @@ func (p *prover) split(literals []literal) finding {
 // among tries values one by one: what a validator says of them is exact.
 func (p *prover) among(values []any, literals []literal) finding {
 	for _, v := range values {
-		if !p.spend(1 + len(literals)) {
-			return unknown("budget")
-		}
-		ok, spent := p.holds(literals, v)
-		if spent {
-			return unknown("budget")
-		}
-		if ok {
+		if p.spend(1+len(literals)) && p.holds(literals, v) {
 			return some(v)
 		}
 	}
 	return none()
 }
 
-// holds reports whether a value is as the literals say.
-func (p *prover) holds(literals []literal, v any) (ok, spent bool) {
-	for _, l := range literals {
-		accepted, spent := p.accepts(l.node, v)
-		if spent {
-			return false, true
-		}
-		if accepted == l.deny {
-			return false, false
-		}
-	}
-	return true, false
+// holds reports whether a value is as the literals say; false also when the steps
+// don't last to tell.
+func (p *prover) holds(literals []literal, v any) bool {
+	return !slices.ContainsFunc(literals, func(l literal) bool { return p.accepts(l.node, v) == l.deny || p.out })
 }
 
 // ofKind finds a value of one kind.
@@ -397,7 +390,7 @@ func sameForm(a, b *node, assumed map[[2]*node]bool) bool {
 	if a == b || assumed[[2]*node{a, b}] {
 		return true
 	}
-	if a.kinds != b.kinds || a.verdict != b.verdict || a.meta != b.meta || a.dynamic != nil || b.dynamic != nil {
+	if a.kinds != b.kinds || a.verdict != b.verdict || a.meta != b.meta || a.scoped || b.scoped {
 		return false
 	}
 	assumed[[2]*node{a, b}] = true

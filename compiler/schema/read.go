@@ -41,6 +41,7 @@ func read(raw any, o Options) (*node, *SchemaError) {
 type family struct {
 	options Options
 	units   map[string]*unit // by the name of the named schema
+	scoped  bool             // some reference depends on the dynamic scope
 }
 
 // A reader builds nodes. Of several faults it keeps the one whose place comes

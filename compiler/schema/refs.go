@@ -242,13 +242,13 @@ func (r *reader) settleScopes() {
 			}
 		}
 	}
-	scoped := false
+	var scoped []*node
 	for _, n := range r.dynamics {
 		d := n.dynamic
 		fixed := d.anchor == "/" || d.anchor != "" && anchors[d.anchor] < 2 ||
 			d.anchor == "" && (recursive < 2 || !d.target.base.recursive || d.target.base.root != d.target)
 		if !fixed {
-			scoped = true
+			scoped = append(scoped, n)
 			continue
 		}
 		n.dynamic = nil
@@ -258,8 +258,33 @@ func (r *reader) settleScopes() {
 			n.allOf = append(slices.Clone(n.allOf), d.target)
 		}
 	}
+	if r.family.scoped = scoped != nil; r.family.scoped {
+		r.spreadScope(scoped)
+	}
+}
+
+// spreadScope marks all nodes that lead to one of those whose reference depends on
+// the dynamic scope.
+func (r *reader) spreadScope(scoped []*node) {
+	var nodes []*node
 	for _, u := range r.family.units {
-		u.scoped = scoped
+		nodes = append(nodes, u.root)
+		nodes = slices.AppendSeq(nodes, maps.Values(u.odd))
+	}
+	above := map[*node][]*node{}
+	for i := 0; i < len(nodes); i++ {
+		n := nodes[i]
+		nodes = append(nodes, n.children...)
+		visit := func(x *node) { above[x] = append(above[x], n) }
+		n.inPlace(visit)
+		n.below(visit)
+	}
+	for len(scoped) > 0 {
+		n := scoped[len(scoped)-1]
+		if scoped = scoped[:len(scoped)-1]; !n.scoped {
+			n.scoped = true
+			scoped = append(scoped, above[n]...)
+		}
 	}
 }
 

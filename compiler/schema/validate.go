@@ -68,11 +68,8 @@ func (c *checker) accepts(n *node, v any) bool {
 	case never:
 		return false
 	}
-	if n.unit.scoped {
-		defer func(outer *scope) { c.scope = outer }(c.scope)
-		if c.scope == nil || c.scope.in != n.base {
-			c.scope = &scope{n.base, c.scope}
-		}
+	if n.scoped {
+		defer c.enter(n)()
 	}
 	c.depth++
 	ok := c.memoized(n, v)
@@ -80,11 +77,21 @@ func (c *checker) accepts(n *node, v any) bool {
 	return ok
 }
 
+// enter adds the node's resource to the scope, until the returned function is
+// called.
+func (c *checker) enter(n *node) (leave func()) {
+	outer := c.scope
+	if n.base != nil && (outer == nil || outer.in != n.base) {
+		c.scope = &scope{n.base, outer}
+	}
+	return func() { c.scope = outer }
+}
+
 // memoized remembers answers about containers once a validation has become
 // long. What a node says of a value doesn't depend on the way there, but for
 // dynamic references.
 func (c *checker) memoized(n *node, v any) bool {
-	if c.steps < memoAfter || n.unit.scoped {
+	if c.steps < memoAfter || n.scoped {
 		return c.check(n, v)
 	}
 	key := memoKey{node: n}
@@ -479,6 +486,9 @@ type evaluated struct {
 func (c *checker) evaluate(n *node, v any, seen *evaluated, asking bool) {
 	if seen.all || c.spent {
 		return
+	}
+	if n.scoped {
+		defer c.enter(n)()
 	}
 	switch v := v.(type) {
 	case map[string]any:

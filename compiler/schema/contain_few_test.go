@@ -1,0 +1,303 @@
+package schema
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+)
+
+// A closeGenerator makes schemas of the keywords that speak of what isn't named:
+// patterns of names, counts, what nothing else has evaluated, some item. There
+// are so few names, items and scalars that everything meets, and that the values
+// over them can be gone through.
+type closeGenerator struct{ *generator }
+
+var (
+	closeNames    = []string{"a", "b", "ab"}
+	closePatterns = []string{"^a", "b$", "^.$", "^[ab]*$", "^(ab|ba)$", "c"}
+)
+
+func (g closeGenerator) scalar() any {
+	return pick[any](g.generator, map[string]any{"type": "string"}, map[string]any{"type": "integer"}, map[string]any{"const": 1.0}, map[string]any{"enum": []any{1.0, "a"}},
+		map[string]any{"type": "null"}, map[string]any{"not": map[string]any{"const": "a"}}, false, true, map[string]any{"type": []any{"string", "null"}})
+}
+
+// names is a schema of names.
+func (g closeGenerator) names() any {
+	return pick[any](g.generator, map[string]any{"pattern": pick(g.generator, closePatterns...)}, map[string]any{"enum": []any{"a", "b"}}, map[string]any{"maxLength": 1.0},
+		map[string]any{"minLength": 2.0}, map[string]any{"not": map[string]any{"pattern": pick(g.generator, closePatterns...)}}, map[string]any{"const": "ab"})
+}
+
+func (g closeGenerator) object(depth int) any {
+	m := map[string]any{"type": "object"}
+	inner := func() any {
+		if depth > 0 && g.r.IntN(6) == 0 {
+			return g.schema(depth - 1)
+		}
+		return g.scalar()
+	}
+	for range 1 + g.r.IntN(3) {
+		switch g.r.IntN(11) {
+		case 0, 1:
+			patterns, _ := m["patternProperties"].(map[string]any)
+			if patterns == nil {
+				patterns = map[string]any{}
+			}
+			patterns[pick(g.generator, closePatterns...)] = inner()
+			m["patternProperties"] = patterns
+		case 2:
+			m["maxProperties"] = float64(g.r.IntN(3))
+		case 3:
+			m["minProperties"] = float64(g.r.IntN(3))
+		case 4:
+			m["propertyNames"] = g.names()
+		case 5:
+			m["additionalProperties"] = inner()
+		case 6:
+			m["unevaluatedProperties"] = inner()
+		case 7:
+			m["required"] = []any{pick(g.generator, closeNames...)}
+		case 8:
+			m["properties"] = map[string]any{pick(g.generator, closeNames...): inner()}
+		case 9:
+			m["dependentRequired"] = map[string]any{pick(g.generator, closeNames...): []any{pick(g.generator, closeNames...)}}
+		case 10:
+			m["dependentSchemas"] = map[string]any{pick(g.generator, closeNames...): g.schema(depth - 1)}
+		}
+	}
+	return m
+}
+
+func (g closeGenerator) array(depth int) any {
+	m := map[string]any{"type": "array"}
+	inner := func() any {
+		if depth > 0 && g.r.IntN(6) == 0 {
+			return g.schema(depth - 1)
+		}
+		return g.scalar()
+	}
+	for range 1 + g.r.IntN(3) {
+		switch g.r.IntN(8) {
+		case 0:
+			m["contains"] = inner()
+		case 1:
+			m["contains"], m["minContains"] = inner(), float64(g.r.IntN(3))
+		case 2:
+			m["contains"], m["maxContains"] = inner(), float64(g.r.IntN(3))
+		case 3:
+			m["uniqueItems"] = true
+		case 4:
+			m["prefixItems"] = []any{inner(), inner()}[:1+g.r.IntN(2)]
+		case 5:
+			m["items"] = inner()
+		case 6:
+			m["unevaluatedItems"] = inner()
+		case 7:
+			m[pick(g.generator, "minItems", "maxItems")] = float64(g.r.IntN(4))
+		}
+	}
+	return m
+}
+
+func (g closeGenerator) schema(depth int) any {
+	if depth > 0 && g.r.IntN(3) == 0 {
+		list := []any{g.schema(depth - 1), g.schema(depth - 1)}
+		if g.r.IntN(4) == 0 {
+			list = append(list, g.schema(depth-1))
+		}
+		switch g.r.IntN(8) {
+		case 0:
+			return map[string]any{"not": list[0]}
+		case 1:
+			return map[string]any{"if": list[0], "then": list[1], "else": list[len(list)-1]}
+		case 2, 3:
+			return map[string]any{"allOf": list, pick(g.generator, "unevaluatedProperties", "unevaluatedItems"): g.r.IntN(2) == 0}
+		case 4:
+			return map[string]any{"oneOf": list}
+		}
+		return map[string]any{"anyOf": list}
+	}
+	if g.objects() {
+		return g.object(depth)
+	}
+	return g.array(depth)
+}
+
+// crowded is a pair in which one value has to refuse several schemas at once, with
+// little room to do so.
+func (g closeGenerator) crowded() (from, to any) {
+	var refused []any
+	for range 2 + g.r.IntN(2) {
+		if g.objects() {
+			refused = append(refused, map[string]any{"patternProperties": map[string]any{pick(g.generator, closePatterns...): g.scalar()}})
+		} else {
+			refused = append(refused, map[string]any{pick(g.generator, "items", "contains"): g.scalar()})
+		}
+	}
+	limit := map[string]any{"type": "object", "maxProperties": float64(1 + g.r.IntN(2)), pick(g.generator, "propertyNames", "x"): g.names()}
+	if !g.objects() {
+		limit = map[string]any{"type": "array", "maxItems": float64(1 + g.r.IntN(3)), "uniqueItems": g.r.IntN(2) == 0}
+	}
+	return limit, map[string]any{"anyOf": refused}
+}
+
+// objects reports whether this pair is about objects: pairs about two kinds would
+// seldom meet.
+func (g closeGenerator) objects() bool { return !g.exact }
+
+// closeValues are the objects of up to two properties, and the arrays of up to
+// three items, over few names and scalars.
+func closeValues() (objects, arrays []any) {
+	scalars := []any{"a", "b", 1.0, nil}
+	names := []string{"a", "b", "ab", "ba", "c", "", "cb", "ac", "aa"}
+	objects, arrays = []any{map[string]any{}}, []any{[]any{}}
+	for i, x := range names {
+		for _, v := range scalars {
+			objects = append(objects, map[string]any{x: v})
+			for _, y := range names[i+1:] {
+				for _, w := range scalars {
+					objects = append(objects, map[string]any{x: v, y: w})
+				}
+			}
+		}
+	}
+	for _, x := range scalars {
+		arrays = append(arrays, []any{x})
+		for _, y := range scalars {
+			arrays = append(arrays, []any{x, y})
+			for _, z := range scalars {
+				arrays = append(arrays, []any{x, y, z})
+			}
+		}
+	}
+	return objects, arrays
+}
+
+// S7.2, OB505: what fits is refuted by no value of a world so small that it can be
+// gone through, and what never fits by none that both accept, by the judgement of
+// the ordinary validator. -long multiplies the number of pairs.
+func TestVerdictsAreTrueOfFewNames(t *testing.T) {
+	seed := chooseSeed(t)
+	counts, unknowns := map[Relation]int{}, map[string]int{}
+	objects, arrays := closeValues()
+	for i := range uint64(2000 * *long) {
+		g := closeGenerator{&generator{r: rand.New(rand.NewPCG(seed, i)), draft: Draft2020, exact: i%3 == 2}}
+		from, to := g.schema(1), g.schema(2)
+		if i%4 == 0 {
+			from, to = g.crowded()
+		}
+		a, b := New(from, Options{}), New(to, Options{})
+		if a.Compile() != nil || b.Compile() != nil {
+			t.Fatalf("seed %d case %d: %s %s", seed, i, all(from), all(to))
+		}
+		v := Contains(a, b, Budget{})
+		counts[v.Relation]++
+		fail := func(value any) {
+			t.Errorf("seed %d case %d: %v (witness %v, alarm %v, reason %s)\n%s\n%s\n%v", seed, i, v.Relation, short(v.Witness), v.Alarm, v.Reason, all(from), all(to), all(value))
+		}
+		if v.Alarm {
+			fail(nil)
+		}
+		if v.Relation == Unknown {
+			unknowns[v.Keyword]++
+		}
+		if v.Relation != Fits && v.Relation != Never {
+			continue
+		}
+		producer, _ := a.Ordinary()
+		consumer, _ := b.Ordinary()
+		values := objects
+		if !g.objects() {
+			values = arrays
+		}
+		for _, x := range values {
+			// Ours sorts out what is worth asking the slower one about.
+			if a.Accepts(x) && b.Accepts(x) == (v.Relation == Never) {
+				if producer.Validate(x) == nil && (consumer.Validate(x) == nil) == (v.Relation == Never) {
+					fail(x)
+					break
+				}
+			}
+		}
+	}
+	t.Logf("seed %d: %v, unknown for %v", seed, counts, unknowns)
+	if *long == 1 && (counts[Fits] < 200 || counts[Never] < 200 || counts[MayNotFit] < 200) {
+		t.Errorf("too few of a kind: %v", counts)
+	}
+}
+
+// S7.2, OB505: names that are made up for one goal serve the others as well, and
+// give way where there are few.
+func TestContainsMadeUpNames(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		want     Relation
+	}{
+		{`{"type":"object","maxProperties":1}`, `{"anyOf":[{"patternProperties":{"^a":{"type":"string"}}},{"patternProperties":{"b$":{"type":"string"}}}]}`, MayNotFit},
+		{`{"type":"object","maxProperties":1,"propertyNames":{"maxLength":1}}`, `{"anyOf":[{"patternProperties":{"^a":{"type":"string"}}},{"patternProperties":{"b$":{"type":"string"}}}]}`, Fits},
+		{`{"type":"object","maxProperties":2,"propertyNames":{"pattern":"^[ab]$"}}`, `{"anyOf":[{"patternProperties":{"[ab]":{"const":1}}},{"patternProperties":{"^a":{"const":2}}}]}`, MayNotFit},
+		{`{"type":"object","propertyNames":{"pattern":"^[ab]$"}}`, `{"anyOf":[{"patternProperties":{"[ab]":{"type":["string","null"]}}},{"patternProperties":{"^a":{"type":"number"}}}]}`, MayNotFit},
+	} {
+		if v := Contains(parse(t, c.from), parse(t, c.to), Budget{}); v.Relation != c.want || v.Alarm {
+			text, _ := json.Marshal(v)
+			t.Errorf("%s\n%s\n got %s, want %v", c.from, c.to, text, c.want)
+		}
+	}
+}
+
+// S2.2, S7.2, OB505: what a dynamic reference means depends on the way to it, which
+// a proof doesn't lose: of one value containment says what the validator says, and
+// what fits is refuted by no value.
+func TestDynamicReferencesKeepTheirScope(t *testing.T) {
+	types := []string{"string", "integer", "null"}
+	_, values := closeValues()
+	values = values[:25]
+	for i, v := range values[:9] {
+		values = append(values, map[string]any{"a": v}, []any{v, map[string]any{"a": []any{i}}})
+	}
+	var schemas []*Schema
+	for i := range 36 {
+		g := &generator{r: rand.New(rand.NewPCG(3, uint64(i)))}
+		list := map[string]any{"$id": "list", pick(g, "items", "additionalProperties", "contains", "unevaluatedItems"): map[string]any{"$dynamicRef": "#item"},
+			"$defs": map[string]any{"item": map[string]any{"$dynamicAnchor": "item", "type": pick(g, types...)}}}
+		if i%3 == 0 {
+			list["$dynamicAnchor"], list["$defs"] = "item", map[string]any{}
+		}
+		root := map[string]any{"$id": "https://example.com/root", pick[string](g, "$ref", "not"): "list",
+			"$defs": map[string]any{"own": map[string]any{"$dynamicAnchor": "item", "type": pick(g, types...)}, "list": list}}
+		if root["not"] != nil {
+			root["not"] = map[string]any{"$ref": "list"}
+		}
+		if i%2 == 0 {
+			root["properties"] = map[string]any{"a": map[string]any{"$ref": "list"}}
+		}
+		s := New(root, Options{})
+		if err := s.Compile(); err != nil {
+			t.Fatal(err)
+		}
+		schemas = append(schemas, s)
+	}
+	scoped := 0
+	for _, s := range schemas {
+		if s.ready().scoped {
+			scoped++
+		}
+		for _, x := range values {
+			if v := Contains(Const(x), s, Budget{}); v.Alarm || v.Relation != Unknown && (v.Relation == Fits) != s.Accepts(x) {
+				t.Errorf("%s\n%s: %+v", all(s.Raw()), all(x), v)
+			}
+		}
+		for _, o := range schemas {
+			v := Contains(s, o, Budget{})
+			for _, x := range values {
+				if v.Alarm || s.Accepts(x) && (v.Relation == Fits && !o.Accepts(x) || v.Relation == Never && o.Accepts(x)) {
+					t.Errorf("%s\n%s\n%s: %+v", all(s.Raw()), all(o.Raw()), all(x), v)
+					break
+				}
+			}
+		}
+	}
+	if scoped < 10 {
+		t.Errorf("only %d schemas depend on the way", scoped)
+	}
+}
