@@ -27,7 +27,7 @@ const module = "github.com/obelus-dev/obelus/"
 var mayImport = map[string][]string{
 	"compiler/source":     {},
 	"compiler/diag":       {"compiler/source"},
-	"compiler/expression": {"compiler/source", "compiler/diag"},
+	"compiler/expression": {"compiler/source", "compiler/diag", "compiler/naming"},
 	"compiler/schema":     {"compiler/source", "compiler/diag"},
 	"compiler/dag":        {},
 	"compiler/naming":     {},

@@ -3,6 +3,8 @@ package expression
 import (
 	"slices"
 	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
 // Check checks the expression against what is known of its references (S4.5):
@@ -265,7 +267,7 @@ func helpField(name string, fields map[string]*Type) string {
 		names = append(names, field)
 	}
 	slices.Sort(names)
-	if near := nearest(name, names); near != "" {
+	if near, ok := naming.Nearest(name, names); ok {
 		return "did you mean " + quote(near) + "?"
 	}
 	const most = 8

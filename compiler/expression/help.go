@@ -1,6 +1,10 @@
 package expression
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/naming"
+)
 
 // refused are the library's functions that would make an expression more than
 // a function of what it references (S4.4).
@@ -38,7 +42,7 @@ func helpFunction(name string) string {
 	if instead := elsewhere[strings.ToLower(name)]; instead != "" {
 		return "write " + instead
 	}
-	if near := nearest(name, functionNames); near != "" {
+	if near, ok := naming.Nearest(name, functionNames); ok {
 		return "did you mean " + quote(near) + "?"
 	}
 	return "an expression can't call tools; their results are read from where they are written, such as †state.result"
@@ -129,7 +133,7 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		case "xor":
 			return t, quote(word) + " is no operator", "of two booleans write !="
 		}
-		if near := nearest(word, []string{"contains", "matches", "startsWith", "endsWith"}); near != "" {
+		if near, ok := naming.Nearest(word, []string{"contains", "matches", "startsWith", "endsWith"}); ok {
 			return t, quote(word) + " is no operator", "did you mean " + near + "?"
 		}
 	}
@@ -175,45 +179,4 @@ func (s *scan) bracketAround(i int) int {
 		}
 	}
 	return -1
-}
-
-// nearest is the name that a word was probably meant to be, or "": at most a
-// third of its characters away, and the first of several equally near.
-func nearest(word string, names []string) string {
-	best, least := "", len(word)/3+1
-	if len(word) > 40 {
-		return ""
-	}
-	for _, name := range names {
-		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < least {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters that have to be put in, left out, exchanged or
-// swapped with their neighbour to turn one word into the other.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	var before, last []int
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		before, last, row = last, row, make([]int, len(y)+1)
-		row[0] = i + 1
-		for j := range y {
-			cost := 1
-			if x[i] == y[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(y)]
 }
