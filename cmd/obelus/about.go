@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -93,7 +95,7 @@ func (c *cli) schemaCommand() *cobra.Command {
 			text := planschema.JSON()
 			if len(args) > 0 && args[0] != "plan" {
 				if text = analyzer.ConfigSchema(); args[0] != "config" {
-					t := troubled("there is no schema of %q", args[0]).advise("there is one of %s", alternatives(kinds))
+					t := troubled("there is no schema of %q", args[0]).advise("there is one of %s", terminal.Alternatives(kinds))
 					if near, ok := naming.Nearest(args[0], kinds); ok {
 						t.advise("did you mean %q?", near)
 					}
@@ -154,7 +156,7 @@ func (c *cli) completionCommand() *cobra.Command {
 		Example: "source <(obelus completion bash)\n" +
 			"obelus completion zsh > \"${fpath[1]}/_obelus\"\n" +
 			"obelus completion fish > ~/.config/fish/completions/obelus.fish",
-		Args:      oneArg("the name of a shell: " + alternatives(shells)),
+		Args:      oneArg("the name of a shell: " + terminal.Alternatives(shells)),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
@@ -172,7 +174,7 @@ func (c *cli) completionCommand() *cobra.Command {
 			if near, ok := naming.Nearest(args[0], shells); ok {
 				return t.advise("did you mean %q?", near)
 			}
-			return t.advise("there is one for %s", alternatives(shells))
+			return t.advise("there is one for %s", terminal.Alternatives(shells))
 		},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -274,7 +276,7 @@ func (r *reporter) end() error {
 		err = diag.SARIF(r.out, r.report)
 	default:
 		for _, key := range r.over {
-			fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
+			fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", terminal.Counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
 		}
 		err = r.total.Text(r.out, textOptions(r.out))
 	}

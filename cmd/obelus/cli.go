@@ -9,11 +9,12 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 )
 
 // The exit statuses (S7.4, S19.3).
@@ -79,11 +80,11 @@ func (t *trouble) advise(format string, args ...any) *trouble {
 
 // explainTrouble says on stderr what kept a command from doing its work.
 func (c *cli) explainTrouble(err error) {
-	style := styleFor(c.err)
+	style := terminal.StyleFor(c.err)
 	message, help := inOurWords(err)
-	fmt.Fprintf(c.err, "%s %s\n", style.red("obelus:"), diag.Escape(message))
+	fmt.Fprintf(c.err, "%s %s\n", style.Red("obelus:"), diag.Escape(message))
 	if help != "" {
-		fmt.Fprintf(c.err, "  %s %s\n", style.green("help:"), diag.Escape(help))
+		fmt.Fprintf(c.err, "  %s %s\n", style.Green("help:"), diag.Escape(help))
 	}
 }
 
@@ -271,7 +272,7 @@ func (c *choice) Set(value string) error {
 			return nil
 		}
 	}
-	t := troubled("expected %s", alternatives(c.words))
+	t := troubled("expected %s", terminal.Alternatives(c.words))
 	if near, ok := naming.Nearest(value, c.words); ok {
 		t.advise("did you mean %q?", near)
 	}
@@ -286,62 +287,9 @@ func choose(cmd *cobra.Command, name, usage string, words ...string) *string {
 	return &c.value
 }
 
-func alternatives(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-}
-
-// terminalOf is the terminal that something is, if it is one that can be
-// written on with more than plain lines.
-func terminalOf(stream any) (fd int, ok bool) {
-	file, isFile := stream.(*os.File)
-	if !isFile || os.Getenv("TERM") == "dumb" {
-		return 0, false
-	}
-	fd = int(file.Fd())
-	return fd, term.IsTerminal(fd)
-}
-
-// isTerminal reports whether what is written to a stream is seen on a terminal, of
-// whatever kind.
-var isTerminal = func(stream any) bool {
-	file, isFile := stream.(*os.File)
-	return isFile && term.IsTerminal(int(file.Fd()))
-}
-
-// colorful tells whether a stream gets colours (S19.1).
-func colorful(stream any) bool {
-	_, ok := terminalOf(stream)
-	return ok && os.Getenv("NO_COLOR") == ""
-}
-
 // textOptions fit findings to the stream that they are shown on.
 func textOptions(stream any) diag.TextOptions {
-	o := diag.TextOptions{Fixed: "--fix does it", Color: colorful(stream), Terminal: isTerminal(stream)}
-	if fd, ok := terminalOf(stream); ok {
-		if width, _, err := term.GetSize(fd); err == nil {
-			o.Width = min(width, 140)
-		}
-	}
+	o := terminal.TextOptions(stream)
+	o.Fixed = "--fix does it"
 	return o
 }
-
-// A style colours text, or doesn't.
-type style bool
-
-func styleFor(stream any) style { return style(colorful(stream)) }
-
-func (s style) paint(code, text string) string {
-	if !s {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-func (s style) red(text string) string    { return s.paint("1;31", text) }
-func (s style) green(text string) string  { return s.paint("1;32", text) }
-func (s style) yellow(text string) string { return s.paint("1;33", text) }
-func (s style) bold(text string) string   { return s.paint("1", text) }
-func (s style) faint(text string) string  { return s.paint("2", text) }

@@ -11,7 +11,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -60,7 +61,7 @@ func (c *cli) compatCommand() *cobra.Command {
 		case *batch != "" && len(args) > 0:
 			return troubled("compat --batch takes one file, but got %q besides", args[len(args)-1]).advise("usage: %s", usageLine(cmd))
 		case *batch == "" && len(args) != 2:
-			return troubled("compat needs a producer's schema and a consumer's, but got %s", count(len(args), "argument")).
+			return troubled("compat needs a producer's schema and a consumer's, but got %s", terminal.Count(len(args), "argument")).
 				advise("usage: %s", usageLine(cmd))
 		case *batch == "" && args[0] == "-" && args[1] == "-":
 			return troubled("only one of the two schemas can be standard input").advise("name a file for the other one")
@@ -163,7 +164,7 @@ func (j judge) answer(r ruling) error {
 	if j.json {
 		return r.writeJSON(j.out)
 	}
-	return r.writeText(j.out, styleFor(j.out))
+	return r.writeText(j.out, terminal.StyleFor(j.out))
 }
 
 // writeJSON writes the verdict for programs. All keys but the name are always
@@ -180,23 +181,23 @@ func (r ruling) writeJSON(w io.Writer) error {
 	if r.witnessed() {
 		line.Witness = r.verdict.Witness
 	}
-	line.Keyword, line.Reason = orNull(r.verdict.Keyword), orNull(r.verdict.Reason)
+	line.Keyword, line.Reason = diag.OrNull(r.verdict.Keyword), diag.OrNull(r.verdict.Reason)
 	return diag.JSONLine(w, line)
 }
 
 // writeText writes the verdict for people: the word itself, what it means here,
 // and the value that shows it.
-func (r ruling) writeText(w io.Writer, style style) error {
+func (r ruling) writeText(w io.Writer, style terminal.Style) error {
 	var text strings.Builder
 	if r.name != nil {
-		text.WriteString(brief(r.name) + ": ")
+		text.WriteString(terminal.Brief(r.name) + ": ")
 	}
 	word := verdictNames[r.verdict.Relation]
 	switch r.verdict.Relation {
 	case schema.Fits:
-		text.WriteString(style.green(word) + "\n  the consumer accepts every value of the producer\n")
+		text.WriteString(style.Green(word) + "\n  the consumer accepts every value of the producer\n")
 	case schema.Unknown:
-		text.WriteString(style.yellow(word) + "\n  " + diag.Escape(r.verdict.Reason) + "\n")
+		text.WriteString(style.Yellow(word) + "\n  " + diag.Escape(r.verdict.Reason) + "\n")
 		if r.verdict.Keyword != "" {
 			text.WriteString("  keyword: " + diag.Escape(r.verdict.Keyword) + "\n")
 		}
@@ -205,7 +206,7 @@ func (r ruling) writeText(w io.Writer, style style) error {
 		if r.verdict.Relation == schema.Never {
 			meaning = "the consumer accepts no value of the producer; one of them is"
 		}
-		text.WriteString(style.red(word) + "\n  " + meaning + "\n" + indent(indent(witnessText(r.verdict.Witness))) + "\n")
+		text.WriteString(style.Red(word) + "\n  " + meaning + "\n" + indent(indent(witnessText(r.verdict.Witness))) + "\n")
 		if why := r.consumer.Validate(r.verdict.Witness); why != nil {
 			where := ""
 			if place := strings.TrimPrefix(why.Where(), "."); place != "" {
@@ -221,10 +222,10 @@ func (r ruling) writeText(w io.Writer, style style) error {
 // witnessText is a value as JSON: on one line if it is short, and strings with
 // their quotes, as the empty one would be nothing without.
 func witnessText(value any) string {
-	if text := diag.Escape(asJSON(value, "")); utf8.RuneCountInString(text) <= helpWidth-4 {
+	if text := diag.Escape(terminal.JSON(value, "")); diag.Columns(text) <= helpWidth-4 {
 		return text
 	}
-	lines := strings.Split(asJSON(value, "  "), "\n")
+	lines := strings.Split(terminal.JSON(value, "  "), "\n")
 	for i, line := range lines {
 		lines[i] = diag.Escape(line)
 	}
@@ -384,7 +385,7 @@ func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
 		text, _ := d.value.(string)
 		known := false
 		if dialect, known = dialects[text]; !known {
-			wrong := diag.New(diag.WrongType, d.at, "\"dialect\" must be "+alternatives(dialectNames))
+			wrong := diag.New(diag.WrongType, d.at, "\"dialect\" must be "+terminal.Alternatives(dialectNames))
 			if near, ok := naming.Nearest(text, dialectNames); ok {
 				wrong.Help = fmt.Sprintf("did you mean %q?", near)
 			}

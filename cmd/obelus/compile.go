@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/spf13/cobra"
 )
@@ -77,7 +79,7 @@ func (c *cli) write(output string, text []byte) error {
 		}
 		return nil
 	}
-	if isTerminal(c.out) {
+	if terminal.Seen(c.out) {
 		text = forTerminal(text)
 	}
 	_, err := c.out.Write(text)

@@ -42,12 +42,3 @@ func (c *cli) newReading() *reading {
 
 // reason is an error of the file system without the path and the system call.
 func reason(err error) string { return workspace.Reason(err) }
-
-func count(n int, what string) string { return counted(n, what, what+"s") }
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}

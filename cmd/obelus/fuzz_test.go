@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -139,7 +141,7 @@ func FuzzValue(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		value, problem := valueOf(text, source.DefaultLimits())
+		value, problem := terminal.ValueOf(text, source.DefaultLimits())
 		if problem != "" {
 			if !json.Valid([]byte(text)) {
 				t.Fatalf("%q isn't JSON, but %s", text, problem)

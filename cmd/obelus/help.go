@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -56,12 +58,12 @@ const helpWidth = 90
 
 // help prints what a command does and how it is used, to standard output.
 func (c *cli) help(cmd *cobra.Command) {
-	style := styleFor(c.out)
+	style := terminal.StyleFor(c.out)
 	about := cmd.Long
 	if about == "" {
 		about = cmd.Short
 	}
-	fmt.Fprintf(c.out, "%s\n\n%s\n  %s\n", about, style.bold("usage:"), usageLine(cmd))
+	fmt.Fprintf(c.out, "%s\n\n%s\n  %s\n", about, style.Bold("usage:"), usageLine(cmd))
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(c.out, "\nalso called %s\n", strings.Join(cmd.Aliases, ", "))
 	}
@@ -73,12 +75,12 @@ func (c *cli) help(cmd *cobra.Command) {
 			}
 		}
 		if len(rows) > 0 {
-			fmt.Fprintf(c.out, "\n%s\n", style.bold(group.Title+":"))
+			fmt.Fprintf(c.out, "\n%s\n", style.Bold(group.Title+":"))
 			table(c.out, rows)
 		}
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(c.out, "\n%s\n%s\n", style.bold("examples:"), strings.TrimRight(indent(cmd.Example), "\n"))
+		fmt.Fprintf(c.out, "\n%s\n%s\n", style.Bold("examples:"), strings.TrimRight(indent(cmd.Example), "\n"))
 	}
 	var flags [][2]string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -86,7 +88,7 @@ func (c *cli) help(cmd *cobra.Command) {
 			flags = append(flags, flagRow(f))
 		}
 	})
-	fmt.Fprintf(c.out, "\n%s\n", style.bold("flags:"))
+	fmt.Fprintf(c.out, "\n%s\n", style.Bold("flags:"))
 	table(c.out, flags)
 	if cmd.HasSubCommands() {
 		fmt.Fprintf(c.out, "\n\"%s COMMAND --help\" tells more about a command.\n", cmd.CommandPath())
@@ -137,33 +139,16 @@ func stands(cmd *cobra.Command, flag, word string) {
 func table(w io.Writer, rows [][2]string) {
 	left := 0
 	for _, row := range rows {
-		left = max(left, utf8.RuneCountInString(row[0]))
+		left = max(left, diag.Columns(row[0]))
 	}
 	for _, row := range rows {
-		for i, line := range wrap(row[1], helpWidth-left-5) {
+		for i, line := range terminal.Fold(strings.Join(strings.Fields(row[1]), " "), helpWidth-left-5) {
 			if i > 0 {
 				row[0] = ""
 			}
-			fmt.Fprintf(w, "  %s%s   %s\n", row[0], strings.Repeat(" ", left-utf8.RuneCountInString(row[0])), line)
+			fmt.Fprintf(w, "  %s%s   %s\n", row[0], strings.Repeat(" ", left-diag.Columns(row[0])), line)
 		}
 	}
-}
-
-// wrap breaks text at spaces into lines of at most so many characters.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 func indent(text string) string {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/obelus-dev/obelus/internal/pty"
 )
 
 // interruptedPlan has a call that doesn't end before there is a file "go", and
@@ -122,10 +124,10 @@ func (v *victim) interrupt(t *testing.T, kill bool) {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
-	eventually(t, "the call is at work", func() bool { return v.there("started") })
+	pty.Eventually(t, "the call is at work", func() bool { return v.there("started") })
 	cmd.Process.Signal(os.Interrupt)
 	if kill {
-		eventually(t, "the call is asked to end", func() bool { return v.effects(t)["asked"] > 0 })
+		pty.Eventually(t, "the call is asked to end", func() bool { return v.effects(t)["asked"] > 0 })
 		cmd.Process.Signal(os.Interrupt)
 	}
 	_ = cmd.Wait() // its status says how it ended

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/obelus-dev/obelus/internal/pty"
 )
 
 // S8.8: a second Ctrl-C kills, and leaves nothing behind: a program that an
@@ -39,7 +40,7 @@ calls: [{_tool: stay}]
 	}
 	defer cmd.Process.Kill()
 	stubborn := 0
-	eventually(t, "the program starts", func() bool {
+	pty.Eventually(t, "the program starts", func() bool {
 		text, err := os.ReadFile(id)
 		for _, digit := range strings.TrimSpace(string(text)) {
 			stubborn = 10*stubborn + int(digit-'0')
@@ -58,14 +59,5 @@ calls: [{_tool: stay}]
 	if state, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || state.Signal() != syscall.SIGINT {
 		t.Errorf("it ended with %v, not of the second interrupt", cmd.ProcessState)
 	}
-	eventually(t, "the program is gone", func() bool { return syscall.Kill(-stubborn, 0) != nil })
-}
-
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("it never came that %s", what)
-		}
-	}
+	pty.Eventually(t, "the program is gone", func() bool { return syscall.Kill(-stubborn, 0) != nil })
 }

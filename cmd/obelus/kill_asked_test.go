@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/obelus-dev/obelus/internal/pty"
 )
 
 func init() { atHand = approving }
@@ -16,9 +18,9 @@ func init() { atHand = approving }
 // Asked about a call that was in flight, the person stops the run.
 func approving(t *testing.T, cmd *exec.Cmd) (leave func()) {
 	t.Helper()
-	p := openPty(t, 100)
+	p := pty.Open(t, 100)
 	cmd.Env = append(cmd.Env, "CI=", "TERM=xterm", "NO_COLOR=1", "EDITOR=", "VISUAL=")
-	cmd.Stdin, cmd.Stderr = p.slave, p.slave
+	cmd.Stdin, cmd.Stderr = p.Slave, p.Slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	over, left := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -29,21 +31,18 @@ func approving(t *testing.T, cmd *exec.Cmd) (leave func()) {
 				return
 			case <-time.After(2 * time.Millisecond):
 			}
-			p.mu.Lock()
-			news := unpainted.ReplaceAllString(p.raw.String()[p.since:], "")
-			p.mu.Unlock()
-			switch {
+			switch news := p.News(); {
 			case !strings.HasSuffix(news, "  > "):
 			case strings.Contains(news, "r run it again"):
-				p.press("q")
+				p.Press("q")
 			default:
-				p.press("y")
+				p.Press("y")
 			}
 		}
 	}()
 	return func() {
 		close(over)
 		<-left
-		p.slave.Close()
+		p.Slave.Close()
 	}
 }

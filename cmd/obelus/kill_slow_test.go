@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/obelus-dev/obelus/internal/pty"
 )
 
 // slowPlan has programs that take a while. Each leaves its process in a file, says there
@@ -152,7 +154,7 @@ func (v *victim) sufferSlowly(t *testing.T, chance *rand.Rand, pause float64, ki
 	for _, fault := range v.lines(t, "faults") {
 		t.Errorf("a program says: %s", fault)
 	}
-	eventually(t, "no process is left", func() bool {
+	pty.Eventually(t, "no process is left", func() bool {
 		return !slices.ContainsFunc(v.lines(t, "processes"), func(id string) bool {
 			n := 0
 			_, _ = fmt.Sscan(id, &n)
@@ -190,14 +192,14 @@ calls: [{_tool: act, _timeout: 1s, _outputPath: "a || e"}]
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the program works", func() bool { return len(v.lines(t, "parent")) == 1 })
+	pty.Eventually(t, "the program works", func() bool { return len(v.lines(t, "parent")) == 1 })
 	parent, child := 0, 0
 	_, _ = fmt.Sscan(v.lines(t, "parent")[0], &parent)
 	_, _ = fmt.Sscan(v.lines(t, "child")[0], &child)
 	defer syscall.Kill(child, syscall.SIGKILL)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	eventually(t, "the program is gone", func() bool { return !at(v.folder, parent) })
+	pty.Eventually(t, "the program is gone", func() bool { return !at(v.folder, parent) })
 	if !at(v.folder, child) {
 		t.Fatal("its child is gone too: this shows nothing")
 	}
@@ -254,7 +256,7 @@ calls: [{_tool: stay, _outputPath: a}, {_tool: tick, _outputPath: b}]
 			}
 			defer cmd.Process.Kill()
 			theirs.Close()
-			eventually(t, "the program works", func() bool { return len(v.lines(t, "at")) == 1 })
+			pty.Eventually(t, "the program works", func() bool { return len(v.lines(t, "at")) == 1 })
 			stop(cmd, out)
 			_ = cmd.Wait()
 			if cmd.ProcessState.ExitCode() != statusStopped || !strings.Contains(stderr.String(), "obelus resume ") {
@@ -293,7 +295,7 @@ func TestWorkspaceIsGone(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the program works", func() bool { return v.there("started") })
+	pty.Eventually(t, "the program works", func() bool { return v.there("started") })
 	_ = cmd.Process.Signal(os.Interrupt)
 	_ = cmd.Wait()
 	for _, away := range []string{"workspace", "workspace/tool"} {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/spf13/cobra"
@@ -14,7 +16,7 @@ import (
 type limitFlag struct{ limits *source.Limits }
 
 func addLimits(cmd *cobra.Command, limits *source.Limits) {
-	cmd.Flags().Var(limitFlag{limits}, "limit", "raise or lower a limit on reading: "+alternatives(limitNames)+"; may be repeated")
+	cmd.Flags().Var(limitFlag{limits}, "limit", "raise or lower a limit on reading: "+terminal.Alternatives(limitNames)+"; may be repeated")
 	stands(cmd, "limit", "NAME=N")
 	_ = cmd.RegisterFlagCompletionFunc("limit", cobra.FixedCompletions(limitNames, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
@@ -53,7 +55,7 @@ func (f limitFlag) Set(text string) error {
 		if near, ok := naming.Nearest(name, limitNames); ok {
 			return t.advise("did you mean %q?", near)
 		}
-		return t.advise("limits are %s", alternatives(limitNames))
+		return t.advise("limits are %s", terminal.Alternatives(limitNames))
 	}
 	n, ok := quantity(value)
 	if !ok {

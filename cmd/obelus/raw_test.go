@@ -8,14 +8,16 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 )
 
 // S2.6: whatever a plan holds, no command lets a character reach a terminal that
 // would act on it or turn its neighbours round, and JSON stays the same value.
 func TestNothingRawOnATerminal(t *testing.T) {
-	before := isTerminal
-	defer func() { isTerminal = before }()
-	isTerminal = func(any) bool { return true }
+	before := terminal.Seen
+	defer func() { terminal.Seen = before }()
+	terminal.Seen = func(any) bool { return true }
 	t.Chdir(t.TempDir())
 	const hostile = "\u009b31m\u202ebad\u2066\u2028\u200b\u007f"
 	escaped := "" // as it may stand in a text that is to be read

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"
@@ -74,7 +76,7 @@ func (c *cli) tellAgain(ctx context.Context, s *session.Session, o *running) err
 	var show observer = lines{session.NewEvents(c.out, s.Journal())}
 	if o.format == "text" {
 		fmt.Fprintf(c.out, "the run %s had ended already; this is what came of it\n\n", s.ID())
-		show = &progress{out: c.out, journal: s.Journal(), results: s.Results(), style: styleFor(c.out), at: s.Resumed().At, stop: make(chan struct{})}
+		show = terminal.NewEnded(c.out, shownOf(s))
 	}
 	result, _ := s.Run(ctx) // the error says that it has ended, and what Incomplete does
 	return c.conclude(result, show, s)

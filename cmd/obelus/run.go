@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
@@ -192,7 +194,7 @@ func (c *cli) sound(name string, reading *reading, format string) (*project.Prog
 
 func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
 	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
-		fmt.Fprintf(c.err, "obelus: the plan has %s; \"obelus check %s\" shows more\n", count(warnings, "warning"), diag.Escape(name))
+		fmt.Fprintf(c.err, "obelus: the plan has %s; \"obelus check %s\" shows more\n", terminal.Count(warnings, "warning"), diag.Escape(name))
 	}
 }
 
@@ -203,16 +205,16 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) error {
 			fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(err.Error()))
 		}
 	}()
-	screen := &gate{to: c.out}
-	var asking *dialogue
-	if canAsk(c.in, c.err) {
-		asking = newDialogue(c.in, c.err, screen, func(q *runtime.Question) *compiler.Tool { return s.Program().Tool(q.Delegate, q.Tool) })
-		defer asking.close()
+	screen := terminal.NewGate(c.out)
+	var asking *terminal.Dialogue
+	if terminal.CanAsk(c.in, c.err) {
+		asking = terminal.NewDialogue(c.in, c.err, screen, func(q *runtime.Question) *compiler.Tool { return s.Program().Tool(q.Delegate, q.Tool) })
+		defer asking.Close()
 		s.Confirmer = asking
 	}
 	ctx, stop, released := interruptible(ctx, asking)
 	defer released()
-	screen.closed = stop
+	screen.WhenClosed(stop)
 
 	show := c.observer(ctx, screen, s, o)
 	s.Observer = show
@@ -222,8 +224,8 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) error {
 		return err
 	}
 	if asking != nil {
-		asking.close()
-		if asking.stopped.Load() {
+		asking.Close()
+		if asking.Stopped() {
 			result.Asked = nil // there was somebody to ask
 		}
 	}
@@ -235,12 +237,11 @@ func (c *cli) observer(ctx context.Context, screen io.Writer, s *session.Session
 	if o.format != "text" {
 		return lines{session.NewEvents(screen, s.Journal())}
 	}
-	show := newProgress(screen, s.Program().Plan, s.Planned(), ctx)
-	show.journal, show.results, show.crowd.read = s.Journal(), s.Results(), s.Taken
-	if there := s.Resumed(); there != nil {
-		show.crowd.resumed(there)
-	}
-	return show
+	return terminal.NewProgress(ctx, screen, shownOf(s))
+}
+
+func shownOf(s *session.Session) terminal.Run {
+	return terminal.Run{Plan: s.Program().Plan, Planned: s.Planned(), Journal: s.Journal(), Results: s.Results(), Taken: s.Taken, Resumed: s.Resumed()}
 }
 
 // conclude shows how a run ended, and gives its exit status.
@@ -274,7 +275,7 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 		return
 	}
 	help := func(format string, args ...any) {
-		fmt.Fprintf(c.err, "  %s %s\n", styleFor(c.err).green("help:"), fmt.Sprintf(format, args...))
+		fmt.Fprintf(c.err, "  %s %s\n", terminal.StyleFor(c.err).Green("help:"), fmt.Sprintf(format, args...))
 	}
 	again, asked := "obelus run …", result.Asked
 	if s.ID() != "" {
@@ -282,20 +283,20 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	}
 	switch {
 	case result.Reason == runtime.ReasonConfirmation && asked != nil && asked.Doubt != "" && s.Program().Plan.Advice.Enforce == "ask":
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", quoted(inFull(asked)), diag.Escape(asked.Doubt))
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", terminal.Quoted(terminal.InFull(asked)), diag.Escape(asked.Doubt))
 		help("%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it", again)
 	case result.Reason == runtime.ReasonConfirmation && asked != nil && asked.Effects == "read-only":
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: --confirm always asks about every call, and there is nobody to ask\n", quoted(inFull(asked)))
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: --confirm always asks about every call, and there is nobody to ask\n", terminal.Quoted(terminal.InFull(asked)))
 		help("%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world", again)
 	case result.Reason == runtime.ReasonConfirmation && asked != nil:
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: what runs isn't known to be read-only, and there is nobody to ask\n", quoted(inFull(asked)))
+		fmt.Fprintf(c.err, "obelus: stopped before the call %s: what runs isn't known to be read-only, and there is nobody to ask\n", terminal.Quoted(terminal.InFull(asked)))
 		vouch := "a catalogue that obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
 		if asked.Claimed != "" {
 			vouch += "; the plan itself can't"
 		}
 		help("%s --confirm never goes on without asking; %s", again, vouch)
 	case result.Reason == runtime.ReasonInFlight && asked != nil:
-		fmt.Fprintf(c.err, "obelus: the run was killed while the call %s was at work, and there is nobody to ask whether it may be run again\n", quoted(inFull(asked)))
+		fmt.Fprintf(c.err, "obelus: the run was killed while the call %s was at work, and there is nobody to ask whether it may be run again\n", terminal.Quoted(terminal.InFull(asked)))
 		help("%s --in-flight retry runs it again, --in-flight fail counts it as failed", again)
 	case s.ID() != "" && result.BadInstances:
 		help("mend it; %s goes on from there", again)

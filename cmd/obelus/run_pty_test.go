@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/obelus-dev/obelus/internal/pty"
 )
 
 // paidPlan asks about a call whose parameters come from another, while a third
@@ -43,35 +45,35 @@ func TestRunAsksOnATerminal(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		flags  []string
-		answer func(v *victim, p *pty)
+		answer func(v *victim, p *pty.Terminal)
 		status int
 		paid   int
 		shows  []string // in this order
 	}{
-		{"approved", nil, func(v *victim, p *pty) {
+		{"approved", nil, func(v *victim, p *pty.Terminal) {
 			v.touch(t, "wait")
-			p.asked()
-			p.press("y")
-			p.sees("running") // what comes and goes is drawn below the question
+			p.Asked()
+			p.Press("y")
+			p.Sees("running") // what comes and goes is drawn below the question
 			v.gone(t, "wait")
 		}, statusOK, 1,
 			[]string{"✓ order", `? may "refund" run?`, `amount: 120.5  ← †state.order.total, written by "order"`, "✓ approved", "✓ refund", "✓ write", "done in", "3 done"}},
-		{"rejected", nil, func(v *victim, p *pty) { p.asked(); p.press("n"); p.prompted("why?"); p.press("too much\r") }, statusOK, 0,
+		{"rejected", nil, func(v *victim, p *pty.Terminal) { p.Asked(); p.Press("n"); p.Prompted("why?"); p.Press("too much\r") }, statusOK, 0,
 			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", "1 rejected"}},
-		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty) { p.asked(); p.sees("✗ refund") }, statusOK, 0,
+		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Asked(); p.Sees("✗ refund") }, statusOK, 0,
 			[]string{"✓ order", `? may "refund" run?`, "– nobody answered in time, which counts as no", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := newPaid(t)
-			p := openPty(t, 100)
-			before := p.modes()
+			p := pty.Open(t, 100)
+			before := p.Modes()
 			cmd := v.atTerminal(t, p, append([]string{"run", "plan.yaml", "--runs", v.runs}, test.flags...)...)
 			test.answer(v, p)
 			if test.paid == 0 {
 				v.touch(t, "paid") // the letter needn't wait for it
 			}
 			v.concludes(t, p, cmd, test.status, test.shows)
-			p.restored(t, before)
+			p.Restored(before)
 			if n := v.effects(t)["paid"]; n != test.paid {
 				t.Errorf("it was paid %d times", n)
 			}
@@ -94,26 +96,26 @@ func TestResumeAsksOnATerminal(t *testing.T) {
 		t.Run(test.key, func(t *testing.T) {
 			v := newPaid(t)
 			v.touch(t, "wait")
-			p := openPty(t, 100)
+			p := pty.Open(t, 100)
 			cmd := v.atTerminal(t, p, "run", "plan.yaml", "--runs", v.runs)
-			p.asked()
-			p.press("y")
-			eventually(t, "the payment is at work", func() bool { return v.there("at-work") })
+			p.Asked()
+			p.Press("y")
+			pty.Eventually(t, "the payment is at work", func() bool { return v.there("at-work") })
 			cmd.Process.Kill()
 			_ = cmd.Wait()
 			v.gone(t, "wait")
 			v.touch(t, "paid") // the payment has died with the run, and the letter needn't wait for it
 
-			p = openPty(t, 100)
-			before := p.modes()
+			p = pty.Open(t, 100)
+			before := p.Modes()
 			cmd = v.atTerminal(t, p, "resume", "2", "--runs", v.runs)
-			p.asked()
-			if screen := p.text(); strings.Contains(screen, "may \"refund\" run?") || !strings.Contains(screen, "r run it again") || !strings.Contains(screen, "f count it as failed") {
+			p.Asked()
+			if screen := p.Text(); strings.Contains(screen, "may \"refund\" run?") || !strings.Contains(screen, "r run it again") || !strings.Contains(screen, "f count it as failed") {
 				t.Errorf("the question isn't about a call in flight:\n%s", screen)
 			}
-			p.press(test.key)
+			p.Press(test.key)
 			v.concludes(t, p, cmd, test.status, test.shows)
-			p.restored(t, before)
+			p.Restored(before)
 			if n := v.effects(t)["paid"]; n != test.paid {
 				t.Errorf("it was paid %d times", n)
 			}
@@ -142,11 +144,11 @@ func (v *victim) gone(t *testing.T, name string) {
 }
 
 // atTerminal starts obelus as the foreground of a terminal.
-func (v *victim) atTerminal(t *testing.T, p *pty, args ...string) *exec.Cmd {
+func (v *victim) atTerminal(t *testing.T, p *pty.Terminal, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := v.command(t, 0, args...)
 	cmd.Env = append(cmd.Env, "CI=", "TERM=xterm", "NO_COLOR=1", "EDITOR=", "VISUAL=")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.slave, p.slave, p.slave
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Slave, p.Slave, p.Slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -158,11 +160,11 @@ func (v *victim) atTerminal(t *testing.T, p *pty, args ...string) *exec.Cmd {
 // concludes waits for the end, and looks at what is left on the screen: these
 // texts in this order, each call's end in a line of its own, and nothing of what
 // comes and goes.
-func (v *victim) concludes(t *testing.T, p *pty, cmd *exec.Cmd, status int, shows []string) {
+func (v *victim) concludes(t *testing.T, p *pty.Terminal, cmd *exec.Cmd, status int, shows []string) {
 	t.Helper()
-	p.sees("moments")
+	p.Sees("moments")
 	_ = cmd.Wait() // its status says how it ended
-	screen := p.settled()
+	screen := p.Settled()
 	if got := cmd.ProcessState.ExitCode(); got != status {
 		t.Errorf("it ended with status %d, not %d", got, status)
 	}

@@ -2,7 +2,8 @@ package main
 
 import (
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -54,32 +55,32 @@ func (c *cli) runsCommand() *cobra.Command {
 }
 
 func (c *cli) listRuns(all []session.Entry) error {
-	style := styleFor(c.out)
+	style := terminal.StyleFor(c.out)
 	names := 0
 	for _, line := range all {
-		names = max(names, utf8.RuneCountInString(line.Run))
+		names = max(names, diag.Columns(line.Run))
 	}
 	for _, line := range all {
-		word := pad(line.Status, 10)
+		word := terminal.Pad(line.Status, 10)
 		switch line.Status {
 		case "done":
-			word = style.green(word)
+			word = style.Green(word)
 		case "failed", "unreadable":
-			word = style.red(word)
+			word = style.Red(word)
 		case "stopped", "killed":
-			word = style.yellow(word)
+			word = style.Yellow(word)
 		}
 		what := ""
 		if line.Calls != nil {
-			what = tally(*line.Calls)
+			what = terminal.Tally(*line.Calls)
 			if line.Instances > 0 {
-				what = count(line.Instances, "instance") + ": " + what
+				what = terminal.Count(line.Instances, "instance") + ": " + what
 			}
 		}
 		if line.Reason != "" && what != "" {
 			what += "; "
 		}
-		if _, err := fmt.Fprintf(c.out, "%s  %s  %s\n", pad(diag.Escape(line.Run), names), word, diag.Escape(what+line.Reason)); err != nil {
+		if _, err := fmt.Fprintf(c.out, "%s  %s  %s\n", terminal.Pad(diag.Escape(line.Run), names), word, diag.Escape(what+line.Reason)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
@@ -15,7 +17,7 @@ import (
 // that run, and then this one, as the signal would have done by itself.
 //
 // While a question is answered in an editor, Ctrl-C is the editor's.
-func interruptible(parent context.Context, asking *dialogue) (ctx context.Context, stop, release func()) {
+func interruptible(parent context.Context, asking *terminal.Dialogue) (ctx context.Context, stop, release func()) {
 	ctx, stop = context.WithCancel(parent)
 	signals, pipes := make(chan os.Signal, 4), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -29,7 +31,7 @@ func interruptible(parent context.Context, asking *dialogue) (ctx context.Contex
 		for busy := true; busy; {
 			select {
 			case s := <-signals:
-				busy = asking != nil && s == os.Interrupt && asking.busyElsewhere()
+				busy = asking != nil && s == os.Interrupt && asking.BusyElsewhere()
 			case <-over:
 				return
 			}
@@ -56,9 +58,9 @@ func interruptible(parent context.Context, asking *dialogue) (ctx context.Contex
 }
 
 // dieOf ends this process and the programs that it runs, as a signal does.
-func dieOf(s os.Signal, asking *dialogue) {
+func dieOf(s os.Signal, asking *terminal.Dialogue) {
 	if asking != nil {
-		asking.restore()
+		asking.Restore()
 	}
 	activity.KillAll()
 	signal.Reset()

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
-	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -336,10 +336,10 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 		return err
 	}
 	e := scenarioEvent{
-		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: orNull(string(s.Outcome.Reason)),
+		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: diag.OrNull(s.Outcome.Reason),
 		Makespan: session.InMilliseconds(s.Makespan), CriticalPath: names(s, s.CriticalPath), Critical: criticalInstance(s), LowerBound: session.InMilliseconds(s.LowerBound),
 		Work: session.InMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
-		Calls: make([]scenarioCall, len(s.Calls)), Instances: session.ResultsOf(s.Outcome), Errors: listed(s.Outcome.Errors), Invented: listed(r.madeUp), LeftOut: s.Left,
+		Calls: make([]scenarioCall, len(s.Calls)), Instances: session.ResultsOf(s.Outcome), Errors: diag.Listed(s.Outcome.Errors), Invented: diag.Listed(r.madeUp), LeftOut: s.Left,
 	}
 	if e.Instances == nil {
 		state := session.LastState(s.Outcome.State)
@@ -347,7 +347,7 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 	}
 	for i, call := range s.Calls {
 		e.Calls[i] = scenarioCall{
-			Call: call.Call.Name, Tool: call.Call.ToolName, Instance: orNull(call.Instance), Under: orNull(call.Under), Status: call.Status.String(), Reason: orNull(call.Reason), Routed: call.Routed,
+			Call: call.Call.Name, Tool: call.Call.ToolName, Instance: diag.OrNull(call.Instance), Under: diag.OrNull(call.Under), Status: call.Status.String(), Reason: diag.OrNull(call.Reason), Routed: call.Routed,
 			Attempts: call.Attempts, Start: session.InMilliseconds(call.From), End: session.InMilliseconds(call.To), Cost: call.Cost, Output: call.Output,
 		}
 		if f := call.Failure; f != nil {
@@ -384,7 +384,7 @@ func criticalInstance(s *simulate.Scenario) *string {
 	if len(s.CriticalPath) == 0 {
 		return nil
 	}
-	return orNull(s.Calls[s.CriticalPath[0]].Instance)
+	return diag.OrNull(s.Calls[s.CriticalPath[0]].Instance)
 }
 
 func stuck(s *simulate.Scenario) bool {
@@ -403,19 +403,19 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 		}
 		return diag.JSONLine(r.out, summary)
 	}
-	style := styleFor(r.out)
+	style := terminal.StyleFor(r.out)
 	var err error
 	switch {
 	case different != nil:
-		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.red("✗"), r.number(different), r.difference(first, different))
+		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.Red("✗"), r.number(different), r.difference(first, different))
 	case r.left > 0 && len(r.plays)-r.left == 1:
-		_, err = fmt.Fprintf(r.out, "\n%s was left out: it would cost too much; --unbounded rehearses all\n", count(r.left, "other schedule"))
+		_, err = fmt.Fprintf(r.out, "\n%s was left out: it would cost too much; --unbounded rehearses all\n", terminal.Count(r.left, "other schedule"))
 	case r.left > 0:
-		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state; %d more were left out, --unbounded rehearses all\n", style.green("✓"), count(len(r.plays)-r.left-1, "other schedule"), r.left)
+		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state; %d more were left out, --unbounded rehearses all\n", style.Green("✓"), terminal.Count(len(r.plays)-r.left-1, "other schedule"), r.left)
 	case len(r.plays) == 2:
-		_, err = fmt.Fprintf(r.out, "\n%s another schedule ends in the same state\n", style.green("✓"))
+		_, err = fmt.Fprintf(r.out, "\n%s another schedule ends in the same state\n", style.Green("✓"))
 	case len(r.plays) > 2:
-		_, err = fmt.Fprintf(r.out, "\n%s %d other schedules end in the same state\n", style.green("✓"), len(r.plays)-1)
+		_, err = fmt.Fprintf(r.out, "\n%s %d other schedules end in the same state\n", style.Green("✓"), len(r.plays)-1)
 	}
 	return err
 }
@@ -439,155 +439,12 @@ func (r *rehearsal) difference(a, b *simulate.Scenario) string {
 	}
 	x, y := session.ResultsOf(a.Outcome), session.ResultsOf(b.Outcome)
 	for _, id := range slices.Sorted(maps.Keys(x)) {
-		if one, other := brief(x[id].State), brief(y[id].State); one != other {
-			fmt.Fprintf(&out, "  the state of %s is %s\n      and then %s\n", diag.Escape(id), cut(one, 200), cut(other, 200))
+		if one, other := terminal.Brief(x[id].State), terminal.Brief(y[id].State); one != other {
+			fmt.Fprintf(&out, "  the state of %s is %s\n      and then %s\n", diag.Escape(id), terminal.Cut(one, 200), terminal.Cut(other, 200))
 		}
 	}
-	if x, y := brief(a.Outcome.State), brief(b.Outcome.State); x != y {
-		fmt.Fprintf(&out, "  the state is %s\n      and then %s\n", cut(x, 200), cut(y, 200))
+	if x, y := terminal.Brief(a.Outcome.State), terminal.Brief(b.Outcome.State); x != y {
+		fmt.Fprintf(&out, "  the state is %s\n      and then %s\n", terminal.Cut(x, 200), terminal.Cut(y, 200))
 	}
 	return out.String()
-}
-
-// report is a rehearsal for people (S15.2).
-func (r *rehearsal) report(s *simulate.Scenario) string {
-	style := styleFor(r.out)
-	var out strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	title := r.plan.Name
-	if title == "" && r.plan.File != nil {
-		title = r.plan.File.Name
-	}
-	what := fmt.Sprintf("seed %d", s.Seed)
-	if r.replaying {
-		what = fmt.Sprintf("schedule %d", s.Schedule+1)
-	}
-	say("%s", style.bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, %s", title, count(len(s.Calls), "call"), what))))
-	if len(r.madeUp) > 0 {
-		say("%s", style.faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
-	}
-	say("")
-	r.timeline(&out, s, style)
-	if s.Outcome.Output != nil {
-		say("\n%s\n%s", style.bold("output"), excerpt(s.Outcome.Output))
-	}
-	if len(s.Outcome.Instances) > 0 {
-		say("\n%s", style.bold("instances"))
-		for n, end := range s.Outcome.Instances {
-			if n == fewInstances {
-				say("  … and %s; --format json has them all", fmt.Sprint(len(s.Outcome.Instances)-n, " more"))
-				break
-			}
-			say("  %s", strings.TrimRight(pad(string(end.Status), 7)+" "+diag.Escape(end.ID)+"  "+cut(brief(end.Output), 100), " "))
-		}
-	}
-	if state, ok := s.Outcome.State.(map[string]any); ok && len(state) > 0 {
-		say("\n%s\n%s", style.bold("state"), excerpt(state))
-	}
-	if s.Left > 0 {
-		say("%s left out: there was no room for all; --unbounded rehearses them", count(s.Left, "more instance"))
-	}
-	word := style.green(string(s.Outcome.Status))
-	if s.Outcome.Status != runtime.RunDone {
-		word = style.red(string(s.Outcome.Status))
-	}
-	say("\n%s in %s of virtual time: %s", word, short(s.Makespan), tally(s.Outcome.Counts))
-	if s.Outcome.Reason == simulate.TooLong {
-		say("  it was stopped: %s; --unbounded goes on to the end", s.Outcome.Reason)
-	}
-	for n, e := range s.Outcome.Errors {
-		if n == maxTimeline {
-			say("  … and %s; --format json has them all", count(len(s.Outcome.Errors)-n, "more error"))
-			break
-		}
-		who := ""
-		if e.Call != "" {
-			who = strings.TrimPrefix(e.Instance+" "+e.Call, " ") + ": "
-		}
-		say("  %s %s", style.red("✗"), diag.Escape(who+e.Message))
-	}
-	say("  at most %d at once; lower bound %s; %s of work", s.Peak, short(s.LowerBound), short(s.Work))
-	if len(s.CriticalPath) > 0 {
-		say("  critical path%s: %s", ofInstance(s), cut(diag.Escape(strings.Join(names(s, s.CriticalPath), " → ")), 400))
-	}
-	if s.Cost > 0 {
-		say("  cost: %g", s.Cost)
-	}
-	return out.String()
-}
-
-// ofInstance says whose path is the critical one.
-func ofInstance(s *simulate.Scenario) string {
-	if id := criticalInstance(s); id != nil {
-		return " of " + diag.Escape(*id)
-	}
-	return ""
-}
-
-// barWidth is how many characters the whole makespan takes in the timeline.
-const barWidth = 40
-
-// timeline draws when each call was at work, in the order of their starts.
-func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style style) {
-	order := make([]int, len(s.Calls))
-	names := 0
-	for i := range order {
-		order[i] = i
-		names = min(48, max(names, utf8.RuneCountInString(nameOf(&s.Calls[i]))))
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(s.Calls[a].From - s.Calls[b].From) })
-	critical := map[int]bool{}
-	for _, call := range s.CriticalPath {
-		critical[call] = true
-	}
-	for n, i := range order {
-		if n == maxTimeline {
-			fmt.Fprintf(out, "  … and %s; --format json has them all\n", count(len(order)-n, "more call"))
-			return
-		}
-		call := s.Calls[i]
-		bar := strings.Repeat(" ", barWidth)
-		if call.Started && s.Makespan > 0 {
-			from, to := along(call.From, s.Makespan), along(call.To, s.Makespan)
-			to = min(barWidth, max(to, from+1))
-			from = min(from, to-1)
-			mark := "━"
-			if critical[i] {
-				mark = "█"
-			}
-			bar = strings.Repeat(" ", from) + strings.Repeat(mark, to-from) + strings.Repeat(" ", barWidth-to)
-		}
-		line := fmt.Sprintf("  %s %s  %s  %s", r.mark(call, style), pad(nameOf(&call), names), bar, cut(r.words(call), 100))
-		fmt.Fprintln(out, strings.TrimRight(line, " "))
-	}
-	fmt.Fprintf(out, "  %s\n", style.faint(fmt.Sprintf("  %s  0%s%s   █ critical path", strings.Repeat(" ", names), strings.Repeat(" ", barWidth-1-len(short(s.Makespan))), short(s.Makespan))))
-}
-
-// maxTimeline bounds the lines of a timeline.
-const maxTimeline = 60
-
-func along(at, all time.Duration) int { return int(int64(at) * barWidth / int64(all)) }
-
-func (r *rehearsal) mark(call simulate.CallReport, style style) string {
-	switch {
-	case call.Status == runtime.Done:
-		return style.green("✓")
-	case call.Status == runtime.Failed && call.Routed:
-		return style.yellow("!")
-	case call.Status == runtime.Failed:
-		return style.red("✗")
-	}
-	return style.faint("–")
-}
-
-func (r *rehearsal) words(call simulate.CallReport) string {
-	switch {
-	case call.Failure != nil && call.Routed:
-		return diag.Escape("failed, and handled: " + call.Failure.Message)
-	case call.Failure != nil:
-		return diag.Escape("failed: " + call.Failure.Message)
-	case call.Status != runtime.Done:
-		return diag.Escape(call.Status.String() + ": " + call.Reason)
-	}
-	return cut(brief(call.Output), 60)
 }

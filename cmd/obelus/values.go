@@ -1,11 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -83,9 +84,9 @@ func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[st
 			return nil, troubled("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
 				advise("for example %s city=Paris, or %s @values.json", flag, flag)
 		}
-		read, problem := valueOf(value, r.Limits)
+		read, problem := terminal.ValueOf(value, r.Limits)
 		if problem != "" {
-			return nil, troubled("%s %s: %s", flag, key, problem).advise("if it is text, quote it: %s %s", flag, asJSON(key+"="+asJSON(value, ""), ""))
+			return nil, troubled("%s %s: %s", flag, key, problem).advise("if it is text, quote it: %s %s", flag, terminal.JSON(key+"="+terminal.JSON(value, ""), ""))
 		}
 		more[key] = read
 	}
@@ -94,20 +95,6 @@ func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[st
 	}
 	maps.Copy(before, more)
 	return before, nil
-}
-
-// valueOf is the JSON value that a text is, or else the text itself. JSON that can't
-// be kept as it is, such as an integer that would lose digits (S1.5), is neither: to
-// take it for text would make a number something else.
-func valueOf(text string, limits source.Limits) (value any, problem string) {
-	node, problems := source.Parse(source.NewFile("value.json", []byte(text)), limits)
-	switch {
-	case node != nil && len(problems) == 0:
-		return node.Value(), ""
-	case len(problems) > 0 && json.Valid([]byte(text)):
-		return nil, problems[0].Message
-	}
-	return text, ""
 }
 
 // mapping reads a file of values, in YAML or JSON.

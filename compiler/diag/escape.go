@@ -2,6 +2,7 @@ package diag
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -86,15 +87,50 @@ func styles(r, before rune) bool {
 	return (r == textStyle || r == emojiStyle) && unicode.IsSymbol(before)
 }
 
-// columns is how wide a terminal draws escaped text.
-func columns(s string) int {
+// Columns is how wide a terminal draws escaped text, at most. Everything that is laid
+// out for people is measured by it.
+func Columns(s string) int {
 	total := 0
-	before := ' '
-	for _, r := range s {
-		total += runeColumns(r, before)
-		before = r
+	for _, width := range Characters(s) {
+		total += width
 	}
 	return total
+}
+
+// maxMarks is how many marks are taken to be drawn over one character. Beyond it
+// every further one counts as a character, so that no text is wider than it counts.
+const maxMarks = 8
+
+// Characters goes over what the eye takes for the characters of escaped text: at which
+// byte each begins, and how many columns it takes together with the marks on it. A
+// line may be broken before each of them.
+func Characters(s string) iter.Seq2[int, int] {
+	return func(yield func(at, width int) bool) {
+		start, total, marks := 0, 0, 0
+		before := ' '
+		for i, r := range s {
+			width := runeColumns(r, before)
+			if i > 0 && marks < maxMarks && joined(r, before) {
+				marks++
+			} else {
+				if i > 0 && !yield(start, total) {
+					return
+				}
+				start, total, marks = i, 0, 0
+				width = max(1, width)
+			}
+			total += width
+			before = r
+		}
+		if s != "" {
+			yield(start, total)
+		}
+	}
+}
+
+// joined reports whether a character is drawn as a part of the one before it.
+func joined(r, before rune) bool {
+	return before != ' ' && (r == emojiStyle || runeColumns(r, before) == 0)
 }
 
 // runeColumns is how many columns a character adds to the one before it: two

@@ -26,7 +26,7 @@ func (p *printer) evidence(witness any) {
 // parts lays out one JSON value behind what comes before it on its line.
 func (p *printer) parts(value json.RawMessage, before string, room int) []string {
 	whole := before + spaced(value)
-	if columns(whole) <= room || value[0] != '[' && value[0] != '{' {
+	if Columns(whole) <= room || value[0] != '[' && value[0] != '{' {
 		return []string{whole}
 	}
 	indent := strings.Repeat(" ", len(before)-len(strings.TrimLeft(before, " "))) + "  "

@@ -65,7 +65,7 @@ func JSON(w io.Writer, findings []Diagnostic) error {
 func findingJSON(d *Diagnostic) jsonFinding {
 	f := jsonFinding{
 		Kind: "finding", Code: d.Rule.Code, Name: d.Rule.Name, Severity: d.Severity.String(),
-		Message: d.Message, Call: orNull(d.Call), Witness: d.Witness, Help: orNull(d.Help),
+		Message: d.Message, Call: OrNull(d.Call), Witness: d.Witness, Help: OrNull(d.Help),
 		Related: make([]jsonNote, len(d.Related)), Fixes: make([]jsonFix, len(d.Fixes)),
 	}
 	f.File, f.Start, f.End = place(d.Span)
@@ -88,11 +88,21 @@ func findingJSON(d *Diagnostic) jsonFinding {
 	return f
 }
 
-func orNull(s string) *string {
-	if s == "" {
+// OrNull is a text that JSON shows as null where it is empty.
+func OrNull[T ~string](text T) *string {
+	if text == "" {
 		return nil
 	}
-	return &s
+	plain := string(text)
+	return &plain
+}
+
+// Listed is a list that JSON shows as one, also when it is empty.
+func Listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 func place(s source.Span) (file *string, start, end *source.Position) {
@@ -179,7 +189,7 @@ func (s Summary) JSON(w io.Writer) error {
 		Warnings int     `json:"warnings"`
 		Infos    int     `json:"infos"`
 		Maturity *string `json:"maturity"`
-	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, orNull(s.Maturity)})
+	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, OrNull(s.Maturity)})
 }
 
 // Text writes the summary as one line for people, as in

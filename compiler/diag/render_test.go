@@ -308,8 +308,8 @@ func FuzzRender(f *testing.F) {
 			if !ours.MatchString(line) {
 				t.Fatalf("a line of its own: %q", line)
 			}
-			if numbered.MatchString(line) && columns(line) > limit {
-				t.Fatalf("%d columns, not %d: %q", columns(line), limit, line)
+			if numbered.MatchString(line) && Columns(line) > limit {
+				t.Fatalf("%d columns, not %d: %q", Columns(line), limit, line)
 			}
 		}
 
@@ -345,7 +345,7 @@ func FuzzWindow(f *testing.F) {
 		}
 		span := source.Span{File: file, Start: start, End: end}
 		w := newWindow(span, room)
-		if got := columns(w.text()); got > room {
+		if got := Columns(w.text()); got > room {
 			t.Fatalf("%d columns in a room of %d: %q", got, room, w.text())
 		}
 		if !w.holds(start) {

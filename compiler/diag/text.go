@@ -231,12 +231,12 @@ func (p *printer) underline(l label, shown window, severity Severity) {
 	start, length := shown.place(l.span)
 	indent := strings.Repeat(" ", start)
 	marks := strings.Repeat(mark, length)
-	if start+length+1+columns(words) <= p.room() {
+	if start+length+1+Columns(words) <= p.room() {
 		p.bar(indent + p.paint(color, strings.TrimRight(marks+" "+words, " ")))
 		return
 	}
 	p.bar(indent + p.paint(color, marks))
-	start = min(start, max(p.room()/2, p.room()-columns(words)))
+	start = min(start, max(p.room()/2, p.room()-Columns(words)))
 	for _, row := range wrap(words, p.room()-start) {
 		p.bar(strings.Repeat(" ", start) + p.paint(color, row))
 	}
@@ -256,7 +256,7 @@ func wrap(s string, width int) []string {
 		switch {
 		case row == "":
 			row = word
-		case columns(row)+1+columns(word) <= width:
+		case Columns(row)+1+Columns(word) <= width:
 			row += " " + word
 		default:
 			rows = append(rows, row)
@@ -295,7 +295,7 @@ func newCell(file *source.File, at, size int, before rune) cell {
 	if s == text {
 		return cell{at, s, runeColumns(r, before)}
 	}
-	return cell{at, s, columns(s)}
+	return cell{at, s, Columns(s)}
 }
 
 // newWindow takes as much of the line at a span's start as fits into room

@@ -153,7 +153,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 		e.write(event)
 	case runtime.Settle:
 		event, s := e.about(at, c), c.Settlement
-		event.Status, event.Output, event.Routed, event.Reason = s.Status.String(), s.Output, s.Routed, orNull(s.Reason)
+		event.Status, event.Output, event.Routed, event.Reason = s.Status.String(), s.Output, s.Routed, diag.OrNull(s.Reason)
 		if s.Decision != nil {
 			event.Decision = s.Decision
 		}
@@ -164,26 +164,26 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Plan:
 		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{}, At: InMilliseconds(at)})
 	case runtime.EndTick:
-		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: listed(c.End.Faults), At: InMilliseconds(at)})
+		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: diag.Listed(c.End.Faults), At: InMilliseconds(at)})
 	case runtime.Advise:
-		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: orNull(c.Instance), Ranking: listed(c.Ranking), At: InMilliseconds(at)})
+		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: diag.OrNull(c.Instance), Ranking: diag.Listed(c.Ranking), At: InMilliseconds(at)})
 	case runtime.Ask:
-		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Instance), Under: orNull(c.Under), Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
+		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
 	case runtime.Leave:
 		e.write(instanceEvent{
-			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output, Errors: listed(c.Left.Errors),
+			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output, Errors: diag.Listed(c.Left.Errors),
 			At: InMilliseconds(at),
 		})
 	}
 }
 
 func (e *Events) about(at time.Duration, c runtime.Command) callEvent {
-	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: orNull(c.Instance), Under: orNull(c.Under), Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
+	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
 }
 
 // End writes the last line. The error is the first that writing met.
 func (e *Events) End(o *runtime.Outcome) error {
-	event := endEvent{Event: "end", Status: o.Status, Reason: orNull(string(o.Reason)), Calls: o.Counts, Errors: listed(o.Errors), Ticks: o.Ticks, Journal: orNull(e.journal)}
+	event := endEvent{Event: "end", Status: o.Status, Reason: diag.OrNull(o.Reason), Calls: o.Counts, Errors: diag.Listed(o.Errors), Ticks: o.Ticks, Journal: diag.OrNull(e.journal)}
 	if o.Instances == nil {
 		state := LastState(o.State)
 		event.Output, event.State = &o.Output, &state
@@ -214,19 +214,4 @@ func LastState(state any) any {
 		return map[string]any{}
 	}
 	return state
-}
-
-// listed is a list that JSON shows as one, also when it is empty.
-func listed[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

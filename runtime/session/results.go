@@ -110,7 +110,7 @@ func isRegular(file *os.File) bool {
 // add writes the line of an instance, unless it is there.
 func (r *results) add(end *runtime.InstanceEnd) {
 	if r.err == nil && !r.written[end.ID] {
-		r.err = diag.JSONLine(r.file, resultLine{end.ID, end.Status, end.Input, LastState(end.State), end.Output, listed(end.Errors)})
+		r.err = diag.JSONLine(r.file, resultLine{end.ID, end.Status, end.Input, LastState(end.State), end.Output, diag.Listed(end.Errors)})
 	}
 }
 

@@ -1,10 +1,11 @@
 //go:build linux
 
-package main
+package terminal
 
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,11 +13,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/obelus-dev/obelus/internal/pty"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"golang.org/x/tools/txtar"
 )
+
+var update = flag.Bool("update", false, "rewrite the expected screens in testdata")
 
 // Each file of testdata/ask is a person at a real pseudo-terminal (S10.1): a
 // question, what the person does, and last what was on the screen and what was
@@ -53,8 +60,7 @@ func TestQuestions(t *testing.T) {
 				return
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("%s: the screen differs (-update accepts it)\n--- got\n%s\n--- want\n%s\n--- first difference: %s",
-					file, got, want, firstDifference(string(got), string(want)))
+				t.Errorf("%s: the screen differs (-update accepts it)\n%s", file, udiff.Unified("want", "got", string(want), string(got)))
 			}
 		})
 	}
@@ -63,7 +69,7 @@ func TestQuestions(t *testing.T) {
 // converse lets a person answer a question and gives the screen and the answer.
 func converse(t *testing.T, script string, question []byte) string {
 	columns, command := 80, ""
-	useEditor(t, "")
+	pty.UseEditor(t, "")
 	var steps []string
 	for line := range strings.Lines(script) {
 		verb, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
@@ -77,41 +83,41 @@ func converse(t *testing.T, script string, question []byte) string {
 		}
 	}
 	if command != "" {
-		useEditor(t, command)
+		pty.UseEditor(t, command)
 	}
 	var q runtime.Question
 	if err := json.Unmarshal(question, &q); err != nil {
 		t.Fatal(err)
 	}
-	terminal := openPty(t, columns)
-	before := terminal.modes()
-	d := terminal.dialogue()
+	terminal := pty.Open(t, columns)
+	before := terminal.Modes()
+	d := dialogueAt(terminal)
 	answers := askInBackground(t.Context(), d, &q)
 	looked := ""
 	for _, step := range steps {
 		verb, rest, _ := strings.Cut(step, " ")
 		switch verb {
 		case "press":
-			terminal.asked()
-			terminal.press(unescape(t, rest))
+			terminal.Asked()
+			terminal.Press(unescape(t, rest))
 		case "enter":
-			terminal.prompted("why?", "change:", "call:", "…")
-			terminal.press(unescape(t, rest) + "\r")
+			terminal.Prompted("why?", "change:", "call:", "…")
+			terminal.Press(unescape(t, rest) + "\r")
 		case "enter-key":
-			terminal.prompted("why?", "change:", "call:", "…")
-			terminal.press(unescape(t, rest))
+			terminal.Prompted("why?", "change:", "call:", "…")
+			terminal.Press(unescape(t, rest))
 		case "see":
-			terminal.sees(rest)
+			terminal.Sees(rest)
 		case "look":
-			terminal.asked()
-			looked += terminal.text() + "== so far\n"
+			terminal.Asked()
+			looked += terminal.Text() + "== so far\n"
 		case "resize":
 			columns, _ = strconv.Atoi(rest)
-			terminal.resize(columns)
+			terminal.Resize(columns)
 		}
 	}
 	var a answer
-	eventually(t, "the question is answered; the screen is\n"+terminal.text(), func() bool {
+	pty.Eventually(t, "the question is answered; the screen is\n"+terminal.Text(), func() bool {
 		select {
 		case a = <-answers:
 			return true
@@ -119,11 +125,11 @@ func converse(t *testing.T, script string, question []byte) string {
 			return false
 		}
 	})
-	screen := terminal.settled()
+	screen := terminal.Settled()
 	if strings.Contains(screen, "☠") {
 		t.Errorf("something acted on the terminal:\n%s", screen)
 	}
-	if after := terminal.modes(); after != before {
+	if after := terminal.Modes(); after != before {
 		t.Errorf("the terminal isn't as it was found: %+v, not %+v", after, before)
 	}
 	out, err := json.Marshal(a.decision)
@@ -145,23 +151,8 @@ func unescape(t *testing.T, text string) string {
 	return plain
 }
 
-// useEditor lets a line of shell be the person's editor; "" is none.
-func useEditor(t *testing.T, command string) {
-	t.Setenv("VISUAL", "")
-	t.Setenv("EDITOR", "")
-	t.Setenv("TERM", "xterm")
-	if command == "" {
-		return
-	}
-	file := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+command+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("EDITOR", file)
-}
-
-func (p *pty) dialogue() *dialogue {
-	return newDialogue(p.slave, p.slave, nil, func(q *runtime.Question) *compiler.Tool {
+func dialogueAt(p *pty.Terminal) *Dialogue {
+	return NewDialogue(p.Slave, p.Slave, nil, func(q *runtime.Question) *compiler.Tool {
 		if q.Tool != "refundPayment" {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"encoding/json"
@@ -13,14 +13,14 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-func plainDialogue(t testing.TB) *dialogue {
+func plainDialogue(t testing.TB) *Dialogue {
 	t.Helper()
 	nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { nowhere.Close() })
-	return newDialogue(nowhere, nowhere, nil, nil)
+	return NewDialogue(nowhere, nowhere, nil, nil)
 }
 
 // S2.6, S10.1: whatever a question holds, its text stays in its lines and acts
@@ -53,7 +53,7 @@ func FuzzQuestionText(f *testing.F) {
 				if diag.Escape(line) != line {
 					t.Fatalf("this line acts on a terminal: %q", line)
 				}
-				if cells(line) > d.console.width() {
+				if diag.Columns(line) > d.console.width() {
 					t.Fatalf("this line is longer than %d columns: %q", d.console.width(), line)
 				}
 				if line != "" && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "  ? ") && !strings.HasPrefix(line, "  that can't be taken: ") && q.Problem == "" {
@@ -73,9 +73,9 @@ func FuzzFold(f *testing.F) {
 	f.Add("漢字漢字漢字漢字漢字漢字 x", uint8(9))
 	f.Fuzz(func(t *testing.T, text string, columns uint8) {
 		text = diag.Escape(text)
-		lines := fold(text, int(columns))
+		lines := Fold(text, int(columns))
 		for _, line := range lines {
-			if cells(line) > max(8, int(columns)) {
+			if diag.Columns(line) > max(8, int(columns)) {
 				t.Fatalf("%q is too long for %d columns", line, columns)
 			}
 		}
@@ -83,7 +83,7 @@ func FuzzFold(f *testing.F) {
 		if lost := len(text) - len(joined); lost < 0 || lost > len(lines)-1 || strings.ReplaceAll(joined, " ", "") != strings.ReplaceAll(text, " ", "") {
 			t.Fatalf("%q became %q", text, lines)
 		}
-		if cut := shorten(text, max(1, int(columns))); cells(cut) > max(1, int(columns)) {
+		if cut := Cut(text, max(1, int(columns))); diag.Columns(cut) > max(1, int(columns)) {
 			t.Fatalf("%q is longer than %d columns", cut, columns)
 		}
 	})

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -8,25 +8,32 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"golang.org/x/term"
 )
 
+// A shownRun is what there is to show of a run besides what it does.
+type Run struct {
+	Plan             *compiler.Plan
+	Planned          bool                               // a model writes what is run
+	Journal, Results string                             // their paths; "" for none
+	Taken            func() (taken int, all, file bool) // of the file of instances; nil where there is none
+	Resumed          *session.Replay                    // what its journal held; nil for a run that begins
+}
+
 // Progress shows a run to people (S8.7): a line for every call that settles,
 // and on a terminal, below these lines, what is at work and what waits.
-type progress struct {
-	out     io.Writer
-	plan    *compiler.Plan
-	style   style
-	journal string // its path; "" when the run keeps none
-	results string // the file of what instances come to; "" for none
-	width   int    // columns of a line
-	live    bool   // there is a terminal to draw on
-	names   int    // columns of the column of names
+type Progress struct {
+	out   io.Writer
+	run   Run
+	style Style
+	width int  // columns of a line
+	live  bool // there is a terminal to draw on
+	names int  // columns of the column of names
 
 	mu       sync.Mutex
 	begun    time.Time
@@ -62,12 +69,20 @@ type shownCall struct {
 	attempt int
 }
 
-func newProgress(out io.Writer, plan *compiler.Plan, planned bool, ctx context.Context) *progress {
-	p := &progress{out: out, plan: plan, width: 100, begun: time.Now(), stop: make(chan struct{})}
+// NewEnded shows how a run ended that had ended before.
+func NewEnded(out io.Writer, run Run) *Progress {
+	return &Progress{out: out, run: run, style: StyleFor(out), at: run.Resumed.At, stop: make(chan struct{})}
+}
+
+// NewProgress shows a run on a writer, or on the terminal to which that leads. When ctx
+// ends the run is being stopped.
+func NewProgress(ctx context.Context, out io.Writer, run Run) *Progress {
+	p := &Progress{out: out, run: run, width: 100, begun: time.Now(), stop: make(chan struct{})}
+	plan := run.Plan
 	screen := behind(out, p)
-	p.style = styleFor(screen)
-	p.crowd.expected = len(plan.Instances)
-	if fd, ok := terminalOf(screen); ok {
+	p.style = StyleFor(screen)
+	p.crowd.expected, p.crowd.read = len(plan.Instances), run.Taken
+	if fd, ok := Of(screen); ok {
 		p.live = true
 		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
 			p.width = width
@@ -78,20 +93,23 @@ func newProgress(out io.Writer, plan *compiler.Plan, planned bool, ctx context.C
 	if title == "" && plan.File != nil {
 		title = plan.File.Name
 	}
-	size := count(len(plan.Calls), "call")
+	size := Count(len(plan.Calls), "call")
 	switch {
-	case planned:
+	case run.Planned:
 		size = "planned as it runs"
 	case p.crowd.expected == 0 && !plan.AwaitsInstances:
 		p.frame(runtime.Command{Site: &runtime.Site{}, Plan: plan})
 	}
-	p.print("%s\n\n", p.style.bold(diag.Escape(title+", "+size)))
+	p.print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
+	if run.Resumed != nil {
+		p.crowd.resumed(run.Resumed)
+	}
 	return p
 }
 
 // frame is the one that a command is about. All calls of a plan are known at
 // once, but for those of a solution, which come as it is written.
-func (p *progress) frame(c runtime.Command) *shownFrame {
+func (p *Progress) frame(c runtime.Command) *shownFrame {
 	at := slices.IndexFunc(p.frames, func(f *shownFrame) bool { return f.number == c.Frame })
 	if at < 0 {
 		at = len(p.frames)
@@ -112,30 +130,31 @@ func (p *progress) frame(c runtime.Command) *shownFrame {
 	for i := len(f.calls); i < known; i++ {
 		name := diag.Escape(f.label + c.Plan.Calls[i].Name)
 		f.calls = append(f.calls, shownCall{name: name})
-		p.names = min(48, max(p.names, utf8.RuneCountInString(name)))
+		p.names = min(48, max(p.names, diag.Columns(name)))
 	}
 	return f
 }
 
 // about is the call that a command is about.
-func (p *progress) about(c runtime.Command) *shownCall {
+func (p *Progress) about(c runtime.Command) *shownCall {
 	return &p.frame(c).calls[c.Call]
 }
 
 // over lets go of a delegate whose calls have all settled.
-func (p *progress) over(c runtime.Command) {
+func (p *Progress) over(c runtime.Command) {
 	if f := p.frame(c); f.nested && !slices.ContainsFunc(f.calls, func(one shownCall) bool { return !one.status.Settled() }) {
 		p.frames = slices.DeleteFunc(p.frames, func(other *shownFrame) bool { return other == f })
 	}
 }
 
-func (p *progress) print(format string, args ...any) {
+func (p *Progress) print(format string, args ...any) {
 	if _, err := fmt.Fprintf(p.out, format, args...); err != nil && p.err == nil {
 		p.err = err
 	}
 }
 
-func (p *progress) Observe(at time.Duration, c runtime.Command) {
+// Observe shows what a command of the run means.
+func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at = at
@@ -149,7 +168,7 @@ func (p *progress) Observe(at time.Duration, c runtime.Command) {
 		p.planning = false
 		for _, fault := range c.End.Faults {
 			p.erase()
-			p.print("  %s %s\n", p.style.red("✗"), diag.Escape("the solution: "+fault.Message))
+			p.print("  %s %s\n", p.style.Red("✗"), diag.Escape("the solution: "+fault.Message))
 		}
 	case runtime.Start, runtime.Enter:
 		one := p.about(c)
@@ -159,19 +178,19 @@ func (p *progress) Observe(at time.Duration, c runtime.Command) {
 		}
 		switch {
 		case c.Attempt > 1:
-			p.above(one, p.style.yellow("↻"), fmt.Sprintf("try %d", c.Attempt))
+			p.above(one, p.style.Yellow("↻"), fmt.Sprintf("try %d", c.Attempt))
 		case c.Doubt != "":
-			p.above(one, p.style.yellow("!"), diag.Escape(c.Doubt))
+			p.above(one, p.style.Yellow("!"), diag.Escape(c.Doubt))
 		}
 	case runtime.Advise:
 		p.erase()
-		p.print("  %s\n", p.style.faint(advised(c.Instance, c.Ranking)))
+		p.print("  %s\n", p.style.Faint(advised(c.Instance, c.Ranking)))
 	case runtime.Ask:
 		p.about(c).status = runtime.Asking
 	case runtime.Repeat:
 		one := p.about(c)
 		one.status = runtime.Done
-		p.above(one, p.style.faint("="), p.style.faint("done already"))
+		p.above(one, p.style.Faint("="), p.style.Faint("done already"))
 	case runtime.Settle:
 		one := p.about(c)
 		one.status = c.Settlement.Status
@@ -181,16 +200,16 @@ func (p *progress) Observe(at time.Duration, c runtime.Command) {
 	}
 }
 
-// waits tells that programs wait for processes, files or memory.
-func (p *progress) Waits(why string) {
+// Waits tells that programs wait for processes, files or memory.
+func (p *Progress) Waits(why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
-	p.print("  %s %s\n", p.style.yellow("!"), diag.Escape(why))
+	p.print("  %s %s\n", p.style.Yellow("!"), diag.Escape(why))
 }
 
 // beginTick makes room for the calls of the next solution.
-func (p *progress) beginTick(tick int) {
+func (p *Progress) beginTick(tick int) {
 	p.planning = true
 	if tick == p.tick {
 		return // its answer is asked for again
@@ -198,27 +217,27 @@ func (p *progress) beginTick(tick int) {
 	p.tick, p.frames = tick, nil
 	if tick > 1 {
 		p.erase()
-		p.print("\n  %s\n", p.style.faint(fmt.Sprintf("tick %d", tick)))
+		p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d", tick)))
 	}
 }
 
 // above writes a line over those that come and go.
-func (p *progress) above(one *shownCall, mark, words string) {
+func (p *Progress) above(one *shownCall, mark, words string) {
 	p.erase()
 	took := "      "
 	if one.started {
-		took = p.style.faint(fmt.Sprintf("%6s", short(p.at-one.since)))
+		took = p.style.Faint(fmt.Sprintf("%6s", Duration(p.at-one.since)))
 	}
-	p.print("  %s %s %s  %s\n", mark, pad(one.name, p.names), took, words)
+	p.print("  %s %s %s  %s\n", mark, Pad(one.name, p.names), took, words)
 }
 
 // settled says in a mark and a few words how a call settled: results are cut
 // to the line, trouble never is.
-func (p *progress) settled(c runtime.Command) (mark, words string) {
+func (p *Progress) settled(c runtime.Command) (mark, words string) {
 	s := c.Settlement
 	switch s.Status {
 	case runtime.Done:
-		return p.style.green("✓"), cut(brief(s.Output), max(20, p.width-p.names-14))
+		return p.style.Green("✓"), Cut(Brief(s.Output), max(20, p.width-p.names-14))
 	case runtime.Failed:
 		words = diag.Escape("failed: " + s.Failure.Message)
 		if s.Failure.Code != "error" {
@@ -228,15 +247,15 @@ func (p *progress) settled(c runtime.Command) (mark, words string) {
 			words = fmt.Sprintf("%s, after %d tries", words, s.Attempts)
 		}
 		if s.Routed {
-			return p.style.yellow("!"), words + ", handled by " + diag.Escape(p.route(c.Of))
+			return p.style.Yellow("!"), words + ", handled by " + diag.Escape(p.route(c.Of))
 		}
-		return p.style.red("✗"), words
+		return p.style.Red("✗"), words
 	case runtime.Skipped:
-		return p.style.faint("–"), diag.Escape("skipped: " + s.Reason)
+		return p.style.Faint("–"), diag.Escape("skipped: " + s.Reason)
 	case runtime.Rejected:
-		return p.style.yellow("✗"), diag.Escape(rejection(s))
+		return p.style.Yellow("✗"), diag.Escape(rejection(s))
 	}
-	return p.style.faint("–"), diag.Escape(s.Status.String() + ": " + s.Reason)
+	return p.style.Faint("–"), diag.Escape(s.Status.String() + ": " + s.Reason)
 }
 
 // rejection says who or what rejected a call, and why.
@@ -248,7 +267,7 @@ func rejection(s *runtime.Settlement) string {
 }
 
 // route is the failure route of a call, as text.
-func (p *progress) route(c *compiler.Call) string {
+func (p *Progress) route(c *compiler.Call) string {
 	if at := c.FailureRoute(); at >= 0 && c.OutputNode != nil {
 		routes := strings.Split(c.OutputNode.Text, "||")
 		return strings.TrimSpace(routes[len(routes)-1])
@@ -257,7 +276,7 @@ func (p *progress) route(c *compiler.Call) string {
 }
 
 // refresh redraws what is at work until the run ends.
-func (p *progress) refresh(ctx context.Context) {
+func (p *Progress) refresh(ctx context.Context) {
 	tick := time.NewTicker(120 * time.Millisecond)
 	defer tick.Stop()
 	interrupted := ctx.Done()
@@ -285,10 +304,10 @@ func (p *progress) refresh(ctx context.Context) {
 // shownAtWork is how many calls at work, and how many that wait, have a line.
 const shownAtWork = 8
 
-func (p *progress) draw(now time.Duration) {
+func (p *Progress) draw(now time.Duration) {
 	if p.crowd.many {
 		p.drawn = 1
-		p.print("  %s\n", p.style.faint(cut("· "+short(now)+": "+p.crowd.line(now), p.width-3)))
+		p.print("  %s\n", p.style.Faint(Cut("· "+Duration(now)+": "+p.crowd.line(now), p.width-3)))
 		return
 	}
 	running, asking, waiting, all := 0, 0, 0, 0
@@ -304,7 +323,7 @@ func (p *progress) draw(now time.Duration) {
 					if one.attempt > 1 {
 						again = fmt.Sprintf(", try %d", one.attempt)
 					}
-					lines = append(lines, fmt.Sprintf("%s %6s  running%s", pad(one.name, p.names), short(now-one.since), again))
+					lines = append(lines, fmt.Sprintf("%s %6s  running%s", Pad(one.name, p.names), Duration(now-one.since), again))
 				}
 			case one.status == runtime.Asking:
 				asking++
@@ -336,19 +355,19 @@ func (p *progress) draw(now time.Duration) {
 	case len(parts) == 0:
 		lines = append(lines, "what was cancelled is given time to end")
 	case p.tick > 0:
-		lines = append(lines, fmt.Sprintf("%s: %s, %d settled", short(now), strings.Join(parts, ", "), settled))
+		lines = append(lines, fmt.Sprintf("%s: %s, %d settled", Duration(now), strings.Join(parts, ", "), settled))
 	default:
-		lines = append(lines, fmt.Sprintf("%s: %s, %d of %d settled", short(now), strings.Join(parts, ", "), settled, all))
+		lines = append(lines, fmt.Sprintf("%s: %s, %d of %d settled", Duration(now), strings.Join(parts, ", "), settled, all))
 	}
 	for _, line := range lines {
-		p.print("  %s\n", p.style.faint(cut("· "+line, p.width-3)))
+		p.print("  %s\n", p.style.Faint(Cut("· "+line, p.width-3)))
 	}
 	p.drawn = len(lines)
 }
 
 // firstWaiting says what the first call that hasn't started waits for; the calls
 // of a solution aren't all known.
-func (p *progress) firstWaiting() string {
+func (p *Progress) firstWaiting() string {
 	if p.tick > 0 {
 		return ""
 	}
@@ -376,71 +395,71 @@ func (p *progress) firstWaiting() string {
 }
 
 // erase takes away the lines that come and go.
-func (p *progress) erase() {
+func (p *Progress) erase() {
 	if p.drawn > 0 {
 		p.print("\x1b[%dA\x1b[J", p.drawn)
 		p.drawn = 0
 	}
 }
 
-// abandon ends the drawing of a run that never began.
-func (p *progress) Abandon() {
+// Abandon ends the drawing of a run that never began.
+func (p *Progress) Abandon() {
 	close(p.stop)
 	p.ended.Wait()
 	p.erase()
 }
 
-// end shows the result, and last what was done, failed and skipped.
-func (p *progress) End(o *runtime.Outcome) error {
+// End shows the result, and last what was done, failed and skipped.
+func (p *Progress) End(o *runtime.Outcome) error {
 	p.Abandon()
 	if len(p.frames) > 0 || o.Instances != nil {
 		p.print("\n")
 	}
 	if o.Output != nil && o.Status != runtime.RunStopped {
-		p.print("%s\n\n", display(o.Output))
+		p.print("%s\n\n", Display(o.Output))
 	}
 	for _, e := range o.Errors {
 		if e.Call == "" && o.Ticks == 0 && o.Instances == nil { // those of ticks were told as they came
-			p.print("%s %s\n", p.style.red("✗"), diag.Escape(e.Message))
+			p.print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
 		}
 	}
 	if n := p.crowd.doubted; n > 0 {
-		p.print("%s %s started that the advisors rate below the threshold\n", p.style.yellow("!"), count(n, "call"))
+		p.print("%s %s started that the advisors rate below the threshold\n", p.style.Yellow("!"), Count(n, "call"))
 	}
 	kept := ""
-	if p.journal != "" {
-		kept = p.style.faint("; journal " + diag.Escape(p.journal))
+	if p.run.Journal != "" {
+		kept = p.style.Faint("; journal " + diag.Escape(p.run.Journal))
 	}
 	p.print("%s%s\n", p.summary(o), kept)
 	return p.err
 }
 
-func (p *progress) summary(o *runtime.Outcome) string {
-	word := p.style.green(string(o.Status))
+func (p *Progress) summary(o *runtime.Outcome) string {
+	word := p.style.Green(string(o.Status))
 	switch o.Status {
 	case "failed":
-		word = p.style.red(string(o.Status))
+		word = p.style.Red(string(o.Status))
 	case "stopped":
-		word = p.style.yellow(string(o.Status))
+		word = p.style.Yellow(string(o.Status))
 		if o.Reason != "" {
 			word += " (" + diag.Escape(string(o.Reason)) + ")"
 		}
 	}
-	in := " in " + short(p.at)
+	in := " in " + Duration(p.at)
 	if o.Ticks > 1 {
-		in = fmt.Sprintf(" in %d ticks, %s", o.Ticks, short(p.at))
+		in = fmt.Sprintf(" in %d ticks, %s", o.Ticks, Duration(p.at))
 	}
 	if u := o.Usage; u.InputTokens+u.OutputTokens > 0 {
 		in += fmt.Sprintf(", %d tokens", u.InputTokens+u.OutputTokens)
 	}
 	if o.Instances != nil {
-		return word + in + ": " + p.tallyInstances(o) + "; calls: " + tally(o.Counts)
+		return word + in + ": " + p.tallyInstances(o) + "; calls: " + Tally(o.Counts)
 	}
-	return word + in + ": " + tally(o.Counts)
+	return word + in + ": " + Tally(o.Counts)
 }
 
-// tally says how many calls settled in which way.
-func tally(counts runtime.Counts) string {
+// Tally says how many calls settled in which way.
+func Tally(counts runtime.Counts) string {
 	parts := []string{fmt.Sprintf("%d done", counts.Done)}
 	for _, part := range []struct {
 		n    int
@@ -451,4 +470,18 @@ func tally(counts runtime.Counts) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// hold takes the lines that come and go off the screen until release.
+func (p *Progress) hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	p.held = true
+}
+
+func (p *Progress) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = false
 }

@@ -1,6 +1,11 @@
-package main
+package terminal
 
 import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/obelus-dev/obelus/compiler/source"
+
 	"fmt"
 	"maps"
 	"slices"
@@ -12,8 +17,48 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"golang.org/x/text/unicode/norm"
-	"golang.org/x/text/width"
 )
+
+// Display is a value as people read it: text as it is, anything else as JSON
+// on several lines. Nothing in it acts on the terminal, and the lines of a text
+// stand behind a bar, so that none of them passes for one of ours (S2.6).
+func Display(value any) string {
+	text, isText := value.(string)
+	if !isText {
+		text = JSON(value, "  ")
+	}
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = diag.Escape(line)
+		if isText && len(lines) > 1 {
+			lines[i] = "│ " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Brief is a value on one line; the caller cuts it to size.
+func Brief(value any) string {
+	if value == nil {
+		return ""
+	}
+	if text, ok := value.(string); ok {
+		return diag.Escape(text)
+	}
+	return diag.Escape(JSON(value, ""))
+}
+
+// JSON is a value as JSON, its levels indented by a text; "" is one line.
+func JSON(value any, indent string) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
 
 // visibly is a value as JSON that shows all that it is: what can't be seen, or
 // would look like something else, is spelled out as JSON spells it. Two values that
@@ -21,7 +66,7 @@ import (
 func visibly(value any, indent string) string {
 	var b strings.Builder
 	before := ' '
-	for _, r := range asJSON(value, indent) {
+	for _, r := range JSON(value, indent) {
 		switch {
 		case r == '\n' || r < 0x7f && r >= ' ' || !ambiguous(before, r):
 			b.WriteRune(r)
@@ -55,7 +100,7 @@ func inLines(value any, columns int, full bool) (lines []string, whole bool) {
 	line := visibly(value, "")
 	if lines = wrapValue(line, columns); !full {
 		if len(lines) > shownLines {
-			return append(lines[:shownLines-1], shorten(strings.TrimSuffix(lines[shownLines-1], goesOn)+" …", columns)), false
+			return append(lines[:shownLines-1], Cut(strings.TrimSuffix(lines[shownLines-1], goesOn)+" …", columns)), false
 		}
 		return lines, true
 	}
@@ -84,22 +129,21 @@ func inLines(value any, columns int, full bool) (lines []string, whole bool) {
 // drops nothing: a line that goes on ends with a mark, after its blanks.
 func wrapValue(text string, columns int) []string {
 	columns = max(8, columns)
-	if cells(text) <= columns {
+	if diag.Columns(text) <= columns {
 		return []string{text}
 	}
 	var lines []string
 	start, at, word := 0, 0, 0
-	for i, r := range text {
-		w := cellsOf(r)
+	for i, w := range diag.Characters(text) {
 		if at+w > columns-1 {
 			end := i
 			if word > start {
 				end = word
 			}
 			lines = append(lines, text[start:end]+goesOn)
-			start, at = end, cells(text[end:i])
+			start, at = end, diag.Columns(text[end:i])
 		}
-		if at += w; r == ' ' {
+		if at += w; text[i] == ' ' {
 			word = i + 1
 		}
 	}
@@ -107,15 +151,15 @@ func wrapValue(text string, columns int) []string {
 }
 
 // lookTwice tells of words in a value whose letters aren't what they seem.
-func (d *dialogue) lookTwice(p *page, indent int, value any) {
+func (d *Dialogue) lookTwice(p *page, indent int, value any) {
 	const most = 5
 	found := deceptive(value, nil)
 	for i, word := range found {
 		if i == most {
-			p.text(indent, d.console.style.yellow, "look twice: "+count(len(found)-most, "more word")+" of that kind")
+			p.text(indent, d.console.style.Yellow, "look twice: "+Count(len(found)-most, "more word")+" of that kind")
 			return
 		}
-		p.text(indent, d.console.style.yellow, "look twice: "+visibly(word, "")+" is "+inASCII(word))
+		p.text(indent, d.console.style.Yellow, "look twice: "+visibly(word, "")+" is "+inASCII(word))
 	}
 }
 
@@ -161,67 +205,16 @@ func inASCII(word string) string {
 	return diag.Escape(b.String())
 }
 
-// fold breaks escaped text into lines of so many columns: between words, and
-// inside of those that are too long.
-func fold(text string, columns int) []string {
-	columns = max(8, columns)
-	var lines []string
-	line, at, blank := 0, 0, -1 // where the line began, its columns so far, its last blank
-	for i, r := range text {
-		w := cellsOf(r)
-		if at+w > columns {
-			end, next := i, i
-			switch {
-			case r == ' ':
-				next = i + 1
-			case blank > line:
-				end, next = blank, blank+1
-			}
-			lines = append(lines, text[line:end])
-			line, blank = next, -1
-			at = cells(text[line:max(line, i)])
-			if r == ' ' && next > i {
-				continue
-			}
-		}
-		if r == ' ' {
-			blank = i
-		}
-		at += w
+// ValueOf is the JSON value that a text is, or else the text itself. JSON that can't
+// be kept as it is, such as an integer that would lose digits (S1.5), is neither: to
+// take it for text would make a number something else.
+func ValueOf(text string, limits source.Limits) (value any, problem string) {
+	node, problems := source.Parse(source.NewFile("value.json", []byte(text)), limits)
+	switch {
+	case node != nil && len(problems) == 0:
+		return node.Value(), ""
+	case len(problems) > 0 && json.Valid([]byte(text)):
+		return nil, problems[0].Message
 	}
-	return append(lines, text[min(line, len(text)):])
-}
-
-// shorten cuts escaped text to so many columns.
-func shorten(text string, columns int) string {
-	if cells(text) <= columns {
-		return text
-	}
-	at := 0
-	for i, r := range text {
-		if at += cellsOf(r); at > columns-1 {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
-
-// cells is how many columns a terminal needs at most for escaped text.
-func cells(text string) int {
-	total := 0
-	for _, r := range text {
-		total += cellsOf(r)
-	}
-	return total
-}
-
-func cellsOf(r rune) int {
-	if r < 0x1100 {
-		return 1
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
+	return text, ""
 }

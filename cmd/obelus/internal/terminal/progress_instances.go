@@ -1,9 +1,8 @@
-package main
+package terminal
 
 import (
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
@@ -24,7 +23,7 @@ type crowdShown struct {
 }
 
 const (
-	fewInstances  = 20 // of which every call is shown
+	FewInstances  = 20 // of which every call is shown
 	shownFailures = 10 // the others are counted
 	quiet         = 30 * time.Second
 )
@@ -74,13 +73,13 @@ func (s *crowdShown) line(now time.Duration) string {
 
 // watch notes what a command tells of an instance. It reports whether that is all
 // there is to show.
-func (p *progress) watch(c runtime.Command) bool {
+func (p *Progress) watch(c runtime.Command) bool {
 	s := &p.crowd
 	if c.Instance == "" {
 		return false
 	}
-	if !s.many && s.known() > fewInstances {
-		s.many, s.next, p.frames = true, 2*fewInstances+fewInstances/2, nil
+	if !s.many && s.known() > FewInstances {
+		s.many, s.next, p.frames = true, 2*FewInstances+FewInstances/2, nil
 	}
 	if c.Kind == runtime.Leave {
 		delete(s.working, c.Frame)
@@ -101,17 +100,17 @@ func (p *progress) watch(c runtime.Command) bool {
 }
 
 // left tells that an instance has come to its end, if that is worth a line.
-func (p *progress) left(end *runtime.InstanceEnd) {
+func (p *Progress) left(end *runtime.InstanceEnd) {
 	s := &p.crowd
 	ended := s.done + s.failed
 	switch {
 	case end.Status == "failed" && (!s.many || s.failed <= shownFailures),
-		end.Status != "failed" && (!s.many || !p.live && ended <= fewInstances):
+		end.Status != "failed" && (!s.many || !p.live && ended <= FewInstances):
 		p.erase()
 		p.instanceLine(end)
 		s.last = p.at
 	case !p.live && (ended >= s.next || p.at-s.last >= quiet):
-		p.print("  %s\n", p.style.faint("· "+s.line(p.at)))
+		p.print("  %s\n", p.style.Faint("· "+s.line(p.at)))
 		s.last = p.at
 	}
 	for s.many && s.next <= ended { // 50, 100, 200, 500 …
@@ -133,7 +132,7 @@ func leading(n int) int {
 }
 
 // forget lets go of the calls of an instance that has come to its end.
-func (p *progress) forget(instance string) {
+func (p *Progress) forget(instance string) {
 	kept := p.frames[:0]
 	for _, f := range p.frames {
 		if f.instance != instance {
@@ -146,14 +145,14 @@ func (p *progress) forget(instance string) {
 
 // instanceLine says how the run went for one instance: its output as far as there
 // is room, or the first thing that went wrong.
-func (p *progress) instanceLine(end *runtime.InstanceEnd) {
+func (p *Progress) instanceLine(end *runtime.InstanceEnd) {
 	name := diag.Escape(end.ID)
 	if end.Status != "failed" {
 		words := string(end.Status)
 		if end.Output != nil {
-			words += "  " + cut(brief(end.Output), max(20, p.width-utf8.RuneCountInString(name)-14))
+			words += "  " + Cut(Brief(end.Output), max(20, p.width-diag.Columns(name)-14))
 		}
-		p.print("  %s %s  %s\n", p.style.green("●"), p.style.bold(name), words)
+		p.print("  %s %s  %s\n", p.style.Green("●"), p.style.Bold(name), words)
 		return
 	}
 	words := "failed"
@@ -164,27 +163,27 @@ func (p *progress) instanceLine(end *runtime.InstanceEnd) {
 		}
 		words += ": " + first.Message
 		if more := len(end.Errors) - 1; more > 0 {
-			words += fmt.Sprintf(", and %s", count(more, "more error"))
+			words += fmt.Sprintf(", and %s", Count(more, "more error"))
 		}
 	}
-	p.print("  %s %s  %s\n", p.style.red("●"), p.style.bold(name), diag.Escape(words))
+	p.print("  %s %s  %s\n", p.style.Red("●"), p.style.Bold(name), diag.Escape(words))
 }
 
 // tallyInstances says for how many instances the run went how, and where their
 // results are.
-func (p *progress) tallyInstances(o *runtime.Outcome) string {
+func (p *Progress) tallyInstances(o *runtime.Outcome) string {
 	ways := map[runtime.RunStatus]int{}
 	for _, end := range o.Instances {
 		ways[end.Status]++
 	}
-	text := fmt.Sprintf("%s: %d done", count(len(o.Instances), "instance"), ways[runtime.RunDone])
+	text := fmt.Sprintf("%s: %d done", Count(len(o.Instances), "instance"), ways[runtime.RunDone])
 	for _, way := range []runtime.RunStatus{runtime.RunFailed, runtime.RunStopped} {
 		if ways[way] > 0 {
 			text += fmt.Sprintf(", %d %s", ways[way], way)
 		}
 	}
-	if p.results != "" {
-		text += "; results in " + diag.Escape(p.results)
+	if p.run.Results != "" {
+		text += "; results in " + diag.Escape(p.run.Results)
 	}
 	return text
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"encoding/json"
@@ -14,51 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// A page is text that is laid out in columns. What it is given is escaped
-// already (S2.6).
-type page struct {
-	b     strings.Builder
-	width int
-}
-
-// text adds lines that are indented and wrapped, each painted by itself.
-func (p *page) text(indent int, paint func(string) string, text string) {
-	for _, line := range fold(text, p.width-indent) {
-		p.line(indent, paint(line))
-	}
-}
-
-func (p *page) line(indent int, painted string) {
-	p.b.WriteString(strings.Repeat(" ", indent) + painted + "\n")
-}
-
-// gap sets what follows apart.
-func (p *page) gap() {
-	if !strings.HasSuffix(p.b.String(), "\n\n") {
-		p.b.WriteString("\n")
-	}
-}
-
-// quote adds somebody else's words, however many lines they have. Behind their
-// bar they can't pass for ours.
-func (p *page) quote(indent int, words string, most int) {
-	var lines []string
-	for line := range strings.SplitSeq(strings.TrimRight(words, "\n"), "\n") {
-		lines = append(lines, fold(diag.Escape(line), p.width-indent-2)...)
-		if most > 0 && len(lines) > most {
-			lines = append(lines[:most-1], shorten(lines[most-1]+" …", p.width-indent-2))
-			break
-		}
-	}
-	for _, line := range lines {
-		p.line(indent, "│ "+line)
-	}
-}
-
-func plainly(text string) string { return text }
-
-func quoted(name string) string { return `"` + diag.Escape(name) + `"` }
-
 // How much of a question is shown before somebody asks for more.
 const (
 	shownParams  = 12 // parameters
@@ -68,20 +23,20 @@ const (
 
 // summary is a question as it is first put: what to decide about and what it
 // takes to decide, in a few lines; and how many values aren't shown whole.
-func (d *dialogue) summary(q *runtime.Question) (text string, hidden int) { return d.lay(q, false) }
+func (d *Dialogue) summary(q *runtime.Question) (text string, hidden int) { return d.lay(q, false) }
 
 // everything is a question with all there is to know: values in full, and what
 // the tool says of itself.
-func (d *dialogue) everything(q *runtime.Question) string {
+func (d *Dialogue) everything(q *runtime.Question) string {
 	text, _ := d.lay(q, true)
 	return text
 }
 
-func (d *dialogue) lay(q *runtime.Question, full bool) (text string, hidden int) {
+func (d *Dialogue) lay(q *runtime.Question, full bool) (text string, hidden int) {
 	s := d.console.style
 	p := &page{width: d.console.width()}
 	if q.Problem != "" {
-		p.text(2, s.red, "that can't be taken: "+diag.Escape(q.Problem))
+		p.text(2, s.Red, "that can't be taken: "+diag.Escape(q.Problem))
 	}
 	d.headline(p, q)
 	p.gap()
@@ -108,8 +63,8 @@ func (d *dialogue) lay(q *runtime.Question, full bool) (text string, hidden int)
 	return p.b.String(), hidden
 }
 
-// inFull is the name of the call in question, those above it before it.
-func inFull(q *runtime.Question) string {
+// InFull is the name of the call in question, those above it before it.
+func InFull(q *runtime.Question) string {
 	if q.Under != "" {
 		return q.Under + "/" + q.Call
 	}
@@ -117,56 +72,56 @@ func inFull(q *runtime.Question) string {
 }
 
 // headline says what is to be decided and what hangs on it.
-func (d *dialogue) headline(p *page, q *runtime.Question) {
+func (d *Dialogue) headline(p *page, q *runtime.Question) {
 	s := d.console.style
-	ask := "may " + quoted(inFull(q)) + " run?"
+	ask := "may " + Quoted(InFull(q)) + " run?"
 	if q.InFlight {
-		ask = quoted(inFull(q)) + " was at work when the run was killed; run it again?"
+		ask = Quoted(InFull(q)) + " was at work when the run was killed; run it again?"
 	}
-	for i, line := range fold(ask, p.width-4) {
+	for i, line := range Fold(ask, p.width-4) {
 		mark := " "
 		if i == 0 {
-			mark = s.yellow("?")
+			mark = s.Yellow("?")
 		}
-		p.line(2, mark+" "+s.bold(line))
+		p.line(2, mark+" "+s.Bold(line))
 	}
 	words, paint := effectsInWords(q, s)
 	p.text(4, paint, words)
 	if q.Doubt != "" {
-		p.text(4, s.yellow, diag.Escape(q.Doubt))
+		p.text(4, s.Yellow, diag.Escape(q.Doubt))
 	}
-	tool := "the tool " + quoted(q.Tool)
+	tool := "the tool " + Quoted(q.Tool)
 	switch q.Activity {
 	case "":
 		tool += ", whose result a model writes"
 	case q.Tool:
 	default:
-		tool += ", carried out by " + quoted(q.Activity)
+		tool += ", carried out by " + Quoted(q.Activity)
 	}
 	if q.Delegate != "" {
-		tool += ", in the plan " + quoted(q.Delegate)
+		tool += ", in the plan " + Quoted(q.Delegate)
 	}
 	if q.Instance != "" {
-		tool += ", for the instance " + quoted(q.Instance)
+		tool += ", for the instance " + Quoted(q.Instance)
 	}
 	p.text(4, plainly, tool)
 	if q.Replaces != "" {
-		p.text(4, s.yellow, "in the place of a call of "+quoted(q.Replaces))
+		p.text(4, s.Yellow, "in the place of a call of "+Quoted(q.Replaces))
 	}
 }
 
 // effectsInWords says what a call may do to the world, who says so, and how
 // worrying that is.
-func effectsInWords(q *runtime.Question, s style) (words string, paint func(string) string) {
+func effectsInWords(q *runtime.Question, s Style) (words string, paint func(string) string) {
 	switch q.Effects {
 	case compiler.ReadOnly:
-		words, paint = "it only reads", s.green
+		words, paint = "it only reads", s.Green
 	case compiler.Writes:
-		words, paint = "it adds things and destroys none", s.yellow
+		words, paint = "it adds things and destroys none", s.Yellow
 	case compiler.Destructive:
-		words, paint = "it may change or delete things for good", s.red
+		words, paint = "it may change or delete things for good", s.Red
 	default:
-		words, paint = "it may do anything", s.yellow
+		words, paint = "it may do anything", s.Yellow
 	}
 	switch {
 	case q.EffectsBy != "":
@@ -196,7 +151,7 @@ func effectsInWords(q *runtime.Question, s style) (words string, paint func(stri
 }
 
 // runs says what is started.
-func (d *dialogue) runs(p *page, q *runtime.Question, full bool) (hidden int) {
+func (d *Dialogue) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 	var what string
 	var value any
 	switch e := &q.Runs; e.Kind {
@@ -239,7 +194,7 @@ func (d *dialogue) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 		}
 		if !whole {
 			hidden = 1
-			p.text(6, d.console.style.faint, "it goes on; ? shows all")
+			p.text(6, d.console.style.Faint, "it goes on; ? shows all")
 		}
 		d.lookTwice(p, 6, value)
 	}
@@ -248,7 +203,7 @@ func (d *dialogue) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 }
 
 // scopes shows what a call is given besides its parameters (S14.3).
-func (d *dialogue) scopes(p *page, q *runtime.Question, full bool) (hidden int) {
+func (d *Dialogue) scopes(p *page, q *runtime.Question, full bool) (hidden int) {
 	if q.Scopes == nil && len(q.Context) == 0 {
 		return 0
 	}
@@ -289,7 +244,7 @@ func account(q *runtime.Question) string {
 		if q.Method != "" {
 			how = "it writes (by " + diag.Escape(q.Method) + ") "
 		}
-		parts = append(parts, how+alternatives(paths))
+		parts = append(parts, how+Alternatives(paths))
 	}
 	if q.Attempts > 1 {
 		parts = append(parts, fmt.Sprintf("it is tried up to %d times", q.Attempts))
@@ -301,10 +256,10 @@ func account(q *runtime.Question) string {
 }
 
 // params lists the resolved parameters, each with where it comes from.
-func (d *dialogue) params(p *page, q *runtime.Question, full bool) (hidden int) {
+func (d *Dialogue) params(p *page, q *runtime.Question, full bool) (hidden int) {
 	names := slices.Sorted(maps.Keys(q.Params))
 	if len(names) == 0 {
-		p.text(4, d.console.style.faint, "without parameters")
+		p.text(4, d.console.style.Faint, "without parameters")
 	}
 	if !full && len(names) > shownParams {
 		hidden = len(names) - shownParams
@@ -318,7 +273,7 @@ func (d *dialogue) params(p *page, q *runtime.Question, full bool) (hidden int) 
 		}
 	}
 	if left > 0 {
-		p.text(4, d.console.style.faint, fmt.Sprintf("and %s; ? shows all", count(left, "more parameter")))
+		p.text(4, d.console.style.Faint, fmt.Sprintf("and %s; ? shows all", Count(left, "more parameter")))
 	}
 	return hidden
 }
@@ -327,7 +282,7 @@ func (d *dialogue) params(p *page, q *runtime.Question, full bool) (hidden int) 
 func nameColumn(p *page, names []string) int {
 	widest := 0
 	for _, name := range names {
-		widest = max(widest, cells(label(name)))
+		widest = max(widest, diag.Columns(label(name)))
 	}
 	return 1 + min(widest, max(8, p.width/4))
 }
@@ -344,15 +299,15 @@ func label(name string) string {
 
 // param shows one value and where it comes from, and reports whether all of it is
 // shown. Text is in quotes, so that "5" isn't 5.
-func (d *dialogue) param(p *page, column int, name string, value any, from []runtime.Source, full bool) (whole bool) {
+func (d *Dialogue) param(p *page, column int, name string, value any, from []runtime.Source, full bool) (whole bool) {
 	s := d.console.style
 	named := map[string]any{name: value}
 	name = label(name)
 	indent := 4 + column + 1
 	room := p.width - indent
 	lines, whole := inLines(value, room, full)
-	if cells(name) >= column && full || full && len(lines) > 1 {
-		p.text(4, s.bold, name+":")
+	if diag.Columns(name) >= column && full || full && len(lines) > 1 {
+		p.text(4, s.Bold, name+":")
 		lines, _ = inLines(value, p.width-6, true)
 		for _, line := range lines {
 			p.line(4, "│ "+line)
@@ -362,25 +317,25 @@ func (d *dialogue) param(p *page, column int, name string, value any, from []run
 		return true
 	}
 	if len(from) == 1 && from[0].Param == "" && len(lines) == 1 {
-		if words := "  " + inWords(from[0]); cells(lines[0]+words) <= room {
-			lines[0] += s.faint(words)
+		if words := "  " + inWords(from[0]); diag.Columns(lines[0]+words) <= room {
+			lines[0] += s.Faint(words)
 			from = nil
 		}
 	}
-	label := shorten(name, column-1) + ":"
+	label := Cut(name, column-1) + ":"
 	for i, line := range lines {
 		if i == 0 {
-			p.line(4, s.bold(label)+strings.Repeat(" ", column-cells(label)+1)+line)
+			p.line(4, s.Bold(label)+strings.Repeat(" ", column-diag.Columns(label)+1)+line)
 		} else {
 			p.line(indent, line)
 		}
 	}
 	if !whole {
-		p.text(indent, s.faint, count(utf8.RuneCountInString(asJSON(value, "")), "character")+" in all; ? shows them")
+		p.text(indent, s.Faint, Count(utf8.RuneCountInString(JSON(value, "")), "character")+" in all; ? shows them")
 	}
 	d.lookTwice(p, indent, named)
 	d.origins(p, indent, from, full)
-	return whole && cells(name) < column
+	return whole && diag.Columns(name) < column
 }
 
 // sourcesOf lists where a parameter and what is in it come from.
@@ -396,13 +351,13 @@ func sourcesOf(q *runtime.Question, name string) []runtime.Source {
 }
 
 // origins says where a parameter comes from.
-func (d *dialogue) origins(p *page, indent int, from []runtime.Source, full bool) {
+func (d *Dialogue) origins(p *page, indent int, from []runtime.Source, full bool) {
 	for i, source := range from {
 		if !full && i == shownSources {
-			p.text(indent, d.console.style.faint, fmt.Sprintf("← and %s; ? shows all", count(len(from)-i, "more place")))
+			p.text(indent, d.console.style.Faint, fmt.Sprintf("← and %s; ? shows all", Count(len(from)-i, "more place")))
 			return
 		}
-		p.text(indent, d.console.style.faint, inWords(source))
+		p.text(indent, d.console.style.Faint, inWords(source))
 	}
 }
 
@@ -419,7 +374,7 @@ func fromWhom(source runtime.Source) string {
 	var calls []string
 	for _, from := range source.From {
 		if !strings.Contains(source.Reference, "†"+from) { // else it was there from the start, and the reference says where
-			calls = append(calls, quoted(from))
+			calls = append(calls, Quoted(from))
 		}
 	}
 	if len(calls) == 0 {
@@ -432,7 +387,7 @@ func fromWhom(source runtime.Source) string {
 }
 
 // toolItself adds what is known of the tool.
-func (d *dialogue) toolItself(p *page, q *runtime.Question) {
+func (d *Dialogue) toolItself(p *page, q *runtime.Question) {
 	if d.tools == nil {
 		return
 	}
@@ -443,12 +398,12 @@ func (d *dialogue) toolItself(p *page, q *runtime.Question) {
 	s := d.console.style
 	if tool.Description != "" {
 		p.gap()
-		p.text(4, s.bold, "the tool says of itself:")
+		p.text(4, s.Bold, "the tool says of itself:")
 		p.quote(4, tool.Description, 0)
 	}
 	if tool.Parameters != nil {
 		p.gap()
-		p.text(4, s.bold, "the schema of its parameters:")
-		p.quote(4, asJSON(tool.Parameters.Raw(), "  "), 0)
+		p.text(4, s.Bold, "the schema of its parameters:")
+		p.quote(4, JSON(tool.Parameters.Raw(), "  "), 0)
 	}
 }

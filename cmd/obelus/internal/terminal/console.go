@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ var errBack = errors.New("back to the question")
 // A console is a terminal that shows text and reads single keys.
 type console struct {
 	in, out *os.File
-	style   style
+	style   Style
 	lent    atomic.Bool // another program has the terminal
 
 	mu    sync.Mutex
@@ -86,7 +86,7 @@ func (c *console) say(mark, words string) {
 // hint shows what may be entered.
 func (c *console) hint(words string) {
 	p := &page{width: c.width()}
-	p.text(2, c.style.faint, words)
+	p.text(2, c.style.Faint, words)
 	c.print(p.b.String())
 }
 
@@ -227,7 +227,7 @@ func (c *console) lines(ctx context.Context) func(prompt string) (string, error)
 		line, err := editor.ReadLine()
 		switch {
 		case err == nil && utf8.RuneCountInString(line) >= longestLine:
-			c.say(c.style.red("!"), fmt.Sprintf("a line can't be longer than %d characters; set $EDITOR to enter more", longestLine-1))
+			c.say(c.style.Red("!"), fmt.Sprintf("a line can't be longer than %d characters; set $EDITOR to enter more", longestLine-1))
 			return "", errBack
 		case err == nil:
 			return line, nil

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import "testing"
 
@@ -9,8 +9,8 @@ func TestDisplay(t *testing.T) {
 		"two\n  ✓ fake#9   1 ms  ok\n": "│ two\n│   ✓ fake#9   1 ms  ok",
 		"a\x1b[2K\rb":                  `a<U+001B>[2K\rb`,
 	} {
-		if got := display(value); got != want {
-			t.Errorf("display(%q) is %q, want %q", value, got, want)
+		if got := Display(value); got != want {
+			t.Errorf("Display(%q) is %q, want %q", value, got, want)
 		}
 	}
 }

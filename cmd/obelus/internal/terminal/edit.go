@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 
 // change lets the person change the parameters, shows what that makes of them
 // and asks whether it is meant.
-func (d *dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+func (d *Dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
 	c, s := d.console, d.console.style
 	text := d.drafts[callOf(q)]
 	if draft, err := object(text); err != nil || draft["_tool"] != nil {
@@ -36,7 +36,7 @@ func (d *dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Dec
 			return runtime.Decision{}, err
 		}
 		if reflect.DeepEqual(params, q.Params) || len(params)+len(q.Params) == 0 {
-			c.say(s.faint("–"), "nothing was changed")
+			c.say(s.Faint("–"), "nothing was changed")
 			c.print("\n")
 			return runtime.Decision{}, errBack
 		}
@@ -47,7 +47,7 @@ func (d *dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Dec
 		}
 		if !again {
 			d.drafts[callOf(q)] = entered
-			c.say(s.green("✓"), "approved with these changes")
+			c.say(s.Green("✓"), "approved with these changes")
 			return runtime.Decision{Verdict: runtime.Change, Params: params}, nil
 		}
 		text = entered
@@ -56,7 +56,7 @@ func (d *dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Dec
 
 // replace lets the person write another call. It is asked about in its turn, with
 // all that it would be started with, before it runs.
-func (d *dialogue) replace(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
+func (d *Dialogue) replace(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
 	text := d.drafts[callOf(q)]
 	if draft, err := object(text); err != nil || draft["_tool"] == nil {
 		text = asCall(q)
@@ -70,16 +70,16 @@ func (d *dialogue) replace(ctx context.Context, q *runtime.Question) (runtime.De
 		return runtime.Decision{}, err
 	}
 	d.drafts[callOf(q)] = entered
-	d.console.say(d.console.style.yellow("↻"), "a call of "+quoted(call["_tool"].(string))+" in its place, to be looked at")
+	d.console.say(d.console.style.Yellow("↻"), "a call of "+Quoted(call["_tool"].(string))+" in its place, to be looked at")
 	return runtime.Decision{Verdict: runtime.Replace, Replacement: line.Bytes()}, nil
 }
 
 // meant asks whether what was entered is to be the answer, or is to be entered
 // again.
-func (d *dialogue) meant(ctx context.Context, words string) (again bool, err error) {
+func (d *Dialogue) meant(ctx context.Context, words string) (again bool, err error) {
 	key, err := d.choose(ctx, []option{{'y', words}, {'e', "edit again"}, {'b', "back to the question"}})
 	if err == nil && key == 'b' {
-		d.console.say(d.console.style.faint("–"), "left as it was")
+		d.console.say(d.console.style.Faint("–"), "left as it was")
 		d.console.print("\n")
 		err = errBack
 	}
@@ -88,7 +88,7 @@ func (d *dialogue) meant(ctx context.Context, words string) (again bool, err err
 
 // enterParams reads all parameters, by an editor or line by line. It gives them
 // as they were entered, too.
-func (d *dialogue) enterParams(ctx context.Context, text string) (params map[string]any, entered string, err error) {
+func (d *Dialogue) enterParams(ctx context.Context, text string) (params map[string]any, entered string, err error) {
 	if editor() != "" {
 		entered, err = d.edit(ctx, "parameters.json", text, func(text string) error {
 			params, err = object(text)
@@ -114,7 +114,7 @@ func (d *dialogue) enterParams(ctx context.Context, text string) (params map[str
 			return params, writable(params), nil
 		}
 		if problem := assign(params, line); problem != "" {
-			c.say(c.style.red("!"), problem)
+			c.say(c.style.Red("!"), problem)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func assign(params map[string]any, line string) (problem string) {
 	if name, gone := strings.CutPrefix(line, "-"); gone && !strings.Contains(line, "=") {
 		name = strings.TrimSpace(name)
 		if _, there := params[name]; !there {
-			return "there is no parameter " + quoted(name)
+			return "there is no parameter " + Quoted(name)
 		}
 		delete(params, name)
 		return ""
@@ -132,18 +132,18 @@ func assign(params map[string]any, line string) (problem string) {
 	name, value, ok := strings.Cut(line, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !ok || name == "" {
-		return "expected name=value, but got " + quoted(line)
+		return "expected name=value, but got " + Quoted(line)
 	}
-	read, problem := valueOf(value, source.DefaultLimits())
+	read, problem := ValueOf(value, source.DefaultLimits())
 	if problem != "" {
-		return quoted(name) + ": " + problem + "; if it is text, put it in quotes"
+		return Quoted(name) + ": " + problem + "; if it is text, put it in quotes"
 	}
 	params[name] = read
 	return ""
 }
 
 // enterCall reads a call as JSON, by an editor or on the terminal.
-func (d *dialogue) enterCall(ctx context.Context, text string) (call map[string]any, entered string, err error) {
+func (d *Dialogue) enterCall(ctx context.Context, text string) (call map[string]any, entered string, err error) {
 	check := func(text string) error {
 		if call, err = object(text); err != nil {
 			return err
@@ -182,13 +182,13 @@ func (d *dialogue) enterCall(ctx context.Context, text string) (call map[string]
 		if problem := check(entered); problem == nil {
 			return call, entered, nil
 		} else {
-			c.say(c.style.red("!"), diag.Escape(problem.Error()))
+			c.say(c.style.Red("!"), diag.Escape(problem.Error()))
 		}
 		prompt, entered = "call: ", ""
 	}
 }
 
-// unfinished tells whether JSON goes on in the next line.
+// unfinished reports whether JSON goes on in the next line.
 func unfinished(text string) bool {
 	var value any
 	return errors.Is(json.NewDecoder(strings.NewReader(text)).Decode(&value), io.ErrUnexpectedEOF)
@@ -208,7 +208,7 @@ func editor() string {
 
 // edit hands text to the person's editor until check takes what comes back or
 // the person goes back.
-func (d *dialogue) edit(ctx context.Context, name, text string, check func(string) error) (string, error) {
+func (d *Dialogue) edit(ctx context.Context, name, text string, check func(string) error) (string, error) {
 	c := d.console
 	for {
 		edited, err := d.inEditor(ctx, name, text)
@@ -218,10 +218,10 @@ func (d *dialogue) edit(ctx context.Context, name, text string, check func(strin
 		case errors.Is(err, errNobodyThere):
 			return "", err
 		case errors.Is(err, errNoEditor):
-			c.say(c.style.red("!"), fmt.Sprintf("the editor %s can't be started; change $VISUAL or $EDITOR to have another", quoted(editor())))
+			c.say(c.style.Red("!"), fmt.Sprintf("the editor %s can't be started; change $VISUAL or $EDITOR to have another", Quoted(editor())))
 			return "", err
 		case err != nil:
-			c.say(c.style.red("!"), "nothing was taken over: "+diag.Escape(err.Error()))
+			c.say(c.style.Red("!"), "nothing was taken over: "+diag.Escape(err.Error()))
 			c.print("\n")
 			return "", errBack
 		}
@@ -229,7 +229,7 @@ func (d *dialogue) edit(ctx context.Context, name, text string, check func(strin
 		if problem == nil {
 			return edited, nil
 		}
-		c.say(c.style.red("!"), diag.Escape(problem.Error()))
+		c.say(c.style.Red("!"), diag.Escape(problem.Error()))
 		c.print("\n")
 		key, err := d.choose(ctx, []option{{'e', "edit again"}, {'b', "back to the question"}})
 		if err != nil {
@@ -244,7 +244,7 @@ func (d *dialogue) edit(ctx context.Context, name, text string, check func(strin
 
 // inEditor runs the editor on a file that nobody else may read. When ctx ends,
 // it is asked to end, too.
-func (d *dialogue) inEditor(ctx context.Context, name, text string) (string, error) {
+func (d *Dialogue) inEditor(ctx context.Context, name, text string) (string, error) {
 	folder, err := os.MkdirTemp("", "obelus-")
 	if err != nil {
 		return "", err
@@ -275,7 +275,7 @@ func (d *dialogue) inEditor(ctx context.Context, name, text string) (string, err
 }
 
 // differences shows what became of parameters.
-func (d *dialogue) differences(before, after map[string]any) string {
+func (d *Dialogue) differences(before, after map[string]any) string {
 	s := d.console.style
 	p := &page{width: d.console.width()}
 	all := maps.Clone(before)
@@ -296,10 +296,10 @@ func (d *dialogue) differences(before, after map[string]any) string {
 			continue
 		}
 		if had {
-			show(s.red, "- ", name, was)
+			show(s.Red, "- ", name, was)
 		}
 		if has {
-			show(s.green, "+ ", name, is)
+			show(s.Green, "+ ", name, is)
 		}
 	}
 	return p.b.String()

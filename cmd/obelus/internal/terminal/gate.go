@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ type shared interface {
 // A gate is a writer that can be held shut: what is written meanwhile passes
 // when it is released. Lines for programs, which nothing draws and no terminal
 // shows, aren't held up by a question.
-type gate struct {
+type Gate struct {
 	to     io.Writer
 	with   shared // what draws through the gate and is told; nil for nothing
 	closed func() // is told, once, when nobody reads any more; nil for nobody
@@ -30,7 +30,14 @@ type gate struct {
 	err  error // what letting through met; the next write reports it
 }
 
-func (g *gate) Write(text []byte) (int, error) {
+// NewGate is an open gate before a writer.
+func NewGate(to io.Writer) *Gate { return &Gate{to: to} }
+
+// WhenClosed has a function called, once, when nobody reads any more.
+func (g *Gate) WhenClosed(f func()) { g.closed = f }
+
+// Write lets a text through, or keeps it until the gate is released.
+func (g *Gate) Write(text []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -44,7 +51,7 @@ func (g *gate) Write(text []byte) (int, error) {
 
 // pass lets a text through. When nobody reads any more, what comes is dropped: whoever
 // writes is about to hear of it, and to stop (S8.8).
-func (g *gate) pass(text []byte) (int, error) {
+func (g *Gate) pass(text []byte) (int, error) {
 	if g.lost {
 		return len(text), nil
 	}
@@ -57,10 +64,10 @@ func (g *gate) pass(text []byte) (int, error) {
 	return n, err
 }
 
-func (g *gate) hold() {
+func (g *Gate) hold() {
 	if g.with != nil {
 		g.with.hold()
-	} else if _, shown := terminalOf(g.to); !shown {
+	} else if _, shown := Of(g.to); !shown {
 		return
 	}
 	g.mu.Lock()
@@ -68,7 +75,7 @@ func (g *gate) hold() {
 	g.shut = true
 }
 
-func (g *gate) release() {
+func (g *Gate) release() {
 	g.mu.Lock()
 	g.shut = false
 	if g.kept.Len() > 0 && g.err == nil {
@@ -84,23 +91,9 @@ func (g *gate) release() {
 // behind is the screen that a writer leads to. If a gate stands before it,
 // draws is told when it is held.
 func behind(out io.Writer, draws shared) (screen io.Writer) {
-	if g, ok := out.(*gate); ok {
+	if g, ok := out.(*Gate); ok {
 		g.with = draws
 		return g.to
 	}
 	return out
-}
-
-// hold takes the lines that come and go off the screen until release.
-func (p *progress) hold() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
-	p.held = true
-}
-
-func (p *progress) release() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held = false
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package terminal
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ func awaitKeys(in *os.File, atMost time.Duration) (bool, error) {
 	return n > 0, err
 }
 
-// inForeground tells whether a terminal's keys come to this program. One that
+// inForeground reports whether a terminal's keys come to this program. One that
 // reads them from the background is stopped by the system.
 func inForeground(fd int) bool {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)

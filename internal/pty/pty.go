@@ -1,25 +1,31 @@
 //go:build linux
 
-package main
+package pty
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/text/width"
 )
 
-// A pty is a real pseudo-terminal: the program under test has its one end, and
+// A Terminal is a real pseudo-terminal: the program under test has its one end, and
 // behind the other a person sits who sees a screen and presses keys.
-type pty struct {
-	t               *testing.T
-	keyboard, slave *os.File
+type Terminal struct {
+	Slave *os.File // the program's end
+
+	t        *testing.T
+	keyboard *os.File
 
 	mu     sync.Mutex
 	screen *screen
@@ -27,7 +33,8 @@ type pty struct {
 	since  int             // how much of it had come when keys were last pressed
 }
 
-func openPty(t *testing.T, columns int) *pty {
+// Open makes a terminal of so many columns, which is closed when the test ends.
+func Open(t *testing.T, columns int) *Terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -43,8 +50,8 @@ func openPty(t *testing.T, columns int) *pty {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pty{t: t, keyboard: master, slave: slave, screen: newScreen(columns)}
-	p.resize(columns)
+	p := &Terminal{t: t, keyboard: master, Slave: slave, screen: newScreen(columns)}
+	p.Resize(columns)
 	var ended sync.WaitGroup
 	ended.Go(p.watch)
 	t.Cleanup(func() {
@@ -69,11 +76,11 @@ func control(t *testing.T, file *os.File, ask func(fd int) error) {
 	}
 }
 
-// hangUp takes the person's end away.
-func (p *pty) hangUp() { p.keyboard.Close() }
+// HangUp takes the person's end away.
+func (p *Terminal) HangUp() { p.keyboard.Close() }
 
 // watch shows what comes until the other end is closed.
-func (p *pty) watch() {
+func (p *Terminal) watch() {
 	buffer := make([]byte, 4096)
 	rest := 0
 	for {
@@ -88,7 +95,8 @@ func (p *pty) watch() {
 	}
 }
 
-func (p *pty) resize(columns int) {
+// Resize changes how many columns there are.
+func (p *Terminal) Resize(columns int) {
 	control(p.t, p.keyboard, func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(columns), Row: 50})
 	})
@@ -97,8 +105,8 @@ func (p *pty) resize(columns int) {
 	p.mu.Unlock()
 }
 
-// press presses keys; all that are given at once arrive at once.
-func (p *pty) press(keys string) {
+// Press presses keys; all that are given at once arrive at once.
+func (p *Terminal) Press(keys string) {
 	p.t.Helper()
 	p.mu.Lock()
 	p.since = p.raw.Len()
@@ -108,30 +116,28 @@ func (p *pty) press(keys string) {
 	}
 }
 
-// sees waits until some text is on the screen.
-func (p *pty) sees(text string) {
+// Sees waits until some text is on the screen.
+func (p *Terminal) Sees(text string) {
 	p.t.Helper()
 	defer func() {
 		if p.t.Failed() {
-			p.t.Logf("the screen:\n%s", p.text())
+			p.t.Logf("the screen:\n%s", p.Text())
 		}
 	}()
-	eventually(p.t, fmt.Sprintf("the screen shows %q", text), func() bool { return strings.Contains(p.text(), text) })
+	Eventually(p.t, fmt.Sprintf("the screen shows %q", text), func() bool { return strings.Contains(p.Text(), text) })
 }
 
-// asked waits until keys are awaited, after those that were pressed.
-func (p *pty) asked() {
+// Asked waits until keys are awaited, after those that were pressed.
+func (p *Terminal) Asked() {
 	p.t.Helper()
-	p.prompted(">")
+	p.Prompted(">")
 }
 
-// prompted waits for one of these as the beginning of the last line.
-func (p *pty) prompted(prompts ...string) {
+// Prompted waits for one of these as the beginning of the last line.
+func (p *Terminal) Prompted(prompts ...string) {
 	p.t.Helper()
-	eventually(p.t, fmt.Sprintf("the last line begins with one of %q; the screen was\n%s", prompts, p.text()), func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		news := unpainted.ReplaceAllString(p.raw.String()[p.since:], "")
+	Eventually(p.t, fmt.Sprintf("the last line begins with one of %q; the screen was\n%s", prompts, p.Text()), func() bool {
+		news := p.News()
 		for _, prompt := range prompts {
 			if strings.HasSuffix(news, "\n  "+prompt+" ") || strings.HasSuffix(news, "\x1b[J  "+prompt+" ") {
 				return true
@@ -141,16 +147,24 @@ func (p *pty) prompted(prompts ...string) {
 	})
 }
 
-var unpainted = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+// News is what came since keys were last pressed, without its colours.
+func (p *Terminal) News() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Paint.ReplaceAllString(p.raw.String()[p.since:], "")
+}
 
-// settled waits until all that was written is on the screen.
-func (p *pty) settled() string {
+// Paint is a sequence that colours text.
+var Paint = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// Settled waits until all that was written is on the screen.
+func (p *Terminal) Settled() string {
 	p.t.Helper()
 	const mark = "\x1b]settled\a"
-	if _, err := p.slave.WriteString(mark); err != nil {
+	if _, err := p.Slave.WriteString(mark); err != nil {
 		p.t.Fatal(err)
 	}
-	eventually(p.t, "the screen has settled", func() bool {
+	Eventually(p.t, "the screen has settled", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return strings.HasSuffix(p.raw.String(), mark)
@@ -163,38 +177,49 @@ func (p *pty) settled() string {
 	return p.screen.text()
 }
 
-func (p *pty) text() string {
+// Text is what is on the screen.
+func (p *Terminal) Text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.screen.text()
 }
 
-func (p *pty) bytes() string {
+// Bytes are all that came.
+func (p *Terminal) Bytes() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.raw.String()
 }
 
-func (p *pty) atLineStart() bool {
+// AtLineStart reports whether the cursor is in the first column.
+func (p *Terminal) AtLineStart() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.screen.col == 0
 }
 
-// modes are how the terminal treats keys.
-func (p *pty) modes() unix.Termios {
-	modes, err := unix.IoctlGetTermios(int(p.slave.Fd()), unix.TCGETS)
+// Modes are how the terminal treats keys.
+func (p *Terminal) Modes() unix.Termios {
+	modes, err := unix.IoctlGetTermios(int(p.Slave.Fd()), unix.TCGETS)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return *modes
 }
 
-// typedAhead waits until so many bytes lie in the terminal, unread.
-func (p *pty) typedAhead(n int) {
+// Restored checks that the terminal is as it was found.
+func (p *Terminal) Restored(before unix.Termios) {
 	p.t.Helper()
-	eventually(p.t, "the keys have arrived", func() bool {
-		there, err := unix.IoctlGetInt(int(p.slave.Fd()), unix.TIOCINQ)
+	if after := p.Modes(); after != before {
+		p.t.Errorf("the terminal isn't as it was found: %+v, not %+v", after, before)
+	}
+}
+
+// TypedAhead waits until so many bytes lie in the terminal, unread.
+func (p *Terminal) TypedAhead(n int) {
+	p.t.Helper()
+	Eventually(p.t, "the keys have arrived", func() bool {
+		there, err := unix.IoctlGetInt(int(p.Slave.Fd()), unix.TIOCINQ)
 		return err == nil && there >= n
 	})
 }
@@ -205,11 +230,11 @@ func (p *pty) typedAhead(n int) {
 // as the noise that it would be.
 type screen struct {
 	columns  int
-	rows     [][]rune
+	rows     [][]string
 	row, col int
 }
 
-func newScreen(columns int) *screen { return &screen{columns: columns, rows: [][]rune{nil}} }
+func newScreen(columns int) *screen { return &screen{columns: columns, rows: [][]string{nil}} }
 
 // show takes bytes and gives back those of a character or sequence without end.
 func (s *screen) show(text []byte) (rest []byte) {
@@ -250,19 +275,34 @@ func (s *screen) put(r rune) {
 	if r < ' ' || r == 0x7f {
 		r = '☠'
 	}
-	wide := cellsOf(r)
+	wide := columnsOf(r)
+	if wide == 0 && s.col > 0 && len(s.rows[s.row]) >= s.col {
+		s.rows[s.row][s.col-1] += string(r)
+		return
+	}
 	if s.col+wide > s.columns {
 		s.col = 0
 		s.down()
 	}
 	for len(s.rows[s.row]) < s.col+wide {
-		s.rows[s.row] = append(s.rows[s.row], ' ')
+		s.rows[s.row] = append(s.rows[s.row], " ")
 	}
-	s.rows[s.row][s.col] = r
+	s.rows[s.row][s.col] = string(r)
 	if wide == 2 {
-		s.rows[s.row][s.col+1] = 0
+		s.rows[s.row][s.col+1] = ""
 	}
 	s.col += wide
+}
+
+// columnsOf is how many columns a character takes, none where it joins the one before.
+func columnsOf(r rune) int {
+	switch kind := width.LookupRune(r).Kind(); {
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case r >= 0x1100 && (kind == width.EastAsianWide || kind == width.EastAsianFullwidth):
+		return 2
+	}
+	return 1
 }
 
 // sequence carries out what begins with Esc, and tells how long it is.
@@ -312,7 +352,32 @@ func (s *screen) sequence(text []byte) (size int, whole bool) {
 func (s *screen) text() string {
 	var b strings.Builder
 	for _, row := range s.rows {
-		b.WriteString(strings.TrimRight(strings.ReplaceAll(string(row), "\x00", ""), " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Join(row, ""), " ") + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// UseEditor lets a line of shell be the person's editor; "" is none.
+func UseEditor(t *testing.T, command string) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "")
+	t.Setenv("TERM", "xterm")
+	if command == "" {
+		return
+	}
+	file := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+command+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EDITOR", file)
+}
+
+// Eventually waits until something holds.
+func Eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(20 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("it never came that %s", what)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func rated(weight float64) string { return strconv.FormatFloat(weight, 'g', 4, 6
 
 // advice lists how the advisors rate the tools, the best first, with a mark at
 // the one that is asked about (S13.3).
-func (d *dialogue) advice(p *page, q *runtime.Question, full bool) {
+func (d *Dialogue) advice(p *page, q *runtime.Question, full bool) {
 	if len(q.Advice) == 0 {
 		return
 	}
@@ -41,24 +41,24 @@ func (d *dialogue) advice(p *page, q *runtime.Question, full bool) {
 	for _, r := range shown {
 		mark, paint := " ", plainly
 		if r.Tool == q.Tool {
-			mark, paint = "→", s.bold
+			mark, paint = "→", s.Bold
 		}
-		name, weight := shorten(diag.Escape(r.Tool), column), rated(r.Weight)
-		line := paint(name) + strings.Repeat(" ", column-cells(name)+2+weights-len(weight)) + paint(weight)
-		votes := fold(inVotes(r.Votes), p.width-indent)
+		name, weight := Cut(diag.Escape(r.Tool), column), rated(r.Weight)
+		line := paint(name) + strings.Repeat(" ", column-diag.Columns(name)+2+weights-len(weight)) + paint(weight)
+		votes := Fold(inVotes(r.Votes), p.width-indent)
 		if !full && len(votes) > 1 {
-			votes = []string{shorten(votes[0]+" …", p.width-indent)}
+			votes = []string{Cut(votes[0]+" …", p.width-indent)}
 		}
 		if votes[0] != "" {
-			line += "  " + s.faint(votes[0])
+			line += "  " + s.Faint(votes[0])
 		}
 		p.line(4, mark+" "+line)
 		for _, more := range votes[1:] {
-			p.line(indent, s.faint(more))
+			p.line(indent, s.Faint(more))
 		}
 	}
 	if left > 0 {
-		p.text(4, s.faint, fmt.Sprintf("and %s; ? shows all", count(left, "more tool")))
+		p.text(4, s.Faint, fmt.Sprintf("and %s; ? shows all", Count(left, "more tool")))
 	}
 	p.gap()
 }

@@ -1,11 +1,14 @@
 //go:build linux
 
-package main
+package terminal
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/obelus-dev/obelus/internal/pty"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -15,23 +18,23 @@ import (
 // While a question is open, a run's progress waits: what settles is shown
 // afterwards, and what comes and goes is off the screen.
 func TestProgressWaitsForQuestions(t *testing.T) {
-	useEditor(t, "")
-	p := openPty(t, 80)
+	pty.UseEditor(t, "")
+	p := pty.Open(t, 80)
 	plan := progressPlan(t)
-	g := &gate{to: p.slave}
-	show := newProgress(g, plan, false, t.Context())
-	p.sees("2 waiting, 0 of 2 settled")
-	d := newDialogue(p.slave, p.slave, g, nil)
+	g := &Gate{to: p.Slave}
+	show := NewProgress(t.Context(), g, Run{Plan: plan})
+	p.Sees("2 waiting, 0 of 2 settled")
+	d := NewDialogue(p.Slave, p.Slave, g, nil)
 	answers := askInBackground(t.Context(), d, question("first"))
-	p.asked()
-	asked := p.settled()
+	p.Asked()
+	asked := p.Settled()
 	if strings.Contains(asked, "settled") {
 		t.Errorf("what comes and goes is still there:\n%s", asked)
 	}
 	show.Observe(time.Second, runtime.Command{Kind: runtime.Settle, Call: 0, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Settlement: &runtime.Settlement{Status: runtime.Done, Output: "here it is"}})
 	for range 5 {
 		time.Sleep(60 * time.Millisecond) // the drawing has had its chance to disturb
-		if now := p.settled(); now != asked {
+		if now := p.Settled(); now != asked {
 			t.Fatalf("the question is disturbed:\n%s\n--- it was\n%s", now, asked)
 		}
 	}
@@ -40,15 +43,15 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 		t.Errorf("more is kept than what settled: %q", kept)
 	}
 	g.mu.Unlock()
-	p.press("y")
+	p.Press("y")
 	wants(t, await(t, p, answers), runtime.Approve)
-	p.sees("1 waiting, 1 of 2 settled")
-	screen := p.text()
+	p.Sees("1 waiting, 1 of 2 settled")
+	screen := p.Text()
 	if answered, done := strings.Index(screen, "✓ approved"), strings.Index(screen, "here it is"); answered < 0 || done < answered {
 		t.Errorf("what settled isn't shown below the question:\n%s", screen)
 	}
 	show.Abandon()
-	if screen := p.settled(); strings.Contains(screen, "☠") || strings.Contains(screen, "settled") {
+	if screen := p.Settled(); strings.Contains(screen, "☠") || strings.Contains(screen, "settled") {
 		t.Errorf("the screen is garbled:\n%s", screen)
 	}
 }
@@ -58,7 +61,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 func TestGate(t *testing.T) {
 	var out, log strings.Builder
 	drawn := &told{&log}
-	g := &gate{to: &out, with: drawn}
+	g := &Gate{to: &out, with: drawn}
 	for _, text := range []string{"a", "b"} {
 		if n, err := g.Write([]byte(text)); n != 1 || err != nil {
 			t.Error(n, err)
@@ -72,7 +75,7 @@ func TestGate(t *testing.T) {
 	if out.String() != "ab" || log.String() != "hold hold release " {
 		t.Errorf("%q came, %q was told", out.String(), log.String())
 	}
-	broken := &gate{to: brokenWriter{}, with: drawn}
+	broken := &Gate{to: full{}, with: drawn}
 	broken.hold()
 	if _, err := broken.Write([]byte("x")); err != nil {
 		t.Errorf("what is kept isn't written: %v", err)
@@ -82,23 +85,27 @@ func TestGate(t *testing.T) {
 		t.Error("nobody learns that writing failed")
 	}
 	out.Reset()
-	lines := &gate{to: &out}
+	lines := &Gate{to: &out}
 	lines.hold()
 	lines.Write([]byte("{}\n"))
 	if out.String() != "{}\n" {
 		t.Error("a program waits for a person")
 	}
-	useEditor(t, "")
-	p := openPty(t, 80)
-	shown := &gate{to: p.slave}
+	pty.UseEditor(t, "")
+	p := pty.Open(t, 80)
+	shown := &Gate{to: p.Slave}
 	shown.hold()
 	shown.Write([]byte("{}\n"))
-	if screen := p.settled(); screen != "\n" {
+	if screen := p.Settled(); screen != "\n" {
 		t.Errorf("a line gets between a question and its answer: %q", screen)
 	}
 	shown.release()
-	p.sees("{}")
+	p.Sees("{}")
 }
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 // Told writes down what it is told.
 type told struct{ log *strings.Builder }

@@ -1,4 +1,7 @@
-package main
+// Package terminal is the person in front of the program: what they are shown while a
+// plan runs, what they are asked and how they answer, and how text and values are laid
+// out for them. It knows neither commands nor flags.
+package terminal
 
 import (
 	"context"
@@ -23,16 +26,16 @@ var errStopAsked = errors.New("the person who was asked stopped the run")
 // be asked any more (S10.2).
 var errNobodyThere = errors.New("the terminal is gone, and nobody can be asked any more")
 
-// canAsk tells whether there is a person to ask (S10.2): keys can be read and
+// CanAsk reports whether there is a person to ask (S10.2): keys can be read and
 // questions shown on a terminal that does more than plain lines, the program
 // isn't in the background, and this is no build on a server.
-func canAsk(stdin, stderr any) bool {
-	in, readable := terminalOf(stdin)
-	_, writable := terminalOf(stderr)
+func CanAsk(stdin, stderr any) bool {
+	in, readable := Of(stdin)
+	_, writable := Of(stderr)
 	return readable && writable && keysCanBeAwaited && inForeground(in) && !automated()
 }
 
-// automated tells whether the environment says that no person is looking.
+// automated reports whether the environment says that no person is looking.
 func automated() bool {
 	switch strings.ToLower(os.Getenv("CI")) {
 	case "", "0", "false", "no":
@@ -44,9 +47,9 @@ func automated() bool {
 // A dialogue asks a person on a terminal what is to become of calls (S10.1).
 // It is safe for concurrent use: one question at a time is open, and others
 // wait for their turn.
-type dialogue struct {
+type Dialogue struct {
 	console *console
-	beside  shared                                 // what else writes on the terminal; nil for nothing
+	beside  *Gate                                  // what else writes on the terminal; nil for nothing
 	tools   func(*runtime.Question) *compiler.Tool // what is known of the tool in question; nil where nothing is
 
 	over    context.Context // ends with close
@@ -61,14 +64,14 @@ type dialogue struct {
 	drafts  map[string]string // what was last entered for a call, as JSON
 }
 
-// newDialogue asks on a terminal for which [canAsk] holds. While a question is
+// NewDialogue asks on a terminal for which [CanAsk] holds. While a question is
 // open, beside is held: it keeps what it has to show. Of a tool's calls,
 // tools tells more than a question does; it may give nil.
-func newDialogue(stdin io.Reader, stderr io.Writer, beside shared, tools func(*runtime.Question) *compiler.Tool) *dialogue {
+func NewDialogue(stdin io.Reader, stderr io.Writer, beside *Gate, tools func(*runtime.Question) *compiler.Tool) *Dialogue {
 	over, end := context.WithCancel(context.Background())
-	return &dialogue{
+	return &Dialogue{
 		over: over, end: end,
-		console: &console{in: stdin.(*os.File), out: stderr.(*os.File), style: styleFor(stderr)},
+		console: &console{in: stdin.(*os.File), out: stderr.(*os.File), style: StyleFor(stderr)},
 		beside:  beside, tools: tools,
 		trusted: map[trust]bool{}, drafts: map[string]string{},
 	}
@@ -92,9 +95,9 @@ func trustOf(q *runtime.Question) trust {
 		for i, s := range q.Scopes {
 			names[i] = s.Scope
 		}
-		scopes = asJSON(names, "")
+		scopes = JSON(names, "")
 	}
-	return trust{q.Delegate, q.Tool, q.Activity, asJSON(q.Runs, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
+	return trust{q.Delegate, q.Tool, q.Activity, JSON(q.Runs, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
 }
 
 // breath is how long a question waits after the answer to another, so that a
@@ -106,7 +109,7 @@ const breath = 300 * time.Millisecond
 // ctx ends before that, the question is taken back and the error is that of ctx.
 // [errStopAsked] says that the run is to stop, also to those who ask after that;
 // [errNobodyThere] that the terminal is gone.
-func (d *dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
+func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
 	turn := d.line.join(q.Problem != "" || q.Replaces != "")
 	return func() (runtime.Decision, error) {
 		defer d.line.leave(turn)
@@ -115,7 +118,7 @@ func (d *dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (
 }
 
 // await asks a question when its turn comes.
-func (d *dialogue) await(ctx context.Context, turn <-chan struct{}, q *runtime.Question, shown func()) (runtime.Decision, error) {
+func (d *Dialogue) await(ctx context.Context, turn <-chan struct{}, q *runtime.Question, shown func()) (runtime.Decision, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(d.over, func() { cancel(nil) })()
@@ -134,7 +137,7 @@ func (d *dialogue) await(ctx context.Context, turn <-chan struct{}, q *runtime.Q
 		defer d.beside.release()
 	}
 	if d.trusted[trustOf(q)] && !q.InFlight && q.Problem == "" {
-		d.console.say(d.console.style.green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", quoted(inFull(q)), quoted(q.Tool)))
+		d.console.say(d.console.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(InFull(q)), Quoted(q.Tool)))
 		return runtime.Decision{Verdict: runtime.Approve, By: "terminal"}, nil
 	}
 	decision, err := d.open(ctx, q, shown)
@@ -147,7 +150,7 @@ func (d *dialogue) await(ctx context.Context, turn <-chan struct{}, q *runtime.Q
 }
 
 // open shows a question and reads keys until one of them is an answer.
-func (d *dialogue) open(ctx context.Context, q *runtime.Question, shown func()) (decision runtime.Decision, err error) {
+func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) (decision runtime.Decision, err error) {
 	c := d.console
 	if err := c.claim(); err != nil {
 		return decision, fmt.Errorf("%w: %w", errNobodyThere, err)
@@ -176,7 +179,7 @@ func (d *dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 		case key == '?':
 			hidden = 0
 		case hidden > 0 && approves(q, key):
-			c.say(c.style.yellow("!"), counted(hidden, "value wasn't", "values weren't")+" shown whole; look at all of it, and press the key again")
+			c.say(c.style.Yellow("!"), Counted(hidden, "value wasn't", "values weren't")+" shown whole; look at all of it, and press the key again")
 			key, hidden = '?', 0
 		}
 		decision, answered, err := d.carryOut(ctx, q, key)
@@ -216,7 +219,7 @@ func approves(q *runtime.Question, key rune) bool {
 
 // carryOut does what a key stands for. The question stays open unless it is
 // answered; errBack says that the person changed their mind.
-func (d *dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) (decision runtime.Decision, answered bool, err error) {
+func (d *Dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) (decision runtime.Decision, answered bool, err error) {
 	c, s := d.console, d.console.style
 	switch {
 	case key == '?':
@@ -226,17 +229,17 @@ func (d *dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 		d.stopped.Store(true)
 		return decision, false, errStopAsked
 	case key == 'r' && q.InFlight:
-		c.say(s.yellow("↻"), "to be run again")
+		c.say(s.Yellow("↻"), "to be run again")
 		return runtime.Decision{Verdict: runtime.Retry}, true, nil
 	case key == 'f':
-		c.say(s.red("✗"), "counted as failed")
+		c.say(s.Red("✗"), "counted as failed")
 		return runtime.Decision{Verdict: runtime.Fail}, true, nil
 	case key == 'y':
-		c.say(s.green("✓"), "approved")
+		c.say(s.Green("✓"), "approved")
 		return runtime.Decision{Verdict: runtime.Approve}, true, nil
 	case key == 'a':
 		d.trusted[trustOf(q)] = true
-		c.say(s.green("✓"), fmt.Sprintf("approved, and all further calls of %s in this run", quoted(q.Tool)))
+		c.say(s.Green("✓"), fmt.Sprintf("approved, and all further calls of %s in this run", Quoted(q.Tool)))
 		return runtime.Decision{Verdict: runtime.Approve}, true, nil
 	case key == 'n':
 		c.hint("Enter alone gives no reason, Esc goes back")
@@ -244,7 +247,7 @@ func (d *dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 		if err != nil {
 			return decision, false, err
 		}
-		c.say(s.yellow("✗"), "rejected")
+		c.say(s.Yellow("✗"), "rejected")
 		return runtime.Decision{Verdict: runtime.Reject, Reason: strings.TrimSpace(reason)}, true, nil
 	case key == 'e':
 		decision, err = d.change(ctx, q)
@@ -256,7 +259,7 @@ func (d *dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 
 // choose shows what the keys do until one of them is pressed; what was pressed
 // earlier doesn't count. While it waits it tells how many other questions do.
-func (d *dialogue) choose(ctx context.Context, options []option) (rune, error) {
+func (d *Dialogue) choose(ctx context.Context, options []option) (rune, error) {
 	c, hint := d.console, ""
 	shown := -1
 	draw := func() {
@@ -295,30 +298,30 @@ func legend(c *console, options []option, hint string, waiting int) string {
 	line, columns := "", 0
 	for _, o := range options {
 		words := string(o.key) + " " + o.words
-		if 4+columns+cells(words) > p.width && columns > 0 {
+		if 4+columns+diag.Columns(words) > p.width && columns > 0 {
 			p.line(2, line)
 			line, columns = "", 0
 		}
 		if columns > 0 {
-			line += c.style.faint(between)
-			columns += cells(between)
+			line += c.style.Faint(between)
+			columns += diag.Columns(between)
 		}
-		words = shorten(words, p.width-2)
-		line += c.style.bold(words[:1]) + words[1:]
-		columns += cells(words)
+		words = Cut(words, p.width-2)
+		line += c.style.Bold(words[:1]) + words[1:]
+		columns += diag.Columns(words)
 	}
 	p.line(2, line)
 	if waiting > 0 {
-		p.text(2, c.style.faint, counted(waiting, "question is", "questions are")+" waiting")
+		p.text(2, c.style.Faint, Counted(waiting, "question is", "questions are")+" waiting")
 	}
 	if hint != "" {
-		p.text(2, c.style.faint, hint)
+		p.text(2, c.style.Faint, hint)
 	}
-	return p.b.String() + "  " + c.style.yellow(">") + " "
+	return p.b.String() + "  " + c.style.Yellow(">") + " "
 }
 
 // takeBack leaves a clean line where a question wasn't answered, and says why.
-func (d *dialogue) takeBack(ctx context.Context, err error) {
+func (d *Dialogue) takeBack(ctx context.Context, err error) {
 	words := "no longer asked"
 	cause := context.Cause(ctx)
 	switch {
@@ -332,26 +335,29 @@ func (d *dialogue) takeBack(ctx context.Context, err error) {
 	default:
 		words = diag.Escape(cause.Error())
 	}
-	d.console.say(d.console.style.faint("–"), words)
+	d.console.say(d.console.style.Faint("–"), words)
 	d.console.print("\n")
 }
 
 // callOf is what a call is known by among questions.
 func callOf(q *runtime.Question) string { return q.Under + "\x00" + q.Call + "\x00" + q.Instance }
 
-// busyElsewhere tells whether another program, an editor, has the terminal. A
-// Ctrl-C is meant for it then.
-func (d *dialogue) busyElsewhere() bool { return d.console.lent.Load() }
+// Stopped reports whether the person has stopped the run.
+func (d *Dialogue) Stopped() bool { return d.stopped.Load() }
 
-// close takes back the question that is open, if one is, and waits until the
+// BusyElsewhere reports whether another program, an editor, has the terminal. A
+// Ctrl-C is meant for it then.
+func (d *Dialogue) BusyElsewhere() bool { return d.console.lent.Load() }
+
+// Close takes back the question that is open, if one is, and waits until the
 // terminal is as it was found. Nothing is asked after it.
-func (d *dialogue) close() {
+func (d *Dialogue) Close() {
 	d.closing.Do(func() {
 		d.end()
 		<-d.line.join(true)
 	})
 }
 
-// restore gives the terminal back at once, for a program that is about to be
+// Restore gives the terminal back at once, for a program that is about to be
 // killed.
-func (d *dialogue) restore() { d.console.yield() }
+func (d *Dialogue) Restore() { d.console.yield() }

@@ -1,0 +1,63 @@
+package terminal
+
+import (
+	"os"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"golang.org/x/term"
+)
+
+// Of is the terminal that something is, if it is one that can be
+// written on with more than plain lines.
+func Of(stream any) (fd int, ok bool) {
+	file, isFile := stream.(*os.File)
+	if !isFile || os.Getenv("TERM") == "dumb" {
+		return 0, false
+	}
+	fd = int(file.Fd())
+	return fd, term.IsTerminal(fd)
+}
+
+// Seen reports whether what is written to a stream is seen on a terminal, of
+// whatever kind.
+var Seen = func(stream any) bool {
+	file, isFile := stream.(*os.File)
+	return isFile && term.IsTerminal(int(file.Fd()))
+}
+
+// colorful reports whether a stream gets colours (S19.1).
+func colorful(stream any) bool {
+	_, ok := Of(stream)
+	return ok && os.Getenv("NO_COLOR") == ""
+}
+
+// TextOptions fit findings to the stream that they are shown on.
+func TextOptions(stream any) diag.TextOptions {
+	o := diag.TextOptions{Color: colorful(stream), Terminal: Seen(stream)}
+	if fd, ok := Of(stream); ok {
+		if width, _, err := term.GetSize(fd); err == nil {
+			o.Width = min(width, 140)
+		}
+	}
+	return o
+}
+
+// A style colours text, or doesn't.
+type Style bool
+
+// StyleFor is the style of what is written to a stream.
+func StyleFor(stream any) Style { return Style(colorful(stream)) }
+
+func (s Style) paint(code, text string) string {
+	if !s {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Red and the others paint a text.
+func (s Style) Red(text string) string    { return s.paint("1;31", text) }
+func (s Style) Green(text string) string  { return s.paint("1;32", text) }
+func (s Style) Yellow(text string) string { return s.paint("1;33", text) }
+func (s Style) Bold(text string) string   { return s.paint("1", text) }
+func (s Style) Faint(text string) string  { return s.paint("2", text) }

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// report is a rehearsal for people (S15.2).
+func (r *rehearsal) report(s *simulate.Scenario) string {
+	style := terminal.StyleFor(r.out)
+	var out strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+	title := r.plan.Name
+	if title == "" && r.plan.File != nil {
+		title = r.plan.File.Name
+	}
+	what := fmt.Sprintf("seed %d", s.Seed)
+	if r.replaying {
+		what = fmt.Sprintf("schedule %d", s.Schedule+1)
+	}
+	say("%s", style.Bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, %s", title, terminal.Count(len(s.Calls), "call"), what))))
+	if len(r.madeUp) > 0 {
+		say("%s", style.Faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
+	}
+	say("")
+	r.timeline(&out, s, style)
+	if s.Outcome.Output != nil {
+		say("\n%s\n%s", style.Bold("output"), excerpt(s.Outcome.Output))
+	}
+	if len(s.Outcome.Instances) > 0 {
+		say("\n%s", style.Bold("instances"))
+		for n, end := range s.Outcome.Instances {
+			if n == terminal.FewInstances {
+				say("  … and %s; --format json has them all", fmt.Sprint(len(s.Outcome.Instances)-n, " more"))
+				break
+			}
+			say("  %s", strings.TrimRight(terminal.Pad(string(end.Status), 7)+" "+diag.Escape(end.ID)+"  "+terminal.Cut(terminal.Brief(end.Output), 100), " "))
+		}
+	}
+	if state, ok := s.Outcome.State.(map[string]any); ok && len(state) > 0 {
+		say("\n%s\n%s", style.Bold("state"), excerpt(state))
+	}
+	if s.Left > 0 {
+		say("%s left out: there was no room for all; --unbounded rehearses them", terminal.Count(s.Left, "more instance"))
+	}
+	word := style.Green(string(s.Outcome.Status))
+	if s.Outcome.Status != runtime.RunDone {
+		word = style.Red(string(s.Outcome.Status))
+	}
+	say("\n%s in %s of virtual time: %s", word, terminal.Duration(s.Makespan), terminal.Tally(s.Outcome.Counts))
+	if s.Outcome.Reason == simulate.TooLong {
+		say("  it was stopped: %s; --unbounded goes on to the end", s.Outcome.Reason)
+	}
+	for n, e := range s.Outcome.Errors {
+		if n == maxTimeline {
+			say("  … and %s; --format json has them all", terminal.Count(len(s.Outcome.Errors)-n, "more error"))
+			break
+		}
+		who := ""
+		if e.Call != "" {
+			who = strings.TrimPrefix(e.Instance+" "+e.Call, " ") + ": "
+		}
+		say("  %s %s", style.Red("✗"), diag.Escape(who+e.Message))
+	}
+	say("  at most %d at once; lower bound %s; %s of work", s.Peak, terminal.Duration(s.LowerBound), terminal.Duration(s.Work))
+	if len(s.CriticalPath) > 0 {
+		say("  critical path%s: %s", ofInstance(s), terminal.Cut(diag.Escape(strings.Join(names(s, s.CriticalPath), " → ")), 400))
+	}
+	if s.Cost > 0 {
+		say("  cost: %g", s.Cost)
+	}
+	return out.String()
+}
+
+// ofInstance says whose path is the critical one.
+func ofInstance(s *simulate.Scenario) string {
+	if id := criticalInstance(s); id != nil {
+		return " of " + diag.Escape(*id)
+	}
+	return ""
+}
+
+// barWidth is how many characters the whole makespan takes in the timeline.
+const barWidth = 40
+
+// timeline draws when each call was at work, in the order of their starts.
+func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style terminal.Style) {
+	order := make([]int, len(s.Calls))
+	names := 0
+	for i := range order {
+		order[i] = i
+		names = min(48, max(names, diag.Columns(nameOf(&s.Calls[i]))))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(s.Calls[a].From - s.Calls[b].From) })
+	critical := map[int]bool{}
+	for _, call := range s.CriticalPath {
+		critical[call] = true
+	}
+	for n, i := range order {
+		if n == maxTimeline {
+			fmt.Fprintf(out, "  … and %s; --format json has them all\n", terminal.Count(len(order)-n, "more call"))
+			return
+		}
+		call := s.Calls[i]
+		bar := strings.Repeat(" ", barWidth)
+		if call.Started && s.Makespan > 0 {
+			from, to := along(call.From, s.Makespan), along(call.To, s.Makespan)
+			to = min(barWidth, max(to, from+1))
+			from = min(from, to-1)
+			mark := "━"
+			if critical[i] {
+				mark = "█"
+			}
+			bar = strings.Repeat(" ", from) + strings.Repeat(mark, to-from) + strings.Repeat(" ", barWidth-to)
+		}
+		line := fmt.Sprintf("  %s %s  %s  %s", r.mark(call, style), terminal.Pad(nameOf(&call), names), bar, terminal.Cut(r.words(call), 100))
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
+	}
+	fmt.Fprintf(out, "  %s\n", style.Faint(fmt.Sprintf("  %s  0%s%s   █ critical path", strings.Repeat(" ", names), strings.Repeat(" ", barWidth-1-len(terminal.Duration(s.Makespan))), terminal.Duration(s.Makespan))))
+}
+
+// excerpt shows a value, and of a long one the beginning.
+func excerpt(value any) string {
+	const most = 200
+	text := terminal.Display(value)
+	lines := strings.Split(text, "\n")
+	shown := lines[:min(most, len(lines))]
+	for i := range shown {
+		shown[i] = terminal.Cut(shown[i], 1000)
+	}
+	if more := len(lines) - most; more > 0 {
+		shown = append(shown[:most:most], fmt.Sprintf("… and %s; --format json has them all", terminal.Count(more, "more line")))
+	}
+	return strings.Join(shown, "\n")
+}
+
+// maxTimeline bounds the lines of a timeline.
+const maxTimeline = 60
+
+func along(at, all time.Duration) int { return int(int64(at) * barWidth / int64(all)) }
+
+func (r *rehearsal) mark(call simulate.CallReport, style terminal.Style) string {
+	switch {
+	case call.Status == runtime.Done:
+		return style.Green("✓")
+	case call.Status == runtime.Failed && call.Routed:
+		return style.Yellow("!")
+	case call.Status == runtime.Failed:
+		return style.Red("✗")
+	}
+	return style.Faint("–")
+}
+
+func (r *rehearsal) words(call simulate.CallReport) string {
+	switch {
+	case call.Failure != nil && call.Routed:
+		return diag.Escape("failed, and handled: " + call.Failure.Message)
+	case call.Failure != nil:
+		return diag.Escape("failed: " + call.Failure.Message)
+	case call.Status != runtime.Done:
+		return diag.Escape(call.Status.String() + ": " + call.Reason)
+	}
+	return terminal.Cut(terminal.Brief(call.Output), 60)
+}
