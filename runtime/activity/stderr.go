@@ -38,6 +38,7 @@ func (t *tail) text(hide *redact.Redactor) string {
 	raw, lost := string(t.end), t.lost
 	t.mu.Unlock()
 	s := hide.Text(raw)
+	s = hide.Text(strings.ReplaceAll(s, "\r", "")) // of CRLF, or a progress bar: the text goes on, and so may a secret
 	if lost { // the kept part may begin inside a secret, which then wasn't recognised
 		s = s[min(len(s), max(0, hide.Longest()-1)):]
 	}
@@ -54,7 +55,6 @@ func (t *tail) text(hide *redact.Redactor) string {
 		switch {
 		case r == '\n', r == '\t':
 			out.WriteRune(r)
-		case r == '\r': // of CRLF, or a progress bar: the text goes on
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"), !strconv.IsPrint(r):
 			quoted := strconv.QuoteToASCII(s[i : i+runeLen(s[i:])])
 			out.WriteString(quoted[1 : len(quoted)-1])

@@ -50,6 +50,7 @@ func FuzzEndpoint(f *testing.F) {
 			sized("200 OK", "text/event-stream", p.begin()+p.failure("overloaded_error", "busy\x1b[31m "+testKey)) + next + head + "\r\n" + whole,
 			sized("200 OK", "application/json", `{"answer":1}`),
 			sized("200 OK", "text/html", "<h1>hello</h1>"),
+			sized("200 OK", "text/event-stream", "data: {\"choices\":7,\"message\":7}\n\n"),
 			busy + next + busy + next + chunked,
 			strings.Replace(busy, "\r\n", "\r\nRetry-After: 86400\r\nX-Should-Retry: true\r\n", 1),
 			sized("400 Bad Request", "application/json", `{"error":{"type":"invalid_request_error","message":"response_format: this schema isn't supported"}}`) + next + head + "\r\n" + whole,
@@ -135,6 +136,9 @@ func inspect(t *testing.T, said string, err error) {
 		case errors.As(err, &refused), errors.Is(err, request.ErrTooLong):
 		default:
 			t.Errorf("an error of no kind: %v", err)
+		}
+		if strings.Contains(words, "Go struct") || strings.Contains(words, "Go value") {
+			t.Errorf("it speaks of how it was made: %s", words)
 		}
 		if strings.ContainsFunc(words, unicode.IsControl) || !utf8.ValidString(words) || len(words) > 100<<10 {
 			t.Errorf("it is said as %q", words)

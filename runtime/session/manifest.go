@@ -91,7 +91,9 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 func readManifest(path string, header []byte) (*Manifest, error) {
 	m := &Manifest{}
 	err := json.Unmarshal(header, m)
-	if err == nil && m.Plan.Name == "" && m.Name == "" && m.Begun.IsZero() {
+	if err != nil {
+		err = diag.Misread(err)
+	} else if m.Plan.Name == "" && m.Name == "" && m.Begun.IsZero() {
 		err = errors.New("its head doesn't say which plan it runs")
 	}
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -36,7 +36,7 @@ func ReadRecord(body []byte) (Record, error) {
 	strict := json.NewDecoder(bytes.NewReader(body))
 	strict.DisallowUnknownFields()
 	if err := strict.Decode(&r); err != nil {
-		return r, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		return r, diag.Misread(err)
 	}
 	if (r.Event == nil) == (r.End == nil) {
 		return r, errors.New("a record is either an event or the end of the run")

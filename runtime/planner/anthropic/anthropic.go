@@ -100,7 +100,7 @@ func (a *format) Listen(f endpoint.Form, end *endpoint.Ending, say func(string))
 		}
 		var e event
 		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			return false, err
+			return false, endpoint.Unfit(err)
 		}
 		l.hear(e)
 		return e.Type != "message_stop", nil

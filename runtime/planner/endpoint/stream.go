@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/tmaxmax/go-sse"
 )
 
@@ -83,6 +84,11 @@ func (w *wire) ask(ctx context.Context, body any, hear func(event, data string) 
 type StreamError struct{ Data []byte }
 
 func (e *StreamError) Error() string { return "the stream brought an error" }
+
+// Unfit is the error for an event of a stream that isn't in its format.
+func Unfit(err error) error {
+	return fmt.Errorf("it brought an event of another form: %w", diag.Misread(err))
+}
 
 // streamed is the error that a stream brought; nil when it brought none.
 func streamed(err error) []byte {

@@ -110,7 +110,7 @@ func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string))
 			Choices []choice
 		}
 		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			return false, err
+			return false, endpoint.Unfit(err)
 		}
 		if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
 			return false, &endpoint.StreamError{Data: []byte(data)}
