@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"slices"
+	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -83,8 +84,21 @@ func (p *Pass) tools() *naming.Suggester {
 // A meant is a reference that was most likely meant by another.
 type meant struct {
 	expression.Reference
-	respelt bool // both are one text, composed and decomposed
-	sure    bool // nothing else can have been meant
+	text    string // as it would stand in the place of the other
+	respelt bool   // both are one text, composed and decomposed
+	sure    bool   // nothing else can have been meant
+}
+
+// respelt is the text of a path with one key spelt otherwise and all else as it
+// stands, where that says what is meant, and else the usual spelling of it.
+func respelt(text, key, other string, meant expression.Reference) string {
+	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {
+		instead := text[:at] + other + text[at+len(key):]
+		if paths, err := expression.ParseOutput(instead); err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == meant.String() {
+			return instead
+		}
+	}
+	return meant.String()
 }
 
 // nearReference is the same path with one key spelt as something that is there,
@@ -106,24 +120,28 @@ func (p *Pass) nearReference(r *compiler.Read) (near meant, ok bool) {
 	}
 	near.Reference = expression.Reference{Kind: ref.Kind, Path: append([]expression.Segment(nil), ref.Path...)}
 	names, key := p.children(id), ref.Path[at].Key
+	spell := func(other string, sure bool) (meant, bool) {
+		near.Path[at].Key, near.sure = other, sure
+		near.text = respelt(r.Node.Text[ref.Start:ref.End], key, other, near.Reference)
+		return near, true
+	}
 	if ref.Kind == "advice" && at == 0 {
 		if other, found := p.tools().Nearest(key); found {
-			near.Path[at].Key, near.sure = other, p.tools().Sure(key)
-			return near, true
+			return spell(other, p.Plan.Misspelt(key, other, p.tools(), true))
 		}
 	}
 	if !ref.Path[at].IsIndex {
 		if other, same := names.spelt[norm.NFC.String(key)]; same && other != key {
-			near.Path[at].Key, near.respelt, near.sure = other, true, true
-			return near, true
+			near.respelt = true
+			return spell(other, true)
 		}
 		if other, found := names.suggester.Nearest(key); found {
-			near.Path[at].Key, near.sure = other, names.suggester.Sure(key)
-			return near, true
+			return spell(other, p.Plan.Misspelt(key, other, names.suggester, false))
 		}
 	}
 	for _, kind := range []string{"state", "input"} {
 		if near.Kind = kind; kind != ref.Kind && p.somethingAt(near.Reference) {
+			near.text = near.String()
 			return near, true
 		}
 	}

@@ -32,12 +32,11 @@ func undeclaredPaths(p *Pass) {
 			for _, path := range route {
 				if undeclared(path.ID) {
 					f := p.undeclared(path.ID, path.Span(), "written").About(call.Label())
-					if meant, sure, ok := p.nearDeclared(path.ID); ok {
-						f.Advise("did you mean %q?", meant)
-						if path.Node != call.ToolNode { // else the tool itself fixes the path
-							f.Rename(path.Node, path.Start, path.End, meant, sure)
-						}
+					node := path.Node
+					if node == call.ToolNode { // the tool itself fixes the path
+						node = nil
 					}
+					p.offerDeclared(f, path.ID, node, path.Start, path.End)
 				}
 			}
 		}
@@ -45,9 +44,7 @@ func undeclaredPaths(p *Pass) {
 	for i := range p.Plan.Reads {
 		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
 			f := p.undeclared(r.Path, r.Span(), "read").About(p.caller(r).Label())
-			if meant, sure, ok := p.nearDeclared(r.Path); ok {
-				f.Advise("did you mean %q?", meant).Rename(r.Node, r.Ref.Start, r.Ref.End, meant, sure)
-			}
+			p.offerDeclared(f, r.Path, r.Node, r.Ref.Start, r.Ref.End)
 		}
 	}
 }
@@ -65,20 +62,25 @@ func (p *Pass) undeclared(id compiler.PathID, at source.Span, done string) *diag
 	return f.Advise("declare it in \"stateSchema\"")
 }
 
-// nearDeclared is the path that the state schema names and that comes nearest to
-// one that it doesn't, and whether it is beyond doubt.
-func (p *Pass) nearDeclared(id compiler.PathID) (meant string, sure, ok bool) {
+// offerDeclared offers the path that the state schema names and that comes nearest to
+// one that it doesn't, in the place of the bytes [from, to) of a string, if that is
+// the plan's own.
+func (p *Pass) offerDeclared(f *diag.Diagnostic, id compiler.PathID, n *source.Node, from, to int) {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := &path[1+place.Depth]
 	known := p.declared(id, place)
 	near, ok := known.Nearest(step.Key)
 	if !ok || step.IsIndex {
-		return "", false, false
+		return
 	}
-	sure = known.Sure(step.Key)
+	key, sure := step.Key, p.Plan.Misspelt(step.Key, near, known.Suggester, true)
 	step.Key = near
-	return expression.Reference{Kind: "state", Path: path[1:]}.String(), sure, true
+	meant := expression.Reference{Kind: "state", Path: path[1:]}
+	f.Advise("did you mean %q?", meant.String())
+	if n != nil {
+		f.Rename(n, from, to, respelt(n.Text[from:to], key, near, meant), sure)
+	}
 }
 
 // declared is what the state schema names where a path leaves it.

@@ -27,7 +27,7 @@ func unknownTool(p *Pass, call *compiler.Call) {
 	f := p.Report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).About(call.Label())
 	if ok {
 		f.Advise("did you mean %q?", compiler.Shown(near, call.ToolName))
-		f.Rename(call.ToolNode, 0, len(call.ToolName), near, p.tools().Sure(call.ToolName))
+		f.Rename(call.ToolNode, 0, len(call.ToolName), near, p.Plan.Misspelt(call.ToolName, near, p.tools(), true))
 		if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
 			f.Note(tool.NameNode.Span(), "%q is declared here", near)
 		}

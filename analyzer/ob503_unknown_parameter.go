@@ -29,7 +29,7 @@ func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compil
 	found := p.Report(f.Node.Span(), "%s has no parameter %q", known.taker, f.Key).About(call.Label())
 	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
 		found.Advise("did you mean %q?", near)
-		found.Rename(f.Node, 0, len(f.Key), near, known.names().Sure(f.Key))
+		found.Rename(f.Node, 0, len(f.Key), near, p.Plan.Misspelt(f.Key, near, known.names().Suggester, true))
 	} else if list := known.names().list; list != "" {
 		found.Advise("its parameters are %s", list)
 	} else {

@@ -82,7 +82,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		meant.Path = slices.Clone(r.Ref.Path)
 		meant.Path[len(meant.Path)-len(first.rest)+place.Depth].Key = near
 		f.Advise("did you mean %q?", meant.String())
-		f.Rename(r.Node, r.Ref.Start, r.Ref.End, meant.String(), known.Sure(step.Key))
+		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, meant), p.Plan.Misspelt(step.Key, near, known.Suggester, true))
 	}
 }
 

@@ -181,7 +181,7 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 	if near.respelt {
 		f.Advise("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
 	}
-	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.String(), near.sure)
+	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
 	if near.Kind == "input" && len(near.Path) > 0 {
 		p.meantInputs[near.Path[0].Key] = true
 	}

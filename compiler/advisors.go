@@ -216,7 +216,7 @@ func (c *compilation) speaker(n *source.Node) *Advisor {
 	f := c.report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
 	switch {
 	case ok:
-		meant(f, id, near, names)
+		c.slip(f, id, near, names)
 	case len(ids) == 0:
 		f.Advise("nobody was asked: leave \"advisors\" out")
 	default:

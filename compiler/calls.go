@@ -249,7 +249,7 @@ func (c *compilation) after(call *Call, n *source.Node) {
 		if other == nil {
 			f := c.report(diag.UnknownCall, item.Span(), "no call has the id %q", item.Text).About(call.Label())
 			if near, ok := c.nearID(item.Text); ok {
-				meant(f, item, near, c.idNames)
+				f.Advise("did you mean %q?", near).Rename(item, 0, len(item.Text), near, c.plan.Misspelt(item.Text, near, c.idNames, false))
 			} else {
 				f.Advise("give the call that must come first an \"_id\"")
 			}

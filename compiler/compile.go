@@ -139,8 +139,21 @@ func (c *compilation) report(rule *diag.Rule, at source.Span, format string, arg
 	return &c.found[len(c.found)-1]
 }
 
-// meant offers a near name in the place of a scalar. It is a safe fix when none of
-// the other names could have been meant.
+// Misspelt reports whether a name can only be another one, written with other letters
+// in case or other separators: it stands nowhere else, and the other one is declared
+// or stands in more than one place. Which of two names that stand in one place each is
+// right nobody can tell (S7.5).
+func (p *Plan) Misspelt(name, other string, names *naming.Suggester, declared bool) bool {
+	return names.Sure(name) && p.File.Mentions(name) == 1 && (declared || p.File.Mentions(other) > 1)
+}
+
+// slip offers a name that the document declares in the place of a scalar.
+func (c *compilation) slip(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
+	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, c.plan.Misspelt(n.Text, near, names, true))
+}
+
+// meant offers a near word of the format in the place of a scalar. It is a safe fix
+// when none of the other words could have been meant.
 func meant(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
 	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, names.Sure(n.Text))
 }

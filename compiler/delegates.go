@@ -126,7 +126,7 @@ func (c *compilation) callDelegate(call *Call, n *source.Node) {
 		f := c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
 			Advise("choose one of %s", quotedList(choices)).Note(headOf(tool.DelegateNode), "the choice is here")
 		if near, ok := names.Nearest(n.Text); ok {
-			meant(f, n, near, names)
+			c.slip(f, n, near, names)
 		}
 		return
 	}

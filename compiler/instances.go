@@ -120,7 +120,7 @@ func (c *compilation) judgeInstances() {
 		f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
 		if near, ok := known.Nearest(call.Instance); ok {
 			f.Message = "there is no instance \"" + Shown(call.Instance, near) + "\""
-			meant(f, at, near, known)
+			c.slip(f, at, near, known)
 			continue
 		}
 		f.Advise("the instances are %s", shortList(p.instanceIDs()))

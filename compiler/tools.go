@@ -278,7 +278,7 @@ func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
 	f := c.report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
 	names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Activities)))
 	if near, ok := names.Nearest(name); ok && n.Kind == source.String {
-		return meant(f, n, near, names)
+		return c.slip(f, n, near, names)
 	}
 	return f.Advise("define it under \"activities\", or give a file of activities")
 }

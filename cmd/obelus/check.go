@@ -148,6 +148,7 @@ func (r *reporter) judge(p *project.Program) error {
 		}
 	}
 	j := analyzer.Analyze(p.Plan, p.Findings, config.Analysis)
+	p.Confirm(j.Findings)
 	config.Judged(p.File.Name, j.Used)
 	if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
 		r.maturity = j.Maturity

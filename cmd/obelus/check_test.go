@@ -109,11 +109,11 @@ func TestNearestSettings(t *testing.T) {
 // .jsonl file, follows links, and never touches what a plan imports.
 func TestFixInPlace(t *testing.T) {
 	t.Chdir(t.TempDir())
-	tools := "tools: {fetch: {type: object, properties: {}}}\nschemaz: {}\n"
+	tools := "tools: {fetch: {type: object, properties: {}}}\nSchemas: {}\n"
 	write(t, map[string]string{
 		"tools.yaml":  tools,
-		"plan.yaml":   "import: [tools.yaml]\ncalls: [{_tool: fetch, _outputPth: a}] # kept\n",
-		"lines.jsonl": `{"calls": [{"_tool": "a", "_outputPth": "x"}]}` + "\r\n\n" + `{"document": {"calls": [{"_tool": "a", "_outputMethod": "puhs", "_outputPath": "x"}]}}` + "\n[]",
+		"plan.yaml":   "import: [tools.yaml]\ncalls: [{_tool: fetch, _output_path: a}] # kept\n",
+		"lines.jsonl": `{"calls": [{"_tool": "a", "_output_path": "x"}]}` + "\r\n\n" + `{"document": {"calls": [{"_tool": "a", "_outputMethod": "Push", "_outputPath": "x"}]}}` + "\n[]",
 	})
 	if err := os.Chmod("plan.yaml", 0o640); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestFixInPlace(t *testing.T) {
 	}
 	// Named as well, an import is mended like the plan.
 	obelus(nil, "check", "--fix", "plan.yaml", "./tools.yaml")
-	if text, _ := os.ReadFile("tools.yaml"); string(text) != strings.Replace(tools, "schemaz", "schemas", 1) {
+	if text, _ := os.ReadFile("tools.yaml"); string(text) != strings.Replace(tools, "Schemas", "schemas", 1) {
 		t.Errorf("the import is %s", text)
 	}
 	if info, err := os.Stat("plan.yaml"); err != nil || info.Mode().Perm() != 0o640 {
@@ -153,6 +153,7 @@ func TestFixInPlace(t *testing.T) {
 // has no more errors, and leaves nothing for a second --fix; --diff writes nothing.
 func FuzzFix(f *testing.F) {
 	f.Add(fetch + "calls:\n  - {_tool: ftch, url: '{{input.x}}', _outputPth: †stat.a} # kept\n")
+	f.Add(`{"calls": [{"_tool": "a", "_output_method": "Push", "_outputPath": "X"}, {"tool": "B", "b": "†State.x"}], "schemas": {}}`)
 	f.Add(`{"calls": [{"_tool": "a", "_outputMethod": "puhs", "b": "† x", "c": "$state.a, $state.b"}]}`)
 	f.Add("calls:\n- _tool: a\n  text: |\n    Dear {{input.name}}\n  other: >\n    †sate.x\n  1: x\n")
 	f.Add(`{"b": "", "b": ""}00`)

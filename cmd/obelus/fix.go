@@ -50,7 +50,7 @@ func (c *cli) mendings(o checking) ([]*mending, error) {
 			file := source.NewFile(m.name, m.before)
 			_, found := analyzer.ReadSettings(file, o.reading.Limits)
 			if !files[i].Found {
-				text, made := diag.Apply(file, found, o.reading.Limits)
+				text, made := diag.Apply(file, found, o.reading.Limits, nil)
 				m.after, m.made = text, len(made)
 			}
 			continue
@@ -83,15 +83,13 @@ func mended(d project.Document, found bool, others map[string]*mending) (text []
 		return open(name)
 	}
 	for range maxMendings {
-		p := d.Compile()
+		p, j := d.Judge()
 		if found && !project.LooksLikePlan(d.File, p.Plan.Root) {
 			break
 		}
-		j := analyzer.Analyze(p.Plan, p.Findings, d.Config.Analysis)
-		next, fixed := diag.Apply(d.File, j.Findings, d.Options.Limits)
+		next, fixed := d.Mended(d.File, j.Findings)
 		made += len(fixed)
-		elsewhere := mendImports(d, j.Findings, others)
-		if len(fixed) == 0 && !elsewhere {
+		if len(fixed) == 0 && !mendImports(d, j.Findings, others) {
 			break
 		}
 		d.File = &source.File{Name: own.Name, Format: own.Format, Text: next, Row: own.Row, Base: own.Base}
@@ -112,7 +110,7 @@ func mendImports(d project.Document, found []diag.Diagnostic, others map[string]
 		if other == nil || !bytes.Equal(other.after, file.Text) {
 			continue
 		}
-		if text, fixed := diag.Apply(file, found, d.Options.Limits); len(fixed) > 0 {
+		if text, fixed := d.Mended(file, found); len(fixed) > 0 {
 			other.after, made = text, true
 			other.made += len(fixed)
 		}

@@ -101,12 +101,14 @@ func staysPlain(text string, block bool) bool {
 }
 
 // Apply makes the safe fixes of findings in one file's text and tells which
-// were made, by their places in the list. Of fixes that overlap the first of the
+// were made, by their places in the list. Those that hold, if given, doesn't accept
+// together with what was made before are left out; it is told the text that they
+// make, and the edits that lead there, in the order of the text. Of fixes that overlap the first of the
 // text wins; one with an edit in another file isn't made at all. Nothing but the
 // edits' own places changes: neither other bytes nor, since the result is read
 // again, the meaning of any other value. A fix that doesn't hold to that is left
 // out. The text is the file's own when nothing was made.
-func Apply(file *source.File, findings []Diagnostic, limits source.Limits) (text []byte, made []int) {
+func Apply(file *source.File, findings []Diagnostic, limits source.Limits, holds func([]byte, []Edit) bool) (text []byte, made []int) {
 	type candidate struct {
 		finding int
 		edits   []Edit
@@ -148,7 +150,7 @@ func Apply(file *source.File, findings []Diagnostic, limits source.Limits) (text
 			all, _ = merged(all, c.edits) // they don't overlap
 		}
 		switch {
-		case harmless(before, root, len(problems), all, limits):
+		case harmless(before, root, len(problems), all, limits) && (holds == nil || holds(edited(before.Text, all), all)):
 			taken = all
 			for _, c := range some {
 				made = append(made, c.finding)

@@ -106,7 +106,7 @@ func TestApply(t *testing.T) {
 		offers(Edit{at("*x"), "*y"}),
 		offers(Edit{source.Span{File: f, Start: -1, End: 3}, "x"}),
 		offers(),
-	}, source.DefaultLimits())
+	}, source.DefaultLimits(), nil)
 	want := strings.NewReplacer("one", "eins", "two", "zwei").Replace(text)
 	if string(got) != want || len(made) != 2 || made[0] != 1 || made[1] != 0 {
 		t.Errorf("made %v:\n%s", made, got)
@@ -161,7 +161,7 @@ func FuzzApply(f *testing.F) {
 					continue
 				}
 				one := offers(edit)
-				alone, made := Apply(file, []Diagnostic{one}, source.DefaultLimits())
+				alone, made := Apply(file, []Diagnostic{one}, source.DefaultLimits(), nil)
 				if len(made) == 1 && root != nil && len(problems) == 0 {
 					after := source.NewFile(name, alone)
 					again, _ := source.Parse(after, source.DefaultLimits())
@@ -176,7 +176,7 @@ func FuzzApply(f *testing.F) {
 				end := start + random.IntN(min(10, len(text)-start)+1)
 				findings = append(findings, offers(Edit{source.Span{File: file, Start: start, End: end}, insert}))
 			}
-			result, made := Apply(file, findings, source.DefaultLimits())
+			result, made := Apply(file, findings, source.DefaultLimits(), nil)
 			if len(made) == 0 {
 				if !bytes.Equal(result, file.Text) {
 					t.Fatalf("no fix was made, but %q became %q", text, result)

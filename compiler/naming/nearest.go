@@ -72,32 +72,24 @@ func (s *Suggester) Nearest(name string) (string, bool) {
 	return best.name, found
 }
 
-// sureSlips is how many slips the only near candidate may be away to be what
-// was meant beyond doubt.
-const sureSlips = 2
-
-// Sure reports whether what [Suggester.Nearest] finds is beyond doubt: one or two
-// slips away, or the same but for case and separators, and nothing else is near.
+// Sure reports whether a name can only have been meant for one of the candidates:
+// it differs from that one alone in case and separators (S7.5). A name that is a
+// slip away from another may as well be the name of something that isn't there.
 func (s *Suggester) Sure(name string) bool {
-	wanted := fold(name)
-	bound := slipsAllowed(len(wanted))
-	letters := bag(wanted)
-	near, nearest := 0, 0
-	for length := max(1, len(wanted)-bound); length <= len(wanted)+bound; length++ {
-		for _, c := range s.byLength[length] {
-			if s.effort--; s.effort < 0 {
-				return false
-			}
-			if bits.OnesCount64(c.bag^letters) > 2*bound || c.name == name {
-				continue
-			}
-			s.effort -= len(wanted) * (2*bound + 1)
-			if slips, ok := slipsBetween(wanted, c.folded, bound); ok {
-				near, nearest = near+1, slips
-			}
+	wanted, same := fold(name), 0
+	for _, c := range s.byLength[len(wanted)] {
+		s.effort--
+		if c.name != name && slices.Equal(c.folded, wanted) && slices.Equal(digits(c.name), digits(name)) {
+			same++
 		}
 	}
-	return near == 1 && nearest <= sureSlips
+	return same == 1 && s.effort >= 0
+}
+
+// digits are the numbers in a name: between digits a separator means something, as
+// in v1_12 and v11_2.
+func digits(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsDigit(r) })
 }
 
 // closer decides between two candidates that are equally far in letters alone:

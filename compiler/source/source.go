@@ -30,6 +30,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -60,6 +61,9 @@ type File struct {
 	once  sync.Once
 	lines []int // the offset at which each line begins
 	runes []int // characters before each runeStep-th byte
+
+	counting sync.Once
+	words    map[string]int // how often each stands in the text
 }
 
 // runeStep is the distance in bytes between two counted places: it bounds what
@@ -80,6 +84,20 @@ func NewFile(name string, text []byte) *File {
 		}
 	}
 	return f
+}
+
+// Mentions counts where a word stands by itself in the text: between characters that
+// aren't letters, digits, _ or -. What isn't one such word is mentioned nowhere.
+func (f *File) Mentions(word string) int {
+	f.counting.Do(func() {
+		f.words = map[string]int{}
+		for w := range bytes.FieldsFuncSeq(f.Text, func(r rune) bool {
+			return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+		}) {
+			f.words[string(w)]++
+		}
+	})
+	return f.words[word]
 }
 
 // byteOrderMark may begin a YAML file. It is no character of the first line.

@@ -1,0 +1,121 @@
+package project
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Judge compiles and analyzes a document without making it ready to run. What is
+// suppressed isn't among the findings.
+func (d Document) Judge() (*Program, analyzer.Judgement) {
+	p := d.Compile()
+	return p, analyzer.Analyze(p.Plan, p.Findings, p.Config.Analysis)
+}
+
+// Mended is the text of a file of the document, itself or one that it takes in, with
+// the safe fixes of the document's findings, and which of them these were. A fix that
+// brings the document an error or a warning which it hadn't isn't made (S7.5).
+func (d Document) Mended(file *source.File, found []diag.Diagnostic) (text []byte, made []int) {
+	left := tries(len(d.File.Text))
+	return diag.Apply(file, found, d.Options.Limits, func(text []byte, edits []diag.Edit) bool {
+		if left--; left < 0 {
+			return false
+		}
+		_, j := d.with(file, text).Judge()
+		return nothingNew(file, found, j.Findings, edits)
+	})
+}
+
+// tries bounds how often a document is judged to find out which fixes hold: the
+// larger it is, the less often.
+func tries(size int) int { return max(1, min(40, 1<<18/(size+1))) }
+
+// Confirm marks those of a document's fixes that [Document.Mended] doesn't make as
+// not safe.
+func (d Document) Confirm(found []diag.Diagnostic) {
+	safe := func(one diag.Diagnostic) bool {
+		return slices.ContainsFunc(one.Fixes, func(f diag.Fix) bool { return f.Safe })
+	}
+	if !slices.ContainsFunc(found, safe) {
+		return
+	}
+	_, made := d.Mended(d.File, found)
+	for i := range found {
+		if !slices.Contains(made, i) && safe(found[i]) {
+			found[i].Fixes = slices.Clone(found[i].Fixes)
+			for j := range found[i].Fixes {
+				found[i].Fixes[j].Safe = false
+			}
+		}
+	}
+}
+
+// with is the document as it is when one of its files has another text.
+func (d Document) with(file *source.File, text []byte) Document {
+	if file == d.File {
+		d.File = &source.File{Name: file.Name, Format: file.Format, Text: text, Row: file.Row, Base: file.Base}
+		return d
+	}
+	open := d.Options.Open
+	d.Options.Open = func(name string) ([]byte, error) {
+		if filepath.Clean(d.Options.Show(name)) == filepath.Clean(file.Name) {
+			return text, nil
+		}
+		return open(name)
+	}
+	return d
+}
+
+// nothingNew reports whether each error and warning about a text was there, at the
+// same place, before the edits that led to it.
+func nothingNew(file *source.File, before, after []diag.Diagnostic, edits []diag.Edit) bool {
+	type place struct {
+		code, file string
+		row, start int
+	}
+	at := func(d diag.Diagnostic, start func(int) int) place {
+		p := place{code: d.Rule.Code}
+		if f := d.Span.File; f != nil {
+			p.file, p.row, p.start = f.Name, f.Row, d.Span.Start
+			if f.Name == file.Name && f.Row == file.Row {
+				p.start = start(p.start)
+			}
+		}
+		return p
+	}
+	known := map[place]diag.Severity{}
+	for _, d := range before {
+		p := at(d, func(offset int) int { return beforeEdits(edits, offset, false) })
+		known[p] = max(known[p], d.Severity)
+	}
+	return !slices.ContainsFunc(after, func(d diag.Diagnostic) bool {
+		worst, ok := known[at(d, func(offset int) int { return beforeEdits(edits, offset, true) })]
+		return d.Severity > diag.Info && (!ok || worst < d.Severity)
+	})
+}
+
+// beforeEdits is where an offset into an edited text stood before the edits, or, if
+// it wasn't edited yet, where it stands; what lies inside an edit is where that begins.
+func beforeEdits(edits []diag.Edit, offset int, edited bool) int {
+	grown := 0
+	for _, e := range edits {
+		length := e.Span.End - e.Span.Start
+		if edited {
+			length = len(e.Text)
+		}
+		switch start := e.Span.Start + grown; {
+		case offset < start:
+			return offset - grown
+		case offset < start+max(1, length):
+			return e.Span.Start
+		}
+		if edited {
+			grown += len(e.Text) - (e.Span.End - e.Span.Start)
+		}
+	}
+	return offset - grown
+}
