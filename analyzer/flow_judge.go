@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,6 +20,7 @@ type judgement struct {
 	kinds    schema.Kinds    // of all that may come, where none of it fits
 	witness  any
 	to       target
+	cutShort string // why, where it is open
 }
 
 // A target is a place that wants values of some schema.
@@ -144,8 +146,8 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 	if f.loose && v.Relation == schema.MayNotFit {
 		return schema.Unknown, nil
 	}
-	if v.Relation == schema.Unknown && !f.loose && (v.Keyword == "budget" || v.Alarm) {
-		p.flows.cutShort = true
+	if !f.loose {
+		p.flows.cutShort = cmp.Or(p.flows.cutShort, v.CutShort())
 	}
 	return v.Relation, v.Witness
 }
@@ -154,7 +156,7 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 // every flow is known not to fit, or where a value is at hand that may come and
 // isn't accepted.
 func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
-	p.flows.cutShort = false
+	p.flows.cutShort = ""
 	never := 0
 	var kinds schema.Kinds
 	var first, some judgement
@@ -181,8 +183,8 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 		return first, true
 	case found:
 		return some, true
-	case p.flows.cutShort:
-		return judgement{relation: schema.Unknown, flow: flows[0], to: *to}, true
+	case p.flows.cutShort != "":
+		return judgement{relation: schema.Unknown, flow: flows[0], to: *to, cutShort: p.flows.cutShort}, true
 	}
 	return judgement{}, false
 }

@@ -21,7 +21,7 @@ type flowTable struct {
 	judgements []judgement
 	judged     bool
 	certain    map[*compiler.Call]bool
-	cutShort   bool // the question at hand took more work than there is
+	cutShort   string // why the question at hand isn't fully analysed
 
 	room    []flow   // the free rest of a slab, see keep
 	into    []flow   // those into the read at hand

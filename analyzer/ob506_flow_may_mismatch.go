@@ -21,7 +21,7 @@ func flowMayMismatches(p *Pass) {
 			f.Witness = j.witness
 			p.note(f, &j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.to.name(), j.to.taker.taker).About(j.to.call.Label())
+			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: %s", j.called(), j.to.name(), j.to.taker.taker, j.cutShort).About(j.to.call.Label())
 		}
 	}
 }

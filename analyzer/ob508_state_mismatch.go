@@ -84,8 +84,8 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 	case schema.MayNotFit:
 		f = p.Report(path.Span(), "%s may not fit %s: %s", what, where, j.because()).About(call.Label()).As(diag.Warning)
 	default:
-		if verdict.Relation == schema.Unknown && verdict.Keyword == "budget" {
-			p.cutShort(path.Span(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", what, where).About(call.Label())
+		if why := verdict.CutShort(); why != "" {
+			p.cutShort(path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, why).About(call.Label())
 		}
 		return
 	}

@@ -32,7 +32,7 @@ func outputMismatches(p *Pass) {
 			f.Witness = j.witness
 			p.note(f, &j)
 		case schema.Unknown:
-			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: the schemas take more work than the budget allows", j.called(), j.of())
+			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: %s", j.called(), j.of(), j.cutShort)
 		}
 	}
 }

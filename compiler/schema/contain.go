@@ -119,11 +119,19 @@ func (p *prover) confirmed(producer, consumer *Schema, witness any, steps int) V
 	if ok && !dear {
 		witness = shrink(witness, func(x any) bool { return p.isWitness(from, to, x) })
 	}
+	confirmed, able := true, true
+	if ok && !dear {
+		confirmed, able = ordinarily(producer, consumer, witness)
+	}
 	switch {
-	case ok && (dear || ordinarily(producer, consumer, witness)):
+	case ok && confirmed:
 		return Verdict{Relation: MayNotFit, Witness: witness, Steps: p.steps}
-	case ok && (from.scoped || to.scoped): // of which the ordinary validator has a reading of its own
-		return Verdict{Keyword: "$dynamicRef", Reason: reasonFor("$dynamicRef"), Steps: p.steps}
+	case ok && !able:
+		keyword := "pattern"
+		if from.scoped || to.scoped {
+			keyword = "$dynamicRef"
+		}
+		return Verdict{Keyword: keyword, Reason: "one of the schemas says what only one validator understands", Steps: p.steps}
 	}
 	return Verdict{Witness: witness, Reason: "the reasoning and the validators disagree", Steps: p.steps, Alarm: true}
 }
@@ -140,6 +148,19 @@ func (p *prover) contradicted(from, to *node) bool {
 		}
 	}
 	return false
+}
+
+// CutShort says why a question stays open that a larger budget, or patterns that can
+// be reasoned about, would have settled (S18); it is empty of any other verdict.
+func (v Verdict) CutShort() string {
+	switch {
+	case v.Relation != Unknown:
+	case v.Keyword == "budget" || v.Alarm:
+		return "the schemas take more work than the budget allows"
+	case v.Keyword == "pattern":
+		return "what their patterns say can't be reasoned about"
+	}
+	return ""
 }
 
 func reasonFor(why string) string {
@@ -160,11 +181,13 @@ func (p *prover) isWitness(from, to *node, v any) bool {
 
 // ordinarily asks the ordinary validator to confirm a witness. It has no memory
 // for what it has seen, so very large values are left to our own.
-func ordinarily(producer, consumer *Schema, witness any) bool {
+func ordinarily(producer, consumer *Schema, witness any) (confirmed, able bool) {
 	if sizeOf(witness, 2_000) >= 2_000 {
-		return true
+		return true, true
 	}
-	return producer.confirms(witness, true) && consumer.confirms(witness, false)
+	accepted, understood := producer.confirms(witness, true)
+	refused, read := consumer.confirms(witness, false)
+	return accepted && refused, understood && read
 }
 
 func sizeOf(v any, most int) int {

@@ -262,8 +262,8 @@ func (e *explainer) text(n *node, s string, t *trail) *Violation {
 		return at(n, t, "minLength", "expected at least %s, got %s with %d", plural(r.min, "character"), quote(s), length)
 	case length > r.max:
 		return at(n, t, "maxLength", "expected at most %s, got %s with %d", plural(r.max, "character"), quote(s), length)
-	case r.pattern != nil && !r.pattern.re.MatchString(s):
-		return at(n, t, "pattern", "expected a string that matches the pattern %s, got %s", quote(r.pattern.source), quote(s))
+	case r.pattern != nil && !e.check.matches(r.pattern, s):
+		return at(n, t, "pattern", "expected a string that matches the pattern %s, got %s", quote(r.pattern.Source), quote(s))
 	case r.valid != nil && !r.valid(s):
 		return at(n, t, "format", "expected a string of the format %s, got %s", quote(r.format), quote(s))
 	case !r.content(s):
@@ -352,7 +352,7 @@ func (e *explainer) object(n *node, v map[string]any, t *trail) *Violation {
 			return e.explain(r.properties[name], x, inside)
 		}
 		for _, p := range r.patterns {
-			if p.pattern.re.MatchString(name) {
+			if e.check.matches(p.pattern, name) {
 				if known = true; e.fails(p.node, x) {
 					return e.explain(p.node, x, inside)
 				}

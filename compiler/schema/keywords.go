@@ -1,21 +1,32 @@
 package schema
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // formats are the checks of the formats that are asserted, those of the
 // ordinary validator. Other names are annotations.
 var formats = ordinary.Formats
+
+func init() {
+	formats["regex"] = func(v any) bool { // which the library takes for one of Go's
+		source, ok := v.(string)
+		if !ok {
+			return true
+		}
+		_, _, err := regex.Compile(source)
+		return err == nil
+	}
+}
 
 func (p *parser) arrayKeyword(k string, v any) {
 	n, draft := p.node, p.node.unit.draft
@@ -221,18 +232,8 @@ func (p *parser) uriReference(k string, v any) (string, bool) {
 	return s, ok
 }
 
-// A pattern is a regular expression of a schema.
-type pattern struct {
-	source string // as it was written
-	text   string // as Go reads it
-	re     *regexp.Regexp
-
-	once sync.Once
-	size int // of its program, see effort
-}
-
 // pattern reads a regular expression, or the key of a patternProperties.
-func (p *parser) pattern(k, key string, v any) *pattern {
+func (p *parser) pattern(k, key string, v any) *regex.Pattern {
 	source, ok := p.string(k, v)
 	if !ok || p.reader.full {
 		return nil
@@ -245,74 +246,17 @@ func (p *parser) pattern(k, key string, v any) *pattern {
 		p.reader.fail(p.node, tail, "split it, or say less", "a pattern can have %d characters, and this one has %d", maxPattern, n)
 		return nil
 	}
-	text := fromECMA(source)
-	re, size, err := compilePattern(text)
+	re, size, err := regex.Compile(source)
 	p.reader.patterns += size
 	if left := p.reader.family.options.Keywords; left != nil && p.reader.keywords+p.reader.patterns > *left {
 		p.reader.stop(p.node, together, lessTogether)
 		return nil
 	}
 	if err != nil {
-		help := ""
-		if strings.Contains(source, "(?=") || strings.Contains(source, "(?!") || strings.Contains(source, "(?<=") || strings.Contains(source, "(?<!") {
-			help = "look-ahead and look-behind aren't supported; say it with allOf, not, or several patterns"
-		}
-		p.reader.fail(p.node, tail, help, "%q isn't a regular expression that is understood: %s", source, regexpFault(err))
+		p.reader.fail(p.node, tail, "", "%q isn't a regular expression of ECMA-262, as JSON Schema has them: %s", source, err)
 		return nil
 	}
-	return &pattern{source: source, text: text, re: re}
-}
-
-func regexpFault(err error) string {
-	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`", `"`)
-}
-
-// fromECMA writes ECMAScript's \uXXXX and \u{X} as Go does.
-func fromECMA(source string) string {
-	if !strings.Contains(source, `\u`) {
-		return source
-	}
-	var b strings.Builder
-	for i := 0; i < len(source); i++ {
-		if source[i] != '\\' || i+1 == len(source) {
-			b.WriteByte(source[i])
-			continue
-		}
-		if source[i+1] == 'u' {
-			rest := source[i+2:]
-			if digits, size := hexRun(rest); size > 0 {
-				fmt.Fprintf(&b, `\x{%s}`, digits)
-				i += 1 + size
-				continue
-			}
-		}
-		b.WriteString(source[i : i+2])
-		i++
-	}
-	return b.String()
-}
-
-// hexRun reads XXXX or {X…} and tells how many bytes it took.
-func hexRun(s string) (digits string, size int) {
-	if strings.HasPrefix(s, "{") {
-		if end := strings.IndexByte(s, '}'); end > 1 && end <= 7 && isHex(s[1:end]) {
-			return s[1:end], end + 1
-		}
-		return "", 0
-	}
-	if len(s) >= 4 && isHex(s[:4]) {
-		return s[:4], 4
-	}
-	return "", 0
-}
-
-func isHex(s string) bool {
-	for _, c := range []byte(s) {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
-			return false
-		}
-	}
-	return s != ""
+	return re
 }
 
 // count reads a number of things.

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strconv"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // Bounds on what is read (S18). A schema within them costs bounded work.
@@ -66,7 +68,7 @@ type numberRules struct {
 
 type stringRules struct {
 	min, max  int
-	pattern   *pattern
+	pattern   *regex.Pattern
 	format    string
 	valid     func(any) bool // the format's check, when it is asserted
 	encoding  string         // contentEncoding and contentMediaType, where draft 7 asserts them
@@ -98,7 +100,7 @@ type objectRules struct {
 }
 
 type patternRule struct {
-	pattern *pattern
+	pattern *regex.Pattern
 	node    *node
 }
 
@@ -146,7 +148,10 @@ var everything = &node{unit: loose, verdict: always, kinds: Anything, raw: true}
 var nothing = &node{unit: loose, verdict: never, raw: false}
 
 // path leads from the unit's root to the node.
-func (n *node) path() []string {
+func (n *node) path() []string { return n.pathBy(func(n *node) string { return n.key }) }
+
+// pathBy is the path under other names for the steps.
+func (n *node) pathBy(key func(*node) string) []string {
 	var back []string
 	for ; n.parent != nil; n = n.parent {
 		if n.odd != nil {
@@ -156,7 +161,7 @@ func (n *node) path() []string {
 			break
 		}
 		if n.key != "" || n.keyed() {
-			back = append(back, n.key)
+			back = append(back, key(n))
 		}
 		back = append(back, n.keyword)
 	}

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // An objectGoal is what is asked of an object: how many properties, which are
@@ -222,7 +224,7 @@ func differsFromObject(v map[string]any) goal {
 
 // patternNode accepts the strings that a pattern matches, and nameNode those of
 // a list.
-func patternNode(x *pattern) *node {
+func patternNode(x *regex.Pattern) *node {
 	return &node{unit: loose, kinds: Anything, strings: &stringRules{max: maxCount, pattern: x}}
 }
 
@@ -244,8 +246,8 @@ type objectSearch struct {
 	explicit []string // all names that anything speaks of, sorted
 	names    []string // those that are there, in the order in which they came
 	literals map[string][]literal
-	unnamed  []unnamed  // more that are there, under names that nothing speaks of
-	patterns []*pattern // of all rules, each once
+	unnamed  []unnamed        // more that are there, under names that nothing speaks of
+	patterns []*regex.Pattern // of all rules, each once
 }
 
 // An unnamed is a property whose name isn't chosen yet: what is asked of the name
@@ -319,7 +321,7 @@ func (o *objectSearch) gather() {
 	for _, r := range g.rules {
 		names = append(names, r.names...)
 		for _, x := range r.patterns {
-			if !slices.ContainsFunc(o.patterns, samePattern(x.pattern)) {
+			if !slices.ContainsFunc(o.patterns, x.pattern.Same) {
 				o.patterns = append(o.patterns, x.pattern)
 			}
 		}
@@ -349,14 +351,12 @@ func (o *objectSearch) valueLiterals(name string) ([]literal, bool) {
 	}
 	var list []literal
 	for _, r := range o.goal.rules {
-		list = r.valueLiterals(list, r.properties[name], func(x *pattern) bool {
-			return o.p.spend(x.effort(name)/checksPerStep) && x.re.MatchString(name)
-		})
+		list = r.valueLiterals(list, r.properties[name], func(x *regex.Pattern) bool { return o.p.matches(x, name) })
 	}
 	return list, !slices.ContainsFunc(list, func(l literal) bool { return l.node.verdict == never })
 }
 
-func (r *objectRules) valueLiterals(list []literal, declared *node, matches func(*pattern) bool) []literal {
+func (r *objectRules) valueLiterals(list []literal, declared *node, matches func(*regex.Pattern) bool) []literal {
 	known := declared != nil
 	if known {
 		list = append(list, literal{declared, false})
@@ -462,8 +462,8 @@ func (o *objectSearch) called(d someGoal) unnamed {
 		if !o.p.spend(1) || enough <= 0 {
 			break
 		}
-		matches := func(x *pattern) bool {
-			i := slices.IndexFunc(o.patterns, samePattern(x))
+		matches := func(x *regex.Pattern) bool {
+			i := slices.IndexFunc(o.patterns, x.Same)
 			return signs>>i&1 == 1
 		}
 		var value []literal

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,8 @@ import (
 	"sync"
 
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // Ordinary is the schema compiled by the ordinary validator, once. It is slower
@@ -29,16 +32,18 @@ func (s *Schema) Ordinary() (*ordinary.Schema, error) {
 	return s.compiled, s.broken
 }
 
-// Confirms reports whether the ordinary validator, too, gives this answer.
-func (s *Schema) confirms(v any, accepted bool) bool {
+// confirms reports whether the ordinary validator, too, gives this answer. It isn't
+// able to where it can't read the schema, or reads it otherwise (the patterns and
+// dynamic references of some).
+func (s *Schema) confirms(v any, accepted bool) (confirmed, able bool) {
 	if s == nil {
-		return accepted
+		return accepted, true
 	}
 	compiled, err := s.Ordinary()
 	if err != nil {
-		return false
+		return false, false
 	}
-	return (compiled.Validate(v) == nil) == accepted
+	return (compiled.Validate(v) == nil) == accepted, !s.node.scoped
 }
 
 func newCompiler() *ordinary.Compiler {
@@ -47,7 +52,31 @@ func newCompiler() *ordinary.Compiler {
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s is outside of this document", url)
 	}
+	c.RegisterExtension(irregularPattern, nil, irregular{})
 	return c
+}
+
+// irregularPattern stands in the place of pattern where Go's expressions can't say
+// what it says. Of patternProperties there is no such thing: the library can't read
+// those.
+const irregularPattern = "x-irregular-pattern"
+
+type irregular struct{ *regex.Pattern }
+
+func (irregular) Compile(_ ordinary.CompilerContext, m map[string]any) (ordinary.ExtSchema, error) {
+	source, ok := m[irregularPattern].(string)
+	if !ok {
+		return nil, nil
+	}
+	p, _, err := regex.Compile(source)
+	return irregular{p}, err
+}
+
+func (p irregular) Validate(c ordinary.ValidationContext, v any) error {
+	if text, ok := v.(string); ok && !p.Match(text) {
+		return c.Error(irregularPattern, "the pattern doesn't match")
+	}
+	return nil
 }
 
 var metaschemas sync.Map // URL → *ordinary.Schema
@@ -83,6 +112,9 @@ func compileOrdinary(root *node) (compiled *ordinary.Schema, err error) {
 			return nil, err
 		}
 	}
+	if x.unreadable {
+		return nil, errors.New("the ordinary validator can't compile patterns of names with look-around or back-references")
+	}
 	return c.Compile(top)
 }
 
@@ -95,8 +127,30 @@ func add(c *ordinary.Compiler, url string, doc any) error {
 }
 
 type exporter struct {
-	urls  map[*unit]string
-	units []*unit
+	urls       map[*unit]string
+	units      []*unit
+	unreadable bool // something has no form that the library can read
+}
+
+// exportedKey is the key of a node under patternProperties as Go reads the pattern,
+// and of any other the one that it has. Of patterns that are alike then, all but the
+// first end in groups of nothing.
+func (n *node) exportedKey() string {
+	if n.keyword != "patternProperties" || n.parent.objects == nil {
+		return n.key
+	}
+	list := n.parent.objects.patterns
+	i := slices.IndexFunc(list, func(p patternRule) bool { return p.node == n })
+	if i < 0 {
+		return n.key
+	}
+	key := list[i].pattern.Text()
+	for _, p := range list[:i] {
+		if p.pattern.Text() == list[i].pattern.Text() {
+			key += "(?:)"
+		}
+	}
+	return key
 }
 
 // place is a schema that stands for a node: a reference to where it stands, or
@@ -143,7 +197,7 @@ func (x *exporter) address(n *node) string {
 	var b strings.Builder
 	b.WriteString(x.urls[u])
 	b.WriteByte('#')
-	for _, token := range n.path() {
+	for _, token := range n.pathBy((*node).exportedKey) {
 		b.WriteByte('/')
 		b.WriteString(url.PathEscape(strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")))
 	}
@@ -165,7 +219,7 @@ func (x *exporter) export(u *unit) any {
 	for i := 0; i < len(nodes); i++ {
 		n := nodes[i]
 		nodes = append(nodes, n.children...)
-		m, ok := along(doc, n.path()).(map[string]any)
+		m, ok := along(doc, n.pathBy((*node).exportedKey)).(map[string]any)
 		if !ok {
 			continue
 		}
@@ -177,6 +231,7 @@ func (x *exporter) export(u *unit) any {
 func (x *exporter) spellOut(n *node, m map[string]any) {
 	u := n.unit
 	delete(m, "regexProperties") // a private keyword of the library
+	delete(m, irregularPattern)
 	if n.parent != nil {
 		delete(m, "$schema")
 	}
@@ -189,15 +244,18 @@ func (x *exporter) spellOut(n *node, m map[string]any) {
 		}
 	}
 	if n.strings != nil && n.strings.pattern != nil {
-		m["pattern"] = n.strings.pattern.text
-	}
-	if _, ok := m["patternProperties"].(map[string]any); ok && n.objects != nil {
-		for _, p := range n.objects.patterns {
-			if p.pattern.text != p.pattern.source {
-				// Pointers name the pattern as it was written, so both have to stay.
-				m["patternProperties"].(map[string]any)[p.pattern.text] = map[string]any{"$ref": x.address(p.node)}
-			}
+		if m["pattern"] = n.strings.pattern.Text(); !n.strings.pattern.Regular() {
+			delete(m, "pattern")
+			m[irregularPattern] = n.strings.pattern.Source
 		}
+	}
+	if old, ok := m["patternProperties"].(map[string]any); ok && n.objects != nil {
+		patterns := map[string]any{}
+		for _, p := range n.objects.patterns {
+			patterns[p.node.exportedKey()] = old[p.pattern.Source]
+			x.unreadable = x.unreadable || !p.pattern.Regular()
+		}
+		m["patternProperties"] = patterns
 	}
 	if u.family.scoped {
 		return

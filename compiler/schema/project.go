@@ -177,7 +177,7 @@ func (n *node) own(step Step, within Kinds) reach {
 		parts, r.named = append(parts, p), true
 	}
 	for _, p := range o.patterns {
-		if p.pattern.re.MatchString(step.Key) {
+		if p.pattern.Match(step.Key) {
 			parts, r.named = append(parts, p.node), true
 		}
 	}

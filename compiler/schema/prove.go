@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // The prover looks for one value that a set of literals describes: nodes that
@@ -25,15 +27,17 @@ type prover struct {
 	memo         map[string]finding
 	active       map[string]frame
 	stack        int
-	automata     map[string]*automaton
+	words        regex.Words
 	kinds        map[*node]Kinds
 	bares        map[*node]*node
 	tags         map[*node][]string
 }
 
 func newProver(limit int) *prover {
-	return &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, memo: map[string]finding{},
-		active: map[string]frame{}, automata: map[string]*automaton{}, kinds: map[*node]Kinds{}, bares: map[*node]*node{}, tags: map[*node][]string{}}
+	p := &prover{limit: limit, ids: map[*node]uint32{}, forms: map[uint64][]*node{}, memo: map[string]finding{},
+		active: map[string]frame{}, kinds: map[*node]Kinds{}, bares: map[*node]*node{}, tags: map[*node][]string{}}
+	p.words.Spend = p.spend
+	return p
 }
 
 type frame struct{ index, level int }
@@ -363,7 +367,7 @@ func (p *prover) form(n *node, depth int) uint64 {
 	if r := n.strings; r != nil {
 		mix(uint64(r.min) ^ uint64(r.max)<<20)
 		if r.pattern != nil {
-			mix(hash(r.pattern.text, 1))
+			mix(hash(r.pattern.Source, 1))
 		}
 	}
 	if r := n.arrays; r != nil {
@@ -420,7 +424,7 @@ func sameStrings(a, b *stringRules) bool {
 	}
 	return a.min == b.min && a.max == b.max && a.encoding == b.encoding && a.mediaType == b.mediaType &&
 		(a.valid == nil) == (b.valid == nil) && (a.valid == nil || a.format == b.format) &&
-		(a.pattern == nil) == (b.pattern == nil) && (a.pattern == nil || a.pattern.text == b.pattern.text)
+		(a.pattern == nil) == (b.pattern == nil) && (a.pattern == nil || a.pattern.Same(b.pattern))
 }
 
 func sameArrays(a, b *arrayRules, same func(x, y *node) bool) bool {
@@ -450,7 +454,7 @@ func sameObjects(a, b *objectRules, same func(x, y *node) bool) bool {
 	}
 	return same(a.additional, b.additional) && same(a.propertyNames, b.propertyNames) && same(a.unevaluated, b.unevaluated) &&
 		slices.EqualFunc(a.patterns, b.patterns, func(x, y patternRule) bool {
-			return x.pattern.text == y.pattern.text && same(x.node, y.node)
+			return x.pattern.Same(y.pattern) && same(x.node, y.node)
 		}) &&
 		slices.EqualFunc(a.needs, b.needs, func(x, y dependency) bool {
 			return x.name == y.name && slices.Equal(x.names, y.names) && same(x.node, y.node)

@@ -3,10 +3,12 @@ package schema
 import (
 	"math"
 	"math/rand/v2"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // Sample makes up a value that the schema accepts, by its default, const, enum
@@ -31,9 +33,9 @@ func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
 const SampleSteps = 10_000
 
 func sample(n *node, r *rand.Rand, left *int) (any, bool) {
-	trees := map[*pattern]*syntax.Regexp{}
+	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := range 24 {
-		m := sampler{r: r, budget: 2_000, left: left, trees: trees, frugal: try > 7}
+		m := sampler{r: r, budget: 2_000, left: left, writers: writers, frugal: try > 7}
 		v := m.value([]*node{n}, 0, "")
 		if *left <= 0 {
 			break
@@ -48,11 +50,11 @@ func sample(n *node, r *rand.Rand, left *int) (any, bool) {
 // A sampler makes a guess at a value of a conjunction of nodes; whoever asked
 // validates it.
 type sampler struct {
-	r      *rand.Rand
-	budget int                         // of values and letters in one guess
-	left   *int                        // of all work, in steps of a checker
-	trees  map[*pattern]*syntax.Regexp // that words were made of
-	frugal bool                        // say as little as possible
+	r       *rand.Rand
+	budget  int                              // of values and letters in one guess
+	left    *int                             // of all work, in steps of a checker
+	writers map[*regex.Pattern]*regex.Writer // that words were made by
+	frugal  bool                             // say as little as possible
 }
 
 // affords takes work off what is left; false means that the guess is given up.
@@ -61,23 +63,52 @@ func (m *sampler) affords(steps int) bool {
 	return *m.left > 0
 }
 
-// tree is a pattern as it is walked through to make words up.
-func (m *sampler) tree(p *pattern) *syntax.Regexp {
-	tree := m.trees[p]
-	if tree == nil {
-		var prog *syntax.Prog
-		tree, prog = p.parsed()
-		m.trees[p] = tree
-		m.affords(4 * len(prog.Inst))
+// matching makes up a string for patterns: a random word of the first that
+// fits the length and, with luck, the others.
+func (m *sampler) matching(patterns []*regex.Pattern, low, high int) any {
+	if low > longest {
+		return nil
 	}
-	return tree
+	writer := m.writers[patterns[0]]
+	if writer == nil {
+		writer = patterns[0].Writer()
+		m.writers[patterns[0]] = writer
+		m.affords(4 * writer.Size)
+	}
+	for try := range 16 {
+		m.budget += 500
+		s := writer.Word(m.r, try%4, func() bool { m.budget--; return m.budget >= 0 && m.affords(2) })
+		// What isn't anchored may be longer than the pattern.
+		if !m.affords(max(len(s), low) / 8) {
+			return nil
+		}
+		if n := utf8.RuneCountInString(s); n < low {
+			s += strings.Repeat("a", low-n)
+		}
+		n := utf8.RuneCountInString(s)
+		if n < low || n > high {
+			continue
+		}
+		if !slices.ContainsFunc(patterns, func(p *regex.Pattern) bool { return !m.matches(p, s) }) {
+			return s
+		}
+	}
+	return nil
 }
 
-// accepts asks a validator.
-func (m *sampler) accepts(n *node, v any) bool {
+// ask lets a checker work.
+func (m *sampler) ask(question func(*checker) bool) bool {
 	c := bounded(*m.left)
-	ok := c.accepts(n, v)
+	ok := question(&c)
 	return m.affords(c.steps) && ok && !c.spent
+}
+
+func (m *sampler) accepts(n *node, v any) bool {
+	return m.ask(func(c *checker) bool { return c.accepts(n, v) })
+}
+
+func (m *sampler) matches(p *regex.Pattern, s string) bool {
+	return m.ask(func(c *checker) bool { return c.matches(p, s) })
 }
 
 // A want is what a conjunction asks for directly, its parts gathered.
@@ -275,7 +306,7 @@ var sampleWords = []string{"amber", "birch", "cedar", "delta", "ember", "fjord",
 
 func (m *sampler) text(w want, name string) any {
 	low, high := 0, maxCount
-	var patterns []*pattern
+	var patterns []*regex.Pattern
 	format := ""
 	for _, n := range w.nodes {
 		if r := n.strings; r != nil {
@@ -463,7 +494,7 @@ func (m *sampler) object(w want, depth int) any {
 			name += indexKey(i)
 		}
 		if p := firstPattern(w.nodes); p != nil {
-			if s, ok := m.matching([]*pattern{p}, 0, maxCount).(string); ok {
+			if s, ok := m.matching([]*regex.Pattern{p}, 0, maxCount).(string); ok {
 				name = s
 			}
 		}
@@ -472,7 +503,7 @@ func (m *sampler) object(w want, depth int) any {
 	return v
 }
 
-func firstPattern(nodes []*node) *pattern {
+func firstPattern(nodes []*node) *regex.Pattern {
 	for _, n := range nodes {
 		if r := n.objects; r != nil {
 			if len(r.patterns) > 0 {
@@ -500,7 +531,7 @@ func (m *sampler) propertyNodes(nodes []*node, name string) ([]*node, bool) {
 			list, matched = append(list, p), true
 		}
 		for _, p := range r.patterns {
-			if m.affords(p.pattern.effort(name)) && p.pattern.re.MatchString(name) {
+			if m.matches(p.pattern, name) {
 				list, matched = append(list, p.node), true
 			}
 		}

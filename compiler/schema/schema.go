@@ -8,9 +8,9 @@
 //
 //   - format is asserted in drafts 4 to 7 and is an annotation from 2019-09
 //     on, as those documents say. Options.AssertFormat asserts it everywhere.
-//   - patterns are read as Go's regular expressions (RE2), with the escapes
-//     \uXXXX and \u{X} of ECMAScript added. A pattern that needs look-around or
-//     back-references makes the schema invalid rather than go unchecked.
+//   - patterns are ECMA-262's, in Unicode mode (package regex). What look-around
+//     and back-references say is matched in a bounded number of steps, and isn't
+//     reasoned about.
 //   - a $ref reaches places inside its own schema ("#/$defs/x", "#anchor", a
 //     $id that the schema itself declares), the document's named schemas
 //     ("#/schemas/Name", and on into them), and the standard metaschemas.

@@ -3,13 +3,15 @@ package schema
 import (
 	"slices"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 // A textGoal is what is asked of a string: its length, patterns that match and
 // that don't, formats and contents likewise, and single strings that it isn't.
 type textGoal struct {
 	min, max         int
-	matches, misses  []*pattern
+	matches, misses  []*regex.Pattern
 	checks, failures []*stringRules // by format or content alone
 	not              []string
 }
@@ -19,16 +21,15 @@ func (g *textGoal) clip() {
 	g.checks, g.failures, g.not = slices.Clip(g.checks), slices.Clip(g.failures), slices.Clip(g.not)
 }
 
-func samePattern(p *pattern) func(*pattern) bool {
-	return func(q *pattern) bool { return p.text == q.text }
-}
-
-func (g *textGoal) accept(r *stringRules) bool {
+func (g *textGoal) accept(s *state, r *stringRules) bool {
 	g.min, g.max = max(g.min, r.min), min(g.max, r.max)
-	if r.pattern != nil && !slices.ContainsFunc(g.matches, samePattern(r.pattern)) {
-		if slices.ContainsFunc(g.misses, samePattern(r.pattern)) {
-			return false
-		}
+	switch {
+	case r.pattern == nil || slices.ContainsFunc(g.matches, r.pattern.Same):
+	case !r.pattern.Regular():
+		s.leaveOut("pattern")
+	case slices.ContainsFunc(g.misses, r.pattern.Same):
+		return false
+	default:
 		g.matches = append(g.matches, r.pattern)
 	}
 	if r.valid != nil && !g.accept1(&stringRules{max: maxCount, format: r.format, valid: r.valid}) ||
@@ -55,7 +56,7 @@ func (g *textGoal) accept1(check *stringRules) bool {
 type (
 	shorter struct{ than int }
 	longer  struct{ than int }
-	misses  struct{ pattern *pattern }
+	misses  struct{ pattern *regex.Pattern }
 	fails   struct{ check *stringRules }
 	notText string
 )
@@ -87,7 +88,7 @@ func foreseeRange(low, high, from, to int) outlook {
 }
 
 func (g misses) apply(_ *prover, s *state) bool {
-	if slices.ContainsFunc(s.text.matches, samePattern(g.pattern)) {
+	if slices.ContainsFunc(s.text.matches, g.pattern.Same) {
 		return false
 	}
 	s.text.misses = append(s.text.misses, g.pattern)
@@ -115,8 +116,10 @@ func (r *stringRules) refusals() []goal {
 	if r.max < maxCount {
 		options = append(options, longer{r.max})
 	}
-	if r.pattern != nil {
+	if r.pattern != nil && r.pattern.Regular() {
 		options = append(options, misses{r.pattern})
+	} else if r.pattern != nil {
+		options = append(options, skip("pattern"))
 	}
 	if r.valid != nil {
 		options = append(options, fails{&stringRules{max: maxCount, format: r.format, valid: r.valid}})
@@ -134,22 +137,22 @@ func (g *textGoal) fits(s string) bool {
 		return false
 	}
 	for _, p := range g.matches {
-		if !p.re.MatchString(s) {
+		if !p.Match(s) {
 			return false
 		}
 	}
 	for _, p := range g.misses {
-		if p.re.MatchString(s) {
+		if p.Match(s) {
 			return false
 		}
 	}
 	for _, c := range g.checks {
-		if !c.accepts(s) {
+		if !c.formed(s) {
 			return false
 		}
 	}
 	for _, c := range g.failures {
-		if c.accepts(s) {
+		if c.formed(s) {
 			return false
 		}
 	}
@@ -193,7 +196,7 @@ func (g *textGoal) solve(p *prover) finding {
 	}
 	matches := slices.Clip(g.matches)
 	for _, c := range g.checks {
-		if hull := hullOf(c.format); hull != nil {
+		if hull := hulls[c.format]; hull != nil {
 			matches = append(matches, hull)
 		}
 	}
@@ -212,7 +215,7 @@ func (g *textGoal) solve(p *prover) finding {
 		}
 		word := f.value.(string)
 		for _, x := range slices.Concat(matches, g.misses) {
-			if !p.spend(x.effort(word) / checksPerStep) {
+			if !p.spend(x.Effort(word) / checksPerStep) {
 				return unknown("budget")
 			}
 		}
@@ -257,4 +260,43 @@ func (g *textGoal) plainText(p *prover) finding {
 		}
 	}
 	return unknown("enum")
+}
+
+// word finds a shortest string of a length between low and high that some
+// patterns match, some don't, and that isn't one of a list.
+func (p *prover) word(low, high int, matches, misses []*regex.Pattern, not []string) finding {
+	if low > longest {
+		return unknown("minLength")
+	}
+	word, ok, why := p.words.Find(low, high, matches, misses, not)
+	switch {
+	case ok:
+		return some(word)
+	case why != "":
+		return unknown(why)
+	}
+	return none()
+}
+
+// hulls are patterns that match at least what a format accepts; they tell of
+// strings that no format lets through.
+var hulls = map[string]*regex.Pattern{}
+
+func init() {
+	for format, text := range map[string]string{
+		"date":      `^\d{4}-\d\d-\d\d$`,
+		"date-time": `^\d{4}-\d\d-\d\d[Tt].{6,}$`,
+		"time":      `^(?s:..:..:..)`,
+		"ipv4":      `^[^.]+\.[^.]+\.[^.]+\.[^.]+$`,
+		"email":     `@`,
+		"uuid":      `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`,
+		"uri":       `:`,
+		"duration":  `^P`,
+	} {
+		hull, _, err := regex.Compile(text)
+		if err != nil {
+			panic(err)
+		}
+		hulls[format] = hull
+	}
 }

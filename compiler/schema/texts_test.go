@@ -2,10 +2,10 @@ package schema
 
 import (
 	"math/rand/v2"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
 func randomPattern(r *rand.Rand, depth int) string {
@@ -29,44 +29,6 @@ func randomPattern(r *rand.Rand, depth int) string {
 	return x + y
 }
 
-func randomText(r *rand.Rand) string {
-	var b strings.Builder
-	for range r.IntN(6) {
-		b.WriteString([]string{"a", "b", "A", "1", " ", "\n", ".", "é", "_", "-"}[r.IntN(10)])
-	}
-	return b.String()
-}
-
-// The automaton of a pattern matches what Go's own search matches.
-func TestAutomatonMatchesAsGoDoes(t *testing.T) {
-	seed := chooseSeed(t)
-	r := rand.New(rand.NewPCG(seed, 0))
-	matched := 0
-	for range 3000 * *long {
-		text := randomPattern(r, 3)
-		re, err := regexp.Compile(text)
-		if err != nil {
-			continue
-		}
-		a := newProver(1 << 30).automatonOf(&pattern{source: text, text: text})
-		for range 10 {
-			s := randomText(r)
-			state := 0
-			for _, c := range s {
-				state = a.step(state, c)
-			}
-			if got, want := a.ends(state), re.MatchString(s); got != want {
-				t.Fatalf("%q on %q: %v, want %v", text, s, got, want)
-			} else if got {
-				matched++
-			}
-		}
-	}
-	if matched < 1000 {
-		t.Errorf("only %d matches", matched)
-	}
-}
-
 // The search for a word finds one where there is one, a shortest one, of the
 // characters that the patterns tell apart.
 func TestWord(t *testing.T) {
@@ -80,17 +42,15 @@ func TestWord(t *testing.T) {
 		}
 	}
 	for range 500 * *long {
-		var matches, misses []*pattern
+		var matches, misses []*regex.Pattern
 		for range 1 + r.IntN(2) {
-			text := randomPattern(r, 2)
-			if re, err := regexp.Compile(text); err == nil {
-				matches = append(matches, &pattern{source: text, text: text, re: re})
+			if p, _, err := regex.Compile(randomPattern(r, 2)); err == nil {
+				matches = append(matches, p)
 			}
 		}
 		for range r.IntN(2) {
-			text := randomPattern(r, 2)
-			if re, err := regexp.Compile(text); err == nil {
-				misses = append(misses, &pattern{source: text, text: text, re: re})
+			if p, _, err := regex.Compile(randomPattern(r, 2)); err == nil {
+				misses = append(misses, p)
 			}
 		}
 		g := textGoal{min: r.IntN(3), max: 1 + r.IntN(6), matches: matches, misses: misses, not: []string{"", "a", "ab"}[:r.IntN(4)]}
@@ -117,10 +77,10 @@ func TestWord(t *testing.T) {
 	}
 }
 
-func sources(list []*pattern) []string {
+func sources(list []*regex.Pattern) []string {
 	var texts []string
 	for _, p := range list {
-		texts = append(texts, p.source)
+		texts = append(texts, p.Source)
 	}
 	return texts
 }
@@ -159,8 +119,8 @@ func TestFormats(t *testing.T) {
 		}
 		for name, hull := range hulls {
 			if formats[name](string(s)) {
-				if accepted++; !hull.re.MatchString(string(s)) {
-					t.Fatalf("seed %d: %q is of the format %s and not of %s", seed, string(s), name, hull.text)
+				if accepted++; !hull.Match(string(s)) {
+					t.Fatalf("seed %d: %q is of the format %s and not of %s", seed, string(s), name, hull.Source)
 				}
 			}
 		}

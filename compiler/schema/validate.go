@@ -119,7 +119,7 @@ func (c *checker) memoized(n *node, v any) bool {
 func (c *checker) check(n *node, v any) bool {
 	switch v := v.(type) {
 	case string:
-		if n.kinds&String == 0 || n.strings != nil && (c.most > 0 && !c.matching(n.strings, v) || !n.strings.accepts(v)) {
+		if n.kinds&String == 0 || n.strings != nil && !c.text(n.strings, v) {
 			return false
 		}
 	case float64:
@@ -279,15 +279,18 @@ func rational(f float64) *big.Rat {
 	return r
 }
 
-func (r *stringRules) accepts(s string) bool {
+func (c *checker) text(r *stringRules, s string) bool {
 	if r.min > 0 || r.max < len(s) {
 		if n := utf8.RuneCountInString(s); n < r.min || n > r.max {
 			return false
 		}
 	}
-	return (r.pattern == nil || r.pattern.re.MatchString(s)) &&
-		(r.valid == nil || r.valid(s)) &&
-		(r.encoding == "" && r.mediaType == "" || r.content(s))
+	return (r.pattern == nil || c.matches(r.pattern, s)) && r.formed(s)
+}
+
+// formed judges the format and the contents of a string.
+func (r *stringRules) formed(s string) bool {
+	return (r.valid == nil || r.valid(s)) && (r.encoding == "" && r.mediaType == "" || r.content(s))
 }
 
 // content judges draft 7's contentEncoding and contentMediaType, of which base64
@@ -371,13 +374,13 @@ func (c *checker) otherwise(r *objectRules, name string, x any) bool {
 	}
 	matched := false
 	for _, p := range r.patterns {
-		if c.most > 0 && !c.affords(p.pattern.effort(name)) {
-			return false
-		}
-		if p.pattern.re.MatchString(name) {
+		if c.matches(p.pattern, name) {
 			if matched = true; !c.accepts(p.node, x) {
 				return false
 			}
+		}
+		if c.spent {
+			return false
 		}
 	}
 	return matched || r.additional == nil || r.properties[name] != nil || c.accepts(r.additional, x)
@@ -498,7 +501,7 @@ func (c *checker) evaluate(n *node, v any, seen *evaluated, asking bool) {
 				return
 			}
 			for name := range v {
-				if o.properties[name] != nil || slices.ContainsFunc(o.patterns, func(p patternRule) bool { return p.pattern.re.MatchString(name) }) {
+				if o.properties[name] != nil || slices.ContainsFunc(o.patterns, func(p patternRule) bool { return c.matches(p.pattern, name) }) {
 					seen.names[name] = true
 				}
 			}

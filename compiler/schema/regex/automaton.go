@@ -1,8 +1,7 @@
-package schema
+package regex
 
 import (
 	"encoding/binary"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"unicode"
@@ -33,18 +32,28 @@ type autoState struct {
 
 const maxStates = 4_000
 
-// automatonOf builds the automaton of a pattern, or nil where it would be too
-// large.
-func (p *prover) automatonOf(x *pattern) *automaton {
-	if a, ok := p.automata[x.text]; ok {
+// Words finds words by the automata of patterns, which it keeps. It is told of its
+// work in steps by calling Spend, which reports whether there are any left.
+type Words struct {
+	Spend    func(steps int) bool
+	automata map[string]*automaton
+}
+
+// automatonOf builds the automaton of a regular pattern, or nil where it would be
+// too large.
+func (w *Words) automatonOf(x *Pattern) *automaton {
+	if a, ok := w.automata[x.text]; ok {
 		return a
 	}
 	var a *automaton
-	if _, prog := x.parsed(); len(prog.Inst) < maxProgram && p.spend(len(prog.Inst)/16) {
+	if _, prog := x.parsed(); len(prog.Inst) < maxProgram && w.Spend(len(prog.Inst)/16) {
 		a = &automaton{prog: prog, seen: make([]uint32, len(prog.Inst)), states: map[string]int{}}
 		a.intern(nil, -1, false)
 	}
-	p.automata[x.text] = a
+	if w.automata == nil {
+		w.automata = map[string]*automaton{}
+	}
+	w.automata[x.text] = a
 	return a
 }
 
@@ -265,24 +274,23 @@ func legibility(r rune) int {
 	return 6
 }
 
-// word finds a shortest string of a length between low and high that some
-// patterns match, some don't, and that isn't one of a list: a walk through the
-// product of their automata, breadth first.
-func (p *prover) word(low, high int, matches, misses []*pattern, not []string) finding {
-	if low > longest {
-		return unknown("minLength")
-	}
-	w := product{p: p, positive: len(matches), trie: newTrie(not), ids: map[string]int32{}}
+// Find finds a shortest string of a length between low and high that some patterns
+// match, some don't, and that isn't one of a list: a walk through the product of
+// their automata, breadth first. All patterns are regular. Where there is no such
+// string, why is empty; else it says why none was found: "budget", or "pattern" for
+// automata that are too large.
+func (f *Words) Find(low, high int, matches, misses []*Pattern, not []string) (word string, found bool, why string) {
+	w := product{spend: f.Spend, positive: len(matches), trie: newTrie(not), ids: map[string]int32{}}
 	for _, x := range slices.Concat(matches, misses) {
-		a := p.automatonOf(x)
+		a := f.automatonOf(x)
 		if a == nil {
-			return unknown("pattern")
+			return "", false, "pattern"
 		}
 		w.automata = append(w.automata, a)
 	}
 	w.runes = alphabet(w.automata, not)
-	if !p.spend(len(w.runes)/16 + w.trie.size()/16) {
-		return unknown("budget")
+	if !w.spend(len(w.runes)/16 + w.trie.size()/16) {
+		return "", false, "budget"
 	}
 	w.intern(make([]int32, len(w.automata)+1))
 	queue := []walked{{from: -1}}
@@ -290,18 +298,18 @@ func (p *prover) word(low, high int, matches, misses []*pattern, not []string) f
 	for head := 0; head < len(queue); head++ {
 		at := queue[head]
 		if at.length >= low && w.accepts(at.state) {
-			return some(w.spell(queue, head))
+			return w.spell(queue, head), true, ""
 		}
 		if at.length >= high {
 			continue
 		}
-		if !p.spend(1+len(w.runes)/8) || len(queue) > maxWalk {
-			return unknown("budget")
+		if !w.spend(1+len(w.runes)/8) || len(queue) > maxWalk {
+			return "", false, "budget"
 		}
 		for i := range w.runes {
 			to, why := w.step(at.state, i)
 			if why != "" {
-				return unknown(why)
+				return "", false, why
 			}
 			for int(to) >= len(seen) {
 				seen = append(seen, 0)
@@ -312,7 +320,7 @@ func (p *prover) word(low, high int, matches, misses []*pattern, not []string) f
 			}
 		}
 	}
-	return none()
+	return "", false, ""
 }
 
 // maxWalk bounds the memory of one walk.
@@ -328,7 +336,7 @@ type walked struct {
 // A product is several automata and a trie that read the same text. Its states
 // are numbered as they are reached.
 type product struct {
-	p        *prover
+	spend    func(steps int) bool
 	automata []*automaton
 	positive int // so many of them have to match, the others mustn't
 	trie     trie
@@ -366,12 +374,12 @@ func (w *product) step(from int32, i int) (to int32, why string) {
 	state := make([]int32, len(w.automata)+1)
 	for j, a := range w.automata {
 		at := int(w.states[from][j])
-		if !w.p.spend(len(a.list[at].threads) / 4) {
+		if !w.spend(len(a.list[at].threads) / 4) {
 			return 0, "budget"
 		}
 		before := a.effort
 		to := a.step(at, w.runes[i])
-		if !w.p.spend((a.effort - before) / 16) {
+		if !w.spend((a.effort - before) / 16) {
 			return 0, "budget"
 		}
 		if len(a.list) > maxStates {
@@ -452,24 +460,3 @@ func (t trie) step(at int32, r rune) int32 {
 }
 
 func (t trie) final(at int32) bool { return at >= 0 && t.end[at] }
-
-// hulls are patterns that match at least what a format accepts; they tell of
-// strings that no format lets through.
-var hulls = map[string]*pattern{}
-
-func init() {
-	for format, text := range map[string]string{
-		"date":      `^\d{4}-\d\d-\d\d$`,
-		"date-time": `^\d{4}-\d\d-\d\d[Tt].{6,}$`,
-		"time":      `^(?s:..:..:..)`,
-		"ipv4":      `^[^.]+\.[^.]+\.[^.]+\.[^.]+$`,
-		"email":     `@`,
-		"uuid":      `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`,
-		"uri":       `:`,
-		"duration":  `^P`,
-	} {
-		hulls[format] = &pattern{source: text, text: text, re: regexp.MustCompile(text)}
-	}
-}
-
-func hullOf(format string) *pattern { return hulls[format] }

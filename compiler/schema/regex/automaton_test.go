@@ -1,0 +1,70 @@
+package regex
+
+import (
+	"flag"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var long = flag.Int("long", 1, "how many times as many random cases to try")
+
+func randomPattern(r *rand.Rand, depth int) string {
+	atoms := []string{"a", "b", "ab", ".", "[ab]", "[^a]", `\d`, `\w`, `\W`, `\s`, "^", "$", `\b`, `\B`, "(?i:a)", `\n`, "", "é", "[à-ü]", `\.`, "(?s:.)", "(?m:^)", "(?m:$)"}
+	if depth == 0 {
+		return atoms[r.IntN(len(atoms))]
+	}
+	x, y := randomPattern(r, depth-1), randomPattern(r, depth-1)
+	switch r.IntN(7) {
+	case 0:
+		return x + "|" + y
+	case 1:
+		return "(" + x + ")*"
+	case 2:
+		return "(" + x + ")+" + y
+	case 3:
+		return "(" + x + "){1,3}"
+	case 4:
+		return "(?:" + x + ")?" + y
+	}
+	return x + y
+}
+
+func randomText(r *rand.Rand) string {
+	var b strings.Builder
+	for range r.IntN(6) {
+		b.WriteString([]string{"a", "b", "A", "1", " ", "\n", ".", "é", "_", "-"}[r.IntN(10)])
+	}
+	return b.String()
+}
+
+// The automaton of a pattern matches what Go's own search matches.
+func TestAutomatonMatchesAsGoDoes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	matched := 0
+	for range 3000 * *long {
+		text := randomPattern(r, 3)
+		re, err := regexp.Compile(text)
+		if err != nil {
+			continue
+		}
+		words := Words{Spend: func(int) bool { return true }}
+		a := words.automatonOf(&Pattern{Source: text, text: text})
+		for range 10 {
+			s := randomText(r)
+			state := 0
+			for _, c := range s {
+				state = a.step(state, c)
+			}
+			if got, want := a.ends(state), re.MatchString(s); got != want {
+				t.Fatalf("%q on %q: %v, want %v", text, s, got, want)
+			} else if got {
+				matched++
+			}
+		}
+	}
+	if matched < 1000 {
+		t.Errorf("only %d matches", matched)
+	}
+}

@@ -1,0 +1,143 @@
+// Package regex is the regular expressions of JSON Schema, which are those of
+// ECMA-262: matching them, making up words of them, and finding a shortest word
+// that some patterns match and others don't.
+//
+// A pattern is written anew for Go's regexp, with what the two read differently
+// spelled out (\s, \c, \u, ., [], [^], \p{Script=…}). As the standard advises, it is
+// read in Unicode mode; what that mode forbids and the older one takes literally
+// (an escaped comma, a brace that closes nothing) is taken literally. Look-ahead,
+// look-behind and back-references, which Go's regexp doesn't have, are matched by
+// backtracking in a counted number of steps, so that one text has one answer; such
+// patterns aren't reasoned about.
+package regex
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+)
+
+// maxProgram bounds the programs of patterns that are reasoned about.
+const maxProgram = 5_000
+
+// A Pattern is a regular expression that was read. It is safe for concurrent use.
+type Pattern struct {
+	Source string // as it was written
+
+	text string // as Go reads it
+	re   *regexp.Regexp
+	odd  *irregular // in the place of re, where Go has nothing like it
+
+	once sync.Once
+	size int // of its program, see Effort
+}
+
+// Compile reads a regular expression. The size is that of its program, where the
+// pattern repeats something.
+func Compile(source string) (p *Pattern, size int, err error) {
+	t, err := translate(source)
+	if err != nil {
+		return nil, 0, err
+	}
+	p = &Pattern{Source: source, text: t.text()}
+	if len(t.marks) > 0 {
+		if p.odd, err = t.irregular(); err != nil {
+			return nil, 0, err
+		}
+		p.size = p.odd.size()
+		p.once.Do(func() {})
+		return p, p.size, nil
+	}
+	if p.re, size, err = compile(p.text); err != nil {
+		err = errors.New(strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`", `"`))
+	}
+	return p, size, err
+}
+
+// compile compiles a regular expression. Of those that begin with ^ the library
+// makes a program without alternatives where it can, which takes memory for every
+// class at every place: where classes are repeated that is too much, and an
+// alternative at the start keeps it from trying.
+func compile(text string) (re *regexp.Regexp, size int, err error) {
+	const most = 20_000 // bounds of ranges in all classes
+	if strings.Contains(text, "{") {
+		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
+			if prog, err := syntax.Compile(tree.Simplify()); err == nil {
+				ranges := 0
+				for i := range prog.Inst {
+					ranges += len(prog.Inst[i].Rune)
+				}
+				if size = len(prog.Inst); ranges > most {
+					text = `(?:\b|\B)(?:` + text + `)`
+				}
+			}
+		}
+	}
+	re, err = regexp.Compile(text)
+	return re, size, err
+}
+
+// Regular reports whether the pattern has neither look-around nor back-references,
+// and so can be reasoned about.
+func (p *Pattern) Regular() bool { return p.odd == nil }
+
+// Text is the pattern as Go reads it, where it is regular.
+func (p *Pattern) Text() string { return p.text }
+
+// Same reports whether two patterns were written alike.
+func (p *Pattern) Same(q *Pattern) bool { return p == q || p.Source == q.Source }
+
+// Match reports whether the pattern matches somewhere in a text; false also where
+// that takes more than MaxSteps to tell.
+func (p *Pattern) Match(text string) bool {
+	if p.odd == nil {
+		return p.re.MatchString(text)
+	}
+	steps := MaxSteps
+	matched, _ := p.odd.match(text, &steps)
+	return matched
+}
+
+// MatchWithin is Match within a number of steps, off which it takes its own. It is
+// undecided when they don't last. A regular pattern takes none: what it costs at
+// most is known before ([Pattern.Effort]).
+func (p *Pattern) MatchWithin(text string, steps *int) (matched, decided bool) {
+	if p.odd == nil {
+		return p.re.MatchString(text), true
+	}
+	most := min(*steps, MaxSteps)
+	left := most
+	matched, decided = p.odd.match(text, &left)
+	*steps -= most - left
+	return matched, decided
+}
+
+// parsed is the pattern as a tree and as a program, without what isn't regular.
+// They are large and seldom needed, and so aren't kept.
+func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
+	if tree, err := syntax.Parse(p.text, syntax.Perl); err == nil {
+		tree = tree.Simplify()
+		if prog, err := syntax.Compile(tree); err == nil {
+			p.once.Do(func() { p.size = len(prog.Inst) })
+			return tree, prog
+		}
+	}
+	p.once.Do(func() { p.size = maxProgram }) // not of a pattern that regexp reads
+	return &syntax.Regexp{Op: syntax.OpNoMatch}, &syntax.Prog{Inst: make([]syntax.Inst, maxProgram)}
+}
+
+// Effort is what matching a text costs at most, in steps of a validator: the
+// matcher may follow every instruction at every character.
+func (p *Pattern) Effort(text string) int {
+	p.once.Do(func() {
+		p.size = maxProgram
+		if tree, err := syntax.Parse(p.text, syntax.Perl); err == nil {
+			if prog, err := syntax.Compile(tree.Simplify()); err == nil {
+				p.size = len(prog.Inst)
+			}
+		}
+	})
+	return 1 + len(text)*p.size/8
+}

@@ -1,0 +1,116 @@
+package regex
+
+import (
+	"math/rand/v2"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// A Writer writes random words of a pattern.
+type Writer struct {
+	Size int // of the pattern's program
+	tree *syntax.Regexp
+}
+
+// Writer takes the pattern apart, which is worth keeping for several words. Of one
+// that isn't regular the words are guesses.
+func (p *Pattern) Writer() *Writer {
+	tree, prog := p.parsed()
+	return &Writer{len(prog.Inst), tree}
+}
+
+// Word writes a word, its repetitions up to extra more often than they must be. The
+// word ends where afford is false, which is asked at every step.
+func (w *Writer) Word(r *rand.Rand, extra int, afford func() bool) string {
+	p := pen{r: r, extra: extra, afford: afford}
+	p.word(w.tree, 0)
+	return p.String()
+}
+
+type pen struct {
+	strings.Builder
+	r      *rand.Rand
+	extra  int
+	afford func() bool
+	spent  bool
+}
+
+func (p *pen) word(re *syntax.Regexp, depth int) {
+	// Repetitions of what may be empty multiply without writing anything.
+	if p.spent = p.spent || !p.afford(); p.spent || p.Len() > 1<<12 || depth > 200 {
+		return
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			p.WriteRune(r)
+		}
+	case syntax.OpCharClass:
+		p.WriteRune(p.runeOf(re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		p.WriteRune(p.letter())
+	case syntax.OpCapture:
+		p.word(re.Sub[0], depth+1)
+	case syntax.OpStar:
+		p.repeat(re, 0, -1, depth)
+	case syntax.OpPlus:
+		p.repeat(re, 1, -1, depth)
+	case syntax.OpQuest:
+		p.repeat(re, 0, 1, depth)
+	case syntax.OpRepeat:
+		p.repeat(re, re.Min, re.Max, depth)
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			p.word(sub, depth+1)
+		}
+	case syntax.OpAlternate:
+		p.word(re.Sub[p.r.IntN(len(re.Sub))], depth+1)
+	}
+}
+
+func (p *pen) repeat(re *syntax.Regexp, low, high, depth int) {
+	if high < 0 || high > low+p.extra {
+		high = low + p.extra
+	}
+	for range low + p.r.IntN(high-low+1) {
+		if p.spent {
+			return
+		}
+		p.word(re.Sub[0], depth+1)
+	}
+}
+
+func (p *pen) letter() rune { return rune('a' + p.r.IntN(26)) }
+
+// dot is the class that the dot stands for.
+var dot = func() []rune {
+	tree, err := syntax.Parse(notEnds, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	return tree.Rune
+}()
+
+// runeOf picks a character of a class, a printable ASCII one where there is any.
+func (p *pen) runeOf(pairs []rune) rune {
+	if slices.Equal(pairs, dot) {
+		return p.letter()
+	}
+	var plain, all []rune
+	for i := 0; i+1 < len(pairs); i += 2 {
+		lo, hi := pairs[i], pairs[i+1]
+		all = append(all, lo, hi)
+		if lo, hi := max(lo, ' '), min(hi, '~'); lo <= hi {
+			plain = append(plain, lo, hi)
+		}
+	}
+	if plain != nil {
+		all = plain
+	}
+	if all == nil {
+		return 'a'
+	}
+	i := p.r.IntN(len(all)/2) * 2
+	return all[i] + rune(p.r.IntN(int(min(all[i+1]-all[i], 1<<16))+1))
+}
