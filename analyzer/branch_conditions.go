@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -193,7 +194,7 @@ func (e *branchConditions) writes(call *compiler.Call, alternative int) logic.Li
 	plan := e.pass.Plan
 	for _, path := range call.Output[alternative] {
 		if plan.StateSchema != nil && plan.Paths.Kind(path.ID) == "state" && plan.StateSchema.At(compiler.SchemaPath(plan.Paths.Segments(path.ID)[1:])).Schema != nil {
-			return e.circuit.And(w, e.held(heldKey{int32(call.Index), compiler.RootPath}).there) // the schema may not admit a failure record
+			return e.circuit.And(w, e.held(heldKey{int32(call.Index), pathtree.Root}).there) // the schema may not admit a failure record
 		}
 	}
 	if plan.Writes == compiler.Once {
@@ -221,7 +222,7 @@ func (e *branchConditions) occupied(call *compiler.Call, alternative int, record
 	plan, occupied := e.pass.Plan, logic.False
 	for _, path := range call.Output[alternative] {
 		segments := plan.Paths.Segments(path.ID)
-		if v, ok := compiler.Walk(plan.State, segments[1:]); ok && v != nil && segments[0].Key == "state" {
+		if v, ok := pathtree.Walk(plan.State, segments[1:]); ok && v != nil && segments[0].Key == "state" {
 			return logic.True
 		}
 		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.pass.begins("state", segments[1:]) {
@@ -246,7 +247,7 @@ func (e *branchConditions) occupied(call *compiler.Call, alternative int, record
 // A readKey tells reads of one value from others: a path, and the calls that are
 // seen.
 type readKey struct {
-	path        compiler.PathID
+	path        pathtree.ID
 	bound       compiler.Binding
 	count       int
 	first, last int32
@@ -293,7 +294,7 @@ type prefix struct {
 // (it sees those listed before it), where the graph has these in the same order.
 func (e *branchConditions) afterFirst(r *compiler.Read) (valued, bool) {
 	plan := e.pass.Plan
-	if r.Bound != compiler.Earlier || r.Path == compiler.RootPath || plan.Paths.Depth(r.Path) < 2 {
+	if r.Bound != compiler.Earlier || r.Path == pathtree.Root || plan.Paths.Depth(r.Path) < 2 {
 		return valued{}, false
 	}
 	shared := &e.prefixes[r.Path]
@@ -317,7 +318,7 @@ func (e *branchConditions) afterFirst(r *compiler.Read) (valued, bool) {
 // the order in which the machine does (S5.3).
 func (e *branchConditions) resolve(r *compiler.Read) valued {
 	plan := e.pass.Plan
-	if r.Path == compiler.RootPath {
+	if r.Path == pathtree.Root {
 		return valued{e.unknown(true), e.unknown(true)}
 	}
 	if plan.Paths.Depth(r.Path) < 2 && plan.Paths.Kind(r.Path) != "error" {
@@ -333,7 +334,7 @@ func (e *branchConditions) resolve(r *compiler.Read) valued {
 }
 
 // contribution is what stands at a path once a call has settled.
-func (e *branchConditions) contribution(v valued, call *compiler.Call, at compiler.PathID) valued {
+func (e *branchConditions) contribution(v valued, call *compiler.Call, at pathtree.ID) valued {
 	paths := e.pass.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
@@ -366,7 +367,7 @@ func (e *branchConditions) contribution(v valued, call *compiler.Call, at compil
 // result is what a call that writes one path leaves at another, at or below it.
 // On its failure route that may be the record of a failure (S9.2), which isn't
 // null, or a result that was sent there by name.
-func (e *branchConditions) result(call *compiler.Call, alternative int, at, written compiler.PathID) valued {
+func (e *branchConditions) result(call *compiler.Call, alternative int, at, written pathtree.ID) valued {
 	paths := e.pass.Plan.Paths
 	deeper := paths.Depth(at) - paths.Depth(written)
 	held := e.held(heldKey{int32(call.Index), at})
@@ -398,7 +399,7 @@ func (e *branchConditions) result(call *compiler.Call, alternative int, at, writ
 // A heldKey is a path into what a call writes.
 type heldKey struct {
 	call int32
-	path compiler.PathID
+	path pathtree.ID
 }
 
 // held is what isn't known of a result: whether it holds something at a path.

@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/internal/cputime"
 )
@@ -270,7 +271,7 @@ func FuzzConditions(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 43))
 		for range 20 {
 			fixed := logic.True
-			values := map[compiler.PathID]any{}
+			values := map[pathtree.ID]any{}
 			value, presence, err := call.When.Expr.Eval(func(i int) (any, expression.Presence) {
 				read := &plan.Reads[call.When.Reads[i]]
 				some, known := values[read.Path]

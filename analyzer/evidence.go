@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -151,7 +152,7 @@ type maker struct {
 // A demand is a place below a written path, and what must stand there: a value,
 // or anything at all that fits the schema.
 type demand struct {
-	path   compiler.PathID
+	path   pathtree.ID
 	fixed  bool
 	value  any
 	fits   *schema.Schema

@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -111,7 +112,7 @@ func (p *Pass) flowsOfRead(index int) []flow {
 
 // flowsInto puts the flows into a read to others.
 func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
-	if r.Path == compiler.RootPath {
+	if r.Path == pathtree.Root {
 		return append(flows, flow{})
 	}
 	switch p.Plan.Paths.Kind(r.Path) {
@@ -155,7 +156,7 @@ func (p *Pass) said(path []expression.Segment) flow {
 		}
 		return flow{schema: at.Schema, said: key}
 	}
-	value, ok := compiler.Walk(whole, path[1:])
+	value, ok := pathtree.Walk(whole, path[1:])
 	if !ok || value == nil || value == "" || len(p.Plan.Instances) > 0 {
 		return flow{}
 	}
@@ -290,7 +291,7 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	}
 	switch {
 	case o.call.Produced != nil:
-		if value, ok := compiler.Walk(o.call.Produced.Value(), o.rest); ok {
+		if value, ok := pathtree.Walk(o.call.Produced.Value(), o.rest); ok {
 			add(schema.Const(value), "", false)
 		}
 	case o.call.Tool == nil || o.call.Tool.Output == nil:

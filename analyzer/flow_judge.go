@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -120,7 +121,7 @@ func unspoken(producer, consumer *schema.Schema, witness any) bool {
 
 func valueAt(v any, path []schema.Step) any {
 	for _, s := range path {
-		v, _ = compiler.Step(v, expression.Segment{Key: s.Key, Index: s.Index, IsIndex: s.IsIndex})
+		v, _ = pathtree.Step(v, expression.Segment{Key: s.Key, Index: s.Index, IsIndex: s.IsIndex})
 	}
 	return v
 }
@@ -213,7 +214,7 @@ func (p *Pass) passesGuard(f *flow, witness any, call *compiler.Call) bool {
 		return true
 	}
 	related := false
-	path := compiler.RootPath
+	path := pathtree.Root
 	if f.read != nil {
 		path = f.read.Path
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -25,7 +26,7 @@ func (p *Pass) worksOut(t *compiler.Template, to target) (witness any, found boo
 		if table.steps -= trialCost; table.steps < 0 {
 			return nil, false
 		}
-		d := draw{pass: p, random: rand.New(rand.NewPCG(uint64(trial), 506)), results: map[*compiler.Call]any{}, paths: map[compiler.PathID]any{}}
+		d := draw{pass: p, random: rand.New(rand.NewPCG(uint64(trial), 506)), results: map[*compiler.Call]any{}, paths: map[pathtree.ID]any{}}
 		for _, r := range t.Reads {
 			if !d.read(r) {
 				return nil, false
@@ -52,7 +53,7 @@ type draw struct {
 	pass    *Pass
 	random  *rand.Rand
 	results map[*compiler.Call]any // whole results of calls
-	paths   map[compiler.PathID]any
+	paths   map[pathtree.ID]any
 }
 
 // read draws a value for a read. It is false where nothing is known of the read,
@@ -85,7 +86,7 @@ func (d *draw) read(index int) bool {
 			}
 			d.results[call] = whole
 		}
-		value, ok := compiler.Walk(whole, f.from.rest)
+		value, ok := pathtree.Walk(whole, f.from.rest)
 		if !ok || !f.schema.Accepts(value) {
 			return false
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -15,8 +16,8 @@ type flowTable struct {
 	reads [][]flow           // by read; nil where it wasn't asked
 	types []*expression.Type // by read, where typed
 	typed []bool
-	given map[compiler.PathID]flow
-	state map[compiler.PathID]schema.Place
+	given map[pathtree.ID]flow
+	state map[pathtree.ID]schema.Place
 
 	judgements []judgement
 	judged     bool
@@ -64,7 +65,7 @@ func (p *Pass) flowing() *flowTable {
 		n := len(p.Plan.Reads)
 		p.flows = &flowTable{
 			reads: make([][]flow, n), types: make([]*expression.Type, n), typed: make([]bool, n),
-			given: map[compiler.PathID]flow{}, state: map[compiler.PathID]schema.Place{}, certain: map[*compiler.Call]bool{},
+			given: map[pathtree.ID]flow{}, state: map[pathtree.ID]schema.Place{}, certain: map[*compiler.Call]bool{},
 		}
 		if p.view != nil {
 			p.flows.schemaTable = p.view.shared.schemas
@@ -97,7 +98,7 @@ func (t *flowTable) keep(flows []flow) []flow {
 }
 
 // given is what the document itself says of a path.
-func (p *Pass) given(id compiler.PathID) flow {
+func (p *Pass) given(id pathtree.ID) flow {
 	known := p.flowing().given
 	if p.view != nil && !p.ownValue(id) {
 		known = p.view.shared.given
@@ -119,7 +120,7 @@ func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema
 
 // stateAt is what the state schema says of a path: a value that it rejects is
 // never written there (S5.2).
-func (p *Pass) stateAt(id compiler.PathID) schema.Place {
+func (p *Pass) stateAt(id pathtree.ID) schema.Place {
 	if p.Plan.StateSchema == nil || p.Unknown(diag.State) || p.Plan.Paths.Kind(id) != "state" {
 		return schema.Place{Possible: true}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/internal/cputime"
@@ -297,7 +298,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 				t.Fatal("the result can't be sampled")
 			}
 			out, presence, err := value.Expr.Eval(func(i int) (any, expression.Presence) {
-				v, ok := compiler.Walk(map[string]any{"r": result}, plan.Reads[value.Reads[i]].Ref.Path)
+				v, ok := pathtree.Walk(map[string]any{"r": result}, plan.Reads[value.Reads[i]].Ref.Path)
 				if !ok {
 					t.Fatalf("%s has no value in %s", code, brief(result))
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -23,7 +24,7 @@ func (n *names) has(s expression.Segment) bool { return n.known[s.Key] }
 
 // children are the keys below a path that some call writes, or that the
 // document's values or schemas hold.
-func (p *Pass) children(id compiler.PathID) *names {
+func (p *Pass) children(id pathtree.ID) *names {
 	if n, ok := p.near[id]; ok {
 		return n
 	}
@@ -105,7 +106,7 @@ func respelt(text, key, other string, meant expression.Reference) string {
 // or the same path of another kind.
 func (p *Pass) nearReference(r *compiler.Read) (near meant, ok bool) {
 	ref := r.Ref
-	id, at := compiler.RootPath, -1
+	id, at := pathtree.Root, -1
 	full := p.Plan.Paths.Segments(r.Path)
 	offset := len(full) - len(ref.Path) // data kinds stand one level deeper in the table
 	for i, s := range full {

@@ -4,6 +4,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -18,7 +19,7 @@ func undeclaredPaths(p *Pass) {
 		return
 	}
 	verdicts := make([]int8, p.Plan.Paths.Len()) // 0 not asked, 1 fine, -1 not possible
-	undeclared := func(id compiler.PathID) bool {
+	undeclared := func(id pathtree.ID) bool {
 		if verdicts[id] == 0 {
 			verdicts[id] = 1
 			if path := p.Plan.Paths.Segments(id); len(path) > 1 && path[0].Key == "state" && !s.At(compiler.SchemaPath(path[1:])).Possible {
@@ -49,7 +50,7 @@ func undeclaredPaths(p *Pass) {
 	}
 }
 
-func (p *Pass) undeclared(id compiler.PathID, at source.Span, done string) *diag.Diagnostic {
+func (p *Pass) undeclared(id pathtree.ID, at source.Span, done string) *diag.Diagnostic {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := path[1+place.Depth]
@@ -65,7 +66,7 @@ func (p *Pass) undeclared(id compiler.PathID, at source.Span, done string) *diag
 // offerDeclared offers the path that the state schema names and that comes nearest to
 // one that it doesn't, in the place of the bytes [from, to) of a string, if that is
 // the plan's own.
-func (p *Pass) offerDeclared(f *diag.Diagnostic, id compiler.PathID, n *source.Node, from, to int) {
+func (p *Pass) offerDeclared(f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := &path[1+place.Depth]
@@ -84,7 +85,7 @@ func (p *Pass) offerDeclared(f *diag.Diagnostic, id compiler.PathID, n *source.N
 }
 
 // declared is what the state schema names where a path leaves it.
-func (p *Pass) declared(id compiler.PathID, place schema.Place) *declaration {
+func (p *Pass) declared(id pathtree.ID, place schema.Place) *declaration {
 	for range p.Plan.Paths.Depth(id) - 1 - place.Depth {
 		id = p.Plan.Paths.Parent(id)
 	}

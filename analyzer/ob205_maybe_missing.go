@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 var maybeMissing = register(Rule{
@@ -105,7 +106,7 @@ func (p *Pass) missingInSomeInstances() {
 	}
 	for i := range p.Plan.Reads {
 		r := &p.Plan.Reads[i]
-		if len(r.Writers) > 0 || r.Start || !r.Ref.Required || r.Path == compiler.RootPath || r.Call >= 0 && p.Plan.Calls[r.Call].Instance != "" {
+		if len(r.Writers) > 0 || r.Start || !r.Ref.Required || r.Path == pathtree.Root || r.Call >= 0 && p.Plan.Calls[r.Call].Instance != "" {
 			continue
 		}
 		path := p.Plan.Paths.Segments(r.Path)

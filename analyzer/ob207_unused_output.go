@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 var _ = register(Rule{
@@ -54,7 +55,7 @@ func (p *Pass) seen() []bool {
 }
 
 // isRead reports whether anything reads a path, something above it or below it.
-func (p *Pass) isRead(id compiler.PathID) bool {
+func (p *Pass) isRead(id pathtree.ID) bool {
 	r := p.reading()
 	if r.ofOutput(id) {
 		return true

@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 var _ = register(Rule{
@@ -25,7 +26,7 @@ func lateWriters(p *Pass) {
 	search := search{graph: &plan.Graph, budget: 5_000_000}
 	for i := range plan.Reads {
 		r := &plan.Reads[i]
-		if r.Bound != compiler.Earlier || r.Call < 0 || r.Path == compiler.RootPath {
+		if r.Bound != compiler.Earlier || r.Call < 0 || r.Path == pathtree.Root {
 			continue
 		}
 		writers := plan.Writers(r.Path)

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 var _ = register(Rule{
@@ -35,7 +36,7 @@ func rewrites(p *Pass) {
 
 // claims is the first path that a call writes, other than as its failure route,
 // and that overlaps another.
-func (p *Pass) claims(call *compiler.Call, failure int, id compiler.PathID) (compiler.Path, bool) {
+func (p *Pass) claims(call *compiler.Call, failure int, id pathtree.ID) (compiler.Path, bool) {
 	for i, route := range call.Output {
 		for _, path := range route {
 			if i != failure && p.Plan.Paths.Overlap(path.ID, id) {

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -31,7 +32,7 @@ func shapeConflicts(p *Pass) {
 				if i > 0 && slices.ContainsFunc(call.Output[:i], func(earlier compiler.Route) bool { return slices.Contains(earlier, path) }) {
 					continue // one place of the text: a && (b || c) is a && b || a && c
 				}
-				for up := paths.Parent(path.ID); up > compiler.RootPath; up = paths.Parent(up) {
+				for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
 					p.shapeConflict(write{call, i, path}, up, p.before(call, holders[up]))
 				}
 			}
@@ -56,8 +57,8 @@ const maxHolders = 8
 
 // holders are, for the paths below which something is written as well, the calls
 // that set them, the last in the graph's order first.
-func (p *Pass) holders() map[compiler.PathID][]holder {
-	holders := map[compiler.PathID][]holder{}
+func (p *Pass) holders() map[pathtree.ID][]holder {
+	holders := map[pathtree.ID][]holder{}
 	if p.Plan.Writes == compiler.Once {
 		return holders // only one of two calls writes
 	}
@@ -93,7 +94,7 @@ func (p *Pass) before(call *compiler.Call, holders []holder) []holder {
 	return holders[at:min(at+maxHolders, len(holders))]
 }
 
-func (p *Pass) shapeConflict(written write, whole compiler.PathID, holders []holder) {
+func (p *Pass) shapeConflict(written write, whole pathtree.ID, holders []holder) {
 	call, paths := written.call, p.Plan.Paths
 	below := paths.Segments(written.path.ID)[paths.Depth(whole):]
 	for _, h := range holders {
@@ -157,7 +158,7 @@ type need struct {
 }
 
 // pathNeeds calls f for everything that a path of a call needs, its own end first.
-func (p *Pass) pathNeeds(call *compiler.Call, alternative int, path compiler.Path, f func(compiler.PathID, need)) {
+func (p *Pass) pathNeeds(call *compiler.Call, alternative int, path compiler.Path, f func(pathtree.ID, need)) {
 	paths := p.Plan.Paths
 	switch n := (need{call: call, alternative: alternative, path: path, kind: schema.Object}); {
 	case alternative == call.FailureRoute():
@@ -179,7 +180,7 @@ func (p *Pass) pathNeeds(call *compiler.Call, alternative int, path compiler.Pat
 }
 
 // allNeeds calls f for everything that the calls of the plan need.
-func (p *Pass) allNeeds(f func(compiler.PathID, need)) {
+func (p *Pass) allNeeds(f func(pathtree.ID, need)) {
 	for _, call := range p.Plan.Calls {
 		for i, route := range call.Output {
 			for _, path := range route {
@@ -216,10 +217,10 @@ func misplacedWrites(p *Pass) {
 // object, where both may happen and nothing replaces the value in between.
 func (p *Pass) listsAndObjects() {
 	kinds := make([]schema.Kinds, p.Plan.Paths.Len())
-	p.allNeeds(func(at compiler.PathID, n need) { kinds[at] |= n.kind })
-	both := map[compiler.PathID][]need{}
-	var order []compiler.PathID
-	p.allNeeds(func(at compiler.PathID, n need) {
+	p.allNeeds(func(at pathtree.ID, n need) { kinds[at] |= n.kind })
+	both := map[pathtree.ID][]need{}
+	var order []pathtree.ID
+	p.allNeeds(func(at pathtree.ID, n need) {
 		if kinds[at] != schema.Array|schema.Object {
 			return
 		}
@@ -244,7 +245,7 @@ func (p *Pass) listsAndObjects() {
 // maxNeeds bounds with how many others a write is compared.
 const maxNeeds = 32
 
-func (p *Pass) listAndObject(at compiler.PathID, earlier, later need) {
+func (p *Pass) listAndObject(at pathtree.ID, earlier, later need) {
 	list, object := earlier, later
 	if list.kind != schema.Array {
 		list, object = later, earlier
@@ -256,7 +257,7 @@ func (p *Pass) listAndObject(at compiler.PathID, earlier, later need) {
 
 // disagree reports whether two writes that take a value for a list and for an
 // object can meet.
-func (p *Pass) disagree(at compiler.PathID, a, b need) bool {
+func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 	if a.call == b.call {
 		return a.alternative == b.alternative && a.path.ID != b.path.ID
 	}
@@ -291,12 +292,12 @@ func (p *Pass) waits(call, other *compiler.Call) bool {
 
 // replacedBetween reports whether a call between two others may set a path or what
 // is above it.
-func (p *Pass) replacedBetween(at compiler.PathID, first, last *compiler.Call) bool {
+func (p *Pass) replacedBetween(at pathtree.ID, first, last *compiler.Call) bool {
 	return len(p.between(at, first, last)) > 0
 }
 
 // between are the calls between two others that may set a path or what is above it.
-func (p *Pass) between(at compiler.PathID, first, last *compiler.Call) (all []*compiler.Call) {
+func (p *Pass) between(at pathtree.ID, first, last *compiler.Call) (all []*compiler.Call) {
 	if !p.waits(last, first) {
 		return nil
 	}
@@ -309,7 +310,7 @@ func (p *Pass) between(at compiler.PathID, first, last *compiler.Call) (all []*c
 }
 
 // setters are the calls that may replace what stands at a path.
-func (p *Pass) setters(at compiler.PathID) []compiler.Writer {
+func (p *Pass) setters(at pathtree.ID) []compiler.Writer {
 	var all []compiler.Writer
 	for _, w := range p.Plan.Writers(at) {
 		if p.Plan.Paths.IsAbove(w.Path, at) && p.Plan.Calls[w.Call].SetsAt(w.Path) {
@@ -372,7 +373,7 @@ func (p *Pass) beyondTheEnd(b beginning, call *compiler.Call, before compiler.Ro
 
 // longest is how many items a list may have when a call writes to it; false where
 // that isn't known.
-func (p *Pass) longest(b beginning, list compiler.PathID, call *compiler.Call, before compiler.Route) (length int, known bool) {
+func (p *Pass) longest(b beginning, list pathtree.ID, call *compiler.Call, before compiler.Route) (length int, known bool) {
 	paths := p.Plan.Paths
 	if paths.Kind(list) != "state" || p.Plan.Form == compiler.Solution || paths.Depth(list) < 2 {
 		return 0, false
@@ -415,7 +416,7 @@ func (p *Pass) longest(b beginning, list compiler.PathID, call *compiler.Call, b
 }
 
 // item is the index at which a path leads into a list; -1 for a key.
-func (p *Pass) item(list, path compiler.PathID) int {
+func (p *Pass) item(list, path pathtree.ID) int {
 	for p.Plan.Paths.Parent(path) != list {
 		path = p.Plan.Paths.Parent(path)
 	}

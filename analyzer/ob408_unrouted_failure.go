@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -87,7 +88,7 @@ func (p *Pass) takesFailures() bool {
 	})
 }
 
-func (p *Pass) meets(route compiler.Route, id compiler.PathID) bool {
+func (p *Pass) meets(route compiler.Route, id pathtree.ID) bool {
 	return slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, id) })
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -194,7 +195,7 @@ func (p *Pass) missingParts() {
 	if p.Unknown(diag.Writes) {
 		return
 	}
-	paths, told := p.Plan.Paths, map[compiler.PathID]bool{}
+	paths, told := p.Plan.Paths, map[pathtree.ID]bool{}
 	for _, call := range p.Plan.Calls {
 		for _, route := range call.Output {
 			for _, path := range route {
@@ -219,7 +220,7 @@ func (p *Pass) missingParts() {
 
 // comesInto reports whether a part of an object in the state is there from the
 // start, or some call writes it, more or less of it.
-func (p *Pass) comesInto(whole compiler.PathID, part expression.Segment) bool {
+func (p *Pass) comesInto(whole pathtree.ID, part expression.Segment) bool {
 	path := append(p.Plan.Paths.Segments(whole), part)[1:]
 	if p.begins("state", path) {
 		return true

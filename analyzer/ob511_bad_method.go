@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -125,7 +126,7 @@ func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (sch
 	if kinds != 0 && !p.hasBranches() {
 		return kinds, said // what the state began with is gone
 	}
-	if value, ok := compiler.Walk(b.state, segments[1:]); ok && value != nil {
+	if value, ok := pathtree.Walk(b.state, segments[1:]); ok && value != nil {
 		kinds |= schema.KindOf(value)
 		said = append(b.said(p, segments[1:]), said...)
 	}

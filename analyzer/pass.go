@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -31,12 +32,12 @@ type Pass struct {
 	everyExpression, calculated []expressionOf // see expressions and calculations
 
 	readers    *readers
-	written    [][]compiler.PathID
+	written    [][]pathtree.ID
 	branches   *branchConditions
 	unsure     []unsure // questions about branches for which the budget didn't last
 	unread     int      // the instances whose initial state wasn't looked at
-	near       map[compiler.PathID]*names
-	inState    map[compiler.PathID]*declaration // what the state schema names below a path
+	near       map[pathtree.ID]*names
+	inState    map[pathtree.ID]*declaration // what the state schema names below a path
 	inResult   map[resultPlace]*declaration
 	fields     map[field]schema.Place
 	parameters map[*compiler.Tool]*parameters
@@ -46,7 +47,7 @@ type Pass struct {
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.
 	meantInputs map[string]bool
-	meantPaths  map[compiler.PathID]bool
+	meantPaths  map[pathtree.ID]bool
 
 	view *viewPass // of this view of the plan; nil where there is but one
 }
@@ -55,13 +56,13 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 	return &Pass{
 		Plan:        asOne(p),
 		hidden:      unknownFacts(p, found),
-		near:        map[compiler.PathID]*names{},
-		inState:     map[compiler.PathID]*declaration{},
+		near:        map[pathtree.ID]*names{},
+		inState:     map[pathtree.ID]*declaration{},
 		inResult:    map[resultPlace]*declaration{},
 		fields:      map[field]schema.Place{},
 		parameters:  map[*compiler.Tool]*parameters{},
 		meantInputs: map[string]bool{},
-		meantPaths:  map[compiler.PathID]bool{},
+		meantPaths:  map[pathtree.ID]bool{},
 	}
 }
 
@@ -114,4 +115,4 @@ func (p *Pass) caller(r *compiler.Read) *compiler.Call {
 }
 
 // path writes a path as people do: †state.a.
-func (p *Pass) path(id compiler.PathID) string { return p.Plan.Paths.String(id) }
+func (p *Pass) path(id pathtree.ID) string { return p.Plan.Paths.String(id) }

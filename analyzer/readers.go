@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // Readers index who reads what, the mirror of the compiler's index of writers.
 type readers struct {
-	paths *compiler.PathTable
+	paths *pathtree.Tree
 	at    [][]int32 // by path: the calls that read exactly it, ascending; the plan's output is left out
 	below [][]int32 // by path: the calls that read something below it, ascending
 	whole []bool    // by path: the plan's output reads exactly it
@@ -28,13 +29,13 @@ func (p *Pass) reading() *readers {
 		read := &p.Plan.Reads[i]
 		if read.Call < 0 {
 			r.whole[read.Path] = true
-			for up := paths.Parent(read.Path); up > compiler.RootPath; up = paths.Parent(up) {
+			for up := paths.Parent(read.Path); up > pathtree.Root; up = paths.Parent(up) {
 				r.under[up] = true
 			}
 			continue
 		}
 		r.at[read.Path] = note(r.at[read.Path], int32(read.Call))
-		for up := paths.Parent(read.Path); up > compiler.RootPath; up = paths.Parent(up) {
+		for up := paths.Parent(read.Path); up > pathtree.Root; up = paths.Parent(up) {
 			r.below[up] = note(r.below[up], int32(read.Call))
 		}
 	}
@@ -52,11 +53,11 @@ func note(list []int32, call int32) []int32 {
 
 // overlapping goes over the lists of calls that read a path, something above it
 // or something below it, until f returns false.
-func (r *readers) overlapping(id compiler.PathID, f func([]int32) bool) {
+func (r *readers) overlapping(id pathtree.ID, f func([]int32) bool) {
 	if len(r.below[id]) > 0 && !f(r.below[id]) {
 		return
 	}
-	for ; id > compiler.RootPath; id = r.paths.Parent(id) {
+	for ; id > pathtree.Root; id = r.paths.Parent(id) {
 		if len(r.at[id]) > 0 && !f(r.at[id]) {
 			return
 		}
@@ -65,11 +66,11 @@ func (r *readers) overlapping(id compiler.PathID, f func([]int32) bool) {
 
 // ofOutput reports whether the plan's output reads a path, something above it or
 // something below it.
-func (r *readers) ofOutput(id compiler.PathID) bool {
+func (r *readers) ofOutput(id pathtree.ID) bool {
 	if r.under[id] {
 		return true
 	}
-	for ; id > compiler.RootPath; id = r.paths.Parent(id) {
+	for ; id > pathtree.Root; id = r.paths.Parent(id) {
 		if r.whole[id] {
 			return true
 		}
@@ -79,17 +80,17 @@ func (r *readers) ofOutput(id compiler.PathID) bool {
 
 // writtenBelow lists, by path, the paths one segment down at which, or below
 // which, some call writes.
-func (p *Pass) writtenBelow() [][]compiler.PathID {
+func (p *Pass) writtenBelow() [][]pathtree.ID {
 	if p.written != nil {
 		return p.written
 	}
 	paths := p.Plan.Paths
-	p.written = make([][]compiler.PathID, paths.Len())
+	p.written = make([][]pathtree.ID, paths.Len())
 	noted := make([]bool, paths.Len())
 	for _, call := range p.Plan.Calls {
 		for _, route := range call.Output {
 			for _, path := range route {
-				for id := path.ID; id > compiler.RootPath && !noted[id]; id = paths.Parent(id) {
+				for id := path.ID; id > pathtree.Root && !noted[id]; id = paths.Parent(id) {
 					noted[id] = true
 					up := paths.Parent(id)
 					p.written[up] = append(p.written[up], id)

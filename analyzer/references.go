@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -25,7 +26,7 @@ func neverThere(t *compiler.Template, never func(read int) bool) bool {
 // mayBeThere reports whether something may put a value where a read looks. It
 // says yes where it can't know.
 func (p *Pass) mayBeThere(r *compiler.Read) bool {
-	if len(r.Writers) > 0 || r.Start || r.Path == compiler.RootPath {
+	if len(r.Writers) > 0 || r.Start || r.Path == pathtree.Root {
 		return true
 	}
 	plan := p.Plan
@@ -90,7 +91,7 @@ func holds(value any, path []expression.Segment) bool {
 		if value == nil {
 			return false
 		}
-		next, ok := compiler.Step(value, s)
+		next, ok := pathtree.Step(value, s)
 		if !ok {
 			return false
 		}
@@ -147,13 +148,13 @@ func (p *Pass) describesKind(kind string) bool {
 }
 
 // writesItself reports whether a call may write a path that it reads.
-func (p *Pass) writesItself(call *compiler.Call, id compiler.PathID) bool {
+func (p *Pass) writesItself(call *compiler.Call, id pathtree.ID) bool {
 	_, yes := p.outputOver(call, id)
 	return yes
 }
 
 // outputOver is the first of a call's output paths that overlaps a path.
-func (p *Pass) outputOver(call *compiler.Call, id compiler.PathID) (compiler.Path, bool) {
+func (p *Pass) outputOver(call *compiler.Call, id pathtree.ID) (compiler.Path, bool) {
 	for _, route := range call.Output {
 		for _, path := range route {
 			if p.Plan.Paths.Overlap(path.ID, id) {
@@ -223,7 +224,7 @@ func (p *Pass) initial(path []expression.Segment) (any, *schema.Schema) {
 	case "data":
 		value = anyMap(p.Plan.Data)
 	}
-	value, _ = compiler.Walk(value, path[1:])
+	value, _ = pathtree.Walk(value, path[1:])
 	if s != nil {
 		s = s.At(compiler.SchemaPath(path[1:])).Schema
 	}
@@ -239,14 +240,14 @@ func (p *Pass) somethingAt(r expression.Reference) bool {
 	}
 	value, s := p.initial(path[:len(path)-1])
 	last := path[len(path)-1]
-	if _, ok := compiler.Step(value, last); ok {
+	if _, ok := pathtree.Step(value, last); ok {
 		return true
 	}
 	return s != nil && s.At(compiler.SchemaPath([]expression.Segment{last})).Named
 }
 
-func (p *Pass) lookup(path []expression.Segment) (compiler.PathID, bool) {
-	id, ok := compiler.RootPath, true
+func (p *Pass) lookup(path []expression.Segment) (pathtree.ID, bool) {
+	id, ok := pathtree.Root, true
 	for _, s := range path {
 		if id, ok = p.Plan.Paths.Lookup(id, s); !ok {
 			return 0, false
@@ -261,7 +262,7 @@ func (p *Pass) writtenAt(r expression.Reference) (compiler.Path, bool) {
 	if p.isKind(r.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)
 	}
-	id := compiler.RootPath
+	id := pathtree.Root
 	for _, s := range path {
 		next, ok := p.Plan.Paths.Lookup(id, s)
 		if !ok {

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -50,10 +51,10 @@ type viewPass struct {
 type sharedPass struct {
 	whole   *compiler.Plan
 	schemas *schemaTable
-	given   map[compiler.PathID]flow // of the values and schemas that all instances share
-	state   map[compiler.PathID]schema.Place
-	inputs  map[compiler.PathID]bool // some instance's input holds the path
-	first   *Pass                    // the whole plan's, which knows the tools
+	given   map[pathtree.ID]flow // of the values and schemas that all instances share
+	state   map[pathtree.ID]schema.Place
+	inputs  map[pathtree.ID]bool // some instance's input holds the path
+	first   *Pass                // the whole plan's, which knows the tools
 }
 
 // within begins the pass over the view that an instance has.
@@ -84,7 +85,7 @@ func (p *Pass) spent() int {
 
 // ownValue reports whether what the document says of a path is another matter in
 // the instance of this view than in others.
-func (p *Pass) ownValue(id compiler.PathID) bool {
+func (p *Pass) ownValue(id pathtree.ID) bool {
 	view := p.view.plan
 	if view.StateSchema != p.view.shared.whole.StateSchema {
 		return true
@@ -94,13 +95,13 @@ func (p *Pass) ownValue(id compiler.PathID) bool {
 }
 
 func has(value any, key expression.Segment) bool {
-	_, ok := compiler.Step(value, key)
+	_, ok := pathtree.Step(value, key)
 	return ok
 }
 
 // lacksInput reports whether the input of no instance with this view holds what
 // that of another does: no parameter of the plan, then, but something forgotten.
-func (p *Pass) lacksInput(id compiler.PathID, path []expression.Segment) bool {
+func (p *Pass) lacksInput(id pathtree.ID, path []expression.Segment) bool {
 	if p.view == nil || p.Plan.AwaitsInstances {
 		return false
 	}
@@ -138,7 +139,7 @@ func differs(p *compiler.Plan) bool {
 
 // byView judges a plan view by view.
 func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.Diagnostic {
-	c := &sharedPass{whole, newSchemaTable(), map[compiler.PathID]flow{}, map[compiler.PathID]schema.Place{}, map[compiler.PathID]bool{}, first}
+	c := &sharedPass{whole, newSchemaTable(), map[pathtree.ID]flow{}, map[pathtree.ID]schema.Place{}, map[pathtree.ID]bool{}, first}
 	var all []*viewResult
 	known := map[*compiler.Plan]*viewResult{}
 	ids, own := instancesOf(whole)

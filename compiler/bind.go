@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -17,17 +18,17 @@ const maxEdges = 32_000_000
 // A Writer is a call that may write a path.
 type Writer struct {
 	Call    int32
-	Path    PathID
+	Path    pathtree.ID
 	Failure bool // only as its failure route
 }
 
 // writers indexes who may write what: for every path the calls that name it.
 type writers struct {
-	paths *PathTable
-	slots map[PathID]int // the places of paths in what follows; nil: a path's is its number
-	at    [][]Writer     // the calls that name a path, ascending
-	over  [][]Writer     // those that overlap it, ascending by call; nil before it is asked
-	calls [][]int32      // the same, each call once; nil before it is asked
+	paths *pathtree.Tree
+	slots map[pathtree.ID]int // the places of paths in what follows; nil: a path's is its number
+	at    [][]Writer          // the calls that name a path, ascending
+	over  [][]Writer          // those that overlap it, ascending by call; nil before it is asked
+	calls [][]int32           // the same, each call once; nil before it is asked
 }
 
 // fewCalls is how many times more paths than calls there are before an index
@@ -37,20 +38,20 @@ const fewCalls = 8
 
 // indexWriters indexes the calls of a plan, or some of them, by the paths that
 // they write.
-func indexWriters(p *PathTable, all []*Call, some []int32) *writers {
-	return indexBy(p, all, some, func(id PathID) PathID { return id })
+func indexWriters(p *pathtree.Tree, all []*Call, some []int32) *writers {
+	return indexBy(p, all, some, func(id pathtree.ID) pathtree.ID { return id })
 }
 
 // indexBy indexes what calls write under another path each, which stands at it
 // or above.
-func indexBy(p *PathTable, all []*Call, some []int32, under func(PathID) PathID) *writers {
+func indexBy(p *pathtree.Tree, all []*Call, some []int32, under func(pathtree.ID) pathtree.ID) *writers {
 	w := &writers{paths: p}
 	n := len(all)
 	if some != nil {
 		n = len(some)
 	}
 	if size := p.Len(); fewCalls*n < size {
-		w.slots = map[PathID]int{}
+		w.slots = map[pathtree.ID]int{}
 	} else {
 		w.at, w.over, w.calls = make([][]Writer, size), make([][]Writer, size), make([][]int32, size)
 	}
@@ -71,7 +72,7 @@ func indexBy(p *PathTable, all []*Call, some []int32, under func(PathID) PathID)
 
 // slot is where a path stands in the index. The table of paths may have grown
 // since.
-func (w *writers) slot(id PathID) (int, bool) {
+func (w *writers) slot(id pathtree.ID) (int, bool) {
 	if w.slots == nil {
 		return int(id), int(id) < len(w.at)
 	}
@@ -81,7 +82,7 @@ func (w *writers) slot(id PathID) (int, bool) {
 
 // add notes a writer; a path that a call names both in its failure route and
 // elsewhere counts as elsewhere.
-func (w *writers) add(under PathID, one Writer) {
+func (w *writers) add(under pathtree.ID, one Writer) {
 	slot, ok := w.slot(under)
 	if !ok {
 		slot = len(w.at)
@@ -97,7 +98,7 @@ func (w *writers) add(under PathID, one Writer) {
 }
 
 // of lists who names a path.
-func (w *writers) of(id PathID) []Writer {
+func (w *writers) of(id pathtree.ID) []Writer {
 	if slot, ok := w.slot(id); ok {
 		return w.at[slot]
 	}
@@ -106,7 +107,7 @@ func (w *writers) of(id PathID) []Writer {
 
 // overlapping lists who may write a path, what is above it, or what is below
 // it. The slice is shared: readers take parts of it and nobody changes it.
-func (w *writers) overlapping(id PathID) []Writer {
+func (w *writers) overlapping(id pathtree.ID) []Writer {
 	slot, known := w.slot(id)
 	if known && w.over[slot] != nil {
 		return w.over[slot]
@@ -130,23 +131,23 @@ func (w *writers) overlapping(id PathID) []Writer {
 	return list
 }
 
-func (w *writers) aboveAndBelow(id PathID) []Writer {
+func (w *writers) aboveAndBelow(id pathtree.ID) []Writer {
 	var list []Writer
-	for up := w.paths.Parent(id); up > RootPath; up = w.paths.Parent(up) {
+	for up := w.paths.Parent(id); up > pathtree.Root; up = w.paths.Parent(up) {
 		list = append(list, w.of(up)...)
 	}
 	return w.below(list, id)
 }
 
-func (w *writers) below(list []Writer, id PathID) []Writer {
-	for child := w.paths.nodes[id].firstChild; child >= 0; child = w.paths.nodes[child].nextSibling {
+func (w *writers) below(list []Writer, id pathtree.ID) []Writer {
+	for child := range w.paths.Children(id) {
 		list = w.below(append(list, w.of(child)...), child)
 	}
 	return list
 }
 
 // callsOver is overlapping with each call once.
-func (w *writers) callsOver(id PathID) []int32 {
+func (w *writers) callsOver(id pathtree.ID) []int32 {
 	slot, known := w.slot(id)
 	if known && w.calls[slot] != nil {
 		return w.calls[slot]
@@ -272,7 +273,7 @@ func (b *binder) callsOver(r *Read) []int32 {
 // bindRead binds one read, and reports whether its path is there only if the
 // reader itself writes it, and is needed.
 func (b *binder) bindRead(r *Read) (selfish bool) {
-	if r.Path == RootPath {
+	if r.Path == pathtree.Root {
 		return false
 	}
 	all := b.callsOver(r)
@@ -395,7 +396,7 @@ func writersBetween(list []Writer, first, last int32) []Writer {
 	return list[from : from+to]
 }
 
-func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB PathID) {
+func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB pathtree.ID) {
 	if p.Writes == Once || !a.SetsAt(pathA.ID) && !b.SetsAt(idB) || len(p.Unordered) >= maxUnordered {
 		return
 	}
@@ -437,8 +438,8 @@ func (p *Plan) hasItems() bool {
 }
 
 // valueAt reports whether the document gives the path a value other than null.
-func (p *Plan) valueAt(id PathID) bool {
-	if id == RootPath {
+func (p *Plan) valueAt(id pathtree.ID) bool {
+	if id == pathtree.Root {
 		return false
 	}
 	var value any
@@ -459,7 +460,7 @@ func (p *Plan) valueAt(id PathID) bool {
 
 // requiredAt reports whether a schema promises the path before any call has run.
 // A run knows what it has, whatever a schema requires.
-func (p *Plan) requiredAt(id PathID, state *schema.Schema) bool {
+func (p *Plan) requiredAt(id pathtree.ID, state *schema.Schema) bool {
 	s := state
 	if p.Paths.Kind(id) == "input" {
 		s = p.InputSchema
@@ -471,16 +472,16 @@ func (p *Plan) requiredAt(id PathID, state *schema.Schema) bool {
 }
 
 // Written reports whether some call may write exactly this path.
-func (p *Plan) Written(id PathID) bool { return len(p.writers.of(id)) > 0 }
+func (p *Plan) Written(id pathtree.ID) bool { return len(p.writers.of(id)) > 0 }
 
 // Writers lists who may write a path, what is above it, or what is below it,
 // ascending by call. The slice is the plan's own.
-func (p *Plan) Writers(id PathID) []Writer { return p.writers.overlapping(id) }
+func (p *Plan) Writers(id pathtree.ID) []Writer { return p.writers.overlapping(id) }
 
 // Around lists who may write a path, what is above it or below it, or into the
 // list that it leads into: whoever decides what stands there. It is ascending by
 // call, and the plan's own.
-func (p *Plan) Around(id PathID) []Writer { return p.places.overlapping(p.Paths.List(id)) }
+func (p *Plan) Around(id pathtree.ID) []Writer { return p.places.overlapping(p.Paths.List(id)) }
 
 // Sees reports whether the read sees what a call writes to a path that overlaps
 // its own (S6.2).
@@ -494,34 +495,6 @@ func (r *Read) Sees(call int) bool {
 		return call != r.Call
 	}
 	return false
-}
-
-// Walk follows segments into a JSON value. It reports false where there is
-// nothing.
-func Walk(value any, segments []expression.Segment) (any, bool) {
-	for _, s := range segments {
-		next, ok := Step(value, s)
-		if !ok {
-			return nil, false
-		}
-		value = next
-	}
-	return value, true
-}
-
-// Step is what stands one segment down in a JSON value: a key addresses an
-// object, an index a list, and neither the other.
-func Step(value any, s expression.Segment) (any, bool) {
-	switch v := value.(type) {
-	case map[string]any:
-		next, ok := v[s.Key]
-		return next, ok && !s.IsIndex
-	case []any:
-		if s.IsIndex && s.Index < len(v) {
-			return v[s.Index], true
-		}
-	}
-	return nil, false
 }
 
 // Offered is a call's alternatives as text, in order: what an activity may name

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -347,7 +348,7 @@ func (c *compilation) inheritOutputPath(call *Call) {
 }
 
 // kindPath interns a reference's path, and reports a kind that there isn't.
-func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *Call) (PathID, bool) {
+func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *Call) (pathtree.ID, bool) {
 	id, ok := c.pathOf(ref)
 	if !ok {
 		c.unknownKind(diag.UnknownKind, ref, n, call)
@@ -357,18 +358,18 @@ func (c *compilation) kindPath(ref expression.Reference, n *source.Node, call *C
 
 // pathOf interns a reference's path. A kind that a message declares stands below
 // †data, under whichever of its two names it is used.
-func (c *compilation) pathOf(ref expression.Reference) (PathID, bool) {
+func (c *compilation) pathOf(ref expression.Reference) (pathtree.ID, bool) {
 	if !c.isKind(ref.Kind) {
 		return 0, false
 	}
 	paths := c.plan.Paths
-	id := RootPath
+	id := pathtree.Root
 	if !slices.Contains(builtinKinds, ref.Kind) {
-		id = paths.intern(id, expression.Segment{Key: "data"})
+		id = paths.Intern(id, expression.Segment{Key: "data"})
 	}
-	id = paths.intern(id, expression.Segment{Key: ref.Kind})
+	id = paths.Intern(id, expression.Segment{Key: ref.Kind})
 	for _, s := range ref.Path {
-		id = paths.intern(id, s)
+		id = paths.Intern(id, s)
 	}
 	return id, true
 }
@@ -480,7 +481,7 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	for _, ref := range e.References() {
 		id, ok := c.kindPath(ref, n, call)
 		if !ok {
-			id = RootPath // the finding is made; nobody writes the root, so nothing binds to it
+			id = pathtree.Root // the finding is made; nobody writes the root, so nothing binds to it
 		}
 		read := Read{Call: -1, Ref: ref, Path: id, Node: n}
 		if call != nil {

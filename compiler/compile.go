@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -60,7 +61,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		options:    o,
 		delegation: all,
 		plan: &Plan{
-			File: file, Paths: newPathTable(), Activities: map[string]*Activity{}, Terminate: TerminateOutput, Mode: Eager,
+			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Terminate: TerminateOutput, Mode: Eager,
 			AwaitsInstances: o.Instances,
 			Advice:          defaultAdvice, dir: path.Dir(o.Name),
 		},

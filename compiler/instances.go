@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -182,14 +183,14 @@ func (c *compilation) start() {
 	if len(p.Instances) == 0 || p.AwaitsInstances {
 		for i := range p.Reads {
 			r := &p.Reads[i]
-			r.Start = r.Path != RootPath && (p.valueAt(r.Path) || p.requiredAt(r.Path, p.StateSchema))
+			r.Start = r.Path != pathtree.Root && (p.valueAt(r.Path) || p.requiredAt(r.Path, p.StateSchema))
 		}
 		return
 	}
-	everywhere := make(map[PathID]bool) // of the paths that were asked for
+	everywhere := make(map[pathtree.ID]bool) // of the paths that were asked for
 	for i := range p.Reads {
 		r := &p.Reads[i]
-		if r.Path == RootPath {
+		if r.Path == pathtree.Root {
 			continue
 		}
 		if r.Call >= 0 && p.Calls[r.Call].Instance != "" {
@@ -209,7 +210,7 @@ func (c *compilation) start() {
 
 // startsWith reports whether a path is known to be there from the start in one
 // instance.
-func (p *Plan) startsWith(one *Instance, id PathID) bool {
+func (p *Plan) startsWith(one *Instance, id pathtree.ID) bool {
 	s := p.StateSchema
 	if one.StateSchema != nil {
 		s = one.StateSchema
@@ -219,7 +220,7 @@ func (p *Plan) startsWith(one *Instance, id PathID) bool {
 
 // instanceHolds reports whether an instance begins with a value other than null at
 // a path.
-func (p *Plan) instanceHolds(one *Instance, id PathID) bool {
+func (p *Plan) instanceHolds(one *Instance, id pathtree.ID) bool {
 	var shared, own any
 	switch p.Paths.Kind(id) {
 	case "input":
@@ -244,12 +245,12 @@ func overlaid(under, over any, path []expression.Segment) (any, bool) {
 		_, u := under.(map[string]any)
 		switch {
 		case over == nil:
-			return Walk(under, path[i:])
+			return pathtree.Walk(under, path[i:])
 		case !o || !u:
-			return Walk(over, path[i:])
+			return pathtree.Walk(over, path[i:])
 		}
-		over, o = Step(over, s)
-		under, u = Step(under, s)
+		over, o = pathtree.Step(over, s)
+		under, u = pathtree.Step(under, s)
 		if !o && !u {
 			return nil, false
 		}

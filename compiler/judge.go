@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -50,14 +51,14 @@ func (c *compilation) judgeNames() {
 // path dangles, which names the other.
 func (c *compilation) judgePaths() {
 	p := c.plan
-	if p.Paths.ascii {
+	if p.Paths.IsASCII() {
 		return
 	}
 	paths := newNames(c, "paths")
 	seen := make([]bool, p.Paths.Len())
-	seen[RootPath] = true
+	seen[pathtree.Root] = true
 	spellings := map[string]bool{}
-	place := func(id PathID, at func() source.Span) {
+	place := func(id pathtree.ID, at func() source.Span) {
 		if seen[id] {
 			return
 		}
@@ -65,7 +66,7 @@ func (c *compilation) judgePaths() {
 		name := p.Paths.String(id)
 		if spelling := norm.NFC.String(name); !spellings[spelling] {
 			spellings[spelling] = true
-			paths.add(name, at(), p.Paths.keys(id)...)
+			paths.add(name, at(), p.Paths.Keys(id)...)
 		}
 	}
 	for _, call := range p.Calls {

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -31,12 +32,12 @@ type Plan struct {
 	ToolsDeclared bool    // the document declares tools, so that they can be judged (S1.10)
 	Shadowed      []*Tool // earlier definitions of the same names (S2.5), in source order
 	Activities    map[string]*Activity
-	Calls         []*Call     // in the order of the text
-	Reads         []Read      // every reference of every call, in source order; the output's come last
-	Output        *Template   // nil when the document has none
-	Paths         *PathTable  // every path that a call writes or something reads
-	Graph         dag.Graph   // who waits for whom
-	Unordered     []Unordered // pairs of calls whose writes meet in no fixed order
+	Calls         []*Call        // in the order of the text
+	Reads         []Read         // every reference of every call, in source order; the output's come last
+	Output        *Template      // nil when the document has none
+	Paths         *pathtree.Tree // every path that a call writes or something reads
+	Graph         dag.Graph      // who waits for whom
+	Unordered     []Unordered    // pairs of calls whose writes meet in no fixed order
 
 	Input, State         any // the document's own values; nil when it has none
 	InputNode, StateNode *source.Node
@@ -59,7 +60,7 @@ type Plan struct {
 	Limits                                 Limits
 
 	writers     *writers                // by the paths that calls write
-	places      *writers                // by [PathTable.List] of these
+	places      *writers                // by [pathtree.Tree.List] of these
 	targets     *targets                // nil when no call has "_instance"
 	instanceAt  map[string]int          // by id, the place in Instances
 	whole       *Plan                   // of a view: the plan that it is a part of
@@ -246,7 +247,7 @@ type Route []Path
 
 // A Path is a written path with its place in the text.
 type Path struct {
-	ID         PathID
+	ID         pathtree.ID
 	Node       *source.Node // the string that it stands in
 	Start, End int          // its bytes in that string, decoded
 }
@@ -273,7 +274,7 @@ func (c *Call) FailureRoute() int {
 
 // SetsAt reports whether a call may set a path that it writes: its results, by its
 // method, or a failure record, which is always set.
-func (c *Call) SetsAt(id PathID) bool {
+func (c *Call) SetsAt(id pathtree.ID) bool {
 	if c.Method == Set {
 		return true
 	}
@@ -305,7 +306,7 @@ type Retry struct {
 type Read struct {
 	Call    int // index of the reader; -1 is the plan's output
 	Ref     expression.Reference
-	Path    PathID       // RootPath when its kind is unknown
+	Path    pathtree.ID  // pathtree.Root when its kind is unknown
 	Node    *source.Node // the string that it stands in
 	Bound   Binding
 	Writers []int32 // the calls it is bound to, ascending

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -22,8 +23,8 @@ type Setting struct {
 	Instances []Instance
 	Errors    []any
 	// Paths is shared by all solutions of one run, so that a path keeps its
-	// number; see [PathTable.Clone].
-	Paths *PathTable
+	// number; see [pathtree.Tree.Clone].
+	Paths *pathtree.Tree
 }
 
 // Solve compiles a solution, or the beginning of one, in its setting (S11.4): a

@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // drawPath draws a read through a node for its path as the reader sees it:
@@ -38,7 +39,7 @@ func (d *drawing) drawPath(r *compiler.Read, reader int) {
 
 // drawWrite draws that a call writes a path, and says what it writes where
 // that is above or below the path, or how where it doesn't just set it.
-func (d *drawing) drawWrite(from, to, call int, path compiler.PathID) {
+func (d *drawing) drawWrite(from, to, call int, path pathtree.ID) {
 	e := d.b.edge(from, to, d.writeKind(call, path))
 	c := d.plan.Calls[call]
 	if c.Method != compiler.Set {

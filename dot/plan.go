@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // Options say what of a plan is drawn.
@@ -367,7 +368,7 @@ func (d *drawing) drawData(from, to int, r *compiler.Read, writer int, name stri
 
 // writeKind is Failure when a call writes what overlaps a path only in its
 // failure route.
-func (d *drawing) writeKind(call int, path compiler.PathID) EdgeKind {
+func (d *drawing) writeKind(call int, path pathtree.ID) EdgeKind {
 	c := d.plan.Calls[call]
 	route := c.FailureRoute()
 	if route < 0 {
@@ -391,7 +392,7 @@ func (d *drawing) onCycle(a, b int) bool {
 }
 
 func (d *drawing) pathName(r *compiler.Read) string {
-	if r.Path <= compiler.RootPath { // its kind is unknown
+	if r.Path <= pathtree.Root { // its kind is unknown
 		return diag.Escape(r.Span().Text())
 	}
 	return diag.Escape(d.plan.Paths.String(r.Path))
@@ -411,7 +412,7 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 	switch {
 	case d.findsNothing(r):
 		n = Node{Kind: Missing, Label: name, Detail: "nothing writes it"}
-		if r.Path == compiler.RootPath {
+		if r.Path == pathtree.Root {
 			n.Detail = "there is no such kind"
 		}
 		if _, known := d.lost[name]; !known && len(d.lost) >= d.atMost(maxMissing) {
@@ -449,7 +450,7 @@ func (d *drawing) atMost(sources int) int {
 
 // writes reports whether a call reads a path that it writes itself, and the
 // compiler found no one else for it to wait for.
-func (d *drawing) writes(call int, path compiler.PathID) bool {
+func (d *drawing) writes(call int, path pathtree.ID) bool {
 	g, ok := d.net.(*dag.Graph)
 	if !ok {
 		return false

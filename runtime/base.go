@@ -1,6 +1,10 @@
 package runtime
 
-import "github.com/obelus-dev/obelus/compiler"
+import (
+	"github.com/obelus-dev/obelus/compiler"
+
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+)
 
 // looseBase reports whether the value into which a call writes, and which decides
 // whether there is a place for what it writes (S5.3), may turn out to be the work
@@ -19,7 +23,7 @@ func (f *frame) looseBase(call *compiler.Call) bool {
 // baseMayBeListedLater reports whether a message that decides whether there is a place
 // for a path may be the work of a done call that is listed again only after the
 // writer.
-func (f *frame) baseMayBeListedLater(call *compiler.Call, id compiler.PathID) bool {
+func (f *frame) baseMayBeListedLater(call *compiler.Call, id pathtree.ID) bool {
 	base := f.program.paths.List(id) // how long a list is decides where an item may go
 	paths := f.program.overlapping(base)
 	above := paths.above
@@ -32,8 +36,8 @@ func (f *frame) baseMayBeListedLater(call *compiler.Call, id compiler.PathID) bo
 
 // itemsBeside are the written paths that make a list of what must be an object for
 // a path to be written.
-func (f *frame) itemsBeside(id compiler.PathID) []compiler.PathID {
-	var items []compiler.PathID
+func (f *frame) itemsBeside(id pathtree.ID) []pathtree.ID {
+	var items []pathtree.ID
 	paths := f.program.paths
 	for up := paths.Parent(id); paths.Depth(up) > 1; up = paths.Parent(up) {
 		for _, below := range f.program.overlapping(up).below {
@@ -46,7 +50,7 @@ func (f *frame) itemsBeside(id compiler.PathID) []compiler.PathID {
 }
 
 // stepIsIndex reports whether a path below another leads into a list there.
-func (f *frame) stepIsIndex(up, below compiler.PathID) bool {
+func (f *frame) stepIsIndex(up, below pathtree.ID) bool {
 	paths := f.program.paths
 	for paths.Parent(below) != up {
 		below = paths.Parent(below)
@@ -55,7 +59,7 @@ func (f *frame) stepIsIndex(up, below compiler.PathID) bool {
 }
 
 // isOld reports whether an earlier tick wrote to a path.
-func (f *frame) isOld(id compiler.PathID) bool {
+func (f *frame) isOld(id pathtree.ID) bool {
 	for _, message := range f.log.on(id) {
 		if message.Tick != f.machine.tick {
 			return true
@@ -67,18 +71,18 @@ func (f *frame) isOld(id compiler.PathID) bool {
 // holds reports whether there is a place for what a call writes to a path whichever
 // of the messages of earlier ticks count: each of them leaves an object above the path, and
 // at the path what the call's method wants.
-func (f *frame) holds(call *compiler.Call, id compiler.PathID) bool {
+func (f *frame) holds(call *compiler.Call, id pathtree.ID) bool {
 	paths := f.program.paths
 	if paths.List(id) != id || call.Method != compiler.Set && f.program.schemaAt(id) != nil {
 		return false
 	}
 	wantsList := call.Method == compiler.Push || call.Method == compiler.Concat
-	for up := id; up > compiler.RootPath; up = paths.Parent(up) {
+	for up := id; up > pathtree.Root; up = paths.Parent(up) {
 		if up == id && call.Method == compiler.Set {
 			continue
 		}
 		list := up == id && wantsList
-		if value, there := f.log.walk(any(f.log.initial), compiler.RootPath, up); there && !isBase(value, list) {
+		if value, there := f.log.walk(any(f.log.initial), pathtree.Root, up); there && !isBase(value, list) {
 			return false
 		}
 		for _, message := range f.log.on(up) {

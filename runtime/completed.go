@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // A memo is what a frame knows of the calls that it has done, where a carried
@@ -168,7 +169,7 @@ func (f *frame) repeater(completed int32, sees func(call int) bool) bool {
 // mayBeListedLater reports whether one of the messages of earlier ticks on some paths
 // may be the work of a done call that is listed again only after a call of the
 // tick.
-func (f *frame) mayBeListedLater(paths []compiler.PathID, call *compiler.Call) bool {
+func (f *frame) mayBeListedLater(paths []pathtree.ID, call *compiler.Call) bool {
 	if f.memo == nil {
 		return false
 	}
@@ -189,11 +190,11 @@ func (f *frame) mayBeListedLater(paths []compiler.PathID, call *compiler.Call) b
 // done call left: each with the place of the last call that may turn out to stand
 // for one. What a call for all instances reads is there from the start only if it
 // is so in all of them (S6.2).
-func (m *Machine) doubts(plan *compiler.Plan) map[compiler.PathID]int {
+func (m *Machine) doubts(plan *compiler.Plan) map[pathtree.ID]int {
 	if m.instances == nil {
 		return nil
 	}
-	last := map[compiler.PathID]int{}
+	last := map[pathtree.ID]int{}
 	for _, f := range m.roots() {
 		if f.memo == nil {
 			continue
@@ -301,7 +302,7 @@ func (f *frame) settleContinued() {
 // of an alternative, and gives the one at the first.
 func (f *frame) initialOutput(route compiler.Route) (first any, there bool) {
 	for at, path := range route {
-		value, ok := compiler.Walk(any(f.log.initial), f.plan.Paths.Segments(path.ID))
+		value, ok := pathtree.Walk(any(f.log.initial), f.plan.Paths.Segments(path.ID))
 		if !ok || value == nil {
 			return nil, false
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -254,7 +255,7 @@ type draft struct {
 }
 
 // write writes to the draft, and gives what stands at the path then.
-func (d *draft) write(path compiler.PathID, method compiler.Method, value any) (any, error) {
+func (d *draft) write(path pathtree.ID, method compiler.Method, value any) (any, error) {
 	on := d.part(path)
 	if err := on.apply(&Message{Path: path, Method: method, Value: value}); err != nil {
 		return nil, err
@@ -265,7 +266,7 @@ func (d *draft) write(path compiler.PathID, method compiler.Method, value any) (
 
 // part is the part of the state that a path leads into: that below a key of its
 // kind, unless the kind as a whole may be written.
-func (d *draft) part(path compiler.PathID) *fold {
+func (d *draft) part(path pathtree.ID) *fold {
 	root, kind := path, path
 	for d.frame.plan.Paths.Depth(kind) > 1 {
 		root, kind = kind, d.frame.plan.Paths.Parent(kind)
@@ -340,8 +341,8 @@ func (f *frame) taken(call *compiler.Call) bool {
 
 // occupied reports whether the initial state holds a value at a path, or a
 // message of the given sort stands on an overlapping one.
-func (f *frame) occupied(id compiler.PathID, counts func(*Message) bool) bool {
-	if value, ok := compiler.Walk(any(f.log.initial), f.plan.Paths.Segments(id)); ok && value != nil {
+func (f *frame) occupied(id pathtree.ID, counts func(*Message) bool) bool {
+	if value, ok := pathtree.Walk(any(f.log.initial), f.plan.Paths.Segments(id)); ok && value != nil {
 		return true
 	}
 	for _, message := range f.log.over(f.program.overlapping(id)) {

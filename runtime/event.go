@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // An Event is something that happened outside the machine. Its JSON form is what
@@ -288,7 +289,7 @@ func (f *Failure) record() map[string]any {
 
 // A Message is one entry of the state's log (S5.3).
 type Message struct {
-	Path    compiler.PathID
+	Path    pathtree.ID
 	Method  compiler.Method
 	Failure bool // it is a failure record or, under once, a result that was sent to a failure route (S5.8)
 	Value   any

@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // A frame is one plan at work on one state: that of the run, of one of its
@@ -375,7 +376,7 @@ func (f *frame) recordFailure(i int32, failure *Failure) {
 }
 
 // write appends to the state.
-func (f *frame) write(call *compiler.Call, path compiler.PathID, method compiler.Method, value any, failure bool) {
+func (f *frame) write(call *compiler.Call, path pathtree.ID, method compiler.Method, value any, failure bool) {
 	message := Message{Path: path, Method: method, Value: value, Tick: f.machine.tick, Call: call.Index, At: f.machine.now, Failure: failure}
 	if f.machine.loop != nil && f.parent == nil {
 		f.machine.loop.changed = true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // A Log is the state of a run, or of one instance in it: initial values and an
@@ -63,7 +64,7 @@ func (l *Log) append(m Message) {
 }
 
 // last is the place, from 1, of the newest message on a path; 0 for none.
-func (l *Log) last(id compiler.PathID) int32 {
+func (l *Log) last(id pathtree.ID) int32 {
 	if int(id) < len(l.newest) {
 		return l.newest[id]
 	}
@@ -71,7 +72,7 @@ func (l *Log) last(id compiler.PathID) int32 {
 }
 
 // on goes over the messages written to exactly a path, the newest first.
-func (l *Log) on(id compiler.PathID) iter.Seq2[int32, *Message] {
+func (l *Log) on(id pathtree.ID) iter.Seq2[int32, *Message] {
 	return func(yield func(int32, *Message) bool) {
 		for at := l.last(id); at > 0; at = l.messages[at-1].older {
 			if !yield(at-1, &l.messages[at-1]) {
@@ -84,7 +85,7 @@ func (l *Log) on(id compiler.PathID) iter.Seq2[int32, *Message] {
 // over goes over the messages on all paths of a set.
 func (l *Log) over(set *PathSet) iter.Seq2[int32, *Message] {
 	return func(yield func(int32, *Message) bool) {
-		for _, paths := range [2][]compiler.PathID{set.above, set.below} {
+		for _, paths := range [2][]pathtree.ID{set.above, set.below} {
 			for _, p := range paths {
 				for at, m := range l.on(p) {
 					if !yield(at, m) {
@@ -98,7 +99,7 @@ func (l *Log) over(set *PathSet) iter.Seq2[int32, *Message] {
 
 // walk follows the path from one of its prefixes, at which value stands, down to
 // its end.
-func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
+func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 	if id == from {
 		return value, true
 	}
@@ -106,7 +107,7 @@ func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	return compiler.Step(value, l.program.paths.Segment(id))
+	return pathtree.Step(value, l.program.paths.Segment(id))
 }
 
 // resolve is the value at a path, made of the initial value and the messages of
@@ -118,7 +119,7 @@ func (l *Log) walk(value any, from, id compiler.PathID) (any, bool) {
 // message fitted what counted before it when it was written. Where that is
 // something of which the reader sees nothing, so that the message has no place in
 // what it sees, it sees that as well.
-func (l *Log) resolve(id compiler.PathID, visible func(*Message) bool) (any, bool) {
+func (l *Log) resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
 	set := l.program.overlapping(id)
 	if len(set.above) == 1 && len(set.below) == 0 {
 		if value, there, ok := l.resolveSimple(id, set.above[0], visible); ok {
@@ -149,9 +150,9 @@ func (l *Log) isBase(m *Message, of []*Message) bool {
 
 // fold puts the value at a path together from messages, in the order in which they
 // count. It gives the first that has no place there, or nil.
-func (l *Log) fold(id compiler.PathID, seen []*Message, visible func(*Message) bool) (value any, there bool, homeless *Message) {
+func (l *Log) fold(id pathtree.ID, seen []*Message, visible func(*Message) bool) (value any, there bool, homeless *Message) {
 	if len(seen) == 0 {
-		value, there = l.walk(any(l.initial), compiler.RootPath, id)
+		value, there = l.walk(any(l.initial), pathtree.Root, id)
 		return value, there, nil
 	}
 	// A message above the path that isn't a set needs the whole value above.
@@ -171,7 +172,7 @@ func (l *Log) fold(id compiler.PathID, seen []*Message, visible func(*Message) b
 	}
 	f := fold{paths: l.program.paths, root: id}
 	first := 0
-	f.value, f.there = l.walk(any(l.initial), compiler.RootPath, id)
+	f.value, f.there = l.walk(any(l.initial), pathtree.Root, id)
 	for i := len(seen) - 1; i >= 0; i-- {
 		if m := seen[i]; m.Method == compiler.Set && l.program.paths.IsAbove(m.Path, id) {
 			f.value, f.there = l.walk(m.Value, m.Path, id)
@@ -189,13 +190,13 @@ func (l *Log) fold(id compiler.PathID, seen []*Message, visible func(*Message) b
 
 // resolveSimple is resolve where only one written path matters, and one message
 // at most: by far the commonest case.
-func (l *Log) resolveSimple(id, from compiler.PathID, visible func(*Message) bool) (value any, there, ok bool) {
+func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (value any, there, ok bool) {
 	at := l.last(from)
 	if at > 0 && l.messages[at-1].older > 0 {
 		return nil, false, false
 	}
 	if at == 0 || !visible(&l.messages[at-1]) {
-		value, there = l.walk(any(l.initial), compiler.RootPath, id)
+		value, there = l.walk(any(l.initial), pathtree.Root, id)
 		return value, there, true
 	}
 	m := &l.messages[at-1]
@@ -252,7 +253,7 @@ func (l *Log) whole(kind string) any { return l.seenBy(kind, anyone) }
 
 // seenBy is the value of a kind, of the messages that are visible.
 func (l *Log) seenBy(kind string, visible func(*Message) bool) any {
-	id, ok := l.program.paths.Lookup(compiler.RootPath, expression.Segment{Key: kind})
+	id, ok := l.program.paths.Lookup(pathtree.Root, expression.Segment{Key: kind})
 	if !ok {
 		return l.initial[kind]
 	}
@@ -263,16 +264,16 @@ func (l *Log) seenBy(kind string, visible func(*Message) bool) any {
 // A fold applies messages to the value at one path. It copies what it changes,
 // each container once.
 type fold struct {
-	paths *compiler.PathTable
-	root  compiler.PathID
+	paths *pathtree.Tree
+	root  pathtree.ID
 	value any
 	there bool
-	owned map[compiler.PathID]bool // containers that this fold made
+	owned map[pathtree.ID]bool // containers that this fold made
 }
 
 // apply applies one message at or below the fold's root.
 func (f *fold) apply(m *Message) error {
-	var steps []compiler.PathID
+	var steps []pathtree.ID
 	for id := m.Path; id != f.root; id = f.paths.Parent(id) {
 		steps = append(steps, id)
 	}
@@ -286,7 +287,7 @@ func (f *fold) apply(m *Message) error {
 }
 
 // put gives the container at a path with the message applied below it.
-func (f *fold) put(at compiler.PathID, under any, steps []compiler.PathID, m *Message) (any, error) {
+func (f *fold) put(at pathtree.ID, under any, steps []pathtree.ID, m *Message) (any, error) {
 	if len(steps) == 0 {
 		mine := f.owned[at]
 		f.disown(at)
@@ -363,19 +364,19 @@ func (f *fold) put(at compiler.PathID, under any, steps []compiler.PathID, m *Me
 	return nil, fmt.Errorf("a path below %s", kindOf(under))
 }
 
-func (f *fold) own(at compiler.PathID) {
+func (f *fold) own(at pathtree.ID) {
 	if f.owned == nil {
-		f.owned = map[compiler.PathID]bool{}
+		f.owned = map[pathtree.ID]bool{}
 	}
 	f.owned[at] = true
 }
 
 // disown forgets the containers at and below a path whose value is replaced.
-func (f *fold) disown(at compiler.PathID) {
+func (f *fold) disown(at pathtree.ID) {
 	if len(f.owned) == 0 {
 		return
 	}
-	f.paths.Below(at, func(id compiler.PathID) bool {
+	f.paths.Below(at, func(id pathtree.ID) bool {
 		delete(f.owned, id)
 		return true
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -17,7 +18,7 @@ import (
 // they arrive.
 type loop struct {
 	base       *compiler.Plan // gives tools, schemas and settings
-	paths      *compiler.PathTable
+	paths      *pathtree.Tree
 	stream     *source.Stream   // the solution, as far as it has arrived
 	open       bool             // more of it may come
 	known      int              // its calls that have been scheduled
@@ -32,7 +33,7 @@ type loop struct {
 	setting    compiler.Setting // of the tick
 	written    *marks           // the paths that earlier ticks may have written
 
-	doubts map[compiler.PathID]int // see [Machine.doubts]
+	doubts map[pathtree.ID]int // see [Machine.doubts]
 
 	greeted bool                            // the advisors of the start have been heard
 	heard   bool                            // the tick's opinions are there, or none is wanted
@@ -178,7 +179,7 @@ func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compil
 		return true
 	}
 	paths := f.program.overlapping(read.Path)
-	inDoubt := func(path compiler.PathID) bool { return f.machine.loop.doubts[path] > call.Place }
+	inDoubt := func(path pathtree.ID) bool { return f.machine.loop.doubts[path] > call.Place }
 	return f.mayBeListedLater(paths.above, call) || f.mayBeListedLater(paths.below, call) ||
 		call.Instance == "" && (slices.ContainsFunc(paths.above, inDoubt) || slices.ContainsFunc(paths.below, inDoubt))
 }

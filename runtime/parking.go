@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // Whether a write fits (S5.3), and what its state schema says of the result, is
@@ -46,7 +47,7 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 // ahead is a call that must have settled before a write can be judged; -1 for
 // none. Where one of those that count before it makes a difference, the others there
 // may make one to that.
-func (f *frame) ahead(i int32, path compiler.PathID, method compiler.Method) int32 {
+func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
 	if !f.needsBase(path, method) {
 		return -1
 	}
@@ -82,17 +83,17 @@ func (f *frame) placeOf(call int32) int32 {
 // needsBase reports whether a write asks for something of what stands there
 // already: one that sets a key of the state itself does so only if the state may
 // be something else than an object.
-func (f *frame) needsBase(path compiler.PathID, method compiler.Method) bool {
+func (f *frame) needsBase(path pathtree.ID, method compiler.Method) bool {
 	if method != compiler.Set || f.plan.Paths.Depth(path) > 2 {
 		return true
 	}
 	above := f.plan.Paths.Parent(path)
-	return above != compiler.RootPath && f.program.isWritten(above)
+	return above != pathtree.Root && f.program.isWritten(above)
 }
 
 // decides reports whether a write that counts before another may decide whether
 // that one fits, or what becomes of it where a schema judges that.
-func (f *frame) decides(first compiler.PathID, how compiler.Method, path compiler.PathID, method compiler.Method, judged bool) bool {
+func (f *frame) decides(first pathtree.ID, how compiler.Method, path pathtree.ID, method compiler.Method, judged bool) bool {
 	paths := f.plan.Paths
 	switch {
 	case !paths.Overlap(first, path):
@@ -112,7 +113,7 @@ func (f *frame) decides(first compiler.PathID, how compiler.Method, path compile
 // divides reports whether two paths part at items of a list, the first at an
 // earlier one: that may make the list long enough for the other. A key and an item
 // are never both right.
-func (f *frame) divides(first, path compiler.PathID) bool {
+func (f *frame) divides(first, path pathtree.ID) bool {
 	paths := f.plan.Paths
 	for paths.Depth(first) > paths.Depth(path) {
 		first = paths.Parent(first)

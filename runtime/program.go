@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -11,10 +12,10 @@ import (
 // plan, and each keeps only its own state (S12.4).
 type program struct {
 	plan          *compiler.Plan
-	paths         *compiler.PathTable
-	schemas       map[compiler.PathID]*schema.Schema // what the state schema says of a path; nil for nothing
-	written       []PathSet                          // by path, made when first asked for: the written paths that overlap it
-	before        *marks                             // the paths that earlier ticks may have written; nil without a planner
+	paths         *pathtree.Tree
+	schemas       map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing
+	written       []PathSet                      // by path, made when first asked for: the written paths that overlap it
+	before        *marks                         // the paths that earlier ticks may have written; nil without a planner
 	tick          int
 	settled       bool // the plan is whole, so that its graph gives every call its place
 	inconsistency *string
@@ -24,27 +25,27 @@ type program struct {
 // PathSet is the written paths that overlap a path.
 type PathSet struct {
 	known        bool
-	above, below []compiler.PathID // above: from the kind down, the path itself last; below: in order of id
+	above, below []pathtree.ID // above: from the kind down, the path itself last; below: in order of id
 }
 
-func (p *program) isWritten(id compiler.PathID) bool {
+func (p *program) isWritten(id pathtree.ID) bool {
 	return p.plan.Written(id) || p.before.has(id)
 }
 
 // marks are a set of paths that only grows.
 type marks []bool
 
-func (m *marks) add(id compiler.PathID) {
+func (m *marks) add(id pathtree.ID) {
 	if missing := int(id) + 1 - len(*m); missing > 0 {
 		*m = append(*m, make(marks, missing)...)
 	}
 	(*m)[id] = true
 }
 
-func (m *marks) has(id compiler.PathID) bool { return m != nil && int(id) < len(*m) && (*m)[id] }
+func (m *marks) has(id pathtree.ID) bool { return m != nil && int(id) < len(*m) && (*m)[id] }
 
 // overlapping is which paths that the plan may write overlap a path.
-func (p *program) overlapping(id compiler.PathID) *PathSet {
+func (p *program) overlapping(id pathtree.ID) *PathSet {
 	if n := p.paths.Len(); len(p.written) < n {
 		p.written = slices.Grow(p.written, n-len(p.written))[:n]
 	}
@@ -53,13 +54,13 @@ func (p *program) overlapping(id compiler.PathID) *PathSet {
 		return set
 	}
 	set.known = true
-	for up := id; up > compiler.RootPath; up = p.paths.Parent(up) {
+	for up := id; up > pathtree.Root; up = p.paths.Parent(up) {
 		if p.isWritten(up) {
 			set.above = append(set.above, up)
 		}
 	}
 	slices.Reverse(set.above)
-	p.paths.Below(id, func(below compiler.PathID) bool {
+	p.paths.Below(id, func(below pathtree.ID) bool {
 		if below != id && p.isWritten(below) {
 			set.below = append(set.below, below)
 		}
@@ -71,7 +72,7 @@ func (p *program) overlapping(id compiler.PathID) *PathSet {
 
 // schemaAt is what the state schema says of a path below †state; nil is
 // nothing.
-func (p *program) schemaAt(id compiler.PathID) *schema.Schema {
+func (p *program) schemaAt(id pathtree.ID) *schema.Schema {
 	if p.plan.StateSchema == nil || p.paths.Kind(id) != "state" {
 		return nil
 	}
@@ -79,7 +80,7 @@ func (p *program) schemaAt(id compiler.PathID) *schema.Schema {
 	if !known {
 		s = p.plan.StateSchema.At(compiler.SchemaPath(p.paths.Segments(id)[1:])).Schema
 		if p.schemas == nil {
-			p.schemas = map[compiler.PathID]*schema.Schema{}
+			p.schemas = map[pathtree.ID]*schema.Schema{}
 		}
 		p.schemas[id] = s
 	}

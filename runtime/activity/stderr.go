@@ -39,7 +39,7 @@ func (t *tail) text(hide *redact.Redactor) string {
 	t.mu.Unlock()
 	s := hide.Text(raw)
 	s = hide.Text(strings.ReplaceAll(s, "\r", "")) // of CRLF, or a progress bar: the text goes on, and so may a secret
-	if lost { // the kept part may begin inside a secret, which then wasn't recognised
+	if lost {                                      // the kept part may begin inside a secret, which then wasn't recognised
 		s = s[min(len(s), max(0, hide.Longest()-1)):]
 	}
 	s = redact.Assigned(s)

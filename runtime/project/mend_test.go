@@ -221,7 +221,9 @@ func TestSlipsAreTakenBackOrOffered(t *testing.T) {
 // wordsIn finds the words of a plan, from a place on, that could be a name of something.
 func wordsIn(text []byte, from int) [][2]int {
 	var all [][2]int
-	letter := func(b byte) bool { return b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' }
+	letter := func(b byte) bool {
+		return b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
+	}
 	for at := from; at < len(text); at++ {
 		end := at
 		for end < len(text) && letter(text[end]) {

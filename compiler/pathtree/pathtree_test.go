@@ -1,9 +1,8 @@
-package compiler
+package pathtree
 
 import (
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -12,14 +11,14 @@ import (
 
 // S6.1: a table gives every path one number, whatever else it holds, and knows an
 // index from a key that is written alike.
-func TestPathTable(t *testing.T) {
+func TestTree(t *testing.T) {
 	type step struct {
-		parent PathID
+		parent ID
 		key    string
 		index  bool
 	}
 	r := rand.New(rand.NewPCG(6, 1))
-	table, model := newPathTable(), map[step]PathID{}
+	table, model := New(), map[step]ID{}
 	segment := func() expression.Segment {
 		n := r.IntN(40)
 		if r.IntN(4) == 0 {
@@ -28,13 +27,13 @@ func TestPathTable(t *testing.T) {
 		return expression.Segment{Key: []string{"", "k", "ключ"}[r.IntN(3)] + strconv.Itoa(n)}
 	}
 	for range 20_000 {
-		parent, s := PathID(r.IntN(min(table.Len(), 500))), segment()
+		parent, s := ID(r.IntN(min(table.Len(), 500))), segment()
 		at := step{parent, s.Key, s.IsIndex}
 		known, is := model[at]
 		if id, ok := table.Lookup(parent, s); ok != is || ok && id != known {
 			t.Fatalf("%+v below %d is looked up as %d, %v; want %d, %v", s, parent, id, ok, known, is)
 		}
-		id := table.intern(parent, s)
+		id := table.Intern(parent, s)
 		if is && id != known || !is && int(id) != table.Len()-1 {
 			t.Fatalf("%+v below %d is number %d of %d; want %d", s, parent, id, table.Len(), known)
 		}
@@ -44,8 +43,8 @@ func TestPathTable(t *testing.T) {
 		}
 	}
 	clone, length := table.Clone(), table.Len()
-	clone.intern(RootPath, expression.Segment{Key: "only in the clone"})
-	if _, ok := table.Lookup(RootPath, expression.Segment{Key: "only in the clone"}); ok || table.Len() != length || clone.Len() != length+1 {
+	clone.Intern(Root, expression.Segment{Key: "only in the clone"})
+	if _, ok := table.Lookup(Root, expression.Segment{Key: "only in the clone"}); ok || table.Len() != length || clone.Len() != length+1 {
 		t.Error("a clone grows by itself")
 	}
 	for at, id := range model {
@@ -57,58 +56,21 @@ func TestPathTable(t *testing.T) {
 
 // S5.3: what stands at a path is found step by step, whichever way it is asked.
 func TestWalk(t *testing.T) {
-	table := newPathTable()
+	table := New()
 	value := map[string]any{"a": []any{map[string]any{"b": nil}, "x"}, "0": 1.0}
 	for _, text := range []string{"†state", "†state.a", "†state.a[0]", "†state.a[0].b", "†state.a[0].b.c", "†state.a[1].b", "†state.a[2]", "†state[\"0\"]", "†state[0]", "†state.b.c"} {
 		ref, err := expression.ParsePath(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := table.intern(RootPath, expression.Segment{Key: ref.Kind})
+		id := table.Intern(Root, expression.Segment{Key: ref.Kind})
 		for _, s := range ref.Path {
-			id = table.intern(id, s)
+			id = table.Intern(id, s)
 		}
 		want, there := Walk(any(value), ref.Path)
 		got, ok := table.Walk(value, id)
 		if ok != there || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %v, %v; want %v, %v", text, got, ok, want, there)
 		}
-	}
-}
-
-// What a slab hands out is nobody else's, and numbers are what they say.
-func TestSlabs(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 8))
-	var s slab[int]
-	var all [][]int
-	for range 2_000 {
-		taken := s.some(r.IntN(40))
-		for i := range taken {
-			if taken[i] != 0 {
-				t.Fatal("what is handed out is used already")
-			}
-			taken[i] = len(all) + 1
-		}
-		all = append(all, taken)
-		_ = append(taken, -1) // must not reach the neighbour
-	}
-	for i, taken := range all {
-		if slices.ContainsFunc(taken, func(v int) bool { return v != i+1 }) {
-			t.Fatalf("the %dth slice holds %v", i+1, taken)
-		}
-	}
-	var n numbers
-	for end := 0; end < 5_000; end += r.IntN(50) {
-		first := max(0, end-r.IntN(700))
-		list := n.from(first, end)
-		if len(list) != end-first {
-			t.Fatalf("%d to %d are %d numbers", first, end, len(list))
-		}
-		for i, v := range list {
-			if v != first+i {
-				t.Fatalf("from %d on: number %d is %d", first, i, v)
-			}
-		}
-		_ = append(list, -1)
 	}
 }

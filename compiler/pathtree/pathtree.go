@@ -1,7 +1,10 @@
-package compiler
+// Package pathtree numbers the paths that a plan speaks of, so that whoever asks which
+// of them overlap compares numbers.
+package pathtree
 
 import (
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,48 +13,52 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
-// PathID is a path's place in the plan's table.
-type PathID int32
+// An ID is a path's place in the plan's tree.
+type ID int32
 
-// RootPath is the path above all kinds.
-const RootPath PathID = 0
+// Root is the path above all kinds.
+const Root ID = 0
 
-// A PathTable interns paths as a tree: a path's parent is the path without its
+// A Tree interns paths: a path's parent is the path without its
 // last segment. Below the root stand the kinds (input, state, data, error,
 // advice), and below these the segments. Two paths overlap when one is the
 // other or stands above it in this tree (S6.1).
-type PathTable struct {
+type Tree struct {
 	nodes []pathNode
-	slots []PathID // the paths by parent and segment: a hash table, open addressing; RootPath is a free slot
-	ascii bool     // no path has a character beyond ASCII
+	slots []ID // the paths by parent and segment: a hash table, open addressing; Root is a free slot
+	ascii bool // no path has a character beyond ASCII
 }
 
 type pathNode struct {
-	parent, firstChild, nextSibling PathID
+	parent, firstChild, nextSibling ID
 	depth                           int32
 	segment                         expression.Segment
 }
 
-func newPathTable() *PathTable {
-	return &PathTable{nodes: []pathNode{{parent: -1, firstChild: -1, nextSibling: -1}}, slots: make([]PathID, 32), ascii: true}
+// New is a tree of nothing but the root.
+func New() *Tree {
+	return &Tree{nodes: []pathNode{{parent: -1, firstChild: -1, nextSibling: -1}}, slots: make([]ID, 32), ascii: true}
 }
 
-// Clone is a table of the same paths with the same numbers, which grows by
+// IsASCII reports whether no path has a character beyond ASCII.
+func (t *Tree) IsASCII() bool { return t.ascii }
+
+// Clone is a tree of the same paths with the same numbers, which grows by
 // itself.
-func (t *PathTable) Clone() *PathTable {
-	return &PathTable{nodes: slices.Clone(t.nodes), slots: slices.Clone(t.slots), ascii: t.ascii}
+func (t *Tree) Clone() *Tree {
+	return &Tree{nodes: slices.Clone(t.nodes), slots: slices.Clone(t.slots), ascii: t.ascii}
 }
 
 // Len is the number of paths, the root among them.
-func (t *PathTable) Len() int { return len(t.nodes) }
+func (t *Tree) Len() int { return len(t.nodes) }
 
-// intern is the path one segment below, made if it is new.
-func (t *PathTable) intern(parent PathID, s expression.Segment) PathID {
+// Intern is the path one segment below, made if it is new.
+func (t *Tree) Intern(parent ID, s expression.Segment) ID {
 	slot, id := t.find(parent, s)
-	if id != RootPath {
+	if id != Root {
 		return id
 	}
-	id = PathID(len(t.nodes))
+	id = ID(len(t.nodes))
 	t.nodes = append(t.nodes, pathNode{parent: parent, firstChild: -1, nextSibling: t.nodes[parent].firstChild, depth: t.nodes[parent].depth + 1, segment: s})
 	t.nodes[parent].firstChild = id
 	t.slots[slot] = id
@@ -62,24 +69,24 @@ func (t *PathTable) intern(parent PathID, s expression.Segment) PathID {
 	return id
 }
 
-// find is the path one segment below, or else RootPath and the slot in which to
+// find is the path one segment below, or else Root and the slot in which to
 // note it.
-func (t *PathTable) find(parent PathID, s expression.Segment) (slot int, id PathID) {
+func (t *Tree) find(parent ID, s expression.Segment) (slot int, id ID) {
 	mask := len(t.slots) - 1
 	slot = int(pathHash(parent, s)) & mask
-	for ; t.slots[slot] != RootPath; slot = (slot + 1) & mask {
+	for ; t.slots[slot] != Root; slot = (slot + 1) & mask {
 		if n := &t.nodes[t.slots[slot]]; n.parent == parent && n.segment.IsIndex == s.IsIndex && n.segment.Key == s.Key {
 			return slot, t.slots[slot]
 		}
 	}
-	return slot, RootPath
+	return slot, Root
 }
 
 // grow makes room for twice as many paths.
-func (t *PathTable) grow() {
+func (t *Tree) grow() {
 	t.nodes = slices.Grow(t.nodes, len(t.nodes))
-	t.slots = make([]PathID, 2*len(t.slots))
-	for id := RootPath + 1; int(id) < len(t.nodes); id++ {
+	t.slots = make([]ID, 2*len(t.slots))
+	for id := Root + 1; int(id) < len(t.nodes); id++ {
 		slot, _ := t.find(t.nodes[id].parent, t.nodes[id].segment)
 		t.slots[slot] = id
 	}
@@ -87,7 +94,7 @@ func (t *PathTable) grow() {
 
 var pathSeed = maphash.MakeSeed()
 
-func pathHash(parent PathID, s expression.Segment) uint64 {
+func pathHash(parent ID, s expression.Segment) uint64 {
 	h := maphash.String(pathSeed, s.Key) + uint64(parent)*0x9e3779b97f4a7c15
 	if s.IsIndex {
 		h = ^h
@@ -95,23 +102,23 @@ func pathHash(parent PathID, s expression.Segment) uint64 {
 	return h ^ h>>32
 }
 
-// Lookup is the path one segment below, and whether the table has it.
-func (t *PathTable) Lookup(parent PathID, s expression.Segment) (PathID, bool) {
+// Lookup is the path one segment below, and whether the tree has it.
+func (t *Tree) Lookup(parent ID, s expression.Segment) (ID, bool) {
 	_, id := t.find(parent, s)
-	return id, id != RootPath
+	return id, id != Root
 }
 
 // Parent is the path without its last segment; the root's is -1.
-func (t *PathTable) Parent(id PathID) PathID { return t.nodes[id].parent }
+func (t *Tree) Parent(id ID) ID { return t.nodes[id].parent }
 
 // Depth is the number of segments, the kind included.
-func (t *PathTable) Depth(id PathID) int { return int(t.nodes[id].depth) }
+func (t *Tree) Depth(id ID) int { return int(t.nodes[id].depth) }
 
 // Segment is a path's last segment.
-func (t *PathTable) Segment(id PathID) expression.Segment { return t.nodes[id].segment }
+func (t *Tree) Segment(id ID) expression.Segment { return t.nodes[id].segment }
 
 // Segments is the whole path, its kind first.
-func (t *PathTable) Segments(id PathID) []expression.Segment {
+func (t *Tree) Segments(id ID) []expression.Segment {
 	out := make([]expression.Segment, t.nodes[id].depth)
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = t.nodes[id].segment
@@ -122,7 +129,7 @@ func (t *PathTable) Segments(id PathID) []expression.Segment {
 
 // Walk is what stands at a path, given the value of its kind. It reports false
 // where there is nothing.
-func (t *PathTable) Walk(value any, id PathID) (any, bool) {
+func (t *Tree) Walk(value any, id ID) (any, bool) {
 	if t.nodes[id].depth <= 1 {
 		return value, true
 	}
@@ -138,7 +145,7 @@ func (t *PathTable) Walk(value any, id PathID) (any, bool) {
 }
 
 // Kind is a path's first segment: input, state, data, error, advice.
-func (t *PathTable) Kind(id PathID) string {
+func (t *Tree) Kind(id ID) string {
 	for t.nodes[id].depth > 1 {
 		id = t.nodes[id].parent
 	}
@@ -148,9 +155,9 @@ func (t *PathTable) Kind(id PathID) string {
 // List is the outermost list that a path leads into, or the path itself. How
 // long a list is decides where an item may go, so two writes have to do with each
 // other when these overlap.
-func (t *PathTable) List(id PathID) PathID {
+func (t *Tree) List(id ID) ID {
 	found := id
-	for ; id > RootPath; id = t.nodes[id].parent {
+	for ; id > Root; id = t.nodes[id].parent {
 		if t.nodes[id].segment.IsIndex {
 			found = t.nodes[id].parent
 		}
@@ -160,11 +167,11 @@ func (t *PathTable) List(id PathID) PathID {
 
 // Below calls f for id and every path below it, in no particular order, until
 // f returns false.
-func (t *PathTable) Below(id PathID, f func(PathID) bool) bool {
+func (t *Tree) Below(id ID, f func(ID) bool) bool {
 	if !f(id) {
 		return false
 	}
-	for c := t.nodes[id].firstChild; c >= 0; c = t.nodes[c].nextSibling {
+	for c := range t.Children(id) {
 		if !t.Below(c, f) {
 			return false
 		}
@@ -172,8 +179,19 @@ func (t *PathTable) Below(id PathID, f func(PathID) bool) bool {
 	return true
 }
 
+// Children are the paths one segment below, the last that was made first.
+func (t *Tree) Children(id ID) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for c := t.nodes[id].firstChild; c >= 0; c = t.nodes[c].nextSibling {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 // IsAbove reports whether a is b or a prefix of it.
-func (t *PathTable) IsAbove(a, b PathID) bool {
+func (t *Tree) IsAbove(a, b ID) bool {
 	for t.nodes[b].depth > t.nodes[a].depth {
 		b = t.nodes[b].parent
 	}
@@ -181,11 +199,11 @@ func (t *PathTable) IsAbove(a, b PathID) bool {
 }
 
 // Overlap reports whether one of the two paths is a prefix of the other.
-func (t *PathTable) Overlap(a, b PathID) bool { return t.IsAbove(a, b) || t.IsAbove(b, a) }
+func (t *Tree) Overlap(a, b ID) bool { return t.IsAbove(a, b) || t.IsAbove(b, a) }
 
 // String is the path as a reference: †state.a[0]["odd key"].
-func (t *PathTable) String(id PathID) string {
-	if id == RootPath {
+func (t *Tree) String(id ID) string {
+	if id == Root {
 		return "†"
 	}
 	var b strings.Builder
@@ -209,8 +227,8 @@ func writeSegment(b *strings.Builder, s expression.Segment, first bool) {
 	}
 }
 
-// keys lists the keys of a path below its kind.
-func (t *PathTable) keys(id PathID) []string {
+// Keys lists the keys of a path below its kind.
+func (t *Tree) Keys(id ID) []string {
 	var keys []string
 	for _, segment := range t.Segments(id) {
 		if !segment.IsIndex {
@@ -218,4 +236,32 @@ func (t *PathTable) keys(id PathID) []string {
 		}
 	}
 	return keys
+}
+
+// Walk follows segments into a JSON value. It reports false where there is
+// nothing.
+func Walk(value any, segments []expression.Segment) (any, bool) {
+	for _, s := range segments {
+		next, ok := Step(value, s)
+		if !ok {
+			return nil, false
+		}
+		value = next
+	}
+	return value, true
+}
+
+// Step is what stands one segment down in a JSON value: a key addresses an
+// object, an index a list, and neither the other.
+func Step(value any, s expression.Segment) (any, bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		next, ok := v[s.Key]
+		return next, ok && !s.IsIndex
+	case []any:
+		if s.IsIndex && s.Index < len(v) {
+			return v[s.Index], true
+		}
+	}
+	return nil, false
 }
