@@ -37,8 +37,8 @@ func (v *Verified) Plan() *compiler.Plan { return v.plan }
 func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 
 // applied runs the rules over a plan and puts their findings to those given.
-func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnostic {
-	all := slices.Clone(found)
+func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic, unjudged []string) {
+	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		pass := newPass(p, found)
 		pass.config = c
@@ -48,9 +48,31 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) []diag.Diagnos
 		if several {
 			all = append(all, byView(p, found, pass)...)
 		}
+		unjudged = pass.unjudged()
 	}
 	diag.Sort(all)
-	return all
+	return all, unjudged
+}
+
+// kindsOfJudgement are what a plan is judged for when it is known as a whole.
+var kindsOfJudgement = []string{"branches", "conflicts", "types"}
+
+// unjudged names those of them that errors keep from being judged everywhere.
+func (p *Pass) unjudged() (kinds []string) {
+	if p.hidden == diag.Everything {
+		return kindsOfJudgement
+	}
+	ordered := p.Plan.Graph.Acyclic()
+	for i, hidden := range []bool{
+		(p.Unknown(branchFacts) || !ordered) && p.hasBranches(),
+		(p.Unknown(diag.Order) || !ordered) && len(p.Plan.Calls) > 1 || p.strayed,
+		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared && slices.ContainsFunc(p.Plan.Calls, p.unknownTool),
+	} {
+		if hidden {
+			kinds = append(kinds, kindsOfJudgement[i])
+		}
+	}
+	return kinds
 }
 
 // Config is what an analysis takes from outside the plan. The zero value judges
@@ -87,6 +109,9 @@ type Judgement struct {
 	Errors []diag.Diagnostic
 	// Maturity is how much the plan says of itself (S7.3).
 	Maturity Maturity
+	// Unjudged names what errors keep from being judged yet, in part or whole: types,
+	// branches, conflicts (S7.0).
+	Unjudged []string
 	// Used are the ignores of the settings that suppressed something.
 	Used []*Ignore
 }
@@ -99,8 +124,8 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {
 		c.delegates = newDelegates(c.Rules, Analyze)
 	}
-	all := applied(p, found, c)
-	j := Judgement{Maturity: assess(p, all)}
+	all, unjudged := applied(p, found, c)
+	j := Judgement{Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := named(c.rules(), word); rule == nil {
 			return nil, near

@@ -71,6 +71,9 @@ func (p *Pass) dangling(r *compiler.Read) *diag.Diagnostic {
 	} else {
 		f.Advise("%s", whereFrom[kind])
 	}
+	if kind == "state" || kind == "data" {
+		p.misreads(r.Call)
+	}
 	p.explainNever(f, r, call)
 	p.noteMissing(r, nil)
 	return f

@@ -37,7 +37,14 @@ func undeclaredPaths(p *Pass) {
 					if node == call.ToolNode { // the tool itself fixes the path
 						node = nil
 					}
-					p.offerDeclared(f, path.ID, node, path.Start, path.End)
+					p.meantPaths[path.ID] = true // that nothing reads it follows from it
+					if meant, ok := p.offerDeclared(f, path.ID, node, path.Start, path.End); ok {
+						for i := range p.Plan.Reads {
+							if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" && r.Ref.String() == meant.String() {
+								p.misreads(r.Call)
+							}
+						}
+					}
 				}
 			}
 		}
@@ -45,7 +52,10 @@ func undeclaredPaths(p *Pass) {
 	for i := range p.Plan.Reads {
 		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
 			f := p.undeclared(r.Path, r.Span(), "read").About(p.caller(r).Label())
-			p.offerDeclared(f, r.Path, r.Node, r.Ref.Start, r.Ref.End)
+			if meant, ok := p.offerDeclared(f, r.Path, r.Node, r.Ref.Start, r.Ref.End); ok {
+				p.noteMeant(f, meant)
+			}
+			p.misreads(r.Call)
 		}
 	}
 }
@@ -66,22 +76,23 @@ func (p *Pass) undeclared(id pathtree.ID, at source.Span, done string) *diag.Dia
 // offerDeclared offers the path that the state schema names and that comes nearest to
 // one that it doesn't, in the place of the bytes [from, to) of a string, if that is
 // the plan's own.
-func (p *Pass) offerDeclared(f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) {
+func (p *Pass) offerDeclared(f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) (meant expression.Reference, ok bool) {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := &path[1+place.Depth]
 	known := p.declared(id, place)
 	near, ok := known.Nearest(step.Key)
 	if !ok || step.IsIndex {
-		return
+		return meant, false
 	}
 	key, sure := step.Key, p.Plan.Misspelt(step.Key, near, known.Suggester, true)
 	step.Key = near
-	meant := expression.Reference{Kind: "state", Path: path[1:]}
+	meant = expression.Reference{Kind: "state", Path: path[1:]}
 	f.Advise("did you mean %q?", meant.String())
 	if n != nil {
 		f.Rename(n, from, to, respelt(n.Text[from:to], key, near, meant), sure)
 	}
+	return meant, true
 }
 
 // declared is what the state schema names where a path leaves it.

@@ -23,8 +23,12 @@ func writeConflicts(p *Pass) {
 	if len(p.Plan.Unordered) == 0 {
 		return
 	}
-	e := p.conditions()
+	e, astray := p.conditions(), p.astray()
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u compiler.Unordered) bool {
+		if astray != nil && (astray[u.A] || astray[u.B]) {
+			p.strays()
+			return true
+		}
 		return p.barred != nil && (p.barred(u.A) || p.barred(u.B))
 	})
 	goals := make([]logic.Literal, len(pairs))

@@ -13,6 +13,9 @@ var _ = register(Rule{
 
 // missingParameters reports calls that leave out what their tool requires.
 func missingParameters(p *Pass, call *compiler.Call) {
+	if call.Partial {
+		return
+	}
 	missing := map[string]bool{}
 	for _, known := range p.takers(call) {
 		for _, name := range known.required {

@@ -48,6 +48,8 @@ type Pass struct {
 	// is no finding of its own.
 	meantInputs map[string]bool
 	meantPaths  map[pathtree.ID]bool
+	misread     map[int]bool // the calls that read what is never there, and must have been meant to read something else
+	strayed     bool         // whether some calls conflict hangs on these, in this view or another
 
 	view *viewPass // of this view of the plan; nil where there is but one
 }
@@ -63,6 +65,7 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 		parameters:  map[*compiler.Tool]*parameters{},
 		meantInputs: map[string]bool{},
 		meantPaths:  map[pathtree.ID]bool{},
+		misread:     map[int]bool{},
 	}
 }
 

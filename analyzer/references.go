@@ -183,13 +183,61 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 		f.Advise("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
 	}
 	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
-	if near.Kind == "input" && len(near.Path) > 0 {
-		p.meantInputs[near.Path[0].Key] = true
+	p.noteMeant(f, near.Reference)
+}
+
+// noteMeant tells of a reference that was meant by another where it is written; that
+// nothing reads it is then no finding of its own.
+func (p *Pass) noteMeant(f *diag.Diagnostic, meant expression.Reference) {
+	if meant.Kind == "input" && len(meant.Path) > 0 {
+		p.meantInputs[meant.Path[0].Key] = true
 	}
-	if at, ok := p.writtenAt(near.Reference); ok {
+	if at, ok := p.writtenAt(meant); ok {
 		p.meantPaths[at.ID] = true
 		f.Note(at.Span(), "%q is written here", p.path(at.ID))
 	}
+}
+
+// misreads notes that a call can't have been meant to read what it reads, so that
+// nobody knows what it should wait for; below 0 it is the plan's output.
+func (p *Pass) misreads(call int) {
+	if call >= 0 {
+		p.misread[call] = true
+	}
+}
+
+// strays notes that misread references keep a conflict from being judged.
+func (p *Pass) strays() {
+	p.strayed = true
+	if p.view != nil {
+		p.view.shared.first.strayed = true
+	}
+}
+
+// astray are the calls whose order isn't known, by index: those that were meant to
+// read what they don't, and what waits for these. It is nil where there are none, and
+// where the other calls run all the same.
+func (p *Pass) astray() []bool {
+	if len(p.misread) == 0 || p.barred != nil {
+		return nil
+	}
+	astray := make([]bool, len(p.Plan.Calls))
+	var queue []int32
+	for call := range p.misread {
+		astray[call] = true
+		queue = append(queue, int32(call))
+	}
+	for len(queue) > 0 {
+		at := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, user := range p.Plan.Graph.Users(int(at)) {
+			if !astray[user] {
+				astray[user] = true
+				queue = append(queue, user)
+			}
+		}
+	}
+	return astray
 }
 
 var (

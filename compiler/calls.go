@@ -89,13 +89,16 @@ func (c *compilation) nameCall(n *source.Node, place int) *Call {
 		c.wants(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
 		return nil
 	}
-	tool := n.Get("_tool")
+	tool, partial := n.Get("_tool"), c.partial(n)
+	if tool == nil && partial {
+		return nil
+	}
 	if tool == nil || tool.Kind != source.String || tool.Text == "" {
 		c.noTool(n, tool, place)
 		return nil
 	}
 	call := c.rooms.calls.one()
-	call.Node, call.ToolNode, call.ToolName, call.Tool = n, tool, tool.Text, c.tools[tool.Text]
+	call.Node, call.ToolNode, call.ToolName, call.Tool, call.Partial = n, tool, tool.Text, c.tools[tool.Text], partial
 	call.Name = tool.Text + "#" + strconv.Itoa(place)
 	id := n.Get("_id")
 	if id == nil {

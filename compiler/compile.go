@@ -178,6 +178,18 @@ func (c *compilation) parse(file *source.File) *source.Node {
 	return known.root
 }
 
+// partial reports whether some of a node's text couldn't be read, or stands there in
+// the place of something else: what isn't there may have been meant to be.
+func (c *compilation) partial(n *source.Node) bool {
+	if n == nil {
+		return false
+	}
+	inside := func(s source.Span) bool { return n.Start <= s.Start && s.Start < n.End }
+	return slices.ContainsFunc(c.delegation.reads.parsed[n.File].problems, func(p source.Problem) bool {
+		return !p.Warning && (inside(p.Span) || slices.ContainsFunc(p.Related, func(n source.Note) bool { return inside(n.Span) }))
+	})
+}
+
 // wants reports a value of the wrong kind.
 func (c *compilation) wants(n *source.Node, what, expected string) *diag.Diagnostic {
 	return c.report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)

@@ -221,6 +221,7 @@ type Call struct {
 	Delegate string
 	Node     *source.Node // the whole call
 	ToolNode *source.Node // the value of _tool
+	Partial  bool         // some of its text couldn't be read
 
 	Params     *Template // an object, also when empty; its Fields are always there
 	When       *Template // _when, or nil

@@ -97,7 +97,9 @@ func (c *compilation) tool(d definition) *Tool {
 		parameters = in
 	}
 	what := "the tool \"" + d.name + "\""
-	t.Parameters = c.ofMappings(parameters, parameterSchema(parameters), what)
+	if parsed := c.ofMappings(parameters, parameterSchema(parameters), what); !c.partial(parameters) && !c.partial(d.key) {
+		t.Parameters = parsed
+	}
 	if more := parameters.Get("additionalProperties"); more != nil {
 		t.Open = more.Kind != source.Bool || more.Text == "true"
 	}
@@ -115,7 +117,9 @@ func (c *compilation) tool(d definition) *Tool {
 		output = d.node.Get("outputSchema")
 	}
 	if output != nil && !(output.Kind == source.Object && len(output.Fields) == 0) {
-		t.Output = c.schemaOf(output, withDefinitions(output.Value(), parameters), "the \"_output\" of "+what)
+		if parsed := c.schemaOf(output, withDefinitions(output.Value(), parameters), "the \"_output\" of "+what); !c.partial(output) && !c.partial(d.key) {
+			t.Output = parsed
+		}
 		t.OutputNode = output
 	}
 	if n := field("_outputPath"); n != nil {

@@ -155,6 +155,9 @@ func (r *reporter) judge(p *project.Program) error {
 	}
 	r.report.Suppressed = append(r.report.Suppressed, j.Suppressed...)
 	r.total.Suppressed += len(j.Suppressed)
+	r.total.Unjudged = append(r.total.Unjudged, j.Unjudged...)
+	slices.Sort(r.total.Unjudged)
+	r.total.Unjudged = slices.Compact(r.total.Unjudged)
 	return r.show(outOfReach(r.once(j.Findings, p.Options.Catalogues), p.File))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
 )
 
@@ -32,7 +33,7 @@ func (c *cli) compileCommand() *cobra.Command {
 			return err
 		}
 		if diag.HasErrors(p.Findings) {
-			if err := c.showFaulty(p.Findings, *format); err != nil {
+			if err := c.showFaulty(p, *format); err != nil {
 				return err
 			}
 			return ending(statusFound)
@@ -53,11 +54,12 @@ func (c *cli) compileCommand() *cobra.Command {
 
 // showFaulty shows what keeps a plan from going further, and how much of it
 // there is.
-func (c *cli) showFaulty(found []diag.Diagnostic, format string) error {
-	if err := c.show(found, format); err != nil {
+func (c *cli) showFaulty(p *project.Program, format string) error {
+	if err := c.show(p.Findings, format); err != nil {
 		return err
 	}
-	summary := diag.Summarize(1, found)
+	summary := diag.Summarize(1, p.Findings)
+	summary.Unjudged = p.Unjudged
 	if format == "json" {
 		return summary.JSON(c.out)
 	}

@@ -46,7 +46,7 @@ func (c *cli) graphCommand() *cobra.Command {
 			return err
 		}
 		if p.Plan.Root == nil {
-			if err := c.showFaulty(p.Findings, "text"); err != nil {
+			if err := c.showFaulty(p, "text"); err != nil {
 				return err
 			}
 			return ending(statusFound)

@@ -183,7 +183,7 @@ func (c *cli) sound(name string, reading *reading, format string) (*project.Prog
 		return nil, err
 	}
 	if p.Verified == nil {
-		if err := c.showFaulty(p.Findings, format); err != nil {
+		if err := c.showFaulty(p, format); err != nil {
 			return nil, err
 		}
 		return nil, ending(statusTrouble)

@@ -108,7 +108,7 @@ func (c *cli) rehearsable(name string, reading *reading, format string) (*projec
 	}
 	r := analyzer.Rehearse(p.Plan, p.Findings)
 	if r == nil {
-		if err := c.showFaulty(p.Findings, format); err != nil {
+		if err := c.showFaulty(p, format); err != nil {
 			return nil, nil, err
 		}
 		return nil, nil, ending(statusTrouble)

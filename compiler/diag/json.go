@@ -161,6 +161,8 @@ type Summary struct {
 	Files, Errors, Warnings, Infos int
 	Suppressed                     int    // findings that somebody lets stay; not counted above
 	Maturity                       string // of S7.3; "" when it wasn't judged
+	// Unjudged are what errors kept from being judged yet (S7.0).
+	Unjudged []string
 }
 
 // Summarize counts findings in so many files.
@@ -183,13 +185,14 @@ func Summarize(files int, findings []Diagnostic) Summary {
 // wasn't judged.
 func (s Summary) JSON(w io.Writer) error {
 	return JSONLine(w, struct {
-		Kind     string  `json:"kind"`
-		Files    int     `json:"files"`
-		Errors   int     `json:"errors"`
-		Warnings int     `json:"warnings"`
-		Infos    int     `json:"infos"`
-		Maturity *string `json:"maturity"`
-	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, OrNull(s.Maturity)})
+		Kind     string   `json:"kind"`
+		Files    int      `json:"files"`
+		Errors   int      `json:"errors"`
+		Warnings int      `json:"warnings"`
+		Infos    int      `json:"infos"`
+		Maturity *string  `json:"maturity"`
+		Unjudged []string `json:"unjudged,omitempty"`
+	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, OrNull(s.Maturity), s.Unjudged})
 }
 
 // Text writes the summary as one line for people, as in
@@ -213,10 +216,13 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 	if s.Suppressed > 0 {
 		found += fmt.Sprintf(", %d suppressed", s.Suppressed)
 	}
+	line := found + " in " + count(s.Files, "file")
 	if s.Maturity != "" {
-		p.line("%s in %s (maturity: %s)", found, count(s.Files, "file"), Escape(s.Maturity))
-	} else {
-		p.line("%s in %s", found, count(s.Files, "file"))
+		line += " (maturity: " + Escape(s.Maturity) + ")"
 	}
+	if len(s.Unjudged) > 0 {
+		line += "; not judged yet: " + strings.Join(s.Unjudged, ", ")
+	}
+	p.line("%s", line)
 	return p.out.Flush()
 }

@@ -17,6 +17,7 @@ type Program struct {
 	Plan     *compiler.Plan // never nil; partial when findings hold an error
 	Findings []diag.Diagnostic
 	Verified *analyzer.Verified // nil when there are errors, or before Analyze
+	Unjudged []string           // what errors keep from being judged yet (S7.0)
 }
 
 // Compile compiles a document.
@@ -37,7 +38,7 @@ func (d Document) Check() *Program {
 // configuration that its tools come from.
 func (p *Program) Analyze() {
 	j := analyzer.Analyze(p.Plan, p.Findings, p.Config.Analysis)
-	p.Verified, p.Findings = j.Verified, j.Findings
+	p.Verified, p.Findings, p.Unjudged = j.Verified, j.Findings, j.Unjudged
 	if len(j.Errors) > 0 {
 		lowered := map[string]bool{}
 		for i := range j.Errors {
