@@ -28,11 +28,18 @@ type branchConditions struct {
 	reads    []valued          // by read
 	shared   map[readKey]valued
 	prefixes []prefix // by path
-	subjects map[subjectKey]*subject
-	atoms    map[atomKey]logic.Literal
-	whens    []*expression.Term // by call
+	subjects map[readKey]*subject
+	atoms    map[string]*atom // by what they say, and of what
+	terms    map[*expression.Term]*atom
+	free     map[string]logic.Literal // what atoms say of values that weren't tried
+	beyond   logic.Literal            // that such values count; 0 where there are none
+	whens    []*expression.Term       // by call
 	holding  map[heldKey]valued
+	null     map[heldKey]logic.Literal
 	work     int // contributions of writers to reads that were looked at
+
+	evaluations expression.Meter // that evaluating atoms may still take
+	searched    int              // steps that looking for values took
 }
 
 // A valued is what is known of a value to come.
@@ -50,7 +57,8 @@ type (
 		of               *subject
 		from, middle, to int
 	}
-	aboutUnknown struct{} // something that the plan doesn't tell
+	aboutNull    struct{ path string } // there is null at a path
+	aboutUnknown struct{}              // something that the plan doesn't tell
 )
 
 const (
@@ -68,10 +76,11 @@ func (p *Pass) conditions() *branchConditions {
 	e := &branchConditions{
 		pass: p, circuit: logic.New(maxGates + callGates*n),
 		runs: make([]logic.Literal, n), outcomes: make([][]logic.Literal, n), reads: make([]valued, len(p.Plan.Reads)), whens: make([]*expression.Term, n),
-		shared: map[readKey]valued{}, prefixes: make([]prefix, p.Plan.Paths.Len()), subjects: map[subjectKey]*subject{}, atoms: map[atomKey]logic.Literal{}, holding: map[heldKey]valued{},
+		shared: map[readKey]valued{}, prefixes: make([]prefix, p.Plan.Paths.Len()), subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
+		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork, Memory: evaluationRoom},
 	}
 	p.branches = e
-	e.findSubjects()
+	e.findAtoms()
 	for i := range e.reads {
 		e.reads[i].there = -1
 	}
@@ -271,6 +280,10 @@ func (e *branchConditions) read(r int) valued {
 		return e.reads[r]
 	}
 	read := &e.pass.Plan.Reads[r]
+	if e.unwritten(read) {
+		e.reads[r] = valued{logic.False, logic.False}
+		return e.reads[r]
+	}
 	v, ok := e.afterFirst(read)
 	if !ok {
 		key := e.key(read)
@@ -281,6 +294,13 @@ func (e *branchConditions) read(r int) valued {
 	}
 	e.reads[r] = v
 	return v
+}
+
+// unwritten reports whether a read that an expression can do without is never there. Of
+// one that it can't do without OB203 speaks.
+func (e *branchConditions) unwritten(r *compiler.Read) bool {
+	kind := e.pass.Plan.Paths.Kind(r.Path)
+	return !r.Ref.Required && (kind == "state" || kind == "data") && e.pass.Plan.Form != compiler.Solution && !e.pass.mayBeThere(r)
 }
 
 // A prefix keeps what the first writers of a path leave there: reads that are
@@ -390,10 +410,24 @@ func (e *branchConditions) result(call *compiler.Call, alternative int, at, writ
 	case place.Required || deeper == 0:
 		v.there = logic.True
 	}
-	if place.Schema != nil && place.Schema.Kinds()&schema.Null == 0 {
+	switch {
+	case place.Schema == nil:
+	case place.Schema.Kinds()&schema.Null == 0:
 		v.solid = v.there
+	default: // it is said that null may come, so that it is a branch of the plan
+		v.solid = e.circuit.And(v.there, e.nulls(heldKey{int32(call.Index), at}).Not())
 	}
 	return v
+}
+
+// nulls is that a result is null at a path at which its schema says that it may be.
+func (e *branchConditions) nulls(k heldKey) logic.Literal {
+	l, ok := e.null[k]
+	if !ok {
+		e.within(int(k.call), func() { l = e.circuit.Variable(true, false, aboutNull{e.pass.path(k.path)}) })
+		e.null[k] = l
+	}
+	return l
 }
 
 // A heldKey is a path into what a call writes.

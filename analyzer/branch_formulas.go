@@ -1,11 +1,6 @@
 package analyzer
 
 import (
-	"cmp"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -54,8 +49,8 @@ func (f *formula) holds(t *expression.Term) truth {
 	return h
 }
 
-func (f *formula) reference(t *expression.Term) valued {
-	r := f.template.Reads[t.Ref]
+// valueOf is what is known of the value of a read.
+func (f *formula) valueOf(r int) valued {
 	if f.alone == nil {
 		return f.conditions.read(r)
 	}
@@ -80,7 +75,7 @@ func (f *formula) value(t *expression.Term) valued {
 			v.solid = logic.False
 		}
 	case expression.TermReference:
-		v = f.reference(t)
+		v = f.valueOf(f.template.Reads[t.Ref])
 		if t.Soft {
 			v.there = logic.True
 		}
@@ -121,8 +116,6 @@ func (f *formula) truth(t *expression.Term) truth {
 	switch t.Op {
 	case expression.TermLiteral:
 		h = truth{constant(t.Value == true), constant(t.Value == false)}
-	case expression.TermReference:
-		h = f.among(t, func(c cell) bool { return c.kind == cellTrue }, func(c cell) bool { return c.kind == cellFalse })
 	case expression.TermFallback:
 		before := logic.False
 		for _, a := range t.Args {
@@ -152,10 +145,8 @@ func (f *formula) truth(t *expression.Term) truth {
 			h.yes = f.circuit.Or(h.yes, f.circuit.And(h.no, one.yes))
 			h.no = f.circuit.And(h.no, one.no)
 		}
-	case expression.TermOther:
-		h = f.atom(t)
 	default:
-		h = f.compare(t)
+		h = f.atom(t)
 	}
 	f.truths[t] = h
 	return h
@@ -166,271 +157,4 @@ func constant(holds bool) logic.Literal {
 		return logic.True
 	}
 	return logic.False
-}
-
-// An atomKey tells an expression that isn't looked into from others: its text,
-// and the values that it is about.
-type atomKey struct {
-	text  string
-	reads string
-}
-
-// atom is an expression that isn't looked into: it may come out either way, but
-// the same way wherever it is about the same values.
-func (f *formula) atom(t *expression.Term) truth {
-	text := f.template.Node.Text[t.Start:t.End]
-	var reads strings.Builder
-	for i, ref := range f.template.Expr.References() {
-		if ref.Start >= t.Start && ref.End <= t.End {
-			k := f.conditions.key(&f.conditions.pass.Plan.Reads[f.template.Reads[i]])
-			for _, n := range []int{int(k.path), int(k.bound), k.count, int(k.first), int(k.last), k.without} {
-				reads.WriteString(" " + strconv.Itoa(n))
-			}
-		}
-	}
-	key := atomKey{text, reads.String()}
-	l, ok := f.conditions.atoms[key]
-	if !ok {
-		l = f.circuit.Variable(true, true, aboutAtom{text: text})
-		f.conditions.atoms[key] = l
-	}
-	return truth{l, l.Not()}
-}
-
-// A subject is a value that conditions compare with constants: the value is in
-// one of few cells, between which no comparison tells a difference.
-type subject struct {
-	name    string // the reference as a person writes it
-	numbers []float64
-	texts   []string
-	cells   []cell
-	in      []logic.Literal // by cell
-}
-
-type subjectKey struct {
-	readKey
-}
-
-// A cell holds one constant, or what lies between two.
-type cell struct {
-	kind cellKind
-	at   int // of numbers and texts: 2i+1 is the constant i, 2i what lies before it
-}
-
-type cellKind uint8
-
-const (
-	cellTrue cellKind = iota
-	cellFalse
-	cellNumber
-	cellText
-	cellOther // a value of another kind
-)
-
-// maxConstants bounds what one value may be compared with; beyond it each
-// comparison stands alone.
-const maxConstants = 100
-
-// findSubjects goes through all conditions for the constants that values are
-// compared with.
-func (e *branchConditions) findSubjects() {
-	for _, call := range e.pass.Plan.Calls {
-		if call.When == nil || call.When.Expr == nil {
-			continue
-		}
-		term := call.When.Expr.Logic()
-		e.whens[call.Index] = term
-		seen := map[*expression.Term]bool{}
-		var walk func(t *expression.Term)
-		walk = func(t *expression.Term) {
-			if seen[t] {
-				return
-			}
-			seen[t] = true
-			if ref, value, _, ok := comparison(t); ok {
-				e.subject(call.When, ref).compareWith(value)
-			} else if t.Op == expression.TermReference {
-				e.subject(call.When, t)
-			}
-			for _, a := range t.Args {
-				walk(a)
-			}
-		}
-		walk(term)
-	}
-}
-
-func (e *branchConditions) subject(t *compiler.Template, ref *expression.Term) *subject {
-	read := &e.pass.Plan.Reads[t.Reads[ref.Ref]]
-	k := subjectKey{e.key(read)}
-	s := e.subjects[k]
-	if s == nil {
-		s = &subject{name: read.Ref.String()}
-		e.subjects[k] = s
-	}
-	return s
-}
-
-func (s *subject) compareWith(value any) {
-	switch v := value.(type) {
-	case float64:
-		s.numbers = insert(s.numbers, v)
-	case string:
-		s.texts = insert(s.texts, v)
-	}
-}
-
-func insert[T cmp.Ordered](list []T, v T) []T {
-	at, found := slices.BinarySearch(list, v)
-	if found || len(list) > maxConstants {
-		return list
-	}
-	return slices.Insert(list, at, v)
-}
-
-// comparison takes a comparison of a reference with a constant apart, the
-// reference first.
-func comparison(t *expression.Term) (ref *expression.Term, value any, op expression.TermOp, ok bool) {
-	if t.Op < expression.TermEqual || len(t.Args) != 2 {
-		return nil, nil, 0, false
-	}
-	turned := map[expression.TermOp]expression.TermOp{
-		expression.TermLess: expression.TermMore, expression.TermLessEqual: expression.TermMoreEqual,
-		expression.TermMore: expression.TermLess, expression.TermMoreEqual: expression.TermLessEqual,
-	}
-	a, b := t.Args[0], t.Args[1]
-	op = t.Op
-	if a.Op == expression.TermLiteral {
-		a, b = b, a
-		if back, ok := turned[op]; ok {
-			op = back
-		}
-	}
-	if a.Op != expression.TermReference || b.Op != expression.TermLiteral {
-		return nil, nil, 0, false
-	}
-	switch b.Value.(type) {
-	case nil, bool, float64, string:
-		return a, b.Value, op, true
-	}
-	return nil, nil, 0, false
-}
-
-// divide makes the cells, once all constants are known.
-func (e *branchConditions) divide(s *subject) {
-	if s.in != nil {
-		return
-	}
-	// The default comes first: a constant, then what lies above and below; or
-	// true, where there is no constant.
-	var far []cell
-	for _, group := range []struct {
-		kind  cellKind
-		count int
-	}{{cellText, len(s.texts)}, {cellNumber, len(s.numbers)}} {
-		if group.count == 0 {
-			far = append(far, cell{group.kind, 0})
-			continue
-		}
-		for i := range group.count {
-			s.cells = append(s.cells, cell{group.kind, 2*i + 1})
-		}
-		for i := group.count; i >= 0; i-- {
-			s.cells = append(s.cells, cell{group.kind, 2 * i})
-		}
-	}
-	s.cells = append(append(s.cells, cell{kind: cellTrue}, cell{kind: cellFalse}), append(far, cell{kind: cellOther})...)
-	s.cells = slices.DeleteFunc(s.cells, func(c cell) bool {
-		_, some := s.sample(c)
-		return !some
-	})
-	s.in = make([]logic.Literal, len(s.cells))
-	e.split(s.in, 0, len(s.cells), logic.True, true, func(from, middle, to int) any { return aboutSubject{s, from, middle, to} })
-}
-
-// among is whether the value of a reference is there and in certain cells.
-func (f *formula) among(ref *expression.Term, isTrue, isFalse func(cell) bool) truth {
-	s := f.conditions.subject(f.template, ref)
-	f.conditions.divide(s)
-	h := truth{logic.False, logic.False}
-	for i, c := range s.cells {
-		if isTrue(c) {
-			h.yes = f.circuit.Or(h.yes, s.in[i])
-		}
-		if isFalse(c) {
-			h.no = f.circuit.Or(h.no, s.in[i])
-		}
-	}
-	solid := f.reference(ref).solid
-	return truth{f.circuit.And(h.yes, solid), f.circuit.And(h.no, solid)}
-}
-
-// compare is the truth of a comparison. Values of different kinds are unequal,
-// and aren't ordered: then the expression goes wrong.
-func (f *formula) compare(t *expression.Term) truth {
-	ref, constant, op, ok := comparison(t)
-	if !ok {
-		return f.atom(t)
-	}
-	v := f.reference(ref)
-	null := f.circuit.And(v.there, v.solid.Not())
-	if ref.Soft {
-		null = v.solid.Not()
-	}
-	equality := op == expression.TermEqual || op == expression.TermUnequal
-	var h truth
-	if constant == nil {
-		if !equality {
-			return truth{logic.False, logic.False}
-		}
-		h = truth{null, v.solid}
-	} else {
-		s := f.conditions.subject(f.template, ref)
-		kind, at, known := s.place(constant)
-		if !known {
-			return f.atom(t)
-		}
-		meets := func(c cell) bool {
-			if c.kind != kind {
-				return false
-			}
-			switch op {
-			case expression.TermLess:
-				return c.at < at
-			case expression.TermLessEqual:
-				return c.at <= at
-			case expression.TermMore:
-				return c.at > at
-			case expression.TermMoreEqual:
-				return c.at >= at
-			}
-			return c.at == at
-		}
-		h = f.among(ref, meets, func(c cell) bool { return !meets(c) && (equality || c.kind == kind) })
-		if equality {
-			h.no = f.circuit.Or(h.no, null)
-		}
-	}
-	if op == expression.TermUnequal {
-		h = truth{h.no, h.yes}
-	}
-	return h
-}
-
-// place is the cell of a constant.
-func (s *subject) place(constant any) (kind cellKind, at int, known bool) {
-	switch v := constant.(type) {
-	case bool:
-		if v {
-			return cellTrue, 0, true
-		}
-		return cellFalse, 0, true
-	case float64:
-		i, found := slices.BinarySearch(s.numbers, v)
-		return cellNumber, 2*i + 1, found
-	case string:
-		i, found := slices.BinarySearch(s.texts, v)
-		return cellText, 2*i + 1, found
-	}
-	return 0, 0, false
 }

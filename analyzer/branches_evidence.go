@@ -35,19 +35,32 @@ type Branch struct {
 func (e *branchConditions) decisions(goal logic.Literal, a logic.Assignment) []Decision {
 	list := []Decision{}
 	told := map[any]bool{}
-	for _, v := range e.circuit.Implicant(goal, a) {
-		d, key, ok := e.decision(v, a)
-		if ok && !told[key] {
-			told[key] = true
-			list = append(list, d)
+	var tell func(about any, v int32)
+	tell = func(about any, v int32) {
+		d, key, ok := e.decision(about, v, a)
+		if !ok || told[key] {
+			return
 		}
+		told[key] = true
+		list = append(list, d)
+		if s, ok := key.(*subject); ok { // of what it is compared with not every value will do
+			for _, a := range s.atoms {
+				for _, other := range a.subjects {
+					tell(aboutSubject{of: other}, -1)
+				}
+			}
+		}
+	}
+	for _, v := range e.circuit.Implicant(goal, a) {
+		tell(e.circuit.About(v), v)
 	}
 	return list
 }
 
-func (e *branchConditions) decision(v int32, a logic.Assignment) (d Decision, key any, ok bool) {
+// decision is what a variable, which is about something, says in an assignment.
+func (e *branchConditions) decision(about any, v int32, a logic.Assignment) (d Decision, key any, ok bool) {
 	plan := e.pass.Plan
-	switch about := e.circuit.About(v).(type) {
+	switch about := about.(type) {
 	case aboutOutcome:
 		call := plan.Calls[about.call]
 		taken := e.taking(about.call, a)
@@ -57,11 +70,13 @@ func (e *branchConditions) decision(v int32, a logic.Assignment) (d Decision, ke
 	case aboutAtom:
 		holds := e.circuit.Value(v, a)
 		return Decision{Condition: about.text, Holds: &holds}, about.text, true
+	case aboutNull:
+		var null any
+		return Decision{Reference: about.path, Value: &null}, about.path, e.circuit.Value(v, a)
 	case aboutSubject:
 		for i, in := range about.of.in {
-			if e.circuit.Holds(in, a) {
-				value, _ := about.of.sample(about.of.cells[i])
-				return Decision{Reference: about.of.name, Value: &value}, about.of, true
+			if c := about.of.cells[i]; !c.elsewhere && e.circuit.Holds(in, a) {
+				return Decision{Reference: about.of.name, Value: &c.value}, about.of, true
 			}
 		}
 	}
@@ -122,63 +137,8 @@ func told(branch []Decision) string {
 }
 
 func shortly(value any) string {
-	switch v := value.(type) {
-	case string:
-		return quote(v)
-	case map[string]any:
-		return "an object"
+	if text, ok := value.(string); ok {
+		return quote(text)
 	}
-	return fmt.Sprint(value)
-}
-
-// sample is a value in a cell; there is none where nothing lies between two
-// constants.
-func (s *subject) sample(c cell) (value any, ok bool) {
-	i := c.at / 2
-	switch {
-	case c.kind == cellTrue || c.kind == cellFalse:
-		return c.kind == cellTrue, true
-	case c.kind == cellOther:
-		return map[string]any{}, true
-	case c.kind == cellNumber && c.at%2 == 1:
-		return s.numbers[i], true
-	case c.kind == cellText && c.at%2 == 1:
-		return s.texts[i], true
-	case c.kind == cellNumber:
-		return between(s.numbers, i)
-	}
-	switch {
-	case len(s.texts) == 0:
-		return "text", true
-	case i == 0:
-		return "", s.texts[0] != ""
-	case i == len(s.texts):
-		return s.texts[i-1] + "x", true
-	}
-	for _, more := range []string{" and so on", "!", "\x01", "\x00"} {
-		if text := s.texts[i-1] + more; text < s.texts[i] {
-			return text, true
-		}
-	}
-	return nil, false
-}
-
-// between is a number before the constant i and after the one before it.
-func between(numbers []float64, i int) (value any, ok bool) {
-	switch {
-	case len(numbers) == 0:
-		return 1.0, true
-	case i == 0:
-		v := numbers[0] - max(1, -numbers[0])
-		return v, v < numbers[0]
-	case i == len(numbers):
-		v := numbers[i-1] + max(1, numbers[i-1])
-		return v, v > numbers[i-1]
-	}
-	low, high := numbers[i-1], numbers[i]
-	v := low/2 + high/2
-	if low+1 < high {
-		v = low + 1
-	}
-	return v, low < v && v < high
+	return brief(value)
 }

@@ -169,45 +169,6 @@ func TestBranchesAreBounded(t *testing.T) {
 	}
 }
 
-// S6.5: every cell of a value that conditions compare has a value of its own,
-// and comparisons come out for it as they do for the cell.
-func TestCellsHoldTheirValues(t *testing.T) {
-	s := &subject{}
-	for _, v := range []any{1.0, 2.0, 1.5, -3.0, 1e300, "a", "a\x00", "", "b", 0.1, 0.2, 9007199254740991.0} {
-		s.compareWith(v)
-	}
-	e := &branchConditions{circuit: logic.New(10_000)}
-	e.divide(s)
-	for _, c := range s.cells {
-		value, ok := s.sample(c)
-		if !ok {
-			t.Errorf("%+v is empty", c)
-		}
-		at := 2
-		switch v := value.(type) {
-		case float64:
-			i, exact := slices.BinarySearch(s.numbers, v)
-			if at = 2 * i; exact {
-				at++
-			}
-			if c.kind != cellNumber || at != c.at {
-				t.Errorf("%v isn't in %+v", v, c)
-			}
-		case string:
-			i, exact := slices.BinarySearch(s.texts, v)
-			if at = 2 * i; exact {
-				at++
-			}
-			if c.kind != cellText || at != c.at {
-				t.Errorf("%q isn't in %+v", v, c)
-			}
-		}
-	}
-	if kinds := len(s.cells); kinds != 2*8+1+2*4+1-2+3 { // nothing before "", nothing between "a" and "a\x00"
-		t.Errorf("%d cells", kinds)
-	}
-}
-
 // S18: findings about branches are the same every time.
 func TestBranchesAreJudgedTheSameEveryTime(t *testing.T) {
 	for name, c := range branchy() {
@@ -244,8 +205,7 @@ func BenchmarkBranches(b *testing.B) {
 
 // FuzzConditions: whatever a condition is, a formula allows what evaluating it
 // gives: where it comes out true, false, null or absent for some values, it does
-// so in a world in which the values are these (S4.3, S6.5). Where nothing in it
-// is beyond the formula it does so in all of them.
+// so in a world in which as much is there, and as much null, as then (S4.3, S6.5).
 func FuzzConditions(f *testing.F) {
 	for _, text := range []string{
 		"†input.a > 1 and not †input.b", "†input.a || †input.b == 'x'", "†input.a && †input.b || false", "†(†input.a || null) == null", "†input?.a == null",
@@ -299,9 +259,6 @@ func FuzzConditions(f *testing.F) {
 				there, solid := constant(!gone), constant(!gone && some != nil)
 				fixed = e.circuit.And(fixed, e.circuit.IfThenElse(there, one.there, one.there.Not()))
 				fixed = e.circuit.And(fixed, e.circuit.IfThenElse(solid, one.solid, one.solid.Not()))
-				if s := e.subjects[subjectKey{e.key(&plan.Reads[read])}]; s != nil && s.in != nil && solid == logic.True {
-					fixed = e.circuit.And(fixed, s.in[s.cellOf(t, some)])
-				}
 			}
 			want := v.there.Not()
 			switch {
@@ -317,13 +274,8 @@ func FuzzConditions(f *testing.F) {
 					continue // an atom that isn't a boolean is an error where a condition is wanted
 				}
 			}
-			if a := e.circuit.SolveOne(e.circuit.And(fixed, want), false); !a.Possible {
+			if a := e.solveOne(e.circuit.And(fixed, want), false); a.Impossible {
 				t.Fatalf("%s with %v is %v (%v), and the formula doesn't allow it", text, values, value, presence)
-			}
-			if a := e.circuit.SolveOne(e.circuit.And(fixed, want.Not()), false); len(e.atoms) == 0 && !a.Impossible && presence == expression.There {
-				if _, isBool := value.(bool); isBool && !beyond(term) {
-					t.Fatalf("%s with %v is %v, and the formula allows something else", text, values, value)
-				}
 			}
 		}
 	})
@@ -331,41 +283,10 @@ func FuzzConditions(f *testing.F) {
 
 type absent struct{}
 
-// beyond reports whether an expression holds something that isn't looked into.
-func beyond(t *expression.Term) bool {
-	return t.Op == expression.TermOther || slices.ContainsFunc(t.Args, beyond) || slices.ContainsFunc(t.Needs, beyond)
-}
-
 func quoteJSON(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
 		panic(err)
 	}
 	return string(b)
-}
-
-// cellOf is the place of the cell that holds a value.
-func (s *subject) cellOf(t *testing.T, value any) int {
-	c := cell{kind: cellOther}
-	switch v := value.(type) {
-	case bool:
-		if c.kind = cellFalse; v {
-			c.kind = cellTrue
-		}
-	case float64:
-		i, exact := slices.BinarySearch(s.numbers, v)
-		if c = (cell{cellNumber, 2 * i}); exact {
-			c.at++
-		}
-	case string:
-		i, exact := slices.BinarySearch(s.texts, v)
-		if c = (cell{cellText, 2 * i}); exact {
-			c.at++
-		}
-	}
-	at := slices.Index(s.cells, c)
-	if at < 0 {
-		t.Fatalf("no cell holds %v", value)
-	}
-	return at
 }

@@ -16,7 +16,7 @@ func (p *Pass) certain(call *compiler.Call) bool {
 	is, known := t.certain[call]
 	if !known {
 		e := p.conditions()
-		is = e.circuit.SolveOne(e.runs[call.Index].Not(), true).Impossible
+		is = e.solveOne(e.runs[call.Index].Not(), true).Impossible
 		t.certain[call] = is
 	}
 	return is
@@ -52,5 +52,5 @@ func (p *Pass) comes(f *flow) bool {
 			}
 		}
 	}
-	return e.circuit.SolveOne(goal, true).Possible
+	return e.solveOne(goal, true).Possible
 }

@@ -37,21 +37,36 @@ func missingOutputs(p *Pass) {
 	for i, l := range there {
 		lacks[i] = l.Not()
 	}
-	missing, present := e.circuit.Solve(lacks, true), e.circuit.Solve(there, true)
+	missing, present := e.solve(lacks, true), e.solve(there, true)
 	for i := range leaves {
 		if missing[i].Possible && present[i].Possible && !p.requiredInOutput(leaves[i]) {
 			if other := e.insteadOf(there, i); other != lacks[i] {
 				lacks[i] = other
-				missing[i] = e.circuit.Solve(lacks[i:i+1], true)[0]
+				missing[i] = e.solve(lacks[i:i+1], true)[0]
 			}
 		}
 		switch {
+		case missing[i].Beyond:
 		case !missing[i].Possible && !missing[i].Impossible && !e.circuit.Exhausted():
 			p.unanswered(leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
 		case missing[i].Possible && present[i].Possible:
-			p.reportMissing(e, leaves[i], e.decisions(lacks[i], missing[i].Assignment))
+			// A condition that no value was found for can most likely go either way; of
+			// two it isn't known whether they can together.
+			if branch := e.decisions(lacks[i], missing[i].Assignment); undecided(branch) < 2 {
+				p.reportMissing(e, leaves[i], branch)
+			}
 		}
 	}
+}
+
+// undecided counts the conditions of a branch for which there are no values.
+func undecided(branch []Decision) (n int) {
+	for _, d := range branch {
+		if d.Condition != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // maxLeaves bounds how many leaves are held against one.
@@ -62,7 +77,7 @@ const maxLeaves = 50
 func (e *branchConditions) insteadOf(there []logic.Literal, leaf int) logic.Literal {
 	lacks := there[leaf].Not()
 	for i, other := range there[:min(len(there), maxLeaves)] {
-		if i != leaf && e.circuit.SolveOne(e.circuit.And(there[leaf], other), true).Impossible {
+		if i != leaf && e.solveOne(e.circuit.And(there[leaf], other), true).Impossible {
 			lacks = e.circuit.And(lacks, other.Not())
 		}
 	}

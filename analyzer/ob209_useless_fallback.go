@@ -76,7 +76,7 @@ func uselessFallbacks(p *Pass) {
 		return
 	}
 	e := p.conditions()
-	answers := e.circuit.Solve(goals, false)
+	answers := e.solve(goals, false)
 	for i := 0; i < len(operands); {
 		o := operands[i]
 		chain := answers[i : i+len(o.fallback.Args)]
@@ -155,7 +155,7 @@ func (p *Pass) uselessOperands(e *branchConditions, call *compiler.Call, t *comp
 		if !a.Impossible {
 			last = i
 		}
-		if !a.Possible && !a.Impossible && !e.circuit.Exhausted() {
+		if !a.Possible && !a.Impossible && !a.Beyond && !e.circuit.Exhausted() {
 			p.unanswered(t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
 			return
 		}
@@ -166,8 +166,11 @@ func (p *Pass) uselessOperands(e *branchConditions, call *compiler.Call, t *comp
 	text := func(i int) string { return short(t.Node.Text[fallback.Args[i].Start:fallback.Args[i].End]) }
 	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
 	useless := func(i int) {
+		if a := fallback.Args[i]; a.Op == expression.TermReference && e.unwritten(&p.Plan.Reads[t.Reads[a.Ref]]) {
+			return // which is told already
+		}
 		what := "is never there when it is its turn"
-		if _, there := standing(i); e.circuit.SolveOne(there, false).Impossible {
+		if _, there := standing(i); e.solveOne(there, false).Impossible {
 			what = "is never there"
 		}
 		p.Report(span(i), "%q %s: this operand of \"||\" decides nothing", text(i), what).About(call.Label()).
@@ -181,7 +184,7 @@ func (p *Pass) uselessOperands(e *branchConditions, call *compiler.Call, t *comp
 	if last == len(decides)-1 {
 		return
 	}
-	if left, _ := standing(last + 1); !e.circuit.SolveOne(left, false).Impossible {
+	if left, _ := standing(last + 1); !e.solveOne(left, false).Impossible {
 		for i := last + 1; i < len(decides); i++ {
 			useless(i)
 		}
@@ -214,8 +217,10 @@ func fallbacks(t *compiler.Template) []*expression.Term {
 		if t.Op == expression.TermFallback {
 			list = append(list, t)
 		}
-		for _, a := range t.Args {
-			walk(a)
+		if t.Op != expression.TermOther { // what is calculated with is among its needs
+			for _, a := range t.Args {
+				walk(a)
+			}
 		}
 		for _, n := range t.Needs {
 			walk(n)

@@ -17,7 +17,8 @@ var _ = register(Rule{
 
 // lateWriters reports reads that are bound to calls listed before the reader
 // (S6.2) while a call listed after it writes more of the same path. A later call
-// that waits for the reader is meant to come after it, and isn't reported.
+// that waits for the reader is meant to come after it, and isn't reported; nor is one
+// that never runs when the reader does.
 func lateWriters(p *Pass) {
 	plan := p.Plan
 	if plan.Writes == compiler.Once {
@@ -39,6 +40,9 @@ func lateWriters(p *Pass) {
 				continue
 			}
 			late := plan.Calls[w.Call]
+			if p.neverBoth(late, p.caller(r)) {
+				continue
+			}
 			path, _ := p.outputOver(late, w.Path)
 			p.Report(r.Span(), "this reads %q as the calls before it leave it; %q, listed later, writes more of it", r.Ref.String(), late.Name).About(p.caller(r).Label()).
 				Note(path.Span(), "%q writes %q here", late.Name, p.path(path.ID)).
@@ -46,6 +50,15 @@ func lateWriters(p *Pass) {
 			break
 		}
 	}
+}
+
+// neverBoth reports whether of two calls at most one runs.
+func (p *Pass) neverBoth(a, b *compiler.Call) bool {
+	if !p.hasBranches() {
+		return false
+	}
+	e := p.conditions()
+	return e.solveOne(e.circuit.And(e.runs[a.Index], e.runs[b.Index]), false).Impossible
 }
 
 // A search asks whether one call waits for another, within a budget of steps.

@@ -31,7 +31,7 @@ func constantConditions(p *Pass) {
 	if len(calls) == 0 {
 		return
 	}
-	answers := p.conditions().circuit.Solve(goals, false)
+	answers := p.conditions().solve(goals, false)
 	for i, call := range calls {
 		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
 		if never == always {
@@ -62,6 +62,6 @@ func (p *Pass) constantAlone(e *branchConditions, call *compiler.Call) bool {
 		return false
 	}
 	h := e.alone(call)
-	answers := e.circuit.Solve([]logic.Literal{h.yes, h.no}, false)
+	answers := e.solve([]logic.Literal{h.yes, h.no}, false)
 	return answers[0].Impossible != answers[1].Impossible
 }

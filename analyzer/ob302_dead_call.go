@@ -26,12 +26,12 @@ func deadCalls(p *Pass) {
 	for i, call := range order {
 		goals[i] = e.runs[call]
 	}
-	for i, a := range e.circuit.Solve(goals, false) {
+	for i, a := range e.solve(goals, false) {
 		call := p.Plan.Calls[order[i]]
 		switch {
 		case a.Impossible:
 			p.deadCall(e, call)
-		case !a.Possible && !e.circuit.Exhausted():
+		case !a.Possible && !a.Beyond && !e.circuit.Exhausted():
 			p.unanswered(call.ToolNode.Span(), call, "whether "+quote(call.Name)+" can ever run")
 		}
 	}
@@ -79,7 +79,7 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 	for i := range parts {
 		goals[i] = parts[i].holds
 	}
-	alone := e.circuit.Solve(goals, false)
+	alone := e.solve(goals, false)
 	for i, a := range alone {
 		if !a.Impossible {
 			continue
@@ -101,7 +101,7 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 	for i := range parts[:min(len(parts), maxPaired)] {
 		for j := range i {
 			both := e.circuit.And(parts[j].holds, parts[i].holds)
-			if !e.circuit.SolveOne(both, false).Impossible {
+			if !e.solveOne(both, false).Impossible {
 				continue
 			}
 			f := p.Report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).About(call.Label()).
@@ -117,7 +117,7 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 		}
 	}
 	what := "what it needs never comes together"
-	if e.ready(call) != e.runs[call.Index] && !e.circuit.SolveOne(e.ready(call), false).Impossible {
+	if e.ready(call) != e.runs[call.Index] && !e.solveOne(e.ready(call), false).Impossible {
 		what = "whenever it could, a path that it writes is taken already"
 		if p.rewritesItself(call) {
 			return // that is OB403's

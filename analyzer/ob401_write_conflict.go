@@ -73,7 +73,7 @@ func writeConflicts(p *Pass) {
 // likely asks strictly first: a conflict is best shown on a branch on
 // which nothing unforeseen happens.
 func (e *branchConditions) likely(goals []logic.Literal) []logic.Answer {
-	answers := e.circuit.Solve(goals, true)
+	answers := e.solve(goals, true)
 	var again []logic.Literal
 	var places []int
 	for i := range answers {
@@ -81,7 +81,7 @@ func (e *branchConditions) likely(goals []logic.Literal) []logic.Answer {
 			again, places = append(again, goals[i]), append(places, i)
 		}
 	}
-	for i, a := range e.circuit.Solve(again, false) {
+	for i, a := range e.solve(again, false) {
 		answers[places[i]] = a
 	}
 	return answers

@@ -90,5 +90,5 @@ func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
 		return true
 	}
 	e := p.conditions()
-	return e.circuit.SolveOne(e.circuit.And(e.runs[earlier.Index], e.runs[later.Index].Not()), true).Impossible
+	return e.solveOne(e.circuit.And(e.runs[earlier.Index], e.runs[later.Index].Not()), true).Impossible
 }

@@ -130,7 +130,7 @@ func (p *Pass) excludes(h holder, written write, depth int) bool {
 	}
 	e := p.conditions()
 	both := e.circuit.And(e.writes(h.call, h.alternative), e.runs[written.call.Index])
-	if !e.circuit.SolveOne(both, false).Possible {
+	if !e.solveOne(both, false).Possible {
 		return true
 	}
 	if len(between) == 0 {
@@ -143,7 +143,7 @@ func (p *Pass) excludes(h holder, written write, depth int) bool {
 			}
 		}
 	}
-	return !e.circuit.SolveOne(both, true).Possible
+	return !e.solveOne(both, true).Possible
 }
 
 // A need is what one path of a call needs to stand somewhere on its way. It shows

@@ -123,7 +123,7 @@ func (p *Pass) leftOut(t *compiler.Template) string {
 	}
 	e := p.conditions()
 	lacks := e.there(t).Not()
-	found := e.circuit.SolveOne(lacks, true)
+	found := e.solveOne(lacks, true)
 	if !found.Possible {
 		return ""
 	}

@@ -1,9 +1,10 @@
 package expression
 
-// A Term is a piece of an expression as far as it decides whether there is a
-// value, and whether that is true. What is more than that is one [TermOther].
+// A Term is a piece of an expression, for those who reason about what it may come
+// to.
 type Term struct {
 	Op    TermOp
+	Name  string  // TermOther: the operator, function or key; "#" is the item of a loop
 	Ref   int     // TermReference: its index in References
 	Soft  bool    // TermReference: while it is absent it is null
 	Value any     // TermLiteral: plain JSON
@@ -12,6 +13,8 @@ type Term struct {
 	// one of them is absent, so is the term (S4.4).
 	Needs      []*Term
 	Start, End int // its place in the text, in bytes
+
+	node *node
 }
 
 // TermOp says what a term does with its operands.
@@ -53,7 +56,7 @@ func (made *terms) of(n *node) *Term {
 	if p := (*made)[n]; p != nil {
 		return p
 	}
-	p := &Term{Start: n.start, End: n.end}
+	p := &Term{Start: n.start, End: n.end, node: n}
 	for _, a := range n.atoms {
 		if *made == nil {
 			*made = terms{}
@@ -61,9 +64,6 @@ func (made *terms) of(n *node) *Term {
 		need := made.of(a)
 		(*made)[a] = need
 		p.Needs = append(p.Needs, need)
-	}
-	if n.open() {
-		return p
 	}
 	switch n.op {
 	case opLiteral:
@@ -74,59 +74,95 @@ func (made *terms) of(n *node) *Term {
 		p.Op = TermAnd
 		operands := made.all(n.args)
 		for i, o := range n.ops {
-			if termOps[o] < TermEqual {
-				p.Op, p.Args = TermOther, nil
-				return p
-			}
-			p.Args = append(p.Args, &Term{Op: termOps[o], Args: operands[i : i+2 : i+2], Start: n.args[i].start, End: n.args[i+1].end})
+			one := &Term{Op: termOps[o], Args: operands[i : i+2 : i+2], Start: n.args[i].start, End: n.args[i+1].end}
+			one.node = &node{op: o, args: n.args[i : i+2 : i+2], start: one.Start, end: one.End, slot: -1, local: noLocal}
+			p.Args = append(p.Args, one)
 		}
-	case opIn:
-		made.member(p, n)
 	default:
-		known, ok := termOps[n.op]
-		if !ok {
-			return p
+		p.Op, p.Args = termOps[n.op], made.all(n.args)
+		if p.Op == TermOther {
+			p.Name = n.called()
 		}
-		p.Op, p.Args = known, made.all(n.args)
+		if n.op == opMember {
+			p.Args = append(p.Args, &Term{Op: TermLiteral, Value: n.name})
+		}
+		if n.constant() {
+			p.Op, p.Value, p.Args = TermLiteral, n.literal(), nil
+		}
 	}
 	return p
 }
 
-func (made *terms) all(nodes []*node) []*Term {
-	list := make([]*Term, len(nodes))
-	for i, n := range nodes {
-		list[i] = made.of(n)
+// called is what a node does, as it is written.
+func (n *node) called() string {
+	switch n.op {
+	case opItem:
+		return "#"
+	case opNegate:
+		return "-"
+	case opMember, opAt:
+		return "."
+	case opCond:
+		return "?:"
+	case opList:
+		return "[]"
+	case opSlice:
+		return "[:]"
 	}
-	return list
+	if name := binaryNames[n.op]; name != "" {
+		return name
+	}
+	return n.name
 }
 
-// maxMembers bounds the list of an "in" that is understood.
-const maxMembers = 64
+// Print is a term of the expression in canonical form, see [Expr.String].
+func (e *Expr) Print(t *Term) string {
+	p := &printer{expr: e}
+	p.print(t.node, bindLet)
+	return p.out.String()
+}
 
-// member turns x in [a, b] into x == a or x == b, where the list is literal.
-func (made *terms) member(p *Term, n *node) {
-	list := n.args[1]
-	var items []any
+// Holds evaluates a term of the expression that comes out true or false, over what
+// look tells of its references, none of which may be pending. It is neither where
+// the term has no value or goes wrong.
+func (e *Expr) Holds(t *Term, look Lookup, left *Meter) (yes, no bool) {
+	m := &evaluation{expr: e, look: look, most: *left}
+	if m.refs = m.few[:]; len(e.refs) > len(m.few) {
+		m.refs = make([]slot, len(e.refs))
+	}
+	if e.slots > 0 {
+		m.kept = make([]slot, e.slots)
+	}
+	if e.locals > 0 {
+		m.locals = make([]any, e.locals)
+	}
+	m.settle(t.node)
+	value, err := m.run(t.node)
+	left.Steps -= m.steps
+	left.Memory -= m.memory
+	return err == nil && value == true, err == nil && value == false
+}
+
+// settle evaluates the fallbacks and gates of a node that are kept beforehand.
+func (m *evaluation) settle(n *node) {
 	switch {
-	case list.op == opList && len(list.args) <= maxMembers:
-		for _, item := range list.args {
-			if item.op != opLiteral {
-				return
-			}
-			items = append(items, item.value)
-		}
-	case list.op == opLiteral:
-		values, ok := list.value.([]any)
-		if !ok || len(values) > maxMembers {
-			return
-		}
-		items = values
+	case n == nil:
+	case n.slot >= 0 && n.isPresence():
+		value, p, err := m.present(n)
+		m.kept[n.slot] = slot{value, p, true, err}
 	default:
-		return
+		for _, a := range n.args {
+			m.settle(a)
+		}
 	}
-	p.Op = TermOr
-	member := made.of(n.args[0])
-	for _, item := range items {
-		p.Args = append(p.Args, &Term{Op: TermEqual, Args: []*Term{member, {Op: TermLiteral, Value: item}}, Start: n.start, End: n.end})
+}
+
+func (made *terms) all(nodes []*node) []*Term {
+	list := make([]*Term, 0, len(nodes))
+	for _, n := range nodes {
+		if n != nil { // an end of a slice that isn't given
+			list = append(list, made.of(n))
+		}
 	}
+	return list
 }

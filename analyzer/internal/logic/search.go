@@ -10,6 +10,7 @@ import (
 type Answer struct {
 	Possible   bool
 	Impossible bool
+	Beyond     bool // neither, as it hangs on something of which nothing is known
 	Assignment Assignment
 }
 

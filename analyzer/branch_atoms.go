@@ -1,0 +1,337 @@
+package analyzer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
+
+// An atom is a part of conditions that is true or false, and has no part that is, as
+// far as branches are concerned: a boolean, a comparison, a question about a list. What
+// it comes out as for a value is found by evaluating it; what has to be known besides
+// is which values are enough to try, see [subject].
+type atom struct {
+	expr     *expression.Expr
+	term     *expression.Term
+	subjects []*subject // what it is about
+	refs     []int      // by the expression's references: which of the subjects it is
+	outcomes []outcome  // by the states of its subjects, as far as they were asked for
+	free     truth      // what it is where its subjects have values that weren't tried; see [branchConditions.open]
+}
+
+// An outcome is what an atom comes out as: true, false, or neither, where it has no
+// value or goes wrong.
+type outcome uint8
+
+const (
+	unasked outcome = iota
+	isTrue
+	isFalse
+	isNeither
+)
+
+// The states of a subject are its cells and, before these, that there is nothing and
+// that there is null.
+const (
+	stateAbsent = iota
+	stateNull
+	stateCells
+)
+
+const (
+	maxStates      = 5_000       // of the subjects of one atom together
+	evaluationWork = 4_000_000   // steps that evaluating atoms may take, for all conditions of a plan
+	evaluationRoom = 256_000_000 // bytes that it may make
+)
+
+// findAtoms goes through all conditions: which values are enough to try hangs on
+// all atoms that are about a value.
+func (e *branchConditions) findAtoms() {
+	for _, call := range e.pass.Plan.Calls {
+		if call.When == nil || call.When.Expr == nil {
+			continue
+		}
+		term := call.When.Expr.Logic()
+		e.whens[call.Index] = term
+		e.atomsIn(call.When, term)
+	}
+}
+
+func (e *branchConditions) atomsIn(t *compiler.Template, term *expression.Term) {
+	switch term.Op {
+	case expression.TermLiteral:
+	case expression.TermNot, expression.TermAnd, expression.TermOr, expression.TermFallback, expression.TermGate:
+		for _, a := range term.Args {
+			e.atomsIn(t, a)
+		}
+	default:
+		e.atom(t, term)
+	}
+}
+
+// atom is the atom that a term is, the same one for terms that are written alike and
+// are about the same values.
+func (e *branchConditions) atom(t *compiler.Template, term *expression.Term) *atom {
+	if known := e.terms[term]; known != nil {
+		return known
+	}
+	a := &atom{expr: t.Expr, term: term, refs: make([]int, len(t.Reads))}
+	referring(term, func(ref int) {
+		s := e.subject(t.Reads[ref])
+		at := slices.Index(a.subjects, s)
+		if at < 0 {
+			at, a.subjects = len(a.subjects), append(a.subjects, s)
+		}
+		a.refs[ref] = at
+	})
+	key := a.key(t.Expr.Print(term))
+	if known := e.atoms[key]; known != nil {
+		e.terms[term] = known
+		return known
+	}
+	e.terms[term], e.atoms[key] = a, a
+	for _, s := range a.subjects {
+		s.atoms = append(s.atoms, a)
+		s.join(a.subjects[0])
+	}
+	return a
+}
+
+// key tells what is written in some way about the atom's subjects from what is
+// written so about others.
+func (a *atom) key(text string) string {
+	var b strings.Builder
+	b.WriteString(text)
+	for _, s := range a.subjects {
+		b.WriteString(" " + strconv.Itoa(s.number))
+	}
+	return b.String()
+}
+
+// referring calls f for every reference in a term.
+func referring(term *expression.Term, f func(ref int)) {
+	if term.Op == expression.TermReference {
+		f(term.Ref)
+	}
+	for _, arg := range term.Args {
+		referring(arg, f)
+	}
+}
+
+// atom is the truth of a term that isn't looked into: over what its subjects may be.
+func (f *formula) atom(t *expression.Term) truth {
+	e := f.conditions
+	a := e.atom(f.template, t)
+	states := 1
+	for _, s := range a.subjects {
+		e.divide(s)
+		if states *= stateCells + len(s.cells); states > maxStates {
+			return e.open(a)
+		}
+	}
+	if a.outcomes == nil {
+		a.outcomes = make([]outcome, states)
+	}
+	reads := make([]int, len(a.subjects))
+	referring(t, func(ref int) {
+		read := f.template.Reads[ref]
+		reads[slices.Index(a.subjects, e.subject(read))] = read
+	})
+	return f.over(a, reads, 0, 0)
+}
+
+// over is the truth of an atom of whose subjects the first so many are in the states
+// that a number stands for.
+func (f *formula) over(a *atom, reads []int, subject, states int) truth {
+	e := f.conditions
+	if subject == len(a.subjects) {
+		o := e.comesOut(a, states)
+		return truth{constant(o == isTrue), constant(o == isFalse)}
+	}
+	s := a.subjects[subject]
+	v := f.valueOf(reads[subject])
+	type group struct {
+		of truth
+		in logic.Literal
+	}
+	var groups []group
+	add := func(of truth, in logic.Literal) {
+		if in == logic.False || of == (truth{logic.False, logic.False}) {
+			return
+		}
+		for i := range groups {
+			if groups[i].of == of {
+				groups[i].in = e.circuit.Or(groups[i].in, in)
+				return
+			}
+		}
+		groups = append(groups, group{of, in})
+	}
+	for state := range stateCells + len(s.cells) {
+		var in logic.Literal
+		switch state {
+		case stateAbsent:
+			in = v.there.Not()
+		case stateNull:
+			in = e.circuit.And(v.there, v.solid.Not())
+		default:
+			in = e.circuit.And(v.solid, s.in[state-stateCells])
+		}
+		switch {
+		case in == logic.False:
+		case state >= stateCells && s.cells[state-stateCells].elsewhere:
+			add(e.open(a), in)
+		default:
+			add(f.over(a, reads, subject+1, states*(stateCells+len(s.cells))+state), in)
+		}
+	}
+	h := truth{logic.False, logic.False}
+	for _, g := range groups {
+		h.yes = e.circuit.Or(h.yes, e.circuit.And(g.in, g.of.yes))
+		h.no = e.circuit.Or(h.no, e.circuit.And(g.in, g.of.no))
+	}
+	return h
+}
+
+// comesOut evaluates an atom whose subjects are in the states that a number stands for.
+func (e *branchConditions) comesOut(a *atom, states int) outcome {
+	if a.outcomes[states] != unasked {
+		return a.outcomes[states]
+	}
+	var chosen [8]int // more subjects have more than maxStates together
+	for i, rest := len(a.subjects)-1, states; i >= 0; i-- {
+		n := stateCells + len(a.subjects[i].cells)
+		chosen[i], rest = rest%n, rest/n
+	}
+	o := e.evaluate(a, func(subject int) (any, expression.Presence) {
+		switch state := chosen[subject]; state {
+		case stateAbsent:
+			return nil, expression.Absent
+		case stateNull:
+			return nil, expression.There
+		default:
+			return a.subjects[subject].cells[state-stateCells].value, expression.There
+		}
+	})
+	a.outcomes[states] = o
+	return o
+}
+
+// evaluate is what an atom comes out as, with what value tells of its subjects.
+func (e *branchConditions) evaluate(a *atom, value func(subject int) (any, expression.Presence)) outcome {
+	yes, no := a.expr.Holds(a.term, func(ref int) (any, expression.Presence) { return value(a.refs[ref]) }, &e.evaluations)
+	switch {
+	case e.evaluations.Passed():
+		e.circuit.Exhaust()
+	case yes:
+		return isTrue
+	case no:
+		return isFalse
+	}
+	return isNeither
+}
+
+// open is the truth of an atom about values that weren't tried: it may be either, but
+// what is written the same way is the same, and of less, equal and more one is so. A
+// question is first asked without such values, see [branchConditions.solve], unless
+// none was found with which no condition goes wrong.
+func (e *branchConditions) open(a *atom) truth {
+	if a.free != (truth{}) {
+		return a.free
+	}
+	counts := logic.True
+	if !slices.ContainsFunc(a.subjects, func(s *subject) bool { return s.opaque }) {
+		counts = e.untried()
+	}
+	t := a.term
+	if t.Op < expression.TermEqual {
+		l := e.freely(a, a.expr.Print(t))
+		a.free = truth{e.circuit.And(counts, l), e.circuit.And(counts, l.Not())}
+		return a.free
+	}
+	left, right := a.expr.Print(t.Args[0]), a.expr.Print(t.Args[1])
+	op := t.Op
+	if left > right {
+		left, right, op = right, left, turned(op)
+	}
+	equal := e.freely(a, left+" == "+right)
+	less := e.circuit.And(equal.Not(), e.freely(a, left+" < "+right))
+	more := e.circuit.And(equal.Not(), less.Not())
+	holds := map[expression.TermOp]logic.Literal{
+		expression.TermEqual: equal, expression.TermUnequal: equal.Not(), expression.TermLess: less, expression.TermMore: more,
+		expression.TermLessEqual: more.Not(), expression.TermMoreEqual: less.Not(),
+	}[op]
+	a.free = truth{e.circuit.And(counts, holds), e.circuit.And(counts, holds.Not())}
+	return a.free
+}
+
+// freely is the variable of what is written some way about the subjects of an atom.
+func (e *branchConditions) freely(a *atom, text string) logic.Literal {
+	subjects := slices.Clone(a.subjects)
+	slices.SortFunc(subjects, func(a, b *subject) int { return a.number - b.number })
+	key := (&atom{subjects: subjects}).key(text)
+	l, ok := e.free[key]
+	if !ok {
+		l = e.circuit.Variable(true, true, aboutAtom{text})
+		e.free[key] = l
+	}
+	return l
+}
+
+// untried is that values count which weren't tried.
+func (e *branchConditions) untried() logic.Literal {
+	if e.beyond == 0 {
+		e.beyond = e.circuit.Variable(true, false, aboutUnknown{})
+	}
+	return e.beyond
+}
+
+// turned is a comparison with its sides changed.
+func turned(op expression.TermOp) expression.TermOp {
+	switch op {
+	case expression.TermLess:
+		return expression.TermMore
+	case expression.TermLessEqual:
+		return expression.TermMoreEqual
+	case expression.TermMore:
+		return expression.TermLess
+	case expression.TermMoreEqual:
+		return expression.TermLessEqual
+	}
+	return op
+}
+
+// solve looks for each of several goals for an assignment in which it holds, by values
+// that were tried. Where there is none, but values that weren't tried might do, the
+// answer is neither that it is possible nor that it is impossible.
+func (e *branchConditions) solve(goals []logic.Literal, strict bool) []logic.Answer {
+	if e.beyond == 0 {
+		return e.circuit.Solve(goals, strict)
+	}
+	tried := make([]logic.Literal, len(goals))
+	for i, goal := range goals {
+		tried[i] = e.circuit.And(goal, e.beyond.Not())
+	}
+	answers := e.circuit.Solve(tried, strict)
+	var again []logic.Literal
+	var places []int
+	for i := range answers {
+		if answers[i].Impossible {
+			again, places = append(again, goals[i]), append(places, i)
+		}
+	}
+	for i, a := range e.circuit.Solve(again, strict) {
+		if !a.Impossible {
+			answers[places[i]] = logic.Answer{Beyond: a.Possible, Assignment: a.Assignment}
+		}
+	}
+	return answers
+}
+
+func (e *branchConditions) solveOne(goal logic.Literal, strict bool) logic.Answer {
+	return e.solve([]logic.Literal{goal}, strict)[0]
+}

@@ -1,0 +1,95 @@
+package schema
+
+// Inhabit looks for a value that some schemas accept and none of others does. It is
+// found where a value comes back with true; there is none where it comes back as not
+// found and known; else it couldn't be told within the budget.
+func Inhabit(accept, refuse []*Schema, b Budget) (value any, ok, known bool) {
+	if b.Steps == 0 {
+		b.Steps = defaultSteps
+	}
+	p := newProver(b.Steps)
+	var literals []literal
+	for deny, list := range [][]*Schema{accept, refuse} {
+		for _, s := range list {
+			if s.Compile() != nil {
+				return nil, false, false
+			}
+			literals = append(literals, literal{s.ready(), deny == 1})
+		}
+	}
+	f := p.inhabit(literals)
+	if f.status != found {
+		return nil, false, f.status == empty
+	}
+	p.allow(b.Steps)
+	right := func(v any) bool {
+		for _, l := range literals {
+			if p.accepts(l.node, v) == l.deny {
+				return false
+			}
+		}
+		return !p.out
+	}
+	if !right(f.value) {
+		return nil, false, false
+	}
+	return shrink(f.value, right), true, true
+}
+
+// Landmarks are where what a schema says of a value changes.
+type Landmarks struct {
+	Numbers []float64 // bounds of numbers, and numbers that it lists
+	Step    float64   // what it wants numbers to be a multiple of; 0 for nothing
+	Lengths []int     // bounds of how many characters, items or properties there are
+	Listed  []any     // the values that it lists
+}
+
+// Landmarks are those of the schema, as far as its parts are looked at.
+func (s *Schema) Landmarks() Landmarks {
+	var all Landmarks
+	seen := map[*node]bool{}
+	var visit func(n *node)
+	visit = func(n *node) {
+		if n == nil || seen[n] || len(seen) > maxLandmarks {
+			return
+		}
+		seen[n] = true
+		all.of(n)
+		n.inPlace(visit)
+	}
+	visit(s.ready())
+	return all
+}
+
+// maxLandmarks bounds how many parts of a schema are looked at for landmarks.
+const maxLandmarks = 200
+
+func (l *Landmarks) of(n *node) {
+	for _, values := range [][]any{n.values, n.single} {
+		for _, v := range values {
+			l.Listed = append(l.Listed, v)
+			if f, ok := number(v); ok {
+				l.Numbers = append(l.Numbers, f)
+			}
+		}
+	}
+	if r := n.numbers; r != nil {
+		for _, bound := range []*float64{r.min, r.max, r.above, r.below} {
+			if bound != nil {
+				l.Numbers = append(l.Numbers, *bound)
+			}
+		}
+		if r.multiple != nil {
+			l.Step = max(l.Step, *r.multiple)
+		}
+	}
+	if n.strings != nil {
+		l.Lengths = append(l.Lengths, n.strings.min, n.strings.max)
+	}
+	if n.arrays != nil {
+		l.Lengths = append(l.Lengths, n.arrays.min, n.arrays.max)
+	}
+	if n.objects != nil {
+		l.Lengths = append(l.Lengths, n.objects.min, n.objects.max)
+	}
+}
