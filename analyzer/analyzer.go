@@ -92,6 +92,9 @@ type Config struct {
 	// branch in which it happens, and without schedules.
 	Replay Replay
 
+	// Machine is where the plan is to be run; nil says nothing of that.
+	Machine *Machine
+
 	delegates *delegates // of the plan, judged so far
 }
 
@@ -122,7 +125,7 @@ type Judgement struct {
 // text and dependencies, not faster.
 func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {
-		c.delegates = newDelegates(c.Rules, Analyze)
+		c.delegates = newDelegates(Config{Rules: c.Rules, Machine: c.Machine}, Analyze)
 	}
 	all, unjudged := applied(p, found, c)
 	j := Judgement{Maturity: assess(p, all), Unjudged: unjudged}

@@ -68,6 +68,14 @@ func judged(name, text string) (*compiler.Plan, *Verified, []diag.Diagnostic) {
 // with the optional rules that a comment names ("# judge OB408", "# want OB408").
 func asked(text string) Config {
 	c := Config{StrictProtocol: strings.Contains(text, "# strict protocol"), Settings: &Settings{Rules: map[*diag.Rule]Level{}}}
+	if strings.Contains(text, "OB609") { // a machine that runs no http
+		c.Machine = &Machine{Unrunnable: func(a *compiler.Activity) (what, help string, at source.Span) {
+			if a.Kind == "http" {
+				what = "it is of kind http"
+			}
+			return what, "use another", a.NameNode.Span()
+		}}
+	}
 	for _, r := range Rules() {
 		if r.Optional && (strings.Contains(text, "# judge "+r.Code) || strings.Contains(text, "# want "+r.Code)) {
 			c.Settings.Rules[r.Rule] = Level{Severity: r.Default}

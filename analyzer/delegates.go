@@ -6,16 +6,17 @@ import (
 )
 
 // delegates are the plans below one, each judged once however many name it: by
-// the rules alone, the program's own among them, since what a workspace thinks of a
+// the rules alone, the program's own among them, and where it is to be run, since what a workspace thinks of a
 // plan is said when the plan itself is checked.
 type delegates struct {
 	judge func(*compiler.Plan) Judgement
 }
 
-func newDelegates(rules []*Rule, judge func(*compiler.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
+func newDelegates(c Config, judge func(*compiler.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
 	d, judged := &delegates{}, map[*compiler.Plan]Judgement{}
+	c.delegates = d
 	d.judge = func(p *compiler.Plan) Judgement {
-		return once(judged, p, func() Judgement { return judge(p, p.Findings(), Config{Rules: rules, delegates: d}) })
+		return once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })
 	}
 	return d
 }

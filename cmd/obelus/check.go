@@ -40,10 +40,14 @@ func (c *cli) checkCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
 	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout")
+	elsewhere := flags.Bool("no-environment", false, "this machine isn't the one that runs the plans: programs and variables that it lacks are warnings")
 	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
 	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		o.args, o.format, o.threshold = args, *format, severities[*threshold]
+		if o.reading.Machine = project.ThisMachine; *elsewhere {
+			o.reading.Machine = project.OtherMachine
+		}
 		switch {
 		case *fix && *diff:
 			return troubled("--fix and --diff can't be given together: the one changes files, the other shows how")
@@ -147,7 +151,7 @@ func (r *reporter) judge(p *project.Program) error {
 			return err
 		}
 	}
-	j := analyzer.Analyze(p.Plan, p.Findings, config.Analysis)
+	j := p.Judge()
 	p.Confirm(j.Findings)
 	config.Judged(p.File.Name, j.Used)
 	if r.plans++; r.plans == 1 || j.Maturity < r.maturity {

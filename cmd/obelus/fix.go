@@ -83,7 +83,8 @@ func mended(d project.Document, found bool, others map[string]*mending) (text []
 		return open(name)
 	}
 	for range maxMendings {
-		p, j := d.Judge()
+		p := d.Compile()
+		j := p.Judge()
 		if found && !project.LooksLikePlan(d.File, p.Plan.Root) {
 			break
 		}

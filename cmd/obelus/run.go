@@ -35,6 +35,7 @@ func (c *cli) runCommand() *cobra.Command {
 		Args: oneArg("a plan"),
 	}
 	reading := c.addReading(cmd)
+	reading.Machine = project.ThisMachine
 	given := addGiven(cmd)
 	var o running
 	o.add(c, cmd)

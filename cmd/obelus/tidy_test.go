@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"runtime/journal":  {},
 	"runtime/planner":  {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
-	"runtime/project":  {"compiler", "compiler/*", "analyzer", "runtime/simulate"},
+	"runtime/project":  {"compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
 	"runtime/session":  {"compiler", "compiler/*", "analyzer", "runtime", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner"},
 	"":                 {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples/embed":   {},

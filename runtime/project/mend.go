@@ -4,17 +4,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-// Judge compiles and analyzes a document without making it ready to run. What is
-// suppressed isn't among the findings.
-func (d Document) Judge() (*Program, analyzer.Judgement) {
-	p := d.Compile()
-	return p, analyzer.Analyze(p.Plan, p.Findings, p.Config.Analysis)
-}
 
 // Mended is the text of a file of the document, itself or one that it takes in, with
 // the safe fixes of the document's findings, and which of them these were. A fix that
@@ -25,7 +17,7 @@ func (d Document) Mended(file *source.File, found []diag.Diagnostic) (text []byt
 		if left--; left < 0 {
 			return false
 		}
-		_, j := d.with(file, text).Judge()
+		j := d.with(file, text).Compile().Judge()
 		return nothingNew(file, found, j.Findings, edits)
 	})
 }

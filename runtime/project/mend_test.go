@@ -23,7 +23,7 @@ import (
 func mendedAs(name string, text []byte, open func(string) ([]byte, error)) []byte {
 	for range 10 {
 		d := documentOf(name, text, open)
-		_, j := d.Judge()
+		j := d.Compile().Judge()
 		next, made := d.Mended(d.File, j.Findings)
 		if len(made) == 0 {
 			break
@@ -42,7 +42,7 @@ func documentOf(name string, text []byte, open func(string) ([]byte, error)) Doc
 
 // faultsOf counts the errors and warnings about a text, by code.
 func faultsOf(name string, text []byte, open func(string) ([]byte, error)) map[string]int {
-	_, j := documentOf(name, text, open).Judge()
+	j := documentOf(name, text, open).Compile().Judge()
 	counts := map[string]int{}
 	for _, f := range j.Findings {
 		if f.Severity > diag.Info {

@@ -9,6 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
 // A Program is a document with all that was found out about it.
@@ -33,11 +35,23 @@ func (d Document) Check() *Program {
 	return p
 }
 
+// Judge analyzes a document without making it ready to run. What is suppressed isn't
+// among the findings.
+func (p *Program) Judge() analyzer.Judgement {
+	c := p.Config.Analysis
+	if p.Machine != AnyMachine {
+		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *compiler.Activity) (string, string, source.Span) {
+			return activity.Unrunnable(p.here(a))
+		}}
+	}
+	return analyzer.Analyze(p.Plan, p.Findings, c)
+}
+
 // Analyze judges a plan that something is to be done with. The errors that keep it
 // from being run are among the findings, suppressed or not, and so are those of the
 // configuration that its tools come from.
 func (p *Program) Analyze() {
-	j := analyzer.Analyze(p.Plan, p.Findings, p.Config.Analysis)
+	j := p.Judge()
 	p.Verified, p.Findings, p.Unjudged = j.Verified, j.Findings, j.Unjudged
 	if len(j.Errors) > 0 {
 		lowered := map[string]bool{}
@@ -95,12 +109,7 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 			if a.Kind == "plan" || a.Kind == "go" && delegate != "" { // functions are everyone's
 				continue
 			}
-			there := *a
-			overlay := a.Node != nil && (slices.Contains(p.Options.Activities, a.Node.File) || slices.Contains(p.Options.Catalogues, a.Node.File))
-			if !overlay {
-				there.Dir = filepath.Join(p.Root, filepath.FromSlash(a.Dir))
-			}
-			all[name(delegate, own)] = &there
+			all[name(delegate, own)] = p.here(a)
 		}
 	}
 	add("", p.Plan)
@@ -108,4 +117,14 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 		add(path, plan)
 	}
 	return all
+}
+
+// here is an activity with the folder that its programs start in as this process sees
+// it.
+func (p *Program) here(a *compiler.Activity) *compiler.Activity {
+	there := *a
+	if a.Node == nil || !slices.Contains(p.Options.Activities, a.Node.File) && !slices.Contains(p.Options.Catalogues, a.Node.File) {
+		there.Dir = filepath.Join(p.Root, filepath.FromSlash(a.Dir))
+	}
+	return &there
 }

@@ -24,6 +24,7 @@ type Reader struct {
 	Config     string // the configuration's file; "" looks for one
 	Strict     bool   // report what the base protocol doesn't have
 	Instances  bool   // instances come with the run
+	Machine    Machine
 	Stdin      io.Reader
 	// Passed, if given, is told once of each configuration that isn't read because
 	// others may have written it.
@@ -33,6 +34,15 @@ type Reader struct {
 	passed         map[string]bool
 }
 
+// Machine says which machine a plan is to be run on.
+type Machine uint8
+
+const (
+	AnyMachine   Machine = iota // nobody asks what it has
+	ThisMachine                 // what it lacks is an error (OB609)
+	OtherMachine                // what this one lacks is a warning
+)
+
 // A Document is one text to compile, with what its compilation needs from outside.
 type Document struct {
 	File    *source.File
@@ -40,6 +50,7 @@ type Document struct {
 	Root    string            // the workspace
 	Opened  map[string]string // the files that compiling opened, by their paths in the workspace
 	Config  *Configuration
+	Machine Machine
 }
 
 // One reads the single document of a file; - is standard input.
@@ -85,13 +96,13 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 	opened := remembered(&options)
 	if isLines(name) {
 		for file := range source.Lines(name, text) {
-			if err := each(Document{file, options, place.Root, opened, config}); err != nil {
+			if err := each(Document{file, options, place.Root, opened, config, r.Machine}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return each(Document{source.NewFile(name, text), options, place.Root, opened, config})
+	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine})
 }
 
 // Forget lets configurations be read anew.

@@ -3,14 +3,9 @@ package session
 import (
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
@@ -49,39 +44,9 @@ func (s *Session) thereToRun() error {
 		if used != nil && !used(name) {
 			continue
 		}
-		if what := missing(all[name]); what != "" {
+		if what := activity.Missing(all[name]); what != "" {
 			return diag.Troubled(ErrNotThere, "the run can't go on: %s of activity \"%s\" isn't there", what, name).About(s.ID()).Advise("put it back, and the run goes on")
 		}
 	}
 	return nil
-}
-
-// missing is what isn't there of what an activity starts, in words; or "".
-func missing(a *compiler.Activity) string {
-	if a.Kind != "exec" || len(a.Argv) == 0 {
-		return ""
-	}
-	if info, err := os.Stat(filepath.Clean(a.Dir)); err != nil || !info.IsDir() {
-		return fmt.Sprintf("the folder %q", a.Dir)
-	}
-	if program := a.Argv[0]; !found(program, a.Dir) {
-		return fmt.Sprintf("the program %q", program)
-	}
-	return ""
-}
-
-// found reports whether a program that is started in a folder is there. One whose name
-// holds a value of the environment isn't looked for.
-func found(program, dir string) bool {
-	switch {
-	case strings.Contains(program, "{$"):
-		return true
-	case filepath.Base(program) == program:
-		_, err := exec.LookPath(program)
-		return err == nil
-	case !filepath.IsAbs(program):
-		program = filepath.Join(dir, program)
-	}
-	info, err := os.Stat(program)
-	return err == nil && !info.IsDir()
 }

@@ -1,0 +1,73 @@
+package activity
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Missing is what isn't there of what an activity starts, in words: its folder or its
+// program; or "". The folder is as this process sees it.
+func Missing(a *compiler.Activity) string {
+	if a.Kind != "exec" || len(a.Argv) == 0 {
+		return ""
+	}
+	if info, err := os.Stat(filepath.Clean(a.Dir)); err != nil || !info.IsDir() {
+		return fmt.Sprintf("the folder %q", a.Dir)
+	}
+	if program := a.Argv[0]; !found(program, a.Dir) {
+		return fmt.Sprintf("the program %q", program)
+	}
+	return ""
+}
+
+// found reports whether a program that is started in a folder is there. One whose name
+// holds a value of the environment isn't looked for.
+func found(program, dir string) bool {
+	switch {
+	case strings.Contains(program, "{$"):
+		return true
+	case filepath.Base(program) == program:
+		_, err := exec.LookPath(program)
+		return err == nil
+	case !filepath.IsAbs(program):
+		program = filepath.Join(dir, program)
+	}
+	info, err := os.Stat(program)
+	return err == nil && !info.IsDir()
+}
+
+// Unrunnable tells why an activity can't be carried out on this machine (S2.3): it is of
+// a kind that this version can't run, or what it starts or takes of the environment
+// isn't there. What is "" when it can be.
+func Unrunnable(a *compiler.Activity) (what, help string, at source.Span) {
+	at = a.Node.Span()
+	if a.NameNode != nil {
+		at = a.NameNode.Span()
+	}
+	switch a.Kind {
+	case "exec":
+	case "expr", "go", "plan":
+		return "", "", at
+	default:
+		return "it is of kind " + a.Kind + ", which this version can't run", "let a program do it (exec), or give the run another activity of that name", at
+	}
+	if argv := a.Node.Get("exec").Get("argv"); argv != nil && len(argv.Items) > 0 {
+		at = argv.Items[0].Span()
+	}
+	if what := Missing(a); what != "" {
+		return what + " isn't there", "install it, or write where it is; a path is relative to the folder of the file that defines the activity", at
+	}
+	env := readEnvironment(os.Environ())
+	for _, v := range a.Variables {
+		if _, there := env[v.Name]; !there {
+			return fmt.Sprintf("the environment has no %s", v.Name), "set it, or define the activity without it", v.Node.Span()
+		}
+	}
+	return "", "", at
+}
