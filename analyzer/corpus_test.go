@@ -1,23 +1,19 @@
 package analyzer
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-const corpus = "../../shared/corpus"
 
 // A row is one plan of the corpus.
 type row struct {
@@ -33,27 +29,10 @@ type fault struct {
 	Call                *int
 }
 
-// rows reads a file of the corpus, or skips the test.
+// rows reads a file of the corpus.
 func rows(t testing.TB, name string) []row {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(corpus, name))
-	if err != nil {
-		t.Skipf("the corpus isn't here: %v", err)
-	}
-	var all []row
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var r row
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		all = append(all, r)
-	}
-	if len(all) == 0 {
-		t.Fatalf("%s has no rows", name)
-	}
-	return all
+	return corpus.Rows[row](t, name)
 }
 
 // judged compiles and analyses a text.
@@ -112,10 +91,7 @@ func TestSoundPlansOfTheCorpus(t *testing.T) {
 // S1.10, S2.1: a catalogue without output schemas gives nothing to object to,
 // neither by itself nor where its tools are called as they ask.
 func TestRealToolCatalogue(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(corpus, "github-mcp-tools.json"))
-	if err != nil {
-		t.Skipf("the corpus isn't here: %v", err)
-	}
+	text := corpus.Text(t, "github-mcp-tools.json")
 	var tools map[string]struct {
 		Required []string
 	}
@@ -135,7 +111,7 @@ func TestRealToolCatalogue(t *testing.T) {
 		}
 		calls = append(calls, call)
 	}
-	if len(calls) < 100 {
+	if len(calls) < corpus.Enough(100, 40) {
 		t.Fatalf("the catalogue has only %d tools", len(calls))
 	}
 	for _, list := range [][]map[string]any{{}, calls} {
@@ -303,7 +279,8 @@ func parameter(t *testing.T, call any) string {
 // S7: a fault put into a sound plan is found, where it is, and nothing else.
 func TestMutants(t *testing.T) {
 	made := map[string]int{}
-	for _, r := range rows(t, "nestools.jsonl") {
+	all := rows(t, "nestools.jsonl")
+	for _, r := range all {
 		for _, m := range mutants(t, r.Document) {
 			made[m.name]++
 			text, err := json.Marshal(m.document)
@@ -342,7 +319,7 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"renamed path", "dropped writer", "misspelt tool", "misspelt parameter", "closed cycle"} {
-		if made[name] != 300 {
+		if made[name] != len(all) {
 			t.Errorf("only %d mutants of the kind %q", made[name], name)
 		}
 	}

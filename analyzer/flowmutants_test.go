@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/internal/corpus"
+
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
@@ -33,7 +35,7 @@ func TestTypeMutants(t *testing.T) {
 	}
 	t.Log(made, found)
 	for _, kind := range []string{"changed parameter", "changed source", "swapped results"} {
-		if made[kind] < 200 {
+		if made[kind] < corpus.Enough(200, 30) {
 			t.Errorf("only %d mutants of the kind %q", made[kind], kind)
 		}
 	}

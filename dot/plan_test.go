@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/internal/corpus"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -517,17 +519,9 @@ func TestExamples(t *testing.T) {
 // Plans that people and models wrote, many of them faulty, are drawn by the
 // real tools: every call is there.
 func TestCorpus(t *testing.T) {
-	folder := filepath.Join("..", "..", "shared", "corpus")
-	if _, err := os.Stat(folder); err != nil {
-		t.Skip("the corpus isn't beside the repository")
-	}
 	var jobs, names []string
-	for _, name := range []string{"taskbench.jsonl", "nestful.jsonl", "nestools.jsonl", "mathqa.jsonl"} {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, row := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+	for _, name := range corpus.Plans {
+		for i, row := range strings.Split(strings.TrimSpace(string(corpus.Text(t, name))), "\n") {
 			file := source.NewFile(name+".json", []byte(row))
 			file.Row = i + 1
 			p, found := compiler.Compile(file, compiler.Options{})

@@ -1,16 +1,16 @@
 package runtime_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -103,26 +103,6 @@ type mathRow struct {
 	} `json:"expected"`
 }
 
-func mathqa(t testing.TB) []mathRow {
-	t.Helper()
-	file, err := os.Open("../../shared/corpus/mathqa.jsonl")
-	if err != nil {
-		t.Skip("the corpus isn't here: ../shared/corpus/mathqa.jsonl is needed beside the repository")
-	}
-	defer file.Close()
-	var rows []mathRow
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var row mathRow
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // verified compiles a document that must have no error.
 func verified(t testing.TB, name string, document []byte, functions ...string) *analyzer.Verified {
 	t.Helper()
@@ -138,7 +118,7 @@ func verified(t testing.TB, name string, document []byte, functions ...string) *
 // Every plan of MathQA checks, runs, and gives every intermediate value and the
 // answer (S5.3, S6.3, S8.2, S11.8).
 func TestMathQA(t *testing.T) {
-	rows := mathqa(t)
+	rows := corpus.Rows[mathRow](t, "mathqa.jsonl")
 	funcs := calculators()
 	names := slices.Sorted(maps.Keys(funcs))
 	for _, row := range rows {
@@ -193,7 +173,7 @@ func near(got, want any) bool {
 // (S6.3, S15.4).
 func TestMathQASchedules(t *testing.T) {
 	names := slices.Sorted(maps.Keys(operations))
-	for _, row := range mathqa(t) {
+	for _, row := range corpus.Rows[mathRow](t, "mathqa.jsonl") {
 		v := verified(t, row.ID+".json", row.Document, names...)
 		var first *simulate.Scenario
 		for schedule := range amount(3, 20, 20) {

@@ -1,17 +1,14 @@
 package runtime_test
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -216,18 +213,8 @@ func table(tallies []tally) string {
 // corpusPlans are the plans of a file of the corpus.
 func corpusPlans(name string) func(testing.TB) [][]byte {
 	return func(t testing.TB) [][]byte {
-		text, err := os.ReadFile(filepath.Join("..", "..", "shared", "corpus", name))
-		if err != nil {
-			t.Skipf("the corpus isn't here: %v", err)
-		}
 		var all [][]byte
-		lines := bufio.NewScanner(bytes.NewReader(text))
-		lines.Buffer(nil, 16<<20)
-		for lines.Scan() {
-			var row struct{ Document json.RawMessage }
-			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-				t.Fatal(err)
-			}
+		for _, row := range corpus.Rows[corpus.Plan](t, name) {
 			all = append(all, row.Document)
 		}
 		return all

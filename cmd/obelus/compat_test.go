@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -26,13 +26,10 @@ type answered struct {
 // line is answered by a line, in order and by name; no verdict is wrong; and of
 // the core no more than one in a hundred stays undecided.
 func TestCompatOnTheCorpus(t *testing.T) {
-	for _, name := range []string{"ibm-jsonsubschema", "json-schema-diff", "jsc-draft7"} {
+	for _, name := range corpus.SchemaPairs {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join("..", "..", "..", "shared", "corpus", "schema-pairs", name+".jsonl")
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Skipf("the corpus isn't here: %v", err)
-			}
+			file := corpus.Path(name)
+			text := corpus.Text(t, name)
 			stdout, stderr, status := obelus(nil, "compat", "--batch", file)
 			if status != statusOK || stderr != "" {
 				t.Errorf("exit status %d, and on standard error %s", status, stderr)

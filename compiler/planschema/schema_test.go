@@ -1,16 +1,16 @@
 package planschema
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -251,7 +251,7 @@ func marks(e *jsonschema.ValidationError, at string) bool {
 	return false
 }
 
-// S1.7: real plans validate: the examples, and the corpus where it is.
+// S1.7: real plans validate: the examples, and the corpus.
 func TestRealPlans(t *testing.T) {
 	s := compiled(t)
 	checked := 0
@@ -283,46 +283,29 @@ func TestRealPlans(t *testing.T) {
 	}
 	t.Logf("%d examples", checked)
 
-	for _, name := range []string{"mathqa", "nestools", "nestful", "taskbench"} {
+	for _, name := range corpus.Plans {
 		t.Run(name, func(t *testing.T) {
-			file, err := os.Open(filepath.Join("..", "..", "..", "shared", "corpus", name+".jsonl"))
-			if err != nil {
-				t.Skipf("the corpus isn't here: %v", err)
-			}
-			defer file.Close()
-			rows, faults := 0, 0
-			lines := bufio.NewScanner(file)
-			for lines.Buffer(nil, 1<<26); lines.Scan(); {
-				var row struct {
-					ID       string `json:"id"`
-					Document any    `json:"document"`
-				}
-				if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-					t.Fatal(err)
-				}
-				rows++
+			faults := 0
+			rows := corpus.Rows[struct {
+				ID       string
+				Document any
+			}](t, name)
+			for _, row := range rows {
 				if err := s.Validate(row.Document); err != nil {
 					if faults++; faults <= 3 {
 						t.Errorf("%s: %#v", row.ID, err)
 					}
 				}
 			}
-			if lines.Err() != nil || rows == 0 {
-				t.Fatal(fmt.Errorf("%d rows, then: %w", rows, lines.Err()))
-			}
-			t.Logf("%d rows", rows)
+			t.Logf("%d rows", len(rows))
 		})
 	}
 }
 
 // S2.1: a real catalogue validates as tools.
 func TestRealCatalogue(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "corpus", "github-mcp-tools.json"))
-	if err != nil {
-		t.Skipf("the corpus isn't here: %v", err)
-	}
 	var tools any
-	if err := json.Unmarshal(text, &tools); err != nil {
+	if err := json.Unmarshal(corpus.Text(t, "github-mcp-tools.json"), &tools); err != nil {
 		t.Fatal(err)
 	}
 	if err := compiled(t).Validate(map[string]any{"tools": tools, "calls": []any{}}); err != nil {

@@ -1,14 +1,13 @@
 package schema
 
 import (
-	"bufio"
 	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/obelus-dev/obelus/internal/cputime"
 )
@@ -18,27 +17,6 @@ type pair struct {
 	Tags                         []string
 	Sub, Super                   any
 	Witness                      any
-}
-
-func pairs(t testing.TB, file string) []pair {
-	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", "corpus", "schema-pairs", file+".jsonl")
-	f, err := os.Open(path)
-	if err != nil {
-		t.Skipf("the corpus isn't here: %v", err)
-	}
-	defer f.Close()
-	var list []pair
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var p pair
-		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, p)
-	}
-	return list
 }
 
 func (p pair) schemas() (sub, super *Schema) {
@@ -59,12 +37,12 @@ func (p pair) core() bool {
 
 // S7.2, OB505, OB506: the verdicts on schema pairs that others wrote and judged.
 func TestCorpus(t *testing.T) {
-	for _, file := range []string{"ibm-jsonsubschema", "json-schema-diff", "jsc-draft7"} {
+	for _, file := range corpus.SchemaPairs {
 		t.Run(file, func(t *testing.T) {
 			var took []time.Duration
 			core, decided, wrong, refuted := 0, 0, 0, 0
 			undecided := map[string]int{}
-			for _, p := range pairs(t, file) {
+			for _, p := range corpus.Rows[pair](t, file) {
 				a, b := p.schemas()
 				a.Ordinary() // what it costs to compile is another matter
 				b.Ordinary()

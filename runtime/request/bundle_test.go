@@ -1,16 +1,15 @@
 package request
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	corpora "github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -31,26 +30,13 @@ func decoded(t *testing.T, text []byte) any {
 // written into it.
 func schemaCorpus(t *testing.T, each func(name string, raw map[string]any)) {
 	t.Helper()
-	files, _ := filepath.Glob("../../../shared/corpus/schema-pairs/*.jsonl")
-	if len(files) == 0 {
-		t.Skip("the corpus isn't here: no ../../../shared/corpus/schema-pairs")
-	}
 	dialects := map[string]string{"draft4": "http://json-schema.org/draft-04/schema#", "draft6": "http://json-schema.org/draft-06/schema#", "draft7": "http://json-schema.org/draft-07/schema#"}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(bytes.NewReader(text))
-		lines.Buffer(nil, 16<<20)
-		for lines.Scan() {
-			var row struct {
-				Name, Dialect string
-				Sub, Super    any
-			}
-			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-				t.Fatal(err)
-			}
+	type pair struct {
+		Name, Dialect string
+		Sub, Super    any
+	}
+	for _, name := range corpora.SchemaPairs {
+		for _, row := range corpora.Rows[pair](t, name) {
 			for i, side := range []any{row.Sub, row.Super} {
 				raw, ok := side.(map[string]any)
 				if !ok {

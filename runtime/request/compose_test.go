@@ -1,7 +1,6 @@
 package request
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"flag"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	corpora "github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"golang.org/x/tools/txtar"
@@ -283,24 +284,10 @@ func documents(t *testing.T, each func(name string, p *compiler.Plan)) {
 // and every tenth of the many alike.
 func corpus(t *testing.T, each func(id string, text []byte)) {
 	t.Helper()
-	for _, name := range []string{"nestools", "nestful", "taskbench", "mathqa"} {
-		text, err := os.ReadFile("../../../shared/corpus/" + name + ".jsonl")
-		if err != nil {
-			t.Logf("the corpus isn't here: %v", err)
-			return
-		}
-		lines := bufio.NewScanner(bytes.NewReader(text))
-		lines.Buffer(nil, 16<<20)
-		for n := 0; lines.Scan(); n++ {
-			if n%10 > 0 && name == "mathqa" || n%5 > 0 && testing.Short() {
+	for _, name := range corpora.Plans {
+		for n, row := range corpora.Rows[corpora.Plan](t, name) {
+			if corpora.Whole() && (n%10 > 0 && name == "mathqa.jsonl" || n%5 > 0 && testing.Short()) {
 				continue
-			}
-			var row struct {
-				ID       string
-				Document json.RawMessage
-			}
-			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-				t.Fatal(err)
 			}
 			each(row.ID, row.Document)
 		}

@@ -1,14 +1,14 @@
 package simulate_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"flag"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 	"time"
+
+	corpora "github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -35,11 +35,11 @@ var slow = map[string]any{"duration": map[string]any{"p50": "400ms", "p95": "2s"
 // divided by the parallelism. Beside it, the same with starts only at the end of
 // the stream, and with one call after another.
 func TestStreamingPays(t *testing.T) {
-	if !*thorough {
+	if !*thorough && corpora.Whole() {
 		sparse *= 8
 	}
 	for _, corpus := range []string{"nestools", "mathqa", "taskbench"} {
-		plans := documents(t, "../../../shared/corpus/"+corpus+".jsonl")
+		plans := documents(t, corpus+".jsonl")
 		for _, parallel := range []int{0, 4} {
 			var bound, streamed, whole, sequential time.Duration
 			run, worst := 0, 1.0
@@ -76,19 +76,8 @@ var thorough = flag.Bool("thorough", false, "take every plan of the corpora, not
 func over(a, b time.Duration) float64 { return 100 * (float64(a)/float64(b) - 1) }
 
 func documents(t *testing.T, name string) []map[string]any {
-	file, err := os.Open(name)
-	if err != nil {
-		t.Skipf("the corpus isn't there: %v", err)
-	}
-	defer file.Close()
 	var all []map[string]any
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var row struct{ Document map[string]any }
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
+	for _, row := range corpora.Rows[struct{ Document map[string]any }](t, name) {
 		all = append(all, row.Document)
 	}
 	return all
