@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gowebpki/jcs"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // compiledKey is where the compiled plan keeps what compiling found out: an
@@ -67,12 +67,12 @@ func (p *Plan) canonical() (document map[string]any, digest string, size int, er
 }
 
 func canonicalJSON(v any) ([]byte, error) {
-	text, err := json.Marshal(v)
+	marshalled, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("writing the plan as JSON: %w", err)
 	}
-	text, err = jcs.Transform(text)
-	if err != nil {
+	text := jsontext.Value(marshalled)
+	if err := text.Canonicalize(); err != nil {
 		return nil, fmt.Errorf("bringing the plan into canonical form: %w", err)
 	}
 	return text, nil

@@ -2,20 +2,15 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -131,7 +126,7 @@ func (j judge) pair(producer, consumer string) error {
 		whole, problems := j.read(source.NewFile(name, text))
 		found = append(found, problems...)
 		if !diag.HasErrors(problems) {
-			s, wrong := whole.schema(j.dialect)
+			s, wrong := schemaOf(whole, j.dialect)
 			schemas[i], found = s, append(found, wrong...)
 		}
 	}
@@ -232,103 +227,36 @@ func witnessText(value any) string {
 	return strings.Join(lines, "\n")
 }
 
-// A place is a JSON value and where it stands.
-type place struct {
-	value any
-	node  *source.Node // may be nil, and lack what a plan can't say
-	at    source.Span  // where it stands, as far as is known
-}
-
-// read reads a text; what is wrong with it are findings. A schema may say what
-// a plan may not: NUL, and integers beyond 2^53 that lose no digit. Texts with
-// such are read by a reader that knows no places.
-func (j judge) read(file *source.File) (place, []diag.Diagnostic) {
+// read reads a text; what is wrong with it are findings. A schema in JSON may say what
+// a plan may not: NUL, and integers beyond 2^53 that lose no digit.
+func (j judge) read(file *source.File) (*source.Node, []diag.Diagnostic) {
+	if file.Format == source.JSON {
+		file.Format = source.JSONData
+	}
 	node, problems := source.Parse(file, j.reading.Limits)
-	var found []diag.Diagnostic
-	peculiar := false
-	for _, p := range problems {
-		d := diag.OfProblem(p)
-		found = append(found, d)
-		peculiar = peculiar || d.Rule == diag.Limit
+	found := make([]diag.Diagnostic, len(problems))
+	for i, p := range problems {
+		found[i] = diag.OfProblem(p)
 	}
-	all := place{node: node, at: source.Span{File: file, End: len(file.Text)}}
-	switch {
-	case !diag.HasErrors(found):
-		all.value, all.at = node.Value(), node.Span()
-	case file.Format == source.JSON && !peculiar:
-		if value, ok := plainJSON(file.Text, j.reading.Limits.Number); ok {
-			all.value = value
-			return all, nil
-		}
-	}
-	return all, found
+	return node, found
 }
 
-// plainJSON decodes a JSON text that means the same to everybody: without
-// duplicate keys, lone surrogates, or numbers that float64 can't tell from
-// their neighbours.
-func plainJSON(text []byte, longest int) (value any, ok bool) {
-	tokens := jsontext.NewDecoder(bytes.NewReader(text))
-	for {
-		token, err := tokens.ReadToken()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil || token.Kind() == '0' && !keepsDigits(token.String(), longest) {
-			return nil, false
-		}
-	}
-	return value, jsonv2.Unmarshal(text, &value) == nil
-}
-
-func keepsDigits(number string, longest int) bool {
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || len(number) > longest {
-		return false
-	}
-	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
-	if f == 0 {
-		return !strings.ContainsAny(mantissa, "123456789")
-	}
-	exact, whole := new(big.Int).SetString(number, 10)
-	if !whole {
-		return true
-	}
-	near, _ := big.NewFloat(f).Int(nil)
-	return near.Cmp(exact) == 0
-}
-
-// get is the value of a key.
-func (p place) get(key string) (place, bool) {
-	object, _ := p.value.(map[string]any)
-	value, ok := object[key]
-	inner := place{value: value, node: p.node.Get(key), at: p.at}
-	if inner.node != nil {
-		inner.at = inner.node.Span()
-	}
-	return inner, ok
-}
-
-// schema makes a schema of a value. What is wrong with it is said at its place.
-func (p place) schema(dialect schema.Dialect) (*schema.Schema, []diag.Diagnostic) {
-	switch p.value.(type) {
-	case map[string]any, bool:
-	default:
-		d := diag.New(diag.BadSchema, p.at, fmt.Sprintf("%s is no JSON Schema; expected a mapping, true or false", schema.KindOf(p.value)))
+// schemaOf makes a schema of a value. What is wrong with it is said at its place.
+func schemaOf(n *source.Node, dialect schema.Dialect) (*schema.Schema, []diag.Diagnostic) {
+	if n.Kind != source.Object && n.Kind != source.Bool {
+		d := diag.New(diag.BadSchema, n.Span(), fmt.Sprintf("%s is no JSON Schema; expected a mapping, true or false", schema.KindOf(n.Value())))
 		return nil, []diag.Diagnostic{d}
 	}
-	s := schema.New(p.value, schema.Options{Dialect: dialect})
+	s := schema.New(n.Value(), schema.Options{Dialect: dialect})
 	err := s.Compile()
 	if err == nil {
 		return s, nil
 	}
-	d := diag.New(diag.BadSchema, p.at, "this isn't a valid JSON Schema: "+err.Error())
+	d := diag.New(diag.BadSchema, n.Span(), "this isn't a valid JSON Schema: "+err.Error())
 	var bad *schema.SchemaError
 	if errors.As(err, &bad) {
 		d.Help = bad.Help
-		if p.node != nil {
-			d.Span = p.node.Follow(bad.Path).Span()
-		}
+		d.Span = n.Follow(bad.Path).Span()
 	}
 	return nil, []diag.Diagnostic{d}
 }
@@ -376,16 +304,15 @@ func (j judge) batch(ctx context.Context, name string) error {
 func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
 	pair, found := j.read(file)
 	if diag.HasErrors(found) {
-		return unjudged(pair.node.Get("name").Value(), found), found
+		return unjudged(pair.Get("name").Value(), found), found
 	}
-	named, _ := pair.get("name")
-	name := named.value
+	name := pair.Get("name").Value()
 	dialect := j.dialect
-	if d, ok := pair.get("dialect"); ok {
-		text, _ := d.value.(string)
+	if d := pair.Get("dialect"); d != nil {
+		text, _ := d.Value().(string)
 		known := false
 		if dialect, known = dialects[text]; !known {
-			wrong := diag.New(diag.WrongType, d.at, "\"dialect\" must be "+terminal.Alternatives(dialectNames))
+			wrong := diag.New(diag.WrongType, d.Span(), "\"dialect\" must be "+terminal.Alternatives(dialectNames))
 			if near, ok := naming.Nearest(text, dialectNames); ok {
 				wrong.Help = fmt.Sprintf("did you mean %q?", near)
 			}
@@ -394,13 +321,13 @@ func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
 	}
 	var schemas [2]*schema.Schema
 	for i, key := range []string{"sub", "super"} {
-		raw, ok := pair.get(key)
-		if !ok {
-			found = append(found, diag.New(diag.WrongType, pair.at,
+		raw := pair.Get(key)
+		if raw == nil {
+			found = append(found, diag.New(diag.WrongType, pair.Span(),
 				fmt.Sprintf("this line has no %q; expected {\"sub\": PRODUCER, \"super\": CONSUMER}", key)))
 			continue
 		}
-		s, wrong := raw.schema(dialect)
+		s, wrong := schemaOf(raw, dialect)
 		schemas[i], found = s, append(found, wrong...)
 	}
 	if diag.HasErrors(found) {

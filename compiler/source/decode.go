@@ -14,6 +14,7 @@ type decoder struct {
 	out        []byte
 	mapping    bool
 	strictJSON bool // JSON's escapes only, and no line folding
+	nul        bool // an escape may stand for NUL
 
 	pieces []piece
 }
@@ -262,7 +263,7 @@ func (d *decoder) unicode(i, end, digits int) (int, *fault) {
 		return i, &fault{i, stop, "the escape " + quote(d.src[i:stop]) + " doesn't have its hexadecimal digits", ""}
 	}
 	switch {
-	case r == 0:
+	case r == 0 && !d.nul:
 		return i, &fault{i, stop, "a NUL character", noNUL}
 	case utf16.IsSurrogate(r):
 		if digits == 4 && stop+6 <= end && d.src[stop] == '\\' && d.src[stop+1] == 'u' {

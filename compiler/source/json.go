@@ -244,7 +244,7 @@ func (j *jsonReader) str() *Node {
 				n.Text = j.text[start+1 : i]
 				return n
 			}
-			d := decoder{src: j.text, out: j.scratch[:0], strictJSON: true}
+			d := decoder{src: j.text, out: j.scratch[:0], strictJSON: true, nul: j.file.Format == JSONData}
 			if bad := d.double(start, n.End); bad != nil {
 				j.stop(bad.start, bad.end, bad.help, "%s", bad.message)
 			}

@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,7 +102,7 @@ func Parse(f *File, l Limits) (root *Node, problems []Problem) {
 	}()
 	b.guard()
 	b.text = string(f.Text)
-	if f.Format == JSON {
+	if f.Format != YAML {
 		return (&jsonReader{builder: b}).document(), nil
 	}
 	return newYAMLReader(b).document(), nil
@@ -259,11 +260,22 @@ func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
 		b.report(codeLimit, n.Start, n.End, help, "a number of %d characters; the limit is %d", len(n.Text), b.limits.Number)
 		return false
 	}
-	if problem := inexact(n.Text, digits, integer); problem != "" {
+	if problem := inexact(n.Text, digits, integer); problem != "" && !(integer && b.file.Format == JSONData && keepsDigits(digits)) {
 		b.report(codeSyntax, n.Start, n.End, help, "%s", problem)
 		return false
 	}
 	return true
+}
+
+// keepsDigits reports whether float64 holds an integer.
+func keepsDigits(integer string) bool {
+	exact, _ := new(big.Int).SetString(integer, 10)
+	near, err := strconv.ParseFloat(integer, 64)
+	if err != nil {
+		return false
+	}
+	whole, _ := big.NewFloat(near).Int(nil)
+	return whole.Cmp(exact) == 0
 }
 
 // Inexact says what is lost of a number, as JSON writes it, where it becomes a

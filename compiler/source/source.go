@@ -42,6 +42,9 @@ const (
 	YAML Format = iota
 	// JSON is one JSON value (RFC 8259), strictly.
 	JSON
+	// JSONData is JSON that says what a plan may not: NUL in its texts, and integers
+	// beyond 2^53 of which float64 loses no digit.
+	JSONData
 )
 
 // A File is one text with a name for people.
