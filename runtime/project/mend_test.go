@@ -1,9 +1,7 @@
 package project
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/internal/corpus"
 
 	"golang.org/x/tools/txtar"
 
@@ -153,25 +153,13 @@ func letterOf(random *rand.Rand, word string) int {
 // offered, and never made anything else; what isn't a matter of case, separators or
 // the † isn't taken back unasked.
 func TestSlipsAreTakenBackOrOffered(t *testing.T) {
-	const corpus = "../../../shared/corpus"
 	type plan struct {
 		name string
 		text []byte
 	}
 	var plans []plan
 	for name, most := range map[string]int{"nestools.jsonl": 15, "mathqa.jsonl": 5} {
-		text, err := os.ReadFile(filepath.Join(corpus, name))
-		if err != nil {
-			t.Logf("the corpus isn't here: %v", err)
-			continue
-		}
-		lines := bufio.NewScanner(bytes.NewReader(text))
-		lines.Buffer(nil, 16<<20)
-		for n := 0; lines.Scan() && n < most; n++ {
-			var row struct{ Document json.RawMessage }
-			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-				t.Fatal(err)
-			}
+		for n, row := range corpus.Rows[corpus.Plan](t, name)[:most] {
 			plans = append(plans, plan{fmt.Sprint(name, n, ".json"), row.Document})
 		}
 	}
