@@ -86,6 +86,18 @@ func (s *Suggester) Sure(name string) bool {
 	return same == 1 && s.effort >= 0
 }
 
+// IsSlip reports whether a name is another one but for its case, or but for one slip of
+// the keyboard; of short names only one in the order of their letters counts.
+func IsSlip(name, other string) bool {
+	const short = 5
+	if name == other {
+		return false
+	}
+	a, b := []rune(strings.ToLower(name)), []rune(strings.ToLower(other))
+	slips, ok := slipsBetween(a, b, 1)
+	return ok && (slips == 0 || len(a) >= short || len(a) == len(b) && bag(a) == bag(b))
+}
+
 // digits are the numbers in a name: between digits a separator means something, as
 // in v1_12 and v11_2.
 func digits(name string) []string {

@@ -93,3 +93,15 @@ func (l *Landmarks) of(n *node) {
 		l.Lengths = append(l.Lengths, n.objects.min, n.objects.max)
 	}
 }
+
+// Empty reports whether no value fits a schema, as far as that can be told in so many
+// steps and in those that are left, of which it takes what it needs.
+func Empty(s *Schema, steps int, left *int) bool {
+	if s.Compile() != nil || *left <= 0 {
+		return false
+	}
+	p := newProver(min(steps, *left))
+	f := p.inhabit([]literal{{s.ready(), false}})
+	*left -= p.steps + 1
+	return f.status == empty
+}
