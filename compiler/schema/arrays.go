@@ -5,7 +5,7 @@ import "slices"
 // An arrayGoal is what is asked of an array: its length, rules for all its
 // items, goals for some, how many are of a sort, and whether they differ.
 type arrayGoal struct {
-	min, max  int
+	size
 	rules     []*arrayRules
 	here      []itemGoal // at their index
 	somewhere []itemGoal // at their index or after it
@@ -20,8 +20,8 @@ type itemGoal struct {
 }
 
 type countGoal struct {
-	node     *node
-	min, max int
+	node *node
+	size
 }
 
 func (g *arrayGoal) clip() {
@@ -29,7 +29,7 @@ func (g *arrayGoal) clip() {
 }
 
 func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
-	g.min, g.max = max(g.min, r.min), min(g.max, r.max)
+	g.narrow(r.size)
 	if r.rest != nil && r.rest.verdict == never {
 		g.max = min(g.max, len(r.prefix))
 	}
@@ -41,7 +41,7 @@ func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
 	if r.prefix != nil || r.rest != nil {
 		g.rules = append(g.rules, r)
 	}
-	if r.contains != nil && !(countOf{countGoal{r.contains, r.least, r.most}}).apply(nil, s) {
+	if r.contains != nil && !(countOf{countGoal{r.contains, size{r.least, r.most}}}).apply(nil, s) {
 		return false
 	}
 	if r.unique {
@@ -51,40 +51,20 @@ func (g *arrayGoal) accept(s *state, r *arrayRules) bool {
 }
 
 type (
-	fewerItems struct{ than int }
-	moreItems  struct{ than int }
 	itemAt     struct{ itemGoal }
 	itemFrom   struct{ itemGoal }
 	countOf    struct{ countGoal }
 	equalItems struct{}
 )
 
-func (g fewerItems) apply(_ *prover, s *state) bool {
-	s.array.max = min(s.array.max, g.than-1)
-	return s.array.min <= s.array.max
-}
-
-func (g moreItems) apply(_ *prover, s *state) bool {
-	s.array.min = max(s.array.min, g.than+1)
-	return s.array.min <= s.array.max
-}
-
-func (g fewerItems) foresee(s *state) outlook {
-	return foreseeRange(s.array.min, s.array.max, 0, g.than-1)
-}
-
-func (g moreItems) foresee(s *state) outlook {
-	return foreseeRange(s.array.min, s.array.max, g.than+1, maxCount)
-}
-
 func (g itemAt) apply(p *prover, s *state) bool {
 	s.array.here = append(s.array.here, g.itemGoal)
-	return moreItems{g.index}.apply(p, s)
+	return atLeast(g.index+1).apply(p, s)
 }
 
 func (g itemFrom) apply(p *prover, s *state) bool {
 	s.array.somewhere = append(s.array.somewhere, g.itemGoal)
-	return moreItems{g.index}.apply(p, s)
+	return atLeast(g.index+1).apply(p, s)
 }
 
 func (g itemAt) foresee(s *state) outlook   { return s.array.foreseeItem(g.index) }
@@ -98,18 +78,15 @@ func (g *arrayGoal) foreseeItem(i int) outlook {
 }
 
 func (g countOf) apply(_ *prover, s *state) bool {
-	if g.min > 0 {
-		s.array.min = max(s.array.min, g.min)
-	}
-	if g.min > 0 || g.max < maxCount {
+	if g.size != anySize {
 		s.array.counts = append(s.array.counts, g.countGoal)
 	}
-	return g.min <= g.max && s.array.min <= s.array.max
+	return g.min <= g.max && s.array.narrow(size{g.min, maxCount})
 }
 
 func (equalItems) apply(p *prover, s *state) bool {
 	s.array.twins = true
-	return !s.array.unique && moreItems{1}.apply(p, s)
+	return !s.array.unique && atLeast(2).apply(p, s)
 }
 
 func (equalItems) foresee(s *state) outlook {
@@ -120,13 +97,7 @@ func (equalItems) foresee(s *state) outlook {
 }
 
 func (r *arrayRules) refusals() []goal {
-	var options []goal
-	if r.min > 0 {
-		options = append(options, fewerItems{r.min})
-	}
-	if r.max < maxCount {
-		options = append(options, moreItems{r.max})
-	}
+	options := r.size.refusals()
 	for i, x := range r.prefix {
 		if x.verdict != always {
 			options = append(options, itemAt{itemGoal{i, []literal{{x, true}}}})
@@ -137,10 +108,10 @@ func (r *arrayRules) refusals() []goal {
 	}
 	if r.contains != nil {
 		if r.least > 0 {
-			options = append(options, countOf{countGoal{r.contains, 0, r.least - 1}})
+			options = append(options, countOf{countGoal{r.contains, size{0, r.least - 1}}})
 		}
 		if r.most < maxCount {
-			options = append(options, countOf{countGoal{r.contains, r.most + 1, maxCount}})
+			options = append(options, countOf{countGoal{r.contains, size{r.most + 1, maxCount}}})
 		}
 	}
 	if r.unique {
@@ -150,7 +121,7 @@ func (r *arrayRules) refusals() []goal {
 }
 
 func differsFromArray(v []any) goal {
-	options := one{fewerItems{len(v)}, moreItems{len(v)}}
+	options := one{atMost(len(v) - 1), atLeast(len(v) + 1)}
 	for i, x := range v {
 		options = append(options, itemAt{itemGoal{i, []literal{{constant(x), true}}}})
 	}
@@ -159,11 +130,7 @@ func differsFromArray(v []any) goal {
 
 // constant is the node of some values.
 func constant(values ...any) *node {
-	var kinds Kinds
-	for _, v := range values {
-		kinds |= KindOf(v)
-	}
-	return &node{unit: loose, kinds: kinds, values: values}
+	return &node{unit: loose, kinds: kindsOf(values), values: values}
 }
 
 // literals are what the rules say of the item at an index.
@@ -409,7 +376,7 @@ func (a *arraySearch) countOf(j int) int {
 
 func (a *arraySearch) counted() bool {
 	for j, c := range a.goal.counts {
-		if n := a.countOf(j); n < c.min || n > c.max {
+		if !c.holds(a.countOf(j)) {
 			return false
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // property that is there is what its schema accepts, those that are required
 // are there, and there are no others. A nil schema accepts everything.
 func ObjectOf(properties map[string]*Schema, required []string) *Schema {
-	o := &objectRules{max: maxCount, properties: map[string]*node{}, names: slices.Sorted(maps.Keys(properties)), additional: nothing}
+	o := &objectRules{size: anySize, properties: map[string]*node{}, names: slices.Sorted(maps.Keys(properties)), additional: nothing}
 	for _, name := range o.names {
 		part := properties[name].ready()
 		if part.verdict == never && slices.Contains(required, name) {
@@ -27,12 +27,15 @@ func ListOf(item *Schema, least, most int) *Schema {
 	if most < 0 {
 		most = maxCount
 	}
-	return of(&node{unit: loose, kinds: Array, arrays: &arrayRules{min: least, max: most, least: 1, most: maxCount, rest: item.ready(), restKeyword: "items", evaluates: true}})
+	a := anyArray(true)
+	a.size, a.rest, a.restKeyword = size{least, most}, item.ready(), "items"
+	return of(&node{unit: loose, kinds: Array, arrays: a})
 }
 
 // TupleOf is the schema of a list that is put together from its items.
 func TupleOf(items ...*Schema) *Schema {
-	a := &arrayRules{min: len(items), max: len(items), least: 1, most: maxCount, prefix: nodesOf(items), evaluates: true}
+	a := anyArray(true)
+	a.size, a.prefix = size{len(items), len(items)}, nodesOf(items)
 	if slices.ContainsFunc(a.prefix, func(n *node) bool { return n.verdict == never }) {
 		return of(nothing)
 	}
@@ -56,7 +59,8 @@ func Containing(path []Step, inner *Schema) *Schema {
 	n := inner.ready()
 	for _, step := range slices.Backward(path) {
 		if step.IsIndex {
-			a := &arrayRules{min: step.Index + 1, max: maxCount, least: 1, most: maxCount, evaluates: true}
+			a := anyArray(true)
+			a.min = step.Index + 1
 			for range step.Index {
 				a.prefix = append(a.prefix, everything)
 			}
@@ -65,7 +69,7 @@ func Containing(path []Step, inner *Schema) *Schema {
 			continue
 		}
 		n = &node{unit: loose, kinds: Object, objects: &objectRules{
-			max: maxCount, properties: map[string]*node{step.Key: n}, names: []string{step.Key}, required: []string{step.Key}}}
+			size: anySize, properties: map[string]*node{step.Key: n}, names: []string{step.Key}, required: []string{step.Key}}}
 	}
 	return of(n)
 }
@@ -160,8 +164,9 @@ func (n *node) shape(depth int, above map[*node]bool) *node {
 	}
 	if a := n.arrays; a != nil && a.rest != nil && len(a.prefix) == 0 {
 		if item := a.rest.shape(depth-1, above); item.verdict != always {
-			parts = append(parts, &node{unit: loose, kinds: Anything,
-				arrays: &arrayRules{max: maxCount, least: 1, most: maxCount, rest: item, restKeyword: "items", evaluates: true}})
+			list := anyArray(true)
+			list.rest, list.restKeyword = item, "items"
+			parts = append(parts, &node{unit: loose, kinds: Anything, arrays: list})
 		}
 	}
 	return both(parts)
@@ -179,7 +184,7 @@ func (o *objectRules) shape(depth int, above map[*node]bool, alone bool) *node {
 	if len(o.names) == 0 {
 		return everything
 	}
-	declared := &objectRules{max: maxCount, properties: map[string]*node{}, names: o.names}
+	declared := &objectRules{size: anySize, properties: map[string]*node{}, names: o.names}
 	for _, name := range o.names {
 		p := o.properties[name]
 		declared.properties[name] = p.shape(depth, above)

@@ -37,20 +37,25 @@ func (c *checker) matches(p *regex.Pattern, text string) bool {
 	return matched && decided
 }
 
-// ask lets a checker work whose work counts as reasoning. Where the steps don't
-// last, there are none left.
-func (p *prover) ask(question func(*checker) bool) bool {
-	c := bounded((p.limit - p.steps) * checksPerStep)
-	answer := question(&c)
+// checker is one whose work counts as reasoning, by charge.
+func (p *prover) checker() checker { return bounded((p.limit - p.steps) * checksPerStep) }
+
+// charge takes off what a checker has done. Where the steps didn't last, there are
+// none left, and its answer doesn't count.
+func (p *prover) charge(c *checker) (counts bool) {
 	p.steps += c.steps / checksPerStep
 	p.out = p.out || c.spent
-	return answer && !c.spent
+	return !c.spent
 }
 
 func (p *prover) accepts(n *node, v any) bool {
-	return p.ask(func(c *checker) bool { return c.accepts(n, v) })
+	c := p.checker()
+	accepted := c.accepts(n, v)
+	return p.charge(&c) && accepted
 }
 
 func (p *prover) matches(x *regex.Pattern, text string) bool {
-	return p.ask(func(c *checker) bool { return c.matches(x, text) })
+	c := p.checker()
+	matched := c.matches(x, text)
+	return p.charge(&c) && matched
 }

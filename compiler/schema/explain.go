@@ -134,14 +134,12 @@ func (e *explainer) explain(n *node, v any, t *trail) *Violation {
 	if n.kinds&kind == 0 {
 		return at(n, t, "type", "expected %s, got %s", n.kinds, describe(v))
 	}
-	for _, values := range [][]any{n.values, n.single} {
-		if values != nil && !contains(values, v) {
-			keyword := "enum"
-			if m, ok := n.raw.(map[string]any); ok && m["enum"] == nil {
-				keyword = "const"
-			}
-			return at(n, t, keyword, "expected %s, got %s", listed(values), describe(v))
+	if n.values != nil && !contains(n.values, v) {
+		keyword := "enum"
+		if m, ok := n.raw.(map[string]any); ok && m["enum"] == nil {
+			keyword = "const"
 		}
+		return at(n, t, keyword, "expected %s, got %s", listed(n.values), describe(v))
 	}
 	var found *Violation
 	switch v := v.(type) {

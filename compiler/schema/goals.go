@@ -34,7 +34,7 @@ type choice struct {
 }
 
 func newState(kind Kinds, literals []literal) *state {
-	return &state{kind: kind, literals: literals, text: textGoal{max: maxCount}, array: arrayGoal{max: maxCount}, object: objectGoal{max: maxCount}}
+	return &state{kind: kind, literals: literals, text: textGoal{size: anySize}, array: arrayGoal{size: anySize}, object: objectGoal{size: anySize}}
 }
 
 // clone lets a branch go its own way: every list is cut so that appending to
@@ -104,10 +104,8 @@ func (g accept) apply(p *prover, s *state) bool {
 		return true
 	}
 	s.accepted = s.accepted.with(n, p.id(n))
-	for _, values := range [][]any{n.values, n.single} {
-		if values != nil && (s.finite == nil || len(values) < len(s.finite)) {
-			s.finite = values
-		}
+	if n.values != nil && (s.finite == nil || len(n.values) < len(s.finite)) {
+		s.finite = n.values
 	}
 	if s.finite != nil {
 		return true // trying the values is all there is to do
@@ -218,16 +216,14 @@ func (n *node) refusals(kind Kinds) []goal {
 		return []goal{skip("$dynamicRef")}
 	}
 	var options []goal
-	for _, values := range [][]any{n.values, n.single} {
-		if values != nil {
-			differ := every{}
-			for _, v := range values {
-				if KindOf(v) == kind {
-					differ = append(differ, differsFrom(v))
-				}
+	if n.values != nil {
+		differ := every{}
+		for _, v := range n.values {
+			if KindOf(v) == kind {
+				differ = append(differ, differsFrom(v))
 			}
-			options = append(options, differ)
 		}
+		options = append(options, differ)
 	}
 	switch kind {
 	case Integer, Fraction:
@@ -507,7 +503,7 @@ func (p *prover) bare(n *node) *node {
 	applies := n.objects != nil && (n.objects.needs != nil || n.objects.unevaluated != nil) || n.arrays != nil && n.arrays.unevaluated != nil || n.meta != "" || n.scoped
 	n.inPlace(func(*node) { applies = true })
 	if applies {
-		b = &node{unit: loose, kinds: n.kinds, values: n.values, single: n.single, numbers: n.numbers, strings: n.strings}
+		b = &node{unit: loose, kinds: n.kinds, values: n.values, numbers: n.numbers, strings: n.strings}
 		if n.objects != nil && !n.scoped {
 			o := *n.objects
 			o.needs, o.unevaluated = nil, nil
@@ -553,6 +549,54 @@ func (p *prover) solve(s *state) finding {
 		}
 	}
 	return f
+}
+
+// sized is the goal of being of a size.
+type sized size
+
+func (g sized) apply(_ *prover, s *state) bool { return s.size().narrow(size(g)) }
+
+func (g sized) foresee(s *state) outlook {
+	z := s.size()
+	switch {
+	case max(z.min, g.min) > min(z.max, g.max):
+		return hopeless
+	case g.min <= z.min && z.max <= g.max:
+		return sure
+	}
+	return open
+}
+
+func atLeast(n int) sized { return sized{n, maxCount} }
+func atMost(n int) sized  { return sized{0, n} }
+
+// size is that of the state's kind.
+func (s *state) size() *size {
+	switch s.kind {
+	case String:
+		return &s.text.size
+	case Array:
+		return &s.array.size
+	}
+	return &s.object.size
+}
+
+// narrow is false where nothing is left.
+func (z *size) narrow(by size) bool {
+	z.min, z.max = max(z.min, by.min), min(z.max, by.max)
+	return z.min <= z.max
+}
+
+// refusals are the sizes that it doesn't hold.
+func (z size) refusals() []goal {
+	var options []goal
+	if z.min > 0 {
+		options = append(options, atMost(z.min-1))
+	}
+	if z.max < maxCount {
+		options = append(options, atLeast(z.max+1))
+	}
+	return options
 }
 
 // differsFrom is the goal of being another value.

@@ -83,6 +83,13 @@ func KindOf(v any) Kinds {
 	return 0
 }
 
+func kindsOf(values []any) (kinds Kinds) {
+	for _, v := range values {
+		kinds |= KindOf(v)
+	}
+	return kinds
+}
+
 func kindOfFloat(f float64) Kinds {
 	switch {
 	case f != f || f-f != 0:

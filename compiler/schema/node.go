@@ -39,10 +39,9 @@ type node struct {
 
 	verdict verdict
 	kinds   Kinds
-	values  []any            // enum, or const alone; nil when absent
-	single  []any            // const beside enum
-	words   map[string]bool  // the strings among many values
-	others  map[uint64][]any // and the rest of them, by hash
+	scoped  bool        // what it accepts depends on the way to it: it leads to a dynamic reference
+	values  []any       // enum and const; nil when absent
+	index   *valueIndex // of many values
 
 	ref                 *node
 	dynamic             *dynamicRef
@@ -59,15 +58,27 @@ type node struct {
 	base     *resource
 	meta     string   // the standard metaschema that it refers to, by URL
 	odd      []string // its path, where no keyword puts a schema and only a pointer finds it
-	scoped   bool     // what it accepts depends on the way to it: it leads to a dynamic reference
 }
+
+// A valueIndex holds the strings among values, and the rest of them by hash.
+type valueIndex struct {
+	words  map[string]bool
+	others map[uint64][]any
+}
+
+// A size is how many there are: characters, items, properties.
+type size struct{ min, max int }
+
+var anySize = size{max: maxCount}
+
+func (z size) holds(n int) bool { return z.min <= n && n <= z.max }
 
 type numberRules struct {
 	min, max, above, below, multiple *float64 // inclusive, inclusive, exclusive, exclusive
 }
 
 type stringRules struct {
-	min, max  int
+	size
 	pattern   *regex.Pattern
 	format    string
 	valid     func(any) bool // the format's check, when it is asserted
@@ -76,15 +87,20 @@ type stringRules struct {
 }
 
 type arrayRules struct {
-	prefix      []*node
-	rest        *node // of the items after the prefix
-	min, max    int
+	prefix []*node
+	rest   *node // of the items after the prefix
+	size
 	unique      bool
 	contains    *node
 	least, most int // of the items that contains accepts
 	unevaluated *node
 	evaluates   bool // contains counts as evaluating (2020-12)
 	restKeyword string
+}
+
+// anyArray are the rules of all arrays.
+func anyArray(evaluates bool) *arrayRules {
+	return &arrayRules{size: anySize, least: 1, most: maxCount, evaluates: evaluates}
 }
 
 type objectRules struct {
@@ -94,9 +110,9 @@ type objectRules struct {
 	additional    *node
 	propertyNames *node
 	required      []string
-	min, max      int
-	needs         []dependency
-	unevaluated   *node
+	size
+	needs       []dependency
+	unevaluated *node
 }
 
 type patternRule struct {

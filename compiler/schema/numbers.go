@@ -37,10 +37,9 @@ func (g *numberGoal) sound() bool {
 }
 
 func (g *numberGoal) accept(r *numberRules) bool {
-	g.atLeast(r.min, false)
-	g.atLeast(r.above, true)
-	g.atMost(r.max, false)
-	g.atMost(r.below, true)
+	for _, b := range r.bounds() {
+		b.narrow(g)
+	}
 	if r.multiple != nil && !slices.Contains(g.multiples, *r.multiple) {
 		g.multiples = append(g.multiples, *r.multiple)
 	}
@@ -48,47 +47,40 @@ func (g *numberGoal) accept(r *numberRules) bool {
 }
 
 type (
-	lowBound struct {
-		f    *float64
-		open bool
-	}
-	highBound struct {
-		f    *float64
-		open bool
+	// A bound is one from below, or from above, and open where the number itself
+	// is beyond it; without a number it is none.
+	bound struct {
+		f           *float64
+		open, above bool
 	}
 	noMultiple float64
 	notNumber  float64
 )
 
-func (g lowBound) apply(_ *prover, s *state) bool {
-	s.number.atLeast(g.f, g.open)
+func (r *numberRules) bounds() [4]bound {
+	return [4]bound{{r.min, false, false}, {r.above, true, false}, {r.max, false, true}, {r.below, true, true}}
+}
+
+func (g bound) narrow(n *numberGoal) {
+	if g.above {
+		n.atMost(g.f, g.open)
+	} else {
+		n.atLeast(g.f, g.open)
+	}
+}
+
+func (g bound) apply(_ *prover, s *state) bool {
+	g.narrow(&s.number)
 	return s.number.sound()
 }
 
-func (g highBound) apply(_ *prover, s *state) bool {
-	s.number.atMost(g.f, g.open)
-	return s.number.sound()
-}
-
-func (g lowBound) foresee(s *state) outlook {
+func (g bound) foresee(s *state) outlook {
 	n := s.number
-	n.atLeast(g.f, g.open)
-	if !n.sound() {
+	g.narrow(&n)
+	switch {
+	case !n.sound():
 		return hopeless
-	}
-	if n.low == s.number.low && n.lowOpen == s.number.lowOpen {
-		return sure
-	}
-	return open
-}
-
-func (g highBound) foresee(s *state) outlook {
-	n := s.number
-	n.atMost(g.f, g.open)
-	if !n.sound() {
-		return hopeless
-	}
-	if n.high == s.number.high && n.highOpen == s.number.highOpen {
+	case n.low == s.number.low && n.lowOpen == s.number.lowOpen && n.high == s.number.high && n.highOpen == s.number.highOpen:
 		return sure
 	}
 	return open
@@ -109,17 +101,10 @@ func (g notNumber) apply(_ *prover, s *state) bool {
 
 func (r *numberRules) refusals() []goal {
 	var options []goal
-	if r.min != nil {
-		options = append(options, highBound{r.min, true})
-	}
-	if r.above != nil {
-		options = append(options, highBound{r.above, false})
-	}
-	if r.max != nil {
-		options = append(options, lowBound{r.max, true})
-	}
-	if r.below != nil {
-		options = append(options, lowBound{r.below, false})
+	for _, b := range r.bounds() {
+		if b.f != nil { // what is beyond it
+			options = append(options, bound{b.f, !b.open, !b.above})
+		}
 	}
 	if r.multiple != nil {
 		options = append(options, noMultiple(*r.multiple))

@@ -9,7 +9,7 @@ import (
 // An objectGoal is what is asked of an object: how many properties, which are
 // there and which aren't, rules for all of them, and goals for some.
 type objectGoal struct {
-	min, max  int
+	size
 	rules     []*objectRules
 	names     []*node // that accept every name
 	has       []string
@@ -33,7 +33,7 @@ func (g *objectGoal) clip() {
 }
 
 func (g *objectGoal) accept(p *prover, s *state, r *objectRules) bool {
-	g.min, g.max = max(g.min, r.min), min(g.max, r.max)
+	g.narrow(r.size)
 	if r.properties != nil || r.patterns != nil || r.additional != nil {
 		g.rules = append(g.rules, r)
 	}
@@ -65,8 +65,6 @@ type (
 	missing   string // it isn't
 	valueOf   struct{ valueGoal }
 	someValue struct{ someGoal }
-	fewer     struct{ than int }
-	more      struct{ than int }
 )
 
 func (g present) apply(_ *prover, s *state) bool {
@@ -99,24 +97,7 @@ func (g valueOf) apply(p *prover, s *state) bool {
 
 func (g someValue) apply(p *prover, s *state) bool {
 	s.object.somewhere = append(s.object.somewhere, g.someGoal)
-	return more{0}.apply(p, s)
-}
-
-func (g fewer) apply(_ *prover, s *state) bool {
-	s.object.max = min(s.object.max, g.than-1)
-	return s.object.min <= s.object.max
-}
-
-func (g more) apply(_ *prover, s *state) bool {
-	s.object.min = max(s.object.min, g.than+1)
-	return s.object.min <= s.object.max
-}
-
-func (g fewer) foresee(s *state) outlook {
-	return foreseeRange(s.object.min, s.object.max, 0, g.than-1)
-}
-func (g more) foresee(s *state) outlook {
-	return foreseeRange(s.object.min, s.object.max, g.than+1, maxCount)
+	return atLeast(1).apply(p, s)
 }
 
 func (g present) foresee(s *state) outlook {
@@ -165,12 +146,7 @@ func (r *objectRules) refusals() []goal {
 	for _, name := range r.required {
 		options = append(options, missing(name))
 	}
-	if r.min > 0 {
-		options = append(options, fewer{r.min})
-	}
-	if r.max < maxCount {
-		options = append(options, more{r.max})
-	}
+	options = append(options, r.size.refusals()...)
 	for _, name := range r.names {
 		if x := r.properties[name]; x.verdict != always {
 			options = append(options, valueOf{valueGoal{name, []literal{{x, true}}}})
@@ -225,7 +201,7 @@ func differsFromObject(v map[string]any) goal {
 // patternNode accepts the strings that a pattern matches, and nameNode those of
 // a list.
 func patternNode(x *regex.Pattern) *node {
-	return &node{unit: loose, kinds: Anything, strings: &stringRules{max: maxCount, pattern: x}}
+	return &node{unit: loose, kinds: Anything, strings: &stringRules{size: anySize, pattern: x}}
 }
 
 func nameNode(names []string) *node {

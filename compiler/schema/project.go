@@ -108,9 +108,6 @@ func (n *node) at(step Step, within Kinds, depth int) reach {
 	if n.values != nil {
 		with(amongValues(n.values, step))
 	}
-	if n.single != nil {
-		with(amongValues(n.single, step))
-	}
 	if n.ref != nil {
 		with(n.ref.at(step, within, depth-1))
 	}
@@ -291,11 +288,7 @@ func amongValues(values []any, step Step) reach {
 	}
 	r.required = r.required && r.possible
 	if r.possible {
-		var kinds Kinds
-		for _, v := range parts {
-			kinds |= KindOf(v)
-		}
-		r.node = &node{unit: loose, kinds: kinds, values: parts}
+		r.node = constant(parts...)
 	}
 	return r
 }
@@ -324,14 +317,8 @@ func (n *node) possible() Kinds {
 		return 0
 	}
 	k := n.kinds
-	for _, values := range [][]any{n.values, n.single} {
-		if values != nil {
-			var of Kinds
-			for _, v := range values {
-				of |= KindOf(v)
-			}
-			k &= of
-		}
+	if n.values != nil {
+		k &= kindsOf(n.values)
 	}
 	if n.ref != nil {
 		k &= n.ref.possible()
@@ -373,15 +360,14 @@ func (n *node) whole() Kinds {
 	case always:
 		return Anything
 	}
-	if n.dynamic != nil || n.meta != "" || n.values != nil || n.single != nil || n.oneOf != nil || n.not != nil || n.cond != nil {
+	if n.dynamic != nil || n.meta != "" || n.values != nil || n.oneOf != nil || n.not != nil || n.cond != nil {
 		return 0
 	}
 	k := n.kinds
 	if n.numbers != nil {
 		k &^= Number
 	}
-	if n.strings != nil && (n.strings.pattern != nil || n.strings.valid != nil || n.strings.min > 0 || n.strings.max < maxCount ||
-		n.strings.encoding != "" || n.strings.mediaType != "") {
+	if r := n.strings; r != nil && (r.pattern != nil || r.size != anySize || len(r.checks()) > 0) {
 		k &^= String
 	}
 	if n.arrays != nil {

@@ -208,7 +208,7 @@ func (p *prover) key(literals []literal) string {
 // plain goes through nodes that are nothing but a reference.
 func (n *node) plain() *node {
 	for range maxKeywords {
-		if n.ref == nil || n.scoped || n.kinds != Anything || n.values != nil || n.single != nil || n.dynamic != nil || n.allOf != nil || n.anyOf != nil || n.oneOf != nil ||
+		if n.ref == nil || n.scoped || n.kinds != Anything || n.values != nil || n.dynamic != nil || n.allOf != nil || n.anyOf != nil || n.oneOf != nil ||
 			n.not != nil || n.cond != nil || n.numbers != nil || n.strings != nil || n.arrays != nil || n.objects != nil || n.meta != "" {
 			break
 		}
@@ -237,10 +237,8 @@ func (p *prover) split(literals []literal) finding {
 			continue
 		}
 		kinds &= p.possibleKinds(l.node)
-		for _, values := range [][]any{l.node.values, l.node.single} {
-			if values != nil && (finite == nil || len(values) < len(finite)) {
-				finite = values
-			}
+		if values := l.node.values; values != nil && (finite == nil || len(values) < len(finite)) {
+			finite = values
 		}
 	}
 	if kinds == 0 {
@@ -403,7 +401,7 @@ func sameForm(a, b *node, assumed map[[2]*node]bool) bool {
 	}
 	lists := func(x, y []*node) bool { return slices.EqualFunc(x, y, same) }
 	values := func(x, y []any) bool { return (x == nil) == (y == nil) && slices.EqualFunc(x, y, Equal) }
-	return values(a.values, b.values) && values(a.single, b.single) &&
+	return values(a.values, b.values) &&
 		same(a.ref, b.ref) && same(a.not, b.not) && same(a.cond, b.cond) && same(a.then, b.then) && same(a.other, b.other) &&
 		lists(a.allOf, b.allOf) && lists(a.anyOf, b.anyOf) && lists(a.oneOf, b.oneOf) &&
 		sameNumbers(a.numbers, b.numbers) && sameStrings(a.strings, b.strings) &&
@@ -422,7 +420,7 @@ func sameStrings(a, b *stringRules) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.min == b.min && a.max == b.max && a.encoding == b.encoding && a.mediaType == b.mediaType &&
+	return a.size == b.size && a.encoding == b.encoding && a.mediaType == b.mediaType &&
 		(a.valid == nil) == (b.valid == nil) && (a.valid == nil || a.format == b.format) &&
 		(a.pattern == nil) == (b.pattern == nil) && (a.pattern == nil || a.pattern.Same(b.pattern))
 }
@@ -431,7 +429,7 @@ func sameArrays(a, b *arrayRules, same func(x, y *node) bool) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.min == b.min && a.max == b.max && a.unique == b.unique && a.least == b.least && a.most == b.most && a.evaluates == b.evaluates &&
+	return a.size == b.size && a.unique == b.unique && a.least == b.least && a.most == b.most && a.evaluates == b.evaluates &&
 		slices.EqualFunc(a.prefix, b.prefix, same) && same(a.rest, b.rest) && same(a.contains, b.contains) && same(a.unevaluated, b.unevaluated)
 }
 
@@ -439,7 +437,7 @@ func sameObjects(a, b *objectRules, same func(x, y *node) bool) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if a.min != b.min || a.max != b.max || !slices.Equal(a.names, b.names) || len(a.required) != len(b.required) {
+	if a.size != b.size || !slices.Equal(a.names, b.names) || len(a.required) != len(b.required) {
 		return false
 	}
 	for _, name := range a.required {

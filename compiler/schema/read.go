@@ -90,14 +90,13 @@ func (r *reader) unit(name string, raw any) *unit {
 	u := &unit{name: name, raw: raw, draft: cmp.Or(o.Dialect, Draft2020), family: r.family,
 		resources: map[string]*resource{}, odd: map[string]*node{}}
 	r.family.units[name] = u
-	at := &node{unit: u}
 	if m, ok := raw.(map[string]any); ok {
 		if s, ok := m["$schema"]; ok {
 			text, _ := s.(string)
 			if d, ok := dialectOf(text); ok {
 				u.draft = d
 			} else {
-				r.fail(at, []string{"$schema"}, `leave it out for draft 2020-12, or name draft 4, 6, 7, 2019-09 or 2020-12, such as "http://json-schema.org/draft-07/schema#"`,
+				r.fail(&node{unit: u}, []string{"$schema"}, `leave it out for draft 2020-12, or name draft 4, 6, 7, 2019-09 or 2020-12, such as "http://json-schema.org/draft-07/schema#"`,
 					"%s isn't a JSON Schema dialect that is understood", quote(s))
 			}
 		}
@@ -270,21 +269,21 @@ func (n *node) number() *numberRules {
 
 func (n *node) text() *stringRules {
 	if n.strings == nil {
-		n.strings = &stringRules{max: maxCount}
+		n.strings = &stringRules{size: anySize}
 	}
 	return n.strings
 }
 
 func (n *node) array() *arrayRules {
 	if n.arrays == nil {
-		n.arrays = &arrayRules{max: maxCount, least: 1, most: maxCount, evaluates: n.unit.draft >= Draft2020}
+		n.arrays = anyArray(n.unit.draft >= Draft2020)
 	}
 	return n.arrays
 }
 
 func (n *node) object() *objectRules {
 	if n.objects == nil {
-		n.objects = &objectRules{max: maxCount}
+		n.objects = &objectRules{size: anySize}
 	}
 	return n.objects
 }
@@ -309,14 +308,8 @@ func (p *parser) keyword(k string, v any, m map[string]any) {
 	case "enum":
 		p.enum(v, m)
 	case "const":
-		if draft >= Draft6 {
-			if p.finite(k, v) {
-				if _, beside := m["enum"]; beside {
-					n.single = []any{v}
-				} else {
-					n.values = []any{v}
-				}
-			}
+		if _, beside := m["enum"]; draft >= Draft6 && p.finite(k, v) && !beside {
+			n.values = []any{v}
 		}
 	case "allOf":
 		n.allOf = p.schemas(k, v)
@@ -437,17 +430,21 @@ func (p *parser) enum(v any, m map[string]any) {
 			seen[h] = append(seen[h], x)
 		}
 	}
+	if single, beside := m["const"]; beside && p.node.unit.draft >= Draft6 {
+		list = slices.DeleteFunc(slices.Clone(list), func(x any) bool { return !Equal(x, single) })
+	}
 	p.node.values = list
 	if len(list) > 16 {
-		p.node.words, p.node.others = make(map[string]bool, len(list)), map[uint64][]any{}
+		index := &valueIndex{make(map[string]bool, len(list)), map[uint64][]any{}}
 		for _, x := range list {
 			if word, ok := x.(string); ok {
-				p.node.words[word] = true
+				index.words[word] = true
 			} else {
 				h := hash(x, maxNesting)
-				p.node.others[h] = append(p.node.others[h], x)
+				index.others[h] = append(index.others[h], x)
 			}
 		}
+		p.node.index = index
 	}
 }
 

@@ -34,13 +34,11 @@ const SampleSteps = 10_000
 
 func sample(n *node, r *rand.Rand, left *int) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
-	for try := range 24 {
-		m := sampler{r: r, budget: 2_000, left: left, writers: writers, frugal: try > 7}
+	for try := 0; try < 24 && *left > 0; try++ {
+		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7}
 		v := m.value([]*node{n}, 0, "")
-		if *left <= 0 {
-			break
-		}
-		if KindOf(v) != 0 && m.accepts(n, v) {
+		ok := m.left > 0 && KindOf(v) != 0 && m.accepts(n, v)
+		if *left = m.left; ok {
 			return v, true
 		}
 	}
@@ -52,15 +50,15 @@ func sample(n *node, r *rand.Rand, left *int) (any, bool) {
 type sampler struct {
 	r       *rand.Rand
 	budget  int                              // of values and letters in one guess
-	left    *int                             // of all work, in steps of a checker
+	left    int                              // of all work, in steps of a checker
 	writers map[*regex.Pattern]*regex.Writer // that words were made by
 	frugal  bool                             // say as little as possible
 }
 
 // affords takes work off what is left; false means that the guess is given up.
 func (m *sampler) affords(steps int) bool {
-	*m.left -= steps
-	return *m.left > 0
+	m.left -= steps
+	return m.left > 0
 }
 
 // matching makes up a string for patterns: a random word of the first that
@@ -77,9 +75,10 @@ func (m *sampler) matching(patterns []*regex.Pattern, low, high int) any {
 	}
 	for try := range 16 {
 		m.budget += 500
-		s := writer.Word(m.r, try%4, func() bool { m.budget--; return m.budget >= 0 && m.affords(2) })
+		s, steps := writer.Word(m.r, try%4, min(m.budget, m.left/2))
+		m.budget -= steps
 		// What isn't anchored may be longer than the pattern.
-		if !m.affords(max(len(s), low) / 8) {
+		if !m.affords(2*steps + max(len(s), low)/8) {
 			return nil
 		}
 		if n := utf8.RuneCountInString(s); n < low {
@@ -96,19 +95,16 @@ func (m *sampler) matching(patterns []*regex.Pattern, low, high int) any {
 	return nil
 }
 
-// ask lets a checker work.
-func (m *sampler) ask(question func(*checker) bool) bool {
-	c := bounded(*m.left)
-	ok := question(&c)
-	return m.affords(c.steps) && ok && !c.spent
-}
-
 func (m *sampler) accepts(n *node, v any) bool {
-	return m.ask(func(c *checker) bool { return c.accepts(n, v) })
+	c := bounded(m.left)
+	accepted := c.accepts(n, v)
+	return m.affords(c.steps) && accepted && !c.spent
 }
 
 func (m *sampler) matches(p *regex.Pattern, s string) bool {
-	return m.ask(func(c *checker) bool { return c.matches(p, s) })
+	c := bounded(m.left)
+	matched := c.matches(p, s)
+	return m.affords(c.steps) && matched && !c.spent
 }
 
 // A want is what a conjunction asks for directly, its parts gathered.
@@ -135,10 +131,8 @@ func (m *sampler) gather(nodes []*node) want {
 		if n.verdict == never {
 			w.kinds = 0
 		}
-		for _, values := range [][]any{n.values, n.single} {
-			if values != nil {
-				w.fixed, w.sure = values, true
-			}
+		if n.values != nil {
+			w.fixed, w.sure = n.values, true
 		}
 		if raw, ok := n.raw.(map[string]any); ok && !w.sure && w.fixed == nil {
 			if v, ok := raw["default"]; ok && m.r.IntN(3) > 0 {
@@ -488,7 +482,7 @@ func (m *sampler) object(w want, depth int) any {
 			put(name)
 		}
 	}
-	for i := 0; len(v) < low && i < low+64 && *m.left > 0 && m.budget > 0; i++ {
+	for i := 0; len(v) < low && i < low+64 && m.left > 0 && m.budget > 0; i++ {
 		name := sampleWords[i%len(sampleWords)]
 		if i >= len(sampleWords) {
 			name += indexKey(i)

@@ -10,7 +10,7 @@ import (
 // A textGoal is what is asked of a string: its length, patterns that match and
 // that don't, formats and contents likewise, and single strings that it isn't.
 type textGoal struct {
-	min, max         int
+	size
 	matches, misses  []*regex.Pattern
 	checks, failures []*stringRules // by format or content alone
 	not              []string
@@ -22,7 +22,7 @@ func (g *textGoal) clip() {
 }
 
 func (g *textGoal) accept(s *state, r *stringRules) bool {
-	g.min, g.max = max(g.min, r.min), min(g.max, r.max)
+	g.narrow(r.size)
 	switch {
 	case r.pattern == nil || slices.ContainsFunc(g.matches, r.pattern.Same):
 	case !r.pattern.Regular():
@@ -32,60 +32,37 @@ func (g *textGoal) accept(s *state, r *stringRules) bool {
 	default:
 		g.matches = append(g.matches, r.pattern)
 	}
-	if r.valid != nil && !g.accept1(&stringRules{max: maxCount, format: r.format, valid: r.valid}) ||
-		(r.encoding != "" || r.mediaType != "") && !g.accept1(&stringRules{max: maxCount, encoding: r.encoding, mediaType: r.mediaType}) {
-		return false
+	for _, check := range r.checks() {
+		if slices.ContainsFunc(g.failures, sameCheck(check)) {
+			return false
+		}
+		if !slices.ContainsFunc(g.checks, sameCheck(check)) {
+			g.checks = append(g.checks, check)
+		}
 	}
 	return g.min <= g.max
+}
+
+// checks are the format and the contents, each alone.
+func (r *stringRules) checks() (list []*stringRules) {
+	if r.valid != nil {
+		list = append(list, &stringRules{size: anySize, format: r.format, valid: r.valid})
+	}
+	if r.encoding != "" || r.mediaType != "" {
+		list = append(list, &stringRules{size: anySize, encoding: r.encoding, mediaType: r.mediaType})
+	}
+	return list
 }
 
 func sameCheck(a *stringRules) func(*stringRules) bool {
 	return func(b *stringRules) bool { return sameStrings(a, b) }
 }
 
-func (g *textGoal) accept1(check *stringRules) bool {
-	if slices.ContainsFunc(g.failures, sameCheck(check)) {
-		return false
-	}
-	if !slices.ContainsFunc(g.checks, sameCheck(check)) {
-		g.checks = append(g.checks, check)
-	}
-	return true
-}
-
 type (
-	shorter struct{ than int }
-	longer  struct{ than int }
 	misses  struct{ pattern *regex.Pattern }
 	fails   struct{ check *stringRules }
 	notText string
 )
-
-func (g shorter) apply(_ *prover, s *state) bool {
-	s.text.max = min(s.text.max, g.than-1)
-	return s.text.min <= s.text.max
-}
-
-func (g longer) apply(_ *prover, s *state) bool {
-	s.text.min = max(s.text.min, g.than+1)
-	return s.text.min <= s.text.max
-}
-
-func (g shorter) foresee(s *state) outlook { return foreseeRange(s.text.min, s.text.max, 0, g.than-1) }
-func (g longer) foresee(s *state) outlook {
-	return foreseeRange(s.text.min, s.text.max, g.than+1, maxCount)
-}
-
-// foreseeRange tells how narrowing low..high to from..to would go.
-func foreseeRange(low, high, from, to int) outlook {
-	switch {
-	case max(low, from) > min(high, to):
-		return hopeless
-	case from <= low && high <= to:
-		return sure
-	}
-	return open
-}
 
 func (g misses) apply(_ *prover, s *state) bool {
 	if slices.ContainsFunc(s.text.matches, g.pattern.Same) {
@@ -109,31 +86,21 @@ func (g notText) apply(_ *prover, s *state) bool {
 }
 
 func (r *stringRules) refusals() []goal {
-	var options []goal
-	if r.min > 0 {
-		options = append(options, shorter{r.min})
-	}
-	if r.max < maxCount {
-		options = append(options, longer{r.max})
-	}
+	options := r.size.refusals()
 	if r.pattern != nil && r.pattern.Regular() {
 		options = append(options, misses{r.pattern})
 	} else if r.pattern != nil {
 		options = append(options, skip("pattern"))
 	}
-	if r.valid != nil {
-		options = append(options, fails{&stringRules{max: maxCount, format: r.format, valid: r.valid}})
-	}
-	if r.encoding != "" || r.mediaType != "" {
-		options = append(options, fails{&stringRules{max: maxCount, encoding: r.encoding, mediaType: r.mediaType}})
+	for _, check := range r.checks() {
+		options = append(options, fails{check})
 	}
 	return options
 }
 
 // fits reports whether a string is as asked.
 func (g *textGoal) fits(s string) bool {
-	n := utf8.RuneCountInString(s)
-	if n < g.min || n > g.max || slices.Contains(g.not, s) {
+	if !g.holds(utf8.RuneCountInString(s)) || slices.Contains(g.not, s) {
 		return false
 	}
 	for _, p := range g.matches {

@@ -53,7 +53,7 @@ func TestWord(t *testing.T) {
 				misses = append(misses, p)
 			}
 		}
-		g := textGoal{min: r.IntN(3), max: 1 + r.IntN(6), matches: matches, misses: misses, not: []string{"", "a", "ab"}[:r.IntN(4)]}
+		g := textGoal{size: size{r.IntN(3), 1 + r.IntN(6)}, matches: matches, misses: misses, not: []string{"", "a", "ab"}[:r.IntN(4)]}
 		f := newProver(200_000).word(g.min, g.max, g.matches, g.misses, g.not)
 		counts[f.status]++
 		fail := func(found string) {

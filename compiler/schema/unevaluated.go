@@ -18,7 +18,7 @@ func (n *node) otherProperties() (rules *objectRules, keyword string) {
 		return nil, "unevaluatedProperties"
 	}
 	slices.Sort(e.names)
-	rules = &objectRules{max: maxCount, names: slices.Compact(e.names), patterns: e.patterns,
+	rules = &objectRules{size: anySize, names: slices.Compact(e.names), patterns: e.patterns,
 		additional: n.objects.unevaluated, properties: map[string]*node{}}
 	for _, name := range rules.names {
 		rules.properties[name] = everything
@@ -39,7 +39,8 @@ func (n *node) otherItems() (rules *arrayRules, keyword string) {
 	case !e.fixed:
 		return nil, "unevaluatedItems"
 	}
-	rules = &arrayRules{max: maxCount, least: 1, most: maxCount, rest: n.arrays.unevaluated}
+	rules = anyArray(false)
+	rules.rest = n.arrays.unevaluated
 	for range e.prefix {
 		rules.prefix = append(rules.prefix, everything)
 	}

@@ -148,7 +148,7 @@ func (c *checker) check(n *node, v any) bool {
 			return false
 		}
 	}
-	if n.values != nil && !n.lists(v) || n.single != nil && !contains(n.single, v) {
+	if n.values != nil && !n.lists(v) {
 		return false
 	}
 	return c.inPlace(n, v)
@@ -156,13 +156,13 @@ func (c *checker) check(n *node, v any) bool {
 
 // lists reports whether a value is among the node's.
 func (n *node) lists(v any) bool {
-	if n.words == nil {
+	if n.index == nil {
 		return contains(n.values, v)
 	}
 	if word, ok := v.(string); ok {
-		return n.words[word]
+		return n.index.words[word]
 	}
-	return contains(n.others[hash(v, maxNesting)], v)
+	return contains(n.index.others[hash(v, maxNesting)], v)
 }
 
 func contains(values []any, v any) bool {
@@ -281,7 +281,7 @@ func rational(f float64) *big.Rat {
 
 func (c *checker) text(r *stringRules, s string) bool {
 	if r.min > 0 || r.max < len(s) {
-		if n := utf8.RuneCountInString(s); n < r.min || n > r.max {
+		if !r.holds(utf8.RuneCountInString(s)) {
 			return false
 		}
 	}
@@ -310,7 +310,7 @@ func (r *stringRules) content(s string) bool {
 }
 
 func (c *checker) object(r *objectRules, v map[string]any) bool {
-	if len(v) < r.min || len(v) > r.max {
+	if !r.holds(len(v)) {
 		return false
 	}
 	for _, name := range r.required {
@@ -387,7 +387,7 @@ func (c *checker) otherwise(r *objectRules, name string, x any) bool {
 }
 
 func (c *checker) array(r *arrayRules, v []any) bool {
-	if len(v) < r.min || len(v) > r.max {
+	if !r.holds(len(v)) {
 		return false
 	}
 	for i, x := range v {

@@ -195,6 +195,6 @@ func FuzzPattern(f *testing.F) {
 		}
 		p.Match(text)
 		p.Effort(text)
-		p.Writer().Word(rand.New(rand.NewPCG(1, 1)), 2, func() bool { return true })
+		p.Writer().Word(rand.New(rand.NewPCG(1, 1)), 2, 1000)
 	})
 }

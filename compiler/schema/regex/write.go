@@ -20,25 +20,24 @@ func (p *Pattern) Writer() *Writer {
 	return &Writer{len(prog.Inst), tree}
 }
 
-// Word writes a word, its repetitions up to extra more often than they must be. The
-// word ends where afford is false, which is asked at every step.
-func (w *Writer) Word(r *rand.Rand, extra int, afford func() bool) string {
-	p := pen{r: r, extra: extra, afford: afford}
+// Word writes a word, its repetitions up to extra more often than they must be, and
+// tells how many steps it took. The word ends where these are more than most.
+func (w *Writer) Word(r *rand.Rand, extra, most int) (word string, steps int) {
+	p := pen{r: r, extra: extra, left: most}
 	p.word(w.tree, 0)
-	return p.String()
+	return p.String(), most - p.left
 }
 
 type pen struct {
 	strings.Builder
-	r      *rand.Rand
-	extra  int
-	afford func() bool
-	spent  bool
+	r     *rand.Rand
+	extra int
+	left  int // steps, below 0 when there are no more
 }
 
 func (p *pen) word(re *syntax.Regexp, depth int) {
 	// Repetitions of what may be empty multiply without writing anything.
-	if p.spent = p.spent || !p.afford(); p.spent || p.Len() > 1<<12 || depth > 200 {
+	if p.left--; p.left < 0 || p.Len() > 1<<12 || depth > 200 {
 		return
 	}
 	switch re.Op {
@@ -74,7 +73,7 @@ func (p *pen) repeat(re *syntax.Regexp, low, high, depth int) {
 		high = low + p.extra
 	}
 	for range low + p.r.IntN(high-low+1) {
-		if p.spent {
+		if p.left < 0 {
 			return
 		}
 		p.word(re.Sub[0], depth+1)
