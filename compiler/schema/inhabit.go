@@ -65,12 +65,10 @@ func (s *Schema) Landmarks() Landmarks {
 const maxLandmarks = 200
 
 func (l *Landmarks) of(n *node) {
-	for _, values := range [][]any{n.values, n.single} {
-		for _, v := range values {
-			l.Listed = append(l.Listed, v)
-			if f, ok := number(v); ok {
-				l.Numbers = append(l.Numbers, f)
-			}
+	for _, v := range n.values {
+		l.Listed = append(l.Listed, v)
+		if f, ok := number(v); ok {
+			l.Numbers = append(l.Numbers, f)
 		}
 	}
 	if r := n.numbers; r != nil {
