@@ -1,0 +1,116 @@
+package analyzer
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB409", Name: "failure-joins-branch", Default: diag.Warning},
+	Needs: diag.Reads | diag.Writes | diag.State,
+	Run:   failuresJoinBranches,
+})
+
+// failuresJoinBranches reports last alternatives whose readers take them for ordinary
+// values, although a record of the failure goes there as well (S9.2).
+func failuresJoinBranches(p *Pass) {
+	joins := map[*compiler.Call]bool{} // calls of which that may be so, with whether it was reported
+	for _, call := range p.Plan.Calls {
+		last := call.FailureRoute()
+		if last >= 0 && (call.Activity != "" || call.Plan() != "") && !slices.ContainsFunc(call.Output[last], p.tellsFailures) {
+			joins[call] = false
+		}
+	}
+	if len(joins) == 0 {
+		return
+	}
+	readers := map[*compiler.Call][]*compiler.Read{}
+	p.Expressions(func(reader *compiler.Call, t *compiler.Template) {
+		for _, i := range t.Reads {
+			r := &p.Plan.Reads[i]
+			for _, w := range r.Writers {
+				call := p.Plan.Calls[w]
+				if _, may := joins[call]; !may || !p.readsRoute(call, call.FailureRoute(), r) {
+					continue
+				}
+				if p.looksAtFailure(call, t, r) {
+					delete(joins, call)
+				} else if reader != nil {
+					readers[call] = append(readers[call], r)
+				}
+			}
+		}
+	})
+	for _, call := range p.Plan.Calls {
+		if _, may := joins[call]; !may || len(readers[call]) == 0 {
+			continue
+		}
+		first, last := readers[call][0], call.FailureRoute()
+		p.Report(call.Output[last][0].Span(), "when %q fails, the record of its failure goes to %q as well, and %q takes it for a result", call.Name, p.route(call, last), p.caller(first).Name).
+			About(call.Label()).Note(first.Span(), "%q reads it here", p.caller(first).Name).
+			Advise("add an alternative for failures, such as || †state.error, or let the reader look at its code")
+	}
+}
+
+func (p *Pass) readsRoute(call *compiler.Call, route int, r *compiler.Read) bool {
+	return slices.ContainsFunc(call.Output[route], func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, r.Path) })
+}
+
+// tellsFailures reports whether a path is one for failures by its name, or the state
+// schema there names what a failure record holds, or has no room for one.
+func (p *Pass) tellsFailures(path compiler.Path) bool {
+	segments := p.Plan.Paths.Segments(path.ID)
+	for _, s := range segments[1:] {
+		if slices.ContainsFunc(wordsOf(s.Key), func(word string) bool {
+			return slices.Contains(shortFailureWords, word) || slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
+		}) {
+			return true
+		}
+	}
+	if p.Plan.StateSchema == nil || segments[0].Key != "state" {
+		return false
+	}
+	at := p.Plan.StateSchema.At(compiler.SchemaPath(segments[1:]))
+	if !at.Possible || at.Schema.Kinds() != 0 && at.Schema.Kinds()&schema.Object == 0 {
+		return true
+	}
+	return at.Named && slices.ContainsFunc(at.Schema.Properties(), func(name string) bool { return slices.Contains(failureFields, name) })
+}
+
+// looksAtFailure reports whether an expression that reads a failure route can tell a
+// failure record from a result.
+func (p *Pass) looksAtFailure(call *compiler.Call, t *compiler.Template, r *compiler.Read) bool {
+	for _, path := range call.Output[call.FailureRoute()] {
+		if depth := p.Plan.Paths.Depth(path.ID); p.Plan.Paths.Depth(r.Path) > depth && slices.Contains(failureFields, p.Plan.Paths.Segments(r.Path)[depth].Key) {
+			return true
+		}
+	}
+	return !t.Expr.Plain() && slices.ContainsFunc([]string{".code", ".message", ".details", "type("}, func(part string) bool { return strings.Contains(t.Expr.Text, part) })
+}
+
+// failureWords begin words that people call failures by, and shortFailureWords are some.
+var (
+	failureWords = []string{
+		"error", "fail", "fault", "problem", "trouble", "exception", "issue", "invalid", "broken", "wrong", "reject", "refus", "declin", "denied", "dead",
+		"missed", "missing", "lost", "timeout", "unavail", "unable", "unhandled", "unknown", "abort", "crash", "retry", "manual", "escalat", "fallback",
+	}
+	shortFailureWords = []string{"e", "err", "bad", "ugly", "log", "no", "not", "none"}
+)
+
+// wordsOf splits a name at separators and where a capital begins a word.
+func wordsOf(name string) []string {
+	var words []string
+	start := 0
+	for i, r := range name {
+		if unicode.IsUpper(r) || r == '_' || r == '-' || r == ' ' {
+			words = append(words, strings.ToLower(strings.Trim(name[start:i], "_- ")))
+			start = i
+		}
+	}
+	return append(words, strings.ToLower(strings.Trim(name[start:], "_- ")))
+}
