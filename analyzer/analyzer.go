@@ -25,11 +25,15 @@ import (
 // [Analyze] makes one.
 type Verified struct {
 	plan      *compiler.Plan
+	own       []*Rule
 	delegates map[string]*Verified
 }
 
 // Plan is the plan that was found free of errors.
 func (v *Verified) Plan() *compiler.Plan { return v.plan }
+
+// Rules are those of [Config.Rules] that it was held to, as solutions of it are.
+func (v *Verified) Rules() []*Rule { return v.own }
 
 // Delegate is one of the plan's own delegates (S14.1), by [compiler.Call.Delegate]:
 // it was found free of errors along with the plan. It is nil where there is none.
@@ -178,7 +182,7 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		j.Findings = append(j.Findings, d)
 	}
 	if len(j.Errors) == 0 {
-		j.Verified = &Verified{p, c.delegates.of(p)}
+		j.Verified = &Verified{p, c.Rules, c.delegates.of(p)}
 	}
 	return j
 }

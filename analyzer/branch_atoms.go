@@ -48,10 +48,10 @@ const (
 	evaluationRoom = 256_000_000 // bytes that it may make
 )
 
-// findAtoms goes through all conditions: which values are enough to try hangs on
+// findAtoms goes through the conditions of calls: which values are enough to try hangs on
 // all atoms that are about a value.
-func (e *branchConditions) findAtoms() {
-	for _, call := range e.pass.Plan.Calls {
+func (e *branchConditions) findAtoms(calls []*compiler.Call) {
+	for _, call := range calls {
 		if call.When == nil || call.When.Expr == nil {
 			continue
 		}
@@ -96,6 +96,7 @@ func (e *branchConditions) atom(t *compiler.Template, term *expression.Term) *at
 	e.terms[term], e.atoms[key] = a, a
 	for _, s := range a.subjects {
 		s.atoms = append(s.atoms, a)
+		e.outdated = e.outdated || s.divided
 		s.join(a.subjects[0])
 	}
 	return a

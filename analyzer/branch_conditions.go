@@ -36,7 +36,8 @@ type branchConditions struct {
 	whens    []*expression.Term       // by call
 	holding  map[heldKey]valued
 	null     map[heldKey]logic.Literal
-	work     int // contributions of writers to reads that were looked at
+	work     int  // contributions of writers to reads that were looked at
+	outdated bool // an atom is about a value that has been divided without it
 
 	evaluations expression.Meter // that evaluating atoms may still take
 	searched    int              // steps that looking for values took
@@ -69,21 +70,21 @@ const (
 
 // conditions are the pass's own, built when first asked for.
 func (p *Pass) conditions() *branchConditions {
-	if p.branches != nil {
+	if p.branches != nil && len(p.branches.runs) == len(p.Plan.Calls) {
 		return p.branches
+	}
+	if e := p.branches; e != nil && e.extend() {
+		return e
 	}
 	n := len(p.Plan.Calls)
 	e := &branchConditions{
 		pass: p, circuit: logic.New(maxGates + callGates*n),
-		runs: make([]logic.Literal, n), outcomes: make([][]logic.Literal, n), reads: make([]valued, len(p.Plan.Reads)), whens: make([]*expression.Term, n),
-		shared: map[readKey]valued{}, prefixes: make([]prefix, p.Plan.Paths.Len()), subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
+		shared: map[readKey]valued{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
 		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork, Memory: evaluationRoom},
 	}
 	p.branches = e
-	e.findAtoms()
-	for i := range e.reads {
-		e.reads[i].there = -1
-	}
+	e.reach()
+	e.findAtoms(p.Plan.Calls)
 	inOrder := make([]bool, n)
 	for _, i := range p.Plan.Graph.Order() {
 		inOrder[i] = true
@@ -93,15 +94,51 @@ func (p *Pass) conditions() *branchConditions {
 			e.runs[i] = e.unknown(true)
 		}
 	}
-	for _, i := range p.Plan.Graph.Order() {
-		e.circuit.Level = int32(p.Plan.Graph.Rank(int(i)))
-		e.runs[i] = e.start(p.Plan.Calls[i])
+	e.build(p.Plan.Graph.Order())
+	return e
+}
+
+// build works out which calls run, in the graph's order.
+func (e *branchConditions) build(calls []int32) {
+	plan := e.pass.Plan
+	for _, i := range calls {
+		e.circuit.Level = int32(plan.Graph.Rank(int(i)))
+		e.runs[i] = e.start(plan.Calls[i])
 		if e.circuit.Exhausted() {
 			break
 		}
 	}
-	e.circuit.Level = int32(n)
-	return e
+	e.circuit.Level = int32(len(plan.Calls))
+}
+
+// reach makes room for the calls, reads and paths of the plan.
+func (e *branchConditions) reach() {
+	plan, known := e.pass.Plan, len(e.reads)
+	n := len(plan.Calls)
+	e.runs, e.outcomes, e.whens = reaches(e.runs, n), reaches(e.outcomes, n), reaches(e.whens, n)
+	e.reads, e.prefixes = reaches(e.reads, len(plan.Reads)), reaches(e.prefixes, plan.Paths.Len())
+	for i := known; i < len(e.reads); i++ {
+		e.reads[i].there = -1
+	}
+}
+
+// extend takes up the calls that a plan has got since, each of which depends on earlier
+// ones alone. It reports false where they ask about a value what it wasn't divided by:
+// then all has to be built anew.
+func (e *branchConditions) extend() bool {
+	known := len(e.runs)
+	e.reach()
+	calls := e.pass.Plan.Calls[known:]
+	if e.findAtoms(calls); e.outdated {
+		return false
+	}
+	e.circuit.Allow(callGates * len(calls))
+	order := make([]int32, len(calls))
+	for i := range order {
+		order[i] = int32(known + i)
+	}
+	e.build(order)
+	return true
 }
 
 // unknown is something that the plan doesn't tell.

@@ -13,7 +13,13 @@ const branchFacts = diag.Writes | diag.Reads | diag.Order | diag.State
 
 // hasBranches reports whether anything in the plan decides what runs.
 func (p *Pass) hasBranches() bool {
-	return p.Plan.Writes == compiler.Once || slices.ContainsFunc(p.Plan.Calls, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil })
+	known := &p.branching
+	if !known.yes {
+		more := p.Plan.Calls[known.upTo:]
+		known.yes = p.Plan.Writes == compiler.Once || slices.ContainsFunc(more, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil })
+		known.upTo += len(more)
+	}
+	return known.yes
 }
 
 // noteWriters shows where alternatives write what some expressions read.

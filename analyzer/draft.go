@@ -5,65 +5,128 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // A Draft is a solution, or as much of it as has arrived, as far as it may be
-// run (S11.4): call by call. Only [Screen] makes one.
+// run (S11.4): call by call. Only [Screen] and [Arriving] make one.
 type Draft struct {
 	plan   *compiler.Plan
 	whole  bool
 	faults [][]diag.Diagnostic // by call
 	amiss  []diag.Diagnostic
 	held   []bool
+	barred []bool // has a fault that is no conflict
+
+	// Of one that is arriving:
+	pass      *Pass
+	reads     int  // those before it have been judged
+	some      bool // calls so far are held
+	heldPaths heldPaths
 }
 
-// Screen judges a solution that has been compiled in the setting of a run, with
-// the findings that compiling it made. Whole says that nothing more will come.
-//
-// Until then what only the whole shows stays open: a call is held back, rather
-// than judged, if held says so (what it reads, or writes into, may still turn out
-// to be another call's work), if it names a call in "_after" that may still come,
-// if it depends on such a call, or if it writes what such a call listed before it
-// writes. What isn't held is judged once and for all: calls listed after it change
-// nothing about it, so that it may start.
-//
-// Of the whole, held says which calls have been held back until now; nil is all.
-func Screen(p *compiler.Plan, found []diag.Diagnostic, whole bool, held func(call *compiler.Call) bool) *Draft {
-	d := &Draft{plan: p, whole: whole, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
+// Screen judges a whole solution that has been compiled in the setting of a run, with the
+// findings that compiling it made, by a program's own rules as well. Held says which
+// calls have been held back until now, as [Draft.Extend] found; nil is all.
+func Screen(p *compiler.Plan, found []diag.Diagnostic, own []*Rule, held func(call *compiler.Call) bool) *Draft {
+	d := &Draft{plan: p, whole: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	if p.Root == nil {
 		d.amiss = errorsOf(found)
 		return d
 	}
+	for i, call := range p.Calls {
+		d.held[i] = held == nil || held(call)
+	}
+	d.screen(newScreening(p, own), found)
+	return d
+}
 
-	// An error leaves no gap here: what has errors doesn't run, so what it would
-	// have done doesn't matter, and a solution defines nothing.
+// newScreening is a pass over a solution. An error leaves no gap there: what has errors
+// doesn't run, so what it would have done doesn't matter, and a solution defines
+// nothing.
+func newScreening(p *compiler.Plan, own []*Rule) *Pass {
 	pass := newPass(p, nil)
-	pass.screens = true
-	for _, r := range rules {
-		if r.makesErrors() && r != writeConflict {
+	pass.screens, pass.config.Rules = true, own
+	return pass
+}
+
+// screen judges the calls that a pass is about.
+func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
+	pass.found = nil
+	for _, r := range pass.config.rules() {
+		if r.makesErrors() && r != writeConflict && pass.config.asksFor(r) {
 			pass.run(r)
 		}
 	}
-	found = slices.Concat(errorsOf(found), errorsOf(pass.found))
-	if whole {
-		for i, call := range p.Calls {
-			d.held[i] = held == nil || held(call)
-		}
-	} else {
-		d.hold(found, held)
-	}
-	d.take(found)
+	d.take(slices.Concat(errorsOf(found), errorsOf(pass.found)))
 	d.takeCycles()
 
-	// A call that won't run writes nothing, and so conflicts with nobody.
+	// A call that won't run writes nothing, and so conflicts with nobody, unless it is for
+	// a conflict that it doesn't run.
+	for i := len(d.barred); i < len(d.faults); i++ {
+		d.barred = append(d.barred, len(d.faults[i]) > 0)
+	}
 	pass.found, pass.rule = nil, writeConflict.Rule
-	pass.barred = func(call int) bool { return len(d.faults[call]) > 0 }
+	pass.barred = func(call int) bool { return d.barred[call] }
 	writeConflicts(pass)
 	d.take(errorsOf(pass.found))
-	return d
 }
+
+// Arriving begins the judgement of a solution of which no call has arrived yet.
+func Arriving(p *compiler.Plan, own []*Rule) *Draft {
+	return &Draft{plan: p, pass: newScreening(p, own)}
+}
+
+// Extend judges the call that has come last, together with those before it and with the
+// findings that compiling it made.
+//
+// What only the whole shows stays open: the call is held back, rather than judged, if
+// loose says so (what it reads, or writes into, may still turn out to be another call's
+// work), if it names a call in "_after" that may still come, if it depends on such a
+// call, or if it writes what such a call listed before it writes. What isn't held is
+// judged once and for all: calls listed after it change nothing about it, so that it
+// may start.
+func (d *Draft) Extend(found []diag.Diagnostic, loose func(call *compiler.Call) bool) {
+	p, i := d.plan, len(d.held)
+	if i == len(p.Calls) {
+		return // it has been judged for another instance that runs the same
+	}
+	call := p.Calls[i]
+	d.faults = append(d.faults, nil)
+	d.held = append(d.held, false)
+	found = about(p, found)
+	d.held[i] = loose(call) || d.waitsForTheRest(call, found)
+	reads := d.reads
+	d.reads = len(p.Reads)
+	if d.held[i] {
+		d.hold(call)
+		d.barred = append(d.barred, false)
+		return
+	}
+	d.pass.turnTo(i, reads)
+	d.pass.held = func(call int) bool { return d.held[call] }
+	d.screen(d.pass, found)
+}
+
+// On goes on with the judgement in another plan, which begins with the same calls: so
+// many of them have been judged.
+func (d *Draft) On(p *compiler.Plan, judged int) *Draft {
+	one := Arriving(p, d.pass.config.Rules)
+	for i, call := range p.Calls[:judged] {
+		one.faults, one.held, one.barred = append(one.faults, d.faults[i]), append(one.held, d.held[i]), append(one.barred, d.barred[i])
+		one.reads += len(call.Reads)
+		if d.held[i] {
+			one.hold(call)
+		}
+	}
+	return one
+}
+
+// Restand says that what the plan's calls stand on from now on, the values of the input
+// and the state, has changed.
+func (d *Draft) Restand() { d.pass.forgetValues() }
 
 // Plan is what was screened.
 func (d *Draft) Plan() *compiler.Plan { return d.plan }
@@ -97,7 +160,9 @@ func (d *Draft) take(found []diag.Diagnostic) {
 	for _, f := range found {
 		call := d.callIn(f.Span)
 		if call == nil {
-			d.amiss = append(d.amiss, f)
+			if d.whole {
+				d.amiss = append(d.amiss, f)
+			}
 			continue
 		}
 		if !d.held[call.Index] {
@@ -107,7 +172,7 @@ func (d *Draft) take(found []diag.Diagnostic) {
 				}
 			}
 		}
-		if d.whole || !d.held[call.Index] {
+		if d.whole || call.Index == len(d.held)-1 {
 			d.faults[call.Index] = append(d.faults[call.Index], f)
 		}
 	}
@@ -144,44 +209,72 @@ func (d *Draft) takeCycles() {
 	}
 }
 
-// hold finds the calls that must wait for the whole.
-func (d *Draft) hold(found []diag.Diagnostic, loose func(call *compiler.Call) bool) {
-	p := d.plan
-	for i, call := range p.Calls {
-		d.held[i] = loose(call)
-	}
+// waitsForTheRest reports whether calls that are still to come may decide what becomes
+// of one.
+func (d *Draft) waitsForTheRest(call *compiler.Call, found []diag.Diagnostic) bool {
 	for i := range found {
-		if found[i].Rule == diag.UnknownCall {
-			if call := d.callIn(found[i].Span); call != nil {
-				d.held[call.Index] = true
+		if found[i].Rule == diag.UnknownCall && d.callIn(found[i].Span) == call {
+			return true
+		}
+	}
+	if slices.Contains(call.After, call.Index) {
+		return true
+	}
+	// What depends on a call that is held may turn out to be on a cycle with it,
+	// even if a fallback could do without it. What isn't held depends on calls
+	// listed before it. How a call goes together with one that is held and writes
+	// what it writes isn't known, unless it depends on it, as under once.
+	return d.some && (slices.ContainsFunc(d.plan.Graph.Deps(call.Index), func(dep int32) bool { return d.held[dep] }) ||
+		d.plan.Writes != compiler.Once && d.heldPaths.joins(d.plan.Paths, call))
+}
+
+func (d *Draft) hold(call *compiler.Call) {
+	d.some = true
+	d.heldPaths.add(d.plan.Paths, call)
+}
+
+// Held paths are what calls that are held may write.
+type heldPaths struct{ at, below []heldWrites } // by path
+
+// heldWrites says how: on a failure route, or otherwise.
+type heldWrites uint8
+
+const (
+	heldFailure heldWrites = 1 << iota
+	heldResult
+)
+
+func (h *heldPaths) add(paths *pathtree.Tree, call *compiler.Call) {
+	h.at, h.below = reaches(h.at, paths.Len()), reaches(h.below, paths.Len())
+	for alternative, route := range call.Output {
+		how := heldResult
+		if alternative == call.FailureRoute() {
+			how = heldFailure
+		}
+		for _, path := range route {
+			h.at[path.ID] |= how
+			for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
+				h.below[up] |= how
 			}
 		}
 	}
-	some := false // calls so far are held
-	for i, call := range p.Calls {
-		// What depends on a call that is held may turn out to be on a cycle with it,
-		// even if a fallback could do without it. What isn't held depends on calls
-		// listed before it.
-		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other int) bool { return other >= i }) ||
-			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || some && d.joinsHeld(call)
-		some = some || d.held[i]
-	}
 }
 
-// joinsHeld reports whether a call may write what one listed before it may write
-// that is held, and that it doesn't depend on: how the two go together isn't known.
-func (d *Draft) joinsHeld(call *compiler.Call) bool {
-	if d.plan.Writes == compiler.Once {
-		return false // it depends on those
-	}
+// joins reports whether a call may write what one that is held may write, not both as
+// their failure routes.
+func (h *heldPaths) joins(paths *pathtree.Tree, call *compiler.Call) bool {
+	h.at, h.below = reaches(h.at, paths.Len()), reaches(h.below, paths.Len())
 	for alternative, route := range call.Output {
-		failure := alternative == call.FailureRoute()
+		ways := heldResult | heldFailure
+		if alternative == call.FailureRoute() {
+			ways = heldResult
+		}
 		for _, path := range route {
-			for _, w := range d.plan.Writers(path.ID) {
-				if int(w.Call) >= call.Index {
-					break
-				}
-				if d.held[w.Call] && !(failure && w.Failure) {
+			if h.below[path.ID]&ways != 0 {
+				return true
+			}
+			for id := path.ID; id > pathtree.Root; id = paths.Parent(id) {
+				if h.at[id]&ways != 0 {
 					return true
 				}
 			}

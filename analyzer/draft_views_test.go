@@ -60,11 +60,11 @@ output: †state.w
 		"②": "c OB203, f OB401", // nothing writes z for it, and two calls write w
 		"④": "a OB203",          // it has no x
 	} {
-		if got := faultsOf(Screen(p.For(id), found, true, nil)); got != want {
+		if got := faultsOf(Screen(p.For(id), found, nil, nil)); got != want {
 			t.Errorf("%s: %s, and not %s", id, got, want)
 		}
 	}
-	if got := faultsOf(Screen(p.For("③"), found, true, nil)); !strings.Contains(got, "d OB606") {
+	if got := faultsOf(Screen(p.For("③"), found, nil, nil)); !strings.Contains(got, "d OB606") {
 		t.Errorf("a call for an instance that isn't there isn't at fault: %s", got)
 	}
 }
@@ -99,7 +99,7 @@ calls:
 // S12.2: a run without instances has nobody for a call of one.
 func TestRunWithoutInstances(t *testing.T) {
 	p, found := solved(t, "calls:\n  - {_tool: a, _instance: ①}\n")
-	d := Screen(p, found, true, nil)
+	d := Screen(p, found, nil, nil)
 	if got := faultsOf(d); got != "a#1 OB606" || !strings.Contains(d.Faults(0)[0].Message, "the run has no instances") {
 		t.Errorf("%s: %v", got, d.Faults(0))
 	}

@@ -11,8 +11,9 @@ type expressionOf struct {
 	template *compiler.Template
 }
 
-// Expressions goes over every expression of the plan, in the order of the text. The
-// call is nil for those of the plan's output.
+// Expressions goes over every expression of the plan, in the order of the text, or of
+// one that arrives over those of the calls that are judged. The call is nil for those of
+// the plan's output.
 func (p *Pass) Expressions(f func(call *compiler.Call, t *compiler.Template)) {
 	p.findExpressions()
 	for _, x := range p.everyExpression {
@@ -34,7 +35,7 @@ func (p *Pass) findExpressions() {
 	if p.everyExpression != nil {
 		return
 	}
-	p.everyExpression = make([]expressionOf, 0, len(p.Plan.Reads))
+	p.everyExpression = make([]expressionOf, 0, len(p.Plan.Reads)-p.fromRead)
 	var walk func(call *compiler.Call, t *compiler.Template)
 	walk = func(call *compiler.Call, t *compiler.Template) {
 		if t == nil || !t.Live() {
@@ -54,7 +55,7 @@ func (p *Pass) findExpressions() {
 			walk(call, item)
 		}
 	}
-	for _, call := range p.Plan.Calls {
+	for _, call := range p.fresh() {
 		if len(call.Reads) > 0 {
 			walk(call, call.Params)
 			walk(call, call.When)

@@ -292,7 +292,7 @@ func (p *Pass) judgements() []judgement {
 			refused[p.found[i].Call] = true
 		}
 	}
-	for _, call := range p.Plan.Calls {
+	for _, call := range p.fresh() {
 		if !call.Params.Live() {
 			continue
 		}

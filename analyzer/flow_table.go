@@ -62,9 +62,7 @@ const maxReasoning = 400_000
 
 func (p *Pass) flowing() *flowTable {
 	if p.flows == nil {
-		n := len(p.Plan.Reads)
 		p.flows = &flowTable{
-			reads: make([][]flow, n), types: make([]*expression.Type, n), typed: make([]bool, n),
 			given: map[pathtree.ID]flow{}, state: map[pathtree.ID]schema.Place{}, certain: map[*compiler.Call]bool{},
 		}
 		if p.view != nil {
@@ -72,6 +70,9 @@ func (p *Pass) flowing() *flowTable {
 		} else {
 			p.flows.schemaTable = newSchemaTable()
 		}
+	}
+	if t, n := p.flows, len(p.Plan.Reads); len(t.reads) < n {
+		t.reads, t.types, t.typed = reaches(t.reads, n), reaches(t.types, n), reaches(t.typed, n)
 	}
 	return p.flows
 }

@@ -25,6 +25,7 @@ func (n *names) has(s expression.Segment) bool { return n.known[s.Key] }
 // children are the keys below a path that some call writes, or that the
 // document's values or schemas hold.
 func (p *Pass) children(id pathtree.ID) *names {
+	written := p.writtenBelow()
 	if n, ok := p.near[id]; ok {
 		return n
 	}
@@ -40,7 +41,7 @@ func (p *Pass) children(id pathtree.ID) *names {
 			}
 		}
 	}
-	for _, child := range p.writtenBelow()[id] {
+	for _, child := range written[id] {
 		add(paths.Segment(child).Key)
 	}
 	value, s := p.initial(paths.Segments(id))

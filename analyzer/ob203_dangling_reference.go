@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
@@ -15,24 +17,12 @@ var _ = register(Rule{Rule: diag.DanglingReference, Run: danglingReferences})
 // to come. Absent then means that no run can give it a value.
 func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
-	never := make([]bool, len(reads))
-	some := false
-	for i := range reads {
-		never[i] = !p.mayBeThere(&reads[i])
-		some = some || never[i]
-	}
-	if !some {
-		return
-	}
-	own := make(map[int]bool)
-	for _, c := range p.Plan.Graph.SelfCycles() {
-		own[int(c)] = true
-	}
+	never := func(r int) bool { return !p.mayBeThere(&reads[r]) }
 	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
 		var required, others []int
 		for _, r := range t.Reads {
 			switch {
-			case !never[r]:
+			case !never(r):
 			case reads[r].Ref.Required:
 				required = append(required, r)
 			default:
@@ -40,14 +30,14 @@ func danglingReferences(p *Pass) {
 			}
 		}
 		for _, r := range required {
-			if call == nil || !own[call.Index] || !p.writesItself(call, reads[r].Path) { // else it is a cycle of one
+			if call == nil || !p.waitsForItself(call) || !p.writesItself(call, reads[r].Path) { // else it is a cycle of one
 				p.dangling(&reads[r])
 			}
 		}
 		if len(required) > 0 || len(others) == 0 {
 			return
 		}
-		if !neverThere(t, func(r int) bool { return never[r] }) {
+		if !neverThere(t, never) {
 			return
 		}
 		f := p.dangling(&reads[others[0]])
@@ -58,6 +48,11 @@ func danglingReferences(p *Pass) {
 			}
 		}
 	})
+}
+
+func (p *Pass) waitsForItself(call *compiler.Call) bool {
+	_, yes := slices.BinarySearch(p.Plan.Graph.SelfCycles(), int32(call.Index))
+	return yes
 }
 
 func (p *Pass) dangling(r *compiler.Read) *diag.Diagnostic {

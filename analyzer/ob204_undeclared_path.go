@@ -18,7 +18,8 @@ func undeclaredPaths(p *Pass) {
 	if s == nil {
 		return
 	}
-	verdicts := make([]int8, p.Plan.Paths.Len()) // 0 not asked, 1 fine, -1 not possible
+	p.possible = reaches(p.possible, p.Plan.Paths.Len()) // 0 not asked, 1 fine, -1 not possible
+	verdicts := p.possible
 	undeclared := func(id pathtree.ID) bool {
 		if verdicts[id] == 0 {
 			verdicts[id] = 1
@@ -28,7 +29,7 @@ func undeclaredPaths(p *Pass) {
 		}
 		return verdicts[id] < 0
 	}
-	for _, call := range p.Plan.Calls {
+	for _, call := range p.fresh() {
 		for _, route := range call.Output {
 			for _, path := range route {
 				if undeclared(path.ID) {
@@ -49,7 +50,7 @@ func undeclaredPaths(p *Pass) {
 			}
 		}
 	}
-	for i := range p.Plan.Reads {
+	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
 		if r := &p.Plan.Reads[i]; undeclared(r.Path) {
 			f := p.undeclared(r.Path, r.Span(), "read").About(p.caller(r).Label())
 			if meant, ok := p.offerDeclared(f, r.Path, r.Node, r.Ref.Start, r.Ref.End); ok {

@@ -26,7 +26,7 @@ func cycles(p *Pass) {
 	for _, i := range p.Plan.Graph.SelfCycles() {
 		p.selfCycle(p.Plan.Calls[i])
 	}
-	for _, call := range p.Plan.Calls {
+	for _, call := range p.fresh() {
 		if slices.Contains(call.After, call.Index) {
 			p.Report(afterNode(call, call).Span(), "%q waits for itself: its \"_after\" names it", call.Name).About(call.Label()).
 				Advise("name another call there, or none")

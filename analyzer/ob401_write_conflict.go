@@ -23,14 +23,18 @@ func writeConflicts(p *Pass) {
 	if len(p.Plan.Unordered) == 0 {
 		return
 	}
-	e, astray := p.conditions(), p.astray()
+	astray := p.astray()
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u compiler.Unordered) bool {
 		if astray != nil && (astray[u.A] || astray[u.B]) {
 			p.strays()
 			return true
 		}
-		return p.barred != nil && (p.barred(u.A) || p.barred(u.B))
+		return u.B < p.from || p.barred != nil && (p.barred(u.A) || p.barred(u.B))
 	})
+	if len(pairs) == 0 {
+		return
+	}
+	e := p.conditions()
 	goals := make([]logic.Literal, len(pairs))
 	for i := range pairs {
 		goals[i] = e.meet(&pairs[i])

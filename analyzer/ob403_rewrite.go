@@ -17,7 +17,7 @@ func rewrites(p *Pass) {
 	if p.Plan.Writes != compiler.Once {
 		return
 	}
-	for _, call := range p.Plan.Calls {
+	for _, call := range p.fresh() {
 		failure := call.FailureRoute()
 		for _, i := range call.Reads {
 			r := &p.Plan.Reads[i]

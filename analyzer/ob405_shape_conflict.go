@@ -21,19 +21,20 @@ var _ = register(Rule{
 // schema leaves no room for what another writes below it.
 func shapeConflicts(p *Pass) {
 	misplacedWrites(p)
-	holders := p.holders()
-	if len(holders) == 0 {
-		return
+	if p.Plan.Writes == compiler.Once {
+		return // only one of two calls writes
 	}
 	paths := p.Plan.Paths
-	for _, call := range p.Plan.Calls {
+	for _, call := range p.fresh() {
 		for i, route := range call.Output {
 			for _, path := range route {
 				if i > 0 && slices.ContainsFunc(call.Output[:i], func(earlier compiler.Route) bool { return slices.Contains(earlier, path) }) {
 					continue // one place of the text: a && (b || c) is a && b || a && c
 				}
 				for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
-					p.shapeConflict(write{call, i, path}, up, p.before(call, holders[up]))
+					if p.Plan.Written(up) {
+						p.shapeConflict(write{call, i, path}, up, p.before(call, p.holders(up)))
+					}
 				}
 			}
 		}
@@ -55,43 +56,64 @@ type write struct {
 // before a call.
 const maxHolders = 8
 
-// holders are, for the paths below which something is written as well, the calls
-// that set them, the last in the graph's order first.
-func (p *Pass) holders() map[pathtree.ID][]holder {
-	holders := map[pathtree.ID][]holder{}
-	if p.Plan.Writes == compiler.Once {
-		return holders // only one of two calls writes
+// Shapes are what the rule keeps of the calls that it has looked at.
+type shapes struct {
+	holders map[pathtree.ID]*holderList
+	kinds   []schema.Kinds // by path: what calls need there
+	needed  int            // the calls before it have been looked at
+}
+
+// A holderList is the calls that set a path, in the graph's order, and how many writers of it
+// were looked at.
+type holderList struct {
+	list []holder
+	upTo int
+}
+
+// holders are the calls that set a path, in the graph's order; the alternatives of one
+// call come in their order when the list is read from its end.
+func (p *Pass) holders(id pathtree.ID) []holder {
+	if p.shapes.holders == nil {
+		p.shapes.holders = map[pathtree.ID]*holderList{}
 	}
-	below := p.writtenBelow()
-	for _, call := range p.Plan.Calls {
+	known := once(p.shapes.holders, id, func() *holderList { return &holderList{} })
+	writers := p.Plan.WritersAt(id)
+	if known.upTo == len(writers) {
+		return known.list
+	}
+	for _, w := range writers[known.upTo:] {
+		call := p.Plan.Calls[w.Call]
 		if call.Method != compiler.Set || call.Tool == nil || call.Tool.Output == nil {
 			continue
 		}
-		failure := call.FailureRoute()
+		var of []holder
 		for i, route := range call.Output {
-			if i == failure {
+			if i == call.FailureRoute() {
 				continue
 			}
 			for _, path := range route {
-				if len(below[path.ID]) > 0 {
-					holders[path.ID] = append(holders[path.ID], holder{call, i, path})
+				if path.ID == id {
+					of = append(of, holder{call, i, path})
 				}
 			}
 		}
+		slices.Reverse(of)
+		known.list = append(known.list, of...)
 	}
-	for _, list := range holders {
-		slices.SortStableFunc(list, func(a, b holder) int { return p.rank(b.call) - p.rank(a.call) })
-	}
-	return holders
+	known.upTo = len(writers)
+	slices.SortStableFunc(known.list, func(a, b holder) int { return p.rank(a.call) - p.rank(b.call) })
+	return known.list
 }
 
 func (p *Pass) rank(call *compiler.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
 
-// before are the holders whose values may stand when a call writes: what a call sets
-// afterwards takes the place of the whole, parts and all (S5.3).
+// before are the holders whose values may stand when a call writes, the last of them
+// first: what a call sets afterwards takes the place of the whole, parts and all (S5.3).
 func (p *Pass) before(call *compiler.Call, holders []holder) []holder {
-	at, _ := slices.BinarySearchFunc(holders, p.rank(call), func(h holder, rank int) int { return cmp.Or(rank-p.rank(h.call), -1) })
-	return holders[at:min(at+maxHolders, len(holders))]
+	at, _ := slices.BinarySearchFunc(holders, p.rank(call), func(h holder, rank int) int { return cmp.Or(p.rank(h.call)-rank, -1) })
+	before := slices.Clone(holders[max(0, at-maxHolders):at])
+	slices.Reverse(before)
+	return before
 }
 
 func (p *Pass) shapeConflict(written write, whole pathtree.ID, holders []holder) {
@@ -179,13 +201,11 @@ func (p *Pass) pathNeeds(call *compiler.Call, alternative int, path compiler.Pat
 	}
 }
 
-// allNeeds calls f for everything that the calls of the plan need.
-func (p *Pass) allNeeds(f func(pathtree.ID, need)) {
-	for _, call := range p.Plan.Calls {
-		for i, route := range call.Output {
-			for _, path := range route {
-				p.pathNeeds(call, i, path, f)
-			}
+// needsOf calls f for everything that a call needs.
+func (p *Pass) needsOf(call *compiler.Call, f func(pathtree.ID, need)) {
+	for i, route := range call.Output {
+		for _, path := range route {
+			p.pathNeeds(call, i, path, f)
 		}
 	}
 }
@@ -201,7 +221,7 @@ func misplacedWrites(p *Pass) {
 		return
 	}
 	p.inEveryInstance(func(b beginning) {
-		for _, call := range p.Plan.Calls {
+		for _, call := range p.fresh() {
 			for _, route := range call.Output {
 				for at, path := range route {
 					if !p.belowNothing(b, call, path) {
@@ -216,30 +236,81 @@ func misplacedWrites(p *Pass) {
 // listsAndObjects reports what one write takes for a list and another for an
 // object, where both may happen and nothing replaces the value in between.
 func (p *Pass) listsAndObjects() {
-	kinds := make([]schema.Kinds, p.Plan.Paths.Len())
-	p.allNeeds(func(at pathtree.ID, n need) { kinds[at] |= n.kind })
-	both := map[pathtree.ID][]need{}
-	var order []pathtree.ID
-	p.allNeeds(func(at pathtree.ID, n need) {
-		if kinds[at] != schema.Array|schema.Object {
-			return
-		}
-		if both[at] == nil {
-			order = append(order, at)
-		}
-		both[at] = append(both[at], n)
+	s := &p.shapes
+	s.kinds = reaches(s.kinds, p.Plan.Paths.Len())
+	for ; s.needed < len(p.Plan.Calls); s.needed++ {
+		p.needsOf(p.Plan.Calls[s.needed], func(at pathtree.ID, n need) { s.kinds[at] |= n.kind })
+	}
+	var both []meeting
+	place := map[pathtree.ID]int{}
+	for _, call := range p.fresh() {
+		p.needsOf(call, func(at pathtree.ID, n need) {
+			if s.kinds[at] != schema.Array|schema.Object {
+				return
+			}
+			if _, known := place[at]; !known {
+				place[at] = len(both)
+				both = append(both, p.meeting(at))
+			}
+			here := &both[place[at]]
+			here.later = append(here.later, n)
+		})
+	}
+	slices.SortFunc(both, func(a, b meeting) int {
+		return cmp.Or(a.first[0].call.Index-b.first[0].call.Index, a.ordinal-b.ordinal)
 	})
-	for _, at := range order {
+	for _, here := range both {
 		told := map[*compiler.Call]bool{}
-		for i, later := range both[at] {
-			for _, earlier := range both[at][:min(i, maxNeeds)] {
-				if earlier.kind != later.kind && !told[later.call] && p.disagree(at, earlier, later) {
+		for _, later := range here.later {
+			earlier := here.first
+			if i := slices.Index(earlier, later); i >= 0 {
+				earlier = earlier[:i]
+			}
+			for _, earlier := range earlier {
+				if earlier.kind == later.kind || told[later.call] || p.held != nil && p.held(earlier.call.Index) {
+					continue
+				}
+				if p.disagree(here.at, earlier, later) {
 					told[later.call] = true
-					p.listAndObject(at, earlier, later)
+					p.listAndObject(here.at, earlier, later)
 				}
 			}
 		}
 	}
+}
+
+// A meeting is a path at which calls need both a list and an object.
+type meeting struct {
+	at      pathtree.ID
+	first   []need // of all calls, as far as others are compared with them
+	ordinal int    // of the first of these, among the needs of its call
+	later   []need // of the calls that are judged
+}
+
+func (p *Pass) meeting(at pathtree.ID) meeting {
+	m := meeting{at: at}
+	last := int32(-1)
+	for _, w := range p.Plan.Writers(at) {
+		if w.Call == last || !p.Plan.Paths.IsAbove(at, w.Path) {
+			continue
+		}
+		last = w.Call
+		ordinal := 0
+		p.needsOf(p.Plan.Calls[w.Call], func(id pathtree.ID, n need) {
+			if id == at {
+				if m.first == nil {
+					m.ordinal = ordinal
+				}
+				m.first = append(m.first, n)
+			}
+			ordinal++
+		})
+		if len(m.first) >= maxNeeds {
+			m.first = m.first[:maxNeeds]
+			break
+		}
+	}
+	return m
 }
 
 // maxNeeds bounds with how many others a write is compared.

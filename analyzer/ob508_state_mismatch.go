@@ -23,7 +23,7 @@ func stateMismatches(p *Pass) {
 	if p.Plan.StateSchema == nil || p.Plan.StateSchema.Compile() != nil {
 		return
 	}
-	for _, call := range p.Plan.Calls {
+	for _, call := range p.fresh() {
 		if call.Produced != nil && call.Method == compiler.Set && len(call.Output) > 0 {
 			p.producedMismatch(call)
 			continue
@@ -40,7 +40,9 @@ func stateMismatches(p *Pass) {
 			p.partMismatch(call)
 		}
 	}
-	p.missingParts()
+	if !p.screens { // it is no error
+		p.missingParts()
+	}
 }
 
 // acceptedSomewhere is what the state schema accepts of a result at one

@@ -14,7 +14,9 @@ var _ = register(Rule{
 // expressionTypes holds every expression against what is known of the types of
 // its references (S4.5), and every _when against being a boolean.
 func expressionTypes(p *Pass) {
-	p.activityCode()
+	if p.from == 0 {
+		p.activityCode()
+	}
 	p.calculations(func(call *compiler.Call, t *compiler.Template) {
 		when := call != nil && t == call.When
 		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })

@@ -19,7 +19,7 @@ var _ = register(Rule{
 // what the tool gives (S5.3).
 func badMethods(p *Pass) {
 	var applied []*compiler.Call
-	for _, call := range p.Plan.Calls {
+	for _, call := range p.fresh() {
 		if call.Method == compiler.Set || len(call.Output) == 0 {
 			continue
 		}

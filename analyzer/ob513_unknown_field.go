@@ -22,7 +22,7 @@ var _ = register(Rule{
 // field may be there and the rule is silent.
 func unknownFields(p *Pass) {
 	p.unknownMembers()
-	for i := range p.Plan.Reads {
+	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
 		r := &p.Plan.Reads[i]
 		if len(r.Writers) == 0 || len(r.Writers) > maxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
 			continue

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -25,14 +26,24 @@ type Pass struct {
 	// screens says that calls may be listed behind the plan's: what is found of one
 	// mustn't hang on those behind it.
 	screens bool
+	// Of a plan that arrives only the calls and reads from these on are judged: those
+	// before them have been.
+	from, fromRead int
+	held           func(call int) bool // the call isn't judged yet; nil for none
 	// evidence counts the calls that were replayed to confirm schedules.
 	evidence int
 
 	// What several rules, or many findings of one, ask for; made when first asked.
 	everyExpression, calculated []expressionOf // see expressions and calculations
 
-	readers    *readers
-	written    [][]pathtree.ID
+	readers   *readers
+	branching struct { // see hasBranches
+		upTo int
+		yes  bool
+	}
+	shapes     shapes
+	possible   []int8 // by path: see undeclaredPaths
+	written    writtenPaths
 	branches   *branchConditions
 	unsure     []unsure // questions about branches for which the budget didn't last
 	unread     int      // the instances whose initial state wasn't looked at
@@ -94,12 +105,45 @@ func (p *Pass) run(r *Rule) {
 	p.rule = r.Rule
 	switch {
 	case r.Call != nil:
-		for _, call := range p.Plan.Calls {
+		for _, call := range p.fresh() {
 			r.Call(p, call)
 		}
+	case r.Run != nil && p.from > 0 && slices.Contains(p.config.Rules, r):
+		from, reads := p.from, p.fromRead
+		p.turnTo(0, 0) // it may ask for anything
+		r.Run(p)
+		p.turnTo(from, reads)
 	case r.Run != nil:
 		r.Run(p)
 	}
+}
+
+// turnTo makes the pass be about the calls and reads of a plan from these on.
+func (p *Pass) turnTo(call, read int) {
+	p.from, p.fromRead = call, read
+	p.everyExpression, p.calculated = nil, nil
+	if p.flows != nil {
+		p.flows.judgements, p.flows.judged = nil, false
+	}
+}
+
+// forgetValues drops what was concluded from the values of the input and the state.
+func (p *Pass) forgetValues() {
+	p.branches = nil
+	clear(p.near)
+	if p.flows != nil {
+		clear(p.flows.given)
+		clear(p.flows.certain)
+	}
+}
+
+// fresh are the calls that are judged: all of them, or of a plan that arrives the
+// latest.
+func (p *Pass) fresh() []*compiler.Call { return p.Plan.Calls[p.from:] }
+
+// reaches makes a table of something by number as long as it has to be.
+func reaches[T any](table []T, n int) []T {
+	return append(table, make([]T, max(0, n-len(table)))...)
 }
 
 // Report makes a finding of the running rule at a place of the text. It is completed

@@ -81,24 +81,28 @@ func (r *readers) ofOutput(id pathtree.ID) bool {
 // writtenBelow lists, by path, the paths one segment down at which, or below
 // which, some call writes.
 func (p *Pass) writtenBelow() [][]pathtree.ID {
-	if p.written != nil {
-		return p.written
-	}
-	paths := p.Plan.Paths
-	p.written = make([][]pathtree.ID, paths.Len())
-	noted := make([]bool, paths.Len())
-	for _, call := range p.Plan.Calls {
-		for _, route := range call.Output {
+	w, paths := &p.written, p.Plan.Paths
+	w.below, w.noted = reaches(w.below, paths.Len()), reaches(w.noted, paths.Len())
+	for ; w.upTo < len(p.Plan.Calls); w.upTo++ {
+		for _, route := range p.Plan.Calls[w.upTo].Output {
 			for _, path := range route {
-				for id := path.ID; id > pathtree.Root && !noted[id]; id = paths.Parent(id) {
-					noted[id] = true
+				for id := path.ID; id > pathtree.Root && !w.noted[id]; id = paths.Parent(id) {
+					w.noted[id] = true
 					up := paths.Parent(id)
-					p.written[up] = append(p.written[up], id)
+					w.below[up] = append(w.below[up], id)
+					delete(p.near, up)
 				}
 			}
 		}
 	}
-	return p.written
+	return w.below
+}
+
+// A writtenPaths is what the calls before one write.
+type writtenPaths struct {
+	upTo  int
+	below [][]pathtree.ID // by path
+	noted []bool
 }
 
 // sortedKeys are the keys of an object; none of any other value.

@@ -24,7 +24,8 @@ type Rule struct {
 	// Needs are the facts from whose absence the rule concludes something: it isn't
 	// asked where an error of the compiler leaves some of them unknown.
 	Needs diag.Facts
-	// Run looks at the plan.
+	// Run looks at the plan. A program's own rule is asked again with every call of a
+	// solution that arrives, if it makes errors.
 	Run func(*Pass)
 	// Call looks at one call, and at what the document says of its tool, but not at
 	// which other calls there are; such a rule has no Run. It is asked about each

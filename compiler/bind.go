@@ -29,6 +29,7 @@ type writers struct {
 	at    [][]Writer          // the calls that name a path, ascending
 	over  [][]Writer          // those that overlap it, ascending by call; nil before it is asked
 	calls [][]int32           // the same, each call once; nil before it is asked
+	grows bool                // further calls may come
 }
 
 // fewCalls is how many times more paths than calls there are before an index
@@ -85,9 +86,7 @@ func (w *writers) slot(id pathtree.ID) (int, bool) {
 func (w *writers) add(under pathtree.ID, one Writer) {
 	slot, ok := w.slot(under)
 	if !ok {
-		slot = len(w.at)
-		w.slots[under] = slot
-		w.at, w.over, w.calls = append(w.at, nil), append(w.over, nil), append(w.calls, nil)
+		slot = w.newSlot(under)
 	}
 	at := w.at[slot]
 	if last := len(at) - 1; last >= 0 && at[last].Call == one.Call && at[last].Path == one.Path {
@@ -95,6 +94,18 @@ func (w *writers) add(under pathtree.ID, one Writer) {
 		return
 	}
 	w.at[slot] = append(at, one)
+}
+
+func (w *writers) newSlot(id pathtree.ID) int {
+	slot := int(id)
+	if w.slots != nil {
+		slot = len(w.at)
+		w.slots[id] = slot
+	}
+	for len(w.at) <= slot {
+		w.at, w.over, w.calls = append(w.at, nil), append(w.over, nil), append(w.calls, nil)
+	}
+	return slot
 }
 
 // of lists who names a path.
@@ -108,11 +119,11 @@ func (w *writers) of(id pathtree.ID) []Writer {
 // overlapping lists who may write a path, what is above it, or what is below
 // it. The slice is shared: readers take parts of it and nobody changes it.
 func (w *writers) overlapping(id pathtree.ID) []Writer {
-	slot, known := w.slot(id)
+	slot, known := w.asked(id)
 	if known && w.over[slot] != nil {
 		return w.over[slot]
 	}
-	list := w.of(id)
+	list := slices.Clip(w.of(id))
 	if others := w.aboveAndBelow(id); len(others) > 0 {
 		list = slices.Concat(list, others)
 		slices.SortFunc(list, func(a, b Writer) int {
@@ -148,7 +159,7 @@ func (w *writers) below(list []Writer, id pathtree.ID) []Writer {
 
 // callsOver is overlapping with each call once.
 func (w *writers) callsOver(id pathtree.ID) []int32 {
-	slot, known := w.slot(id)
+	slot, known := w.asked(id)
 	if known && w.calls[slot] != nil {
 		return w.calls[slot]
 	}
@@ -170,7 +181,7 @@ func (w *writers) callsOver(id pathtree.ID) []int32 {
 func (c *compilation) bind() {
 	p := c.plan
 	p.targets = targetsOf(p.Calls)
-	c.start()
+	c.start(p.Reads)
 	b := binder{plan: p}
 	if p.targets.several() {
 		b.shared, b.own = indexWriters(p.Paths, p.Calls, p.targets.shared), map[string]*writers{}
@@ -179,9 +190,14 @@ func (c *compilation) bind() {
 		}
 	}
 	if call := b.bind(); call >= 0 {
-		c.report(diag.Limit, p.Calls[call].Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
-			Advise("let fewer calls read and write one path, or read a narrower path")
+		c.tooDense(p.Calls[call])
 	}
+}
+
+// tooDense reports the call with which there are too many dependencies.
+func (c *compilation) tooDense(call *Call) {
+	c.report(diag.Limit, call.Node.Span(), "the plan has more than %d dependencies between calls", maxEdges).
+		Advise("let fewer calls read and write one path, or read a narrower path")
 }
 
 // A binder binds the reads of a plan, of which it is known what is there from
@@ -192,6 +208,9 @@ type binder struct {
 	plan   *Plan
 	shared *writers            // the calls for all; nil unless there are calls for several instances
 	own    map[string]*writers // those for one instance
+	edges  int                 // of what has been bound
+	dense  bool                // there are more than there may be: nothing is bound any more
+	trace  dag.Trace           // of the writers that a call waits for
 }
 
 // bind binds the reads and makes the graph. It gives the call at which there
@@ -205,7 +224,7 @@ func (b *binder) bind() (tooDense int) {
 	}
 	tooDense = -1
 	alone := make([]bool, len(p.Calls)) // needs what only it writes, or waits for itself
-	edges, bound := 0, len(p.Reads)     // bound: the reads before it count
+	bound := len(p.Reads)               // the reads before it count
 	for i := range p.Reads {
 		r := &p.Reads[i]
 		selfish := b.bindRead(r)
@@ -213,13 +232,13 @@ func (b *binder) bind() (tooDense int) {
 			continue
 		}
 		alone[r.Call] = alone[r.Call] || selfish
-		edges += len(r.Writers)
-		if edges > maxEdges {
+		b.edges += len(r.Writers)
+		if b.edges > maxEdges {
 			tooDense, bound = r.Call, i
 			break
 		}
 	}
-	deps := dag.NewBuilder(len(p.Calls), min(edges, maxEdges))
+	deps := dag.NewBuilder(len(p.Calls), min(b.edges, maxEdges))
 	for i, call := range p.Calls {
 		for _, r := range call.Reads {
 			if r < bound {
@@ -233,9 +252,9 @@ func (b *binder) bind() (tooDense int) {
 				deps.Add(int32(a))
 			}
 		}
-		if p.Writes == Once && edges <= maxEdges {
+		if p.Writes == Once && b.edges <= maxEdges {
 			call.Choices = b.choices(call)
-			if edges += len(call.Choices); edges > maxEdges {
+			if b.edges += len(call.Choices); b.edges > maxEdges {
 				tooDense = i
 			}
 			deps.Add(call.Choices...)
@@ -473,6 +492,10 @@ func (p *Plan) requiredAt(id pathtree.ID, state *schema.Schema) bool {
 
 // Written reports whether some call may write exactly this path.
 func (p *Plan) Written(id pathtree.ID) bool { return len(p.writers.of(id)) > 0 }
+
+// WritersAt lists who may write exactly this path, ascending by call. The slice is the
+// plan's own.
+func (p *Plan) WritersAt(id pathtree.ID) []Writer { return p.writers.of(id) }
 
 // Writers lists who may write a path, what is above it, or what is below it,
 // ascending by call. The slice is the plan's own.

@@ -39,10 +39,7 @@ func (c *compilation) lowerCalls() {
 	c.plan.Calls = make([]*Call, 0, len(list.Items))
 	c.plan.Reads = make([]Read, 0, min(bytes.Count(c.plan.File.Text, []byte("†")), usualReads*len(list.Items)))
 	for place, n := range list.Items {
-		if call := c.nameCall(n, place+1); call != nil {
-			call.Index, call.Place = len(c.plan.Calls), len(c.plan.Calls)
-			c.plan.Calls = append(c.plan.Calls, call)
-		}
+		c.listCall(n, place+1)
 	}
 	for _, call := range c.plan.Calls {
 		c.apart(call)
@@ -50,24 +47,34 @@ func (c *compilation) lowerCalls() {
 	for _, call := range c.plan.Calls {
 		c.lowerCall(call)
 	}
-	c.bound()
+	c.plan.size = len(c.plan.Calls)
+	for _, call := range c.plan.Calls {
+		c.addSize(call)
+	}
 }
 
-// bound reports a plan that with its delegates written out has more calls than a plan
-// may have. How many they are can double with each delegate.
-func (c *compilation) bound() {
+// listCall makes a call of what stands at a place, from 1, of the list; nil if it is
+// none.
+func (c *compilation) listCall(n *source.Node, place int) *Call {
+	call := c.nameCall(n, place)
+	if call != nil {
+		call.Index, call.Place = len(c.plan.Calls), len(c.plan.Calls)
+		c.plan.Calls = append(c.plan.Calls, call)
+	}
+	return call
+}
+
+// addSize reports the call with which a plan, with its delegates written out, has more
+// calls than a plan may have. How many they are can double with each delegate.
+func (c *compilation) addSize(call *Call) {
 	p := c.plan
-	p.size = len(p.Calls)
-	for _, call := range p.Calls {
-		d := p.Delegates[call.Plan()]
-		if d == nil || d.size > maxCalls { // which is reported there
-			continue
-		}
-		if p.size += d.size; p.size > maxCalls {
-			c.report(diag.Limit, call.Node.Span(), "with the calls of its delegates, each as often as it is run, the plan has more than %d calls", maxCalls).About(call.Label()).
-				Advise("call delegates less often, or let one of them do the work of several")
-			return
-		}
+	d := p.Delegates[call.Plan()]
+	if d == nil || d.size > maxCalls || p.size > maxCalls { // which has been reported
+		return
+	}
+	if p.size += d.size; p.size > maxCalls {
+		c.report(diag.Limit, call.Node.Span(), "with the calls of its delegates, each as often as it is run, the plan has more than %d calls", maxCalls).About(call.Label()).
+			Advise("call delegates less often, or let one of them do the work of several")
 	}
 }
 
@@ -77,7 +84,12 @@ func (c *compilation) apart(call *Call) {
 	if call.ID != "" {
 		return
 	}
-	if other := c.ids[call.Name]; other != nil {
+	c.sharesName(c.ids[call.Name], call)
+}
+
+// sharesName reports that a call's "_id" is the name of one without, if there are two.
+func (c *compilation) sharesName(other, call *Call) {
+	if other != nil && call != nil {
 		c.report(diag.DuplicateID, other.Node.Get("_id").Span(), "the id %q is also the name of a call without one", other.ID).About(other.Label()).
 			Note(call.ToolNode.Span(), "it is this call's, after its tool and place").Advise("choose another \"_id\"")
 	}
@@ -252,6 +264,9 @@ func (c *compilation) after(call *Call, n *source.Node) {
 		other := c.ids[item.Text]
 		if other == nil {
 			f := c.report(diag.UnknownCall, item.Span(), "no call has the id %q", item.Text).About(call.Label())
+			if c.arriving {
+				continue // a call with this id may still come
+			}
 			if near, ok := c.nearID(item.Text); ok {
 				f.Advise("did you mean %q?", near).Rename(item, 0, len(item.Text), near, c.plan.Misspelt(item.Text, near, c.idNames, false))
 			} else {

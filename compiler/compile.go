@@ -120,9 +120,14 @@ type compilation struct {
 	ids         map[string]*Call
 	idNames     *naming.Suggester // over ids, once all are known
 	delegation  *delegation
-	refused     map[link]bool     // delegates that were reported
-	interfaces  map[through]*Tool // of calls that plans carry out
-	declares    bool              // the document declares a tool, or somebody does for it
+	refused     map[link]bool        // delegates that were reported
+	interfaces  map[through]*Tool    // of calls that plans carry out
+	declares    bool                 // the document declares a tool, or somebody does for it
+	everywhere  map[pathtree.ID]bool // what every instance begins with, of the paths that were asked for
+	spellings   spellings
+	instanceIDs *naming.Suggester // made when one is misspelt
+	arriving    bool              // more calls may come: what they might mend needn't be worked out
+	unnamed     map[string]*Call  // of what arrives, the calls without "_id", by their names
 }
 
 // A definition is a named thing as it stands in a document.

@@ -100,32 +100,32 @@ func Overlay(under, over any) any {
 // a solution is for, doesn't have. A solution checked alone knows none, and so
 // says nothing.
 func (c *compilation) judgeInstances() {
+	for _, call := range c.plan.Calls {
+		c.judgeInstance(call)
+	}
+}
+
+func (c *compilation) judgeInstance(call *Call) {
 	p := c.plan
-	if p.AwaitsInstances || p.Form == Solution {
+	if _, ok := p.instanceAt[call.Instance]; ok || call.Instance == "" || p.AwaitsInstances || p.Form == Solution {
 		return
 	}
-	var known *naming.Suggester
-	for _, call := range p.Calls {
-		if _, ok := p.instanceAt[call.Instance]; ok || call.Instance == "" {
-			continue
-		}
-		at := call.Node.Get("_instance")
-		if len(p.Instances) == 0 {
-			c.report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), p.Form.carrier()).About(call.Label()).
-				Advise("%s, or take \"_instance\" out", p.Form.wayToInstances())
-			continue
-		}
-		if known == nil {
-			known = naming.NewSuggester(p.instanceIDs())
-		}
-		f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
-		if near, ok := known.Nearest(call.Instance); ok {
-			f.Message = "there is no instance \"" + Shown(call.Instance, near) + "\""
-			c.slip(f, at, near, known)
-			continue
-		}
-		f.Advise("the instances are %s", shortList(p.instanceIDs()))
+	at := call.Node.Get("_instance")
+	if len(p.Instances) == 0 {
+		c.report(diag.BadInstance, at.Span(), "the call is for the instance %q, but %s has no instances", Shown(call.Instance), p.Form.carrier()).About(call.Label()).
+			Advise("%s, or take \"_instance\" out", p.Form.wayToInstances())
+		return
 	}
+	if c.instanceIDs == nil {
+		c.instanceIDs = naming.NewSuggester(p.instanceIDs())
+	}
+	f := c.report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance)).About(call.Label())
+	if near, ok := c.instanceIDs.Nearest(call.Instance); ok {
+		f.Message = "there is no instance \"" + Shown(call.Instance, near) + "\""
+		c.slip(f, at, near, c.instanceIDs)
+		return
+	}
+	f.Advise("the instances are %s", shortList(p.instanceIDs()))
 }
 
 // carrier is what a document of some form is to its calls' instances.
@@ -174,38 +174,35 @@ func shortList(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// start notes for every read whether its path is known to be there before any
+// start notes for reads whether its path is known to be there before any
 // call has run (S6.2): in the values of the document, or of every instance that
 // the reader runs for, or required by a schema. What a template's reads are
 // bound to is therefore the same in every instance.
-func (c *compilation) start() {
+func (c *compilation) start(reads []Read) {
+	for i := range reads {
+		reads[i].Start = reads[i].Path != pathtree.Root && c.startOf(&reads[i])
+	}
+}
+
+func (c *compilation) startOf(r *Read) bool {
 	p := c.plan
 	if len(p.Instances) == 0 || p.AwaitsInstances {
-		for i := range p.Reads {
-			r := &p.Reads[i]
-			r.Start = r.Path != pathtree.Root && (p.valueAt(r.Path) || p.requiredAt(r.Path, p.StateSchema))
-		}
-		return
+		return p.valueAt(r.Path) || p.requiredAt(r.Path, p.StateSchema)
 	}
-	everywhere := make(map[pathtree.ID]bool) // of the paths that were asked for
-	for i := range p.Reads {
-		r := &p.Reads[i]
-		if r.Path == pathtree.Root {
-			continue
+	if r.Call >= 0 && p.Calls[r.Call].Instance != "" {
+		if at, ok := p.instanceAt[p.Calls[r.Call].Instance]; ok {
+			return p.startsWith(&p.Instances[at], r.Path)
 		}
-		if r.Call >= 0 && p.Calls[r.Call].Instance != "" {
-			if at, ok := p.instanceAt[p.Calls[r.Call].Instance]; ok {
-				r.Start = p.startsWith(&p.Instances[at], r.Path)
-				continue
-			}
-		}
-		start, asked := everywhere[r.Path]
-		if !asked {
-			start = !slices.ContainsFunc(p.Instances, func(one Instance) bool { return !p.startsWith(&one, r.Path) })
-			everywhere[r.Path] = start
-		}
-		r.Start = start
 	}
+	start, asked := c.everywhere[r.Path]
+	if !asked {
+		start = !slices.ContainsFunc(p.Instances, func(one Instance) bool { return !p.startsWith(&one, r.Path) })
+		if c.everywhere == nil {
+			c.everywhere = map[pathtree.ID]bool{}
+		}
+		c.everywhere[r.Path] = start
+	}
+	return start
 }
 
 // startsWith reports whether a path is known to be there from the start in one

@@ -34,50 +34,69 @@ func (c *compilation) judgeNames() {
 	for _, i := range c.plan.Instances {
 		instances.add(i.ID, i.Node.Span())
 	}
-	calls := newNames(c, "calls")
-	for _, call := range c.plan.Calls {
-		if call.ID != "" {
-			calls.add(call.ID, call.Node.Get("_id").Span())
-		}
-		if !tools.has(call.ToolName) {
-			tools.add(call.ToolName, call.ToolNode.Span())
-		}
-	}
-	c.judgePaths()
-}
-
-// judgePaths looks at every path that is written or read, where it first
-// stands. Two spellings of one text (NFC, NFD) are left to the finding that the
-// path dangles, which names the other.
-func (c *compilation) judgePaths() {
-	p := c.plan
-	if p.Paths.IsASCII() {
-		return
-	}
-	paths := newNames(c, "paths")
-	seen := make([]bool, p.Paths.Len())
-	seen[pathtree.Root] = true
-	spellings := map[string]bool{}
-	place := func(id pathtree.ID, at func() source.Span) {
-		if seen[id] {
-			return
-		}
-		seen[id] = true
-		name := p.Paths.String(id)
-		if spelling := norm.NFC.String(name); !spellings[spelling] {
-			spellings[spelling] = true
-			paths.add(name, at(), p.Paths.Keys(id)...)
-		}
-	}
-	for _, call := range p.Calls {
-		for _, route := range call.Output {
-			for _, path := range route {
-				place(path.ID, path.Span)
+	c.spellings = spellings{tools: tools, calls: newNames(c, "calls"), paths: newNames(c, "paths"), composed: map[string]bool{}}
+	c.judgeNamesOfCalls()
+	if !c.plan.Paths.IsASCII() {
+		for i := range c.plan.Reads {
+			if r := &c.plan.Reads[i]; r.Call < 0 {
+				c.judgePath(r.Path, r.Span)
 			}
 		}
 	}
-	for i := range p.Reads {
-		place(p.Reads[i].Path, p.Reads[i].Span)
+}
+
+// Spellings are the names that calls bring, as far as they have been looked at.
+type spellings struct {
+	tools, calls, paths *names
+	named, placed       int // the calls whose names, and whose paths, were looked at
+	seen                []bool
+	composed            map[string]bool // the paths, in composed characters
+}
+
+// judgeNamesOfCalls looks at the calls that haven't been looked at, and at the paths
+// that they write and read, where each first stands.
+func (c *compilation) judgeNamesOfCalls() {
+	p, s := c.plan, &c.spellings
+	for ; s.named < len(p.Calls); s.named++ {
+		call := p.Calls[s.named]
+		if call.ID != "" {
+			s.calls.add(call.ID, call.Node.Get("_id").Span())
+		}
+		if !s.tools.has(call.ToolName) {
+			s.tools.add(call.ToolName, call.ToolNode.Span())
+		}
+	}
+	if p.Paths.IsASCII() {
+		return
+	}
+	for ; s.placed < len(p.Calls); s.placed++ {
+		call := p.Calls[s.placed]
+		for _, route := range call.Output {
+			for _, path := range route {
+				c.judgePath(path.ID, path.Span)
+			}
+		}
+		for _, r := range call.Reads {
+			c.judgePath(p.Reads[r].Path, p.Reads[r].Span)
+		}
+	}
+}
+
+// judgePath looks at a path where it first stands. Two spellings of one text (NFC, NFD)
+// are left to the finding that the path dangles, which names the other.
+func (c *compilation) judgePath(id pathtree.ID, at func() source.Span) {
+	s, paths := &c.spellings, c.plan.Paths
+	if missing := paths.Len() - len(s.seen); missing > 0 {
+		s.seen = append(s.seen, make([]bool, missing)...)
+	}
+	if id == pathtree.Root || s.seen[id] {
+		return
+	}
+	s.seen[id] = true
+	name := paths.String(id)
+	if composed := norm.NFC.String(name); !s.composed[composed] {
+		s.composed[composed] = true
+		s.paths.add(name, at(), paths.Keys(id)...)
 	}
 }
 

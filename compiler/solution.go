@@ -27,12 +27,22 @@ type Setting struct {
 	Paths *pathtree.Tree
 }
 
-// Solve compiles a solution, or the beginning of one, in its setting (S11.4): a
-// plan of the form [Replan]. A longer beginning of the same text gives the same
-// calls with the same numbers, paths and reads, and further ones behind them;
-// only what a read is bound to may still change while it is bound to no call
-// listed before it.
+// Solve compiles a solution in its setting (S11.4): a plan of the form [Replan]. It
+// gives the same calls with the same numbers, paths and reads as [Setting.Begin] and
+// [Growing.Add] do; only what a read is bound to may be another matter while it is
+// bound to no call listed before it.
 func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
+	c := s.begin(file, o)
+	c.lowerCalls()
+	c.judgeInstances()
+	c.lowerOutput()
+	c.bind()
+	c.judgeNames()
+	return c.plan, c.foundIn(0)
+}
+
+// begin compiles all of a solution but its calls and its output.
+func (s Setting) begin(file *source.File, o Options) *compilation {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
 	}
@@ -40,12 +50,12 @@ func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) 
 	p := &Plan{
 		Name: base.Name, Form: Replan, File: file,
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
-		Input: s.Input, State: s.State, Data: s.Data, Errors: s.Errors, Instances: s.Instances, instanceAt: placesOf(s.Instances),
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
 		Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
 		schemas: base.schemas,
 	}
+	s.applyTo(p)
 	c := &compilation{
 		options: o, plan: p, delegation: &delegation{chain: []link{{}}}, declares: base.ToolsDeclared, schemas: base.schemas,
 		tools: make(map[string]*Tool, len(base.Tools)), ids: map[string]*Call{},
@@ -61,16 +71,20 @@ func (s Setting) Solve(file *source.File, o Options) (*Plan, []diag.Diagnostic) 
 		c.lowerAnswer(p.Root)
 	}
 	c.judgeOpinions()
-	c.lowerCalls()
-	c.judgeInstances()
-	c.lowerOutput()
-	c.bind()
-	c.judgeNames()
-	c.judgeValues()
-	// What is amiss in the setting was said when it was checked.
-	c.found = slices.DeleteFunc(c.found, func(d diag.Diagnostic) bool { return d.Span.File != file })
-	diag.Sort(c.found)
-	return p, c.found
+	return c
+}
+
+// applyTo gives a plan the values of a setting.
+func (s Setting) applyTo(p *Plan) {
+	p.Input, p.State, p.Data, p.Errors, p.Instances, p.instanceAt = s.Input, s.State, s.Data, s.Errors, s.Instances, placesOf(s.Instances)
+}
+
+// foundIn are the findings about the solution itself from a number on, in order: what
+// is amiss in the setting was said when it was checked.
+func (c *compilation) foundIn(from int) []diag.Diagnostic {
+	found := slices.DeleteFunc(slices.Clone(c.found[from:]), func(d diag.Diagnostic) bool { return d.Span.File != c.plan.File })
+	diag.Sort(found)
+	return found
 }
 
 func (c *compilation) lowerAnswer(root *source.Node) {

@@ -24,13 +24,17 @@ func targetsOf(calls []*Call) *targets {
 	}
 	t := &targets{own: map[string][]int32{}}
 	for _, call := range calls {
-		if call.Instance == "" {
-			t.shared = append(t.shared, int32(call.Index))
-		} else {
-			t.own[call.Instance] = append(t.own[call.Instance], int32(call.Index))
-		}
+		t.add(call)
 	}
 	return t
+}
+
+func (t *targets) add(call *Call) {
+	if call.Instance == "" {
+		t.shared = append(t.shared, int32(call.Index))
+	} else {
+		t.own[call.Instance] = append(t.own[call.Instance], int32(call.Index))
+	}
 }
 
 // several reports whether no instance runs all the calls there are.
@@ -63,7 +67,7 @@ func (p *Plan) For(instance string) *Plan {
 	case len(p.targets.own[instance]) == 0:
 		view = p.common()
 	default:
-		view = p.view(p.runs(instance), p.only(instance))
+		view = p.view(p.runs(instance), p.only(instance)).view
 	}
 	if s := p.StateSchemaOf(instance); s != p.StateSchema {
 		one := *view
@@ -107,27 +111,37 @@ func (p *Plan) only(instance string) []Instance {
 func (p *Plan) common() *Plan {
 	t := p.targets
 	t.once.Do(func() {
-		var plain []Instance
-		for i := range p.Instances {
-			if len(t.own[p.Instances[i].ID]) == 0 && p.Instances[i].StateSchema == nil {
-				plain = append(plain, p.Instances[i])
-			}
-		}
-		t.common = p.view(t.shared, plain)
+		t.common = p.view(t.shared, p.plain()).view
 	})
 	return t.common
 }
 
+// plain are the instances that have neither calls nor a state schema of their own.
+func (p *Plan) plain() (plain []Instance) {
+	for i := range p.Instances {
+		if len(p.targets.own[p.Instances[i].ID]) == 0 && p.Instances[i].StateSchema == nil {
+			plain = append(plain, p.Instances[i])
+		}
+	}
+	return plain
+}
+
 // view makes a plan of some calls of this one, bound anew.
-func (p *Plan) view(calls []int32, instances []Instance) *Plan {
+func (p *Plan) view(calls []int32, instances []Instance) *viewer {
 	one := *p
-	v := &viewer{whole: p, view: &one, calls: calls}
+	v := &viewer{whole: p, view: &one, calls: calls, binder: binder{plan: &one}}
 	one.whole, one.Instances, one.instanceAt, one.targets = p, instances, nil, nil
 	one.Unordered, one.Graph, one.writers, one.places = nil, dag.Graph{}, nil, nil
 	v.copy()
-	b := binder{plan: &one}
-	b.bind()
-	return &one
+	v.binder.bind()
+	return v
+}
+
+// add puts a further call of the whole to a view of what arrives.
+func (v *viewer) add(i int32) {
+	v.calls = append(v.calls, i)
+	v.view.Calls = append(v.view.Calls, v.call(v.whole.Calls[i], len(v.calls)-1))
+	v.binder.add()
 }
 
 // A viewer copies calls into a view, with new numbers for calls and reads.
@@ -135,6 +149,8 @@ type viewer struct {
 	whole, view *Plan
 	calls       []int32 // of the whole, ascending
 	rooms       rooms
+	binder      binder
+	upTo        int // the calls of the whole before it have been looked at
 }
 
 func (v *viewer) copy() {

@@ -15,17 +15,27 @@ import (
 // plan may list them again.
 type memo struct {
 	completed []completedCall
-	byKey     map[string][]int32 // their numbers, from 0, in order
-	before    int32              // how many of them earlier ticks have done
-	keys      []string           // of the calls of the tick
-	owners    map[int32]int32    // by number of a completed call: the one of the tick that lists it again
-	latest    int32              // the number, from 1, of the completed call whose messages are being written
+	byKey     map[string][]int32      // their numbers, from 0, in order
+	before    int32                   // how many of them earlier ticks have done
+	keys      []string                // of the calls of the tick
+	places    []int                   // of these, in the plan for all instances
+	counts    map[string]int          // how many of the tick's calls have a key
+	earlier   map[pathtree.ID][]int32 // by path, the numbers of those that earlier ticks have written there, and may be listed again
+	owners    map[int32]int32         // by number of a completed call: the one of the tick that lists it again
+	latest    int32                   // the number, from 1, of the completed call whose messages are being written
 }
 
 // nextTick forgets what the plan of a tick was.
-func (l *memo) nextTick() {
-	if l != nil {
-		l.keys, l.owners, l.before = nil, map[int32]int32{}, int32(len(l.completed))
+func (l *memo) nextTick(log *Log) {
+	if l == nil {
+		return
+	}
+	l.keys, l.places, l.counts, l.owners, l.before = nil, nil, map[string]int{}, map[int32]int32{}, int32(len(l.completed))
+	l.earlier = map[pathtree.ID][]int32{}
+	for i := range log.messages {
+		if m := &log.messages[i]; m.completed != 0 && l.completed[m.completed-1].key != "" {
+			l.earlier[m.Path] = append(l.earlier[m.Path], m.completed-1)
+		}
 	}
 }
 
@@ -56,38 +66,33 @@ func canonical(params map[string]any) string {
 	return string(text)
 }
 
-// matchCompleted finds for every done call the one of the plan that stands for it: the nth
-// of an identity for the nth.
-func (f *frame) matchCompleted(plan *compiler.Plan) {
-	l := f.memo
-	if l == nil {
-		return
+// list takes up the next call of the tick, and reports whether it stands for a done one:
+// the nth of an identity does for the nth.
+func (l *memo) list(plan *compiler.Plan, call *compiler.Call) bool {
+	id, i := dedupeKey(plan, call), int32(len(l.keys))
+	l.keys, l.places = append(l.keys, id), append(l.places, call.Place)
+	if id == "" {
+		return false
 	}
-	counts := map[string]int{}
-	for i, call := range plan.Calls {
-		if i == len(l.keys) {
-			l.keys = append(l.keys, dedupeKey(plan, call))
-		}
-		id := l.keys[i]
-		if id == "" {
-			continue
-		}
-		if numbers := l.ofEarlierTicks(id); counts[id] < len(numbers) {
-			l.owners[numbers[counts[id]]] = int32(i)
-		}
-		counts[id]++
+	nth, numbers := l.counts[id], l.ofEarlierTicks(id)
+	l.counts[id]++
+	if nth >= len(numbers) {
+		return false
 	}
+	l.owners[numbers[nth]] = i
+	return true
 }
 
-// rematchCompleted finds what stands for what in a longer version of the tick's plan, and
+// rematchCompleted takes up the calls of the tick's whole plan that haven't been, and
 // reports whether more of what is done has somebody to stand for it.
 func (m *Machine) rematchCompleted(plan *compiler.Plan) bool {
 	grown := false
 	for _, f := range m.roots() {
-		if f.memo != nil && f.runs(plan) > len(f.memo.keys) {
-			owned := len(f.memo.owners)
-			f.matchCompleted(f.view(plan))
-			grown = grown || len(f.memo.owners) > owned
+		if l := f.memo; l != nil && f.runs(plan) > len(l.keys) {
+			view := f.view(plan)
+			for _, call := range view.Calls[len(l.keys):] {
+				grown = l.list(view, call) || grown
+			}
 		}
 	}
 	return grown
@@ -174,11 +179,8 @@ func (f *frame) mayBeListedLater(paths []pathtree.ID, call *compiler.Call) bool 
 		return false
 	}
 	for _, path := range paths {
-		for _, message := range f.log.on(path) {
-			if message.Tick == f.machine.tick || message.completed == 0 || f.memo.completed[message.completed-1].key == "" {
-				continue
-			}
-			if owner, listed := f.memo.owners[message.completed-1]; !listed || int(owner) > call.Index {
+		for _, done := range f.memo.earlier[path] {
+			if owner, listed := f.memo.owners[done]; !listed || int(owner) > call.Index {
 				return true
 			}
 		}
@@ -190,7 +192,7 @@ func (f *frame) mayBeListedLater(paths []pathtree.ID, call *compiler.Call) bool 
 // done call left: each with the place of the last call that may turn out to stand
 // for one. What a call for all instances reads is there from the start only if it
 // is so in all of them (S6.2).
-func (m *Machine) doubts(plan *compiler.Plan) map[pathtree.ID]int {
+func (m *Machine) doubts() map[pathtree.ID]int {
 	if m.instances == nil {
 		return nil
 	}
@@ -199,7 +201,6 @@ func (m *Machine) doubts(plan *compiler.Plan) map[pathtree.ID]int {
 		if f.memo == nil {
 			continue
 		}
-		var view *compiler.Plan
 		for i := range f.log.messages {
 			message := &f.log.messages[i]
 			if message.Tick == m.tick || message.completed == 0 || f.memo.completed[message.completed-1].key == "" {
@@ -207,10 +208,7 @@ func (m *Machine) doubts(plan *compiler.Plan) map[pathtree.ID]int {
 			}
 			place := math.MaxInt
 			if owner, listed := f.memo.owners[message.completed-1]; listed {
-				if view == nil {
-					view = f.view(plan)
-				}
-				place = view.Calls[owner].Place
+				place = f.memo.places[owner]
 			}
 			last[message.Path] = max(last[message.Path], place)
 		}

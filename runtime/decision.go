@@ -188,7 +188,7 @@ func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*
 	}
 	file := source.NewFile("replacement.json", slices.Concat([]byte(`{"calls":[`), body, []byte("]}")))
 	plan, found := f.setting().Solve(file, compiler.Options{})
-	draft := analyzer.Screen(plan, found, true, nil)
+	draft := analyzer.Screen(plan, found, f.machine.rules, nil)
 	if !draft.Sound() || len(plan.Calls) != 1 {
 		for _, d := range slices.Concat(draft.Amiss(), draft.Faults(0)) {
 			return nil, d.Message

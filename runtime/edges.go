@@ -15,11 +15,9 @@ func (l *links) reach(n int) {
 	l.first = slices.Grow(l.first, n-len(l.first))[:n]
 }
 
-// grow makes room for n links in all, where that is known.
+// grow makes room for n more links, where that is known.
 func (l *links) grow(n int) {
-	if more := n - len(l.to); more > 0 {
-		l.next, l.to = slices.Grow(l.next, more), slices.Grow(l.to, more)
-	}
+	l.next, l.to = slices.Grow(l.next, n), slices.Grow(l.to, n)
 }
 
 func (l *links) add(from, to int32) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -38,6 +39,7 @@ type frame struct {
 	unrouted           []errorMessage
 	failures           []any // what †error reads: the data of error messages, oldest first
 	memo               *memo
+	draft              *analyzer.Draft // of the solution that is arriving
 	ranking            []compiler.Rank // what the advisors make of the tools
 }
 

@@ -19,19 +19,22 @@ import (
 type loop struct {
 	base       *compiler.Plan // gives tools, schemas and settings
 	paths      *pathtree.Tree
-	stream     *source.Stream   // the solution, as far as it has arrived
-	open       bool             // more of it may come
-	known      int              // its calls that have been scheduled
-	tickErrors []CallError      // structural errors of the tick that no call carries
-	refused    bool             // it doesn't end the loop, whatever its output (S11.2)
-	changed    bool             // the tick has written something, or carried something out
-	still      int              // ticks in a row that changed nothing
-	carries    bool             // the strategy is carried from tick to tick (S11.3)
-	carried    []standing       // the calls of the next request's plan message
-	decided    []standing       // without one, the calls that a person changed, replaced or rejected
-	ended      bool             // the tick has been judged, and the next not begun
-	setting    compiler.Setting // of the tick
-	written    *marks           // the paths that earlier ticks may have written
+	stream     *source.Stream                     // the solution, as far as it has arrived
+	open       bool                               // more of it may come
+	known      int                                // the places of its list that have been looked at
+	growing    *compiler.Growing                  // what has arrived of it, compiled; nil before the first call
+	about      []diag.Diagnostic                  // what stands before the calls
+	drafts     map[*compiler.Plan]*analyzer.Draft // what was judged, for instances that run the same
+	tickErrors []CallError                        // structural errors of the tick that no call carries
+	refused    bool                               // it doesn't end the loop, whatever its output (S11.2)
+	changed    bool                               // the tick has written something, or carried something out
+	still      int                                // ticks in a row that changed nothing
+	carries    bool                               // the strategy is carried from tick to tick (S11.3)
+	carried    []standing                         // the calls of the next request's plan message
+	decided    []standing                         // without one, the calls that a person changed, replaced or rejected
+	ended      bool                               // the tick has been judged, and the next not begun
+	setting    compiler.Setting                   // of the tick
+	written    *marks                             // the paths that earlier ticks may have written
 
 	doubts map[pathtree.ID]int // see [Machine.doubts]
 
@@ -60,6 +63,7 @@ func (m *Machine) nextTick() {
 	l := m.loop
 	m.tick++
 	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
+	l.growing, l.about, l.drafts = nil, nil, map[*compiler.Plan]*analyzer.Draft{}
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
 	l.heard, l.spoken = len(l.speakers()) == 0, nil
 	m.plan = l.emptyPlan()
@@ -75,7 +79,8 @@ func (m *Machine) nextTick() {
 func (f *frame) nextTick() {
 	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
-	f.memo.nextTick()
+	f.draft = nil
+	f.memo.nextTick(f.log)
 	f.setPlan(f.machine.plan)
 }
 
@@ -149,39 +154,9 @@ func (m *Machine) streamed(e Event) {
 	if l.stream.Write(e.Text); l.stream.Err() != nil {
 		m.emitRun(Cancel)
 	}
-	if n := l.stream.Calls(); n > l.known && l.base.Mode != compiler.Lazy {
-		l.known = n
-		file := document(m.tick, l.stream.Prefix(n))
-		plan, found := l.setting.Solve(file, compiler.Options{})
-		plan, found = m.withoutRepeated(file, plan, found)
-		if m.takeOpinions(plan, found) {
-			m.extend(m.drafts(plan, found, false))
-		}
+	if l.stream.Calls() > l.known && l.base.Mode != compiler.Lazy {
+		m.arrive()
 	}
-}
-
-// loose reports whether what a call, in a plan that is still arriving, reads or
-// writes into may turn out to be another call's work.
-func (f *frame) loose(plan *compiler.Plan, call *compiler.Call) bool {
-	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.looseRead(plan, &plan.Reads[r], call) }) || f.looseBase(call)
-}
-
-// looseRead reports whether a read may be bound to calls that haven't arrived:
-// those listed before it come first, then what is there, and only then those
-// listed after it (S6.2). In a carried plan what is there may turn out to be the
-// work of a call that is repeated further down.
-func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compiler.Call) bool {
-	if kind := plan.Paths.Kind(read.Path); kind != "state" && kind != "data" {
-		return false
-	}
-	switch {
-	case plan.Writes == compiler.Once, read.Bound == compiler.Later, read.Bound == compiler.Initial && !read.Start:
-		return true
-	}
-	paths := f.program.overlapping(read.Path)
-	inDoubt := func(path pathtree.ID) bool { return f.machine.loop.doubts[path] > call.Place }
-	return f.mayBeListedLater(paths.above, call) || f.mayBeListedLater(paths.below, call) ||
-		call.Instance == "" && (slices.ContainsFunc(paths.above, inDoubt) || slices.ContainsFunc(paths.below, inDoubt))
 }
 
 // closed ends the stream: what only the whole solution shows is found now
@@ -212,7 +187,9 @@ func (m *Machine) closed(e Event) {
 	}
 	lazy := l.base.Mode == compiler.Lazy
 	l.refused = l.refused || lazy && !sound
-	m.extend(drafts)
+	for at, f := range m.roots() {
+		f.extend(drafts[at])
+	}
 	switch {
 	case !l.heard:
 		m.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
@@ -251,9 +228,12 @@ func (m *Machine) wholeDrafts() []*analyzer.Draft {
 	file := document(m.tick, text)
 	plan, found := l.setting.Solve(file, compiler.Options{})
 	var broken []diag.Diagnostic
-	if plan.Root == nil || !m.continues(plan) {
+	for _, calls := range []int{l.stream.Calls(), l.growing.Listed()} { // as many as can be read
+		if plan.Root != nil && m.continues(plan) {
+			break
+		}
 		broken = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
-		file = document(m.tick, l.stream.Prefix(l.stream.Calls()))
+		file = document(m.tick, l.stream.Prefix(calls))
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
 	plan, found = m.withoutRepeated(file, plan, found)
@@ -268,7 +248,7 @@ func (m *Machine) wholeDrafts() []*analyzer.Draft {
 			l.addTickError(e)
 		}
 	}
-	return m.drafts(plan, found, true)
+	return m.drafts(plan, found)
 }
 
 // withoutRepeated compiles as much of a solution as has arrived once more if it lists
@@ -276,34 +256,30 @@ func (m *Machine) wholeDrafts() []*analyzer.Draft {
 func (m *Machine) withoutRepeated(file *source.File, plan *compiler.Plan, found []diag.Diagnostic) (*compiler.Plan, []diag.Diagnostic) {
 	l := m.loop
 	if m.rematchCompleted(plan) {
-		l.setting = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memo.isListed(message) })
+		m.resetSetting()
 		plan, found = l.setting.Solve(file, compiler.Options{})
 	}
 	return plan, found
 }
 
-// drafts judge a plan as each instance is to run it; nil where that is what it
-// runs already. Instances that run the same share one.
-func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic, whole bool) []*analyzer.Draft {
+// resetSetting takes what done calls that are listed again did out of the setting.
+func (m *Machine) resetSetting() {
+	m.loop.setting = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memo.isListed(message) })
+}
+
+// drafts judge a whole plan as each instance is to run it. Instances that run the same
+// share one.
+func (m *Machine) drafts(plan *compiler.Plan, found []diag.Diagnostic) []*analyzer.Draft {
 	m.plan = plan
 	m.programs = map[*compiler.Plan]*program{}
 	shared := map[*compiler.Plan]*analyzer.Draft{}
 	drafts := make([]*analyzer.Draft, len(m.roots()))
-	if !whole {
-		m.loop.doubts = m.doubts(plan)
-	}
 	for at, f := range m.roots() {
-		if !whole && f.runs(plan) == len(f.calls) {
-			continue // nothing has come for this one
-		}
 		view := f.view(plan)
 		own := f.memo != nil && len(f.memo.completed) > 0 // what is held hangs on what it has done
 		if drafts[at] = shared[view]; own || drafts[at] == nil {
-			drafts[at] = analyzer.Screen(view, found, whole, func(call *compiler.Call) bool {
-				if whole {
-					return call.Index >= len(f.calls) || f.calls[call.Index].held
-				}
-				return f.loose(view, call)
+			drafts[at] = analyzer.Screen(view, found, m.rules, func(call *compiler.Call) bool {
+				return call.Index >= len(f.calls) || f.calls[call.Index].held
 			})
 			if !own {
 				shared[view] = drafts[at]
@@ -342,22 +318,17 @@ func (m *Machine) continues(plan *compiler.Plan) bool {
 	return true
 }
 
-// extend takes a longer version of the tick's plan, as each instance is to run it.
-func (m *Machine) extend(drafts []*analyzer.Draft) {
-	for at, f := range m.roots() {
-		if drafts[at] != nil {
-			f.extend(drafts[at])
-		}
-	}
-}
-
 // extend schedules the new calls of a plan, and binds those that were held until the
 // whole plan was there. The others were judged when they came, and may be at work.
 func (f *frame) extend(d *analyzer.Draft) {
 	first := len(f.calls)
 	f.setPlan(d.Plan())
 	f.schedule(d)
-	for i := range f.calls {
+	from := first
+	if d.Whole() {
+		from = 0
+	}
+	for i := from; i < len(f.calls); i++ {
 		state, isJudged := &f.calls[i], i >= first
 		if state.held && d.Whole() {
 			state.held, isJudged = false, true
@@ -366,9 +337,7 @@ func (f *frame) extend(d *analyzer.Draft) {
 		if faults := d.Faults(i); isJudged && len(faults) > 0 {
 			f.refuse(int32(i), faults)
 		}
-		if isJudged || d.Whole() { // which of several a done call stands for is known now
-			f.look(int32(i))
-		}
+		f.look(int32(i)) // which of several a done call stands for is known with the whole
 	}
 	if d.Whole() {
 		f.unparkAll() // so is where each has its place

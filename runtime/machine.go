@@ -45,7 +45,8 @@ const DefaultParallel = 64
 // A Machine runs one plan once: over one state, or over those of many instances.
 // It is not safe for concurrent use.
 type Machine struct {
-	plan      *compiler.Plan // of the current tick, for all instances
+	plan      *compiler.Plan   // of the current tick, for all instances
+	rules     []*analyzer.Rule // the embedding program's own, to which solutions are held as well
 	options   Options
 	loop      *loop // nil without a planner
 	tick      int   // 0 without a planner
@@ -84,7 +85,11 @@ type Machine struct {
 }
 
 // New prepares a run. The machine takes only plans that have been verified.
-func New(v *analyzer.Verified, o Options) *Machine { return newMachine(v.Plan(), o, false) }
+func New(v *analyzer.Verified, o Options) *Machine {
+	m := newMachine(v.Plan(), o, false)
+	m.rules = v.Rules()
+	return m
+}
 
 // Rehearse prepares a run that isn't real. Where calls write over each other in
 // no fixed order, the time at which they end decides, so that the conflict

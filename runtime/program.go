@@ -19,6 +19,7 @@ type program struct {
 	tick          int
 	settled       bool // the plan is whole, so that its graph gives every call its place
 	inconsistency *string
+	upTo          int  // the calls before it are in what is known of written paths
 	byTime        bool // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
 }
 
@@ -68,6 +69,45 @@ func (p *program) overlapping(id pathtree.ID) *PathSet {
 	})
 	slices.Sort(set.below)
 	return set
+}
+
+// takeUp puts what the plan's latest calls may write to what is known of written paths:
+// a plan that arrives gets further ones.
+func (p *program) takeUp() {
+	if p.settled {
+		return
+	}
+	for ; p.upTo < len(p.plan.Calls); p.upTo++ {
+		for _, route := range p.plan.Calls[p.upTo].Output {
+			for _, path := range route {
+				p.takeUpPath(path.ID)
+			}
+		}
+	}
+}
+
+func (p *program) takeUpPath(id pathtree.ID) {
+	known := func(at pathtree.ID) *PathSet {
+		if int(at) < len(p.written) && p.written[at].known {
+			return &p.written[at]
+		}
+		return nil
+	}
+	for up := p.paths.Parent(id); up > pathtree.Root; up = p.paths.Parent(up) {
+		if set := known(up); set != nil {
+			if at, there := slices.BinarySearch(set.below, id); !there {
+				set.below = slices.Insert(set.below, at, id)
+			}
+		}
+	}
+	depth := p.paths.Depth(id)
+	p.paths.Below(id, func(below pathtree.ID) bool {
+		if set := known(below); set != nil && !slices.Contains(set.above, id) {
+			at, _ := slices.BinarySearchFunc(set.above, depth, func(above pathtree.ID, depth int) int { return p.paths.Depth(above) - depth })
+			set.above = slices.Insert(set.above, at, id)
+		}
+		return true
+	})
 }
 
 // schemaAt is what the state schema says of a path below †state; nil is

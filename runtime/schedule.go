@@ -11,7 +11,7 @@ import (
 // draft tells which of them must wait for the whole; nil is a whole plan.
 func (f *frame) schedule(d *analyzer.Draft) {
 	first := len(f.calls)
-	n := len(f.plan.Calls)
+	n, known := len(f.plan.Calls), len(f.reads)
 	f.calls = slices.Grow(f.calls, n-first)[:n]
 	f.reads = slices.Grow(f.reads, max(0, len(f.plan.Reads)-len(f.reads)))[:len(f.plan.Reads)]
 	f.boundBy.reach(n)
@@ -20,10 +20,11 @@ func (f *frame) schedule(d *analyzer.Draft) {
 	f.machine.unsettled += n - first
 	f.log.messages = slices.Grow(f.log.messages, n-first) // few write more than one
 	edges := 0
-	for i := range f.plan.Reads {
+	for i := known; i < len(f.plan.Reads); i++ {
 		edges += len(f.plan.Reads[i].Writers)
 	}
 	f.boundBy.grow(edges)
+	f.program.takeUp()
 	for i := first; i < n; i++ {
 		if f.calls[i].held = d != nil && d.Held(i); !f.calls[i].held {
 			f.connect(i)

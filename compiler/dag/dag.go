@@ -76,6 +76,20 @@ func (a adjacency) reversed() adjacency {
 	return r
 }
 
+// Append adds a node that depends on earlier ones alone, in any order; repetitions count
+// once. The graph must be one in which every node does.
+func (g *Graph) Append(deps ...int32) {
+	b, n := Builder{g.deps}, int32(g.Len())
+	if n == 0 {
+		b = *NewBuilder(0, 0)
+	}
+	b.Add(deps...)
+	b.Next()
+	g.deps, g.users = b.deps, adjacency{}
+	g.order, g.rank, g.component = append(g.order, n), append(g.rank, n), append(g.component, n)
+	g.components = int(n) + 1
+}
+
 // Len is the number of nodes.
 func (g *Graph) Len() int { return max(0, len(g.deps.start)-1) }
 
@@ -88,7 +102,12 @@ func (g *Graph) Deps(i int) []int32 { return g.deps.of(i) }
 
 // Users are the nodes that depend on node i directly, ascending. The slice is
 // the graph's own.
-func (g *Graph) Users(i int) []int32 { return g.users.of(i) }
+func (g *Graph) Users(i int) []int32 {
+	if len(g.users.start) == 0 { // it has got further nodes
+		g.users = g.deps.reversed()
+	}
+	return g.users.of(i)
+}
 
 // SelfCycles are the nodes that depend on themselves (S6.4), ascending.
 func (g *Graph) SelfCycles() []int32 { return g.self }
@@ -339,6 +358,34 @@ func (g *Graph) cycleThrough(from int32, limit int, parent, seen []int32, stamp 
 	}
 	return nil
 }
+
+// A Trace finds out what single nodes of one graph depend on, at any distance.
+type Trace struct {
+	met   []int32 // by node: when it was last met
+	now   int32
+	stack []int32
+}
+
+// Follow goes from a node against the edges to all nodes from least on: where nodes
+// depend on earlier ones alone, those before it can't lead there.
+func (t *Trace) Follow(g *Graph, from, least int32) {
+	t.met = append(t.met, make([]int32, g.Len()-len(t.met))...)
+	t.now++
+	t.stack = append(t.stack[:0], from)
+	for len(t.stack) > 0 {
+		i := t.stack[len(t.stack)-1]
+		t.stack = t.stack[:len(t.stack)-1]
+		for _, d := range g.Deps(int(i)) {
+			if d >= least && t.met[d] != t.now {
+				t.met[d] = t.now
+				t.stack = append(t.stack, d)
+			}
+		}
+	}
+}
+
+// Met reports whether the last way led to a node.
+func (t *Trace) Met(i int32) bool { return t.met[i] == t.now }
 
 // Block is how many nodes are followed through the graph at once: eight
 // words a node.

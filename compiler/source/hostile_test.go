@@ -188,7 +188,7 @@ func TestLimits(t *testing.T) {
 // TestManyProblems shows that a file full of faults doesn't flood its reader.
 func TestManyProblems(t *testing.T) {
 	_, problems := parse(YAML, fill("- yes\n"))
-	if len(problems) != maxProblems {
+	if len(problems) != MaxProblems {
 		t.Errorf("%d problems", len(problems))
 	}
 }

@@ -24,8 +24,8 @@ type Limits struct {
 // maxDepth bounds recursion whatever a caller asks for.
 const maxDepth = 10_000
 
-// maxProblems is how many problems one file may have before its reading ends.
-const maxProblems = 1_000
+// MaxProblems is how many problems one file may have before its reading ends.
+const MaxProblems = 1_000
 
 // DefaultLimits are those of S18.
 func DefaultLimits() Limits {
@@ -88,8 +88,56 @@ const (
 //
 // Time and memory grow linearly with the text, for any text.
 func Parse(f *File, l Limits) (root *Node, problems []Problem) {
-	b := &builder{file: f, limits: l.orDefaults()}
 	f.comments = nil
+	return read(f, l, func(b *builder) *Node {
+		b.guard()
+		b.text = string(f.Text)
+		if f.Format != YAML {
+			return (&jsonReader{builder: b}).document()
+		}
+		return newYAMLReader(b).document()
+	})
+}
+
+// ParsePart reads one value of a JSON file of which a [Stream] knows that it stands
+// between two of its bytes, so many brackets deep: it gives what Parse makes of it in
+// the whole.
+func ParsePart(f *File, start, end, depth int, l Limits) (n *Node, problems []Problem) {
+	n, problems = read(f, l, func(b *builder) *Node {
+		b.text = string(f.Text[start:end])
+		return (&jsonReader{builder: b, depth: depth}).document()
+	})
+	n.move(start)
+	for i := range problems {
+		p := &problems[i]
+		p.Span = p.Span.moved(start)
+		for k := range p.Related {
+			p.Related[k].Span = p.Related[k].Span.moved(start)
+		}
+	}
+	return n, problems
+}
+
+func (s Span) moved(by int) Span { return Span{s.File, s.Start + by, s.End + by} }
+
+// move changes the places of a tree.
+func (n *Node) move(by int) {
+	if n == nil {
+		return
+	}
+	n.Start, n.End = n.Start+by, n.End+by
+	for _, item := range n.Items {
+		item.move(by)
+	}
+	for _, f := range n.Fields {
+		f.Key.move(by)
+		f.Value.move(by)
+	}
+}
+
+// read runs a reader, and gathers what is wrong.
+func read(f *File, l Limits, reader func(*builder) *Node) (root *Node, problems []Problem) {
+	b := &builder{file: f, limits: l.orDefaults()}
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(stopped); !ok {
@@ -100,12 +148,7 @@ func Parse(f *File, l Limits) (root *Node, problems []Problem) {
 		slices.SortStableFunc(b.problems, func(x, y Problem) int { return cmp.Compare(x.Span.Start, y.Span.Start) })
 		problems = b.problems
 	}()
-	b.guard()
-	b.text = string(f.Text)
-	if f.Format != YAML {
-		return (&jsonReader{builder: b}).document(), nil
-	}
-	return newYAMLReader(b).document(), nil
+	return reader(b), nil
 }
 
 // stopped unwinds a reader after a problem that it can't read past.
@@ -162,7 +205,7 @@ func (b *builder) fail(code string, start, end int, help, format string, args ..
 // report adds a problem that the reading survives.
 func (b *builder) report(code string, start, end int, help, format string, args ...any) *Problem {
 	b.add(Problem{Code: code, Span: Span{b.file, start, end}, Message: fmt.Sprintf(format, args...), Help: help})
-	if len(b.problems) >= maxProblems {
+	if len(b.problems) >= MaxProblems {
 		panic(stopped{})
 	}
 	return &b.problems[len(b.problems)-1]

@@ -53,7 +53,7 @@ type File struct {
 	Name string
 	// Format is chosen by NewFile from the name and may be set before Parse.
 	Format Format
-	// Text is the file as it came, byte for byte. It is never changed.
+	// Text is the file as it came, byte for byte. It is never changed, but see Grow.
 	Text []byte
 	// Row, if above zero, says that this text is one line of a larger .jsonl
 	// file: lines count from here, and Base is added to every byte offset.
@@ -101,6 +101,12 @@ func (f *File) Mentions(word string) int {
 		}
 	})
 	return f.words[word]
+}
+
+// Grow gives a file that is still arriving the text that there is of it by now, which
+// begins with what there was. Nobody else may use the file meanwhile.
+func (f *File) Grow(text []byte) {
+	f.Text, f.once, f.lines, f.runes = text, sync.Once{}, nil, nil
 }
 
 // byteOrderMark may begin a YAML file. It is no character of the first line.

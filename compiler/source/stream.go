@@ -49,9 +49,13 @@ type Stream struct {
 	head     int // the end of the last member before "calls"
 	advisors bool
 	phase    callsPhase
-	items    int   // just behind the bracket that opens the calls
-	ends     []int // of the calls
+	items    int // just behind the bracket that opens the calls
+	item     int // where the call begins that is being read
+	calls    []stretch
 }
+
+// A stretch is where a call begins, and the end of it.
+type stretch struct{ start, end int }
 
 // callsPhase is how far the list of calls has come.
 type callsPhase uint8
@@ -162,7 +166,11 @@ func (s *Stream) keep(piece string) {
 }
 
 // Calls is how many calls have come to their end.
-func (s *Stream) Calls() int { return len(s.ends) }
+func (s *Stream) Calls() int { return len(s.calls) }
+
+// Call is where one of the calls stands that have come to their end, from 0: the bytes
+// of the text from start on, up to and without end.
+func (s *Stream) Call(k int) (start, end int) { return s.calls[k].start, s.calls[k].end }
 
 // Advisors reports whether a list of advisors' opinions that stands before the
 // calls has come to its end.
@@ -190,7 +198,7 @@ func (s *Stream) Solution() []byte { return s.bare(len(s.text)) }
 func (s *Stream) Prefix(k int) []byte {
 	switch {
 	case k > 0:
-		return append(s.bare(s.ends[k-1]), "]}"...)
+		return append(s.bare(s.calls[k-1].end), "]}"...)
 	case s.items > 0:
 		return append(s.bare(s.items), "]}"...)
 	case s.head == 0: // nothing but what stands before the object
@@ -355,7 +363,9 @@ func (s *Stream) value(at int, c byte) {
 			s.phase, s.items = callsOpen, at+1
 		}
 	}
-	s.start = at
+	if s.start = at; len(s.open) == 2 && s.phase == callsOpen {
+		s.item = at
+	}
 	switch {
 	case c == '{' || c == '[':
 		s.enter(at, c)
@@ -415,7 +425,7 @@ func (s *Stream) ended(end int) {
 		}
 	case 2:
 		if s.phase == callsOpen {
-			s.ends = append(s.ends, end)
+			s.calls = append(s.calls, stretch{s.item, end})
 		}
 	}
 }

@@ -75,6 +75,9 @@ func New(limit int) *Circuit {
 	return c
 }
 
+// Allow raises the limit by so many gates.
+func (c *Circuit) Allow(gates int) { c.limit += gates }
+
 // Exhausted reports whether the limit was reached: nothing may be concluded any more.
 func (c *Circuit) Exhausted() bool { return c.exhausted }
 

@@ -1,0 +1,258 @@
+package analyzer
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var longDrafts = flag.Bool("long-drafts", false, "judge far more solutions that arrive")
+
+// S11.4: each call of a solution that arrives, compiled and judged once, gets the verdict
+// that compiling and judging all that has arrived by then gives it, in plans of one state
+// and of several.
+func TestEveryCallIsJudgedAsWithAllBeforeIt(t *testing.T) {
+	n := 200
+	if *longDrafts {
+		n = 100_000
+	}
+	count := map[string]int{}
+	for seed := range n {
+		s := newSolution(uint64(seed))
+		s.arrive(t, count)
+	}
+	t.Log(count)
+	for _, kind := range []string{"held", "OB106", "OB303", "OB401", "OB405", "OB502", "OB504", "OB505", "OB508", "OB510", "OB511", "free"} {
+		if count[kind] == 0 {
+			t.Errorf("no call is %s", kind)
+		}
+	}
+}
+
+// A solution of few paths, with the plan that it is for.
+type solution struct {
+	*rand.Rand
+	seed    uint64
+	setting compiler.Setting
+	calls   []string
+}
+
+func newSolution(seed uint64) *solution {
+	s := &solution{Rand: rand.New(rand.NewPCG(seed, 5)), seed: seed}
+	text := `
+tools:
+  number: {type: object, properties: {_output: {type: number}}, additionalProperties: true}
+  text: {type: object, properties: {_output: {type: string}, x: {type: string}}, additionalProperties: true}
+  object: {type: object, properties: {_output: {type: object, properties: {k: {type: number}}, required: [k], additionalProperties: false}}, additionalProperties: true}
+  list: {type: object, properties: {_output: {type: array, items: {type: number}}}, additionalProperties: true}
+  anything: {additionalProperties: true}
+  picky: {type: object, properties: {n: {type: number}, s: {type: string}}, required: [n]}
+input: {size: 3, name: Jo}
+calls: []
+`
+	if s.IntN(5) == 0 {
+		text += "writes: once\n"
+	}
+	if s.IntN(3) == 0 {
+		text += "stateSchema: {type: object, properties: {a: {type: number}, b: {type: object, properties: {k: {type: number}}}, c: {type: array, items: {type: number}}}}\n"
+	}
+	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
+	s.setting = compiler.Setting{Plan: base, Input: map[string]any{"size": 3.0, "name": "Jo"}, State: map[string]any{}, Paths: base.Paths.Clone()}
+	for _, key := range []string{"a", "b", "c", "d"} {
+		if s.IntN(3) > 0 {
+			s.setting.State[key] = []any{1.0, "text", map[string]any{"k": 1.0}, []any{1.0}, nil}[s.IntN(5)]
+		}
+	}
+	if s.IntN(4) == 0 {
+		for _, id := range []string{"①", "②", "③"} {
+			s.setting.Instances = append(s.setting.Instances, compiler.Instance{ID: id, State: s.setting.State})
+		}
+		s.setting.Input, s.setting.State = nil, nil
+	}
+	for i := range 2 + s.IntN(9) {
+		s.calls = append(s.calls, s.call(i))
+	}
+	return s
+}
+
+func pick[T any](s *solution, of ...T) T { return of[s.IntN(len(of))] }
+
+func (s *solution) path() string {
+	return pick(s, "a", "b", "c", "d", "e", "f", "b.k", "c[0]", "c[1]", "d.k", "b.k.m", "e.k", "е") // the last is Cyrillic
+}
+
+func (s *solution) reference() string {
+	if s.IntN(6) == 0 {
+		return pick(s, "†input.size", "†input.name", "†input.siez", "†state")
+	}
+	return "†state." + s.path()
+}
+
+func (s *solution) call(i int) string {
+	call := map[string]any{"_tool": pick(s, "number", "text", "object", "list", "anything", "picky", "numbr")}
+	if call["_tool"] == "picky" {
+		call["n"] = pick[any](s, 1, "one", s.reference())
+		if s.IntN(3) == 0 {
+			delete(call, "n")
+		}
+		if s.IntN(3) == 0 {
+			call["s"] = s.reference()
+		}
+	} else if s.IntN(2) == 0 {
+		call["x"] = pick(s, s.reference(), s.reference()+" || "+s.reference(), s.reference()+" || 1", s.reference()+" + 1")
+		if s.IntN(30) == 0 {
+			call["x"] = "†(state.a"
+		}
+	}
+	if s.IntN(5) > 0 {
+		call["_outputPath"] = pick(s, s.path(), s.path(), s.path()+" || "+s.path(), s.path()+" && "+s.path())
+		if s.IntN(30) == 0 {
+			call["_outputPath"] = "†input.size"
+		}
+		if s.IntN(3) == 0 {
+			call["_outputMethod"] = pick(s, "push", "merge", "assign", "concat")
+		}
+	}
+	if s.IntN(5) == 0 {
+		call["_when"] = pick(s, s.reference()+" == 1", s.reference()+" > 2", s.reference(), s.reference()+` == "x"`)
+	}
+	if s.IntN(4) == 0 {
+		call["_id"] = fmt.Sprint("id", s.IntN(8))
+		if s.IntN(6) == 0 {
+			call["_id"] = fmt.Sprint("number#", 1+s.IntN(6))
+		}
+	}
+	if s.IntN(6) == 0 {
+		call["_after"] = []string{fmt.Sprint("id", s.IntN(8))}
+	}
+	if len(s.setting.Instances) > 0 && s.IntN(3) == 0 {
+		call["_instance"] = pick(s, "①", "②", "④")
+	}
+	text, _ := json.Marshal(call)
+	if s.IntN(20) == 0 {
+		return pick(s, `7`, strings.TrimSuffix(string(text), "}")+`,"x":1,"x":2}`, `{"tool":"number"}`)
+	}
+	return string(text)
+}
+
+// loose is what a run says of a call that reads what may still be written.
+func loose(p *compiler.Plan) func(*compiler.Call) bool {
+	return func(call *compiler.Call) bool {
+		return slices.ContainsFunc(call.Reads, func(i int) bool {
+			r := &p.Reads[i]
+			return p.Paths.Kind(r.Path) == "state" && (p.Writes == compiler.Once || r.Bound == compiler.Later || r.Bound == compiler.Initial && !r.Start)
+		})
+	}
+}
+
+func (s *solution) arrive(t *testing.T, count map[string]int) {
+	t.Helper()
+	setting := s.setting
+	setting.Paths = s.setting.Paths.Clone()
+	growing, _ := setting.Begin(source.NewFile("solution.json", []byte(`{"calls":[]}`)), compiler.Options{})
+	text := []byte(`{"calls":[`)
+	ids := []string{""}
+	if len(s.setting.Instances) > 0 {
+		ids = []string{"①", "②", "③"}
+	}
+	drafts := map[string]*Draft{}
+	for k, call := range s.calls {
+		if k > 0 {
+			text = append(text, ',')
+		}
+		start := len(text)
+		text = append(text, call...)
+		if !growing.Add(text, start, len(text)) {
+			continue
+		}
+		found := growing.Bind()
+		whole := growing.Plan()
+		last := whole.Calls[len(whole.Calls)-1]
+		plan, all := s.setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
+		for _, id := range ids {
+			if last.Instance != "" && last.Instance != id {
+				continue
+			}
+			view, d := growing.For(id), drafts[id]
+			switch {
+			case d == nil:
+				d = Arriving(view, nil)
+			case d.Plan() != view:
+				d = d.On(view, len(view.Calls)-1)
+			}
+			drafts[id] = d
+			d.Extend(found, loose(view))
+			prefix := plan.For(id)
+			i := len(view.Calls) - 1
+			isLoose := loose(prefix)
+			isHeld := func(call *compiler.Call) bool { return isLoose(call) || call.Index < i && d.held[call.Index] } // what is held stays so
+			got, want := verdict(d, i), verdict(screenPrefix(prefix, all, isHeld), i)
+			if got != want {
+				t.Fatalf("seed %d, instance %q: %s\nis judged %s,\nand with all before it %s\nstate %v, writes %v, schema %v", s.seed, id, append(slices.Clone(text), "]}"...), got, want, s.setting.State, plan.Writes, plan.StateSchema != nil)
+			}
+			count[strings.SplitN(want, " ", 2)[0]]++
+		}
+	}
+}
+
+// verdict writes out what is held against a call.
+func verdict(d *Draft, call int) string {
+	if d.held[call] {
+		return "held"
+	}
+	if len(d.faults[call]) == 0 {
+		return "free"
+	}
+	var all []string
+	for _, f := range d.faults[call] {
+		all = append(all, fmt.Sprintf("%s %s (%s) at %d", f.Rule.Code, f.Message, f.Help, f.Span.Start))
+		for _, note := range f.Related {
+			all = append(all, fmt.Sprintf("  %s at %d", note.Message, note.Span.Start))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// screenPrefix judges all of what has arrived of a solution anew.
+func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, loose func(call *compiler.Call) bool) *Draft {
+	d := &Draft{plan: p, whole: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
+	found = about(p, found)
+	for i, call := range p.Calls {
+		d.held[i] = loose(call)
+	}
+	for i := range found {
+		if found[i].Rule == diag.UnknownCall {
+			if call := d.callIn(found[i].Span); call != nil {
+				d.held[call.Index] = true
+			}
+		}
+	}
+	joins := func(call *compiler.Call) bool {
+		for alternative, route := range call.Output {
+			for _, path := range route {
+				for _, w := range p.Writers(path.ID) {
+					if int(w.Call) < call.Index && d.held[w.Call] && !(alternative == call.FailureRoute() && w.Failure) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	for i, call := range p.Calls {
+		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other int) bool { return other >= i }) ||
+			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || p.Writes != compiler.Once && joins(call)
+	}
+	pass := newScreening(p, nil)
+	pass.held = func(call int) bool { return d.held[call] }
+	d.screen(pass, found)
+	return d
+}

@@ -1,0 +1,127 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+)
+
+// arrive takes up the calls that have come to their end. Each is compiled, bound and
+// judged once, together with those before it.
+func (m *Machine) arrive() {
+	l := m.loop
+	if l.growing == nil {
+		l.growing, l.about = l.setting.Begin(document(m.tick, l.stream.Prefix(0)), compiler.Options{})
+		l.doubts = m.doubts()
+	}
+	if !m.takeOpinions(l.growing.Plan(), l.about) {
+		return // they stand before the calls, or it takes the whole to tell
+	}
+	m.plan = l.growing.Plan()
+	for ; l.known < l.stream.Calls(); l.known++ {
+		if start, end := l.stream.Call(l.known); l.growing.Add(l.stream.Text(), start, end) {
+			m.judgeLast()
+		}
+	}
+	for _, f := range m.roots() {
+		if f.draft != nil && len(f.calls) < len(f.draft.Plan().Calls) {
+			f.extend(f.draft)
+		}
+	}
+}
+
+// viewOfArriving is what the frame's instance runs of the solution that is arriving.
+func (f *frame) viewOfArriving() *compiler.Plan {
+	if f.machine.instances == nil {
+		return f.machine.plan
+	}
+	return f.machine.loop.growing.For(f.site.Instance)
+}
+
+// judgeLast judges the call that was added last, for every instance that runs it.
+func (m *Machine) judgeLast() {
+	l := m.loop
+	call := m.plan.Calls[len(m.plan.Calls)-1]
+	stands := false // for one that is done
+	for _, f := range m.roots() {
+		if f.memo != nil && f.takes(call) && f.memo.list(m.plan, call) {
+			stands = true
+		}
+	}
+	if stands {
+		m.resetSetting()
+		l.growing.Stand(l.setting)
+		l.doubts = m.doubts()
+		for _, f := range m.roots() {
+			if f.draft != nil {
+				f.draft.Restand()
+			}
+		}
+	}
+	found := l.growing.Bind()
+	for _, f := range m.roots() {
+		switch takes := f.takes(call); {
+		case takes:
+			view := f.viewOfArriving()
+			f.draft = f.draftOf(view, len(view.Calls)-1)
+			f.draft.Extend(found, func(call *compiler.Call) bool { return f.loose(view, call) })
+		case f.draft != nil && f.draft.Plan() == m.plan: // from now on it runs less than all
+			view := f.viewOfArriving()
+			f.draft = f.draftOf(view, len(view.Calls))
+			f.setPlan(view)
+		}
+	}
+}
+
+// takes reports whether a call is for the frame's instance.
+func (f *frame) takes(call *compiler.Call) bool {
+	return f.machine.instances == nil || call.Instance == "" || call.Instance == f.site.Instance
+}
+
+// draftOf is where the calls of a plan that is arriving are judged for the frame, so many
+// of which have been. Instances that run the same share it, unless what is held hangs on
+// what each has done.
+func (f *frame) draftOf(view *compiler.Plan, judged int) *analyzer.Draft {
+	l, own := f.machine.loop, f.memo != nil && f.memo.before > 0
+	d := f.draft
+	if !own && l.drafts[view] != nil {
+		return l.drafts[view]
+	}
+	switch {
+	case d == nil:
+		d = analyzer.Arriving(view, f.machine.rules)
+	case d.Plan() != view:
+		d = d.On(view, judged)
+	}
+	if !own {
+		l.drafts[view] = d
+	}
+	return d
+}
+
+// loose reports whether what a call, in a plan that is still arriving, reads or
+// writes into may turn out to be another call's work.
+func (f *frame) loose(plan *compiler.Plan, call *compiler.Call) bool {
+	return slices.ContainsFunc(call.Reads, func(r int) bool { return f.looseRead(plan, &plan.Reads[r], call) }) || f.looseBase(call)
+}
+
+// looseRead reports whether a read may be bound to calls that haven't arrived:
+// those listed before it come first, then what is there, and only then those
+// listed after it (S6.2). In a carried plan what is there may turn out to be the
+// work of a call that is repeated further down.
+func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compiler.Call) bool {
+	if kind := plan.Paths.Kind(read.Path); kind != "state" && kind != "data" {
+		return false
+	}
+	switch {
+	case plan.Writes == compiler.Once, read.Bound == compiler.Later, read.Bound == compiler.Initial && !read.Start:
+		return true
+	}
+	paths := f.program.overlapping(read.Path)
+	inDoubt := func(path pathtree.ID) bool { return f.machine.loop.doubts[path] > call.Place }
+	return f.mayBeListedLater(paths.above, call) || f.mayBeListedLater(paths.below, call) ||
+		call.Instance == "" && (slices.ContainsFunc(paths.above, inDoubt) || slices.ContainsFunc(paths.below, inDoubt))
+}
+
