@@ -2,25 +2,32 @@ package runtime
 
 import "slices"
 
-// links are lists of numbers, one for every call, that grow as calls arrive. All
-// of them share one slice.
+// links say who waits for which call. Everybody waits for one call at a time: of
+// those that must have settled the last, and when that has settled, the next of them
+// that hasn't.
 type links struct {
-	first []int32 // by call: the place of its newest link, from 1; 0 ends a list
-	next  []int32
-	to    []int32
+	first []int32 // by call: who waits for it and came last, from 1; 0 for nobody
+	next  []int32 // by who waits: who came before and waits for the same call
 }
 
-// reach makes room for n calls.
-func (l *links) reach(n int) {
-	l.first = slices.Grow(l.first, n-len(l.first))[:n]
+// reach makes room for so many calls, and for so many who wait.
+func (l *links) reach(calls, waiting int) {
+	l.first = slices.Grow(l.first, calls-len(l.first))[:calls]
+	l.next = slices.Grow(l.next, waiting-len(l.next))[:waiting]
 }
 
-// grow makes room for n more links, where that is known.
-func (l *links) grow(n int) {
-	l.next, l.to = slices.Grow(l.next, n), slices.Grow(l.to, n)
+func (l *links) add(call, who int32) {
+	l.next[who] = l.first[call]
+	l.first[call] = who + 1
 }
 
-func (l *links) add(from, to int32) {
-	l.next, l.to = append(l.next, l.first[from]), append(l.to, to)
-	l.first[from] = int32(len(l.to))
+// take gives who waits for a call, one after the other: each may wait for another
+// then.
+func (l *links) take(call int32) (who int32, ok bool) {
+	who = l.first[call] - 1
+	if who < 0 {
+		return 0, false
+	}
+	l.first[call] = l.next[who]
+	return who, true
 }

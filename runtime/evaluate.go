@@ -202,7 +202,8 @@ func (f *frame) admitted(call *compiler.Call, value any, named int) (int, *Failu
 // of a route. Whether there is a place for it is another question, and not one
 // that chooses.
 func (f *frame) accepts(call *compiler.Call, route compiler.Route, value any) bool {
-	draft := draft{frame: f, call: call}
+	draft := draft{log: f.log, call: int32(call.Index)}
+	defer draft.discard()
 	return !slices.ContainsFunc(route, func(path compiler.Path) bool {
 		s := f.program.schemaAt(path.ID)
 		if s == nil {
@@ -224,14 +225,12 @@ func badOutput(format string, args ...any) *Failure {
 // other: what stands there has no place for it (S5.3), or the state schema rejects
 // it (S5.2).
 func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) *Failure {
-	var on *draft
+	draft := draft{log: f.log, call: int32(call.Index)}
+	defer draft.discard()
 	for _, path := range route {
 		written := value
 		if f.needsBase(path.ID, method) {
-			if on == nil {
-				on = &draft{frame: f, call: call}
-			}
-			result, err := on.write(path.ID, method, value)
+			result, err := draft.write(path.ID, method, value)
 			if err != nil {
 				return badOutput("%s can't be written: %v", f.plan.Paths.String(path.ID), err)
 			}
@@ -244,54 +243,6 @@ func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler
 		}
 	}
 	return nil
-}
-
-// A draft is the state as it would be after the writes of a call: on all that
-// counts before them.
-type draft struct {
-	frame *frame
-	call  *compiler.Call
-	folds []fold // of the parts that are written
-}
-
-// write writes to the draft, and gives what stands at the path then.
-func (d *draft) write(path pathtree.ID, method compiler.Method, value any) (any, error) {
-	on := d.part(path)
-	if err := on.apply(&Message{Path: path, Method: method, Value: value}); err != nil {
-		return nil, err
-	}
-	written, _ := d.frame.log.walk(on.value, on.root, path)
-	return written, nil
-}
-
-// part is the part of the state that a path leads into: that below a key of its
-// kind, unless the kind as a whole may be written.
-func (d *draft) part(path pathtree.ID) *fold {
-	root, kind := path, path
-	for d.frame.plan.Paths.Depth(kind) > 1 {
-		root, kind = kind, d.frame.plan.Paths.Parent(kind)
-	}
-	if d.frame.program.isWritten(kind) {
-		root = kind
-	}
-	for i := range d.folds {
-		if d.folds[i].root == root {
-			return &d.folds[i]
-		}
-	}
-	on := fold{paths: d.frame.plan.Paths, root: root}
-	on.value, on.there = d.frame.log.resolve(root, d.before())
-	d.folds = append(d.folds, on)
-	return &d.folds[len(d.folds)-1]
-}
-
-// before sees the messages that count before those of the call.
-func (d *draft) before() func(*Message) bool {
-	if d.frame.log.program.byTime {
-		return anyone
-	}
-	place := d.frame.placeOf(int32(d.call.Index))
-	return func(m *Message) bool { return m.Tick != d.frame.machine.tick || d.frame.log.place(m) < place }
 }
 
 // routes writes a failure record to every path of the call's failure route, if

@@ -30,7 +30,7 @@ type frame struct {
 	log                *Log
 	calls              []callState
 	reads              []readState
-	boundBy, orderedBy links    // by call, what its settling brings nearer: reads bound to it, and calls that wait for it for the sake of order
+	boundBy, orderedBy links    // reads that wait for a call that they are bound to, and calls that wait for one for the sake of order
 	stale              callHeap // calls to look at again
 	parked, unparked   []int32  // calls whose results are kept: until another has settled; and to be looked at again
 	isAwake            bool     // some call is to be looked at, and the machine knows it
@@ -51,7 +51,7 @@ type callState struct {
 	held     bool  // must wait for the whole plan (S11.4)
 	approved bool  // a person has said yes
 	open     int32 // its reads that aren't settled
-	order    int32 // calls that must settle first, for _after, for a choice (S5.5), or for the order of writes (S8.2)
+	order    int32 // how many there may still be of the calls that must settle first, for _after, for a choice (S5.5), or for the order of writes (S8.2)
 	attempt  int32
 	params   map[string]any
 	more     *rareState
@@ -82,7 +82,7 @@ func (c *callState) rare() *rareState {
 
 // readState is what the machine knows of a read.
 type readState struct {
-	open  int32 // bound writers that haven't settled
+	open  int32 // how many of its bound writers, the first of them, may not have settled
 	known bool  // value and there are resolved
 	there bool
 	value any
@@ -346,13 +346,11 @@ func (f *frame) settle(i int32, s Settlement) {
 		}
 		f.emit(i, Settle).Settlement = &s
 	}
-	for at := f.boundBy.first[i]; at > 0; at = f.boundBy.next[at-1] {
-		r := f.boundBy.to[at-1]
-		read := &f.reads[r]
-		if read.open--; read.open > 0 {
+	for r, ok := f.boundBy.take(i); ok; r, ok = f.boundBy.take(i) {
+		if f.reads[r].open--; !f.isSettled(r) {
 			continue
 		}
-		if reader := f.plan.Reads[r].Call; reader >= 0 {
+		if reader := f.plan.Reads[r].Call; reader >= 0 && f.calls[reader].status == Waiting {
 			state := &f.calls[reader]
 			state.open--
 			if _, presence := f.read(int(r)); state.partial || state.open == 0 || presence == expression.Absent {
@@ -363,10 +361,9 @@ func (f *frame) settle(i int32, s Settlement) {
 	if len(f.parked) > 0 {
 		f.unpark(i)
 	}
-	for at := f.orderedBy.first[i]; at > 0; at = f.orderedBy.next[at-1] {
-		user := f.orderedBy.to[at-1]
-		if f.calls[user].order--; f.calls[user].order == 0 {
-			f.look(user)
+	for waiting, ok := f.orderedBy.take(i); ok; waiting, ok = f.orderedBy.take(i) {
+		if f.calls[waiting].order--; f.isOrdered(waiting) {
+			f.look(waiting)
 		}
 	}
 }

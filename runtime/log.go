@@ -2,9 +2,7 @@ package runtime
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -20,6 +18,16 @@ type Log struct {
 	initial  map[string]any // by kind: input, state, data, error, advice
 	messages []Message
 	newest   []int32 // by path: the place, from 1, of the newest message written to exactly it
+	parts    map[pathtree.ID]*part
+	resolved map[pathtree.ID]resolved
+}
+
+// follow lets messages count as a plan says, or a longer version of it.
+func (l *Log) follow(p *program) {
+	if l.program != nil && l.program.settled != p.settled {
+		l.parts = nil // the calls of the tick have other places
+	}
+	l.program = p
 }
 
 // seal gives the messages of the tick their final places.
@@ -61,6 +69,7 @@ func (l *Log) append(m Message) {
 	m.older = l.newest[m.Path]
 	l.messages = append(l.messages, m)
 	l.newest[m.Path] = int32(len(l.messages))
+	l.keepParts(int32(len(l.messages) - 1))
 }
 
 // last is the place, from 1, of the newest message on a path; 0 for none.
@@ -126,64 +135,83 @@ func (l *Log) resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
 			return value, there
 		}
 	}
-	var homeless []*Message
+	var homeless []int32
 	for {
-		value, there, m := l.fold(id, l.visible(set, visible, homeless), visible)
-		if m == nil {
+		value, there, at := l.fold(id, l.visible(set, visible, homeless), visible)
+		if at < 0 {
 			return value, there
 		}
-		if slices.Contains(homeless, m) {
-			*l.program.inconsistency = fmt.Sprintf("what was written to %s has no place in the state any more", l.program.paths.String(m.Path))
+		if slices.Contains(homeless, at) {
+			l.homeless(&l.messages[at])
 			return value, there
 		}
-		homeless = append(homeless, m)
+		homeless = append(homeless, at)
 	}
 }
 
 // isBase reports whether a message counts before one of others and has to do with
 // its place.
-func (l *Log) isBase(m *Message, of []*Message) bool {
-	return slices.ContainsFunc(of, func(o *Message) bool {
+func (l *Log) isBase(m *Message, of []int32) bool {
+	return slices.ContainsFunc(of, func(at int32) bool {
+		o := &l.messages[at]
 		return (m.Tick < o.Tick || m.Tick == o.Tick && l.place(m) <= l.place(o)) && l.program.paths.Overlap(l.program.paths.List(m.Path), l.program.paths.List(o.Path))
 	})
 }
 
+// A resolved is what came of messages when a path was resolved last: whoever sees
+// the same of them sees the same value.
+type resolved struct {
+	seen  []int32
+	value any
+	there bool
+}
+
 // fold puts the value at a path together from messages, in the order in which they
-// count. It gives the first that has no place there, or nil.
-func (l *Log) fold(id pathtree.ID, seen []*Message, visible func(*Message) bool) (value any, there bool, homeless *Message) {
+// count. It gives the first that has no place there, or -1.
+func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (value any, there bool, homeless int32) {
 	if len(seen) == 0 {
 		value, there = l.walk(any(l.initial), pathtree.Root, id)
-		return value, there, nil
+		return value, there, -1
 	}
 	// A message above the path that isn't a set needs the whole value above.
 	root := id
-	for _, m := range seen {
-		if m.Method != compiler.Set && l.program.paths.Depth(m.Path) < l.program.paths.Depth(root) {
+	for _, at := range seen {
+		if m := &l.messages[at]; m.Method != compiler.Set && l.program.paths.Depth(m.Path) < l.program.paths.Depth(root) {
 			root = m.Path
 		}
 	}
 	if root != id {
 		whole, there := l.resolve(root, visible)
 		if !there {
-			return nil, false, nil
+			return nil, false, -1
 		}
 		value, there = l.walk(whole, root, id)
-		return value, there, nil
+		return value, there, -1
+	}
+	if last := l.resolved[id]; slices.Equal(last.seen, seen) {
+		return last.value, last.there, -1
 	}
 	f := fold{paths: l.program.paths, root: id}
 	first := 0
 	f.value, f.there = l.walk(any(l.initial), pathtree.Root, id)
-	for i := len(seen) - 1; i >= 0; i-- {
-		if m := seen[i]; m.Method == compiler.Set && l.program.paths.IsAbove(m.Path, id) {
+	for i, at := range slices.Backward(seen) {
+		if m := &l.messages[at]; m.Method == compiler.Set && l.program.paths.IsAbove(m.Path, id) {
 			f.value, f.there = l.walk(m.Value, m.Path, id)
 			first = i + 1
 			break
 		}
 	}
-	for _, m := range seen[first:] {
-		if f.apply(m) != nil && homeless == nil {
-			homeless = m
+	homeless = -1
+	for _, at := range seen[first:] {
+		if f.apply(&l.messages[at]) != nil && homeless < 0 {
+			homeless = at
 		}
+	}
+	if homeless < 0 {
+		if l.resolved == nil {
+			l.resolved = map[pathtree.ID]resolved{}
+		}
+		l.resolved[id] = resolved{seen, f.value, f.there}
 	}
 	return f.value, f.there, homeless
 }
@@ -214,7 +242,7 @@ func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (
 // without which others have no place, in the order in which they count. Of failure
 // records on one path, that of the call listed first stands (S5.8): one that counts
 // after it gives way.
-func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []*Message) []*Message {
+func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []int32) []int32 {
 	var places []int32
 	failures := 0
 	for at, m := range l.over(set) {
@@ -226,23 +254,31 @@ func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []*Mes
 		}
 	}
 	slices.SortFunc(places, l.order)
-	seen := make([]*Message, 0, len(places))
-	for _, at := range places {
-		m := &l.messages[at]
-		if failures > 1 && m.Failure && l.yields(m, seen) {
-			continue
-		}
-		seen = append(seen, m)
+	if failures < 2 {
+		return places
 	}
-	return seen
+	standing := records{}
+	return slices.DeleteFunc(places, func(at int32) bool {
+		m := &l.messages[at]
+		if !m.Failure {
+			return false
+		}
+		yields := standing.yields(m)
+		if !yields {
+			standing[m.Path] = m
+		}
+		return yields
+	})
 }
 
-// yields reports whether a failure record gives way to one of those that count
-// before it: to that of a call listed before its own.
-func (l *Log) yields(m *Message, before []*Message) bool {
-	return slices.ContainsFunc(before, func(o *Message) bool {
-		return o.Failure && o.Tick == m.Tick && o.Call < m.Call && o.Path == m.Path
-	})
+// records are the failure records that stand so far, by path.
+type records map[pathtree.ID]*Message
+
+// yields reports whether a failure record gives way to one that counts before it: to
+// that of a call listed before its own.
+func (r records) yields(m *Message) bool {
+	o := r[m.Path]
+	return o != nil && o.Tick == m.Tick && o.Call < m.Call
 }
 
 // anyone sees every message.
@@ -259,197 +295,4 @@ func (l *Log) seenBy(kind string, visible func(*Message) bool) any {
 	}
 	value, _ := l.resolve(id, visible)
 	return value
-}
-
-// A fold applies messages to the value at one path. It copies what it changes,
-// each container once.
-type fold struct {
-	paths *pathtree.Tree
-	root  pathtree.ID
-	value any
-	there bool
-	owned map[pathtree.ID]bool // containers that this fold made
-}
-
-// apply applies one message at or below the fold's root.
-func (f *fold) apply(m *Message) error {
-	var steps []pathtree.ID
-	for id := m.Path; id != f.root; id = f.paths.Parent(id) {
-		steps = append(steps, id)
-	}
-	slices.Reverse(steps)
-	value, err := f.put(f.root, f.value, steps, m)
-	if err != nil {
-		return err
-	}
-	f.value, f.there = value, true
-	return nil
-}
-
-// put gives the container at a path with the message applied below it.
-func (f *fold) put(at pathtree.ID, under any, steps []pathtree.ID, m *Message) (any, error) {
-	if len(steps) == 0 {
-		mine := f.owned[at]
-		f.disown(at)
-		if list, ok := under.([]any); ok && mine && m.Method == compiler.Push {
-			f.own(at)
-			return append(list, m.Value), nil
-		}
-		value, err := combine(m.Method, under, m.Value)
-		if err == nil && m.Method == compiler.Push {
-			f.own(at)
-		}
-		return value, err
-	}
-	next := steps[0]
-	segment := f.paths.Segment(next)
-	switch base := under.(type) {
-	case nil:
-		if segment.IsIndex {
-			if segment.Index != 0 {
-				return nil, fmt.Errorf("index %d of a list that is empty", segment.Index)
-			}
-			value, err := f.put(next, nil, steps[1:], m)
-			if err != nil {
-				return nil, err
-			}
-			f.own(at)
-			return []any{value}, nil
-		}
-		value, err := f.put(next, nil, steps[1:], m)
-		if err != nil {
-			return nil, err
-		}
-		f.own(at)
-		return map[string]any{segment.Key: value}, nil
-	case map[string]any:
-		if segment.IsIndex {
-			return nil, fmt.Errorf("an index, [%d], of an object", segment.Index)
-		}
-		value, err := f.put(next, base[segment.Key], steps[1:], m)
-		if err != nil {
-			return nil, err
-		}
-		if !f.owned[at] {
-			base = maps.Clone(base)
-			f.own(at)
-		}
-		base[segment.Key] = value
-		return base, nil
-	case []any:
-		if !segment.IsIndex {
-			return nil, fmt.Errorf("a key, %q, of a list", segment.Key)
-		}
-		if segment.Index > len(base) {
-			return nil, fmt.Errorf("index %d of a list of %d", segment.Index, len(base))
-		}
-		var inner any
-		if segment.Index < len(base) {
-			inner = base[segment.Index]
-		}
-		value, err := f.put(next, inner, steps[1:], m)
-		if err != nil {
-			return nil, err
-		}
-		if !f.owned[at] {
-			base = slices.Clip(slices.Clone(base))
-			f.own(at)
-		}
-		if segment.Index == len(base) {
-			return append(base, value), nil
-		}
-		base[segment.Index] = value
-		return base, nil
-	}
-	return nil, fmt.Errorf("a path below %s", kindOf(under))
-}
-
-func (f *fold) own(at pathtree.ID) {
-	if f.owned == nil {
-		f.owned = map[pathtree.ID]bool{}
-	}
-	f.owned[at] = true
-}
-
-// disown forgets the containers at and below a path whose value is replaced.
-func (f *fold) disown(at pathtree.ID) {
-	if len(f.owned) == 0 {
-		return
-	}
-	f.paths.Below(at, func(id pathtree.ID) bool {
-		delete(f.owned, id)
-		return true
-	})
-}
-
-// combine applies a method to what stands at the path itself (S5.3). Absent and
-// null are an empty base.
-func combine(method compiler.Method, under, over any) (any, error) {
-	switch method {
-	case compiler.Set:
-		return over, nil
-	case compiler.Merge:
-		if _, isObject := under.(map[string]any); under != nil && !isObject {
-			return nil, fmt.Errorf("merge into %s", kindOf(under))
-		}
-		return mergeDeep(under, over), nil
-	case compiler.Assign:
-		base, isObject := under.(map[string]any)
-		patch, isPatch := over.(map[string]any)
-		if under != nil && !isObject {
-			return nil, fmt.Errorf("assign to %s", kindOf(under))
-		}
-		if !isPatch {
-			return nil, fmt.Errorf("assign of %s", kindOf(over))
-		}
-		out := make(map[string]any, len(base)+len(patch))
-		maps.Copy(out, base)
-		maps.Copy(out, patch)
-		return out, nil
-	case compiler.Push, compiler.Concat:
-		base, isList := under.([]any)
-		if under != nil && !isList {
-			return nil, fmt.Errorf("%s to %s", method, kindOf(under))
-		}
-		if method == compiler.Push {
-			return append(slices.Clip(base), over), nil
-		}
-		more, isMore := over.([]any)
-		if !isMore {
-			return nil, fmt.Errorf("concat of %s", kindOf(over))
-		}
-		return append(slices.Clip(base), more...), nil
-	}
-	panic("unknown method")
-}
-
-// mergeDeep is RFC 7396 except that null stays.
-func mergeDeep(under, over any) any {
-	patch, ok := over.(map[string]any)
-	if !ok {
-		return over
-	}
-	base, _ := under.(map[string]any)
-	out := make(map[string]any, len(base)+len(patch))
-	maps.Copy(out, base)
-	for _, key := range slices.Sorted(maps.Keys(patch)) {
-		out[key] = mergeDeep(out[key], patch[key])
-	}
-	return out
-}
-
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case float64:
-		return "a number"
-	case string:
-		return "a string"
-	case []any:
-		return "a list"
-	}
-	return "an object"
 }

@@ -88,7 +88,7 @@ func (f *frame) nextTick() {
 func (f *frame) setPlan(p *compiler.Plan) {
 	f.plan = p
 	f.program = f.machine.program(p)
-	f.log.program = f.program
+	f.log.follow(f.program)
 }
 
 // emptyPlan is the plan of a tick of which nothing has arrived.

@@ -44,34 +44,32 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 	return false
 }
 
-// ahead is a call that must have settled before a write can be judged; -1 for
-// none. Where one of those that count before it makes a difference, the others there
-// may make one to that.
+// ahead is a call that must have settled before a write can be judged, of several the
+// one listed last: when it has settled, most others have; -1 for none. Where one of
+// those that count before it makes a difference, the others there may make one to
+// that.
 func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
 	if !f.needsBase(path, method) {
 		return -1
 	}
-	judged := f.program.schemaAt(path) != nil
-	mine, first, decided := f.placeOf(i), int32(-1), false
-	for _, w := range f.plan.Around(path) {
-		if w.Call == i || f.placeOf(w.Call) >= mine {
-			continue
-		}
-		if first < 0 && !f.calls[w.Call].status.Settled() {
-			first = w.Call
-		}
-		if !decided {
-			of := f.call(w.Call).Method
-			if f.plan.Calls[w.Call].SetsAt(w.Path) {
-				of = compiler.Set
-			}
-			decided = f.decides(w.Path, of, path, method, judged)
-		}
-		if decided && first >= 0 {
-			return first
+	around, mine, behind := f.plan.Around(path), f.placeOf(i), int32(-1)
+	for _, w := range slices.Backward(around) {
+		if !f.calls[w.Call].status.Settled() && w.Call != i && f.placeOf(w.Call) < mine {
+			behind = w.Call
+			break
 		}
 	}
-	return -1
+	judged := f.program.schemaAt(path) != nil
+	if behind < 0 || !slices.ContainsFunc(around, func(w compiler.Writer) bool {
+		how := f.call(w.Call).Method
+		if f.plan.Calls[w.Call].SetsAt(w.Path) {
+			how = compiler.Set
+		}
+		return w.Call != i && f.decides(w.Path, how, path, method, judged) && f.placeOf(w.Call) < mine
+	}) {
+		return -1
+	}
+	return behind
 }
 
 // placeOf is the place of a call of the current tick among those whose messages
@@ -96,7 +94,7 @@ func (f *frame) needsBase(path pathtree.ID, method compiler.Method) bool {
 func (f *frame) decides(first pathtree.ID, how compiler.Method, path pathtree.ID, method compiler.Method, judged bool) bool {
 	paths := f.plan.Paths
 	switch {
-	case !paths.Overlap(first, path):
+	case first != path && !paths.Overlap(first, path):
 		return f.divides(first, path)
 	case judged && method != compiler.Set:
 		return true

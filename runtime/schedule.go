@@ -11,19 +11,14 @@ import (
 // draft tells which of them must wait for the whole; nil is a whole plan.
 func (f *frame) schedule(d *analyzer.Draft) {
 	first := len(f.calls)
-	n, known := len(f.plan.Calls), len(f.reads)
+	n := len(f.plan.Calls)
 	f.calls = slices.Grow(f.calls, n-first)[:n]
 	f.reads = slices.Grow(f.reads, max(0, len(f.plan.Reads)-len(f.reads)))[:len(f.plan.Reads)]
-	f.boundBy.reach(n)
-	f.orderedBy.reach(n)
+	f.boundBy.reach(n, len(f.reads))
+	f.orderedBy.reach(n, n)
 	f.unsettled += n - first
 	f.machine.unsettled += n - first
 	f.log.messages = slices.Grow(f.log.messages, n-first) // few write more than one
-	edges := 0
-	for i := known; i < len(f.plan.Reads); i++ {
-		edges += len(f.plan.Reads[i].Writers)
-	}
-	f.boundBy.grow(edges)
 	f.program.takeUp()
 	for i := first; i < n; i++ {
 		if f.calls[i].held = d != nil && d.Held(i); !f.calls[i].held {
@@ -36,38 +31,52 @@ func (f *frame) schedule(d *analyzer.Draft) {
 func (f *frame) connect(i int) {
 	call, state := f.plan.Calls[i], &f.calls[i]
 	for _, r := range call.Reads {
-		read := &f.reads[r]
-		for _, w := range f.plan.Reads[r].Writers {
-			if !f.calls[w].status.Settled() {
-				read.open++
-				f.boundBy.add(w, int32(r))
-			}
-		}
-		if read.open > 0 {
+		f.reads[r].open = int32(len(f.plan.Reads[r].Writers))
+		if !f.isSettled(int32(r)) {
 			state.open++
 		}
 	}
 	state.partial = call.When != nil || !plain(call.Params)
-	for _, first := range firsts(call) {
-		if !f.calls[first].status.Settled() {
-			state.order++
-			f.orderedBy.add(first, int32(i))
-		}
-	}
+	state.order = int32(len(call.Waits) + len(call.Choices) + len(call.After))
+	f.isOrdered(int32(i))
 }
 
-// firsts are the calls that must have settled before one starts, whether or not
-// it reads what they write.
-func firsts(call *compiler.Call) []int32 {
-	if len(call.After) == 0 && len(call.Choices) == 0 {
-		return call.Waits
+// isSettled reports whether all writers that a read is bound to have settled (S8.2);
+// if not, it waits for one of them.
+func (f *frame) isSettled(r int32) bool {
+	read, writers := &f.reads[r], f.plan.Reads[r].Writers
+	for ; read.open > 0; read.open-- {
+		if w := writers[read.open-1]; !f.calls[w].status.Settled() {
+			f.boundBy.add(w, r)
+			return false
+		}
 	}
-	list := slices.Concat(call.Choices, call.Waits)
-	for _, a := range call.After {
-		list = append(list, int32(a))
+	return true
+}
+
+// isOrdered reports whether all calls have settled that must before one starts,
+// whether or not it reads what they write; if not, it waits for one of them.
+func (f *frame) isOrdered(i int32) bool {
+	state := &f.calls[i]
+	for ; state.order > 0; state.order-- {
+		if first := waitsFor(f.plan.Calls[i], int(state.order-1)); !f.calls[first].status.Settled() {
+			f.orderedBy.add(first, i)
+			return false
+		}
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return true
+}
+
+// waitsFor is one of the calls, by number, that must have settled before another
+// starts.
+func waitsFor(call *compiler.Call, n int) int32 {
+	if n < len(call.Waits) {
+		return call.Waits[n]
+	}
+	if n -= len(call.Waits); n < len(call.Choices) {
+		return call.Choices[n]
+	}
+	return int32(call.After[n-len(call.Choices)])
 }
 
 // plain reports whether every expression in a template is a reference and nothing

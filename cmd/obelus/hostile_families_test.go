@@ -67,6 +67,9 @@ func numbered(format string, values ...int) func(int) string {
 		for _, v := range values {
 			list = append(list, i+v)
 		}
+		if !strings.Contains(format, "%") {
+			list = nil // all are alike
+		}
 		return fmt.Sprintf(format, list...)
 	}
 }

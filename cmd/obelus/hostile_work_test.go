@@ -25,6 +25,12 @@ var working = []family{
 	{"dense: lists that grow", filled("plan.yaml", "tools: {m: {_mock: [1, 2, 3, 4, 5, 6, 7, 8, 9]}}\ncalls:\n", "", "", numbered("- {_tool: m, x: †state.p, _outputPath: p, _outputMethod: concat}\n"))},
 	{"dense: offers below one path", filled("plan.yaml", "writes: once\ncalls:\n", "", "", numbered("- {_tool: t, _outputPath: a.b%d}\n- {_tool: t, x: †state.a}\n"))},
 	{"dense: offers of alternatives", filled("plan.yaml", "writes: once\ncalls:\n", "", "", numbered("- {_tool: t, _outputPath: †state.a || †state.b%d}\n"))},
+	{"dense: pushes onto one list", filled("plan.yaml", "calls:\n", "", "", numbered("- {_tool: t, _outputPath: a.b, _outputMethod: push}\n"))},
+	{"dense: items of one list", filled("plan.yaml", "calls:\n", "", "", numbered("- {_tool: t, _outputPath: '†state.a[%d]'}\n"))},
+	{"dense: keys, merges and items below one path", filled("plan.yaml", "tools: {m: {_mock: {b: {c: 1}}}}\ncalls:\n- {_tool: m, _id: c0, _outputPath: a}\n", "", "", func(i int) string {
+		path := []string{"a.l, _outputMethod: push", "a.m, _outputMethod: merge", "a.m.k%[1]d", "a.k%[1]d.x", "'†state.a.z[%[2]d]'", "a, _outputMethod: assign"}[i%6]
+		return fmt.Sprintf("- {_tool: m, _id: c%[3]d, _after: [c%[1]d], _outputPath: "+path+"}\n", i, i/6, i+1)
+	})},
 	{"dense: a long name", func(bytes int) map[string]string {
 		return filled("plan.yaml", "calls:\n- {_tool: t, _id: "+strings.Repeat("i", bytes/2)+", _outputPath: p}\n", "", "", numbered("- {_tool: t, x: †state.p}\n"))(bytes)
 	}},
