@@ -1,9 +1,14 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 var _ = register(Rule{
@@ -12,8 +17,65 @@ var _ = register(Rule{
 	Run:   constantConditions,
 })
 
-// constantConditions finds conditions that don't decide anything.
+// constantConditions finds conditions that don't decide anything, and comparisons that
+// nothing can fulfil.
 func constantConditions(p *Pass) {
+	constant, left := p.constantConditions(), emptyBudget
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		if !constant[t] {
+			t.Expr.Comparisons(func(ref int, with expression.Part) { p.comparison(call, t, t.Reads[ref], with, &left) })
+		}
+	})
+}
+
+// comparison reports a literal that the value which it is compared with can't be. Null
+// asks whether something is there; and that a value is of another kind altogether is
+// found with the types.
+func (p *Pass) comparison(call *compiler.Call, t *compiler.Template, read int, with expression.Part, left *int) {
+	flows := p.flowsOfRead(read)
+	kind := schema.KindOf(with.Value)
+	if with.Value == nil || len(flows) == 0 || slices.ContainsFunc(flows, func(f flow) bool {
+		return f.schema == nil || f.sample || f.loose || f.schema.Kinds() == 0
+	}) {
+		return
+	}
+	possible := false
+	for _, f := range flows {
+		if !schema.Empty(schema.AllOf(f.schema, schema.Const(with.Value)), emptySteps, left) {
+			return
+		}
+		possible = possible || f.schema.Kinds()&kind != 0
+	}
+	if !possible {
+		return
+	}
+	r := &p.Plan.Reads[read]
+	shown := t.Expr.Text[with.Start:with.End]
+	f := p.Report(t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).About(call.Label()).
+		Advise("compare with what the value can be")
+	for _, remark := range p.remarks(&flows[0]) {
+		f.Note(remark.at, "%s", remark.says)
+	}
+	raw, _ := flows[0].schema.Raw().(map[string]any)
+	words, _ := raw["enum"].([]any)
+	var known []string
+	for _, word := range words {
+		if text, ok := word.(string); ok {
+			known = append(known, text)
+		}
+	}
+	if text, ok := with.Value.(string); ok {
+		if near, ok := naming.Nearest(text, known); ok {
+			f.Advise("did you mean %q?", near)
+		} else if len(known) > 0 {
+			f.Advise("it is one of %s", listed(known))
+		}
+	}
+}
+
+// constantConditions reports conditions of calls that are always or never true.
+func (p *Pass) constantConditions() map[*compiler.Template]bool {
+	constant := map[*compiler.Template]bool{}
 	var calls []*compiler.Call
 	var goals []logic.Literal
 	for _, call := range p.Plan.Calls {
@@ -29,7 +91,7 @@ func constantConditions(p *Pass) {
 		}
 	}
 	if len(calls) == 0 {
-		return
+		return constant
 	}
 	answers := p.conditions().solve(goals, false)
 	for i, call := range calls {
@@ -37,6 +99,7 @@ func constantConditions(p *Pass) {
 		if never == always {
 			continue
 		}
+		constant[call.When] = true
 		what := "is never true, so the call is always skipped"
 		if always {
 			what = "is always true"
@@ -44,6 +107,7 @@ func constantConditions(p *Pass) {
 		p.Report(call.When.Node.Span(), "the condition of %q %s", call.Name, what).About(call.Label()).
 			Advise("compare with what the value can be, or take the condition out")
 	}
+	return constant
 }
 
 // alone is the truth of a condition whatever its references are.

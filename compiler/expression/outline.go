@@ -147,3 +147,33 @@ func (e *Expr) Presences(f func(Part)) {
 	}
 	walk(e.tree())
 }
+
+// Comparisons calls f for every literal that a reference's value is compared with for
+// being equal (==, !=), or looked for among (in): with the index of the reference in
+// References and the literal, in the order of the text.
+func (e *Expr) Comparisons(f func(ref int, with Part)) {
+	var walk func(n *node)
+	walk = func(n *node) {
+		if n == nil {
+			return
+		}
+		switch n.op {
+		case opEqual, opUnequal:
+			for i, a := range n.args {
+				if other := n.args[1-i]; a.op == opRef && other.constant() {
+					f(a.index, e.outline(other))
+				}
+			}
+		case opIn:
+			if list := n.args[1]; n.args[0].op == opRef && list.op == opList && list.constant() {
+				for _, item := range list.args {
+					f(n.args[0].index, e.outline(item))
+				}
+			}
+		}
+		for _, a := range n.args {
+			walk(a)
+		}
+	}
+	walk(e.tree())
+}
