@@ -52,7 +52,11 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
 	}
-	return compile(file, o, &delegation{plans: map[string]*Plan{}, chain: []link{{path: path.Clean(o.Name)}}})
+	all := &delegation{plans: map[string]*Plan{}, chain: []link{{path: path.Clean(o.Name)}}}
+	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
+		all.reads.bytes += len(taken.Text)
+	}
+	return compile(file, o, all)
 }
 
 // compile is Compile for a plan and for those that are run within it.

@@ -279,6 +279,9 @@ func (c *compilation) compileDelegate(l link, call *Call) *Plan {
 		return bad(diag.Limit, "let one plan do the work of several", "delegates are nested more than %d deep", maxDelegateDepth)
 	case len(all.plans) >= maxDelegates:
 		return bad(diag.Limit, "let one plan do the work of several", "the plan reaches more than %d delegates", maxDelegates)
+	case all.reads.keywords <= 0:
+		return bad(diag.Limit, "let plans that are run as calls import fewer tools, or let one plan do the work of several",
+			"the plans that the plan runs as calls take in too many tools, activities and schemas together, each for itself")
 	}
 	file, err := c.open(l.path)
 	if err != nil {

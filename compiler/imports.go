@@ -11,8 +11,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// maxImports bounds the files that a document imports. Together with delegates
-// they may have as many bytes as one document.
+// maxImports bounds the files that a document imports. Together with delegates,
+// catalogues and further files of activities they may have as many bytes as one
+// document.
 const maxImports = 1_000
 
 // Reads are the files that a compilation has read, with all plans below it: each
@@ -23,12 +24,15 @@ type reads struct {
 	bytes  int
 
 	// Keywords is how many the schemas may still have with their references
-	// expanded: reading them costs in proportion to all texts.
+	// expanded: reading them costs in proportion to all texts. A definition counts as
+	// some, in each plan that takes it in.
 	keywords int
 }
 
-// keywordsAtFirst is how many keywords there may be however short the texts are.
-const keywordsAtFirst = 400_000
+const (
+	keywordsAtFirst      = 400_000 // there may be so many however short the texts are
+	keywordsOfDefinition = 16
+)
 
 type opened struct {
 	file *source.File
@@ -229,9 +233,11 @@ func (c *compilation) importedFields(root *source.Node) {
 func (c *compilation) implementations(root *source.Node, dir string) {
 	if tools := root.Get("tools"); tools != nil {
 		c.declares = true
+		c.delegation.reads.keywords -= keywordsOfDefinition * (len(tools.Fields) + len(tools.Items))
 		c.collectTools(tools, dir)
 	}
 	if activities := root.Get("activities"); activities != nil {
+		c.delegation.reads.keywords -= keywordsOfDefinition * len(activities.Fields)
 		c.collectActivities(activities, dir)
 	}
 }

@@ -184,3 +184,58 @@ func TestDelegatesShareWhatTheyRead(t *testing.T) {
 		}
 	}
 }
+
+// S18: what a plan takes in counts together, however it does: imports, catalogues,
+// files of activities and delegates have as many bytes as one document may have, and
+// what each delegate takes in for itself is bounded too.
+func TestTakenInTogether(t *testing.T) {
+	tools := func(n int) string {
+		var b strings.Builder
+		b.WriteString("tools:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "  t%d: {properties: {x: {type: string}}}\n", i)
+		}
+		return b.String()
+	}
+	compile := func(bytes, delegates int, o Options) (limited []string) {
+		o.Name, o.Limits = "plan.yaml", source.DefaultLimits()
+		o.Limits.Bytes = bytes
+		var calls strings.Builder
+		calls.WriteString("import: [i.yaml]\ncalls:\n")
+		for i := range delegates {
+			fmt.Fprintf(&calls, "- {_tool: t0, _delegate: d%d.yaml}\n", i)
+		}
+		o.Open = func(name string) ([]byte, error) {
+			if name == "i.yaml" {
+				return []byte(tools(10)), nil
+			}
+			return []byte("calls: [{_tool: t0, x: a}]\n"), nil
+		}
+		_, found := Compile(source.NewFile("plan.yaml", []byte(calls.String())), o)
+		for _, d := range found {
+			if d.Rule == diag.Limit {
+				limited = append(limited, d.Message)
+			}
+		}
+		return limited
+	}
+	file := func(n int) []*source.File { return []*source.File{source.NewFile("c.yaml", []byte(tools(n)))} }
+	for name, c := range map[string]struct {
+		bytes, delegates int
+		o                Options
+		want             string
+	}{
+		"an import alone":                 {600, 0, Options{}, ""},
+		"a catalogue and an import":       {600, 0, Options{Catalogues: file(10)}, "more than 600 bytes together"},
+		"activities and an import":        {600, 0, Options{Activities: file(10)}, "more than 600 bytes together"},
+		"a catalogue in many delegates":   {1 << 20, 250, Options{Catalogues: file(20)}, ""},
+		"a large one in many delegates":   {1 << 20, 250, Options{Catalogues: file(300)}, "too many tools, activities and schemas together"},
+		"a large one in fewer delegates":  {1 << 20, 40, Options{Catalogues: file(300)}, ""},
+		"a catalogue that alone is large": {1 << 20, 0, Options{Catalogues: file(5000)}, ""},
+	} {
+		limited := compile(c.bytes, c.delegates, c.o)
+		if (c.want == "") != (len(limited) == 0) || c.want != "" && !strings.Contains(limited[0], c.want) {
+			t.Errorf("%s: %d limits, %q", name, len(limited), limited[:min(1, len(limited))])
+		}
+	}
+}

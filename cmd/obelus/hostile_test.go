@@ -70,7 +70,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 	}
 	var spent time.Duration
 	costs := map[string]cost{}
-	for n, f := range slices.Concat(families, working) {
+	for n, f := range slices.Concat(families, working, shared) {
 		dir := t.TempDir()
 		name := ""
 		total := 0

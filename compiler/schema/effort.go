@@ -21,11 +21,24 @@ func (c *checker) affords(steps int) bool {
 	return !c.spent
 }
 
-// matches asks a pattern. Where a checker has a bound of its own, what that may cost
-// at most counts, and always what one costs that isn't regular.
+// What all regular patterns of one validation may cost at most together, besides what
+// small ones cost on long texts: a second or less.
+const (
+	maxEffort     = 12_000_000
+	effortsOfByte = 8
+)
+
+// matches asks a pattern. What one costs counts that isn't regular, and of others what
+// they may cost at most: among the steps where a checker has a bound of its own, else
+// by itself, since most cost far less.
 func (c *checker) matches(p *regex.Pattern, text string) bool {
 	if p.Regular() {
-		return (c.most == 0 || c.affords(p.Effort(text))) && p.Match(text)
+		if c.most > 0 {
+			return c.affords(p.Effort(text)) && p.Match(text)
+		}
+		c.effort += p.Effort(text)
+		c.spent = c.spent || c.effort > maxEffort+effortsOfByte*len(text)
+		return !c.spent && p.Match(text)
 	}
 	most := maxSteps
 	if c.most > 0 {

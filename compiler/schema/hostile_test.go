@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,41 @@ func TestContainmentIsBounded(t *testing.T) {
 		}
 		if !soon {
 			t.Errorf("%s: took %v", c.name, best)
+		}
+	}
+}
+
+// S18: a validation costs bounded work also by patterns, which count by what they may
+// cost: a few large ones on a long text are refused, and a small one on a text of
+// megabytes isn't.
+func TestPatternsAreBounded(t *testing.T) {
+	var large []string
+	for i := range 10 {
+		large = append(large, fmt.Sprintf(`{"pattern":"([ab]*c%d){300}$"}`, i))
+	}
+	text := strings.Repeat("ab", 22_500)
+	for name, c := range map[string]struct {
+		schema string
+		value  any
+		want   string
+	}{
+		"one large":                   {`{"anyOf":[` + large[0] + `,{"type":"string"}]}`, text, ""},
+		"ten large":                   {`{"anyOf":[` + strings.Join(large, ",") + `,{"type":"string"}]}`, text, "limit"},
+		"ten large on a short one":    {`{"anyOf":[` + strings.Join(large, ",") + `,{"type":"string"}]}`, text[:1000], ""},
+		"one large on many":           {`{"items":{"anyOf":[` + large[0] + `,{"type":"string"}]}}`, slices.Repeat([]any{text[:1000]}, 100), "limit"},
+		"a small one on megabytes":    {`{"pattern":"^data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/]*={0,2}$"}`, "data:image/png;base64," + strings.Repeat("ab", 4<<20), ""},
+		"names":                       {`{"patternProperties":{` + strings.NewReplacer(`{"pattern":`, "", `$"}`, `$":{}`).Replace(strings.Join(large, ",")) + `}}`, map[string]any{text: 1.0}, "limit"},
+		"a small one on many strings": {`{"items":{"pattern":"^[a-z]+$"}}`, slices.Repeat([]any{text[:100]}, 10_000), ""},
+	} {
+		s := parse(t, c.schema)
+		got := ""
+		spent := cputime.Spent(func() {
+			if v := s.Validate(c.value); v != nil {
+				got = v.Keyword
+			}
+		})
+		if got != c.want || spent > time.Second {
+			t.Errorf("%s: %q after %v, want %q", name, got, spent, c.want)
 		}
 	}
 }

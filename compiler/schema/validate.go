@@ -32,12 +32,13 @@ func (s *Schema) Accepts(v any) bool {
 
 // A checker validates one value. Its zero value is ready.
 type checker struct {
-	steps int
-	most  int // how many steps there may be, which are then the same every time; 0 for maxSteps
-	depth int
-	spent bool // out of steps or depth: no answer counts
-	scope *scope
-	memo  map[memoKey]bool
+	steps  int
+	most   int // how many steps there may be, which are then the same every time; 0 for maxSteps
+	effort int // of regular patterns, where most is 0
+	depth  int
+	spent  bool // out of steps or depth: no answer counts
+	scope  *scope
+	memo   map[memoKey]bool
 }
 
 // A scope is the chain of resources through which a schema was reached, the

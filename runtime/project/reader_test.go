@@ -54,3 +54,38 @@ func TestReader(t *testing.T) {
 		}
 	}
 }
+
+// S1.6: a catalogue that obelus.yaml names is read once, however often and under
+// however many names it is there, and for all documents: none of them finds it gone.
+func TestCataloguesAreReadOnce(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	for name, text := range map[string]string{
+		"obelus.yaml": "tools: [c.yaml, d.yaml, c.yaml, ./c.yaml]\n", "c.yaml": "tools: {t: {properties: {x: {type: string}}}}\n", "d.yaml": "tools: {t: {}, u: {}}\n",
+		"one.yaml": "calls: [{_tool: t, x: a}]\n", "two.yaml": "calls: [{_tool: t, x: 1}]\n",
+	} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &project.Reader{}
+	one, err := r.One(at("one.yaml"))
+	if err != nil || len(one.Options.Catalogues) != 2 {
+		t.Fatalf("%d catalogues, %v", len(one.Options.Catalogues), err)
+	}
+	for _, name := range []string{"c.yaml", "d.yaml", "obelus.yaml"} {
+		if err := os.WriteFile(at(name), []byte("nothing of the kind"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	two, err := r.One(at("two.yaml"))
+	if err != nil || two.Config != one.Config || two.Options.Catalogues[1] != one.Options.Catalogues[1] {
+		t.Fatalf("another configuration, %v", err)
+	}
+	if p := one.Check(); p.Verified == nil {
+		t.Errorf("the last definition doesn't count: %v", p.Findings[0].Message)
+	}
+	if p := two.Check(); p.Verified != nil {
+		t.Error("a number is taken for a string")
+	}
+}
