@@ -247,8 +247,8 @@ func (p *parser) pattern(k, key string, v any) *regex.Pattern {
 		return nil
 	}
 	re, size, err := regex.Compile(source)
-	p.reader.patterns += size
-	if left := p.reader.family.options.Keywords; left != nil && p.reader.keywords+p.reader.patterns > *left {
+	p.reader.besides += size
+	if left := p.reader.family.options.Keywords; left != nil && p.reader.keywords+p.reader.besides > *left {
 		p.reader.stop(p.node, together, lessTogether)
 		return nil
 	}

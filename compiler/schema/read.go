@@ -17,7 +17,7 @@ func read(raw any, o Options) (*node, *SchemaError) {
 		if *o.Keywords <= 0 {
 			return nil, &SchemaError{Message: together, Help: lessTogether}
 		}
-		defer func() { *o.Keywords -= r.keywords + r.patterns }()
+		defer func() { *o.Keywords -= r.keywords + r.besides }()
 	}
 	u := r.unit("", raw)
 	for r.err == nil && len(r.refs) > 0 {
@@ -51,7 +51,7 @@ type reader struct {
 	err      *SchemaError
 	full     bool // the error is a limit, and reading stops
 	keywords int
-	patterns int // what patterns cost, in keywords
+	besides  int // what costs besides, in keywords: each schema one more, and patterns
 	refs     []pendingRef
 	dynamics []*node
 }
@@ -141,7 +141,7 @@ func (r *reader) node(u *unit, parent *node, keyword, key string, raw any, base 
 	if parent != nil && keyword != "" {
 		parent.children = append(parent.children, n)
 	}
-	r.keywords++
+	r.keywords, r.besides = r.keywords+1, r.besides+1
 	switch v := raw.(type) {
 	case bool:
 		if u.draft < Draft6 && keyword != "additionalProperties" && keyword != "additionalItems" {
