@@ -52,6 +52,8 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 		for _, operand := range part.Parts {
 			flows = p.flowsOfPart(flows, t, operand)
 		}
+	case expression.Text:
+		flows = append(flows, p.flowOfText(t, part))
 	default:
 		like := p.likeness(p.typeOfPart(t, part))
 		flows = append(flows, flow{schema: like, loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}})

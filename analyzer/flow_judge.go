@@ -346,6 +346,9 @@ func (p *Pass) judgeParts(found []judgement, t *compiler.Template, to target) []
 			j = judgement{relation: schema.MayNotFit, flow: flows[0], to: to}
 			j.witness, bad = p.worksOut(t, to)
 		}
+		if !bad {
+			j, bad = p.judgeText(t, to)
+		}
 		if bad {
 			found = append(found, j)
 		}

@@ -92,12 +92,15 @@ type meant struct {
 }
 
 // respelt is the text of a path with one key spelt otherwise and all else as it
-// stands, where that says what is meant, and else the usual spelling of it.
+// stands, its † or none among it (S4.9), where that says what is meant, and else the
+// usual spelling of it.
 func respelt(text, key, other string, meant expression.Reference) string {
 	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {
 		instead := text[:at] + other + text[at+len(key):]
-		if paths, err := expression.ParseOutput(instead); err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == meant.String() {
-			return instead
+		for _, marked := range []string{instead, string(expression.Mark) + instead} {
+			if paths, err := expression.ParseOutput(marked); err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == meant.String() {
+				return instead
+			}
 		}
 	}
 	return meant.String()

@@ -13,6 +13,7 @@ var flowMayMismatch = register(Rule{
 // flowMayMismatches reports flows of which something doesn't fit, with such a
 // value, and those that couldn't be judged within the budget.
 func flowMayMismatches(p *Pass) {
+	p.textMismatches()
 	for _, j := range p.judgements() {
 		switch j.relation {
 		case schema.MayNotFit:

@@ -471,22 +471,19 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 	return t
 }
 
+// textTemplate reads a string: one expression (S4.1), or a text with expressions
+// in it or without (S4.9).
 func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
-	if !expression.IsExpression(n.Text) {
-		if start, end, instead, ok := expression.Lookalike(n.Text); ok {
-			f := c.report(diag.LookalikeRef, n.Within(start, end), "this is a literal string, though %q looks like a reference", n.Text[start:end]).About(call.Label())
-			f.Advise("an expression begins with †: write %q", instead)
-			if edit, ok := diag.EditScalar(n, 0, len(n.Text), instead); ok {
-				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
-			}
-		}
+	isText := expression.IsText(n.Text)
+	c.lookalike(call, n)
+	if !isText && !expression.IsExpression(n.Text) {
 		return c.newTemplate(n, expression.Literal(n.Text))
 	}
-	e, err := expression.Parse(n.Text, expression.DefaultLimits())
+	e, err := c.parseString(n.Text, isText)
 	if err != nil {
 		f := c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 		f.Help = err.Help
-		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isText(n.Text) {
+		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
 		}
 		t := c.newTemplate(n, nil)
@@ -511,10 +508,37 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	return t
 }
 
-// isText reports whether a string that begins with † and is no expression can
+func (c *compilation) parseString(s string, isText bool) (*expression.Expr, *expression.Error) {
+	if isText {
+		return expression.ParseText(s, c.isKind, expression.DefaultLimits())
+	}
+	return expression.Parse(s, expression.DefaultLimits())
+}
+
+// lookalike reports what looks like a mistaken reference in a string (S4.7).
+func (c *compilation) lookalike(call *Call, n *source.Node) {
+	start, end, meant, ok := expression.Lookalike(n.Text)
+	if !ok {
+		return
+	}
+	f := c.report(diag.LookalikeRef, n.Within(start, end), "this is a literal string, though %q looks like a reference", n.Text[start:end]).About(call.Label())
+	from, to, tail := 0, len(n.Text), len(meant)
+	if expression.IsExpression(meant) {
+		f.Advise("an expression begins with †: write %q", meant)
+	} else {
+		f.Advise("in a text an expression stands in †{ … }: write %q", meant)
+		// What comes before and after stays, be it on many lines.
+		for from = start; to > end && n.Text[to-1] == meant[tail-1]; tail-- {
+			to--
+		}
+	}
+	f.Offer("make it a reference", n, from, to, meant[from:tail], true)
+}
+
+// isPlainText reports whether a string that begins with † and is no expression can
 // only have been meant as text: the † stands alone, or before a blank and
 // something that begins with no kind.
-func (c *compilation) isText(s string) bool {
+func (c *compilation) isPlainText(s string) bool {
 	rest := strings.TrimPrefix(s, "†")
 	word := strings.TrimLeft(rest, " \t\r\n")
 	if word != "" && (word == rest || !unicode.IsLetter([]rune(word)[0])) {

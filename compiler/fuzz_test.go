@@ -30,6 +30,7 @@ func FuzzCompile(f *testing.F) {
 		`[{"_tool":"a","x":"†state.b || (†input.c && 3)","_outputPath":"b && c.d[0] || error"}]`,
 		`{"calls":[{"_tool":"a","_id":"x","_when":"†state.y > 1","_after":["x"],"_retry":{"attempts":3,"backoff":"1s"}}],"writes":"once","output":{"z":["†state"]}}`,
 		`[{"type":"tool","tool":{"t":{"type":"object"}}},{"type":"data","kind":"user","data":{"a":1}},{"type":"plan","plan":[{"_tool":"t","u":"†user.a"}]}]`,
+		`{"input":{"a":1},"calls":[{"_tool":"a","x":"††{b} †{input.a}, †{†state.c || 'no'}: {{state.c}}","_outputPath":"c"}],"output":"†{state.c.d}"}`,
 		`{"context":[{"type":"state","text":"x","_instance":"①"}],"solution":{"calls":[],"output":null}}`,
 		`{"instances":{"a":{"state":{"x":1}},"b":{"stateSchema":{"required":["x"]}}},"calls":[{"_tool":"t","x":"†state.x","_outputPath":"x"},{"_tool":"t","_instance":"a","_scopes":["state"],"_outputPath":"x"},{"_tool":"t","_instance":"b","y":["†state.x"]}]}`,
 	} {

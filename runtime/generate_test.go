@@ -116,62 +116,6 @@ func (a *author) offer(path, shape string) {
 	a.places = append(a.places, place{"†state." + path, shape})
 }
 
-// spot is a reference to something readable, the recent rather than the old.
-func (a *author) spot() string {
-	if a.chance(1) {
-		return "†state"
-	}
-	i := a.IntN(len(a.places))
-	if a.chance(60) {
-		i = max(i, a.IntN(len(a.places)))
-	}
-	return a.within(a.places[i])
-}
-
-func (a *author) within(p place) string {
-	ways := map[string][]string{
-		"object": {"", "", ".name", ".price", ".city.zone", ".tags[0]", ".tags.1", `["city"].name`, ".missing"},
-		"list":   {"", "", "[0]", "[0].name", ".0", "[1]", "[1].city", "[2]"},
-		"record": {"", ".code", ".details"},
-		"user":   {"", ".name", ".tags[0]"},
-		"total":  {"", ".total"},
-	}[p.shape]
-	if len(ways) == 0 {
-		return p.path
-	}
-	return p.path + ways[a.IntN(len(ways))]
-}
-
-// value is a parameter: mostly a reference, at times a composition or a
-// structure with references inside.
-func (a *author) value() any {
-	switch n := a.IntN(100); {
-	case n < 55:
-		return a.spot()
-	case n < 66:
-		return a.spot() + " || " + a.spot()
-	case n < 72:
-		return a.spot() + " || " + a.literal()
-	case n < 78:
-		return a.spot() + " && " + a.spot()
-	case n < 82:
-		return a.spot() + " && " + a.spot() + " || " + a.spot()
-	case n < 85:
-		return "†(" + a.spot() + " || " + a.spot() + ") && " + a.spot()
-	case n < 88:
-		return a.spot() + " ?? (" + a.spot() + " || " + a.literal() + ")"
-	case n < 91:
-		return map[string]any{"inner": []any{a.spot(), "plain", 3.0}, "other": a.spot()}
-	case n < 93:
-		return "††literal"
-	}
-	return []any{"word", 7.0, true, nil}[a.IntN(4)]
-}
-
-func (a *author) literal() string {
-	return []string{"10", `"none"`, "false", "null", "0.5", `""`}[a.IntN(6)]
-}
-
 // writeMotifs strings together small patterns that real plans are made of.
 func (a *author) writeMotifs() {
 	size := 2 + a.IntN(11)

@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 )
 
 // The model is a second opinion on what a plan means: an interpreter of plans
@@ -138,7 +137,10 @@ func (m *model) run(order *rand.Rand) Outcome {
 	}
 	m.out.State, _ = m.made(nil, m.entries(func(int) bool { return true }))
 	if m.plan.output != nil {
-		m.out.Output, _ = m.resolve(m.plan.output, n).whole()
+		output := m.resolve(m.plan.output, n)
+		if m.out.Output, _ = output.whole(); output.wrong {
+			m.out.Run = "failed"
+		}
 	}
 	m.noteWrites()
 	return m.out
@@ -185,7 +187,10 @@ func (m *model) decide(c *callModel, full bool) bool {
 	case m.plan.once && !m.allSettled(m.offeredEarlier(c)):
 		return false
 	}
-	repeated, undecided := m.carried.repetition(m, c, params.value)
+	repeated, undecided := false, false
+	if !params.wrong {
+		repeated, undecided = m.carried.repetition(m, c, params.value)
+	}
 	switch {
 	case undecided:
 		return false
@@ -196,7 +201,8 @@ func (m *model) decide(c *callModel, full bool) bool {
 		m.note(onceRejected)
 		m.skip(c)
 		return true
-	case !accepts(c.tool, params.value):
+	case params.wrong || !accepts(c.tool, params.value):
+		m.noteWhen(params.wrong, textRefused)
 		m.note(structuralFailure)
 		m.status[c.place] = "failed"
 		m.out.Errors[c.name] = structuralFault
@@ -430,12 +436,38 @@ type resolved struct {
 	pending bool // some read that decides it hasn't settled
 	absent  bool // it has no value, whatever else happens
 	early   bool // a fallback took an operand while a later one was pending
+	wrong   bool // it is none that can stand where it does
 	partial any  // of a structure: the value with absent leaves left out
 }
 
 // whole is what S11.8 makes of an output: absent leaves are left out, an
 // absent whole is null.
 func (r resolved) whole() (any, bool) { return r.partial, !r.absent }
+
+// text is what a text with expressions in it comes to (S4.9).
+func (m *model) text(e *formula, reader int) resolved {
+	var total resolved
+	var text string
+	for _, operand := range e.operands {
+		part := m.evaluate(operand, reader)
+		total.absent = total.absent || part.absent
+		total.pending = total.pending || part.pending
+		total.early = total.early || part.early
+		piece, ok := inText(part.value)
+		total.wrong = total.wrong || !ok
+		text += piece
+	}
+	switch {
+	case total.absent:
+		return resolved{absent: true}
+	case total.pending:
+		total.wrong = false
+	case !total.wrong:
+		total.value = text
+		m.note(textMade)
+	}
+	return total
+}
 
 // resolve resolves every expression in a value for the reader at this place.
 func (m *model) resolve(value any, reader int) resolved {
@@ -444,15 +476,16 @@ func (m *model) resolve(value any, reader int) resolved {
 		total.pending = total.pending || part.pending
 		total.absent = total.absent || part.absent
 		total.early = total.early || part.early
+		total.wrong = total.wrong || part.wrong
 	}
 	switch v := value.(type) {
 	case string:
-		if isExpression(v) {
-			r := m.evaluate(readExpression(v), reader)
+		if e := readString(v); e != nil {
+			r := m.evaluate(e, reader)
 			r.partial = r.value
 			return r
 		}
-		literal := strings.TrimPrefix(v, "†") // what remains of ††
+		literal := readText(v).operands[0].value
 		return resolved{value: literal, partial: literal}
 	case map[string]any:
 		whole, partial := map[string]any{}, map[string]any{}
@@ -484,7 +517,7 @@ func (m *model) resolve(value any, reader int) resolved {
 
 func leafAbsent(item any, part resolved) bool {
 	_, isText := item.(string)
-	return isText && part.absent
+	return isText && (part.absent || part.wrong)
 }
 
 // evaluate is S4.3 with a third truth: an operand may still be pending.
@@ -505,6 +538,8 @@ func (m *model) evaluate(e *formula, reader int) resolved {
 			pending, early = pending || last.pending, early || last.early
 		}
 		return resolved{value: last.value, pending: pending, early: early}
+	case textExpression:
+		return m.text(e, reader)
 	case comparisonExpression:
 		a, b := m.evaluate(e.operands[0], reader), m.evaluate(e.operands[1], reader)
 		total := resolved{absent: a.absent || b.absent, pending: a.pending || b.pending, early: a.early || b.early}

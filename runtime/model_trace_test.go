@@ -33,6 +33,8 @@ const (
 	outputLeafLeftOut  feature = "an output with an absent leaf"
 	waitedForOverlap   feature = "a decided call that waits to write"
 	memberReadFromList feature = "an index read"
+	textMade           feature = "a text with values in it"
+	textRefused        feature = "a text with a value that has no form there"
 )
 
 // features are those that occurred in a run, in the order of their names.

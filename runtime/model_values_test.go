@@ -68,6 +68,7 @@ const (
 	fallbackExpression
 	gateExpression
 	comparisonExpression
+	textExpression
 )
 
 type formula struct {
@@ -90,6 +91,53 @@ func readExpression(text string) *formula {
 		r.at = 1 // the mark alone: what follows is no reference
 	}
 	return r.readAll()
+}
+
+// readText reads a text with expressions in it (S4.9): its pieces, one after the other.
+func readText(text string) *formula {
+	r := &reader{text: []rune(text)}
+	e := &formula{kind: textExpression}
+	var literal []rune
+	put := func(piece *formula) {
+		e.operands = append(e.operands, &formula{kind: literalExpression, value: string(literal)}, piece)
+		literal = nil
+	}
+	if r.begins("††") {
+		literal, r.at = []rune("†"), 2
+	}
+	for r.at < len(r.text) {
+		switch {
+		case r.begins("††{"):
+			literal, r.at = append(literal, '†', '{'), r.at+3
+		case r.begins("†{"):
+			r.at, r.inBraces = r.at+2, true
+			put(r.fallback())
+			if !r.take("}") {
+				r.fail()
+			}
+			r.inBraces = false
+		default:
+			literal, r.at = append(literal, r.text[r.at]), r.at+1
+		}
+	}
+	put(&formula{kind: literalExpression, value: ""})
+	return e
+}
+
+func (r *reader) begins(what string) bool {
+	return strings.HasPrefix(string(r.text[r.at:]), what)
+}
+
+// inText is a value as it stands in a text; false for one that has no form there.
+func inText(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case bool, float64:
+		text, err := json.Marshal(v)
+		return string(text), err == nil
+	}
+	return "", false
 }
 
 // readRoutes reads an _outputPath as alternatives of fan-outs (S5.1).
@@ -128,6 +176,7 @@ type reader struct {
 	text      []rune
 	at        int
 	barePaths bool
+	inBraces  bool // where a kind's † may be left out
 }
 
 func (r *reader) readAll() *formula {
@@ -198,7 +247,7 @@ func (r *reader) atom() *formula {
 		}
 		return inner
 	}
-	if r.take("†") {
+	if r.take("†") || r.inBraces && (r.begins("state.") || r.begins("input.")) {
 		ref := reference{kind: r.word()}
 		if ref.kind != "state" && ref.kind != "input" {
 			panic("model: no kind " + ref.kind)
@@ -270,7 +319,7 @@ func (r *reader) literal() any {
 		return r.quoted()
 	}
 	start := r.at
-	for r.at < len(r.text) && !strings.ContainsRune(" )|&?", r.text[r.at]) {
+	for r.at < len(r.text) && !strings.ContainsRune(" )|&?}", r.text[r.at]) {
 		r.at++
 	}
 	var value any
@@ -295,9 +344,16 @@ func (r *reader) take(token string) bool {
 	return false
 }
 
-// isExpression is S4.1: one dagger begins an expression, two a literal.
-func isExpression(text string) bool {
-	return strings.HasPrefix(text, "†") && !strings.HasPrefix(text, "††")
+// readString reads a string of a plan: one dagger begins an expression, two a literal
+// (S4.1), and in a text expressions stand in braces (S4.9). It is nil for a text without.
+func readString(text string) *formula {
+	if strings.HasPrefix(text, "†") && !strings.HasPrefix(text, "††") && !strings.HasPrefix(text, "†{") {
+		return readExpression(text)
+	}
+	if e := readText(text); len(e.operands) > 2 {
+		return e
+	}
+	return nil
 }
 
 // formulasIn are all expressions in a value, keys in alphabetical order.
@@ -305,8 +361,8 @@ func formulasIn(value any) []*formula {
 	var found []*formula
 	switch v := value.(type) {
 	case string:
-		if isExpression(v) {
-			found = append(found, readExpression(v))
+		if e := readString(v); e != nil {
+			found = append(found, e)
 		}
 	case []any:
 		for _, item := range v {

@@ -153,6 +153,13 @@ func (c *checker) check(n *node) *Type {
 		return c.call(n)
 	case opMethod:
 		return c.method(n)
+	case opText:
+		for _, a := range n.args {
+			if t := c.check(a); t.kinds()&textual == 0 {
+				c.fail(a, noText(t.kinds()), helpText)
+			}
+		}
+		return aString
 	case opChain:
 		left := c.check(n.args[0])
 		for _, a := range n.args[1:] {
@@ -203,9 +210,10 @@ func (c *checker) pick(n *node) *Type {
 	return out
 }
 
-// constant reports whether a node is a literal, or a list or object of them.
+// constant reports whether a node is a literal, or a list, an object or a text of
+// them.
 func (n *node) constant() bool {
-	return n.op == opLiteral || (n.op == opList || n.op == opObject) && !slices.ContainsFunc(n.args, func(a *node) bool { return !a.constant() })
+	return n.op == opLiteral || (n.op == opList || n.op == opObject || n.op == opText) && !slices.ContainsFunc(n.args, func(a *node) bool { return !a.constant() })
 }
 
 func (c *checker) object(n *node) *Type {

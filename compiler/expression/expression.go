@@ -72,18 +72,10 @@ const (
 )
 
 // IsExpression reports whether a string of a plan is an expression (S4.1): its
-// first character is †, and its second isn't.
+// first character is †, and its second neither that nor the brace of an
+// expression in a text ([IsText]).
 func IsExpression(s string) bool {
-	return strings.HasPrefix(s, mark) && !strings.HasPrefix(s[len(mark):], mark)
-}
-
-// Literal is the text that a string of a plan stands for when it isn't an
-// expression: †† at the beginning is one † (S4.1).
-func Literal(s string) string {
-	if strings.HasPrefix(s, mark+mark) {
-		return s[len(mark):]
-	}
-	return s
+	return strings.HasPrefix(s, mark) && !strings.HasPrefix(s[len(mark):], mark) && !strings.HasPrefix(s, opening)
 }
 
 const mark = string(Mark)

@@ -3,6 +3,7 @@ package expression
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,9 +56,17 @@ func list(items ...any) []any { return append([]any{}, items...) }
 
 type object = map[string]any
 
+// parseString reads what a plan's string holds: one expression, or a text with such.
+func parseString(text string, l Limits) (*Expr, *Error) {
+	if IsText(text) {
+		return ParseText(text, func(word string) bool { return slices.Contains(kinds, word) }, l)
+	}
+	return Parse(text, l)
+}
+
 func parseOK(t testing.TB, text string) *Expr {
 	t.Helper()
-	e, err := Parse(text, DefaultLimits())
+	e, err := parseString(text, DefaultLimits())
 	if err != nil {
 		t.Fatalf("%s: %s (at %q)", text, err.Message, text[err.Start:err.End])
 	}
@@ -360,7 +369,7 @@ type evalCase struct {
 func evalCases(t *testing.T, cases []evalCase) {
 	t.Helper()
 	for _, c := range cases {
-		e, err := Parse(c.text, DefaultLimits())
+		e, err := parseString(c.text, DefaultLimits())
 		if err != nil {
 			t.Errorf("%s: %s (at %q)", c.text, err.Message, c.text[err.Start:err.End])
 			continue
@@ -375,7 +384,11 @@ func evalCases(t *testing.T, cases []evalCase) {
 		if failure != nil || p != wantP || !reflect.DeepEqual(value, want) {
 			t.Errorf("%s = %#v (presence %d, %v), want %#v", c.text, value, p, failure, c.want)
 		}
-		again, err := Parse(e.String(), DefaultLimits())
+		parse := parseString
+		if e.tree().op == opText {
+			parse = parseTextAlways
+		}
+		again, err := parse(e.String(), DefaultLimits())
 		if err != nil || again.String() != e.String() {
 			t.Errorf("%s: canonical form %s doesn't keep: %v %v", c.text, e, again, err)
 			continue

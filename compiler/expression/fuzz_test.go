@@ -17,6 +17,8 @@ var seeds = []string{
 	"†(1 < †state.a < 5)", "†state.a ? 1 : 2", "†(if †state.a { 1 } else { 2 })", "†({\"a\": [1, 2], (†state.k): null})", "†state.a[1:-1]",
 	"†(reduce(†state.items, #acc + #, 0))", "†(date(\"2024-02-29\").Year())", "†\"①😀\"", "††", "†state.a.", "†state..a", "†(((", "†state.a /* x */ + 1 // y",
 	"†state.items | map({let y = #; y || †state.a})", "†(`raw ``quoted`` text`)", "†state.a matches \"^(a|b)+$\"", "†(\"\\u{1F600}\\n\")", "†(1e3 + 0x1F + 1_000)",
+	"a †{state.a} b ††{c} †{†state.b || input.c} d", "†{len(state.items)}†{'}'}", "†††{state.a}", "††{x} †{({\"state\": state.x})} †{`}`}", "†{map(state.l, {let x = #.state; x})}",
+	"†{state.a", "†{}", "†{state.a }}", "†{'", "a||b†{", "†{in.a} †{state-a}", "†{\"†\"}†{state.a}", "†{1e400} †{null} †{[1]} †{true}",
 	"a || b && (c || d)", "†state.a && b['x y']", "price * count", "$env[\"x\"]",
 }
 
@@ -46,7 +48,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		start := cputime.Used()
-		for _, parse := range []func(string, Limits) (*Expr, *Error){Parse, ParseCode} {
+		for _, parse := range []func(string, Limits) (*Expr, *Error){Parse, ParseCode, parseTextAlways} {
 			e, err := parse(text, DefaultLimits())
 			if IsExpression(text) {
 				sameAsParser(t, text, DefaultLimits())
@@ -56,7 +58,7 @@ func FuzzParse(f *testing.F) {
 				continue
 			}
 			for _, r := range e.References() {
-				if piece := text[r.Start:r.End]; !strings.HasPrefix(piece, mark+r.Kind) {
+				if piece := text[r.Start:r.End]; !strings.HasPrefix(strings.TrimPrefix(piece, mark), r.Kind) {
 					t.Fatalf("%q: the reference %s stands at %q", text, r, piece)
 				}
 			}
@@ -74,7 +76,14 @@ func FuzzParse(f *testing.F) {
 				placed(t, text, err)
 			}
 		}
-		Lookalike(text)
+		if _, _, meant, ok := Lookalike(text); ok {
+			if _, err := parseString(meant, DefaultLimits()); err != nil && utf8.ValidString(text) && !IsText(text) {
+				t.Fatalf("%q, which %q is taken for, isn't read: %s", meant, text, err.Message)
+			}
+		}
+		if IsText(Escape(text)) || IsExpression(Escape(text)) || Literal(Escape(text)) != text {
+			t.Fatalf("%q is escaped as %q, which isn't it", text, Escape(text))
+		}
 		BareReference(text)
 		if _, err := ParsePath(text); err != nil {
 			placed(t, text, err)
@@ -91,7 +100,7 @@ func FuzzEval(f *testing.F) {
 		f.Add(s, int64(i))
 	}
 	f.Fuzz(func(t *testing.T, text string, seed int64) {
-		e, err := Parse(text, DefaultLimits())
+		e, err := parseString(text, DefaultLimits())
 		if err != nil {
 			return
 		}

@@ -1,34 +1,44 @@
 package expression
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// knownKinds are the kinds that every document has. A mistaken reference that
-// isn't marked by † is only believed to be one when it begins with one of them:
-// other templates are somebody else's.
-var knownKinds = map[string]bool{"input": true, "state": true, "data": true, "error": true, "advice": true}
+// kinds are those that every document has. A mistaken reference that isn't marked by
+// † is only believed to be one when it begins with one of them: other templates are
+// somebody else's.
+var kinds = []string{"input", "state", "data", "error", "advice"}
 
 // maxLookalike bounds how much of a literal is searched.
 const maxLookalike = 1 << 16
 
-// Lookalike finds what looks like a mistaken reference in a literal string
-// (S4.7): a † inside, $state.x, ${state.x}, {{state.x}}. It gives the place of
-// the first (bytes of s) and what the whole string would be as an expression.
-func Lookalike(s string) (start, end int, suggestion string, ok bool) {
-	if strings.HasPrefix(s, mark) || len(s) > maxLookalike {
+// Lookalike finds what looks like a mistaken reference in the literal part of a
+// string (S4.7): a † inside, $state.x, ${state.x}, {{state.x}}. It gives the place of
+// the first (bytes of s) and the whole string as it was meant: a reference where there
+// is nothing else, else a text with references in it (S4.9).
+func Lookalike(s string) (start, end int, meant string, ok bool) {
+	if IsExpression(s) || strings.HasPrefix(s, mark+mark) || len(s) > maxLookalike {
 		return 0, 0, "", false // an expression, or † written twice on purpose
 	}
-	var parts []string
-	copied := 0
+	var text strings.Builder
+	copied, last := 0, Reference{}
 	for at := 0; at < len(s); {
 		next := strings.IndexAny(s[at:], mark+"${")
 		if next < 0 {
 			break
 		}
 		at += next
+		if strings.HasPrefix(s[at:], opening) && !strings.HasSuffix(s[:at], mark) {
+			closing, err := closingBrace(s, at)
+			if err != nil {
+				return 0, 0, "", false // which is reported
+			}
+			at = closing + 1
+			continue
+		}
 		ref, to, found := lookalikeAt(s, at)
 		if !found {
 			_, size := utf8.DecodeRuneInString(s[at:])
@@ -38,32 +48,25 @@ func Lookalike(s string) (start, end int, suggestion string, ok bool) {
 		if !ok {
 			start, end, ok = at, to, true
 		}
-		if copied < at {
-			parts = append(parts, quoteText(s[copied:at]))
+		last = ref
+		reference := ref.String()
+		if slices.Contains(kinds, ref.Kind) {
+			reference = strings.TrimPrefix(reference, mark)
 		}
-		ref.Kind = strings.TrimSpace(ref.Kind)
-		parts = append(parts, ref.String())
+		text.WriteString(s[copied:at] + opening + reference + "}")
 		at, copied = to, to
 	}
-	if !ok {
-		return 0, 0, "", false
+	if ok && strings.TrimSpace(s[:start]) == "" && strings.TrimSpace(s[end:]) == "" {
+		return start, end, last.String(), true
 	}
-	if strings.TrimSpace(s[:start]) == "" && strings.TrimSpace(s[end:]) == "" {
-		for _, p := range parts {
-			if strings.HasPrefix(p, mark) {
-				return start, end, p, true
-			}
-		}
-	}
-	if copied < len(s) {
-		parts = append(parts, quoteText(s[copied:]))
-	}
-	return start, end, mark + "(" + strings.Join(parts, " + ") + ")", true
+	return start, end, text.String() + s[copied:], ok
 }
 
 // lookalikeAt reads the mistaken reference at s[at:], which begins with †, $ or {.
 func lookalikeAt(s string, at int) (ref Reference, end int, ok bool) {
 	switch {
+	case strings.HasSuffix(s[:at], mark): // one that has been written twice
+		return ref, 0, false
 	case strings.HasPrefix(s[at:], mark):
 		if before, _ := utf8.DecodeLastRuneInString(s[:at]); at > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == Mark) {
 			return ref, 0, false // a footnote, or † as itself
@@ -121,7 +124,7 @@ func unmarked(s string, at int) (ref Reference, end int, ok bool) {
 		at += len(mark)
 	}
 	kind := readKey(s, at)
-	if !knownKinds[s[at:kind]] {
+	if !slices.Contains(kinds, s[at:kind]) {
 		return ref, 0, false
 	}
 	path, end, _, err := readSegments(s, kind, at)

@@ -11,6 +11,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
+
+	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
 // maxWhole is the largest whole number that a float64 tells from its
@@ -92,26 +94,40 @@ func (e *Expr) Plain() bool { return e.root == nil || e.root.op == opRef && !e.r
 func (e *Expr) Variables() []string { return e.variables }
 
 func parse(text string, limits Limits, code bool) (*Expr, *Error) {
-	s, err := scanExpression(text, limits, code)
+	l := &lowering{scan: &scan{text: text}, limits: limits, code: code}
+	from := 0
+	if !code && strings.HasPrefix(text, mark+"(") {
+		from = len(mark)
+	}
+	root, err := l.read(from, len(text), 1)
 	if err != nil {
 		return nil, err
 	}
-	tree, failure := parseTree(s.source)
+	return l.finish(root), nil
+}
+
+// read is the tree of the expression text[from:to], which stands depth levels deep.
+func (l *lowering) read(from, to, depth int) (*node, *Error) {
+	if err := l.scanExpression(from, to, l.limits, l.code); err != nil {
+		return nil, err
+	}
+	tree, failure := parseTree(l.source)
 	if failure != nil {
-		return nil, s.syntax(failure, limits)
+		return nil, l.syntax(failure, l.limits)
 	}
-	l := &lowering{scan: s, limits: limits, code: code}
-	root := l.lower(tree.Node, 1)
-	if l.err != nil {
-		return nil, l.err
-	}
+	n := l.lower(tree.Node, depth)
+	return n, l.err
+}
+
+// finish makes the expression of its whole tree.
+func (l *lowering) finish(root *node) *Expr {
 	l.seal(root)
 	l.settle(root)
-	for i := range s.refs {
-		s.refs[i].Required = l.required[i]
+	for i := range l.refs {
+		l.refs[i].Required = l.required[i]
 	}
 	sort.Strings(l.variables)
-	return &Expr{Text: text, root: root, refs: s.refs, limits: limits.shared(), slots: l.slots, locals: l.locals, variables: l.variables}, nil
+	return &Expr{Text: l.text, root: root, refs: l.refs, limits: l.limits.shared(), slots: l.slots, locals: l.locals, variables: l.variables}
 }
 
 // parseTree runs the library's parser. The text may be hostile, so a panic of
@@ -316,7 +332,11 @@ func (l *lowering) identifier(n *ast.IdentifierNode, t token) *node {
 		l.variable(n.Value)
 		return &node{op: opVar, name: n.Value, start: t.start, end: t.end}
 	}
-	return l.fail(t.start, t.end, "there is no value "+quote(n.Value), helpName(n.Value))
+	help := helpName(n.Value)
+	if kind, ok := naming.Nearest(n.Value, kinds); ok && l.isKind != nil {
+		help = "did you mean " + kind + "?"
+	}
+	return l.fail(t.start, t.end, "there is no value "+quote(n.Value), help)
 }
 
 func (l *lowering) variable(name string) {

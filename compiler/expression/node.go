@@ -27,6 +27,7 @@ const (
 	opLoop               // name over args[0] with args[1] once per item; args[2] is reduce's start or sortBy's order
 	opCall               // fn with args
 	opMethod             // name on args[0] with the others
+	opText               // args one after the other, as text
 	opNot
 	opNegate
 	opPlus

@@ -17,6 +17,8 @@ const (
 	Gate
 	// Choice: that of either of Parts, as a condition decides (?:).
 	Choice
+	// Text: that of all Parts as text, one after the other (S4.9).
+	Text
 )
 
 // A Part is an expression, or a part of one, as far as its value is handed on
@@ -78,6 +80,8 @@ func (e *Expr) outline(n *node) Part {
 		p.Kind = Gate
 	case n.op == opCond:
 		p.Kind, operands = Choice, n.args[1:]
+	case n.op == opText:
+		p.Kind = Text
 	default:
 		return p
 	}
@@ -91,6 +95,12 @@ func (e *Expr) outline(n *node) Part {
 // literal is the value of a constant node.
 func (n *node) literal() any {
 	switch n.op {
+	case opText:
+		var text []byte
+		for _, a := range n.args {
+			text, _ = appendAsText(text, a.literal())
+		}
+		return string(text)
 	case opList:
 		list := make([]any, len(n.args))
 		for i, a := range n.args {

@@ -151,9 +151,9 @@ func TestOutputPathsAgainstTheContract(t *testing.T) {
 // S4.7
 func TestLookalikes(t *testing.T) {
 	for _, c := range []struct{ text, at, instead string }{
-		{"Hello †input.name", "†input.name", `†("Hello " + †input.name)`},
-		{"Hello †input.name, how is †state.dog?", "†input.name", `†("Hello " + †input.name + ", how is " + †state.dog + "?")`},
-		{"See †user.name.", "†user.name", `†("See " + †user.name + ".")`},
+		{"Hello †input.name", "†input.name", `Hello †{input.name}`},
+		{"Hello †input.name, how is †state.dog?", "†input.name", `Hello †{input.name}, how is †{state.dog}?`},
+		{"See †user.name.", "†user.name", `See †{†user.name}.`},
 		{" †state.a", "†state.a", "†state.a"},
 		{"$state.x", "$state.x", "†state.x"},
 		{"${state.x}", "${state.x}", "†state.x"},
@@ -161,8 +161,11 @@ func TestLookalikes(t *testing.T) {
 		{"{{ state.items[0].name }}", "{{ state.items[0].name }}", "†state.items[0].name"},
 		{"${{ input.x }}", "${{ input.x }}", "†input.x"},
 		{"{{†state.x}}", "{{†state.x}}", "†state.x"},
-		{"total: ${input.sum} €", "${input.sum}", `†("total: " + †input.sum + " €")`},
-		{"①😀 $input.a", "$input.a", `†("①😀 " + †input.a)`},
+		{"total: ${input.sum} €", "${input.sum}", `total: †{input.sum} €`},
+		{"†{state.a} of {{state.b}}", "{{state.b}}", `†{state.a} of †{state.b}`},
+		{"†{\"$state.a\"} of $state.b", "$state.b", `†{"$state.a"} of †{state.b}`},
+		{"a ††{$state.a} b", "$state.a", `a ††{†{state.a}} b`},
+		{"①😀 $input.a", "$input.a", `①😀 †{input.a}`},
 	} {
 		start, end, instead, ok := Lookalike(c.text)
 		if !ok || c.text[start:end] != c.at || instead != c.instead {
@@ -174,7 +177,7 @@ func TestLookalikes(t *testing.T) {
 	for _, text := range []string{
 		"", "plain", "$5", "$5.00 or €4", "costs $state", "US$state.x", "statement.of", "the state.ment", "{{name}}", "{{user.name}}", "${HOME}/x",
 		"$.store.book[0]", "a † b", "Smith†, Jones‡", "word†note.2", "††state.x", "††: †state.x", "{state.x}", "{{ state.x | upper }}", "{{state}}",
-		"$inputs.x", "use state.x here", "†", "†state.x", "$data", "data: $", "{{", "${", "{{state.", "${state.x", "†state", "see †2 and †3.",
+		"$inputs.x", "use state.x here", "†", "†state.x", "$data", "data: $", "{{", "${", "{{state.", "${state.x", "†state", "see †2 and †3.", "†{state.a}", "a †{state.b}", "a †$state.x", "a ††state.x", "†{state.a $state.b",
 	} {
 		if start, end, instead, ok := Lookalike(text); ok {
 			t.Errorf("%q is taken for %s because of %q", text, instead, text[start:end])

@@ -13,7 +13,7 @@ func (e *Expr) String() string {
 	p.print(e.tree(), bindLet)
 	s := p.out.String()
 	switch {
-	case !strings.HasPrefix(e.Text, mark), strings.HasPrefix(s, mark):
+	case e.tree().op == opText, !strings.HasPrefix(e.Text, mark), strings.HasPrefix(s, mark):
 		return s // code of an activity, or a reference first
 	case strings.HasPrefix(s, "("):
 		return mark + s
@@ -131,6 +131,8 @@ func (p *printer) bare(n *node) {
 		p.text(n.name + "(")
 		p.list(n.args)
 		p.text(")")
+	case opText:
+		p.interpolation(n)
 	case opMethod:
 		p.base(n.args[0], true)
 		p.text("." + n.name + "(")

@@ -42,11 +42,11 @@ func bareStart(text string) string {
 	return "key"
 }
 
-// readReference reads the reference at text[at:], which begins with †. It ends
-// where the first thing stands that isn't part of a reference. What comes
-// behind a ?. is part of it too, and makes it optional.
+// readReference reads the reference at text[at:], which begins with †, or with its
+// kind. It ends where the first thing stands that isn't part of a reference. What
+// comes behind a ?. is part of it too, and makes it optional.
 func readReference(text string, at int) (ref Reference, end int, optional bool, err *Error) {
-	kind := at + len(mark)
+	kind := len(text) - len(strings.TrimPrefix(text[at:], mark))
 	end = readKey(text, kind)
 	if end == kind {
 		return ref, 0, false, noKind(text, at)

@@ -80,6 +80,8 @@ func (m *evaluation) run(n *node) (any, error) {
 		return m.call(n)
 	case opMethod:
 		return m.method(n)
+	case opText:
+		return m.text(n)
 	case opChain:
 		return m.chain(n)
 	}

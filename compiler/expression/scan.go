@@ -40,54 +40,58 @@ type token struct {
 // the same in both.
 type scan struct {
 	text     string
-	source   string // what the parser gets
 	tokens   []token
 	refs     []Reference
-	optional []bool  // of each reference: a ?. is in it
-	offsets  []int32 // of each character of text, the byte that it begins at
+	optional []bool                 // of each reference: a ?. is in it
+	isKind   func(word string) bool // in braces, where a kind's † may be left out (S4.9); else nil
+
+	source  string  // what the parser gets: the part of the text that was scanned last
+	first   int     // the index of its first token
+	offsets []int32 // of each of its characters, the byte of the text that it begins at
 }
 
-// scanExpression cuts the references out of text. The mark at the beginning
-// may stand before an opening parenthesis; code has no marks at all.
-func scanExpression(text string, limits Limits, code bool) (*scan, *Error) {
-	if len(text) > maxText {
-		return nil, fail(0, len(text), "an expression is at most 1 MiB long", "shorten it, or move its text into the state")
+// scanExpression cuts the references out of the expression text[from:to]. Code has
+// no references at all.
+func (s *scan) scanExpression(from, to int, limits Limits, code bool) *Error {
+	if to-from > maxText {
+		return fail(from, to, "an expression is at most 1 MiB long", "shorten it, or move its text into the state")
 	}
-	s := &scan{text: text}
+	text := s.text[:to]
 	var source strings.Builder
-	source.Grow(len(text))
+	source.Grow(to - from)
+	s.first = len(s.tokens)
 	var open []int // indexes of the brackets that are open
-	copied := 0    // up to here, text is in source
+	at := from
+	copied := from // up to here, text is in source
 	emit := func(kind tokenKind, start, end int) {
 		s.tokens = append(s.tokens, token{kind: kind, start: start, end: end, match: -1})
 	}
-	at := 0
-	if !code && strings.HasPrefix(text[len(mark):], "(") {
-		source.WriteByte(' ')
-		at, copied = len(mark), len(mark)
-	}
 	for at < len(text) {
 		if len(s.tokens) > limits.Nodes*tokensPerNode {
-			return nil, tooLarge(text, limits)
+			return tooLarge(s.text, limits)
 		}
 		c := text[at]
 		start := at
 		switch {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			at++
-		case strings.HasPrefix(text[at:], mark):
+		case strings.HasPrefix(text[at:], mark) || s.beginsUnmarked(text, at, open):
 			if code {
-				return nil, fail(at, at+len(mark), "the code of an activity has no references", "its variables are the call's parameters: write their names alone")
+				return fail(at, at+len(mark), "the code of an activity has no references", "its variables are the call's parameters: write their names alone")
 			}
-			if n := len(s.tokens); n > 0 && s.tokens[n-1].end == at && s.tokens[n-1].valueLike() {
-				return nil, fail(at, at+len(mark), "an operator is missing before the reference", "join the two with an operator, such as || or +")
+			if n := len(s.tokens); n > s.first && s.tokens[n-1].end == at && s.tokens[n-1].valueLike() {
+				end := at + len(mark)
+				if !strings.HasPrefix(text[at:], mark) {
+					end = readKey(text, at)
+				}
+				return fail(at, end, "an operator is missing before the reference", "join the two with an operator, such as || or +")
 			}
 			ref, end, optional, err := readReference(text, at)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if err := s.checkAfter(ref, end); err != nil {
-				return nil, err
+				return err
 			}
 			source.WriteString(text[copied:at])
 			source.WriteByte('$')
@@ -101,7 +105,7 @@ func scanExpression(text string, limits Limits, code bool) (*scan, *Error) {
 		case c == '"' || c == '\'' || c == '`':
 			end, err := textEnd(text, at)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			emit(tokenText, at, end)
 			at = end
@@ -114,7 +118,7 @@ func scanExpression(text string, limits Limits, code bool) (*scan, *Error) {
 		case c == '/' && strings.HasPrefix(text[at:], "/*"):
 			end := strings.Index(text[at+2:], "*/")
 			if end < 0 {
-				return nil, fail(at, at+2, "the comment is never closed", "end it with */")
+				return fail(at, at+2, "the comment is never closed", "end it with */")
 			}
 			at += 2 + end + 2
 		case c >= '0' && c <= '9' || c == '.' && at+1 < len(text) && text[at+1] >= '0' && text[at+1] <= '9':
@@ -122,18 +126,18 @@ func scanExpression(text string, limits Limits, code bool) (*scan, *Error) {
 			emit(tokenNumber, start, at)
 		case c == '(' || c == '[' || c == '{':
 			if len(open) >= limits.Depth {
-				return nil, tooDeep(at, at+1, limits)
+				return tooDeep(at, at+1, limits)
 			}
 			emit(tokenOpen, at, at+1)
 			n := len(s.tokens) - 1
-			s.tokens[n].group = c == '(' && (n == 0 || !s.tokens[n-1].callable())
+			s.tokens[n].group = c == '(' && (n == s.first || !s.tokens[n-1].callable())
 			open = append(open, n)
 			at++
 		case c == ')' || c == ']' || c == '}':
 			emit(tokenClose, at, at+1)
 			at++
 			if len(open) == 0 || pair(text[s.tokens[open[len(open)-1]].start]) != c {
-				return nil, s.unbalanced(open)
+				return s.unbalanced(open)
 			}
 			n := open[len(open)-1]
 			open = open[:len(open)-1]
@@ -143,7 +147,7 @@ func scanExpression(text string, limits Limits, code bool) (*scan, *Error) {
 		default:
 			if end := wordEnd(text, at); end > at {
 				if (text[at:end] == "b" || text[at:end] == "B") && end < len(text) && (text[end] == '"' || text[end] == '\'') {
-					return nil, fail(at, end, "bytes have no form in JSON", "leave out the "+quote(text[at:end])+" before the text")
+					return fail(at, end, "bytes have no form in JSON", "leave out the "+quote(text[at:end])+" before the text")
 				}
 				emit(tokenWord, at, end)
 				at = end
@@ -151,7 +155,7 @@ func scanExpression(text string, limits Limits, code bool) (*scan, *Error) {
 			}
 			end := operatorEnd(text, at)
 			if end == at {
-				return nil, strayCharacter(text, at)
+				return strayCharacter(text, at)
 			}
 			if text[at:end] == "??" { // the same as ||, and binding as loosely
 				source.WriteString(text[copied:at])
@@ -165,19 +169,19 @@ func scanExpression(text string, limits Limits, code bool) (*scan, *Error) {
 	if len(open) > 0 {
 		t := s.tokens[open[len(open)-1]]
 		closing := string(pair(text[t.start]))
-		return nil, fail(t.start, t.end, quote(text[t.start:t.end])+" is never closed", "add the missing "+quote(closing))
+		return fail(t.start, t.end, quote(text[t.start:t.end])+" is never closed", "add the missing "+quote(closing))
 	}
-	if len(s.tokens) == 0 {
-		return nil, fail(0, len(text), "an expression is missing", "write one, such as price * count")
+	if len(s.tokens) == s.first {
+		return fail(from, to, "an expression is missing", "write one, such as price * count")
 	}
 	source.WriteString(text[copied:])
 	s.source = source.String()
-	s.offsets = make([]int32, 0, len(text)+1)
-	for i := range text {
-		s.offsets = append(s.offsets, int32(i))
+	s.offsets = make([]int32, 0, to-from+1)
+	for i := range text[from:] {
+		s.offsets = append(s.offsets, int32(from+i))
 	}
-	s.offsets = append(s.offsets, int32(len(text)))
-	return s, nil
+	s.offsets = append(s.offsets, int32(to))
+	return nil
 }
 
 // offset is the byte at which a character, counted as the parser counts, begins.

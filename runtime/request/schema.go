@@ -17,7 +17,7 @@ import (
 func (s Context) solutionSchema() Object {
 	w := &bundler{plan: s.Plan, composed: true}
 	w.name("reference")
-	w.defs = Object{{"reference", Object{{"type", "string"}, {"pattern", "^†"}, {"description", "an expression over what is there or what a call writes: †state.path"}}}}
+	w.defs = Object{{"reference", Object{{"type", "string"}, {"pattern", "^†|†\\{"}, {"description", "an expression over what is there or what a call writes: †state.path; or a text with expressions in it: rows: †{state.path}"}}}}
 
 	properties, required := Object{}, []any{"calls"}
 	if len(s.Advisors) > 0 {

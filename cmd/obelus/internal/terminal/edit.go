@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -337,14 +338,12 @@ func asCall(q *runtime.Question) string {
 	return writable(call)
 }
 
-// literally is a value as a plan writes it: text that begins with † would be
-// an expression, and says so by another (S4.1).
+// literally is a value as a plan writes it: nothing in its texts is an expression
+// (S4.1, S4.9).
 func literally(value any) any {
 	switch v := value.(type) {
 	case string:
-		if strings.HasPrefix(v, "†") {
-			return "†" + v
-		}
+		return expression.Escape(v)
 	case []any:
 		items := make([]any, len(v))
 		for i, item := range v {

@@ -1,0 +1,257 @@
+package expression
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// opening begins an expression in a text (S4.9).
+const opening = mark + "{"
+
+// IsText reports whether a string of a plan is a text with expressions in it
+// (S4.9): it isn't one expression itself, and holds a †{ that isn't written ††{.
+func IsText(s string) bool {
+	if !strings.Contains(s, opening) || IsExpression(s) {
+		return false
+	}
+	_, next := literalText(s, 0)
+	return next < len(s)
+}
+
+// Literal is the text that a string of a plan stands for when there is no
+// expression in it: †† at the beginning is one † (S4.1), and ††{ anywhere is †{ (S4.9).
+func Literal(s string) string {
+	text, _ := literalText(s, 0)
+	return text
+}
+
+// Escape is the string of a plan that stands for a text, whatever that holds: the
+// inverse of [Literal].
+func Escape(text string) string {
+	text = escapeBraces(text)
+	if strings.HasPrefix(text, mark) && !strings.HasPrefix(text, mark+opening) {
+		return mark + text
+	}
+	return text
+}
+
+func escapeBraces(text string) string { return strings.ReplaceAll(text, opening, mark+opening) }
+
+// literalText is the text that a string of a plan stands for from a place on, up to
+// the next expression in it, and where that begins: at the string's end if there is none.
+func literalText(s string, at int) (text string, next int) {
+	var before strings.Builder
+	copied := at // up to here the string is in the text
+	if at == 0 && strings.HasPrefix(s, mark+mark) {
+		copied, at = len(mark), 2*len(mark)
+	}
+	for {
+		found := strings.Index(s[at:], opening)
+		if found < 0 {
+			before.WriteString(s[copied:])
+			return before.String(), len(s)
+		}
+		found += at
+		if !strings.HasSuffix(s[at:found], mark) {
+			before.WriteString(s[copied:found])
+			return before.String(), found
+		}
+		before.WriteString(s[copied : found-len(mark)])
+		copied, at = found, found+len(opening)
+	}
+}
+
+// closingBrace is where the brace stands that closes the †{ at s[open:]: the one
+// that balances outside of strings.
+func closingBrace(s string, open int) (int, *Error) {
+	depth := 0
+	for at := open + len(opening); at < len(s); at++ {
+		switch s[at] {
+		case '"', '\'', '`':
+			end, err := textEnd(s, at)
+			if err != nil {
+				return 0, err
+			}
+			at = end - 1
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 {
+				return at, nil
+			}
+			depth--
+		}
+	}
+	return 0, fail(open, open+len(opening), "\"†{\" is never closed", "close it with }; a †{ that is text is written ††{")
+}
+
+// ParseText reads a text with expressions in it (S4.9), as it stands in the plan
+// once it is decoded. In its braces a word that isKind has for a kind begins a
+// reference, with or without †. The limits are those of all its expressions together.
+func ParseText(text string, isKind func(word string) bool, limits Limits) (*Expr, *Error) {
+	l := &lowering{scan: &scan{text: text, isKind: isKind}, limits: limits.orDefault(), nodes: 1}
+	root := &node{op: opText, end: len(text)}
+	var plain []byte // text behind text is one piece
+	from := 0
+	flush := func(to int) {
+		if len(plain) > 0 {
+			root.args = append(root.args, &node{op: opLiteral, value: string(plain), start: from, end: to})
+		}
+		plain = plain[:0]
+	}
+	for at := 0; at < len(text); {
+		literal, open := literalText(text, at)
+		plain = append(plain, literal...)
+		if open == len(text) {
+			break
+		}
+		end, err := closingBrace(text, open)
+		if err != nil {
+			return nil, err
+		}
+		operand, err := l.braced(open+len(opening), end)
+		if err != nil {
+			return nil, err
+		}
+		at = end + 1
+		if literal, ok := operand.plainText(); ok {
+			plain = append(plain, literal...)
+			continue
+		}
+		flush(open)
+		root.args = append(root.args, operand)
+		from = at
+	}
+	flush(len(text))
+	return l.finish(root), nil
+}
+
+// plainText is the text of a literal, if the node is one.
+func (n *node) plainText() (string, bool) {
+	text, ok := n.value.(string)
+	return text, ok && n.op == opLiteral
+}
+
+// braced reads what stands in the braces of a text.
+func (l *lowering) braced(from, to int) (*node, *Error) {
+	text := l.text[:to]
+	at := skipBlanks(text, from)
+	l.first = len(l.tokens)
+	if strings.HasPrefix(text[at:], mark+"(") {
+		return nil, fail(at, at+len(mark), "in braces an expression needs no †", "leave out the † before the parenthesis")
+	}
+	if strings.HasPrefix(text[at:], mark) || l.beginsUnmarked(text, at, nil) {
+		ref, end, optional, err := readReference(text, at)
+		if err != nil {
+			return nil, err
+		}
+		if skipBlanks(text, end) == to { // as most are, and needs no parser
+			if l.nodes++; l.nodes > l.limits.Nodes {
+				return nil, tooLarge(l.text, l.limits)
+			}
+			l.refs, l.optional = append(l.refs, ref), append(l.optional, optional)
+			return l.reference(token{start: at, end: end}), nil
+		}
+	}
+	return l.read(from, to, 2)
+}
+
+// words are those of the expression language that stand for no value of a kind.
+var words = map[string]bool{
+	"let": true, "if": true, "else": true, "in": true, "not": true, "and": true, "or": true, "matches": true, "contains": true,
+	"startsWith": true, "endsWith": true, "true": true, "false": true, "nil": true, "null": true,
+}
+
+// beginsUnmarked reports whether a reference without its † begins at text[at:],
+// inside the brackets that are open: a kind that is no key and no function.
+func (s *scan) beginsUnmarked(text string, at int, open []int) bool {
+	if s.isKind == nil {
+		return false
+	}
+	end := readKey(text, at)
+	if word := text[at:end]; words[word] || !s.isKind(word) {
+		return false
+	}
+	before := ""
+	if last := len(s.tokens) - 1; last >= s.first {
+		before = s.word(last)
+	}
+	next := text[skipBlanks(text, end):]
+	inObject := len(open) > 0 && s.text[s.tokens[open[len(open)-1]].start] == '{'
+	switch {
+	case before == "." || before == "?." || before == "#", strings.HasPrefix(next, "("):
+		return false
+	case strings.HasPrefix(next, ":") && inObject && (before == "{" || before == ","):
+		return false
+	}
+	return true
+}
+
+// textual are the kinds of value that have one evident form in a text. Others must
+// say which is meant.
+const textual = String | Number | Bool | date | duration
+
+func noText(kinds KindSet) string {
+	return "†{ … } takes a string, a number or a boolean, and this is " + kinds.String()
+}
+
+const helpText = "write string(…) or toJSON(…) to say as which text it is meant"
+
+// appendAsText puts a value to a text: a string as it is, a number or boolean as
+// JSON. It is false for a value that isn't textual, or no finite number.
+func appendAsText(text []byte, value any) ([]byte, bool) {
+	switch v := value.(type) {
+	case string:
+		return append(text, v...), true
+	case bool:
+		return strconv.AppendBool(text, v), true
+	case float64:
+		return appendNumber(text, v), !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	time, ok := timeText(value)
+	return append(text, time...), ok
+}
+
+// AsText is a value as it stands in a text with expressions in it. It is false for
+// one that can't: null, a list or an object.
+func AsText(value any) (string, bool) {
+	text, ok := appendAsText(nil, value)
+	return string(text), ok
+}
+
+// text evaluates a text with expressions in it.
+func (m *evaluation) text(n *node) (any, error) {
+	var text []byte
+	for _, a := range n.args {
+		value, err := m.run(a)
+		if err != nil {
+			return nil, err
+		}
+		before, ok := len(text), false
+		if text, ok = appendAsText(text, value); !ok {
+			return nil, m.fail(a, noText(kindOf(value)), helpText)
+		}
+		if err := m.grow(a, len(text)-before); err != nil {
+			return nil, err
+		}
+	}
+	return string(text), nil
+}
+
+// interpolation writes a text with expressions in it.
+func (p *printer) interpolation(n *node) {
+	for i, a := range n.args {
+		text, ok := a.plainText()
+		switch {
+		case ok && i == 0 && (text == mark || len(n.args) == 1 || !strings.HasSuffix(text, mark)):
+			p.text(Escape(text))
+		case ok && (i == len(n.args)-1 || !strings.HasSuffix(text, mark)):
+			p.text(escapeBraces(text))
+		default: // right before a brace a † would make it a literal one
+			p.text(opening)
+			p.print(a, bindLet)
+			p.text("}")
+		}
+	}
+}
