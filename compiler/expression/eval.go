@@ -123,7 +123,29 @@ var (
 	errAbsent  = errors.New("absent")
 )
 
-func (m *evaluation) result() (any, Presence, error) {
+// An abandoned is what an evaluation panics with where it can't go on: most of what
+// it does can fail, hardly anything has to be tidied up then, and the first failure is
+// the result.
+type abandoned struct{ error }
+
+// attempt is run for whoever goes on after a failure.
+func (m *evaluation) attempt(n *node) (value any, err error) {
+	defer catch(&value, &err)
+	return m.run(n), nil
+}
+
+// catch, deferred, makes an error of what was abandoned. Other panics go on.
+func catch(value *any, err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case abandoned:
+		*value, *err = nil, r.error
+	default:
+		panic(r)
+	}
+}
+
+func (m *evaluation) result() (value any, p Presence, err error) {
 	if n := m.expr.slots; n > 0 {
 		m.kept = make([]slot, n)
 	}
@@ -131,14 +153,13 @@ func (m *evaluation) result() (any, Presence, error) {
 		m.locals = make([]any, n)
 	}
 	root := m.expr.tree()
-	value, p, err := m.present(root)
-	if err != nil || p != There {
+	if value, p, err = m.present(root); err != nil || p != There {
 		return nil, p, err
 	}
 	if m.computed {
-		if value, err = m.export(root, value, 0); err != nil {
-			return nil, Absent, err
-		}
+		p = Absent
+		defer catch(&value, &err)
+		value = m.export(root, value, 0)
 	}
 	return value, There, nil
 }
@@ -175,7 +196,7 @@ func (m *evaluation) present(n *node) (any, Presence, error) {
 		}
 	}
 	m.computed = true
-	value, err := m.run(n)
+	value, err := m.attempt(n)
 	switch err {
 	case nil:
 		return value, There, nil
@@ -234,36 +255,35 @@ func (m *evaluation) reference(n *node) slot {
 	return *s
 }
 
-func (m *evaluation) fail(n *node, message, help string) error {
-	return fail(n.start, n.end, message, help)
+func (m *evaluation) fail(n *node, message, help string) abandoned {
+	return abandoned{fail(n.start, n.end, message, help)}
 }
 
 const shareHelp = "do less in them, or do it in an activity that is a program"
 
 // step pays for work.
-func (m *evaluation) step(n *node, steps int) error {
+func (m *evaluation) step(n *node, steps int) {
 	m.steps += steps
 	if m.steps > m.most.Steps {
 		if m.most.Steps < m.expr.limits.Steps {
-			return m.fail(n, "the expressions of the run take more steps than they may together", shareHelp)
+			panic(m.fail(n, "the expressions of the run take more steps than they may together", shareHelp))
 		}
-		return m.fail(n, "the expression takes more than "+itoa(m.expr.limits.Steps)+" steps", "do less in it, or do it in an activity")
+		panic(m.fail(n, "the expression takes more than "+itoa(m.expr.limits.Steps)+" steps", "do less in it, or do it in an activity"))
 	}
-	return nil
 }
 
 // grow pays for memory, and for the work of filling it.
-func (m *evaluation) grow(n *node, bytes int) error {
+func (m *evaluation) grow(n *node, bytes int) {
 	if m.memory += bytes; bytes < 0 {
 		m.memory = math.MaxInt / 2
 	}
 	if m.memory > m.most.Memory {
 		if m.most.Memory < m.expr.limits.Memory {
-			return m.fail(n, "the expressions of the run make more values than they may together", shareHelp)
+			panic(m.fail(n, "the expressions of the run make more values than they may together", shareHelp))
 		}
-		return m.fail(n, "the expression makes more than "+itoa(m.expr.limits.Memory>>20)+" MiB of values", "do less in it, or do it in an activity")
+		panic(m.fail(n, "the expression makes more than "+itoa(m.expr.limits.Memory>>20)+" MiB of values", "do less in it, or do it in an activity"))
 	}
-	return m.step(n, bytes/64)
+	m.step(n, bytes/64)
 }
 
 // What a value of each kind takes, roughly.
@@ -274,54 +294,42 @@ const (
 
 // export copies a result into plain JSON of its own. A value that is there
 // twice is copied twice, so that what leaves is a tree, and paid for as one.
-func (m *evaluation) export(n *node, value any, depth int) (any, error) {
+func (m *evaluation) export(n *node, value any, depth int) any {
 	if depth > maxResultDepth {
-		return nil, m.fail(n, "the result is nested more than "+itoa(maxResultDepth)+" deep", "")
+		panic(m.fail(n, "the result is nested more than "+itoa(maxResultDepth)+" deep", ""))
 	}
 	switch v := value.(type) {
 	case nil, bool:
-		return v, nil
+		return v
 	case string:
 		if !utf8.ValidString(v) {
-			return nil, m.fail(n, "the result holds a string that isn't valid Unicode", "")
+			panic(m.fail(n, "the result holds a string that isn't valid Unicode", ""))
 		}
-		return v, nil
+		return v
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, m.fail(n, "the result isn't a finite number", "")
+			panic(m.fail(n, "the result isn't a finite number", ""))
 		}
-		return v, nil
+		return v
 	case []any:
-		if err := m.grow(n, listItem*len(v)); err != nil {
-			return nil, err
-		}
+		m.grow(n, listItem*len(v))
 		out := make([]any, len(v))
 		for i := range v {
-			item, err := m.export(n, v[i], depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = item
+			out[i] = m.export(n, v[i], depth+1)
 		}
-		return out, nil
+		return out
 	case map[string]any:
-		if err := m.grow(n, objectField*len(v)); err != nil {
-			return nil, err
-		}
+		m.grow(n, objectField*len(v))
 		out := make(map[string]any, len(v))
 		for _, key := range sortedKeys(v) {
-			field, err := m.export(n, v[key], depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out[key] = field
+			out[key] = m.export(n, v[key], depth+1)
 		}
-		return out, nil
+		return out
 	}
 	if text, ok := timeText(value); ok {
-		return text, nil
+		return text
 	}
-	return nil, m.fail(n, "the result isn't plain data", "")
+	panic(m.fail(n, "the result isn't plain data", ""))
 }
 
 // maxResultDepth bounds the nesting of a result, as of a document (S18);

@@ -21,7 +21,7 @@ type function struct {
 	items       bool      // the result has the type of the first argument's items, or is null
 	same        bool      // the result has the type of the first argument
 	words       string    // how it is called
-	run         func(invocation) (any, error)
+	run         func(invocation) any
 }
 
 func (f *function) param(i int) KindSet { return f.params[min(i, len(f.params)-1)] }
@@ -36,35 +36,32 @@ type invocation struct {
 	args []any
 }
 
-func (c invocation) text(i int) string    { return c.args[i].(string) }
-func (c invocation) list(i int) []any     { return c.args[i].([]any) }
-func (c invocation) given(i int) bool     { return i < len(c.args) }
-func (c invocation) grow(bytes int) error { return c.m.grow(c.n, bytes) }
-func (c invocation) work(steps int) error { return c.m.step(c.n, steps) }
+func (c invocation) text(i int) string { return c.args[i].(string) }
+func (c invocation) list(i int) []any  { return c.args[i].([]any) }
+func (c invocation) given(i int) bool  { return i < len(c.args) }
+func (c invocation) grow(bytes int)    { c.m.grow(c.n, bytes) }
+func (c invocation) work(steps int)    { c.m.step(c.n, steps) }
 
-func (c invocation) fail(argument int, message, help string) error {
+func (c invocation) fail(argument int, message, help string) abandoned {
 	return c.m.fail(c.n.args[argument], message, help)
 }
 
-func (c invocation) whole(i int) (int, error) {
+func (c invocation) whole(i int) int {
 	v, ok := whole(c.args[i])
 	if !ok {
-		return 0, c.fail(i, quote(c.n.name)+" wants a whole number here, and got "+describe(c.args[i]), "round(…), floor(…) or int(…) make one")
+		panic(c.fail(i, quote(c.n.name)+" wants a whole number here, and got "+describe(c.args[i]), "round(…), floor(…) or int(…) make one"))
 	}
-	return v, nil
+	return v
 }
 
 // call evaluates a function's arguments, sees to their kinds, and runs it.
-func (m *evaluation) call(n *node) (any, error) {
+func (m *evaluation) call(n *node) any {
 	base := len(m.stack)
 	defer func() { m.stack = m.stack[:base] }()
 	for i, a := range n.args {
-		v, err := m.run(a)
-		if err != nil {
-			return nil, err
-		}
+		v := m.run(a)
 		if want := n.fn.param(i); kindOf(v)&want == 0 {
-			return nil, m.fail(a, quote(n.name)+" wants "+want.String()+", and got "+kindOf(v).String(), helpArgument(n.name, want, v))
+			panic(m.fail(a, quote(n.name)+" wants "+want.String()+", and got "+kindOf(v).String(), helpArgument(n.name, want, v)))
 		}
 		m.stack = append(m.stack, v)
 	}
@@ -155,189 +152,165 @@ var functions = map[string]*function{
 	"bitnot":  {least: 1, most: 1, params: []KindSet{Number}, result: aNumber, words: "bitnot(a)", run: bitnot},
 }
 
-func length(c invocation) (any, error) {
+func length(c invocation) any {
 	switch v := c.args[0].(type) {
 	case string:
-		return float64(utf8.RuneCountInString(v)), c.work(len(v) / 16)
+		c.work(len(v) / 16)
+		return float64(utf8.RuneCountInString(v))
 	case []any:
-		return float64(len(v)), nil
+		return float64(len(v))
 	}
-	return float64(len(c.args[0].(map[string]any))), nil
+	return float64(len(c.args[0].(map[string]any)))
 }
 
 // typeName gives the library's names; a number without a fraction is an int.
-func typeName(c invocation) (any, error) {
+func typeName(c invocation) any {
 	switch v := c.args[0].(type) {
 	case nil:
-		return "nil", nil
+		return "nil"
 	case bool:
-		return "bool", nil
+		return "bool"
 	case float64:
 		if v == math.Trunc(v) {
-			return "int", nil
+			return "int"
 		}
-		return "float", nil
+		return "float"
 	case string:
-		return "string", nil
+		return "string"
 	case []any:
-		return "array", nil
+		return "array"
 	case map[string]any:
-		return "map", nil
+		return "map"
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(kindOf(c.args[0]).String(), "a "), "an "), nil
+	return strings.TrimPrefix(strings.TrimPrefix(kindOf(c.args[0]).String(), "a "), "an ")
 }
 
-func numeric(f func(float64) float64) func(invocation) (any, error) {
-	return func(c invocation) (any, error) { return f(c.args[0].(float64)), nil }
+func numeric(f func(float64) float64) func(invocation) any {
+	return func(c invocation) any { return f(c.args[0].(float64)) }
 }
 
-func toWhole(c invocation) (any, error) {
+func toWhole(c invocation) any {
 	if s, ok := c.args[0].(string); ok {
 		v, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || v > maxWhole || v < -maxWhole {
-			return nil, c.fail(0, quote(s)+" isn't a whole number", "float(…) reads numbers with a fraction")
+			panic(c.fail(0, quote(s)+" isn't a whole number", "float(…) reads numbers with a fraction"))
 		}
-		return float64(v), nil
+		return float64(v)
 	}
-	return math.Trunc(c.args[0].(float64)), nil
+	return math.Trunc(c.args[0].(float64))
 }
 
-func toNumber(c invocation) (any, error) {
+func toNumber(c invocation) any {
 	s, ok := c.args[0].(string)
 	if !ok {
-		return c.args[0], nil
+		return c.args[0]
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-		return nil, c.fail(0, quote(s)+" isn't a number", "")
+		panic(c.fail(0, quote(s)+" isn't a number", ""))
 	}
-	return v, nil
+	return v
 }
 
-func toText(c invocation) (any, error) {
+func toText(c invocation) any {
 	switch v := c.args[0].(type) {
 	case string:
-		return v, nil
+		return v
 	case bool, float64, nil:
 	default:
 		if text, ok := timeText(v); ok {
-			return text, nil
+			return text
 		}
 	}
-	out, err := c.m.appendJSON(c.n, nil, c.args[0], false, 0)
-	return string(out), err
+	return string(c.m.appendJSON(c.n, nil, c.args[0], false, 0))
 }
 
-func trim(c invocation) (any, error) {
+func trim(c invocation) any {
 	s := c.text(0)
 	if c.given(1) {
 		// Trim looks at the whole set for each character of the string.
-		if err := c.work((len(s) + 16) * (len(c.text(1)) + 16) / 64); err != nil {
-			return nil, err
-		}
-		return strings.Trim(s, c.text(1)), nil
+		c.work((len(s) + 16) * (len(c.text(1)) + 16) / 64)
+		return strings.Trim(s, c.text(1))
 	}
-	return strings.TrimSpace(s), c.work(len(s) / 16)
+	c.work(len(s) / 16)
+	return strings.TrimSpace(s)
 }
 
-func trimPrefix(c invocation) (any, error) {
+func trimPrefix(c invocation) any {
 	if !c.given(1) {
-		return strings.TrimPrefix(c.text(0), " "), nil
+		return strings.TrimPrefix(c.text(0), " ")
 	}
-	return strings.TrimPrefix(c.text(0), c.text(1)), nil
+	return strings.TrimPrefix(c.text(0), c.text(1))
 }
 
-func trimSuffix(c invocation) (any, error) {
+func trimSuffix(c invocation) any {
 	if !c.given(1) {
-		return strings.TrimSuffix(c.text(0), " "), nil
+		return strings.TrimSuffix(c.text(0), " ")
 	}
-	return strings.TrimSuffix(c.text(0), c.text(1)), nil
+	return strings.TrimSuffix(c.text(0), c.text(1))
 }
 
-func recase(f func(string) string) func(invocation) (any, error) {
-	return func(c invocation) (any, error) {
+func recase(f func(string) string) func(invocation) any {
+	return func(c invocation) any {
 		s := c.text(0)
-		if err := c.grow(3 * len(s)); err != nil {
-			return nil, err
-		}
-		if err := c.work(len(s) / 8); err != nil {
-			return nil, err
-		}
-		return f(s), nil
+		c.grow(3 * len(s))
+		c.work(len(s) / 8)
+		return f(s)
 	}
 }
 
-func split(f func(s, separator string, n int) []string) func(invocation) (any, error) {
-	return func(c invocation) (any, error) {
+func split(f func(s, separator string, n int) []string) func(invocation) any {
+	return func(c invocation) any {
 		s, separator, most := c.text(0), c.text(1), -1
 		if c.given(2) {
-			var err error
-			if most, err = c.whole(2); err != nil {
-				return nil, err
-			}
+			most = c.whole(2)
 		}
-		if err := c.work(len(s) / 8); err != nil {
-			return nil, err
-		}
+		c.work(len(s) / 8)
 		pieces := strings.Count(s, separator) + 1
 		if most >= 0 {
 			pieces = min(pieces, most)
 		}
-		if err := c.grow(2 * listItem * pieces); err != nil {
-			return nil, err
-		}
+		c.grow(2 * listItem * pieces)
 		parts := f(s, separator, most)
 		out := make([]any, len(parts))
 		for i, p := range parts {
 			out[i] = p
 		}
-		return out, nil
+		return out
 	}
 }
 
-func replace(c invocation) (any, error) {
+func replace(c invocation) any {
 	s, before, after, most := c.text(0), c.text(1), c.text(2), -1
 	if c.given(3) {
-		var err error
-		if most, err = c.whole(3); err != nil {
-			return nil, err
-		}
+		most = c.whole(3)
 	}
-	if err := c.work(len(s) / 8); err != nil {
-		return nil, err
-	}
+	c.work(len(s) / 8)
 	times := strings.Count(s, before)
 	if most >= 0 {
 		times = min(times, most)
 	}
-	if err := c.grow(len(s) + times*len(after)); err != nil {
-		return nil, err
-	}
-	return strings.Replace(s, before, after, most), nil
+	c.grow(len(s) + times*len(after))
+	return strings.Replace(s, before, after, most)
 }
 
-func repeat(c invocation) (any, error) {
-	times, err := c.whole(1)
-	if err != nil {
-		return nil, err
-	}
+func repeat(c invocation) any {
+	times := c.whole(1)
 	if times < 0 {
-		return nil, c.fail(1, "a string can't be repeated "+itoa(times)+" times", "")
+		panic(c.fail(1, "a string can't be repeated "+itoa(times)+" times", ""))
 	}
 	s := c.text(0)
 	if len(s) > 0 {
 		times = min(times, math.MaxInt32) // far beyond any limit, and no overflow
 	}
-	if err := c.grow(len(s) * times); err != nil {
-		return nil, err
-	}
+	c.grow(len(s) * times)
 	if s == "" {
-		return "", nil
+		return ""
 	}
-	return strings.Repeat(s, times), nil
+	return strings.Repeat(s, times)
 }
 
-func join(c invocation) (any, error) {
+func join(c invocation) any {
 	glue := ""
 	if c.given(1) {
 		glue = c.text(1)
@@ -348,63 +321,59 @@ func join(c invocation) (any, error) {
 	for i, v := range list {
 		s, ok := v.(string)
 		if !ok {
-			return nil, c.fail(0, "\"join\" wants a list of strings, and item "+itoa(i)+" is "+kindOf(v).String(), "map the items first: … | map(string(#)) | join(\", \")")
+			panic(c.fail(0, "\"join\" wants a list of strings, and item "+itoa(i)+" is "+kindOf(v).String(), "map the items first: … | map(string(#)) | join(\", \")"))
 		}
 		if bytes += len(s) + len(glue); bytes > c.m.most.Memory {
 			break
 		}
 		parts = append(parts, s)
 	}
-	if err := c.grow(bytes + listItem*len(parts)); err != nil {
-		return nil, err
-	}
-	return strings.Join(parts, glue), nil
+	c.grow(bytes + listItem*len(parts))
+	return strings.Join(parts, glue)
 }
 
 // index counts characters, as slices and len do.
-func index(f func(s, part string) int) func(invocation) (any, error) {
-	return func(c invocation) (any, error) {
+func index(f func(s, part string) int) func(invocation) any {
+	return func(c invocation) any {
 		s := c.text(0)
-		if err := c.work(len(s) / 8); err != nil {
-			return nil, err
-		}
+		c.work(len(s) / 8)
 		at := f(s, c.text(1))
 		if at > 0 {
 			at = utf8.RuneCountInString(s[:at])
 		}
-		return float64(at), nil
+		return float64(at)
 	}
 }
 
-func affix(f func(s, part string) bool) func(invocation) (any, error) {
-	return func(c invocation) (any, error) { return f(c.text(0), c.text(1)), c.work(len(c.text(1)) / 64) }
+func affix(f func(s, part string) bool) func(invocation) any {
+	return func(c invocation) any {
+		c.work(len(c.text(1)) / 64)
+		return f(c.text(0), c.text(1))
+	}
 }
 
-func toJSON(c invocation) (any, error) {
-	out, err := c.m.appendJSON(c.n, nil, c.args[0], true, 0)
-	return string(out), err
+func toJSON(c invocation) any {
+	return string(c.m.appendJSON(c.n, nil, c.args[0], true, 0))
 }
 
-func fromJSON(c invocation) (any, error) {
+func fromJSON(c invocation) any {
 	s := c.text(0)
-	if err := c.grow(20 * len(s)); err != nil {
-		return nil, err
-	}
+	c.grow(20 * len(s))
 	var raw json.RawMessage // whose reading says what is wrong
 	if err := json.Unmarshal([]byte(s), &raw); err != nil {
-		return nil, c.fail(0, "the string isn't JSON: "+err.Error(), "")
+		panic(c.fail(0, "the string isn't JSON: "+err.Error(), ""))
 	}
 	var v any
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
-		return nil, c.fail(0, "the string isn't JSON: "+err.Error(), "")
+		panic(c.fail(0, "the string isn't JSON: "+err.Error(), ""))
 	}
 	v, problem := exact(v)
 	if problem != "" {
-		return nil, c.fail(0, problem, "write it as a string in the JSON")
+		panic(c.fail(0, problem, "write it as a string in the JSON"))
 	}
-	return v, nil
+	return v
 }
 
 // exact is a value with its numbers as float64, or says which of them would lose
@@ -433,73 +402,54 @@ func exact(v any) (_ any, problem string) {
 	return v, ""
 }
 
-func toBase64(c invocation) (any, error) {
+func toBase64(c invocation) any {
 	s := c.text(0)
-	if err := c.grow(2*len(s) + 4); err != nil {
-		return nil, err
-	}
-	return base64.StdEncoding.EncodeToString([]byte(s)), nil
+	c.grow(2*len(s) + 4)
+	return base64.StdEncoding.EncodeToString([]byte(s))
 }
 
-func fromBase64(c invocation) (any, error) {
-	if err := c.grow(len(c.text(0))); err != nil {
-		return nil, err
-	}
+func fromBase64(c invocation) any {
+	c.grow(len(c.text(0)))
 	out, err := base64.StdEncoding.DecodeString(c.text(0))
 	if err != nil {
-		return nil, c.fail(0, "the string isn't base64", "")
+		panic(c.fail(0, "the string isn't base64", ""))
 	}
 	if !utf8.Valid(out) {
-		return nil, c.fail(0, "the string holds base64 of bytes that aren't text", "")
+		panic(c.fail(0, "the string holds base64 of bytes that aren't text", ""))
 	}
-	return string(out), nil
+	return string(out)
 }
 
-func bits(f func(a, b int64) int64) func(invocation) (any, error) {
-	return func(c invocation) (any, error) {
-		a, err := c.whole(0)
-		if err != nil {
-			return nil, err
-		}
-		b, err := c.whole(1)
-		if err != nil {
-			return nil, err
-		}
+func bits(f func(a, b int64) int64) func(invocation) any {
+	return func(c invocation) any {
+		a := c.whole(0)
+		b := c.whole(1)
 		return c.exact(f(int64(a), int64(b)))
 	}
 }
 
-func shift(f func(a int64, by uint) int64) func(invocation) (any, error) {
-	return func(c invocation) (any, error) {
-		a, err := c.whole(0)
-		if err != nil {
-			return nil, err
-		}
-		by, err := c.whole(1)
-		if err != nil {
-			return nil, err
-		}
+func shift(f func(a int64, by uint) int64) func(invocation) any {
+	return func(c invocation) any {
+		a := c.whole(0)
+		by := c.whole(1)
 		if by < 0 {
-			return nil, c.fail(1, "bits can't be shifted by "+itoa(by), "")
+			panic(c.fail(1, "bits can't be shifted by "+itoa(by), ""))
 		}
 		return c.exact(f(int64(a), uint(by)))
 	}
 }
 
-func bitnot(c invocation) (any, error) {
-	a, err := c.whole(0)
-	if err != nil {
-		return nil, err
-	}
+func bitnot(c invocation) any {
+	a := c.whole(0)
 	return c.exact(^int64(a))
 }
 
 // exact lets a whole number through that a number of JSON holds exactly.
-func (c invocation) exact(v int64) (any, error) {
+func (c invocation) exact(v int64) any {
 	if v > maxWhole || v < -maxWhole {
-		return nil, c.m.fail(c.n, "the result of "+quote(c.n.name)+" is larger than a number can be exactly", "")
+		panic(c.m.fail(c.n, "the result of "+quote(c.n.name)+" is larger than a number can be exactly", ""))
 	}
-	return float64(v), nil
+	return float64(v)
 }
 
 // functionNames are the names of all functions, sorted, for suggestions.

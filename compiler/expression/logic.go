@@ -137,7 +137,7 @@ func (e *Expr) Holds(t *Term, look Lookup, left *Meter) (yes, no bool) {
 		m.locals = make([]any, e.locals)
 	}
 	m.settle(t.node)
-	value, err := m.run(t.node)
+	value, err := m.attempt(t.node)
 	left.Steps -= m.steps
 	left.Memory -= m.memory
 	return err == nil && value == true, err == nil && value == false

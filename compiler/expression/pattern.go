@@ -36,25 +36,19 @@ func compilePattern(source string) (*pattern, string) {
 }
 
 // match evaluates "matches".
-func (m *evaluation) match(n *node, where, what string) (any, error) {
+func (m *evaluation) match(n *node, where, what string) any {
 	p := n.pattern
 	if p == nil {
 		if p = m.lastPattern; p == nil || p.source != what {
-			if err := m.step(n, 100*(len(what)+10)); err != nil {
-				return nil, err
-			}
+			m.step(n, 100*(len(what)+10))
 			var problem string
 			if p, problem = compilePattern(what); problem != "" {
-				return nil, m.fail(n.args[1], problem, "")
+				panic(m.fail(n.args[1], problem, ""))
 			}
-			if err := m.step(n, 10*p.program); err != nil {
-				return nil, err
-			}
+			m.step(n, 10*p.program)
 			m.lastPattern = p
 		}
 	}
-	if err := m.step(n, (len(where)+1)*(p.program/4+1)/4); err != nil {
-		return nil, err
-	}
-	return p.regexp.MatchString(where), nil
+	m.step(n, (len(where)+1)*(p.program/4+1)/4)
+	return p.regexp.MatchString(where)
 }

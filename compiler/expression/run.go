@@ -5,67 +5,58 @@ import (
 	"unicode/utf8"
 )
 
-// run evaluates a node whose indispensable references are there.
-func (m *evaluation) run(n *node) (any, error) {
-	if err := m.step(n, 1); err != nil {
-		return nil, err
-	}
+// run evaluates a node whose indispensable references are there. What fails leaves it
+// by a panic, see [evaluation.attempt].
+func (m *evaluation) run(n *node) any {
+	m.step(n, 1)
 	switch n.op {
 	case opLiteral:
-		return n.value, nil
+		return n.value
 	case opRef:
 		switch s := m.reference(n); {
 		case s.presence == There:
-			return s.value, nil
+			return s.value
 		case s.presence == Pending:
-			return nil, errPending
+			panic(abandoned{errPending})
 		case n.soft:
-			return nil, nil
+			return nil
 		}
-		return nil, errAbsent
+		panic(abandoned{errAbsent})
 	case opFallback, opGate:
 		return m.pick(n)
 	case opVar:
-		return m.params[n.name], nil
+		return m.params[n.name]
 	case opParams:
 		if m.params == nil {
-			return map[string]any{}, nil
+			return map[string]any{}
 		}
-		return m.params, nil
+		return m.params
 	case opLocal:
-		return m.locals[n.index], nil
+		return m.locals[n.index]
 	case opItem:
-		return m.scopes[len(m.scopes)-1].item, nil
+		return m.scopes[len(m.scopes)-1].item
 	case opIndex:
-		return float64(m.scopes[len(m.scopes)-1].index), nil
+		return float64(m.scopes[len(m.scopes)-1].index)
 	case opAcc:
-		return m.scopes[len(m.scopes)-1].acc, nil
+		return m.scopes[len(m.scopes)-1].acc
 	case opLet:
-		value, err := m.run(n.args[0])
-		if err != nil {
-			return nil, err
-		}
+		value := m.run(n.args[0])
 		m.locals[n.index] = value
 		return m.run(n.args[1])
 	case opCond:
-		yes, err := m.truth(n.args[0], "a condition")
-		if err != nil {
-			return nil, err
-		}
+		yes := m.truth(n.args[0], "a condition")
 		if yes {
 			return m.run(n.args[1])
 		}
 		return m.run(n.args[2])
 	case opNot:
-		v, err := m.truth(n.args[0], "\"not\"")
-		return !v, err
+		return !m.truth(n.args[0], "\"not\"")
 	case opAnd, opOr:
 		name := "\"" + binaryNames[n.op] + "\""
-		left, err := m.truth(n.args[0], name)
-		if err != nil || left == (n.op == opOr) {
-			return left, err
+		if n.op == opOr {
+			return m.truth(n.args[0], name) || m.truth(n.args[1], name)
 		}
-		return m.truth(n.args[1], name)
+		return m.truth(n.args[0], name) && m.truth(n.args[1], name)
 	case opList:
 		return m.list(n)
 	case opObject:
@@ -90,39 +81,36 @@ func (m *evaluation) run(n *node) (any, error) {
 
 // pick evaluates a fallback or gate whose value isn't kept: one that hangs on a
 // loop's item or a let. Where it is absent it is null.
-func (m *evaluation) pick(n *node) (any, error) {
+func (m *evaluation) pick(n *node) any {
 	if n.slot >= 0 {
-		return m.kept[n.slot].value, m.kept[n.slot].err
+		if err := m.kept[n.slot].err; err != nil {
+			panic(abandoned{err})
+		}
+		return m.kept[n.slot].value
 	}
 	var last any
 	for _, a := range n.args {
-		value, err := m.run(a)
-		if err == errAbsent {
-			value, err = nil, nil
-		}
-		if err != nil {
-			return nil, err
+		value, err := m.attempt(a)
+		if err != nil && err != errAbsent {
+			panic(abandoned{err})
 		}
 		there := value != nil
 		if n.op == opFallback && (there || a.op == opLiteral) || n.op == opGate && !there {
-			return value, nil
+			return value
 		}
 		last = value
 	}
-	return last, nil
+	return last
 }
 
 // truth evaluates a node that must be true or false.
-func (m *evaluation) truth(n *node, what string) (bool, error) {
-	v, err := m.run(n)
-	if err != nil {
-		return false, err
-	}
+func (m *evaluation) truth(n *node, what string) bool {
+	v := m.run(n)
 	b, ok := v.(bool)
 	if !ok {
-		return false, m.fail(n, what+" wants true or false, and got "+kindOf(v).String(), helpTruth(n))
+		panic(m.fail(n, what+" wants true or false, and got "+kindOf(v).String(), helpTruth(n)))
 	}
-	return b, nil
+	return b
 }
 
 func helpTruth(n *node) string {
@@ -135,141 +123,113 @@ func helpTruth(n *node) string {
 	return "compare it, as in x != null or x > 0"
 }
 
-func (m *evaluation) list(n *node) (any, error) {
-	if err := m.grow(n, listItem*len(n.args)); err != nil {
-		return nil, err
-	}
+func (m *evaluation) list(n *node) any {
+	m.grow(n, listItem*len(n.args))
 	out := make([]any, len(n.args))
 	for i, a := range n.args {
-		v, err := m.run(a)
-		if err != nil {
-			return nil, err
-		}
+		v := m.run(a)
 		out[i] = v
 	}
-	return out, nil
+	return out
 }
 
-func (m *evaluation) object(n *node) (any, error) {
-	if err := m.grow(n, objectField*len(n.args)); err != nil {
-		return nil, err
-	}
+func (m *evaluation) object(n *node) any {
+	m.grow(n, objectField*len(n.args))
 	out := make(map[string]any, len(n.args)/2)
 	for i := 0; i < len(n.args); i += 2 {
-		k, err := m.run(n.args[i])
-		if err != nil {
-			return nil, err
-		}
+		k := m.run(n.args[i])
 		key, ok := k.(string)
 		if !ok {
-			return nil, m.fail(n.args[i], "a key is a string, and this is "+kindOf(k).String(), "write string(…)")
+			panic(m.fail(n.args[i], "a key is a string, and this is "+kindOf(k).String(), "write string(…)"))
 		}
-		if out[key], err = m.run(n.args[i+1]); err != nil {
-			return nil, err
-		}
+		out[key] = m.run(n.args[i+1])
 	}
-	return out, nil
+	return out
 }
 
 // member reads a key of an object or an item of a list.
-func (m *evaluation) member(n *node) (any, error) {
-	base, err := m.run(n.args[0])
-	if err != nil {
-		return nil, err
-	}
+func (m *evaluation) member(n *node) any {
+	base := m.run(n.args[0])
 	if base == nil && n.soft {
-		return nil, nil
+		return nil
 	}
 	var key any = n.name
 	at := n
 	if n.op == opAt {
 		at = n.args[1]
-		if key, err = m.run(at); err != nil {
-			return nil, err
-		}
+		key = m.run(at)
 	}
 	switch base := base.(type) {
 	case map[string]any:
 		if name, ok := key.(string); ok {
-			return base[name], nil
+			return base[name]
 		}
-		return nil, m.fail(at, "the key of an object is a string, and this is "+kindOf(key).String(), "")
+		panic(m.fail(at, "the key of an object is a string, and this is "+kindOf(key).String(), ""))
 	case []any:
 		if i, ok := whole(key); ok {
 			return m.item(n, base, i)
 		}
 		if name, ok := key.(string); ok {
-			return nil, m.fail(n, "a list has no key "+quote(name), "one item is had by [0], all by map(."+bareStart(name)+")")
+			panic(m.fail(n, "a list has no key "+quote(name), "one item is had by [0], all by map(."+bareStart(name)+")"))
 		}
-		return nil, m.fail(at, "the index of a list is a whole number, and this is "+describe(key), "")
+		panic(m.fail(at, "the index of a list is a whole number, and this is "+describe(key), ""))
 	case string:
 		if i, ok := whole(key); ok {
-			length, err := m.characters(n, base)
-			if err != nil {
-				return nil, err
-			}
+			length := m.characters(n, base)
 			at := i
 			if at < 0 {
 				at += length
 			}
 			if at < 0 || at >= length {
-				return nil, m.fail(n, "the string has "+count(length, "character")+", and no index "+itoa(i), "")
+				panic(m.fail(n, "the string has "+count(length, "character")+", and no index "+itoa(i), ""))
 			}
-			return cut(base, at, at+1), nil
+			return cut(base, at, at+1)
 		}
 	case nil:
 		if n.op == opMember {
-			return nil, m.fail(n, "null has no key "+quote(n.name), "write ?."+bareStart(n.name)+" to have null instead")
+			panic(m.fail(n, "null has no key "+quote(n.name), "write ?."+bareStart(n.name)+" to have null instead"))
 		}
-		return nil, m.fail(n, "null has no items", "write ?.[ … ] to have null instead")
+		panic(m.fail(n, "null has no items", "write ?.[ … ] to have null instead"))
 	}
-	return nil, m.fail(n, kindOf(base).String()+" has no keys or items", "")
+	panic(m.fail(n, kindOf(base).String()+" has no keys or items", ""))
 }
 
-func (m *evaluation) item(n *node, list []any, i int) (any, error) {
+func (m *evaluation) item(n *node, list []any, i int) any {
 	at := i
 	if at < 0 {
 		at += len(list)
 	}
 	if at < 0 || at >= len(list) {
-		return nil, m.fail(n, "the list has "+count(len(list), "item")+", and no index "+itoa(i), "get(…) gives null instead")
+		panic(m.fail(n, "the list has "+count(len(list), "item")+", and no index "+itoa(i), "get(…) gives null instead"))
 	}
-	return list[at], nil
+	return list[at]
 }
 
-func (m *evaluation) slice(n *node) (any, error) {
-	base, err := m.run(n.args[0])
-	if err != nil {
-		return nil, err
-	}
+func (m *evaluation) slice(n *node) any {
+	base := m.run(n.args[0])
 	length := 0
 	switch base := base.(type) {
 	case []any:
 		length = len(base)
 	case string:
-		if length, err = m.characters(n, base); err != nil {
-			return nil, err
-		}
+		length = m.characters(n, base)
 	case nil:
 		if n.soft {
-			return nil, nil
+			return nil
 		}
-		return nil, m.fail(n, "null can't be sliced", "write … || [] to have an empty list instead")
+		panic(m.fail(n, "null can't be sliced", "write … || [] to have an empty list instead"))
 	default:
-		return nil, m.fail(n, kindOf(base).String()+" can't be sliced", "lists and strings can")
+		panic(m.fail(n, kindOf(base).String()+" can't be sliced", "lists and strings can"))
 	}
 	bounds := [2]int{0, length}
 	for i, b := range n.args[1:] {
 		if b == nil {
 			continue
 		}
-		v, err := m.run(b)
-		if err != nil {
-			return nil, err
-		}
+		v := m.run(b)
 		at, ok := whole(v)
 		if !ok {
-			return nil, m.fail(b, "a slice is cut at whole numbers, and this is "+describe(v), "")
+			panic(m.fail(b, "a slice is cut at whole numbers, and this is "+describe(v), ""))
 		}
 		if at < 0 {
 			at += length
@@ -278,14 +238,15 @@ func (m *evaluation) slice(n *node) (any, error) {
 	}
 	from, to := min(bounds[0], bounds[1]), bounds[1]
 	if text, ok := base.(string); ok {
-		return cut(text, from, to), nil
+		return cut(text, from, to)
 	}
-	return base.([]any)[from:to:to], nil
+	return base.([]any)[from:to:to]
 }
 
 // characters is the length of a string.
-func (m *evaluation) characters(n *node, s string) (int, error) {
-	return utf8.RuneCountInString(s), m.step(n, len(s)/4) // counted here, and found when it is cut
+func (m *evaluation) characters(n *node, s string) int {
+	m.step(n, len(s)/4) // counted here, and found when it is cut
+	return utf8.RuneCountInString(s)
 }
 
 // cut is the part of a string between two of its characters.
@@ -303,50 +264,36 @@ func cut(s string, from, to int) string {
 	return s[start:]
 }
 
-func (m *evaluation) chain(n *node) (any, error) {
-	left, err := m.run(n.args[0])
-	if err != nil {
-		return nil, err
-	}
+func (m *evaluation) chain(n *node) any {
+	left := m.run(n.args[0])
 	for i, o := range n.ops {
-		right, err := m.run(n.args[i+1])
-		if err != nil {
-			return nil, err
-		}
-		holds, err := m.less(o, n.args[i], n.args[i+1], left, right)
-		if err != nil || !holds {
-			return false, err
+		right := m.run(n.args[i+1])
+		if !m.less(o, n.args[i], n.args[i+1], left, right) {
+			return false
 		}
 		left = right
 	}
-	return true, nil
+	return true
 }
 
 // operator evaluates the operators whose operands are all needed.
-func (m *evaluation) operator(n *node) (any, error) {
-	left, err := m.run(n.args[0])
-	if err != nil {
-		return nil, err
-	}
+func (m *evaluation) operator(n *node) any {
+	left := m.run(n.args[0])
 	if len(n.args) == 1 {
 		switch v := left.(type) {
 		case float64:
 			if n.op == opNegate {
-				return -v, nil
+				return -v
 			}
-			return v, nil
+			return v
 		default:
-			return nil, m.fail(n.args[0], "a sign wants a number, and got "+kindOf(v).String(), "")
+			panic(m.fail(n.args[0], "a sign wants a number, and got "+kindOf(v).String(), ""))
 		}
 	}
-	right, err := m.run(n.args[1])
-	if err != nil {
-		return nil, err
-	}
+	right := m.run(n.args[1])
 	switch n.op {
 	case opEqual, opUnequal:
-		same, err := m.equal(n, left, right, 0)
-		return same == (n.op == opEqual), err
+		return m.equal(n, left, right, 0) == (n.op == opEqual)
 	case opLess, opLessEqual, opMore, opMoreEqual:
 		return m.less(n.op, n.args[0], n.args[1], left, right)
 	case opIn:
@@ -359,36 +306,35 @@ func (m *evaluation) operator(n *node) (any, error) {
 	return m.arithmetic(n, left, right)
 }
 
-func (m *evaluation) in(n *node, needle, haystack any) (any, error) {
+func (m *evaluation) in(n *node, needle, haystack any) any {
 	switch h := haystack.(type) {
 	case nil:
-		return false, nil
+		return false
 	case []any:
 		for _, v := range h {
-			same, err := m.equal(n, v, needle, 0)
-			if err != nil || same {
-				return same, err
+			if m.equal(n, v, needle, 0) {
+				return true
 			}
 		}
-		return false, nil
+		return false
 	case map[string]any:
 		key, ok := needle.(string)
 		if !ok {
-			return nil, m.fail(n.args[0], "the key of an object is a string, and this is "+kindOf(needle).String(), "")
+			panic(m.fail(n.args[0], "the key of an object is a string, and this is "+kindOf(needle).String(), ""))
 		}
 		_, ok = h[key]
-		return ok, nil
+		return ok
 	}
 	help := ""
 	if _, ok := haystack.(string); ok {
 		help = "a piece of a string is found by contains"
 	}
-	return nil, m.fail(n.args[1], "\"in\" wants a list or an object, and got "+kindOf(haystack).String(), help)
+	panic(m.fail(n.args[1], "\"in\" wants a list or an object, and got "+kindOf(haystack).String(), help))
 }
 
-func (m *evaluation) search(n *node, left, right any) (any, error) {
+func (m *evaluation) search(n *node, left, right any) any {
 	if left == nil || right == nil {
-		return false, nil
+		return false
 	}
 	where, ok := left.(string)
 	if !ok {
@@ -396,46 +342,42 @@ func (m *evaluation) search(n *node, left, right any) (any, error) {
 		if _, ok := left.([]any); ok && n.op == opContains {
 			help = "an item of a list is found by in: item in list"
 		}
-		return nil, m.fail(n.args[0], quote(binaryNames[n.op])+" looks into a string, and this is "+kindOf(left).String(), help)
+		panic(m.fail(n.args[0], quote(binaryNames[n.op])+" looks into a string, and this is "+kindOf(left).String(), help))
 	}
 	what, ok := right.(string)
 	if !ok {
-		return nil, m.fail(n.args[1], quote(binaryNames[n.op])+" looks for a string, and this is "+kindOf(right).String(), "")
+		panic(m.fail(n.args[1], quote(binaryNames[n.op])+" looks for a string, and this is "+kindOf(right).String(), ""))
 	}
-	if err := m.step(n, len(where)/16); err != nil {
-		return nil, err
-	}
+	m.step(n, len(where)/16)
 	switch n.op {
 	case opContains:
-		return strings.Contains(where, what), nil
+		return strings.Contains(where, what)
 	case opStarts:
-		return strings.HasPrefix(where, what), nil
+		return strings.HasPrefix(where, what)
 	case opEnds:
-		return strings.HasSuffix(where, what), nil
+		return strings.HasSuffix(where, what)
 	}
 	return m.match(n, where, what)
 }
 
 // span is the list of the whole numbers from one to another.
-func (m *evaluation) span(n *node, left, right any) (any, error) {
+func (m *evaluation) span(n *node, left, right any) any {
 	from, ok := whole(left)
 	if !ok {
-		return nil, m.fail(n.args[0], "a range goes from one whole number to another, and this is "+describe(left), "")
+		panic(m.fail(n.args[0], "a range goes from one whole number to another, and this is "+describe(left), ""))
 	}
 	to, ok := whole(right)
 	if !ok {
-		return nil, m.fail(n.args[1], "a range goes from one whole number to another, and this is "+describe(right), "")
+		panic(m.fail(n.args[1], "a range goes from one whole number to another, and this is "+describe(right), ""))
 	}
 	if to < from {
-		return []any{}, nil
+		return []any{}
 	}
 	size := to - from + 1
-	if err := m.grow(n, listItem*size); err != nil {
-		return nil, err
-	}
+	m.grow(n, listItem*size)
 	out := make([]any, size)
 	for i := range out {
 		out[i] = float64(from + i)
 	}
-	return out, nil
+	return out
 }

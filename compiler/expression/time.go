@@ -9,32 +9,30 @@ var layouts = []string{
 
 // toDate reads a date. A date that names no zone is in UTC; a zone's short name
 // means nothing, because what it means hangs on the machine.
-func toDate(c invocation) (any, error) {
+func toDate(c invocation) any {
 	s := c.text(0)
 	if c.given(1) {
-		if err := c.work(len(c.text(1)) + len(s)); err != nil {
-			return nil, err
-		}
+		c.work(len(c.text(1)) + len(s))
 		t, err := time.ParseInLocation(c.text(1), s, time.UTC)
 		if err != nil {
-			return nil, c.fail(0, quote(s)+" isn't a date of the form "+quote(c.text(1)), "a layout shows how the date of 2 January 2006, 15:04:05 would be written")
+			panic(c.fail(0, quote(s)+" isn't a date of the form "+quote(c.text(1)), "a layout shows how the date of 2 January 2006, 15:04:05 would be written"))
 		}
-		return t, nil
+		return t
 	}
 	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, s, time.UTC); err == nil {
-			return t, nil
+			return t
 		}
 	}
-	return nil, c.fail(0, quote(s)+" isn't a date", "write 2006-01-02, or 2006-01-02T15:04:05Z, or give the layout as well")
+	panic(c.fail(0, quote(s)+" isn't a date", "write 2006-01-02, or 2006-01-02T15:04:05Z, or give the layout as well"))
 }
 
-func toDuration(c invocation) (any, error) {
+func toDuration(c invocation) any {
 	d, err := time.ParseDuration(c.text(0))
 	if err != nil {
-		return nil, c.fail(0, quote(c.text(0))+" isn't a duration", "write 1h30m, 90s or 500ms")
+		panic(c.fail(0, quote(c.text(0))+" isn't a duration", "write 1h30m, 90s or 500ms"))
 	}
-	return d, nil
+	return d
 }
 
 // A method is what can be asked of a date or a duration.
@@ -74,33 +72,28 @@ var methods = map[string]*method{
 }
 
 // method asks something of a date or a duration.
-func (m *evaluation) method(n *node) (any, error) {
+func (m *evaluation) method(n *node) any {
 	of := methods[n.name]
 	var args []any
 	for i, a := range n.args {
-		v, err := m.run(a)
-		if err != nil {
-			return nil, err
-		}
+		v := m.run(a)
 		if s, ok := v.(string); i > 0 {
 			if !ok {
-				return nil, m.fail(a, quote(n.name)+" wants a layout as a string, and got "+kindOf(v).String(), "")
+				panic(m.fail(a, quote(n.name)+" wants a layout as a string, and got "+kindOf(v).String(), ""))
 			}
 			// A layout's longest element, a month's name, has two characters for its nine.
-			if err := m.grow(n, 8*len(s)); err != nil {
-				return nil, err
-			}
+			m.grow(n, 8*len(s))
 		}
 		args = append(args, v)
 	}
 	switch v := args[0].(type) {
 	case time.Time:
 		if of.date != nil {
-			return of.date(v, args[1:]), nil
+			return of.date(v, args[1:])
 		}
 	case time.Duration:
 		if of.duration != nil {
-			return of.duration(v), nil
+			return of.duration(v)
 		}
 	}
 	want := date
@@ -111,5 +104,5 @@ func (m *evaluation) method(n *node) (any, error) {
 	if want == duration {
 		help = "duration(…) reads one, and so does the difference of two dates"
 	}
-	return nil, m.fail(n.args[0], quote(n.name)+" asks something of "+want.String()+", and this is "+kindOf(args[0]).String(), help)
+	panic(m.fail(n.args[0], quote(n.name)+" asks something of "+want.String()+", and this is "+kindOf(args[0]).String(), help))
 }

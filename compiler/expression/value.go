@@ -60,110 +60,107 @@ func timeText(v any) (string, bool) {
 }
 
 // equal compares two values of any kinds by what they hold.
-func (m *evaluation) equal(n *node, a, b any, depth int) (bool, error) {
-	if err := m.step(n, 1); err != nil {
-		return false, err
-	}
+func (m *evaluation) equal(n *node, a, b any, depth int) bool {
+	m.step(n, 1)
 	if depth > maxValueDepth {
-		return false, m.fail(n, "the values are nested too deeply to be compared", "")
+		panic(m.fail(n, "the values are nested too deeply to be compared", ""))
 	}
 	switch a := a.(type) {
 	case nil:
-		return b == nil, nil
+		return b == nil
 	case bool:
 		other, ok := b.(bool)
-		return ok && a == other, nil
+		return ok && a == other
 	case float64:
 		other, ok := b.(float64)
-		return ok && a == other, nil
+		return ok && a == other
 	case string:
 		other, ok := b.(string)
 		if !ok || len(a) != len(other) {
-			return false, nil
+			return false
 		}
-		return a == other, m.step(n, len(a)/64)
+		m.step(n, len(a)/64)
+		return a == other
 	case time.Time:
 		other, ok := b.(time.Time)
-		return ok && a.Equal(other), nil
+		return ok && a.Equal(other)
 	case time.Duration:
 		other, ok := b.(time.Duration)
-		return ok && a == other, nil
+		return ok && a == other
 	case []any:
 		other, ok := b.([]any)
 		if !ok || len(a) != len(other) {
-			return false, nil
+			return false
 		}
 		for i := range a {
-			if same, err := m.equal(n, a[i], other[i], depth+1); err != nil || !same {
-				return false, err
+			if !m.equal(n, a[i], other[i], depth+1) {
+				return false
 			}
 		}
-		return true, nil
+		return true
 	case map[string]any:
 		other, ok := b.(map[string]any)
 		if !ok || len(a) != len(other) {
-			return false, nil
+			return false
 		}
 		for _, key := range sortedKeys(a) { // in order, so that what it costs is always the same
 			field, there := other[key]
 			if !there {
-				return false, nil
+				return false
 			}
-			if same, err := m.equal(n, a[key], field, depth+1); err != nil || !same {
-				return false, err
+			if !m.equal(n, a[key], field, depth+1) {
+				return false
 			}
 		}
-		return true, nil
+		return true
 	}
-	return false, nil
+	return false
 }
 
 // less compares two numbers, strings, dates or durations.
-func (m *evaluation) less(o op, left, right *node, a, b any) (bool, error) {
+func (m *evaluation) less(o op, left, right *node, a, b any) bool {
 	order := 0
 	switch x := a.(type) {
 	case float64:
 		y, ok := b.(float64)
 		if !ok {
-			return false, m.incomparable(right, a, b)
+			panic(m.incomparable(right, a, b))
 		}
 		order = compare(x, y)
 	case string:
 		y, ok := b.(string)
 		if !ok {
-			return false, m.incomparable(right, a, b)
+			panic(m.incomparable(right, a, b))
 		}
-		if err := m.step(right, min(len(x), len(y))/64); err != nil {
-			return false, err
-		}
+		m.step(right, min(len(x), len(y))/64)
 		order = compare(x, y)
 	case time.Time:
 		y, ok := b.(time.Time)
 		if !ok {
-			return false, m.incomparable(right, a, b)
+			panic(m.incomparable(right, a, b))
 		}
 		order = x.Compare(y)
 	case time.Duration:
 		y, ok := b.(time.Duration)
 		if !ok {
-			return false, m.incomparable(right, a, b)
+			panic(m.incomparable(right, a, b))
 		}
 		order = compare(x, y)
 	default:
-		return false, m.fail(left, kindOf(a).String()+" can't be compared by size", helpNull(a))
+		panic(m.fail(left, kindOf(a).String()+" can't be compared by size", helpNull(a)))
 	}
 	switch o {
 	case opLess:
-		return order < 0, nil
+		return order < 0
 	case opLessEqual:
-		return order <= 0, nil
+		return order <= 0
 	case opMore:
-		return order > 0, nil
+		return order > 0
 	}
-	return order >= 0, nil
+	return order >= 0
 }
 
-func (m *evaluation) incomparable(right *node, a, b any) error {
+func (m *evaluation) incomparable(right *node, a, b any) abandoned {
 	return m.fail(right, kindOf(a).String()+" can't be compared with "+kindOf(b).String(), helpNull(b))
 }
 
@@ -185,7 +182,7 @@ func compare[T float64 | string | time.Duration](a, b T) int {
 }
 
 // arithmetic evaluates + - * / % and **.
-func (m *evaluation) arithmetic(n *node, a, b any) (any, error) {
+func (m *evaluation) arithmetic(n *node, a, b any) any {
 	x, isNumber := a.(float64)
 	y, bothNumbers := b.(float64)
 	if isNumber && bothNumbers {
@@ -194,31 +191,29 @@ func (m *evaluation) arithmetic(n *node, a, b any) (any, error) {
 	if s, ok := a.(string); ok && n.op == opAdd {
 		t, ok := b.(string)
 		if !ok {
-			return nil, m.fail(n.args[1], "a string is joined with a string, and this is "+kindOf(b).String(), helpJoin(b))
+			panic(m.fail(n.args[1], "a string is joined with a string, and this is "+kindOf(b).String(), helpJoin(b)))
 		}
-		if err := m.grow(n, len(s)+len(t)); err != nil {
-			return nil, err
-		}
-		return s + t, nil
+		m.grow(n, len(s)+len(t))
+		return s + t
 	}
 	if v, ok := timeArithmetic(n.op, a, b); ok {
-		return v, nil
+		return v
 	}
 	wants := "a number"
 	if n.op == opAdd {
 		wants = "a number or a string"
 	}
 	if isNumber {
-		return nil, m.fail(n.args[1], quote(binaryNames[n.op])+" wants a number here, and got "+kindOf(b).String(), helpJoin(b))
+		panic(m.fail(n.args[1], quote(binaryNames[n.op])+" wants a number here, and got "+kindOf(b).String(), helpJoin(b)))
 	}
 	if kindOf(a)&(date|duration) != 0 {
-		return nil, m.fail(n, quote(binaryNames[n.op])+" has no meaning between "+kindOf(a).String()+" and "+kindOf(b).String(), "")
+		panic(m.fail(n, quote(binaryNames[n.op])+" has no meaning between "+kindOf(a).String()+" and "+kindOf(b).String(), ""))
 	}
 	help := helpNull(a)
 	if _, ok := a.([]any); ok && n.op == opAdd {
 		help = "lists are joined by concat(…, …)"
 	}
-	return nil, m.fail(n.args[0], quote(binaryNames[n.op])+" wants "+wants+", and got "+kindOf(a).String(), help)
+	panic(m.fail(n.args[0], quote(binaryNames[n.op])+" wants "+wants+", and got "+kindOf(a).String(), help))
 }
 
 func helpJoin(v any) string {
@@ -231,7 +226,7 @@ func helpJoin(v any) string {
 	return helpNull(v)
 }
 
-func (m *evaluation) calculate(n *node, x, y float64) (any, error) {
+func (m *evaluation) calculate(n *node, x, y float64) any {
 	var out float64
 	switch n.op {
 	case opAdd:
@@ -244,20 +239,20 @@ func (m *evaluation) calculate(n *node, x, y float64) (any, error) {
 		out = math.Pow(x, y)
 	case opDivide:
 		if y == 0 {
-			return nil, m.fail(n.args[1], "division by zero", "")
+			panic(m.fail(n.args[1], "division by zero", ""))
 		}
 		out = x / y
 	case opModulo:
 		a, ok := whole(x)
 		if !ok {
-			return nil, m.fail(n.args[0], "\"%\" wants whole numbers, and got "+describe(x), "")
+			panic(m.fail(n.args[0], "\"%\" wants whole numbers, and got "+describe(x), ""))
 		}
 		b, ok := whole(y)
 		if !ok {
-			return nil, m.fail(n.args[1], "\"%\" wants whole numbers, and got "+describe(y), "")
+			panic(m.fail(n.args[1], "\"%\" wants whole numbers, and got "+describe(y), ""))
 		}
 		if b == 0 {
-			return nil, m.fail(n.args[1], "division by zero", "")
+			panic(m.fail(n.args[1], "division by zero", ""))
 		}
 		out = float64(a % b)
 	}
@@ -265,14 +260,14 @@ func (m *evaluation) calculate(n *node, x, y float64) (any, error) {
 }
 
 // finite lets through what JSON can say.
-func (m *evaluation) finite(n *node, v float64) (any, error) {
+func (m *evaluation) finite(n *node, v float64) any {
 	if math.IsNaN(v) {
-		return nil, m.fail(n, "the result isn't a number", "")
+		panic(m.fail(n, "the result isn't a number", ""))
 	}
 	if math.IsInf(v, 0) {
-		return nil, m.fail(n, "the result is too large for a number", "")
+		panic(m.fail(n, "the result is too large for a number", ""))
 	}
-	return v, nil
+	return v
 }
 
 // timeArithmetic calculates with dates and durations.
@@ -379,9 +374,9 @@ const textCopies = 4
 
 // appendJSON writes a value as JSON, its keys in order; with indent also on
 // lines of its own, and fit for a page, as the library does.
-func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, depth int) ([]byte, error) {
+func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, depth int) []byte {
 	if depth > maxValueDepth {
-		return nil, m.fail(n, "the value is nested too deeply to be written", "")
+		panic(m.fail(n, "the value is nested too deeply to be written", ""))
 	}
 	before := len(out)
 	newline := func(depth int) {
@@ -400,13 +395,12 @@ func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, dep
 	case float64:
 		out = appendNumber(out, v)
 	case string:
-		if err := m.grow(n, textCopies*len(v)); err != nil {
-			return nil, err
-		}
+		m.grow(n, textCopies*len(v))
 		out = appendText(out, v, indent)
 	case []any:
 		if len(v) == 0 {
-			return append(out, "[]"...), m.step(n, 1)
+			m.step(n, 1)
+			return append(out, "[]"...)
 		}
 		out = append(out, '[')
 		for i, item := range v {
@@ -414,19 +408,15 @@ func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, dep
 				out = append(out, ',')
 			}
 			newline(depth + 1)
-			var err error
-			if out, err = m.appendJSON(n, out, item, indent, depth+1); err != nil {
-				return nil, err
-			}
-			if err := m.grow(n, textCopies*(2*depth+4)); err != nil {
-				return nil, err
-			}
+			out = m.appendJSON(n, out, item, indent, depth+1)
+			m.grow(n, textCopies*(2*depth+4))
 		}
 		newline(depth)
-		return append(out, ']'), nil
+		return append(out, ']')
 	case map[string]any:
 		if len(v) == 0 {
-			return append(out, "{}"...), m.step(n, 1)
+			m.step(n, 1)
+			return append(out, "{}"...)
 		}
 		out = append(out, '{')
 		for i, key := range sortedKeys(v) {
@@ -438,24 +428,20 @@ func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, dep
 			if indent {
 				out = append(out, ' ')
 			}
-			var err error
-			if out, err = m.appendJSON(n, out, v[key], indent, depth+1); err != nil {
-				return nil, err
-			}
-			if err := m.grow(n, textCopies*(len(key)+2*depth+6)); err != nil {
-				return nil, err
-			}
+			out = m.appendJSON(n, out, v[key], indent, depth+1)
+			m.grow(n, textCopies*(len(key)+2*depth+6))
 		}
 		newline(depth)
-		return append(out, '}'), nil
+		return append(out, '}')
 	default:
 		text, ok := timeText(value)
 		if !ok {
-			return nil, m.fail(n, "the value isn't plain data", "")
+			panic(m.fail(n, "the value isn't plain data", ""))
 		}
 		out = appendText(out, text, indent)
 	}
-	return out, m.grow(n, textCopies*(len(out)-before))
+	m.grow(n, textCopies*(len(out)-before))
+	return out
 }
 
 func count(n int, what string) string {
