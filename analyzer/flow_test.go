@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -272,6 +273,9 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 		plan, _, found := judged("flow.json", `{"tools":{"one":{"_output":{"type":"object","properties":{"n":`+number+`,"m":`+number+`,"s":`+text+`}}},"take":{"properties":{"v":`+wanted+
 			`}}},"calls":[{"_tool":"one","_outputPath":"†state.r"},{"_tool":"take","v":"`+code+`"}]}`)
 		var said *diag.Diagnostic
+		if slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule.Code == "OB509" }) {
+			continue // nothing at all fits what was made up
+		}
 		for i, d := range found {
 			switch {
 			case d.Rule == flowMismatch.Rule || d.Rule == flowMayMismatch.Rule:
