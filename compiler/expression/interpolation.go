@@ -221,22 +221,17 @@ func AsText(value any) (string, bool) {
 }
 
 // text evaluates a text with expressions in it.
-func (m *evaluation) text(n *node) (any, error) {
+func (m *evaluation) text(n *node) any {
 	var text []byte
 	for _, a := range n.args {
-		value, err := m.run(a)
-		if err != nil {
-			return nil, err
-		}
+		value := m.run(a)
 		before, ok := len(text), false
 		if text, ok = appendAsText(text, value); !ok {
-			return nil, m.fail(a, noText(kindOf(value)), helpText)
+			panic(m.fail(a, noText(kindOf(value)), helpText))
 		}
-		if err := m.grow(a, len(text)-before); err != nil {
-			return nil, err
-		}
+		m.grow(a, len(text)-before)
 	}
-	return string(text), nil
+	return string(text)
 }
 
 // interpolation writes a text with expressions in it.
