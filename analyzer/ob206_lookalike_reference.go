@@ -8,7 +8,22 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = register(Rule{Rule: diag.LookalikeRef, Call: bareReferences})
+var _ = register(Rule{Rule: diag.LookalikeRef, Scope: Document, Run: lookalikes})
+
+// lookalikes finds strings that were meant as references and don't begin with †: where
+// the tool takes no string (S4.7), and where what they name is there in other systems'
+// writing. The usual ones among those are found when the document is read.
+func lookalikes(p *Pass) {
+	for _, call := range p.Plan.Calls {
+		bareReferences(p, call)
+		for _, f := range call.Params.Fields {
+			p.foreignReferences(call, f.Value.Node)
+		}
+	}
+	if p.Plan.Output != nil {
+		p.foreignReferences(nil, p.Plan.Output.Node)
+	}
+}
 
 // bareReferences finds strings that read like a reference without its † where
 // the tool takes no string (S4.7).
