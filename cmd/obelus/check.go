@@ -258,6 +258,13 @@ func (r *reporter) few(found []diag.Diagnostic) []diag.Diagnostic {
 	return left
 }
 
+// countOthers says how many findings were left out.
+func (r *reporter) countOthers() {
+	for _, key := range r.over {
+		fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", terminal.Counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
+	}
+}
+
 // end closes the report.
 func (r *reporter) end() error {
 	var folders []string
@@ -283,9 +290,7 @@ func (r *reporter) end() error {
 		}
 		err = diag.SARIF(r.out, r.report)
 	default:
-		for _, key := range r.over {
-			fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", terminal.Counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
-		}
+		r.countOthers()
 		err = r.total.Text(r.out, textOptions(r.out))
 	}
 	if err == nil && r.worst >= int(r.threshold) {
@@ -300,7 +305,9 @@ func (c *cli) show(found []diag.Diagnostic, format string) error {
 	if format == "json" {
 		return diag.JSON(c.out, found)
 	}
-	return diag.Text(c.out, found, textOptions(c.out))
+	r := reporter{cli: c}
+	defer r.countOthers()
+	return diag.Text(c.out, r.few(found), textOptions(c.out))
 }
 
 // prepared reads, compiles and analyzes the one plan that a command works on.
