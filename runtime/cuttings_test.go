@@ -31,7 +31,7 @@ func TestCuttings(t *testing.T) {
 			r.options.Planned = true
 			r.run()
 			if first == nil {
-				first = f.ending(r)
+				first = r.ending()
 				count[string(r.out.Status)]++
 				count["ticks"] += r.out.Ticks
 				count["calls done"] += r.out.Counts.Done
@@ -39,7 +39,7 @@ func TestCuttings(t *testing.T) {
 				count["skipped"] += r.out.Counts.Skipped
 				count["repeated"] += r.repeated
 			}
-			if differs := difference(f.ending(r), first); differs != "" {
+			if differs := difference(r.ending(), first); differs != "" {
 				t.Fatalf("document %d, cutting %d, of\n%s\n%s\nin pieces,\n%s", n, cut, inJSON(f.document["state"]), strings.Join(f.solutions, "\n"), differs)
 			}
 		}
@@ -73,17 +73,6 @@ func TestWriteIntoWhatIsRepeated(t *testing.T) {
 			}
 		}
 	}
-}
-
-// ending is what a run of the document came to. Of a call that is skipped in all
-// instances for one of several reasons, timing decides whether the next request can
-// say so once.
-func (c *fray) ending(r *rehearser) map[string]any {
-	ending := r.ending()
-	if len(c.ofInstances) > 0 {
-		maps.DeleteFunc(ending, func(key string, _ any) bool { return strings.HasPrefix(key, "request ") })
-	}
-	return ending
 }
 
 // callwise cuts a text behind every object.

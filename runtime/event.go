@@ -271,6 +271,7 @@ type Settlement struct {
 	Decision *Decision // what a person decided about it, or nil
 
 	before bool // it was done already, and isn't settled a second time
+	absent bool // of one that was skipped: the reason is what the call lacks
 }
 
 // A Failure is why a call failed (S9.2). It is also the record that a failure

@@ -160,7 +160,7 @@ func (f *frame) decide(i int32) {
 	params, verdict := f.evaluate(call)
 	switch {
 	case verdict.skip != "":
-		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip})
+		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip, absent: true})
 		return
 	case verdict.pending || state.order > 0:
 		return

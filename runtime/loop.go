@@ -456,7 +456,13 @@ func (m *Machine) carry() {
 	for _, f := range m.roots() {
 		for i, call := range f.plan.Calls {
 			one := standing{call: call.Node, name: call.Name, instance: f.site.Instance}
-			one.take(f.calls[i].rare().settlement)
+			s := f.calls[i].rare().settlement
+			if s.absent { // of several values that it lacks, timing decided which was seen first
+				if _, v := f.evaluate(call); v.skip != "" {
+					s.Reason = v.skip
+				}
+			}
+			one.take(s)
 			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
 			if !l.carries && one.decision != nil && one.decision.Verdict != Approve {
 				l.decided = append(l.decided, one)
