@@ -16,9 +16,9 @@ type diagrams struct {
 	nodes   []node
 	unique  []int32 // open addressing; 0 is empty
 	cache   []conjunction
-	known   [2]map[int32]diagram // by gate; apart for strict questions, in which only choices vary
-	steps   int                  // left in all
-	query   int                  // left for the question at hand
+	known   [2][]diagram // by gate, cut where it isn't yet; apart for strict questions, in which only choices vary
+	steps   int          // left in all
+	query   int          // left for the question at hand
 }
 
 // A diagram is a node of diagrams, negated when odd; 0 holds always and 1 never.
@@ -57,8 +57,7 @@ func (c *Circuit) ProofSteps() int {
 // Prove decides whether a goal holds in some assignment.
 func (c *Circuit) Prove(goal Literal, strict bool) Answer {
 	if c.diagrams == nil {
-		c.diagrams = &diagrams{circuit: c, nodes: make([]node, 1), unique: make([]int32, 1<<12), cache: make([]conjunction, cacheLength),
-			known: [2]map[int32]diagram{{}, {}}, steps: proofSteps}
+		c.diagrams = &diagrams{circuit: c, nodes: make([]node, 1), unique: make([]int32, 1<<12), cache: make([]conjunction, cacheLength), steps: proofSteps}
 	}
 	p := c.diagrams
 	p.query = min(p.steps, querySteps)
@@ -92,11 +91,15 @@ func (c *Circuit) Prove(goal Literal, strict bool) Answer {
 
 // of is the diagram of a literal, made of those of all gates that it hangs on.
 func (p *diagrams) of(goal Literal, strict bool) diagram {
-	known := p.known[0]
-	if strict {
-		known = p.known[1]
-	}
 	c := p.circuit
+	at := &p.known[0]
+	if strict {
+		at = &p.known[1]
+	}
+	for n := len(c.gates) - len(*at); n > 0; n-- {
+		*at = append(*at, cut)
+	}
+	known := *at
 	c.visit()
 	var cone []int32
 	stack := []int32{int32(goal.gate())}
@@ -104,10 +107,7 @@ func (p *diagrams) of(goal Literal, strict bool) diagram {
 	for len(stack) > 0 {
 		g := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if c.seen(g) {
-			continue
-		}
-		if _, done := known[g]; done {
+		if c.seen(g) || known[g] != cut {
 			continue
 		}
 		cone = append(cone, g)
@@ -133,14 +133,14 @@ func (p *diagrams) of(goal Literal, strict bool) diagram {
 		case in.a < 0:
 			d = p.node(int32(in.b), always, never)
 		default:
-			d = p.and(known[int32(in.a.gate())]^diagram(in.a&1), known[int32(in.b.gate())]^diagram(in.b&1))
+			d = p.and(known[in.a.gate()]^diagram(in.a&1), known[in.b.gate()]^diagram(in.b&1))
 		}
 		if d == cut {
 			return cut
 		}
 		known[g] = d
 	}
-	return known[int32(goal.gate())] ^ diagram(goal&1)
+	return known[goal.gate()] ^ diagram(goal&1)
 }
 
 func (p *diagrams) node(v int32, high, low diagram) diagram {
