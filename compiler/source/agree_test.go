@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	yamlv4 "go.yaml.in/yaml/v4"
+
 	"github.com/obelus-dev/obelus/internal/corpus"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -52,6 +54,29 @@ func TestAgreesWithGoccy(t *testing.T) {
 		}
 		if theirs := asJSON(t, v); !reflect.DeepEqual(theirs, n.Value()) {
 			t.Fatalf("goccy reads %v, we read %v, in\n%s", theirs, n.Value(), text)
+		}
+	}
+}
+
+// TestAgreesWithYAMLv4 reads random YAML, all that the generator knows, with both
+// readers (S1.1). The other refuses one thing: the pairs of escapes by which JSON
+// writes what is beyond U+FFFF.
+func TestAgreesWithYAMLv4(t *testing.T) {
+	for seed := range uint64(1500) {
+		text, _ := generate(seed, seed%2 == 0)
+		if strings.Contains(text, `\ud83d`) {
+			continue
+		}
+		n, problems := parse(YAML, text)
+		if len(problems) > 0 {
+			t.Fatalf("%v in\n%s", problems, text)
+		}
+		var v any
+		if err := yamlv4.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatalf("seed %d: it refuses\n%s\n%v", seed, text, err)
+		}
+		if theirs := asJSON(t, v); !reflect.DeepEqual(theirs, n.Value()) {
+			t.Fatalf("seed %d: it reads %v, we read %v, in\n%s", seed, theirs, n.Value(), text)
 		}
 	}
 }
@@ -115,8 +140,17 @@ func TestSuite(t *testing.T) {
 	}
 }
 
+// Writers are other libraries' encoders, each with its own reader.
+var writers = map[string]struct {
+	marshal   func(any) ([]byte, error)
+	unmarshal func([]byte, any) error
+}{
+	"goccy/go-yaml": {yaml.Marshal, yaml.Unmarshal},
+	"yaml/v4":       {yamlv4.Marshal, func(text []byte, to any) error { return yamlv4.Unmarshal(text, to) }},
+}
+
 // TestCorpusAgrees reads every document of the corpus as JSON, as YAML, and as
-// YAML that goccy's encoder wrote (S1.1, S1.2).
+// YAML that other libraries' encoders wrote (S1.1, S1.2).
 func TestCorpusAgrees(t *testing.T) {
 	for _, name := range corpus.Plans {
 		rows := 0
@@ -142,17 +176,19 @@ func TestCorpusAgrees(t *testing.T) {
 			if rows%10 != 0 {
 				continue
 			}
-			block, err := yaml.Marshal(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			asBlock, problems := parse(YAML, string(block))
-			var theirs any
-			if yaml.Unmarshal(block, &theirs) != nil || !reflect.DeepEqual(asJSON(t, theirs), want) {
-				continue // goccy doesn't read what it wrote
-			}
-			if asBlock == nil || !reflect.DeepEqual(asBlock.Value(), want) {
-				t.Fatalf("%s:%d: as a block: %v\n%s", name, file.Row, problems, block)
+			for writer, with := range writers {
+				block, err := with.marshal(want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				asBlock, problems := parse(YAML, string(block))
+				var theirs any
+				if with.unmarshal(block, &theirs) != nil || !reflect.DeepEqual(asJSON(t, theirs), want) {
+					continue // it doesn't read what it wrote
+				}
+				if asBlock == nil || !reflect.DeepEqual(asBlock.Value(), want) {
+					t.Fatalf("%s:%d: as a block of %s: %v\n%s", name, file.Row, writer, problems, block)
+				}
 			}
 		}
 		t.Logf("%s: %d rows", name, rows)

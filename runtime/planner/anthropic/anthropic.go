@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/planner/dialect"
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
-	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 var address = endpoint.Address{
@@ -56,19 +55,15 @@ const (
 )
 
 func (a *format) Forms(schema any) []endpoint.Form {
-	whole, wraps := schema, false
-	if !dialect.IsType(schema, "object") {
-		wrapped := dialect.Wrap(schema)
-		if wrapped == nil {
-			return []endpoint.Form{{Name: anyText}}
-		}
-		whole, wraps = wrapped, true
-	}
+	enforced, whole, wraps := Enforced.Write(schema)
 	var forms []endpoint.Form
-	if fitted, ok := Enforced.Fit(whole); ok {
-		forms = append(forms, endpoint.Form{Name: outputFormat, Schema: request.JSON(fitted), Wrapped: wraps})
+	if enforced != "" {
+		forms = append(forms, endpoint.Form{Name: outputFormat, Schema: enforced, Wrapped: wraps})
 	}
-	return append(forms, endpoint.Form{Name: forcedTool, Schema: request.JSON(whole), Wrapped: wraps}, endpoint.Form{Name: anyText})
+	if whole != "" {
+		forms = append(forms, endpoint.Form{Name: forcedTool, Schema: whole, Wrapped: wraps})
+	}
+	return append(forms, endpoint.Form{Name: anyText})
 }
 
 type object = map[string]any

@@ -41,7 +41,7 @@ var forgiven = []string{
 func (d *Dialect) Fit(schema any) (request.Object, bool) {
 	o, _ := schema.(request.Object)
 	f := &fitting{Dialect: d, refs: map[string][]string{}, defs: map[string]bool{}}
-	if !IsType(o, "object") || o.Has("anyOf") || o.Has("oneOf") {
+	if !isType(o, "object") || o.Has("anyOf") || o.Has("oneOf") {
 		return nil, false
 	}
 	fitted := f.schema(o, 0)
@@ -256,12 +256,12 @@ func number(v any) float64 {
 // closed lets an object have no properties but its own, and fails one that has
 // none or welcomes others, and a list of anything.
 func (f *fitting) closed(o request.Object) request.Object {
-	if IsType(o, "array") && !o.Has("items") {
+	if isType(o, "array") && !o.Has("items") {
 		return f.fail()
 	}
 	properties, named := o.Get("properties").(request.Object)
 	others := o.Has("additionalProperties")
-	if !IsType(o, "object") {
+	if !isType(o, "object") {
 		if named || others {
 			return f.fail() // of no type, or of another: it's no use guessing
 		}
@@ -283,8 +283,8 @@ func (f *fitting) closed(o request.Object) request.Object {
 	return o
 }
 
-// IsType reports whether a schema names a type, alone or among others.
-func IsType(schema any, name string) bool {
+// isType reports whether a schema names a type, alone or among others.
+func isType(schema any, name string) bool {
 	o, _ := schema.(request.Object)
 	switch t := o.Get("type").(type) {
 	case string:
@@ -328,6 +328,23 @@ func (f *fitting) containsItself() bool {
 		}
 	}
 	return false
+}
+
+// Write writes a schema for a request: as the endpoint enforces it, "" where it can't,
+// and whole. One that isn't of objects is wrapped in one that is ([Wrap]); both are
+// "" where that can't be.
+func (d Dialect) Write(schema any) (enforced, whole string, wrapped bool) {
+	if !isType(schema, "object") {
+		outer := Wrap(schema)
+		if outer == nil {
+			return "", "", false
+		}
+		schema, wrapped = outer, true
+	}
+	if fitted, ok := d.Fit(schema); ok {
+		enforced = request.JSON(fitted)
+	}
+	return enforced, request.JSON(schema), wrapped
 }
 
 // Wrap is a schema of objects that hold a value of the given schema under

@@ -54,21 +54,16 @@ const (
 )
 
 func (a *format) Forms(schema any) []endpoint.Form {
-	whole, wraps := schema, false
-	if !dialect.IsType(schema, "object") {
-		wrapped := dialect.Wrap(schema)
-		if wrapped == nil {
-			return []endpoint.Form{{Name: anyText}}
-		}
-		whole, wraps = wrapped, true
-	}
+	enforced, whole, wraps := Strict.Write(schema)
 	var forms []endpoint.Form
-	if fitted, ok := Strict.Fit(whole); ok {
-		forms = append(forms, endpoint.Form{Name: strictSchema, Schema: request.JSON(fitted), Wrapped: wraps})
+	if enforced != "" {
+		forms = append(forms, endpoint.Form{Name: strictSchema, Schema: enforced, Wrapped: wraps})
 	}
-	forms = append(forms, endpoint.Form{Name: guidingSchema, Schema: request.JSON(whole), Wrapped: wraps})
-	if !wraps {
-		forms = append(forms, endpoint.Form{Name: anyObject})
+	if whole != "" {
+		forms = append(forms, endpoint.Form{Name: guidingSchema, Schema: whole, Wrapped: wraps})
+		if !wraps {
+			forms = append(forms, endpoint.Form{Name: anyObject})
+		}
 	}
 	return append(forms, endpoint.Form{Name: anyText})
 }
