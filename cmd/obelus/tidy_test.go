@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"runtime/planner":  {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
 	"runtime/project":  {"compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
-	"runtime/session":  {"compiler", "compiler/*", "analyzer", "runtime", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner"},
+	"runtime/session":  {"compiler", "compiler/*", "analyzer", "runtime", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording"},
 	"":                 {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples/embed":   {},
 	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*", "cmd/obelus/internal/*"},
@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},
 
 	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.
+	"runtime/planner/recording": {"compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
 	"runtime/planner/prompt":    {"compiler/diag", "compiler/expression", "runtime/request"},
 	"runtime/planner/dialect":   {"runtime/request"},
 	"runtime/planner/endpoint":  {"compiler/source", "compiler/diag", "runtime/redact", "runtime/request", "runtime/planner/prompt"},

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/runtime/planner/recording"
+
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/runtime/planner/anthropic"
@@ -94,7 +96,7 @@ func Open(spec string, o Options) (Planner, error) {
 	return nil, fmt.Errorf("there is no planner %q; did you mean %s:%s?", diag.Escape(kind), near, diag.Escape(name))
 }
 
-func opened(p *endpoint.Planner, err error) (Planner, error) {
+func opened[P Planner](p P, err error) (Planner, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -110,5 +112,5 @@ func openReplay(name string, o Options) (Planner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the recorded solutions can't be read: %w", err)
 	}
-	return Replay(name, text)
+	return opened(recording.Replay(name, text))
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/obelus-dev/obelus/runtime/planner/recording"
+
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -66,7 +68,7 @@ func outcome(text string, usage request.Usage, err error) string {
 
 func record(t *testing.T, folder string, requests []*request.Request, answers ...said) (outcomes []string) {
 	t.Helper()
-	r, err := NewRecorder(&scripted{answers: answers}, folder)
+	r, err := recording.NewRecorder(&scripted{answers: answers}, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,7 @@ func record(t *testing.T, folder string, requests []*request.Request, answers ..
 
 func replayFolder(t *testing.T, folder string, requests []*request.Request) (outcomes []string) {
 	t.Helper()
-	p, err := Open("replay:"+filepath.Join(folder, solutionsFile), Options{})
+	p, err := Open("replay:"+filepath.Join(folder, recording.SolutionsFile), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +219,7 @@ func TestRecordingGoesOn(t *testing.T) {
 func TestRecordingGoesOnByHand(t *testing.T) {
 	folder := t.TempDir()
 	hand := `[{"calls": [], "output": null}, null, {"solution": {"output": 1}, "latent": {"tell": "hi"}, "chunks": 4}]`
-	if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(hand), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, recording.SolutionsFile), []byte(hand), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	record(t, folder, []*request.Request{latentRequest(3, "ask#1", `{}`), solutionRequest(5)}, said{text: `"ho"`}, said{text: `{"output":5}`})
@@ -227,14 +229,14 @@ func TestRecordingGoesOnByHand(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, broken := range []string{`{`, `[1]`} {
-		if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(broken), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, recording.SolutionsFile), []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		record(t, folder, []*request.Request{solutionRequest(1)}, said{text: `{"output":1}`}) // another run doesn't care
-		if err := os.WriteFile(filepath.Join(folder, solutionsFile), []byte(broken), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, recording.SolutionsFile), []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := NewRecorder(&scripted{answers: []said{{text: `{}`}}}, folder)
+		r, err := recording.NewRecorder(&scripted{answers: []said{{text: `{}`}}}, folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +268,7 @@ func TestRecordingConcurrently(t *testing.T) {
 	for i := range answers {
 		answers[i].text = `"x"`
 	}
-	r, err := NewRecorder(&scripted{answers: answers}, folder)
+	r, err := recording.NewRecorder(&scripted{answers: answers}, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,11 +301,11 @@ func TestRecordingTrouble(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewRecorder(&scripted{}, file); err == nil || !strings.HasPrefix(err.Error(), "the run can't be recorded: ") {
+	if _, err := recording.NewRecorder(&scripted{}, file); err == nil || !strings.HasPrefix(err.Error(), "the run can't be recorded: ") {
 		t.Errorf("got %v", err)
 	}
 	gone := filepath.Join(folder, "gone")
-	r, err := NewRecorder(&scripted{answers: []said{{text: `{}`}, {text: `{}`}}}, gone)
+	r, err := recording.NewRecorder(&scripted{answers: []said{{text: `{}`}, {text: `{}`}}}, gone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +337,7 @@ func TestRecordingHoldsNoKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		folder := t.TempDir()
-		r, err := NewRecorder(planner, folder)
+		r, err := recording.NewRecorder(planner, folder)
 		if err != nil {
 			t.Fatal(err)
 		}

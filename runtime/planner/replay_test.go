@@ -13,13 +13,14 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/planner/recording"
+
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 func replayed(t *testing.T, name, text string) Planner {
 	t.Helper()
-	p, err := Replay(name, []byte(text))
+	p, err := recording.Replay(name, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,66 +279,14 @@ func TestReplayFaults(t *testing.T) {
 		"- {calls: [], calls: []}":                   "s.yaml:1:15: ",
 		"- {solution: \"a\x00\"}":                    "s.yaml:1:16: ",
 	} {
-		_, err := Replay("s.yaml", []byte(text))
+		_, err := recording.Replay("s.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "the recorded solutions can't be replayed:\n") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
-	_, err := Replay("\x1b.yaml", []byte(strings.Repeat("- 1\n", 9)))
+	_, err := recording.Replay("\x1b.yaml", []byte(strings.Repeat("- 1\n", 9)))
 	if got := err.Error(); strings.Count(got, "<U+001B>.yaml:") != 5 || !strings.HasSuffix(got, "\n(and 4 more)") {
 		t.Errorf("got %s", got)
-	}
-}
-
-func FuzzReplay(f *testing.F) {
-	for _, seed := range []string{
-		"- calls: []", "- {solution: 'x', chunks: 1, delay: 1ns}", "- {latent: {a: 1}}", "- {latent: [{call: a, params: {}, raw: x, cut: true}]}",
-		`[{"solution": {"a": "\u00e9†"}, "usage": {"cost": 1e3}}, null]`, "- &a {output: 1}\n- *a\n", "- {refused: x, usage: {inputTokens: 9007199254740992}}",
-	} {
-		f.Add(seed, 3)
-	}
-	f.Fuzz(func(t *testing.T, text string, chunks int) {
-		for _, name := range []string{"s.yaml", "s.json"} {
-			p, err := Replay(name, []byte(text))
-			if err != nil {
-				if p != nil || !utf8.ValidString(err.Error()) {
-					t.Fatalf("%q: %v", text, err)
-				}
-				continue
-			}
-			r := p.(*replay)
-			for i, tick := range r.ticks {
-				a := tick.solution
-				a.delay = 0
-				a.chunks = max(chunks, 0)%64 + 1
-				var b strings.Builder
-				if err := a.play(t.Context(), 0, func(piece string) {
-					if !utf8.ValidString(piece) {
-						t.Fatalf("the piece %q", piece)
-					}
-					b.WriteString(piece)
-				}); err != nil || b.String() != a.text {
-					t.Fatalf("tick %d: %q, %v", i+1, b.String(), err)
-				}
-				// A solution by itself is JSON again, with the same value.
-				checkSolution(t, name, text, i, a.text)
-			}
-		}
-	})
-}
-
-func checkSolution(t *testing.T, name, text string, i int, got string) {
-	root, _ := source.Parse(source.NewFile(name, []byte(text)), source.Limits{})
-	item := root.Items[i]
-	if item.Kind != source.Object || saysMore(item) {
-		return
-	}
-	again, problems := source.Parse(source.NewFile("solution.json", []byte(got)), source.Limits{Bytes: 1 << 30, Scalar: 1 << 30, Depth: 1_000})
-	if len(problems) > 0 {
-		t.Fatalf("%q: %v", got, problems)
-	}
-	if a, b := fmt.Sprint(item.Value()), fmt.Sprint(again.Value()); a != b {
-		t.Fatalf("%s became %s", a, b)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/runtime/planner/recording"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
@@ -150,7 +152,7 @@ type Session struct {
 	source   *instancesFile
 	results  *results
 	planner  planner.Planner
-	recorder *planner.Recorder
+	recorder *recording.Recorder
 	asked    *runtime.Question
 	ran      bool
 }
@@ -291,7 +293,7 @@ func (s *Session) openPlanner() (err error) {
 	if o.Record == "" {
 		return nil
 	}
-	if s.recorder, err = planner.NewRecorder(s.planner, s.at(o.Record)); err != nil {
+	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
 		return diag.Troubled(ErrNotRecorded, "%v", err).From(err)
 	}
 	s.planner = s.recorder

@@ -1,4 +1,6 @@
-package planner
+// Package recording keeps what a planner answered, and gives it again: a recorder that
+// stands before any planner, and a planner that replays the file (S11.6, S11.9).
+package recording
 
 import (
 	"bytes"
@@ -33,7 +35,7 @@ import (
 // An answer that the run itself broke off isn't recorded: it will be asked for
 // again.
 type Recorder struct {
-	planner Planner
+	planner answerer
 	folder  string
 
 	mu      sync.Mutex
@@ -44,17 +46,23 @@ type Recorder struct {
 	err     error       // the first; recording ends with it
 }
 
+// An answerer is a planner, as runtime/planner describes them.
+type answerer interface {
+	Answer(ctx context.Context, r *request.Request, emit func(text string)) (request.Usage, error)
+}
+
 // A keptTick is an item of solutions.json as it will be written.
 type keptTick struct {
 	solution string   // fields, without braces; "" while there is none
 	latent   []string // objects
 }
 
-const solutionsFile = "solutions.json"
+// SolutionsFile is the name of the file in the folder of a recording that [Replay] takes.
+const SolutionsFile = "solutions.json"
 
 // NewRecorder records what a planner is asked and answers in a folder, which it
 // makes if need be.
-func NewRecorder(p Planner, folder string) (*Recorder, error) {
+func NewRecorder(p answerer, folder string) (*Recorder, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the run can't be recorded: %w", err)
 	}
@@ -107,7 +115,7 @@ func (r *Recorder) begin(q *request.Request) error {
 		return nil
 	}
 	r.begun = true
-	name := filepath.Join(r.folder, solutionsFile)
+	name := filepath.Join(r.folder, SolutionsFile)
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -243,7 +251,7 @@ func (r *Recorder) save() error {
 	b.WriteString("\n]\n")
 	r.saved += r.unsaved
 	r.unsaved = 0
-	return replace(filepath.Join(r.folder, solutionsFile), b.Bytes())
+	return replace(filepath.Join(r.folder, SolutionsFile), b.Bytes())
 }
 
 func (t *keptTick) String() string {

@@ -1,4 +1,4 @@
-package planner
+package recording
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// Replay is a planner that gives recorded answers (S11.6). The text is a YAML or
+// Replay makes a planner that gives recorded answers (S11.6). The text is a YAML or
 // JSON list, one item a tick; an item is one of
 //
 //	{calls: […], output: …}                    a solution, as a model would write it
@@ -35,15 +35,16 @@ import (
 //
 // Name is shown in errors, which name places. The file is bounded as every
 // document is (S18).
-func Replay(name string, text []byte) (Planner, error) {
+func Replay(name string, text []byte) (*Replayed, error) {
 	ticks, err := readRecording(name, text)
 	if err != nil {
 		return nil, err
 	}
-	return &replay{name: name, ticks: ticks, asked: map[asking]int{}}, nil
+	return &Replayed{name: name, ticks: ticks, asked: map[asking]int{}}, nil
 }
 
-type replay struct {
+// Replayed is a planner whose answers were recorded.
+type Replayed struct {
 	name  string
 	ticks []recordedTick
 	mu    sync.Mutex
@@ -79,7 +80,8 @@ type answer struct {
 	usage   request.Usage
 }
 
-func (p *replay) Answer(ctx context.Context, r *request.Request, emit func(string)) (request.Usage, error) {
+// Answer gives the answer that was recorded for a request.
+func (p *Replayed) Answer(ctx context.Context, r *request.Request, emit func(string)) (request.Usage, error) {
 	a, err := p.find(r)
 	if err != nil {
 		return request.Usage{}, err
@@ -99,7 +101,7 @@ func (p *replay) Answer(ctx context.Context, r *request.Request, emit func(strin
 	return a.usage, nil
 }
 
-func (p *replay) find(r *request.Request) (answer, error) {
+func (p *Replayed) find(r *request.Request) (answer, error) {
 	number := max(r.Tick, 1)
 	var tick recordedTick
 	if number <= len(p.ticks) {
@@ -127,7 +129,7 @@ func holds(ticks int) string {
 	return fmt.Sprintf("holds those of ticks 1 to %d", ticks)
 }
 
-func (p *replay) lacks(why string) *request.Unavailable {
+func (p *Replayed) lacks(why string) *request.Unavailable {
 	return &request.Unavailable{Planner: "replay:" + p.name, Why: why,
 		Remedy: "add what is missing to the file, or let a model answer, and resume the run"}
 }
@@ -135,7 +137,7 @@ func (p *replay) lacks(why string) *request.Unavailable {
 // findLatent is the result of a latent call: what is recorded under its name
 // before what is recorded for its tool. The nth request for one call with the
 // same parameters is given the nth result, and the last over and over.
-func (p *replay) findLatent(tick recordedTick, r *request.Request) (answer, error) {
+func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, error) {
 	params := request.JSON(r.Call.Params)
 	var fitting []answer
 	for _, name := range []string{r.Call.Name, r.Call.Tool} {
