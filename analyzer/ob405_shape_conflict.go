@@ -384,7 +384,7 @@ func (p *Pass) between(at pathtree.ID, first, last *compiler.Call) (all []*compi
 func (p *Pass) setters(at pathtree.ID) []compiler.Writer {
 	var all []compiler.Writer
 	for _, w := range p.Plan.Writers(at) {
-		if p.Plan.Paths.IsAbove(w.Path, at) && p.Plan.Calls[w.Call].SetsAt(w.Path) {
+		if w.Sets && p.Plan.Paths.IsAbove(w.Path, at) {
 			all = append(all, w)
 		}
 	}

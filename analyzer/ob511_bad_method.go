@@ -94,6 +94,9 @@ func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (sch
 	var said []remark
 	latest := -1
 	for _, w := range p.Plan.Writers(path.ID) {
+		if w.Path == path.ID && w.Method == call.Method && w.Method != compiler.Set && len(said) <= maxHolders {
+			continue // it makes no difference
+		}
 		other := p.Plan.Calls[w.Call]
 		_, before := slices.BinarySearch(call.Waits, w.Call)
 		if other == call || w.Failure || !before && (p.rank(other) > p.rank(call) || p.screens && int(w.Call) > call.Index) {

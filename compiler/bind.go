@@ -20,6 +20,12 @@ type Writer struct {
 	Call    int32
 	Path    pathtree.ID
 	Failure bool // only as its failure route
+	Sets    bool // see [Call.SetsAt]
+	Method  Method
+}
+
+func (c *Call) writer(id pathtree.ID, alternative int) Writer {
+	return Writer{int32(c.Index), id, alternative == c.FailureRoute(), c.SetsAt(id), c.Method}
 }
 
 // writers indexes who may write what: for every path the calls that name it.
@@ -61,10 +67,9 @@ func indexBy(p *pathtree.Tree, all []*Call, some []int32, under func(pathtree.ID
 		if some != nil {
 			c = all[some[k]]
 		}
-		failure := c.FailureRoute()
 		for alternative, route := range c.Output {
 			for _, path := range route {
-				w.add(under(path.ID), Writer{int32(c.Index), path.ID, alternative == failure})
+				w.add(under(path.ID), c.writer(path.ID, alternative))
 			}
 		}
 	}
@@ -377,26 +382,16 @@ func (p *Plan) orderWrites() {
 	if len(of) == 0 {
 		return
 	}
-	place := make(map[int32]int, len(of))
+	place := make([]int, len(p.Calls))
 	for at, i := range of {
 		place[i] = at
 	}
 	p.Graph.Reach(of, func(i int32, from int, set *dag.Set) {
 		to := min(from+dag.Block, len(of))
 		call, waits := p.Calls[i], len(p.Calls[i].Waits)
-		failure := call.FailureRoute()
 		for alternative, route := range call.Output {
 			for _, path := range route {
-				for _, w := range writersBetween(p.Around(path.ID), of[from], of[to-1]) {
-					switch {
-					case w.Call == i:
-					case set.Has(from, place[w.Call]):
-						call.Waits = append(call.Waits, w.Call)
-					case w.Failure && alternative == failure, !p.Paths.Overlap(w.Path, path.ID):
-					case p.Graph.Rank(int(w.Call)) < p.Graph.Rank(int(i)):
-						p.noteUnordered(call, path, p.Calls[w.Call], w.Path)
-					}
-				}
+				p.orderWrite(call, alternative, path, writersBetween(p.Around(path.ID), of[from], of[to-1]), func(other int32) bool { return set.Has(from, place[other]) })
 			}
 		}
 		slices.Sort(call.Waits[waits:])
@@ -404,6 +399,23 @@ func (p *Plan) orderWrites() {
 	})
 	slices.SortStableFunc(p.Unordered, func(a, b Unordered) int { return cmp.Or(cmp.Compare(a.B, b.B), cmp.Compare(a.A, b.A)) })
 	p.Unordered = slices.CompactFunc(p.Unordered, func(a, b Unordered) bool { return a.A == b.A && a.B == b.B })
+}
+
+// orderWrite orders what a call writes to a path, on one of its alternatives, and what
+// some others write.
+func (p *Plan) orderWrite(call *Call, alternative int, path Path, others []Writer, follows func(int32) bool) {
+	i, failure := int32(call.Index), alternative == call.FailureRoute()
+	waits, sets, once := len(p.Graph.Deps(call.Index)) > 0, call.SetsAt(path.ID), p.Writes == Once
+	for _, w := range others {
+		switch {
+		case w.Call == i:
+		case waits && follows(w.Call):
+			call.Waits = append(call.Waits, w.Call)
+		case once, !sets && !w.Sets, w.Failure && failure, !p.Paths.Overlap(w.Path, path.ID):
+		case p.Graph.Rank(int(w.Call)) < p.Graph.Rank(call.Index):
+			p.noteUnordered(call, path, p.Calls[w.Call], w.Path)
+		}
+	}
 }
 
 // writersBetween is the part of a list, ascending by call, from one call to
@@ -416,7 +428,7 @@ func writersBetween(list []Writer, first, last int32) []Writer {
 }
 
 func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB pathtree.ID) {
-	if p.Writes == Once || !a.SetsAt(pathA.ID) && !b.SetsAt(idB) || len(p.Unordered) >= maxUnordered {
+	if len(p.Unordered) >= maxUnordered {
 		return
 	}
 	var pathB Path

@@ -198,12 +198,12 @@ func (b *binder) index(call *Call) {
 	items := false
 	for alternative, route := range call.Output {
 		for _, path := range route {
-			failure := alternative == call.FailureRoute()
+			one := call.writer(path.ID, alternative)
 			if at := slices.IndexFunc(all, func(w Writer) bool { return w.Path == path.ID }); at >= 0 {
-				all[at].Failure = all[at].Failure && failure
+				all[at].Failure = all[at].Failure && one.Failure
 				continue
 			}
-			all = append(all, Writer{int32(call.Index), path.ID, failure})
+			all = append(all, one)
 			items = items || p.Paths.List(path.ID) != path.ID
 		}
 	}
@@ -230,8 +230,7 @@ func (b *binder) orderWritesOf(call *Call) {
 	if !p.sharesPlaces(call) {
 		return
 	}
-	failure, follows := call.FailureRoute(), len(p.Graph.Deps(call.Index)) > 0
-	if follows {
+	if len(p.Graph.Deps(call.Index)) > 0 {
 		least := int32(call.Index)
 		for _, route := range call.Output {
 			for _, path := range route {
@@ -242,16 +241,7 @@ func (b *binder) orderWritesOf(call *Call) {
 	}
 	for alternative, route := range call.Output {
 		for _, path := range route {
-			for _, w := range p.Around(path.ID) {
-				switch {
-				case int(w.Call) == call.Index:
-				case follows && b.trace.Met(w.Call):
-					call.Waits = append(call.Waits, w.Call)
-				case w.Failure && alternative == failure, !p.Paths.Overlap(w.Path, path.ID):
-				default:
-					p.noteUnordered(call, path, p.Calls[w.Call], w.Path)
-				}
-			}
+			p.orderWrite(call, alternative, path, p.Around(path.ID), b.trace.Met)
 		}
 	}
 	slices.Sort(call.Waits)

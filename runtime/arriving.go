@@ -124,4 +124,3 @@ func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compil
 	return f.mayBeListedLater(paths.above, call) || f.mayBeListedLater(paths.below, call) ||
 		call.Instance == "" && (slices.ContainsFunc(paths.above, inDoubt) || slices.ContainsFunc(paths.below, inDoubt))
 }
-

@@ -62,7 +62,7 @@ func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
 	judged := f.program.schemaAt(path) != nil
 	if behind < 0 || !slices.ContainsFunc(around, func(w compiler.Writer) bool {
 		how := f.call(w.Call).Method
-		if f.plan.Calls[w.Call].SetsAt(w.Path) {
+		if w.Sets {
 			how = compiler.Set
 		}
 		return w.Call != i && f.decides(w.Path, how, path, method, judged) && f.placeOf(w.Call) < mine
