@@ -35,7 +35,7 @@ func (p *Pass) foreignReferences(call *compiler.Call, n *source.Node) {
 	for _, f := range n.Fields {
 		p.foreignReferences(call, f.Value)
 	}
-	if n.Kind != source.String || len(n.Text) > maxForeign || expression.IsExpression(n.Text) || !strings.ContainsAny(n.Text, ".{[") && !strings.Contains(n.Text, "$") {
+	if n.Kind != source.String || len(n.Text) > maxForeign || expression.IsExpression(n.Text) || expression.IsText(n.Text) || !strings.ContainsAny(n.Text, ".{[") && !strings.Contains(n.Text, "$") {
 		return
 	}
 	if _, _, _, told := expression.Lookalike(n.Text); told {
@@ -51,7 +51,7 @@ func (p *Pass) foreignReferences(call *compiler.Call, n *source.Node) {
 		return
 	}
 	inside := "†{" + strings.TrimPrefix(ref.String(), "†") + "}"
-	f.Advise("in a text an expression stands in †{ … }: write %q", inside)
+	f.Advise("in a text an expression stands in †{ … }: write %q", inside).Offer("make it a reference", n, from, to, inside, sure)
 }
 
 // foreignReference finds the first reference in a text that is written as in another
