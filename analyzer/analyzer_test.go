@@ -112,8 +112,9 @@ func TestCases(t *testing.T) {
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("there are no cases: %v", err)
 	}
-	wanted := map[string]bool{}
+	fires, silent := map[string]bool{}, map[string]bool{} // by code: in a plan, and in another of the same archive
 	for _, archive := range archives {
+		wanted, unwanted := map[string]bool{}, map[string]bool{}
 		text, err := os.ReadFile(archive)
 		if err != nil {
 			t.Fatal(err)
@@ -143,18 +144,29 @@ func TestCases(t *testing.T) {
 				if (verified == nil) != diag.HasErrors(all) {
 					t.Errorf("verified: %v, errors: %v", verified != nil, diag.HasErrors(all))
 				}
+				here, config := map[string]bool{}, asked(text)
 				for _, w := range wishes(t, text) {
-					wanted[w.code] = true
+					here[w.code], wanted[w.code] = true, true
+				}
+				for _, r := range rules {
+					if !here[r.Code] && (r.Default > diag.Info || strings.Contains(text, "# judge "+r.Code)) && config.asksFor(r) {
+						unwanted[r.Code] = true
+					}
 				}
 				wellFormed(t, all)
 				callByCall(t, plan, found)
 				mended(t, f.Name, text, all, open)
 			})
 		}
+		for code := range wanted {
+			fires[code], silent[code] = true, silent[code] || unwanted[code]
+		}
 	}
 	for _, r := range rules {
-		if r.judges() && !wanted[r.Code] {
+		if !fires[r.Code] {
 			t.Errorf("no case shows %s %s", r.Code, r.Name)
+		} else if !silent[r.Code] {
+			t.Errorf("beside no case that shows %s %s there is one that doesn't (an info needs \"# judge %s\")", r.Code, r.Name, r.Code)
 		}
 	}
 }
