@@ -61,7 +61,11 @@ func (p *Pass) foreignReference(text string) (from, to int, ref expression.Refer
 	if ref, end, ok := p.foreignAt(text, 0, false); ok && strings.TrimSpace(text[end:]) == "" {
 		return 0, end, ref, false, true
 	}
+	expressions := 0 // up to here †{ … } was passed
 	for at := range text {
+		if expressions = max(expressions, expression.SkipBraces(text, at)); at < expressions {
+			continue
+		}
 		for _, way := range foreign {
 			if !strings.HasPrefix(text[at:], way.open) || way.closing == "" && at > 0 && text[at-1] != ' ' {
 				continue

@@ -31,12 +31,8 @@ func Lookalike(s string) (start, end int, meant string, ok bool) {
 			break
 		}
 		at += next
-		if strings.HasPrefix(s[at:], opening) && !strings.HasSuffix(s[:at], mark) {
-			closing, err := closingBrace(s, at)
-			if err != nil {
-				return 0, 0, "", false // which is reported
-			}
-			at = closing + 1
+		if end := SkipBraces(s, at); end > at {
+			at = end
 			continue
 		}
 		ref, to, found := lookalikeAt(s, at)
@@ -60,6 +56,23 @@ func Lookalike(s string) (start, end int, meant string, ok bool) {
 		return start, end, last.String(), true
 	}
 	return start, end, text.String() + s[copied:], ok
+}
+
+// SkipBraces is where an expression ends that begins with †{ at s[at:] (S4.9): at the
+// string's end if it is never closed, behind the brace of a ††{, which is text, and
+// where it begins if there is neither.
+func SkipBraces(s string, at int) int {
+	switch {
+	case !strings.HasPrefix(s[at:], opening):
+		return at
+	case strings.HasSuffix(s[:at], mark):
+		return at + len(opening)
+	}
+	closing, err := closingBrace(s, at)
+	if err != nil {
+		return len(s) // which is reported
+	}
+	return closing + 1
 }
 
 // lookalikeAt reads the mistaken reference at s[at:], which begins with †, $ or {.
