@@ -67,7 +67,7 @@ func (p *Pass) foreignReference(text string) (from, to int, ref expression.Refer
 			continue
 		}
 		for _, way := range foreign {
-			if !strings.HasPrefix(text[at:], way.open) || way.closing == "" && at > 0 && text[at-1] != ' ' {
+			if !strings.HasPrefix(text[at:], way.open) || strings.HasSuffix(text[:at], "†") || way.closing == "" && at > 0 && text[at-1] != ' ' {
 				continue
 			}
 			inner := at + len(way.open)
