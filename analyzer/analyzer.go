@@ -40,8 +40,9 @@ func (v *Verified) Rules() []*Rule { return v.own }
 // A solution's are those of the plan that it is a solution of.
 func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 
-// applied runs the rules over a plan and puts their findings to those given.
-func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic, unjudged []string) {
+// applied runs the rules over a plan and puts their findings to those given. Ordered
+// are the pairs of calls that are to run as listed, by index.
+func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic, unjudged []string, ordered [][2]int) {
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		pass := newPass(p, found)
@@ -52,10 +53,10 @@ func applied(p *compiler.Plan, found []diag.Diagnostic, c Config) (all []diag.Di
 		if several {
 			all = append(all, byView(p, found, pass)...)
 		}
-		unjudged = pass.unjudged()
+		unjudged, ordered = pass.unjudged(), pass.ordered
 	}
 	diag.Sort(all)
-	return all, unjudged
+	return all, unjudged, ordered
 }
 
 // kindsOfJudgement are what a plan is judged for when it is known as a whole.
@@ -104,6 +105,10 @@ type Config struct {
 
 // A Judgement is all that an analysis has to say of a plan.
 type Judgement struct {
+	// Plan is the plan with the order that findings speak of (S7.2), in it and in the
+	// plans that it delegates to, if it has no errors. It is the one that was judged
+	// where there is none.
+	Plan *compiler.Plan
 	// Verified is the plan, if no finding is an error by its rule; else nil.
 	Verified *Verified
 	// Findings are those to show, with the severities that the settings give
@@ -129,10 +134,10 @@ type Judgement struct {
 // text and dependencies, not faster.
 func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	if c.delegates == nil {
-		c.delegates = newDelegates(Config{Rules: c.Rules, Machine: c.Machine}, Analyze)
+		c.delegates = newDelegates(Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay}, Analyze)
 	}
-	all, unjudged := applied(p, found, c)
-	j := Judgement{Maturity: assess(p, all), Unjudged: unjudged}
+	all, unjudged, ordered := applied(p, found, c)
+	j := Judgement{Plan: c.delegates.ordered(p), Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := named(c.rules(), word); rule == nil {
 			return nil, near
@@ -182,7 +187,10 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		j.Findings = append(j.Findings, d)
 	}
 	if len(j.Errors) == 0 {
-		j.Verified = &Verified{p, c.Rules, c.delegates.of(p)}
+		if len(ordered) > 0 { // else schedules that show an error wouldn't be those of the plan
+			j.Plan = j.Plan.InOrder(ordered)
+		}
+		j.Verified = &Verified{j.Plan, c.Rules, c.delegates.of(p)}
 	}
 	return j
 }

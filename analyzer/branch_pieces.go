@@ -492,7 +492,10 @@ func (x *seeker) look(from int, accept, refuse []*schema.Schema, values []any) {
 			x.of.whole &^= x.kind
 			return
 		}
-		for _, v := range values[:min(len(values), x.each)] {
+		if x.of.whole&x.kind != 0 {
+			values = values[:min(len(values), x.each)]
+		}
+		for _, v := range values { // all there are, where it isn't known which would do
 			x.list.add(v)
 		}
 		return

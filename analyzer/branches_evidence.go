@@ -102,6 +102,18 @@ func (e *branchConditions) taking(call int, a logic.Assignment) int {
 	return 0
 }
 
+// ending is how the activity of a call ends in an assignment: the alternative that it
+// takes, -1 for the one that S5.2 chooses, and whether it fails.
+func (e *branchConditions) ending(call int, a logic.Assignment) (alternative int, fails bool) {
+	switch taken := e.outcomes[call]; {
+	case taken == nil:
+		return -1, false
+	case len(taken) == 1:
+		return -1, !e.circuit.Holds(taken[0], a)
+	}
+	return e.taking(call, a), false
+}
+
 // maxTold bounds how many decisions a message tells.
 const maxTold = 4
 

@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"maps"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
@@ -19,6 +21,26 @@ func newDelegates(c Config, judge func(*compiler.Plan, []diag.Diagnostic, Config
 		return once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })
 	}
 	return d
+}
+
+// ordered is a plan with the order that findings about its delegates speak of.
+func (d *delegates) ordered(p *compiler.Plan) *compiler.Plan {
+	if p.Form == compiler.Replan {
+		return p
+	}
+	var with map[string]*compiler.Plan
+	for path, one := range p.Delegates {
+		if judged := d.judge(one).Plan; judged != one {
+			if with == nil {
+				with = maps.Clone(p.Delegates)
+			}
+			with[path] = judged
+		}
+	}
+	if with == nil {
+		return p
+	}
+	return p.With(with)
 }
 
 // of are the delegates of a plan that was found sound.

@@ -72,6 +72,15 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.barred = func(call int) bool { return d.barred[call] }
 	writeConflicts(pass)
 	d.take(errorsOf(pass.found))
+	switch {
+	case len(pass.ordered) == 0:
+	case d.whole:
+		d.plan = d.plan.InOrder(pass.ordered)
+	default:
+		for _, pair := range pass.ordered {
+			d.plan.Follow(pair[0])
+		}
+	}
 }
 
 // Arriving begins the judgement of a solution of which no call has arrived yet.

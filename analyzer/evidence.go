@@ -1,11 +1,13 @@
 package analyzer
 
 import (
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -39,6 +41,34 @@ func Rehearse(p *compiler.Plan, found []diag.Diagnostic) *Rehearsal {
 // Rehearsal is the same plan, to be rehearsed.
 func (v *Verified) Rehearsal() *Rehearsal { return &Rehearsal{plan: v.plan} }
 
+// Single is the plan as one of its instances runs it, the first, with its delegates
+// for calls like any other: what a schedule orders.
+func (r *Rehearsal) Single() (*Rehearsal, error) {
+	p := r.plan
+	if p.Targeted() {
+		return nil, errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
+	}
+	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 {
+		return r, nil
+	}
+	one := *p
+	one.AwaitsInstances = false
+	if len(p.Instances) > 0 {
+		first := &p.Instances[0]
+		one.Input, one.State, one.Instances = compiler.Overlay(p.Input, first.Input), compiler.Overlay(p.State, first.State), nil
+		if first.StateSchema != nil {
+			one.StateSchema = first.StateSchema
+		}
+	}
+	one.Calls = make([]*compiler.Call, len(p.Calls))
+	for i, of := range p.Calls {
+		call := *of
+		call.Delegate = ""
+		one.Calls[i] = &call
+	}
+	return &Rehearsal{&one, r.conflict}, nil
+}
+
 // Plan is what is rehearsed.
 func (r *Rehearsal) Plan() *compiler.Plan { return r.plan }
 
@@ -47,8 +77,11 @@ func (r *Rehearsal) Plan() *compiler.Plan { return r.plan }
 func (r *Rehearsal) Conflicts() bool { return r.conflict }
 
 // A Schedule says in which order activities end, and how: enough to rehearse a
-// run exactly. Activities that it doesn't name fail, after all that it names.
+// run exactly. Activities that it doesn't name fail, after all that it names. Input and
+// state lie over the plan's own, key by key.
 type Schedule struct {
+	Input  map[string]any `json:"input,omitempty"`
+	State  map[string]any `json:"state,omitempty"`
 	Events []ScheduledEnd `json:"events"`
 }
 
@@ -64,10 +97,6 @@ type ScheduledEnd struct {
 // evidence of OB401 is confirmed: the machine itself says what happens.
 type Replay func(*Rehearsal, Schedule) (state any, err error)
 
-// ends is how the activity of a call ends in a branch: the alternative that it
-// takes, -1 for the one that S5.2 chooses, and whether it fails.
-type ends func(call int) (alternative int, fails bool)
-
 // conflictTries bounds how often other results are made up for a conflict that
 // doesn't show.
 const conflictTries = 12
@@ -76,12 +105,9 @@ const conflictTries = 12
 // states: everything that the two calls depend on, then one before the other,
 // and nothing after them. They are believed only when a replay confirms them,
 // and nil when none of those made up does.
-func (p *Pass) conflictSchedules(u *compiler.Unordered, how ends) []Schedule {
-	if p.config.Replay == nil {
-		return nil
-	}
+func (p *Pass) conflictSchedules(u *compiler.Unordered, branch logic.Assignment) []Schedule {
 	needed := p.needs(u.A, u.B)
-	m := &maker{pass: p, how: how, conflict: u, leaves: map[int][]demand{}}
+	m := &maker{pass: p, branch: branch, conflict: u, leaves: map[int][]demand{}}
 	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
 	for seed := range uint64(conflictTries) {
 		// A replay settles every call, and looks along every dependency.
@@ -94,7 +120,11 @@ func (p *Pass) conflictSchedules(u *compiler.Unordered, how ends) []Schedule {
 			before = append(before, m.end(int(call)))
 		}
 		a, b := m.end(u.A), m.end(u.B)
-		schedules := []Schedule{{append(slices.Clone(before), a, b)}, {append(slices.Clone(before), b, a)}}
+		input, state := m.beginning()
+		schedules := []Schedule{
+			{input, state, append(slices.Clone(before), a, b)},
+			{input, state, append(slices.Clone(before), b, a)},
+		}
 		if p.differ(schedules) {
 			return schedules
 		}
@@ -143,10 +173,10 @@ func (p *Pass) needs(a, b int) []int32 {
 // A maker makes up results that let the calls of a schedule run.
 type maker struct {
 	pass     *Pass
-	how      ends
+	branch   logic.Assignment // on which the calls run
 	conflict *compiler.Unordered
 	seed     uint64
-	leaves   map[int][]demand // by call: what its result must hold
+	leaves   map[int][]demand // by call: what its result must hold; by -1, what the run begins with
 }
 
 // A demand is a place below a written path, and what must stand there: a value,
@@ -173,13 +203,7 @@ func (m *maker) require(calls []int32) {
 			m.parameter(field.Value, fits)
 		}
 		if call.When != nil && call.When.Expr != nil {
-			values := m.holding(call.When)
-			m.read(call.When, func(i int) demand {
-				if values == nil {
-					return demand{}
-				}
-				return demand{fixed: true, value: values[i]}
-			})
+			m.read(call.When, func(i int) demand { return m.decided(call.When.Reads[i]) })
 		}
 	}
 	for _, c := range calls {
@@ -230,57 +254,83 @@ func (m *maker) read(t *compiler.Template, what func(i int) demand) {
 		for _, w := range r.Writers {
 			m.leaves[int(w)] = append(m.leaves[int(w)], one)
 		}
+		if len(r.Writers) == 0 {
+			m.leaves[-1] = append(m.leaves[-1], one)
+		}
 	}
 }
 
-// holding looks for values of a condition's references under which it holds,
-// among those that it compares them with and their neighbours.
-func (m *maker) holding(t *compiler.Template) []any {
-	candidates := []any{true, "yes", 1.0, false}
-	seen := map[*expression.Term]bool{}
-	var collect func(*expression.Term)
-	collect = func(term *expression.Term) {
-		if seen[term] {
-			return
+// decided is what a condition reads on the branch.
+func (m *maker) decided(read int) demand {
+	e := m.pass.conditions()
+	v := e.read(read)
+	if e.circuit.Evaluate(v.there, m.branch) && !e.circuit.Evaluate(v.solid, m.branch) {
+		return demand{fixed: true}
+	}
+	s := e.subjects[e.key(&m.pass.Plan.Reads[read])]
+	if s == nil {
+		return demand{}
+	}
+	for i, in := range s.in {
+		if !s.cells[i].elsewhere && e.circuit.Holds(in, m.branch) {
+			return demand{fixed: true, value: s.cells[i].value}
 		}
-		seen[term] = true
-		if term.Op == expression.TermLiteral {
-			candidates = append(candidates, term.Value)
-			if n, ok := term.Value.(float64); ok {
-				candidates = append(candidates, n+1, n-1)
+	}
+	return demand{}
+}
+
+// beginning is the input and the state that the run begins with, as far as they aren't
+// the plan's own.
+func (m *maker) beginning() (input, state map[string]any) {
+	plan := m.pass.Plan
+	for _, one := range m.leaves[-1] {
+		path := plan.Paths.Segments(one.path)
+		over, own := &input, plan.Input
+		if path[0].Key == "state" {
+			over, own = &state, plan.State
+		}
+		if len(path) < 2 || path[0].Key != "input" && path[0].Key != "state" {
+			continue
+		}
+		if _, given := pathtree.Walk(own, path[1:]); given && !one.fixed {
+			continue
+		}
+		whole := map[string]any{}
+		if *over != nil {
+			whole = *over
+		}
+		key := path[1]
+		if _, there := whole[key.Key]; !there {
+			if value, ok := pathtree.Step(own, key); ok {
+				whole[key.Key] = value
 			}
 		}
-		for _, a := range term.Args {
-			collect(a)
+		if planted, ok := plant(whole, path[1:], one, func() any { return m.given(one) }).(map[string]any); ok {
+			*over = planted
 		}
 	}
-	collect(t.Expr.Logic())
-	values := make([]any, len(t.Reads))
-	tries := 10_000
-	var search func(i int) bool
-	search = func(i int) bool {
-		if i < len(values) {
-			return slices.ContainsFunc(candidates, func(v any) bool {
-				values[i] = v
-				return search(i + 1)
-			})
-		}
-		if tries--; tries < 0 {
-			return false
-		}
-		v, p, err := t.Expr.Eval(func(ref int) (any, expression.Presence) { return values[ref], expression.There })
-		return err == nil && p == expression.There && v == true
+	return input, state
+}
+
+// given is a value for a place of what a run begins with.
+func (m *maker) given(one demand) any {
+	if one.fixed {
+		return one.value
 	}
-	if len(values) > 4 || !search(0) {
-		return nil
+	for _, s := range []*schema.Schema{one.fits, m.pass.given(one.path).schema} {
+		if s != nil {
+			if value, ok := m.pass.sample(s, rand.New(rand.NewPCG(m.seed, uint64(one.path))), &m.pass.flowing().making); ok {
+				return value
+			}
+		}
 	}
-	return values
+	return "given"
 }
 
 // end is the end of a call's activity in the branch.
 func (m *maker) end(index int) ScheduledEnd {
 	call := m.pass.Plan.Calls[index]
-	alternative, fails := m.how(index)
+	alternative, fails := m.pass.conditions().ending(index, m.branch)
 	end := ScheduledEnd{Call: call.Name, Fails: fails}
 	if fails {
 		return end

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
@@ -40,38 +41,111 @@ func writeConflicts(p *Pass) {
 		goals[i] = e.meet(&pairs[i])
 	}
 	answers := e.likely(goals)
+	var doubts []doubt
 	for i := 0; i < len(pairs); {
 		end := i + 1
 		for end < len(pairs) && pairs[end].B == pairs[i].B {
 			end++
 		}
-		var certain, perhaps []int
+		var with []int
 		for k := i; k < end; k++ {
-			switch {
-			case answers[k].Possible:
-				certain = append(certain, k)
-			case !answers[k].Impossible:
-				perhaps = append(perhaps, k)
+			if !answers[k].Impossible {
+				with = append(with, k)
 			}
 		}
-		if len(certain) > 0 {
-			first := certain[0]
-			f := p.writeConflict(pairs, certain)
-			if !p.screens { // what comes behind changes the example
-				branch := e.decisions(goals[first], answers[first].Assignment)
-				if words := told(branch); words != "" {
-					f.Message += "; both run when " + words
-				}
-				f.Witness = Branch{Branch: branch, Schedules: p.conflictSchedules(&pairs[first], e.ending(answers[first].Assignment))}
+		if len(with) > 0 {
+			if d, doubtful := p.conflict(pairs, goals, answers, with); doubtful {
+				doubts = append(doubts, d)
 			}
-		}
-		if len(perhaps) > 0 {
-			f := p.writeConflict(pairs, perhaps).As(diag.Warning)
-			f.Message += "; whether they can both run is not fully analysed: too many decisions meet"
-			p.unanswered(f.Span, p.Plan.Calls[pairs[i].B], "whether "+quote(p.Plan.Calls[pairs[i].B].Name)+" conflicts with other calls")
 		}
 		i = end
 	}
+	p.orderDoubts(doubts)
+}
+
+// A doubt is pairs of which it couldn't be shown that it matters which comes first,
+// and the place of the finding that says so.
+type doubt struct {
+	finding int
+	pairs   [][2]int
+}
+
+// conflict reports a call and those of the pairs that it may conflict in. It is an
+// error where two schedules show it, and otherwise a doubt.
+func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (d doubt, doubtful bool) {
+	e := p.conditions()
+	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
+	for _, k := range possible[:min(len(possible), maxShownConflicts)] {
+		var schedules []Schedule
+		if p.config.Replay != nil {
+			if schedules = p.conflictSchedules(&pairs[k], answers[k].Assignment); schedules == nil {
+				continue
+			}
+		}
+		first := append([]int{k}, slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)
+		f := p.writeConflict(pairs, first, "what stays depends on timing")
+		if !p.screens { // what comes behind changes the example
+			branch := e.decisions(goals[k], answers[k].Assignment)
+			if words := told(branch); words != "" {
+				f.Message += "; both run when " + words
+			}
+			f.Witness = Branch{Branch: branch, Schedules: schedules}
+		}
+		return d, false
+	}
+	call, why := p.Plan.Calls[pairs[with[0]].B], "that this changes anything couldn't be shown"
+	switch a := answers[with[0]]; {
+	case a.Beyond:
+		why = "whether they can both run couldn't be decided"
+	case !a.Possible:
+		why = "whether they can both run is not fully analysed: too many decisions meet"
+	}
+	f := p.writeConflict(pairs, with, why+"; so they run in the order in which they are listed").As(diag.Warning)
+	d.finding = len(p.found) - 1
+	for _, k := range with {
+		d.pairs = append(d.pairs, [2]int{pairs[k].A, pairs[k].B})
+	}
+	if len(possible) == 0 && !answers[with[0]].Beyond {
+		p.unanswered(f.Span, call, "whether "+quote(call.Name)+" conflicts with other calls")
+	}
+	return d, true
+}
+
+// maxShownConflicts bounds how many pairs with one call are tried for schedules.
+const maxShownConflicts = 3
+
+// orderDoubts orders the pairs in doubt as listed, so that it doesn't matter what is
+// true of them. Where that would let calls wait for each other they stay errors.
+func (p *Pass) orderDoubts(doubts []doubt) {
+	var all [][2]int
+	for _, d := range doubts {
+		all = append(all, d.pairs...)
+	}
+	p.ordered = nil
+	arriving := p.held != nil // what arrives comes after what is there
+	if len(all) == 0 || arriving || !p.Plan.Graph.Acyclic() || p.Plan.InOrder(all).Graph.Acyclic() {
+		p.ordered = all
+		return
+	}
+	for _, d := range doubts[:min(len(doubts), maxOrdered)] {
+		if more := append(slices.Clip(p.ordered), d.pairs...); p.Plan.InOrder(more).Graph.Acyclic() {
+			p.ordered = more
+			continue
+		}
+		p.unordered(d)
+	}
+	for _, d := range doubts[min(len(doubts), maxOrdered):] {
+		p.unordered(d)
+	}
+}
+
+// maxOrdered bounds how often an order is tried.
+const maxOrdered = 20
+
+func (p *Pass) unordered(d doubt) {
+	f := &p.found[d.finding]
+	f.Severity = diag.Error
+	f.Message = strings.TrimSuffix(f.Message, "; so they run in the order in which they are listed") + "; in the order in which they are listed calls would wait for each other"
 }
 
 // likely asks strictly first: a conflict is best shown on a branch on
@@ -118,22 +192,9 @@ func (e *branchConditions) meet(u *compiler.Unordered) logic.Literal {
 	return meets
 }
 
-// ending is how activities end in an assignment.
-func (e *branchConditions) ending(a logic.Assignment) ends {
-	return func(call int) (int, bool) {
-		switch taken := e.outcomes[call]; {
-		case taken == nil:
-			return -1, false
-		case len(taken) == 1:
-			return -1, !e.circuit.Holds(taken[0], a)
-		}
-		return e.taking(call, a), false
-	}
-}
-
 // writeConflict reports one call against some of those before it, by their places
 // among the pairs.
-func (p *Pass) writeConflict(pairs []compiler.Unordered, with []int) *diag.Diagnostic {
+func (p *Pass) writeConflict(pairs []compiler.Unordered, with []int, says string) *diag.Diagnostic {
 	first := pairs[with[0]]
 	call, other := p.Plan.Calls[first.B], p.Plan.Calls[first.A]
 	path, otherPath := p.path(first.PathB.ID), p.path(first.PathA.ID)
@@ -141,7 +202,7 @@ func (p *Pass) writeConflict(pairs []compiler.Unordered, with []int) *diag.Diagn
 	if path != otherPath {
 		what = quote(path) + " and " + quote(otherPath) + ", one inside the other,"
 	}
-	f := p.Report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: what stays depends on timing", call.Name, other.Name, what).About(call.Label())
+	f := p.Report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: %s", call.Name, other.Name, what, says).About(call.Label())
 	switch n := len(with) - 1; n {
 	case 0:
 	case 1:

@@ -165,6 +165,9 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 		pass := c.within(view, id, found)
 		pass.apply((*Rule).byView)
 		budget -= pass.spent()
+		for _, pair := range pass.ordered {
+			first.ordered = append(first.ordered, [2]int{view.Calls[pair[0]].Place, view.Calls[pair[1]].Place})
+		}
 		v := &viewResult{found: pass.found, missing: pass.view.missing, some: pass.view.some}
 		if all = append(all, v); view == whole || len(view.Instances) != 1 { // else nobody else has it
 			known[view] = v

@@ -187,14 +187,7 @@ func (c *compilation) bind() {
 	p := c.plan
 	p.targets = targetsOf(p.Calls)
 	c.start(p.Reads)
-	b := binder{plan: p}
-	if p.targets.several() {
-		b.shared, b.own = indexWriters(p.Paths, p.Calls, p.targets.shared), map[string]*writers{}
-		for id, calls := range p.targets.own {
-			b.own[id] = indexWriters(p.Paths, p.Calls, calls)
-		}
-	}
-	if call := b.bind(); call >= 0 {
+	if call := newBinder(p).bind(); call >= 0 {
 		c.tooDense(p.Calls[call])
 	}
 }
@@ -216,6 +209,17 @@ type binder struct {
 	edges  int                 // of what has been bound
 	dense  bool                // there are more than there may be: nothing is bound any more
 	trace  dag.Trace           // of the writers that a call waits for
+}
+
+func newBinder(p *Plan) *binder {
+	b := &binder{plan: p}
+	if p.targets.several() {
+		b.shared, b.own = indexWriters(p.Paths, p.Calls, p.targets.shared), map[string]*writers{}
+		for id, calls := range p.targets.own {
+			b.own[id] = indexWriters(p.Paths, p.Calls, calls)
+		}
+	}
+	return b
 }
 
 // bind binds the reads and makes the graph. It gives the call at which there
@@ -257,6 +261,7 @@ func (b *binder) bind() (tooDense int) {
 				deps.Add(int32(a))
 			}
 		}
+		deps.Add(call.Ordered...)
 		if p.Writes == Once && b.edges <= maxEdges {
 			call.Choices = b.choices(call)
 			if b.edges += len(call.Choices); b.edges > maxEdges {

@@ -239,6 +239,7 @@ type Call struct {
 	Extensions []source.Field // its keys that the base protocol doesn't have (S3.1)
 
 	Reads   []int   // its reads, as indexes of Plan.Reads
+	Ordered []int32 // calls listed before it that it comes after as listed (S7.2), ascending: see [Plan.InOrder]
 	Choices []int32 // under once: the calls listed before it that may write what it may write (S6.1), ascending
 	Waits   []int32 // the calls it depends on, directly or not, that may write what it may write (S8.2), ascending
 }

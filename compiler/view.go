@@ -175,10 +175,15 @@ func (v *viewer) copy() {
 func (v *viewer) call(of *Call, at int) *Call {
 	call := v.rooms.calls.one()
 	*call = *of
-	call.Index, call.Choices, call.Waits, call.After = at, nil, nil, nil
+	call.Index, call.Choices, call.Waits, call.After, call.Ordered = at, nil, nil, nil, nil
 	for _, other := range of.After {
 		if i, ok := slices.BinarySearch(v.calls, int32(other)); ok {
 			call.After = append(call.After, i)
+		}
+	}
+	for _, other := range of.Ordered {
+		if i, ok := slices.BinarySearch(v.calls, other); ok {
+			call.Ordered = append(call.Ordered, int32(i))
 		}
 	}
 	if len(of.Reads) == 0 {

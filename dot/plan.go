@@ -505,8 +505,11 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 				continue
 			}
 			before := len(d.b.edges)
-			e := d.b.edge(from, to, Order)
-			e.read(d.plan.Writes.String())
+			e, why := d.b.edge(from, to, Order), d.plan.Writes.String()
+			if _, listed := slices.BinarySearch(c.Ordered, w); listed {
+				why = "as listed"
+			}
+			e.read(why)
 			if d.onCycle(int(w), i) {
 				e.marks = addMark(e.marks, cycleMark)
 			}

@@ -126,6 +126,10 @@ func (e *Expr) Print(t *Term) string {
 // look tells of its references, none of which may be pending. It is neither where
 // the term has no value or goes wrong.
 func (e *Expr) Holds(t *Term, look Lookup, left *Meter) (yes, no bool) {
+	if left.Steps < 1 {
+		left.Steps = -1
+		return false, false
+	}
 	m := &evaluation{expr: e, look: look, most: *left}
 	if m.refs = m.few[:]; len(e.refs) > len(m.few) {
 		m.refs = make([]slot, len(e.refs))

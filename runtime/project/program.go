@@ -52,7 +52,7 @@ func (p *Program) Judge() analyzer.Judgement {
 // configuration that its tools come from.
 func (p *Program) Analyze() {
 	j := p.Judge()
-	p.Verified, p.Findings, p.Unjudged = j.Verified, j.Findings, j.Unjudged
+	p.Plan, p.Verified, p.Findings, p.Unjudged = j.Plan, j.Verified, j.Findings, j.Unjudged
 	if len(j.Errors) > 0 {
 		lowered := map[string]bool{}
 		for i := range j.Errors {

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -22,8 +23,15 @@ const replayStep = 100 * time.Millisecond
 // as it says, and those that it doesn't name fail after all others. It is an
 // error when the plan can't be run so: a call named next isn't at work.
 func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, error) {
-	if p := r.Plan(); len(p.Instances) > 0 || len(p.Delegates) > 0 {
-		return nil, errors.New("a schedule orders the calls of one plan on one state, and this plan has instances or delegates")
+	r, err := r.Single()
+	if err != nil {
+		return nil, err
+	}
+	if s.Input != nil {
+		o.Input = over(o.Input, s.Input)
+	}
+	if s.State != nil {
+		o.State = over(o.State, s.State)
 	}
 	o.Parallel = math.MaxInt // what the schedule doesn't name mustn't keep it waiting for a place
 	w := newWorld(r, o)
@@ -42,6 +50,16 @@ func Replay(r *analyzer.Rehearsal, s analyzer.Schedule, o Options) (*Scenario, e
 	w.out.Makespan = w.now
 	w.analyse()
 	return w.out, nil
+}
+
+// over lays values over others, key by key.
+func over(below, above map[string]any) map[string]any {
+	all := maps.Clone(below)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, above)
+	return all
 }
 
 // FinalState replays a schedule and gives the state that it ends in: an

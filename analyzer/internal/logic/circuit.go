@@ -173,6 +173,12 @@ func (c *Circuit) Holds(l Literal, a Assignment) bool {
 	return holds != (l&1 == 1)
 }
 
+// Evaluate reports whether a literal holds in an assignment, whatever it hangs on.
+func (c *Circuit) Evaluate(l Literal, a Assignment) bool {
+	words := c.simulate([]Assignment{a}, []Literal{l})
+	return words(l.gate())&1 == 1 != (l&1 == 1)
+}
+
 // Implicant is variables that make a goal hold in an assignment in which it does,
 // whatever the others are, ascending.
 func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {

@@ -1,0 +1,56 @@
+package compiler
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/dag"
+)
+
+// InOrder is the plan with more order (S7.2): of each pair of calls, by index, the
+// second waits for the first. It is for calls of which it isn't known whether it
+// matters which comes first. The graph may have cycles then. The plan itself stays as
+// it is.
+func (p *Plan) InOrder(pairs [][2]int) *Plan {
+	one := *p
+	one.Calls, one.Reads = make([]*Call, len(p.Calls)), slices.Clone(p.Reads)
+	for i, of := range p.Calls {
+		call := *of
+		call.Choices, call.Waits = nil, nil
+		one.Calls[i] = &call
+	}
+	for _, pair := range pairs {
+		call := one.Calls[pair[1]]
+		call.Ordered = append(slices.Clip(call.Ordered), int32(pair[0]))
+	}
+	for _, pair := range pairs {
+		call := one.Calls[pair[1]]
+		slices.Sort(call.Ordered)
+		call.Ordered = slices.Compact(call.Ordered)
+	}
+	one.Unordered, one.Graph, one.writers, one.places = nil, dag.Graph{}, nil, nil
+	if p.targets != nil {
+		one.targets = targetsOf(one.Calls)
+	}
+	newBinder(&one).bind()
+	return &one
+}
+
+// Follow lets the last call of a plan that grows come after an earlier one, before it is
+// run: see [Plan.InOrder].
+func (p *Plan) Follow(earlier int) {
+	call := p.Calls[len(p.Calls)-1]
+	for _, list := range []*[]int32{&call.Ordered, &call.Waits} {
+		at, known := slices.BinarySearch(*list, int32(earlier))
+		if !known {
+			*list = slices.Insert(*list, at, int32(earlier))
+		}
+	}
+}
+
+// With is the plan with other plans in the place of some of those that it delegates to,
+// by their paths.
+func (p *Plan) With(delegates map[string]*Plan) *Plan {
+	one := *p
+	one.Delegates = delegates
+	return &one
+}
