@@ -129,7 +129,7 @@ func (m *Machine) rank() {
 		for _, r := range ranking {
 			weights[r.Tool] = r.Weight
 		}
-		f.log.initial["advice"] = weights
+		f.log.Give("advice", weights)
 	}
 }
 

@@ -119,8 +119,8 @@ func (f *frame) looseRead(plan *compiler.Plan, read *compiler.Read, call *compil
 	case plan.Writes == compiler.Once, read.Bound == compiler.Later, read.Bound == compiler.Initial && !read.Start:
 		return true
 	}
-	paths := f.program.overlapping(read.Path)
+	paths := f.program.Overlapping(read.Path)
 	inDoubt := func(path pathtree.ID) bool { return f.machine.loop.doubts[path] > call.Place }
-	return f.mayBeListedLater(paths.above, call) || f.mayBeListedLater(paths.below, call) ||
-		call.Instance == "" && (slices.ContainsFunc(paths.above, inDoubt) || slices.ContainsFunc(paths.below, inDoubt))
+	return f.mayBeListedLater(paths.Above, call) || f.mayBeListedLater(paths.Below, call) ||
+		call.Instance == "" && (slices.ContainsFunc(paths.Above, inDoubt) || slices.ContainsFunc(paths.Below, inDoubt))
 }

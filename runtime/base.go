@@ -24,23 +24,23 @@ func (f *frame) looseBase(call *compiler.Call) bool {
 // for a path may be the work of a done call that is listed again only after the
 // writer.
 func (f *frame) baseMayBeListedLater(call *compiler.Call, id pathtree.ID) bool {
-	base := f.program.paths.List(id) // how long a list is decides where an item may go
-	paths := f.program.overlapping(base)
-	above := paths.above
+	base := f.program.Paths.List(id) // how long a list is decides where an item may go
+	paths := f.program.Overlapping(base)
+	above := paths.Above
 	replaces := base == id && call.Method == compiler.Set // what stands at the path itself
 	if n := len(above); replaces && n > 0 && above[n-1] == id {
 		above = above[:n-1]
 	}
-	return f.mayBeListedLater(above, call) || !replaces && f.mayBeListedLater(paths.below, call) || f.mayBeListedLater(f.itemsBeside(base), call)
+	return f.mayBeListedLater(above, call) || !replaces && f.mayBeListedLater(paths.Below, call) || f.mayBeListedLater(f.itemsBeside(base), call)
 }
 
 // itemsBeside are the written paths that make a list of what must be an object for
 // a path to be written.
 func (f *frame) itemsBeside(id pathtree.ID) []pathtree.ID {
 	var items []pathtree.ID
-	paths := f.program.paths
+	paths := f.program.Paths
 	for up := paths.Parent(id); paths.Depth(up) > 1; up = paths.Parent(up) {
-		for _, below := range f.program.overlapping(up).below {
+		for _, below := range f.program.Overlapping(up).Below {
 			if f.stepIsIndex(up, below) {
 				items = append(items, below)
 			}
@@ -51,7 +51,7 @@ func (f *frame) itemsBeside(id pathtree.ID) []pathtree.ID {
 
 // stepIsIndex reports whether a path below another leads into a list there.
 func (f *frame) stepIsIndex(up, below pathtree.ID) bool {
-	paths := f.program.paths
+	paths := f.program.Paths
 	for paths.Parent(below) != up {
 		below = paths.Parent(below)
 	}
@@ -60,7 +60,7 @@ func (f *frame) stepIsIndex(up, below pathtree.ID) bool {
 
 // isOld reports whether an earlier tick wrote to a path.
 func (f *frame) isOld(id pathtree.ID) bool {
-	for _, message := range f.log.on(id) {
+	for _, message := range f.log.On(id) {
 		if message.Tick != f.machine.tick {
 			return true
 		}
@@ -72,7 +72,7 @@ func (f *frame) isOld(id pathtree.ID) bool {
 // of the messages of earlier ticks count: each of them leaves an object above the path, and
 // at the path what the call's method wants.
 func (f *frame) holds(call *compiler.Call, id pathtree.ID) bool {
-	paths := f.program.paths
+	paths := f.program.Paths
 	if paths.List(id) != id || call.Method != compiler.Set && f.program.schemaAt(id) != nil {
 		return false
 	}
@@ -82,15 +82,15 @@ func (f *frame) holds(call *compiler.Call, id pathtree.ID) bool {
 			continue
 		}
 		list := up == id && wantsList
-		if value, there := f.log.walk(any(f.log.initial), pathtree.Root, up); there && !isBase(value, list) {
+		if value, there := f.log.Initial(up); there && !isBase(value, list) {
 			return false
 		}
-		for _, message := range f.log.on(up) {
+		for _, message := range f.log.On(up) {
 			if message.Tick != f.machine.tick && !leaves(message, list) {
 				return false
 			}
 		}
-		for _, below := range f.program.overlapping(up).below {
+		for _, below := range f.program.Overlapping(up).Below {
 			if f.stepIsIndex(up, below) != list && f.isOld(below) {
 				return false
 			}

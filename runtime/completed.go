@@ -32,9 +32,9 @@ func (l *memo) nextTick(log *Log) {
 	}
 	l.keys, l.places, l.counts, l.owners, l.before = nil, nil, map[string]int{}, map[int32]int32{}, int32(len(l.completed))
 	l.earlier = map[pathtree.ID][]int32{}
-	for i := range log.messages {
-		if m := &log.messages[i]; m.completed != 0 && l.completed[m.completed-1].key != "" {
-			l.earlier[m.Path] = append(l.earlier[m.Path], m.completed-1)
+	for i := range log.Messages() {
+		if m := &log.Messages()[i]; m.Completed != 0 && l.completed[m.Completed-1].key != "" {
+			l.earlier[m.Path] = append(l.earlier[m.Path], m.Completed-1)
 		}
 	}
 }
@@ -115,9 +115,9 @@ func (f *frame) sortCompleted() {
 		sorted[at], renumbered[old] = of[old], int32(at)
 	}
 	copy(of, sorted)
-	for i := len(f.log.messages) - 1; i >= 0 && f.log.messages[i].Tick == f.machine.tick; i-- {
-		if m := &f.log.messages[i]; m.completed > l.before {
-			m.completed = l.before + renumbered[m.completed-1-l.before] + 1
+	for i := len(f.log.Messages()) - 1; i >= 0 && f.log.Messages()[i].Tick == f.machine.tick; i-- {
+		if m := &f.log.Messages()[i]; m.Completed > l.before {
+			m.Completed = l.before + renumbered[m.Completed-1-l.before] + 1
 		}
 	}
 	for _, identity := range slices.Sorted(maps.Keys(l.byKey)) {
@@ -142,10 +142,10 @@ func (l *memo) ofEarlierTicks(identity string) []int32 {
 // isListed reports whether a message was written by a done call for which one of the
 // plan stands.
 func (l *memo) isListed(message *Message) bool {
-	if message.completed == 0 {
+	if message.Completed == 0 {
 		return false
 	}
-	_, yes := l.owners[message.completed-1]
+	_, yes := l.owners[message.Completed-1]
 	return yes
 }
 
@@ -153,11 +153,11 @@ func (l *memo) isListed(message *Message) bool {
 // call that is listed again counts only for those who are bound to that call
 // (S11.5).
 func (f *frame) stands(message *Message, sees func(call int) bool) bool {
-	if f.memo == nil || message.completed == 0 {
+	if f.memo == nil || message.Completed == 0 {
 		return true
 	}
-	owner, listed := f.memo.owners[message.completed-1]
-	return !listed || sees(int(owner)) || f.repeater(message.completed, sees)
+	owner, listed := f.memo.owners[message.Completed-1]
+	return !listed || sees(int(owner)) || f.repeater(message.Completed, sees)
 }
 
 // repeater reports whether one of the calls that are seen lists a completed one again.
@@ -201,13 +201,13 @@ func (m *Machine) doubts() map[pathtree.ID]int {
 		if f.memo == nil {
 			continue
 		}
-		for i := range f.log.messages {
-			message := &f.log.messages[i]
-			if message.Tick == m.tick || message.completed == 0 || f.memo.completed[message.completed-1].key == "" {
+		for i := range f.log.Messages() {
+			message := &f.log.Messages()[i]
+			if message.Tick == m.tick || message.Completed == 0 || f.memo.completed[message.Completed-1].key == "" {
 				continue
 			}
 			place := math.MaxInt
-			if owner, listed := f.memo.owners[message.completed-1]; listed {
+			if owner, listed := f.memo.owners[message.Completed-1]; listed {
 				place = f.memo.places[owner]
 			}
 			last[message.Path] = max(last[message.Path], place)
@@ -234,7 +234,7 @@ func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 	id, own := l.keys[i], canonical(params)
 	nth := 0
 	for j, other := range l.keys[:len(f.calls)] {
-		if other != id || f.log.place(&Message{Tick: f.machine.tick, Call: j}) >= f.log.place(&Message{Tick: f.machine.tick, Call: int(i)}) {
+		if other != id || f.log.Place(int32(j)) >= f.log.Place(i) {
 			continue
 		}
 		switch state := &f.calls[j]; {
@@ -300,7 +300,7 @@ func (f *frame) settleContinued() {
 // of an alternative, and gives the one at the first.
 func (f *frame) initialOutput(route compiler.Route) (first any, there bool) {
 	for at, path := range route {
-		value, ok := pathtree.Walk(any(f.log.initial), f.plan.Paths.Segments(path.ID))
+		value, ok := f.log.Initial(path.ID)
 		if !ok || value == nil {
 			return nil, false
 		}

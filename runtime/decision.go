@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
 // decided takes a person's answer. One that can't be taken asks again and says
@@ -129,7 +130,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 	for r := range plan.Reads {
 		state := &scratch.reads[r]
 		state.known = true
-		state.value, state.there = f.log.resolve(plan.Reads[r].Path, anyone)
+		state.value, state.there = f.log.Resolve(plan.Reads[r].Path, statelog.Anyone)
 	}
 	params, verdict := scratch.evaluate(by)
 	switch {
@@ -156,13 +157,13 @@ func (f *frame) replace(i int32, d *Decision) string {
 // bound to none of them; or what was there from the start.
 func (f *frame) writersOf(r *compiler.Read) []string {
 	var from []string
-	for _, m := range f.log.messages {
-		if m.Tick == f.machine.tick && f.log.program.paths.Overlap(m.Path, r.Path) && !slices.Contains(from, f.plan.Calls[m.Call].Name) {
+	for _, m := range f.log.Messages() {
+		if m.Tick == f.machine.tick && f.program.Paths.Overlap(m.Path, r.Path) && !slices.Contains(from, f.plan.Calls[m.Call].Name) {
 			from = append(from, f.plan.Calls[m.Call].Name)
 		}
 	}
 	if len(from) == 0 {
-		from = []string{f.log.program.paths.Kind(r.Path)}
+		from = []string{f.program.Paths.Kind(r.Path)}
 	}
 	return from
 }

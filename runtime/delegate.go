@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
 // child is the delegate at work for a call, or nil.
@@ -44,18 +45,18 @@ func (f *frame) delegate(i int32) {
 	f.machine.frames = append(f.machine.frames, d)
 	state.rare().child = d
 	given := f.context(i)
-	d.log = &Log{initial: map[string]any{
+	d.log = statelog.New(map[string]any{
 		"input": over(over(mapping(plan.Input), mapping(given["input"])), state.params),
 		"state": over(mapping(plan.State), mapping(given["state"])),
 		"data":  over(over(plan.Data, mapping(given["data"])), without(given, "state", "input", "data", "error", "advice")),
-	}}
+	})
 	for _, kind := range []string{"error", "advice"} {
 		if value, ok := given[kind]; ok {
-			d.log.initial[kind] = value
+			d.log.Give(kind, value)
 		}
 	}
 	d.plan, d.program = plan, f.machine.program(plan)
-	d.log.program = d.program
+	d.log.Follow(&d.program.Layout)
 	d.schedule(nil)
 	d.begin()
 }
@@ -141,7 +142,7 @@ func (f *frame) handed(call *compiler.Call) map[string]any {
 func insert(under any, path []expression.Segment, value any) any {
 	if len(path) == 0 {
 		if base, ok := under.(map[string]any); ok { // parts of it were named as well
-			return mergeDeep(base, value)
+			return statelog.Merge(base, value)
 		}
 		return value
 	}

@@ -115,7 +115,7 @@ func (f *frame) read(r int) (any, expression.Presence) {
 
 // resolve is the value of a read whose writers have settled.
 func (f *frame) resolve(read *compiler.Read) (any, bool) {
-	return f.log.resolve(read.Path, func(message *Message) bool {
+	return f.log.Resolve(read.Path, func(message *Message) bool {
 		if message.Tick != f.machine.tick {
 			return f.stands(message, read.Sees)
 		}
@@ -202,8 +202,8 @@ func (f *frame) admitted(call *compiler.Call, value any, named int) (int, *Failu
 // of a route. Whether there is a place for it is another question, and not one
 // that chooses.
 func (f *frame) accepts(call *compiler.Call, route compiler.Route, value any) bool {
-	draft := draft{log: f.log, call: int32(call.Index)}
-	defer draft.discard()
+	draft := f.log.Draft(int32(call.Index))
+	defer draft.Discard()
 	return !slices.ContainsFunc(route, func(path compiler.Path) bool {
 		s := f.program.schemaAt(path.ID)
 		if s == nil {
@@ -211,7 +211,7 @@ func (f *frame) accepts(call *compiler.Call, route compiler.Route, value any) bo
 		}
 		written, err := value, error(nil)
 		if call.Method != compiler.Set {
-			written, err = draft.write(path.ID, call.Method, value)
+			written, err = draft.Write(path.ID, call.Method, value)
 		}
 		return err == nil && !s.Accepts(written)
 	})
@@ -225,12 +225,12 @@ func badOutput(format string, args ...any) *Failure {
 // other: what stands there has no place for it (S5.3), or the state schema rejects
 // it (S5.2).
 func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) *Failure {
-	draft := draft{log: f.log, call: int32(call.Index)}
-	defer draft.discard()
+	draft := f.log.Draft(int32(call.Index))
+	defer draft.Discard()
 	for _, path := range route {
 		written := value
 		if f.needsBase(path.ID, method) {
-			result, err := draft.write(path.ID, method, value)
+			result, err := draft.Write(path.ID, method, value)
 			if err != nil {
 				return badOutput("%s can't be written: %v", f.plan.Paths.String(path.ID), err)
 			}
@@ -293,10 +293,10 @@ func (f *frame) taken(call *compiler.Call) bool {
 // occupied reports whether the initial state holds a value at a path, or a
 // message of the given sort stands on an overlapping one.
 func (f *frame) occupied(id pathtree.ID, counts func(*Message) bool) bool {
-	if value, ok := pathtree.Walk(any(f.log.initial), f.plan.Paths.Segments(id)); ok && value != nil {
+	if value, ok := f.log.Initial(id); ok && value != nil {
 		return true
 	}
-	for _, message := range f.log.over(f.program.overlapping(id)) {
+	for _, message := range f.log.Over(id) {
 		if counts(message) {
 			return true
 		}

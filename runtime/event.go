@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
 // An Event is something that happened outside the machine. Its JSON form is what
@@ -288,20 +288,12 @@ func (f *Failure) record() map[string]any {
 	return map[string]any{"code": f.Code, "message": f.Message, "details": f.Details}
 }
 
-// A Message is one entry of the state's log (S5.3).
-type Message struct {
-	Path    pathtree.ID
-	Method  compiler.Method
-	Failure bool // it is a failure record or, under once, a result that was sent to a failure route (S5.8)
-	Value   any
-	Tick    int           // in which it was written; 0 without a planner
-	Call    int           // who wrote it, of the calls of that tick
-	At      time.Duration // since the run began
-
-	older     int32 // the place, from 1, of the message before it on the same path; or 0
-	rank      int32 // the place of its call among those of its tick, once the tick has ended
-	completed int32 // the number of the call among those that a plan may repeat, from 1; or 0
-}
+// A Message is an entry of the state's log, and a Log is the state so far: see package
+// statelog.
+type (
+	Message = statelog.Message
+	Log     = statelog.Log
+)
 
 // RunStatus is how a run, or the part of it that is about one instance, ended.
 type RunStatus string

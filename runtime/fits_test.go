@@ -26,6 +26,7 @@ func TestWritesThatDoNotFit(t *testing.T) {
 		"items of two calls":                    {plan: `{"calls": [{"_tool": "give", "value": 1, "_outputPath": "a[0]"}, {"_tool": "give", "value": 2, "_outputPath": "a[1]"}]}`, state: `{"a": [1, 2]}`},
 		"items of one call":                     {plan: `{"calls": [{"_tool": "give", "value": 1, "_outputPath": "a[0] && a[1]"}]}`, state: `{"a": [1, 1]}`},
 		"a key of a state that has become text": {plan: `{"calls": [{"_tool": "give", "value": "text", "_outputPath": "†state"}, {"_tool": "give", "value": "†state", "_outputPath": "a"}]}`, errors: `{"give#2": "bad-output"}`, state: `"text"`},
+		"nothing is added to nothing":           {plan: `{"calls": [{"_tool": "give", "value": [], "_outputPath": "a", "_outputMethod": "concat"}]}`, state: `{"a": []}`},
 		"merges of what isn't an object": {
 			plan:   `{"calls": [{"_tool": "give", "value": "text", "_outputPath": "a", "_outputMethod": "merge"}, {"_tool": "give", "value": {"x": 1}, "_outputPath": "a", "_outputMethod": "merge"}, {"_tool": "give", "value": {"y": 1}, "_outputPath": "a", "_outputMethod": "assign"}]}`,
 			errors: `{"give#2": "bad-output", "give#3": "bad-output"}`, state: `{"a": "text"}`,

@@ -379,11 +379,10 @@ func (f *frame) write(call *compiler.Call, path pathtree.ID, method compiler.Met
 	message := Message{Path: path, Method: method, Value: value, Tick: f.machine.tick, Call: call.Index, At: f.machine.now, Failure: failure}
 	if f.machine.loop != nil && f.parent == nil {
 		f.machine.loop.changed = true
-		f.machine.loop.written.add(path)
+		f.machine.loop.written.Add(path)
 	}
 	if f.memo != nil {
-		message.completed = f.memo.latest
+		message.Completed = f.memo.latest
 	}
-	f.log.append(message)
-	f.emit(int32(call.Index), Write).Message = &f.log.messages[len(f.log.messages)-1]
+	f.emit(int32(call.Index), Write).Message = f.log.Append(message)
 }

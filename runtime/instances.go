@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
 // An Instance is one of several states that a plan runs over (S12.1): its own
@@ -137,7 +138,7 @@ func (m *Machine) open(one *Instance) {
 		f.memo = &memo{byKey: map[string][]int32{}}
 	}
 	input, state := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
-	f.log = &Log{initial: map[string]any{"input": input, "state": state, "data": m.shared.data}}
+	f.log = statelog.New(map[string]any{"input": input, "state": state, "data": m.shared.data})
 	f.failures = slices.Clone(base.Errors)
 	f.showFailures()
 	f.setPlan(f.view(m.plan))
@@ -254,5 +255,5 @@ func laid(shared, own map[string]any) map[string]any {
 
 // end is how an instance stands.
 func (f *frame) end(status RunStatus, output any) InstanceEnd {
-	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given, State: f.log.whole("state"), Output: output, Errors: sortedErrors(f.errors)}
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given, State: f.log.Whole("state"), Output: output, Errors: sortedErrors(f.errors)}
 }

@@ -50,12 +50,12 @@ func (m *Machine) request() *Request {
 // has scopes, what these hand on (S14.3).
 func (f *frame) latentRequest(i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
-	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.initial["input"], Only: f.context(i)}
+	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i)}
 	seen := func(message *Message) bool {
 		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
 	}
-	s.State = f.log.seenBy("state", seen)
-	s.Data, _ = f.log.seenBy("data", seen).(map[string]any)
+	s.State = f.log.SeenBy("state", seen)
+	s.Data, _ = f.log.SeenBy("data", seen).(map[string]any)
 	if f.machine.loop != nil && f.parent == nil {
 		s.Plan = f.machine.loop.base
 	}

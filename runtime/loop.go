@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
 // loop is what a machine that is given its calls by a planner has besides
@@ -34,7 +35,7 @@ type loop struct {
 	decided    []standing                         // without one, the calls that a person changed, replaced or rejected
 	ended      bool                               // the tick has been judged, and the next not begun
 	setting    compiler.Setting                   // of the tick
-	written    *marks                             // the paths that earlier ticks may have written
+	written    *statelog.Marks                    // the paths that earlier ticks may have written
 
 	doubts map[pathtree.ID]int // see [Machine.doubts]
 
@@ -45,7 +46,7 @@ type loop struct {
 }
 
 func newLoop(base *compiler.Plan) *loop {
-	l := &loop{base: base, paths: base.Paths.Clone(), written: &marks{}}
+	l := &loop{base: base, paths: base.Paths.Clone(), written: &statelog.Marks{}}
 	l.carries = base.Form != compiler.Context && base.Form != compiler.ProcessRecord && base.Form != compiler.Solution || base.CallsNode != nil
 	if l.carries {
 		for _, call := range base.Calls {
@@ -88,7 +89,7 @@ func (f *frame) nextTick() {
 func (f *frame) setPlan(p *compiler.Plan) {
 	f.plan = p
 	f.program = f.machine.program(p)
-	f.log.follow(f.program)
+	f.log.Follow(&f.program.Layout)
 }
 
 // emptyPlan is the plan of a tick of which nothing has arrived.
@@ -121,21 +122,21 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 
 // setting is where a frame stands, for a plan of its own.
 func (f *frame) setting() compiler.Setting {
-	s := compiler.Setting{Plan: f.plan, Paths: f.log.program.paths, Errors: f.failures}
+	s := compiler.Setting{Plan: f.plan, Paths: f.program.Paths, Errors: f.failures}
 	if f.machine.loop != nil && f.parent == nil {
 		s.Plan = f.machine.loop.base
 	} else if s.Paths == f.plan.Paths {
 		s.Paths = f.plan.Paths.Clone() // the plan isn't ours alone
-		f.program.paths = s.Paths
+		f.program.Paths = s.Paths
 	}
-	s.Input, s.State, s.Data = f.values(anyone)
+	s.Input, s.State, s.Data = f.values(statelog.Anyone)
 	return s
 }
 
 // values are the state of a frame, made of the messages that are visible.
 func (f *frame) values(visible func(*Message) bool) (input, state, data map[string]any) {
 	object := func(kind string) map[string]any {
-		value, _ := f.log.seenBy(kind, visible).(map[string]any)
+		value, _ := f.log.SeenBy(kind, visible).(map[string]any)
 		return value
 	}
 	return object("input"), object("state"), object("data")
@@ -381,7 +382,7 @@ func (m *Machine) endTick() {
 	reached := true
 	var outputs []any
 	for _, f := range m.roots() {
-		f.log.seal()
+		f.log.Seal()
 		f.sortCompleted()
 		f.appendErrors()
 		output, problem := f.result()

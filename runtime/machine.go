@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
 // Options are what a run takes besides its plan. A journal keeps them, so that a
@@ -359,9 +360,9 @@ func (m *Machine) roots() []*frame {
 func (m *Machine) program(p *compiler.Plan) *program {
 	known := m.programs[p]
 	if known == nil {
-		known = &program{plan: p, paths: p.Paths, tick: m.tick, settled: true, byTime: m.byTime, inconsistency: &m.inconsistency}
+		known = &program{Layout: statelog.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == compiler.Replan {
-			known.before, known.settled = m.loop.written, !m.loop.open
+			known.Before, known.Settled = m.loop.written, !m.loop.open
 		}
 		m.programs[p] = known
 	}

@@ -27,7 +27,7 @@ type arrival struct {
 // park keeps what a call has come to if its writes can't be judged yet, and
 // reports whether it does.
 func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a arrival) bool {
-	if f.log.program.byTime {
+	if f.program.ByTime {
 		return false
 	}
 	for _, route := range routes {
@@ -75,7 +75,7 @@ func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
 // placeOf is the place of a call of the current tick among those whose messages
 // count before each other's.
 func (f *frame) placeOf(call int32) int32 {
-	return f.log.place(&Message{Tick: f.machine.tick, Call: int(call)})
+	return f.log.Place(call)
 }
 
 // needsBase reports whether a write asks for something of what stands there
@@ -86,7 +86,7 @@ func (f *frame) needsBase(path pathtree.ID, method compiler.Method) bool {
 		return true
 	}
 	above := f.plan.Paths.Parent(path)
-	return above != pathtree.Root && f.program.isWritten(above)
+	return above != pathtree.Root && f.program.IsWritten(above)
 }
 
 // decides reports whether a write that counts before another may decide whether

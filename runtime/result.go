@@ -31,7 +31,7 @@ func (f *frame) appendErrors() {
 // showFailures makes the error messages so far readable as †error.
 func (f *frame) showFailures() {
 	if len(f.failures) > 0 {
-		f.log.initial["error"] = f.failures
+		f.log.Give("error", f.failures)
 	}
 }
 
@@ -91,7 +91,7 @@ func (m *Machine) reached(outputs []any) *Outcome {
 func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 	o := &Outcome{Status: status, Reason: reason, Errors: sortedErrors(m.errors), Counts: m.counts, Ticks: m.tick, Usage: m.usage}
 	if m.instances == nil {
-		o.State = m.frames[0].log.whole("state")
+		o.State = m.frames[0].log.Whole("state")
 		return o
 	}
 	o.Instances = append(make([]InstanceEnd, 0, len(m.instances.ends)), m.instances.ends...)

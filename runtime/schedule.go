@@ -18,8 +18,8 @@ func (f *frame) schedule(d *analyzer.Draft) {
 	f.orderedBy.reach(n, n)
 	f.unsettled += n - first
 	f.machine.unsettled += n - first
-	f.log.messages = slices.Grow(f.log.messages, n-first) // few write more than one
-	f.program.takeUp()
+	f.log.Grow(n - first) // few write more than one
+	f.program.TakeUp()
 	for i := first; i < n; i++ {
 		if f.calls[i].held = d != nil && d.Held(i); !f.calls[i].held {
 			f.connect(i)

@@ -41,7 +41,8 @@ var mayImport = map[string][]string{
 	"analyzer/internal/*":   {"compiler", "compiler/*", "analyzer"},
 
 	"dot":              {"compiler", "compiler/*"},
-	"runtime":          {"compiler", "compiler/*", "analyzer", "runtime/request"},
+	"runtime":          {"compiler", "compiler/*", "analyzer", "runtime/request", "runtime/statelog"},
+	"runtime/statelog": {"compiler", "compiler/*"},
 	"runtime/request":  {"compiler", "compiler/*"},
 	"runtime/redact":   {},
 	"runtime/activity": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/redact"},
@@ -68,7 +69,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine (S8.1).
-var machine = []string{"runtime", "runtime/request"}
+var machine = []string{"runtime", "runtime/request", "runtime/statelog"}
 
 const maxLines = 600
 

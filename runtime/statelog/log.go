@@ -1,4 +1,4 @@
-package runtime
+package statelog
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // append-only list of messages (S5.3). Values are never changed in place; a
 // reader may keep what it got.
 type Log struct {
-	program  *program
+	layout   *Layout
 	initial  map[string]any // by kind: input, state, data, error, advice
 	messages []Message
 	newest   []int32 // by path: the place, from 1, of the newest message written to exactly it
@@ -22,17 +22,36 @@ type Log struct {
 	resolved map[pathtree.ID]resolved
 }
 
-// follow lets messages count as a plan says, or a longer version of it.
-func (l *Log) follow(p *program) {
-	if l.program != nil && l.program.settled != p.settled {
+// New is a log of nothing but initial values, by kind: input, state, data, error,
+// advice. It is to follow a plan before anything else.
+func New(initial map[string]any) *Log { return &Log{initial: initial} }
+
+// Follow lets messages count as a plan says, or a longer version of it.
+func (l *Log) Follow(p *Layout) {
+	if l.layout != nil && l.layout.Settled != p.Settled {
 		l.parts = nil // the calls of the tick have other places
 	}
-	l.program = p
+	l.layout = p
 }
 
-// seal gives the messages of the tick their final places.
-func (l *Log) seal() {
-	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.program.tick; i-- {
+// Given is the initial value of a kind.
+func (l *Log) Given(kind string) any { return l.initial[kind] }
+
+// Give sets the initial value of a kind that no call writes.
+func (l *Log) Give(kind string, value any) { l.initial[kind] = value }
+
+// Initial is the initial value at a path, and whether there is one.
+func (l *Log) Initial(id pathtree.ID) (any, bool) { return l.walk(any(l.initial), pathtree.Root, id) }
+
+// Grow makes room for so many messages.
+func (l *Log) Grow(n int) { l.messages = slices.Grow(l.messages, n) }
+
+// Place is where the messages of a call of the tick count among those of others.
+func (l *Log) Place(call int32) int32 { return l.place(&Message{Tick: l.layout.Tick, Call: int(call)}) }
+
+// Seal gives the messages of the tick their final places.
+func (l *Log) Seal() {
+	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.layout.Tick; i-- {
 		l.messages[i].rank = l.place(&l.messages[i])
 	}
 }
@@ -42,17 +61,17 @@ func (l *Log) seal() {
 // have written, and these count as they are listed.
 func (l *Log) place(m *Message) int32 {
 	switch {
-	case m.Tick != l.program.tick:
+	case m.Tick != l.layout.Tick:
 		return m.rank
-	case l.program.settled:
-		return int32(l.program.plan.Graph.Rank(m.Call))
+	case l.layout.Settled:
+		return int32(l.layout.Plan.Graph.Rank(m.Call))
 	}
 	return int32(m.Call)
 }
 
 // order is the order in which messages count, wherever they stand in the log.
 func (l *Log) order(a, b int32) int {
-	if l.program.byTime {
+	if l.layout.ByTime {
 		return int(a - b)
 	}
 	x, y := &l.messages[a], &l.messages[b]
@@ -62,7 +81,8 @@ func (l *Log) order(a, b int32) int {
 // Messages are the entries so far, in the order in which they were written.
 func (l *Log) Messages() []Message { return l.messages }
 
-func (l *Log) append(m Message) {
+// Append adds a message, which is the log's from then on.
+func (l *Log) Append(m Message) *Message {
 	if missing := int(m.Path) + 1 - len(l.newest); missing > 0 {
 		l.newest = append(l.newest, make([]int32, missing)...)
 	}
@@ -70,6 +90,7 @@ func (l *Log) append(m Message) {
 	l.messages = append(l.messages, m)
 	l.newest[m.Path] = int32(len(l.messages))
 	l.keepParts(int32(len(l.messages) - 1))
+	return &l.messages[len(l.messages)-1]
 }
 
 // last is the place, from 1, of the newest message on a path; 0 for none.
@@ -80,8 +101,8 @@ func (l *Log) last(id pathtree.ID) int32 {
 	return 0
 }
 
-// on goes over the messages written to exactly a path, the newest first.
-func (l *Log) on(id pathtree.ID) iter.Seq2[int32, *Message] {
+// On goes over the messages written to exactly a path, the newest first.
+func (l *Log) On(id pathtree.ID) iter.Seq2[int32, *Message] {
 	return func(yield func(int32, *Message) bool) {
 		for at := l.last(id); at > 0; at = l.messages[at-1].older {
 			if !yield(at-1, &l.messages[at-1]) {
@@ -91,12 +112,17 @@ func (l *Log) on(id pathtree.ID) iter.Seq2[int32, *Message] {
 	}
 }
 
+// Over goes over the messages on all paths that overlap one.
+func (l *Log) Over(id pathtree.ID) iter.Seq2[int32, *Message] {
+	return l.over(l.layout.Overlapping(id))
+}
+
 // over goes over the messages on all paths of a set.
 func (l *Log) over(set *PathSet) iter.Seq2[int32, *Message] {
 	return func(yield func(int32, *Message) bool) {
-		for _, paths := range [2][]pathtree.ID{set.above, set.below} {
+		for _, paths := range [2][]pathtree.ID{set.Above, set.Below} {
 			for _, p := range paths {
-				for at, m := range l.on(p) {
+				for at, m := range l.On(p) {
 					if !yield(at, m) {
 						return
 					}
@@ -112,14 +138,14 @@ func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 	if id == from {
 		return value, true
 	}
-	value, ok := l.walk(value, from, l.program.paths.Parent(id))
+	value, ok := l.walk(value, from, l.layout.Paths.Parent(id))
 	if !ok {
 		return nil, false
 	}
-	return pathtree.Step(value, l.program.paths.Segment(id))
+	return pathtree.Step(value, l.layout.Paths.Segment(id))
 }
 
-// resolve is the value at a path, made of the initial value and the messages of
+// Resolve is the value at a path, made of the initial value and the messages of
 // the calls that are visible, and whether there is one.
 //
 // The messages count in the graph's topological order, whenever they were
@@ -128,10 +154,10 @@ func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 // message fitted what counted before it when it was written. Where that is
 // something of which the reader sees nothing, so that the message has no place in
 // what it sees, it sees that as well.
-func (l *Log) resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
-	set := l.program.overlapping(id)
-	if len(set.above) == 1 && len(set.below) == 0 {
-		if value, there, ok := l.resolveSimple(id, set.above[0], visible); ok {
+func (l *Log) Resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
+	set := l.layout.Overlapping(id)
+	if len(set.Above) == 1 && len(set.Below) == 0 {
+		if value, there, ok := l.resolveSimple(id, set.Above[0], visible); ok {
 			return value, there
 		}
 	}
@@ -154,7 +180,7 @@ func (l *Log) resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
 func (l *Log) isBase(m *Message, of []int32) bool {
 	return slices.ContainsFunc(of, func(at int32) bool {
 		o := &l.messages[at]
-		return (m.Tick < o.Tick || m.Tick == o.Tick && l.place(m) <= l.place(o)) && l.program.paths.Overlap(l.program.paths.List(m.Path), l.program.paths.List(o.Path))
+		return (m.Tick < o.Tick || m.Tick == o.Tick && l.place(m) <= l.place(o)) && l.layout.Paths.Overlap(l.layout.Paths.List(m.Path), l.layout.Paths.List(o.Path))
 	})
 }
 
@@ -170,18 +196,18 @@ type resolved struct {
 // count. It gives the first that has no place there, or -1.
 func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (value any, there bool, homeless int32) {
 	if len(seen) == 0 {
-		value, there = l.walk(any(l.initial), pathtree.Root, id)
+		value, there = l.Initial(id)
 		return value, there, -1
 	}
 	// A message above the path that isn't a set needs the whole value above.
 	root := id
 	for _, at := range seen {
-		if m := &l.messages[at]; m.Method != compiler.Set && l.program.paths.Depth(m.Path) < l.program.paths.Depth(root) {
+		if m := &l.messages[at]; m.Method != compiler.Set && l.layout.Paths.Depth(m.Path) < l.layout.Paths.Depth(root) {
 			root = m.Path
 		}
 	}
 	if root != id {
-		whole, there := l.resolve(root, visible)
+		whole, there := l.Resolve(root, visible)
 		if !there {
 			return nil, false, -1
 		}
@@ -191,11 +217,11 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	if last := l.resolved[id]; slices.Equal(last.seen, seen) {
 		return last.value, last.there, -1
 	}
-	f := fold{paths: l.program.paths, root: id}
+	f := fold{paths: l.layout.Paths, root: id}
 	first := 0
-	f.value, f.there = l.walk(any(l.initial), pathtree.Root, id)
+	f.value, f.there = l.Initial(id)
 	for i, at := range slices.Backward(seen) {
-		if m := &l.messages[at]; m.Method == compiler.Set && l.program.paths.IsAbove(m.Path, id) {
+		if m := &l.messages[at]; m.Method == compiler.Set && l.layout.Paths.IsAbove(m.Path, id) {
 			f.value, f.there = l.walk(m.Value, m.Path, id)
 			first = i + 1
 			break
@@ -216,7 +242,7 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	return f.value, f.there, homeless
 }
 
-// resolveSimple is resolve where only one written path matters, and one message
+// resolveSimple is Resolve where only one written path matters, and one message
 // at most: by far the commonest case.
 func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (value any, there, ok bool) {
 	at := l.last(from)
@@ -224,7 +250,7 @@ func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (
 		return nil, false, false
 	}
 	if at == 0 || !visible(&l.messages[at-1]) {
-		value, there = l.walk(any(l.initial), pathtree.Root, id)
+		value, there = l.Initial(id)
 		return value, there, true
 	}
 	m := &l.messages[at-1]
@@ -281,18 +307,18 @@ func (r records) yields(m *Message) bool {
 	return o != nil && o.Tick == m.Tick && o.Call < m.Call
 }
 
-// anyone sees every message.
-func anyone(*Message) bool { return true }
+// Anyone sees every message.
+func Anyone(*Message) bool { return true }
 
-// whole is the value of a kind, of all messages.
-func (l *Log) whole(kind string) any { return l.seenBy(kind, anyone) }
+// Whole is the value of a kind, of all messages.
+func (l *Log) Whole(kind string) any { return l.SeenBy(kind, Anyone) }
 
-// seenBy is the value of a kind, of the messages that are visible.
-func (l *Log) seenBy(kind string, visible func(*Message) bool) any {
-	id, ok := l.program.paths.Lookup(pathtree.Root, expression.Segment{Key: kind})
+// SeenBy is the value of a kind, of the messages that are visible.
+func (l *Log) SeenBy(kind string, visible func(*Message) bool) any {
+	id, ok := l.layout.Paths.Lookup(pathtree.Root, expression.Segment{Key: kind})
 	if !ok {
 		return l.initial[kind]
 	}
-	value, _ := l.resolve(id, visible)
+	value, _ := l.Resolve(id, visible)
 	return value
 }

@@ -1,4 +1,4 @@
-package runtime
+package statelog
 
 import (
 	"fmt"
@@ -223,7 +223,7 @@ func (f *fold) lay(own *owned, at pathtree.ID, base, patch map[string]any, deep 
 				f.lay(in, id, inner, over, deep)
 				continue
 			}
-			value = mergeDeep(inner, over)
+			value = Merge(inner, over)
 			if known {
 				in = &owned{}
 			}
@@ -242,7 +242,7 @@ func combine(method compiler.Method, under, over any) (any, error) {
 		if _, isObject := under.(map[string]any); under != nil && !isObject {
 			return nil, fmt.Errorf("merge into %s", kindOf(under))
 		}
-		return mergeDeep(under, over), nil
+		return Merge(under, over), nil
 	case compiler.Assign:
 		base, isObject := under.(map[string]any)
 		patch, isPatch := over.(map[string]any)
@@ -268,13 +268,13 @@ func combine(method compiler.Method, under, over any) (any, error) {
 		if !isMore {
 			return nil, fmt.Errorf("concat of %s", kindOf(over))
 		}
-		return append(slices.Clip(base), more...), nil
+		return append(append(make([]any, 0, len(base)+len(more)), base...), more...), nil // a list, though an empty one
 	}
 	panic("unknown method")
 }
 
-// mergeDeep is RFC 7396 except that null stays.
-func mergeDeep(under, over any) any {
+// Merge lays one value over another: it is RFC 7396 except that null stays.
+func Merge(under, over any) any {
 	patch, ok := over.(map[string]any)
 	if !ok {
 		return over
@@ -283,7 +283,7 @@ func mergeDeep(under, over any) any {
 	out := make(map[string]any, len(base)+len(patch))
 	maps.Copy(out, base)
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
-		out[key] = mergeDeep(out[key], patch[key])
+		out[key] = Merge(out[key], patch[key])
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package runtime
+package statelog
 
 import (
 	"cmp"
@@ -31,12 +31,12 @@ type step struct {
 // part is the part of the state below a path above which nothing is written.
 func (l *Log) part(root pathtree.ID) *part {
 	if p := l.parts[root]; p != nil {
-		p.paths = l.program.paths
+		p.paths = l.layout.Paths
 		return p
 	}
-	p := &part{fold: fold{paths: l.program.paths, root: root, undoing: true}, standing: records{}}
-	p.value, p.there = l.walk(any(l.initial), pathtree.Root, root)
-	for at := range l.over(l.program.overlapping(root)) {
+	p := &part{fold: fold{paths: l.layout.Paths, root: root, undoing: true}, standing: records{}}
+	p.value, p.there = l.Initial(root)
+	for at := range l.Over(root) {
 		p.order = append(p.order, at)
 	}
 	slices.SortFunc(p.order, l.order)
@@ -53,14 +53,14 @@ func (l *Log) keepParts(at int32) {
 		return
 	}
 	path := l.messages[at].Path
-	for id := path; id > pathtree.Root; id = l.program.paths.Parent(id) {
+	for id := path; id > pathtree.Root; id = l.layout.Paths.Parent(id) {
 		if p := l.parts[id]; p != nil {
 			place := sort.Search(len(p.order), func(i int) bool { return l.order(p.order[i], at) > 0 })
 			l.move(p, min(place, len(p.applied)))
 			p.order = slices.Insert(p.order, place, at)
 		}
 	}
-	if l.program.paths.Depth(path) == 1 { // from now on it is a part as a whole
+	if l.layout.Paths.Depth(path) == 1 { // from now on it is a part as a whole
 		whole := l.parts[path]
 		if l.parts = nil; whole != nil {
 			l.parts = map[pathtree.ID]*part{path: whole}
@@ -98,19 +98,23 @@ func (l *Log) move(p *part, n int) {
 
 // homeless notes that a message has no place where it must have one.
 func (l *Log) homeless(m *Message) {
-	*l.program.inconsistency = fmt.Sprintf("what was written to %s has no place in the state any more", l.program.paths.String(m.Path))
+	*l.layout.Inconsistency = fmt.Sprintf("what was written to %s has no place in the state any more", l.layout.Paths.String(m.Path))
 }
 
-// A draft is the state as it would be after the writes of a call: on all that
+// A Draft is the state as it would be after the writes of a call: on all that
 // counts before them.
-type draft struct {
+type Draft struct {
 	log   *Log
 	call  int32
 	parts []*part // that are written
 }
 
-// write writes to the draft, and gives what stands at the path then.
-func (d *draft) write(path pathtree.ID, method compiler.Method, value any) (any, error) {
+// Draft begins a draft for a call of the tick. It has to be discarded before anything
+// else is done with the log.
+func (l *Log) Draft(call int32) Draft { return Draft{log: l, call: call} }
+
+// Write writes to the draft, and gives what stands at the path then.
+func (d *Draft) Write(path pathtree.ID, method compiler.Method, value any) (any, error) {
 	on := d.part(path)
 	if err := on.apply(&Message{Path: path, Method: method, Value: value}); err != nil {
 		return nil, err
@@ -121,13 +125,13 @@ func (d *draft) write(path pathtree.ID, method compiler.Method, value any) (any,
 
 // part is the part of the state that a path leads into: that below a key of its
 // kind, unless the kind as a whole may be written.
-func (d *draft) part(path pathtree.ID) *part {
+func (d *Draft) part(path pathtree.ID) *part {
 	l := d.log
 	root, kind := path, path
-	for l.program.paths.Depth(kind) > 1 {
-		root, kind = kind, l.program.paths.Parent(kind)
+	for l.layout.Paths.Depth(kind) > 1 {
+		root, kind = kind, l.layout.Paths.Parent(kind)
 	}
-	if l.program.isWritten(kind) {
+	if l.layout.IsWritten(kind) {
 		root = kind
 	}
 	p := l.part(root)
@@ -140,10 +144,10 @@ func (d *draft) part(path pathtree.ID) *part {
 
 // before is how many messages of a part count before those of a call of the tick.
 func (l *Log) before(p *part, call int32) int {
-	if l.program.byTime {
+	if l.layout.ByTime {
 		return len(p.order)
 	}
-	own := Message{Tick: l.program.tick, Call: int(call)}
+	own := Message{Tick: l.layout.Tick, Call: int(call)}
 	place := l.place(&own)
 	return sort.Search(len(p.order), func(i int) bool {
 		m := &l.messages[p.order[i]]
@@ -151,8 +155,8 @@ func (l *Log) before(p *part, call int32) int {
 	})
 }
 
-// discard takes back what was written to the draft.
-func (d *draft) discard() {
+// Discard takes back what was written to the draft.
+func (d *Draft) Discard() {
 	for _, p := range d.parts {
 		p.back(p.sure)
 	}

@@ -1,0 +1,112 @@
+package statelog
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+)
+
+// A Layout is what a log has to know of the plan whose calls write: which paths they
+// may write, and where their messages count.
+type Layout struct {
+	Plan          *compiler.Plan
+	Paths         *pathtree.Tree // the plan's, and perhaps more
+	Before        *Marks         // the paths that earlier ticks may have written; nil without a planner
+	Tick          int
+	Settled       bool    // the plan is whole, so that its graph gives every call its place
+	ByTime        bool    // messages count in the order of their writing: a rehearsal of a plan whose writes conflict
+	Inconsistency *string // set where the log can't be what calls wrote
+
+	written []PathSet // by path, made when first asked for: the written paths that overlap it
+	upTo    int       // the calls before it are in what is known of written paths
+}
+
+// A PathSet is the written paths that overlap a path.
+type PathSet struct {
+	known        bool
+	Above, Below []pathtree.ID // Above: from the kind down, the path itself last; Below: in order of id
+}
+
+// IsWritten reports whether a message may be written to exactly a path.
+func (p *Layout) IsWritten(id pathtree.ID) bool {
+	return p.Plan.Written(id) || p.Before.has(id)
+}
+
+// Marks are a set of paths that only grows.
+type Marks []bool
+
+// Add puts a path into the set.
+func (m *Marks) Add(id pathtree.ID) {
+	if missing := int(id) + 1 - len(*m); missing > 0 {
+		*m = append(*m, make(Marks, missing)...)
+	}
+	(*m)[id] = true
+}
+
+func (m *Marks) has(id pathtree.ID) bool { return m != nil && int(id) < len(*m) && (*m)[id] }
+
+// Overlapping is which paths that the plan may write overlap a path.
+func (p *Layout) Overlapping(id pathtree.ID) *PathSet {
+	if n := p.Paths.Len(); len(p.written) < n {
+		p.written = slices.Grow(p.written, n-len(p.written))[:n]
+	}
+	set := &p.written[id]
+	if set.known {
+		return set
+	}
+	set.known = true
+	for up := id; up > pathtree.Root; up = p.Paths.Parent(up) {
+		if p.IsWritten(up) {
+			set.Above = append(set.Above, up)
+		}
+	}
+	slices.Reverse(set.Above)
+	p.Paths.Below(id, func(below pathtree.ID) bool {
+		if below != id && p.IsWritten(below) {
+			set.Below = append(set.Below, below)
+		}
+		return true
+	})
+	slices.Sort(set.Below)
+	return set
+}
+
+// TakeUp puts what the plan's latest calls may write to what is known of written paths:
+// a plan that arrives gets further ones.
+func (p *Layout) TakeUp() {
+	if p.Settled {
+		return
+	}
+	for ; p.upTo < len(p.Plan.Calls); p.upTo++ {
+		for _, route := range p.Plan.Calls[p.upTo].Output {
+			for _, path := range route {
+				p.takeUpPath(path.ID)
+			}
+		}
+	}
+}
+
+func (p *Layout) takeUpPath(id pathtree.ID) {
+	known := func(at pathtree.ID) *PathSet {
+		if int(at) < len(p.written) && p.written[at].known {
+			return &p.written[at]
+		}
+		return nil
+	}
+	for up := p.Paths.Parent(id); up > pathtree.Root; up = p.Paths.Parent(up) {
+		if set := known(up); set != nil {
+			if at, there := slices.BinarySearch(set.Below, id); !there {
+				set.Below = slices.Insert(set.Below, at, id)
+			}
+		}
+	}
+	depth := p.Paths.Depth(id)
+	p.Paths.Below(id, func(below pathtree.ID) bool {
+		if set := known(below); set != nil && !slices.Contains(set.Above, id) {
+			at, _ := slices.BinarySearchFunc(set.Above, depth, func(above pathtree.ID, depth int) int { return p.Paths.Depth(above) - depth })
+			set.Above = slices.Insert(set.Above, at, id)
+		}
+		return true
+	})
+}

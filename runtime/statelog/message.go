@@ -1,0 +1,29 @@
+// Package statelog is the state of a run, as a log: initial values and messages, what
+// comes of them for whoever sees some of them, and whether another has a place in it
+// (S5.3). It knows of a plan which paths its calls may write and in which order their
+// messages count, and nothing of how calls run.
+package statelog
+
+import (
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+)
+
+// A Message is one entry of the state's log (S5.3).
+type Message struct {
+	Path    pathtree.ID
+	Method  compiler.Method
+	Failure bool // it is a failure record or, under once, a result that was sent to a failure route (S5.8)
+	Value   any
+	Tick    int           // in which it was written; 0 without a planner
+	Call    int           // who wrote it, of the calls of that tick
+	At      time.Duration // since the run began
+
+	// Completed is the number, from 1, of the call among those that a plan may repeat; or 0.
+	Completed int32
+
+	older int32 // the place, from 1, of the message before it on the same path; or 0
+	rank  int32 // the place of its call among those of its tick, once the tick has ended
+}
