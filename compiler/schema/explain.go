@@ -385,35 +385,23 @@ func (e *explainer) object(n *node, v map[string]any, t *trail) *Violation {
 	return nil
 }
 
-func (e *explainer) unevaluated(n *node, v any, t *trail) *Violation {
-	switch v := v.(type) {
-	case map[string]any:
-		if n.objects == nil || n.objects.unevaluated == nil {
-			return nil
+func (e *explainer) unevaluated(n *node, v any, t *trail) (found *Violation) {
+	e.check.leftOver(n, v, func(by *node, name string, index int, x any) bool {
+		inside := &trail{index, t}
+		_, object := v.(map[string]any)
+		if object {
+			inside.step = name
 		}
-		seen := evaluated{names: map[string]bool{}}
-		e.check.evaluate(n, v, &seen, true)
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if !seen.all && !seen.names[name] && e.fails(n.objects.unevaluated, v[name]) {
-				if n.objects.unevaluated.verdict == never {
-					return at(n, &trail{name, t}, "unevaluatedProperties", "%q isn't a known property", name)
-				}
-				return e.explain(n.objects.unevaluated, v[name], &trail{name, t})
-			}
+		switch {
+		case !e.fails(by, x):
+		case object && by.verdict == never:
+			found = at(n, inside, "unevaluatedProperties", "%q isn't a known property", name)
+		default:
+			found = e.explain(by, x, inside)
 		}
-	case []any:
-		if n.arrays == nil || n.arrays.unevaluated == nil {
-			return nil
-		}
-		seen := evaluated{items: map[int]bool{}}
-		e.check.evaluate(n, v, &seen, true)
-		for i, x := range v {
-			if !seen.all && i >= seen.first && !seen.items[i] && e.fails(n.arrays.unevaluated, x) {
-				return e.explain(n.arrays.unevaluated, x, &trail{i, t})
-			}
-		}
-	}
-	return nil
+		return found == nil
+	})
+	return found
 }
 
 func knownNames(names []string) string {

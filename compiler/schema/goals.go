@@ -332,31 +332,26 @@ func (p *prover) outlook(s *state, g goal) outlook {
 			return hopeless
 		}
 	case every:
-		all := sure
-		for _, x := range g {
-			switch p.outlook(s, x) {
-			case hopeless:
-				return hopeless
-			case open:
-				all = open
-			}
-		}
-		return all
+		return p.together(s, g, sure, hopeless)
 	case one:
-		all := hopeless
-		for _, x := range g {
-			switch p.outlook(s, x) {
-			case sure:
-				return sure
-			case open:
-				all = open
-			}
-		}
-		return all
+		return p.together(s, g, hopeless, sure)
 	case foreseeable:
 		return g.foresee(s)
 	}
 	return open
+}
+
+// together is the outlook of several goals, which one of a kind decides.
+func (p *prover) together(s *state, goals []goal, all, decisive outlook) outlook {
+	for _, x := range goals {
+		switch p.outlook(s, x) {
+		case decisive:
+			return decisive
+		case open:
+			all = open
+		}
+	}
+	return all
 }
 
 // clashes reports whether a node wants other values for a property than what has

@@ -149,66 +149,50 @@ func (p *parser) dependencies(k string, v any, lists, schemas bool) {
 	}
 }
 
-// annotation checks what says nothing of values but has a form of its own.
-func (p *parser) annotation(k string, v any) {
-	draft := p.node.unit.draft
-	switch k {
-	case "title", "description", "$schema":
-		p.string(k, v)
-	case "id":
-		if draft == Draft4 {
-			p.uriReference(k, v)
-		}
-	case "$id":
-		if draft >= Draft6 {
-			if id, ok := p.uriReference(k, v); ok && draft >= Draft2019 {
-				if _, fragment, _ := strings.Cut(id, "#"); fragment != "" || strings.HasSuffix(id, "##") {
-					p.fail(k, `write the fragment as "$anchor"`, "$id can't have a fragment since draft 2019-09")
-				}
-			}
-		}
-	case "$anchor":
-		if draft >= Draft2019 {
-			p.anchorName(k, v)
-		}
-	case "$dynamicAnchor":
-		if draft >= Draft2020 {
-			p.anchorName(k, v)
-		}
-	case "$recursiveAnchor":
-		if draft == Draft2019 {
-			p.boolean(k, v)
-		} else if draft >= Draft2020 {
-			p.anchorName(k, v)
-		}
-	case "$comment":
-		if draft >= Draft7 {
-			p.string(k, v)
-		}
-	case "readOnly", "writeOnly":
-		if draft >= Draft7 {
-			p.boolean(k, v)
-		}
-	case "deprecated":
-		if draft >= Draft2019 {
-			p.boolean(k, v)
-		}
-	case "examples":
-		if _, ok := v.([]any); !ok && draft >= Draft7 {
-			p.fail(k, "", "examples is a list of values; here is %s", describe(v))
-		}
-	case "$vocabulary":
-		if draft >= Draft2019 {
-			p.vocabulary(k, v)
-		}
-	}
+// annotations say nothing of values but have a form of their own, from a draft on.
+var annotations map[string]annotation
+
+type annotation struct {
+	since Dialect
+	read  func(p *parser, k string, v any)
 }
 
-// vocabulary refuses a list of vocabularies: it means something only in a
-// metaschema, and there are no metaschemas but the standard ones here.
-func (p *parser) vocabulary(k string, v any) {
-	if _, ok := v.(map[string]any); !ok {
-		p.fail(k, "", "$vocabulary is an object; here is %s", describe(v))
+func init() {
+	text := func(p *parser, k string, v any) { p.string(k, v) }
+	flag := func(p *parser, k string, v any) { p.boolean(k, v) }
+	reference := func(p *parser, k string, v any) {
+		id, ok := p.uriReference(k, v)
+		if _, fragment, _ := strings.Cut(id, "#"); ok && p.node.unit.draft >= Draft2019 && (fragment != "" || strings.HasSuffix(id, "##")) {
+			p.fail(k, `write the fragment as "$anchor"`, "$id can't have a fragment since draft 2019-09")
+		}
+	}
+	annotations = map[string]annotation{
+		"title": {Draft4, text}, "description": {Draft4, text}, "$schema": {Draft4, text}, "$comment": {Draft7, text},
+		"readOnly": {Draft7, flag}, "writeOnly": {Draft7, flag}, "deprecated": {Draft2019, flag},
+		"$id": {Draft6, reference}, "$anchor": {Draft2019, (*parser).anchorName}, "$dynamicAnchor": {Draft2020, (*parser).anchorName},
+		"id": {Draft4, func(p *parser, k string, v any) {
+			if p.node.unit.draft == Draft4 {
+				p.uriReference(k, v)
+			}
+		}},
+		"$recursiveAnchor": {Draft2019, func(p *parser, k string, v any) {
+			if p.node.unit.draft == Draft2019 {
+				p.boolean(k, v)
+			} else {
+				p.anchorName(k, v)
+			}
+		}},
+		"examples": {Draft7, func(p *parser, k string, v any) {
+			if _, ok := v.([]any); !ok {
+				p.fail(k, "", "examples is a list of values; here is %s", describe(v))
+			}
+		}},
+		// Vocabularies mean something only in a metaschema, and there are none but the standard ones here.
+		"$vocabulary": {Draft2019, func(p *parser, k string, v any) {
+			if _, ok := v.(map[string]any); !ok {
+				p.fail(k, "", "$vocabulary is an object; here is %s", describe(v))
+			}
+		}},
 	}
 }
 

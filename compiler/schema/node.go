@@ -290,45 +290,26 @@ func (n *node) varies() bool { return n.scoped }
 
 // inPlace calls visit for every node that n applies to the value itself.
 func (n *node) inPlace(visit func(*node)) {
-	one := func(x *node) {
-		if x != nil {
-			visit(x)
-		}
-	}
-	one(n.ref)
+	visitAll(visit, n.ref)
 	if n.dynamic != nil {
 		visit(n.dynamic.target)
 	}
-	for _, list := range [][]*node{n.allOf, n.anyOf, n.oneOf} {
-		for _, x := range list {
-			visit(x)
-		}
-	}
-	one(n.not)
-	one(n.cond)
-	one(n.then)
-	one(n.other)
+	visitAll(visit, n.allOf...)
+	visitAll(visit, n.anyOf...)
+	visitAll(visit, n.oneOf...)
+	visitAll(visit, n.not, n.cond, n.then, n.other)
 	if n.objects != nil {
 		for _, d := range n.objects.needs {
-			one(d.node)
+			visitAll(visit, d.node)
 		}
 	}
 }
 
 // below calls visit for every node that n applies to parts of the value.
 func (n *node) below(visit func(*node)) {
-	one := func(x *node) {
-		if x != nil {
-			visit(x)
-		}
-	}
 	if a := n.arrays; a != nil {
-		for _, x := range a.prefix {
-			visit(x)
-		}
-		one(a.rest)
-		one(a.contains)
-		one(a.unevaluated)
+		visitAll(visit, a.prefix...)
+		visitAll(visit, a.rest, a.contains, a.unevaluated)
 	}
 	if o := n.objects; o != nil {
 		for _, name := range o.names {
@@ -337,9 +318,16 @@ func (n *node) below(visit func(*node)) {
 		for _, p := range o.patterns {
 			visit(p.node)
 		}
-		one(o.additional)
-		one(o.propertyNames)
-		one(o.unevaluated)
+		visitAll(visit, o.additional, o.propertyNames, o.unevaluated)
+	}
+}
+
+// visitAll calls visit for those that are there.
+func visitAll(visit func(*node), nodes ...*node) {
+	for _, n := range nodes {
+		if n != nil {
+			visit(n)
+		}
 	}
 }
 

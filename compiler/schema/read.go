@@ -364,7 +364,9 @@ func (p *parser) keyword(k string, v any, m map[string]any) {
 			p.schemaMap(k, v)
 		}
 	default:
-		p.annotation(k, v)
+		if a, ok := annotations[k]; ok && draft >= a.since {
+			a.read(p, k, v)
+		}
 	}
 }
 

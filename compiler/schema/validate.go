@@ -449,6 +449,12 @@ func duplicate(v []any) (int, int) {
 
 // unevaluated judges what no other keyword has evaluated.
 func (c *checker) unevaluated(n *node, v any) bool {
+	return c.leftOver(n, v, func(by *node, _ string, _ int, x any) bool { return c.accepts(by, x) })
+}
+
+// leftOver calls judge for every part that no other keyword has evaluated, in order,
+// until it is false: with what is said of such parts, and a name or an index.
+func (c *checker) leftOver(n *node, v any, judge func(by *node, name string, index int, x any) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		if n.objects == nil || n.objects.unevaluated == nil || n.objects.unevaluated.verdict == always {
@@ -457,7 +463,7 @@ func (c *checker) unevaluated(n *node, v any) bool {
 		seen := evaluated{names: map[string]bool{}}
 		c.evaluate(n, v, &seen, true)
 		for _, name := range sortedKeys(v) {
-			if !seen.all && !seen.names[name] && !c.accepts(n.objects.unevaluated, v[name]) {
+			if !seen.all && !seen.names[name] && !judge(n.objects.unevaluated, name, 0, v[name]) {
 				return false
 			}
 		}
@@ -468,7 +474,7 @@ func (c *checker) unevaluated(n *node, v any) bool {
 		seen := evaluated{items: map[int]bool{}}
 		c.evaluate(n, v, &seen, true)
 		for i, x := range v {
-			if !seen.all && i >= seen.first && !seen.items[i] && !c.accepts(n.arrays.unevaluated, x) {
+			if !seen.all && i >= seen.first && !seen.items[i] && !judge(n.arrays.unevaluated, "", i, x) {
 				return false
 			}
 		}
