@@ -66,13 +66,6 @@ type valueIndex struct {
 	others map[uint64][]any
 }
 
-// A size is how many there are: characters, items, properties.
-type size struct{ min, max int }
-
-var anySize = size{max: maxCount}
-
-func (z size) holds(n int) bool { return z.min <= n && n <= z.max }
-
 type numberRules struct {
 	min, max, above, below, multiple *float64 // inclusive, inclusive, exclusive, exclusive
 }
