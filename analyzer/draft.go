@@ -56,7 +56,8 @@ func newScreening(p *compiler.Plan, own []*Rule) *Pass {
 func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.found = nil
 	for _, r := range pass.config.rules() {
-		if r.makesErrors() && r != writeConflict && pass.config.asksFor(r) {
+		ofDocuments := r.Scope == Document && r.Call == nil && !slices.Contains(pass.config.Rules, r) // a solution defines nothing
+		if r.makesErrors() && r != writeConflict && !ofDocuments && pass.config.asksFor(r) {
 			pass.run(r)
 		}
 	}

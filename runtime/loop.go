@@ -188,7 +188,9 @@ func (m *Machine) closed(e Event) {
 	}
 	lazy := l.base.Mode == compiler.Lazy
 	l.refused = l.refused || lazy && !sound
+	l.growing, l.drafts = nil, nil
 	for at, f := range m.roots() {
+		f.draft = nil
 		f.extend(drafts[at])
 	}
 	switch {
