@@ -33,8 +33,11 @@ var mayFollow = [...]statuses{
 	Cancelled: 0, // as of all that is settled
 }
 
-// panicOnIllegal makes an illegal transition panic where it happens; tests set it.
-var panicOnIllegal bool
+// Tests let an illegal transition panic where it happens, and see those that are made.
+var (
+	panicOnIllegal bool
+	onTransition   func(from, to Status)
+)
 
 // transition gives a call another status: nothing else does. It reports whether
 // the call may have it now; if not, nothing has changed, and the run ends as one
@@ -44,6 +47,9 @@ func (f *frame) transition(i int32, to Status) bool {
 	if !mayFollow[state.status].has(to) {
 		f.illegal(i, to)
 		return false
+	}
+	if onTransition != nil {
+		onTransition(state.status, to)
 	}
 	state.status = to
 	return true

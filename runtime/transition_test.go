@@ -1,17 +1,47 @@
 package runtime
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
+// made are the transitions that the tests have met, by status.
+var made [Cancelled + 1]atomic.Uint32
+
 // All tests of the package go with it, those of generated plans among them.
-func init() { panicOnIllegal = true }
+func init() {
+	panicOnIllegal = true
+	onTransition = func(from, to Status) { made[from].Or(1 << to) }
+}
+
+// The tests together meet every transition that the table allows (S8.3): what none
+// of them needs has no place there.
+func TestMain(m *testing.M) {
+	failed := m.Run()
+	all := failed == 0
+	for _, some := range []string{"run", "skip", "list", "bench", "fuzz"} {
+		all = all && flag.Lookup("test."+some).Value.String() == ""
+	}
+	if all {
+		for from := Waiting; from <= Cancelled; from++ {
+			for to := Waiting; to <= Cancelled; to++ {
+				if mayFollow[from].has(to) && made[from].Load()&(1<<to) == 0 {
+					fmt.Printf("no test has a call that is %s after it was %s\n", to, from)
+					failed = 1
+				}
+			}
+		}
+	}
+	os.Exit(failed)
+}
 
 // S8.3: nothing follows what is settled, and every status that isn't can come to
 // an end.
