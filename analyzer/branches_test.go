@@ -16,7 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 func repeated(n int, f func(i int) string) string {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // S18: what costs more than a budget ends within it and with a true statement:

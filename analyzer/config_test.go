@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 func settingsOf(t testing.TB, text string) (*Settings, []diag.Diagnostic) {

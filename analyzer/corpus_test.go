@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/internal/corpus"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/internal/corpus"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -18,7 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // A schemaMaker makes up schemas such as people write for tools: kinds, bounds,

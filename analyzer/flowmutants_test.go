@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/internal/corpus"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // FuzzCompile: whatever the text, compiling ends, every finding has its place in

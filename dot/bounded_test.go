@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // dense are plans of less than 100 kB in which far more calls wait for each other

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/obelus-dev/obelus/internal/corpus"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/internal/corpus"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/compiler/schema"
 )

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // A family makes workspaces of any size that mean harm to whoever reads them.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 func routes(alternatives [][]Reference) string {

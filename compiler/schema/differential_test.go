@@ -11,7 +11,7 @@ import (
 
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 var (

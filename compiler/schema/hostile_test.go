@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // S18: every question ends soon with a true statement, whatever the schemas are.

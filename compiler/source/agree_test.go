@@ -12,7 +12,7 @@ import (
 
 	yamlv4 "go.yaml.in/yaml/v4"
 
-	"github.com/obelus-dev/obelus/internal/corpus"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml"

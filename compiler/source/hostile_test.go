@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // fill repeats a piece up to a hundred thousand bytes.

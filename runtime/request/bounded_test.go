@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/internal/cputime"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // S18: a request costs about as much as there is to tell: twice the messages, tools,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	corpora "github.com/obelus-dev/obelus/internal/corpus"
+	corpora "github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	corpora "github.com/obelus-dev/obelus/internal/corpus"
+	corpora "github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"golang.org/x/tools/txtar"

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/internal/cputime"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // The runs whose journals are damaged. None of their calls that is done may start

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	corpora "github.com/obelus-dev/obelus/internal/corpus"
+	corpora "github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
