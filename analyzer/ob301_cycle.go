@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -32,8 +33,15 @@ func cycles(p *Pass) {
 				Advise("name another call there, or none")
 		}
 	}
-	for _, cycle := range p.Plan.Graph.Cycles() {
-		p.cycle(cycle)
+	cycles, together := p.Plan.Graph.Cycles(), map[int]int{}
+	if len(cycles) == 0 {
+		return
+	}
+	for i := range p.Plan.Calls {
+		together[p.Plan.Graph.Component(i)]++
+	}
+	for _, cycle := range cycles {
+		p.cycle(cycle, together[p.Plan.Graph.Component(int(cycle[0]))])
 	}
 }
 
@@ -53,7 +61,8 @@ func (p *Pass) selfCycle(call *compiler.Call) {
 	}
 }
 
-func (p *Pass) cycle(calls []int32) {
+// cycle reports a cycle, and how many calls wait for each other together with its own.
+func (p *Pass) cycle(calls []int32, together int) {
 	edges := make([]edge, len(calls))
 	for i, c := range calls {
 		edges[i] = p.edge(p.Plan.Calls[c], p.Plan.Calls[calls[(i+1)%len(calls)]])
@@ -70,6 +79,11 @@ func (p *Pass) cycle(calls []int32) {
 	}
 	chain = append(chain, quote(closing.from.Name))
 	f := p.Report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).About(closing.from.Label())
+	if more := together - len(calls); more == 1 {
+		f.Message += "; 1 more call is entangled with them"
+	} else if more > 1 {
+		f.Message += fmt.Sprintf("; %d more calls are entangled with them", more)
+	}
 	for _, e := range edges[:min(len(edges), maxShown)] {
 		if e.why == "" {
 			f.Note(e.at, "%q names %q in its \"_after\"", e.from.Name, e.to.Name).Note(e.other, "which is this call")

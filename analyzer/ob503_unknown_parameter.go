@@ -30,6 +30,8 @@ func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compil
 	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
 		found.Advise("did you mean %q?", near)
 		found.Rename(f.Node, 0, len(f.Key), near, p.Plan.Misspelt(f.Key, near, known.names().Suggester, true))
+	} else if meta, ok := compiler.MetaElsewhere(f.Key); ok {
+		found.Advise("did you mean %q? a call's own keys begin with _", meta)
 	} else if list := known.names().list; list != "" {
 		found.Advise("its parameters are %s", list)
 	} else {

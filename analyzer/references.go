@@ -174,6 +174,13 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 			return
 		}
 	}
+	if last := len(r.Ref.Path) - 1; last > 0 && slices.Contains([]string{"length", "size", "count"}, r.Ref.Path[last].Key) {
+		of := expression.Reference{Kind: r.Ref.Kind, Path: r.Ref.Path[:last]}
+		if p.somethingAt(of) {
+			f.Advise("how long something is, is written len: †(len(%s))", of.String())
+			return
+		}
+	}
 	near, ok := p.nearReference(r)
 	if !ok {
 		return

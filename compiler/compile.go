@@ -240,6 +240,9 @@ func (c *compilation) unknownKey(n, key *source.Node, what string, known []strin
 	if near, ok := c.keys.names.Nearest(key.Text); ok {
 		return meant(f, key, near, c.keys.names)
 	}
+	if near, ok := Elsewhere(key.Text, known); ok {
+		return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
+	}
 	f.Help = c.keys.help
 	return f
 }

@@ -14,7 +14,9 @@ import (
 // lower takes a document of any shape apart (S1.2): values, definitions and the
 // list of calls end up in the plan and the compilation, whatever the shape was.
 func (c *compilation) lower(root *source.Node) {
-	switch {
+	switch list := toolCalls(root); {
+	case list != nil && root.Get("calls") == nil:
+		c.refuseToolCalls(list)
 	case root.Kind == source.Array && (len(root.Items) == 0 || slices.ContainsFunc(root.Items, isCall)):
 		c.plan.Form = CallList
 		c.plan.CallsNode = root
@@ -28,8 +30,10 @@ func (c *compilation) lower(root *source.Node) {
 		c.plan.Form = Solution
 		c.lowerSolution(root, "a solution")
 	case root.Kind == source.Object && root.Get("_tool") != nil:
-		c.report(diag.Syntax, root.Span(), "this is a single call, not a plan").
-			Advise("make it a list of one: put it behind \"- \"")
+		f := c.report(diag.Syntax, root.Span(), "this is a single call, not a plan").Advise("make it a list of one: put it behind \"- \"")
+		if c.plan.File.Format == source.JSON {
+			f.Advise("make it a list of one: put it between [ and ]")
+		}
 	case root.Kind == source.Object:
 		c.lowerPlanFile(root)
 	case root.Kind == source.Null && root.Start == root.End:
@@ -112,7 +116,11 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"limits": func(f source.Field) { c.limits(f.Value) },
 	})
 	misspelt := slices.ContainsFunc(root.Fields, func(f source.Field) bool {
-		near, ok := naming.Nearest(f.Key.Text, []string{"calls"})
+		calls := []string{"calls"}
+		near, ok := naming.Nearest(f.Key.Text, calls)
+		if !ok {
+			near, ok = Elsewhere(f.Key.Text, calls)
+		}
 		return ok && near != f.Key.Text
 	})
 	if p.CallsNode == nil && !misspelt {

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -18,7 +19,7 @@ var refused = map[string]string{
 var elsewhere = map[string]string{
 	"length": "len(…)", "lenght": "len(…)", "size": "len(…)",
 	"substring": "a slice, such as x[0:3]", "substr": "a slice, such as x[0:3]", "slice": "a slice, such as x[0:3]",
-	"touppercase": "upper(…)", "toupper": "upper(…)", "tolowercase": "lower(…)", "tolower": "lower(…)",
+	"touppercase": "upper(…)", "uppercase": "upper(…)", "upcase": "upper(…)", "lowercase": "lower(…)", "downcase": "lower(…)", "toupper": "upper(…)", "tolowercase": "lower(…)", "tolower": "lower(…)",
 	"includes": "x in list, or text contains part", "contains": "text contains part", "some": "any(…)", "every": "all(…)",
 	"parseint": "int(…)", "parsefloat": "float(…)", "number": "float(…)", "str": "string(…)", "tostring": "string(…)",
 	"sqrt": "x ** 0.5", "pow": "x ** y", "mod": "x % y", "avg": "mean(…)", "average": "mean(…)",
@@ -55,6 +56,9 @@ func helpName(name string) string {
 		return "did you mean null?"
 	case "true", "false", "and", "or", "not", "in":
 		return "did you mean " + strings.ToLower(name) + "?"
+	}
+	if slices.Contains(kinds, name) {
+		return "a reference begins with †, in parentheses too: †" + name + ".…"
 	}
 	if functions[name] != nil || loops[name] {
 		return "a function is called: " + name + "(…)"
@@ -98,6 +102,9 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		name := s.word(f)
 		if (word == "." || word == "#") && !loops[name] {
 			t = s.tokens[f]
+			if functions[name] != nil {
+				return t, quote(name) + " takes a value, and no item for item", "write " + name + "(list) for the whole, or list | map(" + name + "(#)) for each item"
+			}
 			return t, unknownFunction(name), helpFunction(name)
 		}
 	}
@@ -108,6 +115,10 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		}
 	case "=":
 		return t, "\"=\" compares nothing", "did you mean \"==\"?"
+	case ",":
+		if s.bracketAround(i) < 0 {
+			return t, "\",\" can't stand here", "an expression is one value: write †([†a, †b]) for a list, or \"†{a}, †{b}\" for a text"
+		}
 	case "&":
 		return t, "\"&\" is no operator", "did you mean and?"
 	case ";":
@@ -141,7 +152,14 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		return t, "an operator is missing before " + quote(word), "join the two with an operator, such as || or +"
 	}
 	if i > 0 && s.tokens[i-1].kind == tokenOperator && (t.kind == tokenOperator || t.kind == tokenClose) {
-		return t, "a value is missing between " + quote(before) + " and " + quote(word), ""
+		help := ""
+		switch before + word {
+		case "<>":
+			help = "did you mean !=?"
+		case "->":
+			help = "parts are read with a point: †state.a.b"
+		}
+		return t, "a value is missing between " + quote(before) + " and " + quote(word), help
 	}
 	return t, quote(word) + " can't stand here", ""
 }

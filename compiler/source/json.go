@@ -80,10 +80,19 @@ func (j *jsonReader) value() *Node {
 	case "'":
 		j.stop(start, end, "use double quotes", "JSON has no single quotes")
 	default:
+		if strings.HasPrefix(j.text[start:], fence) {
+			j.stop(start, end, fenceHelp, "%s begins a block of Markdown, not JSON", quote(text))
+		}
 		j.stop(start, end, "put text in double quotes", "%s isn't a JSON value", quote(text))
 	}
 	return nil
 }
+
+// A fence is around code in Markdown, where models like to put their answers.
+const (
+	fence     = "```"
+	fenceHelp = "take out the lines that begin with " + fence
+)
 
 // word is the end of what a person takes for one word, to show it in messages.
 func (j *jsonReader) word(start int) int {

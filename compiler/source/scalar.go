@@ -64,6 +64,9 @@ func (y *yamlReader) refusePlainStart(flow bool) {
 	c := y.text[y.i]
 	switch {
 	case strings.IndexByte("%@`|>", c) >= 0:
+		if strings.HasPrefix(y.text[y.i:], fence) {
+			y.stop(y.i, y.i+len(fence), fenceHelp, "%s begins a block of Markdown, not YAML", quote(fence))
+		}
 		y.stop(y.i, y.i+1, "put it in quotes", "text without quotes can't begin with %q", string(c))
 	case flowIndicator(c):
 		y.stop(y.i, y.i+1, "put it in quotes if it is text", "unexpected %q", string(c))
