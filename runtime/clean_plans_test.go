@@ -199,7 +199,7 @@ func (g *typedPlan) step() {
 	case 0, 1:
 		g.chain(g.number())
 	case 2: // a branch whose ends join
-		yes, no, left, right := g.path(), g.path(), g.path(), g.path()
+		yes, no, fault, left, right := g.path(), g.path(), g.path(), g.path(), g.path()
 		name := "decide_" + yes
 		result := object{"type": "object", "properties": object{"value": numeric}, "required": []any{"value"}}
 		decide := tool(object{"from": numeric}, result)
@@ -208,8 +208,11 @@ func (g *typedPlan) step() {
 			object{"_outputPath": "†state." + no, "_output": object{"value": 2}},
 		}
 		g.tools[name] = decide
-		g.add(object{"_tool": name, "from": g.number(), "_outputPath": "†state." + yes + " || †state." + no})
+		g.add(object{"_tool": name, "from": g.number(), "_outputPath": "†state." + yes + " || †state." + no + " || †state." + fault})
 		g.told[yes], g.told[no] = true, true
+		g.state[fault], g.told[fault] = g.record(), true
+		decide["x-simulate"] = object{"failure": 0.2}
+		g.add(object{"_tool": "tell", "code": "†state." + fault + ".code"})
 		g.declare(yes, result)
 		g.declare(no, result)
 		g.declare(left, g.measure("†state."+yes+".value", left, nil))
