@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,18 +13,12 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var longDrafts = flag.Bool("long-drafts", false, "judge far more solutions that arrive")
-
 // S11.4: each call of a solution that arrives, compiled and judged once, gets the verdict
 // that compiling and judging all that has arrived by then gives it, in plans of one state
 // and of several.
 func TestEveryCallIsJudgedAsWithAllBeforeIt(t *testing.T) {
-	n := 200
-	if *longDrafts {
-		n = 100_000
-	}
 	count := map[string]int{}
-	for seed := range n {
+	for seed := range 200 * *long {
 		s := newSolution(uint64(seed))
 		s.arrive(t, count)
 	}

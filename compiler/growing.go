@@ -67,6 +67,7 @@ func (g *Growing) Add(text []byte, start, end int) bool {
 		return false
 	}
 	c.found = c.found[:0]
+	c.delegation.reads.parsed[p.File] = tree{p.Root, problems}
 	for _, problem := range problems {
 		c.found = append(c.found, diag.OfProblem(problem))
 	}
