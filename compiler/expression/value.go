@@ -1,10 +1,12 @@
 package expression
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // kindOf is the kind of one value.
@@ -328,44 +330,16 @@ func appendNumber(out []byte, v float64) []byte {
 // appendText writes a string as JSON does. What could end a script or a tag in
 // a page is escaped where html is set.
 func appendText(out []byte, s string, html bool) []byte {
-	const hex = "0123456789abcdef"
-	out = append(out, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			i++
-			switch {
-			case c == '"' || c == '\\':
-				out = append(out, '\\', c)
-			case c == '\n':
-				out = append(out, '\\', 'n')
-			case c == '\r':
-				out = append(out, '\\', 'r')
-			case c == '\t':
-				out = append(out, '\\', 't')
-			case c == '\b':
-				out = append(out, '\\', 'b')
-			case c == '\f':
-				out = append(out, '\\', 'f')
-			case c < ' ' || html && (c == '<' || c == '>' || c == '&'):
-				out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			default:
-				out = append(out, c)
-			}
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == '\u2028' || r == '\u2029':
-			out = append(out, '\\', 'u', '2', '0', '2', hex[r&15])
-		case r == utf8.RuneError && size == 1:
-			out = append(out, "\\ufffd"...)
-		default:
-			out = append(out, s[i:i+size]...)
-		}
-		i += size
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }) {
+		return append(append(append(out, '"'), s...), '"')
 	}
-	return append(out, '"')
+	b := bytes.NewBuffer(out)
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(html)
+	if err := encoder.Encode(s); err != nil {
+		panic(err) // of a string, and of a buffer
+	}
+	return b.Bytes()[:b.Len()-1] // without the end of the line
 }
 
 // textCopies is how often a text is written while it grows: what was written

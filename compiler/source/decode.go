@@ -108,25 +108,29 @@ func afterBreak(s string, i int) int {
 	return i + 1
 }
 
-// fold reads the line break at i, with the blanks and empty lines that follow:
-// one break is a space, each further one a line break. It gives where the text
-// goes on.
-func (d *decoder) fold(i, end int) int {
-	from, breaks := i, 0
+// breaks counts line breaks from i on, among blanks, and gives where the text goes on.
+func (d *decoder) breaks(i, end int) (next, count int) {
 	for i < end {
 		switch {
 		case isBreak(d.src[i]):
-			breaks++
+			count++
 			i = afterBreak(d.src, i)
 		case blank(d.src[i]):
 			i++
 		default:
-			d.joinLines(breaks, from, i)
-			return i
+			return i, count
 		}
 	}
-	d.joinLines(breaks, from, i)
-	return i
+	return i, count
+}
+
+// fold reads the line break at i, with the blanks and empty lines that follow:
+// one break is a space, each further one a line break. It gives where the text
+// goes on.
+func (d *decoder) fold(i, end int) int {
+	next, count := d.breaks(i, end)
+	d.joinLines(count, i, next)
+	return next
 }
 
 func (d *decoder) joinLines(breaks, start, end int) {
@@ -304,21 +308,9 @@ func (d *decoder) hex(from, end, digits int) (rune, bool) {
 // escapedBreak reads a backslash at the end of a line: the line goes on without
 // a space, and empty lines that follow are line breaks.
 func (d *decoder) escapedBreak(i, end int) int {
-	from, empty := i, -1
-	for i++; i < end; {
-		switch {
-		case isBreak(d.src[i]):
-			empty++
-			i = afterBreak(d.src, i)
-		case blank(d.src[i]):
-			i++
-		default:
-			d.newlines(empty, from, i)
-			return i
-		}
-	}
-	d.newlines(empty, from, i)
-	return i
+	next, count := d.breaks(i+1, end)
+	d.newlines(count-1, i, next)
+	return next
 }
 
 // block decodes a literal (|) or folded (>) scalar that begins at start, below
