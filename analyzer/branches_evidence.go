@@ -8,10 +8,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 )
 
-// A Decision is one thing that a branch of a plan hangs on. It holds a call and
+// A BranchChoice is one thing that a branch of a plan hangs on. It holds a call and
 // the alternative that it takes, or that it fails; or a reference and its value;
 // or a condition and whether it holds.
-type Decision struct {
+type BranchChoice struct {
 	Call      string `json:"call,omitempty"`
 	Takes     string `json:"takes,omitempty"` // the alternative's paths, as in the plan
 	Fails     bool   `json:"fails,omitempty"`
@@ -25,15 +25,15 @@ type Decision struct {
 // decisions that lead into it, in the order of the run. Where something is the
 // other way on another branch, Instead leads there.
 type Branch struct {
-	Branch    []Decision `json:"branch"`
-	Instead   []Decision `json:"instead,omitempty"`
-	Schedules []Schedule `json:"schedules,omitempty"` // two that end in different states
+	Branch    []BranchChoice `json:"branch"`
+	Instead   []BranchChoice `json:"instead,omitempty"`
+	Schedules []Schedule     `json:"schedules,omitempty"` // two that end in different states
 }
 
 // decisions are what a goal hangs on in an assignment: what would change it is left
 // out where it doesn't.
-func (e *branchConditions) decisions(goal logic.Literal, a logic.Assignment) []Decision {
-	list := []Decision{}
+func (e *branchConditions) decisions(goal logic.Literal, a logic.Assignment) []BranchChoice {
+	list := []BranchChoice{}
 	told := map[any]bool{}
 	var tell func(about any, v int32)
 	tell = func(about any, v int32) {
@@ -58,25 +58,25 @@ func (e *branchConditions) decisions(goal logic.Literal, a logic.Assignment) []D
 }
 
 // decision is what a variable, which is about something, says in an assignment.
-func (e *branchConditions) decision(about any, v int32, a logic.Assignment) (d Decision, key any, ok bool) {
+func (e *branchConditions) decision(about any, v int32, a logic.Assignment) (d BranchChoice, key any, ok bool) {
 	plan := e.pass.Plan
 	switch about := about.(type) {
 	case aboutOutcome:
 		call := plan.Calls[about.call]
 		taken := e.taking(about.call, a)
-		return Decision{Call: call.Name, Takes: e.pass.route(call, taken)}, about.call, true
+		return BranchChoice{Call: call.Name, Takes: e.pass.route(call, taken)}, about.call, true
 	case aboutFailure:
-		return Decision{Call: plan.Calls[about.call].Name, Fails: true}, about.call, a.Flips(v)
+		return BranchChoice{Call: plan.Calls[about.call].Name, Fails: true}, about.call, a.Flips(v)
 	case aboutAtom:
 		holds := e.circuit.Value(v, a)
-		return Decision{Condition: about.text, Holds: &holds}, about.text, true
+		return BranchChoice{Condition: about.text, Holds: &holds}, about.text, true
 	case aboutNull:
 		var null any
-		return Decision{Reference: about.path, Value: &null}, about.path, e.circuit.Value(v, a)
+		return BranchChoice{Reference: about.path, Value: &null}, about.path, e.circuit.Value(v, a)
 	case aboutSubject:
 		for i, in := range about.of.in {
 			if c := about.of.cells[i]; !c.elsewhere && e.circuit.Holds(in, a) {
-				return Decision{Reference: about.of.name, Value: &c.value}, about.of, true
+				return BranchChoice{Reference: about.of.name, Value: &c.value}, about.of, true
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (e *branchConditions) ending(call int, a logic.Assignment) (alternative int
 const maxTold = 4
 
 // told is a branch in words: "judge#1" takes "†state.bad" and "†input.size" is 11.
-func told(branch []Decision) string {
+func told(branch []BranchChoice) string {
 	var words []string
 	for i, d := range branch {
 		if i == maxTold && len(branch) > maxTold+1 {

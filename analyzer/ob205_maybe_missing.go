@@ -60,7 +60,7 @@ func missingOutputs(p *Pass) {
 }
 
 // undecided counts the conditions of a branch for which there are no values.
-func undecided(branch []Decision) (n int) {
+func undecided(branch []BranchChoice) (n int) {
 	for _, d := range branch {
 		if d.Condition != "" {
 			n++
@@ -84,7 +84,7 @@ func (e *branchConditions) insteadOf(there []logic.Literal, leaf int) logic.Lite
 	return lacks
 }
 
-func (p *Pass) reportMissing(e *branchConditions, leaf *compiler.Template, branch []Decision) {
+func (p *Pass) reportMissing(e *branchConditions, leaf *compiler.Template, branch []BranchChoice) {
 	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
 		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}

@@ -94,7 +94,7 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 		f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
 			Note(parts[i].at.Node.Span(), "it needs this").
 			Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
-		f.Witness = Branch{Branch: []Decision{}}
+		f.Witness = Branch{Branch: []BranchChoice{}}
 		p.noteWriters(f, parts[i].at)
 		return
 	}
@@ -125,7 +125,7 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 	}
 	f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
 		Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
-	f.Witness = Branch{Branch: []Decision{}}
+	f.Witness = Branch{Branch: []BranchChoice{}}
 	for _, part := range parts[:min(len(parts), maxShown)] {
 		f.Note(part.at.Node.Span(), "it needs this")
 	}
@@ -139,7 +139,7 @@ func (p *Pass) rewritesItself(call *compiler.Call) bool {
 	})
 }
 
-func needs(f *diag.Diagnostic, t *compiler.Template, branch []Decision) {
+func needs(f *diag.Diagnostic, t *compiler.Template, branch []BranchChoice) {
 	if words := told(branch); words != "" {
 		f.Note(t.Node.Span(), "it needs this, which is so when %s", words)
 	} else {

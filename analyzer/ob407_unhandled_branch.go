@@ -38,7 +38,7 @@ func unhandledBranches(p *Pass) {
 			if p.Plan.Form == compiler.Solution || p.Plan.Form == compiler.ProcessRecord {
 				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")
 			}
-			f.Witness = Branch{Branch: []Decision{{Call: call.Name, Takes: p.route(call, i)}}}
+			f.Witness = Branch{Branch: []BranchChoice{{Call: call.Name, Takes: p.route(call, i)}}}
 		}
 	}
 }

@@ -253,7 +253,7 @@ func endings(p *compiler.Plan, r *rand.Rand, most int, f func(n any, how []endin
 
 // led is the ends of activities in the branch that a finding shows; false when
 // the branch wants two results of one call.
-func led(p *compiler.Plan, branch []analyzer.Decision, r *rand.Rand) (n any, how []ending, ok bool) {
+func led(p *compiler.Plan, branch []analyzer.BranchChoice, r *rand.Rand) (n any, how []ending, ok bool) {
 	how = make([]ending, len(p.Calls))
 	wanted := make([]bool, len(p.Calls))
 	n = float64(r.IntN(5))
