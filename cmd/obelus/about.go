@@ -10,7 +10,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/spf13/cobra"
 )
@@ -95,11 +94,7 @@ func (c *cli) schemaCommand() *cobra.Command {
 			text := planschema.JSON()
 			if len(args) > 0 && args[0] != "plan" {
 				if text = analyzer.ConfigSchema(); args[0] != "config" {
-					t := troubled("there is no schema of %q", args[0]).advise("there is one of %s", terminal.Alternatives(kinds))
-					if near, ok := naming.Nearest(args[0], kinds); ok {
-						t.advise("did you mean %q?", near)
-					}
-					return t
+					return troubled("there is no schema of %q", args[0]).advise("there is one of %s", terminal.Alternatives(kinds)).suggest(args[0], kinds)
 				}
 			}
 			_, err := c.out.Write(text)
@@ -170,11 +165,7 @@ func (c *cli) completionCommand() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.out)
 			}
-			t := troubled("there is no completion for the shell %q", args[0])
-			if near, ok := naming.Nearest(args[0], shells); ok {
-				return t.advise("did you mean %q?", near)
-			}
-			return t.advise("there is one for %s", terminal.Alternatives(shells))
+			return troubled("there is no completion for the shell %q", args[0]).advise("there is one for %s", terminal.Alternatives(shells)).suggest(args[0], shells)
 		},
 	}
 }

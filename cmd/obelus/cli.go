@@ -78,6 +78,15 @@ func (t *trouble) advise(format string, args ...any) *trouble {
 	return t
 }
 
+// suggest advises the word that was most likely meant, where one is near; what else
+// is to be advised is said before.
+func (t *trouble) suggest(word string, words []string) *trouble {
+	if near, ok := naming.Nearest(word, words); ok {
+		t.advise("did you mean %q?", near)
+	}
+	return t
+}
+
 // explainTrouble says on stderr what kept a command from doing its work.
 func (c *cli) explainTrouble(err error) {
 	style := terminal.StyleFor(c.err)
@@ -159,20 +168,17 @@ func (c *cli) rootCommand() *cobra.Command {
 }
 
 func unknownCommand(root *cobra.Command, name string) error {
-	t := troubled("there is no command %q", name)
 	var names []string
 	for _, cmd := range root.Commands() {
 		if !cmd.Hidden {
 			names = append(append(names, cmd.Name()), cmd.Aliases...)
 		}
 	}
-	if near, ok := naming.Nearest(name, names); ok {
-		return t.advise("did you mean %q?", near)
-	}
+	t := troubled("there is no command %q", name).advise("\"obelus help\" lists the commands")
 	if _, err := os.Stat(name); err == nil {
-		return t.advise("to check this file: obelus check %s", name)
+		t.advise("to check this file: obelus check %s", name)
 	}
-	return t.advise("\"obelus help\" lists the commands")
+	return t.suggest(name, names)
 }
 
 // flagTrouble says in plain words what is wrong with a flag.
@@ -272,11 +278,7 @@ func (c *choice) Set(value string) error {
 			return nil
 		}
 	}
-	t := troubled("expected %s", terminal.Alternatives(c.words))
-	if near, ok := naming.Nearest(value, c.words); ok {
-		t.advise("did you mean %q?", near)
-	}
-	return t
+	return troubled("expected %s", terminal.Alternatives(c.words)).suggest(value, c.words)
 }
 
 // choose adds a flag that takes one of a few words; the first is the default.

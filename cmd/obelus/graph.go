@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/spf13/cobra"
 )
@@ -82,9 +81,5 @@ func knownCall(plan *compiler.Plan, name string) error {
 		}
 		names[i] = call.Name
 	}
-	t := troubled("the plan has no call %q", name)
-	if near, ok := naming.Nearest(name, names); ok {
-		return t.advise("did you mean %q?", near)
-	}
-	return t.advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1")
+	return troubled("the plan has no call %q", name).advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").suggest(name, names)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/spf13/cobra"
 )
@@ -51,11 +50,7 @@ func (f limitFlag) Set(text string) error {
 	}
 	to := f.field(name)
 	if to == nil {
-		t := troubled("there is no limit %q", name)
-		if near, ok := naming.Nearest(name, limitNames); ok {
-			return t.advise("did you mean %q?", near)
-		}
-		return t.advise("limits are %s", terminal.Alternatives(limitNames))
+		return troubled("there is no limit %q", name).advise("limits are %s", terminal.Alternatives(limitNames)).suggest(name, limitNames)
 	}
 	n, ok := quantity(value)
 	if !ok {

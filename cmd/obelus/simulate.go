@@ -14,7 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -174,11 +173,7 @@ func knownToolOrCall(plan *compiler.Plan, name string) error {
 	if known[name] {
 		return nil
 	}
-	t := troubled("--fail: no call of the plan is %q or uses that tool", name)
-	if near, ok := naming.Nearest(name, slices.Sorted(maps.Keys(known))); ok {
-		return t.advise("did you mean %q?", near)
-	}
-	return t
+	return troubled("--fail: no call of the plan is %q or uses that tool", name).suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
 // invented completes the input with values that its schema accepts, where it
