@@ -154,13 +154,14 @@ var annotations map[string]annotation
 
 type annotation struct {
 	since Dialect
-	read  func(p *parser, k string, v any)
+	read  func(p parser, k string, v any) // a copy, so that reading what has none allocates nothing
 }
 
 func init() {
-	text := func(p *parser, k string, v any) { p.string(k, v) }
-	flag := func(p *parser, k string, v any) { p.boolean(k, v) }
-	reference := func(p *parser, k string, v any) {
+	text := func(p parser, k string, v any) { p.string(k, v) }
+	flag := func(p parser, k string, v any) { p.boolean(k, v) }
+	anchor := func(p parser, k string, v any) { p.anchorName(k, v) }
+	reference := func(p parser, k string, v any) {
 		id, ok := p.uriReference(k, v)
 		if _, fragment, _ := strings.Cut(id, "#"); ok && p.node.unit.draft >= Draft2019 && (fragment != "" || strings.HasSuffix(id, "##")) {
 			p.fail(k, `write the fragment as "$anchor"`, "$id can't have a fragment since draft 2019-09")
@@ -169,26 +170,26 @@ func init() {
 	annotations = map[string]annotation{
 		"title": {Draft4, text}, "description": {Draft4, text}, "$schema": {Draft4, text}, "$comment": {Draft7, text},
 		"readOnly": {Draft7, flag}, "writeOnly": {Draft7, flag}, "deprecated": {Draft2019, flag},
-		"$id": {Draft6, reference}, "$anchor": {Draft2019, (*parser).anchorName}, "$dynamicAnchor": {Draft2020, (*parser).anchorName},
-		"id": {Draft4, func(p *parser, k string, v any) {
+		"$id": {Draft6, reference}, "$anchor": {Draft2019, anchor}, "$dynamicAnchor": {Draft2020, anchor},
+		"id": {Draft4, func(p parser, k string, v any) {
 			if p.node.unit.draft == Draft4 {
 				p.uriReference(k, v)
 			}
 		}},
-		"$recursiveAnchor": {Draft2019, func(p *parser, k string, v any) {
+		"$recursiveAnchor": {Draft2019, func(p parser, k string, v any) {
 			if p.node.unit.draft == Draft2019 {
 				p.boolean(k, v)
 			} else {
 				p.anchorName(k, v)
 			}
 		}},
-		"examples": {Draft7, func(p *parser, k string, v any) {
+		"examples": {Draft7, func(p parser, k string, v any) {
 			if _, ok := v.([]any); !ok {
 				p.fail(k, "", "examples is a list of values; here is %s", describe(v))
 			}
 		}},
 		// Vocabularies mean something only in a metaschema, and there are none but the standard ones here.
-		"$vocabulary": {Draft2019, func(p *parser, k string, v any) {
+		"$vocabulary": {Draft2019, func(p parser, k string, v any) {
 			if _, ok := v.(map[string]any); !ok {
 				p.fail(k, "", "$vocabulary is an object; here is %s", describe(v))
 			}

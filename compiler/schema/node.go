@@ -283,17 +283,19 @@ func (n *node) varies() bool { return n.scoped }
 
 // inPlace calls visit for every node that n applies to the value itself.
 func (n *node) inPlace(visit func(*node)) {
-	visitAll(visit, n.ref)
+	single := [...]*node{n.ref, nil, n.not, n.cond, n.then, n.other}
 	if n.dynamic != nil {
-		visit(n.dynamic.target)
+		single[1] = n.dynamic.target
 	}
-	visitAll(visit, n.allOf...)
-	visitAll(visit, n.anyOf...)
-	visitAll(visit, n.oneOf...)
-	visitAll(visit, n.not, n.cond, n.then, n.other)
+	visitAll(visit, single[:2])
+	for _, list := range [...][]*node{n.allOf, n.anyOf, n.oneOf, single[2:]} {
+		visitAll(visit, list)
+	}
 	if n.objects != nil {
 		for _, d := range n.objects.needs {
-			visitAll(visit, d.node)
+			if d.node != nil {
+				visit(d.node)
+			}
 		}
 	}
 }
@@ -301,8 +303,9 @@ func (n *node) inPlace(visit func(*node)) {
 // below calls visit for every node that n applies to parts of the value.
 func (n *node) below(visit func(*node)) {
 	if a := n.arrays; a != nil {
-		visitAll(visit, a.prefix...)
-		visitAll(visit, a.rest, a.contains, a.unevaluated)
+		visitAll(visit, a.prefix)
+		single := [...]*node{a.rest, a.contains, a.unevaluated}
+		visitAll(visit, single[:])
 	}
 	if o := n.objects; o != nil {
 		for _, name := range o.names {
@@ -311,12 +314,13 @@ func (n *node) below(visit func(*node)) {
 		for _, p := range o.patterns {
 			visit(p.node)
 		}
-		visitAll(visit, o.additional, o.propertyNames, o.unevaluated)
+		single := [...]*node{o.additional, o.propertyNames, o.unevaluated}
+		visitAll(visit, single[:])
 	}
 }
 
 // visitAll calls visit for those that are there.
-func visitAll(visit func(*node), nodes ...*node) {
+func visitAll(visit func(*node), nodes []*node) {
 	for _, n := range nodes {
 		if n != nil {
 			visit(n)

@@ -365,7 +365,7 @@ func (p *parser) keyword(k string, v any, m map[string]any) {
 		}
 	default:
 		if a, ok := annotations[k]; ok && draft >= a.since {
-			a.read(p, k, v)
+			a.read(*p, k, v)
 		}
 	}
 }
