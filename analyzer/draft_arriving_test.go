@@ -249,3 +249,38 @@ func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, loose func(call *co
 	d.screen(pass, found)
 	return d
 }
+
+// S7.2, S11.4: calls of which it can't be decided whether they conflict run as listed,
+// also where they arrive one after the other.
+func TestArrivingDoubtsAreOrdered(t *testing.T) {
+	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte("input: {text: abc}\nstate: {v: 1}\ncalls: []\n")), compiler.Options{})
+	setting := compiler.Setting{Plan: base, Paths: base.Paths.Clone(), Input: map[string]any{"text": "abc"}}
+	calls := []string{
+		`{"_tool":"a","_when":"†(fromJSON(†input.text).a > 2)","_outputPath":"p"}`,
+		`{"_tool":"b","_when":"†(fromJSON(†input.text).b > 2)","_outputPath":"p"}`,
+		`{"_tool":"c","_when":"†(fromJSON(†input.text).a <= 2)","_outputPath":"q"}`,
+	}
+	growing, _ := setting.Begin(source.NewFile("solution.json", []byte(`{"calls":[]}`)), compiler.Options{})
+	text := []byte(`{"calls":[`)
+	d := Arriving(growing.Plan(), nil)
+	for i, call := range calls {
+		text = append(text, ","[:min(i, 1)]...)
+		start := len(text)
+		text = append(text, call...)
+		if !growing.Add(text, start, len(text)) {
+			t.Fatal("the call isn't read")
+		}
+		found := growing.Bind()
+		d.Extend(found, loose(growing.Plan()))
+	}
+	setting.Paths = base.Paths.Clone()
+	whole, found := setting.Solve(source.NewFile("solution.json", append(slices.Clone(text), "]}"...)), compiler.Options{})
+	for name, d := range map[string]*Draft{"arriving": d, "whole": Screen(whole, found, nil, nil)} {
+		for i, want := range []string{"[]", "[0]", "[]"} {
+			call := d.Plan().Calls[i]
+			if got := fmt.Sprint(call.Waits); got != want || len(d.Faults(i)) > 0 {
+				t.Errorf("%s: %s waits for %s, want %s; %v", name, call.Name, got, want, d.Faults(i))
+			}
+		}
+	}
+}

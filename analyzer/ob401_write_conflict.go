@@ -21,6 +21,7 @@ var writeConflict = register(Rule{
 // Calls of which one runs only on branches on which the other doesn't, or
 // doesn't write that path, don't conflict (S6.5).
 func writeConflicts(p *Pass) {
+	p.ordered = nil
 	if len(p.Plan.Unordered) == 0 {
 		return
 	}
@@ -71,21 +72,23 @@ type doubt struct {
 }
 
 // conflict reports a call and those of the pairs that it may conflict in. It is an
-// error where two schedules show it, and otherwise a doubt.
+// error where two schedules show it, or without a replay where values do, and otherwise
+// a doubt.
 func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (d doubt, doubtful bool) {
 	e := p.conditions()
 	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
 	for _, k := range possible[:min(len(possible), maxShownConflicts)] {
+		branch := e.decisions(goals[k], answers[k].Assignment)
 		var schedules []Schedule
 		if p.config.Replay != nil {
-			if schedules = p.conflictSchedules(&pairs[k], answers[k].Assignment); schedules == nil {
-				continue
-			}
+			schedules = p.conflictSchedules(&pairs[k], answers[k].Assignment)
+		}
+		if schedules == nil && (p.config.Replay != nil || undecided(branch) > 0) {
+			continue
 		}
 		first := append([]int{k}, slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)
 		f := p.writeConflict(pairs, first, "what stays depends on timing")
 		if !p.screens { // what comes behind changes the example
-			branch := e.decisions(goals[k], answers[k].Assignment)
 			if words := told(branch); words != "" {
 				f.Message += "; both run when " + words
 			}
@@ -95,12 +98,12 @@ func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answe
 	}
 	call, why := p.Plan.Calls[pairs[with[0]].B], "that this changes anything couldn't be shown"
 	switch a := answers[with[0]]; {
-	case a.Beyond:
+	case a.Beyond, a.Possible && undecided(e.decisions(goals[with[0]], a.Assignment)) > 0:
 		why = "whether they can both run couldn't be decided"
 	case !a.Possible:
 		why = "whether they can both run is not fully analysed: too many decisions meet"
 	}
-	f := p.writeConflict(pairs, with, why+"; so they run in the order in which they are listed").As(diag.Warning)
+	f := p.writeConflict(pairs, with, why+runAsListed).As(diag.Warning)
 	d.finding = len(p.found) - 1
 	for _, k := range with {
 		d.pairs = append(d.pairs, [2]int{pairs[k].A, pairs[k].B})
@@ -110,6 +113,8 @@ func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answe
 	}
 	return d, true
 }
+
+const runAsListed = "; so they run in the order in which they are listed"
 
 // maxShownConflicts bounds how many pairs with one call are tried for schedules.
 const maxShownConflicts = 3
@@ -121,7 +126,12 @@ func (p *Pass) orderDoubts(doubts []doubt) {
 	for _, d := range doubts {
 		all = append(all, d.pairs...)
 	}
-	p.ordered = nil
+	if len(p.Plan.Unordered) >= compiler.MaxUnordered {
+		for _, d := range doubts {
+			p.unordered(d, "there are too many such pairs to order them all")
+		}
+		return
+	}
 	arriving := p.held != nil // what arrives comes after what is there
 	if len(all) == 0 || arriving || !p.Plan.Graph.Acyclic() || p.Plan.InOrder(all).Graph.Acyclic() {
 		p.ordered = all
@@ -132,20 +142,21 @@ func (p *Pass) orderDoubts(doubts []doubt) {
 			p.ordered = more
 			continue
 		}
-		p.unordered(d)
+		p.unordered(d, "in the order in which they are listed calls would wait for each other")
 	}
 	for _, d := range doubts[min(len(doubts), maxOrdered):] {
-		p.unordered(d)
+		p.unordered(d, "in the order in which they are listed calls would wait for each other")
 	}
 }
 
 // maxOrdered bounds how often an order is tried.
 const maxOrdered = 20
 
-func (p *Pass) unordered(d doubt) {
+// unordered makes an error of a doubt.
+func (p *Pass) unordered(d doubt, why string) {
 	f := &p.found[d.finding]
 	f.Severity = diag.Error
-	f.Message = strings.TrimSuffix(f.Message, "; so they run in the order in which they are listed") + "; in the order in which they are listed calls would wait for each other"
+	f.Message = strings.TrimSuffix(f.Message, runAsListed) + "; " + why
 }
 
 // likely asks strictly first: a conflict is best shown on a branch on

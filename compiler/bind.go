@@ -367,9 +367,9 @@ type Unordered struct {
 	PathA, PathB Path
 }
 
-// maxUnordered bounds how many such pairs are kept: by then a plan has been
+// MaxUnordered bounds how many such pairs are kept: by then a plan has been
 // told often enough.
-const maxUnordered = 10_000
+const MaxUnordered = 10_000
 
 // orderWrites finds how the graph orders the calls that may write overlapping
 // paths: of an ordered pair the later waits for the earlier (S8.2), an unordered
@@ -433,7 +433,7 @@ func writersBetween(list []Writer, first, last int32) []Writer {
 }
 
 func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB pathtree.ID) {
-	if len(p.Unordered) >= maxUnordered {
+	if len(p.Unordered) >= MaxUnordered {
 		return
 	}
 	var pathB Path
