@@ -21,7 +21,7 @@ var elsewhere = func() map[string][]string {
 		"_each":       "foreach loop withitems each map",
 		"_retry":      "retries retry attempts maxretries maxattempts",
 		"_timeout":    "timeout timeoutseconds deadline",
-		"_id":         "id name label key step",
+		"_id":         "id name key step",
 		"_outputPath": "outputpath saveas assignto register resultpath out result output storeas into",
 	} {
 		for name := range strings.FieldsSeq(names) {

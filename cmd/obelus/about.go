@@ -19,7 +19,7 @@ func (c *cli) explainCommand() *cobra.Command {
 		Use:   "explain [CODE]",
 		Short: "tell what a finding means and how to mend it",
 		Long: "Tells what a finding means, why it matters, and shows a plan that has it and the same plan\n" +
-			"mended. CODE is a finding's code or name; without one all findings are listed.",
+			"mended. CODE is a finding's code or name, or \"maturity\"; without one all findings are listed.",
 		Example: "obelus explain OB401\nobelus explain dangling-reference",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -66,12 +66,25 @@ func (c *cli) explain(name string) error {
 		_, err := fmt.Fprintln(c.out, strings.TrimRight(page, "\n"))
 		return err
 	}
+	if strings.EqualFold(name, "maturity") {
+		_, err := fmt.Fprintln(c.out, maturities)
+		return err
+	}
 	t := troubled("there is no finding %q", name)
 	if near != "" {
 		return t.advise("did you mean %q?", near)
 	}
 	return t.advise("\"obelus explain\" lists all findings")
 }
+
+// maturities is what the last line of a check says of a plan without errors (S7.3).
+const maturities = `How mature a plan is, as "obelus check" says in its last line. Each degree includes those before it:
+
+  freeform  nothing says what the state holds
+  open      a state schema names some of its paths and allows others
+  closed    the state schema names every path
+  happy     besides, every alternative that can be taken is handled
+  complete  every failure of a tool that isn't a model's has its route as well`
 
 func (c *cli) schemaCommand() *cobra.Command {
 	kinds := []string{"plan", "config"}

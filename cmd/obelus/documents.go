@@ -35,6 +35,10 @@ func (c *cli) addReading(cmd *cobra.Command) *reading {
 func (c *cli) newReading() *reading {
 	r := &reading{project.Reader{Limits: source.DefaultLimits(), Stdin: c.in}}
 	r.Passed = func(one workspace.Refused) {
+		if one.Misnamed {
+			fmt.Fprintf(c.err, "obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), one.Why)
+			return
+		}
 		fmt.Fprintf(c.err, "obelus: \"%s\" isn't read, since others may have written it: %s; name it with --config if it is meant\n", diag.Escape(one.Name), one.Why)
 	}
 	return r

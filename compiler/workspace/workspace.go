@@ -87,8 +87,11 @@ type Place struct {
 	Passed   []Refused // those that would count but for others, who may write them
 }
 
-// A Refused file isn't read.
-type Refused struct{ Name, Why string }
+// A Refused file isn't read, and why. One that is misnamed would be under another name.
+type Refused struct {
+	Name, Why string
+	Misnamed  bool
+}
 
 // Locate finds the workspace of a document in a folder: the nearest folder at or
 // above its own that holds obelus.yaml or .git, else its own. A folder that others
@@ -135,6 +138,11 @@ func Locate(folder, given, chosen string) (p Place, err error) {
 func (p *Place) settings(folder string) string {
 	name := filepath.Join(folder, Settings)
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		for _, other := range misnamed {
+			if info, err := os.Stat(filepath.Join(folder, other)); err == nil && info.Mode().IsRegular() && shared(folder) == "" {
+				p.pass(Refused{filepath.Join(folder, other), "a configuration is called " + Settings, true})
+			}
+		}
 		return ""
 	}
 	why := shared(name)
@@ -144,10 +152,17 @@ func (p *Place) settings(folder string) string {
 	if why == "" {
 		return name
 	}
-	if one := (Refused{name, why}); !slices.Contains(p.Passed, one) {
+	p.pass(Refused{name, why, false})
+	return ""
+}
+
+// misnamed are the names that people give to what is meant as a configuration.
+var misnamed = []string{"." + Settings, "obelus.yml", ".obelus.yml"}
+
+func (p *Place) pass(one Refused) {
+	if !slices.Contains(p.Passed, one) {
 		p.Passed = append(p.Passed, one)
 	}
-	return ""
 }
 
 // Holds reports whether a folder is another or lies above it; both are absolute.

@@ -39,6 +39,9 @@ func (r *Reader) configured(place workspace.Place) (*Configuration, error) {
 			}
 			if !r.passed[one.Name] {
 				r.passed[one.Name] = true
+				if one.Misnamed {
+					one.Name = fromHere(one.Name)
+				}
 				if r.Passed != nil {
 					r.Passed(one)
 				}
