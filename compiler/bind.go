@@ -129,14 +129,9 @@ func (w *writers) overlapping(id pathtree.ID) []Writer {
 		return w.over[slot]
 	}
 	list := slices.Clip(w.of(id))
-	if others := w.aboveAndBelow(id); len(others) > 0 {
+	if others := w.aboveAndBelow(id); len(others) > 0 || !slices.IsSortedFunc(list, byCallAndPath) {
 		list = slices.Concat(list, others)
-		slices.SortFunc(list, func(a, b Writer) int {
-			if a.Call != b.Call {
-				return int(a.Call - b.Call)
-			}
-			return int(a.Path - b.Path)
-		})
+		slices.SortFunc(list, byCallAndPath)
 	}
 	if list == nil {
 		list = []Writer{}
@@ -145,6 +140,10 @@ func (w *writers) overlapping(id pathtree.ID) []Writer {
 		w.over[slot] = list
 	}
 	return list
+}
+
+func byCallAndPath(a, b Writer) int {
+	return cmp.Or(int(a.Call-b.Call), int(a.Path-b.Path))
 }
 
 func (w *writers) aboveAndBelow(id pathtree.ID) []Writer {
