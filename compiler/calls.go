@@ -483,6 +483,9 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	if err != nil {
 		f := c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 		f.Help = err.Help
+		if after := bytes.TrimLeft(n.File.Text[n.End:], " \t\r\n"); n.Style == source.Plain && bytes.HasPrefix(after, []byte(",")) && strings.HasSuffix(err.Message, "is never closed") {
+			f.Help = "within { } and [ ] a comma ends what stands without quotes: put the whole expression in quotes"
+		}
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
 		}
