@@ -23,9 +23,10 @@ import (
 type branchConditions struct {
 	pass     *Pass
 	circuit  *logic.Circuit
-	runs     []logic.Literal   // by call: its activity is started
-	outcomes [][]logic.Literal // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
-	reads    []valued          // by read
+	runs     []logic.Literal       // by call: its activity is started
+	outcomes [][]logic.Literal     // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
+	failures map[int]logic.Literal // by call that has alternatives: it fails, if it runs
+	reads    []valued              // by read
 	shared   map[readKey]valued
 	prefixes []prefix // by path
 	subjects map[readKey]*subject
@@ -79,7 +80,7 @@ func (p *Pass) conditions() *branchConditions {
 	n := len(p.Plan.Calls)
 	e := &branchConditions{
 		pass: p, circuit: logic.New(maxGates + callGates*n),
-		shared: map[readKey]valued{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
+		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
 		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork, Memory: evaluationRoom},
 	}
 	p.branches = e
@@ -163,11 +164,16 @@ func (e *branchConditions) start(call *compiler.Call) logic.Literal {
 	return runs
 }
 
-// ready is whether everything that a call needs is there.
+// ready is whether everything that a call needs is there, and done what it comes after.
 func (e *branchConditions) ready(call *compiler.Call) logic.Literal {
 	runs := logic.True
 	if call.When != nil {
 		runs = e.condition(call)
+	}
+	for _, a := range call.After {
+		if !a.Settled && a.Call != call.Index {
+			runs = e.circuit.And(runs, e.done(e.pass.Plan.Calls[a.Call]))
+		}
 	}
 	for _, f := range call.Params.Fields {
 		if runs != logic.False {
@@ -216,6 +222,23 @@ func (e *branchConditions) outcome(call *compiler.Call) []logic.Literal {
 	})
 	e.outcomes[call.Index] = taken
 	return taken
+}
+
+// done is whether a call ends as done: it runs, and doesn't fail, into its failure route
+// neither.
+func (e *branchConditions) done(call *compiler.Call) logic.Literal {
+	outcome, last := e.outcome(call), call.FailureRoute()
+	if last < 0 {
+		return e.circuit.And(e.runs[call.Index], outcome[0])
+	}
+	failed, known := e.failures[call.Index]
+	if !known {
+		e.within(call.Index, func() {
+			failed = e.circuit.And(outcome[last], e.circuit.Variable(false, false, aboutFailure{call.Index}))
+		})
+		e.failures[call.Index] = failed
+	}
+	return e.circuit.And(e.runs[call.Index], failed.Not())
 }
 
 // split says of exactly one of several, from:to, that it is so. By default

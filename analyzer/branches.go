@@ -22,10 +22,13 @@ func (p *Pass) hasBranches() bool {
 	return known.yes
 }
 
-// noteWriters shows where alternatives write what some expressions read.
+// noteWriters shows where alternatives write what some expressions read; nil is none.
 func (p *Pass) noteWriters(f *diag.Diagnostic, templates ...*compiler.Template) {
 	noted := map[source.Span]bool{}
 	for _, t := range templates {
+		if t == nil {
+			continue
+		}
 		for _, r := range t.Reads {
 			read := &p.Plan.Reads[r]
 			for _, w := range read.Writers {

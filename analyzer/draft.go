@@ -227,7 +227,8 @@ func (d *Draft) waitsForTheRest(call *compiler.Call, found []diag.Diagnostic) bo
 			return true
 		}
 	}
-	if slices.Contains(call.After, call.Index) {
+	// Another call of the same tool may come, and its name not say any more which is meant.
+	if slices.ContainsFunc(call.After, func(a compiler.After) bool { return a.ByTool || a.Call == call.Index }) {
 		return true
 	}
 	// What depends on a call that is held may turn out to be on a cycle with it,

@@ -241,7 +241,7 @@ func screenPrefix(p *compiler.Plan, found []diag.Diagnostic, loose func(call *co
 		return false
 	}
 	for i, call := range p.Calls {
-		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other int) bool { return other >= i }) ||
+		d.held[i] = d.held[i] || slices.ContainsFunc(call.After, func(other compiler.After) bool { return other.ByTool || other.Call >= i }) ||
 			slices.ContainsFunc(p.Graph.Deps(i), func(dep int32) bool { return d.held[dep] }) || p.Writes != compiler.Once && joins(call)
 	}
 	pass := newScreening(p, nil)

@@ -28,8 +28,8 @@ func cycles(p *Pass) {
 		p.selfCycle(p.Plan.Calls[i])
 	}
 	for _, call := range p.fresh() {
-		if slices.Contains(call.After, call.Index) {
-			p.Report(afterNode(call, call).Span(), "%q waits for itself: its \"_after\" names it", call.Name).About(call.Label()).
+		if itself := call.ComesAfter(call.Index); itself != nil {
+			p.Report(itself.Node.Span(), "%q waits for itself: its \"_after\" names it", call.Name).About(call.Label()).
 				Advise("name another call there, or none")
 		}
 	}
@@ -112,8 +112,8 @@ func (p *Pass) edge(from, to *compiler.Call) edge {
 			return e
 		}
 	}
-	if slices.Contains(from.After, to.Index) {
-		e.at = afterNode(from, to).Span()
+	if after := from.ComesAfter(to.Index); after != nil {
+		e.at = after.Node.Span()
 		if n := to.Node.Get("_id"); n != nil {
 			e.other = n.Span()
 		}
@@ -130,15 +130,3 @@ func (p *Pass) edge(from, to *compiler.Call) edge {
 	return e
 }
 
-// afterNode is where one call names another in its _after.
-func afterNode(from, to *compiler.Call) *source.Node {
-	n := from.Node.Get("_after")
-	if n != nil {
-		for _, item := range n.Items {
-			if item.Text == to.ID {
-				return item
-			}
-		}
-	}
-	return n
-}

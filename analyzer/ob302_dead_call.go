@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 var _ = register(Rule{
@@ -40,21 +41,27 @@ func deadCalls(p *Pass) {
 // A part is one of the things that must come together for a call to run.
 type part struct {
 	holds logic.Literal
-	at    *compiler.Template
+	node  *source.Node
+	at    *compiler.Template // nil for a call that it comes after
 	words string
 }
 
 func (e *branchConditions) parts(call *compiler.Call) []part {
 	var list []part
 	if call.When != nil {
-		list = append(list, part{e.condition(call), call.When, "its condition " + quote(short(call.When.Node.Text))})
+		list = append(list, part{e.condition(call), call.When.Node, call.When, "its condition " + quote(short(call.When.Node.Text))})
+	}
+	for _, a := range call.After {
+		if other := e.pass.Plan.Calls[a.Call]; !a.Settled {
+			list = append(list, part{e.done(other), a.Node, nil, "that " + quote(other.Name) + " is done"})
+		}
 	}
 	var walk func(t *compiler.Template)
 	walk = func(t *compiler.Template) {
 		switch {
 		case !t.Live():
 		case t.Expr != nil:
-			list = append(list, part{e.there(t), t, quote(short(t.Node.Text))})
+			list = append(list, part{e.there(t), t.Node, t, quote(short(t.Node.Text))})
 		default:
 			for i := range t.Fields {
 				walk(t.Fields[i].Value)
@@ -84,15 +91,15 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 		if !a.Impossible {
 			continue
 		}
-		if parts[i].at == call.When && p.constantAlone(e, call) {
-			return // that is OB212's
+		if parts[i].at == nil || parts[i].at == call.When && p.constantAlone(e, call) {
+			return // that is the other call's own, or OB212's
 		}
 		what := parts[i].words + " is never there"
 		if parts[i].at == call.When {
 			what = parts[i].words + " is never there and true"
 		}
 		f := p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
-			Note(parts[i].at.Node.Span(), "it needs this").
+			Note(parts[i].node.Span(), "it needs this").
 			Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
 		f.Witness = Branch{Branch: []BranchChoice{}}
 		p.noteWriters(f, parts[i].at)
@@ -107,9 +114,9 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 			f := p.Report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).About(call.Label()).
 				Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
 			one, other := e.decisions(parts[j].holds, alone[j].Assignment), e.decisions(parts[i].holds, alone[i].Assignment)
-			needs(f, parts[j].at, one)
-			if parts[i].at != parts[j].at {
-				needs(f, parts[i].at, other)
+			needs(f, parts[j].node, one)
+			if parts[i].node != parts[j].node {
+				needs(f, parts[i].node, other)
 			}
 			f.Witness = Branch{Branch: one, Instead: other}
 			p.noteWriters(f, parts[j].at, parts[i].at)
@@ -127,7 +134,7 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 		Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
 	f.Witness = Branch{Branch: []BranchChoice{}}
 	for _, part := range parts[:min(len(parts), maxShown)] {
-		f.Note(part.at.Node.Span(), "it needs this")
+		f.Note(part.node.Span(), "it needs this")
 	}
 }
 
@@ -139,10 +146,10 @@ func (p *Pass) rewritesItself(call *compiler.Call) bool {
 	})
 }
 
-func needs(f *diag.Diagnostic, t *compiler.Template, branch []BranchChoice) {
+func needs(f *diag.Diagnostic, n *source.Node, branch []BranchChoice) {
 	if words := told(branch); words != "" {
-		f.Note(t.Node.Span(), "it needs this, which is so when %s", words)
+		f.Note(n.Span(), "it needs this, which is so when %s", words)
 	} else {
-		f.Note(t.Node.Span(), "it needs this")
+		f.Note(n.Span(), "it needs this")
 	}
 }

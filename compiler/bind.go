@@ -254,10 +254,10 @@ func (b *binder) bind() (tooDense int) {
 			}
 		}
 		for _, a := range call.After {
-			if a == i {
+			if a.Call == i {
 				alone[i] = true
 			} else {
-				deps.Add(int32(a))
+				deps.Add(int32(a.Call))
 			}
 		}
 		deps.Add(call.Ordered...)

@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -231,59 +230,27 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 	case "_after":
 		c.after(call, n)
 	case "_retry":
+		if n.Kind == source.Number {
+			call.Retry.Attempts = c.attempts(call, n, "\"_retry\"")
+			return
+		}
 		c.fields(n, "\"_retry\"", map[string]func(source.Field){
-			"attempts": func(f source.Field) {
-				i, ok := whole(f.Value)
-				if !ok || i > 1000 {
-					c.report(diag.WrongType, f.Value.Span(), "\"attempts\" must be a whole number from 1 to 1000: the tries in all").About(call.Label())
-					return
-				}
-				call.Retry.Attempts = i
-			},
-			"backoff": func(f source.Field) { call.Retry.Backoff = c.duration(f.Value, "\"backoff\"") },
+			"attempts": func(f source.Field) { call.Retry.Attempts = c.attempts(call, f.Value, "\"attempts\"") },
+			"backoff":  func(f source.Field) { call.Retry.Backoff = c.duration(f.Value, "\"backoff\"") },
 		})
 	case "_timeout":
 		call.Timeout = c.duration(n, "\"_timeout\"")
 	}
 }
 
-// after resolves the ids that must settle first.
-func (c *compilation) after(call *Call, n *source.Node) {
-	items := n.Items
-	if n.Kind == source.String {
-		items = []*source.Node{n}
-	} else if n.Kind != source.Array {
-		c.wants(n, "\"_after\"", "a list of ids").About(call.Label())
-		return
+// attempts reads how many tries there are in all; 0 where it doesn't say.
+func (c *compilation) attempts(call *Call, n *source.Node, what string) int {
+	tries, ok := whole(n)
+	if !ok || tries > 1000 {
+		c.report(diag.WrongType, n.Span(), "%s must be a whole number from 1 to 1000: the tries in all", what).About(call.Label())
+		return 0
 	}
-	for _, item := range items {
-		if item.Kind != source.String {
-			c.wants(item, "an item of \"_after\"", "the \"_id\" of a call").About(call.Label())
-			continue
-		}
-		other := c.ids[item.Text]
-		if other == nil {
-			f := c.report(diag.UnknownCall, item.Span(), "no call has the id %q", item.Text).About(call.Label())
-			if c.arriving {
-				continue // a call with this id may still come
-			}
-			if near, ok := c.nearID(item.Text); ok {
-				f.Advise("did you mean %q?", near).Rename(item, 0, len(item.Text), near, c.plan.Misspelt(item.Text, near, c.idNames, false))
-			} else {
-				f.Advise("give the call that must come first an \"_id\"")
-			}
-			continue
-		}
-		call.After = append(call.After, other.Index)
-	}
-}
-
-// nearID finds the "_id" that was most likely meant.
-func (c *compilation) nearID(name string) (string, bool) {
-	if c.idNames == nil {
-		c.idNames = naming.NewSuggester(slices.Sorted(maps.Keys(c.ids)))
-	}
-	return c.idNames.Nearest(name)
+	return tries
 }
 
 // outputPath reads where a call's result goes (S5.1).

@@ -122,7 +122,9 @@ type compilation struct {
 	outputNode  *source.Node
 	ownValues   []ownValue // those of instances, in source order
 	ids         map[string]*Call
-	idNames     *naming.Suggester // over ids, once all are known
+	idNames     *naming.Suggester  // over ids, once all are known
+	byTool      map[string][]int32 // by tool: its calls, of those up to sorted
+	sorted      int
 	delegation  *delegation
 	refused     map[link]bool        // delegates that were reported
 	interfaces  map[through]*Tool    // of calls that plans carry out

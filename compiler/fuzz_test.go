@@ -28,7 +28,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	for _, text := range []string{
 		`[{"_tool":"a","x":"†state.b || (†input.c && 3)","_outputPath":"b && c.d[0] || error"}]`,
-		`{"calls":[{"_tool":"a","_id":"x","_when":"†state.y > 1","_after":["x"],"_retry":{"attempts":3,"backoff":"1s"}}],"writes":"once","output":{"z":["†state"]}}`,
+		`{"calls":[{"_tool":"a","_id":"x","_when":"†state.y > 1","_after":["x"],"_retry":{"attempts":3,"backoff":"1s"}},{"_tool":"b","_retry":3,"_after":["x",{"settled":"a"},{"settled":["b"]}]}],"writes":"once","output":{"z":["†state"]}}`,
 		`[{"type":"tool","tool":{"t":{"type":"object"}}},{"type":"data","kind":"user","data":{"a":1}},{"type":"plan","plan":[{"_tool":"t","u":"†user.a"}]}]`,
 		`{"input":{"a":1},"calls":[{"_tool":"a","x":"††{b} †{input.a}, †{†state.c || 'no'}: {{state.c}}","_outputPath":"c"}],"output":"†{state.c.d}"}`,
 		`{"context":[{"type":"state","text":"x","_instance":"①"}],"solution":{"calls":[],"output":null}}`,
@@ -96,8 +96,8 @@ func inItself(t *testing.T, p *Plan) {
 			}
 		}
 		for _, after := range call.After {
-			if after >= len(p.Calls) {
-				t.Fatalf("%q comes after call %d of %d", call.Name, after, len(p.Calls))
+			if after.Call >= len(p.Calls) {
+				t.Fatalf("%q comes after call %d of %d", call.Name, after.Call, len(p.Calls))
 			}
 		}
 	}

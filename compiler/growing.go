@@ -176,8 +176,8 @@ func (b *binder) add() (tooDense bool) {
 		deps = append(deps, r.Writers...)
 	}
 	for _, a := range call.After {
-		if a < call.Index {
-			deps = append(deps, int32(a))
+		if a.Call < call.Index {
+			deps = append(deps, int32(a.Call))
 		}
 	}
 	if p.Writes == Once && !b.dense {

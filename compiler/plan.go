@@ -228,7 +228,7 @@ type Call struct {
 	Output     []Route   // the alternatives of _outputPath, in order; none: run for its effect
 	OutputNode *source.Node
 	Method     Method
-	After      []int // calls that must settle first, by index
+	After      []After // calls that must be done, or have settled, first
 	Retry      Retry
 	Timeout    time.Duration  // 0: none of its own
 	Instance   string         // the instance that it is for; "" for all (S12.2)

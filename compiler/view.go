@@ -177,8 +177,9 @@ func (v *viewer) call(of *Call, at int) *Call {
 	*call = *of
 	call.Index, call.Choices, call.Waits, call.After, call.Ordered = at, nil, nil, nil, nil
 	for _, other := range of.After {
-		if i, ok := slices.BinarySearch(v.calls, int32(other)); ok {
-			call.After = append(call.After, i)
+		if i, ok := slices.BinarySearch(v.calls, int32(other.Call)); ok {
+			other.Call = i
+			call.After = append(call.After, other)
 		}
 	}
 	for _, other := range of.Ordered {

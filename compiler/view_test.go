@@ -136,7 +136,7 @@ func binding(p *Plan) string {
 	for i, call := range p.Calls {
 		var after []int32
 		for _, other := range call.After {
-			after = append(after, int32(other))
+			after = append(after, int32(other.Call))
 		}
 		fmt.Fprintf(&b, "%s after %v choices %v waits %v deps %v\n", call.Name, names(after), names(call.Choices), names(call.Waits), names(p.Graph.Deps(i)))
 		for _, r := range call.Reads {

@@ -138,7 +138,7 @@ func networkOf(p *compiler.Plan) network {
 	}
 	for i, c := range p.Calls {
 		for _, a := range c.After {
-			l.add(int32(a), int32(i))
+			l.add(int32(a.Call), int32(i))
 		}
 	}
 	return l
@@ -490,14 +490,18 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 			}
 		}
 		for _, a := range c.After {
-			if from := d.of(a); from >= 0 && from != to {
+			if from := d.of(a.Call); from >= 0 && from != to {
 				e := d.b.edge(from, to, Order)
-				e.read("after")
-				if d.onCycle(a, i) {
+				if a.Settled {
+					e.read("once settled")
+				} else {
+					e.read("after")
+				}
+				if d.onCycle(a.Call, i) {
 					e.marks = addMark(e.marks, cycleMark)
 				}
 			}
-			waited[a] = i + 1
+			waited[a.Call] = i + 1
 		}
 		for _, w := range d.net.Deps(i) {
 			from := d.of(int(w))

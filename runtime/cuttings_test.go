@@ -204,7 +204,7 @@ func (c *fray) call() map[string]any {
 	if c.chance(15) {
 		call["fails"] = float64(1 + c.IntN(2))
 		if c.chance(50) {
-			call["_retry"] = map[string]any{"attempts": 2.0}
+			call["_retry"] = []any{map[string]any{"attempts": 2.0}, 2.0}[c.IntN(2)]
 		}
 	}
 	if c.chance(15) {
@@ -212,7 +212,8 @@ func (c *fray) call() map[string]any {
 		call["_id"] = fmt.Sprint("id", c.ids)
 	}
 	if c.chance(8) && c.ids > 0 {
-		call["_after"] = []any{fmt.Sprint("id", 1+c.IntN(c.ids+1))}
+		id := fmt.Sprint("id", 1+c.IntN(c.ids+1))
+		call["_after"] = []any{[]any{id}, map[string]any{"settled": id}, call["_tool"], "other"}[c.IntN(4)]
 	}
 	if len(c.ofInstances) > 0 && c.chance(30) {
 		call["_instance"] = c.ofInstances[c.IntN(len(c.ofInstances))]

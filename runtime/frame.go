@@ -158,6 +158,9 @@ func (f *frame) settleAll() {
 func (f *frame) decide(i int32) {
 	call, state := f.plan.Calls[i], &f.calls[i]
 	params, verdict := f.evaluate(call)
+	if first := f.undone(call); first >= 0 && verdict.skip == "" {
+		verdict.skip = fmt.Sprintf("it comes after %q, which %s", f.plan.Calls[first].Name, cameTo[f.calls[first].status])
+	}
 	switch {
 	case verdict.skip != "":
 		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip, absent: true})
@@ -187,6 +190,19 @@ func (f *frame) decide(i int32) {
 		f.ready(i, params)
 	}
 }
+
+// undone is a call that must be done before another starts, and has ended otherwise
+// (S3.1); -1 is none.
+func (f *frame) undone(call *compiler.Call) int {
+	for _, a := range call.After {
+		if status := f.calls[a.Call].status; !a.Settled && status.Settled() && status != Done {
+			return a.Call
+		}
+	}
+	return -1
+}
+
+var cameTo = map[Status]string{Failed: "failed", Skipped: "was skipped", Rejected: "was rejected", Cancelled: "was cancelled"}
 
 // ready queues a call with its resolved parameters.
 func (f *frame) ready(i int32, params map[string]any) {
@@ -362,7 +378,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.unpark(i)
 	}
 	for waiting, ok := f.orderedBy.take(i); ok; waiting, ok = f.orderedBy.take(i) {
-		if f.calls[waiting].order--; f.isOrdered(waiting) {
+		if f.calls[waiting].order--; f.isOrdered(waiting) || s.Status != Done {
 			f.look(waiting)
 		}
 	}

@@ -187,7 +187,7 @@ func (a *author) orderOnly() {
 	path := a.freshPath()
 	c := a.call(path, "object", map[string]any{"from": a.value()})
 	if len(before) > 0 {
-		c["_after"] = []any{a.named(before[a.IntN(len(before))])}
+		c["_after"] = a.after(before)
 	}
 	a.offer(path, "object")
 }
@@ -235,6 +235,9 @@ func (a *author) failing() {
 	c := a.call(output, "object", params)
 	if a.chance(30) {
 		c["_retry"] = map[string]any{"attempts": float64(2 + a.IntN(2))}
+		if a.chance(30) {
+			c["_retry"] = float64(2 + a.IntN(2))
+		}
 	}
 	a.offer(path, "object")
 	if output != path {
@@ -432,7 +435,7 @@ func (a *author) hasty() {
 	c := a.call(path+[]string{"", ".city", "[0]"}[a.IntN(3)], "object", map[string]any{"from": "†input.size || " + read})
 	c["_outputMethod"] = []string{"set", "set", "merge", "push"}[a.IntN(4)]
 	if a.chance(30) {
-		c["_after"] = []any{a.named(a.calls[0])}
+		c["_after"] = a.after(a.calls[:1])
 	}
 	a.offer(other, "")
 	a.offer(path, "")

@@ -88,3 +88,20 @@ func (a *author) text() string {
 func (a *author) literal() string {
 	return []string{"10", `"none"`, "false", "null", "0.5", `""`}[a.IntN(6)]
 }
+
+// after names one or two of some calls, that are to be done or only to have settled.
+func (a *author) after(some []map[string]any) any {
+	one, other := a.named(some[a.IntN(len(some))]), a.named(some[a.IntN(len(some))])
+	settled := map[string]any{"settled": []any{other}}
+	switch a.IntN(6) {
+	case 0:
+		return one
+	case 1:
+		return settled
+	case 2:
+		return []any{one, settled}
+	case 3:
+		return []any{one, other}
+	}
+	return []any{one}
+}

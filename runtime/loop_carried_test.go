@@ -226,7 +226,7 @@ func replan(r *rand.Rand, doc map[string]any) map[string]any {
 	}
 	for _, one := range calls {
 		call := one.(map[string]any)
-		if after, ok := call["_after"].([]any); ok && !ids[after[0]] {
+		if slices.ContainsFunc(namedIn(call["_after"]), func(id any) bool { return !ids[id] }) {
 			delete(call, "_after")
 		}
 	}
@@ -236,4 +236,19 @@ func replan(r *rand.Rand, doc map[string]any) map[string]any {
 	next := maps.Clone(doc)
 	next["calls"] = calls
 	return next
+}
+
+// namedIn are the calls that an _after names.
+func namedIn(after any) (ids []any) {
+	switch after := after.(type) {
+	case string:
+		return []any{after}
+	case map[string]any:
+		return namedIn(after["settled"])
+	case []any:
+		for _, item := range after {
+			ids = append(ids, namedIn(item)...)
+		}
+	}
+	return ids
 }

@@ -25,6 +25,7 @@ type planModel struct {
 type callModel struct {
 	place    int
 	name     string
+	toolName string
 	tool     map[string]any
 	result   any // the schema of what the tool gives, or nil
 	params   map[string]any
@@ -33,6 +34,7 @@ type callModel struct {
 	method   string
 	attempts int
 	after    map[int]bool // calls named in _after
+	done     map[int]bool // those of them that must be done
 	needs    map[int]bool // S6.1
 	allNeeds map[int]bool // directly or not
 }
@@ -58,17 +60,30 @@ func readPlan(doc map[string]any) *planModel {
 		p.calls = append(p.calls, c)
 	}
 	for i, item := range doc["calls"].([]any) {
-		after, _ := item.(map[string]any)["_after"].([]any)
-		for _, id := range after {
-			for _, c := range p.calls {
-				if c.name == id {
-					p.calls[i].after[c.place] = true
-				}
-			}
-		}
+		p.comesAfter(p.calls[i], item.(map[string]any)["_after"], true)
 	}
 	p.relate()
 	return p
+}
+
+// comesAfter reads an _after (S3.1): ids, tools that one call has, {settled: …}, or a
+// list of these.
+func (p *planModel) comesAfter(c *callModel, named any, done bool) {
+	switch named := named.(type) {
+	case []any:
+		for _, item := range named {
+			p.comesAfter(c, item, done)
+		}
+	case map[string]any:
+		p.comesAfter(c, named["settled"], false)
+	case string:
+		for _, other := range p.calls {
+			if other.name == named || other.toolName == named {
+				c.after[other.place] = true
+				c.done[other.place] = c.done[other.place] || done
+			}
+		}
+	}
 }
 
 // relate works out who depends on whom.
@@ -86,7 +101,7 @@ func readCall(place int, item map[string]any) *callModel {
 	tool := item["_tool"].(string)
 	c := &callModel{
 		place: place, name: fmt.Sprintf("%s#%d", tool, place+1), params: map[string]any{},
-		when: item["_when"], method: "set", attempts: 1, after: map[int]bool{},
+		when: item["_when"], method: "set", attempts: 1, after: map[int]bool{}, done: map[int]bool{}, toolName: tool,
 	}
 	if id, ok := item["_id"].(string); ok {
 		c.name = id
@@ -96,6 +111,9 @@ func readCall(place int, item map[string]any) *callModel {
 	}
 	if retry, ok := item["_retry"].(map[string]any); ok {
 		c.attempts = max(1, number(retry["attempts"]))
+	}
+	if tries, ok := item["_retry"].(float64); ok {
+		c.attempts = int(tries)
 	}
 	if output, ok := item["_outputPath"].(string); ok {
 		c.routes = readRoutes(output)

@@ -88,7 +88,7 @@ func TestModelWithoutItsRulesIsNotConfluent(t *testing.T) {
 // leastOf is how many of 5,000 generated plans must show a feature.
 var leastOf = map[feature]int{
 	fallbackEarly: 1200, callSkipped: 1200, failureRouted: 1200, onceRejected: 1200, pathNested: 1200, pathRewritten: 1200,
-	gateClosed: 100, conditionFalse: 100, afterHeld: 100, alternativeNamed: 100, fannedOut: 100, failureUnrouted: 100, recordYields: 50,
+	gateClosed: 100, conditionFalse: 100, afterHeld: 100, afterUndone: 30, alternativeNamed: 100, fannedOut: 100, failureUnrouted: 100, recordYields: 50,
 	retried: 100, outputRejected: 100, structuralFailure: 50, writeRefused: 100, patched: 100, resultKept: 10, nullPassed: 100,
 	forwardReferenced: 100, startedOutOfOrder: 100, outputLeafLeftOut: 100, waitedForOverlap: 100, memberReadFromList: 100, textMade: 500, textRefused: 20,
 }

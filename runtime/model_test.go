@@ -171,6 +171,10 @@ func (m *model) decide(c *callModel, full bool) bool {
 	pending := when.pending || params.pending
 
 	switch {
+	case m.undone(c):
+		m.note(afterUndone)
+		m.skip(c)
+		return true
 	case when.absent || !when.pending && when.value != true:
 		m.note(conditionFalse)
 		m.skip(c)
@@ -212,6 +216,16 @@ func (m *model) decide(c *callModel, full bool) bool {
 	m.status[c.place], m.attempt[c.place] = "running", 1
 	m.params[c.place] = params.value.(map[string]any)
 	return true
+}
+
+// undone reports whether a call that must be done before c has ended otherwise (S3.1).
+func (m *model) undone(c *callModel) bool {
+	for other, must := range c.done {
+		if must && slices.Contains([]string{"failed", "skipped", "rejected", "cancelled"}, m.status[other]) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *model) skip(c *callModel) {

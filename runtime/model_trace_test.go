@@ -13,6 +13,7 @@ const (
 	conditionFalse     feature = "a _when that is absent or not true"
 	callSkipped        feature = "a skipped call"
 	afterHeld          feature = "a call started after calls that it names"
+	afterUndone        feature = "a call skipped because one that it comes after isn't done"
 	alternativeNamed   feature = "an alternative named by its activity"
 	fannedOut          feature = "a result written to several paths"
 	failureRouted      feature = "a failure written to its route"

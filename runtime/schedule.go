@@ -76,7 +76,7 @@ func waitsFor(call *compiler.Call, n int) int32 {
 	if n -= len(call.Waits); n < len(call.Choices) {
 		return call.Choices[n]
 	}
-	return int32(call.After[n-len(call.Choices)])
+	return int32(call.After[n-len(call.Choices)].Call)
 }
 
 // plain reports whether every expression in a template is a reference and nothing

@@ -67,6 +67,9 @@ func (s Context) outputSchema(w *bundler) any {
 
 var anyText = Object{{"type", "string"}}
 
+// settledFirst names calls that need only have settled before another starts.
+var settledFirst = Object{{"type", "object"}, {"properties", Object{{"settled", Object{{"anyOf", []any{anyText, Object{{"type", "array"}, {"items", anyText}}}}}}}}, {"required", []any{"settled"}}}
+
 // metaKeys are the keys of a call that a model may write where there is a reason
 // to: its tool speaks of it, or the plan that is carried uses it, which a solution
 // must be able to repeat.
@@ -76,8 +79,11 @@ var metaKeys = Object{
 	{"_scopes", Object{{"type", "array"}, {"items", anyText}}},
 	{"_id", anyText},
 	{"_when", Object{{"anyOf", []any{Object{{"type", "boolean"}}, aReference}}}},
-	{"_after", Object{{"anyOf", []any{anyText, Object{{"type", "array"}, {"items", anyText}}}}}},
-	{"_retry", Object{{"type", "object"}, {"properties", Object{{"attempts", Object{{"type", "integer"}}}, {"backoff", anyText}}}}},
+	{"_after", Object{{"anyOf", []any{anyText, settledFirst, listOf([]any{anyText, settledFirst})}}}},
+	{"_retry", Object{{"anyOf", []any{
+		Object{{"type", "integer"}},
+		Object{{"type", "object"}, {"properties", Object{{"attempts", Object{{"type", "integer"}}}, {"backoff", anyText}}}},
+	}}}},
 	{"_timeout", anyText},
 }
 

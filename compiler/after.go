@@ -1,0 +1,123 @@
+package compiler
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// An After is a call that another comes after, for order without data (S3.1).
+type After struct {
+	Call    int          // its index
+	Settled bool         // that it has settled is enough; else it must be done, or the other is skipped
+	ByTool  bool         // it is named by its tool, which no other call has
+	Node    *source.Node // where it is named
+}
+
+// ComesAfter is how a call names another in its "_after", or nil.
+func (c *Call) ComesAfter(other int) *After {
+	if at := slices.IndexFunc(c.After, func(a After) bool { return a.Call == other }); at >= 0 {
+		return &c.After[at]
+	}
+	return nil
+}
+
+// after reads which calls must be done, or have settled, before one starts.
+func (c *compilation) after(call *Call, n *source.Node) {
+	items := []*source.Node{n}
+	if n.Kind == source.Array {
+		items = n.Items
+	}
+	for _, item := range items {
+		switch {
+		case item.Kind == source.String:
+			c.comesAfter(call, item, false)
+		case item.Kind == source.Object && item.Get("settled") != nil:
+			c.fields(item, "\"_after\"", map[string]func(source.Field){"settled": func(f source.Field) {
+				names := []*source.Node{f.Value}
+				if f.Value.Kind == source.Array {
+					names = f.Value.Items
+				}
+				for _, name := range names {
+					if name.Kind != source.String {
+						c.wants(name, "what is to be settled", "the \"_id\" of a call, or a list of such").About(call.Label())
+						continue
+					}
+					c.comesAfter(call, name, true)
+				}
+			}})
+		default:
+			c.wants(item, "\"_after\"", "the \"_id\" of a call, {settled: [ids]}, or a list of these").About(call.Label())
+		}
+	}
+}
+
+// comesAfter finds the call that is named by its id, or by its tool where no other
+// call has that.
+func (c *compilation) comesAfter(call *Call, n *source.Node, settled bool) {
+	if other := c.ids[n.Text]; other != nil {
+		call.After = append(call.After, After{Call: other.Index, Settled: settled, Node: n})
+		return
+	}
+	of := c.callsOf(n.Text)
+	if len(of) == 1 {
+		call.After = append(call.After, After{Call: int(of[0]), Settled: settled, ByTool: true, Node: n})
+		return
+	}
+	if len(of) > 1 {
+		c.severalOf(call, n, of)
+		return
+	}
+	f := c.report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text).About(call.Label())
+	if c.arriving {
+		return // one may still come
+	}
+	if c.idNames == nil {
+		c.idNames = naming.NewSuggester(slices.Sorted(maps.Keys(c.ids)))
+	}
+	if near, ok := c.idNames.Nearest(n.Text); ok {
+		f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, c.plan.Misspelt(n.Text, near, c.idNames, false))
+		return
+	}
+	if near, ok := naming.Nearest(n.Text, slices.Sorted(maps.Keys(c.byTool))); ok && len(c.byTool[near]) == 1 {
+		f.Advise("did you mean %q, of which there is one call?", near).Rename(n, 0, len(n.Text), near, false)
+		return
+	}
+	f.Advise("give the call that must come first an \"_id\"")
+}
+
+// severalOf reports a tool's name that doesn't say which of its calls is meant.
+func (c *compilation) severalOf(call *Call, n *source.Node, of []int32) {
+	const most = 5
+	f := c.report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).About(call.Label())
+	f.Advise("give the call that must come first an \"_id\", and name that")
+	var ids []string
+	for _, i := range of {
+		other := c.plan.Calls[i]
+		if other == call || len(f.Related) == most {
+			continue
+		}
+		f.Note(other.ToolNode.Span(), "%q is one of them", other.Name)
+		if other.ID != "" {
+			ids = append(ids, other.ID)
+		}
+	}
+	if len(ids) == len(f.Related) {
+		f.Advise("name the one that is meant by its \"_id\": %s", quotedList(ids))
+	}
+}
+
+// callsOf are the calls of a tool, so far as they are known.
+func (c *compilation) callsOf(tool string) []int32 {
+	if c.byTool == nil {
+		c.byTool = map[string][]int32{}
+	}
+	for ; c.sorted < len(c.plan.Calls); c.sorted++ {
+		name := c.plan.Calls[c.sorted].ToolName
+		c.byTool[name] = append(c.byTool[name], int32(c.sorted))
+	}
+	return c.byTool[tool]
+}
