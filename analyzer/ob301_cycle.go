@@ -129,4 +129,3 @@ func (p *Pass) edge(from, to *compiler.Call) edge {
 	}
 	return e
 }
-

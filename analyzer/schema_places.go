@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -14,6 +15,7 @@ type schemaPlace struct {
 	whole *schema.Schema // what it is a part of; nil where the place isn't one of a value
 	steps []schema.Step  // the place of the values in those of the whole
 	tool  bool           // the node is a tool's definition as well
+	takes bool           // it is a tool's parameters, among which its meta-fields may stand (S2.1)
 }
 
 // maxSchemaPlaces bounds how many schemas are looked at one by one.
@@ -35,7 +37,7 @@ func (p *Pass) schemaPlaces() []schemaPlace {
 		if t.OutputNode != nil {
 			w.add(schemaPlace{what: "the result of " + quote(t.Name), node: t.OutputNode, whole: t.Output})
 		}
-		w.add(schemaPlace{what: what, node: parameters, whole: t.Parameters, tool: parameters == t.Node})
+		w.add(schemaPlace{what: what, node: parameters, whole: t.Parameters, tool: parameters == t.Node, takes: true})
 	}
 	root := p.Plan.Root
 	for _, own := range []struct {
@@ -72,6 +74,9 @@ func (w *schemaWalk) add(at schemaPlace) {
 		case "properties":
 			for _, property := range value.Fields {
 				inner.node, inner.whole, inner.steps = property.Value, at.whole, append(slices.Clip(at.steps), schema.Key(property.Key.Text))
+				if at.takes && strings.HasPrefix(property.Key.Text, "_") {
+					inner.whole = nil
+				}
 				w.add(inner)
 			}
 		case "patternProperties", "$defs", "definitions", "dependentSchemas":

@@ -41,7 +41,7 @@ var answers = []struct {
 			{"_tool": "give", "value": false, "_outputPath": "flag"},
 			{"_tool": "give", "_id": "two", "value": 1, "_when": "†state.flag", "_outputPath": "a"},
 			{"_tool": "give", "value": "†state.a", "_outputPath": "b"},
-			{"_tool": "give", "value": 2, "_after": ["two"], "_outputPath": "c"}],
+			{"_tool": "give", "value": 2, "_after": {"settled": ["two"]}, "_outputPath": "c"}],
 			"output": {"a": "†state.a", "c": "†state.c", "list": ["†state.b", 1]}}`,
 		status: "dssd", state: `{"flag": false, "c": 2}`, output: `{"c": 2, "list": [1]}`,
 	},

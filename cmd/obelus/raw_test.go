@@ -29,7 +29,7 @@ func TestNothingRawOnATerminal(t *testing.T) {
 			"calls:\n- {_tool: t, _id: c, x: \"" + escaped + "\", _outputPath: o}\n- {_tool: t, x: †state.o, _outputPath: p, _reasoningForCall: \"" + escaped + "\"}\n" +
 			"activities: {t: {expr: \"x + '" + escaped + "'\"}}\noutput: †state.p\n",
 		"bad.yaml":   "calls:\n- {_tool: \"" + escaped + "\", \"_outputPth\": \"" + escaped + "\"}\nexta: \"" + hostile + "\"\nlimts: {}\n",
-		"mend.yaml":  "tools: {t: {type: object}}\ncalls: # \u202e\u2066\n- {_tool: t, _outputPth: \"a\"} # \u202e\n",
+		"mend.yaml":  "tools: {t: {type: object}}\ncalls: # \u202e\u2066\n- {_tool: t, _outputpath: \"a\"} # \u202e\n",
 		"fail.yaml":  "calls: [{_tool: t}]\nactivities: {t: {exec: {argv: [sh, -c, \"printf '" + `\\\\302\\\\233\\\\342\\\\200\\\\256` + "' >&2; exit 1\"]}}}\n",
 		"a.json":     `{"type":"string","const":"` + "\u202e\u009b" + `"}`,
 		"b.json":     `{"type":"number"}`,

@@ -224,6 +224,7 @@ type rehearsal struct {
 
 func (r *rehearsal) play() error {
 	var first, different *simulate.Scenario
+	var usual []byte
 	good, steps := true, 0
 	for n, play := range r.plays {
 		if r.steps > 0 && n > 0 && (first.Outcome.Reason == simulate.TooLong || steps+first.Steps > r.steps) {
@@ -235,13 +236,12 @@ func (r *rehearsal) play() error {
 			return err
 		}
 		if first == nil {
-			first = s
+			first, usual = s, fate(s)
+		} else if different == nil && !bytes.Equal(usual, fate(s)) {
+			different = s
 		}
 		steps += s.Steps
 		good = good && s.Outcome.Status == runtime.RunDone
-		if different == nil && !bytes.Equal(fate(first), fate(s)) {
-			different = s
-		}
 		if n == 0 || r.json || r.replaying {
 			if err := r.show(s); err != nil {
 				return err

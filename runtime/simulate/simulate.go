@@ -128,6 +128,7 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 		w.out.Outcome = &runtime.Outcome{Status: runtime.RunFailed, Reason: "internal error: nothing is at work, and the rehearsal isn't over"}
 	}
 	w.out.Makespan = w.now
+	w.weigh(w.out.Outcome.Output) // which may hold the same part many times
 	if !o.Planned {
 		w.analyse()
 	}
