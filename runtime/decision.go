@@ -36,7 +36,7 @@ func (f *frame) decided(e Event) {
 		f.rejected(i, d)
 		return
 	case Change:
-		if problem := f.unacceptable(f.call(i), d.Params); problem != "" {
+		if problem := more.question.Unacceptable(d.Params); problem != "" {
 			f.askAgain(i, problem)
 			return
 		}
@@ -75,21 +75,23 @@ func (f *frame) rejected(i int32, d *Decision) {
 	f.settle(i, Settlement{Status: Rejected, Reason: reason, Attempts: int(state.attempt)})
 }
 
-// unacceptable says why parameters that a person wrote can't be a call's: they are
-// judged as if they stood in a call (S10.1). What they hold is values.
-func (f *frame) unacceptable(call *compiler.Call, params map[string]any) string {
-	takers := []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}
+// Unacceptable says why parameters that a person writes can't be the call's, or "":
+// they are judged as if they stood in a call (S10.1). What they hold is values.
+func (q *Question) Unacceptable(params map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "x-") {
 			return fmt.Sprintf("%q is no name of a parameter: those that begin with _ or x- say something else of a call", name)
 		}
-		for _, taker := range takers {
+		for _, taker := range q.takers {
 			if taker != nil && !taker.Takes(name) {
 				return fmt.Sprintf("%q has no parameter %q", taker.Name, name)
 			}
 		}
 	}
-	if failure := f.invalid(call, params); failure != nil {
+	if len(q.takers) == 0 {
+		return ""
+	}
+	if failure := invalid(q.takers[0], params); failure != nil {
 		return failure.Message
 	}
 	return ""
@@ -139,7 +141,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 	case verdict.skip != "":
 		return verdict.skip
 	}
-	if failure := f.invalid(by, params); failure != nil {
+	if failure := invalid(by.Tool, params); failure != nil {
 		return failure.Message
 	}
 	merged := *by

@@ -144,11 +144,11 @@ func misfit(v *schema.Violation) string {
 
 // invalid validates resolved parameters just before the start (S8.5): what
 // doesn't fit is a structural error.
-func (f *frame) invalid(call *compiler.Call, params map[string]any) *Failure {
-	if call.Tool == nil || call.Tool.Parameters == nil {
+func invalid(tool *compiler.Tool, params map[string]any) *Failure {
+	if tool == nil || tool.Parameters == nil {
 		return nil
 	}
-	if v := call.Tool.Parameters.Validate(params); v != nil {
+	if v := tool.Parameters.Validate(params); v != nil {
 		return &Failure{Code: "bad-parameter", Message: "the parameters don't fit the tool's schema" + misfit(v)}
 	}
 	return nil

@@ -183,7 +183,7 @@ func (f *frame) decide(i int32) {
 	case verdict.failure != nil:
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
 	default:
-		if failure := f.invalid(call, params); failure != nil {
+		if failure := invalid(call.Tool, params); failure != nil {
 			f.settle(i, Settlement{Status: Failed, Failure: failure})
 			return
 		}

@@ -102,6 +102,7 @@ func (f *frame) question(i int32) *Question {
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, OpenWorld: effect.OpenWorld,
 		Writes: f.plan.Offered(call), Cost: declaredCost(call.Tool),
 		Advice: f.root().ranking, Doubt: f.doubt(call),
+		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()},
 	}
 	if call.Retry.Attempts > 1 {
 		q.Attempts = call.Retry.Attempts

@@ -64,6 +64,9 @@ type Question struct {
 	Replaces string `json:"replaces,omitzero"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
 	Problem string `json:"problem,omitzero"`
+
+	// The call's tool and the plan that carries it out, for what parameters may be.
+	takers []*compiler.Tool
 }
 
 // An Execution is what is started to carry a call out.

@@ -19,7 +19,7 @@ import (
 const paidPlan = `
 plan: refund
 tools:
-  pay: {properties: {amount: {type: number}}, required: [amount]}
+  pay: {properties: {amount: {type: number, maximum: 1000}}, required: [amount]}
 calls:
 - {_id: order, _tool: load, _outputPath: order}
 - {_id: write, _tool: letter, _outputPath: letter}
@@ -60,6 +60,19 @@ func TestRunAsksOnATerminal(t *testing.T) {
 			[]string{"✓ order", `? may "refund" run?`, `amount: 120.5  ← †state.order.total, written by "order"`, "✓ approved", "✓ refund", "✓ write", "done in", "3 done"}},
 		{"rejected", nil, func(v *victim, p *pty.Terminal) { p.Asked(); p.Press("n"); p.Prompted("why?"); p.Press("too much\r") }, statusOK, 0,
 			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", "1 rejected"}},
+		{"changed to what doesn't fit", nil, func(v *victim, p *pty.Terminal) {
+			p.Asked()
+			p.Press("e")
+			p.Prompted("change:")
+			p.Press("amount=5000\r")
+			p.Prompted("change:")
+			p.Press("\r")
+			p.Sees("edit again")
+			p.Press("b")
+			p.Asked()
+			p.Press("y")
+		}, statusOK, 1,
+			[]string{"? may \"refund\" run?", "that can't be taken: the parameters don't fit the tool's schema at amount", "left as it was", "✓ approved", "✓ refund"}},
 		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Asked(); p.Sees("✗ refund") }, statusOK, 0,
 			[]string{"✓ order", `? may "refund" run?`, "– nobody answered in time, which counts as no", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {

@@ -42,7 +42,13 @@ func (d *Dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Dec
 			return runtime.Decision{}, errBack
 		}
 		c.print("\n" + d.differences(q.Params, params) + "\n")
-		again, err := d.meant(ctx, "run it with these")
+		again, problem := false, q.Unacceptable(params)
+		if problem == "" {
+			again, err = d.meant(ctx, "run it with these")
+		} else {
+			c.say(s.Red("!"), "that can't be taken: "+diag.Escape(problem))
+			again, err = d.meant(ctx, "")
+		}
 		if err != nil {
 			return runtime.Decision{}, err
 		}
@@ -75,10 +81,14 @@ func (d *Dialogue) replace(ctx context.Context, q *runtime.Question) (runtime.De
 	return runtime.Decision{Verdict: runtime.Replace, Replacement: line.Bytes()}, nil
 }
 
-// meant asks whether what was entered is to be the answer, or is to be entered
-// again.
+// meant asks whether what was entered is to be the answer, which words describe, or
+// is to be entered again; where there are none it can't be the answer.
 func (d *Dialogue) meant(ctx context.Context, words string) (again bool, err error) {
-	key, err := d.choose(ctx, []option{{'y', words}, {'e', "edit again"}, {'b', "back to the question"}})
+	options := []option{{'y', words}, {'e', "edit again"}, {'b', "back to the question"}}
+	if words == "" {
+		options = options[1:]
+	}
+	key, err := d.choose(ctx, options)
 	if err == nil && key == 'b' {
 		d.console.say(d.console.style.Faint("–"), "left as it was")
 		d.console.print("\n")
