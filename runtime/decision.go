@@ -193,7 +193,11 @@ func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*
 	plan, found := f.setting().Solve(file, compiler.Options{})
 	draft := analyzer.Screen(plan, found, f.machine.rules, nil)
 	if !draft.Sound() || len(plan.Calls) != 1 {
-		for _, d := range slices.Concat(draft.Amiss(), draft.Faults(0)) {
+		amiss := draft.Amiss()
+		if len(plan.Calls) == 1 {
+			amiss = slices.Concat(amiss, draft.Faults(0))
+		}
+		for _, d := range amiss {
 			return nil, d.Message
 		}
 		return nil, "that isn't one call"
