@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -30,30 +31,43 @@ func (p *tireless) Answer(ctx context.Context, r *runtime.Request, emit func(str
 
 // Results, interruptions and limits of time are served between the pieces of an
 // answer (S8.4, S8.8, S11.7), however fast it comes: whether it ends there is no
-// matter of how long it is.
+// matter of how long it is. A busy machine may need a while for the call that comes
+// first, and gets more of it then.
 func TestServedBetweenPieces(t *testing.T) {
-	for name, stop := range map[string]struct {
-		limits string
-		reason runtime.Reason
-	}{
-		"interrupted": {"{}", "interrupted"},
-		"out of time": {"{time: 30ms}", "limits.time"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			looked := false
-			planner := &tireless{}
-			o := local.Options{Options: runtime.Options{Planned: true}, Planner: planner}
-			outcome, story := run(t, ctx, "tools: {look: {}}\nlimits: "+stop.limits+"\ncalls: []\n", map[string]activity.Func{"look": func(context.Context, activity.Request) (any, error) {
-				if looked = true; stop.limits == "{}" {
-					time.AfterFunc(20*time.Millisecond, cancel)
+	for _, reason := range []runtime.Reason{"interrupted", "limits.time"} {
+		t.Run(string(reason), func(t *testing.T) {
+			for limit := 30 * time.Millisecond; ; limit *= 2 {
+				why := served(t, reason, limit)
+				if why == "" {
+					return
 				}
-				return 1.0, nil
-			}}, o)
-			if outcome.Status != "stopped" || outcome.Reason != stop.reason || !looked || outcome.Counts.Done != 1 {
-				t.Errorf("%s %s after %d bytes\n%s", outcome.Status, outcome.Reason, planner.wrote, story)
+				if limit > 400*time.Millisecond {
+					t.Fatal(why)
+				}
 			}
 		})
 	}
+}
+
+// served says how a run ended otherwise than for the reason and with its call done.
+func served(t *testing.T, reason runtime.Reason, limit time.Duration) string {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	interrupts := reason == "interrupted"
+	limits := fmt.Sprintf("{time: %dms}", limit.Milliseconds())
+	if interrupts {
+		limits = "{}"
+	}
+	planner := &tireless{}
+	o := local.Options{Options: runtime.Options{Planned: true}, Planner: planner}
+	outcome, story := run(t, ctx, "tools: {look: {}}\nlimits: "+limits+"\ncalls: []\n", map[string]activity.Func{"look": func(context.Context, activity.Request) (any, error) {
+		if interrupts {
+			time.AfterFunc(20*time.Millisecond, cancel)
+		}
+		return 1.0, nil
+	}}, o)
+	if outcome.Status == "stopped" && outcome.Reason == reason && outcome.Counts.Done == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s after %d bytes\n%s", outcome.Status, outcome.Reason, planner.wrote, story)
 }
