@@ -100,6 +100,10 @@ func staysPlain(text string, block bool) bool {
 	return true
 }
 
+// bytesRead is how much text is read again, at least eight times the file's, to find
+// out which fixes hold.
+const bytesRead = 6 << 20
+
 // Apply makes the safe fixes of findings in one file's text and tells which
 // were made, by their places in the list. Those that hold, if given, doesn't accept
 // together with what was made before are left out; it is told the text that they
@@ -143,8 +147,12 @@ func Apply(file *source.File, findings []Diagnostic, limits source.Limits, holds
 	before := &source.File{Name: file.Name, Format: file.Format, Text: file.Text}
 	root, problems := source.Parse(before, limits)
 	taken = nil
+	left := max(bytesRead, 8*len(file.Text))
 	var try func([]candidate)
 	try = func(some []candidate) {
+		if left -= len(file.Text); left < 0 {
+			return // what wasn't tried isn't made
+		}
 		all := taken
 		for _, c := range some {
 			all, _ = merged(all, c.edits) // they don't overlap
@@ -171,6 +179,9 @@ func byPlace(a, b Edit) int {
 // merged adds edits to a list in the order of the text; false when two of them
 // overlap. The list itself stays as it is.
 func merged(list, more []Edit) ([]Edit, bool) {
+	if last := len(list) - 1; len(more) == 1 && (last < 0 || more[0].Span.Start >= list[last].Span.End && more[0].Span.Start > list[last].Span.Start) {
+		return append(list, more[0]), true
+	}
 	all := append(slices.Clone(list), more...)
 	slices.SortStableFunc(all, byPlace)
 	for i := 1; i < len(all); i++ {

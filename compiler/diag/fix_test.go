@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 var testRule = &Rule{Code: "OB000", Name: "test", Default: Error}
@@ -271,5 +273,35 @@ func TestDiffOfMuch(t *testing.T) {
 	}
 	if n := strings.Count(diff.String(), "\n+b"); n != 3000 {
 		t.Errorf("%d lines are added, want 3000", n)
+	}
+}
+
+// S18: which of thousands of fixes hold is found out by reading the text again a
+// bounded number of times, also where none of them does; where all do, all are made.
+func TestApplyMany(t *testing.T) {
+	const many = 4_000
+	var b strings.Builder
+	for range many {
+		b.WriteString("- nmae of somebody\n")
+	}
+	file, root := read(t, "a.yaml", b.String())
+	var found []Diagnostic
+	for _, n := range root.Items {
+		edit, _ := EditScalar(n, 0, 4, "name")
+		found = append(found, offers(edit))
+	}
+	for name, c := range map[string]struct {
+		holds bool
+		made  int
+	}{"none holds": {false, 0}, "all hold": {true, many}} {
+		asked := 0
+		spent := cputime.Spent(func() {
+			if _, made := Apply(file, found, source.DefaultLimits(), func([]byte, []Edit) bool { asked++; return c.holds }); len(made) != c.made {
+				t.Errorf("%s: %d were made", name, len(made))
+			}
+		})
+		if asked > 100 || spent > 2*time.Second {
+			t.Errorf("%s: it was read %d times, which took %v", name, asked, spent)
+		}
 	}
 }
