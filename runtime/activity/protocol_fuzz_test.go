@@ -42,7 +42,7 @@ func FuzzWorker(f *testing.F) {
 		`{"id":2,"result":{"_outputPath":"†state.nowhere","_output":7}}` + "\n" + `{"id":1,"result":{"_outputPath":[],"_output":7}}` + "\n",
 		`{"id":1,"result":1}` + "\n" + `{"id":1,"result":2}` + "\n",
 		`{"id":9,"result":1}` + "\n", `{"id":"1","result":1}` + "\n", `{"id":1.5,"result":1}` + "\n", `{"id":1e0,"result":1}` + "\n",
-		`{"id":1,"result":1,"error":2}` + "\n" + `{"id":2}` + "\n" + `{"id":3,"error":null}` + "\n",
+		`{"id":1,"result":1,"error":2}` + "\n" + `{"id":2}` + "\n" + `{"id":3,"error":null}` + "\n", `{"id":1,"error":""}` + "\n" + `{"id":2,"error":{"message":""}}` + "\n",
 		`{"id":1,"result":9007199254740993}` + "\n", `{"id":1,"id":2,"result":1}` + "\n", `{"id":1,"result":"` + "\xff" + `"}` + "\n", `{"id":1,"result":"\u0000"}` + "\n",
 		"loading the model hunter2hunter2\n", "\n", "[1]\n", `{"id":1,"result"`, `{"id":1,"result":1}`, "",
 		"\x00w\x00w\x00w\x00w\x00w\x00w" + `{"id":1,"result":1}` + "\n",
@@ -329,7 +329,7 @@ func sound(t *testing.T, result Result, err error, paths int) {
 		if !errors.As(err, &f) {
 			t.Fatalf("%v isn't a failure", err)
 		}
-		if result.Route != -1 || f.Code == "" || f.Message == "" && f.Code != CodeError || !utf8.ValidString(f.Message) || !utf8.ValidString(f.Code) {
+		if result.Route != -1 || f.Code == "" || f.Message == "" || !utf8.ValidString(f.Message) || !utf8.ValidString(f.Code) {
 			t.Errorf("%+v, %+v", result, f)
 		}
 		details, wrong := encode(f.Details)

@@ -282,21 +282,23 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 		result, err := route(result, req.Request, w.name, "")
 		return workerReply{result, err}
 	}
+	code, message, details := CodeError, "", any(nil)
 	switch problem := problem.(type) {
 	case string:
-		return failed(CodeError, w.hide.Message(problem), nil)
+		message = problem
 	case map[string]any:
-		code, coded := problem["code"].(string)
-		message, told := problem["message"].(string)
-		if !coded || code == "" {
-			code = CodeError
+		message, _ = problem["message"].(string)
+		if own, _ := problem["code"].(string); own != "" {
+			code = own
 		}
-		if !told {
-			message = fmt.Sprintf("activity %q failed and gave no message", w.name)
-		}
-		return failed(code, w.hide.Message(message), problem["details"])
+		details = problem["details"]
+	default:
+		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must say what its "error" is with a string or {code, message, details}`, w.name), nil)
 	}
-	return failed(CodeBadOutput, fmt.Sprintf(`activity %q must say what its "error" is with a string or {code, message, details}`, w.name), nil)
+	if message == "" {
+		message = fmt.Sprintf("activity %q failed and gave no message", w.name)
+	}
+	return failed(code, w.hide.Message(message), details)
 }
 
 func failed(code, message string, details any) workerReply {

@@ -314,9 +314,6 @@ func (r *damagedRun) goesOn(t *testing.T, path string, again bool) {
 		}
 		said := string(result.Reason)
 		for _, e := range result.Errors {
-			if e.Message == "" {
-				t.Errorf("an error without words: %+v", e)
-			}
 			said += "\n" + e.Message
 		}
 		inWords(t, said)
