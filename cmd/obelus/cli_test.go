@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,20 +24,24 @@ import (
 
 // TestMain keeps the journals of runs away from the user's own, and the programs that
 // tests start from being deaf to signals where somebody started the tests so, as nohup
-// does: what is caught here is as usual again in a child.
+// does: what is caught here is as usual again in a child. Temporary folders lie in one
+// that everybody may write, where the search for settings ends (S1.6): what somebody
+// left in the system's is nothing to a test.
 func TestMain(m *testing.M) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if signal.Ignored(s) {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
-	state, err := os.MkdirTemp("", "obelus-state-")
+	temporary, err := os.MkdirTemp("", "obelus-")
+	if err == nil {
+		err = errors.Join(os.Chmod(temporary, 0o777), os.Setenv("TMPDIR", temporary), os.Setenv("XDG_STATE_HOME", filepath.Join(temporary, "state")))
+	}
 	if err != nil {
 		panic(err)
 	}
-	os.Setenv("XDG_STATE_HOME", state)
 	status := m.Run()
-	os.RemoveAll(state)
+	os.RemoveAll(temporary)
 	os.Exit(status)
 }
 

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -111,7 +112,11 @@ func put(t *testing.T, name string, mode os.FileMode) {
 
 // S1.6: a file that everybody may write isn't read, wherever it stands.
 func TestOpenSettings(t *testing.T) {
-	dir := t.TempDir()
+	top := t.TempDir()
+	dir := filepath.Join(top, "plans")
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(top, 0o777)); err != nil { // nothing above it counts
+		t.Fatal(err)
+	}
 	put(t, filepath.Join(dir, Settings), 0o644)
 	if p, _ := Locate(dir, "", ""); p.Settings == "" {
 		t.Errorf("%+v", p)
