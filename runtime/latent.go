@@ -3,35 +3,13 @@ package runtime
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
-
-// A standing is what has become of a call of a carried plan.
-type standing struct {
-	call           *source.Node // as it was written
-	name, instance string
-	status, reason string     // "" for one that hasn't run
-	decision       *Decision  // of a person, or nil
-	each           []standing // where it isn't the same in all instances: in each of them
-}
-
-// standings are they as a request tells them.
-func standings(list []standing) []request.Standing {
-	all := make([]request.Standing, len(list))
-	for i, one := range list {
-		all[i] = request.Standing{
-			Call: one.call, Name: one.name, Instance: one.instance, Status: one.status, Reason: one.reason,
-			Decision: one.decision.told(), Each: standings(one.each),
-		}
-	}
-	return all
-}
 
 // request composes what the planner is asked.
 func (m *Machine) request() *Request {
 	l := m.loop
-	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: standings(l.carried), Decided: standings(l.decided)}
+	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: standings(l.carried), Past: l.past}
 	s.Input, s.State, s.Data, s.Advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
 	if m.instances == nil {
 		s.Errors = m.frames[0].failures

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
@@ -32,7 +33,7 @@ type loop struct {
 	still      int                                // ticks in a row that changed nothing
 	carries    bool                               // the strategy is carried from tick to tick (S11.3)
 	carried    []standing                         // the calls of the next request's plan message
-	decided    []standing                         // without one, the calls that a person changed, replaced or rejected
+	past       request.Past                       // what is told of calls besides
 	ended      bool                               // the tick has been judged, and the next not begun
 	setting    compiler.Setting                   // of the tick
 	written    *statelog.Marks                    // the paths that earlier ticks may have written
@@ -443,56 +444,4 @@ func (f *frame) showTickErrors(amiss []CallError) {
 		}
 	}
 	f.showFailures()
-}
-
-// carry makes the solution's calls the next request's plan message (S11.3).
-// Where no plan is carried, only what people decided is told on.
-func (m *Machine) carry() {
-	l := m.loop
-	if m.plan.CallsNode == nil {
-		return // of a solution that couldn't be read, the plan before it stands
-	}
-	l.carried = make([]standing, len(m.plan.Calls))
-	for i, call := range m.plan.Calls {
-		l.carried[i] = standing{call: call.Node, name: call.Name}
-	}
-	for _, f := range m.roots() {
-		for i, call := range f.plan.Calls {
-			one := standing{call: call.Node, name: call.Name, instance: f.site.Instance}
-			s := f.calls[i].rare().settlement
-			if s.absent { // of several values that it lacks, timing decided which was seen first
-				if _, v := f.evaluate(call); v.skip != "" {
-					s.Reason = v.skip
-				}
-			}
-			one.take(s)
-			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
-			if !l.carries && one.decision != nil && one.decision.Verdict != Approve {
-				l.decided = append(l.decided, one)
-			}
-		}
-	}
-	for i := range l.carried {
-		l.carried[i].fold()
-	}
-}
-
-// take notes how a call has settled.
-func (one *standing) take(s *Settlement) {
-	one.status, one.reason, one.decision = s.Status.String(), s.Reason, s.Decision
-	if s.Failure != nil {
-		one.reason = s.Failure.Error()
-	}
-}
-
-// fold says once what is the same in all instances.
-func (one *standing) fold() {
-	differs := func(other standing) bool {
-		first := one.each[0]
-		return other.status != first.status || other.reason != first.reason || other.decision != first.decision
-	}
-	if len(one.each) > 0 && !slices.ContainsFunc(one.each, differs) {
-		first := one.each[0]
-		one.status, one.reason, one.decision, one.each = first.status, first.reason, first.decision, nil
-	}
 }

@@ -21,7 +21,7 @@ type Context struct {
 	Instances    []Instance          // in their order (S12); input and state are then the shared ones, and errors nobody's
 	Carries      bool                // the strategy is carried (S11.3), so that there is a plan message
 	Carried      []Standing          // its calls
-	Decided      []Standing          // where no plan is carried: the calls so far about which a person decided otherwise than to let them run
+	Past         Past                // what neither the state nor a carried plan tells of calls
 	Advisors     []*compiler.Advisor // those who are to speak in this tick
 	Only         map[string]any      // of a latent call: what its scopes hand on, by kind (S14.3); nil when it sees all
 }
@@ -62,10 +62,8 @@ func Compose(s Context) *Request {
 	for _, advisor := range s.Plan.Advisors { // those who only speak when they are asked included
 		messages = append(messages, s.advisorMessage(advisor))
 	}
-	for _, one := range s.Decided {
-		// Not in words, which a model would take for its task.
-		decided := Object{{"call", shown(one.Call)}, {"status", one.Status}, {"decision", one.Decision}}
-		messages = append(messages, Meta{About: "what a person decided about a call", Meta: Object{{"decided", decided}}})
+	if len(s.Past.Settled) > 0 {
+		messages = append(messages, s.Past)
 	}
 	for _, e := range s.Errors {
 		messages = append(messages, Failure{Data: e})

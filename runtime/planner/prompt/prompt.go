@@ -102,6 +102,8 @@ func (p *page) message(m, before request.Message) {
 		if len(m.More) > 0 {
 			p.fence(request.JSON(m.More))
 		}
+	case request.Past:
+		p.past(m)
 	case request.Failure:
 		if other, ok := before.(request.Failure); !ok || other.Instance != m.Instance {
 			p.heading("Errors", "")
@@ -159,6 +161,17 @@ func (p *page) plan(m request.Plan) {
 	}
 	p.say("What has become of them. A call without `_id` is named by its tool and its place in the list, from 1; those that aren't named here haven't run.")
 	p.fence(lines(m.Standings))
+}
+
+// past tells of calls that nothing else tells of, so that they aren't made again.
+func (p *page) past(m request.Past) {
+	p.heading("Earlier calls", "")
+	p.say("What became of calls of earlier turns that the values above don't show. What is done stays done.")
+	p.fence(lines(m.Calls()))
+	if len(m.Earlier) > 0 {
+		p.say("And before these, by tool, how many:")
+		p.fence(request.JSON(m.Earlier))
+	}
 }
 
 // lines is a list with one item a line.

@@ -1,0 +1,87 @@
+package request
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Past is what became of calls of earlier ticks where nothing else tells of it (S11.3):
+// calls that did something and wrote nothing, and decisions of people. It stays small:
+// the newest are told in full, and of those before them how many there were.
+type Past struct {
+	Settled []Settled // oldest first
+	Earlier Object    // by tool, how many more there were before
+}
+
+// A Settled call is one that has come to its end.
+type Settled struct {
+	Standing
+	Tool   string
+	Tick   int
+	Params map[string]any // as they were resolved; nil where the call is told as it was written
+	Result any
+}
+
+const (
+	maxSettled = 32    // calls that are told in full
+	maxTold    = 1_000 // bytes of JSON of what they were given, and of what they gave
+)
+
+// Add tells of one more call.
+func (p *Past) Add(one Settled) {
+	if p.Settled = append(p.Settled, one); len(p.Settled) <= maxSettled {
+		return
+	}
+	oldest := p.Settled[0]
+	p.Settled = slices.Clone(p.Settled[1:]) // requests hold the list as it was
+	before, _ := p.Earlier.Get(oldest.Tool).(float64)
+	p.Earlier = slices.DeleteFunc(slices.Clone(p.Earlier), func(m Member) bool { return m.Key == oldest.Tool }).With(oldest.Tool, before+1)
+}
+
+// object is a message that no document's own take for words, or for a plan.
+func (p Past) object() Object {
+	meta := Object{{"settled", p.Calls()}}
+	if len(p.Earlier) > 0 {
+		meta = meta.With("earlier", p.Earlier)
+	}
+	return Object{{"type", "meta"}, {"description", "calls of earlier ticks that neither the state nor the plan tells of"}, {"meta", meta}}
+}
+
+// Calls are they as a planner is told of them, each an [Object].
+func (p Past) Calls() []any {
+	all := make([]any, len(p.Settled))
+	for i, one := range p.Settled {
+		all[i] = one.object()
+	}
+	return all
+}
+
+func (one Settled) object() Object {
+	call := any(shown(one.Call))
+	if one.Params != nil {
+		resolved := Object{{"_tool", one.Tool}}
+		for _, key := range keys(one.Params) {
+			resolved = resolved.With(key, one.Params[key])
+		}
+		call = brief(resolved)
+	}
+	out := Object{{"tick", float64(one.Tick)}, {"call", call}}
+	out = append(out, one.told()[1:]...) // without its name
+	if one.Instance != "" {
+		out = out.With("_instance", one.Instance)
+	}
+	if one.Result != nil {
+		out = out.With("result", brief(one.Result))
+	}
+	return out
+}
+
+// brief is a value, or the beginning of its JSON where that is long.
+func brief(value any) any {
+	text := JSON(value)
+	if len(text) <= maxTold {
+		return value
+	}
+	return fmt.Sprintf("%s … (%d bytes of JSON in all)", strings.ToValidUTF8(text[:maxTold], ""), len(text))
+}
