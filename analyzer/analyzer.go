@@ -15,6 +15,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/suppress"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -69,7 +70,7 @@ func (p *Pass) unjudged() (kinds []string) {
 	}
 	ordered := p.Plan.Graph.Acyclic()
 	for i, hidden := range []bool{
-		(p.Unknown(branchFacts) || !ordered) && p.hasBranches(),
+		(p.Unknown(branch.Needed) || !ordered) && p.hasBranches(),
 		(p.Unknown(diag.Order) || !ordered) && len(p.Plan.Calls) > 1 || p.strayed,
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared && slices.ContainsFunc(p.Plan.Calls, p.unknownTool),
 	} {

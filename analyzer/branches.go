@@ -1,15 +1,63 @@
 package analyzer
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// branchFacts is what must be known of a plan before its branches are judged.
-const branchFacts = diag.Writes | diag.Reads | diag.Order | diag.State
+// A BranchChoice is one thing that a branch of a plan hangs on.
+type BranchChoice = branch.Choice
+
+// A Branch is the evidence that goes with a finding about branches (S7.2): the
+// decisions that lead into it, in the order of the run. Where something is the
+// other way on another branch, Instead leads there.
+type Branch struct {
+	Branch    []branch.Choice `json:"branch"`
+	Instead   []branch.Choice `json:"instead,omitempty"`
+	Schedules []Schedule      `json:"schedules,omitempty"` // two that end in different states
+}
+
+// conditions are the conditions of the plan's calls, worked out when first asked for.
+func (p *Pass) conditions() *branch.Conditions {
+	if p.branches == nil || !p.branches.Covers() && !p.branches.Extend() {
+		p.branches = branch.New(p.Plan, branchFacts{p})
+	}
+	return p.branches
+}
+
+// branchFacts are what a pass knows of its plan, as [branch.Facts].
+type branchFacts struct{ *Pass }
+
+func (f branchFacts) MayBeThere(r *compiler.Read) bool { return f.mayBeThere(r) }
+
+func (f branchFacts) BeginsWith(path []expression.Segment) bool { return f.begins("state", path) }
+
+func (f branchFacts) InResult(tool *compiler.Tool, path []expression.Segment) schema.Place {
+	return f.inResultAt(tool, path)
+}
+
+func (f branchFacts) InState(id pathtree.ID) *schema.Schema { return f.stateAt(id).Schema }
+
+func (f branchFacts) Given(id pathtree.ID) (s *schema.Schema, sure bool) {
+	given := f.given(id)
+	if given.sample {
+		return given.like, false
+	}
+	return given.schema, given.schema != nil
+}
+
+func (f branchFacts) Both(a, b *schema.Schema) *schema.Schema { return f.meet(a, b) }
+
+func (f branchFacts) NotNull(s *schema.Schema) *schema.Schema { return f.notNull(s) }
 
 // hasBranches reports whether anything in the plan decides what runs.
 func (p *Pass) hasBranches() bool {
@@ -40,4 +88,45 @@ func (p *Pass) noteWriters(f *diag.Diagnostic, templates ...*compiler.Template) 
 			}
 		}
 	}
+}
+
+// maxTold bounds how many decisions a message tells.
+const maxTold = 4
+
+// told is a branch in words: "judge#1" takes "†state.bad" and "†input.size" is 11.
+func told(branch []branch.Choice) string {
+	var words []string
+	for i, d := range branch {
+		if i == maxTold && len(branch) > maxTold+1 {
+			words = append(words, fmt.Sprintf("%d more things come together", len(branch)-i))
+			break
+		}
+		switch {
+		case d.Takes != "":
+			words = append(words, quote(d.Call)+" takes "+quote(d.Takes))
+		case d.Fails:
+			words = append(words, quote(d.Call)+" fails")
+		case d.Condition != "" && *d.Holds:
+			words = append(words, quote(d.Condition)+" holds")
+		case d.Condition != "":
+			words = append(words, quote(d.Condition)+" doesn't hold")
+		default:
+			words = append(words, quote(d.Reference)+" is "+shortly(*d.Value))
+		}
+	}
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}
+
+func shortly(value any) string {
+	if text, ok := value.(string); ok {
+		return quote(text)
+	}
+	return brief(value)
 }

@@ -262,21 +262,8 @@ func (m *maker) read(t *compiler.Template, what func(i int) demand) {
 
 // decided is what a condition reads on the branch.
 func (m *maker) decided(read int) demand {
-	e := m.pass.conditions()
-	v := e.read(read)
-	if e.circuit.Evaluate(v.there, m.branch) && !e.circuit.Evaluate(v.solid, m.branch) {
-		return demand{fixed: true}
-	}
-	s := e.subjects[e.key(&m.pass.Plan.Reads[read])]
-	if s == nil {
-		return demand{}
-	}
-	for i, in := range s.in {
-		if !s.cells[i].elsewhere && e.circuit.Holds(in, m.branch) {
-			return demand{fixed: true, value: s.cells[i].value}
-		}
-	}
-	return demand{}
+	value, known := m.pass.conditions().ReadValue(read, m.branch)
+	return demand{fixed: known, value: value}
 }
 
 // beginning is the input and the state that the run begins with, as far as they aren't
@@ -330,7 +317,7 @@ func (m *maker) given(one demand) any {
 // end is the end of a call's activity in the branch.
 func (m *maker) end(index int) ScheduledEnd {
 	call := m.pass.Plan.Calls[index]
-	alternative, fails := m.pass.conditions().ending(index, m.branch)
+	alternative, fails := m.pass.conditions().Ending(index, m.branch)
 	end := ScheduledEnd{Call: call.Name, Fails: fails}
 	if fails {
 		return end

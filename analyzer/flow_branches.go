@@ -16,7 +16,7 @@ func (p *Pass) certain(call *compiler.Call) bool {
 	is, known := t.certain[call]
 	if !known {
 		e := p.conditions()
-		is = e.solveOne(e.runs[call.Index].Not(), true).Impossible
+		is = e.SolveOne(e.Runs(call).Not(), true).Impossible
 		t.certain[call] = is
 	}
 	return is
@@ -35,11 +35,11 @@ func (p *Pass) comes(f *flow) bool {
 	goal := logic.False
 	for i, route := range writer.Output {
 		if slices.ContainsFunc(route, func(path compiler.Path) bool { return path.ID == f.from.path.ID }) {
-			goal = e.circuit.Or(goal, e.writes(writer, i))
+			goal = e.Or(goal, e.Writes(writer, i))
 		}
 	}
 	if reader := p.caller(r); reader != nil {
-		goal = e.circuit.And(goal, e.runs[reader.Index])
+		goal = e.And(goal, e.Runs(reader))
 	}
 	for _, w := range r.Writers {
 		later := p.Plan.Calls[w]
@@ -48,9 +48,9 @@ func (p *Pass) comes(f *flow) bool {
 		}
 		for i, route := range later.Output {
 			if slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.IsAbove(path.ID, r.Path) }) {
-				goal = e.circuit.And(goal, e.writes(later, i).Not())
+				goal = e.And(goal, e.Writes(later, i).Not())
 			}
 		}
 	}
-	return e.solveOne(goal, true).Possible
+	return e.SolveOne(goal, true).Possible
 }

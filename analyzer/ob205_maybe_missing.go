@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -22,7 +23,7 @@ var maybeMissing = register(Rule{
 // schema requires the leaf.
 func missingOutputs(p *Pass) {
 	p.missingInSomeInstances()
-	if p.Plan.Output == nil || p.Unknown(branchFacts) || !p.hasBranches() {
+	if p.Plan.Output == nil || p.Unknown(branch.Needed) || !p.hasBranches() {
 		return
 	}
 	e := p.conditions()
@@ -30,29 +31,29 @@ func missingOutputs(p *Pass) {
 	var there []logic.Literal
 	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
 		if call == nil {
-			leaves, there = append(leaves, t), append(there, e.there(t))
+			leaves, there = append(leaves, t), append(there, e.There(t))
 		}
 	})
 	lacks := make([]logic.Literal, len(there))
 	for i, l := range there {
 		lacks[i] = l.Not()
 	}
-	missing, present := e.solve(lacks, true), e.solve(there, true)
+	missing, present := e.Solve(lacks, true), e.Solve(there, true)
 	for i := range leaves {
 		if missing[i].Possible && present[i].Possible && !p.requiredInOutput(leaves[i]) {
-			if other := e.insteadOf(there, i); other != lacks[i] {
+			if other := missingInstead(e, there, i); other != lacks[i] {
 				lacks[i] = other
-				missing[i] = e.solve(lacks[i:i+1], true)[0]
+				missing[i] = e.Solve(lacks[i:i+1], true)[0]
 			}
 		}
 		switch {
 		case missing[i].Beyond:
-		case !missing[i].Possible && !missing[i].Impossible && !e.circuit.Exhausted():
+		case !missing[i].Possible && !missing[i].Impossible && !e.Exhausted():
 			p.unanswered(leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
 		case missing[i].Possible && present[i].Possible:
 			// A condition that no value was found for can most likely go either way; of
 			// two it isn't known whether they can together.
-			if branch := e.decisions(lacks[i], missing[i].Assignment); undecided(branch) < 2 {
+			if branch := e.Decisions(lacks[i], missing[i].Assignment); undecided(branch) < 2 {
 				p.reportMissing(e, leaves[i], branch)
 			}
 		}
@@ -72,19 +73,19 @@ func undecided(branch []BranchChoice) (n int) {
 // maxLeaves bounds how many leaves are held against one.
 const maxLeaves = 50
 
-// insteadOf is that a leaf is missing and none of those is there that is there
+// missingInstead is that a leaf is missing and none of those is there that is there
 // only while it is missing.
-func (e *branchConditions) insteadOf(there []logic.Literal, leaf int) logic.Literal {
+func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic.Literal {
 	lacks := there[leaf].Not()
 	for i, other := range there[:min(len(there), maxLeaves)] {
-		if i != leaf && e.solveOne(e.circuit.And(there[leaf], other), true).Impossible {
-			lacks = e.circuit.And(lacks, other.Not())
+		if i != leaf && e.SolveOne(e.And(there[leaf], other), true).Impossible {
+			lacks = e.And(lacks, other.Not())
 		}
 	}
 	return lacks
 }
 
-func (p *Pass) reportMissing(e *branchConditions, leaf *compiler.Template, branch []BranchChoice) {
+func (p *Pass) reportMissing(e *branch.Conditions, leaf *compiler.Template, branch []BranchChoice) {
 	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
 		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}

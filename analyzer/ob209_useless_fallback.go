@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -20,7 +21,7 @@ var _ = register(Rule{
 // when it is their turn, or one before them always is.
 func uselessFallbacks(p *Pass) {
 	p.unwrittenOperands()
-	if p.Unknown(branchFacts) {
+	if p.Unknown(branch.Needed) {
 		return
 	}
 	type operand struct {
@@ -55,20 +56,15 @@ func uselessFallbacks(p *Pass) {
 				continue // any tool may fail, and nothing else decides
 			}
 			e := p.conditions()
-			f := e.formula(t)
 			left := logic.True // the call runs, and no operand so far is there
 			if call != nil && t != call.When {
-				left = e.runs[call.Index]
+				left = e.Runs(call)
 			}
 			runs := left
-			for i, a := range fallback.Args {
-				solid := f.value(a).solid
-				if a.Op == expression.TermLiteral {
-					solid = logic.True
-				}
-				operands = append(operands, operand{call, t, fallback, i, left, e.circuit.And(runs, solid)})
-				goals = append(goals, e.circuit.And(left, solid))
-				left = e.circuit.And(left, solid.Not())
+			for i, solid := range e.Operands(t, fallback) {
+				operands = append(operands, operand{call, t, fallback, i, left, e.And(runs, solid)})
+				goals = append(goals, e.And(left, solid))
+				left = e.And(left, solid.Not())
 			}
 		}
 	})
@@ -76,7 +72,7 @@ func uselessFallbacks(p *Pass) {
 		return
 	}
 	e := p.conditions()
-	answers := e.solve(goals, false)
+	answers := e.Solve(goals, false)
 	for i := 0; i < len(operands); {
 		o := operands[i]
 		chain := answers[i : i+len(o.fallback.Args)]
@@ -149,28 +145,28 @@ func (p *Pass) sure(call *compiler.Call, read int) bool {
 	})
 }
 
-func (p *Pass) uselessOperands(e *branchConditions, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
+func (p *Pass) uselessOperands(e *branch.Conditions, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
 	last := -1 // the last operand that ever decides
 	for i, a := range decides {
 		if !a.Impossible {
 			last = i
 		}
-		if !a.Possible && !a.Impossible && !a.Beyond && !e.circuit.Exhausted() {
+		if !a.Possible && !a.Impossible && !a.Beyond && !e.Exhausted() {
 			p.unanswered(t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
 			return
 		}
 	}
-	if last < 0 || call != nil && t != call.When && e.runs[call.Index] == logic.False {
+	if last < 0 || call != nil && t != call.When && e.Runs(call) == logic.False {
 		return // dangling, or in a call that never runs
 	}
 	text := func(i int) string { return short(t.Node.Text[fallback.Args[i].Start:fallback.Args[i].End]) }
 	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
 	useless := func(i int) {
-		if a := fallback.Args[i]; a.Op == expression.TermReference && e.unwritten(&p.Plan.Reads[t.Reads[a.Ref]]) {
+		if a := fallback.Args[i]; a.Op == expression.TermReference && e.NeverThere(&p.Plan.Reads[t.Reads[a.Ref]]) {
 			return // which is told already
 		}
 		what := "is never there when it is its turn"
-		if _, there := standing(i); e.solveOne(there, false).Impossible {
+		if _, there := standing(i); e.SolveOne(there, false).Impossible {
 			what = "is never there"
 		}
 		p.Report(span(i), "%q %s: this operand of \"||\" decides nothing", text(i), what).About(call.Label()).
@@ -184,7 +180,7 @@ func (p *Pass) uselessOperands(e *branchConditions, call *compiler.Call, t *comp
 	if last == len(decides)-1 {
 		return
 	}
-	if left, _ := standing(last + 1); !e.solveOne(left, false).Impossible {
+	if left, _ := standing(last + 1); !e.SolveOne(left, false).Impossible {
 		for i := last + 1; i < len(decides); i++ {
 			useless(i)
 		}

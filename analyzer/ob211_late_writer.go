@@ -58,7 +58,7 @@ func (p *Pass) neverBoth(a, b *compiler.Call) bool {
 		return false
 	}
 	e := p.conditions()
-	return e.solveOne(e.circuit.And(e.runs[a.Index], e.runs[b.Index]), false).Impossible
+	return e.SolveOne(e.And(e.Runs(a), e.Runs(b)), false).Impossible
 }
 
 // A search asks whether one call waits for another, within a budget of steps.

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -86,14 +87,14 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).About(call.Label()).
 				Advise("let it read something, or take it out")
 		case t.Expr != nil:
-			h := p.conditions().alone(call)
-			calls, goals = append(calls, call), append(goals, h.yes, h.no)
+			yes, no := p.conditions().ConditionAlone(call)
+			calls, goals = append(calls, call), append(goals, yes, no)
 		}
 	}
 	if len(calls) == 0 {
 		return constant
 	}
-	answers := p.conditions().solve(goals, false)
+	answers := p.conditions().Solve(goals, false)
 	for i, call := range calls {
 		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
 		if never == always {
@@ -110,22 +111,15 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 	return constant
 }
 
-// alone is the truth of a condition whatever its references are.
-func (e *branchConditions) alone(call *compiler.Call) truth {
-	f := e.formula(call.When)
-	f.alone = map[int]valued{}
-	return f.holds(e.whens[call.Index])
-}
-
 // constantAlone reports whether OB212 speaks of a call's condition.
-func (p *Pass) constantAlone(e *branchConditions, call *compiler.Call) bool {
+func (p *Pass) constantAlone(e *branch.Conditions, call *compiler.Call) bool {
 	if !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 {
 		return true
 	}
 	if call.When.Expr == nil {
 		return false
 	}
-	h := e.alone(call)
-	answers := e.solve([]logic.Literal{h.yes, h.no}, false)
+	yes, no := e.ConditionAlone(call)
+	answers := e.Solve([]logic.Literal{yes, no}, false)
 	return answers[0].Impossible != answers[1].Impossible
 }

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -12,7 +13,7 @@ import (
 var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB302", Name: "dead-call", Default: diag.Warning},
 	Scope: Idle,
-	Needs: branchFacts,
+	Needs: branch.Needed,
 	Run:   deadCalls,
 })
 
@@ -25,14 +26,14 @@ func deadCalls(p *Pass) {
 	order := p.Plan.Graph.Order()
 	goals := make([]logic.Literal, len(order))
 	for i, call := range order {
-		goals[i] = e.runs[call]
+		goals[i] = e.Runs(p.Plan.Calls[call])
 	}
-	for i, a := range e.solve(goals, false) {
+	for i, a := range e.Solve(goals, false) {
 		call := p.Plan.Calls[order[i]]
 		switch {
 		case a.Impossible:
 			p.deadCall(e, call)
-		case !a.Possible && !a.Beyond && !e.circuit.Exhausted():
+		case !a.Possible && !a.Beyond && !e.Exhausted():
 			p.unanswered(call.ToolNode.Span(), call, "whether "+quote(call.Name)+" can ever run")
 		}
 	}
@@ -46,14 +47,15 @@ type part struct {
 	words string
 }
 
-func (e *branchConditions) parts(call *compiler.Call) []part {
+func (p *Pass) parts(call *compiler.Call) []part {
+	e := p.conditions()
 	var list []part
 	if call.When != nil {
-		list = append(list, part{e.condition(call), call.When.Node, call.When, "its condition " + quote(short(call.When.Node.Text))})
+		list = append(list, part{e.Condition(call), call.When.Node, call.When, "its condition " + quote(short(call.When.Node.Text))})
 	}
 	for _, a := range call.After {
-		if other := e.pass.Plan.Calls[a.Call]; !a.Settled {
-			list = append(list, part{e.done(other), a.Node, nil, "that " + quote(other.Name) + " is done"})
+		if other := p.Plan.Calls[a.Call]; !a.Settled {
+			list = append(list, part{e.Done(other), a.Node, nil, "that " + quote(other.Name) + " is done"})
 		}
 	}
 	var walk func(t *compiler.Template)
@@ -61,7 +63,7 @@ func (e *branchConditions) parts(call *compiler.Call) []part {
 		switch {
 		case !t.Live():
 		case t.Expr != nil:
-			list = append(list, part{e.there(t), t.Node, t, quote(short(t.Node.Text))})
+			list = append(list, part{e.There(t), t.Node, t, quote(short(t.Node.Text))})
 		default:
 			for i := range t.Fields {
 				walk(t.Fields[i].Value)
@@ -80,13 +82,13 @@ const maxPaired = 24
 
 // deadCall reports a call with the smallest evidence: one thing that never
 // holds, or two that exclude each other.
-func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
-	parts := e.parts(call)
+func (p *Pass) deadCall(e *branch.Conditions, call *compiler.Call) {
+	parts := p.parts(call)
 	goals := make([]logic.Literal, len(parts))
 	for i := range parts {
 		goals[i] = parts[i].holds
 	}
-	alone := e.solve(goals, false)
+	alone := e.Solve(goals, false)
 	for i, a := range alone {
 		if !a.Impossible {
 			continue
@@ -107,13 +109,13 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 	}
 	for i := range parts[:min(len(parts), maxPaired)] {
 		for j := range i {
-			both := e.circuit.And(parts[j].holds, parts[i].holds)
-			if !e.solveOne(both, false).Impossible {
+			both := e.And(parts[j].holds, parts[i].holds)
+			if !e.SolveOne(both, false).Impossible {
 				continue
 			}
 			f := p.Report(call.ToolNode.Span(), "%q can never run: %s and %s exclude each other", call.Name, parts[j].words, parts[i].words).About(call.Label()).
 				Advise("read something that is there on the same branch, join branches with \"||\", or take the call out")
-			one, other := e.decisions(parts[j].holds, alone[j].Assignment), e.decisions(parts[i].holds, alone[i].Assignment)
+			one, other := e.Decisions(parts[j].holds, alone[j].Assignment), e.Decisions(parts[i].holds, alone[i].Assignment)
 			needs(f, parts[j].node, one)
 			if parts[i].node != parts[j].node {
 				needs(f, parts[i].node, other)
@@ -124,7 +126,7 @@ func (p *Pass) deadCall(e *branchConditions, call *compiler.Call) {
 		}
 	}
 	what := "what it needs never comes together"
-	if e.ready(call) != e.runs[call.Index] && !e.solveOne(e.ready(call), false).Impossible {
+	if e.Ready(call) != e.Runs(call) && !e.SolveOne(e.Ready(call), false).Impossible {
 		what = "whenever it could, a path that it writes is taken already"
 		if p.rewritesItself(call) {
 			return // that is OB403's

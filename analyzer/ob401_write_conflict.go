@@ -39,9 +39,9 @@ func writeConflicts(p *Pass) {
 	e := p.conditions()
 	goals := make([]logic.Literal, len(pairs))
 	for i := range pairs {
-		goals[i] = e.meet(&pairs[i])
+		goals[i] = e.Meet(&pairs[i])
 	}
-	answers := e.likely(goals)
+	answers := e.SolveLikely(goals)
 	var doubts []doubt
 	for i := 0; i < len(pairs); {
 		end := i + 1
@@ -78,7 +78,7 @@ func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answe
 	e := p.conditions()
 	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
 	for _, k := range possible[:min(len(possible), maxShownConflicts)] {
-		branch := e.decisions(goals[k], answers[k].Assignment)
+		branch := e.Decisions(goals[k], answers[k].Assignment)
 		var schedules []Schedule
 		if p.config.Replay != nil {
 			schedules = p.conflictSchedules(&pairs[k], answers[k].Assignment)
@@ -98,7 +98,7 @@ func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answe
 	}
 	call, why := p.Plan.Calls[pairs[with[0]].B], "that this changes anything couldn't be shown"
 	switch a := answers[with[0]]; {
-	case a.Beyond, a.Possible && undecided(e.decisions(goals[with[0]], a.Assignment)) > 0:
+	case a.Beyond, a.Possible && undecided(e.Decisions(goals[with[0]], a.Assignment)) > 0:
 		why = "whether they can both run couldn't be decided"
 	case !a.Possible:
 		why = "whether they can both run is not fully analysed: too many decisions meet"
@@ -157,50 +157,6 @@ func (p *Pass) unordered(d doubt, why string) {
 	f := &p.found[d.finding]
 	f.Severity = diag.Error
 	f.Message = strings.TrimSuffix(f.Message, runAsListed) + "; " + why
-}
-
-// likely asks strictly first: a conflict is best shown on a branch on
-// which nothing unforeseen happens.
-func (e *branchConditions) likely(goals []logic.Literal) []logic.Answer {
-	answers := e.solve(goals, true)
-	var again []logic.Literal
-	var places []int
-	for i := range answers {
-		if !answers[i].Possible {
-			again, places = append(again, goals[i]), append(places, i)
-		}
-	}
-	for i, a := range e.solve(again, false) {
-		answers[places[i]] = a
-	}
-	return answers
-}
-
-// meet is whether two calls write overlapping paths, not both as their failure
-// routes, and at least one of them by set.
-func (e *branchConditions) meet(u *compiler.Unordered) logic.Literal {
-	plan := e.pass.Plan
-	a, b := plan.Calls[u.A], plan.Calls[u.B]
-	meets := logic.False
-	for i, routeA := range a.Output {
-		for k, routeB := range b.Output {
-			failureA, failureB := i == a.FailureRoute(), k == b.FailureRoute()
-			sets := a.Method == compiler.Set || b.Method == compiler.Set || failureA || failureB
-			if e.work++; e.work > maxWork {
-				e.circuit.Exhaust()
-				return logic.False
-			}
-			if failureA && failureB || !sets {
-				continue
-			}
-			if slices.ContainsFunc(routeA, func(x compiler.Path) bool {
-				return slices.ContainsFunc(routeB, func(y compiler.Path) bool { return plan.Paths.Overlap(x.ID, y.ID) })
-			}) {
-				meets = e.circuit.Or(meets, e.circuit.And(e.writes(a, i), e.writes(b, k)))
-			}
-		}
-	}
-	return meets
 }
 
 // writeConflict reports one call against some of those before it, by their places

@@ -90,5 +90,5 @@ func (p *Pass) alwaysWith(later, earlier *compiler.Call) bool {
 		return true
 	}
 	e := p.conditions()
-	return e.solveOne(e.circuit.And(e.runs[earlier.Index], e.runs[later.Index].Not()), true).Impossible
+	return e.SolveOne(e.And(e.Runs(earlier), e.Runs(later).Not()), true).Impossible
 }

@@ -151,8 +151,8 @@ func (p *Pass) excludes(h holder, written write, depth int) bool {
 		return len(between) > 0
 	}
 	e := p.conditions()
-	both := e.circuit.And(e.writes(h.call, h.alternative), e.runs[written.call.Index])
-	if !e.solveOne(both, false).Possible {
+	both := e.And(e.Writes(h.call, h.alternative), e.Runs(written.call))
+	if !e.SolveOne(both, false).Possible {
 		return true
 	}
 	if len(between) == 0 {
@@ -161,11 +161,11 @@ func (p *Pass) excludes(h holder, written write, depth int) bool {
 	for _, w := range between {
 		for i, route := range w.Output {
 			if (w.Method == compiler.Set || i == w.FailureRoute()) && slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.IsAbove(path.ID, at) }) {
-				both = e.circuit.And(both, e.writes(w, i).Not())
+				both = e.And(both, e.Writes(w, i).Not())
 			}
 		}
 	}
-	return !e.solveOne(both, true).Possible
+	return !e.SolveOne(both, true).Possible
 }
 
 // A need is what one path of a call needs to stand somewhere on its way. It shows
@@ -352,7 +352,7 @@ func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 		return true
 	}
 	e := p.conditions()
-	return e.likely([]logic.Literal{e.circuit.And(e.writes(a.call, a.alternative), e.writes(b.call, b.alternative))})[0].Possible
+	return e.SolveLikely([]logic.Literal{e.And(e.Writes(a.call, a.alternative), e.Writes(b.call, b.alternative))})[0].Possible
 }
 
 // waits reports whether a call writes after another, on which it depends.

@@ -33,15 +33,18 @@ func unhandledBranches(p *Pass) {
 			if i == call.FailureRoute() {
 				what = "when the call fails, nothing comes of it"
 			}
-			f := p.Report(route[0].Span(), "nothing reads %q: %s", p.route(call, i), what).About(call.Label()).
+			f := p.Report(route[0].Span(), "nothing reads %q: %s", p.Plan.Offered(call)[i], what).About(call.Label()).
 				Advise("let a call handle it, let a fallback or the plan's \"output\" read it, or take the alternative out")
 			if p.Plan.Form == compiler.Solution || p.Plan.Form == compiler.ProcessRecord {
 				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")
 			}
-			f.Witness = Branch{Branch: []BranchChoice{{Call: call.Name, Takes: p.route(call, i)}}}
+			f.Witness = Branch{Branch: []BranchChoice{{Call: call.Name, Takes: p.Plan.Offered(call)[i]}}}
 		}
 	}
 }
+
+// maxMatched bounds how often a read and an alternative are compared.
+const maxMatched = 4_000_000
 
 // alternativesRead tells by call and alternative whether some read that sees the
 // call looks where the alternative writes; nil when no call has alternatives, or
@@ -64,7 +67,7 @@ func (p *Pass) alternativesRead() [][]bool {
 		r := &p.Plan.Reads[i]
 		for _, w := range r.Writers {
 			for alternative := range read[w] {
-				if work++; work > maxWork {
+				if work++; work > maxMatched {
 					return nil
 				}
 				read[w][alternative] = read[w][alternative] || slices.ContainsFunc(p.Plan.Calls[w].Output[alternative], func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, r.Path) })

@@ -35,9 +35,9 @@ func unroutedFailures(p *Pass) {
 		}
 		what := "the run fails with it"
 		if route := call.FailureRoute(); route >= 0 {
-			what += ", as the state schema has no room for its record at " + quote(p.route(call, route))
+			what += ", as the state schema has no room for its record at " + quote(p.Plan.Offered(call)[route])
 		} else if len(call.Output) > 0 {
-			what += ", and what reads " + quote(p.route(call, 0)) + " is skipped"
+			what += ", and what reads " + quote(p.Plan.Offered(call)[0]) + " is skipped"
 		}
 		f := p.Report(call.ToolNode.Span(), "nothing handles a failure of %q: %s", call.Name, what).About(call.Label()).
 			Advise("give it a failure route (\"… || %s\") that something reads, or let the plan's \"output\" read \"†error\"", failurePath)

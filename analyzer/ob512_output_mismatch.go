@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -118,14 +119,14 @@ func (p *Pass) outputPart(t *compiler.Template, key *source.Node, s *schema.Sche
 // leftOut is a branch, in words, on which an expression of the output has no
 // value; "" when there is none, or it isn't known.
 func (p *Pass) leftOut(t *compiler.Template) string {
-	if t.Expr == nil || p.Unknown(branchFacts) || !p.hasBranches() {
+	if t.Expr == nil || p.Unknown(branch.Needed) || !p.hasBranches() {
 		return ""
 	}
 	e := p.conditions()
-	lacks := e.there(t).Not()
-	found := e.solveOne(lacks, true)
+	lacks := e.There(t).Not()
+	found := e.SolveOne(lacks, true)
 	if !found.Possible {
 		return ""
 	}
-	return told(e.decisions(lacks, found.Assignment))
+	return told(e.Decisions(lacks, found.Assignment))
 }

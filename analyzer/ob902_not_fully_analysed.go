@@ -29,10 +29,10 @@ func notFullyAnalysed(p *Pass) {
 			Advise("split it into plans of fewer instances")
 	}
 	switch {
-	case p.branches != nil && p.branches.circuit.Exhausted() && p.Plan.CallsNode != nil:
+	case p.branches != nil && p.branches.Exhausted() && p.Plan.CallsNode != nil:
 		p.Report(headOf(p.Plan.CallsNode.Span()), "the plan's branches are not fully analysed: what hangs on what is more than is looked at").
 			Advise("findings about branches may be missing; let fewer calls write and read one path, or split the plan")
-	case p.branches == nil || p.branches.circuit.Exhausted():
+	case p.branches == nil || p.branches.Exhausted():
 	default:
 		last := map[*compiler.Call]int{} // one for each call is enough
 		for i, u := range p.unsure {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -46,7 +47,7 @@ type Pass struct {
 	shapes     shapes
 	possible   []int8 // by path: see undeclaredPaths
 	written    writtenPaths
-	branches   *branchConditions
+	branches   *branch.Conditions
 	unsure     []unsure // questions about branches for which the budget didn't last
 	unread     int      // the instances whose initial state wasn't looked at
 	near       map[pathtree.ID]*names

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
@@ -181,7 +182,7 @@ func (g conditionMaker) condition(family string, depth int) string {
 // A truthCase is a plan whose calls have the conditions, and what is known of it.
 type truthCase struct {
 	plan  *compiler.Plan
-	e     *branchConditions
+	e     *branch.Conditions
 	calls []*compiler.Call
 	terms []string
 }
@@ -272,7 +273,7 @@ const (
 // judge asks whether a goal can be reached, which the values do in which reached
 // says so; it is wrong where values show that.
 func (c *truthCase) judge(r *rand.Rand, goal logic.Literal, reached func(values map[string]any) bool) (truthVerdict, string) {
-	a := c.e.solveOne(goal, true)
+	a := c.e.SolveOne(goal, true)
 	switch {
 	case a.Impossible:
 		says, verdict := "", exclusive
@@ -290,7 +291,7 @@ func (c *truthCase) judge(r *rand.Rand, goal logic.Literal, reached func(values 
 	for _, v := range typedValues {
 		values[v.name] = v.tries[0]
 	}
-	for _, d := range c.e.decisions(goal, a.Assignment) {
+	for _, d := range c.e.Decisions(goal, a.Assignment) {
 		if d.Reference == "" || d.Value == nil {
 			return open, ""
 		}
@@ -352,10 +353,10 @@ func TestConditionsAgreeWithEvaluation(t *testing.T) {
 		yes := make([]logic.Literal, len(conditions))
 		none := logic.True
 		for i, call := range c.calls {
-			yes[i] = c.e.condition(call)
-			none = c.e.circuit.And(none, yes[i].Not())
+			yes[i] = c.e.Condition(call)
+			none = c.e.And(none, yes[i].Not())
 		}
-		v, says := c.judge(r, c.e.circuit.And(yes[0], yes[1]), func(values map[string]any) bool {
+		v, says := c.judge(r, c.e.And(yes[0], yes[1]), func(values map[string]any) bool {
 			a, _ := c.holds(c.calls[0], values)
 			b, _ := c.holds(c.calls[1], values)
 			return a && b
@@ -388,4 +389,12 @@ func TestConditionsAgreeWithEvaluation(t *testing.T) {
 			t.Logf("%-18s exclusive %5d  possible %5d  open %5d  wrong %5d", question+" "+name, of[exclusive], of[both], of[open], of[wrong])
 		}
 	}
+}
+
+func quoteJSON(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
 }

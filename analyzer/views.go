@@ -77,8 +77,8 @@ func (c *sharedPass) within(view *compiler.Plan, id string, found []diag.Diagnos
 // calls.
 func (p *Pass) spent() int {
 	work := p.evidence
-	if e := p.branches; e != nil {
-		work += e.circuit.Gates()/8 + e.work/20 + e.circuit.ProofSteps()/20
+	if p.branches != nil {
+		work += p.branches.Spent()
 	}
 	return work
 }

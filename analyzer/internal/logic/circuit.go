@@ -15,6 +15,14 @@ const (
 	False Literal = 1
 )
 
+// Constant is the literal that always holds, or never.
+func Constant(holds bool) Literal {
+	if holds {
+		return True
+	}
+	return False
+}
+
 // Not is the negation.
 func (l Literal) Not() Literal { return l ^ 1 }
 
@@ -49,6 +57,7 @@ type Circuit struct {
 	recent    []Literal // gates by hash, the newest of each: what was built twice is one
 	limit     int
 	exhausted bool
+	untried   Literal // True where it wasn't asked for
 
 	random   []uint64 // by gate: whether it holds in each of 64 assignments; see evaluateRandom
 	scratch  []uint64 // by gate, see simulate
@@ -145,6 +154,28 @@ func (c *Circuit) Or(a, b Literal) Literal { return c.And(a.Not(), b.Not()).Not(
 // IfThenElse is a where the condition holds, and else b.
 func (c *Circuit) IfThenElse(condition, a, b Literal) Literal {
 	return c.Or(c.And(condition, a), c.And(condition.Not(), b))
+}
+
+// ExactlyOne makes exactly one of several literals hold where a condition does, and none
+// elsewhere. By default it is the first.
+func (c *Circuit) ExactlyOne(each []Literal, condition Literal, choice bool, about any) {
+	if len(each) == 1 {
+		each[0] = condition
+		return
+	}
+	middle := (len(each) + 1) / 2
+	first := c.Variable(choice, true, about)
+	c.ExactlyOne(each[:middle], c.And(condition, first), choice, about)
+	c.ExactlyOne(each[middle:], c.And(condition, first.Not()), choice, about)
+}
+
+// Untried is a variable, always the same, that stands for what isn't known well enough: a
+// question is first asked without it, see [Circuit.Solve].
+func (c *Circuit) Untried() Literal {
+	if c.untried == True {
+		c.untried = c.Variable(true, false, nil)
+	}
+	return c.untried
 }
 
 // An Assignment gives every variable a value: it lists those that don't have their

@@ -10,16 +10,56 @@ import (
 type Answer struct {
 	Possible   bool
 	Impossible bool
-	Beyond     bool // neither, as it hangs on something of which nothing is known
+	Beyond     bool // neither, as it is possible with [Circuit.Untried] alone
 	Assignment Assignment
 }
 
 // Solve looks for each of several goals for an assignment in which it holds; a strict
-// question may only vary the choices. Most are found
-// by trying: the defaults, then 64 other assignments at once, then for each goal the
-// defaults repaired where they stand against it. What is left is proven one way or
-// the other by [Circuit.Prove].
+// question may only vary the choices. What is possible with [Circuit.Untried] alone is
+// neither possible nor impossible.
 func (c *Circuit) Solve(goals []Literal, strict bool) []Answer {
+	if c.untried == True {
+		return c.solve(goals, strict)
+	}
+	tried := make([]Literal, len(goals))
+	for i, goal := range goals {
+		tried[i] = c.And(goal, c.untried.Not())
+	}
+	answers := c.solve(tried, strict)
+	again, places := remaining(goals, answers, func(a Answer) bool { return a.Impossible })
+	for i, a := range c.solve(again, strict) {
+		if !a.Impossible {
+			answers[places[i]] = Answer{Beyond: a.Possible, Assignment: a.Assignment}
+		}
+	}
+	return answers
+}
+
+// SolveLikely asks strictly first: what is possible is best shown where nothing
+// unforeseen happens.
+func (c *Circuit) SolveLikely(goals []Literal) []Answer {
+	answers := c.Solve(goals, true)
+	again, places := remaining(goals, answers, func(a Answer) bool { return !a.Possible })
+	for i, a := range c.Solve(again, false) {
+		answers[places[i]] = a
+	}
+	return answers
+}
+
+// remaining are the goals whose answers leave them open, and their places.
+func remaining(goals []Literal, answers []Answer, open func(Answer) bool) (again []Literal, places []int) {
+	for i, a := range answers {
+		if open(a) {
+			again, places = append(again, goals[i]), append(places, i)
+		}
+	}
+	return again, places
+}
+
+// solve answers by trying where it can: the defaults, then 64 other assignments at once,
+// then for each goal the defaults repaired where they stand against it. What is left is
+// proven one way or the other by [Circuit.Prove].
+func (c *Circuit) solve(goals []Literal, strict bool) []Answer {
 	answers := make([]Answer, len(goals))
 	if c.exhausted {
 		return answers

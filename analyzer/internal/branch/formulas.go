@@ -1,4 +1,4 @@
-package analyzer
+package branch
 
 import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
@@ -8,35 +8,52 @@ import (
 
 // A formula turns the terms of one expression into literals.
 type formula struct {
-	conditions *branchConditions
-	circuit    *logic.Circuit
-	template   *compiler.Template
-	values     map[*expression.Term]valued
-	truths     map[*expression.Term]truth
-	alone      map[int]valued // when set: what reads are is left open, and only the expression counts
+	*Conditions
+	template *compiler.Template
+	values   map[*expression.Term]valued
+	truths   map[*expression.Term]truth
+	alone    map[int]valued // when set: what reads are is left open, and only the expression counts
 }
 
 // A truth is whether a term is true, and whether it is false. It is neither
 // while it is absent, or when it goes wrong.
 type truth struct{ yes, no logic.Literal }
 
-func (e *branchConditions) formula(t *compiler.Template) *formula {
-	return &formula{conditions: e, circuit: e.circuit, template: t, values: map[*expression.Term]valued{}, truths: map[*expression.Term]truth{}}
+func (e *Conditions) formula(t *compiler.Template) *formula {
+	return &formula{Conditions: e, template: t, values: map[*expression.Term]valued{}, truths: map[*expression.Term]truth{}}
 }
 
-// condition is whether a call's _when is there and true.
-func (e *branchConditions) condition(call *compiler.Call) logic.Literal {
-	t := call.When
-	if !t.Live() {
-		if t.Value == true {
-			return logic.True
-		}
-		return logic.False
-	}
-	if t.Expr == nil {
+// Condition is whether a call's _when is there and true.
+func (e *Conditions) Condition(call *compiler.Call) logic.Literal {
+	switch t := call.When; {
+	case !t.Live():
+		return logic.Constant(t.Value == true)
+	case t.Expr == nil:
 		return e.unknown(true)
+	default:
+		return e.formula(t).holds(e.whens[call.Index]).yes
 	}
-	return e.formula(t).holds(e.whens[call.Index]).yes
+}
+
+// ConditionAlone is whether a call's _when is true and whether it is false, whatever may
+// come to what it reads.
+func (e *Conditions) ConditionAlone(call *compiler.Call) (yes, no logic.Literal) {
+	f := e.formula(call.When)
+	f.alone = map[int]valued{}
+	h := f.holds(e.whens[call.Index])
+	return h.yes, h.no
+}
+
+// Operands are, for each operand of a fallback in an expression, whether it has a value
+// other than null, so that it decides if it is its turn. One that is written out does.
+func (e *Conditions) Operands(t *compiler.Template, fallback *expression.Term) []logic.Literal {
+	f, all := e.formula(t), make([]logic.Literal, len(fallback.Args))
+	for i, a := range fallback.Args {
+		if all[i] = logic.True; a.Op != expression.TermLiteral {
+			all[i] = f.value(a).solid
+		}
+	}
+	return all
 }
 
 // holds is the truth of a whole expression.
@@ -44,7 +61,7 @@ func (f *formula) holds(t *expression.Term) truth {
 	h := f.truth(t)
 	for _, n := range t.Needs {
 		there := f.value(n).there
-		h = truth{f.circuit.And(h.yes, there), f.circuit.And(h.no, there)}
+		h = truth{f.And(h.yes, there), f.And(h.no, there)}
 	}
 	return h
 }
@@ -52,12 +69,12 @@ func (f *formula) holds(t *expression.Term) truth {
 // valueOf is what is known of the value of a read.
 func (f *formula) valueOf(r int) valued {
 	if f.alone == nil {
-		return f.conditions.read(r)
+		return f.read(r)
 	}
 	v, ok := f.alone[r]
 	if !ok {
-		v.there = f.conditions.unknown(true)
-		v.solid = f.circuit.And(v.there, f.conditions.unknown(true))
+		v.there = f.unknown(true)
+		v.solid = f.And(v.there, f.unknown(true))
 		f.alone[r] = v
 	}
 	return v
@@ -84,23 +101,23 @@ func (f *formula) value(t *expression.Term) valued {
 		for _, a := range t.Args {
 			one := f.value(a)
 			if a.Op == expression.TermLiteral {
-				v = valued{logic.True, f.circuit.Or(v.solid, one.solid)}
+				v = valued{logic.True, f.Or(v.solid, one.solid)}
 				break
 			}
-			v = valued{f.circuit.Or(v.there, one.solid), f.circuit.Or(v.solid, one.solid)}
+			v = valued{f.Or(v.there, one.solid), f.Or(v.solid, one.solid)}
 		}
 	case expression.TermGate:
 		for _, a := range t.Args {
-			v.there = f.circuit.And(v.there, f.value(a).solid)
+			v.there = f.And(v.there, f.value(a).solid)
 		}
 		v.solid = v.there
 	default:
 		for _, n := range t.Needs {
-			v.there = f.circuit.And(v.there, f.value(n).there)
+			v.there = f.And(v.there, f.value(n).there)
 		}
 		v.solid = v.there
 		if t.Op == expression.TermOther {
-			v.solid = f.circuit.And(v.there, f.conditions.unknown(true)) // it may come to null
+			v.solid = f.And(v.there, f.unknown(true)) // it may come to null
 		}
 	}
 	f.values[t] = v
@@ -115,19 +132,19 @@ func (f *formula) truth(t *expression.Term) truth {
 	h := truth{logic.False, logic.False}
 	switch t.Op {
 	case expression.TermLiteral:
-		h = truth{constant(t.Value == true), constant(t.Value == false)}
+		h = truth{logic.Constant(t.Value == true), logic.Constant(t.Value == false)}
 	case expression.TermFallback:
 		before := logic.False
 		for _, a := range t.Args {
 			one, v := f.truth(a), f.value(a)
-			reached := f.circuit.And(before.Not(), v.solid)
-			h.yes, h.no = f.circuit.Or(h.yes, f.circuit.And(reached, one.yes)), f.circuit.Or(h.no, f.circuit.And(reached, one.no))
-			before = f.circuit.Or(before, v.solid)
+			reached := f.And(before.Not(), v.solid)
+			h.yes, h.no = f.Or(h.yes, f.And(reached, one.yes)), f.Or(h.no, f.And(reached, one.no))
+			before = f.Or(before, v.solid)
 		}
 	case expression.TermGate:
 		h = f.truth(t.Args[len(t.Args)-1])
 		there := f.value(t).there
-		h = truth{f.circuit.And(there, h.yes), f.circuit.And(there, h.no)}
+		h = truth{f.And(there, h.yes), f.And(there, h.no)}
 	case expression.TermNot:
 		one := f.truth(t.Args[0])
 		h = truth{one.no, one.yes}
@@ -135,26 +152,19 @@ func (f *formula) truth(t *expression.Term) truth {
 		h.yes = logic.True
 		for _, a := range t.Args {
 			one := f.truth(a)
-			h.no = f.circuit.Or(h.no, f.circuit.And(h.yes, one.no))
-			h.yes = f.circuit.And(h.yes, one.yes)
+			h.no = f.Or(h.no, f.And(h.yes, one.no))
+			h.yes = f.And(h.yes, one.yes)
 		}
 	case expression.TermOr:
 		h.no = logic.True
 		for _, a := range t.Args {
 			one := f.truth(a)
-			h.yes = f.circuit.Or(h.yes, f.circuit.And(h.no, one.yes))
-			h.no = f.circuit.And(h.no, one.no)
+			h.yes = f.Or(h.yes, f.And(h.no, one.yes))
+			h.no = f.And(h.no, one.no)
 		}
 	default:
 		h = f.atom(t)
 	}
 	f.truths[t] = h
 	return h
-}
-
-func constant(holds bool) logic.Literal {
-	if holds {
-		return logic.True
-	}
-	return logic.False
 }

@@ -1,4 +1,4 @@
-package analyzer
+package branch
 
 import (
 	"slices"
@@ -20,7 +20,7 @@ type atom struct {
 	subjects []*subject // what it is about
 	refs     []int      // by the expression's references: which of the subjects it is
 	outcomes []outcome  // by the states of its subjects, as far as they were asked for
-	free     truth      // what it is where its subjects have values that weren't tried; see [branchConditions.open]
+	free     truth      // what it is where its subjects have values that weren't tried; see [Conditions.open]
 }
 
 // An outcome is what an atom comes out as: true, false, or neither, where it has no
@@ -50,7 +50,7 @@ const (
 
 // findAtoms goes through the conditions of calls: which values are enough to try hangs on
 // all atoms that are about a value.
-func (e *branchConditions) findAtoms(calls []*compiler.Call) {
+func (e *Conditions) findAtoms(calls []*compiler.Call) {
 	for _, call := range calls {
 		if call.When == nil || call.When.Expr == nil {
 			continue
@@ -61,7 +61,7 @@ func (e *branchConditions) findAtoms(calls []*compiler.Call) {
 	}
 }
 
-func (e *branchConditions) atomsIn(t *compiler.Template, term *expression.Term) {
+func (e *Conditions) atomsIn(t *compiler.Template, term *expression.Term) {
 	switch term.Op {
 	case expression.TermLiteral:
 	case expression.TermNot, expression.TermAnd, expression.TermOr, expression.TermFallback, expression.TermGate:
@@ -75,7 +75,7 @@ func (e *branchConditions) atomsIn(t *compiler.Template, term *expression.Term) 
 
 // atom is the atom that a term is, the same one for terms that are written alike and
 // are about the same values.
-func (e *branchConditions) atom(t *compiler.Template, term *expression.Term) *atom {
+func (e *Conditions) atom(t *compiler.Template, term *expression.Term) *atom {
 	if known := e.terms[term]; known != nil {
 		return known
 	}
@@ -125,7 +125,7 @@ func referring(term *expression.Term, f func(ref int)) {
 
 // atom is the truth of a term that isn't looked into: over what its subjects may be.
 func (f *formula) atom(t *expression.Term) truth {
-	e := f.conditions
+	e := f.Conditions
 	a := e.atom(f.template, t)
 	states := 1
 	for _, s := range a.subjects {
@@ -148,10 +148,10 @@ func (f *formula) atom(t *expression.Term) truth {
 // over is the truth of an atom of whose subjects the first so many are in the states
 // that a number stands for.
 func (f *formula) over(a *atom, reads []int, subject, states int) truth {
-	e := f.conditions
+	e := f.Conditions
 	if subject == len(a.subjects) {
 		o := e.comesOut(a, states)
-		return truth{constant(o == isTrue), constant(o == isFalse)}
+		return truth{logic.Constant(o == isTrue), logic.Constant(o == isFalse)}
 	}
 	s := a.subjects[subject]
 	v := f.valueOf(reads[subject])
@@ -166,7 +166,7 @@ func (f *formula) over(a *atom, reads []int, subject, states int) truth {
 		}
 		for i := range groups {
 			if groups[i].of == of {
-				groups[i].in = e.circuit.Or(groups[i].in, in)
+				groups[i].in = e.Or(groups[i].in, in)
 				return
 			}
 		}
@@ -178,9 +178,9 @@ func (f *formula) over(a *atom, reads []int, subject, states int) truth {
 		case stateAbsent:
 			in = v.there.Not()
 		case stateNull:
-			in = e.circuit.And(v.there, v.solid.Not())
+			in = e.And(v.there, v.solid.Not())
 		default:
-			in = e.circuit.And(v.solid, s.in[state-stateCells])
+			in = e.And(v.solid, s.in[state-stateCells])
 		}
 		switch {
 		case in == logic.False:
@@ -192,14 +192,14 @@ func (f *formula) over(a *atom, reads []int, subject, states int) truth {
 	}
 	h := truth{logic.False, logic.False}
 	for _, g := range groups {
-		h.yes = e.circuit.Or(h.yes, e.circuit.And(g.in, g.of.yes))
-		h.no = e.circuit.Or(h.no, e.circuit.And(g.in, g.of.no))
+		h.yes = e.Or(h.yes, e.And(g.in, g.of.yes))
+		h.no = e.Or(h.no, e.And(g.in, g.of.no))
 	}
 	return h
 }
 
 // comesOut evaluates an atom whose subjects are in the states that a number stands for.
-func (e *branchConditions) comesOut(a *atom, states int) outcome {
+func (e *Conditions) comesOut(a *atom, states int) outcome {
 	if a.outcomes[states] != unasked {
 		return a.outcomes[states]
 	}
@@ -223,11 +223,11 @@ func (e *branchConditions) comesOut(a *atom, states int) outcome {
 }
 
 // evaluate is what an atom comes out as, with what value tells of its subjects.
-func (e *branchConditions) evaluate(a *atom, value func(subject int) (any, expression.Presence)) outcome {
+func (e *Conditions) evaluate(a *atom, value func(subject int) (any, expression.Presence)) outcome {
 	yes, no := a.expr.Holds(a.term, func(ref int) (any, expression.Presence) { return value(a.refs[ref]) }, &e.evaluations)
 	switch {
 	case e.evaluations.Passed():
-		e.circuit.Exhaust()
+		e.Exhaust()
 	case yes:
 		return isTrue
 	case no:
@@ -238,20 +238,20 @@ func (e *branchConditions) evaluate(a *atom, value func(subject int) (any, expre
 
 // open is the truth of an atom about values that weren't tried: it may be either, but
 // what is written the same way is the same, and of less, equal and more one is so. A
-// question is first asked without such values, see [branchConditions.solve], unless
+// question is first asked without such values, see [logic.Circuit.Untried], unless
 // none was found with which no condition goes wrong.
-func (e *branchConditions) open(a *atom) truth {
+func (e *Conditions) open(a *atom) truth {
 	if a.free != (truth{}) {
 		return a.free
 	}
 	counts := logic.True
 	if !slices.ContainsFunc(a.subjects, func(s *subject) bool { return s.opaque }) {
-		counts = e.untried()
+		counts = e.Untried()
 	}
 	t := a.term
 	if t.Op < expression.TermEqual {
 		l := e.freely(a, a.expr.Print(t))
-		a.free = truth{e.circuit.And(counts, l), e.circuit.And(counts, l.Not())}
+		a.free = truth{e.And(counts, l), e.And(counts, l.Not())}
 		return a.free
 	}
 	left, right := a.expr.Print(t.Args[0]), a.expr.Print(t.Args[1])
@@ -260,35 +260,27 @@ func (e *branchConditions) open(a *atom) truth {
 		left, right, op = right, left, turned(op)
 	}
 	equal := e.freely(a, left+" == "+right)
-	less := e.circuit.And(equal.Not(), e.freely(a, left+" < "+right))
-	more := e.circuit.And(equal.Not(), less.Not())
+	less := e.And(equal.Not(), e.freely(a, left+" < "+right))
+	more := e.And(equal.Not(), less.Not())
 	holds := map[expression.TermOp]logic.Literal{
 		expression.TermEqual: equal, expression.TermUnequal: equal.Not(), expression.TermLess: less, expression.TermMore: more,
 		expression.TermLessEqual: more.Not(), expression.TermMoreEqual: less.Not(),
 	}[op]
-	a.free = truth{e.circuit.And(counts, holds), e.circuit.And(counts, holds.Not())}
+	a.free = truth{e.And(counts, holds), e.And(counts, holds.Not())}
 	return a.free
 }
 
 // freely is the variable of what is written some way about the subjects of an atom.
-func (e *branchConditions) freely(a *atom, text string) logic.Literal {
+func (e *Conditions) freely(a *atom, text string) logic.Literal {
 	subjects := slices.Clone(a.subjects)
 	slices.SortFunc(subjects, func(a, b *subject) int { return a.number - b.number })
 	key := (&atom{subjects: subjects}).key(text)
 	l, ok := e.free[key]
 	if !ok {
-		l = e.circuit.Variable(true, true, aboutAtom{text})
+		l = e.Variable(true, true, aboutAtom{text})
 		e.free[key] = l
 	}
 	return l
-}
-
-// untried is that values count which weren't tried.
-func (e *branchConditions) untried() logic.Literal {
-	if e.beyond == 0 {
-		e.beyond = e.circuit.Variable(true, false, aboutUnknown{})
-	}
-	return e.beyond
 }
 
 // turned is a comparison with its sides changed.
@@ -304,35 +296,4 @@ func turned(op expression.TermOp) expression.TermOp {
 		return expression.TermLessEqual
 	}
 	return op
-}
-
-// solve looks for each of several goals for an assignment in which it holds, by values
-// that were tried. Where there is none, but values that weren't tried might do, the
-// answer is neither that it is possible nor that it is impossible.
-func (e *branchConditions) solve(goals []logic.Literal, strict bool) []logic.Answer {
-	if e.beyond == 0 {
-		return e.circuit.Solve(goals, strict)
-	}
-	tried := make([]logic.Literal, len(goals))
-	for i, goal := range goals {
-		tried[i] = e.circuit.And(goal, e.beyond.Not())
-	}
-	answers := e.circuit.Solve(tried, strict)
-	var again []logic.Literal
-	var places []int
-	for i := range answers {
-		if answers[i].Impossible {
-			again, places = append(again, goals[i]), append(places, i)
-		}
-	}
-	for i, a := range e.circuit.Solve(again, strict) {
-		if !a.Impossible {
-			answers[places[i]] = logic.Answer{Beyond: a.Possible, Assignment: a.Assignment}
-		}
-	}
-	return answers
-}
-
-func (e *branchConditions) solveOne(goal logic.Literal, strict bool) logic.Answer {
-	return e.solve([]logic.Literal{goal}, strict)[0]
 }

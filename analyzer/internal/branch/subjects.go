@@ -1,4 +1,4 @@
-package analyzer
+package branch
 
 import (
 	"reflect"
@@ -48,11 +48,11 @@ type cell struct {
 // maxCells bounds the cells of a value that conditions are about.
 const maxCells = 300
 
-func (e *branchConditions) subject(read int) *subject {
-	k := e.key(&e.pass.Plan.Reads[read])
+func (e *Conditions) subject(read int) *subject {
+	k := e.key(&e.plan.Reads[read])
 	s := e.subjects[k]
 	if s == nil {
-		s = &subject{name: e.pass.Plan.Reads[read].Ref.String(), number: len(e.subjects), read: read}
+		s = &subject{name: e.plan.Reads[read].Ref.String(), number: len(e.subjects), read: read}
 		s.under, s.with = s, []*subject{s}
 		e.subjects[k] = s
 	}
@@ -84,13 +84,13 @@ type domain struct {
 
 // domainOf is what may come to a read: of results what schemas say, of values that a
 // document gives others like them.
-func (e *branchConditions) domainOf(r *compiler.Read) domain {
-	p, paths := e.pass, e.pass.Plan.Paths
+func (e *Conditions) domainOf(r *compiler.Read) domain {
+	paths := e.plan.Paths
 	kind := paths.Kind(r.Path)
-	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 || kind == "error" || p.Unknown(diag.State|diag.Writes|diag.Input) {
+	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 || kind == "error" || e.facts.Unknown(diag.State|diag.Writes|diag.Input) {
 		return domain{}
 	}
-	declared := p.stateAt(r.Path).Schema
+	declared := e.facts.InState(r.Path)
 	d := domain{sure: true}
 	var all []*schema.Schema
 	add := func(s *schema.Schema, sure bool) {
@@ -98,11 +98,10 @@ func (e *branchConditions) domainOf(r *compiler.Read) domain {
 		all = append(all, s)
 	}
 	for _, w := range r.Writers {
-		call := p.Plan.Calls[w]
+		call := e.plan.Calls[w]
 		for i, route := range call.Output {
 			for _, path := range route {
-				if e.work++; e.work > maxWork {
-					e.circuit.Exhaust()
+				if !e.look() {
 					return domain{}
 				}
 				if !paths.Overlap(path.ID, r.Path) {
@@ -116,27 +115,23 @@ func (e *branchConditions) domainOf(r *compiler.Read) domain {
 				}
 				s := declared
 				if call.Method == compiler.Set && paths.IsAbove(path.ID, r.Path) && call.Tool != nil && call.Tool.Output != nil {
-					if at := p.inResultAt(call.Tool, rest); at.Possible {
-						s = p.meet(at.Schema, declared)
+					if at := e.facts.InResult(call.Tool, rest); at.Possible {
+						s = e.facts.Both(at.Schema, declared)
 					}
 				}
 				add(s, s != nil)
 			}
 		}
 	}
-	if _, held := paths.Walk(p.Plan.State, r.Path); len(r.Writers) == 0 || r.Start || held {
-		if f := p.given(r.Path); f.sample {
-			add(f.like, false)
-		} else {
-			add(f.schema, f.schema != nil)
-		}
+	if _, held := paths.Walk(e.plan.State, r.Path); len(r.Writers) == 0 || r.Start || held {
+		add(e.facts.Given(r.Path))
 	}
 	if len(all) == 1 {
 		d.schema = all[0]
 	} else if !slices.Contains(all, nil) {
 		d.schema = schema.AnyOf(all...)
 	}
-	d.schema = p.notNull(d.schema)
+	d.schema = e.facts.NotNull(d.schema)
 	return d
 }
 
@@ -148,7 +143,7 @@ func (d *domain) kinds() schema.Kinds {
 }
 
 // divide makes the cells of a subject, once all atoms are known.
-func (e *branchConditions) divide(s *subject) {
+func (e *Conditions) divide(s *subject) {
 	if s.divided {
 		return
 	}
@@ -156,7 +151,7 @@ func (e *branchConditions) divide(s *subject) {
 	slices.SortFunc(with, func(a, b *subject) int { return a.number - b.number })
 	for _, one := range with {
 		one.divided = true
-		one.domain = e.domainOf(&e.pass.Plan.Reads[one.read])
+		one.domain = e.domainOf(&e.plan.Reads[one.read])
 		one.whole = schema.Anything
 	}
 	d := newDivision(e, with)
@@ -169,31 +164,30 @@ func (e *branchConditions) divide(s *subject) {
 
 // place makes the literals of a subject's cells: it is in exactly one of them. By
 // default that is the first.
-func (s *subject) place(e *branchConditions) {
+func (s *subject) place(e *Conditions) {
 	s.in = make([]logic.Literal, len(s.cells))
-	about := func(from, middle, to int) any { return aboutSubject{s, from, middle, to} }
-	so, last := logic.True, len(s.cells)
+	about, so, last := aboutSubject{s}, logic.True, len(s.cells)
 	if last > 0 && s.cells[last-1].elsewhere {
 		last--
 		if s.in[last] = logic.True; !s.opaque {
-			s.in[last] = e.circuit.And(e.untried(), e.circuit.Variable(true, false, about(0, 0, 0)))
+			s.in[last] = e.And(e.Untried(), e.Variable(true, false, about))
 		}
 		so = s.in[last].Not()
 	}
 	rare := slices.IndexFunc(s.cells[:last], func(c cell) bool { return c.rare })
 	if rare > 0 {
-		usual := e.circuit.Variable(false, true, about(0, 0, 0))
-		e.split(s.in, rare, last, e.circuit.And(so, usual.Not()), false, about)
-		so, last = e.circuit.And(so, usual), rare
+		usual := e.Variable(false, true, about)
+		e.ExactlyOne(s.in[rare:last], e.And(so, usual.Not()), false, about)
+		so, last = e.And(so, usual), rare
 	}
 	if last > 0 {
-		e.split(s.in, 0, last, so, true, about)
+		e.ExactlyOne(s.in[:last], so, true, about)
 	}
 }
 
 // A division divides subjects that stand in atoms together.
 type division struct {
-	e        *branchConditions
+	e        *Conditions
 	subjects []*subject
 	atoms    []*atom
 	numbers  numbers
@@ -202,7 +196,7 @@ type division struct {
 	equal    bool                          // some are compared with each other
 }
 
-func newDivision(e *branchConditions, subjects []*subject) *division {
+func newDivision(e *Conditions, subjects []*subject) *division {
 	d := &division{e: e, subjects: subjects, pieces: map[*subject][]*schema.Schema{}}
 	d.numbers = newNumbers(d)
 	for _, s := range subjects {

@@ -1,0 +1,369 @@
+// Package branch says under which conditions the calls of a plan run, what they write and
+// which reads have a value, as formulas over what a run decides: which alternatives are
+// taken, what fails, which values come. Whether some of that can come together is for
+// package logic. It knows no rules.
+package branch
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// Facts are what the rest of the analysis knows of a plan.
+type Facts interface {
+	// Unknown reports whether some of certain facts aren't known.
+	Unknown(diag.Facts) bool
+	// MayBeThere reports whether something may put a value where a read looks.
+	MayBeThere(*compiler.Read) bool
+	// BeginsWith reports whether the state begins with something at a path, be it in one
+	// instance only.
+	BeginsWith(path []expression.Segment) bool
+	// InResult is what a tool's schema says of a part of its result.
+	InResult(tool *compiler.Tool, path []expression.Segment) schema.Place
+	// InState is what the state schema says of a path; nil where it says nothing.
+	InState(pathtree.ID) *schema.Schema
+	// Given is what the document itself says of a path, nil where it says nothing, and
+	// whether that is sure: values that a document gives stand for others like them.
+	Given(pathtree.ID) (s *schema.Schema, sure bool)
+	// Both is the schema of what two schemas accept, of which either may be nil.
+	Both(a, b *schema.Schema) *schema.Schema
+	// NotNull is a schema less null.
+	NotNull(*schema.Schema) *schema.Schema
+}
+
+// Needed is what must be known of a plan before its branches are judged.
+const Needed = diag.Writes | diag.Reads | diag.Order | diag.State
+
+// Conditions are, as formulas, the conditions under which calls of a plan run,
+// what they write, and which reads have a value (S4.3, S5.2, S5.5, S8.3, S9.2):
+// exactly what the machine does, as far as it hangs on the plan and on what the
+// variables stand for. By default nothing fails, first alternatives are taken and
+// conditions hold. The variables that are choices make the branches of a plan; the
+// others stand for what isn't known (whether a result holds a field that its schema
+// doesn't promise, whether a tool without a failure route fails). A result of which no
+// schema tells the shape may or may not hold a field; a property that a schema names
+// counts as there in strict questions (S7.1).
+//
+// Their circuit answers whether several of them can come together.
+type Conditions struct {
+	*logic.Circuit
+	plan  *compiler.Plan
+	facts Facts
+
+	runs     []logic.Literal       // by call: its activity is started
+	outcomes [][]logic.Literal     // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
+	failures map[int]logic.Literal // by call that has alternatives: it fails, if it runs
+	reads    []valued              // by read
+	shared   map[readKey]valued
+	prefixes []prefix // by path
+	subjects map[readKey]*subject
+	atoms    map[string]*atom // by what they say, and of what
+	terms    map[*expression.Term]*atom
+	free     map[string]logic.Literal // what atoms say of values that weren't tried
+	whens    []*expression.Term       // by call
+	holding  map[heldKey]valued
+	null     map[heldKey]logic.Literal
+	work     int  // contributions of writers to reads that were looked at
+	outdated bool // an atom is about a value that has been divided without it
+
+	evaluations expression.Meter // that evaluating atoms may still take
+	searched    int              // steps that looking for values took
+}
+
+// A valued is what is known of a value to come.
+type valued struct {
+	there logic.Literal // there is one, which may be null
+	solid logic.Literal // there is one, and it isn't null
+}
+
+// What the variables stand for.
+type (
+	aboutOutcome struct{ call int }    // takes one of some alternatives
+	aboutFailure struct{ call int }    // fails, and has no failure route
+	aboutAtom    struct{ text string } // an expression that isn't looked into is true
+	aboutSubject struct{ of *subject } // the value of a reference is among some of its cells
+	aboutNull    struct{ path string } // there is null at a path
+)
+
+const (
+	maxGates  = 1_500_000
+	callGates = 12        // more for each call: large plans aren't hostile
+	maxWork   = 4_000_000 // writers of reads, over all reads
+)
+
+// New works out the conditions of a plan.
+func New(plan *compiler.Plan, facts Facts) *Conditions {
+	n := len(plan.Calls)
+	e := &Conditions{
+		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
+		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
+		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork, Memory: evaluationRoom},
+	}
+	e.reach()
+	e.findAtoms(plan.Calls)
+	inOrder := make([]bool, n)
+	for _, i := range plan.Graph.Order() {
+		inOrder[i] = true
+	}
+	for i := range n {
+		if !inOrder[i] { // on a cycle, or after one: nothing is known
+			e.runs[i] = e.unknown(true)
+		}
+	}
+	e.build(plan.Graph.Order())
+	return e
+}
+
+// Covers reports whether the conditions are those of all calls of the plan: one that
+// arrives gets more of them.
+func (e *Conditions) Covers() bool { return len(e.runs) == len(e.plan.Calls) }
+
+// Spent is roughly the work that was done, in calls that were looked at.
+func (e *Conditions) Spent() int { return e.Gates()/8 + e.work/20 + e.ProofSteps()/20 }
+
+// Runs is whether a call's activity is started.
+func (e *Conditions) Runs(call *compiler.Call) logic.Literal { return e.runs[call.Index] }
+
+// build works out which calls run, in the graph's order.
+func (e *Conditions) build(calls []int32) {
+	plan := e.plan
+	for _, i := range calls {
+		e.Level = int32(plan.Graph.Rank(int(i)))
+		e.runs[i] = e.start(plan.Calls[i])
+		if e.Exhausted() {
+			break
+		}
+	}
+	e.Level = int32(len(plan.Calls))
+}
+
+// reach makes room for the calls, reads and paths of the plan.
+func (e *Conditions) reach() {
+	calls := len(e.plan.Calls) - len(e.runs)
+	e.runs = append(e.runs, make([]logic.Literal, calls)...)
+	e.outcomes = append(e.outcomes, make([][]logic.Literal, calls)...)
+	e.whens = append(e.whens, make([]*expression.Term, calls)...)
+	e.prefixes = append(e.prefixes, make([]prefix, e.plan.Paths.Len()-len(e.prefixes))...)
+	for len(e.reads) < len(e.plan.Reads) {
+		e.reads = append(e.reads, valued{there: -1})
+	}
+}
+
+// Extend takes up the calls that a plan has got since, each of which depends on earlier
+// ones alone. It reports false where they ask about a value what it wasn't divided by:
+// then all has to be built anew.
+func (e *Conditions) Extend() bool {
+	known := len(e.runs)
+	e.reach()
+	calls := e.plan.Calls[known:]
+	if e.findAtoms(calls); e.outdated {
+		return false
+	}
+	e.Allow(callGates * len(calls))
+	order := make([]int32, len(calls))
+	for i := range order {
+		order[i] = int32(known + i)
+	}
+	e.build(order)
+	return true
+}
+
+// unknown is something that the plan doesn't tell.
+func (e *Conditions) unknown(byDefault bool) logic.Literal {
+	return e.Variable(false, byDefault, nil)
+}
+
+// within builds what belongs to a call in its place, whoever asks for it first.
+func (e *Conditions) within(call int, build func()) {
+	level := e.Level
+	e.Level = int32(e.plan.Graph.Rank(call))
+	build()
+	e.Level = level
+}
+
+// start is whether a call's activity is started.
+func (e *Conditions) start(call *compiler.Call) logic.Literal {
+	runs := e.Ready(call)
+	if e.plan.Writes == compiler.Once && runs != logic.False {
+		runs = e.And(runs, e.taken(call).Not())
+	}
+	return runs
+}
+
+// Ready is whether everything that a call needs is there, and done what it comes after.
+func (e *Conditions) Ready(call *compiler.Call) logic.Literal {
+	runs := logic.True
+	if call.When != nil {
+		runs = e.Condition(call)
+	}
+	for _, a := range call.After {
+		if !a.Settled && a.Call != call.Index {
+			runs = e.And(runs, e.Done(e.plan.Calls[a.Call]))
+		}
+	}
+	for _, f := range call.Params.Fields {
+		if runs != logic.False {
+			runs = e.And(runs, e.There(f.Value))
+		}
+	}
+	return runs
+}
+
+// There is whether every expression in a template has a value.
+func (e *Conditions) There(t *compiler.Template) logic.Literal {
+	switch {
+	case !t.Live():
+		return logic.True
+	case t.Expr != nil && t.Expr.Plain():
+		return e.read(t.Reads[0]).there
+	case t.Expr != nil:
+		return e.formula(t).value(t.Expr.Logic()).there
+	case t.Fields == nil && t.Items == nil:
+		return e.unknown(true) // it couldn't be read
+	}
+	all := logic.True
+	for i := range t.Fields {
+		all = e.And(all, e.There(t.Fields[i].Value))
+	}
+	for _, item := range t.Items {
+		all = e.And(all, e.There(item))
+	}
+	return all
+}
+
+// outcome is which alternative a call takes if it runs: exactly one of several;
+// of a call that has just one output, or none, that it doesn't fail.
+func (e *Conditions) outcome(call *compiler.Call) []logic.Literal {
+	if e.outcomes[call.Index] != nil {
+		return e.outcomes[call.Index]
+	}
+	n := len(call.Output)
+	taken := make([]logic.Literal, max(n, 1))
+	e.within(call.Index, func() {
+		if n < 2 {
+			taken[0] = e.Variable(false, false, aboutFailure{call.Index}).Not()
+		} else {
+			e.ExactlyOne(taken, logic.True, true, aboutOutcome{call.Index})
+		}
+	})
+	e.outcomes[call.Index] = taken
+	return taken
+}
+
+// Done is whether a call ends as done: it runs, and doesn't fail, into its failure route
+// neither.
+func (e *Conditions) Done(call *compiler.Call) logic.Literal {
+	outcome, last := e.outcome(call), call.FailureRoute()
+	if last < 0 {
+		return e.And(e.runs[call.Index], outcome[0])
+	}
+	failed, known := e.failures[call.Index]
+	if !known {
+		e.within(call.Index, func() {
+			failed = e.And(outcome[last], e.Variable(false, false, aboutFailure{call.Index}))
+		})
+		e.failures[call.Index] = failed
+	}
+	return e.And(e.runs[call.Index], failed.Not())
+}
+
+// Writes is whether a call writes the paths of one of its alternatives.
+func (e *Conditions) Writes(call *compiler.Call, alternative int) logic.Literal {
+	w := e.And(e.runs[call.Index], e.outcome(call)[alternative])
+	if w == logic.False || alternative != call.FailureRoute() {
+		return w
+	}
+	plan := e.plan
+	for _, path := range call.Output[alternative] {
+		if plan.StateSchema != nil && plan.Paths.Kind(path.ID) == "state" && plan.StateSchema.At(compiler.SchemaPath(plan.Paths.Segments(path.ID)[1:])).Schema != nil {
+			return e.And(w, e.held(heldKey{int32(call.Index), pathtree.Root}).there) // the schema may not admit a failure record
+		}
+	}
+	if plan.Writes == compiler.Once {
+		w = e.And(w, e.occupied(call, alternative, false).Not())
+	}
+	return w
+}
+
+// taken is whether a value already stands where a call would write, its failure
+// route aside (S5.5).
+func (e *Conditions) taken(call *compiler.Call) logic.Literal {
+	taken := logic.False
+	for i := range call.Output {
+		if i != call.FailureRoute() {
+			taken = e.Or(taken, e.occupied(call, i, true))
+		}
+	}
+	return taken
+}
+
+// occupied is whether one of the calls that come before another under once has
+// written a path that overlaps one of its alternatives, or the state begins with
+// a value there. Failure records count only if they are asked for.
+func (e *Conditions) occupied(call *compiler.Call, alternative int, records bool) logic.Literal {
+	plan, occupied := e.plan, logic.False
+	for _, path := range call.Output[alternative] {
+		segments := plan.Paths.Segments(path.ID)
+		if v, ok := pathtree.Walk(plan.State, segments[1:]); ok && v != nil && segments[0].Key == "state" {
+			return logic.True
+		}
+		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.facts.BeginsWith(segments[1:]) {
+			occupied = e.Or(occupied, e.unknown(true))
+		}
+		for _, w := range call.Choices {
+			other := plan.Calls[w]
+			for i, route := range other.Output {
+				if !e.look() {
+					return logic.False
+				}
+				if (records || i != other.FailureRoute()) && e.overlaps(route, path.ID) {
+					occupied = e.Or(occupied, e.Writes(other, i))
+				}
+			}
+		}
+	}
+	return occupied
+}
+
+// Meet is whether two calls write overlapping paths, not both as their failure
+// routes, and at least one of them by set.
+func (e *Conditions) Meet(u *compiler.Unordered) logic.Literal {
+	a, b := e.plan.Calls[u.A], e.plan.Calls[u.B]
+	meets := logic.False
+	for i, routeA := range a.Output {
+		for k, routeB := range b.Output {
+			failureA, failureB := i == a.FailureRoute(), k == b.FailureRoute()
+			sets := a.Method == compiler.Set || b.Method == compiler.Set || failureA || failureB
+			if !e.look() {
+				return logic.False
+			}
+			if failureA && failureB || !sets {
+				continue
+			}
+			if slices.ContainsFunc(routeA, func(x compiler.Path) bool { return e.overlaps(routeB, x.ID) }) {
+				meets = e.Or(meets, e.And(e.Writes(a, i), e.Writes(b, k)))
+			}
+		}
+	}
+	return meets
+}
+
+// overlaps reports whether one of the paths of a route overlaps another path.
+func (e *Conditions) overlaps(route compiler.Route, id pathtree.ID) bool {
+	return slices.ContainsFunc(route, func(p compiler.Path) bool { return e.plan.Paths.Overlap(p.ID, id) })
+}
+
+// look counts a writer that is looked at. Past the bound it reports false, and nothing
+// may be concluded any more.
+func (e *Conditions) look() bool {
+	if e.work++; e.work > maxWork {
+		e.Exhaust()
+	}
+	return e.work <= maxWork
+}

@@ -1,0 +1,110 @@
+package branch
+
+import (
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+)
+
+// A Choice is one thing that a branch of a plan hangs on. It holds a call and
+// the alternative that it takes, or that it fails; or a reference and its value;
+// or a condition and whether it holds.
+type Choice struct {
+	Call      string `json:"call,omitempty"`
+	Takes     string `json:"takes,omitempty"` // the alternative's paths, as in the plan
+	Fails     bool   `json:"fails,omitempty"`
+	Reference string `json:"reference,omitempty"`
+	Value     *any   `json:"value,omitempty"`
+	Condition string `json:"condition,omitempty"`
+	Holds     *bool  `json:"holds,omitempty"`
+}
+
+// Decisions are what a goal hangs on in an assignment: what would change it is left
+// out where it doesn't.
+func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice {
+	list := []Choice{}
+	told := map[any]bool{}
+	var tell func(about any, v int32)
+	tell = func(about any, v int32) {
+		d, key, ok := e.decision(about, v, a)
+		if !ok || told[key] {
+			return
+		}
+		told[key] = true
+		list = append(list, d)
+		if s, ok := key.(*subject); ok { // of what it is compared with not every value will do
+			for _, a := range s.atoms {
+				for _, other := range a.subjects {
+					tell(aboutSubject{of: other}, -1)
+				}
+			}
+		}
+	}
+	for _, v := range e.Implicant(goal, a) {
+		tell(e.About(v), v)
+	}
+	return list
+}
+
+// decision is what a variable, which is about something, says in an assignment.
+func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice, key any, ok bool) {
+	switch about := about.(type) {
+	case aboutOutcome:
+		call := e.plan.Calls[about.call]
+		return Choice{Call: call.Name, Takes: e.plan.Offered(call)[e.taking(about.call, a)]}, about.call, true
+	case aboutFailure:
+		return Choice{Call: e.plan.Calls[about.call].Name, Fails: true}, about.call, a.Flips(v)
+	case aboutAtom:
+		holds := e.Value(v, a)
+		return Choice{Condition: about.text, Holds: &holds}, about.text, true
+	case aboutNull:
+		return Choice{Reference: about.path, Value: new(any)}, about.path, e.Value(v, a)
+	case aboutSubject:
+		if value, known := about.of.value(e.Circuit, a); known {
+			return Choice{Reference: about.of.name, Value: &value}, about.of, true
+		}
+	}
+	return d, nil, false
+}
+
+// taking is the alternative that a call takes in an assignment, if it runs.
+func (e *Conditions) taking(call int, a logic.Assignment) int {
+	for i, taken := range e.outcomes[call] {
+		if e.Holds(taken, a) {
+			return i
+		}
+	}
+	return 0
+}
+
+// Ending is how the activity of a call ends in an assignment: the alternative that it
+// takes, -1 for the one that S5.2 chooses, and whether it fails.
+func (e *Conditions) Ending(call int, a logic.Assignment) (alternative int, fails bool) {
+	switch taken := e.outcomes[call]; {
+	case taken == nil:
+		return -1, false
+	case len(taken) == 1:
+		return -1, !e.Holds(taken[0], a)
+	}
+	return e.taking(call, a), false
+}
+
+// ReadValue is what a condition reads in an assignment, where that is known.
+func (e *Conditions) ReadValue(read int, a logic.Assignment) (value any, known bool) {
+	v := e.read(read)
+	if e.Evaluate(v.there, a) && !e.Evaluate(v.solid, a) {
+		return nil, true
+	}
+	if s := e.subjects[e.key(&e.plan.Reads[read])]; s != nil {
+		return s.value(e.Circuit, a)
+	}
+	return nil, false
+}
+
+// value is what a subject is in an assignment, if it was tried.
+func (s *subject) value(c *logic.Circuit, a logic.Assignment) (value any, known bool) {
+	for i, in := range s.in {
+		if !s.cells[i].elsewhere && c.Holds(in, a) {
+			return s.cells[i].value, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,259 @@
+package branch
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// A readKey tells reads of one value from others: a path, and the calls that are
+// seen.
+type readKey struct {
+	path        pathtree.ID
+	bound       compiler.Binding
+	count       int
+	first, last int32
+	without     int // under once: the reader, which isn't among them
+}
+
+func (e *Conditions) key(r *compiler.Read) readKey {
+	k := readKey{path: r.Path, bound: r.Bound, count: len(r.Writers), without: -1}
+	if k.count > 0 {
+		k.first, k.last = r.Writers[0], r.Writers[k.count-1]
+	}
+	if r.Bound == compiler.All {
+		k.without = r.Call
+	}
+	return k
+}
+
+// read is what is known of the value of a read.
+func (e *Conditions) read(r int) valued {
+	if e.reads[r].there >= 0 {
+		return e.reads[r]
+	}
+	read := &e.plan.Reads[r]
+	if e.NeverThere(read) {
+		e.reads[r] = valued{logic.False, logic.False}
+		return e.reads[r]
+	}
+	v, ok := e.afterFirst(read)
+	if !ok {
+		key := e.key(read)
+		if v, ok = e.shared[key]; !ok {
+			v = e.resolve(read)
+			e.shared[key] = v
+		}
+	}
+	e.reads[r] = v
+	return v
+}
+
+// NeverThere reports whether a read that an expression can do without is never there. Of
+// one that it can't do without OB203 speaks.
+func (e *Conditions) NeverThere(r *compiler.Read) bool {
+	kind := e.plan.Paths.Kind(r.Path)
+	return !r.Ref.Required && (kind == "state" || kind == "data") && e.plan.Form != compiler.Solution && !e.facts.MayBeThere(r)
+}
+
+// A prefix keeps what the first writers of a path leave there: reads that are
+// bound to some of them share the work.
+type prefix struct {
+	after   []valued // after[i]: when i of them have been looked at
+	ordered int      // how many of them are known to stand in the graph's order
+}
+
+// afterFirst is the value of a read that is bound to the first writers of a path
+// (it sees those listed before it), where the graph has these in the same order.
+func (e *Conditions) afterFirst(r *compiler.Read) (valued, bool) {
+	plan := e.plan
+	if r.Bound != compiler.Earlier || r.Path == pathtree.Root || plan.Paths.Depth(r.Path) < 2 {
+		return valued{}, false
+	}
+	shared := &e.prefixes[r.Path]
+	for shared.ordered < len(r.Writers) {
+		next := shared.ordered
+		if next > 0 && plan.Graph.Rank(int(r.Writers[next-1])) > plan.Graph.Rank(int(r.Writers[next])) {
+			return valued{}, false
+		}
+		shared.ordered++
+	}
+	if shared.after == nil {
+		shared.after = append(make([]valued, 0, 1+len(r.Writers)), e.initial(r))
+	}
+	for i := len(shared.after) - 1; i < len(r.Writers); i++ {
+		shared.after = append(shared.after, e.contribution(shared.after[i], plan.Calls[r.Writers[i]], r.Path))
+	}
+	return shared.after[len(r.Writers)], true
+}
+
+// resolve folds what a read's writers do over what is there from the start, in
+// the order in which the machine does (S5.3).
+func (e *Conditions) resolve(r *compiler.Read) valued {
+	plan := e.plan
+	if r.Path == pathtree.Root {
+		return valued{e.unknown(true), e.unknown(true)}
+	}
+	if plan.Paths.Depth(r.Path) < 2 && plan.Paths.Kind(r.Path) != "error" {
+		return valued{logic.True, logic.True}
+	}
+	writers := slices.Clone(r.Writers)
+	slices.SortFunc(writers, func(a, b int32) int { return plan.Graph.Rank(int(a)) - plan.Graph.Rank(int(b)) })
+	v := e.initial(r)
+	for _, w := range writers {
+		v = e.contribution(v, plan.Calls[w], r.Path)
+	}
+	return v
+}
+
+// contribution is what stands at a path once a call has settled.
+func (e *Conditions) contribution(v valued, call *compiler.Call, at pathtree.ID) valued {
+	paths := e.plan.Paths
+	for i, route := range call.Output {
+		for _, path := range route {
+			if !e.look() {
+				return v
+			}
+			if !paths.Overlap(path.ID, at) {
+				continue
+			}
+			w := e.Writes(call, i)
+			set := call.Method == compiler.Set || i == call.FailureRoute()
+			switch {
+			case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set: // what is above comes into being with it
+				v = valued{e.Or(v.there, w), e.Or(v.solid, w)}
+			case path.ID == at:
+				v = valued{e.Or(v.there, w), e.IfThenElse(w, e.result(call, i, at, path.ID).solid, v.solid)}
+			case set:
+				part := e.result(call, i, at, path.ID)
+				v = valued{e.IfThenElse(w, part.there, v.there), e.IfThenElse(w, part.solid, v.solid)}
+			default:
+				part := e.result(call, i, at, path.ID)
+				v = valued{e.Or(v.there, e.And(w, part.there)), e.Or(v.solid, e.And(w, part.solid))}
+			}
+		}
+	}
+	return v
+}
+
+// result is what a call that writes one path leaves at another, at or below it.
+// On its failure route that may be the record of a failure (S9.2), which isn't
+// null, or a result that was sent there by name.
+func (e *Conditions) result(call *compiler.Call, alternative int, at, written pathtree.ID) valued {
+	paths := e.plan.Paths
+	deeper := paths.Depth(at) - paths.Depth(written)
+	held := e.held(heldKey{int32(call.Index), at})
+	if call.Tool == nil || call.Tool.Output == nil || alternative == call.FailureRoute() && deeper > 0 {
+		if deeper == 0 {
+			return valued{logic.True, held.solid}
+		}
+		return held
+	}
+	below := []expression.Segment{paths.Segment(at)} // if it is one step, as it mostly is
+	if deeper != 1 {
+		below = paths.Segments(at)[paths.Depth(written):]
+	}
+	place := e.facts.InResult(call.Tool, below)
+	v := valued{held.there, held.solid}
+	switch {
+	case !place.Possible: // that is OB513's
+		there := e.unknown(false)
+		return valued{there, there}
+	case place.Required || deeper == 0:
+		v.there = logic.True
+	}
+	switch {
+	case place.Schema == nil:
+	case place.Schema.Kinds()&schema.Null == 0:
+		v.solid = v.there
+	default: // it is said that null may come, so that it is a branch of the plan
+		v.solid = e.And(v.there, e.nulls(heldKey{int32(call.Index), at}).Not())
+	}
+	return v
+}
+
+// nulls is that a result is null at a path at which its schema says that it may be.
+func (e *Conditions) nulls(k heldKey) logic.Literal {
+	l, ok := e.null[k]
+	if !ok {
+		e.within(int(k.call), func() { l = e.Variable(true, false, aboutNull{e.plan.Paths.String(k.path)}) })
+		e.null[k] = l
+	}
+	return l
+}
+
+// A heldKey is a path into what a call writes.
+type heldKey struct {
+	call int32
+	path pathtree.ID
+}
+
+// held is what isn't known of a result: whether it holds something at a path.
+func (e *Conditions) held(k heldKey) valued {
+	v, ok := e.holding[k]
+	if !ok {
+		e.within(int(k.call), func() {
+			v.there = e.unknown(true)
+			v.solid = e.And(v.there, e.unknown(true))
+		})
+		e.holding[k] = v
+	}
+	return v
+}
+
+// initial is what is there before any call has run. Given input is no promise,
+// as it can be replaced, and only what its schema requires is (S6.5). What calls
+// write and the document doesn't hold isn't there, although a state given at
+// run time might bring it: nobody writes a plan for that.
+func (e *Conditions) initial(r *compiler.Read) valued {
+	plan := e.plan
+	below := func() []expression.Segment { return plan.Paths.Segments(r.Path)[1:] }
+	promised := func(s *schema.Schema) valued {
+		place := s.At(compiler.SchemaPath(below()))
+		v := valued{e.unknown(true), 0}
+		if place.Required {
+			v.there = logic.True
+		}
+		if v.solid = v.there; place.Schema == nil || place.Schema.Kinds()&schema.Null != 0 {
+			v.solid = e.And(v.there, e.unknown(true))
+		}
+		return v
+	}
+	switch plan.Paths.Kind(r.Path) {
+	case "input":
+		if plan.InputSchema != nil {
+			return promised(plan.InputSchema)
+		}
+	case "state":
+		if given, ok := plan.Paths.Walk(plan.State, r.Path); ok {
+			switch {
+			case given != nil && (r.Start || len(plan.Instances) == 0):
+				return valued{logic.True, logic.True}
+			case len(plan.Instances) > 0: // some lay a value of their own over it
+				return valued{logic.True, e.unknown(true)}
+			}
+			return valued{logic.True, logic.False}
+		}
+		if plan.StateSchema != nil && plan.StateSchema.At(compiler.SchemaPath(below())).Required {
+			return promised(plan.StateSchema)
+		}
+		if r.Start { // every instance holds it
+			return valued{logic.True, logic.True}
+		}
+		if len(r.Writers) > 0 && (plan.Form == compiler.PlanFile || plan.Form == compiler.CallList || plan.Form == compiler.Replan) && !e.facts.Unknown(diag.State|diag.Writes) &&
+			(len(plan.Instances) == 0 || !e.facts.BeginsWith(below())) {
+			return valued{logic.False, logic.False}
+		}
+	case "data":
+		if given, ok := plan.Paths.Walk(plan.Data, r.Path); ok && given != nil {
+			return valued{logic.True, logic.True}
+		}
+	}
+	there := e.unknown(true)
+	return valued{there, e.And(there, e.unknown(true))}
+}
