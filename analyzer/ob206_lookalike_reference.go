@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -10,19 +12,64 @@ import (
 
 var _ = register(Rule{Rule: diag.LookalikeRef, Scope: Document, Run: lookalikes})
 
-// lookalikes finds strings that were meant as references and don't begin with †: where
-// the tool takes no string (S4.7), and where what they name is there in other systems'
-// writing. The usual ones among those are found when the document is read.
+// lookalikes finds strings that were meant as references and don't begin with † (S4.7):
+// where the tool takes no string, and where a reference stands as others write it.
 func lookalikes(p *Pass) {
 	for _, call := range p.Plan.Calls {
 		bareReferences(p, call)
 		for _, f := range call.Params.Fields {
-			p.foreignReferences(call, f.Value.Node)
+			p.mistakenReferences(call, f.Value.Node)
 		}
 	}
 	if p.Plan.Output != nil {
-		p.foreignReferences(nil, p.Plan.Output.Node)
+		p.mistakenReferences(nil, p.Plan.Output.Node)
 	}
+}
+
+// mistakenReferences looks through the strings of a value.
+func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node) {
+	for _, item := range n.Items {
+		p.mistakenReferences(call, item)
+	}
+	for _, f := range n.Fields {
+		p.mistakenReferences(call, f.Value)
+	}
+	if n.Kind != source.String {
+		return
+	}
+	m, ok := expression.Lookalike(n.Text, p.named)
+	if !ok || slices.ContainsFunc(p.found, func(d diag.Diagnostic) bool { return d.Rule == p.rule && d.Span == n.Span() }) {
+		return
+	}
+	f := p.Report(n.Within(m.Start, m.End), "this is a literal string, though %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())
+	from, to, tail := 0, len(n.Text), len(m.Meant)
+	if expression.IsExpression(m.Meant) {
+		f.Advise("an expression begins with †: write %q", m.Meant)
+	} else {
+		f.Advise("in a text an expression stands in †{ … }: write %q", m.Meant)
+		// What comes before and after stays, be it on many lines.
+		for from = m.Start; to > m.End && n.Text[to-1] == m.Meant[tail-1]; tail-- {
+			to--
+		}
+	}
+	f.Offer("make it a reference", n, from, to, m.Meant[from:tail], m.Sure)
+}
+
+// named reports whether the first key of a reference is one that a call writes, that the
+// document holds or declares, or, of the input, that another reference reads.
+func (p *Pass) named(ref expression.Reference) bool {
+	if len(ref.Path) == 0 || ref.Kind != "input" && ref.Kind != "state" && !p.isKind(ref.Kind) {
+		return false
+	}
+	path := []expression.Segment{{Key: ref.Kind}}
+	if p.isKind(ref.Kind) {
+		path = append([]expression.Segment{{Key: "data"}}, path...)
+	}
+	if id, ok := p.lookup(path); ok && p.children(id).has(ref.Path[0]) {
+		return true
+	}
+	_, read := p.lookup(append(path, ref.Path[0])) // input isn't written
+	return ref.Kind == "input" && read
 }
 
 // bareReferences finds strings that read like a reference without its † where

@@ -442,7 +442,6 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 // in it or without (S4.9).
 func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 	isText := expression.IsText(n.Text)
-	c.lookalike(call, n)
 	if !isText && !expression.IsExpression(n.Text) {
 		return c.newTemplate(n, expression.Literal(n.Text))
 	}
@@ -483,26 +482,6 @@ func (c *compilation) parseString(s string, isText bool) (*expression.Expr, *exp
 		return expression.ParseText(s, c.isKind, expression.DefaultLimits())
 	}
 	return expression.Parse(s, expression.DefaultLimits())
-}
-
-// lookalike reports what looks like a mistaken reference in a string (S4.7).
-func (c *compilation) lookalike(call *Call, n *source.Node) {
-	start, end, meant, ok := expression.Lookalike(n.Text)
-	if !ok {
-		return
-	}
-	f := c.report(diag.LookalikeRef, n.Within(start, end), "this is a literal string, though %q looks like a reference", n.Text[start:end]).About(call.Label())
-	from, to, tail := 0, len(n.Text), len(meant)
-	if expression.IsExpression(meant) {
-		f.Advise("an expression begins with †: write %q", meant)
-	} else {
-		f.Advise("in a text an expression stands in †{ … }: write %q", meant)
-		// What comes before and after stays, be it on many lines.
-		for from = start; to > end && n.Text[to-1] == meant[tail-1]; tail-- {
-			to--
-		}
-	}
-	f.Offer("make it a reference", n, from, to, meant[from:tail], true)
 }
 
 // isPlainText reports whether a string that begins with † and is no expression can

@@ -18,12 +18,6 @@ func TestSafeFixes(t *testing.T) {
 		{"a.yaml", "calls: [{_tool: a, _outputPth: x}]\n", "calls: [{_tool: a, _outputPth: x}]\n"},                                                     // a slip is offered
 		{"a.yaml", "calls: [{_tool: a, b: †stat.c}]\n", "calls: [{_tool: a, b: †stat.c}]\n"},                                                           // here too
 		{"a.yaml", "calls: [{_tool: a, _id: v11_2}, {_tool: a, _after: [v1_12]}]\n", "calls: [{_tool: a, _id: v11_2}, {_tool: a, _after: [v1_12]}]\n"}, // other numbers
-		{"a.yaml", "calls: [{_tool: a, b: \"{{state.c}}\"}]\n", "calls: [{_tool: a, b: \"†state.c\"}]\n"},
-		{"a.yaml", "calls: [{_tool: a, b: Dear ${input.c}}]\n", "calls: [{_tool: a, b: Dear ${input.c}}]\n"},
-		{"a.yaml", "calls: [{_tool: a, b: \"$state.c, $state.d\"}]\n", "calls: [{_tool: a, b: \"†{state.c}, †{state.d}\"}]\n"},
-		{"a.yaml", "calls: [{_tool: a, b: '$state.c, $state.d'}]\n", "calls: [{_tool: a, b: '†{state.c}, †{state.d}'}]\n"},
-		{"a.yaml", "calls:\n  - _tool: a\n    b: |\n      See {{state.c}}\n      and $state.d.\n", "calls:\n  - _tool: a\n    b: |\n      See {{state.c}}\n      and $state.d.\n"}, // over several lines
-		{"a.yaml", "calls:\n  - _tool: a\n    b: |\n      See\n      {{state.c}} and $state.d.\n      \n", "calls:\n  - _tool: a\n    b: |\n      See\n      †{state.c} and †{state.d}.\n      \n"},
 		{"a.yaml", "calls: [{_tool: a, b: † died 1650}]\n", "calls: [{_tool: a, b: †† died 1650}]\n"},
 		{"a.yaml", "calls: [{_tool: a, b: † state.c}]\n", "calls: [{_tool: a, b: † state.c}]\n"},
 		{"a.yaml", "calls: [{_tool: a, 1: x, true: y}]\n", "calls: [{_tool: a, \"1\": x, \"true\": y}]\n"},

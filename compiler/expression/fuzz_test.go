@@ -76,9 +76,13 @@ func FuzzParse(f *testing.F) {
 				placed(t, text, err)
 			}
 		}
-		if _, _, meant, ok := Lookalike(text); ok {
-			if _, err := parseString(meant, DefaultLimits()); err != nil && utf8.ValidString(text) && !IsText(text) {
-				t.Fatalf("%q, which %q is taken for, isn't read: %s", meant, text, err.Message)
+		for _, there := range []bool{false, true} {
+			m, ok := Lookalike(text, func(Reference) bool { return there })
+			if !ok {
+				continue
+			}
+			if _, err := parseString(m.Meant, DefaultLimits()); err != nil && utf8.ValidString(text) && !IsText(text) {
+				t.Fatalf("%q, which %q is taken for, isn't read: %s", m.Meant, text, err.Message)
 			}
 		}
 		if IsText(Escape(text)) || IsExpression(Escape(text)) || Literal(Escape(text)) != text {

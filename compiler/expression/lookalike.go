@@ -12,56 +12,132 @@ import (
 // somebody else's.
 var kinds = []string{"input", "state", "data", "error", "advice"}
 
-// maxLookalike bounds how much of a literal is searched.
-const maxLookalike = 1 << 16
+// These bound how much of a literal is searched.
+const (
+	maxLookalike = 1 << 16
+	maxPath      = 1000 // bytes of a mistaken reference
+)
 
-// Lookalike finds what looks like a mistaken reference in the literal part of a
-// string (S4.7): a † inside, $state.x, ${state.x}, {{state.x}}. It gives the place of
-// the first (bytes of s) and the whole string as it was meant: a reference where there
-// is nothing else, else a text with references in it (S4.9).
-func Lookalike(s string) (start, end int, meant string, ok bool) {
-	if IsExpression(s) || strings.HasPrefix(s, mark+mark) || len(s) > maxLookalike {
-		return 0, 0, "", false // an expression, or † written twice on purpose
+// notations are the ways in which other systems, and slips, write a reference inside a
+// text, the longer before those that begin like it. Without a closing mark one ends where
+// its path does.
+var notations = []struct {
+	open, closing string
+	sure          bool // a built-in kind inside is enough to believe it
+	bare          bool // the kind may be left out before what the state holds
+}{
+	{mark, "", true, false},
+	{"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true}, {"$(", ")", false, false}, {"$.", "", false, false}, {"$", "", true, false},
+	{"#{", "}", false, false}, {"{", "}", false, false}, {"%", "%", false, false}, {"<%=", "%>", false, false}, {"@", "", false, false},
+	{"‡", "", false, false}, {"&dagger;", "", false, false},
+}
+
+// A Mistaken reference stands in the literal part of a string (S4.7).
+type Mistaken struct {
+	Start, End int    // of the first, in bytes of the string
+	Meant      string // the whole string as it was meant: a reference where there is nothing else, else a text with references in it (S4.9)
+	Sure       bool   // nothing else can have been meant
+}
+
+// Lookalike finds what looks like mistaken references in the literal part of a string:
+// a † inside, $state.x, ${state.x}, {{state.x}}, and where there reports that what they
+// name is there, those that other notations have. Without any mark only a whole string
+// counts.
+func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
+	if IsExpression(s) || len(s) > maxLookalike || !strings.ContainsAny(s, ".[{$"+mark) {
+		return m, false
+	}
+	quoted := strings.ReplaceAll(s, "'", "\"") // ['key'] is read as ["key"]
+	if ref, end, ok := unmarked(quoted, behindPrefix(quoted, 0)); ok && strings.TrimSpace(s[end:]) == "" && there(ref) {
+		return Mistaken{0, end, ref.String(), false}, true
 	}
 	var text strings.Builder
-	copied, last := 0, Reference{}
+	copied, only := 0, Reference{}
 	for at := 0; at < len(s); {
-		next := strings.IndexAny(s[at:], mark+"${")
+		next := strings.IndexAny(s[at:], mark+"$#{%<@‡&")
 		if next < 0 {
 			break
 		}
 		at += next
-		if end := SkipBraces(s, at); end > at {
+		if end := skipBraces(s, at); end > at {
 			at = end
 			continue
 		}
-		ref, to, found := lookalikeAt(s, at)
-		if !found {
+		ref, end := mistakenAt(quoted, at, there)
+		if end == at {
 			_, size := utf8.DecodeRuneInString(s[at:])
 			at += size
 			continue
 		}
 		if !ok {
-			start, end, ok = at, to, true
+			m.Start, m.End, m.Sure, ok = at, end, true, true
 		}
-		last = ref
+		only = ref
 		reference := ref.String()
 		if slices.Contains(kinds, ref.Kind) {
 			reference = strings.TrimPrefix(reference, mark)
 		}
 		text.WriteString(s[copied:at] + opening + reference + "}")
-		at, copied = to, to
+		at, copied = end, end
 	}
-	if ok && strings.TrimSpace(s[:start]) == "" && strings.TrimSpace(s[end:]) == "" {
-		return start, end, last.String(), true
+	if m.Meant = text.String() + s[copied:]; ok && strings.TrimSpace(s[:m.Start]) == "" && strings.TrimSpace(s[m.End:]) == "" {
+		m.Meant = only.String()
 	}
-	return start, end, text.String() + s[copied:], ok
+	return m, ok
 }
 
-// SkipBraces is where an expression ends that begins with †{ at s[at:] (S4.9): at the
+// mistakenAt reads the mistaken reference at s[at:], and where it ends: at, if there is
+// none.
+func mistakenAt(s string, at int, there func(Reference) bool) (ref Reference, end int) {
+	before, _ := utf8.DecodeLastRuneInString(s[:at])
+	for _, n := range notations {
+		switch {
+		case !strings.HasPrefix(s[at:], n.open), n.open == mark && strings.HasPrefix(s, mark+mark): // the † of a text that begins with †† are its own
+			continue
+		case n.closing == "" && at > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == Mark || before == '$'):
+			continue // a footnote, an address, or a mark as itself
+		}
+		text, inner := s[:min(len(s), at+maxPath)], at+len(n.open)
+		if n.closing == "" {
+			text = trimDot(s, at)
+		} else {
+			inner = behindPrefix(s, skipBlanks(s, inner))
+		}
+		ref, end, ok := unmarked(text, inner)
+		if !ok {
+			continue
+		}
+		if n.closing != "" {
+			end = skipBlanks(s, end)
+		}
+		if !strings.HasPrefix(s[end:], n.closing) {
+			continue
+		}
+		known := slices.Contains(kinds, ref.Kind) || n.open == mark
+		switch inState := (Reference{Kind: "state", Path: append([]Segment{{Key: ref.Kind}}, ref.Path...)}); {
+		case len(ref.Path) > 0 && (known && n.sure || there(ref)):
+			return ref, end + len(n.closing)
+		case n.bare && !known && there(inState):
+			return inState, end + len(n.closing)
+		}
+	}
+	return ref, at
+}
+
+// behindPrefix is where a path begins behind what others write before its kind.
+func behindPrefix(s string, at int) int {
+	for _, prefix := range []string{"$.", ".", mark} {
+		if strings.HasPrefix(s[at:], prefix) {
+			return at + len(prefix)
+		}
+	}
+	return at
+}
+
+// skipBraces is where an expression ends that begins with †{ at s[at:] (S4.9): at the
 // string's end if it is never closed, behind the brace of a ††{, which is text, and
 // where it begins if there is neither.
-func SkipBraces(s string, at int) int {
+func skipBraces(s string, at int) int {
 	switch {
 	case !strings.HasPrefix(s[at:], opening):
 		return at
@@ -75,40 +151,12 @@ func SkipBraces(s string, at int) int {
 	return closing + 1
 }
 
-// lookalikeAt reads the mistaken reference at s[at:], which begins with †, $ or {.
-func lookalikeAt(s string, at int) (ref Reference, end int, ok bool) {
-	switch {
-	case strings.HasSuffix(s[:at], mark): // one that has been written twice
-		return ref, 0, false
-	case strings.HasPrefix(s[at:], mark):
-		if before, _ := utf8.DecodeLastRuneInString(s[:at]); at > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == Mark) {
-			return ref, 0, false // a footnote, or † as itself
-		}
-		ref, end, _, err := readReference(trimDot(s, at), at)
-		return ref, end, err == nil && len(ref.Path) > 0
-	case strings.HasPrefix(s[at:], "{{"):
-		return enclosed(s, at, "{{", "}}")
-	case strings.HasPrefix(s[at:], "${{"):
-		return enclosed(s, at, "${{", "}}")
-	case strings.HasPrefix(s[at:], "${"):
-		return enclosed(s, at, "${", "}")
-	case strings.HasPrefix(s[at:], "$"):
-		if before, _ := utf8.DecodeLastRuneInString(s[:at]); at > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == '$') {
-			return ref, 0, false
-		}
-		ref, end, ok := unmarked(trimDot(s, at), at+1)
-		return ref, end, ok
-	}
-	return ref, 0, false
-}
-
 // trimDot cuts a string behind at where a reference that ends a sentence ends,
 // so that the full stop isn't taken for a path's dot. What is longer than a
 // sentence's word is cut.
 func trimDot(s string, at int) string {
-	const most = 1000
 	end := at
-	for end < len(s) && end < at+most {
+	for end < len(s) && end < at+maxPath {
 		r, size := utf8.DecodeRuneInString(s[end:])
 		if unicode.IsSpace(r) {
 			break
@@ -118,30 +166,14 @@ func trimDot(s string, at int) string {
 	return strings.TrimRight(s[:end], ".,;:!?)'\"»”")
 }
 
-func enclosed(s string, at int, open, closing string) (Reference, int, bool) {
-	from := skipBlanks(s, at+len(open))
-	ref, end, ok := unmarked(s, from)
-	if !ok {
-		return ref, 0, false
-	}
-	end = skipBlanks(s, end)
-	if !strings.HasPrefix(s[end:], closing) {
-		return ref, 0, false
-	}
-	return ref, end + len(closing), true
-}
-
-// unmarked reads kind.path without its †, where the kind is a known one.
+// unmarked reads kind.path without its †, where the kind may be any word.
 func unmarked(s string, at int) (ref Reference, end int, ok bool) {
-	if strings.HasPrefix(s[at:], mark) {
-		at += len(mark)
+	if at > len(s) {
+		return ref, at, false
 	}
 	kind := readKey(s, at)
-	if !slices.Contains(kinds, s[at:kind]) {
-		return ref, 0, false
-	}
 	path, end, _, err := readSegments(s, kind, at)
-	return Reference{Kind: s[at:kind], Path: path}, end, err == nil && len(path) > 0
+	return Reference{Kind: s[at:kind], Path: path}, end, err == nil && kind > at
 }
 
 // BareReference reports whether a literal is nothing but kind.path without its †,
@@ -152,8 +184,8 @@ func BareReference(s string) bool {
 	if strings.HasPrefix(s, mark) {
 		return false
 	}
-	_, end, ok := unmarked(s, 0)
-	return ok && end == len(s)
+	ref, end, ok := unmarked(s, 0)
+	return ok && end == len(s) && len(ref.Path) > 0 && slices.Contains(kinds, ref.Kind)
 }
 
 // quoteText writes a text literal.

@@ -150,6 +150,7 @@ func TestOutputPathsAgainstTheContract(t *testing.T) {
 
 // S4.7
 func TestLookalikes(t *testing.T) {
+	there := func(r Reference) bool { return r.Kind == "state" && len(r.Path) > 0 && r.Path[0].Key == "order" }
 	for _, c := range []struct{ text, at, instead string }{
 		{"Hello †input.name", "†input.name", `Hello †{input.name}`},
 		{"Hello †input.name, how is †state.dog?", "†input.name", `Hello †{input.name}, how is †{state.dog}?`},
@@ -166,30 +167,34 @@ func TestLookalikes(t *testing.T) {
 		{"†{\"$state.a\"} of $state.b", "$state.b", `†{"$state.a"} of †{state.b}`},
 		{"a ††{$state.a} b", "$state.a", `a ††{†{state.a}} b`},
 		{"①😀 $input.a", "$input.a", `①😀 †{input.a}`},
+		{"††: {{state.a}} †state.b", "{{state.a}}", `††: †{state.a} †state.b`},
+		{"†{state.a}: {{order.id}}, #{state.order['id']}, %state.order%", "{{order.id}}", `†{state.a}: †{state.order.id}, †{state.order.id}, †{state.order}`},
+		{"state['order'].id", "state['order'].id", "†state.order.id"},
+		{"{{ $.order }}", "{{ $.order }}", "†state.order"},
 	} {
-		start, end, instead, ok := Lookalike(c.text)
-		if !ok || c.text[start:end] != c.at || instead != c.instead {
-			t.Errorf("Lookalike(%q) = %q, %s, %v", c.text, c.text[start:end], instead, ok)
+		m, ok := Lookalike(c.text, there)
+		if !ok || c.text[m.Start:m.End] != c.at || m.Meant != c.instead {
+			t.Errorf("Lookalike(%q) = %+v, %v", c.text, m, ok)
 			continue
 		}
-		parseOK(t, instead)
+		parseOK(t, m.Meant)
 	}
 	for _, text := range []string{
 		"", "plain", "$5", "$5.00 or €4", "costs $state", "US$state.x", "statement.of", "the state.ment", "{{name}}", "{{user.name}}", "${HOME}/x",
-		"$.store.book[0]", "a † b", "Smith†, Jones‡", "word†note.2", "††state.x", "††: †state.x", "{state.x}", "{{ state.x | upper }}", "{{state}}",
+		"$.store.book[0]", "$.input.x", "mail@state.order.id", "{order}", "order", "a † b", "Smith†, Jones‡", "word†note.2", "††state.x", "††: †state.x", "{state.x}", "{{ state.x | upper }}", "{{state}}",
 		"$inputs.x", "use state.x here", "†", "†state.x", "$data", "data: $", "{{", "${", "{{state.", "${state.x", "†state", "see †2 and †3.", "†{state.a}", "a †{state.b}", "a †$state.x", "a ††state.x", "†{state.a $state.b",
 	} {
-		if start, end, instead, ok := Lookalike(text); ok {
-			t.Errorf("%q is taken for %s because of %q", text, instead, text[start:end])
+		if m, ok := Lookalike(text, there); ok {
+			t.Errorf("%q is taken for %s because of %q", text, m.Meant, text[m.Start:m.End])
 		}
 	}
 }
 
 // S1.8, S4.7: looking for them takes no longer for a hostile text.
 func TestLookalikesAreFoundSoon(t *testing.T) {
-	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x "} {
+	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x ", "{a[\"", "%a.", "{state.a%", "<%= ", "@a.b"} {
 		text := "x" + strings.Repeat(piece, maxLookalike/len(piece)-1)
-		if took, ok := cputime.Within(time.Second, func() { Lookalike(text) }); !ok {
+		if took, ok := cputime.Within(time.Second, func() { Lookalike(text, func(Reference) bool { return false }) }); !ok {
 			t.Errorf("%q, repeated, takes %v", piece, took)
 		}
 	}
