@@ -32,6 +32,8 @@ func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compil
 		found.Rename(f.Node, 0, len(f.Key), near, p.Plan.Misspelt(f.Key, near, known.names().Suggester, true))
 	} else if meta, ok := compiler.MetaElsewhere(f.Key); ok {
 		found.Advise("did you mean %q? a call's own keys begin with _", meta)
+	} else if known.which == "tool" && known.tool.Node.Get(f.Key) != nil {
+		found.Advise("what a tool takes stands below its \"properties\": put %q there", f.Key)
 	} else if list := known.names().list; list != "" {
 		found.Advise("its parameters are %s", list)
 	} else {

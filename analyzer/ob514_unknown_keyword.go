@@ -58,5 +58,5 @@ var (
 	}
 	hintNames = []string{"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 	// otherKeywords are in use beside those, by other dialects and by people.
-	otherKeywords = []string{"name", "id", "example", "nullable", "discriminator", "comment", "schema", "anchor", "vocabulary", "optional", "note", "cost", "titles", "units"}
+	otherKeywords = []string{"name", "id", "example", "nullable", "discriminator", "comment", "schema", "anchor", "vocabulary", "optional", "note", "cost", "titles", "units", "input_schema"}
 )

@@ -174,10 +174,10 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 			return
 		}
 	}
-	if last := len(r.Ref.Path) - 1; last > 0 && slices.Contains([]string{"length", "size", "count"}, r.Ref.Path[last].Key) {
+	if last := len(r.Ref.Path) - 1; last > 0 {
 		of := expression.Reference{Kind: r.Ref.Kind, Path: r.Ref.Path[:last]}
-		if p.somethingAt(of) {
-			f.Advise("how long something is, is written len: †(len(%s))", of.String())
+		if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && p.somethingAt(of) {
+			f.Advise("a function stands before what it is of: †(%s(%s))", name, of.String())
 			return
 		}
 	}

@@ -136,13 +136,16 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 	}
 	f := c.report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
 	f.Span = headOf(n)
+	if name := calledTool(n); name != nil {
+		f.Advise("a call has its tool's name under \"_tool\", and the arguments beside it: {_tool: %s, …}", Shown(name.Text))
+		return
+	}
+	names := naming.NewSuggester([]string{"_tool"})
 	for _, field := range n.Fields {
-		if near, ok := naming.Nearest(field.Key.Text, []string{"_tool"}); ok || field.Key.Text == "tool" {
+		_, near := names.Nearest(field.Key.Text)
+		if _, elsewhere := Elsewhere(field.Key.Text, []string{"_tool"}); near || elsewhere {
 			f.Span = field.Key.Span()
-			if near == "" {
-				near = "_tool"
-			}
-			meant(f, field.Key, near, naming.NewSuggester([]string{"_tool"}))
+			meant(f, field.Key, "_tool", names)
 			return
 		}
 	}

@@ -48,27 +48,69 @@ func MetaElsewhere(parameter string) (string, bool) {
 	return meta, ok && meta != "_tool"
 }
 
-// toolCalls is where a document holds what a model's interface gives calls of tools in:
-// a list of "function" items; nil where it doesn't.
+// toolCalls is where a document holds what a model's interface gives calls of tools in;
+// nil where it doesn't.
 func toolCalls(root *source.Node) *source.Node {
-	list := root
-	if n := root.Get("tool_calls"); n != nil {
-		list = n
+	var first *source.Node
+	if all := root.Get("choices"); all != nil && len(all.Items) > 0 {
+		first = all.Items[0].Get("message")
 	}
-	if list.Kind != source.Array || len(list.Items) == 0 || list.Items[0].Get("function") == nil {
+	for _, around := range []*source.Node{root, root.Get("message"), first} {
+		for _, list := range []*source.Node{around, around.Get("tool_calls"), around.Get("content"), around.Get("output")} {
+			if list != nil && list.Kind == source.Array && slices.ContainsFunc(list.Items, func(item *source.Node) bool { return calledTool(item) != nil }) {
+				return list
+			}
+		}
+	}
+	return nil
+}
+
+// calledTool is the name of the tool that an item of such a list calls, or nil.
+func calledTool(item *source.Node) *source.Node {
+	name := item.Get("function").Get("name")
+	if kind := item.Get("type"); kind != nil && slices.Contains([]string{"tool_use", "function_call"}, kind.Text) {
+		name = item.Get("name")
+	}
+	if name == nil || name.Kind != source.String {
 		return nil
 	}
-	return list
+	return name
 }
 
 func (c *compilation) refuseToolCalls(list *source.Node) {
 	f := c.report(diag.Syntax, headOf(list), "these are tool calls as a model's interface gives them, and no plan")
-	f.Advise("write each as a call, its arguments beside its tool: {_tool: %s, …}", nameIn(list.Items[0].Get("function")))
+	for _, item := range list.Items {
+		if name := calledTool(item); name != nil {
+			f.Advise("write each as a call, its arguments beside its tool: {_tool: %s, …}", Shown(name.Text))
+			return
+		}
+	}
 }
 
-func nameIn(function *source.Node) string {
-	if name := function.Get("name"); name != nil && name.Kind == source.String {
-		return Shown(name.Text)
+// foreignTool reports a tool that is written as a model's interface wants it, and gives
+// what it says of itself and where the schema of its parameters stands: what hangs on
+// these can be judged all the same.
+func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node) {
+	fields = d.node
+	if inner := d.node.Get("function"); inner != nil && inner.Kind == source.Object && d.node.Get("properties") == nil {
+		fields = inner
 	}
-	return "name"
+	if fields.Get("properties") != nil || fields.Get("inputSchema") != nil {
+		return d.node, nil
+	}
+	for _, f := range fields.Fields {
+		known := slices.Index([]string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"}, f.Key.Text)
+		if kind := f.Value.Get("type"); known < 0 || f.Value.Get("properties") == nil && (kind == nil || kind.Text != "object") {
+			continue
+		}
+		if fields != d.node {
+			c.report(diag.WrongType, d.key.Span(), "the tool %q stands in the form of a model's interface, below \"function\"", d.name).
+				Advise("put what is below \"function\" in its place, and call %q \"inputSchema\": {name: %s, inputSchema: …}", f.Key.Text, Shown(d.name))
+		} else {
+			c.report(diag.WrongType, f.Key.Span(), "a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", d.name, f.Key.Text).
+				Advise("write inputSchema in the place of %s", f.Key.Text).Rename(f.Key, 0, len(f.Key.Text), "inputSchema", known < 2)
+		}
+		return fields, f.Value
+	}
+	return d.node, nil
 }

@@ -35,7 +35,11 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 		}
 	case source.Array:
 		for _, item := range n.Items {
-			if name := item.Get("name"); name != nil && name.Kind == source.String {
+			name := item.Get("name")
+			if name == nil {
+				name = calledTool(item) // see foreignTool
+			}
+			if name != nil && name.Kind == source.String {
 				c.toolDefs = append(c.toolDefs, definition{name.Text, name, item, dir})
 			} else {
 				c.report(diag.WrongType, item.Span(), "a tool in a list needs a \"name\"").Advise("or write the tools as a mapping from names to schemas")
@@ -84,7 +88,8 @@ func (c *compilation) tool(d definition) *Tool {
 		return nil
 	}
 	t := &Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File), Simulate: d.node.Get("x-simulate")}
-	if n := d.node.Get("description"); n != nil && n.Kind == source.String {
+	fields, parameters := c.foreignTool(d)
+	if n := fields.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
 	}
 	if n := d.node.Get("x-volatile"); n != nil {
@@ -92,9 +97,11 @@ func (c *compilation) tool(d definition) *Tool {
 	}
 	t.Hints = hintsOf(d.node.Get("annotations"))
 
-	parameters, meta := d.node, d.node
+	meta := d.node
 	if in := d.node.Get("inputSchema"); in != nil {
 		parameters = in
+	} else if parameters == nil {
+		parameters = d.node
 	}
 	what := "the tool \"" + d.name + "\""
 	if parsed := c.ofMappings(parameters, parameterSchema(parameters), what); !c.partial(parameters) && !c.partial(d.key) {

@@ -17,7 +17,7 @@ var refused = map[string]string{
 // elsewhere are names that other languages have for what is written otherwise
 // here.
 var elsewhere = map[string]string{
-	"length": "len(…)", "lenght": "len(…)", "size": "len(…)",
+	"length": "len(…)", "lenght": "len(…)", "size": "len(…)", "count": "len(…)",
 	"substring": "a slice, such as x[0:3]", "substr": "a slice, such as x[0:3]", "slice": "a slice, such as x[0:3]",
 	"touppercase": "upper(…)", "uppercase": "upper(…)", "upcase": "upper(…)", "lowercase": "lower(…)", "downcase": "lower(…)", "toupper": "upper(…)", "tolowercase": "lower(…)", "tolower": "lower(…)",
 	"includes": "x in list, or text contains part", "contains": "text contains part", "some": "any(…)", "every": "all(…)",
@@ -27,6 +27,14 @@ var elsewhere = map[string]string{
 	"coalesce": "a || b", "default": "a || b", "ifnull": "a || b", "exists": "x != null", "isnull": "x == null",
 	"range": "a range, such as 1..10", "foreach": "map(…)", "where": "filter(…)", "select": "map(…)", "fold": "reduce(…)",
 	"json": "toJSON(…)", "stringify": "toJSON(…)",
+}
+
+// FunctionFor is the function that a word is, or that other languages give that name.
+func FunctionFor(word string) (name string, ok bool) {
+	if name, ok = strings.CutSuffix(elsewhere[strings.ToLower(word)], "(…)"); ok {
+		return name, true
+	}
+	return word, functions[word] != nil
 }
 
 func unknownFunction(name string) string {
@@ -114,6 +122,9 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 			return t, "\":\" can't stand here", "braces after \"(\" hold a condition; an object stands in parentheses: map(({\"key\": .name}))"
 		}
 	case "=":
+		if before == "==" || before == "!=" {
+			return t, "\"" + before + "=\" is no operator", "did you mean \"" + before + "\"?"
+		}
 		return t, "\"=\" compares nothing", "did you mean \"==\"?"
 	case ",":
 		if s.bracketAround(i) < 0 {
@@ -127,6 +138,9 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		return t, "\"?\" can't stand here", "a choice is written condition ? value : other"
 	case "#", ".":
 		return t, quote(word) + " only stands for an item inside a function such as filter", "write list | map(#.name)"
+	}
+	if name, ok := FunctionFor(word); ok && before == "|" {
+		return t, "a function must follow \"|\", and it is called", "write " + name + "() with its parentheses"
 	}
 	if before == "|" {
 		return t, "a function must follow \"|\"", "write list | filter(…); did you mean \"||\", the first value that is there?"
