@@ -14,6 +14,7 @@ import (
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 	"golang.org/x/tools/txtar"
 )
 
@@ -112,6 +113,7 @@ func TestPlannedExamples(t *testing.T) {
 			default:
 				t.Errorf("it prints (-update accepts it)\n%s\nand printed\n%s", text, want.Data)
 			}
+			fitTheirSchemas(t, talk)
 			// What a run records can be run again, and comes to the same (S11.9).
 			runs := t.TempDir()
 			end := lastLine(t, printed(t, append(run, "--planner", "replay:"+recording, "--runs", runs, "--format", "json")...))
@@ -129,6 +131,35 @@ func TestPlannedExamples(t *testing.T) {
 	if *update {
 		if err := os.WriteFile(golden, txtar.Format(shown), 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// fitTheirSchemas shows that each recorded solution is one that its request asked for
+// (S11.1): a planner that keeps to the schema could have written it.
+func fitTheirSchemas(t *testing.T, talk string) {
+	ticks, err := filepath.Glob(filepath.Join(talk, "tick-*.json"))
+	if err != nil || len(ticks) == 0 {
+		t.Fatalf("no ticks in %s: %v", talk, err)
+	}
+	for _, tick := range ticks {
+		var record struct {
+			Schema   json.RawMessage
+			Solution any
+		}
+		text, err := os.ReadFile(tick)
+		if err == nil {
+			err = json.Unmarshal(text, &record)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, err := jsonschema.CompileString("request.json", string(record.Schema))
+		if err == nil {
+			err = schema.Validate(record.Solution)
+		}
+		if err != nil {
+			t.Errorf("%s: %#v", filepath.Base(tick), err)
 		}
 	}
 }

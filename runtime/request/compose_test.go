@@ -417,7 +417,10 @@ calls: [{_tool: latent, text: a, _id: one}]
 		{"eager", `{"calls":[{"_tool":"latent","text":"abcd"}]}`, false},
 		{"eager", `{"calls":[{"_tool":"latent","text":"†state.text","_instance":"②","_id":"one","_reasoningForCall":"why"}]}`, true},
 		{"eager", `{"calls":[{"_tool":"latent","text":"†state.text","_instance":"③"}]}`, false},
-		{"eager", `{"calls":[{"_tool":"latent","text":"a","_when":"†state.x"}]}`, false}, // no call of the plan uses it
+		{"eager", `{"calls":[{"_tool":"latent","text":"a","_when":"†state.x"}]}`, true},
+		{"eager", `{"calls":[{"_tool":"latent","text":"a","_when":"state.x"}]}`, false},
+		{"eager", `{"calls":[{"_tool":"latent","text":"a","_after":["one",{"settled":"two"}]}]}`, true},
+		{"eager", `{"calls":[{"_tool":"latent","text":"a","_timeout":"3s"}]}`, false}, // no call of the plan uses it
 		{"eager", `{"calls":[{"_tool":"explicit","n":"†input.n","_outputPath":"sum"}]}`, true},
 		{"eager", `{"calls":[{"_tool":"mcp","q":"x","_output":{}}]}`, false}, // it isn't the model's to answer
 		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"elsewhere"}]}`, false},

@@ -16,8 +16,9 @@ import (
 // it lets pass is checked once more when it arrives, call by call.
 func (s Context) solutionSchema() Object {
 	w := &bundler{plan: s.Plan, composed: true}
-	w.name("reference")
-	w.defs = Object{{"reference", Object{{"type", "string"}, {"pattern", "^†|†\\{"}, {"description", "an expression over what is there or what a call writes: †state.path; or a text with expressions in it: rows: †{state.path}"}}}}
+	for _, shared := range sharedSchemas {
+		w.defs = append(w.defs, Member{w.name(shared.Key), shared.Value})
+	}
 
 	properties, required := Object{}, []any{"calls"}
 	if len(s.Advisors) > 0 {
@@ -67,8 +68,22 @@ func (s Context) outputSchema(w *bundler) any {
 
 var anyText = Object{{"type", "string"}}
 
+// sharedSchemas are what stands in many places of the schema of a solution.
+var sharedSchemas = Object{
+	{"reference", Object{{"type", "string"}, {"pattern", "^†|†\\{"}, {"description", "an expression over what is there or what a call writes: †state.path; or a text with expressions in it: rows: †{state.path}"}}},
+	{"condition", Object{{"anyOf", []any{Object{{"type", "boolean"}}, aReference}}}},
+	{"after", Object{{"anyOf", []any{anyText, settledFirst, listOf([]any{anyText, settledFirst})}}}},
+}
+
 // settledFirst names calls that need only have settled before another starts.
 var settledFirst = Object{{"type", "object"}, {"properties", Object{{"settled", Object{{"anyOf", []any{anyText, Object{{"type", "array"}, {"items", anyText}}}}}}}}, {"required", []any{"settled"}}}
+
+// orderKeys are the keys of a call by which a model says when it runs.
+var orderKeys = Object{
+	{"_id", anyText},
+	{"_when", Object{{"$ref", "#/$defs/condition"}}},
+	{"_after", Object{{"$ref", "#/$defs/after"}}},
+}
 
 // metaKeys are the keys of a call that a model may write where there is a reason
 // to: its tool speaks of it, or the plan that is carried uses it, which a solution
@@ -77,9 +92,6 @@ var metaKeys = Object{
 	{"_activity", anyText},
 	{"_delegate", anyText},
 	{"_scopes", Object{{"type", "array"}, {"items", anyText}}},
-	{"_id", anyText},
-	{"_when", Object{{"anyOf", []any{Object{{"type", "boolean"}}, aReference}}}},
-	{"_after", Object{{"anyOf", []any{anyText, settledFirst, listOf([]any{anyText, settledFirst})}}}},
 	{"_retry", Object{{"anyOf", []any{
 		Object{{"type", "integer"}},
 		Object{{"type", "object"}, {"properties", Object{{"attempts", Object{{"type", "integer"}}}, {"backoff", anyText}}}},
@@ -104,6 +116,9 @@ func (s Context) callSchema(w *bundler, tool *compiler.Tool, used map[string]boo
 	properties := Object{{"_tool", Object{{"const", tool.Name}}}, {"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	if len(s.Instances) > 0 {
 		properties = append(properties, Member{"_instance", w.metaField(tool, "_instance", s.instanceID(w))})
+	}
+	for _, m := range orderKeys {
+		properties = append(properties, Member{m.Key, w.metaField(tool, m.Key, m.Value)})
 	}
 	for _, f := range parameterFields(in) {
 		properties = append(properties, Member{f.Key.Text, w.parameter(u, f.Value)})
