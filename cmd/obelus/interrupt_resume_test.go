@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pty"
+	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
 // interruptedPlan has a call that doesn't end before there is a file "go", and

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pty"
+	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
 // S8.8: a second Ctrl-C kills, and leaves nothing behind: a program that an

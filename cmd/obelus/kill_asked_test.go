@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pty"
+	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
 func init() { atHand = approving }

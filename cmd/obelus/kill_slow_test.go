@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pty"
+	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
 // slowPlan has programs that take a while. Each leaves its process in a file, says there

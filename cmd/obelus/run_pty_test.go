@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pty"
+	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
 // paidPlan asks about a call whose parameters come from another, while a third

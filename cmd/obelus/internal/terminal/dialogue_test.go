@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pty"
+	"github.com/obelus-dev/obelus/testdata/pty"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"

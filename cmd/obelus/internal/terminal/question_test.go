@@ -15,7 +15,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pty"
+	"github.com/obelus-dev/obelus/testdata/pty"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"
