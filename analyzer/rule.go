@@ -48,9 +48,6 @@ const (
 	Document
 )
 
-// judges reports whether the rule is looked for here, and not by the compiler.
-func (r *Rule) judges() bool { return r.Run != nil || r.Call != nil }
-
 // makesErrors reports whether a finding may be an error.
 func (r *Rule) makesErrors() bool { return r.Default == diag.Error || r.Raises }
 

@@ -56,7 +56,7 @@ func BenchmarkEvalCode(b *testing.B) {
 	params := object{"arg_0": 1.0, "arg_1": 2.0}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := e.EvalCode(params); err != nil {
+		if _, err := e.EvalCode(params, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

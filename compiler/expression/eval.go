@@ -46,13 +46,8 @@ func (e *Expr) EvalWithin(look Lookup, left *Meter) (value any, p Presence, err 
 // EvalCode evaluates the code of an activity over the parameters of a call,
 // which are plain JSON and aren't changed. A parameter that isn't there is
 // null, and so is the result when no operand of an outermost fallback is there.
-func (e *Expr) EvalCode(params map[string]any) (any, error) {
-	return e.EvalCodeWithin(params, nil)
-}
-
-// EvalCodeWithin is [Expr.EvalCode] of an expression that shares a budget with
-// others.
-func (e *Expr) EvalCodeWithin(params map[string]any, left *Meter) (any, error) {
+// What it takes is taken from the meter, which may be nil.
+func (e *Expr) EvalCode(params map[string]any, left *Meter) (any, error) {
 	m := &evaluation{expr: e, params: params}
 	value, _, err := m.within(left)
 	return value, err

@@ -425,7 +425,7 @@ func TestCode(t *testing.T) {
 			t.Errorf("%s: %s", c.text, err.Message)
 			continue
 		}
-		got, failure := e.EvalCode(c.params)
+		got, failure := e.EvalCode(c.params, nil)
 		if failure != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s = %#v (%v), want %#v", c.text, got, failure, c.want)
 		}

@@ -322,7 +322,7 @@ func TestAgainstTheLibrary(t *testing.T) {
 		}
 		want, failure := expr.Eval(code, whole)
 		want = plainJSON(want)
-		got, trouble := ours.EvalCode(params)
+		got, trouble := ours.EvalCode(params, nil)
 		if failure != nil || !finite(want) {
 			if trouble == nil && failure != nil && !strings.Contains(failure.Error(), "index out of range") {
 				t.Fatalf("%s = %v, and the library refuses it: %v", code, got, failure)
@@ -344,7 +344,7 @@ func TestAgainstTheLibrary(t *testing.T) {
 		if err != nil || again.String() != ours.String() {
 			t.Fatalf("%s: canonical form %s doesn't keep: %v", code, ours, err)
 		}
-		if value, err := again.EvalCode(params); err != nil || !reflect.DeepEqual(value, got) {
+		if value, err := again.EvalCode(params, nil); err != nil || !reflect.DeepEqual(value, got) {
 			t.Fatalf("%s = %v, and its canonical form %s = %v (%v)", code, got, ours, value, err)
 		}
 		if _, err := ours.CheckCode(func(name string) *Type { return typeOf(params[name]) }); err != nil {

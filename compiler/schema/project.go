@@ -392,10 +392,6 @@ func (n *node) whole() Kinds {
 	return k
 }
 
-// IsInteger reports whether every number that the schema accepts is an integer,
-// and it accepts some.
-func (s *Schema) IsInteger() bool { return s.Kinds()&Number == Integer }
-
 // Properties are the names that the schema declares for properties of an
 // object, sorted; also those of its parts and alternatives.
 func (s *Schema) Properties() []string { return s.ready().declared() }

@@ -26,8 +26,6 @@
 package schema
 
 import (
-	"maps"
-	"slices"
 	"sync"
 
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
@@ -147,33 +145,6 @@ func (s *Schema) Description() string {
 		n = n.ref
 	}
 	return ""
-}
-
-// Without is a copy of the schema in which the named properties are neither
-// declared nor required. It looks at the schema's own properties only.
-func (s *Schema) Without(props ...string) *Schema {
-	m, ok := s.Raw().(map[string]any)
-	if !ok {
-		return s
-	}
-	m = maps.Clone(m)
-	if declared, ok := m["properties"].(map[string]any); ok {
-		declared = maps.Clone(declared)
-		for _, p := range props {
-			delete(declared, p)
-		}
-		m["properties"] = declared
-	}
-	if required, ok := m["required"].([]any); ok {
-		kept := slices.DeleteFunc(slices.Clone(required), func(r any) bool {
-			name, ok := r.(string)
-			return ok && slices.Contains(props, name)
-		})
-		if m["required"] = kept; len(kept) == 0 {
-			delete(m, "required") // draft 4 wants at least one
-		}
-	}
-	return New(m, s.options)
 }
 
 // AnyOf is the schema of what any of several schemas accepts: the join over

@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -238,17 +237,6 @@ func TestDynamicScope(t *testing.T) {
 		if got, ordinarily := s.Accepts(v), library.Validate(v) == nil; got != want || ordinarily != want {
 			t.Errorf("%s: %v, ordinarily %v", value, got, ordinarily)
 		}
-	}
-}
-
-func TestWithout(t *testing.T) {
-	s := parse(t, `{"type":"object","properties":{"_tool":{"const":"x"},"a":{"type":"string"}},"required":["_tool","a"]}`)
-	w := s.Without("_tool")
-	if want := decode(t, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`); !reflect.DeepEqual(w.Raw(), want) {
-		t.Errorf("got %v", w.Raw())
-	}
-	if len(s.Properties()) != 2 || len(s.Without("_tool", "a").Required()) != 0 {
-		t.Error("the original changed, or required stayed")
 	}
 }
 

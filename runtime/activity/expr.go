@@ -41,7 +41,7 @@ func (c *code) Run(_ context.Context, r Request) (Result, error) {
 // evaluate gives the result, which is looked at too: what is only handed on isn't
 // made, but everybody who is given it looks at it.
 func (c *code) evaluate(r Request, left *expression.Meter) (Result, error) {
-	value, err := c.expr.EvalCodeWithin(r.Params, left)
+	value, err := c.expr.EvalCode(r.Params, left)
 	if err != nil {
 		return Result{}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
 	}

@@ -318,9 +318,6 @@ func (s *Session) Planned() bool { return s.options.Planned }
 // Resumed is where a run stood that goes on; nil for one that begins.
 func (s *Session) Resumed() *Replay { return s.replay }
 
-// Manifest is what the run is made of.
-func (s *Session) Manifest() *Manifest { return s.manifest }
-
 // Taken reports how many instances of the file have been handed out, and whether it has
 // no more; there is none without a file. It may be called while the run goes on.
 func (s *Session) Taken() (taken int, all, file bool) {
