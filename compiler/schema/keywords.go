@@ -1,11 +1,8 @@
 package schema
 
 import (
-	"maps"
 	"math"
 	"regexp"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
@@ -28,53 +25,6 @@ func init() {
 	}
 }
 
-func (p *parser) arrayKeyword(k string, v any) {
-	n, draft := p.node, p.node.unit.draft
-	switch k {
-	case "items":
-		if list, ok := v.([]any); ok {
-			if draft >= Draft2020 {
-				p.fail(k, `write "prefixItems" for a list of schemas, and "items" for what follows them`, "items is one schema in draft 2020-12; here is a list")
-				return
-			}
-			_ = list
-			n.array().prefix = p.schemas(k, v)
-			return
-		}
-		n.array().rest, n.array().restKeyword = p.schema(k, "", v), k
-	case "prefixItems":
-		if draft >= Draft2020 {
-			n.array().prefix = p.schemas(k, v)
-		}
-	case "additionalItems":
-		if draft < Draft2020 {
-			p.schema(k, "", v) // arrayForms decides whether it counts
-		}
-	case "contains":
-		if draft >= Draft6 {
-			n.array().contains = p.schema(k, "", v)
-		}
-	case "minContains":
-		if draft >= Draft2019 {
-			n.array().least = p.count(k, v, 1)
-		}
-	case "maxContains":
-		if draft >= Draft2019 {
-			n.array().most = p.count(k, v, maxCount)
-		}
-	case "minItems":
-		n.array().min = p.count(k, v, 0)
-	case "maxItems":
-		n.array().max = p.count(k, v, maxCount)
-	case "uniqueItems":
-		n.array().unique = p.boolean(k, v)
-	case "unevaluatedItems":
-		if draft >= Draft2019 {
-			n.array().unevaluated = p.schema(k, "", v)
-		}
-	}
-}
-
 // arrayForms settles additionalItems, which counts only beside a list of items.
 func (p *parser) arrayForms(m map[string]any) {
 	n := p.node
@@ -88,47 +38,6 @@ func (p *parser) arrayForms(m map[string]any) {
 		if c.keyword == "additionalItems" {
 			n.arrays.rest, n.arrays.restKeyword = c, "additionalItems"
 		}
-	}
-}
-
-func (p *parser) objectKeyword(k string, v any) {
-	n, draft := p.node, p.node.unit.draft
-	switch k {
-	case "properties":
-		n.object().properties = p.schemaMap(k, v)
-		n.objects.names = slices.Sorted(maps.Keys(n.objects.properties))
-	case "patternProperties":
-		for source, x := range p.schemaMap(k, v) {
-			if re := p.pattern(k, source, source); re != nil {
-				n.object().patterns = append(n.object().patterns, patternRule{re, x})
-			}
-		}
-	case "additionalProperties":
-		n.object().additional = p.schema(k, "", v)
-	case "propertyNames":
-		if draft >= Draft6 {
-			n.object().propertyNames = p.schema(k, "", v)
-		}
-	case "required":
-		n.object().required = p.names(k, "", v)
-	case "minProperties":
-		n.object().min = p.count(k, v, 0)
-	case "maxProperties":
-		n.object().max = p.count(k, v, maxCount)
-	case "unevaluatedProperties":
-		if draft >= Draft2019 {
-			n.object().unevaluated = p.schema(k, "", v)
-		}
-	case "dependentRequired":
-		if draft >= Draft2019 {
-			p.dependencies(k, v, true, false)
-		}
-	case "dependentSchemas":
-		if draft >= Draft2019 {
-			p.dependencies(k, v, false, true)
-		}
-	case "dependencies":
-		p.dependencies(k, v, true, true)
 	}
 }
 
@@ -146,54 +55,6 @@ func (p *parser) dependencies(k string, v any, lists, schemas bool) {
 			continue
 		}
 		p.node.object().needs = append(p.node.object().needs, d)
-	}
-}
-
-// annotations say nothing of values but have a form of their own, from a draft on.
-var annotations map[string]annotation
-
-type annotation struct {
-	since Dialect
-	read  func(p parser, k string, v any) // a copy, so that reading what has none allocates nothing
-}
-
-func init() {
-	text := func(p parser, k string, v any) { p.string(k, v) }
-	flag := func(p parser, k string, v any) { p.boolean(k, v) }
-	anchor := func(p parser, k string, v any) { p.anchorName(k, v) }
-	reference := func(p parser, k string, v any) {
-		id, ok := p.uriReference(k, v)
-		if _, fragment, _ := strings.Cut(id, "#"); ok && p.node.unit.draft >= Draft2019 && (fragment != "" || strings.HasSuffix(id, "##")) {
-			p.fail(k, `write the fragment as "$anchor"`, "$id can't have a fragment since draft 2019-09")
-		}
-	}
-	annotations = map[string]annotation{
-		"title": {Draft4, text}, "description": {Draft4, text}, "$schema": {Draft4, text}, "$comment": {Draft7, text},
-		"readOnly": {Draft7, flag}, "writeOnly": {Draft7, flag}, "deprecated": {Draft2019, flag},
-		"$id": {Draft6, reference}, "$anchor": {Draft2019, anchor}, "$dynamicAnchor": {Draft2020, anchor},
-		"id": {Draft4, func(p parser, k string, v any) {
-			if p.node.unit.draft == Draft4 {
-				p.uriReference(k, v)
-			}
-		}},
-		"$recursiveAnchor": {Draft2019, func(p parser, k string, v any) {
-			if p.node.unit.draft == Draft2019 {
-				p.boolean(k, v)
-			} else {
-				p.anchorName(k, v)
-			}
-		}},
-		"examples": {Draft7, func(p parser, k string, v any) {
-			if _, ok := v.([]any); !ok {
-				p.fail(k, "", "examples is a list of values; here is %s", describe(v))
-			}
-		}},
-		// Vocabularies mean something only in a metaschema, and there are none but the standard ones here.
-		"$vocabulary": {Draft2019, func(p parser, k string, v any) {
-			if _, ok := v.(map[string]any); !ok {
-				p.fail(k, "", "$vocabulary is an object; here is %s", describe(v))
-			}
-		}},
 	}
 }
 

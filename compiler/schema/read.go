@@ -293,16 +293,6 @@ func (n *node) object() *objectRules {
 func (p *parser) keyword(k string, v any, m map[string]any) {
 	n, draft := p.node, p.node.unit.draft
 	switch k {
-	case "$ref":
-		p.ref(k, v)
-	case "$recursiveRef":
-		if draft >= Draft2019 {
-			p.ref(k, v)
-		}
-	case "$dynamicRef":
-		if draft >= Draft2020 {
-			p.ref(k, v)
-		}
 	case "type":
 		n.kinds = p.types(v)
 	case "enum":
@@ -311,61 +301,11 @@ func (p *parser) keyword(k string, v any, m map[string]any) {
 		if _, beside := m["enum"]; draft >= Draft6 && p.finite(k, v) && !beside {
 			n.values = []any{v}
 		}
-	case "allOf":
-		n.allOf = p.schemas(k, v)
-	case "anyOf":
-		n.anyOf = p.schemas(k, v)
-	case "oneOf":
-		n.oneOf = p.schemas(k, v)
-	case "not":
-		n.not = p.schema(k, "", v)
-	case "if", "then", "else":
-		if draft >= Draft7 {
-			*map[string]**node{"if": &n.cond, "then": &n.then, "else": &n.other}[k] = p.schema(k, "", v)
-		}
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
 		p.bound(k, v, m)
-	case "minLength":
-		n.text().min = p.count(k, v, 0)
-	case "maxLength":
-		n.text().max = p.count(k, v, maxCount)
-	case "pattern":
-		n.text().pattern = p.pattern(k, "", v)
-	case "format":
-		if name, ok := p.string(k, v); ok {
-			n.text().format = name
-			if n.unit.assert {
-				n.text().valid = formats[name]
-			}
-		}
-	case "contentEncoding", "contentMediaType":
-		if draft >= Draft7 {
-			if text, ok := p.string(k, v); ok && draft == Draft7 {
-				if k == "contentEncoding" {
-					n.text().encoding = text
-				} else {
-					n.text().mediaType = text
-				}
-			}
-		}
-	case "contentSchema":
-		if draft >= Draft2019 {
-			p.schema(k, "", v)
-		}
-	case "items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems", "unevaluatedItems":
-		p.arrayKeyword(k, v)
-	case "properties", "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties",
-		"dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties":
-		p.objectKeyword(k, v)
-	case "definitions":
-		p.schemaMap(k, v)
-	case "$defs":
-		if draft >= Draft2019 {
-			p.schemaMap(k, v)
-		}
 	default:
-		if a, ok := annotations[k]; ok && draft >= a.since {
-			a.read(*p, k, v)
+		if known, ok := keywords[k]; ok && draft >= known.since {
+			known.read(*p, k, v)
 		}
 	}
 }
