@@ -3,7 +3,6 @@ package analyzer
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
@@ -12,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // A BranchChoice is one thing that a branch of a plan hangs on.
@@ -114,14 +114,7 @@ func told(branch []branch.Choice) string {
 			words = append(words, quote(d.Reference)+" is "+shortly(*d.Value))
 		}
 	}
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
+	return wording.And(words)
 }
 
 func shortly(value any) string {

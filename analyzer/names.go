@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Names are the keys below a path at which something may stand.
@@ -64,7 +65,7 @@ type declaration struct {
 
 func declarationOf(place schema.Place) *declaration {
 	names := place.Known()
-	return &declaration{naming.NewSuggester(names), listed(names)}
+	return &declaration{naming.NewSuggester(names), wording.Names(names, maxNamed)}
 }
 
 // tools suggests among the names that a call can use.

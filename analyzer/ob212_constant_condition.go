@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 var _ = register(Rule{
@@ -69,7 +70,7 @@ func (p *Pass) comparison(call *compiler.Call, t *compiler.Template, read int, w
 		if near, ok := naming.Nearest(text, known); ok {
 			f.Advise("did you mean %q?", near)
 		} else if len(known) > 0 {
-			f.Advise("it is one of %s", listed(known))
+			f.Advise("it is one of %s", wording.Names(known, maxNamed))
 		}
 	}
 }

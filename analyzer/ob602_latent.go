@@ -3,6 +3,7 @@ package analyzer
 import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 var _ = register(Rule{
@@ -38,7 +39,7 @@ func latentTools(p *Pass) {
 		p.Report(first.ToolNode.Span(), "the tool %q has no activity: a run needs a model to produce its result", names[0]).
 			Advise("define an activity of that name under \"activities\", or run the plan with a planner")
 	default:
-		p.Report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), listed(names)).
+		p.Report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), wording.Names(names, maxNamed)).
 			Advise("define activities of those names under \"activities\", or run the plan with a planner")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Parameters are what a tool's schema says of its parameters, or a delegate's of
@@ -88,7 +89,7 @@ func (t *parameters) place(name string) schema.Place {
 func (t *parameters) names() *declaration {
 	if t.declared == nil {
 		names := t.schema.Properties()
-		t.declared = &declaration{naming.NewSuggester(names), listed(names)}
+		t.declared = &declaration{naming.NewSuggester(names), wording.Names(names, maxNamed)}
 	}
 	return t.declared
 }

@@ -11,21 +11,11 @@ import (
 
 func quote(name string) string { return "\"" + name + "\"" }
 
+// maxNamed is how many names of a kind a message lists.
+const maxNamed = 12
+
 // maxShown bounds how many related places one finding names.
 const maxShown = 20
-
-// listed names a few things for a message.
-func listed(names []string) string {
-	const most = 12
-	var quoted []string
-	for _, name := range names[:min(len(names), most)] {
-		quoted = append(quoted, quote(name))
-	}
-	if len(names) > most {
-		quoted = append(quoted, "…")
-	}
-	return strings.Join(quoted, ", ")
-}
 
 // brief is a value as JSON, cut where it is long.
 func brief(v any) string {

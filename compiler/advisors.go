@@ -220,7 +220,7 @@ func (c *compilation) speaker(n *source.Node) *Advisor {
 	case len(ids) == 0:
 		f.Advise("nobody was asked: leave \"advisors\" out")
 	default:
-		f.Advise("the advisors are %s", quotedList(ids))
+		f.Advise("the advisors are %s", quotedList(ids, fewListed))
 	}
 	return nil
 }

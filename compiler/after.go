@@ -106,7 +106,7 @@ func (c *compilation) severalOf(call *Call, n *source.Node, of []int32) {
 		}
 	}
 	if len(ids) == len(f.Related) {
-		f.Advise("name the one that is meant by its \"_id\": %s", quotedList(ids))
+		f.Advise("name the one that is meant by its \"_id\": %s", quotedList(ids, fewListed))
 	}
 }
 

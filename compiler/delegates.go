@@ -124,7 +124,7 @@ func (c *compilation) callDelegate(call *Call, n *source.Node) {
 		choices := slices.Sorted(maps.Keys(tool.delegates))
 		names := naming.NewSuggester(choices)
 		f := c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
-			Advise("choose one of %s", quotedList(choices)).Note(headOf(tool.DelegateNode), "the choice is here")
+			Advise("choose one of %s", quotedList(choices, fewListed)).Note(headOf(tool.DelegateNode), "the choice is here")
 		if near, ok := names.Nearest(n.Text); ok {
 			c.slip(f, n, near, names)
 		}
@@ -271,7 +271,7 @@ func (c *compilation) compileDelegate(l link, call *Call) *Plan {
 	}
 	switch {
 	case c.plan.Form == Replan:
-		return bad(diag.BadDelegate, "a solution runs the plans that its tools and activities name: "+cmp.Or(quotedList(slices.Sorted(maps.Keys(c.plan.Delegates))), "there are none"),
+		return bad(diag.BadDelegate, "a solution runs the plans that its tools and activities name: "+cmp.Or(quotedList(slices.Sorted(maps.Keys(c.plan.Delegates)), fewListed), "there are none"),
 			"the plan has no delegate %q", l.path)
 	case c.options.Open == nil:
 		return bad(diag.BadDelegate, "compile the plan as a file in a folder", "the delegate %q can't be read here: there is no workspace", l.path)

@@ -230,7 +230,7 @@ func (c *compilation) maySubstitute(call *Call) bool {
 				f.Advise("leave \"_activity\" out")
 			} else {
 				slices.Sort(allowed)
-				f.Advise("leave \"_activity\" out, or choose among %s", quotedList(slices.Compact(allowed)))
+				f.Advise("leave \"_activity\" out, or choose among %s", quotedList(slices.Compact(allowed), fewListed))
 			}
 			if tool != nil && tool.NameNode != nil {
 				f.Note(tool.NameNode.Span(), "a tool names those that it allows in its \"_activity\", as {const: …} or {enum: […]}")

@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -125,7 +124,7 @@ func (c *compilation) judgeInstance(call *Call) {
 		c.slip(f, at, near, c.instanceIDs)
 		return
 	}
-	f.Advise("the instances are %s", shortList(p.instanceIDs()))
+	f.Advise("the instances are %s", quotedList(p.instanceIDs(), maxListed))
 }
 
 // carrier is what a document of some form is to its calls' instances.
@@ -161,18 +160,10 @@ func (p *Plan) instanceIDs() []string {
 }
 
 // maxListed is how many names a message lists.
-const maxListed = 20
-
-func shortList(names []string) string {
-	shown := make([]string, 0, maxListed+1)
-	for _, name := range names[:min(len(names), maxListed)] {
-		shown = append(shown, "\""+Shown(name)+"\"")
-	}
-	if len(names) > maxListed {
-		shown = append(shown, "…")
-	}
-	return strings.Join(shown, ", ")
-}
+const (
+	maxListed = 20
+	fewListed = 12 // where they are advice
+)
 
 // start notes for reads whether its path is known to be there before any
 // call has run (S6.2): in the values of the document, or of every instance that

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // An Opinion is what one advisor said in a solution (S13.2).
@@ -124,15 +125,11 @@ func (p *Plan) callable(tool string) (near string, ok bool) {
 	return near, false
 }
 
-// quotedList names a few things for a message.
-func quotedList(names []string) string {
-	const most = 12
-	quoted := make([]string, 0, most+1)
-	for _, name := range names[:min(len(names), most)] {
-		quoted = append(quoted, "\""+Shown(name)+"\"")
+// quotedList names the first of some things for a message.
+func quotedList(names []string, most int) string {
+	shown := make([]string, min(len(names), most+1))
+	for i := range shown {
+		shown[i] = Shown(names[i])
 	}
-	if len(names) > most {
-		quoted = append(quoted, "…")
-	}
-	return strings.Join(quoted, ", ")
+	return wording.Names(shown, most)
 }

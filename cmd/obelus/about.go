@@ -6,11 +6,10 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/planschema"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/spf13/cobra"
 )
 
@@ -107,7 +106,7 @@ func (c *cli) schemaCommand() *cobra.Command {
 			text := planschema.JSON()
 			if len(args) > 0 && args[0] != "plan" {
 				if text = analyzer.ConfigSchema(); args[0] != "config" {
-					return troubled("there is no schema of %q", args[0]).advise("there is one of %s", terminal.Alternatives(kinds)).suggest(args[0], kinds)
+					return troubled("there is no schema of %q", args[0]).advise("there is one of %s", wording.Or(kinds)).suggest(args[0], kinds)
 				}
 			}
 			_, err := c.out.Write(text)
@@ -164,7 +163,7 @@ func (c *cli) completionCommand() *cobra.Command {
 		Example: "source <(obelus completion bash)\n" +
 			"obelus completion zsh > \"${fpath[1]}/_obelus\"\n" +
 			"obelus completion fish > ~/.config/fish/completions/obelus.fish",
-		Args:      oneArg("the name of a shell: " + terminal.Alternatives(shells)),
+		Args:      oneArg("the name of a shell: " + wording.Or(shells)),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
@@ -178,7 +177,7 @@ func (c *cli) completionCommand() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.out)
 			}
-			return troubled("there is no completion for the shell %q", args[0]).advise("there is one for %s", terminal.Alternatives(shells)).suggest(args[0], shells)
+			return troubled("there is no completion for the shell %q", args[0]).advise("there is one for %s", wording.Or(shells)).suggest(args[0], shells)
 		},
 	}
 }

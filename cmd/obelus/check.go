@@ -6,11 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
@@ -261,7 +260,7 @@ func (r *reporter) few(found []diag.Diagnostic) []diag.Diagnostic {
 // countOthers says how many findings were left out.
 func (r *reporter) countOthers() {
 	for _, key := range r.over {
-		fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", terminal.Counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
+		fmt.Fprintf(r.out, "%s of %s in %s; --format json shows all\n", wording.Counted(r.shown[key]-maxOfOne, "more finding", "more findings"), key[1], diag.Escape(key[0]))
 	}
 }
 

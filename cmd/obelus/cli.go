@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -278,7 +279,7 @@ func (c *choice) Set(value string) error {
 			return nil
 		}
 	}
-	return troubled("expected %s", terminal.Alternatives(c.words)).suggest(value, c.words)
+	return troubled("expected %s", wording.Or(c.words)).suggest(value, c.words)
 }
 
 // choose adds a flag that takes one of a few words; the first is the default.

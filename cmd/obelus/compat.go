@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
 )
@@ -56,7 +57,7 @@ func (c *cli) compatCommand() *cobra.Command {
 		case *batch != "" && len(args) > 0:
 			return troubled("compat --batch takes one file, but got %q besides", args[len(args)-1]).advise("usage: %s", usageLine(cmd))
 		case *batch == "" && len(args) != 2:
-			return troubled("compat needs a producer's schema and a consumer's, but got %s", terminal.Count(len(args), "argument")).
+			return troubled("compat needs a producer's schema and a consumer's, but got %s", wording.Count(len(args), "argument")).
 				advise("usage: %s", usageLine(cmd))
 		case *batch == "" && args[0] == "-" && args[1] == "-":
 			return troubled("only one of the two schemas can be standard input").advise("name a file for the other one")
@@ -312,7 +313,7 @@ func (j judge) line(file *source.File) (ruling, []diag.Diagnostic) {
 		text, _ := d.Value().(string)
 		known := false
 		if dialect, known = dialects[text]; !known {
-			wrong := diag.New(diag.WrongType, d.Span(), "\"dialect\" must be "+terminal.Alternatives(dialectNames))
+			wrong := diag.New(diag.WrongType, d.Span(), "\"dialect\" must be "+wording.Or(dialectNames))
 			if near, ok := naming.Nearest(text, dialectNames); ok {
 				wrong.Help = fmt.Sprintf("did you mean %q?", near)
 			}

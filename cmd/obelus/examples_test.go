@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -87,7 +86,7 @@ func TestPlannedExamples(t *testing.T) {
 	if err != nil || len(recordings) != len(shown.Files) {
 		t.Fatalf("%d planned examples, and what %d print: %v", len(recordings), len(shown.Files), err)
 	}
-	if said := printed(t, "check", "examples/planned"); said != "nothing to report in "+terminal.Count(len(recordings), "file")+"\n" {
+	if said := printed(t, "check", "examples/planned"); said != "nothing to report in "+wording.Count(len(recordings), "file")+"\n" {
 		t.Errorf("recordings aren't left alone by a check of their folder: %s", said)
 	}
 	for i, recording := range recordings {

@@ -7,11 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -141,7 +140,7 @@ func (c *cli) fix(o checking) error {
 			}
 		}
 		if m.made > 0 {
-			fmt.Fprintf(c.err, "obelus: made %s in \"%s\"\n", terminal.Counted(m.made, "fix", "fixes"), diag.Escape(m.name))
+			fmt.Fprintf(c.err, "obelus: made %s in \"%s\"\n", wording.Counted(m.made, "fix", "fixes"), diag.Escape(m.name))
 		}
 	}
 	return next.check(o)

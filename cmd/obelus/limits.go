@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/spf13/cobra"
 )
 
@@ -15,7 +14,7 @@ import (
 type limitFlag struct{ limits *source.Limits }
 
 func addLimits(cmd *cobra.Command, limits *source.Limits) {
-	cmd.Flags().Var(limitFlag{limits}, "limit", "raise or lower a limit on reading: "+terminal.Alternatives(limitNames)+"; may be repeated")
+	cmd.Flags().Var(limitFlag{limits}, "limit", "raise or lower a limit on reading: "+wording.Or(limitNames)+"; may be repeated")
 	stands(cmd, "limit", "NAME=N")
 	_ = cmd.RegisterFlagCompletionFunc("limit", cobra.FixedCompletions(limitNames, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
@@ -50,7 +49,7 @@ func (f limitFlag) Set(text string) error {
 	}
 	to := f.field(name)
 	if to == nil {
-		return troubled("there is no limit %q", name).advise("limits are %s", terminal.Alternatives(limitNames)).suggest(name, limitNames)
+		return troubled("there is no limit %q", name).advise("limits are %s", wording.Or(limitNames)).suggest(name, limitNames)
 	}
 	n, ok := quantity(value)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -195,7 +196,7 @@ func (c *cli) sound(name string, reading *reading, format string) (*project.Prog
 
 func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
 	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
-		fmt.Fprintf(c.err, "obelus: the plan has %s; \"obelus check %s\" shows more\n", terminal.Count(warnings, "warning"), diag.Escape(name))
+		fmt.Fprintf(c.err, "obelus: the plan has %s; \"obelus check %s\" shows more\n", wording.Count(warnings, "warning"), diag.Escape(name))
 	}
 }
 

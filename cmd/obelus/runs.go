@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"
 )
@@ -74,7 +75,7 @@ func (c *cli) listRuns(all []session.Entry) error {
 		if line.Calls != nil {
 			what = terminal.Tally(*line.Calls)
 			if line.Instances > 0 {
-				what = terminal.Count(line.Instances, "instance") + ": " + what
+				what = wording.Count(line.Instances, "instance") + ": " + what
 			}
 		}
 		if line.Reason != "" && what != "" {

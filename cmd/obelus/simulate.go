@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -404,9 +405,9 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	case different != nil:
 		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.Red("✗"), r.number(different), r.difference(first, different))
 	case r.left > 0 && len(r.plays)-r.left == 1:
-		_, err = fmt.Fprintf(r.out, "\n%s was left out: it would cost too much; --unbounded rehearses all\n", terminal.Count(r.left, "other schedule"))
+		_, err = fmt.Fprintf(r.out, "\n%s was left out: it would cost too much; --unbounded rehearses all\n", wording.Count(r.left, "other schedule"))
 	case r.left > 0:
-		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state; %d more were left out, --unbounded rehearses all\n", style.Green("✓"), terminal.Count(len(r.plays)-r.left-1, "other schedule"), r.left)
+		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state; %d more were left out, --unbounded rehearses all\n", style.Green("✓"), wording.Count(len(r.plays)-r.left-1, "other schedule"), r.left)
 	case len(r.plays) == 2:
 		_, err = fmt.Fprintf(r.out, "\n%s another schedule ends in the same state\n", style.Green("✓"))
 	case len(r.plays) > 2:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
@@ -25,7 +26,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	if r.replaying {
 		what = fmt.Sprintf("schedule %d", s.Schedule+1)
 	}
-	say("%s", style.Bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, %s", title, terminal.Count(len(s.Calls), "call"), what))))
+	say("%s", style.Bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, %s", title, wording.Count(len(s.Calls), "call"), what))))
 	if len(r.madeUp) > 0 {
 		say("%s", style.Faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
 	}
@@ -48,7 +49,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 		say("\n%s\n%s", style.Bold("state"), excerpt(state))
 	}
 	if s.Left > 0 {
-		say("%s left out: there was no room for all; --unbounded rehearses them", terminal.Count(s.Left, "more instance"))
+		say("%s left out: there was no room for all; --unbounded rehearses them", wording.Count(s.Left, "more instance"))
 	}
 	word := style.Green(string(s.Outcome.Status))
 	if s.Outcome.Status != runtime.RunDone {
@@ -60,7 +61,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	}
 	for n, e := range s.Outcome.Errors {
 		if n == maxTimeline {
-			say("  … and %s; --format json has them all", terminal.Count(len(s.Outcome.Errors)-n, "more error"))
+			say("  … and %s; --format json has them all", wording.Count(len(s.Outcome.Errors)-n, "more error"))
 			break
 		}
 		who := ""
@@ -105,7 +106,7 @@ func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style t
 	}
 	for n, i := range order {
 		if n == maxTimeline {
-			fmt.Fprintf(out, "  … and %s; --format json has them all\n", terminal.Count(len(order)-n, "more call"))
+			fmt.Fprintf(out, "  … and %s; --format json has them all\n", wording.Count(len(order)-n, "more call"))
 			return
 		}
 		call := s.Calls[i]
@@ -136,7 +137,7 @@ func excerpt(value any) string {
 		shown[i] = terminal.Cut(shown[i], 1000)
 	}
 	if more := len(lines) - most; more > 0 {
-		shown = append(shown[:most:most], fmt.Sprintf("… and %s; --format json has them all", terminal.Count(more, "more line")))
+		shown = append(shown[:most:most], fmt.Sprintf("… and %s; --format json has them all", wording.Count(more, "more line")))
 	}
 	return strings.Join(shown, "\n")
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // The forms of S19.2. Their keys are never renamed, and each is always there.
@@ -206,7 +207,7 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 		severity Severity
 	}{{s.Errors, "error", Error}, {s.Warnings, "warning", Warning}, {s.Infos, "info", Info}} {
 		if part.n > 0 {
-			parts = append(parts, p.paint(part.severity.style(), count(part.n, part.what)))
+			parts = append(parts, p.paint(part.severity.style(), wording.Count(part.n, part.what)))
 		}
 	}
 	found := strings.Join(parts, ", ")
@@ -216,7 +217,7 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 	if s.Suppressed > 0 {
 		found += fmt.Sprintf(", %d suppressed", s.Suppressed)
 	}
-	line := found + " in " + count(s.Files, "file")
+	line := found + " in " + wording.Count(s.Files, "file")
 	if s.Maturity != "" {
 		line += " (maturity: " + Escape(s.Maturity) + ")"
 	}

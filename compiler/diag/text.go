@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // TextOptions say how findings look to people.
@@ -124,7 +125,7 @@ func (p *printer) finding(d *Diagnostic) {
 		p.remark(cyan, "note", n)
 	}
 	if more > 0 {
-		p.remark(cyan, "note", "and "+count(more, "more related place"))
+		p.remark(cyan, "note", "and "+wording.Count(more, "more related place"))
 	}
 	if d.Help != "" {
 		p.remark(green, "help", Escape(d.Help))
@@ -400,11 +401,4 @@ func (w *window) place(span source.Span) (start, length int) {
 		}
 	}
 	return start, max(1, length)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // refused are the library's functions that would make an expression more than
@@ -75,12 +76,12 @@ func helpName(name string) string {
 }
 
 func wrongArity(name string, least, most, got int) string {
-	want := count(least, "argument")
+	want := wording.Count(least, "argument")
 	switch {
 	case most < 0:
 		want = "at least " + want
 	case most > least:
-		want = itoa(least) + " to " + count(most, "argument")
+		want = itoa(least) + " to " + wording.Count(most, "argument")
 	}
 	return quote(name) + " takes " + want + ", and has " + itoa(got)
 }

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"strconv"
 	"strings"
 	"unicode"
@@ -337,11 +338,7 @@ func afterReference(text string, ref Reference, end int, otherwise string) *Erro
 
 // quote puts a piece of the user's text into quotes, shortened when it is long.
 func quote(s string) string {
-	const most = 40
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
-	}
-	return "\"" + s + "\""
+	return "\"" + wording.Cut(s, 40) + "\""
 }
 
 func quoteRune(r rune) string {

@@ -1,6 +1,10 @@
 package expression
 
-import "strings"
+import (
+	"cmp"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
 
 // A KindSet is a set of kinds of JSON value.
 type KindSet uint16
@@ -36,13 +40,7 @@ func (k KindSet) String() string {
 			names = append(names, name)
 		}
 	}
-	switch len(names) {
-	case 0:
-		return "no value"
-	case 1:
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	return cmp.Or(wording.Or(names), "no value")
 }
 
 // A Type is what is known of a value before there is one. A nil Type is a value

@@ -417,10 +417,3 @@ func (m *evaluation) appendJSON(n *node, out []byte, value any, indent bool, dep
 	m.grow(n, textCopies*(len(out)-before))
 	return out
 }
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return itoa(n) + " " + what + "s"
-}

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"maps"
 	"slices"
 	"strconv"
@@ -257,9 +258,9 @@ func (e *explainer) text(n *node, s string, t *trail) *Violation {
 	length := utf8.RuneCountInString(s)
 	switch {
 	case length < r.min:
-		return at(n, t, "minLength", "expected at least %s, got %s with %d", plural(r.min, "character"), quote(s), length)
+		return at(n, t, "minLength", "expected at least %s, got %s with %d", wording.Count(r.min, "character"), quote(s), length)
 	case length > r.max:
-		return at(n, t, "maxLength", "expected at most %s, got %s with %d", plural(r.max, "character"), quote(s), length)
+		return at(n, t, "maxLength", "expected at most %s, got %s with %d", wording.Count(r.max, "character"), quote(s), length)
 	case r.pattern != nil && !e.check.matches(r.pattern, s):
 		return at(n, t, "pattern", "expected a string that matches the pattern %s, got %s", quote(r.pattern.Source), quote(s))
 	case r.valid != nil && !r.valid(s):
@@ -294,9 +295,9 @@ func (e *explainer) array(n *node, v []any, t *trail) *Violation {
 	}
 	switch {
 	case len(v) < r.min:
-		return at(n, t, "minItems", "expected at least %s, got %d", plural(r.min, "item"), len(v))
+		return at(n, t, "minItems", "expected at least %s, got %d", wording.Count(r.min, "item"), len(v))
 	case len(v) > r.max:
-		return at(n, t, "maxItems", "expected at most %s, got %d", plural(r.max, "item"), len(v))
+		return at(n, t, "maxItems", "expected at most %s, got %d", wording.Count(r.max, "item"), len(v))
 	}
 	matched := 0
 	for i, x := range v {
@@ -305,7 +306,7 @@ func (e *explainer) array(n *node, v []any, t *trail) *Violation {
 			item = r.prefix[i]
 		}
 		if item != nil && item == r.rest && item.verdict == never {
-			return at(n, t, r.restKeyword, "expected at most %s, got %d", plural(len(r.prefix), "item"), len(v))
+			return at(n, t, r.restKeyword, "expected at most %s, got %d", wording.Count(len(r.prefix), "item"), len(v))
 		}
 		if e.fails(item, x) {
 			return e.explain(item, x, &trail{i, t})
@@ -320,10 +321,10 @@ func (e *explainer) array(n *node, v []any, t *trail) *Violation {
 		}
 	}
 	if r.contains != nil && matched < r.least {
-		return at(n, t, "contains", "expected at least %s of the kind that contains asks for, got %d", plural(r.least, "item"), matched)
+		return at(n, t, "contains", "expected at least %s of the kind that contains asks for, got %d", wording.Count(r.least, "item"), matched)
 	}
 	if r.contains != nil && matched > r.most {
-		return at(n, t, "maxContains", "expected at most %s of the kind that contains asks for, got %d", plural(r.most, "item"), matched)
+		return at(n, t, "maxContains", "expected at most %s of the kind that contains asks for, got %d", wording.Count(r.most, "item"), matched)
 	}
 	return nil
 }
@@ -365,9 +366,9 @@ func (e *explainer) object(n *node, v map[string]any, t *trail) *Violation {
 	}
 	switch {
 	case len(v) < r.min:
-		return at(n, t, "minProperties", "expected at least %s, got %d", count(r.min, "property", "properties"), len(v))
+		return at(n, t, "minProperties", "expected at least %s, got %d", wording.Counted(r.min, "property", "properties"), len(v))
 	case len(v) > r.max:
-		return at(n, t, "maxProperties", "expected at most %s, got %d", count(r.max, "property", "properties"), len(v))
+		return at(n, t, "maxProperties", "expected at most %s, got %d", wording.Counted(r.max, "property", "properties"), len(v))
 	}
 	for _, d := range r.needs {
 		if _, ok := v[d.name]; !ok {
@@ -415,15 +416,6 @@ func knownNames(names []string) string {
 	return "; known are " + strings.Join(quoted, ", ")
 }
 
-func plural(n int, word string) string { return count(n, word, word+"s") }
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // listed names the values of an enum, the first of a long one.
 func listed(values []any) string {
 	var words []string
@@ -434,7 +426,7 @@ func listed(values []any) string {
 		}
 		words = append(words, quote(v))
 	}
-	return either(words)
+	return wording.Or(words)
 }
 
 // describe names a value in few words: scalars as they are, containers by kind.
@@ -463,11 +455,7 @@ func quote(v any) string {
 	const most = 60
 	text, ok := v.(string)
 	if ok {
-		short := text
-		if utf8.RuneCountInString(text) > most {
-			short = string([]rune(text)[:most]) + "…"
-		}
-		return strconv.QuoteToGraphic(short)
+		return strconv.QuoteToGraphic(wording.Cut(text, most))
 	}
 	data, err := json.Marshal(v)
 	if err != nil {

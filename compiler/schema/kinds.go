@@ -1,10 +1,11 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Kinds is a set of kinds of JSON value. Numbers are two kinds: those that are
@@ -45,19 +46,7 @@ func (k Kinds) String() string {
 	add(Array, "an array")
 	add(Object, "an object")
 	add(Null, "null")
-	return either(words)
-}
-
-// either joins words by commas and a last "or".
-func either(words []string) string {
-	switch n := len(words); n {
-	case 0:
-		return "nothing"
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
-	}
+	return cmp.Or(wording.Or(words), "nothing")
 }
 
 // KindOf is the kind of a value; 0 for what isn't a JSON value, such as an

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Limits bound what reading one file may cost (S18). In each field zero means
@@ -362,10 +364,5 @@ func mantissa(digits string) string {
 // quote shows a piece of the user's text in double quotes, shortened, with
 // what a terminal or a reader could trip over escaped.
 func quote(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		r := []rune(s[:min(len(s), 4*most)])
-		s = string(r[:min(len(r), most)]) + "…"
-	}
-	return strconv.Quote(s)
+	return strconv.Quote(wording.Cut(s, 60))
 }

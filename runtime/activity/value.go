@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
@@ -376,9 +377,5 @@ func choice(paths []string) string {
 	for i, path := range paths {
 		quoted[i] = fmt.Sprintf("%q", path)
 	}
-	last := len(quoted) - 1
-	if last == 0 {
-		return quoted[0]
-	}
-	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+	return wording.Or(quoted)
 }

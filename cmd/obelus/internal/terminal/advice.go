@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -58,7 +59,7 @@ func (d *Dialogue) advice(p *page, q *runtime.Question, full bool) {
 		}
 	}
 	if left > 0 {
-		p.text(4, s.Faint, fmt.Sprintf("and %s; ? shows all", Count(left, "more tool")))
+		p.text(4, s.Faint, fmt.Sprintf("and %s; ? shows all", wording.Count(left, "more tool")))
 	}
 	p.gap()
 }

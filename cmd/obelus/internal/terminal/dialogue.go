@@ -16,6 +16,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -179,7 +180,7 @@ func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 		case key == '?':
 			hidden = 0
 		case hidden > 0 && approves(q, key):
-			c.say(c.style.Yellow("!"), Counted(hidden, "value wasn't", "values weren't")+" shown whole; look at all of it, and press the key again")
+			c.say(c.style.Yellow("!"), wording.Counted(hidden, "value wasn't", "values weren't")+" shown whole; look at all of it, and press the key again")
 			key, hidden = '?', 0
 		}
 		decision, answered, err := d.carryOut(ctx, q, key)
@@ -312,7 +313,7 @@ func legend(c *console, options []option, hint string, waiting int) string {
 	}
 	p.line(2, line)
 	if waiting > 0 {
-		p.text(2, c.style.Faint, Counted(waiting, "question is", "questions are")+" waiting")
+		p.text(2, c.style.Faint, wording.Counted(waiting, "question is", "questions are")+" waiting")
 	}
 	if hint != "" {
 		p.text(2, c.style.Faint, hint)

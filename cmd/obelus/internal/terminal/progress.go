@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"golang.org/x/term"
@@ -93,7 +94,7 @@ func NewProgress(ctx context.Context, out io.Writer, run Run) *Progress {
 	if title == "" && plan.File != nil {
 		title = plan.File.Name
 	}
-	size := Count(len(plan.Calls), "call")
+	size := wording.Count(len(plan.Calls), "call")
 	switch {
 	case run.Planned:
 		size = "planned as it runs"
@@ -424,7 +425,7 @@ func (p *Progress) End(o *runtime.Outcome) error {
 		}
 	}
 	if n := p.crowd.doubted; n > 0 {
-		p.print("%s %s started that the advisors rate below the threshold\n", p.style.Yellow("!"), Count(n, "call"))
+		p.print("%s %s started that the advisors rate below the threshold\n", p.style.Yellow("!"), wording.Count(n, "call"))
 	}
 	kept := ""
 	if p.run.Journal != "" {

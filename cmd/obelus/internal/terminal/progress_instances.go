@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
@@ -163,7 +164,7 @@ func (p *Progress) instanceLine(end *runtime.InstanceEnd) {
 		}
 		words += ": " + first.Message
 		if more := len(end.Errors) - 1; more > 0 {
-			words += fmt.Sprintf(", and %s", Count(more, "more error"))
+			words += fmt.Sprintf(", and %s", wording.Count(more, "more error"))
 		}
 	}
 	p.print("  %s %s  %s\n", p.style.Red("●"), p.style.Bold(name), diag.Escape(words))
@@ -176,7 +177,7 @@ func (p *Progress) tallyInstances(o *runtime.Outcome) string {
 	for _, end := range o.Instances {
 		ways[end.Status]++
 	}
-	text := fmt.Sprintf("%s: %d done", Count(len(o.Instances), "instance"), ways[runtime.RunDone])
+	text := fmt.Sprintf("%s: %d done", wording.Count(len(o.Instances), "instance"), ways[runtime.RunDone])
 	for _, way := range []runtime.RunStatus{runtime.RunFailed, runtime.RunStopped} {
 		if ways[way] > 0 {
 			text += fmt.Sprintf(", %d %s", ways[way], way)

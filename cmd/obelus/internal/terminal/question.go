@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -244,7 +245,7 @@ func account(q *runtime.Question) string {
 		if q.Method != "" {
 			how = "it writes (by " + diag.Escape(q.Method) + ") "
 		}
-		parts = append(parts, how+Alternatives(paths))
+		parts = append(parts, how+wording.Or(paths))
 	}
 	if q.Attempts > 1 {
 		parts = append(parts, fmt.Sprintf("it is tried up to %d times", q.Attempts))
@@ -273,7 +274,7 @@ func (d *Dialogue) params(p *page, q *runtime.Question, full bool) (hidden int) 
 		}
 	}
 	if left > 0 {
-		p.text(4, d.console.style.Faint, fmt.Sprintf("and %s; ? shows all", Count(left, "more parameter")))
+		p.text(4, d.console.style.Faint, fmt.Sprintf("and %s; ? shows all", wording.Count(left, "more parameter")))
 	}
 	return hidden
 }
@@ -331,7 +332,7 @@ func (d *Dialogue) param(p *page, column int, name string, value any, from []run
 		}
 	}
 	if !whole {
-		p.text(indent, s.Faint, Count(utf8.RuneCountInString(JSON(value, "")), "character")+" in all; ? shows them")
+		p.text(indent, s.Faint, wording.Count(utf8.RuneCountInString(JSON(value, "")), "character")+" in all; ? shows them")
 	}
 	d.lookTwice(p, indent, named)
 	d.origins(p, indent, from, full)
@@ -354,7 +355,7 @@ func sourcesOf(q *runtime.Question, name string) []runtime.Source {
 func (d *Dialogue) origins(p *page, indent int, from []runtime.Source, full bool) {
 	for i, source := range from {
 		if !full && i == shownSources {
-			p.text(indent, d.console.style.Faint, fmt.Sprintf("← and %s; ? shows all", Count(len(from)-i, "more place")))
+			p.text(indent, d.console.style.Faint, fmt.Sprintf("← and %s; ? shows all", wording.Count(len(from)-i, "more place")))
 			return
 		}
 		p.text(indent, d.console.style.Faint, inWords(source))
@@ -380,10 +381,7 @@ func fromWhom(source runtime.Source) string {
 	if len(calls) == 0 {
 		return ", there from the start"
 	}
-	if len(calls) > 1 {
-		calls = append(calls[:len(calls)-2], calls[len(calls)-2]+" and "+calls[len(calls)-1])
-	}
-	return ", written by " + strings.Join(calls, ", ")
+	return ", written by " + wording.And(calls)
 }
 
 // toolItself adds what is known of the tool.

@@ -104,25 +104,6 @@ func Pad(text string, columns int) string {
 	return Cut(text, columns) + strings.Repeat(" ", max(0, columns-diag.Columns(text)))
 }
 
-// Alternatives is a list of words of which one is meant.
-func Alternatives(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-}
-
-// Count is a number of things of one kind.
-func Count(n int, what string) string { return Counted(n, what, what+"s") }
-
-// Counted is a number of things whose plural has a word of its own.
-func Counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // Duration is a duration in three digits or so.
 func Duration(d time.Duration) string {
 	switch {

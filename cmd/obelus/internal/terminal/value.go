@@ -16,6 +16,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -156,7 +157,7 @@ func (d *Dialogue) lookTwice(p *page, indent int, value any) {
 	found := deceptive(value, nil)
 	for i, word := range found {
 		if i == most {
-			p.text(indent, d.console.style.Yellow, "look twice: "+Count(len(found)-most, "more word")+" of that kind")
+			p.text(indent, d.console.style.Yellow, "look twice: "+wording.Count(len(found)-most, "more word")+" of that kind")
 			return
 		}
 		p.text(indent, d.console.style.Yellow, "look twice: "+visibly(word, "")+" is "+inASCII(word))

@@ -1,0 +1,58 @@
+// Package wording has the phrases that messages are made of: how many there are of
+// something, which of several are meant, the beginning of a long text.
+package wording
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Count is a number of things of one kind: "1 call", "2 calls".
+func Count(n int, what string) string { return Counted(n, what, what+"s") }
+
+// Counted is a number of things whose plural has a word of its own.
+func Counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// Or is a list of which one is meant: "a, b or c".
+func Or(list []string) string { return joined(list, " or ") }
+
+// And is a list of which all are meant: "a, b and c".
+func And(list []string) string { return joined(list, " and ") }
+
+func joined(list []string, last string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + last + list[len(list)-1]
+}
+
+// Names are the first of some names, in quotes.
+func Names(names []string, most int) string {
+	var quoted []string
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, `"`+name+`"`)
+	}
+	if len(names) > most {
+		quoted = append(quoted, "…")
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// Cut is a text, or of one of more characters than so many the beginning.
+func Cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	for i := range text {
+		if most--; most < 0 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
