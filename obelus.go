@@ -180,8 +180,7 @@ func (p *Plan) Check() error {
 		if f.Severity == diag.Error {
 			place := ""
 			if f.Span.Known() {
-				at := f.Span.From()
-				place = fmt.Sprintf("%s:%d:%d: ", f.Span.File.Name, at.Line, at.Column)
+				place = f.Span.Where() + ": "
 			}
 			return diag.Troubled(ErrUnsound, "%s%s [%s]", place, f.Message, f.Rule.Code).Advise("%s", f.Help)
 		}

@@ -288,7 +288,7 @@ func TestMutants(t *testing.T) {
 				t.Fatal(err)
 			}
 			plan, verified, found := judged(r.ID+".json", string(text))
-			node := nodeAt(plan.Calls[m.call].Node, m.at)
+			node := plan.Calls[m.call].Node.Along(m.at)
 			want := node.Span()
 			switch {
 			case m.key:

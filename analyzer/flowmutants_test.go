@@ -23,7 +23,7 @@ func TestTypeMutants(t *testing.T) {
 				t.Fatal(err)
 			}
 			plan, _, all := judged(r.ID+".json", string(text))
-			node := nodeAt(plan.Calls[m.call].Node, m.at)
+			node := plan.Calls[m.call].Node.Along(m.at)
 			if slices.ContainsFunc(all, func(d diag.Diagnostic) bool {
 				return strings.Contains(m.code, d.Rule.Code) && d.Severity > diag.Info && d.Call == plan.Calls[m.call].Name && within(node, d.Span.Start)
 			}) {

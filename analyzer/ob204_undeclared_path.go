@@ -101,10 +101,5 @@ func (p *Pass) declared(id pathtree.ID, place schema.Place) *declaration {
 	for range p.Plan.Paths.Depth(id) - 1 - place.Depth {
 		id = p.Plan.Paths.Parent(id)
 	}
-	d, ok := p.inState[id]
-	if !ok {
-		d = declarationOf(place)
-		p.inState[id] = d
-	}
-	return d
+	return once(p.inState, id, func() *declaration { return declarationOf(place) })
 }

@@ -92,7 +92,7 @@ func (p *Pass) literal(v value, t *compiler.Template, s *schema.Schema) {
 		if bad := s.Validate(t.Value); bad != nil {
 			v.below += bad.Where()
 			f := p.rejected(v, placeAt(v.key, t.Node, bad.Path), bad.Message)
-			requote(f, nodeAt(t.Node, bad.Path), s.At(stepsOf(bad.Path)).Schema)
+			requote(f, t.Node.Along(bad.Path), s.At(stepsOf(bad.Path)).Schema)
 		}
 	case t.Items != nil:
 		p.literalList(v, t, s)

@@ -92,12 +92,7 @@ var failureFields = []string{"code", "message", "details"}
 // inResultOf is what the schema of a result names where a read leaves it.
 func (p *Pass) inResultOf(o origin, place schema.Place) *declaration {
 	at := resultPlace{o.call.Tool, expression.Reference{Path: o.rest[:place.Depth]}.String()}
-	d, ok := p.inResult[at]
-	if !ok {
-		d = declarationOf(place)
-		p.inResult[at] = d
-	}
-	return d
+	return once(p.inResult, at, func() *declaration { return declarationOf(place) })
 }
 
 // declaredElsewhere reports whether the document itself holds or names a path of

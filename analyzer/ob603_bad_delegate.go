@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -72,7 +73,7 @@ func (p *Pass) delegateNode(path string) (*compiler.Call, *source.Node) {
 		}
 		return call, call.ToolNode
 	}
-	for _, name := range sortedActivities(p.Plan) {
+	for _, name := range slices.Sorted(maps.Keys(p.Plan.Activities)) {
 		if a := p.Plan.Activities[name]; a.Plan == path {
 			return nil, a.PlanNode
 		}

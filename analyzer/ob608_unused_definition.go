@@ -2,7 +2,9 @@ package analyzer
 
 import (
 	"bytes"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -52,7 +54,7 @@ func unusedDefinitions(p *Pass) {
 			p.Report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).Advise("use it, or take it out")
 		}
 	}
-	for _, name := range sortedActivities(plan) {
+	for _, name := range slices.Sorted(maps.Keys(plan.Activities)) {
 		a := plan.Activities[name]
 		define(a.NameNode, activities[name])
 		if a.NameNode != nil && a.NameNode.File == plan.File && !activities[name] {

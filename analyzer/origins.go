@@ -60,13 +60,7 @@ func (p *Pass) inOutput(tool *compiler.Tool, rest []expression.Segment) schema.P
 	if len(rest) != 1 {
 		return tool.Output.At(compiler.SchemaPath(rest))
 	}
-	key := field{tool, rest[0]}
-	at, ok := p.fields[key]
-	if !ok {
-		at = tool.Output.At(compiler.SchemaPath(rest))
-		p.fields[key] = at
-	}
-	return at
+	return once(p.fields, field{tool, rest[0]}, func() schema.Place { return tool.Output.At(compiler.SchemaPath(rest)) })
 }
 
 // A resultPlace is a place in the results of a tool.

@@ -30,15 +30,12 @@ func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
 	if tool == nil || tool.Parameters == nil || tool.Parameters.Compile() != nil {
 		return nil
 	}
-	known, ok := p.parameters[tool]
-	if !ok {
-		known = &parameters{
+	return once(p.parameters, tool, func() *parameters {
+		return &parameters{
 			taker: quote(tool.Name), which: "tool", tool: tool,
 			schema: tool.Parameters, required: tool.Parameters.Required(), open: tool.Open, places: map[string]schema.Place{},
 		}
-		p.parameters[tool] = known
-	}
-	return known
+	})
 }
 
 // takers are what takes the parameters of a call: its tool, and the plan that is
@@ -77,12 +74,7 @@ func (t *parameters) alone() []*parameters {
 }
 
 func (t *parameters) place(name string) schema.Place {
-	at, ok := t.places[name]
-	if !ok {
-		at = t.schema.At([]schema.Step{schema.Key(name)})
-		t.places[name] = at
-	}
-	return at
+	return once(t.places, name, func() schema.Place { return t.schema.At([]schema.Step{schema.Key(name)}) })
 }
 
 // names suggests among the tool's parameters.
@@ -114,13 +106,11 @@ func parameterNode(tool *compiler.Tool, name string) *source.Node {
 	if in := n.Get("inputSchema"); in != nil {
 		n = in
 	}
-	properties := n.Get("properties")
-	if properties == nil {
-		return nil
-	}
-	for _, f := range properties.Fields {
-		if f.Key.Text == name {
-			return f.Key
+	if properties := n.Get("properties"); properties != nil {
+		for _, f := range properties.Fields {
+			if f.Key.Text == name {
+				return f.Key
+			}
 		}
 	}
 	return nil

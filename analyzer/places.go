@@ -32,26 +32,6 @@ func stepsOf(path []any) []schema.Step {
 	return steps
 }
 
-// nodeAt is the node at a path, as far as the text goes along.
-func nodeAt(n *source.Node, path []any) *source.Node {
-	for _, step := range path {
-		var next *source.Node
-		switch step := step.(type) {
-		case int:
-			if step < len(n.Items) {
-				next = n.Items[step]
-			}
-		case string:
-			next = n.Get(step)
-		}
-		if next == nil {
-			return n
-		}
-		n = next
-	}
-	return n
-}
-
 // placeAt follows a path from a node, whose key is given where it has one, into
 // the text. The place of a mapping or list that isn't in one line with its key is
 // that key, or else its first line.

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
@@ -109,12 +108,4 @@ type writtenPaths struct {
 func sortedKeys(value any) []string {
 	m, _ := value.(map[string]any)
 	return slices.Sorted(maps.Keys(m))
-}
-
-func sortedActivities(plan *compiler.Plan) []string {
-	all := make(map[string]any, len(plan.Activities))
-	for name := range plan.Activities {
-		all[name] = nil
-	}
-	return sortedKeys(all)
 }

@@ -121,12 +121,7 @@ func (p *Pass) begins(kind string, path []expression.Segment) bool {
 }
 
 func (p *Pass) isKind(name string) bool {
-	for _, kind := range p.Plan.Kinds {
-		if kind == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.Plan.Kinds, name)
 }
 
 // describesKind reports whether a message of the context gives a schema for a

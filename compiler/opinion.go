@@ -58,7 +58,7 @@ func (a *Advisor) Opinion(n *source.Node) (Opinion, *OpinionFault) {
 	}
 	if a.Schema != nil && a.Schema.Compile() == nil {
 		if v := a.Schema.Validate(o.Said); v != nil {
-			return bad(inside(n, v.Path), "give what the advisor's \"schema\" asks for", "the opinion of %q isn't what its schema asks for: %s", Shown(a.ID), v.Error())
+			return bad(n.Along(v.Path), "give what the advisor's \"schema\" asks for", "the opinion of %q isn't what its schema asks for: %s", Shown(a.ID), v.Error())
 		}
 	}
 	var fault *OpinionFault

@@ -91,30 +91,10 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 			continue
 		}
 		if v := place.Schema.Validate(value); v != nil && v.Keyword != "required" {
-			c.report(diag.WrongType, inside(f.Value, v.Path).Span(), "the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
+			c.report(diag.WrongType, f.Value.Along(v.Path).Span(), "the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
 				kind, kind, f.Key.Text, v.Where(), v.Message).Advise("change the value, or what \"%sSchema\" says", kind)
 		}
 	}
-}
-
-// inside follows a path into a value, as far as the text goes along.
-func inside(n *source.Node, path []any) *source.Node {
-	for _, step := range path {
-		next := (*source.Node)(nil)
-		switch step := step.(type) {
-		case string:
-			next = n.Get(step)
-		case int:
-			if n.Kind == source.Array && step < len(n.Items) {
-				next = n.Items[step]
-			}
-		}
-		if next == nil {
-			break
-		}
-		n = next
-	}
-	return n
 }
 
 // simulated judges how a rehearsal is to play a tool (S15.1): what it can't read

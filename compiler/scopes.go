@@ -115,7 +115,7 @@ func (c *compilation) forbiddenScopes(call *Call, tool *Tool) {
 	if v == nil {
 		return
 	}
-	at, what := inside(n, v.Path), "these scopes"
+	at, what := n.Along(v.Path), "these scopes"
 	if at != n && at.Kind == source.String {
 		what = fmt.Sprintf("the scope %q", at.Text)
 	}

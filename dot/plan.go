@@ -303,8 +303,7 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		tooltip = append(tooltip, diag.Escape(c.Reason))
 	}
 	if c.Node != nil {
-		from := c.Node.Span().From()
-		tooltip = append(tooltip, fmt.Sprintf("%s:%d:%d", diag.Escape(c.Node.File.Name), from.Line, from.Column))
+		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))
 	}
 	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
 	return n

@@ -71,9 +71,9 @@ func (c *cli) explain(name string) error {
 	}
 	t := troubled("there is no finding %q", name)
 	if near != "" {
-		return t.advise("did you mean %q?", near)
+		return t.Advise("did you mean %q?", near)
 	}
-	return t.advise("\"obelus explain\" lists all findings")
+	return t.Advise("\"obelus explain\" lists all findings")
 }
 
 // maturities is what the last line of a check says of a plan without errors (S7.3).
@@ -106,7 +106,7 @@ func (c *cli) schemaCommand() *cobra.Command {
 			text := planschema.JSON()
 			if len(args) > 0 && args[0] != "plan" {
 				if text = analyzer.ConfigSchema(); args[0] != "config" {
-					return troubled("there is no schema of %q", args[0]).advise("there is one of %s", wording.Or(kinds)).suggest(args[0], kinds)
+					return troubled("there is no schema of %q", args[0]).Advise("there is one of %s", wording.Or(kinds)).Suggest(args[0], kinds)
 				}
 			}
 			_, err := c.out.Write(text)
@@ -177,7 +177,7 @@ func (c *cli) completionCommand() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.out)
 			}
-			return troubled("there is no completion for the shell %q", args[0]).advise("there is one for %s", wording.Or(shells)).suggest(args[0], shells)
+			return troubled("there is no completion for the shell %q", args[0]).Advise("there is one for %s", wording.Or(shells)).Suggest(args[0], shells)
 		},
 	}
 }

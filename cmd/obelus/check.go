@@ -101,7 +101,7 @@ func (c *cli) check(o checking) error {
 		}
 	}
 	if r.total.Files == 0 {
-		return troubled("there is no plan in %q", o.args[0]).advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
+		return troubled("there is no plan in %q", o.args[0]).Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}
 	return r.end()
 }

@@ -64,29 +64,9 @@ type ending int
 
 func (e ending) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// Trouble is a mistake on the command line or a refusal of the world outside:
-// what happened, and what to do about it.
-type trouble struct{ message, help string }
-
-func (t *trouble) Error() string { return t.message }
-
-func troubled(format string, args ...any) *trouble {
-	return &trouble{message: fmt.Sprintf(format, args...)}
-}
-
-func (t *trouble) advise(format string, args ...any) *trouble {
-	t.help = fmt.Sprintf(format, args...)
-	return t
-}
-
-// suggest advises the word that was most likely meant, where one is near; what else
-// is to be advised is said before.
-func (t *trouble) suggest(word string, words []string) *trouble {
-	if near, ok := naming.Nearest(word, words); ok {
-		t.advise("did you mean %q?", near)
-	}
-	return t
-}
+// troubled is a mistake on the command line or a refusal of the world outside, in this
+// program's own words.
+func troubled(format string, args ...any) *diag.Trouble { return diag.Troubled(nil, format, args...) }
 
 // explainTrouble says on stderr what kept a command from doing its work.
 func (c *cli) explainTrouble(err error) {
@@ -175,11 +155,11 @@ func unknownCommand(root *cobra.Command, name string) error {
 			names = append(append(names, cmd.Name()), cmd.Aliases...)
 		}
 	}
-	t := troubled("there is no command %q", name).advise("\"obelus help\" lists the commands")
+	t := troubled("there is no command %q", name).Advise("\"obelus help\" lists the commands")
 	if _, err := os.Stat(name); err == nil {
-		t.advise("to check this file: obelus check %s", name)
+		t.Advise("to check this file: obelus check %s", name)
 	}
-	return t.suggest(name, names)
+	return t.Suggest(name, names)
 }
 
 // flagTrouble says in plain words what is wrong with a flag.
@@ -198,25 +178,25 @@ func flagTrouble(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if unknown.GetSpecifiedShortnames() != "" {
-			return troubled("%s no flag %q", owner, "-"+name).advise("%s", hint)
+			return troubled("%s no flag %q", owner, "-"+name).Advise("%s", hint)
 		}
 		t := troubled("%s no flag %q", owner, "--"+name)
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near, ok := naming.Nearest(name, names); ok {
-			return t.advise("did you mean %q?", "--"+near)
+			return t.Advise("did you mean %q?", "--"+near)
 		}
-		return t.advise("%s", hint)
+		return t.Advise("%s", hint)
 	case errors.As(err, &lacking):
 		flag := lacking.GetFlag()
-		return troubled("the flag --%s needs a value", flag.Name).advise("write --%s %s", flag.Name, placeholder(flag))
+		return troubled("the flag --%s needs a value", flag.Name).Advise("write --%s %s", flag.Name, placeholder(flag))
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
-		wrong := &trouble{message: "expected " + expectation(flag)}
+		wrong := troubled("expected %s", expectation(flag))
 		errors.As(invalid.Unwrap(), &wrong)
-		return troubled("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.message).advise("%s", wrong.help)
+		return troubled("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.Message).Advise("%s", wrong.Help)
 	}
-	return troubled("%v", err).advise("%s", hint)
+	return troubled("%v", err).Advise("%s", hint)
 }
 
 // expectation is what the value of a flag must be.
@@ -246,9 +226,9 @@ func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return troubled("%s needs %s", cmd.Name(), what).advise("usage: %s", usageLine(cmd))
+			return troubled("%s needs %s", cmd.Name(), what).Advise("usage: %s", usageLine(cmd))
 		case len(args) > 1:
-			return troubled("%s takes one argument, but got %d", cmd.Name(), len(args)).advise("usage: %s", usageLine(cmd))
+			return troubled("%s takes one argument, but got %d", cmd.Name(), len(args)).Advise("usage: %s", usageLine(cmd))
 		}
 		return nil
 	}
@@ -257,7 +237,7 @@ func oneArg(what string) cobra.PositionalArgs {
 func someArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return troubled("%s needs %s", cmd.Name(), what).advise("usage: %s", usageLine(cmd))
+			return troubled("%s needs %s", cmd.Name(), what).Advise("usage: %s", usageLine(cmd))
 		}
 		return nil
 	}
@@ -279,7 +259,7 @@ func (c *choice) Set(value string) error {
 			return nil
 		}
 	}
-	return troubled("expected %s", wording.Or(c.words)).suggest(value, c.words)
+	return troubled("expected %s", wording.Or(c.words)).Suggest(value, c.words)
 }
 
 // choose adds a flag that takes one of a few words; the first is the default.

@@ -55,12 +55,12 @@ func (c *cli) compatCommand() *cobra.Command {
 		}
 		switch {
 		case *batch != "" && len(args) > 0:
-			return troubled("compat --batch takes one file, but got %q besides", args[len(args)-1]).advise("usage: %s", usageLine(cmd))
+			return troubled("compat --batch takes one file, but got %q besides", args[len(args)-1]).Advise("usage: %s", usageLine(cmd))
 		case *batch == "" && len(args) != 2:
 			return troubled("compat needs a producer's schema and a consumer's, but got %s", wording.Count(len(args), "argument")).
-				advise("usage: %s", usageLine(cmd))
+				Advise("usage: %s", usageLine(cmd))
 		case *batch == "" && args[0] == "-" && args[1] == "-":
-			return troubled("only one of the two schemas can be standard input").advise("name a file for the other one")
+			return troubled("only one of the two schemas can be standard input").Advise("name a file for the other one")
 		}
 		return nil
 	}

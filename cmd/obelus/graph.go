@@ -81,5 +81,5 @@ func knownCall(plan *compiler.Plan, name string) error {
 		}
 		names[i] = call.Name
 	}
-	return troubled("the plan has no call %q", name).advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").suggest(name, names)
+	return troubled("the plan has no call %q", name).Advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").Suggest(name, names)
 }

@@ -21,22 +21,12 @@ func addLimits(cmd *cobra.Command, limits *source.Limits) {
 
 var limitNames = []string{"bytes", "depth", "scalar", "number", "alias-nodes", "alias-ratio"}
 
+// field is the limit of a name; nil where there is none.
 func (f limitFlag) field(name string) *int {
-	switch name {
-	case "bytes":
-		return &f.limits.Bytes
-	case "depth":
-		return &f.limits.Depth
-	case "scalar":
-		return &f.limits.Scalar
-	case "number":
-		return &f.limits.Number
-	case "alias-nodes":
-		return &f.limits.AliasNodes
-	case "alias-ratio":
-		return &f.limits.AliasRatio
-	}
-	return nil
+	l := f.limits
+	return map[string]*int{
+		"bytes": &l.Bytes, "depth": &l.Depth, "scalar": &l.Scalar, "number": &l.Number, "alias-nodes": &l.AliasNodes, "alias-ratio": &l.AliasRatio,
+	}[name]
 }
 
 func (f limitFlag) String() string { return "" }
@@ -45,15 +35,15 @@ func (f limitFlag) Type() string   { return "NAME=N" }
 func (f limitFlag) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return troubled("expected NAME=N").advise("for example --limit bytes=256MiB")
+		return troubled("expected NAME=N").Advise("for example --limit bytes=256MiB")
 	}
 	to := f.field(name)
 	if to == nil {
-		return troubled("there is no limit %q", name).advise("limits are %s", wording.Or(limitNames)).suggest(name, limitNames)
+		return troubled("there is no limit %q", name).Advise("limits are %s", wording.Or(limitNames)).Suggest(name, limitNames)
 	}
 	n, ok := quantity(value)
 	if !ok {
-		return troubled("expected a whole number from 1, or one with KiB, MiB or GiB").advise("for example --limit bytes=256MiB")
+		return troubled("expected a whole number from 1, or one with KiB, MiB or GiB").Advise("for example --limit bytes=256MiB")
 	}
 	*to = n
 	return nil

@@ -88,7 +88,7 @@ func (o *running) runsFolder() (string, error) {
 	}
 	folder, err := session.DefaultFolder()
 	if err != nil {
-		return "", troubled("there is no folder for journals: %v", err).advise("name one with --runs")
+		return "", troubled("there is no folder for journals: %v", err).Advise("name one with --runs")
 	}
 	return folder, nil
 }

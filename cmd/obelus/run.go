@@ -74,7 +74,7 @@ func (c *cli) runCommand() *cobra.Command {
 			return err
 		}
 		if o.out != "" && o.instances == "" && len(p.Plan.Instances) == 0 {
-			return troubled("--out is for runs over instances, and the plan has none").advise("--format json shows the result of any run")
+			return troubled("--out is for runs over instances, and the plan has none").Advise("--format json shows the result of any run")
 		}
 		c.unreadInputs(p.Plan, input)
 		options := session.Options{
@@ -142,11 +142,11 @@ func (o *running) add(c *cli, cmd *cobra.Command) {
 func (o *running) fitting() error {
 	switch {
 	case o.instances == "-":
-		return troubled("--instances can't be standard input").advise("write the instances to a file: a run that is resumed reads it again")
+		return troubled("--instances can't be standard input").Advise("write the instances to a file: a run that is resumed reads it again")
 	case o.out == "-":
-		return troubled("--out can't be standard output").advise("--format json shows the result of each instance there")
+		return troubled("--out can't be standard output").Advise("--format json shows the result of each instance there")
 	case o.again && o.planner != "none":
-		return troubled("--continue and --planner can't be given together").advise("a planner sees the state, and goes on from there by itself")
+		return troubled("--continue and --planner can't be given together").Advise("a planner sees the state, and goes on from there by itself")
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 		strict.DisallowUnknownFields()
 		if err := strict.Decode(&schedule); err != nil || len(schedule.Events) == 0 {
 			return nil, troubled("--schedule: %q doesn't hold a schedule", name).
-				advise("it is {events: [{call, output, path?, fails?}, …]}, or the \"witness\" of an OB401 with two of them under \"schedules\"")
+				Advise("it is {events: [{call, output, path?, fails?}, …]}, or the \"witness\" of an OB401 with two of them under \"schedules\"")
 		}
 		o := o
 		o.Schedule = i
@@ -174,7 +174,7 @@ func knownToolOrCall(plan *compiler.Plan, name string) error {
 	if known[name] {
 		return nil
 	}
-	return troubled("--fail: no call of the plan is %q or uses that tool", name).suggest(name, slices.Sorted(maps.Keys(known)))
+	return troubled("--fail: no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
 // invented completes the input with values that its schema accepts, where it

@@ -26,7 +26,7 @@ const module = "github.com/obelus-dev/obelus/"
 // isn't listed is new, and has to be given its place.
 var mayImport = map[string][]string{
 	"compiler/source":          {"compiler/wording"},
-	"compiler/diag":            {"compiler/source", "compiler/wording"},
+	"compiler/diag":            {"compiler/naming", "compiler/source", "compiler/wording"},
 	"compiler/expression":      {"compiler/source", "compiler/diag", "compiler/naming", "compiler/wording"},
 	"compiler/schema":          {"compiler/source", "compiler/diag", "compiler/schema/regex", "compiler/wording"},
 	"compiler/pathtree":        {"compiler/expression", "compiler/naming"},

@@ -51,10 +51,6 @@ func says(text string) func(*diag.Trouble) string { return func(*diag.Trouble) s
 
 // inOurWords words a trouble of the libraries as this program does.
 func inOurWords(err error) (message, help string) {
-	var own *trouble
-	if errors.As(err, &own) {
-		return err.Error(), own.help
-	}
 	var t *diag.Trouble
 	if !errors.As(err, &t) {
 		return err.Error(), ""

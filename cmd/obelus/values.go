@@ -54,7 +54,7 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 		}
 	}
 	if in > 1 {
-		return nil, nil, troubled("standard input can be read only once: %d things ask for it", in).advise("give all but one of them as files")
+		return nil, nil, troubled("standard input can be read only once: %d things ask for it", in).Advise("give all but one of them as files")
 	}
 	for _, text := range g.inputs {
 		if input, err = c.take(r, input, "--input", text); err != nil {
@@ -82,11 +82,11 @@ func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[st
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
 			return nil, troubled("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
-				advise("for example %s city=Paris, or %s @values.json", flag, flag)
+				Advise("for example %s city=Paris, or %s @values.json", flag, flag)
 		}
 		read, problem := terminal.ValueOf(value, r.Limits)
 		if problem != "" {
-			return nil, troubled("%s %s: %s", flag, key, problem).advise("if it is text, quote it: %s %s", flag, terminal.JSON(key+"="+terminal.JSON(value, ""), ""))
+			return nil, troubled("%s %s: %s", flag, key, problem).Advise("if it is text, quote it: %s %s", flag, terminal.JSON(key+"="+terminal.JSON(value, ""), ""))
 		}
 		more[key] = read
 	}
@@ -108,7 +108,7 @@ func (c *cli) mapping(r *reading, flag, name string) (map[string]any, error) {
 	for _, p := range problems {
 		if !p.Warning {
 			at := p.Span.From()
-			return nil, troubled("%s: %q, line %d, column %d: %s", flag, name, at.Line, at.Column, p.Message).advise("%s", p.Help)
+			return nil, troubled("%s: %q, line %d, column %d: %s", flag, name, at.Line, at.Column, p.Message).Advise("%s", p.Help)
 		}
 	}
 	if node == nil || node.Kind != source.Object {

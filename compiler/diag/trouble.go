@@ -1,6 +1,10 @@
 package diag
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/obelus-dev/obelus/compiler/naming"
+)
 
 // Trouble is what keeps something from being done and is no fault of a plan: the
 // world refuses, or what was asked for can't be had. It says what happened, and
@@ -22,6 +26,15 @@ func Troubled(kind error, format string, args ...any) *Trouble {
 // Advise says what to do about it.
 func (t *Trouble) Advise(format string, args ...any) *Trouble {
 	t.Help = fmt.Sprintf(format, args...)
+	return t
+}
+
+// Suggest advises the word that was most likely meant, where one is near; what else is
+// to be advised is said before.
+func (t *Trouble) Suggest(word string, words []string) *Trouble {
+	if near, ok := naming.Nearest(word, words); ok {
+		t.Advise("did you mean %q?", near)
+	}
 	return t
 }
 

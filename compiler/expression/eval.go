@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -334,11 +335,4 @@ const (
 	maxValueDepth  = 1000
 )
 
-func sortedKeys(v map[string]any) []string {
-	keys := make([]string, 0, len(v))
-	for key := range v {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys(v map[string]any) []string { return slices.Sorted(maps.Keys(v)) }

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -121,35 +122,30 @@ func (m *evaluation) equal(n *node, a, b any, depth int) bool {
 
 // less compares two numbers, strings, dates or durations.
 func (m *evaluation) less(o op, left, right *node, a, b any) bool {
-	order := 0
+	order, comparable := 0, false
 	switch x := a.(type) {
 	case float64:
-		y, ok := b.(float64)
-		if !ok {
-			panic(m.incomparable(right, a, b))
-		}
-		order = compare(x, y)
+		var y float64
+		y, comparable = b.(float64)
+		order = cmp.Compare(x, y)
 	case string:
-		y, ok := b.(string)
-		if !ok {
-			panic(m.incomparable(right, a, b))
-		}
+		var y string
+		y, comparable = b.(string)
 		m.step(right, min(len(x), len(y))/64)
-		order = compare(x, y)
+		order = cmp.Compare(x, y)
 	case time.Time:
-		y, ok := b.(time.Time)
-		if !ok {
-			panic(m.incomparable(right, a, b))
-		}
+		var y time.Time
+		y, comparable = b.(time.Time)
 		order = x.Compare(y)
 	case time.Duration:
-		y, ok := b.(time.Duration)
-		if !ok {
-			panic(m.incomparable(right, a, b))
-		}
-		order = compare(x, y)
+		var y time.Duration
+		y, comparable = b.(time.Duration)
+		order = cmp.Compare(x, y)
 	default:
 		panic(m.fail(left, kindOf(a).String()+" can't be compared by size", helpNull(a)))
+	}
+	if !comparable {
+		panic(m.fail(right, kindOf(a).String()+" can't be compared with "+kindOf(b).String(), helpNull(b)))
 	}
 	switch o {
 	case opLess:
@@ -162,25 +158,11 @@ func (m *evaluation) less(o op, left, right *node, a, b any) bool {
 	return order >= 0
 }
 
-func (m *evaluation) incomparable(right *node, a, b any) abandoned {
-	return m.fail(right, kindOf(a).String()+" can't be compared with "+kindOf(b).String(), helpNull(b))
-}
-
 func helpNull(v any) string {
 	if v == nil {
 		return "write … || 0 to have a value in its place"
 	}
 	return ""
-}
-
-func compare[T float64 | string | time.Duration](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // arithmetic evaluates + - * / % and **.
@@ -245,20 +227,25 @@ func (m *evaluation) calculate(n *node, x, y float64) any {
 		}
 		out = x / y
 	case opModulo:
-		a, ok := whole(x)
-		if !ok {
-			panic(m.fail(n.args[0], "\"%\" wants whole numbers, and got "+describe(x), ""))
-		}
-		b, ok := whole(y)
-		if !ok {
-			panic(m.fail(n.args[1], "\"%\" wants whole numbers, and got "+describe(y), ""))
-		}
+		a, b := m.wholes(n, x, y, "\"%\" wants whole numbers, and got ")
 		if b == 0 {
 			panic(m.fail(n.args[1], "division by zero", ""))
 		}
 		out = float64(a % b)
 	}
 	return m.finite(n, out)
+}
+
+// wholes are two operands as whole numbers; says is the message for one that is none.
+func (m *evaluation) wholes(n *node, left, right any, says string) (a, b int) {
+	a, ok := whole(left)
+	if !ok {
+		panic(m.fail(n.args[0], says+describe(left), ""))
+	}
+	if b, ok = whole(right); !ok {
+		panic(m.fail(n.args[1], says+describe(right), ""))
+	}
+	return a, b
 }
 
 // finite lets through what JSON can say.

@@ -137,10 +137,8 @@ func constant(values ...any) *node {
 func (g *arrayGoal) literals(i int) []literal {
 	var list []literal
 	for _, r := range g.rules {
-		if i < len(r.prefix) {
-			list = append(list, literal{r.prefix[i], false})
-		} else if r.rest != nil {
-			list = append(list, literal{r.rest, false})
+		if x := r.item(i); x != nil {
+			list = append(list, literal{x, false})
 		}
 	}
 	return list

@@ -301,10 +301,7 @@ func (e *explainer) array(n *node, v []any, t *trail) *Violation {
 	}
 	matched := 0
 	for i, x := range v {
-		item := r.rest
-		if i < len(r.prefix) {
-			item = r.prefix[i]
-		}
+		item := r.item(i)
 		if item != nil && item == r.rest && item.verdict == never {
 			return at(n, t, r.restKeyword, "expected at most %s, got %d", wording.Count(len(r.prefix), "item"), len(v))
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"maps"
 	"math"
 	"slices"
 )
@@ -220,11 +221,4 @@ func hash(v any, depth int) uint64 {
 	return h
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -91,6 +91,14 @@ type arrayRules struct {
 	restKeyword string
 }
 
+// item judges the item at an index; nil where nothing does.
+func (r *arrayRules) item(i int) *node {
+	if i < len(r.prefix) {
+		return r.prefix[i]
+	}
+	return r.rest
+}
+
 // anyArray are the rules of all arrays.
 func anyArray(evaluates bool) *arrayRules {
 	return &arrayRules{size: anySize, least: 1, most: maxCount, evaluates: evaluates}
@@ -194,25 +202,27 @@ func (n *node) json() any {
 	if n.raw != nil {
 		return n.raw
 	}
+	return n.made((*node).json)
+}
+
+// made is a combination as a JSON value; part is the text of one of its parts.
+func (n *node) made(part func(*node) any) map[string]any {
 	m := map[string]any{}
-	if n.kinds != Anything && n.values == nil {
-		m["type"] = n.kinds.names()
-	}
 	if n.values != nil {
 		m["enum"] = n.values
+	} else if n.kinds != Anything {
+		m["type"] = n.kinds.names()
 	}
-	list := func(keyword string, nodes []*node) {
-		if len(nodes) > 0 {
-			all := make([]any, len(nodes))
-			for i, x := range nodes {
-				all[i] = x.json()
+	for keyword, list := range map[string][]*node{"allOf": n.allOf, "anyOf": n.anyOf} {
+		if len(list) > 0 {
+			all := make([]any, len(list))
+			for i, x := range list {
+				all[i] = part(x)
 			}
 			m[keyword] = all
 		}
 	}
-	list("allOf", n.allOf)
-	list("anyOf", n.anyOf)
-	n.built(m, (*node).json)
+	n.built(m, part)
 	return m
 }
 
@@ -238,44 +248,36 @@ var typeNames = []struct {
 
 // union is the node that accepts what any of the nodes accepts.
 func union(nodes []*node) *node {
-	var kept []*node
-	for _, n := range nodes {
-		switch {
-		case n.verdict == always:
-			return everything
-		case n.verdict == never || slices.Contains(kept, n):
-		default:
-			kept = append(kept, n)
-		}
-	}
-	switch len(kept) {
-	case 0:
-		return nothing
-	case 1:
-		return kept[0]
-	}
-	return &node{unit: loose, kinds: Anything, anyOf: kept, scoped: slices.ContainsFunc(kept, (*node).varies)}
+	return combined(nodes, everything, nothing, func(c *node, kept []*node) { c.anyOf = kept })
 }
 
 // both is the node that accepts what all of the nodes accept.
 func both(nodes []*node) *node {
+	return combined(nodes, nothing, everything, func(c *node, kept []*node) { c.allOf = kept })
+}
+
+// combined puts nodes together: one like the decisive node decides, and those like the
+// neutral one don't count.
+func combined(nodes []*node, decisive, neutral *node, put func(c *node, kept []*node)) *node {
 	var kept []*node
 	for _, n := range nodes {
 		switch {
-		case n.verdict == never:
-			return nothing
-		case n.verdict == always || slices.Contains(kept, n):
+		case n.verdict == decisive.verdict:
+			return decisive
+		case n.verdict == neutral.verdict || slices.Contains(kept, n):
 		default:
 			kept = append(kept, n)
 		}
 	}
 	switch len(kept) {
 	case 0:
-		return everything
+		return neutral
 	case 1:
 		return kept[0]
 	}
-	return &node{unit: loose, kinds: Anything, allOf: kept, scoped: slices.ContainsFunc(kept, (*node).varies)}
+	c := &node{unit: loose, kinds: Anything, scoped: slices.ContainsFunc(kept, (*node).varies)}
+	put(c, kept)
+	return c
 }
 
 // varies reports whether what the node accepts depends on the way to it.

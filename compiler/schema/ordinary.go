@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -168,24 +169,7 @@ func (x *exporter) place(n *node) any {
 	case never:
 		return false
 	}
-	m := map[string]any{}
-	if n.kinds != Anything && n.values == nil {
-		m["type"] = n.kinds.names()
-	}
-	if n.values != nil {
-		m["enum"] = n.values
-	}
-	for keyword, list := range map[string][]*node{"allOf": n.allOf, "anyOf": n.anyOf} {
-		if len(list) > 0 {
-			places := make([]any, len(list))
-			for i, part := range list {
-				places[i] = x.place(part)
-			}
-			m[keyword] = places
-		}
-	}
-	n.built(m, x.place)
-	return m
+	return n.made(x.place)
 }
 
 func (x *exporter) address(n *node) string {
@@ -219,11 +203,10 @@ func (x *exporter) export(u *unit) any {
 	for i := 0; i < len(nodes); i++ {
 		n := nodes[i]
 		nodes = append(nodes, n.children...)
-		m, ok := along(doc, n.pathBy((*node).exportedKey)).(map[string]any)
-		if !ok {
-			continue
+		at, _ := along(doc, n.pathBy((*node).exportedKey))
+		if m, ok := at.(map[string]any); ok {
+			x.spellOut(n, m)
 		}
-		x.spellOut(n, m)
 	}
 	return doc
 }
@@ -284,22 +267,18 @@ func (x *exporter) spellOut(n *node, m map[string]any) {
 }
 
 // along follows a pointer through plain JSON.
-func along(doc any, path []string) any {
+func along(doc any, path []string) (any, bool) {
 	for _, token := range path {
-		switch v := doc.(type) {
-		case map[string]any:
-			doc = v[token]
-		case []any:
-			i := 0
-			if _, err := fmt.Sscanf(token, "%d", &i); err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			doc = v[i]
-		default:
-			return nil
+		step := Key(token)
+		if i, err := strconv.Atoi(token); err == nil && KindOf(doc) == Array {
+			step = Index(i)
+		}
+		var there bool
+		if doc, there = stepInto(doc, step); !there {
+			return nil, false
 		}
 	}
-	return doc
+	return doc, true
 }
 
 // clone copies a JSON value and makes all its numbers float64.

@@ -152,13 +152,10 @@ func (n *node) own(step Step, within Kinds) reach {
 		if r.told = a != nil || n.kinds != Anything; a == nil {
 			return r
 		}
-		switch i := step.Index; {
-		case i < 0 || i >= a.max:
+		if i := step.Index; i < 0 || i >= a.max {
 			r.possible = false
-		case i < len(a.prefix):
-			r.node = a.prefix[i]
-		default:
-			r.node = a.rest
+		} else {
+			r.node = a.item(i)
 		}
 		r.required = only && step.Index < a.min
 		return r.settle()

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -149,24 +148,9 @@ func (n *node) child(tokens []string) (*node, int) {
 
 // oddPlace reads the schema at a place where no keyword puts one.
 func (r *reader) oddPlace(n *node, tokens []string) *node {
-	raw := n.raw
-	for _, t := range tokens {
-		switch v := raw.(type) {
-		case map[string]any:
-			x, ok := v[t]
-			if !ok {
-				return nil
-			}
-			raw = x
-		case []any:
-			i, err := strconv.Atoi(t)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			raw = v[i]
-		default:
-			return nil
-		}
+	raw, there := along(n.raw, tokens)
+	if !there {
+		return nil
 	}
 	path := append(n.path(), tokens...)
 	key := strings.Join(path, "\x00")

@@ -405,12 +405,8 @@ func (m *sampler) array(w want, depth int, name string) any {
 func itemNodes(nodes []*node, i int) []*node {
 	var list []*node
 	for _, n := range nodes {
-		if r := n.arrays; r != nil {
-			if i < len(r.prefix) {
-				list = append(list, r.prefix[i])
-			} else if r.rest != nil {
-				list = append(list, r.rest)
-			}
+		if r := n.arrays; r != nil && r.item(i) != nil {
+			list = append(list, r.item(i))
 		}
 	}
 	return list
@@ -514,24 +510,15 @@ func firstPattern(nodes []*node) *regex.Pattern {
 // propertyNodes are the nodes that judge a property; false when it mustn't be
 // there.
 func (m *sampler) propertyNodes(nodes []*node, name string) ([]*node, bool) {
-	var list []*node
+	var found []literal
 	for _, n := range nodes {
-		r := n.objects
-		if r == nil {
-			continue
+		if r := n.objects; r != nil {
+			found = r.valueLiterals(found, r.properties[name], func(p *regex.Pattern) bool { return m.matches(p, name) })
 		}
-		matched := false
-		if p := r.properties[name]; p != nil {
-			list, matched = append(list, p), true
-		}
-		for _, p := range r.patterns {
-			if m.matches(p.pattern, name) {
-				list, matched = append(list, p.node), true
-			}
-		}
-		if !matched && r.additional != nil {
-			list = append(list, r.additional)
-		}
+	}
+	list := make([]*node, len(found))
+	for i, l := range found {
+		list[i] = l.node
 	}
 	return list, !slices.ContainsFunc(list, func(n *node) bool { return n.verdict == never })
 }

@@ -167,35 +167,25 @@ func (d *decoder) plain(start, end int) {
 
 // single decodes 'text', quotes included.
 func (d *decoder) single(start, end int) {
-	end--
-	run := start + 1
-	for i := run; i < end; {
-		switch c := d.src[i]; {
-		case c == '\'':
-			d.copy(run, i)
-			d.put("'", i, i+2)
-			i += 2
-			run = i
-		case isBreak(c):
-			d.copy(run, d.trimmed(run, i))
-			run = d.fold(i, end)
-			i = run
-		default:
-			i++
-		}
-	}
-	d.copy(run, end)
+	d.quoted(start, end, '\'', func(i, _ int) (int, *fault) {
+		d.put("'", i, i+2)
+		return i + 2, nil
+	})
 }
 
 // double decodes "text", quotes included.
-func (d *decoder) double(start, end int) *fault {
+func (d *decoder) double(start, end int) *fault { return d.quoted(start, end, '\\', d.escape) }
+
+// quoted decodes text between quotes, in which one character begins escapes. What reads
+// them gives where the text goes on.
+func (d *decoder) quoted(start, end int, escapes byte, escape func(i, end int) (next int, bad *fault)) *fault {
 	end--
 	run := start + 1
 	for i := run; i < end; {
 		switch c := d.src[i]; {
-		case c == '\\':
+		case c == escapes:
 			d.copy(run, i)
-			next, bad := d.escape(i, end)
+			next, bad := escape(i, end)
 			if bad != nil {
 				return bad
 			}

@@ -129,35 +129,15 @@ func (j *jsonReader) enter(start int) {
 }
 
 func (j *jsonReader) array() *Node {
-	n := j.node(Array, Plain, j.i, 0)
-	j.enter(j.i)
-	mark := len(j.itemStack)
-	j.i++
-	for first := true; ; first = false {
-		j.blanks()
-		if j.closes(n, ']', first) {
-			break
-		}
-		j.itemStack = append(j.itemStack, j.value())
-		if j.separated(n, ']') {
-			break
-		}
-	}
-	n.Items, n.End = j.takeItems(mark), j.i
-	j.depth--
+	n, mark := j.node(Array, Plain, j.i, 0), len(j.itemStack)
+	j.entries(n, ']', func() { j.itemStack = append(j.itemStack, j.value()) })
+	n.Items = j.takeItems(mark)
 	return n
 }
 
 func (j *jsonReader) object() *Node {
-	n := j.node(Object, Plain, j.i, 0)
-	j.enter(j.i)
-	mark := len(j.fieldStack)
-	j.i++
-	for first := true; ; first = false {
-		j.blanks()
-		if j.closes(n, '}', first) {
-			break
-		}
+	n, mark := j.node(Object, Plain, j.i, 0), len(j.fieldStack)
+	j.entries(n, '}', func() {
 		key := j.key()
 		j.blanks()
 		if j.i == len(j.text) || j.text[j.i] != ':' {
@@ -167,13 +147,27 @@ func (j *jsonReader) object() *Node {
 		j.i++
 		j.blanks()
 		j.fieldStack = append(j.fieldStack, Field{key, j.value()})
-		if j.separated(n, '}') {
+	})
+	n.Fields = j.takeFields(mark)
+	return n
+}
+
+// entries reads those of a list or mapping, one by one, up to its end.
+func (j *jsonReader) entries(n *Node, closer byte, entry func()) {
+	j.enter(j.i)
+	j.i++
+	for first := true; ; first = false {
+		j.blanks()
+		if j.closes(n, closer, first) {
+			break
+		}
+		entry()
+		if j.separated(n, closer) {
 			break
 		}
 	}
-	n.Fields, n.End = j.takeFields(mark), j.i
+	n.End = j.i
 	j.depth--
-	return n
 }
 
 func (j *jsonReader) key() *Node {

@@ -89,3 +89,24 @@ func (n *Node) Follow(pointer []string) *Node {
 	}
 	return n
 }
+
+// Along goes down keys (string) and indexes (int) of lists, as far as the tree goes
+// along.
+func (n *Node) Along(path []any) *Node {
+	for _, step := range path {
+		var next *Node
+		switch step := step.(type) {
+		case string:
+			next = n.Get(step)
+		case int:
+			if n.Kind == Array && step < len(n.Items) {
+				next = n.Items[step]
+			}
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
+}

@@ -27,6 +27,7 @@ package source
 
 import (
 	"bytes"
+	"fmt"
 	"sort"
 	"strings"
 	"sync"
@@ -212,6 +213,12 @@ func (s Span) To() Position {
 		return Position{Line: 1, Column: 1}
 	}
 	return s.File.Position(s.End)
+}
+
+// Where is the beginning of a known span as people are told of it: file:line:column.
+func (s Span) Where() string {
+	from := s.From()
+	return fmt.Sprintf("%s:%d:%d", s.File.Name, from.Line, from.Column)
 }
 
 // Text is what stands there.

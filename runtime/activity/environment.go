@@ -67,10 +67,8 @@ func (e environment) missing(def *compiler.Activity) error {
 			continue
 		}
 		at := ""
-		if v.Node != nil {
-			if from := v.Node.Span().From(); v.Node.File != nil {
-				at = fmt.Sprintf("%s:%d:%d: ", v.Node.File.Name, from.Line, from.Column)
-			}
+		if span := v.Node.Span(); span.Known() {
+			at = span.Where() + ": "
 		}
 		return fmt.Errorf("%sthe activity %q takes {$%s}, and the environment has no %s; set it, or define the activity without it", at, def.Name, v.Name, v.Name)
 	}

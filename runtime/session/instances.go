@@ -243,6 +243,5 @@ func unknownKey(key *source.Node) error {
 
 // misplaced is what is wrong at a place of a file.
 func misplaced(at source.Span, format string, args ...any) error {
-	from := at.From()
-	return fmt.Errorf("%s:%d:%d: %s", at.File.Name, from.Line, from.Column, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %s", at.Where(), fmt.Sprintf(format, args...))
 }

@@ -148,19 +148,19 @@ func (f *formula) truth(t *expression.Term) truth {
 	case expression.TermNot:
 		one := f.truth(t.Args[0])
 		h = truth{one.no, one.yes}
-	case expression.TermAnd:
+	case expression.TermAnd, expression.TermOr: // a or b is not (not a and not b)
+		or := t.Op == expression.TermOr
 		h.yes = logic.True
 		for _, a := range t.Args {
 			one := f.truth(a)
+			if or {
+				one.yes, one.no = one.no, one.yes
+			}
 			h.no = f.Or(h.no, f.And(h.yes, one.no))
 			h.yes = f.And(h.yes, one.yes)
 		}
-	case expression.TermOr:
-		h.no = logic.True
-		for _, a := range t.Args {
-			one := f.truth(a)
-			h.yes = f.Or(h.yes, f.And(h.no, one.yes))
-			h.no = f.And(h.no, one.no)
+		if or {
+			h.yes, h.no = h.no, h.yes
 		}
 	default:
 		h = f.atom(t)

@@ -58,8 +58,7 @@ func (r *recordingReader) fail(at source.Span, help, format string, args ...any)
 		r.more++
 		return
 	}
-	from := at.From()
-	fault := fmt.Sprintf("%s:%d:%d: %s", diag.Escape(r.file.Name), from.Line, from.Column, diag.Escape(fmt.Sprintf(format, args...)))
+	fault := diag.Escape(at.Where() + ": " + fmt.Sprintf(format, args...))
 	if help != "" {
 		fault += "; " + diag.Escape(help)
 	}
