@@ -89,6 +89,10 @@ func (p *Pass) reportMissing(e *branch.Conditions, leaf *compiler.Template, bran
 	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
 		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}
+	if leaf.Expr != nil && !leaf.Expr.Plain() && expression.IsExpression(leaf.Node.Text) && len(leaf.Reads) > 0 {
+		reference := short(p.Plan.Reads[leaf.Reads[0]].Ref.String())
+		f.Advise("give what may be missing a fallback of its own (\"(%s || null)\"), write it on every branch, or let the output hold what the other branch writes", reference)
+	}
 	if leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
 		f.Offer("let it be null then", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
 	}

@@ -37,6 +37,10 @@ func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node) {
 	if n.Kind != source.String {
 		return
 	}
+	if start, end, ok := expression.Unfilled(n.Text); ok {
+		p.Report(n.Within(start, end), "this is a literal string of an expression, and what stands in its †{ … } isn't filled in").About(call.Label()).
+			Advise("join the text and the value: \"… \" + string(†state.x)")
+	}
 	m, ok := expression.Lookalike(n.Text, p.named)
 	if !ok || slices.ContainsFunc(p.found, func(d diag.Diagnostic) bool { return d.Rule == p.rule && d.Span == n.Span() }) {
 		return
@@ -68,8 +72,11 @@ func (p *Pass) named(ref expression.Reference) bool {
 	if id, ok := p.lookup(path); ok && p.children(id).has(ref.Path[0]) {
 		return true
 	}
+	if ref.Kind != "input" {
+		return false
+	}
 	_, read := p.lookup(append(path, ref.Path[0])) // input isn't written
-	return ref.Kind == "input" && read
+	return read || p.Plan.InputSchema != nil && p.Plan.InputSchema.At(compiler.SchemaPath(ref.Path[:1])).Named || holds(p.Plan.Input, ref.Path[:1])
 }
 
 // bareReferences finds strings that read like a reference without its † where

@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 var unhandledBranch = register(Rule{
@@ -21,12 +22,13 @@ func unhandledBranches(p *Pass) {
 	if read == nil {
 		return
 	}
+	tried := p.triedNext()
 	for _, call := range p.Plan.Calls {
 		if len(call.Output) < 2 {
 			continue
 		}
 		for i, route := range call.Output {
-			if read[call.Index][i] || i == 0 && p.Plan.Output == nil {
+			if read[call.Index][i] || i == 0 && p.Plan.Output == nil || i == call.FailureRoute() && tried[call.Output[0][0].ID] > call.Index {
 				continue
 			}
 			what := "when the call takes this alternative, nothing comes of it"
@@ -41,6 +43,21 @@ func unhandledBranches(p *Pass) {
 			f.Witness = Branch{Branch: []BranchChoice{{Call: call.Name, Takes: p.Plan.Offered(call)[i]}}}
 		}
 	}
+}
+
+// triedNext is, under "writes: once", the last call that offers a value at a path first:
+// when one before it fails, its value comes in that one's place (S5.5).
+func (p *Pass) triedNext() map[pathtree.ID]int {
+	if p.Plan.Writes != compiler.Once {
+		return nil
+	}
+	last := map[pathtree.ID]int{}
+	for _, call := range p.Plan.Calls {
+		if len(call.Output) > 0 {
+			last[call.Output[0][0].ID] = call.Index
+		}
+	}
+	return last
 }
 
 // maxMatched bounds how often a read and an alternative are compared.

@@ -42,7 +42,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		if s.failure && slices.Contains(failureFields, s.rest[0].Key) {
 			return false
 		}
-		at := p.inOutput(s.call.Tool, s.rest)
+		at := p.inOutput(s.call.Tool, s.rest) // which an activity may send to a failure route, too
 		if at.Named || at.Possible && (at.Silent || at.Open) {
 			return false
 		}
@@ -56,6 +56,11 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		return true
 	})
 	if silent || first.call == nil || p.declaredElsewhere(r) {
+		return
+	}
+	if first.failure {
+		p.Report(r.Span(), "the failure record of %q has no %q: it has code, message and details", first.call.ToolName, first.rest[0].Key).About(p.caller(r).Label()).
+			Note(first.path.Span(), "%q writes it to %q here", first.call.Name, p.path(first.path.ID)).Advise("read one of these three")
 		return
 	}
 	step := first.rest[place.Depth]
@@ -76,6 +81,11 @@ func (p *Pass) unknownField(r *compiler.Read) {
 	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
 	if step.IsIndex {
 		return
+	}
+	if function, ok := expression.FunctionFor(step.Key); ok && known.list == "" {
+		whole := r.Ref
+		whole.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.rest)+place.Depth]
+		f.Advise("what it has is worked out by a function: †(%s(%s))", function, whole.String())
 	}
 	if near, ok := known.Nearest(step.Key); ok {
 		meant := r.Ref

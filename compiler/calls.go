@@ -228,7 +228,11 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 		}
 		found := c.report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
 		if n.Kind == source.String {
-			found.Advise("an expression begins with †: _when: \"†state.total > 100\"")
+			example := "†state.total > 100"
+			if strings.Contains(n.Text, string(expression.Mark)) {
+				example = "†(" + n.Text + ")"
+			}
+			found.Advise("an expression begins with †: write %q", example)
 		}
 	case "_after":
 		c.after(call, n)

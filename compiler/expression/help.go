@@ -123,6 +123,9 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 			return t, "\":\" can't stand here", "braces after \"(\" hold a condition; an object stands in parentheses: map(({\"key\": .name}))"
 		}
 	case "=":
+		if strings.HasPrefix(s.text[t.end:], ">") {
+			return t, "\"=>\" is no operator", "the item is # and what it holds .key, without a name: map(list, .key)"
+		}
 		if before == "==" || before == "!=" {
 			return t, "\"" + before + "=\" is no operator", "did you mean \"" + before + "\"?"
 		}
@@ -162,6 +165,9 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		if near, ok := naming.Nearest(word, []string{"contains", "matches", "startsWith", "endsWith"}); ok {
 			return t, quote(word) + " is no operator", "did you mean " + near + "?"
 		}
+	}
+	if i > 0 && s.tokens[i-1].kind == tokenReference && words[strings.TrimPrefix(before, mark)] {
+		return s.tokens[i-1], quote(before) + " is no reference", "an expression that doesn't begin with one stands in parentheses: †(" + strings.TrimPrefix(before, mark) + " …)"
 	}
 	if i > 0 && t.valueLike() && t.kind != tokenClose && s.tokens[i-1].valueLike() {
 		return t, "an operator is missing before " + quote(word), "join the two with an operator, such as || or +"

@@ -86,6 +86,29 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 	return m, ok
 }
 
+// Unfilled finds a †{ … } in a text literal of an expression, where nothing fills it in
+// (S4.9): which bytes of the string the literal takes.
+func Unfilled(s string) (start, end int, ok bool) {
+	if !IsExpression(s) || !strings.Contains(s, opening) {
+		return 0, 0, false
+	}
+	for at := len(mark); at < len(s); at++ {
+		if c := s[at]; c != '"' && c != '\'' && c != '`' {
+			continue
+		}
+		end, err := textEnd(s, at)
+		if err != nil {
+			break
+		}
+		literal := strings.ReplaceAll(s[at:end], mark+opening, "")
+		if _, inside, ok := strings.Cut(literal, opening); ok && strings.Contains(inside, "}") {
+			return at, end, true
+		}
+		at = end - 1
+	}
+	return 0, 0, false
+}
+
 // mistakenAt reads the mistaken reference at s[at:], and where it ends: at, if there is
 // none.
 func mistakenAt(s string, at int, there func(Reference) bool) (ref Reference, end int) {
@@ -112,6 +135,9 @@ func mistakenAt(s string, at int, there func(Reference) bool) (ref Reference, en
 		}
 		if !strings.HasPrefix(s[end:], n.closing) {
 			continue
+		}
+		if ref.Kind == "inputs" && there(Reference{Kind: "input", Path: ref.Path}) { // as workflows of other systems call it
+			ref.Kind = "input"
 		}
 		known := slices.Contains(kinds, ref.Kind) || n.open == mark
 		switch inState := (Reference{Kind: "state", Path: append([]Segment{{Key: ref.Kind}}, ref.Path...)}); {

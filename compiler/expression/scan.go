@@ -269,7 +269,7 @@ func textEnd(text string, at int) (int, *Error) {
 		case c == '\\' && delimiter != '`':
 			i++
 		case c == '\n' && delimiter != '`':
-			return 0, fail(at, i, "the text isn't closed on its line", "close it with "+string(delimiter)+"; a line break in it is written \\n")
+			return 0, fail(at, i, "the text isn't closed on its line", "close it with "+string(delimiter)+"; a line break in it is written \\n, and in double quotes of YAML or JSON \\\\n")
 		}
 	}
 	return 0, fail(at, len(text), "the text is never closed", "close it with "+string(delimiter))
