@@ -419,6 +419,24 @@ func TestMark(t *testing.T) {
 	draw(t, "run", v)
 }
 
+// An embedding program gets the view as a graph with its own algorithms.
+func TestGraph(t *testing.T) {
+	p, _ := compile(t, "refund.yaml", refundPlan)
+	v := FromPlan(p, nil, Options{})
+	g := v.Graph()
+	if n, _ := g.Order(); n != len(v.Nodes) {
+		t.Errorf("%d vertices of %d nodes", n, len(v.Nodes))
+	}
+	if n, _ := g.Size(); n != len(v.Edges) {
+		t.Errorf("%d edges of %d", n, len(v.Edges))
+	}
+	for i, n := range v.Nodes {
+		if got, err := g.Vertex(i); err != nil || got.ID != n.ID {
+			t.Errorf("vertex %d is %q, %v", i, got.ID, err)
+		}
+	}
+}
+
 const onceCycle = `
 writes: once
 calls:

@@ -7,6 +7,8 @@ package dot
 
 import (
 	"slices"
+
+	"github.com/dominikbraun/graph"
 )
 
 // A View is a drawing before it has a format.
@@ -130,6 +132,24 @@ func addMark(marks []Mark, m Mark) []Mark {
 // has reports whether there is a mark of one of these kinds.
 func has(marks []Mark, kinds ...MarkKind) bool {
 	return slices.ContainsFunc(marks, func(m Mark) bool { return slices.Contains(kinds, m.Kind) })
+}
+
+// Graph is the view as a graph for algorithms of one's own: vertices are
+// indexes of View.Nodes, and every pair of nodes with an edge has one. A node
+// that waits for itself has an edge to itself.
+func (v View) Graph() graph.Graph[int, Node] {
+	index := make(map[string]int, len(v.Nodes))
+	for i, n := range v.Nodes {
+		index[n.ID] = i
+	}
+	g := graph.New(func(n Node) int { return index[n.ID] }, graph.Directed())
+	for _, n := range v.Nodes {
+		g.AddVertex(n) // fails only for an id that is there twice
+	}
+	for _, e := range v.Edges {
+		g.AddEdge(e.From, e.To) // fails only for a second edge between the same nodes
+	}
+	return g
 }
 
 // withoutImplied drops the given edges of order that follow from longer ways
