@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// S7.0: workflows of other systems (state machines, pipelines, chains of an agent's
+// tools), written as plans by somebody who had read LANGUAGE.md, with the verdict in
+// their first line before they were checked: there is no false alarm on those that are
+// clean, which a rehearsal plays to its end, and the three deliberate faults are found.
+func TestWorkflows(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/workflows/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _, _ := strings.Cut(string(text), "\n")
+		expected, ok := strings.CutPrefix(line, "# expect: ")
+		if !ok {
+			continue // another plan's delegate or catalogue
+		}
+		want := []string{}
+		if strings.HasPrefix(expected, "OB") {
+			want = append(want, expected[:len("OB000")])
+		}
+		stdout, stderr, _ := obelus(strings.NewReader(""), "check", "--format", "json", "--min-severity", "warning", "--no-environment", file)
+		got := []string{}
+		for line := range strings.Lines(stdout) {
+			var one struct{ Kind, Code, Severity string }
+			if err := json.Unmarshal([]byte(line), &one); err != nil {
+				t.Fatalf("%s: %v\n%s%s", file, err, stdout, stderr)
+			}
+			if one.Kind == "finding" && one.Severity != "info" {
+				got = append(got, one.Code)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %s, and check says\n%s%s", file, expected, stdout, stderr)
+		}
+		if len(want) == 0 {
+			clean++
+			if said := printed(t, "simulate", "--seed", "3", file); !strings.Contains(said, "\ndone in ") {
+				t.Errorf("%s: rehearsed it comes to\n%s", file, said)
+			}
+		}
+	}
+	if clean < 30 {
+		t.Errorf("%d clean workflows", clean)
+	}
+}
