@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // S11.4: each call of a solution that arrives, compiled and judged once, gets the verdict
@@ -18,7 +19,7 @@ import (
 // and of several.
 func TestEveryCallIsJudgedAsWithAllBeforeIt(t *testing.T) {
 	count := map[string]int{}
-	for seed := range 200 * *long {
+	for seed := range amount.Of(100, 200, 40_000) {
 		s := newSolution(uint64(seed))
 		s.arrive(t, count)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -148,10 +149,7 @@ func chooseSeed(t *testing.T) uint64 {
 // and every value that OB506 shows is one that the source's schema accepts and
 // the parameter's refuses, by the word of the ordinary validator.
 func TestGeneratedFlows(t *testing.T) {
-	n := 4000
-	if testing.Short() {
-		n = 500
-	}
+	n := amount.Of(700, 4000, 100_000)
 	seed := chooseSeed(t)
 	g := schemaMaker{rand.New(rand.NewPCG(seed, 506))}
 	count := map[string]int{}
@@ -260,8 +258,8 @@ func inner(v any, whole func(any) bool) any {
 func TestGeneratedExpressionFlows(t *testing.T) {
 	seed := chooseSeed(t)
 	g := schemaMaker{rand.New(rand.NewPCG(seed, 510))}
-	count := map[string]int{}
-	for range 1500 {
+	cases, count := amount.Of(500, 1500, 40_000), map[string]int{}
+	for range cases {
 		number := g.pick(`{"type":"integer","minimum":-3,"maximum":6}`, `{"type":"number","minimum":0,"maximum":5}`, `{"enum":[1,2.5,4]}`)
 		text := g.pick(`{"type":"string","maxLength":4}`, `{"enum":["a","bcd"]}`)
 		code := g.pick("†state.r.n + 1", "†state.r.n * 2 - †state.r.m", "†state.r.n / 2", "†(string(†state.r.n))", "†(†state.r.s + '!')", "†(len(†state.r.s))",
@@ -317,7 +315,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 	}
 	t.Log(count)
 	for _, kind := range []string{"silent", "OB505", "OB506"} {
-		if count[kind] < 50 {
+		if count[kind] < cases/30 {
 			t.Errorf("only %d are %s", count[kind], kind)
 		}
 	}

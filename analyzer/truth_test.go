@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
@@ -20,8 +20,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-var long = flag.Int("long", 1, "how many times as many random conditions to try; 200 is 100,000 pairs")
 
 // typedValues are what generated conditions are about: fields of the result of one
 // call, with their schemas and values to try besides those that a condition names.
@@ -332,7 +330,7 @@ func TestConditionsAgreeWithEvaluation(t *testing.T) {
 			t.Errorf("case %d, %s: %q: %s", n, question, conditions, says)
 		}
 	}
-	for n := range uint64(500 * *long) {
+	for n := range uint64(amount.Of(200, 500, 100_000)) {
 		r := rand.New(rand.NewPCG(seed, n))
 		g := conditionMaker{r}
 		family := names[n%uint64(len(names))]

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 var threeInstances = []string{"①", "employee_B", "c"}
@@ -58,7 +59,7 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 		}
 	}
 	several := 0
-	for i := range uint64(600) {
+	for i := range uint64(amount.Of(200, 600, 10_000)) {
 		r := rand.New(rand.NewPCG(seed, i))
 		calls, of := randomCalls(r)
 		head := []string{"", "writes: once\n"}[r.IntN(2)] + []string{"", "state: {b: 1}\n"}[r.IntN(2)]
@@ -116,7 +117,7 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 			t.Fatalf("seed %d/%d: another time it is judged differently", seed, i)
 		}
 	}
-	if several < 20 {
+	if several < 10 {
 		t.Fatalf("only %d references dangled in some instances", several)
 	}
 }

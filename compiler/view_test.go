@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A sketch is a random plan for a few instances, call by call.
@@ -190,8 +191,8 @@ func planOf(text string) *Plan {
 // others, and compiling is the same each time.
 func TestViewBindsAlone(t *testing.T) {
 	const seed = 20261121
-	targeted := 0
-	for i := range uint64(1000) {
+	targeted, cases := 0, amount.Of(250, 1000, 20_000)
+	for i := range uint64(cases) {
 		s := randomSketch(rand.New(rand.NewPCG(seed, i)))
 		p := planOf(s.text(""))
 		if p.Targeted() {
@@ -219,7 +220,7 @@ func TestViewBindsAlone(t *testing.T) {
 			}
 		}
 	}
-	if targeted < 500 {
+	if targeted < cases/2 {
 		t.Fatalf("only %d plans had calls for single instances", targeted)
 	}
 }

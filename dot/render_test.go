@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -65,6 +66,39 @@ type drawn struct {
 // mermaid draws texts with the real library.
 func mermaid(t *testing.T, texts ...string) []drawn {
 	t.Helper()
+	library.Lock()
+	defer library.Unlock()
+	library.start(t)
+	answers := make([]drawn, len(texts))
+	for i, text := range texts {
+		if err := library.texts.Encode(map[string]string{"name": fmt.Sprint(i), "text": text}); err != nil {
+			t.Fatal(err)
+		}
+		for library.drawings.Scan() && !strings.HasPrefix(library.drawings.Text(), "{") {
+			continue // the library's own warnings
+		}
+		if err := json.Unmarshal(library.drawings.Bytes(), &answers[i]); err != nil || answers[i].Name != fmt.Sprint(i) {
+			t.Fatalf("%v, %v: %q", err, library.drawings.Err(), library.drawings.Text())
+		}
+	}
+	return answers
+}
+
+// library is the process that draws for all tests: to load the library takes it
+// longer than any drawing. It ends with its standard input, as the tests end.
+var library libraryProcess
+
+type libraryProcess struct {
+	sync.Mutex
+	texts    *json.Encoder
+	drawings *bufio.Scanner
+}
+
+func (l *libraryProcess) start(t *testing.T) {
+	t.Helper()
+	if l.texts != nil {
+		return
+	}
 	folder := os.Getenv("OBELUS_MERMAID") // set where node_modules stand elsewhere
 	if folder == "" {
 		folder = filepath.Join("..", ".tools", "mermaid")
@@ -76,34 +110,21 @@ func mermaid(t *testing.T, texts ...string) []drawn {
 	if err != nil {
 		t.Skip("Mermaid needs node, which isn't installed")
 	}
-	var jobs bytes.Buffer
-	for i, text := range texts {
-		json.NewEncoder(&jobs).Encode(map[string]string{"name": fmt.Sprint(i), "text": text})
-	}
 	cmd := exec.Command(node, filepath.Join("testdata", "mermaid.mjs"), folder)
-	cmd.Stdin = &jobs
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answers []drawn
-	lines := bufio.NewScanner(bytes.NewReader(out))
-	lines.Buffer(nil, 1<<26)
-	for lines.Scan() {
-		if !strings.HasPrefix(lines.Text(), "{") {
-			continue // the library's own warnings
-		}
-		var d drawn
-		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
-			t.Fatalf("%v: %s", err, lines.Text())
-		}
-		answers = append(answers, d)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(answers) != len(texts) {
-		t.Fatalf("%d drawings of %d", len(answers), len(texts))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	return answers
+	l.texts, l.drawings = json.NewEncoder(in), bufio.NewScanner(out)
+	l.drawings.Buffer(nil, 1<<26)
 }
 
 // hostile are texts that break out of labels where escaping is careless.

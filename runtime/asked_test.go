@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A vouching is a generated setting: what is defined where, and what each
@@ -270,10 +271,7 @@ func (w *recordingWorld) judge(c runtime.Command) {
 // parameters, the context and the program that were shown. Plans, solutions and
 // replacements are judged alike.
 func TestWhatRunsIsWhatWasAsked(t *testing.T) {
-	cases := 2_000
-	if *long {
-		cases = 100_000
-	}
+	cases := amount.Of(700, 2_000, 100_000)
 	var started, unasked, questions, refused int
 	for seed := range cases {
 		v := newVouching(uint64(seed))

@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // S7.1: a plan that checks clean never fails for what the rules look for. It is
@@ -22,7 +23,7 @@ import (
 // none is skipped but for a branch that wasn't taken, no state violates its
 // schema, and the last one is the same under every schedule.
 func TestCleanPlansRunClean(t *testing.T) {
-	plans, seen, clean, rich := amount(60, 240, 2000), [3]int{}, [3]int{}, [3]int{}
+	plans, seen, clean, rich := amount.Of(60, 240, 2000), [3]int{}, [3]int{}, [3]int{}
 	careless, refused, states := 0, 0, 0
 	for n := range plans {
 		g := newTypedPlan(n)
@@ -50,7 +51,7 @@ func TestCleanPlansRunClean(t *testing.T) {
 			rich[g.schema]++
 		}
 		fits := accepting(t, stateSchema, &states)
-		for seed := range uint64(4) {
+		for seed := range uint64(amount.Of(1, 4, 4)) {
 			var first *simulate.Scenario
 			for s := range 50 {
 				o := simulate.Options{Seed: seed, Schedule: s}

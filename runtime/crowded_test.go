@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A crowded plan has a few calls that meet in as few places as can be: keys and
@@ -135,7 +136,7 @@ func plainDocument(doc map[string]any) (read map[string]any) {
 // S6.4, S8.2, S8.3, S8.6, S9.2).
 func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 	count := map[string]int{}
-	for n := range amount(1500, 12_000, 100_000) {
+	for n := range amount.Of(600, 12_000, 100_000) {
 		doc := crowdedPlan(n)
 		v, why := compileGenerated(t, doc)
 		if v == nil {
@@ -181,7 +182,7 @@ func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 		}
 	}
 	t.Log(count)
-	if count["run"] < amount(1500, 12_000, 100_000)/8 {
+	if count["run"] < amount.Of(600, 12_000, 100_000)/8 {
 		t.Errorf("only %d run; too few to show anything", count["run"])
 	}
 }
@@ -226,14 +227,14 @@ func stateOf(doc map[string]any, plan *compiler.Plan, messages []runtime.Message
 // or is an error of its call (S5.3, S11.3). Reads and writes are as the naive
 // interpreter has them.
 func TestCrowdedPlansAreCarried(t *testing.T) {
-	carriedPlans(t, amount(60, 400, 6000), func(n int, _ *rand.Rand) map[string]any { return crowdedPlan(n) }, 20)
+	carriedPlans(t, amount.Of(25, 400, 6000), func(n int, _ *rand.Rand) map[string]any { return crowdedPlan(n) }, 20)
 }
 
 // What the machine comes to is what the naive interpreter comes to, in crowded
 // plans too.
 func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 	run := 0
-	for n := range amount(600, 4000, 40_000) {
+	for n := range amount.Of(300, 4000, 40_000) {
 		doc := crowdedPlan(n)
 		v, _ := compileGenerated(t, doc)
 		if v == nil || len(faults(doc)) > 0 {
@@ -255,7 +256,7 @@ func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 // connected: reads, "_after", choices, and the order among those who write one
 // place (S6.4, S8.2).
 func TestNobodyWaitsInACircle(t *testing.T) {
-	for n := range amount(1500, 12_000, 100_000) {
+	for n := range amount.Of(600, 12_000, 100_000) {
 		v, _ := compileGenerated(t, crowdedPlan(n))
 		if v == nil {
 			continue
@@ -290,7 +291,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 // is OB209 (S6.4).
 func TestCyclesAgreeWithTheModel(t *testing.T) {
 	cyclic, never := 0, 0
-	for n := range amount(800, 6000, 60_000) {
+	for n := range amount.Of(400, 6000, 60_000) {
 		doc := crowdedPlan(n)
 		delete(doc, "stateSchema")
 		text, err := json.Marshal(doc)

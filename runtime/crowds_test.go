@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A hundred comments are judged in one request: the model gives every instance a
@@ -113,7 +114,7 @@ func advised(r *rand.Rand) (doc map[string]any, solutions []string) {
 // planner is told the same (S13.1, S13.2, S13.3, S13.5, S8.6). A replay says what was
 // said, byte for byte.
 func TestAdvisedRuns(t *testing.T) {
-	plans, count := amount(60, 150, 5000), map[string]int{}
+	plans, count := amount.Of(60, 150, 5000), map[string]int{}
 	for n := range plans {
 		doc, solutions := advised(rand.New(rand.NewPCG(uint64(n), 16)))
 		v, why := compileGenerated(t, doc)

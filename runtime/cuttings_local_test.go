@@ -15,12 +15,13 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // What TestCuttings says of the machine is so in the local world as well, at any
 // speed of the planner and of the activities (S11.4).
 func TestCuttingsAtAnySpeed(t *testing.T) {
-	documents := amount(30, 300, 3000)
+	documents := amount.Of(15, 300, 3000)
 	for n := range documents {
 		f := frayed(uint64(n))
 		v, why := compileWith(t, f.document, compiler.Options{Functions: toolNames})

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // Settlements, state, output, errors and what the next request says are the same
@@ -15,10 +17,10 @@ import (
 // for few paths.
 func TestCuttings(t *testing.T) {
 	cuttings := []func(string) []string{inOnePiece, callwise, nil, characterwise, nil, nil}
-	if !*long {
+	if !amount.Long() {
 		cuttings = cuttings[:3]
 	}
-	plans, count := amount(100, 1000, 10_000), map[string]int{}
+	plans, count := amount.Of(40, 1000, 10_000), map[string]int{}
 	for n := range plans {
 		f := frayed(uint64(n))
 		v, why := compileGenerated(t, f.document)

@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // S9.2, S19.3: what went wrong, and the reason of a run that failed, are told in plan
 // order, whatever ended first; also over instances.
 func TestFaultsInPlanOrder(t *testing.T) {
-	plans := 150
-	if *long {
-		plans = 3000
-	}
+	plans := amount.Of(60, 150, 3000)
 	several := 0
 	for n := range plans {
 		doc := planNumber(t, n)

@@ -9,16 +9,14 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // S8.6: a journal whose events were changed, whoever made its hashes right again, is
 // refused or followed: never with a panic, and what a run then goes on with are calls
 // of its plan with parameters that their tools admit.
 func TestForgedJournals(t *testing.T) {
-	plans, forgeries := 30, 20
-	if *long {
-		plans, forgeries = 1000, 100
-	}
+	plans, forgeries := amount.Of(15, 30, 1000), amount.Of(20, 20, 100)
 	refused, followed := 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A stone is one step of a straight plan: it reads what steps before it gave, or
@@ -123,7 +124,7 @@ func (m *mason) open(name string) ([]byte, error) {
 // for several instances side by side, in ticks, and with kills and stops (S14.1,
 // S14.2, S12.2, S8.6).
 func TestDelegatesInlined(t *testing.T) {
-	plans, count := amount(40, 150, 5000), map[string]int{}
+	plans, count := amount.Of(25, 150, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 15))
 		steps, ids := straight(r), []string{"①", "②", "③"}[:r.IntN(4)]
@@ -191,10 +192,7 @@ func (m *mason) compile(t *testing.T, doc map[string]any) (*analyzer.Verified, s
 // schedule, kill and stop ends alike; so does what the failure of a delegate is (S14.1,
 // S6.3, S8.6, S9.2, S10.1).
 func TestDelegatesEndAlike(t *testing.T) {
-	plans, count := 120, map[string]int{}
-	if *long {
-		plans = 5000
-	}
+	plans, count := amount.Of(50, 120, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 18))
 		m := &mason{r, map[string][]byte{}}

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 func verify(t testing.TB, text string) *analyzer.Verified {
@@ -93,7 +94,7 @@ func text(v any) string {
 // S12.3, S18: where a plan has too many calls for single instances to be judged for
 // each of them, a cycle in one of those fails there, and the run ends.
 func TestCycleInOneInstanceOfTooMany(t *testing.T) {
-	if amount(0, 1, 1) == 0 {
+	if amount.Of(0, 1, 1) == 0 {
 		t.Skip("judges as many calls as may be; run it with -thorough")
 	}
 	var b strings.Builder

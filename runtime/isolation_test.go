@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A crowd is a generated plan that runs over several instances.
@@ -206,7 +207,7 @@ func (r *rehearser) lived(prefix string, end runtime.InstanceEnd) map[string]any
 // being written; and it is what a plan without instances does with its values
 // (S12.1, S12.2, S12.3, S8.6, S8.8).
 func TestInstancesAreIndependent(t *testing.T) {
-	plans, count := amount(60, 150, 6000), map[string]int{}
+	plans, count := amount.Of(25, 150, 6000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 12)), planNumber(t, n))
 		together, alone, plain := c.sound(t)
@@ -296,7 +297,7 @@ func (c *crowd) compare(t *testing.T, n int, seed uint64, got, want map[string]m
 // So it is when a planner writes the plan, however it comes in: what one instance
 // does with a solution is what it does with its own calls alone (S12.2, S11.4).
 func TestPlannedInstancesAreIndependent(t *testing.T) {
-	plans, count := amount(30, 80, 4000), map[string]int{}
+	plans, count := amount.Of(15, 80, 4000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 13)), planNumber(t, n))
 		if together, _, _ := c.sound(t); together == nil {
@@ -328,10 +329,7 @@ func TestPlannedInstancesAreIndependent(t *testing.T) {
 // Instances that come from outside, a few at a time, end as they do when the plan
 // lists them, though some leave before others join (S12.3, S19.4).
 func TestJoiningInstances(t *testing.T) {
-	plans, count := 60, map[string]int{}
-	if *long {
-		plans = 3000
-	}
+	plans, count := amount.Of(25, 60, 3000), map[string]int{}
 	awaiting := compiler.Options{Instances: true}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 14))
@@ -371,7 +369,7 @@ func asObject(value any) map[string]any {
 // in some instances and not in others, every schedule, kill and stop ends alike
 // (S12.3, S11.3, S11.5, S8.6).
 func TestCarriedInstances(t *testing.T) {
-	plans, count := amount(20, 60, 3000), map[string]int{}
+	plans, count := amount.Of(10, 60, 3000), map[string]int{}
 	for n := range plans {
 		c := crowded(rand.New(rand.NewPCG(uint64(n), 17)), planNumber(t, n))
 		doc := c.together()

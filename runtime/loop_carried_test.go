@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A plan that is carried over several ticks, with calls repeated, changed, dropped
@@ -18,7 +19,7 @@ import (
 // state: streamed in any pieces, under any schedule, with kills (S8.6, S11.3,
 // S11.4, S11.5).
 func TestCarriedPlans(t *testing.T) {
-	carriedPlans(t, amount(80, 400, 6000), func(n int, r *rand.Rand) map[string]any { return carriedDocument(t, n, r) }, 5)
+	carriedPlans(t, amount.Of(30, 400, 6000), func(n int, r *rand.Rand) map[string]any { return carriedDocument(t, n, r) }, 5)
 }
 
 // carriedPlans holds the runs of carried plans against the model. Of how many plans

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A solution with errors of any kind, streamed in tiny pieces while its calls
@@ -18,7 +19,7 @@ import (
 // told the same, no call that has an error runs, and the run ends (S8.3, S9.2,
 // S9.3, S11.2, S11.4).
 func TestFaultySolutions(t *testing.T) {
-	solutions := amount(150, 500, 15_000)
+	solutions := amount.Of(60, 500, 15_000)
 	kinds, told := map[string]int{}, 0
 	for n := range solutions {
 		order := rand.New(rand.NewPCG(uint64(n), 3))

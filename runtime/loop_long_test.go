@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // longSolutions are the calls of solutions that may be of any length.
@@ -87,7 +88,7 @@ func longPlan(t testing.TB) *analyzer.Verified {
 // A long solution that comes in a few bytes at a time runs to its end (S8.4, S11.1).
 func TestLongSolutions(t *testing.T) {
 	v := longPlan(t)
-	for _, n := range []int{100, 300, 1000}[:amount(1, 2, 3)] {
+	for _, n := range []int{100, 300, 1000}[:amount.Of(1, 2, 3)] {
 		for _, one := range longSolutions {
 			if done := streamIn(t, v, longSolution(n, one.call), true); done != n {
 				t.Errorf("of %d calls, %s, %d are done", n, one.name, done)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A run, of several ticks or without a planner, that is stopped (gently or not), killed and resumed at
@@ -18,7 +19,7 @@ import (
 // S11.3, S11.5). That a replay of the events says the same, byte for byte, the
 // rehearser sees to at every kill.
 func TestStoppedAndResumed(t *testing.T) {
-	plans := amount(50, 250, 5000)
+	plans := amount.Of(25, 250, 5000)
 	run, kills, stops := 0, 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)

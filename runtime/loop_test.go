@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -16,24 +15,8 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
-
-// How much property tests try: a sample by default, more in CI, most by hand.
-var (
-	thorough = flag.Bool("thorough", false, "try as many cases of property tests as CI does")
-	long     = flag.Bool("long", false, "try as many cases as somebody has time for")
-)
-
-// amount is how many cases a property test tries.
-func amount(sample, inCI, byHand int) int {
-	switch {
-	case *long:
-		return byHand
-	case *thorough && !testing.Short():
-		return inCI
-	}
-	return sample
-}
 
 // A rehearser drives a planned run through Step with everything that comes from
 // outside in random order: pieces of solutions, ends of activities, pauses,
@@ -300,7 +283,7 @@ const noMore = `{"calls":[],"output":"that is all"}`
 // ends as the naive interpreter says of the whole plan, people who say yes and
 // kills included (S8.2, S8.4, S8.6, S11.4).
 func TestStreamedAgreesWithTheModel(t *testing.T) {
-	plans := amount(100, 800, 4000)
+	plans := amount.Of(40, 800, 4000)
 	run, kills := 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)
@@ -355,7 +338,7 @@ func inJSON(v any) string {
 // final state, every schedule ends in it, and the same seed says the same to the
 // byte (S6.3, S8.2, S10.1).
 func TestAnySchedule(t *testing.T) {
-	seeds := amount(100, 1500, 10_000)
+	seeds := amount.Of(50, 1500, 10_000)
 	promised := 0
 	for n := range seeds {
 		doc := planNumber(t, n)

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // drive runs a plan through Step. The order decides which of the activities at
@@ -125,7 +126,7 @@ func functionNames(doc map[string]any) []string {
 // same state, whatever the schedule (S5.3, S5.5, S5.8, S6.3, S8.2, S8.3, S9.2,
 // S11.8).
 func TestMachineAgreesWithTheModel(t *testing.T) {
-	plans := amount(500, 4000, 20_000)
+	plans := amount.Of(200, 4000, 20_000)
 	run, refused := 0, map[string]int{}
 	count := map[feature]int{}
 	for n := range plans {

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // planNumber is the nth generated plan, as a reader of JSON would get it.
@@ -36,7 +38,7 @@ func sameOutcome(a, b Outcome) bool {
 // whatever the schedule (S6.3).
 func TestModelIsConfluent(t *testing.T) {
 	sound := 0
-	plans := amount(80, 800, 5000)
+	plans := amount.Of(40, 800, 5000)
 	for n := range plans {
 		doc := planNumber(t, n)
 		if len(faults(doc)) > 0 {
@@ -60,7 +62,7 @@ func TestModelWithoutItsRulesIsNotConfluent(t *testing.T) {
 	wrongs := map[string]model{"hasty": {hasty: true}, "nosy": {nosy: true}}
 	for name, wrong := range wrongs {
 		diverging := 0
-		for n := 0; n < 1500 && diverging < 5; n++ {
+		for n := 0; n < 1500 && diverging < amount.Of(2, 5, 5); n++ {
 			doc := planNumber(t, n)
 			if len(faults(doc)) > 0 {
 				continue
@@ -96,7 +98,7 @@ var leastOf = map[feature]int{
 // Generated plans are mostly sound and use what the language has, most of all
 // what the machine is to be compared on.
 func TestGeneratedPlansCoverTheLanguage(t *testing.T) {
-	plans, sound, sizes := amount(1000, 5000, 5000), 0, map[int]int{}
+	plans, sound, sizes := amount.Of(500, 5000, 5000), 0, map[int]int{}
 	count := map[feature]int{}
 	for n := range plans {
 		doc := planNumber(t, n)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -347,6 +348,18 @@ func (r *reader) take(token string) bool {
 // readString reads a string of a plan: one dagger begins an expression, two a literal
 // (S4.1), and in a text expressions stand in braces (S4.9). It is nil for a text without.
 func readString(text string) *formula {
+	if e, read := formulas.Load(text); read {
+		return e.(*formula)
+	}
+	e := readStringAnew(text)
+	formulas.Store(text, e)
+	return e
+}
+
+// formulas are the strings that were read before: a plan is read for each of its runs.
+var formulas sync.Map
+
+func readStringAnew(text string) *formula {
 	if strings.HasPrefix(text, "†") && !strings.HasPrefix(text, "††") && !strings.HasPrefix(text, "†{") {
 		return readExpression(text)
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // Whatever a plan's calls use, a planner that is shown it may repeat it, and the
 // two make a process record that compiles without errors (S1.2, S11.1, S11.3).
 func TestRequestsOfGeneratedPlans(t *testing.T) {
-	asked := 0
-	for seed := range uint64(600) {
+	cases, asked := amount.Of(100, 600, 6000), 0
+	for seed := range uint64(cases) {
 		doc := generatePlan(rand.New(rand.NewPCG(seed, 21)))
 		text, err := json.Marshal(doc)
 		if err != nil {
@@ -56,7 +57,7 @@ func TestRequestsOfGeneratedPlans(t *testing.T) {
 			t.Errorf("seed %d: a %v with %v\n%s", seed, again.Form, found, record)
 		}
 	}
-	if asked < 300 {
+	if asked < cases/2 {
 		t.Errorf("only %d plans", asked)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // A trial puts a sound plan and what was made of it to the naive interpreter, on
@@ -105,11 +107,12 @@ func (t *trial) harms(f seeded) *branch {
 	if from == nil {
 		from = t.sound.each()
 	}
+	sound, plan := readPlan(t.sound.named(t.sound.each())), readPlan(f.plan.named(from))
 	for i, b := range t.branches {
 		if i == len(t.results) {
-			t.results = append(t.results, resultOf(t.sound, t.sound.each(), b))
+			t.results = append(t.results, resultOf(sound, t.sound.each(), b))
 		}
-		if !reflect.DeepEqual(t.results[i].among(from), resultOf(f.plan, from, b)) {
+		if !reflect.DeepEqual(t.results[i].among(from), resultOf(plan, from, b)) {
 			return &t.branches[i]
 		}
 	}
@@ -138,9 +141,7 @@ func (s sketch) named(from []int) map[string]any {
 	return d.root
 }
 
-func resultOf(s sketch, from []int, b branch) result {
-	doc := s.named(from)
-	plan := readPlan(doc)
+func resultOf(plan *planModel, from []int, b branch) result {
 	r := result{Given: map[string]map[string]any{}, Wrong: map[string]string{}}
 	act := func(name string, _ int, params map[string]any) (any, string, *failure) {
 		i := slices.IndexFunc(plan.calls, func(c *callModel) bool { return c.name == name })
@@ -157,7 +158,7 @@ func resultOf(s sketch, from []int, b branch) result {
 		}
 		return madeUp(c.result, b.chance, name), path, nil
 	}
-	out := interpret(doc, act, schedule(0))
+	out := (&model{plan: plan, act: act}).run(schedule(0))
 	r.Output = out.Output
 	for call, code := range out.Errors {
 		if code != "down" {
@@ -216,7 +217,7 @@ func TestTrialsTellHarm(t *testing.T) {
 		t.Skip("nothing here happens at the same time")
 	}
 	harmful, seen := map[string]int{}, map[string]int{}
-	for n := range amount(1, 2, 2) {
+	for n := range amount.Of(1, 2, 2) {
 		sound := trialOf(sketchOf(soundPlan(n)))
 		if at := sound.harms(seeded{plan: sound.sound}); at != nil {
 			t.Errorf("plan %d is another than itself on %s", n, at.text())

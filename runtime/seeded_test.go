@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -94,8 +95,8 @@ func TestSeededFaults(t *testing.T) {
 		plans func(testing.TB) [][]byte
 		every int // of how many plans one is taken
 	}{
-		{"nestools", corpusPlans("nestools.jsonl"), 2},
-		{"mathqa", corpusPlans("mathqa.jsonl"), 32},
+		{"nestools", corpusPlans("nestools.jsonl"), amount.Of(4, 2, 1)},
+		{"mathqa", corpusPlans("mathqa.jsonl"), amount.Of(10, 32, 1)},
 		{"branching", branchingPlans, 1},
 	} {
 		t.Run(from.name, func(t *testing.T) {
@@ -103,7 +104,7 @@ func TestSeededFaults(t *testing.T) {
 			tallies := make([]tally, len(faultKinds))
 			begun, shown := time.Now(), 0
 			for n, text := range from.plans(t) {
-				if n%amount(8*from.every, from.every, 1) != 0 {
+				if n%from.every != 0 {
 					continue
 				}
 				var sound *trial
@@ -112,7 +113,7 @@ func TestSeededFaults(t *testing.T) {
 				}
 				for k, kind := range faultKinds {
 					faults := kind.seed(sketchOf(text))
-					if most := 2; !*long && len(faults) > most {
+					if most := amount.Of(1, 2, math.MaxInt); len(faults) > most {
 						r.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
 						faults = faults[:most]
 					}
@@ -146,7 +147,7 @@ func TestSeededFaults(t *testing.T) {
 			}
 			// Every kind that these plans have room for is there in numbers.
 			for _, kind := range roomFor[from.name] {
-				if c := tallies[kindNamed(kind)]; c.found < amount(3, 50, 50) {
+				if c := tallies[kindNamed(kind)]; c.found < amount.Of(2, 50, 50) {
 					t.Errorf("%s: only %d were found; too few to show anything", kind, c.found)
 				}
 			}
@@ -222,7 +223,7 @@ func corpusPlans(name string) func(testing.TB) [][]byte {
 }
 
 func branchingPlans(testing.TB) [][]byte {
-	all := make([][]byte, amount(72, 45, 150))
+	all := make([][]byte, amount.Of(9, 45, 150))
 	for i := range all {
 		all[i] = soundPlan(i)
 	}

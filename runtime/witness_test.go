@@ -10,12 +10,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // S7.2: every OB401 comes with two schedules, and replaying them ends in
 // different states.
 func TestConflictsShow(t *testing.T) {
-	plans, conflicts, shown := amount(500, 4000, 20_000), 0, 0
+	plans, conflicts, shown := amount.Of(200, 4000, 20_000), 0, 0
 	for n := range plans {
 		doc := planNumber(t, n)
 		text, err := json.Marshal(doc)

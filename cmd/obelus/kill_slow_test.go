@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
@@ -70,9 +71,9 @@ done
 // call works beside another of the same; none reads nothing, or a part; and in the end no
 // process is left.
 func TestKilledWhileProgramsWork(t *testing.T) {
-	rounds, pause := 6, 0.1
-	if *thorough {
-		rounds, pause = 330, 1
+	rounds, pause := amount.Of(4, 6, 330), 0.1
+	if amount.Long() {
+		pause = 1
 	}
 	var kills, outlived, doubts atomic.Int32
 	t.Run("rounds", func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // S8.6: a run that is killed anywhere (before and after every append and every
@@ -52,10 +52,7 @@ func TestKilledAnywhere(t *testing.T) {
 				t.Fatalf("undisturbed: %v after %d moments", want, moments)
 			}
 			chance := rand.New(rand.NewPCG(1, uint64(len(p.name))))
-			step, rounds := 9, 1
-			if *thorough {
-				step, rounds = 1, 2
-			}
+			step, rounds := amount.Of(20, 9, 1), amount.Of(1, 1, 2)
 			for range rounds {
 				for at := 1 + chance.IntN(step); at <= moments; at += step {
 					for i, cut := range []string{"", "lost", "torn"} {
@@ -91,8 +88,6 @@ func TestKilledAnywhere(t *testing.T) {
 // atHand puts a person who approves every call at a terminal of a command, until
 // they leave; nil where there are no terminals.
 var atHand func(t *testing.T, cmd *exec.Cmd) (leave func())
-
-var thorough = flag.Bool("thorough", false, "kill runs at every moment instead of some")
 
 // beKilled is the process that runs or resumes, and kills itself at a moment.
 // If that is just after the disk was waited for, nothing has followed from the

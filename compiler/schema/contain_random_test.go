@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // vary makes a schema that is like another: something is taken away, added,
@@ -61,13 +63,13 @@ func (g *generator) vary(raw any, depth int) any {
 
 // S7.2: a verdict is true of every value that is tried. Fits: nothing that the
 // producer accepts is refused by the consumer; never: nothing is accepted.
-// -long multiplies the number of pairs.
+// -long tries far more pairs.
 func TestVerdictsAreTrue(t *testing.T) {
 	seed := chooseSeed(t)
 	counts := map[Relation]int{}
 	unknowns := map[string]int{}
 	tried := 0
-	for i := range uint64(4000 * *long) {
+	for i := range uint64(amount.Of(1500, 4000, 100_000)) {
 		g := &generator{r: rand.New(rand.NewPCG(seed, i)), draft: dialects[i%5], refs: i%4 == 0}
 		from := g.root(3)
 		h := *g
@@ -122,7 +124,7 @@ func TestVerdictsAreTrue(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d: %v, unknown for %v; %d values tried", seed, counts, unknowns, tried)
-	if counts[Fits] < 200 || counts[Never] < 200 || counts[MayNotFit] < 200 {
+	if counts[Fits] < 80 || counts[Never] < 80 || counts[MayNotFit] < 80 {
 		t.Errorf("too few of a kind: %v", counts)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 func randomPattern(r *rand.Rand, depth int) string {
@@ -41,7 +42,7 @@ func TestWord(t *testing.T) {
 			short = append(short, short[i]+c)
 		}
 	}
-	for range 500 * *long {
+	for range amount.Of(500, 500, 20_000) {
 		var matches, misses []*regex.Pattern
 		for range 1 + r.IntN(2) {
 			if p, _, err := regex.Compile(randomPattern(r, 2)); err == nil {
@@ -102,7 +103,7 @@ func TestFormats(t *testing.T) {
 	seed := chooseSeed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	accepted := 0
-	for range 100_000 * *long {
+	for range amount.Of(100_000, 100_000, 5_000_000) {
 		s := []rune(corpus[r.IntN(len(corpus))])
 		for range r.IntN(3) {
 			if len(s) == 0 {
@@ -133,12 +134,12 @@ func TestFormats(t *testing.T) {
 // A number is found where there is one, on a grid of numbers that are tried one
 // by one.
 func TestNumber(t *testing.T) {
-	seed := chooseSeed(t)
+	seed, cases := chooseSeed(t), amount.Of(5000, 5000, 200_000)
 	r := rand.New(rand.NewPCG(seed, 0))
 	counts := map[status]int{}
 	numbers := []float64{0, 1, 2, 3, -1, -2.5, 0.5, 1.5, 0.1, 0.3, 4, 10, -10, 0.25}
 	choose := func() *float64 { return &numbers[r.IntN(len(numbers))] }
-	for i := range 5000 * *long {
+	for i := range cases {
 		g := numberGoal{}
 		if r.IntN(3) > 0 {
 			g.atLeast(choose(), r.IntN(2) == 0)
@@ -171,7 +172,7 @@ func TestNumber(t *testing.T) {
 			}
 		}
 	}
-	if counts[found] < 1000 || counts[empty] < 500 || counts[unclear] > 50**long {
+	if counts[found] < 1000 || counts[empty] < 500 || counts[unclear] > cases/100 {
 		t.Errorf("of each kind: %v", counts)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // onPlatter is a journal on a disk, as it is after a loss of power.
@@ -263,10 +265,7 @@ func TestManyZeros(t *testing.T) {
 // reported as on disk is there when the run goes on, in its order, and the journal is never
 // taken for one that somebody has changed.
 func TestCrashes(t *testing.T) {
-	seeds := 1000
-	if testing.Short() {
-		seeds = 100
-	}
+	seeds := amount.Of(250, 1000, 50_000)
 	crashes := map[string]int{}
 	for seed := range uint64(seeds) {
 		if err := live(rand.New(rand.NewPCG(seed, 8)), crashes); err != nil {

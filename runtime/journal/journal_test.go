@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 type header struct {
@@ -310,7 +312,7 @@ func TestAppendRefuses(t *testing.T) {
 // A record of the largest size is written and read, and many of them don't wait in
 // memory without bound.
 func TestLargest(t *testing.T) {
-	if testing.Short() {
+	if amount.Of(0, 1, 1) == 0 {
 		t.Skip("needs half a gigabyte")
 	}
 	large := slices.Concat([]byte(`{"a":"`), bytes.Repeat([]byte{'x'}, MaxRecord-8), []byte(`"}`))

@@ -2,7 +2,6 @@ package simulate_test
 
 import (
 	"encoding/json"
-	"flag"
 	"maps"
 	"slices"
 	"testing"
@@ -35,9 +34,6 @@ var slow = map[string]any{"duration": map[string]any{"p50": "400ms", "p95": "2s"
 // divided by the parallelism. Beside it, the same with starts only at the end of
 // the stream, and with one call after another.
 func TestStreamingPays(t *testing.T) {
-	if !*thorough && corpora.Whole() {
-		sparse *= 8
-	}
 	for _, corpus := range []string{"nestools", "mathqa", "taskbench"} {
 		plans := documents(t, corpus+".jsonl")
 		for _, parallel := range []int{0, 4} {
@@ -70,8 +66,6 @@ func TestStreamingPays(t *testing.T) {
 		}
 	}
 }
-
-var thorough = flag.Bool("thorough", false, "take every plan of the corpora, not one in eight")
 
 func over(a, b time.Duration) float64 { return 100 * (float64(a)/float64(b) - 1) }
 

@@ -1,14 +1,13 @@
 package regex
 
 import (
-	"flag"
 	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
-)
 
-var long = flag.Int("long", 1, "how many times as many random cases to try")
+	"github.com/obelus-dev/obelus/testdata/amount"
+)
 
 func randomPattern(r *rand.Rand, depth int) string {
 	atoms := []string{"a", "b", "ab", ".", "[ab]", "[^a]", `\d`, `\w`, `\W`, `\s`, "^", "$", `\b`, `\B`, "(?i:a)", `\n`, "", "é", "[à-ü]", `\.`, "(?s:.)", "(?m:^)", "(?m:$)"}
@@ -43,7 +42,7 @@ func randomText(r *rand.Rand) string {
 func TestAutomatonMatchesAsGoDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	matched := 0
-	for range 3000 * *long {
+	for range amount.Of(3000, 3000, 100_000) {
 		text := randomPattern(r, 3)
 		re, err := regexp.Compile(text)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/dlclark/regexp2"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // S2.2: patterns are those of ECMA-262, in Unicode mode; what that refuses is
@@ -123,7 +125,7 @@ func odd(r *rand.Rand, depth int, refers bool) string {
 // Patterns that aren't regular match as another engine matches them.
 func TestIrregularMatchesAsOthersDo(t *testing.T) {
 	matched, irregular := 0, 0
-	for i := range uint64(3000 * *long) {
+	for i := range uint64(amount.Of(3000, 3000, 100_000)) {
 		r := rand.New(rand.NewPCG(1, i))
 		source := odd(r, 3, false)
 		if i%4 == 0 {
