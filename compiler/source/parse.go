@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -305,11 +306,19 @@ func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
 		b.report(codeLimit, n.Start, n.End, help, "a number of %d characters; the limit is %d", len(n.Text), b.limits.Number)
 		return false
 	}
-	if problem := inexact(n.Text, digits, integer); problem != "" && !(integer && b.file.Format == JSONData && keepsDigits(digits)) {
+	if problem := inexact(n.Text, digits, integer); problem != "" && !(integer && (b.file.Format == JSONData && keepsDigits(digits) || asCanonical(digits))) {
 		b.report(codeSyntax, n.Start, n.End, help, "%s", problem)
 		return false
 	}
 	return true
+}
+
+// asCanonical reports whether an integer is written as canonical JSON (RFC 8785)
+// writes its float64: so comes 1e17 out of a compiled plan, which is a document again
+// (S6.6).
+func asCanonical(integer string) bool {
+	v, err := strconv.ParseFloat(integer, 64)
+	return err == nil && math.Abs(v) < 1e21 && strconv.FormatFloat(v, 'f', -1, 64) == integer
 }
 
 // keepsDigits reports whether float64 holds an integer.
@@ -326,7 +335,7 @@ func keepsDigits(integer string) bool {
 // Inexact says what is lost of a number, as JSON writes it, where it becomes a
 // float64 (S1.5): it is an integer beyond ±(2^53−1), or beyond a float64; "" when
 // nothing is. Whatever brings numbers in, a document, a flag, a program or a model,
-// holds them to this.
+// holds them to this; but a document may hold integers as its compiled form has them.
 func Inexact(number string) string {
 	return inexact(number, number, !strings.ContainsAny(number, ".eE"))
 }
