@@ -3,6 +3,7 @@ package analyzer
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -100,8 +101,12 @@ func TestPatterns(t *testing.T) {
 		{"old/", []string{"old/a.yaml", "x/old/b/c"}, []string{"older/a.yaml"}},
 		{"**", []string{"a", "a/b"}, nil},
 		{"a+(b)", []string{"a+(b)"}, []string{"aab"}},
+		{"/plan.yaml", []string{"plan.yaml"}, []string{"a/plan.yaml"}},
+		{"*.{draft,old}.y{,a}ml", []string{"a.draft.yml", "b/c.old.yaml"}, []string{"a.yaml", "a.drafts.yml"}},
+		{"v[0-9][!a]", []string{"v1b", "x/v2_/y"}, []string{"v1a", "vv1"}},
+		{"a{b[c,d", []string{"a{b[c,d"}, []string{"ab"}},
 	} {
-		one := Ignore{paths: globbed(c.pattern)}
+		one := Ignore{paths: regexp.MustCompile(globbed(c.pattern))}
 		for _, path := range c.yes {
 			if !one.Covers(path) {
 				t.Errorf("%q doesn't cover %q", c.pattern, path)
@@ -134,6 +139,19 @@ var settingsCases = []struct{ text, want string }{
 	{"tools: 3", "OB104 a list"},
 	{"tools: [a.yaml, [b]]", "OB104 a file's path"},
 	{"tools: a.yaml", ""},
+	{"exclude: [plans/old/**, '*.draft.yaml']\nmin-severity: warning", ""},
+	{"exclude: old/", ""},
+	{"exclude: {old: true}", "OB104 a list of paths"},
+	{"exclude: [3]", "OB104 a path"},
+	{"exclude: ['!a']", "OB104 taken back"},
+	{"exclude: ['[z-a]']", "OB104 no pattern of paths"},
+	{"exclude: ['" + strings.Repeat("*a", 600) + "']", "OB105 longer"},
+	{"exclude: [" + strings.Repeat("a, ", 1001) + "]", "OB105 more than 1000"},
+	{"exlude: [a]", `OB102 "exclude"`},
+	{"minSeverity: warning", `OB102 "min-severity"`},
+	{"min_severity: warning", `OB102 "min-severity"`},
+	{"min-severity: warnin", `OB104 "warning"`},
+	{"min-severity: off", "OB104 info, warning or error"},
 	{"- x", "OB104 a mapping"},
 	{"a: [", "OB101"},
 }

@@ -18,6 +18,15 @@ type Settings struct {
 	Rules   map[*diag.Rule]Level
 	Ignores []*Ignore
 	Tools   []*source.Node // the paths of catalogues, relative to the file's folder
+	// MinSeverity is the least severity with which a check fails; nil where nothing is said.
+	MinSeverity *diag.Severity
+	excluded    []*regexp.Regexp
+}
+
+// Excludes reports whether a file, by its path from the folder of the settings, isn't to
+// be checked.
+func (s *Settings) Excludes(path string) bool {
+	return s != nil && slices.ContainsFunc(s.excluded, func(paths *regexp.Regexp) bool { return paths.MatchString(path) })
 }
 
 // A Level is what becomes of a rule's findings.
@@ -55,9 +64,11 @@ func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Setti
 	switch {
 	case root == nil, root.Kind == source.Null: // an empty file sets nothing
 	case root.Kind != source.Object:
-		r.wants(root, "the configuration", "a mapping with \"rules\", \"ignore\" or \"tools\"")
+		r.wants(root, "the configuration", "a mapping with \"rules\", \"ignore\", \"exclude\", \"min-severity\" or \"tools\"")
 	default:
-		r.fields(root, "the configuration", map[string]func(source.Field){"rules": r.rules, "ignore": r.ignores, "tools": r.tools})
+		r.fields(root, "the configuration", map[string]func(source.Field){
+			"rules": r.rules, "ignore": r.ignores, "tools": r.tools, "exclude": r.exclude, "min-severity": r.minSeverity,
+		})
 	}
 	diag.Sort(r.found)
 	return r.settings, r.found
@@ -193,25 +204,76 @@ func (r *settingsReader) ignore(item *source.Node) {
 	if !known {
 		return
 	}
-	if len(one.Pattern) > maxPattern {
-		r.report(diag.Limit, item.Get("path").Span(), "the path is longer than %d characters", maxPattern).Advise("shorten it")
-		return
+	one.Literal = !strings.ContainsAny(one.Pattern, "*?[{")
+	if one.paths = r.pattern(item.Get("path")); one.paths != nil {
+		r.settings.Ignores = append(r.settings.Ignores, one)
 	}
-	one.Literal = !strings.ContainsAny(one.Pattern, "*?")
-	one.paths = globbed(one.Pattern)
-	r.settings.Ignores = append(r.settings.Ignores, one)
 }
 
 const (
-	maxIgnores = 1000
+	maxIgnores = 1000 // and as many patterns of files that aren't checked
 	maxPattern = 1000 // characters
 )
 
-// globbed reads a pattern of paths: ? is one character and * any number of them
-// within a name; ** is any number of folders. A pattern without a slash speaks
-// of files of that name in any folder, and one that names a folder of all files
-// below it.
-func globbed(pattern string) *regexp.Regexp {
+// pattern reads a pattern of paths; nil is one that isn't any.
+func (r *settingsReader) pattern(n *source.Node) *regexp.Regexp {
+	if len(n.Text) > maxPattern {
+		r.report(diag.Limit, n.Span(), "the path is longer than %d characters", maxPattern).Advise("shorten it")
+		return nil
+	}
+	paths, err := regexp.Compile(globbed(n.Text))
+	if err != nil {
+		r.report(diag.WrongType, n.Span(), "%q is no pattern of paths", n.Text).Advise("? is a character, * any within a name, ** any folders, [a-z] one of some, {a,b} either")
+	}
+	return paths
+}
+
+func (r *settingsReader) exclude(f source.Field) {
+	for i, item := range r.texts(f, "a list of paths", "a path, with * where it stands for any", "write them like plans/old/** or *.draft.yaml, relative to this file") {
+		if i == maxIgnores {
+			r.report(diag.Limit, headOf(item.Span()), "\"exclude\" has more than %d items", maxIgnores).Advise("name their folders")
+			return
+		}
+		if strings.HasPrefix(item.Text, "!") {
+			r.report(diag.WrongType, item.Span(), "what \"exclude\" names can't be taken back with !").Advise("name what isn't to be checked, and nothing else")
+		} else if paths := r.pattern(item); paths != nil {
+			r.settings.excluded = append(r.settings.excluded, paths)
+		}
+	}
+}
+
+func (r *settingsReader) minSeverity(f source.Field) {
+	level, ok := levels[f.Value.Text]
+	if !ok || level.Off || f.Value.Kind != source.String {
+		meantOf(r.report(diag.WrongType, f.Value.Span(), "\"min-severity\" must be info, warning or error").
+			Advise("it is the least severity with which a check fails"), f.Value, []string{"info", "warning", "error"})
+		return
+	}
+	r.settings.MinSeverity = &level.Severity
+}
+
+// texts reads a list of strings that say something, or a single one.
+func (r *settingsReader) texts(f source.Field, list, one, help string) []*source.Node {
+	items := f.Value.Items
+	if f.Value.Kind == source.String {
+		items = []*source.Node{f.Value}
+	} else if f.Value.Kind != source.Array {
+		r.wants(f.Value, fmt.Sprintf("%q", f.Key.Text), list).Advise("%s", help)
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(item *source.Node) bool {
+		bad := item.Kind != source.String || strings.TrimSpace(item.Text) == ""
+		if bad {
+			r.wants(item, fmt.Sprintf("an item of %q", f.Key.Text), one).Advise("%s", help)
+		}
+		return bad
+	})
+}
+
+// globbed is a pattern of paths as a regular expression: ? is one character, [a-z] one
+// of some, and * any number of them within a name; ** is any number of folders, and
+// {a,b} either of the two. A pattern without a slash speaks of files of that name in any
+// folder, and one that names a folder of all files below it.
+func globbed(pattern string) string {
 	pattern = strings.TrimPrefix(pattern, "./")
 	var b strings.Builder
 	b.WriteString("^")
@@ -219,48 +281,46 @@ func globbed(pattern string) *regexp.Regexp {
 		b.WriteString("(.*/)?")
 	}
 	pattern = strings.Trim(pattern, "/")
+	open := 0 // braces
 	for pattern != "" {
-		switch {
+		meaning, length := "", 1
+		closing := strings.IndexByte(pattern, ']')
+		switch c := pattern[0]; {
 		case strings.HasPrefix(pattern, "**/"):
-			b.WriteString("(.*/)?")
-			pattern = pattern[3:]
+			meaning, length = "(.*/)?", 3
 		case strings.HasPrefix(pattern, "**"):
-			b.WriteString(".*")
-			pattern = pattern[2:]
-		case pattern[0] == '*':
-			b.WriteString("[^/]*")
-			pattern = pattern[1:]
-		case pattern[0] == '?':
-			b.WriteString("[^/]")
-			pattern = pattern[1:]
-		default:
-			end := strings.IndexAny(pattern, "*?")
-			if end < 0 {
-				end = len(pattern)
+			meaning, length = ".*", 2
+		case c == '*':
+			meaning = "[^/]*"
+		case c == '?':
+			meaning = "[^/]"
+		case c == '[' && closing > 1:
+			class := strings.NewReplacer(`\`, `\\`, "[", `\[`).Replace(pattern[1:closing])
+			if class[0] == '!' {
+				class = "^" + class[1:]
 			}
-			b.WriteString(regexp.QuoteMeta(pattern[:end]))
-			pattern = pattern[end:]
+			meaning, length = "["+class+"]", closing+1
+		case c == '{' && strings.Contains(pattern, "}"):
+			meaning = "(?:"
+			open++
+		case c == ',' && open > 0:
+			meaning = "|"
+		case c == '}' && open > 0:
+			meaning = ")"
+			open--
+		default:
+			length = 1 + strings.IndexAny(pattern[1:]+"*", "*?[{,}")
+			meaning = regexp.QuoteMeta(pattern[:length])
 		}
+		b.WriteString(meaning)
+		pattern = pattern[length:]
 	}
 	b.WriteString("(/.*)?$")
-	return regexp.MustCompile(b.String())
+	return b.String()
 }
 
 func (r *settingsReader) tools(f source.Field) {
-	list := f.Value.Items
-	if f.Value.Kind == source.String {
-		list = []*source.Node{f.Value}
-	} else if f.Value.Kind != source.Array {
-		r.wants(f.Value, "\"tools\"", "a list of files that declare tools").Advise("name them relative to this file")
-		return
-	}
-	for _, item := range list {
-		if item.Kind != source.String || item.Text == "" {
-			r.wants(item, "an item of \"tools\"", "a file's path, relative to this file").Advise("name a file that declares tools")
-			continue
-		}
-		r.settings.Tools = append(r.settings.Tools, item)
-	}
+	r.settings.Tools = append(r.settings.Tools, r.texts(f, "a list of files that declare tools", "a file's path, relative to this file", "name files that declare tools")...)
 }
 
 //go:embed config.schema.json

@@ -14,10 +14,7 @@ func (c *compilation) catalogue(file *source.File) {
 	if root == nil || root.Kind == source.Null {
 		return
 	}
-	ignore := func(source.Field) {}
-	c.fields(root, "a catalogue of tools", map[string]func(source.Field){
-		"tools": ignore, "activities": ignore, "schemas": ignore, "description": ignore,
-	})
+	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas")
 	if root.Kind != source.Object {
 		return
 	}

@@ -41,6 +41,9 @@ type Options struct {
 	// Instances says that the instances are given at run time (S19.4): the
 	// document needn't know them, and what they hold isn't known.
 	Instances bool
+	// Definitions says that the document is no plan but a file of definitions for
+	// others to take in (S1.6).
+	Definitions bool
 	// Limits bound the reading; the zero value means the defaults of S18.
 	Limits source.Limits
 }
@@ -82,7 +85,11 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 	for _, file := range o.Catalogues {
 		c.catalogue(file)
 	}
-	if c.plan.Root != nil {
+	switch {
+	case c.plan.Root == nil:
+	case o.Definitions:
+		c.lowerDefinitions(c.plan.Root)
+	default:
 		c.lower(c.plan.Root)
 	}
 	for _, extra := range o.Activities {
@@ -92,7 +99,9 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		c.plan.Activities[name] = &Activity{Name: name, Kind: "go", Origin: Program, Hints: o.Hints[name]}
 	}
 	c.defineTools()
-	c.scopesOfAdvisors()
+	if !o.Definitions { // whose kinds aren't known
+		c.scopesOfAdvisors()
+	}
 	c.judgeOpinions()
 	c.lowerCalls()
 	c.judgeInstances()

@@ -288,7 +288,7 @@ func (c *compilation) compileDelegate(l link, call *Call) *Plan {
 		return bad(ruleOfReading(err, diag.BadDelegate), "a delegate is a plan file, its path relative to the file that names it", "the delegate %q can't be read: %v", l.path, err)
 	}
 	o := c.options
-	o.Name, o.Instances = l.path, false // it is run for one instance of the plan that names it
+	o.Name, o.Instances, o.Definitions = l.path, false, false // it is run for one instance of the plan that names it
 	all.chain = append(all.chain, l)
 	d, found := compile(file, o, all)
 	all.chain = all.chain[:len(all.chain)-1]

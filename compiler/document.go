@@ -140,10 +140,7 @@ func (c *compilation) overlay(file *source.File) {
 	if root == nil {
 		return
 	}
-	ignore := func(source.Field) {}
-	c.fields(root, "a file of activities", map[string]func(source.Field){
-		"activities": ignore, "servers": func(f source.Field) { c.servers(f.Value) }, "description": ignore,
-	})
+	c.onlyDefines(root, "a file of activities", "activities", "servers")
 	if activities := root.Get("activities"); activities != nil {
 		c.collectActivities(activities, path.Dir(file.Name))
 	}

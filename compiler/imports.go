@@ -207,7 +207,7 @@ func (c *compilation) definitions(root *source.Node, dir string) {
 	files := c.imports(root, dir)
 	for _, f := range files {
 		if f.root != root {
-			c.importedFields(f.root)
+			c.onlyDefines(f.root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors")
 		}
 		c.nameSchemas(f.root)
 	}
@@ -219,13 +219,48 @@ func (c *compilation) definitions(root *source.Node, dir string) {
 	}
 }
 
-// importedFields reads of an imported file what isn't a definition by name.
-func (c *compilation) importedFields(root *source.Node) {
-	ignore := func(source.Field) {}
-	c.fields(root, "an imported file", map[string]func(source.Field){
-		"tools": ignore, "activities": ignore, "schemas": ignore, "import": ignore, "description": ignore,
-		"advisors": func(f source.Field) { c.advisors(f.Value) },
-	})
+// onlyDefines reports what a file holds besides some kinds of definitions, and reads of
+// these what isn't found by name.
+func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...string) {
+	handlers := map[string]func(source.Field){}
+	for _, kind := range append(kinds, "description") {
+		handlers[kind] = func(f source.Field) {
+			switch kind {
+			case "advisors":
+				c.advisors(f.Value)
+			case "servers":
+				c.servers(f.Value)
+			}
+		}
+	}
+	c.fields(root, what, handlers)
+}
+
+// lowerDefinitions takes apart a file of definitions by itself: one that plans import,
+// that the configuration names, or one of activities. What it doesn't hold may stand
+// beside it, wherever it is taken in.
+func (c *compilation) lowerDefinitions(root *source.Node) {
+	c.plan.Form = Definitions
+	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors", "servers")
+	c.openSchemas(root)
+	if root.Kind == source.Object {
+		c.definitions(root, c.plan.dir)
+	}
+}
+
+// openSchemas takes the named schemas that a file refers to for ones of which nothing is
+// known, until they are met.
+func (c *compilation) openSchemas(n *source.Node) {
+	for _, item := range n.Items {
+		c.openSchemas(item)
+	}
+	for _, f := range n.Fields {
+		if name, named := strings.CutPrefix(f.Value.Text, "#/schemas/"); named && f.Key.Text == "$ref" {
+			name, _, _ = strings.Cut(name, "/")
+			c.schemas[name] = true
+		}
+		c.openSchemas(f.Value)
+	}
 }
 
 // implementations collects the tools and activities of a plan file, an import or

@@ -103,10 +103,12 @@ const (
 	ProcessRecord
 	// Replan is a solution in the setting of a run: what is there is known.
 	Replan
+	// Definitions is no plan: others take it in.
+	Definitions
 )
 
 func (f Form) String() string {
-	return [...]string{"plan", "list of calls", "solution", "context", "process record", "solution of a run"}[f]
+	return [...]string{"plan", "list of calls", "solution", "context", "process record", "solution of a run", "file of definitions"}[f]
 }
 
 // Policy says what becomes of a second write to one path (S5.4).

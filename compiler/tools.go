@@ -272,13 +272,13 @@ func (c *compilation) resolve(t *Tool) {
 	case t.Activity != "" && runsPlan(t.Delegate):
 		c.report(diag.BadDelegate, t.DelegateNode.Span(), "the tool %q names both an activity and a plan to carry it out", t.Name).
 			Advise("leave \"_activity\" or \"_delegate\" out")
-	case t.Activity != "" && c.plan.Activities[t.Activity] == nil:
+	case t.Activity != "" && c.plan.Activities[t.Activity] == nil && c.plan.Form != Definitions:
 		c.noActivity(t.ActivityNode, t.Activity)
 	case t.Activity == "" && !runsPlan(t.Delegate) && c.plan.Activities[t.Name] != nil:
 		t.Activity = t.Name
 	}
 	for i, name := range t.Activities {
-		if c.plan.Activities[name] == nil {
+		if c.plan.Activities[name] == nil && c.plan.Form != Definitions {
 			c.noActivity(t.ActivityNode.Get("enum").Items[i], name)
 		}
 	}

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"
 )
 
@@ -19,11 +23,13 @@ func (c *cli) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE… | DIR… | -",
 		Short: "find faults in plans before they run",
-		Long: "Checks plans without running anything. A folder stands for the plans in it and below it;\n" +
-			"a .jsonl file holds one document a line; - is standard input.\n\n" +
+		Long: "Checks plans without running anything, and what lies beside them: files of tools and\n" +
+			"activities, recorded solutions, instances, obelus.yaml. A folder stands for all of these in\n" +
+			"it and below it; a .jsonl file holds one document a line; - is standard input.\n\n" +
 			"The exit status is 0 when there is no finding of the severity that --min-severity names\n" +
 			"or a higher one, 1 when there is, and 2 when a file can't be read.\n\n" +
-			"A rule's severity is set in obelus.yaml. One finding is suppressed where it stands, with a\n" +
+			"A rule's severity, the least severity that counts, and files that aren't checked (exclude)\n" +
+			"are set in obelus.yaml. One finding is suppressed where it stands, with a\n" +
 			"reason: # obelus:ignore OB407 reason, or the key x-obelus-ignore. Whatever is suppressed or\n" +
 			"lowered, a plan with an error still isn't run.\n\n" +
 			"With --fix, the text of standard input goes mended to standard output, and what is left\n" +
@@ -35,7 +41,7 @@ func (c *cli) checkCommand() *cobra.Command {
 	var o checking
 	o.reading = c.addReading(cmd)
 	format := choose(cmd, "format", "how findings are written", "text", "json", "sarif", "github")
-	threshold := choose(cmd, "min-severity", "the least severity that makes the exit status 1", "error", "warning", "info")
+	threshold := choose(cmd, "min-severity", "the least severity that makes the exit status 1, whatever obelus.yaml says", "error", "warning", "info")
 	flags := cmd.Flags()
 	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
 	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout")
@@ -43,7 +49,10 @@ func (c *cli) checkCommand() *cobra.Command {
 	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
 	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		o.args, o.format, o.threshold = args, *format, severities[*threshold]
+		o.args, o.format = args, *format
+		if flags.Changed("min-severity") {
+			o.threshold = new(severities[*threshold])
+		}
 		if o.reading.Machine = project.ThisMachine; *elsewhere {
 			o.reading.Machine = project.OtherMachine
 		}
@@ -67,7 +76,7 @@ type checking struct {
 	args      []string
 	reading   *reading
 	format    string
-	threshold diag.Severity
+	threshold *diag.Severity // nil where the configuration says it
 	evidence  bool
 }
 
@@ -76,35 +85,70 @@ func (c *cli) check(o checking) error {
 	if err != nil {
 		return err
 	}
-	r := &reporter{cli: c, checking: o, worst: -1, told: map[string]bool{}}
+	r := &reporter{cli: c, checking: o, told: map[string]bool{}}
+	r.total.Excluded = o.reading.Excluded
 	for _, file := range files {
-		if isSettings(file.Name) {
-			if err := r.judgeSettings(file); err != nil {
-				return err
-			}
-			continue
-		}
-		judged := false
-		err := o.reading.Read(file.Name, func(d project.Document) error {
-			p := d.Compile()
-			if file.Found && !project.LooksLikePlan(d.File, p.Plan.Root) {
-				return nil
-			}
-			judged = true
-			return r.judge(p)
-		})
-		if err != nil {
+		if err := r.judgeFile(file); err != nil {
 			return err
 		}
-		if judged || !file.Found {
-			r.total.Files++
-		}
 	}
-	if r.total.Files == 0 {
+	if r.total.Files == 0 && r.total.Excluded == 0 {
 		return troubled("there is no plan in %q", o.args[0]).Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}
 	return r.end()
 }
+
+// judgeFile checks a file as what it is. What was met in a folder and is nothing of ours
+// is passed over.
+func (r *reporter) judgeFile(file project.Named) error {
+	if isSettings(file.Name) {
+		return r.judgeSettings(file)
+	}
+	text, err := r.reading.Text(file.Name)
+	if err != nil {
+		return err
+	}
+	judged := !file.Found
+	err = r.reading.Split(file.Name, text, func(d project.Document) error {
+		p, kind, sure := d.As()
+		if file.Found && !sure {
+			return nil
+		}
+		judged = true
+		var found []diag.Diagnostic
+		switch kind {
+		case project.Recording:
+			found = recording.Judge(d.File, r.reading.Limits)
+		case project.Instances:
+			found = session.JudgeInstances(file.Name, text, r.reading.Limits)
+		case project.Policy:
+			_, problems := source.Parse(d.File, r.reading.Limits)
+			for _, problem := range problems {
+				found = append(found, diag.OfProblem(problem))
+			}
+			fmt.Fprintf(r.err, "obelus: \"%s\" is a policy, which nothing applies yet: its text alone is checked\n", diag.Escape(file.Name))
+		default:
+			return r.judge(p)
+		}
+		if err := r.introduce(p.Config); err != nil {
+			return err
+		}
+		if err := r.show(found, p.Config); err != nil || kind != project.Instances {
+			return err
+		}
+		return errJudged
+	})
+	if judged {
+		r.total.Files++
+	}
+	if err == errJudged {
+		return nil
+	}
+	return err
+}
+
+// errJudged ends the reading of a file once all of it was judged.
+var errJudged = errors.New("the whole file was judged")
 
 // A reporter writes findings as they are made, and in the end what they come to.
 type reporter struct {
@@ -113,8 +157,8 @@ type reporter struct {
 	total    diag.Summary
 	maturity analyzer.Maturity // of the least mature plan
 	plans    int
-	worst    int               // the highest severity that was shown, or -1
-	told     map[string]bool   // what was said about catalogues
+	fails    bool              // something of the least severity that counts was shown
+	told     map[string]bool   // what was said about files that plans take in
 	shown    map[[2]string]int // findings as text, by file and code
 	over     [][2]string       // of these, what has more than are shown, as they were met
 	configs  []*project.Configuration
@@ -137,31 +181,39 @@ func (r *reporter) judgeSettings(file project.Named) error {
 	}
 	config.Told = true
 	r.configs = append(r.configs, config)
-	return r.show(outOfReach(config.Found, config.File))
+	return r.show(outOfReach(config.Found, config.File), config)
+}
+
+// introduce shows once what is wrong with a configuration.
+func (r *reporter) introduce(config *project.Configuration) error {
+	if config.Told {
+		return nil
+	}
+	config.Told = true
+	r.configs = append(r.configs, config)
+	return r.show(outOfReach(config.Found, r.named(config)), config)
 }
 
 // judge analyses a plan and shows what was found.
 func (r *reporter) judge(p *project.Program) error {
 	config := p.Config
-	if !config.Told {
-		config.Told = true
-		r.configs = append(r.configs, config)
-		if err := r.show(outOfReach(config.Found, r.named(config))); err != nil {
-			return err
-		}
+	if err := r.introduce(config); err != nil {
+		return err
 	}
 	j := p.Judge()
 	p.Confirm(j.Findings)
 	config.Judged(p.File.Name, j.Used)
-	if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
-		r.maturity = j.Maturity
+	if p.Plan.Form != compiler.Definitions {
+		if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
+			r.maturity = j.Maturity
+		}
+		r.total.Unjudged = append(r.total.Unjudged, j.Unjudged...)
 	}
 	r.report.Suppressed = append(r.report.Suppressed, j.Suppressed...)
 	r.total.Suppressed += len(j.Suppressed)
-	r.total.Unjudged = append(r.total.Unjudged, j.Unjudged...)
 	slices.Sort(r.total.Unjudged)
 	r.total.Unjudged = slices.Compact(r.total.Unjudged)
-	return r.show(outOfReach(r.once(j.Findings, p.Options.Catalogues), p.File))
+	return r.show(outOfReach(r.once(j.Findings, p), p.File), config)
 }
 
 // named is the file of a configuration that --fix may mend: one that was named.
@@ -188,34 +240,34 @@ func outOfReach(found []diag.Diagnostic, document *source.File) []diag.Diagnosti
 	return found
 }
 
-// once leaves out what was said before about a file that many plans take in.
-func (r *reporter) once(found []diag.Diagnostic, shared []*source.File) []diag.Diagnostic {
-	var left []diag.Diagnostic
-findings:
-	for _, d := range found {
-		for _, file := range shared {
-			if d.Span.File == file {
-				key := project.Identity(&d)
-				if r.told[key] {
-					continue findings
-				}
-				r.told[key] = true
-			}
+// once leaves out what was said before about a file that plans take in: for another of
+// them, or for the file itself.
+func (r *reporter) once(found []diag.Diagnostic, p *project.Program) []diag.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
+		if d.Span.File == p.File && p.Plan.Form != compiler.Definitions {
+			return false
 		}
-		left = append(left, d)
-	}
-	return left
+		key := project.Identity(&d)
+		told := r.told[key]
+		r.told[key] = true
+		return told
+	})
 }
 
-func (r *reporter) show(found []diag.Diagnostic) error {
+func (r *reporter) show(found []diag.Diagnostic, config *project.Configuration) error {
 	found = withFlags(found)
 	more := diag.Summarize(0, found)
 	r.total.Errors += more.Errors
 	r.total.Warnings += more.Warnings
 	r.total.Infos += more.Infos
-	for _, d := range found {
-		r.worst = max(r.worst, int(d.Severity))
+	least := diag.Error
+	if settings := config.Analysis.Settings; settings != nil && settings.MinSeverity != nil {
+		least = *settings.MinSeverity
 	}
+	if r.threshold != nil {
+		least = *r.threshold
+	}
+	r.fails = r.fails || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Severity >= least })
 	switch r.format {
 	case "json":
 		return diag.JSON(r.out, found)
@@ -223,7 +275,7 @@ func (r *reporter) show(found []diag.Diagnostic) error {
 		r.report.Findings = append(r.report.Findings, found...)
 		return nil
 	case "github":
-		return diag.GitHub(r.out, found)
+		return diag.GitHub(r.out, found, inRepository)
 	}
 	o := textOptions(r.out)
 	o.Evidence = r.evidence
@@ -264,6 +316,15 @@ func (r *reporter) countOthers() {
 	}
 }
 
+// inRepository is how services that keep repositories name a file: from the root of its
+// own, whichever folder the check was begun in.
+func inRepository(file string) string {
+	if path, ok := workspace.InRepository(file); ok && file != "-" {
+		return path
+	}
+	return file
+}
+
 // end closes the report.
 func (r *reporter) end() error {
 	var folders []string
@@ -273,7 +334,7 @@ func (r *reporter) end() error {
 		}
 	}
 	for _, config := range r.configs {
-		if err := r.show(config.Useless(folders)); err != nil {
+		if err := r.show(config.Useless(folders), config); err != nil {
 			return err
 		}
 	}
@@ -283,7 +344,7 @@ func (r *reporter) end() error {
 	case "json":
 		err = r.total.JSON(r.out)
 	case "sarif":
-		r.report.Version, r.report.Page = version(), analyzer.Page
+		r.report.Version, r.report.Page, r.report.Path = version(), analyzer.Page, inRepository
 		for _, rule := range analyzer.Rules() {
 			r.report.Rules = append(r.report.Rules, rule.Rule)
 		}
@@ -292,7 +353,7 @@ func (r *reporter) end() error {
 		r.countOthers()
 		err = r.total.Text(r.out, textOptions(r.out))
 	}
-	if err == nil && r.worst >= int(r.threshold) {
+	if err == nil && r.fails {
 		return ending(statusFound)
 	}
 	return err

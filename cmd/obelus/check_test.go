@@ -76,6 +76,47 @@ func TestSARIFOfACheck(t *testing.T) {
 	}
 }
 
+// S7.4: SARIF and GitHub's annotations name files from the root of their repository,
+// whichever folder the check is run from and however the files are named.
+func TestPathsAreThoseOfTheRepository(t *testing.T) {
+	top := t.TempDir()
+	t.Chdir(top)
+	write(t, map[string]string{
+		"repository/.git/HEAD":         "",
+		"repository/obelus.yaml":       "rules: {OB503: off, OB503x: off}\n",
+		"repository/a b/plan.yaml":     "import: ../tools.yaml\ncalls: [{_tool: fetch, url: 1}]\n",
+		"repository/tools.yaml":        fetch,
+		"repository/submodule/.git":    "gitdir: ../.git/modules/submodule\n",
+		"repository/submodule/it.yaml": fetch + "calls: [{_tool: fetch}]\n",
+		"none/plan.yaml":               fetch + "calls: [{_tool: fetch}]\n",
+	})
+	for folder, named := range map[string]string{".": "repository/a b/plan.yaml", "repository": "a b/plan.yaml", "repository/a b": "plan.yaml", "none": filepath.Join(top, "repository/a b/plan.yaml")} {
+		t.Chdir(filepath.Join(top, folder))
+		stdout, _, _ := obelus(nil, "check", "--format", "github", named)
+		if !strings.Contains(stdout, "::error file=a b/plan.yaml,line=2,") || !strings.Contains(stdout, "::error file=obelus.yaml,line=1,") {
+			t.Errorf("from %s: %s", folder, stdout)
+		}
+		stdout, _, _ = obelus(nil, "check", "--format", "sarif", named)
+		var log struct {
+			Runs []struct{ Results []json.RawMessage }
+		}
+		if err := json.Unmarshal([]byte(stdout), &log); err != nil || len(log.Runs) != 1 {
+			t.Fatal(err)
+		}
+		found := fmt.Sprintf("%s", log.Runs[0].Results)
+		if strings.Count(found, `"uri":"`) != strings.Count(found, `"uri":"a%20b/plan.yaml","uriBaseId":"%SRCROOT%"`)+strings.Count(found, `"uri":"obelus.yaml","uriBaseId":"%SRCROOT%"`)+
+			strings.Count(found, `"uri":"tools.yaml","uriBaseId":"%SRCROOT%"`) || !strings.Contains(found, `"uri":"tools.yaml"`) {
+			t.Errorf("from %s: %s", folder, found)
+		}
+	}
+	t.Chdir(top)
+	for named, want := range map[string]string{"repository/submodule/it.yaml": "file=it.yaml,", "none/plan.yaml": "file=none/plan.yaml,"} {
+		if stdout, _, _ := obelus(nil, "check", "--format", "github", named); !strings.Contains(stdout, want) {
+			t.Errorf("%s: %s", named, stdout)
+		}
+	}
+}
+
 // S1.6, S7: the nearest obelus.yaml counts, from the plan's folder up to the
 // workspace's root and not beyond.
 func TestNearestSettings(t *testing.T) {

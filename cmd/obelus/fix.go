@@ -82,11 +82,12 @@ func mended(d project.Document, found bool, others map[string]*mending) (text []
 		return open(name)
 	}
 	for range maxMendings {
-		p := d.Compile()
-		j := p.Judge()
-		if found && !project.LooksLikePlan(d.File, p.Plan.Root) {
+		p, kind, sure := d.As()
+		if found && !sure || kind != project.Plan && kind != project.Definitions && kind != project.Foreign {
 			break
 		}
+		d.Options = p.Options
+		j := p.Judge()
 		next, fixed := d.Mended(d.File, j.Findings)
 		made += len(fixed)
 		if len(fixed) == 0 && !mendImports(d, j.Findings, others) {

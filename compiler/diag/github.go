@@ -9,8 +9,9 @@ import (
 
 // GitHub writes findings as the workflow commands that GitHub Actions turns into
 // annotations of a change: one line each, in the order given. No text of a plan
-// can begin a command of its own or add a property. The error is that of w.
-func GitHub(w io.Writer, findings []Diagnostic) error {
+// can begin a command of its own or add a property. Path says how a file is named: from
+// the repository's root. The error is that of w.
+func GitHub(w io.Writer, findings []Diagnostic, path func(file string) string) error {
 	out := bufio.NewWriter(w)
 	for i := range findings {
 		d := &findings[i]
@@ -20,7 +21,7 @@ func GitHub(w io.Writer, findings []Diagnostic) error {
 		}
 		if d.Span.Known() && d.Span.File.Name != "-" {
 			from, to := d.Span.From(), d.Span.To()
-			add("file", d.Span.File.Name)
+			add("file", path(d.Span.File.Name))
 			add("line", from.Line)
 			add("endLine", to.Line)
 			if to.Line == from.Line { // columns over several lines aren't understood

@@ -161,6 +161,7 @@ func writeEscape(b *bytes.Buffer, r rune) {
 type Summary struct {
 	Files, Errors, Warnings, Infos int
 	Suppressed                     int    // findings that somebody lets stay; not counted above
+	Excluded                       int    // files that the configuration lets nobody check
 	Maturity                       string // of S7.3; "" when it wasn't judged
 	// Unjudged are what errors kept from being judged yet (S7.0).
 	Unjudged []string
@@ -193,7 +194,8 @@ func (s Summary) JSON(w io.Writer) error {
 		Infos    int      `json:"infos"`
 		Maturity *string  `json:"maturity"`
 		Unjudged []string `json:"unjudged,omitempty"`
-	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, OrNull(s.Maturity), s.Unjudged})
+		Excluded int      `json:"excluded,omitempty"`
+	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, OrNull(s.Maturity), s.Unjudged, s.Excluded})
 }
 
 // Text writes the summary as one line for people, as in
@@ -218,6 +220,9 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 		found += fmt.Sprintf(", %d suppressed", s.Suppressed)
 	}
 	line := found + " in " + wording.Count(s.Files, "file")
+	if s.Excluded > 0 {
+		line += fmt.Sprintf(", %d excluded", s.Excluded)
+	}
 	if s.Maturity != "" {
 		line += " (maturity: " + Escape(s.Maturity) + ")"
 	}

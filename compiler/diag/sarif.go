@@ -19,6 +19,7 @@ type Report struct {
 	Version    string                           // of the program
 	Rules      []*Rule                          // all that are looked for
 	Page       func(code string) (string, bool) // a rule's page in Markdown, by code
+	Path       func(file string) string         // how a file is named: from the repository's root; nil leaves names as they are
 	Findings   []Diagnostic
 	Suppressed []Suppressed
 }
@@ -148,13 +149,16 @@ func SARIF(w io.Writer, r Report) error {
 		index[rule] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(rule, r.Page))
 	}
+	if r.Path == nil {
+		r.Path = func(file string) string { return file }
+	}
 	seen := map[string]int{}
 	add := func(d *Diagnostic) *sarifResult {
 		at, known := index[d.Rule]
 		if !known {
 			at = -1
 		}
-		run.Results = append(run.Results, sarifResultOf(d, at, seen))
+		run.Results = append(run.Results, r.result(d, at, seen))
 		return &run.Results[len(run.Results)-1]
 	}
 	for i := range r.Findings {
@@ -168,7 +172,7 @@ func SARIF(w io.Writer, r Report) error {
 		}
 		suppression := sarifSuppression{Kind: kind, Status: "accepted", Justification: Escape(s.Reason)}
 		if s.At.Known() {
-			suppression.Location = &sarifLocation{Physical: sarifPlace(s.At)}
+			suppression.Location = &sarifLocation{Physical: r.place(s.At)}
 		}
 		result := add(&s.Diagnostic)
 		result.Suppressions = append(result.Suppressions, suppression)
@@ -225,14 +229,14 @@ func plainText(s string) sarifText {
 	return sarifText{Text: s}
 }
 
-func sarifResultOf(d *Diagnostic, rule int, seen map[string]int) sarifResult {
+func (r *Report) result(d *Diagnostic, rule int, seen map[string]int) sarifResult {
 	out := sarifResult{
 		RuleID: d.Rule.Code, RuleIndex: rule, Level: sarifLevel(d.Severity), Message: plainText(d.Message),
 		Locations: []sarifLocation{}, Suppressions: []sarifSuppression{}, Properties: map[string]any{},
 	}
 	var here sarifLocation
 	if d.Span.Known() {
-		here.Physical = sarifPlace(d.Span)
+		here.Physical = r.place(d.Span)
 	}
 	if d.Call != "" {
 		here.Logical = []sarifLogical{{Escape(d.Call), "call"}}
@@ -244,13 +248,13 @@ func sarifResultOf(d *Diagnostic, rule int, seen map[string]int) sarifResult {
 		words := plainText(n.Message)
 		note := sarifLocation{ID: &i, Message: &words}
 		if n.Span.Known() {
-			note.Physical = sarifPlace(n.Span)
+			note.Physical = r.place(n.Span)
 		}
 		out.Related = append(out.Related, note)
 	}
 	var safe []bool
 	for _, f := range d.Fixes {
-		if fix, ok := sarifFixOf(f); ok {
+		if fix, ok := r.fix(f); ok {
 			out.Fixes = append(out.Fixes, fix)
 			safe = append(safe, f.Safe)
 		}
@@ -264,27 +268,27 @@ func sarifResultOf(d *Diagnostic, rule int, seen map[string]int) sarifResult {
 	if d.Witness != nil {
 		out.Properties["witness"] = d.Witness
 	}
-	out.Fingerprints = map[string]string{"obelusFinding/v1": fingerprint(d, seen)}
+	out.Fingerprints = map[string]string{"obelusFinding/v1": r.fingerprint(d, seen)}
 	return out
 }
 
 // fingerprint is the same for a finding when lines are added elsewhere in its
 // file: it is made of the rule, the file, the call, the words and, among
 // findings that have all these in common, the place in their order.
-func fingerprint(d *Diagnostic, seen map[string]int) string {
-	key := strings.Join([]string{d.Rule.Code, name(d.Span.File), d.Call, d.Message}, "\x00")
+func (r *Report) fingerprint(d *Diagnostic, seen map[string]int) string {
+	key := strings.Join([]string{d.Rule.Code, r.Path(name(d.Span.File)), d.Call, d.Message}, "\x00")
 	seen[key]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, seen[key]))
 	return hex.EncodeToString(sum[:16])
 }
 
-func sarifFixOf(f Fix) (sarifFix, bool) {
+func (r *Report) fix(f Fix) (sarifFix, bool) {
 	out := sarifFix{Description: plainText(f.Message)}
 	for _, e := range f.Edits {
 		if !e.Span.Known() {
 			return out, false
 		}
-		place := sarifPlace(e.Span)
+		place := r.place(e.Span)
 		if n := len(out.Changes); n == 0 || out.Changes[n-1].Artifact != place.Artifact {
 			out.Changes = append(out.Changes, sarifChange{Artifact: place.Artifact})
 		}
@@ -294,10 +298,10 @@ func sarifFixOf(f Fix) (sarifFix, bool) {
 	return out, len(out.Changes) > 0
 }
 
-func sarifPlace(s source.Span) *sarifPhysical {
+func (r *Report) place(s source.Span) *sarifPhysical {
 	from, to := s.From(), s.To()
 	return &sarifPhysical{
-		Artifact: sarifArtifactOf(s.File.Name),
+		Artifact: sarifArtifactOf(r.Path(s.File.Name)),
 		Region: sarifRegion{
 			StartLine: from.Line, StartColumn: from.Column, EndLine: to.Line, EndColumn: to.Column,
 			ByteOffset: from.Offset, ByteLength: to.Offset - from.Offset,

@@ -160,7 +160,7 @@ func TestGitHub(t *testing.T) {
 		{Rule: Limit, Severity: Error, Span: source.Span{File: f, Start: 3, End: 4}, Message: "100% \"a\nb\"", Help: "do this"},
 		{Rule: Latent, Severity: Info, Span: source.Span{File: f, Start: 0, End: 8}, Message: "\n::error::x"},
 		{Rule: Limit, Severity: Warning, Span: source.Span{File: source.NewFile("-", nil)}, Message: "m"},
-	})
+	}, strings.Clone)
 	want := "::error file=a%2Cb%3Ac%25.yaml,line=1,endLine=1,col=4,endColumn=5,title=OB105 limit::100%25 \"a\\nb\"%0Ado this\n" +
 		"::notice file=a%2Cb%3Ac%25.yaml,line=1,endLine=2,title=OB602 latent::\\n::error::x\n" +
 		"::warning title=OB105 limit::m\n"
@@ -180,7 +180,7 @@ func FuzzMachineFormats(f *testing.F) {
 		d.Fixes = []Fix{{message, true, []Edit{{d.Span, help}}}}
 		d.Related = []Note{{d.Span, message}}
 		var annotations strings.Builder
-		if err := GitHub(&annotations, []Diagnostic{d}); err != nil {
+		if err := GitHub(&annotations, []Diagnostic{d}, strings.Clone); err != nil {
 			t.Fatal(err)
 		}
 		if out := annotations.String(); strings.Count(out, "\n") != 1 || strings.ContainsAny(out, "\r\x1b") || !strings.HasPrefix(out, "::error ") {

@@ -62,3 +62,15 @@ func (t *Trouble) Unwrap() []error {
 	}
 	return all
 }
+
+// A Fault is a finding as an error, on one line: of a file that something needs to do
+// its work, and that holds no plan.
+type Fault struct{ Diagnostic }
+
+func (f *Fault) Error() string {
+	text := f.Span.Where() + ": " + f.Message
+	if f.Help != "" {
+		text += "; " + f.Help
+	}
+	return Escape(text)
+}

@@ -134,6 +134,26 @@ func Locate(folder, given, chosen string) (p Place, err error) {
 	return p, nil
 }
 
+// InRepository is a file's path, with forward slashes, from the nearest folder at or
+// above its own that holds .git: how what works on repositories names it. It is false
+// where there is none, or others may have put it there.
+func InRepository(file string) (string, bool) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return "", false
+	}
+	for at := filepath.Dir(file); shared(at) == ""; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			relative, err := filepath.Rel(at, file)
+			return filepath.ToSlash(relative), err == nil
+		}
+		if filepath.Dir(at) == at {
+			break
+		}
+	}
+	return "", false
+}
+
 // settings is a folder's obelus.yaml, "" where there is none that counts.
 func (p *Place) settings(folder string) string {
 	name := filepath.Join(folder, Settings)

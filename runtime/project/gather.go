@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // Named is a file that arguments lead to; Found says that it was met in a
@@ -60,42 +58,32 @@ func (r *Reader) Gather(args []string) ([]Named, error) {
 			return nil, err
 		}
 	}
-	return all, nil
+	return r.included(all)
+}
+
+// included leaves out what the configuration excludes from checks, and counts it.
+func (r *Reader) included(all []Named) ([]Named, error) {
+	var left []Named
+	r.Excluded = 0
+	for _, n := range all {
+		if n.Name != "-" {
+			place, err := r.place(n.Name)
+			if err != nil {
+				return nil, err
+			}
+			config, err := r.configured(place)
+			if err != nil {
+				return nil, err
+			}
+			if config.Analysis.Settings.Excludes(config.Path(n.Name)) {
+				r.Excluded++
+				continue
+			}
+		}
+		left = append(left, n)
+	}
+	return left, nil
 }
 
 // extensions are those of files that may hold plans.
 var extensions = []string{".yaml", ".yml", ".json", ".jsonl"}
-
-// LooksLikePlan reports whether a file that nobody named is one to check: it has
-// the outline of an accepted shape (S1.2), or can't be read but mentions calls.
-func LooksLikePlan(file *source.File, root *source.Node) bool {
-	if root == nil {
-		return strings.Contains(string(file.Text), "_tool")
-	}
-	if inner := root.Get("document"); inner != nil && file.Row > 0 {
-		root = inner
-	}
-	if holdsCalls(root) || holdsMessages(root) || root.Get("calls") != nil && root.Get("calls").Kind == source.Array {
-		return true
-	}
-	for _, field := range root.Fields {
-		if holdsCalls(field.Value) || field.Key.Text == "context" && holdsMessages(field.Value) {
-			return true
-		}
-	}
-	return false
-}
-
-func holdsCalls(n *source.Node) bool {
-	return n.Kind == source.Array && len(n.Items) > 0 && n.Items[0].Get("_tool") != nil
-}
-
-var messageTypes = []string{"tool", "input", "state", "data", "plan", "advisor", "error", "meta", "text"}
-
-func holdsMessages(n *source.Node) bool {
-	if n.Kind != source.Array || len(n.Items) == 0 {
-		return false
-	}
-	kind := n.Items[0].Get("type")
-	return kind != nil && slices.Contains(messageTypes, kind.Text)
-}

@@ -75,7 +75,7 @@ func (p *Program) Analyze() {
 func Identity(d *diag.Diagnostic) string {
 	file := ""
 	if d.Span.Known() {
-		file = d.Span.File.Name
+		file = filepath.Clean(d.Span.File.Name)
 	}
 	return fmt.Sprintf("%s\x00%s\x00%d\x00%s", d.Rule.Code, file, d.Span.Start, d.Message)
 }

@@ -26,6 +26,7 @@ type Reader struct {
 	Instances  bool   // instances come with the run
 	Machine    Machine
 	Stdin      io.Reader
+	Excluded   int // files that [Reader.Gather] left out because the configuration says so
 	// Passed, if given, is told once of each configuration that isn't read because
 	// others may have written it.
 	Passed func(workspace.Refused)
@@ -154,32 +155,44 @@ func CantRead(name string, err error) *diag.Trouble {
 	return diag.Troubled(ErrRead, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
 }
 
-// options are those of a file's compilation: its imports are opened below the
-// workspace root and nowhere else (S1.6).
-func (r *Reader) options(name string) (o compiler.Options, place workspace.Place, err error) {
+// place is where a file's workspace is, as somebody would write it who names the file so.
+func (r *Reader) place(name string) (place workspace.Place, err error) {
 	if r.Root != "" {
 		unusable := func(why string) error {
 			return diag.Troubled(ErrRoot, "can't use the workspace %q: %s", r.Root, why).About(r.Root)
 		}
 		if info, err := os.Stat(r.Root); err != nil {
-			return o, place, unusable(workspace.Reason(err))
+			return place, unusable(workspace.Reason(err))
 		} else if !info.IsDir() {
-			return o, place, unusable("it isn't a folder")
+			return place, unusable("it isn't a folder")
 		}
 	}
-	folder := filepath.Dir(name)
-	if name == "-" && r.Root != "" {
-		folder = r.Root
-	}
+	folder := r.folder(name)
 	if place, err = workspace.Locate(folder, r.given(folder), r.Root); err != nil {
+		return place, err
+	}
+	if place.Root = asNamed(place.Root, name); r.Root != "" {
+		place.Root = r.Root
+	}
+	return place, nil
+}
+
+// folder is the one that a file lies in; standard input lies in the workspace's.
+func (r *Reader) folder(name string) string {
+	if name == "-" && r.Root != "" {
+		return r.Root
+	}
+	return filepath.Dir(name)
+}
+
+// options are those of a file's compilation: its imports are opened below the
+// workspace root and nowhere else (S1.6).
+func (r *Reader) options(name string) (o compiler.Options, place workspace.Place, err error) {
+	if place, err = r.place(name); err != nil {
 		return o, place, err
 	}
-	root := asNamed(place.Root, name)
-	if r.Root != "" {
-		root = r.Root
-	}
-	place.Root = root
-	relative, err := below(root, filepath.Join(folder, filepath.Base(name)))
+	root := place.Root
+	relative, err := below(root, filepath.Join(r.folder(name), filepath.Base(name)))
 	if err != nil {
 		return o, place, err
 	}

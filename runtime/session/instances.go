@@ -131,9 +131,12 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 		return nil, nil
 	}
 	line := &source.File{Name: f.name, Format: source.JSON, Text: bytes.TrimRight(text, "\r\n"), Row: f.row, Base: f.base - len(text)}
-	one, err := f.instance(line)
-	if err != nil || len(f.joined) == 0 {
-		return one, err
+	one, faults := f.instance(line)
+	if len(faults) > 0 {
+		return nil, &diag.Fault{Diagnostic: faults[0]}
+	}
+	if len(f.joined) == 0 {
+		return one, nil
 	}
 	if one.ID != f.joined[0] {
 		return nil, fmt.Errorf("%s:%d: when the run began the instance here was \"%s\", and now it is \"%s\"", f.name, f.row,
@@ -170,78 +173,91 @@ func (f *instancesFile) line() ([]byte, error) {
 // maxID bounds the id of an instance, in bytes.
 const maxID = 256
 
-// instance is what a line says. What a run of the same plan has written about an
-// instance may stand there again, and isn't read.
-func (f *instancesFile) instance(line *source.File) (*runtime.Instance, error) {
+// instance is what a line says, and what keeps it from being taken in. What a run of the
+// same plan has written about an instance may stand there again, and isn't read.
+func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.Diagnostic) {
 	node, problems := source.Parse(line, f.limits)
+	var faults []diag.Diagnostic
+	misplaced := func(at *source.Node, format string, args ...any) {
+		faults = append(faults, diag.New(diag.WrongType, at.Span(), fmt.Sprintf(format, args...)))
+	}
 	for _, p := range problems {
 		if !p.Warning {
-			return nil, misplaced(p.Span, "%s", p.Message)
+			faults = append(faults, diag.OfProblem(p))
 		}
-	}
-	if node.Kind != source.Object {
-		return nil, misplaced(node.Span(), "an instance is an object: {\"id\", \"state\", \"input\"}")
 	}
 	one := &runtime.Instance{}
+	switch {
+	case len(faults) > 0:
+		return nil, faults
+	case node.Kind != source.Object:
+		misplaced(node, "an instance is an object: {\"id\", \"state\", \"input\"}")
+		return nil, faults
+	case node.Get("id") == nil:
+		misplaced(node, "the instance has no \"id\"")
+	}
 	for _, field := range node.Fields {
-		var err error
 		switch key := field.Key.Text; key {
 		case "id":
-			one.ID, err = f.id(field.Value)
-		case "state":
-			one.State, err = valuesOf(field)
-		case "input":
-			one.Input, err = valuesOf(field)
+			if why := f.add(field.Value); why != "" {
+				misplaced(field.Value, "%s", why)
+			}
+			one.ID = field.Value.Text
+		case "state", "input":
+			values, ok := field.Value.Value().(map[string]any)
+			if !ok {
+				misplaced(field.Value, "the \"%s\" of an instance is an object of values", key)
+			}
+			if key == "state" {
+				one.State = values
+			} else {
+				one.Input = values
+			}
 		case "status", "output", "errors":
 		default:
-			err = unknownKey(field.Key)
-		}
-		if err != nil {
-			return nil, err
+			if !strings.HasPrefix(key, "x-") {
+				faults = append(faults, unknownKey(field.Key))
+			}
 		}
 	}
-	if node.Get("id") == nil {
-		return nil, misplaced(node.Span(), "the instance has no \"id\"")
-	}
-	return one, nil
+	return one, faults
 }
 
-func (f *instancesFile) id(n *source.Node) (string, error) {
+// add takes in the id of an instance, or says why it can't be one.
+func (f *instancesFile) add(id *source.Node) (why string) {
 	switch {
-	case n.Kind != source.String:
-		return "", misplaced(n.Span(), "the \"id\" of an instance is a text; write it between quotes")
-	case n.Text == "":
-		return "", misplaced(n.Span(), "the \"id\" of the instance is empty")
-	case len(n.Text) > maxID:
-		return "", misplaced(n.Span(), "the \"id\" of the instance is longer than %d bytes", maxID)
+	case id.Kind != source.String:
+		return "the \"id\" of an instance is a text; write it between quotes"
+	case id.Text == "":
+		return "the \"id\" of the instance is empty"
+	case len(id.Text) > maxID:
+		return fmt.Sprintf("the \"id\" of the instance is longer than %d bytes", maxID)
 	}
-	if err := f.ids.Add(n.Text); err != nil {
-		return "", misplaced(n.Span(), "%v", err)
+	if err := f.ids.Add(id.Text); err != nil {
+		return err.Error()
 	}
-	return n.Text, nil
-}
-
-func valuesOf(field source.Field) (map[string]any, error) {
-	if values, ok := field.Value.Value().(map[string]any); ok {
-		return values, nil
-	}
-	return nil, misplaced(field.Value.Span(), "the \"%s\" of an instance is an object of values", field.Key.Text)
+	return ""
 }
 
 // instanceKeys are those of a line; the last three are what a run adds.
 var instanceKeys = []string{"id", "state", "input", "status", "output", "errors"}
 
-func unknownKey(key *source.Node) error {
-	if strings.HasPrefix(key.Text, "x-") {
-		return nil
-	}
+func unknownKey(key *source.Node) diag.Diagnostic {
+	f := diag.New(diag.UnknownKey, key.Span(), fmt.Sprintf("an instance has no key \"%s\"", key.Text))
+	f.Help = "it may have \"id\", \"state\" and \"input\""
 	if near, ok := naming.Nearest(key.Text, instanceKeys); ok {
-		return misplaced(key.Span(), "an instance has no key \"%s\"; did you mean \"%s\"?", key.Text, near)
+		f.Help = "did you mean \"" + near + "\"?"
 	}
-	return misplaced(key.Span(), "an instance has no key \"%s\"; it may have \"id\", \"state\" and \"input\"", key.Text)
+	return f
 }
 
-// misplaced is what is wrong at a place of a file.
-func misplaced(at source.Span, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", at.Where(), fmt.Sprintf(format, args...))
+// JudgeInstances reports what keeps the lines of a file of instances from being taken
+// into a run, whatever its plan.
+func JudgeInstances(name string, text []byte, limits source.Limits) (found []diag.Diagnostic) {
+	f := &instancesFile{limits: limits, ids: &naming.IDs{}}
+	for line := range source.Lines(name, text) {
+		_, faults := f.instance(line)
+		found = append(found, faults...)
+	}
+	return found
 }

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,15 +25,31 @@ var (
 // readRecording reads a file of recorded answers. The error names every place,
 // up to a handful.
 func readRecording(name string, text []byte) ([]recordedTick, error) {
-	file := source.NewFile(name, text)
-	root, problems := source.Parse(file, source.DefaultLimits())
+	r := &recordingReader{file: source.NewFile(name, text)}
+	ticks := r.read(source.DefaultLimits())
+	return ticks, r.err()
+}
+
+// Judge reports what keeps a file of recorded answers from being replayed. What the
+// answers themselves say isn't judged: a model said it.
+func Judge(file *source.File, limits source.Limits) []diag.Diagnostic {
 	r := &recordingReader{file: file}
+	r.read(limits)
+	return r.found
+}
+
+type recordingReader struct {
+	file  *source.File
+	found []diag.Diagnostic
+}
+
+func (r *recordingReader) read(limits source.Limits) (ticks []recordedTick) {
+	root, problems := source.Parse(r.file, limits)
 	for _, p := range problems {
 		if !p.Warning {
-			r.fail(p.Span, p.Help, "%s", p.Message)
+			r.found = append(r.found, diag.OfProblem(p))
 		}
 	}
-	var ticks []recordedTick
 	switch {
 	case root == nil:
 	case root.Kind != source.Array:
@@ -42,38 +59,29 @@ func readRecording(name string, text []byte) ([]recordedTick, error) {
 			ticks = append(ticks, r.tick(item))
 		}
 	}
-	return ticks, r.err()
+	return ticks
 }
-
-type recordingReader struct {
-	file   *source.File
-	faults []string
-	more   int
-}
-
-const maxFaults = 5
 
 func (r *recordingReader) fail(at source.Span, help, format string, args ...any) {
-	if len(r.faults) == maxFaults {
-		r.more++
-		return
-	}
-	fault := diag.Escape(at.Where() + ": " + fmt.Sprintf(format, args...))
-	if help != "" {
-		fault += "; " + diag.Escape(help)
-	}
-	r.faults = append(r.faults, fault)
+	d := diag.New(diag.WrongType, at, fmt.Sprintf(format, args...))
+	d.Help = help
+	r.found = append(r.found, d)
 }
 
+const maxFaults = 5 // that an error names
+
 func (r *recordingReader) err() error {
-	if len(r.faults) == 0 {
+	if len(r.found) == 0 {
 		return nil
 	}
-	said := strings.Join(r.faults, "\n")
-	if r.more > 0 {
-		said += fmt.Sprintf("\n(and %d more)", r.more)
+	said := "the recorded solutions can't be replayed:"
+	for _, d := range r.found[:min(maxFaults, len(r.found))] {
+		said += "\n" + (&diag.Fault{Diagnostic: d}).Error()
 	}
-	return fmt.Errorf("the recorded solutions can't be replayed:\n%s", said)
+	if more := len(r.found) - maxFaults; more > 0 {
+		said += fmt.Sprintf("\n(and %d more)", more)
+	}
+	return errors.New(said)
 }
 
 // tick reads an item: a solution by itself, or one with more about it.
@@ -203,6 +211,7 @@ func (r *recordingReader) manner(f source.Field, a *answer, known []string) {
 			help = fmt.Sprintf("did you mean %q?", near)
 		}
 		r.fail(f.Key.Span(), help, "nothing is known under %q here", key)
+		r.found[len(r.found)-1].Rule = diag.UnknownKey
 	}
 }
 

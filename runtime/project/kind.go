@@ -1,0 +1,158 @@
+package project
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+)
+
+// A Kind is what a file holds: a plan, or what lies beside plans.
+type Kind uint8
+
+const (
+	Foreign     Kind = iota // nothing of ours
+	Plan                    // a document of a shape of S1.2
+	Definitions             // tools, activities, schemas, advisors: what plans import, the configuration names, or --activities brings
+	Recording               // recorded solutions
+	Instances               // instances of a run, one a line
+	Settings                // obelus.yaml
+	Policy                  // who may do what
+)
+
+// named are the kinds that files have by their names, where what they hold doesn't tell:
+// the words of a name, and what else must stand in a text that can't be read.
+var named = []struct {
+	kind     Kind
+	name     *regexp.Regexp
+	mentions []string
+}{
+	{Settings, regexp.MustCompile(`^` + regexp.QuoteMeta(workspace.Settings) + `$`), nil},
+	{Policy, regexp.MustCompile(`(^|[._-])policy\.(yaml|yml|json)$`), nil},
+	{Instances, regexp.MustCompile(`(^|[._-])instances([._-].*)?\.jsonl$`), []string{`"id"`}},
+	{Recording, regexp.MustCompile(`(^|[._-])(solutions?|recordings?|recorded|replay)([._-].*)?\.(yaml|yml|json)$`), []string{"_tool"}},
+	{Definitions, regexp.MustCompile(`(^|[._-])(tools?|catalogues?|catalogs?|activities|schemas|advisors)([._-].*)?\.(yaml|yml|json)$`),
+		[]string{"properties", "inputSchema", "_output", "argv", "expr:", `"expr"`}},
+}
+
+// Identify says what a document is, by what it holds and then by its name; root is nil
+// where its text can't be read. It is sure where what it holds shows it: a file that
+// nobody named, and of which only the name tells, may be somebody else's.
+func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
+	byName := Foreign
+	mentions := []string{"_tool"}
+	for _, one := range named {
+		if one.name.MatchString(strings.ToLower(filepath.Base(file.Name))) {
+			byName, mentions = one.kind, one.mentions
+			break
+		}
+	}
+	switch {
+	case byName == Settings, filepath.Base(file.Name) == policyFile:
+		return byName, true
+	case root == nil && slices.ContainsFunc(mentions, func(word string) bool { return strings.Contains(string(file.Text), word) }):
+		return max(byName, Plan), true
+	case root == nil:
+		return byName, false
+	}
+	if inner := root.Get("document"); inner != nil && file.Row > 0 {
+		root = inner
+	}
+	switch {
+	case holdsPlan(root):
+		return Plan, true
+	case holdsSolutions(root):
+		return Recording, true
+	case file.Row > 0 && root.Get("id") != nil && (root.Get("state") != nil || root.Get("input") != nil || byName == Instances):
+		return Instances, true
+	case defines(root):
+		return Definitions, true
+	case meantAsPlan(root):
+		return Plan, false
+	}
+	return byName, false
+}
+
+// policyFile is what the policy of a workspace is called (S17.1).
+const policyFile = "obelus.policy.yaml"
+
+// holdsPlan reports whether a document has the outline of an accepted shape (S1.2).
+func holdsPlan(root *source.Node) bool {
+	if holdsCalls(root) || holdsMessages(root) || root.Get("calls") != nil && root.Get("calls").Kind == source.Array {
+		return true
+	}
+	return slices.ContainsFunc(root.Fields, func(f source.Field) bool {
+		return holdsCalls(f.Value) || f.Key.Text == "context" && holdsMessages(f.Value)
+	})
+}
+
+func holdsCalls(n *source.Node) bool {
+	return n.Kind == source.Array && len(n.Items) > 0 && n.Items[0].Get("_tool") != nil
+}
+
+var messageTypes = []string{"tool", "input", "state", "data", "plan", "advisor", "error", "meta", "text"}
+
+func holdsMessages(n *source.Node) bool {
+	if n.Kind != source.Array || len(n.Items) == 0 {
+		return false
+	}
+	kind := n.Items[0].Get("type")
+	return kind != nil && slices.Contains(messageTypes, kind.Text)
+}
+
+// holdsSolutions reports whether a document is a list of recorded answers.
+func holdsSolutions(root *source.Node) bool {
+	return root.Kind == source.Array && slices.ContainsFunc(root.Items, func(item *source.Node) bool {
+		solution := item.Get("solution")
+		return item.Get("calls") != nil || item.Get("latent") != nil || solution.Get("calls") != nil || solution != nil && solution.Kind == source.String
+	})
+}
+
+// signs are the keys of which an item of a list of definitions has one.
+var signs = map[string][]string{
+	"tools":      {"type", "properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters", "input_schema", "function"},
+	"activities": {"exec", "expr", "http", "mcp", "plan"},
+	"schemas":    {"type", "properties", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items"},
+	"advisors":   {"role"},
+}
+
+// defines reports whether a document holds definitions for others and can't have been
+// meant as a plan.
+func defines(root *source.Node) bool {
+	return !meantAsPlan(root) && slices.ContainsFunc(root.Fields, func(f source.Field) bool {
+		items := slices.Clone(f.Value.Items)
+		for _, one := range f.Value.Fields {
+			items = append(items, one.Value)
+		}
+		return slices.ContainsFunc(items, func(item *source.Node) bool {
+			return slices.ContainsFunc(signs[f.Key.Text], func(sign string) bool { return item.Get(sign) != nil })
+		})
+	})
+}
+
+// meantAsPlan reports whether a mapping without calls has a key that only plans have, or
+// one that others call calls by.
+func meantAsPlan(root *source.Node) bool {
+	return slices.ContainsFunc(root.Fields, func(f source.Field) bool {
+		_, calls := compiler.Elsewhere(f.Key.Text, []string{"calls"})
+		return calls || slices.Contains([]string{"calls", "input", "inputSchema", "state", "stateSchema", "output", "outputSchema", "terminate"}, f.Key.Text)
+	})
+}
+
+// As compiles a document as what it is.
+func (d Document) As() (p *Program, kind Kind, sure bool) {
+	p = d.Compile()
+	kind, sure = Identify(d.File, p.Plan.Root)
+	if kind == Definitions {
+		d.Options.Definitions = true
+		same := func(f *source.File) bool { return filepath.Clean(f.Name) == filepath.Clean(d.File.Name) }
+		d.Options.Catalogues = slices.DeleteFunc(slices.Clone(d.Options.Catalogues), same)
+		d.Options.Activities = slices.DeleteFunc(slices.Clone(d.Options.Activities), same)
+		p = d.Compile()
+	}
+	return p, kind, sure
+}
