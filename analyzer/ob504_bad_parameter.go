@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -37,7 +36,7 @@ func (p *Pass) badParametersOf(call *compiler.Call, known *parameters) bool {
 	for _, f := range call.Params.Fields {
 		complete = complete && !f.Value.Live() && !known.unknown(f.Key)
 		if at := known.place(f.Key); at.Possible {
-			p.literal(value{call, known, f.Key, f.Node, ""}, f.Value, at.Schema)
+			p.badLiteral(call, known, f, at.Schema)
 		}
 	}
 	// What holds between parameters can be judged only when all are known.
@@ -75,70 +74,20 @@ func (p *Pass) produced(call *compiler.Call) {
 	}
 }
 
-// A value is a part of what a call passes, and how to speak of it.
-type value struct {
-	call      *compiler.Call
-	taker     *parameters
-	parameter string
-	key       *source.Node // of the mapping that the value stands in; nil in a list
-	below     string       // where in the parameter it stands: .x[0]
-}
-
-// literal judges a value, or the parts of it that hold no expression.
-func (p *Pass) literal(v value, t *compiler.Template, s *schema.Schema) {
-	switch {
-	case s == nil || t.Opaque():
-	case !t.Live():
-		if bad := s.Validate(t.Value); bad != nil {
-			v.below += bad.Where()
-			f := p.rejected(v, placeAt(v.key, t.Node, bad.Path), bad.Message)
-			requote(f, t.Node.Along(bad.Path), s.At(stepsOf(bad.Path)).Schema)
-		}
-	case t.Items != nil:
-		p.literalList(v, t, s)
-	default:
-		p.literalObject(v, t, s)
+// badLiteral reports what a taker of a call refuses of one of its parameters.
+func (p *Pass) badLiteral(call *compiler.Call, taker *parameters, f compiler.TemplateField, s *schema.Schema) {
+	var found *diag.Diagnostic
+	l := literals{
+		refused: func(at source.Span, below, why string) {
+			found = p.Report(at, "%s doesn't accept this for %s%s: %s", taker.taker, quote(f.Key), below, why).About(call.Label()).
+				Advise("pass a value that the %s's schema accepts", taker.which)
+			if n := parameterNode(taker.tool, f.Key); n != nil {
+				found.Note(n.Span(), "%q is declared here", f.Key)
+			}
+		},
+		value: func(n *source.Node, s *schema.Schema) { requote(found, n, s) },
 	}
-}
-
-func (p *Pass) literalList(v value, t *compiler.Template, s *schema.Schema) {
-	if s.Kinds()&schema.Array == 0 {
-		p.rejected(v, placeAt(v.key, t.Node, nil), "expected "+s.Kinds().String()+", got a list")
-		return
-	}
-	for i, item := range t.Items {
-		if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
-			p.literal(value{v.call, v.taker, v.parameter, nil, fmt.Sprintf("%s[%d]", v.below, i)}, item, at.Schema)
-		}
-	}
-}
-
-func (p *Pass) literalObject(v value, t *compiler.Template, s *schema.Schema) {
-	if s.Kinds()&schema.Object == 0 {
-		p.rejected(v, placeAt(v.key, t.Node, nil), "expected "+s.Kinds().String()+", got a mapping")
-		return
-	}
-	for _, required := range s.Required() {
-		if !slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return f.Key == required }) {
-			p.rejected(v, placeAt(v.key, t.Node, nil), "the property "+quote(required)+" is missing")
-		}
-	}
-	for _, f := range t.Fields {
-		if at := s.At([]schema.Step{schema.Key(f.Key)}); at.Possible {
-			p.literal(value{v.call, v.taker, v.parameter, f.Node, v.below + "." + f.Key}, f.Value, at.Schema)
-		} else {
-			p.rejected(v, f.Node.Span(), "the property "+quote(f.Key)+" isn't allowed")
-		}
-	}
-}
-
-func (p *Pass) rejected(v value, at source.Span, why string) *diag.Diagnostic {
-	f := p.Report(at, "%s doesn't accept this for %s%s: %s", v.taker.taker, quote(v.parameter), v.below, why).About(v.call.Label()).
-		Advise("pass a value that the %s's schema accepts", v.taker.which)
-	if n := parameterNode(v.taker.tool, v.parameter); n != nil {
-		f.Note(n.Span(), "%q is declared here", v.parameter)
-	}
-	return f
+	l.judge(f.Value, f.Node, s, "")
 }
 
 // requote offers to take the quotes off a number or boolean that was written as

@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
@@ -53,67 +51,38 @@ func (p *Pass) judgeOutput() []judgement {
 		return nil
 	}
 	before := len(p.found)
-	p.outputPart(p.Plan.Output, nil, s, "")
+	p.outputLiterals(s)
 	if !p.Plan.Output.Live() {
 		return nil
 	}
 	return p.judgeTemplate(p.Plan.Output, target{schema: s}, len(p.found) == before)
 }
 
-// outputPart judges what of the plan's output holds no expression: literals,
+// outputLiterals judges what of the plan's output holds no expression: literals,
 // properties that are missing or not allowed, and required ones that are left
 // out on some branch.
-func (p *Pass) outputPart(t *compiler.Template, key *source.Node, s *schema.Schema, name string) {
-	wrong := func(at source.Span, severity diag.Severity, why string) {
+func (p *Pass) outputLiterals(s *schema.Schema) {
+	wrong := func(at source.Span, below, why string) *diag.Diagnostic {
 		where := "the output"
-		if name != "" {
-			where = quote(strings.TrimPrefix(name, "."))
+		if below != "" {
+			where = quote(strings.TrimPrefix(below, "."))
 		}
-		f := p.Report(at, "%s isn't what \"outputSchema\" wants: %s", where, why).As(severity).
+		f := p.Report(at, "%s isn't what \"outputSchema\" wants: %s", where, why).As(diag.Error).
 			Advise("give what \"outputSchema\" asks for, or mend the schema")
 		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
 			f.Note(headOf(n.Span()), "the output's schema is here")
 		}
+		return f
 	}
-	switch {
-	case s == nil || t.Opaque():
-	case !t.Live():
-		if bad := s.Validate(t.Value); bad != nil {
-			name += bad.Where()
-			wrong(placeAt(key, t.Node, bad.Path), diag.Error, bad.Message)
-		}
-	case t.Items != nil:
-		if s.Kinds()&schema.Array == 0 {
-			wrong(placeAt(key, t.Node, nil), diag.Error, "expected "+s.Kinds().String()+", got a list")
-			return
-		}
-		for i, item := range t.Items {
-			if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
-				p.outputPart(item, nil, at.Schema, fmt.Sprintf("%s[%d]", name, i))
+	l := literals{
+		refused: func(at source.Span, below, why string) { wrong(at, below, why) },
+		given: func(f compiler.TemplateField, of string) {
+			if when := p.leftOut(f.Value); when != "" {
+				wrong(placeAt(f.Node, f.Value.Node, nil), of, "the property "+quote(f.Key)+" is left out when "+when).As(diag.Warning)
 			}
-		}
-	default:
-		if s.Kinds()&schema.Object == 0 {
-			wrong(placeAt(key, t.Node, nil), diag.Error, "expected "+s.Kinds().String()+", got a mapping")
-			return
-		}
-		for _, required := range s.Required() {
-			at := slices.IndexFunc(t.Fields, func(f compiler.TemplateField) bool { return f.Key == required })
-			if at < 0 {
-				wrong(placeAt(key, t.Node, nil), diag.Error, "the property "+quote(required)+" is missing")
-			} else if when := p.leftOut(t.Fields[at].Value); when != "" {
-				field := t.Fields[at]
-				wrong(placeAt(field.Node, field.Value.Node, nil), diag.Warning, "the property "+quote(required)+" is left out when "+when)
-			}
-		}
-		for _, f := range t.Fields {
-			if at := s.At([]schema.Step{schema.Key(f.Key)}); at.Possible {
-				p.outputPart(f.Value, f.Node, at.Schema, name+"."+f.Key)
-			} else {
-				wrong(f.Node.Span(), diag.Error, "the property "+quote(f.Key)+" isn't allowed")
-			}
-		}
+		},
 	}
+	l.judge(p.Plan.Output, nil, s, "")
 }
 
 // leftOut is a branch, in words, on which an expression of the output has no

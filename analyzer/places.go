@@ -6,18 +6,7 @@ import (
 )
 
 // headOf is the first line of a place: what a person can look at.
-func headOf(s source.Span) source.Span {
-	if s.File == nil {
-		return s
-	}
-	for i := s.Start; i < s.End; i++ {
-		if b := s.File.Text[i]; b == '\n' || b == '\r' {
-			s.End = i
-			break
-		}
-	}
-	return s
-}
+func headOf(s source.Span) source.Span { return s.Head() }
 
 func stepsOf(path []any) []schema.Step {
 	steps := make([]schema.Step, len(path))

@@ -80,7 +80,7 @@ func (c *compilation) advisor(n *source.Node, what string, more ...string) {
 		return
 	case a.IDNode == nil:
 		f := c.report(diag.WrongType, n.Span(), "%s has no \"id\"", what)
-		f.Span = headOf(n)
+		f.Span = n.Span().Head()
 		f.Advise("give it a name: id: critic")
 		return
 	case a.IDNode.Kind != source.String || a.IDNode.Text == "":
@@ -188,8 +188,8 @@ func (c *compilation) judgeOpinions() {
 		}
 		key := [2]string{opinion.Advisor, opinion.Instance}
 		if first := spoken[key]; first != nil {
-			c.report(diag.BadAdvisor, headOf(n), "the advisor %q speaks twice", Shown(a.ID)).
-				Note(headOf(first), "it speaks here first").Advise("give one opinion of each advisor")
+			c.report(diag.BadAdvisor, n.Span().Head(), "the advisor %q speaks twice", Shown(a.ID)).
+				Note(first.Span().Head(), "it speaks here first").Advise("give one opinion of each advisor")
 			continue
 		}
 		spoken[key] = n
@@ -200,7 +200,7 @@ func (c *compilation) judgeOpinions() {
 func (c *compilation) speaker(n *source.Node) *Advisor {
 	id := n.Get("id")
 	if id == nil || id.Kind != source.String {
-		c.report(diag.BadAdvisor, headOf(n), "an opinion doesn't say whose it is").Advise("give it the \"id\" of its advisor")
+		c.report(diag.BadAdvisor, n.Span().Head(), "an opinion doesn't say whose it is").Advise("give it the \"id\" of its advisor")
 		return nil
 	}
 	a := c.plan.Advisor(id.Text)

@@ -135,7 +135,7 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 		return
 	}
 	f := c.report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
-	f.Span = headOf(n)
+	f.Span = n.Span().Head()
 	if name := calledTool(n); name != nil {
 		f.Advise("a call has its tool's name under \"_tool\", and the arguments beside it: {_tool: %s, …}", Shown(name.Text))
 		return
@@ -150,18 +150,6 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 		}
 	}
 	f.Advise("every call names its tool: _tool: name")
-}
-
-// headOf is the first line of a node: a place that a person can look at.
-func headOf(n *source.Node) source.Span {
-	s := n.Span()
-	for i := s.Start; i < s.End; i++ {
-		if b := s.File.Text[i]; b == '\n' || b == '\r' {
-			s.End = i
-			break
-		}
-	}
-	return s
 }
 
 func (c *compilation) lowerCall(call *Call) {

@@ -124,7 +124,7 @@ func (c *compilation) callDelegate(call *Call, n *source.Node) {
 		choices := slices.Sorted(maps.Keys(tool.delegates))
 		names := naming.NewSuggester(choices)
 		f := c.report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).About(call.Label()).
-			Advise("choose one of %s", quotedList(choices, fewListed)).Note(headOf(tool.DelegateNode), "the choice is here")
+			Advise("choose one of %s", quotedList(choices, fewListed)).Note(tool.DelegateNode.Span().Head(), "the choice is here")
 		if near, ok := names.Nearest(n.Text); ok {
 			c.slip(f, n, near, names)
 		}

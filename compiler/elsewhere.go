@@ -78,7 +78,7 @@ func calledTool(item *source.Node) *source.Node {
 }
 
 func (c *compilation) refuseToolCalls(list *source.Node) {
-	f := c.report(diag.Syntax, headOf(list), "these are tool calls as a model's interface gives them, and no plan")
+	f := c.report(diag.Syntax, list.Span().Head(), "these are tool calls as a model's interface gives them, and no plan")
 	for _, item := range list.Items {
 		if name := calledTool(item); name != nil {
 			f.Advise("write each as a call, its arguments beside its tool: {_tool: %s, …}", Shown(name.Text))

@@ -34,7 +34,7 @@ func (f *OpinionFault) Error() string { return f.Message }
 func (a *Advisor) Opinion(n *source.Node) (Opinion, *OpinionFault) {
 	o := Opinion{Advisor: a.ID, Said: map[string]any{}}
 	bad := func(at *source.Node, help, format string, args ...any) (Opinion, *OpinionFault) {
-		return Opinion{}, &OpinionFault{headOf(at), fmt.Sprintf(format, args...), help}
+		return Opinion{}, &OpinionFault{at.Span().Head(), fmt.Sprintf(format, args...), help}
 	}
 	if n == nil || n.Kind != source.Object {
 		return bad(n, "write {\"id\": …, \"calls\": …}", "an opinion must be a mapping")
@@ -72,7 +72,7 @@ func (a *Advisor) Opinion(n *source.Node) (Opinion, *OpinionFault) {
 func (a *Advisor) votes(n *source.Node) (map[string]float64, *OpinionFault) {
 	const form = "write \"calls\" as text that holds a JSON object of weights: \"{\\\"tool\\\": 10}\""
 	bad := func(help, format string, args ...any) (map[string]float64, *OpinionFault) {
-		return nil, &OpinionFault{headOf(n), fmt.Sprintf(format, args...), help}
+		return nil, &OpinionFault{n.Span().Head(), fmt.Sprintf(format, args...), help}
 	}
 	weights := n
 	if n != nil && n.Kind == source.String {

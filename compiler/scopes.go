@@ -120,7 +120,7 @@ func (c *compilation) forbiddenScopes(call *Call, tool *Tool) {
 		what = fmt.Sprintf("the scope %q", at.Text)
 	}
 	f := c.report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).About(call.Label()).
-		Note(headOf(tool.ScopesNode), "what %q allows is here", tool.Name)
+		Note(tool.ScopesNode.Span().Head(), "what %q allows is here", tool.Name)
 	if raw, ok := tool.Scopes.Raw().(map[string]any); ok && raw["const"] != nil {
 		f.Advise("leave \"_scopes\" out: the tool fixes it")
 		return

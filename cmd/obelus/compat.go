@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -273,10 +272,10 @@ func (j judge) batch(ctx context.Context, name string) error {
 		defer file.Close()
 		in = file
 	}
-	lines := &lineReader{name: name, in: bufio.NewReaderSize(in, 1<<16), limit: j.reading.Limits.Bytes}
+	lines := source.NewLineReader(name, in, j.reading.Limits.Bytes)
 	faulty := false
 	for ctx.Err() == nil {
-		file, err := lines.next()
+		file, err := lines.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -350,43 +349,4 @@ func unjudged(name any, found []diag.Diagnostic) ruling {
 		}
 	}
 	return ruling{name: name, verdict: schema.Verdict{Reason: reason}}
-}
-
-// A lineReader takes a stream apart into lines, each a JSON file of its own with
-// places counted in the whole. It keeps no more of a line than one byte beyond
-// the limit: the reader of the text then says that it is too large.
-type lineReader struct {
-	name   string
-	in     *bufio.Reader
-	limit  int
-	row    int
-	offset int
-}
-
-// next is the next line that isn't empty; io.EOF ends them.
-func (l *lineReader) next() (*source.File, error) {
-	for {
-		text, size, err := l.line()
-		if size == 0 && err != nil {
-			return nil, err
-		}
-		l.row++
-		base := l.offset
-		l.offset += size
-		if strings.TrimSpace(string(text)) != "" {
-			return &source.File{Name: l.name, Format: source.JSON, Text: text, Row: l.row, Base: base}, nil
-		}
-	}
-}
-
-// line reads on to the end of a line, and tells how many bytes it had.
-func (l *lineReader) line() (text []byte, size int, err error) {
-	for {
-		part, err := l.in.ReadSlice('\n')
-		size += len(part)
-		text = append(text, part[:min(len(part), l.limit+1-len(text))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return text, size, err
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -270,11 +271,7 @@ func (c *checker) member(n *node) *Type {
 }
 
 func helpField(name string, fields map[string]*Type) string {
-	names := make([]string, 0, len(fields))
-	for field := range fields {
-		names = append(names, field)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(fields))
 	if near, ok := naming.Nearest(name, names); ok {
 		return "did you mean " + quote(near) + "?"
 	}

@@ -7,28 +7,8 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/patterns"
 )
-
-func randomPattern(r *rand.Rand, depth int) string {
-	atoms := []string{"a", "b", "ab", ".", "[ab]", "[^a]", `\d`, `\w`, `\W`, `\s`, "^", "$", `\b`, `\B`, "(?i:a)", `\n`, "", "é", "[à-ü]", `\.`, "(?s:.)", "(?m:^)", "(?m:$)"}
-	if depth == 0 {
-		return atoms[r.IntN(len(atoms))]
-	}
-	x, y := randomPattern(r, depth-1), randomPattern(r, depth-1)
-	switch r.IntN(7) {
-	case 0:
-		return x + "|" + y
-	case 1:
-		return "(" + x + ")*"
-	case 2:
-		return "(" + x + ")+" + y
-	case 3:
-		return "(" + x + "){1,3}"
-	case 4:
-		return "(?:" + x + ")?" + y
-	}
-	return x + y
-}
 
 // The search for a word finds one where there is one, a shortest one, of the
 // characters that the patterns tell apart.
@@ -45,12 +25,12 @@ func TestWord(t *testing.T) {
 	for range amount.Of(500, 500, 20_000) {
 		var matches, misses []*regex.Pattern
 		for range 1 + r.IntN(2) {
-			if p, _, err := regex.Compile(randomPattern(r, 2)); err == nil {
+			if p, _, err := regex.Compile(patterns.Random(r, 2)); err == nil {
 				matches = append(matches, p)
 			}
 		}
 		for range r.IntN(2) {
-			if p, _, err := regex.Compile(randomPattern(r, 2)); err == nil {
+			if p, _, err := regex.Compile(patterns.Random(r, 2)); err == nil {
 				misses = append(misses, p)
 			}
 		}

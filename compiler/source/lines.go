@@ -1,8 +1,12 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"io"
 	"iter"
+	"unicode/utf8"
 )
 
 // A Comment is one # comment of a YAML file.
@@ -32,6 +36,67 @@ func Lines(name string, text []byte) iter.Seq[*File] {
 				}
 			}
 			base = next
+		}
+	}
+}
+
+// Unfinished is how many bytes at the end of a text begin a character whose end hasn't
+// come.
+func Unfinished(text []byte) int {
+	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
+		if at := len(text) - back; utf8.RuneStart(text[at]) {
+			if utf8.FullRune(text[at:]) {
+				return 0
+			}
+			return back
+		}
+	}
+	return 0
+}
+
+// A LineReader takes a stream apart into lines, each a JSON file of its own with
+// places counted in the whole. It keeps no more of a line than one byte beyond the
+// limit: whoever reads the text then says that it is too large.
+type LineReader struct {
+	name  string
+	in    *bufio.Reader
+	limit int
+	row   int
+	base  int
+}
+
+// NewLineReader reads lines of at most so many bytes from a stream that has a name.
+func NewLineReader(name string, in io.Reader, limit int) *LineReader {
+	return &LineReader{name: name, in: bufio.NewReaderSize(in, 1<<16), limit: limit}
+}
+
+// Offset is how many bytes have been read.
+func (l *LineReader) Offset() int { return l.base }
+
+// Next is the next line that isn't empty, its end included; [io.EOF] ends them.
+func (l *LineReader) Next() (*File, error) {
+	for {
+		text, size, err := l.line()
+		if size == 0 && err != nil {
+			return nil, err
+		}
+		l.row++
+		base := l.base
+		l.base += size
+		if len(bytes.TrimSpace(text)) > 0 {
+			return &File{Name: l.name, Format: JSON, Text: text, Row: l.row, Base: base}, nil
+		}
+	}
+}
+
+// line reads on to the end of a line, and gives how many bytes it had.
+func (l *LineReader) line() (text []byte, size int, err error) {
+	for {
+		part, err := l.in.ReadSlice('\n')
+		size += len(part)
+		text = append(text, part[:min(len(part), l.limit+1-len(text))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, size, err
 		}
 	}
 }

@@ -234,28 +234,24 @@ func (b *builder) node(kind Kind, style Style, start, end int) *Node {
 func grown(last int) int { return min(max(2*last, 16), 1024) }
 
 // takeItems moves what the item stack holds above a mark into a slice of its own.
-func (b *builder) takeItems(mark int) []*Node {
-	n := len(b.itemStack) - mark
-	if n > cap(b.items)-len(b.items) {
-		b.items = make([]*Node, 0, max(n, grown(cap(b.items))))
-	}
-	at := len(b.items)
-	b.items = append(b.items, b.itemStack[mark:]...)
-	b.itemStack = b.itemStack[:mark]
-	return b.items[at:len(b.items):len(b.items)]
-}
+func (b *builder) takeItems(mark int) []*Node { return taken(&b.items, &b.itemStack, mark) }
 
 // takeFields does the same for fields, without duplicates (S1.5).
 func (b *builder) takeFields(mark int) []Field {
 	b.dropDuplicates(mark)
-	n := len(b.fieldStack) - mark
-	if n > cap(b.fields)-len(b.fields) {
-		b.fields = make([]Field, 0, max(n, grown(cap(b.fields))))
+	return taken(&b.fields, &b.fieldStack, mark)
+}
+
+// taken moves what stands on a stack from a mark on to where it stays.
+func taken[T any](stay, stack *[]T, mark int) []T {
+	n := len(*stack) - mark
+	if n > cap(*stay)-len(*stay) {
+		*stay = make([]T, 0, max(n, grown(cap(*stay))))
 	}
-	at := len(b.fields)
-	b.fields = append(b.fields, b.fieldStack[mark:]...)
-	b.fieldStack = b.fieldStack[:mark]
-	return b.fields[at:len(b.fields):len(b.fields)]
+	at := len(*stay)
+	*stay = append(*stay, (*stack)[mark:]...)
+	*stack = (*stack)[:mark]
+	return (*stay)[at:len(*stay):len(*stay)]
 }
 
 // fewFields is up to how many keys comparing all pairs beats a map.

@@ -221,6 +221,17 @@ func (s Span) Where() string {
 	return fmt.Sprintf("%s:%d:%d", s.File.Name, from.Line, from.Column)
 }
 
+// Head is the first line of it: a place that a person can look at.
+func (s Span) Head() Span {
+	for i := s.Start; i < s.End && s.File != nil; i++ {
+		if isBreak(s.File.Text[i]) {
+			s.End = i
+			break
+		}
+	}
+	return s
+}
+
 // Text is what stands there.
 func (s Span) Text() string {
 	if s.File == nil {

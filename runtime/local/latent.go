@@ -29,18 +29,14 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 	}
 	e.Usage = &runtime.Usage{}
 	e.Usage.Add(usage)
-	var refusal interface{ Refusal() string }
-	switch {
-	case errors.Is(err, request.ErrTooLong):
-		e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: err.Error()}
-	case errors.Is(err, runtime.ErrCut):
-		e.Failure = &runtime.Failure{Code: "cut", Message: err.Error()}
-	case errors.As(err, &refusal):
-		e.Failure = &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
-	case err != nil:
-		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
-	}
 	if err != nil {
+		e.Failure = answerFailure(err)
+		switch {
+		case errors.Is(err, request.ErrTooLong):
+			e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: err.Error()}
+		case e.Failure == nil:
+			e.Failure = &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
+		}
 		return e
 	}
 	root, problems := source.Parse(source.NewFile("result.json", []byte(text.String())), source.DefaultLimits())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
@@ -513,13 +514,9 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 			}
 		})
 		closed.Usage.Add(usage)
-		var refusal interface{ Refusal() string }
+		closed.Failure = answerFailure(err)
 		switch {
-		case err == nil:
-		case errors.Is(err, runtime.ErrCut):
-			closed.Failure = &runtime.Failure{Code: "cut", Message: err.Error()}
-		case errors.As(err, &refusal):
-			closed.Failure = &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
+		case err == nil, closed.Failure != nil:
 		case own.Err() != nil: // the machine has given it up, and knows why
 		default:
 			w.sendTo(w.pieces, runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
@@ -542,18 +539,23 @@ func (w *world) join(most int) {
 	}()
 }
 
+// answerFailure is what became of a planner's answer that was cut or refused; nil
+// where it is neither.
+func answerFailure(err error) *runtime.Failure {
+	var refusal interface{ Refusal() string }
+	switch {
+	case errors.Is(err, runtime.ErrCut):
+		return &runtime.Failure{Code: "cut", Message: err.Error()}
+	case errors.As(err, &refusal):
+		return &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
+	}
+	return nil
+}
+
 // characters gives the whole characters of a text, what is none of them replaced,
 // and what may be the beginning of one.
 func characters(text string) (whole, rest string) {
-	cut := len(text)
-	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
-		if at := len(text) - back; utf8.RuneStart(text[at]) {
-			if !utf8.FullRuneInString(text[at:]) {
-				cut = at
-			}
-			break
-		}
-	}
+	cut := len(text) - source.Unfinished([]byte(text[max(0, len(text)-utf8.UTFMax):]))
 	return strings.ToValidUTF8(text[:cut], "\uFFFD"), text[cut:]
 }
 

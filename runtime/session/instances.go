@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -25,11 +24,9 @@ import (
 type instancesFile struct {
 	name   string // as findings show it
 	file   *os.File
-	lines  *bufio.Reader
+	lines  *source.LineReader
 	limits source.Limits
 	ids    *naming.IDs
-	row    int // of the line read last, from 1
-	base   int // bytes before it
 	joined []string
 	fault  error        // what the next answer must say
 	told   string       // what was wrong, once it has been told
@@ -53,7 +50,7 @@ func openInstances(name, shown string, limits source.Limits, p *compiler.Plan, j
 	if err != nil {
 		return nil, project.CantRead(shown, err)
 	}
-	f := &instancesFile{name: shown, file: file, lines: bufio.NewReaderSize(file, 1<<16), limits: limits, ids: &naming.IDs{}, joined: joined}
+	f := &instancesFile{name: shown, file: file, lines: source.NewLineReader(shown, file, limits.Bytes), limits: limits, ids: &naming.IDs{}, joined: joined}
 	for i := range p.Instances {
 		_ = f.ids.Add(p.Instances[i].ID)
 	}
@@ -90,7 +87,7 @@ func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err 
 	if f.fault != nil {
 		return nil, false, f.tell(f.fault)
 	}
-	for began := f.base; len(next) < most && (len(next) == 0 || f.base-began < maxAhead); {
+	for began := f.lines.Offset(); len(next) < most && (len(next) == 0 || f.lines.Offset()-began < maxAhead); {
 		one, err := f.read()
 		switch {
 		case errors.Is(err, io.EOF):
@@ -120,17 +117,21 @@ func (f *instancesFile) tell(err error) error {
 	return err
 }
 
-// read takes one line; nothing comes of one that is empty, or whose instance had
-// joined before. The end of the file is [io.EOF].
+// read takes one line; nothing comes of one whose instance had joined before. The end of
+// the file is [io.EOF].
 func (f *instancesFile) read() (*runtime.Instance, error) {
-	text, err := f.line()
-	if err != nil {
+	line, err := f.lines.Next()
+	switch {
+	case errors.Is(err, io.EOF) && len(f.joined) > 0:
+		return nil, fmt.Errorf("%s: the instance \"%s\", which the run had begun with, isn't there any more", f.name, compiler.Shown(f.joined[0]))
+	case errors.Is(err, io.EOF):
 		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%s: %s", f.name, workspace.Reason(err))
+	case len(line.Text) > f.limits.Bytes:
+		return nil, diag.Troubled(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, line.Row, f.limits.Bytes)
 	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil
-	}
-	line := &source.File{Name: f.name, Format: source.JSON, Text: bytes.TrimRight(text, "\r\n"), Row: f.row, Base: f.base - len(text)}
+	line.Text = bytes.TrimRight(line.Text, "\r\n")
 	one, faults := f.instance(line)
 	if len(faults) > 0 {
 		return nil, &diag.Fault{Diagnostic: faults[0]}
@@ -139,35 +140,11 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 		return one, nil
 	}
 	if one.ID != f.joined[0] {
-		return nil, fmt.Errorf("%s:%d: when the run began the instance here was \"%s\", and now it is \"%s\"", f.name, f.row,
+		return nil, fmt.Errorf("%s:%d: when the run began the instance here was \"%s\", and now it is \"%s\"", f.name, line.Row,
 			compiler.Shown(f.joined[0], one.ID), compiler.Shown(one.ID, f.joined[0]))
 	}
 	f.joined = f.joined[1:]
 	return nil, nil
-}
-
-// line reads up to the next line end, and no more than a document may have.
-func (f *instancesFile) line() ([]byte, error) {
-	var text []byte
-	for {
-		piece, err := f.lines.ReadSlice('\n')
-		text = append(text, piece...)
-		switch {
-		case len(text) > f.limits.Bytes:
-			return nil, diag.Troubled(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, f.row+1, f.limits.Bytes)
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case errors.Is(err, io.EOF) && len(text) == 0 && len(f.joined) > 0:
-			return nil, fmt.Errorf("%s: the instance \"%s\", which the run had begun with, isn't there any more", f.name, compiler.Shown(f.joined[0]))
-		case errors.Is(err, io.EOF) && len(text) == 0:
-			return nil, err
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("%s: %s", f.name, workspace.Reason(err))
-		}
-		f.row++
-		f.base += len(text)
-		return text, nil
-	}
 }
 
 // maxID bounds the id of an instance, in bytes.

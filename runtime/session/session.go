@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -207,12 +208,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	if err := endPrograms(s.keeper, o.Notice); err != nil {
 		return err
 	}
-	var functions []string
-	for name := range o.Functions {
-		functions = append(functions, name)
-	}
-	slices.Sort(functions)
-	if s.program, err = s.manifest.Program(o.Activities, functions, o.Hints); err != nil {
+	if s.program, err = s.manifest.Program(o.Activities, slices.Sorted(maps.Keys(o.Functions)), o.Hints); err != nil {
 		return err
 	}
 	m := s.manifest

@@ -7,28 +7,8 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/patterns"
 )
-
-func randomPattern(r *rand.Rand, depth int) string {
-	atoms := []string{"a", "b", "ab", ".", "[ab]", "[^a]", `\d`, `\w`, `\W`, `\s`, "^", "$", `\b`, `\B`, "(?i:a)", `\n`, "", "é", "[à-ü]", `\.`, "(?s:.)", "(?m:^)", "(?m:$)"}
-	if depth == 0 {
-		return atoms[r.IntN(len(atoms))]
-	}
-	x, y := randomPattern(r, depth-1), randomPattern(r, depth-1)
-	switch r.IntN(7) {
-	case 0:
-		return x + "|" + y
-	case 1:
-		return "(" + x + ")*"
-	case 2:
-		return "(" + x + ")+" + y
-	case 3:
-		return "(" + x + "){1,3}"
-	case 4:
-		return "(?:" + x + ")?" + y
-	}
-	return x + y
-}
 
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
@@ -43,7 +23,7 @@ func TestAutomatonMatchesAsGoDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	matched := 0
 	for range amount.Of(3000, 3000, 100_000) {
-		text := randomPattern(r, 3)
+		text := patterns.Random(r, 3)
 		re, err := regexp.Compile(text)
 		if err != nil {
 			continue

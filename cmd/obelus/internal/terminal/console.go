@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/source"
 	"golang.org/x/term"
 )
 
@@ -263,15 +264,7 @@ func (t *typing) Read(into []byte) (int, error) {
 		if string(text) == "\x1b" {
 			return 0, errBack
 		}
-		whole := len(text)
-		for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
-			if at := len(text) - back; utf8.RuneStart(text[at]) {
-				if !utf8.FullRune(text[at:]) {
-					whole = at
-				}
-				break
-			}
-		}
+		whole := len(text) - source.Unfinished(text)
 		t.part = bytes.Clone(text[whole:])
 		if n := copy(into, bytes.ReplaceAll(bytes.ToValidUTF8(text[:whole], nil), []byte("\uFFFD"), nil)); n > 0 {
 			return n, nil

@@ -23,6 +23,18 @@ type answer struct {
 	err      error
 }
 
+// askedFirst is a person at a terminal without an editor who has been asked a first
+// question.
+func askedFirst(t *testing.T) (*pty.Terminal, *Dialogue, <-chan answer) {
+	t.Helper()
+	pty.UseEditor(t, "")
+	p := pty.Open(t, 80)
+	d := dialogueAt(p)
+	answers := askInBackground(t.Context(), d, question("first"))
+	p.Asked()
+	return p, d, answers
+}
+
 func askInBackground(ctx context.Context, d *Dialogue, q *runtime.Question) <-chan answer {
 	answers := make(chan answer, 1)
 	ask := d.Ask(ctx, q, func() {})
@@ -59,11 +71,7 @@ func wants(t *testing.T, a answer, verdict runtime.Verdict) {
 // S10.1: questions are put one after the other, in the order in which they came,
 // and the one that is open tells how many wait.
 func TestQuestionsQueueUp(t *testing.T) {
-	pty.UseEditor(t, "")
-	p := pty.Open(t, 80)
-	d := dialogueAt(p)
-	first := askInBackground(t.Context(), d, question("first"))
-	p.Asked()
+	p, d, first := askedFirst(t)
 	second := askInBackground(t.Context(), d, question("second"))
 	p.Sees("1 question is waiting")
 	third := askInBackground(t.Context(), d, question("third"))
@@ -91,11 +99,7 @@ func TestQuestionsQueueUp(t *testing.T) {
 
 // A question that is no longer needed leaves the queue.
 func TestQuestionIsTakenBackBeforeItsTurn(t *testing.T) {
-	pty.UseEditor(t, "")
-	p := pty.Open(t, 80)
-	d := dialogueAt(p)
-	first := askInBackground(t.Context(), d, question("first"))
-	p.Asked()
+	p, d, first := askedFirst(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	second := askInBackground(ctx, d, question("second"))
 	p.Sees("1 question is waiting")
@@ -116,11 +120,7 @@ func TestQuestionIsTakenBackBeforeItsTurn(t *testing.T) {
 // one that was shown, and nothing that only shares its name (S14.1: each plan has
 // tools of its own), nor what the advisors have turned against since (S13.3).
 func TestApproveAll(t *testing.T) {
-	pty.UseEditor(t, "")
-	p := pty.Open(t, 80)
-	d := dialogueAt(p)
-	answers := askInBackground(t.Context(), d, question("first"))
-	p.Asked()
+	p, d, answers := askedFirst(t)
 	p.Press("a")
 	wants(t, await(t, p, answers), runtime.Approve)
 	wants(t, await(t, p, askInBackground(t.Context(), d, question("second"))), runtime.Approve)
@@ -146,11 +146,7 @@ func TestApproveAll(t *testing.T) {
 
 // Who has stopped the run isn't asked what else may run.
 func TestStopHoldsForAllQuestions(t *testing.T) {
-	pty.UseEditor(t, "")
-	p := pty.Open(t, 80)
-	d := dialogueAt(p)
-	first := askInBackground(t.Context(), d, question("first"))
-	p.Asked()
+	p, d, first := askedFirst(t)
 	second := askInBackground(t.Context(), d, question("second"))
 	p.Sees("1 question is waiting")
 	p.Asked()
@@ -284,11 +280,7 @@ func TestInterruptAtAQuestion(t *testing.T) {
 
 // S10.2: where the terminal has gone, nobody can be asked.
 func TestTerminalIsGone(t *testing.T) {
-	pty.UseEditor(t, "")
-	p := pty.Open(t, 80)
-	d := dialogueAt(p)
-	answers := askInBackground(t.Context(), d, question("first"))
-	p.Asked()
+	p, d, answers := askedFirst(t)
 	p.HangUp()
 	if a := await(t, p, answers); !errors.Is(a.err, errNobodyThere) {
 		t.Errorf("answered %+v, %v", a.decision, a.err)
@@ -415,11 +407,7 @@ func TestLineThatIsTooLong(t *testing.T) {
 // An escape sequence that never ends goes back to the question, and bytes that
 // are no characters hold up nothing.
 func TestNoiseInALine(t *testing.T) {
-	pty.UseEditor(t, "")
-	p := pty.Open(t, 80)
-	d := dialogueAt(p)
-	answers := askInBackground(t.Context(), d, question("first"))
-	p.Asked()
+	p, d, answers := askedFirst(t)
 	p.Press("n")
 	p.Prompted("why?")
 	p.Press("\xff\xfea\xc3b\uFFFD\xc3")
