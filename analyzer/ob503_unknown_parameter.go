@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -29,7 +31,11 @@ func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compil
 	found := p.Report(f.Node.Span(), "%s has no parameter %q", known.taker, f.Key).About(call.Label())
 	if near, ok := known.names().Nearest(f.Key); ok && !passes(call, near) {
 		found.Advise("did you mean %q?", near)
-		found.Rename(f.Node, 0, len(f.Key), near, p.Plan.Misspelt(f.Key, near, known.names().Suggester, true))
+		rival := slices.ContainsFunc(call.Params.Fields, func(other compiler.TemplateField) bool {
+			meant, _ := known.names().Nearest(other.Key)
+			return other.Node != f.Node && known.unknown(other.Key) && meant == near
+		})
+		found.Rename(f.Node, 0, len(f.Key), near, !rival && p.Plan.Misspelt(f.Key, near, known.names().Suggester, true))
 	} else if meta, ok := compiler.MetaElsewhere(f.Key); ok {
 		found.Advise("did you mean %q? a call's own keys begin with _", meta)
 	} else if known.which == "tool" && known.tool.Node.Get(f.Key) != nil {

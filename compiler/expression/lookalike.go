@@ -26,8 +26,8 @@ var notations = []struct {
 	sure          bool // a built-in kind inside is enough to believe it
 	bare          bool // the kind may be left out before what the state holds
 }{
-	{mark, "", true, false},
-	{"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true}, {"$(", ")", false, false}, {"$.", "", false, false}, {"$", "", true, false},
+	{mark, "", true, false}, {"{" + mark, "}", true, false},
+	{"{{{", "}}}", true, true}, {"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true}, {"$(", ")", false, false}, {"$.", "", false, false}, {"$", "", true, false},
 	{"#{", "}", false, false}, {"{", "}", false, false}, {"%", "%", false, false}, {"<%=", "%>", false, false}, {"@", "", false, false},
 	{"‡", "", false, false}, {"&dagger;", "", false, false},
 }
@@ -51,6 +51,15 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 	if ref, end, ok := unmarked(quoted, behindPrefix(quoted, 0)); ok && strings.TrimSpace(s[end:]) == "" && there(ref) {
 		return Mistaken{0, end, ref.String(), false}, true
 	}
+	switch trimmed := strings.TrimSpace(s); {
+	case !strings.Contains(s, mark) || !isExpression(s):
+	case !strings.HasPrefix(trimmed, mark):
+		return Mistaken{0, len(s), mark + "(" + s + ")", false}, true
+	default:
+		if _, err := ParsePath(trimmed); err != nil {
+			return Mistaken{0, len(s), trimmed, false}, true
+		}
+	}
 	var text strings.Builder
 	copied, only := 0, Reference{}
 	for at := 0; at < len(s); {
@@ -63,7 +72,14 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 			at = end
 			continue
 		}
-		ref, end := mistakenAt(quoted, at, there)
+		inside, end := parenthesized(s, at)
+		if end == at {
+			ref, behind := mistakenAt(quoted, at, there)
+			inside, end, only = ref.String(), behind, ref
+			if slices.Contains(kinds, ref.Kind) {
+				inside = strings.TrimPrefix(inside, mark)
+			}
+		}
 		if end == at {
 			_, size := utf8.DecodeRuneInString(s[at:])
 			at += size
@@ -72,13 +88,14 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 		if !ok {
 			m.Start, m.End, m.Sure, ok = at, end, true, true
 		}
-		only = ref
-		reference := ref.String()
-		if slices.Contains(kinds, ref.Kind) {
-			reference = strings.TrimPrefix(reference, mark)
+		if at > 0 && end < len(s) && s[at-1] == s[end] && strings.IndexByte("\"'`", s[end]) >= 0 {
+			m.Sure = false // it may be spoken of
 		}
-		text.WriteString(s[copied:at] + opening + reference + "}")
+		text.WriteString(s[copied:at] + opening + inside + "}")
 		at, copied = end, end
+	}
+	if strings.Contains(s[copied:], "{{") {
+		m.Sure = false // another template's
 	}
 	if m.Meant = text.String() + s[copied:]; ok && strings.TrimSpace(s[:m.Start]) == "" && strings.TrimSpace(s[m.End:]) == "" {
 		m.Meant = only.String()
@@ -109,6 +126,43 @@ func Unfilled(s string) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
+// isExpression reports whether a text is an expression but for the † and the parentheses
+// around it.
+func isExpression(s string) bool {
+	_, err := Parse(mark+"("+s+")", Limits{})
+	return err == nil
+}
+
+// parenthesized reads an expression in †( … ) at s[at:], as it stands where the whole
+// string is one, and where it ends: at, if there is none.
+func parenthesized(s string, at int) (inside string, end int) {
+	if !strings.HasPrefix(s[at:], mark+"(") {
+		return "", at
+	}
+	depth := 0
+	for i := at + len(mark); i < len(s); i++ {
+		switch s[i] {
+		case '"', '\'', '`':
+			end, err := textEnd(s, i)
+			if err != nil {
+				return "", at
+			}
+			i = end - 1
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth > 0 {
+				break
+			}
+			if inside = s[at+len(mark)+1 : i]; isExpression(inside) {
+				return inside, i + 1
+			}
+			return "", at
+		}
+	}
+	return "", at
+}
+
 // mistakenAt reads the mistaken reference at s[at:], and where it ends: at, if there is
 // none.
 func mistakenAt(s string, at int, there func(Reference) bool) (ref Reference, end int) {
@@ -117,7 +171,7 @@ func mistakenAt(s string, at int, there func(Reference) bool) (ref Reference, en
 		switch {
 		case !strings.HasPrefix(s[at:], n.open), n.open == mark && strings.HasPrefix(s, mark+mark): // the † of a text that begins with †† are its own
 			continue
-		case n.closing == "" && at > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == Mark || before == '$'):
+		case n.closing == "" && at > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == Mark || before == '$' && n.open != mark):
 			continue // a footnote, an address, or a mark as itself
 		}
 		text, inner := s[:min(len(s), at+maxPath)], at+len(n.open)

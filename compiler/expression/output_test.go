@@ -148,6 +148,37 @@ func TestOutputPathsAgainstTheContract(t *testing.T) {
 	}
 }
 
+// S4.7, S7.5: what was an expression but for its † is never taken apart, and what may be
+// spoken of, or belong to another template, is offered.
+func TestLookalikesKeepTheirMeaning(t *testing.T) {
+	for _, c := range []struct {
+		text, meant string
+		sure        bool
+	}{
+		{"upper(†input.s)", "†(upper(†input.s))", false},
+		{`"Hi " + †input.s`, `†("Hi " + †input.s)`, false},
+		{"len(†input.s) > 3", "†(len(†input.s) > 3)", false},
+		{"not †input.s", "†(not †input.s)", false},
+		{" †input.n + 1", "†input.n + 1", false},
+		{"Hi †(upper(†input.s))!", "Hi †{upper(†input.s)}!", true},
+		{"Hi †(\")\" + †input.s) and †input.t", "Hi †{\")\" + †input.s} and †{input.t}", true},
+		{"{{{input.s}}}", "†input.s", true},
+		{"Hi {{{ input.s }}}", "Hi †{input.s}", true},
+		{"Hi {†input.s}", "Hi †{input.s}", true},
+		{"{\"a\": {{input.s}}}", "{\"a\": †{input.s}}", true},
+		{"Price: $†input.n", "Price: $†{input.n}", true},
+		{"Write \"{{input.s}}\" here", "Write \"†{input.s}\" here", false},
+		{"Use {{input.s}} or {{name}}", "Use †{input.s} or {{name}}", false},
+	} {
+		m, ok := Lookalike(c.text, func(Reference) bool { return false })
+		if !ok || m.Meant != c.meant || m.Sure != c.sure {
+			t.Errorf("Lookalike(%q) = %+v, %v", c.text, m, ok)
+			continue
+		}
+		parseOK(t, m.Meant)
+	}
+}
+
 // S4.7
 func TestLookalikes(t *testing.T) {
 	there := func(r Reference) bool { return r.Kind == "state" && len(r.Path) > 0 && r.Path[0].Key == "order" }
