@@ -1,6 +1,8 @@
 package branch
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 )
 
@@ -41,7 +43,13 @@ func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice 
 	for _, v := range e.Implicant(goal, a) {
 		tell(e.About(v), v)
 	}
-	return list
+	null := map[string]bool{} // what else such a reference is compared with is no matter
+	for _, d := range list {
+		if d.Value != nil && *d.Value == nil {
+			null[d.Reference] = true
+		}
+	}
+	return slices.DeleteFunc(list, func(d Choice) bool { return d.Value != nil && *d.Value != nil && null[d.Reference] })
 }
 
 // decision is what a variable, which is about something, says in an assignment.
