@@ -15,7 +15,8 @@ type automaton struct {
 	seen   []uint32 // by instruction: the last closure that it was in
 	walks  uint32
 	cuts   []rune // see bounds
-	effort int    // instructions that were followed
+	class  []int32
+	effort int // instructions that were followed
 	states map[string]int
 	list   []autoState
 }
@@ -210,6 +211,76 @@ func (a *automaton) bounds() []rune {
 	return a.cuts
 }
 
+// classes are the classes of characters that the pattern tells apart: by number, for
+// what lies below the first of its bounds, and for what begins with each of them.
+// Classes of Unicode are many ranges each, and few sets.
+func (a *automaton) classes() []int32 {
+	if a.class != nil {
+		return a.class
+	}
+	cuts := a.bounds()
+	a.class = make([]int32, len(cuts)+1)
+	last := int32(0)
+	var split map[int32]int32
+	within := func(lo, hi rune) { // what lies in it is told from what doesn't
+		from, _ := slices.BinarySearch(cuts, lo)
+		for i := from; i < len(cuts) && cuts[i] <= hi; i++ {
+			a.effort++
+			class, ok := split[a.class[i+1]]
+			if !ok {
+				last++
+				class, split[a.class[i+1]] = last, last
+			}
+			a.class[i+1] = class
+		}
+	}
+	seen := map[*rune]bool{}
+	for i := range a.prog.Inst {
+		inst := &a.prog.Inst[i]
+		if len(inst.Rune) > 0 {
+			if seen[&inst.Rune[0]] {
+				continue
+			}
+			seen[&inst.Rune[0]] = true
+		}
+		split = map[int32]int32{}
+		switch inst.Op {
+		case syntax.InstEmptyWidth:
+			within('\n', '\n')
+			split = map[int32]int32{}
+			for _, r := range [][2]rune{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}} {
+				within(r[0], r[1])
+			}
+		case syntax.InstRuneAnyNotNL:
+			within('\n', '\n')
+		case syntax.InstRune1:
+			within(inst.Rune[0], inst.Rune[0])
+		case syntax.InstRune:
+			if len(inst.Rune) == 1 {
+				for f := unicode.SimpleFold(inst.Rune[0]); ; f = unicode.SimpleFold(f) {
+					if within(f, f); f == inst.Rune[0] {
+						break
+					}
+				}
+				continue
+			}
+			for j := 0; j+1 < len(inst.Rune); j += 2 {
+				within(inst.Rune[j], inst.Rune[j+1])
+			}
+		}
+	}
+	return a.class
+}
+
+// classOf is the class of a character.
+func (a *automaton) classOf(r rune) int32 {
+	i, begins := slices.BinarySearch(a.bounds(), r)
+	if begins {
+		i++
+	}
+	return a.classes()[i]
+}
+
 // alphabet is one character for every class that the automata and the excluded
 // words tell apart, the most readable first.
 func alphabet(automata []*automaton, words []string) []rune {
@@ -218,8 +289,10 @@ func alphabet(automata []*automaton, words []string) []rune {
 	for _, a := range automata {
 		cuts = append(cuts, a.bounds()...)
 	}
+	spelt := map[rune]bool{}
 	for _, w := range words {
 		for _, r := range w {
+			spelt[r] = true
 			add(r)
 			add(r + 1)
 		}
@@ -238,7 +311,21 @@ func alphabet(automata []*automaton, words []string) []rune {
 	for _, r := range runes {
 		bySort[legibility(r)] = append(bySort[legibility(r)], r)
 	}
-	return slices.Concat(bySort...)
+	known, key := map[string]bool{}, []byte(nil)
+	return slices.DeleteFunc(slices.Concat(bySort...), func(r rune) bool {
+		if spelt[r] {
+			return false
+		}
+		key = key[:0]
+		for _, a := range automata {
+			key = binary.BigEndian.AppendUint32(key, uint32(a.classOf(r)))
+		}
+		if known[string(key)] {
+			return true
+		}
+		known[string(key)] = true
+		return false
+	})
 }
 
 // readable is the most readable character of a range.
@@ -288,10 +375,16 @@ func (f *Words) Find(low, high int, matches, misses []*Pattern, not []string) (w
 		}
 		w.automata = append(w.automata, a)
 	}
-	w.runes = alphabet(w.automata, not)
-	if !w.spend(len(w.runes)/16 + w.trie.size()/16) {
+	told := 0 // what it took to know the classes of characters
+	for _, a := range w.automata {
+		told -= a.effort
+		told += len(a.classes())
+		told += a.effort
+	}
+	if !w.spend(told/16 + w.trie.size()/16) {
 		return "", false, "budget"
 	}
+	w.runes = alphabet(w.automata, not)
 	w.intern(make([]int32, len(w.automata)+1))
 	queue := []walked{{from: -1}}
 	seen := []int{} // by state: the length plus one at which it was last reached, counted up to low

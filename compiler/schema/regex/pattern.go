@@ -17,6 +17,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // maxProgram bounds the programs of patterns that are reasoned about.
@@ -32,6 +33,8 @@ type Pattern struct {
 
 	once sync.Once
 	size int // of its program, see Effort
+
+	writer atomic.Pointer[Writer]
 }
 
 // Compile reads a regular expression. The size is that of its program, where the
@@ -57,19 +60,15 @@ func Compile(source string) (p *Pattern, size int, err error) {
 }
 
 // compile compiles a regular expression. Of those that begin with ^ the library
-// makes a program without alternatives where it can, which takes memory for every
-// class at every place: where classes are repeated that is too much, and an
+// makes a program without alternatives where it can, which takes time and memory for
+// every range of a class at every place: of Unicode's classes that is too much, and an
 // alternative at the start keeps it from trying.
 func compile(text string) (re *regexp.Regexp, size int, err error) {
-	const most = 20_000 // bounds of ranges in all classes
+	const most = 500 // bounds of ranges in all classes
 	if strings.Contains(text, "{") {
 		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
 			if prog, err := syntax.Compile(tree.Simplify()); err == nil {
-				ranges := 0
-				for i := range prog.Inst {
-					ranges += len(prog.Inst[i].Rune)
-				}
-				if size = len(prog.Inst); ranges > most {
+				if size = len(prog.Inst); weight(prog)-size > most {
 					text = `(?:\b|\B)(?:` + text + `)`
 				}
 			}
@@ -83,8 +82,13 @@ func compile(text string) (re *regexp.Regexp, size int, err error) {
 // and so can be reasoned about.
 func (p *Pattern) Regular() bool { return p.odd == nil }
 
-// Text is the pattern as Go reads it, where it is regular.
-func (p *Pattern) Text() string { return p.text }
+// Text is the pattern as Go reads it, where it is regular, and else empty.
+func (p *Pattern) Text() string {
+	if p.odd != nil {
+		return ""
+	}
+	return p.re.String()
+}
 
 // Same reports whether two patterns were written alike.
 func (p *Pattern) Same(q *Pattern) bool { return p == q || p.Source == q.Source }

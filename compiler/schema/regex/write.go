@@ -13,11 +13,28 @@ type Writer struct {
 	tree *syntax.Regexp
 }
 
-// Writer takes the pattern apart, which is worth keeping for several words. Of one
-// that isn't regular the words are guesses.
+// Writer takes the pattern apart, which is worth keeping for several words: the
+// pattern itself keeps a small one. Of one that isn't regular the words are guesses.
 func (p *Pattern) Writer() *Writer {
+	if w := p.writer.Load(); w != nil {
+		return w
+	}
 	tree, prog := p.parsed()
-	return &Writer{len(prog.Inst), tree}
+	w := &Writer{len(prog.Inst), tree}
+	if weight(prog) < 5_000 {
+		p.writer.Store(w)
+	}
+	return w
+}
+
+// weight is how many instructions a program has, and how many bounds of ranges are
+// in its classes.
+func weight(prog *syntax.Prog) int {
+	n := len(prog.Inst)
+	for i := range prog.Inst {
+		n += len(prog.Inst[i].Rune)
+	}
+	return n
 }
 
 // Word writes a word, its repetitions up to extra more often than they must be, and
