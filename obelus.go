@@ -252,9 +252,10 @@ type RunOptions struct {
 	// would have to ask and has none stops, and can be resumed.
 	Ask       Policy
 	Confirmer Confirmer
-	// Planner writes what is run: replay:FILE, openai:MODEL or anthropic:MODEL. Record is
-	// a folder for what it answers.
-	Planner, Record string
+	// Planner writes what is run: replay:FILE, openai:MODEL or anthropic:MODEL. Model
+	// answers the calls that no activity carries out, in a plan that is run as it stands.
+	// Record is a folder for what either answers.
+	Planner, Model, Record string
 	// Instances is a file of further instances, and Results one for what comes of each.
 	Instances, Results string
 	// Journals is a folder for the run's journal; with "" none is kept.
@@ -273,7 +274,7 @@ func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 		Options: runtime.Options{Input: o.Input, State: o.State, Parallel: o.Parallel, Confirm: runtime.Confirm{Policy: o.Ask}},
 		Host:    session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer, Version: version()},
 
-		PlannerName: o.Planner, Record: o.Record, Instances: o.Instances, Results: o.Results, Runs: o.Journals,
+		PlannerName: o.Planner, Model: o.Model, Record: o.Record, Instances: o.Instances, Results: o.Results, Runs: o.Journals,
 	})
 }
 

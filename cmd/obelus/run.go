@@ -43,7 +43,9 @@ func (c *cli) runCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.planner, "planner", "none", "who writes what is run: none, replay:FILE, openai:MODEL or anthropic:MODEL; where they are and their keys come from the\nusual variables, such as OPENAI_BASE_URL and ANTHROPIC_API_KEY")
 	stands(cmd, "planner", "PLANNER")
-	flags.StringVar(&o.record, "record", "", "write the planner's solutions (solutions.json, for replay) and each tick (tick-N.json) to a folder")
+	flags.StringVar(&o.model, "model", "", "who answers the calls that no activity carries out, in a plan that is run as it stands: replay:FILE, openai:MODEL or anthropic:MODEL")
+	stands(cmd, "model", "MODEL")
+	flags.StringVar(&o.record, "record", "", "write the planner's solutions or the model's answers (solutions.json, for replay) and each tick (tick-N.json) to a folder")
 	stands(cmd, "record", "DIR")
 	_ = cmd.MarkFlagDirname("record")
 	flags.StringVar(&o.instances, "instances", "", "run the plan over the instances of a file, after the plan's own: {\"id\", \"state\"?, \"input\"?} a line, read as they are needed")
@@ -84,6 +86,7 @@ func (c *cli) runCommand() *cobra.Command {
 		if o.planner != "none" {
 			options.PlannerName = o.planner
 		}
+		options.Model = o.model
 		if !o.unkept {
 			if options.Runs, err = o.runsFolder(); err != nil {
 				return err
@@ -106,6 +109,7 @@ type running struct {
 	unanswered string
 	folder     string // of journals
 	planner    string
+	model      string
 	record     string
 	prices     planner.Prices
 	price      []float64
@@ -145,6 +149,8 @@ func (o *running) fitting() error {
 		return troubled("--instances can't be standard input").Advise("write the instances to a file: a run that is resumed reads it again")
 	case o.out == "-":
 		return troubled("--out can't be standard output").Advise("--format json shows the result of each instance there")
+	case o.model != "" && o.planner != "none":
+		return troubled("--model and --planner can't be given together").Advise("a planner answers such calls itself")
 	case o.again && o.planner != "none":
 		return troubled("--continue and --planner can't be given together").Advise("a planner sees the state, and goes on from there by itself")
 	}

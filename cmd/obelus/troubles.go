@@ -32,7 +32,7 @@ var byFlag = []struct {
 		}
 		return fmt.Sprintf("give it with --input %s=…, or several with --input @file.json", t.Name)
 	}},
-	{kind: session.ErrUnanswered, help: says("define one under \"activities\", give a file with --activities, or a model with --planner")},
+	{kind: session.ErrUnanswered, help: says("define one under \"activities\", give a file with --activities, or a model with --model")},
 	{kind: session.ErrNoJournal, help: says("name another folder with --runs, or run with --no-journal and give up resuming it")},
 	{kind: session.ErrNoRun, help: says("\"obelus runs\" lists them")},
 	{kind: session.ErrLocked, help: says("stop that one first, with Ctrl-C")},

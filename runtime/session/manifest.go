@@ -40,6 +40,7 @@ type Manifest struct {
 
 	Options runtime.Options `json:"options"`
 	Planner string          `json:"planner,omitempty"`
+	Model   string          `json:"model,omitempty"`
 	Record  string          `json:"record,omitempty"`
 	Limits  source.Limits   `json:"limits"`
 
@@ -73,7 +74,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 	m := &Manifest{
 		Format: runtime.Format, Obelus: o.Version, Title: p.Plan.Name, Begun: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.Root,
 		Name: p.Document.Options.Name, Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened, Limits: p.Document.Options.Limits, Functions: p.Document.Options.Functions,
-		Options: o.Options, Planner: o.PlannerName, Record: o.Record, Instances: o.Instances, Out: o.Results,
+		Options: o.Options, Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
 	}
 	if m.Title == "" {
 		m.Title = filepath.Base(p.File.Name)

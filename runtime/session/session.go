@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -29,6 +30,9 @@ type Options struct {
 	// PlannerName names who writes what is run, such as "replay:FILE" or
 	// "openai:MODEL"; "" is nobody, or the Host's Planner.
 	PlannerName string
+	// Model names, in the same way, who answers the latent calls of a plan that is run as it
+	// stands (S2.4); "" is nobody. A planner answers them itself.
+	Model string
 	// Record is a folder for what the planner answers; "" for none.
 	Record string
 	// Instances is a file of further instances, a JSON object {id, state?, input?} a
@@ -164,6 +168,9 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 		return nil, diag.Troubled(ErrUnsound, "the plan has errors, and isn't run").Advise("a check tells of them")
 	}
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
+	if o.Planned && o.Model != "" {
+		return nil, diag.Troubled(ErrNoPlanner, "a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
+	}
 	if err := Fits(p.Plan, o.Input, o.State); err != nil {
 		return nil, err
 	}
@@ -212,7 +219,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		return err
 	}
 	m := s.manifest
-	s.options = Options{Options: m.Options, Host: o.Host, PlannerName: m.Planner, Record: m.Record, Instances: m.Instances, Results: m.Out}
+	s.options = Options{Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model, Record: m.Record, Instances: m.Instances, Results: m.Out}
 	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
 	if begun := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && begun.Stricter(o.Confirm.Policy) {
 		confirm := *o.Confirm
@@ -236,7 +243,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 // open opens what a run needs besides its machine, the journal last.
 func (s *Session) open() (err error) {
 	plan, o := s.program.Plan, &s.options
-	if err := local.Runnable(plan, s.Planned()); err != nil {
+	if err := local.Runnable(plan, s.Planned() || o.Model != ""); err != nil {
 		return diag.Troubled(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
 	}
 	s.register = &activity.Register{}
@@ -275,11 +282,11 @@ func (s *Session) open() (err error) {
 func (s *Session) openPlanner() (err error) {
 	o := &s.options
 	switch {
-	case !s.Planned():
+	case !s.Planned() && o.Model == "":
 		return nil
 	case o.Planner != nil:
 		s.planner = o.Planner
-	case o.PlannerName == "":
+	case o.PlannerName == "" && o.Model == "":
 		return diag.Troubled(ErrNoPlanner, "the run was begun with a planner of the program's own, and none is given")
 	default:
 		if s.planner, err = planner.Open(s.plannerName(), planner.Options{Prices: o.Prices}); err != nil {
@@ -292,6 +299,7 @@ func (s *Session) openPlanner() (err error) {
 	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
 		return diag.Troubled(ErrNotRecorded, "%v", err).From(err)
 	}
+	s.recorder.Resumed = s.replay != nil
 	s.planner = s.recorder
 	return nil
 }
@@ -420,9 +428,9 @@ func (s *Session) Close() error {
 	return err
 }
 
-// plannerName is the planner of a run as this process names it.
+// plannerName is the planner or model of a run as this process names it.
 func (s *Session) plannerName() string {
-	name := s.options.PlannerName
+	name := cmp.Or(s.options.PlannerName, s.options.Model)
 	if file, ok := strings.CutPrefix(name, "replay:"); ok {
 		return "replay:" + s.at(file)
 	}

@@ -35,6 +35,10 @@ import (
 // An answer that the run itself broke off isn't recorded: it will be asked for
 // again.
 type Recorder struct {
+	// Resumed says that the folder holds the beginning of the same run. Requests of a
+	// planner tell by their tick; those of a plan that is run as it stands have none.
+	Resumed bool
+
 	planner answerer
 	folder  string
 
@@ -125,6 +129,9 @@ func (r *Recorder) begin(q *request.Request) error {
 	}
 	earlier, err := keptTicks(name, text)
 	keep := q.Tick
+	if keep == 0 && r.Resumed {
+		keep = 1
+	}
 	if q.Call == nil && q.Received == "" {
 		keep--
 	}
