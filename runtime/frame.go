@@ -157,10 +157,7 @@ func (f *frame) settleAll() {
 // decide settles a waiting call that can't run, and queues one that can.
 func (f *frame) decide(i int32) {
 	call, state := f.plan.Calls[i], &f.calls[i]
-	params, verdict := f.evaluate(call)
-	if first := f.undone(call); first >= 0 && verdict.skip == "" {
-		verdict.skip = fmt.Sprintf("it comes after %q, which %s", f.plan.Calls[first].Name, cameTo[f.calls[first].status])
-	}
+	params, verdict := f.verdict(i)
 	switch {
 	case verdict.skip != "":
 		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip, absent: true})
@@ -179,7 +176,7 @@ func (f *frame) decide(i int32) {
 	}
 	switch {
 	case f.taken(call):
-		f.settle(i, Settlement{Status: Skipped, Reason: "a value is already there"})
+		f.settle(i, Settlement{Status: Skipped, Reason: alreadyThere})
 	case verdict.failure != nil:
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
 	default:
@@ -189,6 +186,19 @@ func (f *frame) decide(i int32) {
 		}
 		f.ready(i, params)
 	}
+}
+
+// alreadyThere is why a call is skipped whose path has a value that stays (S5.5).
+const alreadyThere = "a value is already there"
+
+// verdict is whether a call can run, by its reads and by the calls that it comes after.
+func (f *frame) verdict(i int32) (map[string]any, readiness) {
+	call := f.plan.Calls[i]
+	params, v := f.evaluate(call)
+	if first := f.undone(call); first >= 0 && v.skip == "" {
+		v.skip = fmt.Sprintf("it comes after %q, which %s", f.plan.Calls[first].Name, cameTo[f.calls[first].status])
+	}
+	return params, v
 }
 
 // undone is a call that must be done before another starts, and has ended otherwise

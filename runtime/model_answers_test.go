@@ -13,6 +13,7 @@ var answers = []struct {
 	status         string // one letter a call: done, failed or skipped
 	state, output  string
 	errors         string // code by call; "" is none
+	nothing        bool   // the output comes to nothing
 }{
 	{
 		name: "a fallback skips what is absent or null, and false is there (S4.3)",
@@ -56,9 +57,14 @@ var answers = []struct {
 		status: "dssdd", state: `{"a": 1, "d": 4, "e": 3}`,
 	},
 	{
-		name:     "an absent whole output is null (S11.8)",
+		name:     "an absent whole output is null, and the run failed (S11.8)",
 		document: `{"calls": [{"_tool": "give", "value": "†input.x", "_outputPath": "a"}], "output": "†state.a"}`,
-		status:   "s", state: `{}`,
+		status:   "s", state: `{}`, nothing: true,
+	},
+	{
+		name:     "an output of which no leaf is there, but for what holds them (S11.8)",
+		document: `{"calls": [{"_tool": "give", "value": "†input.x", "_outputPath": "a"}], "output": {"a": ["†state.a"], "b": {}}}`,
+		status:   "s", state: `{}`, output: `{"a": [], "b": {}}`, nothing: true,
 	},
 	{
 		name: "a failure is set on every path of the last alternative, and is unrouted without one (S9.2)",
@@ -218,7 +224,7 @@ func TestModelAnswers(t *testing.T) {
 				if len(expected) != len(errors) || len(errors) > 0 && !reflect.DeepEqual(errors, expected) {
 					t.Errorf("errors %v, expected %v", errors, expected)
 				}
-				if (got.Run == "failed") != (len(expected) > 0) {
+				if (got.Run == "failed") != (len(expected) > 0 || want.nothing) {
 					t.Errorf("the run is %s, with %d errors", got.Run, len(expected))
 				}
 				if status != want.status {

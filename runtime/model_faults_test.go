@@ -126,3 +126,23 @@ func (c *callModel) mayNameSharedRoute(other *callModel) bool {
 	target := readRoutes(choose)[0][0]
 	return overlapsAny(c.failureRoute(), target) && overlapsAny(other.failureRoute(), target)
 }
+
+// leaves counts those of an output that are there (S11.8).
+func (m *model) leaves(output any, n int) (count int) {
+	switch v := output.(type) {
+	case []any:
+		for _, item := range v {
+			count += m.leaves(item, n)
+		}
+		return count
+	case map[string]any:
+		for _, member := range v {
+			count += m.leaves(member, n)
+		}
+		return count
+	}
+	if m.resolve(output, n).absent {
+		return 0
+	}
+	return 1
+}

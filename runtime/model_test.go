@@ -138,7 +138,9 @@ func (m *model) run(order *rand.Rand) Outcome {
 	m.out.State, _ = m.made(nil, m.entries(func(int) bool { return true }))
 	if m.plan.output != nil {
 		output := m.resolve(m.plan.output, n)
-		if m.out.Output, _ = output.whole(); output.wrong {
+		m.out.Output, _ = output.whole()
+		nothing := len(formulasIn(m.plan.output)) > 0 && (m.out.Output == nil || m.leaves(m.plan.output, n) == 0)
+		if output.wrong || nothing {
 			m.out.Run = "failed"
 		}
 	}

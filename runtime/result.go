@@ -1,9 +1,11 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -119,12 +121,63 @@ func (f *frame) result() (any, *CallError) {
 	if !there || r.problem != nil && r.problem.Code == codeLimit {
 		value = nil
 	}
+	if r.problem == nil && f.parent == nil && f.machine.loop == nil && f.plan.Output.Live() && (value == nil || r.leaves == 0) {
+		r.problem = f.noOutput()
+	}
 	if r.problem == nil && f.plan.OutputSchema != nil && (f.machine.loop == nil || value != nil) {
 		if v := f.plan.OutputSchema.Validate(value); v != nil {
 			r.problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
 		}
 	}
 	return value, r.problem
+}
+
+// noOutput says what the plan's output lacks, and which calls were skipped for want of
+// something on the way to it (S11.8). Where calls failed, these say it.
+func (f *frame) noOutput() *CallError {
+	if len(f.errors) > 0 {
+		return nil
+	}
+	var lacks, skipped, done []string
+	seen := make([]bool, len(f.calls))
+	var look func(read *compiler.Read)
+	look = func(read *compiler.Read) {
+		for _, i := range read.Writers {
+			if call := f.plan.Calls[i]; !seen[i] {
+				seen[i] = true
+				switch f.calls[i].status {
+				case Skipped:
+					_, v := f.verdict(i)
+					skipped = append(skipped, fmt.Sprintf("%q was skipped: %s", call.Name, cmp.Or(v.skip, alreadyThere)))
+				case Rejected, Cancelled:
+					skipped = append(skipped, fmt.Sprintf("%q was %s", call.Name, f.calls[i].status))
+				case Done:
+					done = append(done, fmt.Sprintf("%q is done: look at what it gave", call.Name))
+				}
+				for _, r := range call.Reads {
+					look(&f.plan.Reads[r])
+				}
+			}
+		}
+	}
+	for i := range f.plan.Reads {
+		if read := &f.plan.Reads[i]; read.Call < 0 {
+			if value, there := f.resolve(read); !there || value == nil {
+				lacks = append(lacks, read.Ref.String()+" isn't there")
+				look(read)
+			}
+		}
+	}
+	slices.Sort(lacks)
+	const most = 5
+	if len(skipped) > 0 {
+		done = nil // which only matters where nothing else tells why
+	}
+	told := slices.Concat(slices.Compact(lacks), skipped, done)
+	if more := len(told) - most; more > 0 {
+		told = append(told[:most], fmt.Sprintf("and %d more", more))
+	}
+	return &CallError{Code: "no-output", Message: strings.TrimSuffix("the plan's output comes to nothing: "+strings.Join(told, "; "), ": ")}
 }
 
 // The bounds of a plan's output, which may hold one value in many places (S18): those
@@ -139,6 +192,7 @@ type resolution struct {
 	*frame
 	known      map[int]readState // by read
 	left, room int               // values and bytes of text that may come yet
+	leaves     int               // that are there
 	problem    *CallError
 }
 
@@ -155,8 +209,14 @@ func (r *resolution) value(t *compiler.Template) (any, bool) {
 			r.problem = &CallError{Code: failure.Code, Message: "the output " + failure.Message}
 			return nil, false
 		}
+		if presence == expression.There {
+			r.leaves++
+		}
 		return value, presence == expression.There && r.fits(value)
 	case !t.Live():
+		if hasLeaf(t.Value) {
+			r.leaves++
+		}
 		return t.Value, r.fits(t.Value)
 	case t.Fields != nil:
 		object := make(map[string]any, len(t.Fields))
@@ -174,6 +234,22 @@ func (r *resolution) value(t *compiler.Template) (any, bool) {
 		}
 	}
 	return list, true
+}
+
+// hasLeaf reports whether a value is more than lists and objects without anything in them.
+func hasLeaf(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, hasLeaf)
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if hasLeaf(v[key]) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
 }
 
 // read is the value of a read, whoever has settled: it is resolved once.

@@ -72,13 +72,20 @@ func (c *cli) runCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := given.settle(p.Plan, input); err != nil {
+			return err
+		}
+		if o.planner == "none" { // a planner reads all of it
+			if err := unreadInputs(p.Plan, input); err != nil {
+				return err
+			}
+		}
 		if err := session.Fits(p.Plan, input, state); err != nil {
 			return err
 		}
 		if o.out != "" && o.instances == "" && len(p.Plan.Instances) == 0 {
 			return troubled("--out is for runs over instances, and the plan has none").Advise("--format json shows the result of any run")
 		}
-		c.unreadInputs(p.Plan, input)
 		options := session.Options{
 			Options: runtime.Options{Input: input, State: state, Parallel: given.parallel, Confirm: confirm, Continue: o.again, Unbounded: *unbounded},
 			Host:    c.host(&o), Record: o.record, Instances: o.instances, Results: o.out,

@@ -58,8 +58,8 @@ func TestRunAsksOnATerminal(t *testing.T) {
 			v.gone(t, "wait")
 		}, statusOK, 1,
 			[]string{"✓ order", `? may "refund" run?`, `amount: 120.5  ← †state.order.total, written by "order"`, "✓ approved", "✓ refund", "✓ write", "done in", "3 done"}},
-		{"rejected", nil, func(v *victim, p *pty.Terminal) { p.Asked(); p.Press("n"); p.Prompted("why?"); p.Press("too much\r") }, statusOK, 0,
-			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", "1 rejected"}},
+		{"rejected", nil, func(v *victim, p *pty.Terminal) { p.Asked(); p.Press("n"); p.Prompted("why?"); p.Press("too much\r") }, statusFound, 0,
+			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", `"refund" was rejected`, "1 rejected"}},
 		{"changed to what doesn't fit", nil, func(v *victim, p *pty.Terminal) {
 			p.Asked()
 			p.Press("e")
@@ -73,7 +73,7 @@ func TestRunAsksOnATerminal(t *testing.T) {
 			p.Press("y")
 		}, statusOK, 1,
 			[]string{"? may \"refund\" run?", "that can't be taken: the parameters don't fit the tool's schema at amount", "left as it was", "✓ approved", "✓ refund"}},
-		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Asked(); p.Sees("✗ refund") }, statusOK, 0,
+		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Asked(); p.Sees("✗ refund") }, statusFound, 0,
 			[]string{"✓ order", `? may "refund" run?`, "– nobody answered in time, which counts as no", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -69,6 +69,12 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := given.settle(p.Plan, input); err != nil {
+			return err
+		}
+		if err := unreadInputs(p.Plan, input); err != nil {
+			return err
+		}
 		input, madeUp := invented(p.Plan, input, *seed)
 		if err := session.Fits(p.Plan, input, state); err != nil {
 			return err

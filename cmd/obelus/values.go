@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,8 +8,8 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,10 +20,12 @@ type given struct {
 	inputs, states []string
 	parallel       int
 	flags          *pflag.FlagSet
+	texts          map[string]string // of inputs that were given by themselves, as they were written
+	unfit          map[string]error  // why such a one can't be taken for JSON, and can only be text
 }
 
 func addGiven(cmd *cobra.Command) *given {
-	g := &given{}
+	g := &given{texts: map[string]string{}, unfit: map[string]error{}}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&g.inputs, "input", "i", nil, "an input value, as JSON or else as text; @FILE gives several; may be repeated")
 	stands(cmd, "input", "KEY=VALUE")
@@ -57,12 +58,12 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 		return nil, nil, troubled("standard input can be read only once: %d things ask for it", in).Advise("give all but one of them as files")
 	}
 	for _, text := range g.inputs {
-		if input, err = c.take(r, input, "--input", text); err != nil {
+		if input, err = g.take(c, r, input, "--input", text); err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, text := range g.states {
-		if state, err = c.take(r, state, "--state", text); err != nil {
+		if state, err = g.take(c, r, state, "--state", text); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -70,7 +71,7 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 }
 
 // take lays one value of a flag over those before it.
-func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[string]any, error) {
+func (g *given) take(c *cli, r *reading, before map[string]any, flag, text string) (map[string]any, error) {
 	more := map[string]any{}
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		read, err := c.mapping(r, flag, name)
@@ -78,6 +79,7 @@ func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[st
 			return nil, err
 		}
 		more = read
+		maps.DeleteFunc(g.texts, func(key, _ string) bool { _, again := more[key]; return again && flag == "--input" })
 	} else {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
@@ -86,7 +88,17 @@ func (c *cli) take(r *reading, before map[string]any, flag, text string) (map[st
 		}
 		read, problem := terminal.ValueOf(value, r.Limits)
 		if problem != "" {
-			return nil, troubled("%s %s: %s", flag, key, problem).Advise("if it is text, quote it: %s %s", flag, terminal.JSON(key+"="+terminal.JSON(value, ""), ""))
+			read = value
+			err := troubled("%s %s: %s", flag, key, problem).Advise("if it is text, quote it: %s %s", flag, terminal.JSON(key+"="+terminal.JSON(value, ""), ""))
+			if flag != "--input" {
+				return nil, err
+			}
+			g.unfit[key] = err
+		} else {
+			delete(g.unfit, key)
+		}
+		if flag == "--input" {
+			g.texts[key] = value
 		}
 		more[key] = read
 	}
@@ -117,9 +129,31 @@ func (c *cli) mapping(r *reading, flag, name string) (map[string]any, error) {
 	return node.Value().(map[string]any), nil
 }
 
-// unreadInputs says which given inputs nothing reads and nothing declares: most
-// likely they are misspelt.
-func (c *cli) unreadInputs(p *compiler.Plan, input map[string]any) {
+// settle takes inputs for what the plan declares them to be: one that is to be a text is
+// what was written, also where that is JSON of something else.
+func (g *given) settle(p *compiler.Plan, input map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(g.texts)) {
+		takes := func(value any) bool {
+			if p.InputSchema == nil {
+				return false
+			}
+			place := p.InputSchema.At([]schema.Step{schema.Key(key)})
+			return place.Possible && place.Schema != nil && place.Schema.Validate(value) == nil
+		}
+		unfit := g.unfit[key]
+		switch text := g.texts[key]; {
+		case takes(text) && (unfit != nil || !takes(input[key])):
+			input[key] = text
+		case unfit != nil:
+			return unfit
+		}
+	}
+	return nil
+}
+
+// unreadInputs refuses an input that nothing reads and nothing declares: most likely it
+// is misspelt.
+func unreadInputs(p *compiler.Plan, input map[string]any) error {
 	known := map[string]bool{}
 	if own, ok := p.Input.(map[string]any); ok {
 		for key := range own {
@@ -134,7 +168,7 @@ func (c *cli) unreadInputs(p *compiler.Plan, input map[string]any) {
 	for _, read := range p.Reads {
 		if read.Ref.Kind == "input" {
 			if len(read.Ref.Path) == 0 {
-				return // the whole input is read
+				return nil // the whole input is read
 			}
 			known[read.Ref.Path[0].Key] = true
 		}
@@ -144,10 +178,14 @@ func (c *cli) unreadInputs(p *compiler.Plan, input map[string]any) {
 		if known[key] {
 			continue
 		}
-		hint := ""
-		if near, ok := naming.Nearest(key, names); ok {
-			hint = fmt.Sprintf("; did you mean %q?", near)
+		err := troubled("the plan doesn't read the input %q", key)
+		switch near, ok := naming.Nearest(key, names); {
+		case ok:
+			return err.Advise("did you mean %q? it is given with --input %s=…", near, near)
+		case len(names) == 0:
+			return err.Advise("take it out: the plan reads no input")
 		}
-		fmt.Fprintf(c.err, "obelus: the plan doesn't read the input \"%s\"%s\n", diag.Escape(key), diag.Escape(hint))
+		return err.Advise("take it out, or give one of those that it reads: %s", strings.Join(names, ", "))
 	}
+	return nil
 }
