@@ -62,6 +62,7 @@ type Conditions struct {
 	reads    []valued              // by read
 	shared   map[readKey]valued
 	prefixes []prefix // by path
+	chosen   map[chosenKey]chosen
 	subjects map[readKey]*subject
 	atoms    map[string]*atom // by what they say, and of what
 	terms    map[*expression.Term]*atom
@@ -102,7 +103,7 @@ func New(plan *compiler.Plan, facts Facts) *Conditions {
 	n := len(plan.Calls)
 	e := &Conditions{
 		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
-		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
+		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
 		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork, Memory: evaluationRoom},
 	}
 	e.reach()
@@ -303,6 +304,17 @@ func (e *Conditions) taken(call *compiler.Call) logic.Literal {
 	return taken
 }
 
+// What is chosen is whether some calls have written a path, or what overlaps it.
+type chosen struct {
+	calls   []int32
+	written logic.Literal // by one of them
+}
+
+type chosenKey struct {
+	path    pathtree.ID
+	records bool // failure records count
+}
+
 // occupied is whether one of the calls that come before another under once has
 // written a path that overlaps one of its alternatives, or the state begins with
 // a value there. Failure records count only if they are asked for.
@@ -316,17 +328,27 @@ func (e *Conditions) occupied(call *compiler.Call, alternative int, records bool
 		if len(plan.Instances) > 0 && segments[0].Key == "state" && e.facts.BeginsWith(segments[1:]) {
 			occupied = e.Or(occupied, e.unknown(true))
 		}
-		for _, w := range call.Choices {
+		// The calls before it are often those before the last such call, and some more.
+		known, chosen := e.chosen[chosenKey{path.ID, records}], call.Choices
+		if n := len(known.calls); 0 < n && n <= len(chosen) && slices.Equal(known.calls, chosen[:n]) {
+			chosen = chosen[n:]
+		} else {
+			known.written = logic.False
+		}
+		for _, w := range chosen {
 			other := plan.Calls[w]
 			for i, route := range other.Output {
 				if !e.look() {
 					return logic.False
 				}
 				if (records || i != other.FailureRoute()) && e.overlaps(route, path.ID) {
-					occupied = e.Or(occupied, e.Writes(other, i))
+					known.written = e.Or(known.written, e.Writes(other, i))
 				}
 			}
 		}
+		known.calls = call.Choices
+		e.chosen[chosenKey{path.ID, records}] = known
+		occupied = e.Or(occupied, known.written)
 	}
 	return occupied
 }
