@@ -16,7 +16,7 @@ func (p *printer) evidence(witness any) {
 	if err != nil {
 		return // JSON says so; people have the message
 	}
-	p.line("%*s %s %s", p.gutter, "", p.paint(blue, "="), p.paint(cyan, "evidence:"))
+	p.line("%*s %s %s", p.gutter, "", p.Blue("="), p.Cyan("evidence:"))
 	margin := strings.Repeat(" ", p.gutter+3)
 	for _, line := range p.parts(text, "", p.width-len(margin)) {
 		p.line("%s%s", margin, Escape(line))

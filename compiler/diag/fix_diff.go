@@ -18,19 +18,19 @@ func Diff(w io.Writer, name string, before, after []byte, o TextOptions) error {
 	header := 2 // "---" and "+++" are no lines of the texts
 	for line := range strings.Lines(udiff.Unified(name, name, string(before), string(after))) {
 		line = strings.TrimSuffix(line, "\n")
-		if p.color || o.Terminal {
+		if bool(p.Style) || o.Terminal {
 			line = Escape(strings.TrimSuffix(line, "\r"))
 		}
 		switch {
 		case header > 0:
 			header--
-			line = p.paint(strong, line)
+			line = p.Bold(line)
 		case line[0] == '@':
-			line = p.paint(cyan, line)
+			line = p.Cyan(line)
 		case line[0] == '-':
-			line = p.paint(red, line)
+			line = p.Red(line)
 		case line[0] == '+':
-			line = p.paint(green, line)
+			line = p.Green(line)
 		}
 		fmt.Fprintln(p.out, line)
 	}

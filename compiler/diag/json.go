@@ -209,12 +209,12 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 		severity Severity
 	}{{s.Errors, "error", Error}, {s.Warnings, "warning", Warning}, {s.Infos, "info", Info}} {
 		if part.n > 0 {
-			parts = append(parts, p.paint(part.severity.style(), wording.Count(part.n, part.what)))
+			parts = append(parts, part.severity.style()(p.Style, wording.Count(part.n, part.what)))
 		}
 	}
 	found := strings.Join(parts, ", ")
 	if found == "" {
-		found = p.paint(green, "nothing to report")
+		found = p.Green("nothing to report")
 	}
 	if s.Suppressed > 0 {
 		found += fmt.Sprintf(", %d suppressed", s.Suppressed)

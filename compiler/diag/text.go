@@ -52,9 +52,9 @@ type printer struct {
 	out     *bufio.Writer
 	explain bool // show evidence
 	fixed   string
-	color   bool
-	width   int
-	gutter  int // columns of the line numbers of the finding at hand
+	Style
+	width  int
+	gutter int // columns of the line numbers of the finding at hand
 }
 
 func newPrinter(w io.Writer, o TextOptions) *printer {
@@ -65,29 +65,13 @@ func newPrinter(w io.Writer, o TextOptions) *printer {
 	if fixed != "" {
 		fixed = " (" + fixed + ")"
 	}
-	return &printer{out: bufio.NewWriter(w), explain: o.Evidence, fixed: fixed, color: o.Color, width: max(40, o.Width)}
+	return &printer{out: bufio.NewWriter(w), explain: o.Evidence, fixed: fixed, Style: Style(o.Color), width: max(40, o.Width)}
 }
 
-// style is an SGR parameter.
-type style string
-
-const (
-	strong style = "1"
-	red    style = "1;31"
-	green  style = "1;32"
-	yellow style = "1;33"
-	blue   style = "1;34"
-	cyan   style = "1;36"
-)
-
-func (p *printer) paint(s style, text string) string {
-	if !p.color || text == "" {
-		return text
-	}
-	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+// style is how findings of a severity are painted.
+func (s Severity) style() func(Style, string) string {
+	return [...]func(Style, string) string{Style.Cyan, Style.Yellow, Style.Red}[s]
 }
-
-func (s Severity) style() style { return [...]style{cyan, yellow, red}[s] }
 
 func (p *printer) line(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
@@ -112,7 +96,7 @@ func newLabel(span source.Span, message string, primary bool) label {
 }
 
 func (p *printer) finding(d *Diagnostic) {
-	p.line("%s%s", p.paint(d.Severity.style(), d.Severity.String()+"["+d.Rule.Code+"]"), p.paint(strong, ": "+Escape(d.Message)))
+	p.line("%s%s", d.Severity.style()(p.Style, d.Severity.String()+"["+d.Rule.Code+"]"), p.Bold(": "+Escape(d.Message)))
 	labels, notes, more := gather(d)
 	p.gutter = 1
 	for _, l := range labels {
@@ -122,19 +106,19 @@ func (p *printer) finding(d *Diagnostic) {
 		p.excerpt(group, i == 0, d.Severity)
 	}
 	for _, n := range notes {
-		p.remark(cyan, "note", n)
+		p.remark(Style.Cyan, "note", n)
 	}
 	if more > 0 {
-		p.remark(cyan, "note", "and "+wording.Count(more, "more related place"))
+		p.remark(Style.Cyan, "note", "and "+wording.Count(more, "more related place"))
 	}
 	if d.Help != "" {
-		p.remark(green, "help", Escape(d.Help))
+		p.remark(Style.Green, "help", Escape(d.Help))
 	}
 	for _, f := range d.Fixes {
 		if f.Safe {
-			p.remark(green, "fix", Escape(f.Message)+p.fixed)
+			p.remark(Style.Green, "fix", Escape(f.Message)+p.fixed)
 		} else {
-			p.remark(green, "fix", Escape(f.Message))
+			p.remark(Style.Green, "fix", Escape(f.Message))
 		}
 	}
 	if p.explain {
@@ -187,7 +171,7 @@ func (p *printer) excerpt(labels []label, first bool, severity Severity) {
 		arrow = "-->"
 	}
 	at := labels[0]
-	p.line("%*s%s %s:%d:%d", p.gutter, "", p.paint(blue, arrow), Escape(at.span.File.Name), at.from.Line, at.from.Column)
+	p.line("%*s%s %s:%d:%d", p.gutter, "", p.Blue(arrow), Escape(at.span.File.Name), at.from.Line, at.from.Column)
 	p.bar("")
 	slices.SortStableFunc(labels, func(a, b label) int {
 		return cmp.Or(cmp.Compare(a.from.Line, b.from.Line), cmp.Compare(a.span.Start, b.span.Start))
@@ -196,7 +180,7 @@ func (p *printer) excerpt(labels []label, first bool, severity Severity) {
 	var shown window
 	for _, l := range labels {
 		if before > 0 && l.from.Line > before+1 {
-			p.line("%s", p.paint(blue, "..."))
+			p.line("%s", p.Blue("..."))
 		}
 		if l.from.Line != before || !shown.holds(l.span.Start) {
 			shown = newWindow(l.span, p.room())
@@ -215,15 +199,15 @@ func (p *printer) bar(text string) { p.row("", text) }
 
 // row is a line of an excerpt.
 func (p *printer) row(margin, text string) {
-	p.line("%s", strings.TrimRight(p.paint(blue, fmt.Sprintf("%*s |", p.gutter, margin))+" "+text, " "))
+	p.line("%s", strings.TrimRight(p.Blue(fmt.Sprintf("%*s |", p.gutter, margin))+" "+text, " "))
 }
 
 // underline marks a label's place below its line and says its words, beside
 // the mark where there is room and else below it.
 func (p *printer) underline(l label, shown window, severity Severity) {
-	color, mark := blue, "-"
+	paint, mark := Style.Blue, "-"
 	if l.primary {
-		color, mark = severity.style(), "^"
+		paint, mark = severity.style(), "^"
 	}
 	words := l.message
 	if l.last > l.from.Line {
@@ -233,19 +217,19 @@ func (p *printer) underline(l label, shown window, severity Severity) {
 	indent := strings.Repeat(" ", start)
 	marks := strings.Repeat(mark, length)
 	if start+length+1+Columns(words) <= p.room() {
-		p.bar(indent + p.paint(color, strings.TrimRight(marks+" "+words, " ")))
+		p.bar(indent + paint(p.Style, strings.TrimRight(marks+" "+words, " ")))
 		return
 	}
-	p.bar(indent + p.paint(color, marks))
+	p.bar(indent + paint(p.Style, marks))
 	start = min(start, max(p.room()/2, p.room()-Columns(words)))
 	for _, row := range wrap(words, p.room()-start) {
-		p.bar(strings.Repeat(" ", start) + p.paint(color, row))
+		p.bar(strings.Repeat(" ", start) + paint(p.Style, row))
 	}
 }
 
 // remark is a line about the finding as a whole.
-func (p *printer) remark(color style, kind, words string) {
-	p.line("%*s %s %s %s", p.gutter, "", p.paint(blue, "="), p.paint(color, kind+":"), words)
+func (p *printer) remark(paint func(Style, string) string, kind, words string) {
+	p.line("%*s %s %s %s", p.gutter, "", p.Blue("="), paint(p.Style, kind+":"), words)
 }
 
 // wrap breaks words into rows of at most so many columns, a word that is

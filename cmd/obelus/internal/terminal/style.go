@@ -42,22 +42,8 @@ func TextOptions(stream any) diag.TextOptions {
 	return o
 }
 
-// A style colours text, or doesn't.
-type Style bool
+// A Style colours text, or doesn't.
+type Style = diag.Style
 
 // StyleFor is the style of what is written to a stream.
 func StyleFor(stream any) Style { return Style(colorful(stream)) }
-
-func (s Style) paint(code, text string) string {
-	if !s {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-// Red and the others paint a text.
-func (s Style) Red(text string) string    { return s.paint("1;31", text) }
-func (s Style) Green(text string) string  { return s.paint("1;32", text) }
-func (s Style) Yellow(text string) string { return s.paint("1;33", text) }
-func (s Style) Bold(text string) string   { return s.paint("1", text) }
-func (s Style) Faint(text string) string  { return s.paint("2", text) }
