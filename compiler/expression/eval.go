@@ -335,4 +335,9 @@ const (
 	maxValueDepth  = 1000
 )
 
-func sortedKeys(v map[string]any) []string { return slices.Sorted(maps.Keys(v)) }
+// sortedKeys makes room for all keys at once, as there are many small objects.
+func sortedKeys(v map[string]any) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(v)), maps.Keys(v))
+	slices.Sort(keys)
+	return keys
+}

@@ -363,7 +363,14 @@ func (m *evaluation) search(n *node, left, right any) any {
 
 // span is the list of the whole numbers from one to another.
 func (m *evaluation) span(n *node, left, right any) any {
-	from, to := m.wholes(n, left, right, "a range goes from one whole number to another, and this is ")
+	from, ok := whole(left)
+	if !ok {
+		panic(m.fail(n.args[0], "a range goes from one whole number to another, and this is "+describe(left), ""))
+	}
+	to, ok := whole(right)
+	if !ok {
+		panic(m.fail(n.args[1], "a range goes from one whole number to another, and this is "+describe(right), ""))
+	}
 	if to < from {
 		return []any{}
 	}

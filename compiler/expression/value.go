@@ -227,25 +227,20 @@ func (m *evaluation) calculate(n *node, x, y float64) any {
 		}
 		out = x / y
 	case opModulo:
-		a, b := m.wholes(n, x, y, "\"%\" wants whole numbers, and got ")
+		a, ok := whole(x)
+		if !ok {
+			panic(m.fail(n.args[0], "\"%\" wants whole numbers, and got "+describe(x), ""))
+		}
+		b, ok := whole(y)
+		if !ok {
+			panic(m.fail(n.args[1], "\"%\" wants whole numbers, and got "+describe(y), ""))
+		}
 		if b == 0 {
 			panic(m.fail(n.args[1], "division by zero", ""))
 		}
 		out = float64(a % b)
 	}
 	return m.finite(n, out)
-}
-
-// wholes are two operands as whole numbers; says is the message for one that is none.
-func (m *evaluation) wholes(n *node, left, right any, says string) (a, b int) {
-	a, ok := whole(left)
-	if !ok {
-		panic(m.fail(n.args[0], says+describe(left), ""))
-	}
-	if b, ok = whole(right); !ok {
-		panic(m.fail(n.args[1], says+describe(right), ""))
-	}
-	return a, b
 }
 
 // finite lets through what JSON can say.

@@ -213,13 +213,13 @@ func (n *node) made(part func(*node) any) map[string]any {
 	} else if n.kinds != Anything {
 		m["type"] = n.kinds.names()
 	}
-	for keyword, list := range map[string][]*node{"allOf": n.allOf, "anyOf": n.anyOf} {
+	for i, list := range [...][]*node{n.allOf, n.anyOf} {
 		if len(list) > 0 {
 			all := make([]any, len(list))
-			for i, x := range list {
-				all[i] = part(x)
+			for k, x := range list {
+				all[k] = part(x)
 			}
-			m[keyword] = all
+			m[[...]string{"allOf", "anyOf"}[i]] = all
 		}
 	}
 	n.built(m, part)

@@ -270,8 +270,12 @@ func (x *exporter) spellOut(n *node, m map[string]any) {
 func along(doc any, path []string) (any, bool) {
 	for _, token := range path {
 		step := Key(token)
-		if i, err := strconv.Atoi(token); err == nil && KindOf(doc) == Array {
-			step = Index(i)
+		if _, list := doc.([]any); list {
+			i, err := strconv.Atoi(token)
+			if err != nil {
+				return nil, false
+			}
+			step = Step{Index: i, IsIndex: true}
 		}
 		var there bool
 		if doc, there = stepInto(doc, step); !there {

@@ -510,15 +510,24 @@ func firstPattern(nodes []*node) *regex.Pattern {
 // propertyNodes are the nodes that judge a property; false when it mustn't be
 // there.
 func (m *sampler) propertyNodes(nodes []*node, name string) ([]*node, bool) {
-	var found []literal
+	var list []*node
 	for _, n := range nodes {
-		if r := n.objects; r != nil {
-			found = r.valueLiterals(found, r.properties[name], func(p *regex.Pattern) bool { return m.matches(p, name) })
+		r := n.objects
+		if r == nil {
+			continue
 		}
-	}
-	list := make([]*node, len(found))
-	for i, l := range found {
-		list[i] = l.node
+		matched := false
+		if p := r.properties[name]; p != nil {
+			list, matched = append(list, p), true
+		}
+		for _, p := range r.patterns {
+			if m.matches(p.pattern, name) {
+				list, matched = append(list, p.node), true
+			}
+		}
+		if !matched && r.additional != nil {
+			list = append(list, r.additional)
+		}
 	}
 	return list, !slices.ContainsFunc(list, func(n *node) bool { return n.verdict == never })
 }
