@@ -41,8 +41,12 @@ func (f branchFacts) MayBeThere(r *compiler.Read) bool { return f.mayBeThere(r) 
 
 func (f branchFacts) BeginsWith(path []expression.Segment) bool { return f.begins("state", path) }
 
-func (f branchFacts) InResult(tool *compiler.Tool, path []expression.Segment) schema.Place {
-	return f.inResultAt(tool, path)
+func (f branchFacts) InResult(tool *compiler.Tool, at pathtree.ID, below int) schema.Place {
+	if below == 1 { // as it mostly is
+		return f.inResultAt(tool, []expression.Segment{f.Plan.Paths.Segment(at)})
+	}
+	path := f.Plan.Paths.Segments(at)
+	return f.inResultAt(tool, path[len(path)-below:])
 }
 
 func (f branchFacts) InState(id pathtree.ID) *schema.Schema { return f.stateAt(id).Schema }

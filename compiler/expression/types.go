@@ -36,6 +36,9 @@ func (k KindSet) String() string {
 	}
 	var names []string
 	for i, name := range kindNames {
+		if k == 1<<i { // as it mostly is
+			return name
+		}
 		if k&(1<<i) != 0 {
 			names = append(names, name)
 		}

@@ -24,8 +24,9 @@ type Facts interface {
 	// BeginsWith reports whether the state begins with something at a path, be it in one
 	// instance only.
 	BeginsWith(path []expression.Segment) bool
-	// InResult is what a tool's schema says of a part of its result.
-	InResult(tool *compiler.Tool, path []expression.Segment) schema.Place
+	// InResult is what a tool's schema says of the part of its result that comes to stand
+	// at a path, so many steps below where the result is written.
+	InResult(tool *compiler.Tool, at pathtree.ID, below int) schema.Place
 	// InState is what the state schema says of a path; nil where it says nothing.
 	InState(pathtree.ID) *schema.Schema
 	// Given is what the document itself says of a path, nil where it says nothing, and
@@ -151,8 +152,10 @@ func (e *Conditions) reach() {
 	e.outcomes = append(e.outcomes, make([][]logic.Literal, calls)...)
 	e.whens = append(e.whens, make([]*expression.Term, calls)...)
 	e.prefixes = append(e.prefixes, make([]prefix, e.plan.Paths.Len()-len(e.prefixes))...)
-	for len(e.reads) < len(e.plan.Reads) {
-		e.reads = append(e.reads, valued{there: -1})
+	known := len(e.reads)
+	e.reads = append(e.reads, make([]valued, len(e.plan.Reads)-known)...)
+	for i := known; i < len(e.reads); i++ {
+		e.reads[i].there = -1
 	}
 }
 

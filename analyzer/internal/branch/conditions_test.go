@@ -106,7 +106,7 @@ type nothing struct{}
 func (nothing) Unknown(diag.Facts) bool              { return false }
 func (nothing) MayBeThere(*compiler.Read) bool       { return true }
 func (nothing) BeginsWith([]expression.Segment) bool { return false }
-func (nothing) InResult(*compiler.Tool, []expression.Segment) schema.Place {
+func (nothing) InResult(*compiler.Tool, pathtree.ID, int) schema.Place {
 	return schema.Place{Possible: true}
 }
 func (nothing) InState(pathtree.ID) *schema.Schema       { return nil }

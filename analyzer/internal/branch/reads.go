@@ -154,11 +154,7 @@ func (e *Conditions) result(call *compiler.Call, alternative int, at, written pa
 		}
 		return held
 	}
-	below := []expression.Segment{paths.Segment(at)} // if it is one step, as it mostly is
-	if deeper != 1 {
-		below = paths.Segments(at)[paths.Depth(written):]
-	}
-	place := e.facts.InResult(call.Tool, below)
+	place := e.facts.InResult(call.Tool, at, deeper)
 	v := valued{held.there, held.solid}
 	switch {
 	case !place.Possible: // that is OB513's

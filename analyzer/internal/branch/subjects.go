@@ -115,7 +115,7 @@ func (e *Conditions) domainOf(r *compiler.Read) domain {
 				}
 				s := declared
 				if call.Method == compiler.Set && paths.IsAbove(path.ID, r.Path) && call.Tool != nil && call.Tool.Output != nil {
-					if at := e.facts.InResult(call.Tool, rest); at.Possible {
+					if at := e.facts.InResult(call.Tool, r.Path, len(rest)); at.Possible {
 						s = e.facts.Both(at.Schema, declared)
 					}
 				}
