@@ -61,7 +61,7 @@ func (f *frame) decided(e Event) {
 }
 
 // rejected settles a call that a person doesn't want: the one that stands in the
-// plan, whatever was proposed in its place.
+// plan, whatever was proposed in its place. Its failure route takes the record (S10.3).
 func (f *frame) rejected(i int32, d *Decision) {
 	state := &f.calls[i]
 	state.more.decision, state.more.replacement = d, nil
@@ -72,7 +72,7 @@ func (f *frame) rejected(i int32, d *Decision) {
 	case d.Reason != "":
 		reason += ": " + d.Reason
 	}
-	f.settle(i, Settlement{Status: Rejected, Reason: reason, Attempts: int(state.attempt)})
+	f.failedForGood(i, &Failure{Code: "rejected", Message: reason})
 }
 
 // Unacceptable says why parameters that a person writes can't be the call's, or "":

@@ -155,7 +155,11 @@ func (f *frame) unparkAll() {
 func (f *frame) judgeParked(i int32) {
 	a := f.calls[i].more.arrival
 	f.calls[i].more.arrival = nil
-	if f.calls[i].status == Writing { // it wasn't given up meanwhile
+	switch {
+	case f.calls[i].status != Writing: // it was given up meanwhile
+	case a.failure != nil && !f.givenUp:
+		f.failedForGood(i, a.failure)
+	default:
 		f.complete(i, a.value, a.route, a.failure)
 	}
 }

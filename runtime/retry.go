@@ -21,15 +21,22 @@ func (f *frame) failed(i int32, failure *Failure) {
 	f.failedForGood(i, failure)
 }
 
-// failedForGood settles a call that isn't tried again, once the failure record can
+// failedForGood settles a call that isn't tried again, or that a person rejected, once the failure record can
 // be judged.
 func (f *frame) failedForGood(i int32, failure *Failure) {
 	call := f.call(i)
 	if at := call.FailureRoute(); at >= 0 && f.park(i, call.Output[at:at+1], compiler.Set, arrival{failure: failure}) {
 		return
 	}
-	routed := f.routes(call, failure)
-	f.settle(i, Settlement{Status: Failed, Failure: failure, Routed: routed, Attempts: int(f.calls[i].attempt)})
+	state := &f.calls[i]
+	s := Settlement{Status: Failed, Failure: failure, Routed: f.routes(call, failure), Attempts: int(state.attempt)}
+	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
+		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
+		if !s.Routed && f.machine.loop == nil {
+			f.recordError(CallError{Call: call.Name, Code: failure.Code, Message: failure.Message}, i)
+		}
+	}
+	f.settle(i, s)
 }
 
 // tries is how often a call was tried, without the tries that were cut short.

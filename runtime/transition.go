@@ -22,14 +22,16 @@ var mayFollow = [...]statuses{
 	Waiting: setOf(Queued, Done, Failed, Skipped, Cancelled),
 	// Queued again where the limit of calls lets it not start.
 	Queued: setOf(Queued, Asking, Running, Cancelled),
-	// Asking again where an answer can't be taken. Failed and Writing, of a call that
-	// a kill cut short and of which a person says that it has failed.
+	// Asking again where an answer can't be taken. Failed of a call that a kill cut short
+	// and of which a person says that it has failed; Writing of its record, and that of a
+	// call which is rejected.
 	Asking: setOf(Queued, Asking, Writing, Failed, Rejected, Cancelled),
 	// Queued and Asking where a kill cut the try short.
 	Running: setOf(Queued, Asking, Pausing, Writing, Done, Failed, Cancelled),
 	Pausing: setOf(Queued, Cancelled),
-	// Writing again where another call has to settle first.
-	Writing:   setOf(Pausing, Writing, Done, Failed, Cancelled),
+	// Writing again where another call has to settle first; Rejected where the record of
+	// that had to wait.
+	Writing:   setOf(Pausing, Writing, Done, Failed, Rejected, Cancelled),
 	Cancelled: 0, // as of all that is settled
 }
 

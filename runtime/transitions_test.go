@@ -67,6 +67,11 @@ func TestRareTransitions(t *testing.T) {
 			s.tell(runtime.Decided, "two", says(runtime.Fail))
 			s.tell(runtime.Decided, "one", says(runtime.Fail))
 		}, want: "one starts, two starts, one is asked about, two is asked about, one is failed, two is failed"},
+		"a call is rejected whose record is kept until another has settled": {calls: routes, always: true, events: func(s *story) {
+			s.tell(runtime.Decided, "one", says(runtime.Approve))
+			s.tell(runtime.Decided, "two", says(runtime.Reject))
+			s.tell(runtime.Ended, "one", value(object))
+		}, want: "one is asked about, two is asked about, one starts, one is done, two is rejected"},
 		"a result that was kept doesn't fit, and the call is tried again": {calls: merges, events: func(s *story) {
 			s.tell(runtime.Ended, "two", value(object))
 			s.tell(runtime.Ended, "one", value("text"))

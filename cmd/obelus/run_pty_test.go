@@ -59,7 +59,7 @@ func TestRunAsksOnATerminal(t *testing.T) {
 		}, statusOK, 1,
 			[]string{"✓ order", `? may "refund" run?`, `amount: 120.5  ← †state.order.total, written by "order"`, "✓ approved", "✓ refund", "✓ write", "done in", "3 done"}},
 		{"rejected", nil, func(v *victim, p *pty.Terminal) { p.Asked(); p.Press("n"); p.Prompted("why?"); p.Press("too much\r") }, statusFound, 0,
-			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", `"refund" was rejected`, "1 rejected"}},
+			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", "failed in", "1 rejected"}},
 		{"changed to what doesn't fit", nil, func(v *victim, p *pty.Terminal) {
 			p.Asked()
 			p.Press("e")
