@@ -68,7 +68,7 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	case holdsSolutions(root):
 		return Recording, true
 	case file.Row > 0 && root.Get("id") != nil && (root.Get("state") != nil || root.Get("input") != nil || byName == Instances):
-		return Instances, true
+		return Instances, byName == Instances || isInstance(root)
 	case defines(root):
 		return Definitions, true
 	case meantAsPlan(root):
@@ -104,19 +104,33 @@ func holdsMessages(n *source.Node) bool {
 	return kind != nil && slices.Contains(messageTypes, kind.Text)
 }
 
-// holdsSolutions reports whether a document is a list of recorded answers.
-func holdsSolutions(root *source.Node) bool {
-	return root.Kind == source.Array && slices.ContainsFunc(root.Items, func(item *source.Node) bool {
-		solution := item.Get("solution")
-		return item.Get("calls") != nil || item.Get("latent") != nil || solution.Get("calls") != nil || solution != nil && solution.Kind == source.String
+// isInstance reports whether a line is an instance and can't be a row of somebody's data.
+func isInstance(line *source.Node) bool {
+	return !slices.ContainsFunc(line.Fields, func(f source.Field) bool {
+		switch f.Key.Text {
+		case "id":
+			return f.Value.Kind != source.String
+		case "state", "input":
+			return f.Value.Kind != source.Object
+		}
+		return !slices.Contains([]string{"status", "output", "errors"}, f.Key.Text) && !strings.HasPrefix(f.Key.Text, "x-")
 	})
 }
 
-// signs are the keys of which an item of a list of definitions has one.
+// holdsSolutions reports whether a document is a list of recorded answers.
+func holdsSolutions(root *source.Node) bool {
+	return root.Kind == source.Array && slices.ContainsFunc(root.Items, func(item *source.Node) bool {
+		calls := item.Get("calls")
+		return calls != nil && calls.Kind == source.Array || item.Get("latent") != nil || item.Get("solution").Get("calls") != nil
+	})
+}
+
+// signs are the keys of which an item of a list of definitions has one; see defines for
+// "type", which is a word of many.
 var signs = map[string][]string{
-	"tools":      {"type", "properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters", "input_schema", "function"},
+	"tools":      {"properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters", "input_schema", "function"},
 	"activities": {"exec", "expr", "http", "mcp", "plan"},
-	"schemas":    {"type", "properties", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items"},
+	"schemas":    {"properties", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items"},
 	"advisors":   {"role"},
 }
 
@@ -129,7 +143,9 @@ func defines(root *source.Node) bool {
 			items = append(items, one.Value)
 		}
 		return slices.ContainsFunc(items, func(item *source.Node) bool {
-			return slices.ContainsFunc(signs[f.Key.Text], func(sign string) bool { return item.Get(sign) != nil })
+			kind := item.Get("type")
+			return slices.ContainsFunc(signs[f.Key.Text], func(sign string) bool { return item.Get(sign) != nil }) ||
+				kind != nil && (f.Key.Text == "tools" && (kind.Text == "object" || kind.Text == "function") || f.Key.Text == "schemas")
 		})
 	})
 }
