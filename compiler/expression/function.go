@@ -103,8 +103,8 @@ var functions = map[string]*function{
 	"string": {least: 1, most: 1, params: []KindSet{anything}, result: aString, words: "string(value)", run: toText},
 
 	"trim":        {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trim(string) or trim(string, characters)", run: trim},
-	"trimPrefix":  {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trimPrefix(string, prefix)", run: trimPrefix},
-	"trimSuffix":  {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trimSuffix(string, suffix)", run: trimSuffix},
+	"trimPrefix":  {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trimPrefix(string, prefix)", run: trimAffix(strings.TrimPrefix)},
+	"trimSuffix":  {least: 1, most: 2, params: []KindSet{String}, result: aString, words: "trimSuffix(string, suffix)", run: trimAffix(strings.TrimSuffix)},
 	"upper":       {least: 1, most: 1, params: []KindSet{String}, result: aString, words: "upper(string)", run: recase(strings.ToUpper)},
 	"lower":       {least: 1, most: 1, params: []KindSet{String}, result: aString, words: "lower(string)", run: recase(strings.ToLower)},
 	"split":       {least: 2, most: 3, params: []KindSet{String, String, Number}, result: texts, words: "split(string, separator)", run: split(strings.SplitN)},
@@ -236,18 +236,14 @@ func trim(c invocation) any {
 	return strings.TrimSpace(s)
 }
 
-func trimPrefix(c invocation) any {
-	if !c.given(1) {
-		return strings.TrimPrefix(c.text(0), " ")
+// trimAffix takes a part off one end, a blank where none is given.
+func trimAffix(f func(s, part string) string) func(invocation) any {
+	return func(c invocation) any {
+		if !c.given(1) {
+			return f(c.text(0), " ")
+		}
+		return f(c.text(0), c.text(1))
 	}
-	return strings.TrimPrefix(c.text(0), c.text(1))
-}
-
-func trimSuffix(c invocation) any {
-	if !c.given(1) {
-		return strings.TrimSuffix(c.text(0), " ")
-	}
-	return strings.TrimSuffix(c.text(0), c.text(1))
 }
 
 func recase(f func(string) string) func(invocation) any {
