@@ -32,6 +32,8 @@ type checker struct {
 	items    []itemType
 	locals   []*Type
 	times    bool // dates or durations occur; otherwise no value can be one
+	blind    bool // it looks at what no type speaks of
+	doubt    bool // there are values with which it fails, see Doubtful
 }
 
 type itemType struct{ item, acc *Type }
@@ -41,6 +43,7 @@ func (c *checker) result() (*Type, *Error) {
 	root := c.expr.tree()
 	c.times = root.calls("date") || root.calls("duration")
 	t := c.check(root)
+	c.constants(root)
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -64,6 +67,7 @@ func (c *checker) fail(n *node, message, help string) {
 // want reports a value none of whose kinds is wanted, and reports whether all is well.
 func (c *checker) want(n *node, t *Type, kinds KindSet, what, help string) bool {
 	if t.kinds()&kinds != 0 {
+		c.suspect(t, kinds)
 		return true
 	}
 	shown := kinds &^ Null
@@ -78,6 +82,7 @@ func (c *checker) check(n *node) *Type {
 	if c.err != nil {
 		return nil
 	}
+	c.doubts(n)
 	switch n.op {
 	case opLiteral:
 		return &Type{Kinds: kindOf(n.value)}
@@ -156,7 +161,8 @@ func (c *checker) check(n *node) *Type {
 		return c.method(n)
 	case opText:
 		for _, a := range n.args {
-			if t := c.check(a); t.kinds()&textual == 0 {
+			t := c.check(a)
+			if c.suspect(t, textual); t.kinds()&textual == 0 {
 				c.fail(a, noText(t.kinds()), helpText)
 			}
 		}
@@ -243,6 +249,11 @@ func (c *checker) member(n *node) *Type {
 		return nil
 	}
 	kinds := base.kinds()
+	wanted := Object
+	if n.soft {
+		wanted |= Null
+	}
+	c.suspect(base, wanted)
 	switch {
 	case kinds&Object != 0:
 	case kinds&Array != 0:
@@ -264,6 +275,7 @@ func (c *checker) member(n *node) *Type {
 	case known:
 		return field
 	case kinds&^Null != Object || base.open() || n.soft:
+		c.blind = c.blind || !n.soft
 		return nil
 	}
 	c.fail(n, "there is no field "+quote(n.name), helpField(n.name, base.Fields))
@@ -408,8 +420,14 @@ func (c *checker) got(n *node, base *Type) *Type {
 		return base.Elem.with(Null)
 	}
 	name, _ := n.args[1].value.(string)
-	if field, known := base.Fields[name]; known && n.args[1].op == opLiteral && base.Kinds&^Null == Object {
+	if n.args[1].op != opLiteral || base.Kinds&^Null != Object {
+		return nil
+	}
+	if field, known := base.Fields[name]; known {
 		return field.with(Null)
+	}
+	if !base.open() {
+		return &Type{Kinds: Null}
 	}
 	return nil
 }
@@ -437,6 +455,7 @@ const sizes = Number | String | date | duration
 // ordered checks two values that are compared by size.
 func (c *checker) ordered(left, right *node, a, b *Type) {
 	x, y := a.kinds(), b.kinds()
+	c.doubt = c.doubt || x != y || x != Number && x != String
 	switch {
 	case x&sizes == 0:
 		c.fail(left, x.String()+" can't be compared by size", "")
@@ -475,6 +494,8 @@ func (c *checker) operator(n *node) *Type {
 			return nil
 		}
 		switch item := b.elem(); {
+		case y&Object != 0 && y&Array != 0:
+			c.suspect(a, String)
 		case y&^Null == Object:
 			c.want(left, a, String, "\"in\" an object", "")
 		case y&^Null == Array && item.kinds()&x == 0:
@@ -520,6 +541,7 @@ func (c *checker) arithmetic(n *node, x, y KindSet) *Type {
 	if !c.times {
 		x, y = x&AnyKind, y&AnyKind
 	}
+	c.doubt = c.doubt || x != y || x != Number && (x != String || n.op != opAdd)
 	for _, s := range sums[n.op] {
 		left |= s[0]
 		if x&s[0] != 0 {

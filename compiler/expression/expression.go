@@ -55,7 +55,22 @@ type Error struct {
 	Start, End int
 	Message    string // lower case, no full stop
 	Help       string // what to do; may be ""
+	Cause      Cause
 }
+
+// Cause is what an expression fails for.
+type Cause uint8
+
+const (
+	// OfKind: a value has a kind that isn't wanted there, or the expression itself is wrong.
+	OfKind Cause = iota
+	// OfValue: the kinds are right and the values aren't: an index past the end, a division
+	// by zero.
+	OfValue
+	// OfText: a text isn't written as a function reads it, or a number is too large: which
+	// values do is for those who know them.
+	OfText
+)
 
 func (e *Error) Error() string { return e.Message }
 

@@ -46,6 +46,17 @@ func (c invocation) fail(argument int, message, help string) abandoned {
 	return c.m.fail(c.n.args[argument], message, help)
 }
 
+// misread fails for a text that isn't written as the function reads it.
+func (c invocation) misread(message, help string) abandoned {
+	return c.fail(0, message, help).of(OfText)
+}
+
+// of is a failure for a cause.
+func (a abandoned) of(cause Cause) abandoned {
+	a.error.(*Error).Cause = cause
+	return a
+}
+
 func (c invocation) whole(i int) int {
 	v, ok := whole(c.args[i])
 	if !ok {
@@ -193,7 +204,7 @@ func toWhole(c invocation) any {
 	if s, ok := c.args[0].(string); ok {
 		v, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || v > maxWhole || v < -maxWhole {
-			panic(c.fail(0, quote(s)+" isn't a whole number", "float(…) reads numbers with a fraction"))
+			panic(c.misread(quote(s)+" isn't a whole number", "float(…) reads numbers with a fraction"))
 		}
 		return float64(v)
 	}
@@ -207,7 +218,7 @@ func toNumber(c invocation) any {
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-		panic(c.fail(0, quote(s)+" isn't a number", ""))
+		panic(c.misread(quote(s)+" isn't a number", ""))
 	}
 	return v
 }
@@ -293,7 +304,7 @@ func replace(c invocation) any {
 func repeat(c invocation) any {
 	times := c.whole(1)
 	if times < 0 {
-		panic(c.fail(1, "a string can't be repeated "+itoa(times)+" times", ""))
+		panic(c.fail(1, "a string can't be repeated "+itoa(times)+" times", "").of(OfValue))
 	}
 	s := c.text(0)
 	if len(s) > 0 {
@@ -357,17 +368,17 @@ func fromJSON(c invocation) any {
 	c.grow(20 * len(s))
 	var raw json.RawMessage // whose reading says what is wrong
 	if err := json.Unmarshal([]byte(s), &raw); err != nil {
-		panic(c.fail(0, "the string isn't JSON: "+err.Error(), ""))
+		panic(c.misread("the string isn't JSON: "+err.Error(), ""))
 	}
 	var v any
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
-		panic(c.fail(0, "the string isn't JSON: "+err.Error(), ""))
+		panic(c.misread("the string isn't JSON: "+err.Error(), ""))
 	}
 	v, problem := exact(v)
 	if problem != "" {
-		panic(c.fail(0, problem, "write it as a string in the JSON"))
+		panic(c.misread(problem, "write it as a string in the JSON"))
 	}
 	return v
 }
@@ -408,10 +419,10 @@ func fromBase64(c invocation) any {
 	c.grow(len(c.text(0)))
 	out, err := base64.StdEncoding.DecodeString(c.text(0))
 	if err != nil {
-		panic(c.fail(0, "the string isn't base64", ""))
+		panic(c.misread("the string isn't base64", ""))
 	}
 	if !utf8.Valid(out) {
-		panic(c.fail(0, "the string holds base64 of bytes that aren't text", ""))
+		panic(c.misread("the string holds base64 of bytes that aren't text", ""))
 	}
 	return string(out)
 }

@@ -38,7 +38,7 @@ func get(c invocation) any {
 func take(c invocation) any {
 	n := c.whole(1)
 	if n < 0 {
-		panic(c.fail(1, itoa(n)+" items can't be taken", ""))
+		panic(c.fail(1, itoa(n)+" items can't be taken", "").of(OfValue))
 	}
 	list := c.list(0)
 	n = min(n, len(list))

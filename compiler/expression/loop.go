@@ -240,7 +240,7 @@ func (m *evaluation) reduce(n *node, list []any, start any) any {
 	from := 0
 	if len(n.args) < 3 {
 		if len(list) == 0 {
-			panic(m.fail(n, "\"reduce\" of an empty list has no value", "give it a start: reduce(list, #acc + #, 0)"))
+			panic(m.fail(n, "\"reduce\" of an empty list has no value", "give it a start: reduce(list, #acc + #, 0)").of(OfValue))
 		}
 		start, from = list[0], 1
 	}

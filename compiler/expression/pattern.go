@@ -43,7 +43,7 @@ func (m *evaluation) match(n *node, where, what string) any {
 			m.step(n, 100*(len(what)+10))
 			var problem string
 			if p, problem = compilePattern(what); problem != "" {
-				panic(m.fail(n.args[1], problem, ""))
+				panic(m.fail(n.args[1], problem, "").of(OfText))
 			}
 			m.step(n, 10*p.program)
 			m.lastPattern = p

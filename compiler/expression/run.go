@@ -182,7 +182,7 @@ func (m *evaluation) member(n *node) any {
 				at += length
 			}
 			if at < 0 || at >= length {
-				panic(m.fail(n, "the string has "+wording.Count(length, "character")+", and no index "+itoa(i), ""))
+				panic(m.fail(n, "the string has "+wording.Count(length, "character")+", and no index "+itoa(i), "").of(OfValue))
 			}
 			return cut(base, at, at+1)
 		}
@@ -201,7 +201,7 @@ func (m *evaluation) item(n *node, list []any, i int) any {
 		at += len(list)
 	}
 	if at < 0 || at >= len(list) {
-		panic(m.fail(n, "the list has "+wording.Count(len(list), "item")+", and no index "+itoa(i), "get(…) gives null instead"))
+		panic(m.fail(n, "the list has "+wording.Count(len(list), "item")+", and no index "+itoa(i), "get(…) gives null instead").of(OfValue))
 	}
 	return list[at]
 }

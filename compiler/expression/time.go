@@ -15,7 +15,7 @@ func toDate(c invocation) any {
 		c.work(len(c.text(1)) + len(s))
 		t, err := time.ParseInLocation(c.text(1), s, time.UTC)
 		if err != nil {
-			panic(c.fail(0, quote(s)+" isn't a date of the form "+quote(c.text(1)), "a layout shows how the date of 2 January 2006, 15:04:05 would be written"))
+			panic(c.misread(quote(s)+" isn't a date of the form "+quote(c.text(1)), "a layout shows how the date of 2 January 2006, 15:04:05 would be written"))
 		}
 		return t
 	}
@@ -24,13 +24,13 @@ func toDate(c invocation) any {
 			return t
 		}
 	}
-	panic(c.fail(0, quote(s)+" isn't a date", "write 2006-01-02, or 2006-01-02T15:04:05Z, or give the layout as well"))
+	panic(c.misread(quote(s)+" isn't a date", "write 2006-01-02, or 2006-01-02T15:04:05Z, or give the layout as well"))
 }
 
 func toDuration(c invocation) any {
 	d, err := time.ParseDuration(c.text(0))
 	if err != nil {
-		panic(c.fail(0, quote(c.text(0))+" isn't a duration", "write 1h30m, 90s or 500ms"))
+		panic(c.misread(quote(c.text(0))+" isn't a duration", "write 1h30m, 90s or 500ms"))
 	}
 	return d
 }

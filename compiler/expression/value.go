@@ -223,7 +223,7 @@ func (m *evaluation) calculate(n *node, x, y float64) any {
 		out = math.Pow(x, y)
 	case opDivide:
 		if y == 0 {
-			panic(m.fail(n.args[1], "division by zero", ""))
+			panic(m.fail(n.args[1], "division by zero", "").of(OfValue))
 		}
 		out = x / y
 	case opModulo:
@@ -236,7 +236,7 @@ func (m *evaluation) calculate(n *node, x, y float64) any {
 			panic(m.fail(n.args[1], "\"%\" wants whole numbers, and got "+describe(y), ""))
 		}
 		if b == 0 {
-			panic(m.fail(n.args[1], "division by zero", ""))
+			panic(m.fail(n.args[1], "division by zero", "").of(OfValue))
 		}
 		out = float64(a % b)
 	}
@@ -246,10 +246,10 @@ func (m *evaluation) calculate(n *node, x, y float64) any {
 // finite lets through what JSON can say.
 func (m *evaluation) finite(n *node, v float64) any {
 	if math.IsNaN(v) {
-		panic(m.fail(n, "the result isn't a number", ""))
+		panic(m.fail(n, "the result isn't a number", "").of(OfValue))
 	}
 	if math.IsInf(v, 0) {
-		panic(m.fail(n, "the result is too large for a number", ""))
+		panic(m.fail(n, "the result is too large for a number", "").of(OfText))
 	}
 	return v
 }

@@ -113,7 +113,7 @@ func mixedPlan(random *rand.Rand) (text []byte, answers map[string]string) {
 			_ = json.Unmarshal([]byte(result), &mock)
 			tools[name].(map[string]any)["_mock"], answers[name] = mock, result
 		} else {
-			activities[name] = map[string]any{"expr": pick(result, result, "x", "x.y.z", `fromJSON("{")`, `fromJSON("9007199254740993")`, `{"_outputPath": "a", "_output": x}`, "1 % 0", "len(x)")}
+			activities[name] = map[string]any{"expr": pick(result, result, "x", "x.y.z", `fromJSON(type(x) + "{")`, `fromJSON(type(x)[0:0] + "9007199254740993")`, `{"_outputPath": "a", "_output": x}`, "1 % (len(type(x)) - len(type(x)))", "len(x)")}
 		}
 		call := map[string]any{"_tool": name}
 		if random.IntN(5) > 0 {
