@@ -56,10 +56,8 @@ func (p *Pass) findExpressions() {
 		}
 	}
 	for _, call := range p.fresh() {
-		if len(call.Reads) > 0 {
-			walk(call, call.Params)
-			walk(call, call.When)
-		}
+		walk(call, call.Params)
+		walk(call, call.When)
 	}
 	walk(nil, p.Plan.Output)
 }

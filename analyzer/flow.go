@@ -142,15 +142,18 @@ var vote = schema.OfKinds(schema.Number)
 // said is the document's schema of a path, or else its value there, which stands
 // for values like it. A null or an empty text is a blank to be filled in.
 func (p *Pass) said(path []expression.Segment) flow {
-	key, s, whole := "inputSchema", p.Plan.InputSchema, p.Plan.Input
+	key, s, whole, below := "inputSchema", p.Plan.InputSchema, p.Plan.Input, path[1:]
 	switch path[0].Key {
 	case "state":
 		key, s, whole = "stateSchema", p.Plan.StateSchema, p.Plan.State
 	case "data":
 		key, s, whole = "", nil, anyMap(p.Plan.Data)
+		if len(path) > 1 && p.Plan.DataSchemas[path[1].Key] != nil {
+			s, below = p.Plan.DataSchemas[path[1].Key], path[2:]
+		}
 	}
 	if s != nil {
-		at := s.At(compiler.SchemaPath(path[1:]))
+		at := s.At(compiler.SchemaPath(below))
 		if !at.Possible || at.Schema == nil {
 			return flow{}
 		}

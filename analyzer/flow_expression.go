@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -52,6 +54,10 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 		for _, operand := range part.Parts {
 			flows = p.flowsOfPart(flows, t, operand)
 		}
+		for i := range flows[before:] {
+			f := &flows[before+i]
+			f.loose = f.loose || p.looksAt(t, f)
+		}
 	case expression.Text:
 		flows = append(flows, p.flowOfText(t, part))
 	default:
@@ -59,6 +65,19 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 		flows = append(flows, flow{schema: like, loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}})
 	}
 	return flows
+}
+
+// looksAt reports whether an expression looks at more than one place of what a flow
+// comes from, or at one more than once: a condition in it may keep some of that away.
+func (p *Pass) looksAt(t *compiler.Template, f *flow) bool {
+	looks := 0
+	for _, i := range t.Reads {
+		r := &p.Plan.Reads[i]
+		if f.read != nil && r.Path == f.read.Path || f.from.call != nil && slices.Contains(r.Writers, int32(f.from.call.Index)) {
+			looks++
+		}
+	}
+	return looks > 1
 }
 
 // lessNull leaves of the flows from a place on what counts as there: null doesn't

@@ -342,13 +342,6 @@ func (p *Pass) judgeParts(found []judgement, t *compiler.Template, to target) []
 	case t.Expr != nil:
 		flows := p.flowsOf(t)
 		j, bad := p.judge(flows, &to)
-		if !bad && len(flows) == 1 && flows[0].computed && flows[0].schema != nil && p.contains(flows[0].schema, to.schema).Relation != schema.Fits {
-			j = judgement{relation: schema.MayNotFit, flow: flows[0], to: to}
-			j.witness, bad = p.worksOut(t, to)
-		}
-		if !bad {
-			j, bad = p.judgeText(t, to)
-		}
 		if bad {
 			found = append(found, j)
 		}

@@ -42,8 +42,10 @@ type schemaTable struct {
 	verdicts  map[[2]*schema.Schema]schema.Verdict
 	ofSchemas map[*schema.Schema]*expression.Type
 	likes     map[*expression.Type]*schema.Schema
-	steps     int // of reasoning that may still be done
-	making    int // of making values up as evidence
+	steps     int              // of reasoning that may still be done
+	making    int              // of making values up as evidence
+	trying    int              // of trials
+	worked    expression.Meter // what expressions may still take in them
 }
 
 func newSchemaTable() *schemaTable {
@@ -52,7 +54,7 @@ func newSchemaTable() *schemaTable {
 		meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
 		declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
 		ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{},
-		steps: maxReasoning, making: maxReasoning / 4,
+		steps: maxReasoning, making: maxReasoning / 4, trying: trialWork, worked: expression.Meter{Steps: 4_000_000, Memory: 256_000_000},
 	}
 }
 
@@ -119,10 +121,10 @@ func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema
 	return once(p.flowing().fields, at, func() schema.Place { return tool.Output.At(compiler.SchemaPath(rest)) })
 }
 
-// stateAt is what the state schema says of a path: a value that it rejects is
+// stateAt is what the schema of the state, or of a kind of data, says of a path: a value that it rejects is
 // never written there (S5.2).
 func (p *Pass) stateAt(id pathtree.ID) schema.Place {
-	if p.Plan.StateSchema == nil || p.Unknown(diag.State) || p.Plan.Paths.Kind(id) != "state" {
+	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil || p.Unknown(diag.State) {
 		return schema.Place{Possible: true}
 	}
 	known := p.flowing().state
@@ -130,7 +132,11 @@ func (p *Pass) stateAt(id pathtree.ID) schema.Place {
 		known = p.view.shared.state
 	}
 	return once(known, id, func() schema.Place {
-		at := p.Plan.StateSchema.At(compiler.SchemaPath(p.Plan.Paths.Segments(id)[1:]))
+		over, below := p.Plan.SchemaOver(id)
+		if over == nil {
+			return schema.Place{Possible: true}
+		}
+		at := over.At(compiler.SchemaPath(below))
 		if !at.Possible {
 			return schema.Place{Possible: true} // which is a finding of its own
 		}

@@ -8,9 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// textual is what can stand in a text with expressions in it (S4.9).
-var textual = schema.OfKinds(schema.String | schema.Number | schema.Boolean)
-
 // maxTexts bounds how many texts are told apart that one expression may give.
 const maxTexts = 64
 
@@ -74,64 +71,4 @@ func fewValues(f *flow) []any {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(values), func(v any) bool { return !f.schema.Accepts(v) })
-}
-
-// judgeText looks for a text that may come and isn't accepted, where one expression
-// alone decides which text it is.
-func (p *Pass) judgeText(t *compiler.Template, to target) (j judgement, bad bool) {
-	part := t.Expr.Outline()
-	if part.Kind != expression.Text || to.schema == nil {
-		return j, false
-	}
-	decides := slices.DeleteFunc(slices.Clone(part.Parts), func(piece expression.Part) bool { return piece.Kind == expression.Written })
-	if len(decides) != 1 {
-		return j, false
-	}
-	for _, f := range p.flowsOfPart(nil, t, decides[0]) {
-		if f.rare {
-			continue
-		}
-		for _, value := range fewValues(&f) {
-			text := []any{""}
-			for _, piece := range part.Parts {
-				if piece.Kind == expression.Written {
-					text = appended(text, []any{piece.Value})
-				} else {
-					text = appended(text, []any{value})
-				}
-			}
-			if len(text) == 1 && !to.schema.Accepts(text[0]) && p.canCome(&f, value, &to) {
-				whole := p.flowOfText(t, part)
-				whole.from, whole.said = f.from, f.said
-				return judgement{relation: schema.MayNotFit, flow: whole, witness: text[0], to: to}, true
-			}
-		}
-	}
-	return j, false
-}
-
-// textMismatches judges what comes to the expressions in texts: a value that may be
-// null, a list or an object has no form there (S4.9). That it can't be anything else is
-// for OB510 to say.
-func (p *Pass) textMismatches() {
-	p.calculations(func(call *compiler.Call, t *compiler.Template) {
-		part := t.Expr.Outline()
-		if part.Kind != expression.Text {
-			return
-		}
-		for _, piece := range part.Parts {
-			j, bad := p.judge(p.flowsOfPart(nil, t, piece), &target{call: call, schema: textual, node: t.Node})
-			if !bad || j.relation != schema.MayNotFit {
-				continue
-			}
-			f := p.Report(j.place(), "%s may have no form in a text: %s", j.called(), j.because()).About(call.Label()).
-				Advise("write string(…) or toJSON(…) to say as which text it is meant, or … || \"none\" for what may be null")
-			f.Witness = j.witness
-			for _, said := range p.remarks(&j.flow) {
-				if said.at.Known() {
-					f.Note(said.at, "%s", said.says)
-				}
-			}
-		}
-	})
 }

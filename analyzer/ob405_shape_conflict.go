@@ -11,8 +11,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
+var shapeConflictRule = &diag.Rule{Code: "OB405", Name: "shape-conflict", Default: diag.Error}
+
 var _ = register(Rule{
-	Rule: &diag.Rule{Code: "OB405", Name: "shape-conflict", Default: diag.Error},
+	Rule: shapeConflictRule,
 	Run:  shapeConflicts,
 })
 

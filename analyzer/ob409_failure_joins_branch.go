@@ -7,11 +7,14 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
+var failureJoinsRule = &diag.Rule{Code: "OB409", Name: "failure-joins-branch", Default: diag.Warning}
+
 var _ = register(Rule{
-	Rule:  &diag.Rule{Code: "OB409", Name: "failure-joins-branch", Default: diag.Warning},
+	Rule:  failureJoinsRule,
 	Needs: diag.Reads | diag.Writes | diag.State,
 	Run:   failuresJoinBranches,
 })
@@ -66,9 +69,7 @@ func (p *Pass) readsRoute(call *compiler.Call, route int, r *compiler.Read) bool
 func (p *Pass) tellsFailures(path compiler.Path) bool {
 	segments := p.Plan.Paths.Segments(path.ID)
 	for _, s := range segments[1:] {
-		if slices.ContainsFunc(wordsOf(s.Key), func(word string) bool {
-			return slices.Contains(shortFailureWords, word) || slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
-		}) {
+		if slices.ContainsFunc(wordsOf(s.Key), func(word string) bool { return slices.Contains(shortFailureWords, word) || namesFailure(word) }) {
 			return true
 		}
 	}
@@ -80,6 +81,15 @@ func (p *Pass) tellsFailures(path compiler.Path) bool {
 		return true
 	}
 	return at.Named && slices.ContainsFunc(at.Schema.Properties(), func(name string) bool { return slices.Contains(failureFields, name) })
+}
+
+// namesFailures reports whether a path is one for failures and nothing else, by its name.
+func (p *Pass) namesFailures(path compiler.Path) bool {
+	return slices.ContainsFunc(p.Plan.Paths.Segments(path.ID)[1:], func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), namesFailure) })
+}
+
+func namesFailure(word string) bool {
+	return word == "err" || slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
 }
 
 // looksAtFailure reports whether an expression that reads a failure route can tell a
@@ -99,7 +109,7 @@ var (
 		"error", "fail", "fault", "problem", "trouble", "exception", "issue", "invalid", "broken", "wrong", "reject", "refus", "declin", "denied", "dead",
 		"missed", "missing", "lost", "timeout", "unavail", "unable", "unhandled", "unknown", "abort", "crash", "retry", "manual", "escalat", "fallback",
 	}
-	shortFailureWords = []string{"e", "err", "bad", "ugly", "log", "no", "not", "none"}
+	shortFailureWords = []string{"e", "bad", "ugly", "log", "no", "not", "none"}
 )
 
 // wordsOf splits a name at separators and where a capital begins a word.

@@ -1,28 +1,37 @@
 package analyzer
 
 import (
+	"fmt"
+
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
+var mayMismatchRule = &diag.Rule{Code: "OB506", Name: "flow-may-mismatch", Default: diag.Warning}
+
 var flowMayMismatch = register(Rule{
-	Rule: &diag.Rule{Code: "OB506", Name: "flow-may-mismatch", Default: diag.Warning},
+	Rule: mayMismatchRule,
 	Run:  flowMayMismatches,
 })
 
 // flowMayMismatches reports flows of which something doesn't fit, with such a
 // value, and those that couldn't be judged within the budget.
 func flowMayMismatches(p *Pass) {
-	p.textMismatches()
 	for _, j := range p.judgements() {
 		switch j.relation {
 		case schema.MayNotFit:
-			f := p.Report(j.place(), "%s may not fit %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).About(j.to.call.Label()).
-				Advise("narrow what the source may give, widen what the parameter takes, or convert the value")
-			f.Witness = j.witness
-			p.note(f, &j)
+			p.reportMayMismatch(&j)
 		case schema.Unknown:
 			p.cutShort(j.place(), "whether %s fits %s of %s isn't fully analysed: %s", j.called(), j.to.name(), j.to.taker.taker, j.cutShort).About(j.to.call.Label())
 		}
 	}
+}
+
+// reportMayMismatch reports a value that may come and isn't accepted.
+func (p *Pass) reportMayMismatch(j *judgement) {
+	p.found = append(p.found, diag.New(mayMismatchRule, j.place(), fmt.Sprintf("%s may not fit %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because())))
+	f := p.found[len(p.found)-1].About(j.to.call.Label()).
+		Advise("narrow what the source may give, widen what the parameter takes, or convert the value")
+	f.Witness = j.witness
+	p.note(f, j)
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
+var stateMismatchRule = &diag.Rule{Code: "OB508", Name: "state-mismatch", Default: diag.Error}
+
 var _ = register(Rule{
-	Rule:  &diag.Rule{Code: "OB508", Name: "state-mismatch", Default: diag.Error},
+	Rule:  stateMismatchRule,
 	Needs: diag.State,
 	Run:   stateMismatches,
 })
@@ -20,7 +22,7 @@ var _ = register(Rule{
 // stateMismatches reports results that the state schema never accepts where they
 // are written, and those of which it refuses some.
 func stateMismatches(p *Pass) {
-	if p.Plan.StateSchema == nil || p.Plan.StateSchema.Compile() != nil {
+	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil || p.Plan.StateSchema != nil && p.Plan.StateSchema.Compile() != nil {
 		return
 	}
 	for _, call := range p.fresh() {

@@ -1,9 +1,16 @@
 package analyzer
 
 import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 var _ = register(Rule{
@@ -44,22 +51,135 @@ func (p *Pass) activityCode() {
 		if activity == nil || activity.Expression == nil || known == nil || reported[tool.Activity] {
 			continue
 		}
-		_, err := activity.Expression.CheckCode(func(name string) *expression.Type {
+		used := map[string]bool{}
+		variable := func(name string) *expression.Type {
+			used[name] = true
 			if at := known.place(name); at.Possible {
 				return typeOfSchema(at.Schema, typeDepth)
 			}
 			return nil
-		})
+		}
+		result, err := activity.Expression.CheckCode(variable)
 		if err == nil {
+			p.codeTried(tool, activity, variable, used, result, reported)
 			continue
 		}
 		reported[tool.Activity] = true
-		f := p.Report(activity.Node.Get("expr").Within(err.Start, err.End), "%s", err.Message)
+		f := p.codeFault(tool, activity.Node.Get("expr").Within(err.Start, err.End), err.Message)
 		if f.Help = err.Help; f.Help == "" {
 			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
 		}
-		if tool.NameNode != nil {
-			f.Note(tool.NameNode.Span(), "%q is declared here", tool.Name)
+	}
+}
+
+func (p *Pass) codeFault(tool *compiler.Tool, at source.Span, message string) *diag.Diagnostic {
+	f := p.Report(at, "%s", message)
+	if tool.NameNode != nil {
+		f.Note(tool.NameNode.Span(), "%q is declared here", tool.Name)
+	}
+	return f
+}
+
+// codeTrials is how many parameters the code of an activity is tried with.
+const codeTrials = 64
+
+// codeTried works the code of an activity out with parameters that its tool takes: what
+// goes wrong, and what isn't a result of the tool, is reported with them.
+func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, variable func(string) *expression.Type, used map[string]bool, result *expression.Type, reported map[string]bool) {
+	doubtful, blind := activity.Expression.CodeDoubtful(variable)
+	gives := p.likeness(result)
+	known := p.parametersOf(tool)
+	left := p.leftOutOf(tool, known, used)
+	if blind || p.alwaysRouted(tool) || !doubtful && len(left) == 0 && (tool.Output == nil || gives != nil && p.contains(gives, tool.Output).Relation == schema.Fits) {
+		return
+	}
+	for name := range used {
+		if at := known.place(name); at.Named && !spoken(at.Schema, false, 4) || !at.Named && known.open {
+			return
 		}
 	}
+	node := activity.Node.Get("expr")
+	steps := trialWork / 4
+	g := guesser{p, nil, landmarks(nil, activity.Expression), &steps}
+	for n := 0; n < codeTrials && steps > 0; n++ {
+		steps -= callWork
+		g.random = rand.New(rand.NewPCG(uint64(n), 72))
+		drawn, ok := g.sample(known.schema)
+		params, isObject := drawn.(map[string]any)
+		if !ok || !isObject {
+			return
+		}
+		for _, name := range left {
+			if g.random.IntN(2) == 0 {
+				delete(params, name)
+			}
+		}
+		value, err := activity.Expression.EvalCode(params, &p.flowing().worked)
+		if p.flowing().worked.Passed() {
+			return
+		}
+		if wrong := new(expression.Error); errors.As(err, &wrong) {
+			if wrong.Cause != expression.OfKind {
+				continue // it fails as any tool may
+			}
+			reported[tool.Activity] = true
+			p.codeFault(tool, node.Within(wrong.Start, wrong.End), "this may go wrong, when the parameters are "+brief(params)+": "+wrong.Message).As(diag.Warning).
+				Advise("let the tool take less, or give the expression another value for that case").Witness = params
+			return
+		}
+		if tool.Output == nil {
+			continue
+		}
+		if o, ok := value.(map[string]any); ok && len(o) == 2 && o["_outputPath"] != nil && has(value, expression.Segment{Key: "_output"}) {
+			value = o["_output"] // it names the alternative that it takes (S2.3)
+		}
+		if refused := tool.Output.Validate(value); refused != nil && typeAt(result, refused.Path) != nil {
+			reported[tool.Activity] = true
+			words, severity := "this may not be what %q gives: of %s it makes %s: %s", diag.Warning
+			if gives != nil && p.contains(gives, tool.Output).Relation == schema.Never {
+				words, severity = "this is never what %q gives: of %s it makes %s: %s", diag.Error
+			}
+			p.codeFault(tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), refused.Error())).As(severity).
+				Advise("let the expression give what the tool's \"_output\" says, or mend that").Witness = params
+			return
+		}
+	}
+}
+
+// leftOutOf are the parameters that the code of an activity names and some call of the
+// tool doesn't pass; they are null there.
+func (p *Pass) leftOutOf(tool *compiler.Tool, known *parameters, used map[string]bool) (names []string) {
+	for _, call := range p.Plan.Calls {
+		for name := range used {
+			if call.Tool == tool && !passes(call, name) && !slices.Contains(known.required, name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// alwaysRouted reports whether the plan has a way for the failures of every call of a
+// tool.
+func (p *Pass) alwaysRouted(tool *compiler.Tool) bool {
+	return !slices.ContainsFunc(p.Plan.Calls, func(call *compiler.Call) bool { return call.Tool == tool && call.FailureRoute() < 0 })
+}
+
+// typeAt is the type of a part of a value; nil where nothing is known of it.
+func typeAt(t *expression.Type, path []any) *expression.Type {
+	for _, step := range path {
+		if t == nil {
+			return nil
+		}
+		if key, isKey := step.(string); isKey {
+			t = t.Fields[key]
+		} else {
+			t = t.Elem
+		}
+	}
+	if t == nil || t.Kinds == 0 {
+		return nil
+	}
+	return t
 }

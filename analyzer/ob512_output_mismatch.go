@@ -18,6 +18,7 @@ var _ = register(Rule{
 // outputMismatches reports what of the plan's output its schema refuses, and
 // required parts of it that may be left out.
 func outputMismatches(p *Pass) {
+	p.outputForgotten()
 	for _, j := range p.judgeOutput() {
 		switch j.relation {
 		case schema.Never:
@@ -26,14 +27,37 @@ func outputMismatches(p *Pass) {
 			f.Witness = j.witness
 			p.note(f, &j)
 		case schema.MayNotFit:
-			f := p.Report(j.place(), "%s may not fit %s: %s", j.called(), j.of(), j.because()).As(diag.Warning).
-				Advise("narrow what the source may give, or widen \"outputSchema\"")
-			f.Witness = j.witness
-			p.note(f, &j)
+			p.reportOutput(&j)
 		case schema.Unknown:
 			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: %s", j.called(), j.of(), j.cutShort)
 		}
 	}
+	p.settleDoubts()
+}
+
+// outputForgotten reports a plan that says what its output is and gives none. One that a
+// model works on gets it from the model.
+func (p *Pass) outputForgotten() {
+	if p.Plan.Output != nil || p.Plan.OutputSchema == nil || p.Plan.Form != compiler.PlanFile || len(p.Plan.Calls) == 0 || p.Unknown(diag.Reads) {
+		return
+	}
+	for _, key := range []string{"output", "terminate", "mode", "advisors", "advice"} {
+		if p.Plan.Root.Get(key) != nil {
+			return
+		}
+	}
+	if n := p.Plan.Root.Get("outputSchema"); n != nil && !p.Plan.OutputSchema.Accepts(nil) {
+		p.Report(headOf(n.Span()), "this says what the plan's output is, and the plan has no \"output\"").As(diag.Warning).
+			Advise("say what it gives: \"output: {…}\", with references at its leaves")
+	}
+}
+
+// reportOutput reports a value that may come and that "outputSchema" refuses.
+func (p *Pass) reportOutput(j *judgement) {
+	f := p.Report(j.place(), "%s may not fit %s: %s", j.called(), j.of(), j.because()).As(diag.Warning).
+		Advise("narrow what the source may give, or widen \"outputSchema\"")
+	f.Witness = j.witness
+	p.note(f, j)
 }
 
 // of is what to call the part of the output that is judged.

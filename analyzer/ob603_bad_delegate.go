@@ -25,8 +25,14 @@ func badDelegates(p *Pass) {
 		all[path] = nil
 	}
 	for _, path := range sortedKeys(all) {
-		if errors := p.config.delegates.judge(p.Plan.Delegates[path]).Errors; len(errors) > 0 {
-			p.unsound(path, errors)
+		judged := p.config.delegates.judge(p.Plan.Delegates[path])
+		if len(judged.Errors) > 0 {
+			p.unsound(path, judged.Errors, "can't be run", diag.Error)
+			continue
+		}
+		doubts := slices.DeleteFunc(slices.Clone(judged.Findings), func(d diag.Diagnostic) bool { return d.Severity < diag.Warning })
+		if len(doubts) > 0 {
+			p.unsound(path, doubts, "may go wrong", diag.Warning)
 		}
 	}
 	type outcome struct {
@@ -42,14 +48,14 @@ func badDelegates(p *Pass) {
 	}
 }
 
-// unsound reports a delegate with errors, where it is first named.
-func (p *Pass) unsound(path string, errors []diag.Diagnostic) {
+// unsound reports a delegate with errors or warnings of its own, where it is first named.
+func (p *Pass) unsound(path string, found []diag.Diagnostic, what string, severity diag.Severity) {
 	call, at := p.delegateNode(path)
-	first := errors[0]
-	f := p.Report(at.Span(), "the delegate %q can't be run: %s", path, first.Message).About(call.Label()).
+	first := found[0]
+	f := p.Report(at.Span(), "the delegate %q %s: %s", path, what, first.Message).About(call.Label()).As(severity).
 		Advise("mend it; \"obelus check\" of it tells more")
-	if len(errors) > 1 {
-		f.Message = fmt.Sprintf("the delegate %q can't be run: it has %d errors, the first: %s", path, len(errors), first.Message)
+	if len(found) > 1 {
+		f.Message = fmt.Sprintf("the delegate %q %s: it has %d %ss, the first: %s", path, what, len(found), severity, first.Message)
 	}
 	f.Note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
 	if first.Rule == diag.BadDelegate { // what it says of its own delegates leads to the fault

@@ -22,6 +22,16 @@ var kindPairs = []struct {
 	{schema.String, expression.String}, {schema.Array, expression.Array}, {schema.Object, expression.Object},
 }
 
+// kindSet are kinds as expressions tell them apart.
+func kindSet(kinds schema.Kinds) (set expression.KindSet) {
+	for _, k := range kindPairs {
+		if kinds&k.from != 0 {
+			set |= k.to
+		}
+	}
+	return set
+}
+
 // typeOfSchema is the type of what a schema accepts.
 func typeOfSchema(s *schema.Schema, depth int) *expression.Type {
 	kinds := s.Kinds()
@@ -29,11 +39,7 @@ func typeOfSchema(s *schema.Schema, depth int) *expression.Type {
 		return nil
 	}
 	t := &expression.Type{Open: true}
-	for _, k := range kindPairs {
-		if kinds&k.from != 0 {
-			t.Kinds |= k.to
-		}
-	}
+	t.Kinds = kindSet(kinds)
 	if kinds&schema.Object != 0 {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))

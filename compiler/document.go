@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -337,6 +338,16 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 			p.StateSchema = compiled
 		case kind == "input":
 			p.InputSchema = compiled
+		case name != kind && own == nil && compiled != nil:
+			if p.DataSchemas == nil {
+				p.DataSchemas = map[string]*schema.Schema{}
+			}
+			p.DataSchemas[name] = compiled
+			at := payload
+			if at == nil {
+				at = m
+			}
+			c.judgeObject(value, at, compiled, name)
 		}
 	}
 	if own != nil {

@@ -84,7 +84,7 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 		place := s.At([]schema.Step{schema.Key(f.Key.Text)})
 		if !place.Possible {
 			c.report(diag.UndeclaredPath, f.Key.Span(), "the %s schema allows no %q", kind, f.Key.Text).
-				Advise("declare it in \"%sSchema\", or take it out", kind)
+				Advise("declare it in %s, or take it out", c.schemaName(kind))
 			continue
 		}
 		if place.Schema == nil {
@@ -92,9 +92,17 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 		}
 		if v := place.Schema.Validate(value); v != nil && v.Keyword != "required" {
 			c.report(diag.WrongType, f.Value.Along(v.Path).Span(), "the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
-				kind, kind, f.Key.Text, v.Where(), v.Message).Advise("change the value, or what \"%sSchema\" says", kind)
+				kind, kind, f.Key.Text, v.Where(), v.Message).Advise("change the value, or what %s says", c.schemaName(kind))
 		}
 	}
+}
+
+// schemaName is what to call the schema of a kind.
+func (c *compilation) schemaName(kind string) string {
+	if c.plan.DataSchemas[kind] != nil {
+		return "the schema of its message"
+	}
+	return "\"" + kind + "Schema\""
 }
 
 // simulated judges how a rehearsal is to play a tool (S15.1): what it can't read

@@ -53,7 +53,8 @@ type Plan struct {
 	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil
 	Delegates map[string]*Plan // the plans that calls, tools and activities name, by path from the workspace root (S14)
 
-	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
+	InputSchema, StateSchema, OutputSchema *schema.Schema            // nil when absent
+	DataSchemas                            map[string]*schema.Schema // of data messages, by kind
 	Writes                                 Policy
 	Terminate                              Terminate
 	Mode                                   Mode
@@ -353,4 +354,20 @@ type TemplateField struct {
 	Key   string
 	Node  *source.Node // the key in the text
 	Value *Template
+}
+
+// SchemaOver is the schema that what is written to a path is held against, that of the
+// state or of a kind of data, and the part of the path below it; nil where there is none.
+func (p *Plan) SchemaOver(id pathtree.ID) (s *schema.Schema, below []expression.Segment) {
+	if p.StateSchema == nil && p.DataSchemas == nil {
+		return nil, nil
+	}
+	switch path := p.Paths.Segments(id); {
+	case len(path) == 0:
+	case path[0].Key == "state":
+		return p.StateSchema, path[1:]
+	case path[0].Key == "data" && len(path) > 1:
+		return p.DataSchemas[path[1].Key], path[2:]
+	}
+	return nil, nil
 }

@@ -50,7 +50,7 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 	p := &Plan{
 		Name: base.Name, Form: Replan, File: file,
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
-		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema,
+		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
 		Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
 		schemas: base.schemas,

@@ -14,15 +14,17 @@ type program struct {
 	schemas map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing
 }
 
-// schemaAt is what the state schema says of a path below †state; nil is
+// schemaAt is what the schema of the state, or of a kind of data, says of a path; nil is
 // nothing.
 func (p *program) schemaAt(id pathtree.ID) *schema.Schema {
-	if p.Plan.StateSchema == nil || p.Paths.Kind(id) != "state" {
+	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil {
 		return nil
 	}
 	s, known := p.schemas[id]
 	if !known {
-		s = p.Plan.StateSchema.At(compiler.SchemaPath(p.Paths.Segments(id)[1:])).Schema
+		if over, below := p.Plan.SchemaOver(id); over != nil {
+			s = over.At(compiler.SchemaPath(below)).Schema
+		}
 		if p.schemas == nil {
 			p.schemas = map[pathtree.ID]*schema.Schema{}
 		}

@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"internal/*":               {}, // of tests
 	"compiler/workspace":       {},
 	"compiler":                 {"compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
-	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*"},
+	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 

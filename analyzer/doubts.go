@@ -1,0 +1,288 @@
+package analyzer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Which calls are worth a trial: those of which it isn't sure that they go well.
+
+// doubtful reports whether something that a call works out, passes or writes may go
+// wrong for all that types, schemas and paths say.
+func (p *Pass) doubtful(call *compiler.Call) bool {
+	if call.When != nil && p.mayFail(call.When) {
+		return true
+	}
+	for i := range call.Params.Fields {
+		f := &call.Params.Fields[i]
+		if !f.Value.Live() {
+			continue
+		}
+		if p.mayFail(f.Value) {
+			return true
+		}
+		for _, taker := range p.takers(call) {
+			if at := taker.place(f.Key); at.Possible && !p.surelyFits(f.Value, at.Schema) {
+				return true
+			}
+		}
+	}
+	return p.mayLackRoom(call)
+}
+
+// outputDoubtful reports whether the plan's output may go wrong, or may not fit its
+// schema.
+func (p *Pass) outputDoubtful() bool {
+	t := p.Plan.Output
+	if t == nil || !t.Live() {
+		return false
+	}
+	return p.mayFail(t) || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool {
+		return r.Call < 0 && slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) // the list may end before
+	}))
+}
+
+// mayFail reports whether an expression of a template may fail.
+func (p *Pass) mayFail(t *compiler.Template) bool {
+	switch {
+	case !t.Live():
+		return false
+	case t.Expr != nil:
+		doubtful, _ := p.doubts(t)
+		return doubtful
+	}
+	return slices.ContainsFunc(t.Items, p.mayFail) || slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return p.mayFail(f.Value) })
+}
+
+// doubts are those of an expression, see [expression.Expr.Doubtful].
+func (p *Pass) doubts(t *compiler.Template) (doubtful, blind bool) {
+	if t.Expr.Plain() {
+		return false, false
+	}
+	return t.Expr.Doubtful(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
+}
+
+// surelyFits reports whether a schema accepts all that may come to a template, as far
+// as anything is known of it.
+func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
+	if to == nil {
+		return true
+	}
+	flows := []flow{{}}
+	if t.Expr != nil {
+		flows = p.flowsOf(t)
+	} else if whole, ok := p.flowOfTemplate(t); ok {
+		flows[0] = whole
+	} else {
+		return false
+	}
+	for i := range flows {
+		switch f := &flows[i]; {
+		case f.schema != nil:
+			if v := p.contains(f.schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
+				return false
+			}
+		case t.Expr == nil || slices.ContainsFunc(t.Reads, p.somethingKnown):
+			return false
+		}
+	}
+	return true
+}
+
+// somethingKnown reports whether the plan tells of a value that may come to a read.
+func (p *Pass) somethingKnown(read int) bool {
+	r := &p.Plan.Reads[read]
+	paths := p.Plan.Paths
+	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 {
+		return false
+	}
+	held := func(input, state any) bool {
+		value, there := paths.Walk(map[string]any{"input": input, "state": state, "data": anyMap(p.Plan.Data)}[paths.Kind(r.Path)], r.Path)
+		return there && value != nil
+	}
+	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.Input, i.State) }) ||
+		slices.ContainsFunc(r.Writers, func(w int32) bool {
+			call := p.Plan.Calls[w]
+			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil
+		})
+}
+
+// mayLackRoom reports whether there may be no place for what a call writes, as far as
+// that hangs on what stands there (S5.3).
+func (p *Pass) mayLackRoom(call *compiler.Call) bool {
+	paths := p.Plan.Paths
+	for i, route := range call.Output {
+		for _, path := range route {
+			if s := p.stateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && p.namesFailures(path) && !s.Accepts(aRecord) {
+				return true
+			}
+			needs := call.Method != compiler.Set
+			for at := path.ID; paths.Depth(at) > 2; at = paths.Parent(at) {
+				needs = true
+			}
+			if !needs {
+				continue
+			}
+			if len(route) > 1 || slices.ContainsFunc(p.Plan.Around(path.ID), func(w compiler.Writer) bool { return int(w.Call) != call.Index }) || p.beginsWith(path.ID) {
+				return true
+			}
+			if s := p.stateAt(path.ID).Schema; s != nil || paths.Segment(path.ID).IsIndex {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// beginsWith reports whether the state may hold something at a path or above it before
+// any call has written.
+func (p *Pass) beginsWith(id pathtree.ID) bool {
+	at := id
+	for p.Plan.Paths.Depth(at) > 2 {
+		at = p.Plan.Paths.Parent(at)
+	}
+	held := func(state any) bool {
+		value, there := p.Plan.Paths.Walk(map[string]any{"state": state, "data": anyMap(p.Plan.Data)}[p.Plan.Paths.Kind(at)], at)
+		return there && value != nil
+	}
+	return held(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.State) })
+}
+
+// What trials find is reported like what schemas show, with the values that it was found
+// with.
+
+// first reports whether something is the first that is found at a place.
+func (t *trier) first(call *compiler.Call, at any, node *source.Node) bool {
+	place := doubtfulPlace{-1, at}
+	if call != nil {
+		if place.call = call.Index; !t.asked[int32(call.Index)] {
+			return false
+		}
+	}
+	if t.told[place] {
+		return false
+	}
+	t.told[place] = true
+	if call != nil {
+		t.toldOf[int32(call.Index)] = true
+	}
+	return !slices.ContainsFunc(t.pass.found, func(f diag.Diagnostic) bool {
+		return f.Severity > diag.Info && f.Span.File == node.File && f.Span.Start < node.Span().End && node.Span().Start < f.Span.End
+	})
+}
+
+// report makes a finding of a rule that has been asked already.
+func (t *trier) report(rule *diag.Rule, severity diag.Severity, call *compiler.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
+	t.pass.found = append(t.pass.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
+	return t.pass.found[len(t.pass.found)-1].About(call.Label()).As(severity)
+}
+
+// goesWrong reports an expression that fails with values that may come; seen are the
+// references that were looked at, by index, each with its value.
+func (w *trial) goesWrong(call *compiler.Call, t *compiler.Template, err error, seen []any) {
+	wrong := new(expression.Error)
+	if !errors.As(err, &wrong) || !w.first(call, t, t.Node) {
+		return
+	}
+	refs := t.Expr.References()
+	var with []string
+	values := map[string]any{}
+	for i := 0; i < len(seen); i += 2 {
+		name := refs[seen[i].(int)].String()
+		if _, known := values[name]; !known {
+			values[name] = seen[i+1]
+			with = append(with, fmt.Sprintf("%q is %s", name, brief(seen[i+1])))
+		}
+	}
+	f := w.report(mayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End), "this may go wrong, when %s: %s", strings.Join(with, " and "), wrong.Message)
+	f.Witness = values
+	if f.Help = wrong.Help; f.Help == "" {
+		f.Advise("narrow what the source may give, ask for it in \"_when\", or give the expression another value for that case")
+	}
+	if len(t.Reads) > 0 {
+		w.noteSources(f, t)
+	}
+}
+
+// noteSources says where the values of a template come from.
+func (w *trial) noteSources(f *diag.Diagnostic, t *compiler.Template) {
+	noted := map[source.Span]bool{f.Span: true}
+	for _, read := range t.Reads {
+		for _, flow := range w.pass.flowsOfRead(read) {
+			for _, said := range w.pass.remarks(&flow) {
+				if said.at.Known() && !noted[said.at] && len(noted) < 4 {
+					noted[said.at] = true
+					f.Note(said.at, "%s", said.says)
+				}
+			}
+		}
+	}
+}
+
+// isRefused reports a value that may come and that a parameter, or the output's schema,
+// doesn't accept.
+func (w *trial) isRefused(call *compiler.Call, taker *parameters, field *compiler.TemplateField, value any, s *schema.Schema, wrong *schema.Violation) {
+	t, path := field.Value, wrong.Path
+	below := ""
+	for len(path) > 0 && t.Expr == nil {
+		key, isKey := path[0].(string)
+		at := slices.IndexFunc(t.Fields, func(f compiler.TemplateField) bool { return isKey && f.Key == key })
+		switch i, isIndex := path[0].(int); {
+		case at >= 0:
+			t, below = t.Fields[at].Value, below+"."+key
+		case isIndex && i < len(t.Items):
+			t, below = t.Items[i], fmt.Sprintf("%s[%d]", below, i)
+		default:
+			path = nil
+			continue
+		}
+		path = path[1:]
+	}
+	steps := stepsOf(wrong.Path[:len(wrong.Path)-len(path)])
+	if at := s.At(steps); at.Possible && at.Schema != nil {
+		value, s = valueAt(value, steps), at.Schema
+	}
+	if !w.first(call, t, t.Node) || call == nil && slices.ContainsFunc(w.pass.found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.rule }) {
+		return
+	}
+	j := judgement{relation: schema.MayNotFit, witness: value, to: target{call: call, taker: taker, schema: s, node: t.Node, key: field.Key, part: below}}
+	if t.Expr != nil {
+		if flows := w.pass.flowsOf(t); len(flows) == 1 {
+			j.flow = flows[0]
+		}
+	}
+	if !j.flow.at().Known() {
+		j.flow.operand = operand{t.Node, 0, len(t.Node.Text)}
+	}
+	if call == nil {
+		w.pass.reportOutput(&j)
+		return
+	}
+	w.pass.reportMayMismatch(&j)
+}
+
+// hasNoPlace reports a write for which there may be no room.
+func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, err error) {
+	known := func(f diag.Diagnostic) bool {
+		return f.Call == call.Label() && f.Severity > diag.Info && (f.Rule == shapeConflictRule || f.Rule == stateMismatchRule || f.Rule.Code == "OB511")
+	}
+	if !w.first(call, path.ID, path.Node) || slices.ContainsFunc(w.pass.found, known) {
+		return
+	}
+	rule, name := shapeConflictRule, w.pass.path(path.ID)
+	if errors.Is(err, errNoRoom) {
+		rule = stateMismatchRule
+	}
+	f := w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err)
+	f.Witness = value
+	f.Advise("let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path")
+}

@@ -1,0 +1,114 @@
+package analyzer
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// A guesser makes values up with which something may go wrong.
+type guesser struct {
+	pass     *Pass
+	random   *rand.Rand
+	literals []any // constants of the expressions that look at the values
+	left     *int  // steps
+}
+
+// maxLandmarks bounds how many constants are tried.
+const maxLandmarks = 64
+
+// landmarks adds the constants of an expression, and numbers next to them.
+func landmarks(all []any, e *expression.Expr) []any {
+	add := func(v any) {
+		if len(all) < maxLandmarks && !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	e.Literals(func(v any) {
+		switch v := v.(type) {
+		case float64:
+			add(v)
+			add(v - 1)
+			add(v + 1)
+		case string:
+			add(v)
+		}
+	})
+	return all
+}
+
+// sample makes up a value that a schema accepts as it is declared, and at times one that
+// is remarkable: with an empty list, a zero, a null.
+func (g *guesser) sample(s *schema.Schema) (any, bool) {
+	declared := once(g.pass.flowing().declared, s, s.AsDeclared)
+	value, ok := g.pass.sample(declared, g.random, g.left)
+	if !ok {
+		return nil, false
+	}
+	for range 1 + g.random.IntN(3) {
+		if bent := g.bend(value, 0); declared.Accepts(bent) {
+			value = bent
+		}
+	}
+	return value, true
+}
+
+// bend changes a part of a value.
+func (g *guesser) bend(v any, depth int) any {
+	if g.random.IntN(3+depth) == 0 && depth > 0 && g.random.IntN(3) == 0 {
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return v
+		}
+		names := slices.Sorted(maps.Keys(v))
+		out := maps.Clone(v)
+		name := names[g.random.IntN(len(names))]
+		out[name] = g.bend(v[name], depth+1)
+		return out
+	case []any:
+		switch n := len(v); {
+		case n == 0:
+			return v
+		case g.random.IntN(3) == 0:
+			return v[:g.random.IntN(2)]
+		default:
+			out, at := slices.Clone(v), g.random.IntN(n)
+			out[at] = g.bend(v[at], depth+1)
+			return out
+		}
+	case float64:
+		return g.other(v, []any{0.0, 0.0, -1.0, v + 0.5, v + 0.5})
+	case string:
+		return g.other(v, []any{"", "a"})
+	case bool:
+		return !v
+	}
+	return v
+}
+
+// other is another value of the same kind: one of some, or one that the plan's
+// expressions name.
+func (g *guesser) other(v any, some []any) any {
+	if len(g.literals) > 0 && g.random.IntN(2) == 0 {
+		if l := g.literals[g.random.IntN(len(g.literals))]; schema.KindOf(l)&^schema.Integer == schema.KindOf(v)&^schema.Integer || schema.KindOf(l)&schema.Number != 0 && schema.KindOf(v)&schema.Number != 0 {
+			return l
+		}
+	}
+	return some[g.random.IntN(len(some))]
+}
+
+// sample makes a value up within a budget for many.
+func (p *Pass) sample(s *schema.Schema, r *rand.Rand, budget *int) (any, bool) {
+	const most = 2_000 // steps for one value
+	steps := max(0, min(most, *budget))
+	*budget -= steps
+	value, ok := s.SampleWithin(r, &steps)
+	*budget += max(0, steps)
+	return value, ok
+}

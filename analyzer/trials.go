@@ -1,0 +1,537 @@
+package analyzer
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime/statelog"
+)
+
+// What types, schemas and branches leave open is tried: the calls that matter are gone
+// through in the order of the graph, with results made up from what their tools give and
+// with failures that have a route, and the very things are asked that a run asks before
+// and after a call: what its expressions come to, whether its parameters are accepted,
+// whether there is a place for what it writes. What goes wrong then can go wrong in a
+// run, and the values show it (S7.1).
+//
+// Nothing is concluded from values of which the plan says nothing: what hangs on them is
+// open.
+
+// Bounds on trials.
+const (
+	maxTrials = 300     // of a plan
+	enough    = 60      // of them in which a call comes to what is doubted
+	minTrials = 4       // where the plan is large
+	trialWork = 300_000 // steps of all of them: of making values up, and callWork for each call
+	callWork  = 60
+)
+
+// A trier tries a part of a plan.
+type trier struct {
+	pass     *Pass
+	layout   statelog.Layout
+	calls    []int32                     // that matter, in the order of the graph
+	asked    map[int32]bool              // those whose own doubts are to be settled
+	joined   map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
+	spoken   map[spokenOf]bool           // whether something is said of a part of a result, and all that is below it
+	literals []any                       // constants of the plan's expressions
+	blind    map[*compiler.Template]bool // see [expression.Expr.Doubtful]
+	told     map[doubtfulPlace]bool
+	toldOf   map[int32]bool // calls of which something was found
+	reached  map[int32]int  // of those that are asked: in how many trials they got as far
+	left     *int           // steps
+	worked   *expression.Meter
+}
+
+// A doubtfulPlace is where a trial can go wrong: a parameter of a call or a path that
+// it writes.
+type doubtfulPlace struct {
+	call int
+	at   any
+}
+
+// A trial is one course that a run may take.
+type trial struct {
+	*trier
+	guess  guesser
+	random *rand.Rand
+	log    *statelog.Log
+	ended  []ending // by call
+	vague  []pathtree.ID
+}
+
+// An ending is what became of a call in a trial.
+type ending struct {
+	done  bool
+	vague bool // the result is made up though nothing is said of it, or of parts
+}
+
+// settleDoubts tries what isn't sure to go well.
+func (p *Pass) settleDoubts() {
+	if p.screens || p.from > 0 || p.Plan.Form == compiler.Replan || p.Plan.AwaitsInstances ||
+		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
+		return
+	}
+	t := &trier{pass: p, asked: map[int32]bool{}, joined: map[int32]bool{}, spoken: map[spokenOf]bool{}, blind: map[*compiler.Template]bool{}, told: map[doubtfulPlace]bool{}, toldOf: map[int32]bool{}, reached: map[int32]int{}, left: &p.flowing().trying, worked: &p.flowing().worked}
+	output := p.outputDoubtful()
+	for _, call := range p.Plan.Calls {
+		if p.doubtful(call) {
+			t.asked[int32(call.Index)] = true
+		}
+	}
+	if !output && len(t.asked) == 0 {
+		return
+	}
+	t.gather(output)
+	t.layout = statelog.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
+	for n := range maxTrials {
+		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() {
+			break
+		}
+		t.try(n, output)
+	}
+}
+
+// someRarely reports whether some call that is asked has seldom got as far as to be
+// looked at, and may yet.
+func (t *trier) someRarely() bool {
+	for i := range t.asked {
+		if t.reached[i] < enough && !t.toldOf[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// gather lists what has to be gone through to try what is asked: all that it depends on,
+// and all that writes where it does.
+func (t *trier) gather(output bool) {
+	p := t.pass
+	within := make([]bool, len(p.Plan.Calls))
+	around := map[pathtree.ID]bool{}
+	var todo []int32
+	take := func(i int32) {
+		if !within[i] {
+			within[i] = true
+			todo = append(todo, i)
+		}
+	}
+	for i := range t.asked {
+		take(i)
+	}
+	if output {
+		for _, r := range p.Plan.Reads {
+			if r.Call < 0 {
+				for _, w := range r.Writers {
+					take(w)
+				}
+			}
+		}
+	}
+	for len(todo) > 0 {
+		call := p.Plan.Calls[todo[len(todo)-1]]
+		todo = todo[:len(todo)-1]
+		for _, dep := range p.Plan.Graph.Deps(call.Index) {
+			take(dep)
+		}
+		for _, route := range call.Output {
+			for _, path := range route {
+				if list := p.Plan.Paths.List(path.ID); !around[list] {
+					around[list] = true
+					for _, w := range p.Plan.Around(path.ID) {
+						take(w.Call)
+					}
+				}
+			}
+		}
+	}
+	for _, i := range p.Plan.Graph.Order() {
+		if within[i] {
+			t.calls = append(t.calls, i)
+		}
+	}
+	for _, f := range p.found {
+		if f.Rule == failureJoinsRule {
+			for _, i := range t.calls {
+				t.joined[i] = t.joined[i] || p.Plan.Calls[i].Label() == f.Call
+			}
+		}
+	}
+	p.calculations(func(call *compiler.Call, x *compiler.Template) {
+		if call == nil || within[call.Index] {
+			t.literals = landmarks(t.literals, x.Expr)
+		}
+	})
+}
+
+// try goes through the calls once.
+func (t *trier) try(n int, output bool) {
+	p := t.pass
+	random := rand.New(rand.NewPCG(uint64(n), 71))
+	w := &trial{trier: t, random: random, guess: guesser{p, random, t.literals, t.left}, ended: make([]ending, len(p.Plan.Calls))}
+	input, state := p.Plan.Input, p.Plan.State
+	if all := p.Plan.Instances; len(all) > 0 {
+		own := &all[n%len(all)]
+		input, state = compiler.Overlay(input, own.Input), compiler.Overlay(state, own.State)
+	}
+	w.log = statelog.New(map[string]any{"input": w.input(input), "state": orEmpty(state), "data": orEmpty(anyMap(p.Plan.Data))})
+	w.log.Follow(&t.layout)
+	for _, i := range t.calls {
+		*t.left -= callWork
+		w.perform(p.Plan.Calls[i])
+	}
+	if output && p.Plan.Output != nil {
+		w.giveOutput()
+	}
+}
+
+func orEmpty(v any) any {
+	if v == nil {
+		return map[string]any{}
+	}
+	return v
+}
+
+// input is the input of a trial: the document's own, and at times another that its
+// schema accepts.
+func (w *trial) input(own any) any {
+	if s := w.pass.Plan.InputSchema; s != nil && (own == nil || w.random.IntN(2) == 0) {
+		if v, ok := w.guess.sample(s); ok {
+			return v
+		}
+	}
+	return orEmpty(own)
+}
+
+// perform goes through one call.
+func (w *trial) perform(call *compiler.Call) {
+	if call.When != nil {
+		value, there, vague := w.value(call, call.When)
+		if vague {
+			value = w.random.IntN(2) == 0 && w.arbitrarily(call.When)
+		}
+		if value != true || !there && !vague {
+			return
+		}
+	}
+	params, runs, vague := w.parameters(call)
+	if !runs {
+		return
+	}
+	if call.FailureRoute() >= 0 && !w.joined[int32(call.Index)] && w.random.IntN(4) == 0 && w.mayFail(call) {
+		w.fail(call)
+		return
+	}
+	w.reached[int32(call.Index)]++
+	value, known := w.result(call, params, vague)
+	w.write(call, value, known)
+}
+
+// arbitrarily reports whether a condition holds with any values for what isn't known.
+func (w *trial) arbitrarily(t *compiler.Template) bool {
+	some := []any{true, nil, "text", 1.0}
+	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
+		r := &w.pass.Plan.Reads[t.Reads[i]]
+		if w.isVague(r, true) {
+			return some[w.random.IntN(len(some))], expression.There
+		}
+		return w.read(r)
+	}, w.worked)
+	return err == nil && presence == expression.There && value == true
+}
+
+// read is the value of a read.
+func (w *trial) read(r *compiler.Read) (any, expression.Presence) {
+	value, there := w.log.Resolve(r.Path, func(m *statelog.Message) bool {
+		_, bound := slices.BinarySearch(r.Writers, int32(m.Call))
+		return bound
+	})
+	if !there {
+		return nil, expression.Absent
+	}
+	return value, expression.There
+}
+
+// value is what an expression comes to; vague where that hangs on values of which
+// nothing is said. One that goes wrong is reported, and counts as absent.
+func (w *trial) value(call *compiler.Call, t *compiler.Template) (value any, there, vague bool) {
+	var seen []any
+	strictly := false // something may be in an object that nothing is said of
+	blind := once(w.blind, t, func() bool { _, blind := w.pass.doubts(t); return blind })
+	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
+		r := &w.pass.Plan.Reads[t.Reads[i]]
+		strictly = strictly || w.isVague(r, true)
+		if blind || w.isVague(r, t.Expr.Plain()) {
+			if _, presence := w.read(r); presence != expression.There {
+				return nil, presence
+			}
+			return nil, expression.Pending
+		}
+		v, presence := w.read(r)
+		if presence == expression.There {
+			seen = append(seen, i, v)
+		}
+		return v, presence
+	}, w.worked)
+	if wrong := new(expression.Error); w.worked.Passed() || errors.As(err, &wrong) && wrong.Cause == expression.OfText {
+		return nil, false, true // how a text is written is for its author to know
+	}
+	if err == nil && presence == expression.Pending {
+		if err = w.kindsClash(t); err != nil {
+			seen = nil
+			for i := range t.Reads {
+				v, _ := w.read(&w.pass.Plan.Reads[t.Reads[i]])
+				seen = append(seen, i, v)
+			}
+		}
+	}
+	if err != nil {
+		w.goesWrong(call, t, err, seen)
+		return nil, false, false
+	}
+	if presence == expression.There && strictly && schema.KindOf(value)&(schema.Object|schema.Array) != 0 {
+		return value, true, true
+	}
+	return value, presence == expression.There, presence == expression.Pending
+}
+
+// kindsClash is why an expression can't go well with values of these kinds, whatever else
+// they are: of some nothing more is known. It is nil where that can't be said.
+func (w *trial) kindsClash(t *compiler.Template) error {
+	p := w.pass
+	absent := false
+	_, wrong := t.Expr.Check(func(i int) *expression.Type {
+		known := p.typeOf(t.Reads[i])
+		value, presence := w.read(&p.Plan.Reads[t.Reads[i]])
+		if absent = absent || presence != expression.There; absent || known == nil || known.Kinds == 0 {
+			return nil
+		}
+		of := *known
+		of.Kinds = kindSet(schema.KindOf(value))
+		return &of
+	})
+	if wrong == nil || absent {
+		return nil
+	}
+	return wrong
+}
+
+// resolve is a template with its values, and whether they are all there.
+func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, there, vague bool) {
+	switch {
+	case !t.Live():
+		return t.Value, true, false
+	case t.Expr != nil:
+		return w.value(call, t)
+	case t.Fields != nil:
+		object := make(map[string]any, len(t.Fields))
+		for i := range t.Fields {
+			v, ok, part := w.resolve(call, t.Fields[i].Value)
+			if vague = vague || part; !ok && !part {
+				return nil, false, false
+			}
+			object[t.Fields[i].Key] = v
+		}
+		return object, true, vague
+	}
+	list := make([]any, len(t.Items))
+	for i, item := range t.Items {
+		v, ok, part := w.resolve(call, item)
+		if vague = vague || part; !ok && !part {
+			return nil, false, false
+		}
+		list[i] = v
+	}
+	return list, true, vague
+}
+
+// parameters are those of a call, held against what takes them. It doesn't run where
+// something is absent or isn't accepted.
+func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, vague bool) {
+	params, runs = map[string]any{}, true
+	var whole []*compiler.TemplateField
+	for i := range call.Params.Fields {
+		f := &call.Params.Fields[i]
+		value, there, part := w.resolve(call, f.Value)
+		if !there && !part {
+			return nil, false, false // what comes after it is looked at in another trial
+		}
+		params[f.Key] = value
+		if vague = vague || part; !part && f.Value.Live() {
+			whole = append(whole, f)
+		}
+	}
+	for _, f := range whole {
+		value := params[f.Key]
+		for _, taker := range w.pass.takers(call) {
+			if at := taker.place(f.Key); at.Possible && at.Schema != nil {
+				if wrong := at.Schema.Validate(value); wrong != nil {
+					w.isRefused(call, taker, f, value, at.Schema, wrong)
+					runs = false
+					break
+				}
+			}
+		}
+	}
+	return params, runs, vague
+}
+
+// result makes up what a call gives, or works it out, and whether something is said of
+// it.
+func (w *trial) result(call *compiler.Call, params map[string]any, vague bool) (value any, known bool) {
+	p := w.pass
+	if call.Produced != nil {
+		return call.Produced.Value(), true
+	}
+	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !vague {
+		if v, err := a.Expression.EvalCode(params, w.worked); err == nil && (call.Tool == nil || call.Tool.Output == nil || call.Tool.Output.Accepts(v)) {
+			return v, true
+		}
+	}
+	if call.Tool == nil || call.Tool.Output == nil {
+		return nil, false
+	}
+	return w.guess.sample(call.Tool.Output)
+}
+
+// mayFail reports whether a call is thought of as one that fails. A model's answer is so
+// only where the plan has a place for failures by its name.
+func (w *trial) mayFail(call *compiler.Call) bool {
+	return call.Activity != "" || call.Plan() != "" || slices.ContainsFunc(call.Output[call.FailureRoute()], w.pass.namesFailures)
+}
+
+// aRecord is what stands for the records of failures (S9.2).
+var aRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
+
+// fail writes the record of a failure where the plan wants it, if there is room (S9.2).
+func (w *trial) fail(call *compiler.Call) {
+	route := call.Output[call.FailureRoute()]
+	if path, err, _ := w.unfit(call, route, compiler.Set, aRecord); err != nil {
+		if w.pass.namesFailures(path) {
+			w.hasNoPlace(call, path, aRecord, err)
+		}
+		return
+	}
+	for _, path := range route {
+		w.log.Append(statelog.Message{Path: path.ID, Value: aRecord, Failure: true, Call: call.Index})
+	}
+}
+
+// write writes a result to the alternative that takes it (S5.2).
+func (w *trial) write(call *compiler.Call, value any, known bool) {
+	w.ended[call.Index] = ending{done: true, vague: !known || call.Tool != nil && call.Tool.Output != nil && call.Produced == nil && !w.speaks(call.Tool.Output, nil, true)}
+	if len(call.Output) == 0 {
+		return
+	}
+	at := w.taking(call, value)
+	route := call.Output[at]
+	if known {
+		if path, err, vague := w.unfit(call, route, call.Method, value); err != nil {
+			if !vague {
+				w.hasNoPlace(call, path, value, err)
+			}
+			w.ended[call.Index] = ending{}
+			return
+		}
+	}
+	for _, path := range route {
+		if !known {
+			w.vague = append(w.vague, path.ID)
+		}
+		method := call.Method
+		if !known {
+			method = compiler.Set
+		}
+		w.log.Append(statelog.Message{Path: path.ID, Method: method, Value: value, Call: call.Index})
+	}
+}
+
+// taking is the alternative that a result takes: any that accepts it but the failure
+// route, if there is such a one.
+func (w *trial) taking(call *compiler.Call, value any) int {
+	routes := len(call.Output)
+	if routes == 1 {
+		return 0
+	}
+	if last := call.FailureRoute(); !slices.ContainsFunc(call.Output[last], w.pass.tellsFailures) {
+		routes++ // results may go there as well
+	}
+	var taking []int
+	for i, route := range call.Output[:routes-1] {
+		if !slices.ContainsFunc(route, func(path compiler.Path) bool {
+			s := w.pass.stateAt(path.ID).Schema
+			return s != nil && call.Method == compiler.Set && !s.Accepts(value)
+		}) {
+			taking = append(taking, i)
+		}
+	}
+	if len(taking) == 0 {
+		return len(call.Output) - 1
+	}
+	return taking[w.random.IntN(len(taking))]
+}
+
+var errNoRoom = errors.New("the state schema has no room for it")
+
+// unfit is the path of a route at which there is no place for a value (S5.3), or the
+// state schema rejects what comes of it (S5.2).
+func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler.Method, value any) (at compiler.Path, err error, vague bool) {
+	draft := w.log.Draft(int32(call.Index))
+	defer draft.Discard()
+	for _, path := range route {
+		written, err := draft.Write(path.ID, method, value)
+		if err == nil {
+			s := w.pass.stateAt(path.ID).Schema
+			if s == nil || s.Accepts(written) {
+				continue
+			}
+			err = fmt.Errorf("%w: %v", errNoRoom, s.Validate(written))
+		}
+		vague := w.ended[call.Index].vague || slices.ContainsFunc(w.vague, func(id pathtree.ID) bool { return w.pass.Plan.Paths.Overlap(id, path.ID) })
+		return path, err, vague
+	}
+	return at, nil, false
+}
+
+// giveOutput works the plan's output out.
+func (w *trial) giveOutput() {
+	p := w.pass
+	value, there, vague := w.outputPart(p.Plan.Output)
+	if s := p.Plan.OutputSchema; s != nil && there && !vague && s.Compile() == nil {
+		if wrong := s.Validate(value); wrong != nil {
+			w.isRefused(nil, nil, &compiler.TemplateField{Value: p.Plan.Output}, value, s, wrong)
+		}
+	}
+}
+
+// outputPart is a part of the output. What is absent is left out (S11.8).
+func (w *trial) outputPart(t *compiler.Template) (value any, there, vague bool) {
+	switch {
+	case !t.Live() || t.Expr != nil:
+		return w.resolve(nil, t)
+	case t.Fields != nil:
+		object := make(map[string]any, len(t.Fields))
+		for i := range t.Fields {
+			v, ok, part := w.outputPart(t.Fields[i].Value)
+			if vague = vague || part; ok {
+				object[t.Fields[i].Key] = v
+			}
+		}
+		return object, true, vague
+	}
+	list := []any{}
+	for _, item := range t.Items {
+		v, ok, part := w.outputPart(item)
+		if vague = vague || part; ok {
+			list = append(list, v)
+		}
+	}
+	return list, true, vague
+}

@@ -1,0 +1,95 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+type spokenOf struct {
+	schema *schema.Schema
+	path   string
+	strict bool
+}
+
+// isVague reports whether nothing can be concluded from the value of a read.
+func (w *trial) isVague(r *compiler.Read, strict bool) bool {
+	p := w.pass
+	if r.Path == pathtree.Root || p.Plan.Paths.Depth(r.Path) < 2 {
+		return true
+	}
+	switch p.Plan.Paths.Kind(r.Path) {
+	case "state", "data":
+	case "input":
+		if p.Plan.InputSchema != nil {
+			return !w.speaks(p.Plan.InputSchema, p.Plan.Paths.Segments(r.Path)[1:], strict)
+		}
+		value, there := w.log.Initial(r.Path)
+		return !there || value == nil || value == "" // a blank to be filled in
+	default:
+		return true
+	}
+	for _, i := range r.Writers {
+		if w.ended[i].vague && w.vagueFor(p.Plan.Calls[i], r.Path, strict) {
+			return true
+		}
+	}
+	return false
+}
+
+// vagueFor reports whether of what a call writes something is read of which nothing is
+// said.
+func (w *trial) vagueFor(call *compiler.Call, read pathtree.ID, strict bool) bool {
+	if call.Tool == nil || call.Tool.Output == nil {
+		return true
+	}
+	paths := w.pass.Plan.Paths
+	for _, route := range call.Output {
+		for _, path := range route {
+			if !paths.Overlap(path.ID, read) {
+				continue
+			}
+			var rest []expression.Segment
+			if call.Method == compiler.Set && paths.IsAbove(path.ID, read) {
+				rest = paths.Segments(read)[paths.Depth(path.ID):]
+			}
+			if !w.speaks(call.Tool.Output, rest, strict) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// speaks reports whether a schema says of a part, and of all parts below it, what may
+// stand there; strictly, if an object's keys are to be named as well.
+func (t *trier) speaks(s *schema.Schema, path []expression.Segment, strict bool) bool {
+	return once(t.spoken, spokenOf{s, expression.Reference{Path: path}.String(), strict}, func() bool {
+		at := s.At(compiler.SchemaPath(path))
+		return !at.Possible || spoken(at.Schema, strict, 4)
+	})
+}
+
+func spoken(s *schema.Schema, strict bool, depth int) bool {
+	if s == nil || depth == 0 || s.Kinds()&^schema.Null == schema.Anything&^schema.Null {
+		return false
+	}
+	if s.Kinds()&schema.Array != 0 {
+		if at := s.At([]schema.Step{schema.Index(0)}); at.Possible && !spoken(at.Schema, strict, depth-1) {
+			return false
+		}
+	}
+	if s.Kinds()&schema.Object != 0 {
+		names := s.Properties()
+		if strict && len(names) == 0 && !s.Closed() {
+			return false
+		}
+		for _, name := range names {
+			if at := s.At([]schema.Step{schema.Key(name)}); at.Possible && !spoken(at.Schema, strict, depth-1) {
+				return false
+			}
+		}
+	}
+	return true
+}
