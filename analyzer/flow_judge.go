@@ -135,8 +135,12 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 		return schema.Unknown, nil
 	case f.sample:
 		value := f.schema.Raw().(map[string]any)["enum"].([]any)[0]
+		accepted, decided := to.AcceptsWithin(value, &p.flowing().steps)
 		switch {
-		case to.Accepts(value):
+		case !decided:
+			p.flows.cutShort = "budget"
+			return schema.Unknown, nil
+		case accepted:
 			return schema.Fits, nil
 		case f.like != nil && p.contains(f.like, to).Relation == schema.Never:
 			return schema.Never, value

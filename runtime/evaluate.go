@@ -143,12 +143,13 @@ func misfit(v *schema.Violation) string {
 }
 
 // invalid validates resolved parameters just before the start (S8.5): what
-// doesn't fit is a structural error.
-func invalid(tool *compiler.Tool, params map[string]any) *Failure {
+// doesn't fit is a structural error. What the schema's patterns may cost is added to
+// a count.
+func invalid(tool *compiler.Tool, params map[string]any, matched *int) *Failure {
 	if tool == nil || tool.Parameters == nil {
 		return nil
 	}
-	if v := tool.Parameters.Validate(params); v != nil {
+	if v := tool.Parameters.ValidateCounting(params, matched); v != nil {
 		return &Failure{Code: "bad-parameter", Message: "the parameters don't fit the tool's schema" + misfit(v)}
 	}
 	return nil

@@ -180,9 +180,11 @@ func (f *frame) decide(i int32) {
 	case verdict.failure != nil:
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
 	default:
-		if failure := invalid(call.Tool, params); failure != nil {
-			f.settle(i, Settlement{Status: Failed, Failure: failure})
-			return
+		if m := f.machine; !m.overMatched() { // else nothing starts any more
+			if failure := invalid(call.Tool, params, &m.matched); failure != nil {
+				f.settle(i, Settlement{Status: Failed, Failure: failure})
+				return
+			}
 		}
 		f.ready(i, params)
 	}

@@ -65,7 +65,9 @@ type Machine struct {
 	started       int           // calls whose activity or delegate has been started, over all ticks
 	delegated     int           // delegates that have been started, and their calls
 	mostDelegated int           // of a rehearsal; 0 for no bound
-	tooMany       Reason        // why a rehearsal stops that would start more
+	matched       int           // what the patterns of parameters may have cost, see schema.ValidateCounting
+	mostMatched   int           // of a rehearsal; 0 for no bound
+	tooMuch       Reason        // why a rehearsal stops that would start or match more
 	unsettled     int           // calls that haven't settled
 	parallel      int
 	now           time.Duration
@@ -310,17 +312,25 @@ func (m *Machine) limit(f *frame, i int32) Reason {
 		return ReasonCalls
 	}
 	if d := f.plan.Delegates[f.call(i).Plan()]; d != nil && m.mostDelegated > 0 && m.delegated+len(d.Calls) >= m.mostDelegated {
-		return m.tooMany
+		return m.tooMuch
+	}
+	if m.overMatched() {
+		return m.tooMuch
 	}
 	return ""
 }
 
-// BoundDelegates stops a rehearsal for some reason before more delegates have been
-// started than have so many calls, themselves counted: without any activity they take
-// no time, in which it could be stopped.
-func (m *Machine) BoundDelegates(most int, reason Reason) {
-	m.mostDelegated, m.tooMany = most, reason
+// Bound stops a rehearsal for some reason before more delegates have been started than
+// have so many calls, themselves counted, and when the patterns of parameters may have
+// cost so much: without any activity these take no time, in which it could be stopped.
+func (m *Machine) Bound(delegates, matched int, reason Reason) {
+	m.mostDelegated, m.mostMatched, m.tooMuch = delegates, matched, reason
 }
+
+func (m *Machine) overMatched() bool { return m.mostMatched > 0 && m.matched > m.mostMatched }
+
+// Matched is what the patterns of parameters may have cost so far.
+func (m *Machine) Matched() int { return m.matched }
 
 // room is how many ready calls may start now.
 func (m *Machine) room() int {

@@ -44,10 +44,14 @@ var hostileCommands = []struct {
 	{"depth", []string{"graph", "--depth", "3"}, nil},
 	{"simulate", []string{"simulate", "--schedules", "20"}, nil},
 	{"simulate in JSON", []string{"simulate", "--schedules", "20", "--format", "json"}, nil},
-	{"run", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none"}, nil},
-	{"run in JSON", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none", "--format", "json"}, nil},
+	{"run", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none"}, []string{longForMany}},
+	{"run in JSON", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none", "--format", "json"}, []string{longForMany}},
 	{"compat", []string{"compat", "other.json"}, nil},
 }
+
+// longForMany is a family whose calls each hold a long text against a pattern of their
+// own: a check has a budget for all of it, a run only for each call.
+const longForMany = "values: a long text for many dear patterns"
 
 // What a file under 100 kB may cost.
 const (

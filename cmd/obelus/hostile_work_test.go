@@ -34,6 +34,21 @@ var working = []family{
 	{"dense: a long name", func(bytes int) map[string]string {
 		return filled("plan.yaml", "calls:\n- {_tool: t, _id: "+strings.Repeat("i", bytes/2)+", _outputPath: p}\n", "", "", numbered("- {_tool: t, x: †state.p}\n"))(bytes)
 	}},
+	{"values: a long text for a dear pattern, many times", func(bytes int) map[string]string {
+		const tool = `{properties: {x: {pattern: "(a|b|ab)*(a|aa|aaa){20}$|b"}}}`
+		head := "tools: {t: " + tool + "}\nactivities: {t: {expr: '1'}}\nstate: {s: " + strings.Repeat("a", bytes*2/5) + "}\ncalls:\n"
+		return filled("plan.yaml", head, "", "", numbered("- {_tool: t, x: †state.s, _outputPath: p%d}\n"))(bytes)
+	}},
+	{longForMany, func(bytes int) map[string]string {
+		long := strings.Repeat("a", bytes*2/5)
+		tools, n := fill(bytes/3, "", numbered("  t%d: {properties: {x: {pattern: '(a|b|ab)*(a|aa|aaa){20}$|b%[1]d'}}}\n"))
+		calls, expr := "", ""
+		for i := range n {
+			calls += fmt.Sprintf("- {_tool: t%d, x: †state.s}\n", i)
+			expr += fmt.Sprintf("  t%d: {expr: '1'}\n", i)
+		}
+		return map[string]string{"plan.yaml": "tools:\n" + tools + "activities:\n" + expr + "state: {s: " + long + "}\ncalls:\n" + calls}
+	}},
 	{"values: an example many times", func(bytes int) map[string]string {
 		return filled("plan.json", `{"tools":{"t":{"_mock":"`+strings.Repeat("x", bytes/2)+`"}},"calls":[{"_tool":"t"}`, `]}`, "", numbered(`,{"_tool":"t","_outputPath":"a%d"}`))(bytes)
 	}},

@@ -64,8 +64,16 @@ func (v *Violation) Error() string {
 // are read as float64. A value nested more than 1,000 deep where the schema
 // looks, or one that would take more than a second, isn't accepted.
 func (s *Schema) Validate(v any) *Violation {
+	effort := 0
+	return s.ValidateCounting(v, &effort)
+}
+
+// ValidateCounting is Validate, and adds what its regular patterns may cost at most to
+// a count of them (see [regex.Pattern.Effort]).
+func (s *Schema) ValidateCounting(v any, effort *int) *Violation {
 	n := s.ready()
 	c := checker{}
+	defer func() { *effort += c.effort }()
 	if c.accepts(n, v) && !c.spent {
 		if n.verdict == always && KindOf(v) == 0 {
 			return &Violation{Keyword: "type", Message: "expected a JSON value, got " + describe(v)}

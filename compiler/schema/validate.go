@@ -30,6 +30,15 @@ func (s *Schema) Accepts(v any) bool {
 	return c.accepts(n, v) && !c.spent
 }
 
+// AcceptsWithin is Accepts within a budget of steps like that of [Contains], off which
+// it takes what it cost. It is undecided when they don't last.
+func (s *Schema) AcceptsWithin(v any, steps *int) (accepted, decided bool) {
+	c := bounded(*steps * checksPerStep)
+	accepted = c.accepts(s.ready(), v)
+	*steps -= c.steps / checksPerStep
+	return accepted && !c.spent, !c.spent
+}
+
 // A checker validates one value. Its zero value is ready.
 type checker struct {
 	steps  int

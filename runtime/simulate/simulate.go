@@ -148,6 +148,7 @@ const (
 	stepsOfStep   = 10
 	bytesOfStep   = 16
 	edgesOfStep   = 16
+	effortOfStep  = 16 // of patterns
 )
 
 // prepare counts what the graph costs, and leaves out instances for which there is
@@ -157,7 +158,7 @@ func (w *world) prepare() {
 	if w.options.Steps <= 0 {
 		return
 	}
-	w.machine.BoundDelegates(w.options.Steps/stepsOfCall, TooLong)
+	w.machine.Bound(w.options.Steps/stepsOfCall, w.options.Steps*effortOfStep, TooLong)
 	w.out.Steps += min(w.plan.Graph.Edges()/edgesOfStep, w.options.Steps/2)
 	if len(all) == 0 {
 		return
@@ -224,6 +225,7 @@ type world struct {
 	profiles  map[*compiler.Tool]profile
 	budget    *activity.Budget // of expressions; nil for no bound
 	resolved  int              // what the machine's own expressions had taken when that was counted last
+	matched   int              // the same of what patterns may have cost
 	out       *Scenario
 }
 
@@ -254,6 +256,8 @@ func (w *world) later(after time.Duration, e runtime.Event) {
 }
 
 func (w *world) carryOut(commands []runtime.Command) {
+	w.out.Steps += (w.machine.Matched() - w.matched) / effortOfStep
+	w.matched = w.machine.Matched()
 	if now := w.machine.Resolved(); now > w.resolved {
 		w.out.Steps += (now - w.resolved) / stepsOfStep
 		w.resolved = now

@@ -35,6 +35,7 @@ type Pattern struct {
 	size int // of its program, see Effort
 
 	writer atomic.Pointer[Writer]
+	last   atomic.Pointer[remembered]
 }
 
 // Compile reads a regular expression. The size is that of its program, where the
@@ -96,12 +97,34 @@ func (p *Pattern) Same(q *Pattern) bool { return p == q || p.Source == q.Source 
 // Match reports whether the pattern matches somewhere in a text; false also where
 // that takes more than MaxSteps to tell.
 func (p *Pattern) Match(text string) bool {
-	if p.odd == nil {
+	steps := MaxSteps
+	matched, _ := p.MatchWithin(text, &steps)
+	return matched
+}
+
+// A dear match is one that is worth remembering: calls of a plan are often given the
+// same text.
+const (
+	dear         = 20_000
+	rememberable = 1 << 16 // bytes
+)
+
+type remembered struct {
+	text    string
+	matched bool
+}
+
+// search asks a regular pattern, unless the text is the last that was dear.
+func (p *Pattern) search(text string) bool {
+	if p.Effort(text) < dear || len(text) > rememberable {
 		return p.re.MatchString(text)
 	}
-	steps := MaxSteps
-	matched, _ := p.odd.match(text, &steps)
-	return matched
+	last := p.last.Load()
+	if last == nil || last.text != text {
+		last = &remembered{text, p.re.MatchString(text)}
+		p.last.Store(last)
+	}
+	return last.matched
 }
 
 // MatchWithin is Match within a number of steps, off which it takes its own. It is
@@ -109,7 +132,7 @@ func (p *Pattern) Match(text string) bool {
 // most is known before ([Pattern.Effort]).
 func (p *Pattern) MatchWithin(text string, steps *int) (matched, decided bool) {
 	if p.odd == nil {
-		return p.re.MatchString(text), true
+		return p.search(text), true
 	}
 	most := min(*steps, MaxSteps)
 	left := most
