@@ -212,16 +212,17 @@ func (w *trial) input(own any) any {
 
 // perform goes through one call.
 func (w *trial) perform(call *compiler.Call) {
+	guessed := false // whether the call runs
 	if call.When != nil {
 		value, there, vague := w.value(call, call.When)
-		if vague {
+		if guessed = vague; vague {
 			value = w.random.IntN(2) == 0 && w.arbitrarily(call.When)
 		}
 		if value != true || !there && !vague {
 			return
 		}
 	}
-	params, runs, vague := w.parameters(call)
+	params, runs, vague := w.parameters(call, guessed)
 	if !runs {
 		return
 	}
@@ -354,9 +355,10 @@ func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, t
 
 // parameters are those of a call, held against what takes them. It doesn't run where
 // something is absent or isn't accepted.
-func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, vague bool) {
+func (w *trial) parameters(call *compiler.Call, guessed bool) (params map[string]any, runs, vague bool) {
 	params, runs = map[string]any{}, true
 	var whole []*compiler.TemplateField
+	open := map[string]bool{}
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
 		value, there, part := w.resolve(call, f.Value)
@@ -364,6 +366,11 @@ func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, va
 			return nil, false, false // what comes after it is looked at in another trial
 		}
 		params[f.Key] = value
+		if part && !guessed && f.Value.Expr != nil && f.Value.Expr.Plain() { // of kinds something may be said
+			params[f.Key], _ = w.read(&w.pass.Plan.Reads[f.Value.Reads[0]])
+			whole = append(whole, f)
+			open[f.Key] = true
+		}
 		if vague = vague || part; !part && f.Value.Live() {
 			whole = append(whole, f)
 		}
@@ -372,7 +379,11 @@ func (w *trial) parameters(call *compiler.Call) (params map[string]any, runs, va
 		value := params[f.Key]
 		for _, taker := range w.pass.takers(call) {
 			if at := taker.place(f.Key); at.Possible && at.Schema != nil {
-				if wrong := at.Schema.Validate(value); wrong != nil {
+				wrong := at.Schema.Validate(value)
+				if wrong != nil && open[f.Key] && (wrong.Keyword != "type" || !w.kindSpoken(&w.pass.Plan.Reads[f.Value.Reads[0]], wrong.Path)) {
+					break
+				}
+				if wrong != nil {
 					w.isRefused(call, taker, f, value, at.Schema, wrong)
 					runs = false
 					break

@@ -93,3 +93,37 @@ func spoken(s *schema.Schema, strict bool, depth int) bool {
 	}
 	return true
 }
+
+// kindSpoken reports whether the plan says of what kind a part of a read's value is.
+func (w *trial) kindSpoken(r *compiler.Read, part []any) bool {
+	paths, said := w.pass.Plan.Paths, false
+	for _, i := range r.Writers {
+		call := w.pass.Plan.Calls[i]
+		if !w.ended[i].done {
+			continue
+		}
+		if call.Tool == nil || call.Tool.Output == nil {
+			return false
+		}
+		for _, route := range call.Output {
+			for _, path := range route {
+				if !paths.Overlap(path.ID, r.Path) {
+					continue
+				}
+				if !paths.IsAbove(path.ID, r.Path) {
+					return false
+				}
+				steps := append(compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(path.ID):]), stepsOf(part)...)
+				if call.Method == compiler.Push && len(steps) > 0 {
+					steps = steps[1:] // it gives the items
+				}
+				at := call.Tool.Output.At(steps)
+				if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
+					return false
+				}
+				said = true
+			}
+		}
+	}
+	return said
+}
