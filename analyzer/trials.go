@@ -28,8 +28,8 @@ import (
 const (
 	maxTrials = 300     // of a plan
 	enough    = 60      // of them in which a call comes to what is doubted
-	minTrials = 4       // where the plan is large
-	trialWork = 300_000 // steps of all of them: of making values up, and callWork for each call
+	minTrials = 2       // where the plan is large
+	trialWork = 120_000 // steps of all of them: of making values up, and callWork for each call
 	callWork  = 60
 )
 
