@@ -48,9 +48,8 @@ mermaid.initialize({ startOnLoad: false, suppressErrorRendering: true });
 
 let count = 0;
 async function draw({ name, text }) {
-  const { diagramType } = await mermaid.parse(text);
+  const { svg, diagramType } = await mermaid.render(`drawing${count++}`, text);
   if (diagramType !== 'flowchart-v2') throw new Error(`drawn as ${diagramType}`);
-  const { svg } = await mermaid.render(`drawing${count++}`, text);
   const page = new window.DOMParser().parseFromString(svg, 'text/html');
   if (page.querySelector('[aria-roledescription="error"]') || svg.includes('Maximum text size')) throw new Error('drawn as an error');
   const nodes = {}, html = {};
