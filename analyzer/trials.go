@@ -515,7 +515,10 @@ func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler
 func (w *trial) giveOutput() {
 	p := w.pass
 	value, there, vague := w.outputPart(p.Plan.Output)
-	if s := p.Plan.OutputSchema; s != nil && there && !vague && s.Compile() == nil {
+	if !there {
+		value = nil // an absent whole
+	}
+	if s := p.Plan.OutputSchema; s != nil && !vague && s.Compile() == nil {
 		if wrong := s.Validate(value); wrong != nil {
 			w.isRefused(nil, nil, &compiler.TemplateField{Value: p.Plan.Output}, value, s, wrong)
 		}

@@ -269,7 +269,7 @@ func (g *inventor) add() {
 		k := g.some()
 		way := ways[map[bool]string{true: "number", false: kindOf(k.of)}[kindOf(k.of) == "integer"]]
 		chosen := way[g.IntN(len(way))]
-		if strings.Contains(chosen[0], "/") || strings.Contains(chosen[0], "][") || strings.Contains(chosen[0], ")[") || strings.Contains(chosen[0], "reduce") {
+		if strings.Contains(chosen[0], "/") || strings.Contains(chosen[0], "][") || strings.Contains(chosen[0], ")[") || strings.Contains(chosen[0], "reduce") || kindOf(k.of) == "object" && k.of["additionalProperties"] != false {
 			chosen = [2]string{"toJSON(%s)", "string"} // that it can't be worked out with some values is the tool's own
 		}
 		result = typed(chosen[1])

@@ -472,7 +472,7 @@ func fails(s *simulate.Scenario) string {
 			return c.Call.Name + ": " + c.Failure.Error()
 		}
 	}
-	if strings.Contains(string(s.Outcome.Reason), "output") && s.Outcome.Status != "done" {
+	if strings.Contains(string(s.Outcome.Reason), "output doesn't fit") && s.Outcome.Status != "done" { // that it comes to nothing is no fault
 		return string(s.Outcome.Reason)
 	}
 	return ""
