@@ -1,11 +1,15 @@
 package analyzer
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // S4.7, S7.5: a reference that is written as elsewhere becomes one, alone or within a
@@ -24,5 +28,20 @@ func TestLookalikesAreMended(t *testing.T) {
 		if after, _ := diag.Apply(file, Analyze(plan, found, Config{}).Findings, source.DefaultLimits(), nil); string(after) != c.after {
 			t.Errorf("%s becomes\n%swant\n%s", c.before, after, c.after)
 		}
+	}
+}
+
+// S1.8, S4.7: how long one takes doesn't hang on how much else was found.
+func TestManyLookalikesAreFoundSoon(t *testing.T) {
+	const many, others = 10_000, 100_000
+	document := fmt.Sprintf("{\"calls\": [{\"_tool\": \"t\", \"a\": [%s\"\"]}]}", strings.Repeat("\"x {{state.a}}\", ", many))
+	plan, _ := compiler.Compile(source.NewFile("a.json", []byte(document)), compiler.Options{})
+	p := newPass(plan, nil)
+	p.rule, p.found = diag.LookalikeRef, make([]diag.Diagnostic, others)
+	if took, ok := cputime.Within(time.Second, func() {
+		p.found = p.found[:others] // when it is measured again
+		lookalikes(p)
+	}); !ok || len(p.found) != others+many {
+		t.Errorf("%d findings in %v", len(p.found)-others, took)
 	}
 }

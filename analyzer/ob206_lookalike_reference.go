@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"slices"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -16,23 +14,28 @@ var _ = register(Rule{Rule: diag.LookalikeRef, Scope: Document, Run: lookalikes}
 // where the tool takes no string, and where a reference stands as others write it.
 func lookalikes(p *Pass) {
 	for _, call := range p.Plan.Calls {
+		before, told := len(p.found), map[source.Span]bool{}
 		bareReferences(p, call)
+		for _, f := range p.found[before:] {
+			told[f.Span] = true
+		}
 		for _, f := range call.Params.Fields {
-			p.mistakenReferences(call, f.Value.Node)
+			p.mistakenReferences(call, f.Value.Node, told)
 		}
 	}
 	if p.Plan.Output != nil {
-		p.mistakenReferences(nil, p.Plan.Output.Node)
+		p.mistakenReferences(nil, p.Plan.Output.Node, nil)
 	}
 }
 
-// mistakenReferences looks through the strings of a value.
-func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node) {
+// mistakenReferences looks through the strings of a value, but for those of which a
+// finding tells already.
+func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node, told map[source.Span]bool) {
 	for _, item := range n.Items {
-		p.mistakenReferences(call, item)
+		p.mistakenReferences(call, item, told)
 	}
 	for _, f := range n.Fields {
-		p.mistakenReferences(call, f.Value)
+		p.mistakenReferences(call, f.Value, told)
 	}
 	if n.Kind != source.String {
 		return
@@ -42,7 +45,7 @@ func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node) {
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
 	m, ok := expression.Lookalike(n.Text, p.named)
-	if !ok || slices.ContainsFunc(p.found, func(d diag.Diagnostic) bool { return d.Rule == p.rule && d.Span == n.Span() }) {
+	if !ok || told[n.Span()] {
 		return
 	}
 	f := p.Report(n.Within(m.Start, m.End), "this is a literal string, though %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())

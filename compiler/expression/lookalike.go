@@ -15,7 +15,7 @@ var kinds = []string{"input", "state", "data", "error", "advice"}
 // These bound how much of a literal is searched.
 const (
 	maxLookalike = 1 << 16
-	maxPath      = 1000 // bytes of a mistaken reference
+	maxPath      = 1000 // bytes of a mistaken reference, or of an expression in †( … )
 )
 
 // notations are the ways in which other systems, and slips, write a reference inside a
@@ -139,6 +139,7 @@ func parenthesized(s string, at int) (inside string, end int) {
 	if !strings.HasPrefix(s[at:], mark+"(") {
 		return "", at
 	}
+	s = s[:min(len(s), at+maxPath)]
 	depth := 0
 	for i := at + len(mark); i < len(s); i++ {
 		switch s[i] {

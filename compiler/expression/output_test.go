@@ -223,7 +223,7 @@ func TestLookalikes(t *testing.T) {
 
 // S1.8, S4.7: looking for them takes no longer for a hostile text.
 func TestLookalikesAreFoundSoon(t *testing.T) {
-	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x ", "{a[\"", "%a.", "{state.a%", "<%= ", "@a.b"} {
+	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x ", "{a[\"", "%a.", "{state.a%", "<%= ", "@a.b", "†(", "†('", strings.Repeat("†(", 160) + strings.Repeat(")", 160), strings.Repeat("†(1+", 100) + strings.Repeat(")", 100)} {
 		text := "x" + strings.Repeat(piece, maxLookalike/len(piece)-1)
 		if took, ok := cputime.Within(time.Second, func() { Lookalike(text, func(Reference) bool { return false }) }); !ok {
 			t.Errorf("%q, repeated, takes %v", piece, took)
