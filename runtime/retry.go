@@ -32,7 +32,7 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	s := Settlement{Status: Failed, Failure: failure, Routed: f.routes(call, failure), Attempts: int(state.attempt)}
 	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
 		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
-		if !s.Routed && f.machine.loop == nil {
+		if !s.Routed && (f.machine.loop == nil || f.parent != nil) { // a planner is told of those of its own plan
 			f.recordError(CallError{Call: call.Name, Code: failure.Code, Message: failure.Message}, i)
 		}
 	}
