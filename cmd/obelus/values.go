@@ -152,8 +152,13 @@ func (g *given) settle(p *compiler.Plan, input map[string]any) error {
 }
 
 // unreadInputs refuses an input that nothing reads and nothing declares: most likely it
-// is misspelt.
+// is misspelt. A model that answers a call without scopes reads all of it (S14.3).
 func unreadInputs(p *compiler.Plan, input map[string]any) error {
+	if slices.ContainsFunc(p.Calls, func(c *compiler.Call) bool {
+		return c.Latent() && c.Produced == nil && c.Scopes == nil && c.Delegate != compiler.Anonymous
+	}) {
+		return nil
+	}
 	known := map[string]bool{}
 	if own, ok := p.Input.(map[string]any); ok {
 		for key := range own {
