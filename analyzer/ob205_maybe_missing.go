@@ -93,7 +93,9 @@ func (p *Pass) reportMissing(e *branch.Conditions, leaf *compiler.Template, bran
 		reference := short(p.Plan.Reads[leaf.Reads[0]].Ref.String())
 		f.Advise("give what may be missing a fallback of its own (\"(%s || null)\"), write it on every branch, or let the output hold what the other branch writes", reference)
 	}
-	if leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
+	if leaf == p.Plan.Output { // a run whose whole output is null has failed (S11.8)
+		f.Advise("write it on every branch, or join what the branches write with \"||\": without any of it the output comes to nothing")
+	} else if leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
 		f.Offer("let it be null then", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
 	}
 	p.noteWriters(f, leaf)
