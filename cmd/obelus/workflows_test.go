@@ -12,14 +12,19 @@ import (
 // S7.0: workflows of other systems (state machines, pipelines, chains of an agent's
 // tools), written as plans by somebody who had read LANGUAGE.md, with the verdict in
 // their first line before they were checked: there is no false alarm on those that are
-// clean, which a rehearsal plays to its end, and the three deliberate faults are found.
+// clean, which a rehearsal plays to its end, and the deliberate faults are found; and so
+// are those of small plans with one slip each.
 func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/workflows/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	faulty, err := filepath.Glob("../../testdata/workflows/faulty/*.yaml")
+	if err != nil || len(faulty) < 50 {
+		t.Fatalf("%d faulty plans, %v", len(faulty), err)
+	}
 	clean := 0
-	for _, file := range files {
+	for _, file := range append(files, faulty...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -43,6 +48,9 @@ func TestWorkflows(t *testing.T) {
 			if one.Kind == "finding" && one.Severity != "info" {
 				got = append(got, one.Code)
 			}
+		}
+		if len(want) == 1 && slices.Contains(faulty, file) && slices.Contains(got, want[0]) {
+			continue // others may come of the same fault
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %s, and check says\n%s%s", file, expected, stdout, stderr)
