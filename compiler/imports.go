@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -257,7 +258,10 @@ func (c *compilation) openSchemas(n *source.Node) {
 	for _, f := range n.Fields {
 		if name, named := strings.CutPrefix(f.Value.Text, "#/schemas/"); named && f.Key.Text == "$ref" {
 			name, _, _ = strings.Cut(name, "/")
-			c.schemas[name] = true
+			if plain, err := url.PathUnescape(name); err == nil {
+				name = plain
+			}
+			c.schemas[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)] = true
 		}
 		c.openSchemas(f.Value)
 	}

@@ -2,11 +2,12 @@ package expression
 
 import (
 	"fmt"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // maxIndex is the largest index of a list that a reference may name (S18).

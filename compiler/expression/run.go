@@ -1,9 +1,10 @@
 package expression
 
 import (
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // run evaluates a node whose indispensable references are there. What fails leaves it

@@ -3,12 +3,13 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // A Violation says where and why a value isn't accepted.

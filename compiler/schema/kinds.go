@@ -3,10 +3,11 @@ package schema
 import (
 	"cmp"
 	"encoding/json"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Kinds is a set of kinds of JSON value. Numbers are two kinds: those that are

@@ -51,8 +51,8 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 			break
 		}
 	}
-	switch {
-	case byName == Settings, filepath.Base(file.Name) == policyFile:
+	switch base := filepath.Base(file.Name); {
+	case base == workspace.Settings, base == policyFile:
 		return byName, true
 	case root == nil && slices.ContainsFunc(mentions, func(word string) bool { return strings.Contains(string(file.Text), word) }):
 		return max(byName, Plan), true
