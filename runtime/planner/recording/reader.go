@@ -74,14 +74,14 @@ func (r *recordingReader) err() error {
 	if len(r.found) == 0 {
 		return nil
 	}
-	said := "the recorded solutions can't be replayed:"
+	var said []string
 	for _, d := range r.found[:min(maxFaults, len(r.found))] {
-		said += "\n" + (&diag.Fault{Diagnostic: d}).Error()
+		said = append(said, (&diag.Fault{Diagnostic: d}).Error())
 	}
 	if more := len(r.found) - maxFaults; more > 0 {
-		said += fmt.Sprintf("\n(and %d more)", more)
+		said = append(said, fmt.Sprintf("%d more", more))
 	}
-	return errors.New(said)
+	return errors.New("the recorded solutions can't be replayed: " + strings.Join(said, "; also "))
 }
 
 // tick reads an item: a solution by itself, or one with more about it.
