@@ -85,7 +85,7 @@ func (c *cli) check(o checking) error {
 	if err != nil {
 		return err
 	}
-	r := &reporter{cli: c, checking: o, told: map[string]bool{}}
+	r := &reporter{cli: c, checking: o, told: map[string]bool{}, paths: map[string]string{}}
 	r.total.Excluded = o.reading.Excluded
 	for _, file := range files {
 		if err := r.judgeFile(file); err != nil {
@@ -159,6 +159,7 @@ type reporter struct {
 	plans    int
 	fails    bool              // something of the least severity that counts was shown
 	told     map[string]bool   // what was said about files that plans take in
+	paths    map[string]string // of files as services name them
 	shown    map[[2]string]int // findings as text, by file and code
 	over     [][2]string       // of these, what has more than are shown, as they were met
 	configs  []*project.Configuration
@@ -275,7 +276,7 @@ func (r *reporter) show(found []diag.Diagnostic, config *project.Configuration) 
 		r.report.Findings = append(r.report.Findings, found...)
 		return nil
 	case "github":
-		return diag.GitHub(r.out, found, inRepository)
+		return diag.GitHub(r.out, found, r.inRepository)
 	}
 	o := textOptions(r.out)
 	o.Evidence = r.evidence
@@ -318,11 +319,16 @@ func (r *reporter) countOthers() {
 
 // inRepository is how services that keep repositories name a file: from the root of its
 // own, whichever folder the check was begun in.
-func inRepository(file string) string {
-	if path, ok := workspace.InRepository(file); ok && file != "-" {
-		return path
+func (r *reporter) inRepository(file string) string {
+	path, known := r.paths[file]
+	if !known { // a file has many findings
+		var ok bool
+		if path, ok = workspace.InRepository(file); !ok || file == "-" {
+			path = file
+		}
+		r.paths[file] = path
 	}
-	return file
+	return path
 }
 
 // end closes the report.
@@ -344,7 +350,7 @@ func (r *reporter) end() error {
 	case "json":
 		err = r.total.JSON(r.out)
 	case "sarif":
-		r.report.Version, r.report.Page, r.report.Path = version(), analyzer.Page, inRepository
+		r.report.Version, r.report.Page, r.report.Path = version(), analyzer.Page, r.inRepository
 		for _, rule := range analyzer.Rules() {
 			r.report.Rules = append(r.report.Rules, rule.Rule)
 		}
