@@ -180,8 +180,8 @@ func unreadInputs(p *compiler.Plan, input map[string]any) error {
 	}
 	names := slices.Sorted(maps.Keys(known))
 	for _, key := range slices.Sorted(maps.Keys(input)) {
-		if known[key] {
-			continue
+		if known[key] || p.InputSchema != nil && p.InputSchema.At([]schema.Step{schema.Key(key)}).Named {
+			continue // a pattern or "additionalProperties" may declare it
 		}
 		err := troubled("the plan doesn't read the input %q", key)
 		switch near, ok := naming.Nearest(key, names); {
