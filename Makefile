@@ -7,7 +7,7 @@ BENCHCOUNT ?= 6
 
 .PHONY: check build fmt vet staticcheck test thorough race fuzz generated readme bench update rule clean
 
-check: fmt vet staticcheck thorough race generated readme fuzz
+check: fmt vet staticcheck test thorough race generated readme fuzz
 
 build:
 	$(GO) build -o obelus ./cmd/obelus

@@ -68,10 +68,23 @@ func (p *Pass) hasBranches() bool {
 	known := &p.branching
 	if !known.yes {
 		more := p.Plan.Calls[known.upTo:]
-		known.yes = p.Plan.Writes == compiler.Once || slices.ContainsFunc(more, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil })
+		known.yes = p.Plan.Writes == compiler.Once || slices.ContainsFunc(more, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil || p.mayEndEmpty(c.Params) })
 		known.upTo += len(more)
 	}
 	return known.yes
+}
+
+// mayEndEmpty reports whether a template holds a fallback that has no value where all that
+// calls write for it is null.
+func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
+	if !t.Live() {
+		return false
+	}
+	if t.Expr != nil {
+		fallback, literal := t.Expr.Alternatives()
+		return fallback && !literal && slices.ContainsFunc(t.Reads, func(r int) bool { return len(p.Plan.Reads[r].Writers) > 0 })
+	}
+	return slices.ContainsFunc(t.Items, p.mayEndEmpty) || slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return p.mayEndEmpty(f.Value) })
 }
 
 // noteWriters shows where alternatives write what some expressions read; nil is none.
