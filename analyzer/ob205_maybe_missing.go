@@ -30,7 +30,11 @@ func missingOutputs(p *Pass) {
 	var leaves []*compiler.Template
 	var there []logic.Literal
 	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
-		if call == nil {
+		switch {
+		case call != nil:
+		case t == p.Plan.Output && t.Expr != nil: // a run whose whole output is null has failed (S11.8)
+			leaves, there = append(leaves, t), append(there, e.Solid(t))
+		default:
 			leaves, there = append(leaves, t), append(there, e.There(t))
 		}
 	})

@@ -241,6 +241,14 @@ func (e *Conditions) There(t *compiler.Template) logic.Literal {
 	return all
 }
 
+// Solid is whether an expression has a value, and that isn't null.
+func (e *Conditions) Solid(t *compiler.Template) logic.Literal {
+	if t.Expr.Plain() {
+		return e.read(t.Reads[0]).solid
+	}
+	return e.formula(t).value(t.Expr.Logic()).solid
+}
+
 // outcome is which alternative a call takes if it runs: exactly one of several;
 // of a call that has just one output, or none, that it doesn't fail.
 func (e *Conditions) outcome(call *compiler.Call) []logic.Literal {
