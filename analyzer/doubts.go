@@ -107,7 +107,7 @@ func (p *Pass) somethingKnown(read int) bool {
 	}
 	held := func(input, state any) bool {
 		value, there := paths.Walk(map[string]any{"input": input, "state": state, "data": anyMap(p.Plan.Data)}[paths.Kind(r.Path)], r.Path)
-		return there && value != nil
+		return there && (value != nil || paths.Kind(r.Path) == "state")
 	}
 	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.Input, i.State) }) ||
 		slices.ContainsFunc(r.Writers, func(w int32) bool {

@@ -140,7 +140,8 @@ func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
 var vote = schema.OfKinds(schema.Number)
 
 // said is the document's schema of a path, or else its value there, which stands
-// for values like it. A null or an empty text is a blank to be filled in.
+// for values like it. An empty text, and a null of the input, is a blank to be filled in; a
+// null of the state is what a run passes on until somebody writes there.
 func (p *Pass) said(path []expression.Segment) flow {
 	key, s, whole, below := "inputSchema", p.Plan.InputSchema, p.Plan.Input, path[1:]
 	switch path[0].Key {
@@ -160,7 +161,7 @@ func (p *Pass) said(path []expression.Segment) flow {
 		return flow{schema: at.Schema, said: key}
 	}
 	value, ok := pathtree.Walk(whole, path[1:])
-	if !ok || value == nil || value == "" || len(p.Plan.Instances) > 0 {
+	if !ok || value == nil && path[0].Key != "state" || value == "" || len(p.Plan.Instances) > 0 {
 		return flow{}
 	}
 	return flow{schema: schema.Const(value), sample: true, like: p.likeness(typeOfValue(value, typeDepth)), said: path[0].Key}
