@@ -32,7 +32,7 @@ func missingOutputs(p *Pass) {
 	p.Expressions(func(call *compiler.Call, t *compiler.Template) {
 		switch {
 		case call != nil:
-		case t == p.Plan.Output && t.Expr != nil: // a run whose whole output is null has failed (S11.8)
+		case t == p.Plan.Output && t.Expr != nil && !t.FallsBack(): // a run whose whole output is null has failed (S11.8)
 			leaves, there = append(leaves, t), append(there, e.Solid(t))
 		default:
 			leaves, there = append(leaves, t), append(there, e.There(t))

@@ -497,3 +497,13 @@ func (t *Template) Live() bool { return t.dynamic }
 // Opaque reports whether nothing is known of the value but by evaluating it: the
 // template is an expression, be it one that doesn't parse.
 func (t *Template) Opaque() bool { return t.dynamic && t.Fields == nil && t.Items == nil }
+
+// FallsBack reports whether a template is an expression that ends in a literal, as in
+// †state.x || null: its author says what it comes to when nothing else is there.
+func (t *Template) FallsBack() bool {
+	if t.Expr == nil {
+		return false
+	}
+	_, literal := t.Expr.Alternatives()
+	return literal
+}

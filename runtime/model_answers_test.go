@@ -62,6 +62,11 @@ var answers = []struct {
 		status:   "s", state: `{}`, nothing: true,
 	},
 	{
+		name:     "an output that its author lets be null (S11.8)",
+		document: `{"calls": [{"_tool": "give", "value": "†input.x", "_outputPath": "a"}], "output": "†state.a || null"}`,
+		status:   "s", state: `{}`,
+	},
+	{
 		name:     "an output of which no leaf is there, but for what holds them (S11.8)",
 		document: `{"calls": [{"_tool": "give", "value": "†input.x", "_outputPath": "a"}], "output": {"a": ["†state.a"], "b": {}}}`,
 		status:   "s", state: `{}`, output: `{"a": [], "b": {}}`, nothing: true,

@@ -146,3 +146,18 @@ func (m *model) leaves(output any, n int) (count int) {
 	}
 	return 1
 }
+
+// saysNull reports whether the author of an output has said that it may be null (S11.8):
+// references, and last a literal.
+func (m *model) saysNull(output any) bool {
+	text, ok := output.(string)
+	if !ok {
+		return false
+	}
+	f := readString(text)
+	if f == nil || f.kind != fallbackExpression {
+		return false
+	}
+	last := len(f.operands) - 1
+	return f.operands[last].kind == literalExpression && !slices.ContainsFunc(f.operands[:last], func(o *formula) bool { return o.kind != referenceExpression })
+}

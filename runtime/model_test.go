@@ -139,7 +139,7 @@ func (m *model) run(order *rand.Rand) Outcome {
 	if m.plan.output != nil {
 		output := m.resolve(m.plan.output, n)
 		m.out.Output, _ = output.whole()
-		nothing := len(formulasIn(m.plan.output)) > 0 && (m.out.Output == nil || m.leaves(m.plan.output, n) == 0)
+		nothing := len(formulasIn(m.plan.output)) > 0 && (m.out.Output == nil && !m.saysNull(m.plan.output) || m.leaves(m.plan.output, n) == 0)
 		if output.wrong || nothing {
 			m.out.Run = "failed"
 		}

@@ -121,7 +121,7 @@ func (f *frame) result() (any, *CallError) {
 	if !there || r.problem != nil && r.problem.Code == codeLimit {
 		value = nil
 	}
-	if r.problem == nil && f.parent == nil && f.machine.loop == nil && f.plan.Output.Live() && (value == nil || r.leaves == 0) {
+	if r.problem == nil && f.parent == nil && f.machine.loop == nil && f.plan.Output.Live() && (r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()) {
 		r.problem = f.noOutput()
 	}
 	if r.problem == nil && f.plan.OutputSchema != nil && (f.machine.loop == nil || value != nil) {

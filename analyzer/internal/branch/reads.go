@@ -163,6 +163,12 @@ func (e *Conditions) result(call *compiler.Call, alternative int, at, written pa
 	case place.Required || deeper == 0:
 		v.there = logic.True
 	}
+	for above := at; above != written; { // nothing is there below what is null
+		above = paths.Parent(above)
+		if s := e.facts.InResult(call.Tool, above, paths.Depth(above)-paths.Depth(written)).Schema; s != nil && s.Kinds()&schema.Null != 0 && s.Kinds() != schema.Anything {
+			v.there = e.And(v.there, e.nulls(heldKey{int32(call.Index), above}).Not())
+		}
+	}
 	switch {
 	case place.Schema == nil:
 	case place.Schema.Kinds()&schema.Null == 0:
