@@ -47,7 +47,7 @@ func (p *Pass) outputDoubtful() bool {
 		return false
 	}
 	return p.mayFail(t) || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool {
-		return r.Call < 0 && slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) // the list may end before
+		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) // the list may end before, and what reads it is skipped
 	}))
 }
 
@@ -65,7 +65,7 @@ func (p *Pass) mayFail(t *compiler.Template) bool {
 
 // doubts are those of an expression, see [expression.Expr.Doubtful].
 func (p *Pass) doubts(t *compiler.Template) (doubtful, blind bool) {
-	if t.Expr.Plain() {
+	if references, _ := t.Expr.Alternatives(); references || t.Expr.Plain() {
 		return false, false
 	}
 	return t.Expr.Doubtful(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
