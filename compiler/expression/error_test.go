@@ -79,6 +79,7 @@ func TestFaults(t *testing.T) {
 		{"†state.⟦①⟧", "\"①\"", "quoted"},
 		{"†state.a + \"①😀\" + ⟦nme⟧", "no value \"nme\"", "†state.nme"},
 		{"†state.a /* 😀 */ ⟦=⟧ 1", "compares nothing", "=="},
+		{"†state.a ⟦there⟧", "operator is missing", "†{state.a} there"},
 		{"⟦†not⟧ state.b", "is no reference", "†(not …)"},
 		{"⟦†not⟧ †state.b", "is no reference", "†(not …)"},
 		{"†(map(†state.a, x ⟦=⟧> x.n))", "no operator", "map(list, .key)"},

@@ -170,7 +170,11 @@ func (s *scan) explain(i int, complaint string) (at token, message, help string)
 		return s.tokens[i-1], quote(before) + " is no reference", "an expression that doesn't begin with one stands in parentheses: †(" + strings.TrimPrefix(before, mark) + " …)"
 	}
 	if i > 0 && t.valueLike() && t.kind != tokenClose && s.tokens[i-1].valueLike() {
-		return t, "an operator is missing before " + quote(word), "join the two with an operator, such as || or +"
+		help := "join the two with an operator, such as || or +"
+		if t.kind == tokenWord && s.tokens[i-1].kind == tokenReference {
+			help += "; in a text a value stands in braces: †{" + strings.TrimPrefix(before, mark) + "} " + word
+		}
+		return t, "an operator is missing before " + quote(word), help
 	}
 	if i > 0 && s.tokens[i-1].kind == tokenOperator && (t.kind == tokenOperator || t.kind == tokenClose) {
 		help := ""
