@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -139,7 +140,7 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 			if gives != nil && p.contains(gives, tool.Output).Relation == schema.Never {
 				words, severity = "this is never what %q gives: of %s it makes %s: %s", diag.Error
 			}
-			p.codeFault(tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), refused.Error())).As(severity).
+			p.codeFault(tool, node.Span(), fmt.Sprintf(words, tool.Name, brief(params), brief(value), strings.TrimPrefix(refused.Error(), "."))).As(severity).
 				Advise("let the expression give what the tool's \"_output\" says, or mend that").Witness = params
 			return
 		}

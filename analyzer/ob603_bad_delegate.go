@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 var _ = register(Rule{Rule: diag.BadDelegate, Scope: Document, Run: badDelegates})
@@ -55,7 +56,7 @@ func (p *Pass) unsound(path string, found []diag.Diagnostic, what string, severi
 	f := p.Report(at.Span(), "the delegate %q %s: %s", path, what, first.Message).About(call.Label()).As(severity).
 		Advise("mend it; \"obelus check\" of it tells more")
 	if len(found) > 1 {
-		f.Message = fmt.Sprintf("the delegate %q %s: it has %d %ss, the first: %s", path, what, len(found), severity, first.Message)
+		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what, wording.Count(len(found), severity.String()), first.Message)
 	}
 	f.Note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
 	if first.Rule == diag.BadDelegate { // what it says of its own delegates leads to the fault

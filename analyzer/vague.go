@@ -7,6 +7,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
+// A value is vague where the plan says too little of it to conclude anything from one that
+// was made up: a tool without "_output", an object that may hold other keys. Trials pass
+// such values on, and report nothing that hangs on them.
+
+// A spokenOf is a question that [trier.speaks] has answered.
 type spokenOf struct {
 	schema *schema.Schema
 	path   string
@@ -71,6 +76,8 @@ func (t *trier) speaks(s *schema.Schema, path []expression.Segment, strict bool)
 	})
 }
 
+// spoken is speaks of a whole schema, so many levels deep: what lies below counts as vague,
+// as schemas may contain themselves.
 func spoken(s *schema.Schema, strict bool, depth int) bool {
 	if s == nil || depth == 0 || s.Kinds()&^schema.Null == schema.Anything&^schema.Null {
 		return false

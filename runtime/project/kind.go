@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -55,7 +56,7 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	case base == workspace.Settings, base == policyFile:
 		return byName, true
 	case root == nil && slices.ContainsFunc(mentions, func(word string) bool { return strings.Contains(string(file.Text), word) }):
-		return max(byName, Plan), true
+		return cmp.Or(byName, Plan), true
 	case root == nil:
 		return byName, false
 	}

@@ -39,7 +39,8 @@ func (p *Past) Add(one Settled) {
 	p.Earlier = slices.DeleteFunc(slices.Clone(p.Earlier), func(m Member) bool { return m.Key == oldest.Tool }).With(oldest.Tool, before+1)
 }
 
-// object is a message that no document's own take for words, or for a plan.
+// object is a meta message: a text would be taken for the task, and a plan for one to be
+// carried on.
 func (p Past) object() Object {
 	meta := Object{{"settled", p.Calls()}}
 	if len(p.Earlier) > 0 {
