@@ -117,6 +117,7 @@ func TestFaults(t *testing.T) {
 		{"†state.a ⟦/*⟧ x", "comment is never closed", ""},
 		{"†(⟦#⟧ + 1)", "only stands for an item", ""},
 		{"†state.items | map(⟦#acc⟧)", "reduce", ""},
+		{"†state.items | map(#⟦†⟧state.key)", "an operator is missing between # and the reference", "#.key"},
 		{"†(⟦sqrt⟧(†state.a))", "no function", "** 0.5"},
 		{"†(⟦substring⟧(†state.a, 1))", "no function", "slice"},
 		{"†state.items | map(⟦#foo⟧)", "no \"#foo\"", ""},

@@ -79,7 +79,11 @@ func (s *scan) scanExpression(from, to int, limits Limits, code bool) *Error {
 			if code {
 				return fail(at, at+len(mark), "the code of an activity has no references", "its variables are the call's parameters: write their names alone")
 			}
-			if n := len(s.tokens); n > s.first && s.tokens[n-1].end == at && s.tokens[n-1].valueLike() {
+			n := len(s.tokens)
+			if n > s.first && s.word(n-1) == "#" { // the parser would take the reference for the name of a #name
+				return fail(at, at+len(mark), "an operator is missing between # and the reference", "# is the item; write #.key, or join the two with an operator, such as ||")
+			}
+			if n > s.first && s.tokens[n-1].end == at && s.tokens[n-1].valueLike() {
 				end := at + len(mark)
 				if !strings.HasPrefix(text[at:], mark) {
 					end = readKey(text, at)
