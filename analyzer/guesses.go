@@ -44,11 +44,15 @@ func landmarks(all []any, e *expression.Expr) []any {
 // is remarkable: with an empty list, a zero, a null.
 func (g *guesser) sample(s *schema.Schema) (any, bool) {
 	declared := once(g.pass.flowing().declared, s, s.AsDeclared)
-	value, ok := g.pass.sample(declared, g.random, g.left)
+	sample := declared.SampleWithin
+	if g.random.IntN(2) == 0 {
+		sample = declared.OddWithin
+	}
+	value, ok := affordable(g.left, func(steps *int) (any, bool) { return sample(g.random, steps) })
 	if !ok {
 		return nil, false
 	}
-	for range 1 + g.random.IntN(3) {
+	for range g.random.IntN(3) {
 		if bent := g.bend(value, 0); declared.Accepts(bent) {
 			value = bent
 		}
@@ -75,7 +79,7 @@ func (g *guesser) bend(v any, depth int) any {
 		switch n := len(v); {
 		case n == 0:
 			return v
-		case g.random.IntN(3) == 0:
+		case g.random.IntN(4) == 0:
 			return v[:g.random.IntN(2)]
 		default:
 			out, at := slices.Clone(v), g.random.IntN(n)
@@ -105,10 +109,15 @@ func (g *guesser) other(v any, some []any) any {
 
 // sample makes a value up within a budget for many.
 func (p *Pass) sample(s *schema.Schema, r *rand.Rand, budget *int) (any, bool) {
+	return affordable(budget, func(steps *int) (any, bool) { return s.SampleWithin(r, steps) })
+}
+
+// affordable makes one value of many up.
+func affordable(budget *int, sample func(steps *int) (any, bool)) (any, bool) {
 	const most = 2_000 // steps for one value
 	steps := max(0, min(most, *budget))
 	*budget -= steps
-	value, ok := s.SampleWithin(r, &steps)
+	value, ok := sample(&steps)
 	*budget += max(0, steps)
 	return value, ok
 }

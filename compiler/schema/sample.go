@@ -23,8 +23,18 @@ func (s *Schema) Sample(r *rand.Rand) (any, bool) {
 // SampleWithin is Sample with a budget of steps like that of [Contains], off
 // which it takes what the value cost.
 func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
+	return s.sampleWithin(r, steps, false)
+}
+
+// OddWithin is SampleWithin that looks for values in which something is out of the
+// ordinary: a null or a fraction where there may be one, a list of several.
+func (s *Schema) OddWithin(r *rand.Rand, steps *int) (any, bool) {
+	return s.sampleWithin(r, steps, true)
+}
+
+func (s *Schema) sampleWithin(r *rand.Rand, steps *int, odd bool) (any, bool) {
 	left := *steps * checksPerStep
-	v, ok := sample(s.ready(), r, &left)
+	v, ok := sample(s.ready(), r, &left, odd)
 	*steps = left / checksPerStep
 	return v, ok
 }
@@ -32,10 +42,10 @@ func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
 // SampleSteps is what one value may cost where nobody says.
 const SampleSteps = 10_000
 
-func sample(n *node, r *rand.Rand, left *int) (any, bool) {
+func sample(n *node, r *rand.Rand, left *int, odd bool) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
-		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7}
+		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: odd && try < 4}
 		v := m.value([]*node{n}, 0, "")
 		ok := m.left > 0 && KindOf(v) != 0 && m.accepts(n, v)
 		if *left = m.left; ok {
@@ -53,6 +63,7 @@ type sampler struct {
 	left    int                              // of all work, in steps of a checker
 	writers map[*regex.Pattern]*regex.Writer // that words were made by
 	frugal  bool                             // say as little as possible
+	odd     bool                             // see [Schema.OddWithin]
 }
 
 // affords takes work off what is left; false means that the guess is given up.
@@ -135,9 +146,9 @@ func (m *sampler) gather(nodes []*node) want {
 			w.fixed, w.sure = n.values, true
 		}
 		if raw, ok := n.raw.(map[string]any); ok && !w.sure && w.fixed == nil {
-			if v, ok := raw["default"]; ok && m.r.IntN(3) > 0 {
+			if v, ok := raw["default"]; ok && !m.odd && m.r.IntN(3) > 0 {
 				w.fixed = []any{v}
-			} else if list, ok := raw["examples"].([]any); ok && len(list) > 0 && m.r.IntN(4) > 0 {
+			} else if list, ok := raw["examples"].([]any); ok && len(list) > 0 && !m.odd && m.r.IntN(4) > 0 {
 				w.fixed = list
 			}
 		}
@@ -201,7 +212,7 @@ func (m *sampler) value(nodes []*node, depth int, name string) any {
 }
 
 // kind picks one of the possible kinds: those that the keywords speak of
-// first, and null only where little else is left.
+// first, and null only where little else is left or it is looked for.
 func (m *sampler) kind(w want, depth int) Kinds {
 	var spoken Kinds
 	for _, n := range w.nodes {
@@ -227,11 +238,18 @@ func (m *sampler) kind(w want, depth int) Kinds {
 	case depth > 6 && candidates&^(Array|Object) != 0:
 		candidates &^= Array | Object
 	}
-	if candidates&Null != 0 && candidates != Null && m.r.IntN(5) > 0 && !(depth > 6) {
-		candidates &^= Null
+	if candidates&Null != 0 && candidates != Null {
+		if m.odd && m.r.IntN(3) == 0 {
+			return Null
+		}
+		if m.r.IntN(5) > 0 && !(depth > 6) {
+			candidates &^= Null
+		}
 	}
-	if candidates&Integer != 0 && candidates&Fraction != 0 && m.r.IntN(2) == 0 {
-		candidates &^= Fraction
+	if candidates&Number == Number && m.r.IntN(2) == 0 {
+		if candidates &^= Fraction; m.odd {
+			candidates = candidates&^Integer | Fraction
+		}
 	}
 	var bits []Kinds
 	for k := Null; k <= Object; k <<= 1 {
@@ -377,7 +395,9 @@ func (m *sampler) array(w want, depth int, name string) any {
 	}
 	length := max(low, len(contains))
 	if !m.frugal && depth < 5 {
-		length += m.r.IntN(3)
+		if length += m.r.IntN(3); m.odd {
+			length++
+		}
 	}
 	length = min(length, high)
 	if length > 1000 {
