@@ -195,7 +195,7 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 		call.Produced = n
 	case "_reasoningForCall":
 		call.Reason = c.text(n, "\"_reasoningForCall\"")
-	case "_id", "_when", "_after", "_retry", "_timeout":
+	case "_id", "_when", "_after", "_retry", "_timeout", "_confirm":
 		call.Extensions = append(call.Extensions, f)
 		c.lowerExtension(call, f)
 	default:
@@ -235,6 +235,11 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 		})
 	case "_timeout":
 		call.Timeout = c.duration(n, "\"_timeout\"")
+	case "_confirm":
+		if call.Confirm = n.Kind == source.Bool && n.Text == "true"; !call.Confirm {
+			c.report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
+				Advise("leave it out: which other calls a person is asked about is for whoever runs the plan to say (--confirm)")
+		}
 	}
 }
 

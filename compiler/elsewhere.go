@@ -21,6 +21,7 @@ var elsewhere = func() map[string][]string {
 		"_each":       "foreach loop withitems each map",
 		"_retry":      "retries retry attempts maxretries maxattempts",
 		"_timeout":    "timeout timeoutseconds deadline",
+		"_confirm":    "confirm approval requireapproval requiresapproval needsapproval humanapproval manual",
 		"_id":         "id name key step",
 		"_outputPath": "outputpath saveas assignto register resultpath out result output storeas into",
 	} {

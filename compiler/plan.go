@@ -234,6 +234,7 @@ type Call struct {
 	After      []After // calls that must be done, or have settled, first
 	Retry      Retry
 	Timeout    time.Duration  // 0: none of its own
+	Confirm    bool           // _confirm: a person is asked about it, whatever else asks for that
 	Instance   string         // the instance that it is for; "" for all (S12.2)
 	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
 	Reason     string         // _reasoningForCall

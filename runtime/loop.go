@@ -19,7 +19,8 @@ import (
 // (S11). Every tick begins with no call; those of its solution are scheduled as
 // they arrive.
 type loop struct {
-	base       *compiler.Plan // gives tools, schemas and settings
+	base       *compiler.Plan  // gives tools, schemas and settings
+	wanted     map[string]bool // tools about whose calls it has a person asked
 	paths      *pathtree.Tree
 	stream     *source.Stream                     // the solution, as far as it has arrived
 	open       bool                               // more of it may come
@@ -47,7 +48,12 @@ type loop struct {
 }
 
 func newLoop(base *compiler.Plan) *loop {
-	l := &loop{base: base, paths: base.Paths.Clone(), written: &statelog.Marks{}}
+	l := &loop{base: base, paths: base.Paths.Clone(), written: &statelog.Marks{}, wanted: map[string]bool{}}
+	for _, call := range base.Calls {
+		if call.Confirm {
+			l.wanted[call.ToolName] = true
+		}
+	}
 	l.carries = base.Form != compiler.Context && base.Form != compiler.ProcessRecord && base.Form != compiler.Solution || base.CallsNode != nil
 	if l.carries {
 		for _, call := range base.Calls {

@@ -35,18 +35,30 @@ func (p Policy) Stricter(than Policy) bool {
 }
 
 // asks reports whether a person must be asked before a call starts. Effects asks
-// where what runs isn't known to be read-only; of a plan, its calls are judged.
+// where what runs isn't known to be read-only (of a plan, its calls are judged), and
+// about what a person put in the place of another.
 func (f *frame) asks(i int32) bool {
 	call := f.call(i)
 	switch f.machine.options.Confirm.Policy {
 	case Always:
 		return true
 	case Effects:
-		if call.Plan() == "" && f.effect(i).Kind != compiler.ReadOnly {
+		if call.Plan() == "" && f.effect(i).Kind != compiler.ReadOnly || f.replacement(i) != nil {
 			return true
 		}
 	}
-	return f.asksForAdvice(call)
+	return f.wanted(i) || f.asksForAdvice(call)
+}
+
+// wanted reports whether the plan has a person asked about a call. A model can't do
+// without by leaving the key out: its calls are held to those of the plan that was
+// given, by their tools.
+func (f *frame) wanted(i int32) bool {
+	call := f.plan.Calls[i]
+	if l := f.machine.loop; l != nil && (l.wanted[call.ToolName] || l.wanted[f.call(i).ToolName]) {
+		return true
+	}
+	return call.Confirm
 }
 
 // effect is what the activity may do that carries a call out with its resolved
@@ -101,7 +113,7 @@ func (f *frame) question(i int32) *Question {
 		Params: f.calls[i].params, Runs: f.execution(call), Context: f.context(i),
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, OpenWorld: effect.OpenWorld,
 		Writes: f.plan.Offered(call), Cost: declaredCost(call.Tool),
-		Advice: f.root().ranking, Doubt: f.doubt(call),
+		Advice: f.root().ranking, Doubt: f.doubt(call), Wanted: f.wanted(i),
 		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()},
 	}
 	if call.Retry.Attempts > 1 {

@@ -59,6 +59,8 @@ type Question struct {
 	// that this call's tool is rated below the threshold (S13.3).
 	Advice []compiler.Rank `json:"advice,omitzero"`
 	Doubt  string          `json:"doubt,omitzero"`
+	// Wanted is set where the plan itself has a person asked ("_confirm").
+	Wanted bool `json:"wanted,omitzero"`
 	// Replaces is the tool of the call in whose place a person put this one; "" when
 	// nobody did. It runs once it is approved as it is shown.
 	Replaces string `json:"replaces,omitzero"`

@@ -10,9 +10,12 @@ import (
 // GitHub writes findings as the workflow commands that GitHub Actions turns into
 // annotations of a change: one line each, in the order given. No text of a plan
 // can begin a command of its own or add a property. Path says how a file is named: from
-// the repository's root. The error is that of w.
+// the repository's root; nil leaves names as they are. The error is that of w.
 func GitHub(w io.Writer, findings []Diagnostic, path func(file string) string) error {
 	out := bufio.NewWriter(w)
+	if path == nil {
+		path = func(file string) string { return file }
+	}
 	for i := range findings {
 		d := &findings[i]
 		var properties []string

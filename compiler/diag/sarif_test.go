@@ -167,6 +167,10 @@ func TestGitHub(t *testing.T) {
 	if err != nil || b.String() != want {
 		t.Errorf("%v\n%s", err, b.String())
 	}
+	b.Reset()
+	if err := GitHub(&b, []Diagnostic{{Rule: Limit, Severity: Error, Span: source.Span{File: f, End: 1}, Message: "m"}}, nil); err != nil || !strings.Contains(b.String(), "file=a%2Cb%3Ac%25.yaml,") {
+		t.Errorf("without a way to name files they are named as they are: %v\n%s", err, b.String())
+	}
 }
 
 // S2.6: no finding, whatever its words, makes a line of its own or an escape

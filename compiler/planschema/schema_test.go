@@ -148,7 +148,7 @@ import: [shared.yaml]
 x-owner: me
 calls:
   - {_tool: ping, host: †input.a, _outputPath: †state.b || †state.error, _outputMethod: merge, _instance: ①, _activity: ping, _id: first}
-  - {_tool: pong, _when: "†state.b > 1", _after: [first], _retry: {attempts: 3, backoff: 500ms}, _timeout: 2s, _scopes: [state], "": 1, x-y: 2}
+  - {_tool: pong, _when: "†state.b > 1", _after: [first], _retry: {attempts: 3, backoff: 500ms}, _timeout: 2s, _confirm: true, _scopes: [state], "": 1, x-y: 2}
   - {_tool: pong, _when: true, _after: first, _output: {a: [1]}, _reasoningForCall: because, _delegate: anonymous}
 `,
 		"tools: [{name: a, inputSchema: {type: object}}]\nimport: one.yaml\ncalls: []",
@@ -191,6 +191,7 @@ func TestMistakesAreMarked(t *testing.T) {
 		"calls: [{_tool: a, _retry: {atempts: 1}}]":                         "/calls/0/_retry",
 		"calls: [{_tool: a, _retry: {attempts: 0}}]":                        "/calls/0/_retry/attempts",
 		"calls: [{_tool: a, _timeout: 30}]":                                 "/calls/0/_timeout",
+		"calls: [{_tool: a, _confirm: false}]":                             "/calls/0/_confirm",
 		"calls: [{_tool: a, _timeout: 30 seconds}]":                         "/calls/0/_timeout",
 		"calls: [{_tool: a, _outputMethod: append}]":                        "/calls/0/_outputMethod",
 		"{calls: [], writes: twice}":                                        "/writes",

@@ -97,6 +97,7 @@ var metaKeys = Object{
 		Object{{"type", "object"}, {"properties", Object{{"attempts", Object{{"type", "integer"}}}, {"backoff", anyText}}}},
 	}}}},
 	{"_timeout", anyText},
+	{"_confirm", Object{{"const", true}}},
 }
 
 func (s Context) metaKeysInUse() map[string]bool {
