@@ -142,15 +142,24 @@ func misfit(v *schema.Violation) string {
 	return ": " + v.Message
 }
 
+// unfitting is the failure of what a schema rejects, or can't be held against it within
+// what that may cost.
+func unfitting(code, what string, v *schema.Violation) *Failure {
+	if v.Keyword == schema.Limit {
+		return &Failure{Code: codeLimit, Message: v.Message}
+	}
+	return &Failure{Code: code, Message: what + misfit(v)}
+}
+
 // invalid validates resolved parameters just before the start (S8.5): what
-// doesn't fit is a structural error. What the schema's patterns may cost is added to
-// a count.
-func invalid(tool *compiler.Tool, params map[string]any, matched *int) *Failure {
+// doesn't fit is a structural error. What the schema's patterns cost is taken off an
+// allowance; nil is none.
+func invalid(tool *compiler.Tool, params map[string]any, a *schema.Allowance) *Failure {
 	if tool == nil || tool.Parameters == nil {
 		return nil
 	}
-	if v := tool.Parameters.ValidateCounting(params, matched); v != nil {
-		return &Failure{Code: "bad-parameter", Message: "the parameters don't fit the tool's schema" + misfit(v)}
+	if v := tool.Parameters.ValidateWithin(params, a); v != nil {
+		return unfitting("bad-parameter", "the parameters don't fit the tool's schema", v)
 	}
 	return nil
 }
@@ -158,8 +167,8 @@ func invalid(tool *compiler.Tool, params map[string]any, matched *int) *Failure 
 // refused says what a tool's own schema has against a result.
 func (f *frame) refused(call *compiler.Call, value any) *Failure {
 	if call.Tool != nil && call.Tool.Output != nil {
-		if v := call.Tool.Output.Validate(value); v != nil {
-			return badOutput("the result doesn't fit the tool's \"_output\"%s", misfit(v))
+		if v := f.machine.validate(call.Tool.Output, value); v != nil {
+			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
 		}
 	}
 	return nil
@@ -214,7 +223,7 @@ func (f *frame) accepts(call *compiler.Call, route compiler.Route, value any) bo
 		if call.Method != compiler.Set {
 			written, err = draft.Write(path.ID, call.Method, value)
 		}
-		return err == nil && !s.Accepts(written)
+		return err == nil && f.machine.validate(s, written) != nil
 	})
 }
 
@@ -238,8 +247,8 @@ func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler
 			written = result
 		}
 		if s := f.program.schemaAt(path.ID); s != nil {
-			if v := s.Validate(written); v != nil {
-				return badOutput("the state schema rejects the value at %s: %s", f.plan.Paths.String(path.ID), v.Error())
+			if v := f.machine.validate(s, written); v != nil {
+				return unfitting("bad-output", "the state schema rejects the value of "+f.plan.Paths.String(path.ID), v)
 			}
 		}
 	}

@@ -181,7 +181,7 @@ func (f *frame) decide(i int32) {
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
 	default:
 		if m := f.machine; !m.overMatched() { // else nothing starts any more
-			if failure := invalid(call.Tool, params, &m.matched); failure != nil {
+			if failure := invalid(call.Tool, params, &m.matching); failure != nil {
 				f.settle(i, Settlement{Status: Failed, Failure: failure})
 				return
 			}
@@ -275,6 +275,9 @@ func (f *frame) ended(e Event) {
 		return // given up meanwhile, or not at work outside of the machine
 	}
 	f.machine.running--
+	if a := f.plan.Activities[f.call(int32(e.Call)).Activity]; a == nil || a.Expression == nil {
+		f.machine.matching.Refill(e.Value)
+	}
 	f.complete(int32(e.Call), e.Value, e.Route, e.Failure)
 }
 

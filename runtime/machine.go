@@ -3,12 +3,14 @@ package runtime
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
@@ -34,7 +36,8 @@ type Options struct {
 	// Continue takes a call of whose output one alternative is there from the start
 	// for done (S12.5).
 	Continue bool `json:"continue,omitzero"`
-	// Unbounded lets the expressions of the run take together whatever they take; each
+	// Unbounded lets the expressions and patterns of the run take together whatever they
+	// take; each
 	// has its own limits still (S18).
 	Unbounded bool `json:"unbounded,omitzero"`
 }
@@ -56,19 +59,19 @@ type Machine struct {
 	rehearsed bool // the results of latent calls are made up, so that no model is asked for them
 	shared    shared
 
-	frames        []*frame      // by number; nil for one that is over
-	instances     *instancePool // nil for a plan that has one state
-	awake         []*frame      // with calls to look at again
-	finished      []*frame      // all their calls have settled
-	queue         queue         // ready calls that wait for a free place
-	running       int           // activities at work
-	started       int           // calls whose activity or delegate has been started, over all ticks
-	delegated     int           // delegates that have been started, and their calls
-	mostDelegated int           // of a rehearsal; 0 for no bound
-	matched       int           // what the patterns of parameters may have cost, see schema.ValidateCounting
-	mostMatched   int           // of a rehearsal; 0 for no bound
-	tooMuch       Reason        // why a rehearsal stops that would start or match more
-	unsettled     int           // calls that haven't settled
+	frames        []*frame         // by number; nil for one that is over
+	instances     *instancePool    // nil for a plan that has one state
+	awake         []*frame         // with calls to look at again
+	finished      []*frame         // all their calls have settled
+	queue         queue            // ready calls that wait for a free place
+	running       int              // activities at work
+	started       int              // calls whose activity or delegate has been started, over all ticks
+	delegated     int              // delegates that have been started, and their calls
+	mostDelegated int              // of a rehearsal; 0 for no bound
+	matching      schema.Allowance // what patterns may still cost
+	mostMatched   int              // of a rehearsal; 0 for no bound
+	tooMuch       Reason           // why a rehearsal stops that would start or match more
+	unsettled     int              // calls that haven't settled
 	parallel      int
 	now           time.Duration
 	usage         Usage
@@ -106,6 +109,12 @@ func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
 func newMachine(p *compiler.Plan, o Options, byTime bool) *Machine {
 	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*compiler.Plan]*program{}}
 	m.resolving = expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}
+	if m.matching = schema.NewAllowance(); o.Unbounded {
+		m.matching.Left = math.MaxInt / 2
+	}
+	for _, given := range []any{p.Input, p.State, o.Input, o.State} {
+		m.matching.Refill(given)
+	}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, DefaultParallel)
 	if o.Planned {
 		m.loop = newLoop(p)
@@ -327,10 +336,16 @@ func (m *Machine) Bound(delegates, matched int, reason Reason) {
 	m.mostDelegated, m.mostMatched, m.tooMuch = delegates, matched, reason
 }
 
-func (m *Machine) overMatched() bool { return m.mostMatched > 0 && m.matched > m.mostMatched }
+func (m *Machine) overMatched() bool { return m.mostMatched > 0 && m.matching.Used > m.mostMatched }
 
 // Matched is what the patterns of parameters may have cost so far.
-func (m *Machine) Matched() int { return m.matched }
+func (m *Machine) Matched() int { return m.matching.Used }
+
+// validate holds a value against a schema, within what the patterns of the run's schemas
+// may cost together.
+func (m *Machine) validate(s *schema.Schema, v any) *schema.Violation {
+	return s.ValidateWithin(v, &m.matching)
+}
 
 // room is how many ready calls may start now.
 func (m *Machine) room() int {

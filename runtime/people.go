@@ -65,7 +65,7 @@ func (f *frame) wanted(i int32) bool {
 // parameters, and who says so.
 func (f *frame) effect(i int32) compiler.Effect {
 	return f.plan.Effect(f.call(i), func(t *compiler.Tool) bool {
-		return t.Parameters == nil || t.Parameters.Validate(f.calls[i].params) == nil
+		return t.Parameters == nil || f.machine.validate(t.Parameters, f.calls[i].params) == nil
 	})
 }
 

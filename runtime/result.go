@@ -125,7 +125,7 @@ func (f *frame) result() (any, *CallError) {
 		r.problem = f.noOutput()
 	}
 	if r.problem == nil && f.plan.OutputSchema != nil && (f.machine.loop == nil || value != nil) {
-		if v := f.plan.OutputSchema.Validate(value); v != nil {
+		if v := f.machine.validate(f.plan.OutputSchema, value); v != nil {
 			r.problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
 		}
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -39,15 +40,23 @@ var working = []family{
 		head := "tools: {t: " + tool + "}\nactivities: {t: {expr: '1'}}\nstate: {s: " + strings.Repeat("a", bytes*2/5) + "}\ncalls:\n"
 		return filled("plan.yaml", head, "", "", numbered("- {_tool: t, x: †state.s, _outputPath: p%d}\n"))(bytes)
 	}},
-	{longForMany, func(bytes int) map[string]string {
-		long := strings.Repeat("a", bytes*2/5)
-		tools, n := fill(bytes/3, "", numbered("  t%d: {properties: {x: {pattern: '(a|b|ab)*(a|aa|aaa){20}$|b%[1]d'}}}\n"))
-		calls, expr := "", ""
-		for i := range n {
-			calls += fmt.Sprintf("- {_tool: t%d, x: †state.s}\n", i)
-			expr += fmt.Sprintf("  t%d: {expr: '1'}\n", i)
-		}
-		return map[string]string{"plan.yaml": "tools:\n" + tools + "activities:\n" + expr + "state: {s: " + long + "}\ncalls:\n" + calls}
+	{"values: a long text for many dear patterns", func(bytes int) map[string]string {
+		return texts(bytes, "{pattern: '(a|b|ab)*(a|aa|aaa){20}$|b%[1]d'}", func(int) string { return "a" })
+	}},
+	{"values: a long text for many patterns of many states", func(bytes int) map[string]string {
+		r := rand.New(rand.NewPCG(18, 1))
+		return texts(bytes, "{pattern: '(a|b)*a(a|b){17}$|c%[1]d'}", func(int) string { return string("ab"[r.IntN(2)]) })
+	}},
+	{"values: short texts for many patterns", func(bytes int) map[string]string {
+		return texts(bytes, "{items: {pattern: '^([a-z]|[b-y]x){1,20}$|c%[1]d'}}", func(i int) string {
+			switch i {
+			case 0:
+				return "["
+			case bytes*2/5 - 1:
+				return "]"
+			}
+			return "ab,"[i%3:][:1]
+		})
 	}},
 	{"values: an example many times", func(bytes int) map[string]string {
 		return filled("plan.json", `{"tools":{"t":{"_mock":"`+strings.Repeat("x", bytes/2)+`"}},"calls":[{"_tool":"t"}`, `]}`, "", numbered(`,{"_tool":"t","_outputPath":"a%d"}`))(bytes)
@@ -129,6 +138,22 @@ func evaluating(item string) func(int) map[string]string {
 
 // doubled makes a plan of an expression that gives its parameter twice, again and
 // again.
+// texts are calls that each hold the same text, which is made letter by letter, against a
+// schema of their own: a parameter, and what an expression makes of it.
+func texts(bytes int, schema string, letter func(i int) string) map[string]string {
+	long := ""
+	for i := range bytes * 2 / 5 {
+		long += letter(i)
+	}
+	tools, n := fill(bytes/3, "", numbered("  t%[1]d: {properties: {x: "+schema+"}}\n"))
+	calls, expr := "", ""
+	for i := range n {
+		calls += fmt.Sprintf("- {_tool: t%d, x: †state.s}\n", i)
+		expr += fmt.Sprintf("  t%d: {expr: '1'}\n", i)
+	}
+	return map[string]string{"plan.yaml": "tools:\n" + tools + "activities:\n" + expr + "state: {s: " + long + "}\ncalls:\n" + calls}
+}
+
 func doubled(code string, bytes int) map[string]string {
 	return filled("plan.yaml", "tools: {d: {properties: {a: {}}}}\nactivities: {d: {expr: '"+code+"'}}\nstate: {p: ab}\ncalls:\n", "", "",
 		numbered("- {_tool: d, a: †state.p, _outputPath: p}\n"))(bytes)

@@ -21,32 +21,72 @@ func (c *checker) affords(steps int) bool {
 	return !c.spent
 }
 
-// What all regular patterns of one validation may cost at most together, besides what
+// What the regular patterns of one validation may cost at most together, besides what
 // small ones cost on long texts: a second or less.
 const (
 	maxEffort     = 12_000_000
 	effortsOfByte = 8
 )
 
-// matches asks a pattern. What one costs counts that isn't regular, and of others what
-// they may cost at most: among the steps where a checker has a bound of its own, else
-// by itself, since most cost far less.
-func (c *checker) matches(p *regex.Pattern, text string) bool {
-	if p.Regular() {
-		if c.most > 0 {
-			return c.affords(p.Effort(text)) && p.Match(text)
+// An Allowance is what the patterns of several validations may still cost together
+// (S18). Where there is none left, they have that of a few short texts each.
+type Allowance struct {
+	Left int
+	Used int // with what each validation has of its own
+}
+
+// effortsOfEach is what every validation has of its own.
+const effortsOfEach = 1_000
+
+// NewAllowance is that of a run before anything has come from outside.
+func NewAllowance() Allowance { return Allowance{Left: maxEffort} }
+
+// draw takes off what a validation has cost beyond its own.
+func (a *Allowance) draw(effort int) {
+	if a != nil {
+		a.Left -= max(0, effort-effortsOfEach)
+		a.Used += effort
+	}
+}
+
+// Refill adds what it may take to match a value that has come from outside several times:
+// whoever waits for many documents waits for their patterns as well.
+func (a *Allowance) Refill(v any) { a.Left += 8 * effortsOfByte * textOf(v) }
+
+// textOf is how many bytes of text there are in a value.
+func textOf(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case string:
+		n = len(v)
+	case []any:
+		for _, x := range v {
+			n += textOf(x)
 		}
-		c.effort += p.Effort(text)
-		c.spent = c.spent || c.effort > maxEffort+effortsOfByte*len(text)
-		return !c.spent && p.Match(text)
+	case map[string]any:
+		for name, x := range v {
+			n += len(name) + textOf(x)
+		}
 	}
-	most := maxSteps
-	if c.most > 0 {
+	return n
+}
+
+// matches asks a pattern. What that costs is taken off the steps of a checker that has a
+// bound of its own; else that of patterns that are regular is counted by itself.
+func (c *checker) matches(p *regex.Pattern, text string) bool {
+	counted, most := &c.steps, maxSteps
+	switch {
+	case c.most > 0:
 		most = c.most
+	case p.Regular():
+		counted, most = &c.effort, maxEffort+effortsOfByte*len(text)
+		if c.allowance != nil {
+			most = min(most, max(0, c.allowance.Left)+effortsOfEach)
+		}
 	}
-	left := most - c.steps
+	left := most - *counted
 	matched, decided := p.MatchWithin(text, &left)
-	c.steps, c.spent = most-left, c.spent || !decided
+	*counted, c.spent = most-left, c.spent || !decided
 	return matched && decided
 }
 

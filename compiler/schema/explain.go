@@ -65,16 +65,18 @@ func (v *Violation) Error() string {
 // are read as float64. A value nested more than 1,000 deep where the schema
 // looks, or one that would take more than a second, isn't accepted.
 func (s *Schema) Validate(v any) *Violation {
-	effort := 0
-	return s.ValidateCounting(v, &effort)
+	return s.ValidateWithin(v, nil)
 }
 
-// ValidateCounting is Validate, and adds what its regular patterns may cost at most to
-// a count of them (see [regex.Pattern.Effort]).
-func (s *Schema) ValidateCounting(v any, effort *int) *Violation {
+// Limit is the keyword of a violation that says that the value couldn't be judged (S18).
+const Limit = "limit"
+
+// ValidateWithin is Validate that takes what its regular patterns cost off an allowance;
+// nil is none.
+func (s *Schema) ValidateWithin(v any, a *Allowance) *Violation {
 	n := s.ready()
-	c := checker{}
-	defer func() { *effort += c.effort }()
+	c := checker{allowance: a}
+	defer func() { a.draw(c.effort) }()
 	if c.accepts(n, v) && !c.spent {
 		if n.verdict == always && KindOf(v) == 0 {
 			return &Violation{Keyword: "type", Message: "expected a JSON value, got " + describe(v)}
@@ -82,7 +84,7 @@ func (s *Schema) ValidateCounting(v any, effort *int) *Violation {
 		return nil
 	}
 	if c.spent {
-		return &Violation{Keyword: "limit", Message: "the value is too deep or too large to be checked against this schema"}
+		return &Violation{Keyword: Limit, Message: "a value can't be held against its schema: it is too deep or too large, or the patterns of this schema and of those before take too long"}
 	}
 	e := explainer{budget: 10_000}
 	if found := e.explain(n, v, nil); found != nil {

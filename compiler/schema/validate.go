@@ -48,6 +48,8 @@ type checker struct {
 	spent  bool // out of steps or depth: no answer counts
 	scope  *scope
 	memo   map[memoKey]bool
+
+	allowance *Allowance // of effort, with other validations; nil for none
 }
 
 // A scope is the chain of resources through which a schema was reached, the

@@ -48,13 +48,18 @@ func (w *Words) automatonOf(x *Pattern) *automaton {
 	}
 	var a *automaton
 	if _, prog := x.parsed(); len(prog.Inst) < maxProgram && w.Spend(len(prog.Inst)/16) {
-		a = &automaton{prog: prog, seen: make([]uint32, len(prog.Inst)), states: map[string]int{}}
-		a.intern(nil, -1, false)
+		a = newAutomaton(prog)
 	}
 	if w.automata == nil {
 		w.automata = map[string]*automaton{}
 	}
 	w.automata[x.text] = a
+	return a
+}
+
+func newAutomaton(prog *syntax.Prog) *automaton {
+	a := &automaton{prog: prog, seen: make([]uint32, len(prog.Inst)), states: map[string]int{}}
+	a.intern(nil, -1, false)
 	return a
 }
 
@@ -159,6 +164,36 @@ func (a *automaton) ends(state int) bool {
 		}
 	}
 	return s.ends > 0
+}
+
+// What reading takes, in steps of a validator: so many instructions that are followed,
+// characters that are read and states that are made.
+const (
+	followedInStep = 4
+	readInStep     = 4
+	stepsOfState   = 4
+)
+
+// read is whether a regular pattern matches somewhere in a text, if its automaton tells
+// that within a number of steps, and what it took.
+func (p *Pattern) read(text string, most int) (matched bool, steps int, decided bool) {
+	_, prog := p.parsed()
+	if steps = len(prog.Inst); steps > most || len(prog.Inst) >= maxProgram {
+		return false, min(steps, most), false
+	}
+	a := newAutomaton(prog)
+	at, read := 0, 0
+	for _, r := range text {
+		at = a.step(at, r)
+		read++
+		if a.list[at].won {
+			break
+		}
+		if spent := steps + a.effort/followedInStep + read/readInStep + len(a.list)*stepsOfState; spent > most || len(a.list) > maxStates {
+			return false, spent, false
+		}
+	}
+	return a.ends(at), steps + a.effort/followedInStep + read/readInStep + len(a.list)*stepsOfState, true
 }
 
 // bounds are the places between characters that the pattern tells apart: each

@@ -13,6 +13,7 @@ package regex
 
 import (
 	"errors"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -94,51 +95,79 @@ func (p *Pattern) Text() string {
 // Same reports whether two patterns were written alike.
 func (p *Pattern) Same(q *Pattern) bool { return p == q || p.Source == q.Source }
 
-// Match reports whether the pattern matches somewhere in a text; false also where
-// that takes more than MaxSteps to tell.
+// Match reports whether the pattern matches somewhere in a text; of a pattern that isn't
+// regular false also where that takes more than MaxSteps to tell.
 func (p *Pattern) Match(text string) bool {
 	steps := MaxSteps
+	if p.odd == nil {
+		steps = math.MaxInt
+	}
 	matched, _ := p.MatchWithin(text, &steps)
 	return matched
 }
 
-// A dear match is one that is worth remembering: calls of a plan are often given the
-// same text.
+// A dear match is one for which the pattern's automaton is tried first, where the pattern
+// has so many instructions, and which is worth remembering: calls of a plan are often
+// given the same text.
 const (
 	dear         = 20_000
+	ambiguous    = 32
 	rememberable = 1 << 16 // bytes
 )
 
 type remembered struct {
 	text    string
 	matched bool
+	cost    int
 }
 
-// search asks a regular pattern, unless the text is the last that was dear.
-func (p *Pattern) search(text string) bool {
-	if p.Effort(text) < dear || len(text) > rememberable {
-		return p.re.MatchString(text)
-	}
-	last := p.last.Load()
-	if last == nil || last.text != text {
-		last = &remembered{text, p.re.MatchString(text)}
-		p.last.Store(last)
-	}
-	return last.matched
-}
-
-// MatchWithin is Match within a number of steps, off which it takes its own. It is
-// undecided when they don't last. A regular pattern takes none: what it costs at
-// most is known before ([Pattern.Effort]).
+// MatchWithin is Match within a number of steps, off which it takes its own: the same
+// for the same text, whatever has been asked before. It is undecided when they don't
+// last.
 func (p *Pattern) MatchWithin(text string, steps *int) (matched, decided bool) {
-	if p.odd == nil {
-		return p.search(text), true
+	if p.odd != nil {
+		most := min(*steps, MaxSteps)
+		left := most
+		matched, decided = p.odd.match(text, &left)
+		*steps -= most - left
+		return matched, decided
 	}
-	most := min(*steps, MaxSteps)
-	left := most
-	matched, decided = p.odd.match(text, &left)
-	*steps -= most - left
-	return matched, decided
+	effort := p.Effort(text)
+	if effort < dear {
+		if *steps -= effort; *steps < 0 {
+			return false, false
+		}
+		return p.re.MatchString(text), true
+	}
+	known := p.last.Load()
+	if known == nil || known.text != text {
+		known = &remembered{text: text}
+		if known.matched, known.cost, decided = p.search(text, effort, *steps); decided && len(text) <= rememberable {
+			p.last.Store(known)
+		}
+	}
+	*steps -= known.cost
+	return known.matched && *steps >= 0, *steps >= 0
+}
+
+// search looks for a match in a text that may be dear. The automaton of a pattern, made
+// as the text is read, mostly needs a small part of the effort; one that grows too large
+// for that is given up.
+func (p *Pattern) search(text string, effort, steps int) (matched bool, cost int, decided bool) {
+	most := 0
+	if p.size >= ambiguous {
+		most = min(effort/4, steps)
+		matched, cost, decided = p.read(text, most)
+	}
+	if !decided && most < steps {
+		if cost += effort; cost <= steps {
+			matched, decided = p.re.MatchString(text), true
+		}
+	}
+	if !decided {
+		cost = max(cost, steps+1)
+	}
+	return matched, cost, decided
 }
 
 // parsed is the pattern as a tree and as a program, without what isn't regular.
@@ -155,8 +184,8 @@ func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
 	return &syntax.Regexp{Op: syntax.OpNoMatch}, &syntax.Prog{Inst: make([]syntax.Inst, maxProgram)}
 }
 
-// Effort is what matching a text costs at most, in steps of a validator: the
-// matcher may follow every instruction at every character.
+// Effort is what matching a text costs at most without an automaton, in steps of a
+// validator: the matcher may follow every instruction at every character.
 func (p *Pattern) Effort(text string) int {
 	p.once.Do(func() {
 		p.size = maxProgram
