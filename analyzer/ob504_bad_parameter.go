@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -21,10 +22,31 @@ var badParameter = register(Rule{
 // _output rejects them. What an expression will give isn't judged here.
 func badParameters(p *Pass, call *compiler.Call) {
 	p.produced(call)
+	p.unfitArguments(call)
 	for _, known := range p.takers(call) {
 		if p.badParametersOf(call, known) {
 			break // what takes them next would say the same of most
 		}
+	}
+}
+
+// unfitArguments reports literals that can't be arguments of the program that is run
+// (S2.3).
+func (p *Pass) unfitArguments(call *compiler.Call) {
+	a := p.Plan.Activities[call.Activity]
+	if a == nil || len(a.Parameters) == 0 {
+		return
+	}
+	literals := map[string]any{}
+	for _, f := range call.Params.Fields {
+		if !f.Value.Live() {
+			literals[f.Key] = f.Value.Value
+		}
+	}
+	var unfit *compiler.UnfitArgument
+	if _, err := a.Arguments(literals, compiler.AsWritten); errors.As(err, &unfit) {
+		at := slices.IndexFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == unfit.Parameter })
+		p.Report(call.Params.Fields[at].Value.Node.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
 	}
 }
 

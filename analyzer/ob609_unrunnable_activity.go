@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"strings"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -25,6 +27,7 @@ type Machine struct {
 // unrunnableActivities reports activities that calls use and that can't be carried out
 // where the plan is to be run (S2.3), each once.
 func unrunnableActivities(p *Pass) {
+	p.strayParameters()
 	if p.config.Machine == nil {
 		return
 	}
@@ -44,5 +47,47 @@ func unrunnableActivities(p *Pass) {
 		if p.config.Machine.Other {
 			f.As(diag.Warning)
 		}
+	}
+}
+
+// strayParameters reports what a program is to be given of a call's parameters that its
+// tool doesn't have: it would always be left out.
+func (p *Pass) strayParameters() {
+	type pair struct {
+		tool     *compiler.Tool
+		activity string
+	}
+	told := map[pair]bool{}
+	judge := func(tool *compiler.Tool, activity string) {
+		a := p.Plan.Activities[activity]
+		known := p.parametersOf(tool)
+		if a == nil || known == nil || told[pair{tool, activity}] {
+			return
+		}
+		told[pair{tool, activity}] = true
+		for _, taken := range a.Parameters {
+			if !known.unknown(taken.Name) {
+				continue
+			}
+			braces := "{" + taken.Name + "}"
+			at := max(0, strings.Index(taken.Node.Text, braces))
+			f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q takes the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, tool.Name)
+			if near, ok := known.names().Nearest(taken.Name); ok {
+				f.Advise("did you mean %q?", near)
+			} else {
+				f.Advise("give the tool such a parameter; braces that are text are written {%s}", braces)
+			}
+			if tool.NameNode != nil {
+				f.Note(tool.NameNode.Span(), "%q is declared here", tool.Name)
+			}
+		}
+	}
+	for _, tool := range p.Plan.Tools {
+		for _, activity := range append([]string{tool.Activity}, tool.Activities...) {
+			judge(tool, activity)
+		}
+	}
+	for _, call := range p.Plan.Calls {
+		judge(call.Tool, call.Activity)
 	}
 }

@@ -181,12 +181,19 @@ type Activity struct {
 	Node       *source.Node
 	NameNode   *source.Node
 	Expression *expression.Expr // expr
-	Argv       []string         // exec
+	Argv       []Argument       // exec
 	Worker     bool             // exec: one process, a line a request
-	Timeout    time.Duration    // exec; 0 is none
-	Plan       string           // plan: the path of the plan from the workspace root; "" when that isn't known
-	PlanNode   *source.Node     // plan: where it names it
-	Dir        string           // exec: the folder of the file that defines it
+	// Stdin is what a program reads: [StreamJSON] (also ""), [StreamNone], or the
+	// reference †name to a parameter, whose path from the parameters on is StdinPath.
+	// Stdout is the form of what it writes; "" is StreamJSON where something is to come
+	// of the call, and else StreamNone.
+	Stdin, Stdout string               // exec
+	StdinPath     []expression.Segment // exec
+	Parameters    []Variable           // exec: those that argv and stdin take, and where
+	Timeout       time.Duration        // exec; 0 is none
+	Plan          string               // plan: the path of the plan from the workspace root; "" when that isn't known
+	PlanNode      *source.Node         // plan: where it names it
+	Dir           string               // exec: the folder in which it is started; of the file that defines it, or its cwd
 	// Env are the variables that a program gets besides those that every one gets, in
 	// the order in which they are listed, and Inherit the names of those that it gets of
 	// our own environment (S2.3).
@@ -203,7 +210,7 @@ type Activity struct {
 // what our own environment holds.
 type EnvSetting struct{ Name, Value string }
 
-// A Variable is where a text takes a value of the environment.
+// A Variable is where a text takes a value of the environment, or of a parameter.
 type Variable struct {
 	Name string
 	Node *source.Node

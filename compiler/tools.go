@@ -342,16 +342,12 @@ func (c *compilation) mapping(n *source.Node, what string) {
 
 func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 	c.fields(n, what+"'s \"exec\"", map[string]func(source.Field){
-		"argv": func(f source.Field) {
-			if f.Value.Kind != source.Array || len(f.Value.Items) == 0 {
-				c.report(diag.WrongType, f.Value.Span(), "\"argv\" must be a list that begins with the program").Advise("write [program, argument, …]; there is no shell")
-				return
-			}
-			for _, item := range f.Value.Items {
-				a.Argv = append(a.Argv, c.text(item, "an item of \"argv\""))
-				a.takes(item)
-			}
+		"argv":  func(f source.Field) { c.argv(a, f.Value) },
+		"stdin": func(f source.Field) { c.stdin(a, f.Value) },
+		"stdout": func(f source.Field) {
+			a.Stdout = c.oneOf(f.Value, "\"stdout\"", StreamJSON, StreamText, StreamLines, StreamNone)
 		},
+		"cwd":     func(f source.Field) { c.cwd(a, f.Value) },
 		"env":     func(f source.Field) { c.envOf(a, f.Value) },
 		"inherit": func(f source.Field) { c.inherited(a, f.Value) },
 		"worker":  func(f source.Field) { a.Worker = c.boolean(f.Value, "\"worker\"") },
@@ -359,6 +355,9 @@ func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 	})
 	if n.Kind == source.Object && n.Get("argv") == nil {
 		c.report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).Advise("write exec: {argv: [program, argument, …]}")
+	}
+	if a.Worker {
+		c.workerTakes(a, n, what)
 	}
 }
 

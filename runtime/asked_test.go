@@ -243,8 +243,12 @@ func (w *recordingWorld) judge(c runtime.Command) {
 		params = d.Params
 	}
 	a := c.Plan.Activities[c.Of.Activity]
-	if q.Tool != c.Of.ToolName || q.Activity != c.Of.Activity || !slices.Equal(q.Runs.Argv, a.Argv) || q.Runs.Kind != a.Kind {
-		w.t.Errorf("asked about %q by %q (%v), started %q by %q (%v)", q.Tool, q.Activity, q.Runs, c.Of.ToolName, c.Of.Activity, a.Argv)
+	var argv []string
+	if a.Kind == "exec" {
+		argv, _ = a.Arguments(q.Params, compiler.AsWritten)
+	}
+	if q.Tool != c.Of.ToolName || q.Activity != c.Of.Activity || !slices.Equal(q.Runs.Argv, argv) || q.Runs.Kind != a.Kind {
+		w.t.Errorf("asked about %q by %q (%v), started %q by %q (%v)", q.Tool, q.Activity, q.Runs, c.Of.ToolName, c.Of.Activity, argv)
 	}
 	if !reflect.DeepEqual(params, c.Params) || !reflect.DeepEqual(q.Context, c.Context) {
 		w.t.Errorf("asked about %v with %v, started with %v and %v", params, q.Context, c.Params, c.Context)

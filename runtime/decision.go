@@ -91,7 +91,7 @@ func (q *Question) Unacceptable(params map[string]any) string {
 	if len(q.takers) == 0 {
 		return ""
 	}
-	if failure := invalid(q.takers[0], params, nil); failure != nil {
+	if failure := invalid(q.takers[0], q.by, params, nil); failure != nil {
 		return failure.Message
 	}
 	return ""
@@ -141,7 +141,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 	case verdict.skip != "":
 		return verdict.skip
 	}
-	if failure := invalid(by.Tool, params, &f.machine.matching); failure != nil {
+	if failure := invalid(by.Tool, plan.Activities[by.Activity], params, &f.machine.matching); failure != nil {
 		return failure.Message
 	}
 	merged := *by

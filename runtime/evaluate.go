@@ -151,15 +151,19 @@ func unfitting(code, what string, v *schema.Violation) *Failure {
 	return &Failure{Code: code, Message: what + misfit(v)}
 }
 
-// invalid validates resolved parameters just before the start (S8.5): what
-// doesn't fit is a structural error. What the schema's patterns cost is taken off an
-// allowance; nil is none.
-func invalid(tool *compiler.Tool, params map[string]any, a *schema.Allowance) *Failure {
-	if tool == nil || tool.Parameters == nil {
-		return nil
+// invalid validates resolved parameters just before the start (S8.5): what doesn't fit
+// the tool, or can't be an argument of the program, is a structural error. What the
+// schema's patterns cost is taken off an allowance; nil is none.
+func invalid(tool *compiler.Tool, by *compiler.Activity, params map[string]any, a *schema.Allowance) *Failure {
+	if tool != nil && tool.Parameters != nil {
+		if v := tool.Parameters.ValidateWithin(params, a); v != nil {
+			return unfitting("bad-parameter", "the parameters don't fit the tool's schema", v)
+		}
 	}
-	if v := tool.Parameters.ValidateWithin(params, a); v != nil {
-		return unfitting("bad-parameter", "the parameters don't fit the tool's schema", v)
+	if by != nil && len(by.Parameters) > 0 {
+		if _, err := by.Arguments(params, compiler.AsWritten); err != nil {
+			return &Failure{Code: "bad-parameter", Message: err.Error()}
+		}
 	}
 	return nil
 }

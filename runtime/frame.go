@@ -181,7 +181,7 @@ func (f *frame) decide(i int32) {
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
 	default:
 		if m := f.machine; !m.overMatched() { // else nothing starts any more
-			if failure := invalid(call.Tool, params, &m.matching); failure != nil {
+			if failure := invalid(call.Tool, f.plan.Activities[call.Activity], params, &m.matching); failure != nil {
 				f.settle(i, Settlement{Status: Failed, Failure: failure})
 				return
 			}

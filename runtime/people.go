@@ -110,11 +110,11 @@ func (f *frame) question(i int32) *Question {
 	call, effect := f.call(i), f.effect(i)
 	q := &Question{
 		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.site.Instance, Under: f.site.Under, Delegate: f.site.Delegate, Reason: call.Reason,
-		Params: f.calls[i].params, Runs: f.execution(call), Context: f.context(i),
+		Params: f.calls[i].params, Runs: f.execution(call, f.calls[i].params), Context: f.context(i),
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, OpenWorld: effect.OpenWorld,
 		Writes: f.plan.Offered(call), Cost: declaredCost(call.Tool),
 		Advice: f.root().ranking, Doubt: f.doubt(call), Wanted: f.wanted(i),
-		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()},
+		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}, by: f.plan.Activities[call.Activity],
 	}
 	if call.Retry.Attempts > 1 {
 		q.Attempts = call.Retry.Attempts
@@ -147,8 +147,8 @@ func (f *frame) provenance(call *compiler.Call, origins func(*compiler.Read) []s
 	return sources, scopes
 }
 
-// execution is what starting a call starts.
-func (f *frame) execution(call *compiler.Call) Execution {
+// execution is what starting a call with these parameters starts.
+func (f *frame) execution(call *compiler.Call, params map[string]any) Execution {
 	e := Execution{Kind: "model", Alone: call.Delegate == compiler.Anonymous}
 	a := f.plan.Activities[call.Activity]
 	switch {
@@ -157,7 +157,11 @@ func (f *frame) execution(call *compiler.Call) Execution {
 	case a == nil:
 		return e
 	case a.Kind == "exec":
-		e.Kind, e.Argv, e.Folder, e.Worker, e.Inherit = a.Kind, a.Argv, a.Dir, a.Worker, a.Inherit
+		e.Kind, e.Folder, e.Worker, e.Inherit = a.Kind, a.Dir, a.Worker, a.Inherit
+		e.Argv, _ = a.Arguments(params, compiler.AsWritten)
+		if a.Stdin != compiler.StreamJSON {
+			e.Stdin = a.Stdin
+		}
 		for _, set := range a.Env {
 			e.Env = append(e.Env, set.Name+"="+set.Value)
 		}

@@ -67,18 +67,24 @@ type Question struct {
 	// Problem says why the last answer couldn't be taken; "" for the first time.
 	Problem string `json:"problem,omitzero"`
 
-	// The call's tool and the plan that carries it out, for what parameters may be.
+	// The call's tool and the plan or activity that carries it out, for what parameters
+	// may be.
 	takers []*compiler.Tool
+	by     *compiler.Activity
 }
 
 // An Execution is what is started to carry a call out.
 type Execution struct {
 	Kind string `json:"kind"` // "exec", "http", "mcp", "expr", "plan", "go", or "model" for a latent call
-	// Argv is the program of an exec and its arguments, Folder where it is started,
+	// Argv is the program of an exec and its arguments with the values of this call, a
+	// secret by its name as {$NAME}, Folder where it is started,
 	// as its definition names it, and Worker that it stays for further calls.
 	Argv   []string `json:"argv,omitzero"`
 	Folder string   `json:"folder,omitzero"`
 	Worker bool     `json:"worker,omitzero"`
+	// Stdin is what the program reads: "" for all parameters as JSON, "none", or the
+	// reference to one of them.
+	Stdin string `json:"stdin,omitzero"`
 	// Env are the variables that its definition gives it, as NAME=value, a secret by
 	// its name as {$NAME}; and Inherit the names of those that it gets of ours.
 	Env     []string `json:"env,omitzero"`

@@ -36,6 +36,9 @@ type Request struct {
 	Attempt int            // 1 for the first try
 	Params  map[string]any // resolved parameters, as JSON values
 	Paths   []string       // the alternatives that the call offers, as text: "†state.receipt", "†state.a && †state.b"
+	// Unread says that nothing is to come of the call: its tool has no _output, and it has
+	// no _outputPath.
+	Unread bool
 	// Context is what the call's scopes hand on, each value under its kind (S14.3);
 	// nil for a call without scopes. A program finds it beside its parameters, as
 	// "_context", and a worker beside "params", as "context".
@@ -186,8 +189,7 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 		if missing := env.missing(def); missing != nil && (o.InUse == nil || o.InUse(name)) {
 			return nil, missing
 		}
-		argv, environ := env.program(def, hide)
-		p := program{name: name, argv: argv, dir: def.Dir, timeout: def.Timeout, environ: environ, grace: o.Grace, hide: hide, set: s}
+		p := program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, set: s}
 		if def.Worker {
 			return newWorker(p), nil
 		}

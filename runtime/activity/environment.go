@@ -26,18 +26,15 @@ func readEnvironment(environ []string) environment {
 	return e
 }
 
-// program is the argv and the environment that a program is started with. What it
-// is given as {$NAME} is secret from now on, and so is what stands there outright
-// under a name that says so.
-func (e environment) program(def *compiler.Activity, hide *redact.Redactor) (argv, environ []string) {
-	filled := func(text string) string {
-		return compiler.Filled(text, func(name string) string {
-			hide.Keep(name, e[name])
-			return e[name]
-		})
-	}
-	for _, text := range def.Argv {
-		argv = append(argv, filled(text))
+// get is what a variable holds.
+func (e environment) get(name string) string { return e[name] }
+
+// program is the environment that a program is started with. What the program is
+// given as {$NAME} is secret from now on, and so is what stands there outright under a
+// name that says so.
+func (e environment) program(def *compiler.Activity, hide *redact.Redactor) []string {
+	for _, v := range def.Variables {
+		hide.Keep(v.Name, e[v.Name])
 	}
 	given := environment{}
 	for _, name := range slices.Concat(everybodys, def.Inherit) {
@@ -46,17 +43,17 @@ func (e environment) program(def *compiler.Activity, hide *redact.Redactor) (arg
 		}
 	}
 	for _, one := range def.Env {
-		given[one.Name] = filled(one.Value)
+		given[one.Name] = compiler.Filled(one.Value, e.get)
 		if redact.SecretName(one.Name) {
 			hide.Learn(one.Name, one.Value)
 		}
 	}
-	environ = make([]string, 0, len(given))
+	environ := make([]string, 0, len(given))
 	for name, value := range given {
 		environ = append(environ, name+"="+value)
 	}
 	slices.Sort(environ)
-	return argv, environ
+	return environ
 }
 
 // missing says what a definition takes of the environment that isn't there, and

@@ -31,7 +31,8 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 		for _, name := range append(some(), "STAGE") {
 			ours[name] = fmt.Sprintf("value-of-%s-%d", name, 1000+random.IntN(9000))
 		}
-		def := execDef(append(helper("whole-environ"), "--as={$STAGE}", "{STAGE}", "$STAGE", "{$1}")...)
+		def := execDef(append(helper("whole-environ"), "--as={$STAGE}", "{{STAGE}}", "$STAGE", "${STAGE}", "{$1}")...)
+		def.Variables = []compiler.Variable{{Name: "STAGE"}}
 		def.Inherit = some()
 		for _, name := range slices.Concat(everybodys, def.Inherit) {
 			if value, there := ours[name]; there {
@@ -71,7 +72,7 @@ func TestEnvironmentOfPrograms(t *testing.T) {
 		if !maps.Equal(seen, want) {
 			t.Fatalf("seed %d: %v inherits %q: got %q, want %q", seed, env, def.Inherit, seen, want)
 		}
-		if argv := got.Value.(map[string]any)["argv"]; !reflect.DeepEqual(argv, []any{"--as=[hidden STAGE]", "{STAGE}", "$STAGE", "{$1}"}) {
+		if argv := got.Value.(map[string]any)["argv"]; !reflect.DeepEqual(argv, []any{"--as=[hidden STAGE]", "{STAGE}", "$STAGE", "${STAGE}", "{$1}"}) {
 			t.Fatalf("seed %d: argv %q", seed, argv)
 		}
 	}

@@ -3,22 +3,26 @@ package activity
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
-// A program is an activity that starts a process for each call: parameters as
-// one JSON object on stdin, the result as one JSON value on stdout.
+// A program is an activity that starts a process for each call. Its definition says
+// what it is given, and in which form it gives its result.
 type program struct {
 	name    string
-	argv    []string
-	dir     string
-	timeout time.Duration // of one call; 0 is none
-	environ []string
+	def     *compiler.Activity
+	env     environment // ours
+	environ []string    // its own
 	grace   time.Duration
 	hide    *redact.Redactor
 	set     *Set
@@ -39,15 +43,18 @@ func (x *program) start(ctx context.Context, r Request, ended func(Result, error
 
 // run starts the program and waits for its end.
 func (x *program) run(ctx context.Context, place *launch, r Request) (Result, error) {
-	params, err := encode(r.input())
+	argv, input, err := x.given(&r)
 	if err != nil {
 		place.leave()
-		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", x.name, err)}
+		return Result{Route: -1}, &Failure{Code: CodeError, Message: err.Error()}
 	}
 	var output bytes.Buffer
 	full := make(chan struct{})
-	p, err := place.start(x.toStart(ctx, append(params, '\n'), r.Call, func(stdout io.Reader) {
-		if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
+	form := x.stdout(&r)
+	p, err := place.start(x.toStart(ctx, argv, input, r.Call, func(stdout io.Reader) {
+		if form == compiler.StreamNone {
+			io.Copy(io.Discard, stdout)
+		} else if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
 			close(full)
 		}
 	}))
@@ -55,11 +62,11 @@ func (x *program) run(ctx context.Context, place *launch, r Request) (Result, er
 	case err != nil && ctx.Err() != nil:
 		return Result{Route: -1}, interrupted(ctx, x.name)
 	case err != nil:
-		return Result{Route: -1}, cannotStart(x.name, x.argv[0], err)
+		return Result{Route: -1}, cannotStart(x.name, argv[0], err)
 	}
-	if x.timeout > 0 { // of the program, not of its wait in line
+	if limit := x.def.Timeout; limit > 0 { // of the program, not of its wait in line
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, x.timeout, errOverdue{x.timeout})
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errOverdue{limit})
 		defer cancel()
 	}
 	select {
@@ -72,12 +79,47 @@ func (x *program) run(ctx context.Context, place *launch, r Request) (Result, er
 	if p.stopped() && !p.wait(x.grace) {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q can't be ended: its process %d doesn't even die when killed", x.name, p.cmd.Process.Pid)}
 	}
-	return x.outcome(ctx, r, p, output.Bytes(), full)
+	return x.outcome(ctx, r, p, form, output.Bytes(), full)
+}
+
+// given is what the program is started with for a call: its arguments, and all that
+// it reads.
+func (x *program) given(r *Request) (argv []string, input []byte, err error) {
+	if argv, err = x.def.Arguments(r.Params, x.env.get); err != nil {
+		return nil, nil, err
+	}
+	switch x.def.Stdin {
+	case compiler.StreamNone:
+		return argv, []byte{}, nil
+	case compiler.StreamJSON, "":
+		input, err = encode(r.input())
+	default:
+		value, _ := pathtree.Walk(r.Params, x.def.StdinPath)
+		if text, ok := value.(string); ok || value == nil {
+			return argv, []byte(text), nil
+		}
+		input, err = encode(value)
+	}
+	if err != nil {
+		err = fmt.Errorf("the parameters of activity %q can't be written as JSON: %v", x.name, err)
+	}
+	return argv, append(input, '\n'), err
+}
+
+// stdout is the form of what the program writes for a call.
+func (x *program) stdout(r *Request) string {
+	switch {
+	case x.def.Stdout != "":
+		return x.def.Stdout
+	case r.Unread:
+		return compiler.StreamNone
+	}
+	return compiler.StreamJSON
 }
 
 // toStart is how the program is started for a call.
-func (x *program) toStart(ctx context.Context, input []byte, call string, read func(io.Reader)) *start {
-	return &start{ctx: ctx, argv: x.argv, dir: x.dir, environ: x.environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, call: call}
+func (x *program) toStart(ctx context.Context, argv []string, input []byte, call string, read func(io.Reader)) *start {
+	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: x.environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, call: call}
 }
 
 // input is what a program reads: the parameters, none of which begins with "_",
@@ -93,7 +135,7 @@ func (r *Request) input() map[string]any {
 }
 
 // outcome judges a process that has ended.
-func (x *program) outcome(ctx context.Context, r Request, p *process, output []byte, full <-chan struct{}) (Result, error) {
+func (x *program) outcome(ctx context.Context, r Request, p *process, form string, output []byte, full <-chan struct{}) (Result, error) {
 	stderr := p.stderr.text(x.hide)
 	fail := func(code, format string, args ...any) (Result, error) {
 		message := fmt.Sprintf("activity %q "+format, append([]any{x.name}, args...)...) + saying(stderr)
@@ -113,11 +155,41 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, output []b
 	if !p.cmd.ProcessState.Success() {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: x.died(p, stderr), Details: p.details(stderr)}
 	}
-	value, err := decode(output, maxDepth, x.hide)
+	value, err := x.read(form, output)
 	if err != nil {
-		return fail(CodeBadOutput, "must write exactly one JSON value to stdout: %v%s", err, x.excerpt(output))
+		return fail(CodeBadOutput, "must write %v%s", err, x.excerpt(output))
 	}
 	return route(value, r, x.name, saying(stderr))
+}
+
+// read takes what the program has written as its result. The error says what it should
+// have written.
+func (x *program) read(form string, output []byte) (any, error) {
+	if form == compiler.StreamNone {
+		return nil, nil
+	}
+	if form == compiler.StreamJSON {
+		value, err := decode(output, maxDepth, x.hide)
+		if err != nil {
+			err = fmt.Errorf("exactly one JSON value to stdout: %w", err)
+		}
+		return value, err
+	}
+	if !utf8.Valid(output) || bytes.IndexByte(output, 0) >= 0 {
+		return nil, errors.New("UTF-8 without NUL to stdout")
+	}
+	text := x.hide.Text(string(output))
+	if form == compiler.StreamText {
+		return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), nil
+	}
+	list := []any{}
+	for line := range strings.Lines(text) {
+		if len(list) == maxValues {
+			return nil, fmt.Errorf("at most %d lines to stdout", maxValues)
+		}
+		list = append(list, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
+	}
+	return list, nil
 }
 
 // died says how the program ended by itself, and what it said last: mostly

@@ -195,7 +195,7 @@ func crowd() {
 		panic(err)
 	}
 	s.waits = func(why string) { fmt.Println(why) }
-	p := &program{name: "act", argv: helper("say", "1"), grace: time.Second, set: s}
+	p := &program{name: "act", def: &compiler.Activity{Argv: texts(helper("say", "1"))}, grace: time.Second, set: s}
 	s.byName["act"] = p
 	var all sync.WaitGroup
 	for range 300 {
@@ -220,11 +220,19 @@ func helper(part string, args ...string) []string {
 }
 
 func execDef(argv ...string) *compiler.Activity {
-	return &compiler.Activity{Name: "act", Kind: "exec", Argv: argv}
+	return &compiler.Activity{Name: "act", Kind: "exec", Argv: texts(argv)}
+}
+
+// texts is an argv of items that are a text each.
+func texts(argv []string) (all []compiler.Argument) {
+	for _, text := range argv {
+		all = append(all, compiler.Argument{Texts: []string{text}})
+	}
+	return all
 }
 
 func workerDef() *compiler.Activity {
-	return &compiler.Activity{Name: "act", Kind: "exec", Argv: helper("worker"), Worker: true}
+	return &compiler.Activity{Name: "act", Kind: "exec", Argv: texts(helper("worker")), Worker: true}
 }
 
 // open makes a set of one activity, "act", and checks when the test ends that

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
@@ -67,7 +68,7 @@ func FuzzWorker(f *testing.F) {
 			defer null.Close()
 			hide := &redact.Redactor{}
 			hide.Keep("secret", fuzzedSecret)
-			w := newWorker(program{name: "act", argv: []string{"act"}, timeout: 20 * time.Second, grace: 2 * time.Second, hide: hide})
+			w := newWorker(program{name: "act", def: &compiler.Activity{Argv: texts([]string{"act"}), Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide})
 			stage := &stage{w: w, null: null, piece: int(piece), hangs: hangs}
 			for range 1 + calls%5 {
 				stage.call()
@@ -360,11 +361,12 @@ func FuzzProgram(f *testing.F) {
 	for i, stdout := range []string{`{"a": 1}`, "", "  \n", "{}{}", `{"_outputPath":"†state.a","_output":[1]}`, `{"_outputPath":"a","_output":{"_outputPath":"b","_output":1}}`, `{"_outputPath":1,"_output":1}`,
 		`"hunter2hunter2"`, `{"API_TOKEN":"abcdefgh12345","hunter2hunter2":1}`, "{\"\x7fAPI_TOKEN\":\"abcdefgh12345\"}", "\xff", "1e400", "9007199254740993", strings.Repeat("[", 200), `"\ud800"`, "\xef\xbb\xbf1"} {
 		f.Add([]byte(stdout), []byte("warning\x1b[1m "+fuzzedSecret), byte(i), i%4 == 0)
-		f.Add([]byte(stdout), []byte("hu\r\rnter2hunter2"), byte(0), false)
+		f.Add([]byte(stdout), []byte("hu\r\rnter2hunter2"), byte(i<<6), false)
 	}
 	hide := &redact.Redactor{}
 	hide.Keep("secret", fuzzedSecret)
-	x := &program{name: "act", argv: []string{"act"}, hide: hide}
+	forms := []string{compiler.StreamJSON, compiler.StreamText, compiler.StreamLines, compiler.StreamNone}
+	x := &program{name: "act", def: &compiler.Activity{}, hide: hide}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte, end byte, tooMuch bool) {
 		p := &process{cmd: &exec.Cmd{ProcessState: ends[int(end)%len(ends)]}, done: make(chan struct{}), reaped: true}
 		p.stderr.keep = x.keptStderr()
@@ -377,7 +379,7 @@ func FuzzProgram(f *testing.F) {
 			p.kill()
 		}
 		close(p.done)
-		result, err := x.outcome(t.Context(), Request{Call: "a", Paths: []string{"†state.a", "b && c"}}, p, bytes.Clone(stdout), full)
+		result, err := x.outcome(t.Context(), Request{Call: "a", Paths: []string{"†state.a", "b && c"}}, p, forms[int(end)>>6], bytes.Clone(stdout), full)
 		sound(t, result, err, 2)
 		if tooMuch || int(end)%len(ends) != 0 {
 			if err == nil {

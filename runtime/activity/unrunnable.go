@@ -11,6 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
+const theFolder = "the folder "
+
 // Missing is what isn't there of what an activity starts, in words: its folder or its
 // program; or "". The folder is as this process sees it.
 func Missing(a *compiler.Activity) string {
@@ -18,19 +20,19 @@ func Missing(a *compiler.Activity) string {
 		return ""
 	}
 	if info, err := os.Stat(filepath.Clean(a.Dir)); err != nil || !info.IsDir() {
-		return fmt.Sprintf("the folder %q", a.Dir)
+		return fmt.Sprintf(theFolder+"%q", a.Dir)
 	}
-	if program := a.Argv[0]; !found(program, a.Dir) {
+	if program := a.Argv[0].Texts[0]; !found(program, a.Dir) {
 		return fmt.Sprintf("the program %q", program)
 	}
 	return ""
 }
 
 // found reports whether a program that is started in a folder is there. One whose name
-// holds a value of the environment isn't looked for.
+// something else stands for isn't looked for.
 func found(program, dir string) bool {
 	switch {
-	case strings.Contains(program, "{$"):
+	case strings.Contains(program, "{"):
 		return true
 	case filepath.Base(program) == program:
 		_, err := exec.LookPath(program)
@@ -57,10 +59,14 @@ func Unrunnable(a *compiler.Activity) (what, help string, at source.Span) {
 	default:
 		return "it is of kind " + a.Kind + ", which this version can't run", "let a program do it (exec), or give the run another activity of that name", at
 	}
-	if argv := a.Node.Get("exec").Get("argv"); argv != nil && len(argv.Items) > 0 {
+	exec := a.Node.Get("exec")
+	if argv := exec.Get("argv"); argv != nil && len(argv.Items) > 0 {
 		at = argv.Items[0].Span()
 	}
 	if what := Missing(a); what != "" {
+		if cwd := exec.Get("cwd"); cwd != nil && strings.HasPrefix(what, theFolder) {
+			return what + " isn't there", "make it before the run; it is looked for from the folder of the file that defines the activity", cwd.Span()
+		}
 		return what + " isn't there", "install it, or write where it is; a path is relative to the folder of the file that defines the activity", at
 	}
 	env := readEnvironment(os.Environ())

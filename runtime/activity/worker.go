@@ -162,7 +162,8 @@ func (w *worker) open(place *launch) {
 	s := &shift{w: w, more: make(chan struct{}, 1)}
 	begun := make(chan struct{})
 	defer close(begun)
-	p, err := place.start(w.toStart(w.over, nil, "", func(stdout io.Reader) {
+	argv, _ := w.def.Arguments(nil, w.env.get) // it takes no parameters
+	p, err := place.start(w.toStart(w.over, argv, nil, "", func(stdout io.Reader) {
 		<-begun
 		s.read(stdout)
 	}))
@@ -171,7 +172,7 @@ func (w *worker) open(place *launch) {
 	waiting := w.waiting
 	w.waiting, w.opening, w.dying = nil, false, nil
 	if err != nil {
-		failure := error(cannotStart(w.name, w.argv[0], err))
+		failure := error(cannotStart(w.name, argv[0], err))
 		if w.over.Err() != nil {
 			failure = w.isClosed()
 		}
@@ -358,7 +359,7 @@ func (s *shift) watch() {
 	if first == nil {
 		return
 	}
-	limit := s.w.timeout
+	limit := s.w.def.Timeout
 	if first.abandoned {
 		most := s.w.grace
 		if !slices.ContainsFunc(s.queue, func(req *request) bool { return !req.abandoned }) {
@@ -383,7 +384,7 @@ func (s *shift) overdue(req *request) {
 	pending := s.close()
 	s.w.mu.Unlock()
 	s.p.end(s.w.grace)
-	words := errOverdue{s.w.timeout}.Error()
+	words := errOverdue{s.w.def.Timeout}.Error()
 	if req.abandoned {
 		words = "didn't answer a call that was given up"
 	}

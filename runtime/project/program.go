@@ -124,7 +124,9 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 func (p *Program) here(a *compiler.Activity) *compiler.Activity {
 	there := *a
 	if a.Node == nil || !slices.Contains(p.Options.Activities, a.Node.File) && !slices.Contains(p.Options.Catalogues, a.Node.File) {
-		there.Dir = filepath.Join(p.Root, filepath.FromSlash(a.Dir))
+		if there.Dir = filepath.FromSlash(a.Dir); !filepath.IsAbs(there.Dir) {
+			there.Dir = filepath.Join(p.Root, there.Dir)
+		}
 	}
 	return &there
 }

@@ -98,7 +98,9 @@ func trustOf(q *runtime.Question) trust {
 		}
 		scopes = JSON(names, "")
 	}
-	return trust{q.Delegate, q.Tool, q.Activity, JSON(q.Runs, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
+	runs := q.Runs
+	runs.Argv = runs.Argv[:min(1, len(runs.Argv))] // the others may hold values, and are what its definition says
+	return trust{q.Delegate, q.Tool, q.Activity, JSON(runs, ""), scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces, q.OpenWorld, q.Doubt != ""}
 }
 
 // breath is how long a question waits after the answer to another, so that a

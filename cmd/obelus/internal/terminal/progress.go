@@ -229,7 +229,7 @@ func (p *Progress) above(one *shownCall, mark, words string) {
 	if one.started {
 		took = p.style.Faint(fmt.Sprintf("%6s", Duration(p.at-one.since)))
 	}
-	p.print("  %s %s %s  %s\n", mark, Pad(one.name, p.names), took, words)
+	p.print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, words), " "))
 }
 
 // settled says in a mark and a few words how a call settled: results are cut

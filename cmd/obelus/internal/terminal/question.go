@@ -178,6 +178,9 @@ func (d *Dialogue) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 	if q.Runs.Folder != "" && q.Runs.Folder != "." {
 		what += " in the folder " + visibly(q.Runs.Folder, "")
 	}
+	if q.Runs.Stdin != "" {
+		what += ", with " + visibly(q.Runs.Stdin, "") + " on its standard input"
+	}
 	if q.Runs.Alone {
 		what += ", in a context of its own"
 	}

@@ -1,0 +1,254 @@
+package compiler
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// An Argument is an item of an argv (S2.3): a text, or an option of several that a
+// call's parameters leave out or repeat together.
+type Argument struct {
+	Texts  []string
+	Option bool // it stands as a list in the argv
+}
+
+// placeholder is what stands in a text of an argv for something else: {$NAME} for what
+// the environment holds, {name} for a parameter, and {{name}} for the text {name}. What
+// stands behind a $, as ${NAME}, is a shell's own and stays.
+var placeholder = regexp.MustCompile(`\$\{` + parameterName + `\}|\{\{` + parameterName + `\}\}|\{` + parameterName + `\}|` + variable.String())
+
+const parameterName = `[\pL_](?:[\pL\pN_-]*[\pL\pN_])?`
+
+// named is the parameter that a placeholder stands for, or "".
+func named(found string) string {
+	if found[0] == '$' || found[1] == '{' || found[1] == '$' {
+		return ""
+	}
+	return found[1 : len(found)-1]
+}
+
+// parametersIn are the parameters whose values stand in a text of an argv.
+func parametersIn(text string) (names []string) {
+	for _, found := range placeholder.FindAllString(text, -1) {
+		if name := named(found); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Arguments is the argv of a call with these parameters, which hold values and never
+// what is read as a placeholder; lookup gives what a variable of the environment holds.
+//
+// Where a parameter isn't given, or null, the item of the argv that it stands in is left
+// out. Where it is a list, the item is repeated for each of its values. An option with a
+// boolean alone in one of its texts is there without that text where it is true, and
+// left out where it is false. The error is an [*UnfitArgument].
+func (a *Activity) Arguments(params map[string]any, lookup func(variable string) string) ([]string, error) {
+	var argv []string
+	guarded := false // everything behind -- is no option
+	for _, item := range a.Argv {
+		texts, values, err := item.given(params)
+		if err != nil {
+			return nil, err
+		}
+		for _, value := range values {
+			for _, text := range texts {
+				argument := fill(text, value, lookup)
+				if !guarded && strings.HasPrefix(argument, "-") && beginsWithValue(text) {
+					name := parametersIn(text)[0]
+					return nil, &UnfitArgument{name, fmt.Sprintf("the value of %q begins with \"-\", which the program would take for an option", name),
+						fmt.Sprintf("put \"--\" before %q in \"argv\", or join it to the option whose value it is", text)}
+				}
+				argv = append(argv, argument)
+				guarded = guarded || text == "--"
+			}
+		}
+	}
+	return argv, nil
+}
+
+// An UnfitArgument is why a value can't be an argument of a program.
+type UnfitArgument struct{ Parameter, Message, Help string }
+
+func (u *UnfitArgument) Error() string { return u.Message + ": " + u.Help }
+
+// beginsWithValue reports whether a text with parameters begins with what fills it in.
+func beginsWithValue(text string) bool {
+	first := placeholder.FindStringIndex(text)
+	return len(parametersIn(text)) > 0 && first[0] == 0 && !strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "{{")
+}
+
+// AsWritten leaves variables of the environment in [Activity.Arguments] as they are
+// written, so that no secret is shown.
+func AsWritten(variable string) string { return "{$" + variable + "}" }
+
+// fill puts values in the place of placeholders.
+func fill(text string, params map[string]any, lookup func(string) string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		switch name := named(found); {
+		case name != "":
+			return argumentText(params[name])
+		case found[0] == '$':
+			return found
+		case found[1] == '$':
+			return lookup(found[2 : len(found)-1])
+		}
+		return found[1 : len(found)-1]
+	})
+}
+
+// given is what is left of an item's texts with a call's parameters, and the values to
+// fill in, once for each time that it stands in the argv.
+func (g Argument) given(params map[string]any) (texts []string, values []map[string]any, err error) {
+	list := ""
+	for _, text := range g.Texts {
+		names, flag := parametersIn(text), false
+		for _, name := range names {
+			switch value := params[name].(type) {
+			case nil:
+				return nil, nil, nil
+			case []any:
+				if list != "" && list != name {
+					return nil, nil, &UnfitArgument{name, fmt.Sprintf("%q and %q are both lists, and stand in one item of \"argv\"", list, name), "pass one value for one of them"}
+				}
+				list = name
+			case bool:
+				if flag = g.Option && text == "{"+name+"}"; flag && !value {
+					return nil, nil, nil
+				}
+			}
+		}
+		if !flag {
+			texts = append(texts, text)
+		}
+	}
+	if list == "" {
+		return texts, []map[string]any{params}, nil
+	}
+	for _, value := range params[list].([]any) {
+		if value != nil {
+			one := maps.Clone(params)
+			one[list] = value
+			values = append(values, one)
+		}
+	}
+	return texts, values, nil
+}
+
+// argumentText is a value as an argument: a text as it is, anything else as JSON.
+func argumentText(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value) // a JSON value
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// argv reads a program and its arguments.
+func (c *compilation) argv(a *Activity, n *source.Node) {
+	if n.Kind != source.Array || len(n.Items) == 0 {
+		c.report(diag.WrongType, n.Span(), "\"argv\" must be a list that begins with the program").Advise("write [program, argument, …]; there is no shell")
+		return
+	}
+	for _, item := range n.Items {
+		texts := []*source.Node{item}
+		if item.Kind == source.Array && len(a.Argv) > 0 {
+			texts = item.Items
+		}
+		arg := Argument{Option: item.Kind == source.Array}
+		for _, text := range texts {
+			arg.Texts = append(arg.Texts, c.text(text, "an item of \"argv\""))
+			a.takes(text)
+			for _, name := range parametersIn(text.Text) {
+				a.Parameters = append(a.Parameters, Variable{name, text})
+			}
+			c.shellCode(a, n, text)
+		}
+		a.Argv = append(a.Argv, arg)
+	}
+	if names := parametersIn(a.Argv[0].Texts[0]); len(names) > 0 {
+		c.report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").Advise("name it; a text in braces is written {{%s}}", names[0])
+	}
+}
+
+var shells = []string{"ash", "bash", "dash", "fish", "ksh", "sh", "zsh", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh"}
+
+var shellOption = regexp.MustCompile(`^(-[a-z]*c|(?i:/c|-command))$`)
+
+// shellCode refuses parameters in what a shell takes for code: what is in a value must
+// never be run.
+func (c *compilation) shellCode(a *Activity, argv, text *source.Node) {
+	names := parametersIn(text.Text)
+	at := slices.Index(argv.Items, text)
+	if len(names) == 0 || at < 2 || !slices.Contains(shells, path.Base(argv.Items[0].Text)) {
+		return
+	}
+	if shellOption.MatchString(argv.Items[at-1].Text) {
+		c.report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", names[0]).
+			Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", names[0], names[0])
+	}
+}
+
+// What a program reads and writes on its standard streams.
+const (
+	StreamJSON  = "json"
+	StreamText  = "text"  // less the end of its last line
+	StreamLines = "lines" // a list of texts
+	StreamNone  = "none"
+)
+
+// stdin reads what a program is given on its standard input.
+func (c *compilation) stdin(a *Activity, n *source.Node) {
+	if n.Kind != source.String || !expression.IsExpression(n.Text) {
+		a.Stdin = c.oneOf(n, "\"stdin\"", StreamJSON, StreamNone, "†parameter")
+		return
+	}
+	ref, err := expression.ParsePath(n.Text)
+	if err != nil {
+		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Advise("a parameter is written †name")
+		return
+	}
+	a.Stdin, a.StdinPath = n.Text, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
+	a.Parameters = append(a.Parameters, Variable{ref.Kind, n})
+}
+
+// cwd reads the folder in which a program is started.
+func (c *compilation) cwd(a *Activity, n *source.Node) {
+	if dir := c.text(n, "\"cwd\""); path.IsAbs(dir) || filepath.IsAbs(dir) {
+		a.Dir = dir
+	} else {
+		a.Dir = path.Join(a.Dir, filepath.ToSlash(dir))
+	}
+}
+
+// workerTakes refuses what makes no sense for a worker, which is started once for all
+// calls and is asked a line at a time.
+func (c *compilation) workerTakes(a *Activity, n *source.Node, what string) {
+	for _, p := range a.Parameters {
+		if p.Node == n.Get("stdin") {
+			continue
+		}
+		c.report(diag.WrongType, p.Node.Span(), "%s is a worker, which is started once for all calls and finds parameters in what it reads", what).
+			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
+	}
+	for _, key := range []string{"stdin", "stdout"} {
+		if f := n.Get(key); f != nil {
+			c.report(diag.WrongType, f.Span(), "%s is a worker, which reads and writes a JSON object a line", what).Advise("leave %q out", key)
+		}
+	}
+}

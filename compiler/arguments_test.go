@@ -1,0 +1,125 @@
+package compiler
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func argv(items ...any) *Activity {
+	a := &Activity{Name: "act"}
+	for _, item := range items {
+		if texts, ok := item.([]string); ok {
+			a.Argv = append(a.Argv, Argument{Texts: texts, Option: true})
+		} else {
+			a.Argv = append(a.Argv, Argument{Texts: []string{item.(string)}})
+		}
+	}
+	return a
+}
+
+// S2.3: what an argv makes of a call's parameters.
+func TestArguments(t *testing.T) {
+	params := map[string]any{
+		"text": "a b", "empty": "", "number": 3.0, "yes": true, "no": false, "none": nil, "list": []any{"x", nil, 2.0}, "nothing": []any{}, "object": map[string]any{"b": "<", "a": 1.0},
+		"dash": "-x", "minus": -1.0, "braces": "{text} {$HOME} {{text}}", "größe": "l", "in-side": "i",
+	}
+	for _, test := range []struct {
+		item any
+		want []string // behind "tool"; nil for an error
+	}{
+		{"plain", []string{"plain"}},
+		{"{text}", []string{"a b"}},
+		{"--text={text}!", []string{"--text=a b!"}},
+		{"{empty}", []string{""}},
+		{"{number},{yes},{object}", []string{`3,true,{"a":1,"b":"<"}`}},
+		{"{größe}{in-side}", []string{"li"}},
+		{"--x={absent}", []string{}},
+		{"--x={none}", []string{}},
+		{"{list}", []string{"x", "2"}},
+		{"-l{list}", []string{"-lx", "-l2"}},
+		{"{text}:{list}", []string{"a b:x", "a b:2"}},
+		{"{nothing}", []string{}},
+		{"{list}{nothing}", nil},
+		{"{no}", []string{"false"}},
+		{"{braces}", []string{"{text} {$HOME} {{text}}"}},
+		{"{{text}} ${text} {text ${HOME} {.text} {{.text}} {{{text}}}", []string{"{text} ${text} {text ${HOME} {.text} {{.text}} {{text}}"}},
+		{"{$HOME}/{text}", []string{"/home/a b"}},
+		{"{dash}", nil},
+		{"{empty}{dash}", nil},
+		{"{minus}", nil},
+		{"./{dash}", []string{"./-x"}},
+		{"-{dash}", []string{"--x"}},
+		{[]string{"-o", "{text}"}, []string{"-o", "a b"}},
+		{[]string{"-o", "{absent}", "{text}"}, []string{}},
+		{[]string{"-o", "{list}"}, []string{"-o", "x", "-o", "2"}},
+		{[]string{"-o", "{nothing}"}, []string{}},
+		{[]string{"-o", "{dash}"}, nil},
+		{[]string{"-v", "{yes}"}, []string{"-v"}},
+		{[]string{"-v", "{no}"}, []string{}},
+		{[]string{"-v", "{no}", "{list}"}, []string{}},
+		{[]string{"--v={yes}"}, []string{"--v=true"}},
+		{[]string{"-a", "-b"}, []string{"-a", "-b"}},
+	} {
+		got, err := argv("tool", test.item).Arguments(params, func(string) string { return "/home" })
+		if want := append([]string{"tool"}, test.want...); test.want == nil && err == nil || test.want != nil && (err != nil || !slices.Equal(got, want)) {
+			t.Errorf("%v: got %q, %v, want %q", test.item, got, err, test.want)
+		}
+	}
+	got, err := argv("tool", "--", "{dash}", []string{"{list}"}).Arguments(params, AsWritten)
+	if err != nil || !slices.Equal(got, []string{"tool", "--", "-x", "x", "2"}) {
+		t.Errorf("behind --: %q, %v", got, err)
+	}
+}
+
+// S2.3: whatever values say, an argv has the options that its definition has and no
+// others, no value is split or joined, and none is read as a placeholder.
+func TestArgumentsAreNothingElse(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	hostile := []string{"", "-", "--", "-rf", "a b", "{a}", "{$SECRET}", "{{a}}", "${a}", "$(x)", "`x`", "\n-x", "'", "\"", "*", ";", "=", "{", "}", "†state.x"}
+	pick := func(from []string) string { return from[random.IntN(len(from))] }
+	for range 5000 {
+		params := map[string]any{}
+		for _, name := range []string{"a", "b", "c"} {
+			switch random.IntN(4) {
+			case 0:
+				params[name] = pick(hostile)
+			case 1:
+				params[name] = []any{pick(hostile), pick(hostile)}
+			case 2:
+				params[name] = random.IntN(2) == 0
+			}
+		}
+		var items []any
+		for range 1 + random.IntN(4) {
+			text := pick([]string{"-x", "--", "{a}", "--o={b}", "{c}", "p{a}", "{a}{b}"})
+			if random.IntN(3) == 0 {
+				items = append(items, []string{"-g", text})
+			} else {
+				items = append(items, text)
+			}
+		}
+		a := argv(append([]any{"tool"}, items...)...)
+		got, err := a.Arguments(params, func(string) string { t.Fatal("a value was taken for a variable"); return "" })
+		if err != nil {
+			continue
+		}
+		for _, argument := range got {
+			if argument == "--" {
+				break // it is the definition's own, or this would have been refused
+			}
+			if strings.HasPrefix(argument, "-") && argument != "-x" && argument != "-g" && !strings.HasPrefix(argument, "--o=") {
+				t.Fatalf("%v with %v: %q is an option", items, params, got)
+			}
+		}
+		longest := 1
+		for _, item := range items {
+			longest += 2 * len(strings.Fields(fmt.Sprint(item)))
+		}
+		if len(got) > longest {
+			t.Fatalf("%v with %v: %q", items, params, got)
+		}
+	}
+}
