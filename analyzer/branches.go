@@ -68,7 +68,8 @@ func (p *Pass) hasBranches() bool {
 	known := &p.branching
 	if !known.yes {
 		more := p.Plan.Calls[known.upTo:]
-		known.yes = p.Plan.Writes == compiler.Once || slices.ContainsFunc(more, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil || p.mayEndEmpty(c.Params) })
+		known.yes = p.Plan.Writes == compiler.Once || slices.ContainsFunc(more, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil || p.mayEndEmpty(c.Params) }) ||
+			p.Plan.Output != nil && slices.ContainsFunc(p.Plan.Reads, p.isBelowNull)
 		known.upTo += len(more)
 	}
 	return known.yes
@@ -85,6 +86,25 @@ func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
 		return fallback && !literal && slices.ContainsFunc(t.Reads, func(r int) bool { return len(p.Plan.Reads[r].Writers) > 0 })
 	}
 	return slices.ContainsFunc(t.Items, p.mayEndEmpty) || slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return p.mayEndEmpty(f.Value) })
+}
+
+// isBelowNull reports whether a read looks into something of which its tool says that it
+// may be null: then it is absent, and who reads it is skipped (S4.4).
+func (p *Pass) isBelowNull(r compiler.Read) bool {
+	return slices.ContainsFunc(r.Writers, func(w int32) bool {
+		call := p.Plan.Calls[w]
+		path, ok := p.outputOver(call, r.Path)
+		if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set || !p.Plan.Paths.IsAbove(path.ID, r.Path) {
+			return false
+		}
+		rest := p.Plan.Paths.Segments(r.Path)[p.Plan.Paths.Depth(path.ID):]
+		for i := range rest {
+			if at := p.inResultAt(call.Tool, rest[:i]); at.Schema != nil && at.Schema.Kinds()&schema.Null != 0 && at.Schema.Kinds() != schema.Anything {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // noteWriters shows where alternatives write what some expressions read; nil is none.
