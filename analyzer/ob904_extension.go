@@ -26,5 +26,5 @@ var insteadOf = map[string]string{
 	"_after":   "let the call read something that the calls before it write",
 	"_retry":   "let the activity itself try again",
 	"_timeout": "give the activity itself a time-out",
-	"_confirm": "run the plan with --confirm always, or effects",
+	"_confirm": "have whoever runs the plan ask about every call, or about those with effects",
 }

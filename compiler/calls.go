@@ -238,7 +238,7 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 	case "_confirm":
 		if call.Confirm = n.Kind == source.Bool && n.Text == "true"; !call.Confirm {
 			c.report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").About(call.Label()).
-				Advise("leave it out: which other calls a person is asked about is for whoever runs the plan to say (--confirm)")
+				Advise("leave it out: which other calls a person is asked about is for whoever runs the plan to say")
 		}
 	}
 }

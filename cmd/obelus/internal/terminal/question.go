@@ -89,7 +89,7 @@ func (d *Dialogue) headline(p *page, q *runtime.Question) {
 	words, paint := effectsInWords(q, s)
 	p.text(4, paint, words)
 	if q.Wanted {
-		p.text(4, plainly, "the plan has a person asked about it, whatever --confirm says")
+		p.text(4, plainly, "the plan itself has a person asked about it")
 	}
 	if q.Doubt != "" {
 		p.text(4, s.Yellow, diag.Escape(q.Doubt))
