@@ -36,7 +36,7 @@ func (p *Pass) doubtful(call *compiler.Call) bool {
 			}
 		}
 	}
-	return p.mayLackRoom(call)
+	return p.opens(call) || p.mayLackRoom(call)
 }
 
 // outputDoubtful reports whether the plan's output may go wrong, or may not fit its
@@ -112,7 +112,7 @@ func (p *Pass) somethingKnown(read int) bool {
 	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return held(i.Input, i.State) }) ||
 		slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]
-			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil
+			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || p.opens(call)
 		})
 }
 

@@ -31,8 +31,7 @@ func badDelegates(p *Pass) {
 			p.unsound(path, judged.Errors, "can't be run", diag.Error)
 			continue
 		}
-		doubts := slices.DeleteFunc(slices.Clone(judged.Findings), func(d diag.Diagnostic) bool { return d.Severity < diag.Warning })
-		if len(doubts) > 0 {
+		if doubts := worth(judged.Findings); len(doubts) > 0 {
 			p.unsound(path, doubts, "may go wrong", diag.Warning)
 		}
 	}
@@ -47,6 +46,11 @@ func badDelegates(p *Pass) {
 			p.delegateOutput(call)
 		}
 	}
+}
+
+// worth are the findings that are more than remarks.
+func worth(found []diag.Diagnostic) []diag.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Severity < diag.Warning })
 }
 
 // unsound reports a delegate with errors or warnings of its own, where it is first named.

@@ -48,6 +48,13 @@ type trier struct {
 	reached  map[int32]int  // of those that are asked: in how many trials they got as far
 	left     *int           // steps
 	worked   *expression.Meter
+	within   map[*compiler.Call]*trier // of delegates, see inside
+	depth    int                       // of delegates in delegates
+}
+
+func newTrier(p *Pass, left *int, worked *expression.Meter) *trier {
+	return &trier{pass: p, asked: map[int32]bool{}, joined: map[int32]bool{}, spoken: map[spokenOf]bool{}, blind: map[*compiler.Template]bool{}, told: map[doubtfulPlace]bool{},
+		toldOf: map[int32]bool{}, reached: map[int32]int{}, within: map[*compiler.Call]*trier{}, left: left, worked: worked}
 }
 
 // A doubtfulPlace is where a trial can go wrong: a parameter of a call or a path that
@@ -65,6 +72,7 @@ type trial struct {
 	log    *statelog.Log
 	ended  []ending // by call
 	vague  []pathtree.ID
+	handed bool // the input is what a call hands over
 }
 
 // An ending is what became of a call in a trial.
@@ -79,7 +87,7 @@ func (p *Pass) settleDoubts() {
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
 		return
 	}
-	t := &trier{pass: p, asked: map[int32]bool{}, joined: map[int32]bool{}, spoken: map[spokenOf]bool{}, blind: map[*compiler.Template]bool{}, told: map[doubtfulPlace]bool{}, toldOf: map[int32]bool{}, reached: map[int32]int{}, left: &p.flowing().trying, worked: &p.flowing().worked}
+	t := newTrier(p, &p.flowing().trying, &p.flowing().worked)
 	output := p.outputDoubtful()
 	for _, call := range p.Plan.Calls {
 		if p.doubtful(call) {
@@ -89,14 +97,20 @@ func (p *Pass) settleDoubts() {
 	if !output && len(t.asked) == 0 {
 		return
 	}
-	t.gather(output)
-	t.layout = statelog.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
+	t.prepare(output)
 	for n := range maxTrials {
 		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() {
 			break
 		}
 		t.try(n, output)
 	}
+}
+
+// prepare finds out what has to be gone through.
+func (t *trier) prepare(output bool) {
+	p := t.pass
+	t.gather(output)
+	t.layout = statelog.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
 }
 
 // someRarely reports whether some call that is asked has seldom got as far as to be
@@ -183,12 +197,17 @@ func (t *trier) try(n int, output bool) {
 	}
 	w.log = statelog.New(map[string]any{"input": w.input(input), "state": orEmpty(state), "data": orEmpty(anyMap(p.Plan.Data))})
 	w.log.Follow(&t.layout)
-	for _, i := range t.calls {
-		*t.left -= callWork
-		w.perform(p.Plan.Calls[i])
-	}
+	w.goThrough()
 	if output && p.Plan.Output != nil {
 		w.giveOutput()
+	}
+}
+
+// goThrough performs the calls.
+func (w *trial) goThrough() {
+	for _, i := range w.calls {
+		*w.left -= callWork
+		w.perform(w.pass.Plan.Calls[i])
 	}
 }
 
@@ -231,6 +250,12 @@ func (w *trial) perform(call *compiler.Call) {
 		return
 	}
 	w.reached[int32(call.Index)]++
+	if sub := w.inside(call); sub != nil && !vague {
+		if value, known, well := w.delegated(call, sub, params); well {
+			w.write(call, value, known)
+		}
+		return
+	}
 	value, known := w.result(call, params, vague)
 	w.write(call, value, known)
 }

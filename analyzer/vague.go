@@ -27,6 +27,9 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 	switch p.Plan.Paths.Kind(r.Path) {
 	case "state", "data":
 	case "input":
+		if w.handed {
+			return false
+		}
 		if p.Plan.InputSchema != nil {
 			return !w.speaks(p.Plan.InputSchema, p.Plan.Paths.Segments(r.Path)[1:], strict)
 		}

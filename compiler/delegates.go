@@ -353,10 +353,14 @@ func interfaceOf(p *Plan, name string) *Tool {
 }
 
 // throughInterface gives a call what its delegate says and its tool doesn't: a
-// tool that nobody declares is what the delegate is, and a result that the tool
-// doesn't describe is the delegate's output.
+// tool that nobody declares is what the delegate is, a result that the tool
+// doesn't describe is the delegate's output, and so are parameters where it has no word
+// of a schema.
 func (c *compilation) throughInterface(call *Call, d *Plan) {
-	if call.Tool != nil && (call.Tool.Output != nil || d.face.Output == nil) {
+	silent := call.Tool != nil && !slices.ContainsFunc(call.Tool.Node.Fields, func(f source.Field) bool {
+		return isParameter(f.Key.Text) && f.Key.Text != "description" && f.Key.Text != "annotations"
+	})
+	if call.Tool != nil && !silent && (call.Tool.Output != nil || d.face.Output == nil) {
 		return
 	}
 	key := through{call.ToolName, d}
@@ -365,7 +369,12 @@ func (c *compilation) throughInterface(call *Call, d *Plan) {
 		t = &Tool{}
 		if call.Tool != nil {
 			*t = *call.Tool
-			t.Output, t.OutputNode = d.face.Output, d.face.OutputNode
+			if t.Output == nil {
+				t.Output, t.OutputNode = d.face.Output, d.face.OutputNode
+			}
+			if silent {
+				t.Parameters, t.Open = d.face.Parameters, d.face.Open
+			}
 		} else {
 			*t = *d.face
 			t.Name = call.ToolName

@@ -148,7 +148,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 	merged.Index, merged.Place, merged.Name, merged.ID, merged.Instance = call.Index, call.Place, call.Name, call.ID, call.Instance
 	merged.Output, merged.OutputNode = call.Output, call.OutputNode
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
-	r := &replacement{call: &merged, decision: d, context: scratch.handed(by)}
+	r := &replacement{call: &merged, decision: d, context: statelog.Handed(by, scratch.read)}
 	r.sources, r.scopes = scratch.provenance(by, f.writersOf)
 	f.calls[i].rare().replacement = r
 	f.calls[i].params = params

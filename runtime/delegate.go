@@ -1,11 +1,6 @@
 package runtime
 
 import (
-	"maps"
-	"slices"
-
-	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
@@ -45,11 +40,7 @@ func (f *frame) delegate(i int32) {
 	f.machine.frames = append(f.machine.frames, d)
 	state.rare().child = d
 	given := f.context(i)
-	d.log = statelog.New(map[string]any{
-		"input": over(over(mapping(plan.Input), mapping(given["input"])), state.params),
-		"state": over(mapping(plan.State), mapping(given["state"])),
-		"data":  over(over(plan.Data, mapping(given["data"])), without(given, "state", "input", "data", "error", "advice")),
-	})
+	d.log = statelog.New(statelog.Delegated(plan, given, state.params))
 	for _, kind := range []string{"error", "advice"} {
 		if value, ok := given[kind]; ok {
 			d.log.Give(kind, value)
@@ -120,55 +111,5 @@ func (f *frame) context(i int32) map[string]any {
 	if r := f.replacement(i); r != nil {
 		return r.context
 	}
-	return f.handed(f.plan.Calls[i])
-}
-
-// handed is what the scopes of a call hand over, by kind: nil when it has none,
-// and empty when they name nothing that is there.
-func (f *frame) handed(call *compiler.Call) map[string]any {
-	if call.Scopes == nil {
-		return nil
-	}
-	given := map[string]any{}
-	for _, scope := range call.Scopes {
-		if value, presence := f.read(scope.Read); presence == expression.There {
-			given[scope.Kind] = insert(given[scope.Kind], scope.Ref.Path, value)
-		}
-	}
-	return given
-}
-
-// insert puts a value where it stood, with nothing around it.
-func insert(under any, path []expression.Segment, value any) any {
-	if len(path) == 0 {
-		if base, ok := under.(map[string]any); ok { // parts of it were named as well
-			return statelog.Merge(base, value)
-		}
-		return value
-	}
-	first := path[0]
-	if first.IsIndex {
-		list, _ := under.([]any)
-		list = slices.Clone(list)
-		for len(list) <= first.Index {
-			list = append(list, nil)
-		}
-		list[first.Index] = insert(list[first.Index], path[1:], value)
-		return list
-	}
-	base := maps.Clone(mapping(under))
-	if base == nil {
-		base = map[string]any{}
-	}
-	base[first.Key] = insert(base[first.Key], path[1:], value)
-	return base
-}
-
-// without is a context less some of its kinds.
-func without(given map[string]any, kinds ...string) map[string]any {
-	rest := maps.Clone(given)
-	for _, kind := range kinds {
-		delete(rest, kind)
-	}
-	return rest
+	return statelog.Handed(f.plan.Calls[i], f.read)
 }

@@ -287,8 +287,17 @@ func (g *inventor) add() {
 	case n < 7 && len(g.files) == 0: // a plan of its own
 		inner := &inventor{sketch: &sketch{Rand: g.Rand, doc: object{"tools": object{}, "calls": []any{}}}}
 		of := g.anyOf(0)
-		inner.doc["inputSchema"], inner.doc["input"] = record(object{"v": of}), object{"v": g.value(of)}
+		if g.IntN(3) > 0 {
+			inner.doc["inputSchema"], inner.doc["input"] = record(object{"v": of}), object{"v": g.value(of)}
+		}
 		inner.offer("†input.v", of)
+		var scope string
+		if len(g.refs) > 0 && g.IntN(3) == 0 { // something of the state is handed over
+			if k := g.some(); strings.HasPrefix(k.ref, "†state.") {
+				scope = k.ref
+				inner.offer(k.ref, among(g.sketch, k.of, k.of, g.anyOf(1)))
+			}
+		}
 		for range 2 {
 			step, made := inner.name(), inner.anyOf(1)
 			given, takes := inner.given()
@@ -296,7 +305,10 @@ func (g *inventor) add() {
 			inner.offer("†state."+step, made)
 		}
 		last := inner.some()
-		inner.doc["output"], inner.doc["outputSchema"] = last.ref, last.of
+		inner.doc["output"] = last.ref
+		if g.IntN(3) > 0 {
+			inner.doc["outputSchema"] = last.of
+		}
 		file := g.name() + ".json"
 		g.files[file] = []byte(inJSON(inner.doc))
 		for name := range inner.doc["tools"].(object) {
@@ -308,7 +320,12 @@ func (g *inventor) add() {
 		k := g.of(kindOf(of))
 		tool := g.name()
 		g.doc["tools"].(object)[tool] = object{"type": "object", "properties": object{"v": of}, "required": []any{"v"}, "_delegate": file}
-		call, result = object{"_tool": tool, "v": k.ref, "_outputPath": path}, last.of
+		if g.IntN(4) == 0 {
+			g.doc["tools"].(object)[tool].(object)["_output"] = last.of
+		}
+		if call, result = (object{"_tool": tool, "v": k.ref, "_outputPath": path}), last.of; scope != "" {
+			call["_scopes"] = []any{scope}
+		}
 	default:
 		call["_tool"], call["_outputPath"] = g.invented(parameters, result), path
 	}

@@ -1,0 +1,108 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/runtime/statelog"
+)
+
+// A delegate is judged for itself. Where it leaves open what comes in or out, it is tried
+// with what its calls hand over as well, and what goes wrong then is told of the call.
+
+// maxInside bounds how deep trials follow delegates.
+const maxInside = 4
+
+// opens reports whether a call is carried out by a plan that doesn't say all of what it
+// takes and gives.
+func (p *Pass) opens(call *compiler.Call) bool {
+	d := p.Plan.Delegates[call.Plan()]
+	return d != nil && (d.InputSchema == nil || d.Output != nil && d.OutputSchema == nil || len(call.Scopes) > 0)
+}
+
+// inside is what tries the delegate of a call; nil where that shows nothing, or it isn't
+// sound by itself.
+func (t *trier) inside(call *compiler.Call) *trier {
+	p := t.pass
+	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside {
+		return nil
+	}
+	return once(t.within, call, func() *trier {
+		judged := p.config.delegates.judge(p.Plan.Delegates[call.Plan()])
+		if judged.Verified == nil || len(worth(judged.Findings)) > 0 {
+			return nil
+		}
+		pass := newPass(judged.Plan, nil)
+		pass.config = p.config
+		sub := newTrier(pass, t.left, t.worked)
+		sub.depth = t.depth + 1
+		for i := range pass.Plan.Calls {
+			sub.asked[int32(i)] = true
+		}
+		sub.prepare(true)
+		return sub
+	})
+}
+
+// delegated goes through the delegate of a call. It is false where something went wrong
+// in it.
+func (w *trial) delegated(call *compiler.Call, sub *trier, params map[string]any) (value any, known, well bool) {
+	vague := false
+	given := statelog.Handed(call, func(index int) (any, expression.Presence) {
+		r := &w.pass.Plan.Reads[index]
+		vague = vague || w.isVague(r, true)
+		return w.read(r)
+	})
+	if vague {
+		return nil, false, true
+	}
+	p := sub.pass
+	inner := &trial{trier: sub, random: w.random, handed: true, guess: guesser{p, w.random, sub.literals, sub.left}, ended: make([]ending, len(p.Plan.Calls))}
+	inner.log = statelog.New(statelog.Delegated(p.Plan, given, params))
+	inner.log.Follow(&sub.layout)
+	before := len(p.found)
+	inner.goThrough()
+	if p.Plan.Output == nil {
+		known = true
+	} else if result, there, vague := inner.outputPart(p.Plan.Output); !vague {
+		known = true
+		if there {
+			value = result
+		}
+	}
+	if len(p.found) > before {
+		w.goesWrongInside(call, &p.found[before])
+		return nil, false, false
+	}
+	if tool := call.Tool; known && tool != nil && tool.Output != nil && p.Plan.OutputSchema == nil {
+		if wrong := tool.Output.Validate(value); wrong != nil {
+			w.givesAnother(call, value, wrong.Error())
+			return nil, false, false
+		}
+	}
+	return value, known, true
+}
+
+// goesWrongInside reports what goes wrong in a delegate with what a call hands over.
+func (w *trial) goesWrongInside(call *compiler.Call, found *diag.Diagnostic) {
+	if !w.first(call, "delegate", call.ToolNode) {
+		return
+	}
+	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the delegate %q may go wrong with what this call hands over: %s", call.Plan(), found.Message)
+	f.Witness = found.Witness
+	f.Note(found.Span, "%s %s is found here", found.Rule.Code, found.Rule.Name).
+		Advise("hand over what it can take, or let its \"inputSchema\" and \"stateSchema\" say what it needs")
+}
+
+// givesAnother reports a delegate that gives something else than the tool says.
+func (w *trial) givesAnother(call *compiler.Call, value any, why string) {
+	if !w.first(call, "delegate", call.ToolNode) {
+		return
+	}
+	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit the \"_output\" of %q: for instance %s: %s", call.Plan(), call.Tool.Name, brief(value), why)
+	f.Witness = value
+	f.Advise("let the delegate's output fit, or widen what the tool says that it gives")
+	if call.Tool.OutputNode != nil {
+		f.Note(headOf(call.Tool.OutputNode.Span()), "what the tool gives is here")
+	}
+}

@@ -1,0 +1,70 @@
+package statelog
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+)
+
+// Handed is what the scopes of a call hand over, by kind (S14.3): nil when it has none,
+// and empty when they name nothing that is there.
+func Handed(call *compiler.Call, read func(index int) (any, expression.Presence)) map[string]any {
+	if call.Scopes == nil {
+		return nil
+	}
+	given := map[string]any{}
+	for _, scope := range call.Scopes {
+		if value, presence := read(scope.Read); presence == expression.There {
+			given[scope.Kind] = insert(given[scope.Kind], scope.Ref.Path, value)
+		}
+	}
+	return given
+}
+
+// insert puts a value where it stood, with nothing around it.
+func insert(under any, path []expression.Segment, value any) any {
+	if len(path) == 0 {
+		if base, ok := under.(map[string]any); ok { // parts of it were named as well
+			return Merge(base, value)
+		}
+		return value
+	}
+	first := path[0]
+	if first.IsIndex {
+		list, _ := under.([]any)
+		list = slices.Clone(list)
+		for len(list) <= first.Index {
+			list = append(list, nil)
+		}
+		list[first.Index] = insert(list[first.Index], path[1:], value)
+		return list
+	}
+	base, _ := under.(map[string]any)
+	if base = maps.Clone(base); base == nil {
+		base = map[string]any{}
+	}
+	base[first.Key] = insert(base[first.Key], path[1:], value)
+	return base
+}
+
+// Delegated is what a plan begins with that is run as a call (S14.2, S14.3): its own
+// values, and over them what is handed over, by kind, and the call's parameters.
+func Delegated(p *compiler.Plan, given, params map[string]any) map[string]any {
+	other := maps.Clone(given)
+	maps.DeleteFunc(other, func(kind string, _ any) bool {
+		return kind == "state" || kind == "input" || kind == "data" || kind == "error" || kind == "advice"
+	})
+	return map[string]any{"input": over(p.Input, given["input"], params), "state": over(p.State, given["state"]), "data": over(p.Data, given["data"], other)}
+}
+
+// over lays objects over each other, key by key at the top.
+func over(layers ...any) map[string]any {
+	out := map[string]any{}
+	for _, layer := range layers {
+		object, _ := layer.(map[string]any)
+		maps.Copy(out, object)
+	}
+	return out
+}
