@@ -143,7 +143,7 @@ func ExampleResume() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(result.Status, result.Reason, result.Asked.Call)
+	fmt.Println(result.Status, result.Reason, result.Asked[0].Call)
 
 	result, err = obelus.Resume(ctx, result.Journal, obelus.ResumeOptions{Functions: functions})
 	if err != nil {

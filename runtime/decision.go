@@ -22,6 +22,10 @@ func (f *frame) decided(e Event) {
 		return
 	}
 	d, more := e.Decision, state.more
+	if d.ID != "" && d.ID != more.question.ID {
+		f.askAgain(i, "it was an answer to another question")
+		return
+	}
 	if more.question.InFlight != (d.Verdict == Retry || d.Verdict == Fail) {
 		f.askAgain(i, fmt.Sprintf("%q is no answer to this question", d.Verdict))
 		return
@@ -67,7 +71,7 @@ func (f *frame) rejected(i int32, d *Decision) {
 	state.more.decision, state.more.replacement = d, nil
 	reason := "rejected by a person"
 	switch {
-	case d.By == byTimeout:
+	case d.By == ByTimeout:
 		reason = d.Reason
 	case d.Reason != "":
 		reason += ": " + d.Reason

@@ -334,8 +334,9 @@ type Outcome struct {
 	// Instances are how the run went for each, in the order in which they ended, in
 	// the place of State and Output; nil without instances.
 	Instances []InstanceEnd
-	Ticks     int   // 0 without a planner
-	Usage     Usage // of all requests to a model
+	Asked     []*Question // that were open when the run stopped, in the order of S8.4
+	Ticks     int         // 0 without a planner
+	Usage     Usage       // of all requests to a model
 }
 
 // A CallError is a failure that nothing in the plan handled.

@@ -227,14 +227,18 @@ func (f *frame) ready(i int32, params map[string]any) {
 
 // enqueue lets a call start as soon as there is a place for it.
 func (f *frame) enqueue(i int32) {
-	if !f.transition(i, Queued) {
-		return
+	if f.transition(i, Queued) {
+		f.machine.queue.push(f.inLine(i))
 	}
+}
+
+// inLine is a call where it stands in the order in which calls start.
+func (f *frame) inLine(i int32) ready {
 	place := f.place
 	if place < 0 {
 		place = int32(f.plan.Calls[i].Place)
 	}
-	f.machine.queue.push(ready{f, i, place, f.order})
+	return ready{f, i, place, f.order}
 }
 
 // isProduced reports whether a call's result stands in the plan already.

@@ -72,8 +72,8 @@ func (f *frame) effect(i int32) compiler.Effect {
 // ask puts the question whether a call may start, and sets the time for the answer.
 func (f *frame) ask(i int32, problem string) {
 	f.put(i, problem)
-	if timeout := f.machine.options.Confirm.Timeout; timeout > 0 && !f.calls[i].more.question.InFlight {
-		f.pause(i, timeout)
+	if q := f.calls[i].more.question; q.Within > 0 {
+		f.pause(i, q.Within)
 	}
 }
 
@@ -87,12 +87,37 @@ func (f *frame) put(i int32, problem string) {
 	if more.question == nil {
 		more.question = f.question(i)
 	}
-	more.question.Problem = problem
+	q := more.question
+	q.Problem, q.at = problem, try{f.machine.tick, f.number, int(i), int(state.attempt)}
+	if q.identify(); !q.InFlight {
+		q.Within = f.machine.options.Confirm.Timeout
+	}
 	if !f.transition(i, Asking) {
 		return
 	}
 	c := f.emit(i, Ask)
 	c.Params, c.Question = state.params, more.question
+}
+
+// Questions are those that are open, in the order in which people are asked (S8.4).
+func (m *Machine) Questions() []*Question {
+	var open queue
+	for _, f := range m.frames {
+		if f == nil {
+			continue
+		}
+		for i := range f.calls {
+			if f.calls[i].status == Asking {
+				open.push(f.inLine(int32(i)))
+			}
+		}
+	}
+	var all []*Question
+	for len(open) > 0 {
+		next := open.pop()
+		all = append(all, next.frame.calls[next.call].more.question)
+	}
+	return all
 }
 
 // askInFlight asks what is to become of a call that was at work when the run was
@@ -232,8 +257,8 @@ func (f *frame) origins(r *compiler.Read) []string {
 	return from
 }
 
-// byTimeout is who decides when nobody answers.
-const byTimeout = "time-out"
+// ByTimeout is who decides when nobody answers.
+const ByTimeout = "time-out"
 
 // unanswered takes the default when the time for an answer is over.
 func (f *frame) unanswered(i int32) {
@@ -242,5 +267,5 @@ func (f *frame) unanswered(i int32) {
 		verdict = Reject
 	}
 	f.emit(i, Cancel)
-	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: byTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.machine.options.Confirm.Timeout)}})
+	f.decided(Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: ByTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.machine.options.Confirm.Timeout)}})
 }

@@ -1,7 +1,11 @@
 package runtime
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -66,11 +70,36 @@ type Question struct {
 	Replaces string `json:"replaces,omitzero"`
 	// Problem says why the last answer couldn't be taken; "" for the first time.
 	Problem string `json:"problem,omitzero"`
+	// ID names the question: an answer that was given to it answers no other, and none
+	// about what would run otherwise.
+	ID string `json:"id"`
+	// Within is how long an answer is waited for, once the question is shown; 0 is for ever.
+	Within time.Duration `json:"-"`
 
+	at try
 	// The call's tool and the plan or activity that carries it out, for what parameters
 	// may be.
 	takers []*compiler.Tool
 	by     *compiler.Activity
+}
+
+// A try is one try of a call.
+type try struct{ tick, frame, call, attempt int }
+
+// Answered is the event that answers a question.
+func (q *Question) Answered(d *Decision) Event {
+	return Event{Kind: Decided, Tick: q.at.tick, Frame: q.at.frame, Call: q.at.call, Attempt: q.at.attempt, Decision: d}
+}
+
+// identify gives a question its name: a digest of which try of which call it is about,
+// and of what would run. Where that is defined doesn't count: it is told by the paths of
+// the process that asks.
+func (q *Question) identify() {
+	same := *q
+	same.Problem, same.Advice, same.ID, same.EffectsBy, same.Runs.Defined, same.Runs.Folder = "", nil, "", "", "", ""
+	text, _ := json.Marshal(same) // its values come from JSON
+	sum := sha256.Sum256(fmt.Appendf(text, "%v", q.at))
+	q.ID = hex.EncodeToString(sum[:8])
 }
 
 // An Execution is what is started to carry a call out.
@@ -132,7 +161,9 @@ type Decision struct {
 	// keeps the id, place and output path of the call that it replaces.
 	Replacement json.RawMessage `json:"replacement,omitempty"`
 	Reason      string          `json:"reason,omitzero"` // in the person's words
-	By          string          `json:"by,omitzero"`     // who: "terminal", "time-out", a name
+	By          string          `json:"by,omitzero"`     // who: a name, or [ByTimeout]
+	// ID is that of the question that was answered; "" answers whatever is asked.
+	ID string `json:"id,omitzero"`
 }
 
 // told is a decision as a model sees it.

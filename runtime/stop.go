@@ -22,6 +22,7 @@ func (m *Machine) stop(reason Reason) {
 			f.report(&outcome.Counts, "the run was stopped")
 		}
 	}
+	outcome.Asked = m.Questions()
 	m.stopped, m.draining, m.ending = true, "", reason
 	m.finish(outcome)
 }

@@ -29,7 +29,7 @@ func (c *cli) commands() []*cobra.Command {
 	}
 	var all []*cobra.Command
 	all = append(all, in("look", c.checkCommand(), c.explainCommand(), c.graphCommand(), c.compileCommand(), c.compatCommand())...)
-	all = append(all, in("run", c.simulateCommand(), c.runCommand(), c.resumeCommand(), c.runsCommand())...)
+	all = append(all, in("run", c.simulateCommand(), c.runCommand(), c.resumeCommand(), c.decideCommand(), c.runsCommand())...)
 	all = append(all, in("about", c.schemaCommand(), c.completionCommand(), c.versionCommand())...)
 	return all
 }

@@ -30,28 +30,27 @@ func (c *cli) resumeCommand() *cobra.Command {
 	var activities []string
 	cmd.Flags().StringArrayVar(&activities, "activities", nil, "a file of activities in the place of those that the run was begun with; may be given several times")
 	stands(cmd, "activities", "FILE")
+	decide := cmd.Flags().String("decide", "", "answers to what is asked: {\"call\", \"verdict\", \"id\"?, \"instance\"?, \"under\"?, \"params\"?, \"replacement\"?, \"reason\"?, \"by\"?}, one or a list of them, or one a line (.jsonl)")
+	stands(cmd, "decide", "FILE")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		confirm, err := o.asking()
 		if err != nil {
 			return err
 		}
+		answers, err := c.answers(*decide, o.as)
+		if err != nil {
+			return err
+		}
 		return c.resume(cmd.Context(), args[0], &o, session.ResumeOptions{
 			Host: c.host(&o), Activities: activities, InFlight: runtime.InFlight(*inFlight),
-			Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
+			Answers: answers, Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
 		})
 	}
 	return cmd
 }
 
 func (c *cli) resume(ctx context.Context, name string, o *running, options session.ResumeOptions) error {
-	folder := ""
-	if !session.IsFile(name) {
-		var err error
-		if folder, err = o.runsFolder(); err != nil {
-			return err
-		}
-	}
-	path, err := session.Find(folder, name)
+	path, err := o.find(name)
 	if err != nil {
 		return err
 	}
@@ -80,6 +79,17 @@ func (c *cli) tellAgain(ctx context.Context, s *session.Session, o *running) err
 	}
 	result, _ := s.Run(ctx) // the error says that it has ended, and what Incomplete does
 	return c.conclude(result, show, s)
+}
+
+// find is the journal of a run.
+func (o *running) find(name string) (path string, err error) {
+	folder := ""
+	if !session.IsFile(name) {
+		if folder, err = o.runsFolder(); err != nil {
+			return "", err
+		}
+	}
+	return session.Find(folder, name)
 }
 
 func (o *running) runsFolder() (string, error) {

@@ -111,6 +111,7 @@ func (c *cli) runCommand() *cobra.Command {
 // Running is what the commands that run and resume have in common.
 type running struct {
 	format     string
+	as         string // who decides at this terminal or in this command's files
 	confirm    string
 	within     time.Duration
 	unanswered string
@@ -138,7 +139,11 @@ func (o *running) add(c *cli, cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("runs")
 	flags.Float64SliceVar(&o.price, "price", nil, "what a million tokens cost that a model reads, and that it writes, for limits.cost; such as 3,15")
 	stands(cmd, "price", "IN,OUT")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
+	as := addAs(cmd)
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		if o.as, err = as(); err != nil {
+			return err
+		}
 		o.format, o.confirm, o.unanswered = *format, *confirm, *unanswered
 		if n := len(o.price); n != 0 && n != 2 || slices.ContainsFunc(o.price, func(p float64) bool { return !(p >= 0) }) {
 			return troubled("--price can't be that: expected two numbers, such as 3,15")
@@ -223,7 +228,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) error {
 	screen := terminal.NewGate(c.out)
 	var asking *terminal.Dialogue
 	if terminal.CanAsk(c.in, c.err) {
-		asking = terminal.NewDialogue(c.in, c.err, screen, func(q *runtime.Question) *compiler.Tool { return s.Program().Tool(q.Delegate, q.Tool) })
+		asking = terminal.NewDialogue(c.in, c.err, screen, o.as, toolsOf(s.Program()))
 		defer asking.Close()
 		s.Confirmer = asking
 	}
@@ -292,32 +297,59 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	help := func(format string, args ...any) {
 		fmt.Fprintf(c.err, "  %s %s\n", terminal.StyleFor(c.err).Green("help:"), fmt.Sprintf(format, args...))
 	}
-	again, asked := "obelus run …", result.Asked
+	again := "obelus run …"
 	if s.ID() != "" {
 		again = "obelus resume " + s.ID()
 	}
 	switch {
-	case result.Reason == runtime.ReasonConfirmation && asked != nil && asked.Doubt != "" && s.Program().Plan.Advice.Enforce == "ask":
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: %s, and there is nobody to ask\n", terminal.Quoted(terminal.InFull(asked)), diag.Escape(asked.Doubt))
-		help("%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it", again)
-	case result.Reason == runtime.ReasonConfirmation && asked != nil && asked.Effects == "read-only":
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: --confirm always asks about every call, and there is nobody to ask\n", terminal.Quoted(terminal.InFull(asked)))
-		help("%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world", again)
-	case result.Reason == runtime.ReasonConfirmation && asked != nil:
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s: what runs isn't known to be read-only, and there is nobody to ask\n", terminal.Quoted(terminal.InFull(asked)))
-		vouch := "a catalogue that obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
-		if asked.Claimed != "" {
-			vouch += "; the plan itself can't"
-		}
-		help("%s --confirm never goes on without asking; %s", again, vouch)
-	case result.Reason == runtime.ReasonInFlight && asked != nil:
-		fmt.Fprintf(c.err, "obelus: the run was killed while the call %s was at work, and there is nobody to ask whether it may be run again\n", terminal.Quoted(terminal.InFull(asked)))
-		help("%s --in-flight retry runs it again, --in-flight fail counts it as failed", again)
+	case len(result.Asked) > 0 && (result.Reason == runtime.ReasonConfirmation || result.Reason == runtime.ReasonInFlight):
+		c.unanswered(result.Asked, s, help, again)
 	case s.ID() != "" && result.BadInstances:
 		help("mend it; %s goes on from there", again)
 	case s.ID() != "":
 		help("%s goes on from here", again)
 	}
+}
+
+// unanswered tells of the questions that a run stopped with, and how they are answered.
+func (c *cli) unanswered(asked []*runtime.Question, s *session.Session, help func(string, ...any), again string) {
+	var names []string
+	for _, q := range asked {
+		names = append(names, diag.Escape(terminal.InFull(q)))
+	}
+	before := "the call " + wording.Names(names, 1)
+	if len(asked) > 1 {
+		before = "the calls " + wording.Names(names, 5)
+	}
+	why, how := c.unansweredFor(asked[0], s.Program().Plan)
+	fmt.Fprintf(c.err, "obelus: stopped before %s: %s, and there is nobody to ask\n", before, why)
+	if s.ID() != "" {
+		answer := "approve answers it (or reject, change, replace)"
+		if asked[0].InFlight {
+			answer = "retry answers it (or fail)"
+		}
+		help("obelus decide %s shows what is asked, obelus decide %[1]s CALL %s; %s goes on then", s.ID(), answer, again)
+	}
+	help(how, again)
+}
+
+// unansweredFor is why a call waits for an answer, and what else lets the run go on.
+func (c *cli) unansweredFor(q *runtime.Question, p *compiler.Plan) (why, how string) {
+	switch {
+	case q.InFlight:
+		return "it was at work when the run was killed, and may have happened", "%s --in-flight retry runs it again, --in-flight fail counts it as failed"
+	case q.Doubt != "" && p.Advice.Enforce == "ask":
+		return diag.Escape(q.Doubt), "%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it"
+	case q.Wanted:
+		return "the plan has a person asked about it (_confirm)", "%s asks on a terminal, whatever --confirm says"
+	case q.Effects == compiler.ReadOnly:
+		return "--confirm always asks about every call", "%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world"
+	}
+	how = "%s --confirm never goes on without asking; a catalogue that obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
+	if q.Claimed != "" {
+		how += "; the plan itself can't"
+	}
+	return "what runs isn't known to be read-only", how
 }
 
 // An observer shows a run as it goes.

@@ -95,6 +95,16 @@ func List(folder string, whole bool) (iter.Seq[Run], error) {
 	}, nil
 }
 
+// Running reports whether a process writes a journal now.
+func Running(path string) bool {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return locked(f)
+}
+
 // look reads one run. Whether it is running is asked before: what a running one has just
 // begun to write isn't torn.
 func look(id, path string, whole bool) Run {

@@ -27,10 +27,12 @@ type Options struct {
 	Activities Runner
 	// Planner writes solutions, and the results of latent calls. Nil is no planner.
 	Planner Planner
-	// Confirmer asks people. Nil means that nobody can be asked: a run that needs an
-	// answer stops, for the reason [runtime.ReasonConfirmation] or
+	// Confirmer asks people; nil is [Nobody]: a run that needs an answer goes on with all
+	// else and then stops, for the reason [runtime.ReasonConfirmation] or
 	// [runtime.ReasonInFlight].
 	Confirmer Confirmer
+	// Answered, if given, gives answers that were given before the question, or nil.
+	Answered func(q *runtime.Question) *runtime.Decision
 	// Instances, if given, brings further instances (S12); the machine's options say
 	// that they are to be asked for.
 	Instances Instances
@@ -66,7 +68,8 @@ type Planner interface {
 // S10.1). The function that it returns is called once, in another goroutine; it waits
 // for the answer, or until ctx is done, whose cause says in words why the question is
 // taken back. It calls shown once the person sees the question: only then does the
-// time for the answer begin. An error says that no answer is to be had: the run stops.
+// time for the answer begin. An error says that no answer is to be had: the run stops, but
+// for [ErrNobody] not before nothing else is left to do.
 type Confirmer interface {
 	Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error))
 }
@@ -138,16 +141,19 @@ type world struct {
 	begun   time.Time
 	events  chan runtime.Event
 	pieces  chan runtime.Event // of an answer, and its end: whatever else happens goes before
-	due     []runtime.Event    // that the world itself has to tell
 	gone    chan struct{}      // closed when nobody takes events any more
 	tries   map[try]context.CancelFunc
 	asked   map[try]*question
-	busy    int // goroutines that haven't reported back
+	due     []runtime.Event // that the world has to tell itself
+	put     []func()        // what waits for the answers to questions that are being put
+	busy    int             // goroutines that haven't reported back
 	offered map[*compiler.Call][]string
 	budget  *activity.Budget // of expressions; nil for no bound
 	timers  map[timed]*timer
 	fired   chan *timer // that have run out
 	seen    chan try    // questions that a person sees
+	unheard chan unanswered
+	open    []unanswered // in the order in which they were asked
 
 	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
 	held      []runtime.Command // what follows from events that aren't on their way to disk yet
@@ -160,6 +166,9 @@ type world struct {
 type try struct{ tick, frame, call, attempt int }
 
 func newWorld(m *runtime.Machine, o Options) *world {
+	if o.Confirmer == nil {
+		o.Confirmer = Nobody
+	}
 	var budget *activity.Budget
 	if m.Bounded() {
 		taken := m.Computed()
@@ -178,6 +187,7 @@ func newWorld(m *runtime.Machine, o Options) *world {
 		timers:  map[timed]*timer{},
 		fired:   make(chan *timer),
 		seen:    make(chan try),
+		unheard: make(chan unanswered),
 		offered: map[*compiler.Call][]string{},
 	}
 }
@@ -212,28 +222,34 @@ func (w *world) run(ctx context.Context, first runtime.Event) (outcome *runtime.
 // meanwhile: all of it goes to disk at once. When the disk has done with what it was
 // given there are no events.
 func (w *world) next() ([]runtime.Event, error) {
-	events := w.due
-	w.due = nil
-	if len(events) == 0 {
-		if w.busy == 0 && len(w.timers) == 0 && w.synced == nil {
-			return nil, errors.New("internal error: nothing is at work, and the run isn't over")
-		}
-		select {
-		case e := <-w.events:
-			events = append(events, e)
-		case e := <-w.pieces:
-			events = append(events, e)
-		case t := <-w.fired:
-			events = w.ranOut(t)
-		case key := <-w.seen:
-			w.shown(key)
-		case err := <-w.synced:
-			w.synced = nil
-			return nil, err
-		case <-w.interrupt:
-			w.interrupt = nil
-			return []runtime.Event{{Kind: runtime.Stopped, Text: string(runtime.ReasonInterrupted)}}, nil
-		}
+	if events := w.due; len(events) > 0 {
+		w.due = nil
+		return events, nil
+	}
+	var events []runtime.Event
+	if reason := w.stuck(); reason != "" {
+		return []runtime.Event{{Kind: runtime.Stopped, Text: string(reason), Gently: true}}, nil
+	}
+	if w.busy == 0 && len(w.timers) == 0 && w.synced == nil {
+		return nil, errors.New("internal error: nothing is at work, and the run isn't over")
+	}
+	select {
+	case e := <-w.events:
+		events = append(events, e)
+	case e := <-w.pieces:
+		events = append(events, e)
+	case t := <-w.fired:
+		events = w.ranOut(t)
+	case key := <-w.seen:
+		w.shown(key)
+	case u := <-w.unheard:
+		w.leaveOpen(u)
+	case err := <-w.synced:
+		w.synced = nil
+		return nil, err
+	case <-w.interrupt:
+		w.interrupt = nil
+		return []runtime.Event{{Kind: runtime.Stopped, Text: string(runtime.ReasonInterrupted)}}, nil
 	}
 	if len(events) > 0 {
 		events = w.more(events)
@@ -362,6 +378,11 @@ func (w *world) back(e *runtime.Event) {
 	default:
 		return
 	}
+	w.over(key)
+}
+
+// over lets go of what a command had asked for.
+func (w *world) over(key try) {
 	w.busy--
 	if cancel, ok := w.tries[key]; ok {
 		cancel()
@@ -394,6 +415,8 @@ func (w *world) wait() {
 		case e := <-w.pieces:
 			w.back(&e)
 		case <-w.seen:
+		case u := <-w.unheard:
+			w.over(u.try)
 		case <-over.C:
 			return
 		}
@@ -403,6 +426,7 @@ func (w *world) wait() {
 // carryOut does what the machine asks for; it gives the outcome when the run is
 // over.
 func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runtime.Outcome {
+	defer w.awaitAnswers()
 	for _, c := range commands {
 		if w.options.Observe != nil {
 			w.options.Observe(time.Since(w.begun), c)

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -13,11 +14,26 @@ type question struct {
 	seen   bool // the person sees it
 }
 
+// ErrNobody says that nobody is there to answer a question.
+var ErrNobody = errors.New("there is nobody to ask")
+
+// Nobody is the [Confirmer] of a run that nobody watches.
+var Nobody Confirmer = nobody{}
+
+type nobody struct{}
+
+func (nobody) Ask(context.Context, *runtime.Question, func()) func() (runtime.Decision, error) {
+	return func() (runtime.Decision, error) { return runtime.Decision{}, ErrNobody }
+}
+
 // ask puts a question to a person.
 func (w *world) ask(ctx context.Context, c runtime.Command) {
-	if w.options.Confirmer == nil {
-		w.due = append(w.due, runtime.Event{Kind: runtime.Stopped, Text: string(unasked(c.Question)), Gently: true})
-		return
+	if w.options.Answered != nil {
+		if d := w.options.Answered(c.Question); d != nil {
+			w.began(c, func() {})
+			w.due = append(w.due, c.Question.Answered(d))
+			return
+		}
 	}
 	own, cancel := context.WithCancelCause(ctx)
 	key := try{c.Tick, c.Frame, c.Call, c.Attempt}
@@ -30,16 +46,72 @@ func (w *world) ask(ctx context.Context, c runtime.Command) {
 		case <-w.gone:
 		}
 	})
-	go func() {
+	w.put = append(w.put, func() {
 		decided := runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}
 		d, err := answer()
-		if err == nil {
+		switch {
+		case err == nil:
 			decided.Decision = &d
-		} else if own.Err() == nil {
+		case own.Err() != nil:
+		case errors.Is(err, ErrNobody):
+			select {
+			case w.unheard <- unanswered{key, unasked(c.Question)}:
+			case <-w.gone:
+			}
+			return
+		default:
 			w.send(runtime.Event{Kind: runtime.Stopped, Text: string(unasked(c.Question)), Gently: true})
 		}
 		w.send(decided)
-	}()
+	})
+}
+
+// awaitAnswers waits for the answers once all questions of a moment are put, so that who
+// is asked can see them together.
+func (w *world) awaitAnswers() {
+	for _, wait := range w.put {
+		go wait()
+	}
+	clear(w.put)
+	w.put = w.put[:0]
+}
+
+// An unanswered question is one that nobody is there to answer. The time for the answer
+// counts all the same. The run goes on with all that doesn't need it, and stops when
+// nothing else is left (S10.2).
+type unanswered struct {
+	try
+	reason runtime.Reason
+}
+
+func (w *world) leaveOpen(u unanswered) {
+	w.shown(u.try)
+	w.over(u.try)
+	if w.machine.Status(u.frame, u.call) == runtime.Asking {
+		w.open = append(w.open, u)
+	}
+}
+
+// stuck is why the run can't go on but for answers that nobody is there to give, or "".
+// What runs of a call that delegates is its calls, and its time-out alone brings nothing.
+func (w *world) stuck() runtime.Reason {
+	if len(w.open) == 0 || w.busy > 0 || w.synced != nil {
+		return ""
+	}
+	w.open = slices.DeleteFunc(w.open, func(u unanswered) bool {
+		return u.tick != w.machine.Tick() || w.machine.Status(u.frame, u.call) != runtime.Asking
+	})
+	for key := range w.timers {
+		if key.call != runtime.Run && w.machine.Status(key.frame, key.call) != runtime.Running {
+			return ""
+		}
+	}
+	for _, reason := range []runtime.Reason{runtime.ReasonInFlight, runtime.ReasonConfirmation} {
+		if slices.ContainsFunc(w.open, func(u unanswered) bool { return u.reason == reason }) {
+			return reason
+		}
+	}
+	return ""
 }
 
 // unasked is why a run stops that needs an answer and gets none (S8.6, S10.2).

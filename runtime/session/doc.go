@@ -25,6 +25,7 @@ var (
 	ErrUnanswered   = errors.New("no model answers one of the calls")
 	ErrUnrunnable   = errors.New("the plan can't be run here")
 	ErrInstances    = errors.New("the instances can't be read")
+	ErrAnswers      = errors.New("the answers can't be taken")
 	ErrResults      = errors.New("the results can't be written")
 	ErrNoJournal    = errors.New("no journal can be kept there")
 	ErrNoRun        = errors.New("there is no such run")

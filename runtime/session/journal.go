@@ -63,6 +63,16 @@ func (k *keeper) id() string {
 	return strings.TrimSuffix(filepath.Base(k.file), extension)
 }
 
+// box is the file of answers for the run, beside the journal.
+func (k *keeper) box() box {
+	if k == nil {
+		return ""
+	}
+	return boxOf(k.file)
+}
+
+func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + ".answers") }
+
 // programs is the file that names the programs at work, beside the journal.
 func (k *keeper) programs() string { return strings.TrimSuffix(k.file, extension) + ".programs" }
 

@@ -23,13 +23,14 @@ type Replay struct {
 	Left    []*runtime.InstanceEnd // those that have ended
 	Outcome *runtime.Outcome       // the last that it came to, or nil
 
-	follow *runtime.Follower
+	follow   *runtime.Follower
+	answered map[string]bool // questions, by their ids
 }
 
 // NewReplay begins with a machine at the beginning of a run.
 func NewReplay(v *analyzer.Verified, o runtime.Options) *Replay {
 	m := runtime.New(v, o)
-	return &Replay{Machine: m, follow: runtime.Follow(m)}
+	return &Replay{Machine: m, follow: runtime.Follow(m), answered: map[string]bool{}}
 }
 
 // Take steps one record, and gives what the machine had done because of it. After an
@@ -46,6 +47,9 @@ func (r *Replay) Take(record Record) ([]runtime.Command, error) {
 		return nil, err
 	}
 	r.At = record.Event.At
+	if d := record.Event.Decision; d != nil && d.ID != "" {
+		r.answered[d.ID] = true
+	}
 	for _, one := range record.Event.Instances {
 		r.Joined = append(r.Joined, one.ID)
 	}

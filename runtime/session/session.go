@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -93,6 +94,8 @@ type ResumeOptions struct {
 	InFlight runtime.InFlight
 	// Confirm, if given, says whom the run asks from now on.
 	Confirm *runtime.Confirm
+	// Answers are decisions about calls, taken in this order as they are asked about.
+	Answers []Answer
 	// OrStricter keeps the policy that the run was begun with where it asks about more
 	// calls than that of Confirm.
 	OrStricter bool
@@ -103,9 +106,6 @@ type Result struct {
 	*runtime.Outcome
 	Run     string // its id; "" without a journal
 	Journal string // its file; "" without one
-	// Asked is the question that a stopped run has, nobody having been there to answer
-	// it; nil for one that stopped for another reason.
-	Asked *runtime.Question
 	// BadInstances says that the run stopped because of its file of instances.
 	BadInstances bool
 	// Incomplete is what couldn't be written to its end, although the run could go on:
@@ -158,7 +158,7 @@ type Session struct {
 	results  *results
 	planner  planner.Planner
 	recorder *recording.Recorder
-	asked    *runtime.Question
+	answers  []Answer
 	ran      bool
 }
 
@@ -220,6 +220,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	}
 	m := s.manifest
 	s.options = Options{Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model, Record: m.Record, Instances: m.Instances, Results: m.Out}
+	s.answers = o.Answers
 	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
 	if begun := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && begun.Stricter(o.Confirm.Policy) {
 		confirm := *o.Confirm
@@ -343,7 +344,8 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		ended := diag.Troubled(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
-	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: s.Confirmer, Observe: s.observe}
+	desk := newDesk(s.Confirmer, s)
+	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered, Observe: s.observe}
 	if s.planner != nil {
 		world.Planner = s.planner
 	}
@@ -360,6 +362,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	} else {
 		outcome, err = local.Run(ctx, s.program.Verified, world)
 	}
+	desk.close()
 	if err != nil {
 		if s.results != nil {
 			s.results.close()
@@ -371,17 +374,15 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		return nil, diag.Troubled(kind, "%v", err).About(s.ID()).From(err)
 	}
 	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
+	if s.keeper != nil && result.Status != runtime.RunStopped {
+		os.Remove(string(s.keeper.box())) // the journal tells of what was decided
+	}
 	return result, errors.Join(result.Incomplete...)
 }
 
 func (s *Session) observe(at time.Duration, c runtime.Command) {
-	switch c.Kind {
-	case runtime.Ask:
-		s.asked = c.Question
-	case runtime.Leave:
-		if s.results != nil {
-			s.results.add(c.Left)
-		}
+	if c.Kind == runtime.Leave && s.results != nil {
+		s.results.add(c.Left)
 	}
 	if s.Observer != nil {
 		s.Observer.Observe(at, c)
@@ -390,9 +391,6 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 
 func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
 	r := &Result{Outcome: o, Run: s.ID(), Journal: s.Journal()}
-	if o.Reason == runtime.ReasonConfirmation || o.Reason == runtime.ReasonInFlight {
-		r.Asked = s.asked
-	}
 	if s.source != nil && o.Status == runtime.RunStopped {
 		r.BadInstances = s.source.told != "" && string(o.Reason) == s.source.told
 	}

@@ -44,7 +44,7 @@ func stoppedRun(t *testing.T, functions map[string]activity.Func) string {
 	result, err := session.Run(t.Context(), program(t, chain, "work"), session.Options{
 		Options: runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Always}}, Host: session.Host{Functions: functions}, Runs: t.TempDir(),
 	})
-	if err != nil || result.Status != runtime.RunStopped || result.Reason != runtime.ReasonConfirmation || result.Asked == nil || result.Asked.Call != "a" {
+	if err != nil || result.Status != runtime.RunStopped || result.Reason != runtime.ReasonConfirmation || len(result.Asked) != 1 || result.Asked[0].Call != "a" {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	return result.Journal

@@ -21,11 +21,11 @@ func rated(weight float64) string { return strconv.FormatFloat(weight, 'g', 4, 6
 
 // advice lists how the advisors rate the tools, the best first, with a mark at
 // the one that is asked about (S13.3).
-func (d *Dialogue) advice(p *page, q *runtime.Question, full bool) {
+func (l *Sheet) advice(p *page, q *runtime.Question, full bool) {
 	if len(q.Advice) == 0 {
 		return
 	}
-	s := d.console.style
+	s := l.style
 	p.gap()
 	p.text(4, plainly, "how the advisors rate the tools:")
 	shown, left := q.Advice, 0

@@ -109,9 +109,14 @@ func (c *console) erase() {
 
 // width is how many columns a line of text may fill: the terminal's, and no
 // more than reads well. It is looked up every time, as a window may change.
-func (c *console) width() int {
-	columns, _, err := term.GetSize(int(c.out.Fd()))
-	if err != nil || columns <= 0 {
+func (c *console) width() int { return columnsOf(c.out) }
+
+func columnsOf(stream any) int {
+	columns := 0
+	if fd, ok := Of(stream); ok {
+		columns, _, _ = term.GetSize(fd) // 0 where it can't be told
+	}
+	if columns <= 0 {
 		columns = 80
 	}
 	return max(12, min(100, columns)-1)

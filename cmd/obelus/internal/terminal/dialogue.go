@@ -49,9 +49,10 @@ func automated() bool {
 // It is safe for concurrent use: one question at a time is open, and others
 // wait for their turn.
 type Dialogue struct {
+	*Sheet
 	console *console
-	beside  *Gate                                  // what else writes on the terminal; nil for nothing
-	tools   func(*runtime.Question) *compiler.Tool // what is known of the tool in question; nil where nothing is
+	beside  *Gate  // what else writes on the terminal; nil for nothing
+	who     string // the person, as decisions name them
 
 	over    context.Context // ends with close
 	end     context.CancelFunc
@@ -62,19 +63,23 @@ type Dialogue struct {
 	// These belong to whose turn it is.
 	rested  <-chan time.Time // the breath after the last answer; nil before the first
 	trusted map[trust]bool
-	drafts  map[string]string // what was last entered for a call, as JSON
+	decided map[*runtime.Question]runtime.Decision // with others, at a table
+	apart   map[*runtime.Question]bool             // to be asked about one by one
+	laid    map[*runtime.Question]bool             // at the table that is open
+	drafts  map[string]string                      // what was last entered for a call, as JSON
 }
 
 // NewDialogue asks on a terminal for which [CanAsk] holds. While a question is
-// open, beside is held: it keeps what it has to show. Of a tool's calls,
-// tools tells more than a question does; it may give nil.
-func NewDialogue(stdin io.Reader, stderr io.Writer, beside *Gate, tools func(*runtime.Question) *compiler.Tool) *Dialogue {
+// open, beside is held: it keeps what it has to show. The person is known by a name. Of a
+// tool's calls, tools tells more than a question does; it may give nil.
+func NewDialogue(stdin io.Reader, stderr io.Writer, beside *Gate, who string, tools func(*runtime.Question) *compiler.Tool) *Dialogue {
 	over, end := context.WithCancel(context.Background())
+	c := &console{in: stdin.(*os.File), out: stderr.(*os.File), style: StyleFor(stderr)}
 	return &Dialogue{
 		over: over, end: end,
-		console: &console{in: stdin.(*os.File), out: stderr.(*os.File), style: StyleFor(stderr)},
-		beside:  beside, tools: tools,
-		trusted: map[trust]bool{}, drafts: map[string]string{},
+		Sheet:   &Sheet{style: c.style, width: c.width, tools: tools},
+		console: c, beside: beside, who: who,
+		trusted: map[trust]bool{}, decided: map[*runtime.Question]runtime.Decision{}, apart: map[*runtime.Question]bool{}, drafts: map[string]string{},
 	}
 }
 
@@ -113,20 +118,21 @@ const breath = 300 * time.Millisecond
 // [errStopAsked] says that the run is to stop, also to those who ask after that;
 // [errNobodyThere] that the terminal is gone.
 func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error)) {
-	turn := d.line.join(q.Problem != "" || q.Replaces != "")
+	at := d.line.join(q, shown, q.Problem != "" || q.Replaces != "")
 	return func() (runtime.Decision, error) {
-		defer d.line.leave(turn)
-		return d.await(ctx, turn, q, shown)
+		defer d.line.leave(at)
+		return d.await(ctx, at)
 	}
 }
 
 // await asks a question when its turn comes.
-func (d *Dialogue) await(ctx context.Context, turn <-chan struct{}, q *runtime.Question, shown func()) (runtime.Decision, error) {
+func (d *Dialogue) await(ctx context.Context, at *place) (runtime.Decision, error) {
+	q := at.asked
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(d.over, func() { cancel(nil) })()
 	select {
-	case <-turn:
+	case <-at.turn:
 	case <-ctx.Done():
 	}
 	switch {
@@ -135,26 +141,30 @@ func (d *Dialogue) await(ctx context.Context, turn <-chan struct{}, q *runtime.Q
 	case d.stopped.Load():
 		return runtime.Decision{}, errStopAsked
 	}
+	if decision, done := d.decided[q]; done {
+		delete(d.decided, q)
+		return decision, nil
+	}
 	if d.beside != nil {
 		d.beside.hold()
 		defer d.beside.release()
 	}
 	if d.trusted[trustOf(q)] && !q.InFlight && q.Problem == "" {
 		d.console.say(d.console.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(InFull(q)), Quoted(q.Tool)))
-		return runtime.Decision{Verdict: runtime.Approve, By: "terminal"}, nil
+		return runtime.Decision{Verdict: runtime.Approve, By: d.who}, nil
 	}
-	decision, err := d.open(ctx, q, shown)
+	decision, err := d.open(ctx, at)
 	d.rested = time.After(breath)
 	if err != nil {
 		return runtime.Decision{}, err
 	}
-	decision.By = "terminal"
+	decision.By = d.who
 	return decision, nil
 }
 
 // open shows a question and reads keys until one of them is an answer.
-func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) (decision runtime.Decision, err error) {
-	c := d.console
+func (d *Dialogue) open(ctx context.Context, at *place) (decision runtime.Decision, err error) {
+	c, q := d.console, at.asked
 	if err := c.claim(); err != nil {
 		return decision, fmt.Errorf("%w: %w", errNobodyThere, err)
 	}
@@ -166,24 +176,23 @@ func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 			return decision, ctx.Err()
 		}
 	}
+	if all := d.together(at); len(all) > 1 {
+		decision, err := d.openTable(ctx, all)
+		if !errors.Is(err, errOneByOne) {
+			return decision, err
+		}
+	}
 	if q.Problem == "" && q.Replaces == "" {
 		delete(d.drafts, callOf(q))
 	}
 	text, hidden := d.summary(q)
 	c.print("\n" + text)
-	shown()
+	at.shown()
 	for {
-		key, err := d.choose(ctx, answersTo(q))
+		key, err := d.key(ctx, answersTo(q), &hidden, func(key rune) bool { return approves(q, key) })
 		if err != nil {
 			d.takeBack(ctx, err)
 			return decision, err
-		}
-		switch {
-		case key == '?':
-			hidden = 0
-		case hidden > 0 && approves(q, key):
-			c.say(c.style.Yellow("!"), wording.Counted(hidden, "value wasn't", "values weren't")+" shown whole; look at all of it, and press the key again")
-			key, hidden = '?', 0
 		}
 		decision, answered, err := d.carryOut(ctx, q, key)
 		switch {
@@ -196,6 +205,21 @@ func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 			return decision, nil
 		}
 	}
+}
+
+// key waits for a key that answers. One that approves what wasn't shown whole shows it
+// first.
+func (d *Dialogue) key(ctx context.Context, options []option, hidden *int, approves func(rune) bool) (rune, error) {
+	key, err := d.choose(ctx, options)
+	switch {
+	case err != nil:
+	case key == '?':
+		*hidden = 0
+	case *hidden > 0 && approves(key):
+		d.console.say(d.console.style.Yellow("!"), wording.Counted(*hidden, "value wasn't", "values weren't")+" shown whole; look at all of it, and press the key again")
+		key, *hidden = '?', 0
+	}
+	return key, err
 }
 
 // An option is a key that answers, and what it does in words.
@@ -226,7 +250,7 @@ func (d *Dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 	c, s := d.console, d.console.style
 	switch {
 	case key == '?':
-		c.print("\n" + d.everything(q))
+		c.print("\n" + d.Full(q))
 		return decision, false, nil
 	case key == 'q':
 		d.stopped.Store(true)
@@ -266,7 +290,7 @@ func (d *Dialogue) choose(ctx context.Context, options []option) (rune, error) {
 	c, hint := d.console, ""
 	shown := -1
 	draw := func() {
-		if waiting := d.line.length(); waiting != shown {
+		if waiting := d.waiting(); waiting != shown {
 			shown = waiting
 			c.erase()
 			c.draw(legend(c, options, hint, waiting))
@@ -292,6 +316,16 @@ func (d *Dialogue) choose(ctx context.Context, options []option) (rune, error) {
 			hint = "several keys at once answer nothing"
 		}
 	}
+}
+
+// waiting is how many questions wait that aren't shown.
+func (d *Dialogue) waiting() (n int) {
+	for _, p := range d.line.others() {
+		if !d.laid[p.asked] {
+			n++
+		}
+	}
+	return n
 }
 
 // legend says what the keys do, in as many lines as it takes.
@@ -357,7 +391,7 @@ func (d *Dialogue) BusyElsewhere() bool { return d.console.lent.Load() }
 func (d *Dialogue) Close() {
 	d.closing.Do(func() {
 		d.end()
-		<-d.line.join(true)
+		<-d.line.join(nil, nil, true).turn
 	})
 }
 

@@ -41,7 +41,7 @@ func (d *Dialogue) change(ctx context.Context, q *runtime.Question) (runtime.Dec
 			c.print("\n")
 			return runtime.Decision{}, errBack
 		}
-		c.print("\n" + d.differences(q.Params, params) + "\n")
+		c.print("\n" + d.Differences(q.Params, params) + "\n")
 		again, problem := false, q.Unacceptable(params)
 		if problem == "" {
 			again, err = d.meant(ctx, "run it with these")
@@ -285,10 +285,10 @@ func (d *Dialogue) inEditor(ctx context.Context, name, text string) (string, err
 	return string(edited), err
 }
 
-// differences shows what became of parameters.
-func (d *Dialogue) differences(before, after map[string]any) string {
-	s := d.console.style
-	p := &page{width: d.console.width()}
+// Differences shows what became of parameters.
+func (l *Sheet) Differences(before, after map[string]any) string {
+	s := l.style
+	p := &page{width: l.width()}
 	all := maps.Clone(before)
 	if all == nil {
 		all = map[string]any{}
@@ -298,7 +298,7 @@ func (d *Dialogue) differences(before, after map[string]any) string {
 		for _, line := range wrapValue(sign+label(name)+": "+visibly(value, ""), p.width-4) {
 			p.line(4, paint(line))
 		}
-		d.lookTwice(p, 6, map[string]any{name: value})
+		l.lookTwice(p, 6, map[string]any{name: value})
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		was, had := before[name]

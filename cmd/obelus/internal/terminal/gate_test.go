@@ -24,7 +24,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	g := &Gate{to: p.Slave}
 	show := NewProgress(t.Context(), g, Run{Plan: plan})
 	p.Sees("2 waiting, 0 of 2 settled")
-	d := NewDialogue(p.Slave, p.Slave, g, nil)
+	d := NewDialogue(p.Slave, p.Slave, g, "terminal", nil)
 	answers := askInBackground(t.Context(), d, question("first"))
 	p.Asked()
 	asked := p.Settled()

@@ -1,53 +1,63 @@
 package terminal
 
-import "sync"
+import (
+	"slices"
+	"sync"
+
+	"github.com/obelus-dev/obelus/runtime"
+)
 
 // A line is questions that wait for their turn: in the order in which they were put,
 // but one that is asked again comes first, since it was its turn already.
 type line struct {
 	mu      sync.Mutex
-	taken   bool            // a question has its turn
-	waiting []chan struct{} // a channel that is closed when the turn comes, each
+	taken   bool // a question has its turn
+	waiting []*place
 }
 
-// join puts one more question in line; its turn has come when the channel is closed.
-func (l *line) join(first bool) <-chan struct{} {
+// A place in line is a question's; nil is that of who ends the dialogue.
+type place struct {
+	turn  chan struct{} // closed when the turn has come
+	asked *runtime.Question
+	shown func()
+}
+
+// join puts one more question in line.
+func (l *line) join(q *runtime.Question, shown func(), first bool) *place {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	turn := make(chan struct{})
+	p := &place{make(chan struct{}), q, shown}
 	switch {
 	case !l.taken:
 		l.taken = true
-		close(turn)
+		close(p.turn)
 	case first:
-		l.waiting = append([]chan struct{}{turn}, l.waiting...)
+		l.waiting = append([]*place{p}, l.waiting...)
 	default:
-		l.waiting = append(l.waiting, turn)
+		l.waiting = append(l.waiting, p)
 	}
-	return turn
+	return p
 }
 
 // leave gives up a place in line, or ends a turn.
-func (l *line) leave(turn <-chan struct{}) {
+func (l *line) leave(p *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, other := range l.waiting {
-		if other == turn {
-			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-			return
-		}
+	if at := slices.Index(l.waiting, p); at >= 0 {
+		l.waiting = slices.Delete(l.waiting, at, at+1)
+		return
 	}
 	if len(l.waiting) == 0 {
 		l.taken = false
 		return
 	}
-	close(l.waiting[0])
+	close(l.waiting[0].turn)
 	l.waiting = l.waiting[1:]
 }
 
-// length is how many wait.
-func (l *line) length() int {
+// others are the questions that wait.
+func (l *line) others() []*place {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.waiting)
+	return slices.DeleteFunc(slices.Clone(l.waiting), func(p *place) bool { return p.asked == nil })
 }

@@ -22,33 +22,45 @@ const (
 	shownLines   = 3  // lines of a value, or of a model's reason
 )
 
+// A Sheet lays out for people what they are asked.
+type Sheet struct {
+	style Style
+	width func() int
+	tools func(*runtime.Question) *compiler.Tool // what is known of the tool in question; nil where nothing is
+}
+
+// NewSheet lays questions out for what is shown on a stream.
+func NewSheet(stream any, tools func(*runtime.Question) *compiler.Tool) *Sheet {
+	return &Sheet{style: StyleFor(stream), width: func() int { return columnsOf(stream) }, tools: tools}
+}
+
 // summary is a question as it is first put: what to decide about and what it
 // takes to decide, in a few lines; and how many values aren't shown whole.
-func (d *Dialogue) summary(q *runtime.Question) (text string, hidden int) { return d.lay(q, false) }
+func (l *Sheet) summary(q *runtime.Question) (text string, hidden int) { return l.lay(q, false) }
 
-// everything is a question with all there is to know: values in full, and what
+// Full is a question with all there is to know: values in full, and what
 // the tool says of itself.
-func (d *Dialogue) everything(q *runtime.Question) string {
-	text, _ := d.lay(q, true)
+func (l *Sheet) Full(q *runtime.Question) string {
+	text, _ := l.lay(q, true)
 	return text
 }
 
-func (d *Dialogue) lay(q *runtime.Question, full bool) (text string, hidden int) {
-	s := d.console.style
-	p := &page{width: d.console.width()}
+func (l *Sheet) lay(q *runtime.Question, full bool) (text string, hidden int) {
+	s := l.style
+	p := &page{width: l.width()}
 	if q.Problem != "" {
 		p.text(2, s.Red, "that can't be taken: "+diag.Escape(q.Problem))
 	}
-	d.headline(p, q)
+	l.headline(p, q)
 	p.gap()
-	hidden += d.runs(p, q, full)
-	hidden += d.params(p, q, full)
+	hidden += l.runs(p, q, full)
+	hidden += l.params(p, q, full)
 	p.gap()
-	hidden += d.scopes(p, q, full)
+	hidden += l.scopes(p, q, full)
 	if words := account(q); words != "" {
 		p.text(4, plainly, words)
 	}
-	d.advice(p, q, full)
+	l.advice(p, q, full)
 	if q.Reason != "" {
 		p.text(4, plainly, "the model's words, which nobody has checked:")
 		most := shownLines
@@ -58,7 +70,7 @@ func (d *Dialogue) lay(q *runtime.Question, full bool) (text string, hidden int)
 		p.quote(4, q.Reason, most)
 	}
 	if full {
-		d.toolItself(p, q)
+		l.toolItself(p, q)
 	}
 	p.gap()
 	return p.b.String(), hidden
@@ -73,8 +85,8 @@ func InFull(q *runtime.Question) string {
 }
 
 // headline says what is to be decided and what hangs on it.
-func (d *Dialogue) headline(p *page, q *runtime.Question) {
-	s := d.console.style
+func (l *Sheet) headline(p *page, q *runtime.Question) {
+	s := l.style
 	ask := "may " + Quoted(InFull(q)) + " run?"
 	if q.InFlight {
 		ask = Quoted(InFull(q)) + " was at work when the run was killed; run it again?"
@@ -94,6 +106,18 @@ func (d *Dialogue) headline(p *page, q *runtime.Question) {
 	if q.Doubt != "" {
 		p.text(4, s.Yellow, diag.Escape(q.Doubt))
 	}
+	tool := toolOf(q)
+	if q.Instance != "" {
+		tool += ", for the instance " + Quoted(q.Instance)
+	}
+	p.text(4, plainly, tool)
+	if q.Replaces != "" {
+		p.text(4, s.Yellow, "in the place of a call of "+Quoted(q.Replaces))
+	}
+}
+
+// toolOf says what a call is of, and what carries it out.
+func toolOf(q *runtime.Question) string {
 	tool := "the tool " + Quoted(q.Tool)
 	switch q.Activity {
 	case "":
@@ -105,13 +129,7 @@ func (d *Dialogue) headline(p *page, q *runtime.Question) {
 	if q.Delegate != "" {
 		tool += ", in the plan " + Quoted(q.Delegate)
 	}
-	if q.Instance != "" {
-		tool += ", for the instance " + Quoted(q.Instance)
-	}
-	p.text(4, plainly, tool)
-	if q.Replaces != "" {
-		p.text(4, s.Yellow, "in the place of a call of "+Quoted(q.Replaces))
-	}
+	return tool
 }
 
 // effectsInWords says what a call may do to the world, who says so, and how
@@ -155,7 +173,7 @@ func effectsInWords(q *runtime.Question, s Style) (words string, paint func(stri
 }
 
 // runs says what is started.
-func (d *Dialogue) runs(p *page, q *runtime.Question, full bool) (hidden int) {
+func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 	var what string
 	var value any
 	switch e := &q.Runs; e.Kind {
@@ -201,16 +219,16 @@ func (d *Dialogue) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 		}
 		if !whole {
 			hidden = 1
-			p.text(6, d.console.style.Faint, "it goes on; ? shows all")
+			p.text(6, l.style.Faint, "it goes on; ? shows all")
 		}
-		d.lookTwice(p, 6, value)
+		l.lookTwice(p, 6, value)
 	}
 	p.gap()
 	return hidden
 }
 
 // scopes shows what a call is given besides its parameters (S14.3).
-func (d *Dialogue) scopes(p *page, q *runtime.Question, full bool) (hidden int) {
+func (l *Sheet) scopes(p *page, q *runtime.Question, full bool) (hidden int) {
 	if q.Scopes == nil && len(q.Context) == 0 {
 		return 0
 	}
@@ -231,7 +249,7 @@ func (d *Dialogue) scopes(p *page, q *runtime.Question, full bool) (hidden int) 
 	names := slices.Sorted(maps.Keys(given))
 	column := nameColumn(p, names)
 	for _, name := range names {
-		if !d.param(p, column, name, given[name], nil, full) {
+		if !l.param(p, column, name, given[name], nil, full) {
 			hidden++
 		}
 	}
@@ -263,10 +281,10 @@ func account(q *runtime.Question) string {
 }
 
 // params lists the resolved parameters, each with where it comes from.
-func (d *Dialogue) params(p *page, q *runtime.Question, full bool) (hidden int) {
+func (l *Sheet) params(p *page, q *runtime.Question, full bool) (hidden int) {
 	names := slices.Sorted(maps.Keys(q.Params))
 	if len(names) == 0 {
-		p.text(4, d.console.style.Faint, "without parameters")
+		p.text(4, l.style.Faint, "without parameters")
 	}
 	if !full && len(names) > shownParams {
 		hidden = len(names) - shownParams
@@ -275,12 +293,12 @@ func (d *Dialogue) params(p *page, q *runtime.Question, full bool) (hidden int) 
 	left := hidden
 	column := nameColumn(p, names)
 	for _, name := range names {
-		if !d.param(p, column, name, q.Params[name], sourcesOf(q, name), full) {
+		if !l.param(p, column, name, q.Params[name], sourcesOf(q, name), full) {
 			hidden++
 		}
 	}
 	if left > 0 {
-		p.text(4, d.console.style.Faint, fmt.Sprintf("and %s; ? shows all", wording.Count(left, "more parameter")))
+		p.text(4, l.style.Faint, fmt.Sprintf("and %s; ? shows all", wording.Count(left, "more parameter")))
 	}
 	return hidden
 }
@@ -306,8 +324,8 @@ func label(name string) string {
 
 // param shows one value and where it comes from, and reports whether all of it is
 // shown. Text is in quotes, so that "5" isn't 5.
-func (d *Dialogue) param(p *page, column int, name string, value any, from []runtime.Source, full bool) (whole bool) {
-	s := d.console.style
+func (l *Sheet) param(p *page, column int, name string, value any, from []runtime.Source, full bool) (whole bool) {
+	s := l.style
 	named := map[string]any{name: value}
 	name = label(name)
 	indent := 4 + column + 1
@@ -319,8 +337,8 @@ func (d *Dialogue) param(p *page, column int, name string, value any, from []run
 		for _, line := range lines {
 			p.line(4, "│ "+line)
 		}
-		d.lookTwice(p, 6, named)
-		d.origins(p, 6, from, full)
+		l.lookTwice(p, 6, named)
+		l.origins(p, 6, from, full)
 		return true
 	}
 	if len(from) == 1 && from[0].Param == "" && len(lines) == 1 {
@@ -340,8 +358,8 @@ func (d *Dialogue) param(p *page, column int, name string, value any, from []run
 	if !whole {
 		p.text(indent, s.Faint, wording.Count(utf8.RuneCountInString(JSON(value, "")), "character")+" in all; ? shows them")
 	}
-	d.lookTwice(p, indent, named)
-	d.origins(p, indent, from, full)
+	l.lookTwice(p, indent, named)
+	l.origins(p, indent, from, full)
 	return whole && diag.Columns(name) < column
 }
 
@@ -358,13 +376,13 @@ func sourcesOf(q *runtime.Question, name string) []runtime.Source {
 }
 
 // origins says where a parameter comes from.
-func (d *Dialogue) origins(p *page, indent int, from []runtime.Source, full bool) {
+func (l *Sheet) origins(p *page, indent int, from []runtime.Source, full bool) {
 	for i, source := range from {
 		if !full && i == shownSources {
-			p.text(indent, d.console.style.Faint, fmt.Sprintf("← and %s; ? shows all", wording.Count(len(from)-i, "more place")))
+			p.text(indent, l.style.Faint, fmt.Sprintf("← and %s; ? shows all", wording.Count(len(from)-i, "more place")))
 			return
 		}
-		p.text(indent, d.console.style.Faint, inWords(source))
+		p.text(indent, l.style.Faint, inWords(source))
 	}
 }
 
@@ -391,15 +409,15 @@ func fromWhom(source runtime.Source) string {
 }
 
 // toolItself adds what is known of the tool.
-func (d *Dialogue) toolItself(p *page, q *runtime.Question) {
-	if d.tools == nil {
+func (l *Sheet) toolItself(p *page, q *runtime.Question) {
+	if l.tools == nil {
 		return
 	}
-	tool := d.tools(q)
+	tool := l.tools(q)
 	if tool == nil {
 		return
 	}
-	s := d.console.style
+	s := l.style
 	if tool.Description != "" {
 		p.gap()
 		p.text(4, s.Bold, "the tool says of itself:")

@@ -152,7 +152,7 @@ func unescape(t *testing.T, text string) string {
 }
 
 func dialogueAt(p *pty.Terminal) *Dialogue {
-	return NewDialogue(p.Slave, p.Slave, nil, func(q *runtime.Question) *compiler.Tool {
+	return NewDialogue(p.Slave, p.Slave, nil, "terminal", func(q *runtime.Question) *compiler.Tool {
 		if q.Tool != "refundPayment" {
 			return nil
 		}

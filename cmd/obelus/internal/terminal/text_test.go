@@ -20,7 +20,7 @@ func plainDialogue(t testing.TB) *Dialogue {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { nowhere.Close() })
-	return NewDialogue(nowhere, nowhere, nil, nil)
+	return NewDialogue(nowhere, nowhere, nil, "ann", nil)
 }
 
 // S2.6, S10.1: whatever a question holds, its text stays in its lines and acts
@@ -48,7 +48,7 @@ func FuzzQuestionText(f *testing.F) {
 			}
 		}
 		summary, _ := d.summary(q)
-		for _, text := range []string{summary, d.everything(q)} {
+		for _, text := range []string{summary, d.Full(q)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if diag.Escape(line) != line {
 					t.Fatalf("this line acts on a terminal: %q", line)

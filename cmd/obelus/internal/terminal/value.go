@@ -152,15 +152,15 @@ func wrapValue(text string, columns int) []string {
 }
 
 // lookTwice tells of words in a value whose letters aren't what they seem.
-func (d *Dialogue) lookTwice(p *page, indent int, value any) {
+func (l *Sheet) lookTwice(p *page, indent int, value any) {
 	const most = 5
 	found := deceptive(value, nil)
 	for i, word := range found {
 		if i == most {
-			p.text(indent, d.console.style.Yellow, "look twice: "+wording.Count(len(found)-most, "more word")+" of that kind")
+			p.text(indent, l.style.Yellow, "look twice: "+wording.Count(len(found)-most, "more word")+" of that kind")
 			return
 		}
-		p.text(indent, d.console.style.Yellow, "look twice: "+visibly(word, "")+" is "+inASCII(word))
+		p.text(indent, l.style.Yellow, "look twice: "+visibly(word, "")+" is "+inASCII(word))
 	}
 }
 

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) decideCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "decide RUN [CALL [approve | reject | change NAME=VALUE… | replace CALL | retry | fail]]",
+		Short: "answer what a run asks",
+		Long: "Shows what a run asks people about, or one question with every value in full, or answers it.\n" +
+			"A run that stopped takes the answer up when it is resumed; one that waits (--answer-within)\n" +
+			"takes it up at once. An answer is to the question as it is now: should the run come to ask\n" +
+			"otherwise, it isn't taken.\n\n" +
+			"change keeps the parameters that aren't named; @FILE gives all of them. replace takes a call as\n" +
+			"JSON or @FILE, which keeps name, place and output path of the first; it is shown with its values,\n" +
+			"and is to be approved in turn. retry and fail answer for a call that was at work when its run\n" +
+			"was killed.",
+		Example: "obelus decide 20261121-0930\nobelus decide 20261121-0930 refund#1 approve --as ann\nobelus decide 20261121-0930 refund#1 change amount=5 --reason \"agreed by phone\"\nobelus decide 20261121-0930 --all reject",
+		Args:    someArgs("a run"),
+	}
+	var o running
+	d := decision{}
+	flags := cmd.Flags()
+	flags.StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
+	stands(cmd, "runs", "DIR")
+	_ = cmd.MarkFlagDirname("runs")
+	as := addAs(cmd)
+	flags.StringVar(&d.reason, "reason", "", "why, in words; a model is told of them")
+	stands(cmd, "reason", "TEXT")
+	flags.StringVar(&d.instance, "instance", "", "the instance whose call it is")
+	stands(cmd, "instance", "ID")
+	flags.StringVar(&d.id, "id", "", "the question that is meant, as its \"ask\" event names it: no other is answered")
+	stands(cmd, "id", "ID")
+	flags.BoolVar(&d.all, "all", false, "answer all questions that are open, or all about a call, in the same way")
+	var activities []string
+	flags.StringArrayVar(&activities, "activities", nil, "a file of activities with which the run will be resumed; may be given several times")
+	stands(cmd, "activities", "FILE")
+	format := choose(cmd, "format", "how questions are written; json is one a line", "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		path, err := o.find(args[0])
+		if err != nil {
+			return err
+		}
+		if d.by, err = as(); err != nil {
+			return err
+		}
+		questions, err := session.OpenQuestions(path, session.ResumeOptions{Activities: activities})
+		if err != nil {
+			return err
+		}
+		about, rest, err := d.about(questions.Open(), args[1:])
+		if err != nil {
+			return err
+		}
+		show := func(list []*runtime.Question, full bool) error {
+			return c.showQuestions(list, questions.Program, *format, full)
+		}
+		if len(rest) == 0 {
+			return show(about, len(args) > 1)
+		}
+		taken, err := d.verdict(c, about[0], rest)
+		if err != nil {
+			return err
+		}
+		again, err := questions.Decide(about, taken)
+		if err != nil {
+			return err
+		}
+		if len(again) > 0 {
+			if err := show(again, true); err != nil {
+				return err
+			}
+		}
+		return c.kept(about, again, taken, questions)
+	}
+	return cmd
+}
+
+// kept says what became of an answer.
+func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questions *session.Questions) error {
+	out := &strings.Builder{}
+	for _, q := range about {
+		name := terminal.Quoted(terminal.InFull(q))
+		if q.Instance != "" {
+			name += " of " + terminal.Quoted(q.Instance)
+		}
+		fmt.Fprintf(out, "%s: %s, by %s\n", name, d.Verdict, diag.Escape(d.By))
+		if d.Verdict == runtime.Change {
+			out.WriteString(terminal.NewSheet(c.out, nil).Differences(q.Params, d.Params))
+		}
+	}
+	if _, err := fmt.Fprint(c.err, out.String()); err != nil {
+		return err
+	}
+	next := "the run takes it up when it is resumed"
+	if questions.Running {
+		next = "the run takes it up now"
+	}
+	if len(again) > 0 {
+		next = "what is shown above would run now, and is to be approved in turn"
+	}
+	_, err := fmt.Fprintf(c.err, "obelus: kept; %s\n", next)
+	return err
+}
+
+// A decision is what the command line says of one.
+type decision struct {
+	by, reason, instance, id string
+	all                      bool
+}
+
+// about finds the questions that are meant, and gives what is said besides. Without the
+// name of a call they are all.
+func (d *decision) about(open []*runtime.Question, args []string) (about []*runtime.Question, rest []string, err error) {
+	call := ""
+	if len(args) > 0 && !(d.all && slices.Contains(verdicts, args[0])) {
+		call, args = args[0], args[1:]
+	}
+	var names []string
+	for _, q := range open {
+		name := terminal.InFull(q)
+		names = append(names, name)
+		if (call == "" || call == name) && (d.instance == "" || d.instance == q.Instance) && (d.id == "" || d.id == q.ID) {
+			about = append(about, q)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	switch {
+	case call != "" && !slices.Contains(names, call):
+		err := troubled("the run asks nothing about a call %q", call).Suggest(call, names)
+		if len(names) == 0 {
+			return nil, nil, err.Advise("nothing is asked; obelus resume goes on")
+		}
+		return nil, nil, err.Advise("it asks about %s", wording.Names(names, 5))
+	case len(about) == 0 && (d.id != "" || d.instance != ""):
+		return nil, nil, troubled("what the run asks isn't that: no question has this --id or --instance").Advise("obelus decide without them shows what is asked")
+	case len(about) == 0 && len(args) > 0:
+		return nil, nil, troubled("the run asks nothing")
+	case len(about) > 1 && len(args) > 0 && !d.all:
+		return nil, nil, troubled("the run asks about %d calls of that name", len(about)).Advise("name one with --instance, or answer all with --all")
+	}
+	return about, args, nil
+}
+
+var verdicts = []string{"approve", "reject", "change", "replace", "retry", "fail"}
+
+// verdict reads what is decided.
+func (d *decision) verdict(c *cli, q *runtime.Question, args []string) (taken runtime.Decision, err error) {
+	taken = runtime.Decision{Verdict: runtime.Verdict(args[0]), Reason: d.reason, By: d.by}
+	values := args[1:]
+	switch taken.Verdict {
+	case runtime.Change:
+		if len(values) == 0 {
+			return taken, troubled("it isn't said what to change").Advise("name parameters with their values: change amount=5, or change @params.json for all of them")
+		}
+		taken.Params = maps.Clone(q.Params)
+		given := &given{texts: map[string]string{}, unfit: map[string]error{}}
+		for _, value := range values {
+			if strings.HasPrefix(value, "@") {
+				taken.Params = nil
+			}
+			if taken.Params, err = given.take(c, c.newReading(), taken.Params, "change", value); err != nil {
+				return taken, err
+			}
+		}
+	case runtime.Replace:
+		if len(values) != 1 {
+			return taken, troubled("it isn't said what to call instead").Advise("write a call as JSON, or @FILE: replace '{\"_tool\": \"refund\", \"amount\": 5}'")
+		}
+		taken.Replacement, err = c.replacement(values[0])
+	case runtime.Approve, runtime.Reject, runtime.Retry, runtime.Fail:
+		if len(values) > 0 {
+			return taken, troubled("%s takes nothing behind it, but got %q", taken.Verdict, values[0]).Advise("a reason is given with --reason")
+		}
+	default:
+		return taken, troubled("there is no answer %q: expected %s", args[0], wording.Or(verdicts)).Suggest(args[0], verdicts)
+	}
+	return taken, err
+}
+
+// replacement reads a call, in JSON or YAML.
+func (c *cli) replacement(text string) (json.RawMessage, error) {
+	name, isFile := strings.CutPrefix(text, "@")
+	if !isFile {
+		node, problems := source.Parse(source.NewFile("call.json", []byte(text)), source.DefaultLimits())
+		if node == nil || node.Kind != source.Object || len(problems) > 0 {
+			return nil, troubled("that isn't a call: %s", text).Advise("write it as JSON: {\"_tool\": \"…\", …}")
+		}
+		return json.RawMessage(text), nil
+	}
+	call, err := c.mapping(c.newReading(), "replace", name)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(call)
+}
+
+// showQuestions shows questions as a table, or in full.
+func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format string, full bool) error {
+	if format == "json" {
+		for _, q := range list {
+			if err := diag.JSONLine(c.out, q); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.out, "the run asks nothing")
+		return err
+	}
+	sheet := terminal.NewSheet(c.out, toolsOf(p))
+	text, hidden := sheet.Table(list, full)
+	if full && len(list) == 1 {
+		text = sheet.Full(list[0])
+	}
+	if hidden > 0 {
+		text += "  " + wording.Counted(hidden, "value isn't", "values aren't") + " shown whole: name a call to see all of it\n"
+	}
+	_, err := fmt.Fprint(c.out, text)
+	return err
+}
+
+func toolsOf(p *project.Program) func(*runtime.Question) *compiler.Tool {
+	return func(q *runtime.Question) *compiler.Tool { return p.Tool(q.Delegate, q.Tool) }
+}
+
+// answers reads a file of them; who gives them is said there, or else the one who runs
+// the command.
+func (c *cli) answers(name, by string) ([]session.Answer, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := c.newReading().Text(name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := session.ReadAnswers(name, text)
+	for i := range all {
+		if all[i].By == "" {
+			all[i].By = by
+		}
+	}
+	return all, err
+}
+
+// addAs adds the flag that says who decides, and gives a function for the name: without
+// it that of the system's user.
+func addAs(cmd *cobra.Command) func() (string, error) {
+	as := cmd.Flags().String("as", "", "who decides, as the journal names them; by default the user of the system")
+	stands(cmd, "as", "NAME")
+	return func() (string, error) {
+		switch {
+		case !cmd.Flags().Changed("as"):
+			if u, err := user.Current(); err == nil && u.Username != "" {
+				return u.Username, nil
+			}
+			return "uid " + strconv.Itoa(os.Getuid()), nil
+		case *as == "" || *as == runtime.ByTimeout || diag.Escape(*as) != *as:
+			return "", troubled("--as can't be %q: expected the name of a person", *as)
+		}
+		return *as, nil
+	}
+}
