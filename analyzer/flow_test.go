@@ -469,6 +469,7 @@ func FuzzFlows(f *testing.F) {
 	for range 30 {
 		f.Add(g.plan().text)
 	}
+	f.Add(`{"tools":{"a":{"_output":{"minLength":{}}}}}`)
 	f.Add(`{"stateSchema":{"properties":{"x":{"type":"array","items":{"type":"integer"}}}},"tools":{"a":{"_output":{"type":"number"},"_outputPath":{"enum":["x"]}}},"calls":[{"_tool":"a","_outputPath":"x","_outputMethod":"push","_retry":{"attempts":2}}],"output":{"y":"†state.x[0] || false"},"outputSchema":{"required":["y"]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 20_000 {

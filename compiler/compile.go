@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -336,7 +337,7 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 	if !again {
 		known = len(c.found)
 		c.badSchemas[at] = known
-		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", bad.Help)
+		c.report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", cmp.Or(bad.Help, "write what the keyword takes, or leave it out"))
 	}
 	if again || root != n {
 		c.found[known].Note(n.Span(), "%s refers to it", what)
