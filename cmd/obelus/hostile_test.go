@@ -37,6 +37,8 @@ var hostileCommands = []struct {
 	args []string
 }{
 	{"check", []string{"check"}},
+	{"fixes", []string{"check", "--diff"}},
+	{"SARIF", []string{"check", "--format", "sarif"}},
 	{"compile", []string{"compile"}},
 	{"graph", []string{"graph"}},
 	{"mermaid", []string{"graph", "--format", "mermaid", "--paths"}},
