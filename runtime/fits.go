@@ -42,3 +42,43 @@ func UnfitKeys(s *schema.Schema, values map[string]any) *schema.Violation {
 	}
 	return nil
 }
+
+// Lacking are the references to keys of the input that aren't there although a call that
+// runs whatever comes can't do without them, the first to each key (S11.8): it would be
+// skipped. Of a call that may not run, for its condition, for what it comes after or for
+// what another may not write, nothing is asked: it may never be missed.
+func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler.Read) {
+	given := map[string]any{"input": input, "state": state, "data": any(p.Data)}
+	certain := make([]bool, len(p.Calls))
+	for _, i := range p.Graph.Order() {
+		call := p.Calls[i]
+		certain[i] = (call.When == nil || call.When.Value == true) && len(call.Choices) == 0 &&
+			!slices.ContainsFunc(call.After, func(a compiler.After) bool { return !a.Settled && !certain[a.Call] })
+		var wants []*compiler.Read
+		for _, at := range call.Reads {
+			r := &p.Reads[at]
+			if _, there := p.Paths.Walk(given[r.Ref.Kind], r.Path); there || !r.Ref.Required {
+				continue
+			}
+			if r.Ref.Kind == "input" && len(r.Ref.Path) > 0 {
+				wants = append(wants, r)
+				continue
+			}
+			certain[i] = certain[i] && slices.ContainsFunc(r.Writers, func(w int32) bool {
+				writer := p.Calls[w]
+				return certain[w] && len(writer.Output) == 1 && slices.ContainsFunc(writer.Output[0], func(path compiler.Path) bool { return p.Paths.IsAbove(r.Path, path.ID) })
+			})
+		}
+		if certain[i] {
+			lacking = append(lacking, wants...)
+		}
+	}
+	slices.SortStableFunc(lacking, func(a, b *compiler.Read) int { return a.Call - b.Call })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(lacking, func(r *compiler.Read) bool {
+		key := r.Ref.Path[0].Key
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
+}

@@ -32,6 +32,17 @@ var byFlag = []struct {
 		}
 		return fmt.Sprintf("give it with --input %s=…, or several with --input @file.json", t.Name)
 	}},
+	{kind: session.ErrLacking, help: func(t *diag.Trouble) string {
+		var flags []string
+		for key := range strings.SplitSeq(t.Name, "\n") {
+			value := key + "=…"
+			if strings.ContainsAny(key, " \"'$`\\") {
+				value = fmt.Sprintf("%q", value)
+			}
+			flags = append(flags, "--input "+value)
+		}
+		return "give " + strings.Join(flags, " ") + strings.TrimPrefix(t.Help, "give it")
+	}},
 	{kind: session.ErrUnanswered, help: says("define one under \"activities\", give a file with --activities, or a model with --model")},
 	{kind: session.ErrNoJournal, help: says("name another folder with --runs, or run with --no-journal and give up resuming it")},
 	{kind: session.ErrNoRun, help: says("\"obelus runs\" lists them")},

@@ -191,7 +191,7 @@ func TestMistakesAreMarked(t *testing.T) {
 		"calls: [{_tool: a, _retry: {atempts: 1}}]":                         "/calls/0/_retry",
 		"calls: [{_tool: a, _retry: {attempts: 0}}]":                        "/calls/0/_retry/attempts",
 		"calls: [{_tool: a, _timeout: 30}]":                                 "/calls/0/_timeout",
-		"calls: [{_tool: a, _confirm: false}]":                             "/calls/0/_confirm",
+		"calls: [{_tool: a, _confirm: false}]":                              "/calls/0/_confirm",
 		"calls: [{_tool: a, _timeout: 30 seconds}]":                         "/calls/0/_timeout",
 		"calls: [{_tool: a, _outputMethod: append}]":                        "/calls/0/_outputMethod",
 		"{calls: [], writes: twice}":                                        "/writes",

@@ -22,6 +22,7 @@ import "errors"
 var (
 	ErrUnsound      = errors.New("the plan has errors")
 	ErrUnfit        = errors.New("input or state doesn't fit its schema")
+	ErrLacking      = errors.New("the plan lacks an input")
 	ErrUnanswered   = errors.New("no model answers one of the calls")
 	ErrUnrunnable   = errors.New("the plan can't be run here")
 	ErrInstances    = errors.New("the instances can't be read")

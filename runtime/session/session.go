@@ -174,6 +174,11 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	if err := Fits(p.Plan, o.Input, o.State); err != nil {
 		return nil, err
 	}
+	if p.Plan.InputSchema == nil && !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
+		if err := lacks(p.Plan, o.Input, o.State); err != nil {
+			return nil, err
+		}
+	}
 	s := &Session{program: p, options: o, Observer: o.Observer, Confirmer: o.Confirmer}
 	var err error
 	if s.manifest, err = manifestOf(p, &o); err != nil {

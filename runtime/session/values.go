@@ -1,12 +1,14 @@
 package session
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -40,6 +42,25 @@ func Fits(p *compiler.Plan, input, state map[string]any) error {
 	}
 	return t
 }
+
+// lacks refuses to begin without an input that the plan can't do without. The name of the
+// trouble is the keys, a line each.
+func lacks(p *compiler.Plan, input, state map[string]any) error {
+	reads := runtime.Lacking(p, Over(p.Input, input), Over(p.State, state))
+	if len(reads) == 0 {
+		return nil
+	}
+	var keys, words []string
+	for _, r := range reads {
+		at := r.Span().From()
+		keys = append(keys, r.Ref.Path[0].Key)
+		words = append(words, fmt.Sprintf("%s, which %q reads (%s:%d:%d)", referenceOf(r), p.Calls[r.Call].Name, r.Node.File.Name, at.Line, at.Column))
+	}
+	return diag.Troubled(ErrLacking, "the plan can't do without %s", wording.And(words)).About(strings.Join(keys, "\n")).
+		Advise("give it, or say what holds without it: write %s || \"…\"", referenceOf(reads[0]))
+}
+
+func referenceOf(r *compiler.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End] }
 
 func misfit(what string, v *schema.Violation) *diag.Trouble {
 	if where := v.Where(); where != "" {
