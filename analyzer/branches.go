@@ -68,7 +68,7 @@ func (p *Pass) hasBranches() bool {
 	known := &p.branching
 	if !known.yes {
 		more := p.Plan.Calls[known.upTo:]
-		known.yes = p.Plan.Writes == compiler.Once || slices.ContainsFunc(more, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.When != nil || p.mayEndEmpty(c.Params) }) ||
+		known.yes = p.Plan.Writes == compiler.Once || slices.ContainsFunc(more, func(c *compiler.Call) bool { return len(c.Output) > 1 || c.Guard() != nil || p.mayEndEmpty(c.Params) }) ||
 			p.Plan.Output != nil && slices.ContainsFunc(p.Plan.Reads, p.isBelowNull)
 		known.upTo += len(more)
 	}

@@ -41,14 +41,14 @@ func Rehearse(p *compiler.Plan, found []diag.Diagnostic) *Rehearsal {
 // Rehearsal is the same plan, to be rehearsed.
 func (v *Verified) Rehearsal() *Rehearsal { return &Rehearsal{plan: v.plan} }
 
-// Single is the plan as one of its instances runs it, the first, with its delegates
-// for calls like any other: what a schedule orders.
+// Single is the plan as one of its instances runs it, the first, with its delegates, and
+// what runs for each item of a list, for calls like any other: what a schedule orders.
 func (r *Rehearsal) Single() (*Rehearsal, error) {
 	p := r.plan
 	if p.Targeted() {
 		return nil, errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
 	}
-	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 {
+	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 && !slices.ContainsFunc(p.Calls, func(c *compiler.Call) bool { return c.Each != nil }) {
 		return r, nil
 	}
 	one := *p
@@ -62,7 +62,7 @@ func (r *Rehearsal) Single() (*Rehearsal, error) {
 	}
 	one.Calls = make([]*compiler.Call, len(p.Calls))
 	for i, of := range p.Calls {
-		call := *of
+		call := *of.AsOne()
 		call.Delegate = ""
 		one.Calls[i] = &call
 	}
@@ -202,8 +202,11 @@ func (m *maker) require(calls []int32) {
 			}
 			m.parameter(field.Value, fits)
 		}
-		if call.When != nil && call.When.Expr != nil {
-			m.read(call.When, func(i int) demand { return m.decided(call.When.Reads[i]) })
+		if guard := call.Guard(); guard != nil && guard.Expr != nil {
+			m.read(guard, func(i int) demand { return m.decided(guard.Reads[i]) })
+		}
+		if call.Each != nil {
+			m.parameter(call.Each.List, aList)
 		}
 	}
 	for _, c := range calls {

@@ -43,7 +43,7 @@ func (p *Pass) findExpressions() {
 		}
 		if t.Expr != nil {
 			p.everyExpression = append(p.everyExpression, expressionOf{call, t})
-			if !t.Expr.Plain() || call != nil && t == call.When {
+			if !t.Expr.Plain() || call != nil && (t == call.When || call.Each != nil && t == call.Each.List) {
 				p.calculated = append(p.calculated, expressionOf{call, t})
 			}
 			return
@@ -56,6 +56,9 @@ func (p *Pass) findExpressions() {
 		}
 	}
 	for _, call := range p.fresh() {
+		if call.Each != nil {
+			walk(call, call.Each.List)
+		}
 		walk(call, call.Params)
 		walk(call, call.When)
 	}

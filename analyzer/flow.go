@@ -74,6 +74,9 @@ func (f *flow) name() string {
 // remarks are the places where the plan says what a flow is.
 func (p *Pass) remarks(f *flow) []remark {
 	var all []remark
+	if f.read != nil {
+		all = append(all, p.itemPlace(f.read)...)
+	}
 	if f.read != nil && f.said != "" {
 		all = append(all, p.documentPlace(f.said, p.Plan.Paths.Segments(f.read.Path)[1:])...)
 	}
@@ -128,6 +131,8 @@ func (p *Pass) flowsInto(flows []flow, r *compiler.Read) []flow {
 			return append(flows, p.given(r.Path))
 		}
 		return p.flowsFromCalls(flows, r)
+	case "item", "index":
+		return p.flowsOfItem(flows, r)
 	case "advice":
 		if p.Plan.Paths.Depth(r.Path) == 2 {
 			return append(flows, flow{schema: vote})
@@ -289,7 +294,7 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 		flows[len(flows)-1].from.failure = failure
 	}
 	if o.failure {
-		if at := failureRecord.At(compiler.SchemaPath(o.rest)); at.Possible {
+		if at := compiler.FailureRecord.At(compiler.SchemaPath(o.rest)); at.Possible {
 			add(at.Schema, "", true)
 		}
 	}
@@ -307,11 +312,6 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	}
 	return flows
 }
-
-// failureRecord is what a failure route holds (S9.2).
-var failureRecord = schema.ObjectOf(map[string]*schema.Schema{
-	"code": schema.OfKinds(schema.String), "message": schema.OfKinds(schema.String), "details": nil,
-}, []string{"code", "message"})
 
 // outputPlace is where a tool's _output describes a part of its result.
 func outputPlace(tool *compiler.Tool, rest []expression.Segment) []remark {

@@ -45,6 +45,9 @@ func (p *Pass) wanted(t *target) []remark {
 		}
 		return nil
 	}
+	if t.taker.tool == nil { // it is no parameter
+		return nil
+	}
 	if n := parameterNode(t.taker.tool, t.key); n != nil {
 		return []remark{{n.Span(), quote(t.key) + " of " + t.taker.taker + " is declared here"}}
 	}
@@ -297,6 +300,10 @@ func (p *Pass) judgements() []judgement {
 		}
 	}
 	for _, call := range p.fresh() {
+		if call.Each != nil && call.Each.List.Expr != nil {
+			to := target{call: call, taker: &parameters{taker: quote(call.Name)}, schema: aList, key: "_each"}
+			t.judgements = p.judgeParts(t.judgements, call.Each.List, to)
+		}
 		if !call.Params.Live() {
 			continue
 		}

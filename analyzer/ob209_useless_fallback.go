@@ -42,7 +42,7 @@ func uselessFallbacks(p *Pass) {
 		}
 	}
 	p.calculations(func(call *compiler.Call, t *compiler.Template) {
-		if t.Expr.Plain() || call != nil && dangles[call.Index] {
+		if t.Expr.Plain() || t.PerItem() || call != nil && dangles[call.Index] {
 			return
 		}
 		if simple, _ := t.Expr.Alternatives(); simple && !branches && !slices.ContainsFunc(t.Reads, func(i int) bool { return p.sure(call, i) }) {

@@ -81,7 +81,7 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 	var calls []*compiler.Call
 	var goals []logic.Literal
 	for _, call := range p.Plan.Calls {
-		t := call.When
+		t := call.Guard()
 		switch {
 		case t == nil:
 		case !t.Live() || t.Expr != nil && len(t.Reads) == 0:

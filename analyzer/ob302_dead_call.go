@@ -50,8 +50,8 @@ type part struct {
 func (p *Pass) parts(call *compiler.Call) []part {
 	e := p.conditions()
 	var list []part
-	if call.When != nil {
-		list = append(list, part{e.Condition(call), call.When.Node, call.When, "its condition " + quote(short(call.When.Node.Text))})
+	if when := call.Guard(); when != nil {
+		list = append(list, part{e.Condition(call), when.Node, when, "its condition " + quote(short(when.Node.Text))})
 	}
 	for _, a := range call.After {
 		if other := p.Plan.Calls[a.Call]; !a.Settled {
@@ -61,7 +61,7 @@ func (p *Pass) parts(call *compiler.Call) []part {
 	var walk func(t *compiler.Template)
 	walk = func(t *compiler.Template) {
 		switch {
-		case !t.Live():
+		case !t.Live(), t.Expr != nil && t.PerItem():
 		case t.Expr != nil:
 			list = append(list, part{e.There(t), t.Node, t, quote(short(t.Node.Text))})
 		default:
@@ -72,6 +72,9 @@ func (p *Pass) parts(call *compiler.Call) []part {
 				walk(item)
 			}
 		}
+	}
+	if call.Each != nil {
+		walk(call.Each.List)
 	}
 	walk(call.Params)
 	return list

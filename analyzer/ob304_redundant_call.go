@@ -35,6 +35,9 @@ func redundantCalls(p *Pass) {
 		if call.When != nil {
 			p.fingerprint(&b, call.When)
 		}
+		if call.Each != nil {
+			p.fingerprint(&b, call.Each.List)
+		}
 		key := b.String()
 		earlier, again := first[key]
 		if !again {

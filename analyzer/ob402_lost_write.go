@@ -47,7 +47,7 @@ const nearWrites = 8
 
 // sets reports whether a call's result, if it has one, is set at known paths.
 func sets(c *compiler.Call) bool {
-	return len(c.Output) == 1 && c.Method == compiler.Set && c.When == nil
+	return len(c.Output) == 1 && c.Method == compiler.Set && c.Guard() == nil
 }
 
 // replaces reports whether everything that a call writes is overwritten by

@@ -152,7 +152,7 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 func (p *Pass) leftOutOf(tool *compiler.Tool, known *parameters, used map[string]bool) (names []string) {
 	for _, call := range p.Plan.Calls {
 		for name := range used {
-			if call.Tool == tool && !passes(call, name) && !slices.Contains(known.required, name) && !slices.Contains(names, name) {
+			if call.Single() == tool && !passes(call, name) && !slices.Contains(known.required, name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -164,7 +164,7 @@ func (p *Pass) leftOutOf(tool *compiler.Tool, known *parameters, used map[string
 // alwaysRouted reports whether the plan has a way for the failures of every call of a
 // tool.
 func (p *Pass) alwaysRouted(tool *compiler.Tool) bool {
-	return !slices.ContainsFunc(p.Plan.Calls, func(call *compiler.Call) bool { return call.Tool == tool && call.FailureRoute() < 0 })
+	return !slices.ContainsFunc(p.Plan.Calls, func(call *compiler.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
 }
 
 // typeAt is the type of a part of a value; nil where nothing is known of it.

@@ -24,6 +24,10 @@ func unknownFields(p *Pass) {
 	p.unknownMembers()
 	for i := p.fromRead; i < len(p.Plan.Reads); i++ {
 		r := &p.Plan.Reads[i]
+		if p.Plan.OfItem(r) {
+			p.unknownInItem(r)
+			continue
+		}
 		if len(r.Writers) == 0 || len(r.Writers) > maxWriters || r.Start || p.Plan.Paths.Depth(r.Path) < 3 {
 			continue
 		}

@@ -41,7 +41,7 @@ func badDelegates(p *Pass) {
 	}
 	judged := map[outcome]bool{}
 	for _, call := range p.Plan.Calls {
-		if key := (outcome{call.Tool, call.Plan()}); key.delegate != "" && key.tool != nil && !judged[key] {
+		if key := (outcome{call.Single(), call.Plan()}); key.delegate != "" && key.tool != nil && !judged[key] {
 			judged[key] = true
 			p.delegateOutput(call)
 		}
@@ -105,7 +105,7 @@ func (p *Pass) delegateNode(path string) (*compiler.Call, *source.Node) {
 // delegateOutput holds what a delegate gives against what the tool says that it
 // gives: both hold for the result of the call.
 func (p *Pass) delegateOutput(call *compiler.Call) {
-	face, tool := p.Plan.Delegates[call.Plan()].Interface(), call.Tool
+	face, tool := p.Plan.Delegates[call.Plan()].Interface(), call.Single()
 	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}

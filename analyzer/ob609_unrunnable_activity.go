@@ -88,6 +88,6 @@ func (p *Pass) strayParameters() {
 		}
 	}
 	for _, call := range p.Plan.Calls {
-		judge(call.Tool, call.Activity)
+		judge(call.Single(), call.Activity)
 	}
 }

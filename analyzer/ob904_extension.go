@@ -25,6 +25,9 @@ var insteadOf = map[string]string{
 	"_when":    "let the call read something that is only there when it should run",
 	"_after":   "let the call read something that the calls before it write",
 	"_retry":   "let the activity itself try again",
+	"_each":    "list a call for each item",
 	"_timeout": "give the activity itself a time-out",
 	"_confirm": "have whoever runs the plan ask about every call, or about those with effects",
+
+	"_onItemFailure": "take it out; the first item that fails then fails the call",
 }

@@ -74,7 +74,7 @@ func (w *trial) delegated(call *compiler.Call, sub *trier, params map[string]any
 		w.goesWrongInside(call, &p.found[before])
 		return nil, false, false
 	}
-	if tool := call.Tool; known && tool != nil && tool.Output != nil && p.Plan.OutputSchema == nil {
+	if tool := call.Single(); known && tool != nil && tool.Output != nil && p.Plan.OutputSchema == nil {
 		if wrong := tool.Output.Validate(value); wrong != nil {
 			w.givesAnother(call, value, wrong.Error())
 			return nil, false, false
@@ -99,7 +99,7 @@ func (w *trial) givesAnother(call *compiler.Call, value any, why string) {
 	if !w.first(call, "delegate", call.ToolNode) {
 		return
 	}
-	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit the \"_output\" of %q: for instance %s: %s", call.Plan(), call.Tool.Name, brief(value), why)
+	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit the \"_output\" of %q: for instance %s: %s", call.Plan(), call.ToolName, brief(value), why)
 	f.Witness = value
 	f.Advise("let the delegate's output fit, or widen what the tool says that it gives")
 	if call.Tool.OutputNode != nil {

@@ -70,7 +70,8 @@ type trial struct {
 	guess  guesser
 	random *rand.Rand
 	log    *statelog.Log
-	ended  []ending // by call
+	ended  []ending       // by call
+	item   map[string]any // that is at hand, of a call that runs for several, and its place
 	vague  []pathtree.ID
 	handed bool // the input is what a call hands over
 }
@@ -232,32 +233,30 @@ func (w *trial) input(own any) any {
 // perform goes through one call.
 func (w *trial) perform(call *compiler.Call) {
 	guessed := false // whether the call runs
-	if call.When != nil {
-		value, there, vague := w.value(call, call.When)
+	if guard := call.Guard(); guard != nil {
+		value, there, vague := w.value(call, guard)
 		if guessed = vague; vague {
-			value = w.random.IntN(2) == 0 && w.arbitrarily(call.When)
+			value = w.random.IntN(2) == 0 && w.arbitrarily(guard)
 		}
 		if value != true || !there && !vague {
 			return
 		}
 	}
+	if call.Each != nil {
+		w.performItems(call, guessed)
+		return
+	}
 	params, runs, vague := w.parameters(call, guessed)
 	if !runs {
 		return
 	}
-	if call.FailureRoute() >= 0 && !w.joined[int32(call.Index)] && w.random.IntN(4) == 0 && w.mayFail(call) {
-		w.fail(call)
+	if w.fails(call) {
 		return
 	}
 	w.reached[int32(call.Index)]++
-	if sub := w.inside(call); sub != nil && !vague {
-		if value, known, well := w.delegated(call, sub, params); well {
-			w.write(call, value, known)
-		}
-		return
+	if value, known, well := w.carriedOut(call, params, vague); well {
+		w.write(call, value, known)
 	}
-	value, known := w.result(call, params, vague)
-	w.write(call, value, known)
 }
 
 // arbitrarily reports whether a condition holds with any values for what isn't known.
@@ -275,6 +274,9 @@ func (w *trial) arbitrarily(t *compiler.Template) bool {
 
 // read is the value of a read.
 func (w *trial) read(r *compiler.Read) (any, expression.Presence) {
+	if w.pass.Plan.OfItem(r) {
+		return w.ofItem(r)
+	}
 	value, there := w.log.Resolve(r.Path, func(m *statelog.Message) bool {
 		_, bound := slices.BinarySearch(r.Writers, int32(m.Call))
 		return bound
@@ -422,24 +424,24 @@ func (w *trial) parameters(call *compiler.Call, guessed bool) (params map[string
 // result makes up what a call gives, or works it out, and whether something is said of
 // it.
 func (w *trial) result(call *compiler.Call, params map[string]any, vague bool) (value any, known bool) {
-	p := w.pass
+	p, tool := w.pass, call.Single()
 	if call.Produced != nil {
 		return call.Produced.Value(), true
 	}
 	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !vague {
-		if v, err := a.Expression.EvalCode(params, w.worked); err == nil && (call.Tool == nil || call.Tool.Output == nil || call.Tool.Output.Accepts(v)) {
+		if v, err := a.Expression.EvalCode(params, w.worked); err == nil && (tool == nil || tool.Output == nil || tool.Output.Accepts(v)) {
 			return v, true
 		}
 	}
-	if call.Tool == nil || call.Tool.Output == nil {
+	if tool == nil || tool.Output == nil {
 		return nil, false
 	}
-	if own := call.Tool.Mocks; len(own) > 0 && w.random.IntN(4) == 0 {
-		if v := own[w.random.IntN(len(own))]; call.Tool.Output.Accepts(v) {
+	if own := tool.Mocks; len(own) > 0 && w.random.IntN(4) == 0 {
+		if v := own[w.random.IntN(len(own))]; tool.Output.Accepts(v) {
 			return v, true
 		}
 	}
-	return w.guess.sample(call.Tool.Output)
+	return w.guess.sample(tool.Output)
 }
 
 // mayFail reports whether a call is thought of as one that fails. A model's answer is so
@@ -451,7 +453,16 @@ func (w *trial) mayFail(call *compiler.Call) bool {
 // aRecord is what stands for the records of failures (S9.2).
 var aRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
-// fail writes the record of a failure where the plan wants it, if there is room (S9.2).
+// fails lets a call fail at times that has a failure route: it writes the record where the
+// plan wants it, if there is room (S9.2).
+func (w *trial) fails(call *compiler.Call) bool {
+	if call.FailureRoute() < 0 || w.joined[int32(call.Index)] || w.random.IntN(4) != 0 || !w.mayFail(call) {
+		return false
+	}
+	w.fail(call)
+	return true
+}
+
 func (w *trial) fail(call *compiler.Call) {
 	route := call.Output[call.FailureRoute()]
 	if path, err, _ := w.unfit(call, route, compiler.Set, aRecord); err != nil {

@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -21,7 +23,10 @@ type spokenOf struct {
 // isVague reports whether nothing can be concluded from the value of a read.
 func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 	p := w.pass
-	if r.Path == pathtree.Root || p.Plan.Paths.Depth(r.Path) < 2 {
+	switch {
+	case p.Plan.OfItem(r):
+		return w.isVagueItem(r, strict)
+	case r.Path == pathtree.Root || p.Plan.Paths.Depth(r.Path) < 2:
 		return true
 	}
 	switch p.Plan.Paths.Kind(r.Path) {
@@ -107,6 +112,12 @@ func spoken(s *schema.Schema, strict bool, depth int) bool {
 // kindSpoken reports whether the plan says of what kind a part of a read's value is.
 func (w *trial) kindSpoken(r *compiler.Read, part []any) bool {
 	paths, said := w.pass.Plan.Paths, false
+	if w.pass.Plan.OfItem(r) {
+		return !slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool {
+			at := f.schema.At(stepsOf(part))
+			return f.loose || at.Schema == nil || at.Schema.Kinds() == schema.Anything
+		})
+	}
 	for _, i := range r.Writers {
 		call := w.pass.Plan.Calls[i]
 		if !w.ended[i].done {

@@ -496,11 +496,11 @@ func (p *Plan) valueAt(id pathtree.ID) bool {
 // requiredAt reports whether a schema promises the path before any call has run.
 // A run knows what it has, whatever a schema requires.
 func (p *Plan) requiredAt(id pathtree.ID, state *schema.Schema) bool {
-	s := state
-	if p.Paths.Kind(id) == "input" {
+	s, kind := state, p.Paths.Kind(id)
+	if kind == "input" {
 		s = p.InputSchema
 	}
-	if p.Form == Replan || s == nil || p.Paths.Kind(id) == "data" || p.Paths.Depth(id) < 2 {
+	if p.Form == Replan || s == nil || kind != "input" && kind != "state" || p.Paths.Depth(id) < 2 {
 		return false
 	}
 	return s.At(SchemaPath(p.Paths.Segments(id)[1:])).Required

@@ -154,16 +154,22 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 
 func (c *compilation) lowerCall(call *Call) {
 	p, firstRead := c.plan, len(c.plan.Reads)
+	c.each(call)
 	for _, f := range call.Node.Fields {
 		if strings.HasPrefix(f.Key.Text, "_") {
 			c.lowerMeta(call, f)
 		}
 	}
+	c.items = call.Node.Get("_each") != nil
 	c.lowerScopes(call)
 	call.Params = c.objectTemplate(call, call.Node, true)
+	c.items = false
 	call.Reads = c.rooms.numbers.from(firstRead, len(p.Reads))
 	c.consulted(call)
 	c.carriedOut(call)
+	if call.Each != nil {
+		c.eachGives(call)
+	}
 	if call.Output == nil && call.Tool != nil && call.Tool.OutputPath != nil {
 		c.inheritOutputPath(call)
 	}
@@ -195,7 +201,7 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 		call.Produced = n
 	case "_reasoningForCall":
 		call.Reason = c.text(n, "\"_reasoningForCall\"")
-	case "_id", "_when", "_after", "_retry", "_timeout", "_confirm":
+	case "_id", "_when", "_after", "_retry", "_timeout", "_confirm", "_each", "_onItemFailure":
 		call.Extensions = append(call.Extensions, f)
 		c.lowerExtension(call, f)
 	default:
@@ -211,7 +217,9 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 	switch f.Key.Text {
 	case "_when":
 		if n.Kind == source.Bool || n.Kind == source.String && expression.IsExpression(n.Text) {
+			c.items = call.Node.Get("_each") != nil
 			call.When = c.template(call, n)
+			c.items = false
 			return
 		}
 		found := c.report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression").About(call.Label())
@@ -233,6 +241,8 @@ func (c *compilation) lowerExtension(call *Call, f source.Field) {
 			"attempts": func(f source.Field) { call.Retry.Attempts = c.attempts(call, f.Value, "\"attempts\"") },
 			"backoff":  func(f source.Field) { call.Retry.Backoff = c.duration(f.Value, "\"backoff\"") },
 		})
+	case "_onItemFailure":
+		c.onItemFailure(call, f)
 	case "_timeout":
 		call.Timeout = c.duration(n, "\"_timeout\"")
 	case "_confirm":
@@ -349,7 +359,7 @@ func (c *compilation) pathOf(ref expression.Reference) (pathtree.ID, bool) {
 	}
 	paths := c.plan.Paths
 	id := pathtree.Root
-	if !slices.Contains(builtinKinds, ref.Kind) {
+	if !slices.Contains(builtinKinds, ref.Kind) && !(c.items && isItemKind(ref.Kind)) {
 		id = paths.Intern(id, expression.Segment{Key: "data"})
 	}
 	id = paths.Intern(id, expression.Segment{Key: ref.Kind})
@@ -377,6 +387,7 @@ func (c *compilation) template(call *Call, n *source.Node) *Template {
 		values := make([]any, 0, len(n.Items))
 		for _, item := range n.Items {
 			sub := c.template(call, item)
+			t.perItem = t.perItem || sub.perItem
 			t.Items = append(t.Items, sub)
 			values = append(values, sub.Value)
 		}
@@ -422,6 +433,7 @@ func (c *compilation) objectTemplate(call *Call, n *source.Node, params bool) *T
 		}
 		sub := c.template(call, f.Value)
 		live = live || sub.Live()
+		t.perItem = t.perItem || sub.perItem
 		t.Fields = append(t.Fields, TemplateField{f.Key.Text, f.Key, sub})
 	}
 	if !live {
@@ -472,6 +484,7 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 			read.Call = call.Index
 		}
 		c.plan.Reads = append(c.plan.Reads, read)
+		t.perItem = t.perItem || c.items && isItemKind(ref.Kind)
 	}
 	t.Reads = c.rooms.numbers.from(firstRead, len(c.plan.Reads))
 	return t

@@ -138,6 +138,8 @@ type compilation struct {
 	delegation  *delegation
 	refused     map[link]bool        // delegates that were reported
 	interfaces  map[through]*Tool    // of calls that plans carry out
+	lists       map[listTool]*Tool   // of calls that run for each item of a list
+	items       bool                 // what is read is said of one item
 	declares    bool                 // the document declares a tool, or somebody does for it
 	everywhere  map[pathtree.ID]bool // what every instance begins with, of the paths that were asked for
 	spellings   spellings

@@ -242,6 +242,8 @@ type Call struct {
 	Retry      Retry
 	Timeout    time.Duration  // 0: none of its own
 	Confirm    bool           // _confirm: a person is asked about it, whatever else asks for that
+	Each       *Each          // the list for whose items it runs (S3.3), or nil
+	ItemOf     *Call          // of a call for one item: the one that runs it; see [Plan.Items]
 	Instance   string         // the instance that it is for; "" for all (S12.2)
 	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
 	Reason     string         // _reasoningForCall
@@ -355,6 +357,7 @@ type Template struct {
 	Value  any   // the whole value, when there is no expression below
 
 	dynamic bool // see Live
+	perItem bool // see PerItem
 }
 
 // A TemplateField is one key of an object template.

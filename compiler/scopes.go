@@ -175,7 +175,10 @@ func (c *compilation) scopesOfAdvisors() {
 // isKind reports whether there is such a kind: advice comes from advisors, and
 // where there are none from nobody. A solution alone doesn't know.
 func (c *compilation) isKind(kind string) bool {
-	if kind == "advice" {
+	switch {
+	case c.items && isItemKind(kind):
+		return true
+	case kind == "advice":
 		return len(c.plan.Advisors) > 0 || c.plan.Form == Solution
 	}
 	return slices.Contains(builtinKinds, kind) || slices.Contains(c.plan.Kinds, kind)
@@ -184,6 +187,9 @@ func (c *compilation) isKind(kind string) bool {
 // kinds are those that a reference can name.
 func (c *compilation) kinds() []string {
 	kinds := []string{"input", "state", "error"}
+	if c.items {
+		kinds = append(kinds, itemKind, indexKind)
+	}
 	if c.isKind("advice") {
 		kinds = append(kinds, "advice")
 	}
@@ -199,6 +205,10 @@ func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *
 		return
 	}
 	f := c.report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).About(call.Label())
+	if isItemKind(ref.Kind) {
+		f.Advise("†item and †index stand in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\", and nowhere else")
+		return
+	}
 	kinds := c.kinds()
 	names := naming.NewSuggester(kinds)
 	near, ok := names.Nearest(ref.Kind)

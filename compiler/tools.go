@@ -16,7 +16,7 @@ import (
 var (
 	metaKeys = []string{
 		"_tool", "_outputPath", "_outputMethod", "_instance", "_activity", "_delegate", "_scopes", "_output", "_reasoningForCall",
-		"_id", "_when", "_after", "_retry", "_timeout", "_confirm",
+		"_id", "_when", "_after", "_retry", "_timeout", "_confirm", "_each", "_onItemFailure",
 	}
 	toolMetaKeys = []string{"_tool", "_output", "_outputPath", "_outputMethod", "_activity", "_delegate", "_scopes", "_instance", "_mock", "_reasoningForCall"}
 )

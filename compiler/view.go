@@ -194,6 +194,10 @@ func (v *viewer) call(of *Call, at int) *Call {
 	shift := v.reads(first, end, at)
 	call.Reads = v.rooms.numbers.from(first+shift, end+shift)
 	call.Params, call.When = v.template(of.Params, shift), v.template(of.When, shift)
+	if of.Each != nil {
+		each := *of.Each
+		each.List, call.Each = v.template(each.List, shift), &each
+	}
 	call.Scopes = slices.Clone(of.Scopes)
 	for i := range call.Scopes {
 		call.Scopes[i].Read += shift

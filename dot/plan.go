@@ -293,6 +293,9 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	default:
 		detail = append(detail, "runs "+diag.Escape(c.Delegate))
 	}
+	if c.Each != nil {
+		detail = append(detail, "for each of "+diag.Escape(shorten(c.Each.Text(), 60)))
+	}
 	if c.When != nil && c.When.Node != nil {
 		detail = append(detail, "when "+diag.Escape(c.When.Node.Text))
 	}
@@ -332,6 +335,7 @@ func (d *drawing) drawReads() {
 			reader = d.output
 		}
 		switch {
+		case d.plan.OfItem(r):
 		case len(r.Writers) == 0:
 			d.drawUnbound(r, reader)
 		case d.options.Paths:

@@ -328,6 +328,9 @@ func (f *frame) recordCompleted(i int32, output any) {
 // resolvedParams are what the plan resolved a call's parameters to, whatever a
 // person made of them.
 func (f *frame) resolvedParams(i int32) map[string]any {
-	params, _ := f.evaluate(f.plan.Calls[i])
+	params, v := f.evaluate(f.plan.Calls[i])
+	if f.plan.Calls[i].Each != nil {
+		params, _ = f.enumerate(i, params, v.list)
+	}
 	return params
 }

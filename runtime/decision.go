@@ -128,6 +128,9 @@ func (f *frame) replace(i int32, d *Decision) string {
 		return problem
 	}
 	by := plan.Calls[0]
+	if by.Each != nil {
+		return "what takes the place of one call can't run for each item of a list: leave \"_each\" out"
+	}
 	if by.Latent() && by.Produced == nil && f.machine.loop == nil {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
@@ -150,10 +153,10 @@ func (f *frame) replace(i int32, d *Decision) string {
 	}
 	merged := *by
 	merged.Index, merged.Place, merged.Name, merged.ID, merged.Instance = call.Index, call.Place, call.Name, call.ID, call.Instance
-	merged.Output, merged.OutputNode = call.Output, call.OutputNode
+	merged.Output, merged.OutputNode, merged.ItemOf = call.Output, call.OutputNode, call.ItemOf
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
 	r := &replacement{call: &merged, decision: d, context: statelog.Handed(by, scratch.read)}
-	r.sources, r.scopes = scratch.provenance(by, f.writersOf)
+	r.sources, r.scopes = scratch.provenance(by, f.reader().writersOf)
 	f.calls[i].rare().replacement = r
 	f.calls[i].params = params
 	return ""

@@ -30,15 +30,11 @@ func (f *frame) delegate(i int32) {
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
-	d := &frame{machine: f.machine, number: len(f.machine.frames), site: Site{f.site.Instance, call.Name, call.Delegate}, order: f.order, place: f.place, parent: f, under: i, depth: f.depth + 1}
-	if d.place < 0 {
-		d.place = int32(f.plan.Calls[i].Place)
-	}
+	site := Site{f.site.Instance, call.Name, call.Delegate}
 	if f.site.Under != "" {
-		d.site.Under = f.site.Under + "/" + call.Name
+		site.Under = f.site.Under + "/" + call.Name
 	}
-	f.machine.frames = append(f.machine.frames, d)
-	state.rare().child = d
+	d := f.below(i, site)
 	given := f.context(i)
 	d.log = statelog.New(statelog.Delegated(plan, given, state.params))
 	for _, kind := range []string{"error", "advice"} {
@@ -52,11 +48,26 @@ func (f *frame) delegate(i int32) {
 	d.begin()
 }
 
+// below opens the frame of what carries a call out.
+func (f *frame) below(i int32, site Site) *frame {
+	d := &frame{machine: f.machine, number: len(f.machine.frames), site: site, order: f.order, place: f.place, parent: f, under: i, depth: f.depth + 1}
+	if d.place < 0 {
+		d.place = int32(f.plan.Calls[i].Place)
+	}
+	f.machine.frames = append(f.machine.frames, d)
+	f.calls[i].rare().child = d
+	return d
+}
+
 // returnResult gives the call that a delegate carries out what it has come to.
 func (f *frame) returnResult() {
 	if f.givenUp {
 		f.release()
 		f.parent.complete(f.under, nil, -1, nil)
+		return
+	}
+	if f.items != nil {
+		f.returnList()
 		return
 	}
 	output := f.conclude()
@@ -111,5 +122,8 @@ func (f *frame) context(i int32) map[string]any {
 	if r := f.replacement(i); r != nil {
 		return r.context
 	}
-	return statelog.Handed(f.plan.Calls[i], f.read)
+	if f.items != nil {
+		f.parent.turnTo(f.under, int(i))
+	}
+	return statelog.Handed(f.plan.Calls[i], f.reader().read)
 }

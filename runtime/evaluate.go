@@ -15,6 +15,7 @@ import (
 type readiness struct {
 	skip    string   // why it can never run
 	pending bool     // not decided yet
+	list    any      // what the call runs for each item of, of one that does
 	failure *Failure // an expression that went wrong; counts only once nothing can skip the call any more
 }
 
@@ -22,20 +23,20 @@ type readiness struct {
 // settled (S8.2): one that is absent decides at once, whatever else is pending.
 func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
 	var v readiness
-	if call.When != nil {
-		value := f.value(call.When, &v)
-		if yes, isBool := value.(bool); v.skip == "" && !v.pending && v.failure == nil && (!isBool || !yes) {
-			v.skip = "its condition is not true"
-		} else if v.skip != "" {
-			v.skip = "its condition is absent: " + v.skip
-		}
+	if call.When != nil && !call.When.PerItem() {
+		f.meets(call, &v)
+	}
+	if call.Each != nil && v.skip == "" {
+		v.list = f.value(call.Each.List, &v)
 	}
 	if v.skip != "" {
 		return nil, v
 	}
 	for _, scope := range call.Scopes { // what isn't there keeps nothing from running
-		_, presence := f.read(scope.Read)
-		v.pending = v.pending || presence == expression.Pending
+		if !f.plan.OfItem(&f.plan.Reads[scope.Read]) {
+			_, presence := f.read(scope.Read)
+			v.pending = v.pending || presence == expression.Pending
+		}
 	}
 	if !call.Params.Live() {
 		params, _ := call.Params.Value.(map[string]any)
@@ -52,11 +53,23 @@ func (f *frame) evaluate(call *compiler.Call) (map[string]any, readiness) {
 	return params, v
 }
 
+// meets notes in the readiness whether a call's condition holds.
+func (f *frame) meets(call *compiler.Call, v *readiness) {
+	value := f.value(call.When, v)
+	if yes, isBool := value.(bool); v.skip == "" && !v.pending && v.failure == nil && (!isBool || !yes) {
+		v.skip = "its condition is not true"
+	} else if v.skip != "" {
+		v.skip = "its condition is absent: " + v.skip
+	}
+}
+
 // value resolves a template, and notes in the readiness what stands against it.
 func (f *frame) value(t *compiler.Template, v *readiness) any {
 	switch {
 	case !t.Live():
 		return t.Value
+	case t.Expr != nil && t.PerItem() && !f.ofItem: // each item has a value of its own
+		return nil
 	case t.Expr != nil && t.Expr.Plain():
 		value, presence := f.read(t.Reads[0])
 		f.note(t, presence, v)
@@ -170,7 +183,7 @@ func invalid(tool *compiler.Tool, by *compiler.Activity, params map[string]any, 
 
 // refused says what a tool's own schema has against a result.
 func (f *frame) refused(call *compiler.Call, value any) *Failure {
-	if call.Tool != nil && call.Tool.Output != nil {
+	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // of which each result was judged
 		if v := f.machine.validate(call.Tool.Output, value); v != nil {
 			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
 		}

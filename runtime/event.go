@@ -145,7 +145,8 @@ type Command struct {
 	Request *Request
 	// Of Ask: what a person is asked.
 	Question *Question
-	// Of Join: how many instances are asked for, at most.
+	// Of Join: how many instances are asked for, at most. Of Enter: how many items a call
+	// with "_each" runs for (S3.3).
 	Count int
 	// Of SetTimer: how long it waits.
 	After time.Duration
@@ -170,6 +171,18 @@ type Site struct {
 	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
 	// Delegate is the path of the plan that such a call stands in.
 	Instance, Under, Delegate string
+}
+
+// Above is the path of the call that another carries out for, be it as its delegate
+// does or for one of its items: "digest#1/chapter#2"; "" for a call of the run itself.
+func (c *Command) Above() string {
+	switch {
+	case c.Of == nil || c.Of.ItemOf == nil:
+		return c.Under
+	case c.Under == "":
+		return c.Of.ItemOf.Name
+	}
+	return c.Under + "/" + c.Of.ItemOf.Name
 }
 
 // noSite is the site of a command that is about no frame.

@@ -23,9 +23,11 @@ type frame struct {
 	order   int32          // of its instance
 	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
 	parent  *frame
-	under   int32 // the call of its parent that it carries out
-	depth   int32 // how many frames are above it
-	givenUp bool  // a delegate whose call is given up: it is over when what it has at work has ended
+	under   int32    // the call of its parent that it carries out
+	depth   int32    // how many frames are above it
+	givenUp bool     // a delegate whose call is given up: it is over when what it has at work has ended
+	items   *results // of a frame whose calls are one call's, for one item each (S3.3); else nil
+	ofItem  bool     // what is read of an item is that of one at hand
 
 	log                *Log
 	calls              []callState
@@ -67,7 +69,8 @@ type rareState struct {
 	settlement  *Settlement  // kept in ticks, for the next request
 	resolved    string       // its parameters as canonical JSON, where it might repeat a done call
 	repeats     int32        // the number of the done call that it repeats, from 1; or 0
-	child       *frame       // its delegate at work
+	child       *frame       // its delegate, or its items, at work
+	items       *items       // of a call with "_each", until it settles
 	overdue     bool         // its try ran out of time, and hasn't ended yet
 	arrival     *arrival     // what it has come to, while it is Writing
 }
@@ -162,8 +165,10 @@ func (f *frame) decide(i int32) {
 	case verdict.skip != "":
 		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip, absent: true})
 		return
-	case verdict.pending || state.order > 0:
+	case verdict.pending, state.order > 0, call.Each != nil && state.open > 0:
 		return
+	case call.Each != nil && verdict.failure == nil:
+		params, verdict.failure = f.enumerate(i, params, verdict.list)
 	}
 	if verdict.failure == nil && f.memo != nil {
 		switch f.dedupe(i, params) {
@@ -180,7 +185,7 @@ func (f *frame) decide(i int32) {
 	case verdict.failure != nil:
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
 	default:
-		if m := f.machine; !m.overMatched() { // else nothing starts any more
+		if m := f.machine; call.Each == nil && !m.overMatched() { // else nothing starts any more
 			if failure := invalid(call.Tool, f.plan.Activities[call.Activity], params, &m.matching); failure != nil {
 				f.settle(i, Settlement{Status: Failed, Failure: failure})
 				return
@@ -367,7 +372,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.machine.finished = append(f.machine.finished, f)
 	}
 	if state.more != nil {
-		s.Decision = state.more.decision
+		s.Decision, state.more.items = state.more.decision, nil
 	}
 	if f.machine.loop != nil && f.parent == nil {
 		f.machine.loop.settled(f, i, &s)
@@ -376,7 +381,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.emit(i, Repeat).Settlement = &s
 	} else {
 		f.machine.counts.Add(s.Status)
-		if s.Failure != nil && !s.Routed {
+		if s.Failure != nil && !s.Routed && f.items == nil { // else it is the call above that fails
 			f.recordFailure(i, s.Failure)
 		}
 		f.emit(i, Settle).Settlement = &s
@@ -400,6 +405,9 @@ func (f *frame) settle(i int32, s Settlement) {
 		if f.calls[waiting].order--; f.isOrdered(waiting) || s.Status != Done {
 			f.look(waiting)
 		}
+	}
+	if f.items != nil {
+		f.itemSettled(i, &s)
 	}
 }
 

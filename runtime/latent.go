@@ -34,7 +34,7 @@ func (f *frame) latentRequest(i int32) *Request {
 	}
 	s.State = f.log.SeenBy("state", seen)
 	s.Data, _ = f.log.SeenBy("data", seen).(map[string]any)
-	if f.machine.loop != nil && f.parent == nil {
+	if f.machine.loop != nil && f.reader().parent == nil {
 		s.Plan = f.machine.loop.base
 	}
 	return request.ComposeLatent(s, call, params)

@@ -300,7 +300,10 @@ func (m *Machine) startQueued() {
 		case isProduced(call):
 			f.produced(i)
 			m.settleAll()
-		case !state.approved && f.asks(i):
+		case call.Each != nil && m.limit(f, i) == "":
+			f.expand(i)
+			m.settleAll()
+		case call.Each == nil && !state.approved && f.asks(i):
 			f.ask(i, "")
 		case m.limit(f, i) != "":
 			f.enqueue(i)
@@ -316,11 +319,16 @@ func (m *Machine) startQueued() {
 
 // limit is why a call can't start any more, or "".
 func (m *Machine) limit(f *frame, i int32) Reason {
-	most := m.plan.Limits.Calls
-	if most > 0 && m.started-m.spent.calls >= most && f.calls[i].attempt == 0 {
+	call, most, within := f.call(i), m.plan.Limits.Calls, 0
+	if call.Each != nil {
+		within = len(f.calls[i].more.items.of)
+	} else if d := f.plan.Delegates[call.Plan()]; d != nil {
+		within = len(d.Calls)
+	}
+	if call.Each == nil && most > 0 && m.started-m.spent.calls >= most && f.calls[i].attempt == 0 {
 		return ReasonCalls
 	}
-	if d := f.plan.Delegates[f.call(i).Plan()]; d != nil && m.mostDelegated > 0 && m.delegated+len(d.Calls) >= m.mostDelegated {
+	if within > 0 && m.mostDelegated > 0 && m.delegated+within >= m.mostDelegated {
 		return m.tooMuch
 	}
 	if m.overMatched() {

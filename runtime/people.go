@@ -137,21 +137,21 @@ func (f *frame) question(i int32) *Question {
 		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.site.Instance, Under: f.site.Under, Delegate: f.site.Delegate, Reason: call.Reason,
 		Params: f.calls[i].params, Runs: f.execution(call, f.calls[i].params), Context: f.context(i),
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, OpenWorld: effect.OpenWorld,
-		Writes: f.plan.Offered(call), Cost: declaredCost(call.Tool),
+		Writes: f.plan.Offered(call.Whole()), Cost: declaredCost(call.Tool),
 		Advice: f.root().ranking, Doubt: f.doubt(call), Wanted: f.wanted(i),
 		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}, by: f.plan.Activities[call.Activity],
 	}
 	if call.Retry.Attempts > 1 {
 		q.Attempts = call.Retry.Attempts
 	}
-	if call.Method != compiler.Set {
-		q.Method = call.Method.String()
+	if method := call.Whole().Method; method != compiler.Set {
+		q.Method = method.String()
 	}
 	if r := f.replacement(i); r != nil {
 		q.Replaces, q.Sources, q.Scopes = f.plan.Calls[i].ToolName, r.sources, r.scopes
 		return q
 	}
-	q.Sources, q.Scopes = f.provenance(call, f.origins)
+	q.Sources, q.Scopes = f.provenance(call, f.reader().origins)
 	return q
 }
 

@@ -12,7 +12,7 @@ import (
 // failed tries a call again, or settles it (S9.2).
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
-	if f.tries(i) < call.Retry.Attempts {
+	if f.tries(i) < call.Retry.Attempts && call.Each == nil { // else its items were tried again
 		if f.transition(i, Pausing) {
 			f.pause(i, backoff(call.Retry, f.tries(i)))
 		}
@@ -32,7 +32,7 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	s := Settlement{Status: Failed, Failure: failure, Routed: f.routes(call, failure), Attempts: int(state.attempt)}
 	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
 		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
-		if !s.Routed && (f.machine.loop == nil || f.parent != nil) { // a planner is told of those of its own plan
+		if !s.Routed && f.items == nil && (f.machine.loop == nil || f.parent != nil) { // a planner is told of those of its own plan
 			f.recordError(CallError{Call: call.Name, Code: failure.Code, Message: failure.Message}, i)
 		}
 	}

@@ -36,7 +36,7 @@ func (f *frame) connect(i int) {
 			state.open++
 		}
 	}
-	state.partial = call.When != nil || !plain(call.Params)
+	state.partial = call.When != nil || call.Each != nil || !plain(call.Params)
 	state.order = int32(len(call.Waits) + len(call.Choices) + len(call.After))
 	f.isOrdered(int32(i))
 }

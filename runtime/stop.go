@@ -142,7 +142,7 @@ func (f *frame) resume(how Resumption) {
 				f.machine.running--
 				state.rare().lost++
 				f.inFlight(i, how.InFlight)
-			case f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
+			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
 				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
 			}
 		case Pausing:

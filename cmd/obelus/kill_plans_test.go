@@ -30,6 +30,7 @@ type killedPlan struct {
 	name, calls, solutions string
 	asks                   bool   // a person at a terminal approves what the plan does
 	instances              string // a line each: what their calls leave, in the order of the calls
+	list                   string // what the items of the last of two calls leave
 }
 
 var killedPlans = []killedPlan{
@@ -79,6 +80,16 @@ output: †state
 - {_tool: act, name: a, _outputPath: a}
 - {_tool: again, name: B, x: †state.a, _outputPath: b}
 - {_tool: act, name: c, x: †state.b, _outputPath: c}
+output: †state
+`},
+	{name: "items", list: "b c d e f", calls: `
+- {_tool: act, name: a, _outputPath: a}
+- {_tool: act, _each: [b, c, d, e, f], name: †item, x: [†state.a, †index], _outputPath: b}
+output: †state
+`},
+	{name: "items-retried", list: "B C D E", calls: `
+- {_tool: act, name: a, _outputPath: a}
+- {_tool: flaky, _each: [B, C, D, E], name: †item, x: †state.a, _retry: {attempts: 9, backoff: 1ms}, _onItemFailure: collect, _outputPath: b}
 output: †state
 `},
 	{name: "once", calls: "[]\nwrites: once", solutions: `
@@ -142,6 +153,9 @@ func (p killedPlan) names() []string {
 		if !slices.Contains(names, found[1]) {
 			names = append(names, found[1])
 		}
+	}
+	if p.list != "" {
+		names = append(append(names, ""), strings.Fields(p.list)...)
 	}
 	return names
 }

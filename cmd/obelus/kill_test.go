@@ -124,6 +124,7 @@ type victim struct {
 	planned      bool
 	asks         bool
 	each         int             // calls of an instance
+	stride       int             // calls of the first frame
 	names        []string        // of its calls
 	repeated     map[string]bool // calls that a later solution asks for again
 	safe         int             // bytes of the journal that no power cut can take any more
@@ -149,7 +150,7 @@ func hauntedFolder(t *testing.T) string {
 }
 
 func newVictim(t *testing.T, p killedPlan) *victim {
-	v := &victim{folder: hauntedFolder(t), planned: p.solutions != "", asks: p.asks, each: p.each(), names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
+	v := &victim{folder: hauntedFolder(t), planned: p.solutions != "", asks: p.asks, each: p.each(), stride: strings.Count(p.calls, "_tool:"), names: p.names(), repeated: map[string]bool{}, completed: map[string]bool{}}
 	v.runs = filepath.Join(v.folder, "runs")
 	for _, name := range v.names {
 		v.repeated[name] = strings.Count(p.solutions, "name: "+name+",") > 1
@@ -295,7 +296,7 @@ func (v *victim) damage(t *testing.T, cut string, chance *rand.Rand) {
 			continue
 		}
 		e := kept.Body.Event
-		if name := v.names[e.Frame*v.each+e.Call]; e.Failure == nil || !harmless(name) { // what may be run again may also be tried again
+		if name := v.names[e.Frame*v.stride+e.Call]; e.Failure == nil || !harmless(name) { // what may be run again may also be tried again
 			v.completed[name] = true
 		}
 	}

@@ -69,6 +69,9 @@ func helpName(name string) string {
 	if slices.Contains(kinds, name) {
 		return "a reference begins with †, in parentheses too: †" + name + ".…"
 	}
+	if name == "item" || name == "index" { // of a call with "_each"
+		return "a reference begins with †, in parentheses too: †" + name
+	}
 	if functions[name] != nil || loops[name] {
 		return "a function is called: " + name + "(…)"
 	}

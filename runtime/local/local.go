@@ -496,7 +496,7 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 		w.offered[c.Of] = c.Plan.Offered(c.Of)
 	}
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of],
-		Unread: len(c.Of.Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
+		Unread: len(c.Of.Whole().Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
 	if c.Request != nil {
 		own := w.begin(ctx, c)
 		go func() { w.send(w.produce(own, c.Request, request, e)) }()

@@ -72,6 +72,7 @@ var anyText = Object{{"type", "string"}}
 var sharedSchemas = Object{
 	{"reference", Object{{"type", "string"}, {"pattern", "^†|†\\{"}, {"description", "an expression over what is there or what a call writes: †state.path; or a text with expressions in it: rows: †{state.path}"}}},
 	{"condition", Object{{"anyOf", []any{Object{{"type", "boolean"}}, aReference}}}},
+	{"each", Object{{"anyOf", []any{aReference, Object{{"type", "array"}}}}}},
 	{"after", Object{{"anyOf", []any{anyText, settledFirst, listOf([]any{anyText, settledFirst})}}}},
 }
 
@@ -83,6 +84,7 @@ var orderKeys = Object{
 	{"_id", anyText},
 	{"_when", Object{{"$ref", "#/$defs/condition"}}},
 	{"_after", Object{{"$ref", "#/$defs/after"}}},
+	{"_each", Object{{"$ref", "#/$defs/each"}}},
 }
 
 // metaKeys are the keys of a call that a model may write where there is a reason
@@ -98,6 +100,7 @@ var metaKeys = Object{
 	}}}},
 	{"_timeout", anyText},
 	{"_confirm", Object{{"const", true}}},
+	{"_onItemFailure", Object{{"enum", []any{"fail", "collect"}}}},
 }
 
 func (s Context) metaKeysInUse() map[string]bool {

@@ -29,7 +29,7 @@ func (w *world) meet(c runtime.Command) *played {
 	if p == nil {
 		p = &played{plan: c.Plan}
 		w.frames[place{c.Tick, c.Frame}] = p
-		if above, ok := w.entered[delegated{c.Instance, c.Under}]; ok && c.Under != "" {
+		if above, ok := w.entered[delegated{c.Instance, c.Above()}]; ok && c.Above() != "" {
 			above.of.children[above.call] = append(above.of.children[above.call], p)
 		} else {
 			w.roots = append(w.roots, p)
@@ -44,7 +44,11 @@ func (w *world) meet(c runtime.Command) *played {
 
 // enter notes whose delegate begins.
 func (w *world) enter(c runtime.Command) {
-	w.out.Steps += stepsOfCall * (1 + len(c.Plan.Delegates[c.Of.Plan()].Calls))
+	within := c.Count
+	if c.Of.Each == nil {
+		within = len(c.Plan.Delegates[c.Of.Plan()].Calls)
+	}
+	w.out.Steps += stepsOfCall * (1 + within)
 	w.weigh(c.Params)
 	p := w.frames[place{c.Tick, c.Frame}]
 	if p.children == nil {

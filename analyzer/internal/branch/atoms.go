@@ -52,12 +52,13 @@ const (
 // all atoms that are about a value.
 func (e *Conditions) findAtoms(calls []*compiler.Call) {
 	for _, call := range calls {
-		if call.When == nil || call.When.Expr == nil {
+		guard := call.Guard()
+		if guard == nil || guard.Expr == nil {
 			continue
 		}
-		term := call.When.Expr.Logic()
+		term := guard.Expr.Logic()
 		e.whens[call.Index] = term
-		e.atomsIn(call.When, term)
+		e.atomsIn(guard, term)
 	}
 }
 

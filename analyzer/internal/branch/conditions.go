@@ -203,8 +203,11 @@ func (e *Conditions) start(call *compiler.Call) logic.Literal {
 // Ready is whether everything that a call needs is there, and done what it comes after.
 func (e *Conditions) Ready(call *compiler.Call) logic.Literal {
 	runs := logic.True
-	if call.When != nil {
+	if call.Guard() != nil {
 		runs = e.Condition(call)
+	}
+	if call.Each != nil && runs != logic.False {
+		runs = e.And(runs, e.There(call.Each.List))
 	}
 	for _, a := range call.After {
 		if !a.Settled && a.Call != call.Index {
@@ -222,7 +225,7 @@ func (e *Conditions) Ready(call *compiler.Call) logic.Literal {
 // There is whether every expression in a template has a value.
 func (e *Conditions) There(t *compiler.Template) logic.Literal {
 	switch {
-	case !t.Live():
+	case !t.Live(), t.Expr != nil && t.PerItem(): // an item may lack it, and the call runs all the same
 		return logic.True
 	case t.Expr != nil && t.Expr.Plain():
 		return e.read(t.Reads[0]).there

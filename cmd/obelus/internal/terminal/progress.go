@@ -114,7 +114,7 @@ func (p *Progress) frame(c runtime.Command) *shownFrame {
 	at := slices.IndexFunc(p.frames, func(f *shownFrame) bool { return f.number == c.Frame })
 	if at < 0 {
 		at = len(p.frames)
-		f := &shownFrame{number: c.Frame, plan: c.Plan, instance: c.Instance, label: c.Instance, nested: c.Under != ""}
+		f := &shownFrame{number: c.Frame, plan: c.Plan, instance: c.Instance, label: c.Instance, nested: c.Above() != ""}
 		if c.Instance != "" {
 			f.label += " "
 		}

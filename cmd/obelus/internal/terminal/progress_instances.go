@@ -91,7 +91,7 @@ func (p *Progress) watch(c runtime.Command) bool {
 	if s.many && c.Doubt != "" && c.Attempt == 1 {
 		s.doubted++
 	}
-	if c.Of != nil && c.Under == "" && !s.working[c.Frame] {
+	if c.Of != nil && c.Above() == "" && !s.working[c.Frame] {
 		if s.working == nil {
 			s.working = map[int]bool{}
 		}

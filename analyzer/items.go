@@ -1,0 +1,211 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// What a call with "_each" says of one item is judged by what its list may hold (S3.3):
+// whatever fits there fits for every item.
+
+var (
+	aList  = schema.OfKinds(schema.Array)
+	aPlace = schema.New(map[string]any{"type": "integer", "minimum": 0.0}, schema.Options{}) // of an item in its list
+)
+
+// flowsOfItem puts the flows into a read of an item, or of its place, to others.
+func (p *Pass) flowsOfItem(flows []flow, r *compiler.Read) []flow {
+	call := p.caller(r)
+	if call == nil || call.Each == nil {
+		return append(flows, flow{})
+	}
+	if r.Ref.Kind == "index" {
+		if len(r.Ref.Path) > 0 {
+			return append(flows, flow{})
+		}
+		return append(flows, flow{schema: aPlace})
+	}
+	for _, f := range p.elements(call.Each.List) {
+		if f.schema != nil && len(r.Ref.Path) > 0 {
+			if at := f.schema.At(compiler.SchemaPath(r.Ref.Path)); at.Possible {
+				f.schema = at.Schema
+			} else {
+				f.schema = nil // which is a finding of its own
+			}
+		}
+		flows = append(flows, f)
+	}
+	return flows
+}
+
+// elements are what may come of the items of a list: one flow for each way in which the
+// list may come about. Of what the document gives as an example, others may come.
+func (p *Pass) elements(list *compiler.Template) []flow {
+	var all []flow
+	switch {
+	case !list.Live():
+		values, _ := list.Value.([]any)
+		for _, v := range values[:min(len(values), maxFlows)] {
+			all = append(all, flow{schema: p.literalSchema(v)})
+		}
+		if len(values) > maxFlows {
+			all = unknown
+		}
+		return all
+	case list.Expr == nil:
+		for _, item := range list.Items {
+			f, ok := p.flowOfTemplate(item)
+			if !ok {
+				return unknown
+			}
+			all = append(all, flow{schema: f.schema, loose: true})
+		}
+		return all
+	case list.Expr.Plain():
+		all = slices.Clone(p.flowsOfRead(list.Reads[0]))
+	default:
+		all = p.flowsOfPart(nil, list, list.Expr.Outline())
+	}
+	if len(all) > maxFlows {
+		return unknown
+	}
+	for i := range all {
+		f := &all[i]
+		s, loose := f.schema, f.loose
+		if f.sample {
+			s, loose = f.like, true
+		}
+		*f = flow{loose: loose, rare: f.rare, computed: f.computed}
+		if s != nil && uniform(s) {
+			f.schema = s.At([]schema.Step{schema.Index(0)}).Schema
+		}
+	}
+	return all
+}
+
+// itemPlace is where the list that an item is of stands.
+func (p *Pass) itemPlace(r *compiler.Read) []remark {
+	call := p.caller(r)
+	if call == nil || call.Each == nil || !p.Plan.OfItem(r) {
+		return nil
+	}
+	return []remark{{headOf(call.Each.List.Node.Span()), "the items are of this list"}}
+}
+
+// unknownInItem reports a field of an item that the list's schema doesn't name.
+func (p *Pass) unknownInItem(r *compiler.Read) {
+	call := p.caller(r)
+	if call == nil || call.Each == nil || r.Ref.Kind != "item" || len(r.Ref.Path) == 0 {
+		return
+	}
+	all := p.elements(call.Each.List)
+	if len(all) != 1 || all[0].schema == nil || all[0].loose {
+		return
+	}
+	at := all[0].schema.At(compiler.SchemaPath(r.Ref.Path))
+	if at.Named || at.Possible && (at.Silent || at.Open) {
+		return
+	}
+	step, known := r.Ref.Path[at.Depth], declarationOf(at)
+	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), step.Key).About(call.Label())
+	if known.list != "" {
+		f.Message += ": their schema names " + known.list
+	}
+	for _, said := range p.itemPlace(r) {
+		f.Note(said.at, "%s", said.says)
+	}
+	f.Advise("read a field that the schema of the list names, or name this one there")
+	if near, ok := known.Nearest(step.Key); ok && !step.IsIndex {
+		meant := expression.Reference{Kind: r.Ref.Kind, Path: slices.Clone(r.Ref.Path)}
+		meant.Path[at.Depth].Key = near
+		f.Advise("did you mean %q?", meant.String())
+		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, meant), p.Plan.Misspelt(step.Key, near, known.Suggester, true))
+	}
+}
+
+// isVagueItem reports whether nothing can be concluded from what is read of an item.
+func (w *trial) isVagueItem(r *compiler.Read, strict bool) bool {
+	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.loose || !spoken(f.schema, strict, 4) })
+}
+
+// triedItems bounds how many items of a list are gone through in a trial.
+const triedItems = 5
+
+// performItems goes through a call for the items of its list.
+func (w *trial) performItems(call *compiler.Call, guessed bool) {
+	own, there, vague := w.resolve(call, call.Each.List)
+	list, isList := own.([]any)
+	if !there && !vague || !vague && !isList {
+		return // the list's kind is judged by itself
+	}
+	if w.fails(call) {
+		return
+	}
+	if call.Tool == nil || !isList || len(list) > triedItems {
+		var value any
+		known := call.Tool != nil
+		if known {
+			value, known = w.guess.sample(call.Tool.Output)
+		}
+		w.write(call, value, known)
+		return
+	}
+	for i := range call.Params.Fields {
+		if t := call.Params.Fields[i].Value; !t.PerItem() {
+			if _, there, open := w.resolve(call, t); !there && !open {
+				return // it is the call that is skipped
+			}
+		}
+	}
+	results, known := make([]any, len(list)), true
+	for at, item := range list {
+		w.item = map[string]any{"item": item, "index": float64(at)}
+		guess := guessed || vague
+		if call.When.PerItem() {
+			value, there, open := w.value(call, call.When)
+			if guess = guess || open; value != true && !open || !there && !open {
+				continue
+			}
+		}
+		params, runs, open := w.parameters(call, guess)
+		switch {
+		case !runs && params != nil:
+			return // something isn't accepted, which is told
+		case !runs:
+			continue
+		}
+		value, ok, well := w.carriedOut(call, params, open || guess)
+		if !well {
+			return
+		}
+		results[at], known = value, known && ok
+	}
+	w.reached[int32(call.Index)]++
+	w.write(call, results, known)
+}
+
+// carriedOut is what comes of a call that runs, or of one for an item, and whether something
+// is said of it. It doesn't go well where something in its delegate doesn't.
+func (w *trial) carriedOut(call *compiler.Call, params map[string]any, vague bool) (value any, known, well bool) {
+	if sub := w.inside(call); sub != nil && !vague {
+		return w.delegated(call, sub, params)
+	}
+	value, known = w.result(call, params, vague)
+	return value, known, true
+}
+
+// ofItem is what a trial reads of the item at hand.
+func (w *trial) ofItem(r *compiler.Read) (any, expression.Presence) {
+	of, ok := w.item[r.Ref.Kind]
+	if ok {
+		of, ok = pathtree.Walk(of, r.Ref.Path)
+	}
+	if !ok {
+		return nil, expression.Absent
+	}
+	return of, expression.There
+}

@@ -1,0 +1,214 @@
+package compiler
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/obelus-dev/obelus/compiler/dag"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// An Each is how a call runs once for every item of a list (S3.3). The call stays one:
+// it is bound as a whole, and what it gives is the list of results, which is what the
+// "_output" of its tool describes then.
+type Each struct {
+	List    *Template // what gives the list
+	Collect bool      // a failure takes the item's place, and the others go on
+	Tool    *Tool     // the tool of one item; nil when no such tool is defined
+}
+
+// Text is what gives the list, as it is written.
+func (e *Each) Text() string {
+	if n := e.List.Node; n.Kind == source.String {
+		return n.Text
+	}
+	return e.List.Node.Span().Text()
+}
+
+// MaxItems bounds a list that a call runs for (S3.3).
+const MaxItems = 100_000
+
+// The kinds that only what a call with "_each" says of one item can name.
+const (
+	itemKind  = "item"
+	indexKind = "index"
+)
+
+// FailureRecord is what stands where a failure was put in the place of a result (S9.2).
+var FailureRecord = schema.ObjectOf(map[string]*schema.Schema{
+	"code": schema.OfKinds(schema.String), "message": schema.OfKinds(schema.String), "details": nil,
+}, []string{"code", "message"})
+
+// each reads what a call runs for each item of.
+func (c *compilation) each(call *Call) {
+	n := call.Node.Get("_each")
+	if n == nil {
+		return
+	}
+	if n.Kind != source.Array && (n.Kind != source.String || !expression.IsExpression(n.Text)) {
+		f := c.wants(n, "\"_each\"", "an expression that gives a list").About(call.Label())
+		if n.Kind == source.String {
+			f.Advise("an expression begins with †: write %q", "†state.pages")
+		}
+		return
+	}
+	call.Each = &Each{List: c.template(call, n)}
+	if produced := call.Node.Get("_output"); produced != nil {
+		c.report(diag.WrongType, produced.Span(), "\"_output\" is the result of one call, and this one runs for each item of a list").About(call.Label()).
+			Advise("take \"_output\" out, or \"_each\"")
+	}
+}
+
+// onItemFailure reads what becomes of a call when one of its items has failed.
+func (c *compilation) onItemFailure(call *Call, f source.Field) {
+	switch word := c.oneOf(f.Value, "\"_onItemFailure\"", "collect", "fail"); {
+	case call.Node.Get("_each") == nil:
+		c.report(diag.WrongType, f.Key.Span(), "\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none").About(call.Label())
+	case call.Each != nil:
+		call.Each.Collect = word == "collect"
+	}
+}
+
+// eachGives makes the result of a call that runs for each item the list of what its tool
+// gives for one.
+func (c *compilation) eachGives(call *Call) {
+	each := call.Each
+	each.Tool = call.Tool
+	if each.Tool == nil {
+		return
+	}
+	key := listTool{each.Tool, each.Collect, call.skipsItems()}
+	t := c.lists[key]
+	if t == nil {
+		result := each.Tool.Output
+		if result != nil {
+			all := []*schema.Schema{result}
+			if key.skips {
+				all = append(all, schema.OfKinds(schema.Null))
+			}
+			if key.collects {
+				all = append(all, FailureRecord)
+			}
+			if len(all) > 1 {
+				result = schema.AnyOf(all...)
+			}
+		}
+		t = new(Tool)
+		*t = *each.Tool
+		t.Output = schema.ListOf(result, 0, MaxItems)
+		if c.lists == nil {
+			c.lists = map[listTool]*Tool{}
+		}
+		c.lists[key] = t
+	}
+	call.Tool = t
+}
+
+// A listTool is a tool whose calls run for each item of a list.
+type listTool struct {
+	tool            *Tool
+	collects, skips bool
+}
+
+// skipsItems reports whether the plan says that an item may be skipped, in whose place
+// there is null then: by its condition, or by an expression that may find nothing. That a
+// property isn't there of which a schema speaks is no such word (S7.1).
+func (c *Call) skipsItems() bool {
+	if c.When.PerItem() {
+		return true
+	}
+	var may func(*Template) bool
+	may = func(t *Template) bool {
+		if t.Expr != nil && t.PerItem() {
+			switch whole := t.Expr.Outline(); whole.Kind {
+			case expression.Fallback:
+				return whole.Parts[len(whole.Parts)-1].Kind != expression.Written
+			case expression.Gate:
+				return true
+			}
+		}
+		return slices.ContainsFunc(t.Fields, func(f TemplateField) bool { return may(f.Value) }) || slices.ContainsFunc(t.Items, may)
+	}
+	return may(c.Params)
+}
+
+// Guard is the condition on which a call runs: its "_when", unless that is about each
+// item by itself; nil where it has none.
+func (c *Call) Guard() *Template {
+	if c.When.PerItem() {
+		return nil
+	}
+	return c.When
+}
+
+// AsOne is a call that runs for each item of a list as one that runs once, with all that
+// doesn't hang on an item: what it gives is the list at once. Any other stays as it is.
+func (c *Call) AsOne() *Call {
+	if c.Each == nil {
+		return c
+	}
+	one, params := *c, *c.Params
+	one.Each, one.When, one.Params = nil, c.Guard(), &params
+	params.Fields = append(slices.DeleteFunc(slices.Clone(params.Fields), func(f TemplateField) bool { return f.Value.PerItem() }), TemplateField{Key: "_each", Value: c.Each.List})
+	params.dynamic, params.perItem = true, false
+	if one.Tool != nil {
+		tool := *one.Tool
+		tool.Parameters, one.Tool = nil, &tool
+	}
+	return &one
+}
+
+// Whole is the call whose output takes what a call gives: of one for an item the call that
+// runs it, of any other itself.
+func (c *Call) Whole() *Call {
+	if c.ItemOf != nil {
+		return c.ItemOf
+	}
+	return c
+}
+
+// Single is the tool of what a call runs once, or of one of the items that it runs for.
+func (c *Call) Single() *Tool {
+	if c.Each != nil {
+		return c.Each.Tool
+	}
+	return c.Tool
+}
+
+// PerItem reports whether something in a template is about one item of those that its
+// call runs for (S3.3), so that it has no value of its own. Nil has nothing.
+func (t *Template) PerItem() bool { return t != nil && t.perItem }
+
+// OfItem reports whether a read is of an item that its call runs for, or of the item's
+// place in the list.
+func (p *Plan) OfItem(r *Read) bool {
+	return r.Path != pathtree.Root && isItemKind(p.Paths.Kind(r.Path))
+}
+
+func isItemKind(kind string) bool { return kind == itemKind || kind == indexKind }
+
+// Items is the plan of the calls that a call with "_each" runs, for so many items: they
+// wait for nothing, write nothing and are numbered from 0. Their reads are those of the
+// call.
+func (p *Plan) Items(call *Call, count int) *Plan {
+	items := *p
+	items.Calls, items.Output, items.Unordered, items.targets = make([]*Call, count), nil, nil, nil
+	deps := dag.NewBuilder(count, 0)
+	all := make([]Call, count)
+	for i := range all {
+		one := &all[i]
+		*one = *call
+		one.Index, one.Name, one.ID = i, call.Name+"["+strconv.Itoa(i)+"]", ""
+		one.Tool, one.Each, one.ItemOf = call.Each.Tool, nil, call
+		one.When, one.Output, one.OutputNode, one.Method = nil, nil, nil, Set
+		one.After, one.Ordered, one.Choices, one.Waits = nil, nil, nil, nil
+		items.Calls[i] = one
+		deps.Next()
+	}
+	items.Graph = deps.Graph(nil)
+	return &items
+}
