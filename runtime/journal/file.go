@@ -117,10 +117,16 @@ func syncFolder(folder string) error {
 // ErrLocked says that another process writes the journal.
 var ErrLocked = errors.New("another process writes this journal: the run is still going on")
 
-// lock takes a journal for writing, for as long as the file is open. Somebody who
-// just asks whether it is locked holds it for a moment, so that is waited for.
+// patience is how long a lock is waited for. Somebody who just asks whether a journal is
+// locked holds it for a moment; and of a process that was killed while it started a
+// program the new process has its files, the lock with them, until it becomes that
+// program or ends.
+var patience = 2 * time.Second
+
+// lock takes a journal for writing, for as long as the file is open.
 func lock(f *os.File) error {
-	for tries := 5; ; tries-- {
+	pause := 5 * time.Millisecond
+	for waited := time.Duration(0); ; waited += pause {
 		err := tryLock(f, true)
 		if err == nil {
 			return nil
@@ -128,10 +134,11 @@ func lock(f *os.File) error {
 		if !errors.Is(err, ErrLocked) {
 			return fmt.Errorf("%s can't be locked, and two processes must not write one journal; keep journals where files can be locked: %w", f.Name(), err)
 		}
-		if tries == 0 {
+		if waited >= patience {
 			return fmt.Errorf("%s: %w", f.Name(), ErrLocked)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(pause)
+		pause = min(2*pause, patience/10)
 	}
 }
 

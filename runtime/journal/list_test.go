@@ -15,14 +15,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestMain is, when the tests ask for it, another process that goes on with a journal until
 // its standard input ends.
 func TestMain(m *testing.M) {
 	path := os.Getenv("JOURNAL_TEST_HOLD")
-	if path == "" {
+	if path == "" || path == "-" {
+		patience = 50 * time.Millisecond
+	}
+	switch path {
+	case "":
 		os.Exit(m.Run())
+	case "-": // nothing but what it was given
+		io.Copy(io.Discard, os.Stdin)
+		return
 	}
 	w, _, err := Open(path)
 	if err == nil {
@@ -130,6 +138,39 @@ func TestLock(t *testing.T) {
 	if _, _, err := Open(created.file.Name()); !errors.Is(err, ErrLocked) {
 		t.Errorf("just created: %v", err)
 	}
+}
+
+// S8.6: a process that is killed just when it starts a program leaves its files, and the
+// lock with them, for a moment to the one that it has made; that is waited for.
+func TestLockOfWhatIsLeftOfAProcess(t *testing.T) {
+	needLocks(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("files aren't handed on there")
+	}
+	defer func(before time.Duration) { patience = before }(patience)
+	patience = 10 * time.Second
+	path, _ := written(t, 2)
+	w, _, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "JOURNAL_TEST_HOLD=-")
+	child.ExtraFiles = []*os.File{w.file.(disk).File}
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(child.Start(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	over := time.AfterFunc(200*time.Millisecond, func() { stdin.Close() })
+	defer func() { over.Stop(); child.Process.Kill(); child.Wait() }()
+	w, _, err = Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
 }
 
 // Whatever lies in a folder of runs, each has its line, and nothing else is taken for one.
