@@ -138,6 +138,7 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		c.delegates = newDelegates(Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay}, Analyze)
 	}
 	all, unjudged, ordered := applied(p, found, c)
+	p.Veil(all)
 	j := Judgement{Plan: c.delegates.ordered(p), Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := named(c.rules(), word); rule == nil {

@@ -146,13 +146,19 @@ func (d *Draft) Whole() bool { return d.whole }
 
 // Faults are the errors that keep a call from running; those of a call that is
 // held aren't known yet.
-func (d *Draft) Faults(call int) []diag.Diagnostic { return d.faults[call] }
+func (d *Draft) Faults(call int) []diag.Diagnostic {
+	d.plan.Veil(d.faults[call])
+	return d.faults[call]
+}
 
 // Held reports whether a call must wait for the whole.
 func (d *Draft) Held(call int) bool { return d.held[call] && !d.whole }
 
 // Amiss are the errors of the solution that are no call's.
-func (d *Draft) Amiss() []diag.Diagnostic { return d.amiss }
+func (d *Draft) Amiss() []diag.Diagnostic {
+	d.plan.Veil(d.amiss)
+	return d.amiss
+}
 
 // Sound reports whether there is no error at all.
 func (d *Draft) Sound() bool {

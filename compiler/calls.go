@@ -45,6 +45,9 @@ func (c *compilation) lowerCalls() {
 	}
 	for _, call := range c.plan.Calls {
 		c.lowerCall(call)
+		if call.Tool != nil {
+			c.concealFitting(call.Node, call.Tool.Parameters)
+		}
 	}
 	c.plan.size = len(c.plan.Calls)
 	for _, call := range c.plan.Calls {

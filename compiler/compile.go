@@ -79,6 +79,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		schemaNodes: map[string]*source.Node{},
 		badSchemas:  map[source.Span]int{},
 	}
+	c.plan.veil = newVeil(nil)
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
 		c.plan.Root = row // a line of a .jsonl file may say more than its document (S19)
@@ -197,6 +198,12 @@ func (c *compilation) parse(file *source.File) *source.Node {
 	}
 	for _, p := range known.problems {
 		c.found = append(c.found, diag.OfProblem(p))
+	}
+	if known.root != nil {
+		if len(known.problems) == 0 { // else the tree needn't have all of the text
+			file.Whole()
+		}
+		c.concealNames(known.root, "")
 	}
 	return known.root
 }

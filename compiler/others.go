@@ -69,6 +69,7 @@ func (c *compilation) judgeValues() {
 }
 
 func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema, kind string) {
+	c.concealFitting(at, s)
 	object, ok := values.(map[string]any)
 	if !ok || s == nil || at == nil {
 		return

@@ -53,7 +53,7 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
 		Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
-		schemas: base.schemas,
+		schemas: base.schemas, veil: newVeil(base.veil),
 	}
 	s.applyTo(p)
 	c := &compilation{

@@ -297,13 +297,13 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		detail = append(detail, "for each of "+diag.Escape(shorten(c.Each.Text(), 60)))
 	}
 	if c.When != nil && c.When.Node != nil {
-		detail = append(detail, "when "+diag.Escape(c.When.Node.Text))
+		detail = append(detail, "when "+diag.Escape(d.plan.Veiled(c.When.Node.Text)))
 	}
 	if c.Tool != nil && c.Tool.Description != "" {
 		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
 	}
 	if c.Reason != "" {
-		tooltip = append(tooltip, diag.Escape(c.Reason))
+		tooltip = append(tooltip, diag.Escape(d.plan.Veiled(c.Reason)))
 	}
 	if c.Node != nil {
 		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))

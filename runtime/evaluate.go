@@ -78,6 +78,7 @@ func (f *frame) value(t *compiler.Template, v *readiness) any {
 		value, presence, failure := f.machine.compute(t, func(ref int) (any, expression.Presence) { return f.read(t.Reads[ref]) })
 		if failure != nil {
 			if v.failure == nil {
+				failure.Message = f.plan.Veiled(failure.Message)
 				v.failure = failure
 			}
 			return nil
@@ -104,7 +105,7 @@ func (f *frame) note(t *compiler.Template, p expression.Presence, v *readiness) 
 		v.pending = true
 	case expression.Absent:
 		if v.skip == "" {
-			v.skip = t.Node.Text + " has no value"
+			v.skip = f.plan.Veiled(t.Node.Text) + " has no value"
 		}
 	}
 }

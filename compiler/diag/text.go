@@ -270,8 +270,17 @@ type cell struct {
 
 const tabWidth = 4
 
-func newCell(file *source.File, at, size int, before rune) cell {
+// shrouded stands for what nobody is shown.
+const shrouded = "[hidden]"
+
+func newCell(file *source.File, at, size int, before rune, hidden func(at int) (start, end int)) cell {
 	text := string(file.Text[at : at+size])
+	if start, end := hidden(at); end > 0 {
+		if start < at {
+			return cell{at, "", 0}
+		}
+		return cell{at, shrouded, len(shrouded)}
+	}
 	r, _ := utf8.DecodeRuneInString(text)
 	if r == '\t' {
 		return cell{at, strings.Repeat(" ", tabWidth), tabWidth}
@@ -289,6 +298,7 @@ func newCell(file *source.File, at, size int, before rune) cell {
 func newWindow(span source.Span, room int) window {
 	text := span.File.Text
 	spot := min(max(span.Start, 0), len(text))
+	hidden := span.File.HiddenAt(spot-4*room, spot+4*room)
 
 	var left []cell // from the spot to the line's start
 	leftWidth, start := 0, spot
@@ -296,7 +306,7 @@ func newWindow(span source.Span, room int) window {
 		_, size := utf8.DecodeLastRune(text[:start])
 		before, _ := utf8.DecodeLastRune(text[:start-size])
 		start -= size
-		left = append(left, newCell(span.File, start, size, before))
+		left = append(left, newCell(span.File, start, size, before, hidden))
 		leftWidth += left[len(left)-1].width
 	}
 	slices.Reverse(left)
@@ -306,7 +316,7 @@ func newWindow(span source.Span, room int) window {
 	for end < len(text) && rightWidth <= room && !lineEnd(text[end]) {
 		_, size := utf8.DecodeRune(text[end:])
 		before, _ := utf8.DecodeLastRune(text[:end])
-		right = append(right, newCell(span.File, end, size, before))
+		right = append(right, newCell(span.File, end, size, before, hidden))
 		end += size
 		rightWidth += right[len(right)-1].width
 		if end <= span.End || len(right) == 1 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -79,7 +80,7 @@ func (s *Schema) ValidateWithin(v any, a *Allowance) *Violation {
 	defer func() { a.draw(c.effort) }()
 	if c.accepts(n, v) && !c.spent {
 		if n.verdict == always && KindOf(v) == 0 {
-			return &Violation{Keyword: "type", Message: "expected a JSON value, got " + describe(v)}
+			return &Violation{Keyword: "type", Message: "expected a JSON value, got " + string(describe(v))}
 		}
 		return nil
 	}
@@ -90,7 +91,7 @@ func (s *Schema) ValidateWithin(v any, a *Allowance) *Violation {
 	if found := e.explain(n, v, nil); found != nil {
 		return found
 	}
-	return &Violation{Message: "the schema doesn't accept " + describe(v)}
+	return &Violation{Message: "the schema doesn't accept " + string(describe(v))}
 }
 
 // An explainer goes the way of a checker a second time, slowly and in a fixed
@@ -115,7 +116,27 @@ func (t *trail) path() []any {
 	return path
 }
 
+// secret reports whether the way leads through the name of a secret.
+func (t *trail) secret() bool {
+	for ; t != nil; t = t.outer {
+		if name, ok := t.step.(string); ok && naming.SecretKey(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is a value of what is judged, in a message: one that is secret is left out.
+type shown string
+
 func at(n *node, t *trail, keyword string, format string, args ...any) *Violation {
+	if n.secret() || t.secret() {
+		for i, arg := range args {
+			if _, ok := arg.(shown); ok {
+				args[i] = "a value that isn't shown"
+			}
+		}
+	}
 	v := &Violation{Path: t.path(), Keyword: keyword, Message: fmt.Sprintf(format, args...), Def: n.unit.name}
 	if n.unit != loose {
 		v.SchemaPath = n.path()
@@ -151,7 +172,7 @@ func (e *explainer) explain(n *node, v any, t *trail) *Violation {
 		if m, ok := n.raw.(map[string]any); ok && m["enum"] == nil {
 			keyword = "const"
 		}
-		return at(n, t, keyword, "expected %s, got %s", listed(n.values), describe(v))
+		return at(n, t, keyword, "expected %s, got %s", shown(listed(n.values)), describe(v))
 	}
 	var found *Violation
 	switch v := v.(type) {
@@ -209,7 +230,7 @@ func (e *explainer) inPlace(n *node, v any, t *trail) *Violation {
 	}
 	if n.not != nil && e.check.accepts(n.not, v) {
 		if n.not.values != nil {
-			return at(n, t, "not", "expected anything but %s", listed(n.not.values))
+			return at(n, t, "not", "expected anything but %s", shown(listed(n.not.values)))
 		}
 		return at(n, t, "not", "%s fits what is excluded here", describe(v))
 	}
@@ -254,7 +275,7 @@ func (e *explainer) closest(n *node, keyword string, list []*node, v any, t *tra
 	}
 	switch {
 	case onlyValues:
-		return at(n, t, keyword, "expected %s, got %s", listed(values), describe(v))
+		return at(n, t, keyword, "expected %s, got %s", shown(listed(values)), describe(v))
 	case best != nil:
 		return best
 	}
@@ -269,32 +290,32 @@ func (e *explainer) text(n *node, s string, t *trail) *Violation {
 	length := utf8.RuneCountInString(s)
 	switch {
 	case length < r.min:
-		return at(n, t, "minLength", "expected at least %s, got %s with %d", wording.Count(r.min, "character"), quote(s), length)
+		return at(n, t, "minLength", "expected at least %s, got %s with %d", wording.Count(r.min, "character"), shown(quote(s)), length)
 	case length > r.max:
-		return at(n, t, "maxLength", "expected at most %s, got %s with %d", wording.Count(r.max, "character"), quote(s), length)
+		return at(n, t, "maxLength", "expected at most %s, got %s with %d", wording.Count(r.max, "character"), shown(quote(s)), length)
 	case r.pattern != nil && !e.check.matches(r.pattern, s):
-		return at(n, t, "pattern", "expected a string that matches the pattern %s, got %s", quote(r.pattern.Source), quote(s))
+		return at(n, t, "pattern", "expected a string that matches the pattern %s, got %s", quote(r.pattern.Source), shown(quote(s)))
 	case r.valid != nil && !r.valid(s):
-		return at(n, t, "format", "expected a string of the format %s, got %s", quote(r.format), quote(s))
+		return at(n, t, "format", "expected a string of the format %s, got %s", quote(r.format), shown(quote(s)))
 	case !r.content(s):
-		return at(n, t, "contentEncoding", "expected a string that holds %s, got %s", strings.TrimSpace(r.encoding+" "+r.mediaType), quote(s))
+		return at(n, t, "contentEncoding", "expected a string that holds %s, got %s", strings.TrimSpace(r.encoding+" "+r.mediaType), shown(quote(s)))
 	}
 	return nil
 }
 
 func (r *numberRules) explain(n *node, f float64, t *trail) *Violation {
-	shown := quote(f)
+	it := shown(quote(f))
 	switch {
 	case r.min != nil && f < *r.min:
-		return at(n, t, "minimum", "expected %s or more, got %s", quote(*r.min), shown)
+		return at(n, t, "minimum", "expected %s or more, got %s", quote(*r.min), it)
 	case r.above != nil && f <= *r.above:
-		return at(n, t, "exclusiveMinimum", "expected more than %s, got %s", quote(*r.above), shown)
+		return at(n, t, "exclusiveMinimum", "expected more than %s, got %s", quote(*r.above), it)
 	case r.max != nil && f > *r.max:
-		return at(n, t, "maximum", "expected %s or less, got %s", quote(*r.max), shown)
+		return at(n, t, "maximum", "expected %s or less, got %s", quote(*r.max), it)
 	case r.below != nil && f >= *r.below:
-		return at(n, t, "exclusiveMaximum", "expected less than %s, got %s", quote(*r.below), shown)
+		return at(n, t, "exclusiveMaximum", "expected less than %s, got %s", quote(*r.below), it)
 	case r.multiple != nil && !isMultiple(f, *r.multiple):
-		return at(n, t, "multipleOf", "expected a multiple of %s, got %s", quote(*r.multiple), shown)
+		return at(n, t, "multipleOf", "expected a multiple of %s, got %s", quote(*r.multiple), it)
 	}
 	return nil
 }
@@ -438,7 +459,7 @@ func listed(values []any) string {
 }
 
 // describe names a value in few words: scalars as they are, containers by kind.
-func describe(v any) string {
+func describe(v any) shown {
 	switch v := v.(type) {
 	case []any:
 		if len(v) == 0 {
@@ -452,9 +473,9 @@ func describe(v any) string {
 		return "an object"
 	}
 	if KindOf(v) == 0 {
-		return fmt.Sprintf("%T", v)
+		return shown(fmt.Sprintf("%T", v))
 	}
-	return quote(v)
+	return shown(quote(v))
 }
 
 // quote writes a value as JSON, cut short, with nothing in it that could act on

@@ -72,6 +72,9 @@ type Schema struct {
 	compile  sync.Once
 	compiled *ordinary.Schema
 	broken   error
+
+	looked    sync.Once
+	secretive bool // see Secrets
 }
 
 // New makes a schema of a decoded JSON value: a boolean or a map[string]any,

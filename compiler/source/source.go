@@ -61,6 +61,7 @@ type File struct {
 	Row, Base int
 
 	comments []Comment
+	hidden   hidden
 
 	once  sync.Once
 	lines []int // the offset at which each line begins

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
@@ -44,7 +45,7 @@ func (e environment) program(def *compiler.Activity, hide *redact.Redactor) []st
 	}
 	for _, one := range def.Env {
 		given[one.Name] = compiler.Filled(one.Value, e.get)
-		if redact.SecretName(one.Name) {
+		if naming.Secret(one.Name) {
 			hide.Learn(one.Name, one.Value)
 		}
 	}

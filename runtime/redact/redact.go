@@ -3,7 +3,7 @@
 // each in every text by a word that says whose place it takes.
 //
 // What a variable of the environment holds is secret when its name says so
-// ([SecretName]) or when an activity takes it as {$NAME}; so is the password in a
+// ([naming.Secret]) or when an activity takes it as {$NAME}; so is the password in a
 // URL. A value that looks like an ordinary word is hidden only where it was named
 // outright: with PASSWORD=password every use of the word would else be replaced.
 package redact
@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
 // Hidden is what stands in a secret's place; label says whose.
@@ -35,7 +37,7 @@ type Redactor struct {
 func (r *Redactor) Environment(environ []string) {
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if SecretName(name) {
+		if naming.Secret(name) {
 			r.Learn(name, value)
 		}
 		if !strings.Contains(value, "://") {
@@ -160,7 +162,7 @@ func (r *Redactor) Unsure(s string) int {
 // secret, is hidden, learned or not: that is how programs show their environment.
 // What a plan's own tools call a token or a key is data that the plan may need.
 func (r *Redactor) Under(key, text string) string {
-	if len(text) >= shortest && shouted(key) && SecretName(key) {
+	if len(text) >= shortest && shouted(key) && naming.Secret(key) {
 		return Hidden(key)
 	}
 	return text
@@ -197,7 +199,7 @@ func Assigned(s string) string {
 		part := assignment.FindStringSubmatch(found)
 		name, value := part[1], part[4]
 		plain := strings.Trim(value, `"'`)
-		if !SecretName(name) || len(plain) < shortest || strings.HasPrefix(plain, "[hidden") || !telling(name, part[2], plain) {
+		if !naming.Secret(name) || len(plain) < shortest || strings.HasPrefix(plain, "[hidden") || !telling(name, part[2], plain) {
 			return found
 		}
 		return name + part[2] + part[3] + Hidden(name)

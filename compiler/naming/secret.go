@@ -1,4 +1,4 @@
-package redact
+package naming
 
 import (
 	"slices"
@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// SecretName reports whether a name, of a variable of the environment or of a
+// Secret reports whether a name, of a variable of the environment or of a
 // key, says that its value is secret. A name is a sequence of words, divided
 // where the case changes and at everything that is neither a letter nor a digit:
 // "MYSQL_PWD", "apiKey", "X-Auth-Token".
-func SecretName(name string) bool {
+func Secret(name string) bool {
 	words := words(name)
 	if len(words) == 1 && slices.Contains(harmlessNames, words[0]) || slices.Contains(words, "public") {
 		return false
@@ -67,3 +67,19 @@ func words(name string) []string {
 	flush()
 	return all
 }
+
+// SecretKey is Secret for a key of a document, where "key" is an ordinary word: it says
+// something only behind what the key is for, as in "accessKey".
+func SecretKey(name string) bool {
+	if !Secret(name) {
+		return false
+	}
+	words := words(name)
+	last := len(words) - 1
+	if words[last] != "key" && words[last] != "keys" {
+		return true
+	}
+	return last > 0 && slices.Contains(secretKeys, words[last-1]) || Secret(strings.Join(words[:last], "-"))
+}
+
+var secretKeys = []string{"access", "account", "api", "auth", "client", "encryption", "license", "master", "private", "service", "signing", "ssh", "storage"}
