@@ -335,6 +335,9 @@ func FuzzWindow(f *testing.F) {
 	f.Add("abc †state.x def", 4, 14, 20)
 	f.Add(strings.Repeat("日", 100), 150, 153, 40)
 	f.Add("\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b", 4, 5, 30)
+	f.Add("0\nۧ\xa60\x0e\x01ӝ\x7f", 15, -17, -12)
+	f.Add("a "+strings.Repeat("\u0301", 60)+"b", 4, 5, 30)
+	f.Add(strings.Repeat(" \u0301", 60), 30, 31, 30)
 	f.Fuzz(func(t *testing.T, text string, start, end, room int) {
 		room = 30 + min(max(room, 0), 200)
 		file := source.NewFile("f", []byte(text))

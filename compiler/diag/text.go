@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -287,9 +288,28 @@ func newCell(file *source.File, at, size int, before rune, hidden func(at int) (
 	}
 	s := shown(r, before, text)
 	if s == text {
-		return cell{at, s, runeColumns(r, before)}
+		columns := runeColumns(r, before)
+		if columns == 0 && !drawnOver(file.Text[:at]) {
+			columns = 1
+		}
+		return cell{at, s, columns}
 	}
 	return cell{at, s, Columns(s)}
+}
+
+// drawnOver reports whether a mark behind a text is drawn over its last character: not at
+// the start of a line, behind a blank, or where there are as many marks as there may be.
+func drawnOver(text []byte) bool {
+	for range maxMarks {
+		last, size := utf8.DecodeLastRune(text)
+		if size == 0 || unicode.IsSpace(last) {
+			return false
+		}
+		if text = text[:len(text)-size]; runeColumns(last, ' ') > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // newWindow takes as much of the line at a span's start as fits into room
