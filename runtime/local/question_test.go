@@ -3,6 +3,7 @@ package local_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +64,61 @@ func TestAnswerTimeBeginsWhenShown(t *testing.T) {
 				synctest.Wait()
 				if story != test.story || asked.why.Error() != test.why {
 					t.Errorf("%s\n%s, expected\n%s\n%s", story, asked.why, test.story, test.why)
+				}
+			})
+		})
+	}
+}
+
+// S10.2: where nobody can be asked, a run goes on with all that doesn't need the answer,
+// pauses between tries included, and stops then with all of its questions, without waiting
+// for the limit of the run. The time for an answer counts.
+func TestNobodyToAsk(t *testing.T) {
+	const plan = `
+limits: {time: 10h}
+calls:
+- {_id: pay, _tool: pay, _outputPath: paid}
+- {_id: look, _tool: look, _outputPath: seen}
+- {_id: again, _tool: look, seen: †state.seen, _retry: {attempts: 2, backoff: 1m}, _outputPath: twice}
+- {_id: refund, _tool: pay, seen: †state.twice, _outputPath: back}
+- {_id: after, _tool: look, paid: †state.paid, _outputPath: last}
+tools:
+  pay: {additionalProperties: true}
+  look: {additionalProperties: true, annotations: {readOnlyHint: true}}
+`
+	functions := func() map[string]activity.Func {
+		return map[string]activity.Func{
+			"pay": after(time.Second),
+			"look": func(ctx context.Context, r activity.Request) (any, error) {
+				if r.Call == "again" && r.Attempt == 1 {
+					return nil, errors.New("no luck")
+				}
+				return after(time.Second)(ctx, r)
+			},
+		}
+	}
+	for _, test := range []struct {
+		name    string
+		confirm runtime.Confirm
+		story   string
+		asked   string
+	}{
+		{"for ever", runtime.Confirm{Policy: runtime.Effects},
+			"0s start look\n1s done look\n1s start again\n1m1s start again\n1m2s done again\n1m2s cancelled pay\n1m2s cancelled refund\n1m2s cancelled after", "pay refund"},
+		{"approved", runtime.Confirm{Policy: runtime.Effects, Timeout: 10 * time.Second, Default: runtime.Approve},
+			"0s start look\n1s done look\n1s start again\n10s start pay\n11s done pay\n11s start after\n12s done after\n1m1s start again\n1m2s done again\n1m12s start refund\n1m13s done refund", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := local.Options{}
+				o.Confirm = test.confirm
+				outcome, story := run(t, t.Context(), plan, functions(), o)
+				var asked []string
+				for _, q := range outcome.Asked {
+					asked = append(asked, q.Call)
+				}
+				if story != test.story || strings.Join(asked, " ") != test.asked {
+					t.Errorf("it asked about %q, and went\n%s\nexpected %q and\n%s", asked, story, test.asked, test.story)
 				}
 			})
 		})

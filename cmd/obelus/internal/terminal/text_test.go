@@ -48,7 +48,17 @@ func FuzzQuestionText(f *testing.F) {
 			}
 		}
 		summary, _ := d.summary(q)
-		for _, text := range []string{summary, d.Full(q)} {
+		short, plain := *q, *q // one that a line of a table holds, and one that differs in its program
+		short.Scopes, short.Context, short.Reason = nil, nil, ""
+		plain.Runs.Argv = []string{value}
+		shown := []string{summary, d.Full(q)}
+		for _, full := range []bool{false, true} {
+			for _, list := range [][]*runtime.Question{{q, q}, {&short, &short}, {q, &plain, &short}} {
+				text, _ := d.Table(list, full)
+				shown = append(shown, text)
+			}
+		}
+		for _, text := range shown {
 			for line := range strings.SplitSeq(text, "\n") {
 				if diag.Escape(line) != line {
 					t.Fatalf("this line acts on a terminal: %q", line)
