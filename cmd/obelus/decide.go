@@ -95,10 +95,17 @@ func (c *cli) decideCommand() *cobra.Command {
 	return cmd
 }
 
+// mostKept is how many calls are named that were decided about together.
+const mostKept = 20
+
 // kept says what became of an answer.
 func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questions *session.Questions) error {
 	out := &strings.Builder{}
-	for _, q := range about {
+	for i, q := range about {
+		if i == mostKept && len(about) > i+1 {
+			fmt.Fprintf(out, "and %s\n", wording.Count(len(about)-i, "more call"))
+			break
+		}
 		name := terminal.Quoted(terminal.InFull(q))
 		if q.Instance != "" {
 			name += " of " + terminal.Quoted(q.Instance)
@@ -235,7 +242,7 @@ func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format
 		text = sheet.Full(list[0])
 	}
 	if hidden > 0 {
-		text += "  " + wording.Counted(hidden, "value isn't", "values aren't") + " shown whole: name a call to see all of it\n"
+		text += "  " + wording.Counted(hidden, "value isn't", "values aren't") + " shown whole: the name of a call, or --format json, shows all\n"
 	}
 	_, err := fmt.Fprint(c.out, text)
 	return err

@@ -51,11 +51,15 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 	if err != nil {
 		return nil, err
 	}
+	open := map[string]*runtime.Question{}
+	for _, one := range q.Open() {
+		open[one.ID] = one
+	}
 	for _, a := range decided {
-		for _, open := range q.Open() {
-			if a.answers(open) {
-				q.try(open, a.Decision)
-				break
+		if one := open[a.ID]; one != nil {
+			delete(open, a.ID)
+			if again := q.try(one, a.Decision); again != nil {
+				open[again.ID] = again
 			}
 		}
 	}

@@ -402,7 +402,10 @@ func fromWhom(source runtime.Source) string {
 			calls = append(calls, Quoted(from))
 		}
 	}
-	if len(calls) == 0 {
+	switch {
+	case slices.Contains(source.From, "item"):
+		return ", of the list that the call runs over"
+	case len(calls) == 0:
 		return ", there from the start"
 	}
 	return ", written by " + wording.And(calls)

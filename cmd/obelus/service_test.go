@@ -1,0 +1,115 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/pty"
+)
+
+// servedPlan pays and writes a letter, both of which leave a line in the file of effects.
+// The payment takes as long as there is a file "wait".
+const servedPlan = `
+plan: day
+tools: {pay: {properties: {amount: {type: number}}}, mail: {properties: {to: {type: string}}}}
+activities:
+  pay: {exec: {argv: [sh, -c, 'echo paid >> effects; : > at-work; while test -e wait; do sleep 0.05; done; echo 7']}}
+  mail: {exec: {argv: [sh, -c, 'echo mailed >> effects; cat']}}
+calls:
+- {_id: refund, _tool: pay, amount: 5, _outputPath: receipt}
+- {_id: letter, _tool: mail, to: ann, _outputPath: sent}
+output: {receipt: †state.receipt, sent: †state.sent}
+`
+
+// S8.6, S10.1, S10.2, S19.3: a day of a service without a terminal. A run stops with two
+// questions; one is decided by command, by the id that its event gave, the other by a file;
+// the run is killed while a call is at work, stops on resuming for want of a word about
+// that call, is told to try it again, and ends. Every step's status and events say so, the
+// journal who decided what, and nothing happened that nobody said.
+func TestServiceWithoutATerminal(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell to pay")
+	}
+	v := newVictim(t, killedPlan{})
+	if err := os.WriteFile(filepath.Join(v.folder, "plan.yaml"), []byte(servedPlan), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]string{}
+	step := func(status int, reason any, asked string, args ...string) map[string]any {
+		t.Helper()
+		out, _, got := v.process(t, 0, append(args, "--runs", v.runs)...)
+		var calls []string
+		for line := range strings.Lines(string(out)) {
+			var e struct {
+				Event, Call string
+				Question    struct {
+					ID       string
+					InFlight bool
+					Params   map[string]any
+				}
+			}
+			if json.Unmarshal([]byte(line), &e) == nil && e.Event == "ask" {
+				calls = append(calls, e.Call)
+				ids[e.Call] = e.Question.ID
+				if len(e.Question.Params) != 1 || e.Question.InFlight != (args[0] == "resume") {
+					t.Errorf("it asks %s", line)
+				}
+			}
+		}
+		end, _ := ended(out)
+		if got != status || end["reason"] != reason || strings.Join(calls, " ") != asked {
+			t.Fatalf("obelus %v: status %d, %v, asking about %q; expected %d, %v, %q\n%s", args, got, end["reason"], calls, status, reason, asked, out)
+		}
+		return end
+	}
+
+	step(statusStopped, "confirmation", "refund letter", "run", "plan.yaml", "--format", "json")
+	step(statusOK, nil, "", "decide", "2", "refund", "approve", "--id", ids["refund"], "--as", "ann")
+	answers := `{"call": "letter", "id": "` + ids["letter"] + `", "verdict": "change", "params": {"to": "zoe"}, "by": "bob"}` + "\n"
+	if err := os.WriteFile(filepath.Join(v.folder, "answers.jsonl"), []byte(answers), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.touch(t, "wait")
+	cmd := v.command(t, 0, "resume", "2", "--decide", "answers.jsonl", "--runs", v.runs, "--format", "json")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pty.Eventually(t, "the letter is sent, and the payment at work", func() bool {
+		journal, _ := os.ReadFile(v.journal(t))
+		return v.there("at-work") && strings.Contains(string(journal), `"kind":"ended"`)
+	})
+	cmd.Process.Kill()
+	_ = cmd.Wait()
+	v.gone(t, "wait")
+
+	step(statusStopped, "in-flight", "refund", "resume", "2", "--format", "json")
+	if n := v.effects(t)["paid"]; n != 1 {
+		t.Errorf("it was paid %d times before anybody said so", n)
+	}
+	step(statusOK, nil, "", "decide", "2", "refund", "retry", "--as", "ann")
+	end := step(statusOK, nil, "refund", "resume", "2", "--format", "json", "--in-flight", "ask")
+	if want := map[string]any{"receipt": 7.0, "sent": map[string]any{"to": "zoe"}}; !reflect.DeepEqual(end["output"], want) {
+		t.Errorf("it came to %v", end["output"])
+	}
+	if got := v.effects(t); got["paid"] != 2 || got["mailed"] != 1 {
+		t.Errorf("what happened is %v", got)
+	}
+	journal, err := os.ReadFile(v.journal(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decision := range []string{
+		`"decision":{"verdict":"approve","by":"ann"`, `"decision":{"verdict":"change","params":{"to":"zoe"},"by":"bob"`, `"decision":{"verdict":"retry","by":"ann"`,
+	} {
+		if strings.Count(string(journal), decision) != 1 {
+			t.Errorf("%s isn't in the journal once:\n%s", decision, journal)
+		}
+	}
+}
