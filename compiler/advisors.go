@@ -19,6 +19,7 @@ type Advisor struct {
 	Scopes    []Scope        // what it looks at first; they hide nothing (S13.5)
 	Node      *source.Node   // as the document writes it
 	IDNode    *source.Node   // where its id stands
+	Said      []*source.Node // in a record: what it has said before
 
 	plan *Plan // which has the tools that it votes on
 }
@@ -68,6 +69,9 @@ func (c *compilation) advisor(n *source.Node, what string, more ...string) {
 		},
 		"scopes":      func(source.Field) {}, // once all kinds are known, see scopesOfAdvisors
 		"isInstanced": func(f source.Field) { a.Instanced = c.boolean(f.Value, "\"isInstanced\"") },
+	}
+	if len(more) > 0 { // it stands in a message
+		handlers["said"] = func(f source.Field) { a.Said = f.Value.Items }
 	}
 	for _, key := range more {
 		if handlers[key] == nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // compiledKey is where the compiled plan keeps what compiling found out: an
@@ -133,6 +135,18 @@ func (p *Plan) takeIn(root map[string]any) {
 		root["activities"] = activities
 	}
 }
+
+// Here is a definition of a tool or an activity as it reads in the plan's own folder, and
+// whether that is another than where it stands.
+func (p *Plan) Here(tool *Tool, activity *Activity) (definition any, moved bool) {
+	if activity != nil {
+		return p.activityHere(activity), activity.Plan != "" && activity.Node.File != p.File
+	}
+	return p.toolHere(tool), tool.DelegateNode != nil && tool.Node.File != p.File
+}
+
+// NamedSchemas are where the document's named schemas stand, by name.
+func (p *Plan) NamedSchemas() map[string]*source.Node { return p.schemaNodes }
 
 // toolHere is a tool's definition as it reads in the plan's own folder: what it
 // delegates to is named from there.

@@ -60,7 +60,9 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
 		all.reads.bytes += len(taken.Text)
 	}
-	return compile(file, o, all)
+	p, found := compile(file, o, all)
+	p.opened = all.reads.texts()
+	return p, found
 }
 
 // compile is Compile for a plan and for those that are run within it.
@@ -106,6 +108,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 	}
 	c.judgeOpinions()
 	c.lowerCalls()
+	c.takeUpHistory()
 	c.judgeInstances()
 	c.offered()
 	c.lowerOutput()

@@ -273,7 +273,7 @@ func (c *compilation) compileDelegate(l link, call *Call) *Plan {
 	case c.plan.Form == Replan:
 		return bad(diag.BadDelegate, "a solution runs the plans that its tools and activities name: "+cmp.Or(quotedList(slices.Sorted(maps.Keys(c.plan.Delegates)), fewListed), "there are none"),
 			"the plan has no delegate %q", l.path)
-	case c.options.Open == nil:
+	case c.options.Open == nil && all.reads.files[l.path].file == nil:
 		return bad(diag.BadDelegate, "compile the plan as a file in a folder", "the delegate %q can't be read here: there is no workspace", l.path)
 	case len(all.chain) > maxDelegateDepth:
 		return bad(diag.Limit, "let one plan do the work of several", "delegates are nested more than %d deep", maxDelegateDepth)

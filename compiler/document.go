@@ -93,10 +93,14 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"description": text(&p.Description, "\"description\""),
 		"input":       func(f source.Field) { p.InputNode, p.Input = f.Value, c.values(f.Value, "\"input\"") },
 		"state":       func(f source.Field) { p.StateNode, p.State = f.Value, c.values(f.Value, "\"state\"") },
-		"inputSchema": func(f source.Field) { p.InputSchema = c.ofMappings(f.Value, f.Value.Value(), "\"inputSchema\"") },
-		"stateSchema": func(f source.Field) { p.StateSchema = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\"") },
+		"inputSchema": func(f source.Field) {
+			p.InputSchema, p.InputSchemaNode = c.ofMappings(f.Value, f.Value.Value(), "\"inputSchema\""), f.Value
+		},
+		"stateSchema": func(f source.Field) {
+			p.StateSchema, p.StateSchemaNode = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\""), f.Value
+		},
 		"outputSchema": func(f source.Field) {
-			p.OutputSchema = c.schemaOf(f.Value, f.Value.Value(), "\"outputSchema\"")
+			p.OutputSchema, p.OutputSchemaNode = c.schemaOf(f.Value, f.Value.Value(), "\"outputSchema\""), f.Value
 		},
 		"output":     func(f source.Field) { c.outputNode = f.Value },
 		"tools":      func(source.Field) {},
@@ -105,16 +109,12 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"import":     func(source.Field) {},
 		"servers":    func(f source.Field) { c.servers(f.Value) },
 		"advisors":   func(f source.Field) { c.advisors(f.Value) },
-		"advice":     func(f source.Field) { c.advice(f.Value) },
+		"advice":     c.setting,
 		"instances":  func(f source.Field) { c.instances(f.Value) },
-		"mode":       func(f source.Field) { p.Mode = Mode(c.oneOf(f.Value, "\"mode\"", "eager", "lazy")) },
-		"terminate":  func(f source.Field) { p.Terminate = Terminate(c.oneOf(f.Value, "\"terminate\"", "output", "calls")) },
-		"writes": func(f source.Field) {
-			if c.oneOf(f.Value, "\"writes\"", "last", "once") == "once" {
-				p.Writes = Once
-			}
-		},
-		"limits": func(f source.Field) { c.limits(f.Value) },
+		"mode":       c.setting,
+		"terminate":  c.setting,
+		"writes":     c.setting,
+		"limits":     c.setting,
 	})
 	misspelt := slices.ContainsFunc(root.Fields, func(f source.Field) bool {
 		calls := []string{"calls"}
@@ -129,6 +129,42 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		f.Span.End = min(f.Span.End, f.Span.Start+1)
 		f.Advise("add \"calls:\" with a list of calls; an empty list is fine")
 	}
+}
+
+// settingKeys are the settings of a run, in a plan file or a plan message.
+var settingKeys = []string{"mode", "writes", "terminate", "limits", "advice"}
+
+// setting reads one of them.
+func (c *compilation) setting(f source.Field) {
+	p := c.plan
+	switch f.Key.Text {
+	case "mode":
+		p.Mode = Mode(c.oneOf(f.Value, "\"mode\"", "eager", "lazy"))
+	case "terminate":
+		p.Terminate = Terminate(c.oneOf(f.Value, "\"terminate\"", "output", "calls"))
+	case "writes":
+		if c.oneOf(f.Value, "\"writes\"", "last", "once") == "once" {
+			p.Writes = Once
+		}
+	case "limits":
+		c.limits(f.Value)
+	case "advice":
+		c.advice(f.Value)
+	}
+}
+
+// within is a part of a schema with the definitions of the whole.
+func within(part any, whole *source.Node) any {
+	own, ok := part.(map[string]any)
+	if !ok {
+		return part
+	}
+	for _, key := range []string{"$defs", "definitions", "$schema"} {
+		if n := whole.Get(key); n != nil && own[key] == nil {
+			own[key] = n.Value()
+		}
+	}
+	return own
 }
 
 // NamedSchema is where one of the document's named schemas stands, those of its
@@ -210,16 +246,29 @@ func (c *compilation) lowerSolution(root *source.Node, what string) {
 }
 
 func (c *compilation) lowerRecord(root *source.Node) {
+	p := c.plan
 	c.fields(root, "a process record", map[string]func(source.Field){
-		"context":  func(f source.Field) { c.lowerContext(f.Value) },
-		"schema":   func(source.Field) {},
+		"context":      func(f source.Field) { c.lowerContext(f.Value) },
+		"schema":       func(source.Field) {},
+		"outputSchema": func(source.Field) {},
+		"tick": func(f source.Field) {
+			if p.Tick, _ = whole(f.Value); p.Tick == 0 {
+				c.wants(f.Value, "\"tick\"", "a whole number from 1")
+			}
+		},
 		"solution": func(source.Field) {},
 		"calls":    func(source.Field) {},
 	})
-	if calls := root.Get("calls"); calls != nil {
-		c.plan.CallsNode = calls
+	if s := root.Get("outputSchema"); s != nil {
+		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, s.Value(), "\"outputSchema\""), s
+	} else if s := root.Get("schema").Get("properties").Get("output"); s != nil && (s.Kind != source.Object || len(s.Fields) > 0) {
+		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, within(s.Value(), root.Get("schema")), "the schema of \"output\""), s
+	}
+	if calls := root.Get("calls"); calls != nil || p.Tick > 0 {
+		p.CallsNode = calls // what a tick carried on isn't what it runs
 	}
 	if solution := root.Get("solution"); solution != nil {
+		p.Solution = solution
 		if calls := root.Get("calls"); calls != nil {
 			c.report(diag.WrongType, calls.Span(), "a process record holds a solution or calls, not both").
 				Note(solution.Span(), "the solution is here").Advise("keep one of the two")
@@ -241,7 +290,7 @@ func (c *compilation) lowerContext(n *source.Node) {
 			c.report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").Advise("types are %s", strings.Join(messageTypes, ", "))
 			continue
 		}
-		kind := "data"
+		kind := MessageType(m)
 		if t := m.Get("type"); t != nil {
 			if kind = c.oneOf(t, "a message's \"type\"", messageTypes...); kind == "" {
 				continue
@@ -254,8 +303,29 @@ func (c *compilation) lowerContext(n *source.Node) {
 			}
 			plan = m
 		}
+		if id := m.Get("_instance"); id != nil && !slices.Contains([]string{"input", "state", "data", "error"}, kind) {
+			c.report(diag.WrongType, id.Span(), "a message of type %s is for all instances", kind).Advise("messages of type input, state, data and error may be for one")
+		}
 		c.lowerMessage(m, kind)
 	}
+}
+
+// MessageType is the type of a message; a kind may stand for it (S1.3), and one that is
+// the name of a type is that type (S1.2).
+func MessageType(m *source.Node) string {
+	of := func(key string) string {
+		if n := m.Get(key); n != nil && n.Kind == source.String {
+			return n.Text
+		}
+		return ""
+	}
+	if m.Get("type") != nil {
+		return of("type")
+	}
+	if kind := of("kind"); slices.Contains(messageTypes, kind) {
+		return kind
+	}
+	return "data"
 }
 
 var messageTypes = []string{"tool", "input", "state", "data", "plan", "advisor", "error", "meta", "text"}
@@ -264,25 +334,28 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 	p := c.plan
 	switch kind {
 	case "tool":
-		c.declares = true
-		c.onlyKeys(m, "a message of type tool", messageKeys("tool"))
-		if tools := m.Get("tool"); tools != nil {
-			c.collectTools(tools, path.Dir(c.options.Name))
-		} else {
-			c.report(diag.WrongType, m.Span(), "a message of type tool needs its tools under \"tool\"")
-		}
+		c.toolMessage(m)
 	case "plan":
-		c.onlyKeys(m, "a message of type plan", messageKeys("plan", "mode"))
+		c.onlyKeys(m, "a message of type plan", messageKeys(append([]string{"plan", "confirm"}, settingKeys...)...))
+		p.PlanMessage = m
 		if p.CallsNode = m.Get("plan"); p.CallsNode == nil {
 			c.report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
 		}
-		if mode := m.Get("mode"); mode != nil {
-			p.Mode = Mode(c.oneOf(mode, "\"mode\"", "eager", "lazy"))
+		for _, f := range m.Fields {
+			c.setting(f)
+		}
+		if n := m.Get("confirm"); n != nil && n.Kind != source.Array {
+			c.wants(n, "\"confirm\"", "a list of names of tools")
 		}
 	case "input", "state", "data":
 		c.valueMessage(m, kind)
 	case "error":
-		if data := m.Get("data"); data != nil {
+		data, own := m.Get("data"), c.instanceOf(m)
+		switch {
+		case data == nil:
+		case own != nil:
+			own.Errors = append(own.Errors, data.Value())
+		default:
 			p.Errors = append(p.Errors, data.Value())
 		}
 	case "advisor":
@@ -309,6 +382,10 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 			payload, under = m.Get(name), name
 		}
 	}
+	if m.Get("_call").Get("_tool") != nil {
+		c.written(m, payload)
+		return
+	}
 	var value any
 	switch {
 	case payload != nil:
@@ -325,19 +402,18 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 			value = inline
 		}
 	}
-	var own *Instance
-	if id := m.Get("_instance"); id != nil && id.Kind == source.String {
-		own = c.instance(id)
-	}
+	own := c.instanceOf(m)
 	if s := m.Get("schema"); s != nil {
 		compiled := c.schemaOf(s, s.Value(), "the schema of a message of type "+kind)
 		switch {
 		case kind == "state" && own != nil:
-			own.StateSchema = compiled
+			own.StateSchema, own.StateSchemaNode = compiled, s
 		case kind == "state":
-			p.StateSchema = compiled
+			p.StateSchema, p.StateSchemaNode = compiled, s
+		case kind == "input" && own != nil:
+			own.InputSchema, own.InputSchemaNode = compiled, s
 		case kind == "input":
-			p.InputSchema = compiled
+			p.InputSchema, p.InputSchemaNode = compiled, s
 		case name != kind && own == nil && compiled != nil:
 			if p.DataSchemas == nil {
 				p.DataSchemas = map[string]*schema.Schema{}
@@ -351,6 +427,9 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 		}
 	}
 	if own != nil {
+		if kind == "data" && name != kind {
+			value = map[string]any{name: value}
+		}
 		c.give(own, kind, value, m)
 		return
 	}
@@ -374,5 +453,5 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 var (
 	builtinKinds      = []string{"input", "state", "data", "error", "advice"}
 	reservedInMessage = []string{"type", "kind", "schema", "description", "_instance"}
-	notedInMessage    = []string{"_call", "_date", "_outputMethod"} // what a run adds to a message that a call wrote
+	notedInMessage    = []string{"_call", "_date", "_outputMethod", "_outputPath"} // what a run adds to a message that a call wrote
 )

@@ -71,11 +71,7 @@ func (c *compilation) open(name string) (*source.File, error) {
 			err = tooMuch{c.options.Limits.Bytes}
 		}
 		if known.err = err; err == nil {
-			shown := name
-			if c.options.Show != nil {
-				shown = c.options.Show(name)
-			}
-			known.file = source.NewFile(shown, text)
+			known.file = source.NewFile(c.shown(name), text)
 		}
 		if r.files == nil {
 			r.files = map[string]opened{}
@@ -83,6 +79,25 @@ func (c *compilation) open(name string) (*source.File, error) {
 		r.files[name] = known
 	}
 	return known.file, known.err
+}
+
+// shown is how findings name a file of the workspace.
+func (c *compilation) shown(name string) string {
+	if c.options.Show != nil {
+		return c.options.Show(name)
+	}
+	return name
+}
+
+// texts are those of all files that were read, by path.
+func (r *reads) texts() map[string]string {
+	texts := map[string]string{}
+	for name, one := range r.files {
+		if one.err == nil {
+			texts[name] = string(one.file.Text)
+		}
+	}
+	return texts
 }
 
 // An importer reads the files that a document imports, and those that these

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -20,9 +21,11 @@ func (c *compilation) instances(n *source.Node) {
 	for _, f := range n.Fields {
 		one := c.instance(f.Key)
 		c.fields(f.Value, "an instance", map[string]func(source.Field){
-			"input":       func(f source.Field) { c.give(one, "input", c.values(f.Value, "\"input\""), f.Value) },
-			"state":       func(f source.Field) { c.give(one, "state", c.values(f.Value, "\"state\""), f.Value) },
-			"stateSchema": func(f source.Field) { one.StateSchema = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\"") },
+			"input": func(f source.Field) { c.give(one, "input", c.values(f.Value, "\"input\""), f.Value) },
+			"state": func(f source.Field) { c.give(one, "state", c.values(f.Value, "\"state\""), f.Value) },
+			"stateSchema": func(f source.Field) {
+				one.StateSchema, one.StateSchemaNode = c.ofMappings(f.Value, f.Value.Value(), "\"stateSchema\""), f.Value
+			},
 		})
 	}
 }
@@ -43,6 +46,22 @@ func (c *compilation) instance(id *source.Node) *Instance {
 	return &p.Instances[at]
 }
 
+// instanceOf is the instance that a message is for; nil for all.
+func (c *compilation) instanceOf(m *source.Node) *Instance {
+	id := m.Get("_instance")
+	switch {
+	case id == nil:
+		return nil
+	case id.Kind == source.String:
+		return c.instance(id)
+	case id.Kind == source.Number:
+		c.report(diag.WrongType, id.Span(), "the id of an instance is a string, not a number").Advise("quote it: %q", id.Text).Offer("quote it", id, 0, len(id.Text), strconv.Quote(id.Text), true)
+	default:
+		c.wants(id, "the id of an instance", "a string")
+	}
+	return nil
+}
+
 // An ownValue is what a document gives an instance at one place.
 type ownValue struct {
 	instance, kind string
@@ -58,8 +77,14 @@ func (c *compilation) give(to *Instance, kind string, value any, at *source.Node
 		to.Input = Overlay(to.Input, value)
 	case "state":
 		to.State = Overlay(to.State, value)
+	case "data":
+		to.Data, _ = Overlay(to.Data, value).(map[string]any)
 	}
 }
+
+// Instance is the instance of an id; one of which nothing is known where the document
+// has none.
+func (p *Plan) Instance(id string) *Instance { return &p.only(id)[0] }
 
 // placesOf is where each of some instances stands, by id.
 func placesOf(instances []Instance) map[string]int {
@@ -215,6 +240,8 @@ func (p *Plan) instanceHolds(one *Instance, id pathtree.ID) bool {
 		shared, own = p.Input, one.Input
 	case "state":
 		shared, own = p.State, one.State
+	case "data":
+		shared, own = p.Data, one.Data
 	default:
 		return p.valueAt(id)
 	}
@@ -247,6 +274,14 @@ func overlaid(under, over any, path []expression.Segment) (any, bool) {
 		return under, true
 	}
 	return over, true
+}
+
+// InputSchemaOf is the schema that an instance's input is held against.
+func (p *Plan) InputSchemaOf(instance string) *schema.Schema {
+	if at, ok := p.instanceAt[instance]; ok && p.Instances[at].InputSchema != nil {
+		return p.Instances[at].InputSchema
+	}
+	return p.InputSchema
 }
 
 // StateSchemaOf is the state schema that an instance's state is held against: its

@@ -60,9 +60,12 @@ func (c *compilation) judgeValues() {
 	c.judgeObject(c.plan.Input, c.plan.InputNode, c.plan.InputSchema, "input")
 	c.judgeObject(c.plan.State, c.plan.StateNode, c.plan.StateSchema, "state")
 	for _, own := range c.ownValues {
-		s := c.plan.InputSchema
-		if own.kind == "state" {
+		s := c.plan.InputSchemaOf(own.instance)
+		switch own.kind {
+		case "state":
 			s = c.plan.StateSchemaOf(own.instance)
+		case "data":
+			continue
 		}
 		c.judgeObject(own.value, own.node, s, own.kind)
 	}

@@ -33,6 +33,7 @@ type Plan struct {
 	ToolsDeclared bool    // the document declares tools, so that they can be judged (S1.10)
 	Shadowed      []*Tool // earlier definitions of the same names (S2.5), in source order
 	Activities    map[string]*Activity
+	PlanMessage   *source.Node   // of a context, or nil
 	Calls         []*Call        // in the order of the text
 	Reads         []Read         // every reference of every call, in source order; the output's come last
 	Output        *Template      // nil when the document has none
@@ -42,24 +43,29 @@ type Plan struct {
 
 	Input, State         any // the document's own values; nil when it has none
 	InputNode, StateNode *source.Node
-	Data                 map[string]any // initial values of data messages, by kind
-	Kinds                []string       // kinds that the document's messages declare, sorted
-	Errors               []any          // the data of its error messages, in the order of the text; read as †error
-	Instances            []Instance     // in the order of the text (S12); those of a view are the ones that it is for
-	AwaitsInstances      bool           // the instances come with the run (S19.4), whatever else is known of them
-	Servers              *source.Node   // where they stand; nil when the document has none
+	Data                 map[string]any       // initial values of data messages, by kind
+	Kinds                []string             // kinds that the document's messages declare, sorted
+	Errors               []any                // the data of its error messages, in the order of the text; read as †error
+	Instances            []Instance           // in the order of the text (S12); those of a view are the ones that it is for
+	AwaitsInstances      bool                 // the instances come with the run (S19.4), whatever else is known of them
+	History              map[string][]Written // by instance, "" without: what calls of earlier ticks did, in the order in which it counts (S11.9); Input, State and Data hold it
+	Tick                 int                  // of a process record: which of its run it is; 0 when it doesn't say
+	Solution             *source.Node         // of a process record, or nil
+	Servers              *source.Node         // where they stand; nil when the document has none
 
 	Advisors  []*Advisor       // in the order of the text, imports first (S13)
 	Advice    Advice           // how their votes are put together
 	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil
 	Delegates map[string]*Plan // the plans that calls, tools and activities name, by path from the workspace root (S14)
 
-	InputSchema, StateSchema, OutputSchema *schema.Schema            // nil when absent
-	DataSchemas                            map[string]*schema.Schema // of data messages, by kind
-	Writes                                 Policy
-	Terminate                              Terminate
-	Mode                                   Mode
-	Limits                                 Limits
+	InputSchema, StateSchema, OutputSchema *schema.Schema // nil when absent
+	// Where these stand.
+	InputSchemaNode, StateSchemaNode, OutputSchemaNode *source.Node
+	DataSchemas                                        map[string]*schema.Schema // of data messages, by kind
+	Writes                                             Policy
+	Terminate                                          Terminate
+	Mode                                               Mode
+	Limits                                             Limits
 
 	writers     *writers                // by the paths that calls write
 	places      *writers                // by [pathtree.Tree.List] of these
@@ -70,6 +76,8 @@ type Plan struct {
 	face        *Tool                   // see Interface
 	size        int                     // its calls, those of its delegates as often as they are run; no more than twice maxCalls
 	dir         string                  // the folder that the delegates of its calls are relative to
+	begun       begun                   // what it began with, before its history
+	opened      map[string]string       // the texts of the files that it took in, by path from the workspace root
 	circle      []link                  // of delegates, in which it takes part
 	schemas     map[string]any          // the named schemas, imports included
 	schemaNodes map[string]*source.Node // where they stand
@@ -129,7 +137,14 @@ type Instance struct {
 	ID           string
 	Node         *source.Node
 	Input, State any            // its own values, over the shared ones
-	StateSchema  *schema.Schema // its own, in the place of the shared one; nil when it has none
+	Data         map[string]any // by kind
+	Errors       []any          // the data of its own error messages
+	InputSchema  *schema.Schema // its own, in the place of the shared one; nil when it has none
+	StateSchema  *schema.Schema
+
+	InputSchemaNode, StateSchemaNode *source.Node
+
+	begun begun // before its part of the history
 }
 
 // Limits are the bounds of a run (S11.7, S18); zero means the default.

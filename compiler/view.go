@@ -69,9 +69,9 @@ func (p *Plan) For(instance string) *Plan {
 	default:
 		view = p.view(p.runs(instance), p.only(instance)).view
 	}
-	if s := p.StateSchemaOf(instance); s != p.StateSchema {
+	if input, state := p.InputSchemaOf(instance), p.StateSchemaOf(instance); input != p.InputSchema || state != p.StateSchema {
 		one := *view
-		one.StateSchema, one.Instances, one.whole = s, p.only(instance), p
+		one.InputSchema, one.StateSchema, one.Instances, one.whole = input, state, p.only(instance), p
 		return &one
 	}
 	return view
@@ -116,10 +116,10 @@ func (p *Plan) common() *Plan {
 	return t.common
 }
 
-// plain are the instances that have neither calls nor a state schema of their own.
+// plain are the instances that have neither calls nor schemas of their own.
 func (p *Plan) plain() (plain []Instance) {
 	for i := range p.Instances {
-		if len(p.targets.own[p.Instances[i].ID]) == 0 && p.Instances[i].StateSchema == nil {
+		if one := &p.Instances[i]; len(p.targets.own[one.ID]) == 0 && one.InputSchema == nil && one.StateSchema == nil {
 			plain = append(plain, p.Instances[i])
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // An opinionKey is whose opinion it is, and on which instance.
@@ -100,13 +101,14 @@ func mustSpeak(a *compiler.Advisor, instance string) string {
 // (S13.3): for each instance what was said of it and of all.
 func (m *Machine) rank() {
 	l := m.loop
-	if l.said == nil {
-		l.said = map[opinionKey]compiler.Opinion{}
-	}
 	maps.Copy(l.said, l.spoken)
-	said := slices.SortedFunc(maps.Keys(l.said), func(a, b opinionKey) int {
-		return cmp.Or(cmp.Compare(a.advisor, b.advisor), cmp.Compare(a.instance, b.instance))
-	})
+	m.giveAdvice()
+}
+
+// giveAdvice ranks the tools by what was said, for every instance.
+func (m *Machine) giveAdvice() {
+	l := m.loop
+	said := slices.SortedFunc(maps.Keys(l.said), opinionKey.compare)
 	apart := slices.ContainsFunc(said, func(key opinionKey) bool { return key.instance != "" })
 	var ranking []compiler.Rank
 	for at, f := range m.roots() {
@@ -167,4 +169,44 @@ func textOf(n *source.Node) string {
 		return ""
 	}
 	return n.Text
+}
+
+// hear takes up what advisors had said before the tick of a record.
+func (l *loop) hear() {
+	for _, a := range l.base.Advisors {
+		for _, n := range a.Said {
+			if o, fault := a.Opinion(n); fault == nil {
+				l.said[opinionKey{o.Advisor, o.Instance}] = o
+			}
+		}
+	}
+	l.greeted = len(l.said) > 0
+}
+
+// opinions are what advisors have said last, as a record holds it: by advisor.
+func (l *loop) opinions() map[string][]any {
+	all := map[string][]any{}
+	for _, key := range slices.SortedFunc(maps.Keys(l.said), opinionKey.compare) {
+		o := l.said[key]
+		said := request.Object{{Key: "id", Value: o.Advisor}}
+		if o.Instance != "" {
+			said = said.With("_instance", o.Instance)
+		}
+		for _, name := range slices.Sorted(maps.Keys(o.Said)) {
+			said = said.With(name, o.Said[name])
+		}
+		if len(o.Votes) > 0 {
+			votes := request.Object{}
+			for _, tool := range slices.Sorted(maps.Keys(o.Votes)) {
+				votes = votes.With(tool, o.Votes[tool])
+			}
+			said = said.With("calls", request.JSON(votes))
+		}
+		all[o.Advisor] = append(all[o.Advisor], said)
+	}
+	return all
+}
+
+func (a opinionKey) compare(b opinionKey) int {
+	return cmp.Or(cmp.Compare(a.advisor, b.advisor), cmp.Compare(a.instance, b.instance))
 }

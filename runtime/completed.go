@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -54,8 +53,7 @@ func dedupeKey(p *compiler.Plan, call *compiler.Call) string {
 	if call.Tool != nil && call.Tool.Volatile {
 		return ""
 	}
-	parts := []string{call.ToolName, call.Activity, call.Delegate, call.Instance, call.Method.String()}
-	return strings.Join(append(parts, p.Offered(call)...), "\x00")
+	return p.Identity(call)
 }
 
 func canonical(params map[string]any) string {
@@ -316,13 +314,17 @@ func (f *frame) initialOutput(route compiler.Route) (first any, there bool) {
 // number.
 func (f *frame) recordCompleted(i int32, output any) {
 	l := f.memo
+	l.latest = l.add(completedCall{l.keys[i], canonical(f.resolvedParams(i)), i, output})
+}
+
+// add notes a call that is done, and gives its number, from 1.
+func (l *memo) add(one completedCall) int32 {
 	number := int32(len(l.completed))
-	id := l.keys[i]
-	l.completed = append(l.completed, completedCall{id, canonical(f.resolvedParams(i)), i, output})
-	l.latest = number + 1
-	if id != "" {
-		l.byKey[id] = append(l.byKey[id], number)
+	l.completed = append(l.completed, one)
+	if one.key != "" {
+		l.byKey[one.key] = append(l.byKey[one.key], number)
 	}
+	return number + 1
 }
 
 // resolvedParams are what the plan resolved a call's parameters to, whatever a

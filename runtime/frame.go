@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A frame is one plan at work on one state: that of the run, of one of its
@@ -19,9 +20,9 @@ type frame struct {
 	plan    *compiler.Plan
 	number  int
 	site    Site
-	given   map[string]any // input of its instance
-	order   int32          // of its instance
-	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
+	given   Instance // what its instance brought of its own
+	order   int32    // of its instance
+	place   int32    // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
 	parent  *frame
 	under   int32    // the call of its parent that it carries out
 	depth   int32    // how many frames are above it
@@ -41,8 +42,9 @@ type frame struct {
 	unrouted           []errorMessage
 	failures           []any // what †error reads: the data of error messages, oldest first
 	memo               *memo
-	draft              *analyzer.Draft // of the solution that is arriving
-	ranking            []compiler.Rank // what the advisors make of the tools
+	history            []request.Written // what its calls did in earlier ticks
+	draft              *analyzer.Draft   // of the solution that is arriving
+	ranking            []compiler.Rank   // what the advisors make of the tools
 }
 
 // callState is what the machine knows of a call.
@@ -65,14 +67,15 @@ type rareState struct {
 	due         time.Duration // the end of a pause, or of the time for an answer
 	question    *Question     // that a person is asked
 	decision    *Decision
-	replacement *replacement // what a person put in its place
-	settlement  *Settlement  // kept in ticks, for the next request
-	resolved    string       // its parameters as canonical JSON, where it might repeat a done call
-	repeats     int32        // the number of the done call that it repeats, from 1; or 0
-	child       *frame       // its delegate, or its items, at work
-	items       *items       // of a call with "_each", until it settles
-	overdue     bool         // its try ran out of time, and hasn't ended yet
-	arrival     *arrival     // what it has come to, while it is Writing
+	replacement *replacement   // what a person put in its place
+	settlement  *Settlement    // kept in ticks, for the next request
+	ran         map[string]any // its parameters, kept in ticks once it has settled
+	resolved    string         // its parameters as canonical JSON, where it might repeat a done call
+	repeats     int32          // the number of the done call that it repeats, from 1; or 0
+	child       *frame         // its delegate, or its items, at work
+	items       *items         // of a call with "_each", until it settles
+	overdue     bool           // its try ran out of time, and hasn't ended yet
+	arrival     *arrival       // what it has come to, while it is Writing
 }
 
 // rare is a call's rare state, made when it is first asked for.
@@ -365,6 +368,9 @@ func (f *frame) settle(i int32, s Settlement) {
 	state := &f.calls[i]
 	if !f.transition(i, s.Status) {
 		return
+	}
+	if f.machine.loop != nil && f.parent == nil {
+		state.rare().ran = state.params
 	}
 	state.params = nil
 	f.machine.unsettled--

@@ -18,6 +18,7 @@ type Instance struct {
 	ID    string         `json:"id"`
 	Input map[string]any `json:"input,omitempty"`
 	State map[string]any `json:"state,omitempty"`
+	Data  map[string]any `json:"data,omitempty"` // by kind
 }
 
 // An InstanceEnd is how a run went for one instance. The values are nobody's to
@@ -45,11 +46,15 @@ type instancePool struct {
 	ends    []InstanceEnd // in the order in which they ended
 }
 
-func newInstancePool(p *compiler.Plan, o Options) *instancePool {
+func newInstancePool(p *compiler.Plan, o Options, recalling bool) *instancePool {
 	c := &instancePool{closed: !o.Joining, known: map[string]bool{}}
 	for _, one := range p.Instances {
 		c.known[one.ID] = true
-		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(one.State)})
+		state, data := one.State, one.Data
+		if recalling {
+			state, data = one.Begun()
+		}
+		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(state), data})
 	}
 	return c
 }
@@ -130,7 +135,7 @@ func (m *Machine) open(one *Instance) {
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
 		own = *one
-		f.site.Instance, f.order, f.given = own.ID, c.begun, own.Input
+		f.site.Instance, f.order, f.given = own.ID, c.begun, own
 		c.begun++
 		c.working++
 	}
@@ -138,10 +143,11 @@ func (m *Machine) open(one *Instance) {
 		f.memo = &memo{byKey: map[string][]int32{}}
 	}
 	input, state := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
-	f.log = statelog.New(map[string]any{"input": input, "state": state, "data": m.shared.data})
-	f.failures = slices.Clone(base.Errors)
+	f.log = statelog.New(map[string]any{"input": input, "state": state, "data": laid(m.shared.data, own.Data)})
+	f.failures = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
 	f.showFailures()
 	f.setPlan(f.view(m.plan))
+	f.recall(base.History[own.ID])
 	if m.loop == nil {
 		f.schedule(nil)
 	}
@@ -225,7 +231,11 @@ type shared struct{ input, state, data map[string]any }
 
 func (m *Machine) share() {
 	p := m.base()
-	m.shared = shared{over(mapping(p.Input), m.options.Input), over(mapping(p.State), m.options.State), over(p.Data, nil)}
+	state, data := p.State, p.Data
+	if m.loop != nil {
+		state, data = p.Begun() // what was written since is recalled
+	}
+	m.shared = shared{over(mapping(p.Input), m.options.Input), over(mapping(state), m.options.State), over(data, nil)}
 }
 
 func mapping(value any) map[string]any {
@@ -255,5 +265,5 @@ func laid(shared, own map[string]any) map[string]any {
 
 // end is how an instance stands.
 func (f *frame) end(status RunStatus, output any) InstanceEnd {
-	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given, State: f.log.Whole("state"), Output: output, Errors: sortedErrors(f.errors)}
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.log.Whole("state"), Output: output, Errors: sortedErrors(f.errors)}
 }

@@ -9,16 +9,20 @@ import (
 // request composes what the planner is asked.
 func (m *Machine) request() *Request {
 	l := m.loop
-	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: standings(l.carried), Past: l.past}
+	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: standings(l.carried), Stood: l.stood, Past: l.past, Said: l.opinions()}
+	s.Begun = request.Begun{Input: declared(m.shared.input, l.base.Input), State: declared(m.shared.state, l.base.State), Data: m.shared.data}
 	s.Input, s.State, s.Data, s.Advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
 	if m.instances == nil {
-		s.Errors = m.frames[0].failures
+		s.Errors, s.History = m.frames[0].failures, m.frames[0].history
 		return request.Compose(s)
 	}
-	s.Input, s.State = m.shared.input, m.shared.state
+	s.Input, s.State = m.shared.input, m.shared.state // and the data of the setting is shared, too
 	for at, f := range m.roots() {
 		one := &l.setting.Instances[at]
-		s.Instances = append(s.Instances, request.Instance{ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Errors: f.failures})
+		s.Instances = append(s.Instances, request.Instance{
+			ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Data: one.Data, Errors: f.failures,
+			Begun: request.Begun{Input: f.given.Input, State: f.given.State, Data: f.given.Data}, History: f.history,
+		})
 	}
 	return request.Compose(s)
 }
@@ -44,4 +48,12 @@ func (f *frame) latentRequest(i int32) *Request {
 func (f *frame) binds(r, call int) bool {
 	_, ok := slices.BinarySearch(f.plan.Reads[r].Writers, int32(call))
 	return ok
+}
+
+// declared are values, or none where there are none and the document says nothing of any.
+func declared(values map[string]any, said any) map[string]any {
+	if len(values) == 0 && said == nil {
+		return nil
+	}
+	return values
 }

@@ -34,9 +34,12 @@ type loop struct {
 	still      int                                // ticks in a row that changed nothing
 	carries    bool                               // the strategy is carried from tick to tick (S11.3)
 	carried    []standing                         // the calls of the next request's plan message
+	stood      []request.Object                   // what a record says of the first of these
 	past       request.Past                       // what is told of calls besides
+	given      string                             // the solution of the first tick, where a record holds it
 	ended      bool                               // the tick has been judged, and the next not begun
 	setting    compiler.Setting                   // of the tick
+	asked      *Request                           // for its solution
 	written    *statelog.Marks                    // the paths that earlier ticks may have written
 
 	doubts map[pathtree.ID]int // see [Machine.doubts]
@@ -48,16 +51,31 @@ type loop struct {
 }
 
 func newLoop(base *compiler.Plan) *loop {
-	l := &loop{base: base, paths: base.Paths.Clone(), written: &statelog.Marks{}, wanted: map[string]bool{}}
-	for _, call := range base.Calls {
-		if call.Confirm {
-			l.wanted[call.ToolName] = true
-		}
+	l := &loop{base: base, paths: base.Paths.Clone(), written: &statelog.Marks{}, said: map[opinionKey]compiler.Opinion{}, wanted: map[string]bool{}}
+	for _, tool := range base.Asking() {
+		l.wanted[tool] = true
 	}
-	l.carries = base.Form != compiler.Context && base.Form != compiler.ProcessRecord && base.Form != compiler.Solution || base.CallsNode != nil
-	if l.carries {
+	l.hear()
+	l.carries = base.Carries()
+	if base.Solution != nil {
+		l.given = request.JSON(request.Of(base.Solution))
+		return l
+	}
+	switch {
+	case base.PlanMessage != nil && base.CallsNode == nil: // of the record of a tick
+		for _, call := range base.PlanMessage.Get("plan").Items {
+			l.carried = append(l.carried, standing{call: call})
+		}
+	case l.carries:
 		for _, call := range base.Calls {
 			l.carried = append(l.carried, standing{call: call.Node, name: call.Name})
+		}
+	}
+	if stood := base.PlanMessage.Get("x-standing"); stood != nil {
+		for _, one := range stood.Items {
+			if said, ok := request.Of(one).(request.Object); ok {
+				l.stood = append(l.stood, said)
+			}
 		}
 	}
 	return l
@@ -70,6 +88,7 @@ func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 func (m *Machine) nextTick() {
 	l := m.loop
 	m.tick++
+	first := l.stream == nil
 	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
 	l.growing, l.about, l.drafts = nil, nil, map[*compiler.Plan]*analyzer.Draft{}
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
@@ -79,7 +98,17 @@ func (m *Machine) nextTick() {
 	for _, f := range m.roots() {
 		f.nextTick()
 	}
+	if first && len(l.said) > 0 {
+		m.giveAdvice()
+	}
 	l.setting = m.setting(func(*frame, *Message) bool { return true })
+	if given := l.given; given != "" {
+		l.given = ""
+		m.streamed(Event{Tick: m.tick, Text: given})
+		m.closed(Event{Tick: m.tick})
+		return
+	}
+	l.asked = m.request()
 	m.askPlanner(nil)
 }
 
@@ -105,10 +134,12 @@ func (l *loop) emptyPlan() *compiler.Plan {
 	return plan
 }
 
+// askPlanner asks for the solution of the tick, or for the rest of it: with what was there
+// as the tick began, whatever has been done since.
 func (m *Machine) askPlanner(received []byte) {
-	request := m.request()
+	request := *m.loop.asked
 	request.Received = string(received)
-	m.emitRun(Plan).Request = request
+	m.emitRun(Plan).Request = &request
 }
 
 // setting is where the run stands, for those messages that are visible.
@@ -121,8 +152,8 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 			s.Input, s.State, s.Data = input, state, data
 			break
 		}
-		s.Instances = append(s.Instances, compiler.Instance{ID: f.site.Instance, Input: input, State: state})
-		s.Data = data
+		s.Instances = append(s.Instances, compiler.Instance{ID: f.site.Instance, Input: input, State: state, Data: data})
+		s.Data = m.shared.data
 	}
 	return s
 }
@@ -393,6 +424,7 @@ func (m *Machine) endTick() {
 	for _, f := range m.roots() {
 		f.log.Seal()
 		f.sortCompleted()
+		f.keepHistory()
 		f.appendErrors()
 		output, problem := f.result()
 		if problem != nil {
@@ -417,7 +449,7 @@ func (m *Machine) endTick() {
 		f.showTickErrors(l.tickErrors)
 	}
 	m.emitRun(EndTick).End = &TickEnd{string(l.stream.Text()), l.tickErrors}
-	if reached && !l.refused {
+	if reached && !l.refused || !m.options.Planned {
 		m.finish(m.reached(outputs))
 		return
 	}

@@ -34,6 +34,7 @@ type rehearser struct {
 	stops     int                        // how many are still to come
 	breaks    func(text string) []string // how an answer comes; nil breaks it at random places
 	checks    func(c runtime.Command)    // looks at what is started; may be nil
+	watch     func(c runtime.Command)    // looks at every command, once all of a step are carried out; may be nil
 	joining   []runtime.Instance         // that haven't joined
 
 	machine  *runtime.Machine
@@ -116,9 +117,15 @@ func (r *rehearser) step(e runtime.Event) {
 	case runtime.Joined:
 		r.joining = r.joining[len(e.Instances):]
 	}
-	for _, c := range r.machine.Step(e) {
+	commands := r.machine.Step(e)
+	for _, c := range commands {
 		r.say(c)
 		r.carryOut(c)
+	}
+	for _, c := range commands {
+		if r.watch != nil {
+			r.watch(c)
+		}
 	}
 }
 
@@ -136,7 +143,7 @@ func (r *rehearser) say(c runtime.Command) {
 // call; "" for a call of the run's own.
 func whose(c runtime.Command) string {
 	key := ""
-	for _, part := range []string{c.Instance, c.Under} {
+	for _, part := range []string{c.Instance, c.Above()} {
 		if part != "" {
 			key += part + "/"
 		}

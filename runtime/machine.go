@@ -92,7 +92,7 @@ type Machine struct {
 
 // New prepares a run. The machine takes only plans that have been verified.
 func New(v *analyzer.Verified, o Options) *Machine {
-	m := newMachine(v.Plan(), o, false)
+	m := newMachine(v.Plan(), o, false, v.Plan().Solution != nil)
 	m.rules = v.Rules()
 	return m
 }
@@ -101,12 +101,14 @@ func New(v *analyzer.Verified, o Options) *Machine {
 // no fixed order, the time at which they end decides, so that the conflict
 // shows.
 func Rehearse(r *analyzer.Rehearsal, o Options) *Machine {
-	m := newMachine(r.Plan(), o, r.Conflicts())
+	m := newMachine(r.Plan(), o, r.Conflicts(), false)
 	m.rehearsed = true
 	return m
 }
 
-func newMachine(p *compiler.Plan, o Options, byTime bool) *Machine {
+// newMachine prepares a run. One of a record with a solution is a tick of the run that it
+// was recorded of, and its solution what a planner has answered (S11.9).
+func newMachine(p *compiler.Plan, o Options, byTime, recorded bool) *Machine {
 	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*compiler.Plan]*program{}}
 	m.resolving = expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}
 	if m.matching = schema.NewAllowance(); o.Unbounded {
@@ -116,13 +118,15 @@ func newMachine(p *compiler.Plan, o Options, byTime bool) *Machine {
 		m.matching.Refill(given)
 	}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, DefaultParallel)
-	if o.Planned {
+	if o.Planned || recorded {
 		m.loop = newLoop(p)
 		m.plan = m.loop.emptyPlan()
+		m.tick = max(p.Tick-1, 0)
+		m.spent.ticks = m.tick
 	}
 	m.share()
 	if len(p.Instances) > 0 || o.Joining {
-		m.instances = newInstancePool(p, o)
+		m.instances = newInstancePool(p, o, m.loop != nil)
 	} else {
 		m.open(nil)
 	}
@@ -371,7 +375,7 @@ func (m *Machine) advance() bool {
 		return false
 	case m.loop == nil, len(m.roots()) == 0:
 		m.conclude()
-	case m.tick == 0: // all instances have joined
+	case m.loop.stream == nil: // all instances have joined
 		m.nextTick()
 	case m.loop.ended:
 		m.nextTick() // the run was stopped between two ticks

@@ -63,24 +63,39 @@ func (m *Machine) conclude() {
 	if m.instances == nil {
 		output = m.frames[0].conclude()
 	}
+	m.finish(m.ended(output))
+}
+
+// ended is the outcome of a run without a planner: failed where anything has.
+func (m *Machine) ended(output any) *Outcome {
 	outcome := m.outcome(RunDone, "")
 	outcome.Output = output
 	if len(outcome.Errors) > 0 {
 		outcome.Status, outcome.Reason = RunFailed, Reason(outcome.Errors[0].Message)
 	}
-	m.finish(outcome)
+	return outcome
 }
 
 // reached is the outcome of a run whose planner has reached its goal, with what
 // it is in every instance.
 func (m *Machine) reached(outputs []any) *Outcome {
+	if !m.options.Planned && m.instances == nil {
+		return m.ended(outputs[0])
+	}
 	if m.instances == nil {
 		outcome := m.outcome(RunDone, "")
 		outcome.Output = outputs[0]
 		return outcome
 	}
 	for at, f := range m.roots() {
-		f.leaving(RunDone, outputs[at])
+		status := RunDone
+		if !m.options.Planned && len(f.errors) > 0 {
+			status = RunFailed
+		}
+		f.leaving(status, outputs[at])
+	}
+	if !m.options.Planned {
+		return m.ended(nil)
 	}
 	for _, end := range m.instances.ends {
 		if end.Status == RunFailed { // it didn't fit, and took no part
@@ -90,8 +105,14 @@ func (m *Machine) reached(outputs []any) *Outcome {
 	return m.outcome(RunDone, "")
 }
 
+// Stands is how the run stands: as if it stopped here.
+func (m *Machine) Stands() *Outcome { return m.outcome(RunStopped, m.ending) }
+
 func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
-	o := &Outcome{Status: status, Reason: reason, Errors: sortedErrors(m.errors), Counts: m.counts, Ticks: m.tick, Usage: m.usage}
+	o := &Outcome{Status: status, Reason: reason, Errors: sortedErrors(m.errors), Counts: m.counts, Usage: m.usage}
+	if m.options.Planned {
+		o.Ticks = m.tick
+	}
 	if m.instances == nil {
 		o.State = m.frames[0].log.Whole("state")
 		return o
@@ -121,10 +142,10 @@ func (f *frame) result() (any, *CallError) {
 	if !there || r.problem != nil && r.problem.Code == codeLimit {
 		value = nil
 	}
-	if r.problem == nil && f.parent == nil && f.machine.loop == nil && f.plan.Output.Live() && (r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()) {
+	if r.problem == nil && f.parent == nil && !f.machine.options.Planned && f.plan.Output.Live() && (r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()) {
 		r.problem = f.noOutput()
 	}
-	if r.problem == nil && f.plan.OutputSchema != nil && (f.machine.loop == nil || value != nil) {
+	if r.problem == nil && f.plan.OutputSchema != nil && (!f.machine.options.Planned || value != nil) {
 		if v := f.machine.validate(f.plan.OutputSchema, value); v != nil {
 			r.problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
 		}

@@ -39,6 +39,7 @@ func (m *Machine) carry() {
 	if m.plan.CallsNode == nil {
 		return // of a solution that couldn't be read, the plan before it stands
 	}
+	l.stood = nil
 	l.carried = make([]standing, len(m.plan.Calls))
 	for i, call := range m.plan.Calls {
 		l.carried[i] = standing{call: call.Node, name: call.Name}

@@ -78,7 +78,7 @@ func unverified(t *testing.T, text string, o Options) *Machine {
 	if p.Root == nil {
 		t.Fatal(found)
 	}
-	return newMachine(p, o, false)
+	return newMachine(p, o, false, false)
 }
 
 // An illegal change of a call's status panics in tests.

@@ -21,16 +21,25 @@ type Context struct {
 	Instances    []Instance          // in their order (S12); input and state are then the shared ones, and errors nobody's
 	Carries      bool                // the strategy is carried (S11.3), so that there is a plan message
 	Carried      []Standing          // its calls
+	Stood        []Object            // what an earlier record says of what became of them, in the place of what Carried says
 	Past         Past                // what neither the state nor a carried plan tells of calls
 	Advisors     []*compiler.Advisor // those who are to speak in this tick
 	Only         map[string]any      // of a latent call: what its scopes hand on, by kind (S14.3); nil when it sees all
+	Said         map[string][]any    // what advisors have said so far, by their ids; for records
+	Begun        Begun               // what the run began with, shared by all instances
+	History      []Written           // what calls of earlier ticks did since, in the order in which it counts
 }
+
+// Begun is what stood in a state before the calls of a run wrote into it.
+type Begun struct{ Input, State, Data map[string]any }
 
 // An Instance is where one instance of a run stands.
 type Instance struct {
-	ID           string
-	Input, State map[string]any // whole
-	Errors       []any
+	ID                 string
+	Input, State, Data map[string]any // whole
+	Errors             []any
+	Begun              Begun // its own, over what all share
+	History            []Written
 }
 
 // A Standing is what has become of a call of a carried plan.
@@ -73,7 +82,7 @@ func Compose(s Context) *Request {
 			messages = append(messages, Failure{Data: e, Instance: one.ID})
 		}
 	}
-	return &Request{Tick: s.Tick, Messages: messages, Schema: s.solutionSchema(), Lazy: s.lazy()}
+	return &Request{Tick: s.Tick, Messages: messages, Schema: s.solutionSchema(), Lazy: s.lazy(), of: &s}
 }
 
 // ComposeLatent makes what a model is asked about one latent call (S2.4): its
@@ -134,7 +143,10 @@ type saying struct{ kind, dataKind, key string }
 func (s Context) said() map[saying]*source.Node {
 	last := map[saying]*source.Node{}
 	for _, m := range s.messages() {
-		one := saying{kind: messageType(m)}
+		if m.Get("_instance") != nil || m.Get("_call") != nil {
+			continue
+		}
+		one := saying{kind: compiler.MessageType(m)}
 		if one.kind == "data" {
 			one.dataKind = textOf(m.Get("kind"))
 		}
@@ -148,13 +160,6 @@ func (s Context) said() map[saying]*source.Node {
 	return last
 }
 
-func messageType(m *source.Node) string {
-	if t := m.Get("type"); t != nil {
-		return textOf(t)
-	}
-	return "data" // a kind may stand for it (S1.3)
-}
-
 func textOf(n *source.Node) string {
 	if n == nil || n.Kind != source.String {
 		return ""
@@ -166,7 +171,7 @@ func textOf(n *source.Node) string {
 func (s Context) spoken() []Message {
 	var meta, texts []Message
 	for _, m := range s.messages() {
-		switch messageType(m) {
+		switch compiler.MessageType(m) {
 		case "meta":
 			one := Meta{About: textOf(m.Get("description")), Meta: Of(m.Get("meta")), More: rest(m, "description", "meta")}
 			meta = append(meta, one)
@@ -195,12 +200,9 @@ func (s Context) values() []Message {
 	for _, one := range []struct {
 		kind  string
 		value any
-		key   string // of the schema in a plan file
-	}{{"input", s.Input, "inputSchema"}, {"state", s.State, "stateSchema"}} {
-		n := said[saying{one.kind, "", "schema"}]
-		if s.Plan.Form == compiler.PlanFile {
-			n = s.Plan.Root.Get(one.key)
-		}
+		node  *source.Node // of its schema
+	}{{"input", s.Input, s.Plan.InputSchemaNode}, {"state", s.State, s.Plan.StateSchemaNode}} {
+		n := one.node
 		message := Values{Of: one.kind, Schema: s.schemaOf(n)}
 		if fields, ok := one.value.(map[string]any); ok && (len(fields) > 0 || n != nil) {
 			message.Value = fields
@@ -222,10 +224,16 @@ func (s Context) values() []Message {
 // state is always told, so that the instance is.
 func (s Context) own(one Instance) []Message {
 	var list []Message
-	if input := besides(one.Input, s.Input); len(input) > 0 {
-		list = append(list, Values{Of: "input", Value: input, Instance: one.ID})
+	its := s.Plan.Instance(one.ID)
+	if input, schema := besides(one.Input, s.Input), s.schemaOf(its.InputSchemaNode); len(input) > 0 || schema != nil {
+		list = append(list, Values{Of: "input", Value: input, Instance: one.ID, Schema: schema})
 	}
-	return append(list, Values{Of: "state", Value: besides(one.State, s.State), Instance: one.ID})
+	list = append(list, Values{Of: "state", Value: besides(one.State, s.State), Instance: one.ID, Schema: s.schemaOf(its.StateSchemaNode)})
+	data := besides(one.Data, s.Data)
+	for _, kind := range keys(data) {
+		list = append(list, Values{Of: "data", Kind: kind, Value: data[kind], Instance: one.ID})
+	}
+	return list
 }
 
 // besides is what an object has that another hasn't, key by key at the top.
@@ -289,6 +297,7 @@ func (s Context) planMessage() Plan {
 			message.Standings = append(message.Standings, apart.told().With("_instance", apart.Instance))
 		}
 	}
+	message.Standings = append(message.Standings, s.Stood...)
 	return message
 }
 
@@ -305,7 +314,7 @@ func (one Standing) told() Object {
 }
 
 func (s Context) advisorMessage(advisor *compiler.Advisor) Advisor {
-	more := rest(advisor.Node, "id", "role")
+	more := rest(advisor.Node, "id", "role", "said")
 	for i := range more {
 		if n := advisor.Node.Get("schema"); more[i].Key == "schema" {
 			more[i].Value = s.alone(unit{root: n}, n)

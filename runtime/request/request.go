@@ -40,6 +40,8 @@ type Request struct {
 	// while it streamed. A planner that can tell how it goes on gives the rest;
 	// any other answers [ErrCut].
 	Received string
+
+	of *Context // of a solution: where the run stood
 }
 
 // A Call is a latent call, whose result a model writes.
@@ -50,7 +52,7 @@ type Call struct {
 }
 
 // ContextJSON is what the planner is to know as a JSON array of context messages
-// (PROTOCOL.md): with the schema and a solution it makes a process record (S1.2).
+// (PROTOCOL.md). What a tick began with besides is in its [Request.Record].
 func (r *Request) ContextJSON() []byte {
 	b := []byte{'['}
 	for i, m := range r.Messages {

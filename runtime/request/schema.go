@@ -29,7 +29,7 @@ func (s Context) solutionSchema() Object {
 		properties = append(properties, Member{"advisors", listOf(opinions)})
 		required = []any{"advisors", "calls"}
 	}
-	if slices.ContainsFunc(s.messages(), func(m *source.Node) bool { return messageType(m) == "meta" }) {
+	if slices.ContainsFunc(s.messages(), func(m *source.Node) bool { return compiler.MessageType(m) == "meta" }) {
 		properties = append(properties, Member{"meta", Object{{"type", "object"}}})
 	}
 	properties = append(properties, Member{"calls", s.callsSchema(w)}, Member{"output", s.outputSchema(w)})
@@ -59,8 +59,8 @@ func (s Context) callsSchema(w *bundler) Object {
 }
 
 func (s Context) outputSchema(w *bundler) any {
-	n := s.Plan.Root.Get("outputSchema")
-	if s.Plan.Form != compiler.PlanFile || s.Plan.OutputSchema == nil || n == nil {
+	n := s.Plan.OutputSchemaNode
+	if s.Plan.OutputSchema == nil || n == nil {
 		return Object{}
 	}
 	return or(w.either(unit{root: n}, n, 0), Object{{"type", "null"}})

@@ -27,7 +27,7 @@ func Handed(call *compiler.Call, read func(index int) (any, expression.Presence)
 func insert(under any, path []expression.Segment, value any) any {
 	if len(path) == 0 {
 		if base, ok := under.(map[string]any); ok { // parts of it were named as well
-			return Merge(base, value)
+			return compiler.Merged(base, value)
 		}
 		return value
 	}

@@ -182,7 +182,7 @@ func with(whole any, paths *pathtree.Tree, m Message) (any, string) {
 			return whole, "a path below something else"
 		}
 	}
-	made, err := combine(m.Method, value, copied(m.Value))
+	made, err := m.Method.Combine(value, copied(m.Value))
 	if err != nil {
 		return whole, err.Error()
 	}

@@ -170,7 +170,7 @@ func (f *fold) put(own *owned, at pathtree.ID, under any, steps []pathtree.ID, m
 		own.set(next, in)
 		return base, own, nil
 	}
-	return nil, nil, fmt.Errorf("a path below %s", kindOf(under))
+	return nil, nil, fmt.Errorf("a path below %s", compiler.KindOf(under))
 }
 
 // setKey sets a key of an object that is the fold's own; id is the key's path.
@@ -200,7 +200,7 @@ func (f *fold) combine(own *owned, at pathtree.ID, under any, m *Message) (any, 
 			}
 		}
 	}
-	value, err := combine(m.Method, under, m.Value)
+	value, err := m.Method.Combine(under, m.Value)
 	if err != nil || m.Method == compiler.Set {
 		return value, nil, err
 	}
@@ -223,83 +223,11 @@ func (f *fold) lay(own *owned, at pathtree.ID, base, patch map[string]any, deep 
 				f.lay(in, id, inner, over, deep)
 				continue
 			}
-			value = Merge(inner, over)
+			value = compiler.Merged(inner, over)
 			if known {
 				in = &owned{}
 			}
 		}
 		f.setKey(own, base, key, id, value, in)
 	}
-}
-
-// combine applies a method to what stands at the path itself (S5.3). Absent and
-// null are an empty base.
-func combine(method compiler.Method, under, over any) (any, error) {
-	switch method {
-	case compiler.Set:
-		return over, nil
-	case compiler.Merge:
-		if _, isObject := under.(map[string]any); under != nil && !isObject {
-			return nil, fmt.Errorf("merge into %s", kindOf(under))
-		}
-		return Merge(under, over), nil
-	case compiler.Assign:
-		base, isObject := under.(map[string]any)
-		patch, isPatch := over.(map[string]any)
-		if under != nil && !isObject {
-			return nil, fmt.Errorf("assign to %s", kindOf(under))
-		}
-		if !isPatch {
-			return nil, fmt.Errorf("assign of %s", kindOf(over))
-		}
-		out := make(map[string]any, len(base)+len(patch))
-		maps.Copy(out, base)
-		maps.Copy(out, patch)
-		return out, nil
-	case compiler.Push, compiler.Concat:
-		base, isList := under.([]any)
-		if under != nil && !isList {
-			return nil, fmt.Errorf("%s to %s", method, kindOf(under))
-		}
-		if method == compiler.Push {
-			return append(slices.Clip(base), over), nil
-		}
-		more, isMore := over.([]any)
-		if !isMore {
-			return nil, fmt.Errorf("concat of %s", kindOf(over))
-		}
-		return append(append(make([]any, 0, len(base)+len(more)), base...), more...), nil // a list, though an empty one
-	}
-	panic("unknown method")
-}
-
-// Merge lays one value over another: it is RFC 7396 except that null stays.
-func Merge(under, over any) any {
-	patch, ok := over.(map[string]any)
-	if !ok {
-		return over
-	}
-	base, _ := under.(map[string]any)
-	out := make(map[string]any, len(base)+len(patch))
-	maps.Copy(out, base)
-	for _, key := range slices.Sorted(maps.Keys(patch)) {
-		out[key] = Merge(out[key], patch[key])
-	}
-	return out
-}
-
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case float64:
-		return "a number"
-	case string:
-		return "a string"
-	case []any:
-		return "a list"
-	}
-	return "an object"
 }

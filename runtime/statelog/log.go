@@ -283,6 +283,27 @@ func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []int3
 	if failures < 2 {
 		return places
 	}
+	return l.standing(places)
+}
+
+// OfTick are the messages of the tick in the order in which they count, less the failure
+// records that give way to others.
+func (l *Log) OfTick() []*Message {
+	var places []int32
+	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.layout.Tick; i-- {
+		places = append(places, int32(i))
+	}
+	slices.SortFunc(places, l.order)
+	var all []*Message
+	for _, at := range l.standing(places) {
+		all = append(all, &l.messages[at])
+	}
+	return all
+}
+
+// standing are the messages, of some in the order in which they count, that don't give
+// way to others.
+func (l *Log) standing(places []int32) []int32 {
 	standing := records{}
 	return slices.DeleteFunc(places, func(at int32) bool {
 		m := &l.messages[at]

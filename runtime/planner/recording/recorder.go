@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
@@ -38,6 +39,9 @@ type Recorder struct {
 	// Resumed says that the folder holds the beginning of the same run. Requests of a
 	// planner tell by their tick; those of a plan that is run as it stands have none.
 	Resumed bool
+	// Date is the time of day of a moment of the run; where it isn't given the run begins
+	// with the recorder.
+	Date func(at time.Duration) time.Time
 
 	planner answerer
 	folder  string
@@ -70,7 +74,8 @@ func NewRecorder(p answerer, folder string) (*Recorder, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the run can't be recorded: %w", err)
 	}
-	return &Recorder{planner: p, folder: folder}, nil
+	begun := time.Now()
+	return &Recorder{planner: p, folder: folder, Date: begun.Add}, nil
 }
 
 // Answer passes a request on and records it. Trouble with the recording doesn't
@@ -285,8 +290,12 @@ func (r *Recorder) saveTick(q *request.Request, answer string) error {
 	if value[0] != '{' {
 		key = "x-answer"
 	}
-	record := fmt.Sprintf("{\n%q: %s,\n%q: %s,\n%q: %s\n}\n", "schema", request.JSON(q.Schema), "context", q.ContextJSON(), key, value)
-	return replace(r.tickFile(q.Tick), []byte(record))
+	record := []byte("{")
+	for _, m := range q.Record(func(at time.Duration) string { return r.Date(at).UTC().Format(time.RFC3339Nano) }) {
+		record = append(fmt.Appendf(record, "\n%q: ", m.Key), request.JSON(m.Value)+","...)
+	}
+	record = fmt.Appendf(record, "\n%q: %s\n}\n", key, value)
+	return replace(r.tickFile(q.Tick), record)
 }
 
 // Close writes what isn't on disk yet, and tells what went wrong with the

@@ -1,0 +1,80 @@
+package compiler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Combine applies a method to what stands at the path itself (S5.3). Absent and
+// null are an empty base.
+func (method Method) Combine(under, over any) (any, error) {
+	switch method {
+	case Set:
+		return over, nil
+	case Merge:
+		if _, isObject := under.(map[string]any); under != nil && !isObject {
+			return nil, fmt.Errorf("merge into %s", KindOf(under))
+		}
+		return Merged(under, over), nil
+	case Assign:
+		base, isObject := under.(map[string]any)
+		patch, isPatch := over.(map[string]any)
+		if under != nil && !isObject {
+			return nil, fmt.Errorf("assign to %s", KindOf(under))
+		}
+		if !isPatch {
+			return nil, fmt.Errorf("assign of %s", KindOf(over))
+		}
+		out := make(map[string]any, len(base)+len(patch))
+		maps.Copy(out, base)
+		maps.Copy(out, patch)
+		return out, nil
+	case Push, Concat:
+		base, isList := under.([]any)
+		if under != nil && !isList {
+			return nil, fmt.Errorf("%s to %s", method, KindOf(under))
+		}
+		if method == Push {
+			return append(slices.Clip(base), over), nil
+		}
+		more, isMore := over.([]any)
+		if !isMore {
+			return nil, fmt.Errorf("concat of %s", KindOf(over))
+		}
+		return append(append(make([]any, 0, len(base)+len(more)), base...), more...), nil // a list, though an empty one
+	}
+	panic("unknown method")
+}
+
+// Merged lays one value over another: it is RFC 7396 except that null stays.
+func Merged(under, over any) any {
+	patch, ok := over.(map[string]any)
+	if !ok {
+		return over
+	}
+	base, _ := under.(map[string]any)
+	out := make(map[string]any, len(base)+len(patch))
+	maps.Copy(out, base)
+	for _, key := range slices.Sorted(maps.Keys(patch)) {
+		out[key] = Merged(out[key], patch[key])
+	}
+	return out
+}
+
+// KindOf is what kind of value one is, for a message.
+func KindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case float64:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}

@@ -1,0 +1,117 @@
+package runtime
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/runtime/request"
+)
+
+// keepHistory notes what the calls of a tick did, for the records of further ticks
+// (S11.9): what they wrote in the order in which it counts, and those that were done and
+// wrote nothing.
+func (f *frame) keepHistory() {
+	numbers := map[int]int32{} // by call: of the done ones, from 1
+	if f.memo != nil {
+		for at, one := range f.memo.completed[f.memo.before:] {
+			numbers[int(one.call)] = f.memo.before + int32(at) + 1
+		}
+	}
+	calls := map[int]request.Object{}
+	for _, m := range f.log.OfTick() {
+		if calls[m.Call] == nil {
+			calls[m.Call] = f.ran(m.Call, numbers[m.Call])
+		}
+		paths := f.program.Paths
+		f.history = append(f.history, request.Written{Path: paths.Segments(m.Path), At: paths.String(m.Path), Method: m.Method, Value: m.Value, Call: calls[m.Call], When: m.At})
+	}
+	for i, call := range f.plan.Calls {
+		if s := f.calls[i].more.settlement; s.Status == Done && !s.before && len(call.Output) == 0 {
+			f.history = append(f.history, request.Written{Call: f.ran(i, numbers[i]).With("_output", s.Output), When: f.machine.now})
+		}
+	}
+}
+
+// ran is a call as a record holds it; number is that of a done call, from 1, or 0.
+func (f *frame) ran(i int, number int32) request.Object {
+	call := f.plan.Calls[i]
+	out := request.Object{{Key: "_tool", Value: call.ToolName}, {Key: "_id", Value: call.Name}, {Key: "_tick", Value: float64(f.machine.tick)}}
+	params := f.calls[i].more.ran
+	if number > 0 { // what the plan resolved them to, whatever a person made of them
+		params = nil
+		if err := json.Unmarshal([]byte(f.memo.completed[number-1].params), &params); err != nil {
+			panic("parameters that aren't JSON: " + err.Error())
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(params)) {
+		out = out.With(key, params[key])
+	}
+	for _, one := range []request.Member{
+		{Key: "_activity", Value: call.Activity}, {Key: "_delegate", Value: call.Delegate}, {Key: "_instance", Value: call.Instance},
+		{Key: "_outputPath", Value: strings.Join(f.plan.Offered(call), " || ")},
+	} {
+		if one.Value != "" {
+			out = append(out, one)
+		}
+	}
+	if call.Method != compiler.Set {
+		out = out.With("_outputMethod", call.Method.String())
+	}
+	if number > 0 {
+		out = out.With("_number", float64(number))
+	}
+	if s := f.calls[i].more.settlement; s.Status != Done {
+		out = out.With("_status", s.Status.String())
+	}
+	return out
+}
+
+// recall brings a frame to where a record says that its run stood: what was written is in
+// the log as earlier ticks have left it, and what was done needn't be done again.
+func (f *frame) recall(history []compiler.Written) {
+	if f.machine.loop == nil {
+		return // what was written is among its values
+	}
+	base, paths := f.machine.loop.base, f.program.Paths
+	numbers := map[int]int32{}
+	if f.memo != nil {
+		for _, w := range compiler.DoneCalls(history) {
+			one := completedCall{key: w.Identity(), params: canonical(w.Params()), output: w.Output()}
+			if tool := base.Tool(w.Tool()); tool != nil && tool.Volatile {
+				one.key = ""
+			}
+			numbers[w.Number()] = f.memo.add(one)
+		}
+	}
+	for i := range history {
+		w := &history[i]
+		said, _ := request.Of(w.Call).(request.Object)
+		kept := request.Written{Call: said, Date: w.Date}
+		if w.Path != pathtree.Root {
+			kept.Path, kept.At, kept.Method, kept.Value = paths.Segments(w.Path), paths.String(w.Path), w.Method, w.Value
+			f.machine.loop.written.Add(w.Path)
+			if !f.isGivenAnew(w.Path) {
+				f.log.Append(Message{
+					Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number()],
+					Failure: w.Failed() || base.Writes == compiler.Once && w.IsFailureRoute(kept.At),
+				})
+			}
+		}
+		f.history = append(f.history, kept)
+	}
+}
+
+// isGivenAnew reports whether the run was given what stands at a path, in the place of what
+// the record says of it.
+func (f *frame) isGivenAnew(id pathtree.ID) bool {
+	path := f.program.Paths.Segments(id)
+	if len(path) < 2 || path[0].Key != "state" {
+		return false
+	}
+	_, given := f.machine.options.State[path[1].Key]
+	return given
+}

@@ -1,0 +1,237 @@
+package request
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Written is what a call did, as a record keeps it: a value that it wrote to a path, or
+// that it ran and wrote nothing (S11.9).
+type Written struct {
+	Path   []expression.Segment // from the kind on; none where nothing was written
+	At     string               // the path as a reference
+	Method compiler.Method
+	Value  any
+	Call   Object        // see [compiler.Written]
+	When   time.Duration // since the run began
+	Date   string        // in the place of When: what an earlier record says
+}
+
+// object is a message of the kind that was written, as PROTOCOL.md has it.
+func (w *Written) object(instance string, date func(time.Duration) string) Object {
+	out := Object{{"type", "state"}}
+	if len(w.Path) > 0 {
+		kind, below := w.Path[0].Key, w.Path[1:]
+		out[0].Value = kind
+		if kind == "data" && len(below) > 0 {
+			out, below = out.With("kind", below[0].Key), below[1:]
+		}
+		out = out.With(kind, compiler.Nest(below, w.Value)).With("_outputPath", w.At).With("_outputMethod", w.Method.String())
+	}
+	if w.Date == "" {
+		w.Date = date(w.When)
+	}
+	return withInstance(out.With("_call", w.Call).With("_date", w.Date), instance)
+}
+
+// Record is the process record of a tick, without its solution (S11.9): a document
+// (S1.2) that holds all that the tick began with, so that it can be gone on from. Date
+// gives the time of day of a moment of the run. Of files of activities that were named
+// for the run, which may hold what nobody else is to know, nothing is in it.
+func (r *Request) Record(date func(time.Duration) string) Object {
+	s := r.of
+	out := Object{{"tick", float64(r.Tick)}, {"schema", r.Schema}}
+	if s == nil { // nobody composed it
+		context := make([]any, len(r.Messages))
+		for i, m := range r.Messages {
+			context[i] = m.object()
+		}
+		return out.With("context", context)
+	}
+	if n := s.Plan.OutputSchemaNode; n != nil {
+		out = out.With("outputSchema", Of(n))
+	}
+	var context []any
+	add := func(messages ...Message) {
+		for _, m := range messages {
+			context = append(context, m.object())
+		}
+	}
+	add(s.spoken()...)
+	if own := s.definitions(); len(own) > 1 {
+		context = append(context, own)
+	}
+	context = append(context, s.begun("", s.Begun, &compiler.Instance{InputSchemaNode: s.Plan.InputSchemaNode, StateSchemaNode: s.Plan.StateSchemaNode})...)
+	for _, one := range s.Instances {
+		context = append(context, s.begun(one.ID, one.Begun, s.Plan.Instance(one.ID))...)
+	}
+	history := func(instance string, all []Written) {
+		for i := range all {
+			context = append(context, all[i].object(instance, date))
+		}
+	}
+	history("", s.History)
+	for _, one := range s.Instances {
+		history(one.ID, one.History)
+	}
+	if s.Carries {
+		context = append(context, append(s.planMessage().object(), s.settings()...))
+	}
+	for _, advisor := range s.Plan.Advisors {
+		own := Of(advisor.Node).(Object)
+		own = append(Object{{"type", "advisor"}}, slices.DeleteFunc(own, func(m Member) bool { return m.Key == "type" || m.Key == "said" })...)
+		if said := s.Said[advisor.ID]; len(said) > 0 {
+			own = own.With("said", said)
+		}
+		context = append(context, own)
+	}
+	if len(s.Past.Settled) > 0 {
+		add(s.Past)
+	}
+	for _, e := range s.Errors {
+		add(Failure{Data: e})
+	}
+	for _, one := range s.Instances {
+		for _, e := range one.Errors {
+			add(Failure{Data: e, Instance: one.ID})
+		}
+	}
+	return out.With("context", context)
+}
+
+// definitions are the tools as they were written, and what they need.
+func (s *Context) definitions() Object {
+	tools, schemas, activities, files := Object{}, Object{}, Object{}, Object{}
+	for _, tool := range s.Plan.Tools {
+		if !tool.Builtin {
+			tools = tools.With(tool.Name, here(tool.Node)(s.Plan.Here(tool, nil)))
+		}
+	}
+	named := s.Plan.NamedSchemas()
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		schemas = schemas.With(name, Of(named[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Plan.Activities)) {
+		if a := s.Plan.Activities[name]; a.Node != nil && a.Origin == compiler.Document {
+			activities = activities.With(name, here(a.Node)(s.Plan.Here(nil, a)))
+		}
+	}
+	if len(s.Plan.Delegates) > 0 {
+		texts := s.Plan.Files()
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			files = files.With(name, texts[name])
+		}
+	}
+	out := Object{{"type", "tool"}}
+	if s.Plan.ToolsDeclared {
+		out = out.With("tool", tools)
+	}
+	for _, more := range []Member{{"schemas", schemas}, {"activities", activities}, {"files", files}} {
+		if len(more.Value.(Object)) > 0 {
+			out = append(out, more)
+		}
+	}
+	if folder := s.Plan.Folder(); folder != "." && len(out) > 1 {
+		out = out.With("folder", folder)
+	}
+	return out
+}
+
+// here is a definition as it was written, unless it has to read otherwise.
+func here(n *source.Node) func(definition any, moved bool) any {
+	return func(definition any, moved bool) any {
+		if moved {
+			return definition
+		}
+		return Of(n)
+	}
+}
+
+// begun are the messages of what stood in a state, with the schemas of its owner.
+func (s *Context) begun(instance string, b Begun, owner *compiler.Instance) (messages []any) {
+	add := func(m Object, value map[string]any, key string, schema *source.Node) {
+		if value != nil {
+			m = m.With(key, value)
+		}
+		if schema != nil {
+			m = m.With("schema", Of(schema))
+		}
+		if value != nil || schema != nil {
+			messages = append(messages, withInstance(m, instance))
+		}
+	}
+	state := b.State
+	if instance != "" && state == nil {
+		state = map[string]any{} // so that it is told of
+	}
+	add(Object{{"type", "input"}}, b.Input, "input", owner.InputSchemaNode)
+	add(Object{{"type", "state"}}, state, "state", owner.StateSchemaNode)
+	said := s.said()
+	kinds := keys(b.Data)
+	if instance == "" {
+		kinds = slices.Compact(slices.Sorted(slices.Values(append(kinds, s.Plan.Kinds...))))
+	}
+	others := map[string]any{}
+	for _, kind := range kinds {
+		value, isObject := b.Data[kind].(map[string]any)
+		if b.Data[kind] != nil && !isObject || !declared(s.Plan.Kinds, kind) {
+			others[kind] = b.Data[kind]
+			continue
+		}
+		m, n := Object{{"type", "data"}, {"kind", kind}}, said[saying{"data", kind, "schema"}]
+		if instance != "" {
+			n = nil
+		} else if about := said[saying{"data", kind, "description"}]; about != nil {
+			m = m.With("description", about.Text)
+		}
+		if value == nil {
+			value = map[string]any{}
+		}
+		add(m, value, "data", n)
+	}
+	if len(others) > 0 {
+		add(Object{{"type", "data"}}, others, "data", nil)
+	}
+	return messages
+}
+
+// settings are those of a run, as a plan message holds them.
+func (s *Context) settings() (out Object) {
+	p := s.Plan
+	out = Object{{"writes", p.Writes.String()}, {"terminate", string(p.Terminate)}}
+	if asking := p.Asking(); len(asking) > 0 {
+		tools := make([]any, len(asking))
+		for i, tool := range asking {
+			tools[i] = tool
+		}
+		out = out.With("confirm", tools)
+	}
+	limits := Object{}
+	for _, one := range []struct {
+		key   string
+		value float64
+	}{{"ticks", float64(p.Limits.Ticks)}, {"calls", float64(p.Limits.Calls)}, {"parallel", float64(p.Limits.Parallel)}, {"tokens", float64(p.Limits.Tokens)}, {"cost", p.Limits.Cost}} {
+		if one.value > 0 {
+			limits = limits.With(one.key, one.value)
+		}
+	}
+	if p.Limits.Time > 0 {
+		limits = limits.With("time", p.Limits.Time.String())
+	}
+	if len(limits) > 0 {
+		out = out.With("limits", limits)
+	}
+	if len(p.Advisors) > 0 {
+		advice := Object{{"aggregate", p.Advice.Aggregate}, {"enforce", p.Advice.Enforce}}
+		if p.Advice.HasThreshold {
+			advice = advice.With("threshold", p.Advice.Threshold)
+		}
+		out = out.With("advice", advice)
+	}
+	return out
+}
