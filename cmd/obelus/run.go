@@ -30,7 +30,9 @@ func (c *cli) runCommand() *cobra.Command {
 			"Every event is in the run's journal before anything follows from it, so that a run that was\n" +
 			"stopped or killed can be resumed; \"obelus runs\" lists runs.\n\n" +
 			"The exit status is 0 when the run is done, 1 when it failed, 2 when the plan or the command\n" +
-			"line has errors, and 3 when the run was stopped. Ctrl-C stops it; a second Ctrl-C kills it.",
+			"line has errors, and 3 when the run was stopped. Ctrl-C stops it; a second Ctrl-C kills it.\n\n" +
+			"Where there is no terminal, a run does all that needs no answer of a person and stops then;\n" +
+			"\"obelus decide\" shows what it asks and answers it, and \"obelus resume\" goes on.",
 		Example: "obelus run plan.yaml --input city=Paris\nobelus run plan.yaml --input @values.json --activities prod.yaml --confirm never\n" +
 			"obelus run plan.yaml --planner anthropic:claude-sonnet-4-5 --record talk",
 		Args: oneArg("a plan"),
@@ -323,6 +325,11 @@ func (c *cli) unanswered(asked []*runtime.Question, s *session.Session, help fun
 	}
 	why, how := c.unansweredFor(asked[0], s.Program().Plan)
 	fmt.Fprintf(c.err, "obelus: stopped before %s: %s, and there is nobody to ask\n", before, why)
+	for _, q := range asked {
+		if q.Problem != "" {
+			fmt.Fprintf(c.err, "obelus: what was answered for the call %s can't be taken: %s\n", terminal.Quoted(terminal.InFull(q)), diag.Escape(q.Problem))
+		}
+	}
 	if s.ID() != "" {
 		answer := "approve answers it (or reject, change, replace)"
 		if asked[0].InFlight {

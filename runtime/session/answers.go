@@ -294,8 +294,13 @@ func (d *desk) watch() {
 func (d *desk) left() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	const most = 5
 	var all []string
-	for _, a := range d.given {
+	for i, a := range d.given {
+		if i == most {
+			all = append(all, fmt.Sprintf("%d more answers weren't taken", len(d.given)-most))
+			break
+		}
 		name := a.Call
 		if a.Under != "" {
 			name = a.Under + "/" + name

@@ -187,7 +187,10 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 		p.erase()
 		p.print("  %s\n", p.style.Faint(advised(c.Instance, c.Ranking)))
 	case runtime.Ask:
-		p.about(c).status = runtime.Asking
+		one := p.about(c)
+		if one.status = runtime.Asking; c.Question.Within > 0 && !p.live {
+			p.above(one, p.style.Yellow("?"), "asked; an answer is waited for up to "+Duration(c.Question.Within))
+		}
 	case runtime.Repeat:
 		one := p.about(c)
 		one.status = runtime.Done

@@ -53,13 +53,16 @@ func (l *Sheet) Table(questions []*runtime.Question, full bool) (text string, hi
 // where its result goes.
 func alike(a, b *runtime.Question) bool {
 	return trustOf(a) == trustOf(b) && a.InFlight == b.InFlight && a.Wanted == b.Wanted && a.Doubt == b.Doubt &&
-		a.Attempts == b.Attempts && a.Method == b.Method && a.Cost == b.Cost
+		a.Problem == b.Problem && a.Attempts == b.Attempts && a.Method == b.Method && a.Cost == b.Cost
 }
 
 // group shows calls that are alike.
 func (l *Sheet) group(p *page, group []*runtime.Question, full bool) (hidden int) {
 	q := group[0]
 	p.gap()
+	if q.Problem != "" {
+		p.text(4, l.style.Red, "the answer before can't be taken: "+diag.Escape(q.Problem))
+	}
 	p.text(4, l.style.Bold, toolOf(q))
 	words, paint := effectsInWords(q, l.style)
 	p.text(4, paint, words)
@@ -262,7 +265,7 @@ func (d *Dialogue) openTable(ctx context.Context, all []*place) (decision runtim
 			return decision, err
 		}
 		decision.By = d.who
-		for _, q := range questions {
+		for _, q := range questions[1:] { // whose turns come
 			d.decided[q] = decision
 		}
 		return decision, nil
