@@ -246,7 +246,13 @@ func (f *frame) sources(all []Source, origins func(*compiler.Read) []string, par
 // there from the start.
 func (f *frame) origins(r *compiler.Read) []string {
 	var from []string
-	for _, w := range r.Writers {
+	writers := r.Writers
+	if f.plan.OfItem(r) { // what wrote the list
+		for _, of := range f.plan.Calls[r.Call].Each.List.Reads {
+			writers = append(writers, f.plan.Reads[of].Writers...)
+		}
+	}
+	for _, w := range writers {
 		if f.calls[w].status == Done || f.calls[w].status == Failed {
 			from = append(from, f.plan.Calls[w].Name)
 		}

@@ -58,8 +58,14 @@ type shownFrame struct {
 	instance string
 	plan     *compiler.Plan
 	calls    []shownCall
-	nested   bool // it is a delegate's
+	nested   bool // it is a delegate's, or the items of a call
+	items    bool // it is the items of a call
+	settled  int  // of its calls
+	failed   int  // of these
 }
+
+// many reports whether a frame is of more items than have a line each.
+func (f *shownFrame) many() bool { return f.items && len(f.calls) > FewInstances }
 
 // A shownCall is where a call stands, to somebody who looks on.
 type shownCall struct {
@@ -114,7 +120,7 @@ func (p *Progress) frame(c runtime.Command) *shownFrame {
 	at := slices.IndexFunc(p.frames, func(f *shownFrame) bool { return f.number == c.Frame })
 	if at < 0 {
 		at = len(p.frames)
-		f := &shownFrame{number: c.Frame, plan: c.Plan, instance: c.Instance, label: c.Instance, nested: c.Above() != ""}
+		f := &shownFrame{number: c.Frame, plan: c.Plan, instance: c.Instance, label: c.Instance, nested: c.Above() != "", items: c.Of != nil && c.Of.ItemOf != nil}
 		if c.Instance != "" {
 			f.label += " "
 		}
@@ -141,9 +147,14 @@ func (p *Progress) about(c runtime.Command) *shownCall {
 	return &p.frame(c).calls[c.Call]
 }
 
-// over lets go of a delegate whose calls have all settled.
+// over lets go of a delegate whose calls have all settled. Of many items it tells, where
+// there is no terminal, from time to time how many have.
 func (p *Progress) over(c runtime.Command) {
-	if f := p.frame(c); f.nested && !slices.ContainsFunc(f.calls, func(one shownCall) bool { return !one.status.Settled() }) {
+	f := p.frame(c)
+	if f.settled++; f.many() && !p.live && f.settled < len(f.calls) && f.settled == nextTold(f.settled-1) {
+		p.print("  %s\n", p.style.Faint(fmt.Sprintf("· %s%s: %d of %d settled", diag.Escape(f.label), diag.Escape(c.Of.ItemOf.Name), f.settled, len(f.calls))))
+	}
+	if f.nested && f.settled == len(f.calls) {
 		p.frames = slices.DeleteFunc(p.frames, func(other *shownFrame) bool { return other == f })
 	}
 }
@@ -178,6 +189,7 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 			one.started, one.since = true, at
 		}
 		switch {
+		case p.frame(c).many():
 		case c.Attempt > 1:
 			p.above(one, p.style.Yellow("↻"), fmt.Sprintf("try %d", c.Attempt))
 		case c.Doubt != "":
@@ -198,10 +210,26 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Settle:
 		one := p.about(c)
 		one.status = c.Settlement.Status
-		mark, words := p.settled(c)
-		p.above(one, mark, words)
+		if p.isTold(c) {
+			mark, words := p.settled(c)
+			p.above(one, mark, words)
+		}
 		p.over(c)
 	}
+}
+
+// isTold reports whether a settlement has a line: of many items only those that failed
+// have, and of these the first.
+func (p *Progress) isTold(c runtime.Command) bool {
+	f := p.frame(c)
+	if !f.many() {
+		return true
+	}
+	if status := c.Settlement.Status; status != runtime.Failed && status != runtime.Rejected {
+		return false
+	}
+	f.failed++
+	return f.failed <= shownFailures
 }
 
 // Waits tells that programs wait for processes, files or memory.

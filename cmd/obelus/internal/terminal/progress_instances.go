@@ -80,7 +80,7 @@ func (p *Progress) watch(c runtime.Command) bool {
 		return false
 	}
 	if !s.many && s.known() > FewInstances {
-		s.many, s.next, p.frames = true, 2*FewInstances+FewInstances/2, nil
+		s.many, s.next, p.frames = true, nextTold(0), nil
 	}
 	if c.Kind == runtime.Leave {
 		delete(s.working, c.Frame)
@@ -114,14 +114,23 @@ func (p *Progress) left(end *runtime.InstanceEnd) {
 		p.print("  %s\n", p.style.Faint("· "+s.line(p.at)))
 		s.last = p.at
 	}
-	for s.many && s.next <= ended { // 50, 100, 200, 500 …
-		if s.next *= 2; leading(s.next) == 4 {
-			s.next += s.next / 4
-		}
+	if s.many && s.next <= ended {
+		s.next = nextTold(ended)
 	}
 	if !s.many {
 		p.forget(end.ID)
 	}
+}
+
+// nextTold is how many are to have ended when that is told next: 50, 100, 200, 500 …
+func nextTold(ended int) int {
+	next := 2*FewInstances + FewInstances/2
+	for next <= ended {
+		if next *= 2; leading(next) == 4 {
+			next += next / 4
+		}
+	}
+	return next
 }
 
 // leading is the first digit of a number.
