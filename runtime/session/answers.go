@@ -42,11 +42,13 @@ func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 // ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line where
 // the name of the file ends in ".jsonl". The error is of the kind [ErrAnswers].
 func ReadAnswers(name string, text []byte) ([]Answer, error) {
-	whole := [][]byte{text}
 	if strings.HasSuffix(name, extension) {
-		whole = bytes.SplitAfter(text, []byte("\n"))
+		return readAnswers(name, bytes.SplitAfter(text, []byte("\n")))
 	}
-	var all []Answer
+	return readAnswers(name, [][]byte{text})
+}
+
+func readAnswers(name string, whole [][]byte) (all []Answer, err error) {
 	for i, text := range whole {
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue
@@ -103,11 +105,15 @@ func answerOf(n *source.Node) (a Answer, err error) {
 }
 
 // A box is a file of answers beside a journal, a line each; "" where there is none. A run
-// that waits for them reads it, whoever writes.
+// that waits for them reads it, whoever writes. A line that is no JSON is what a crash left
+// of a write: nobody was told that it is kept.
 type box string
 
 func (b box) add(answers []Answer) error {
 	var text []byte
+	if before, err := os.ReadFile(string(b)); err == nil && !bytes.HasSuffix(before, []byte("\n")) && len(before) > 0 {
+		text = append(text, '\n')
+	}
 	for _, a := range answers {
 		line, err := json.Marshal(a)
 		if err != nil {
@@ -140,7 +146,8 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	}
 	text = text[min(size, int64(len(text))):]
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
-	all, err := ReadAnswers(string(b)+extension, text)
+	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool { return !json.Valid(line) })
+	all, err := readAnswers(string(b), lines)
 	return all, size + int64(len(text)), err
 }
 

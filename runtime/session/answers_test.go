@@ -173,6 +173,76 @@ func TestUnreadableAnswers(t *testing.T) {
 	}
 }
 
+// A patient person waits until the question is taken back, and notes why.
+type patient struct{ asked, why chan string }
+
+func (p patient) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+	return func() (runtime.Decision, error) {
+		shown()
+		p.asked <- q.ID
+		<-ctx.Done()
+		p.why <- context.Cause(ctx).Error()
+		return runtime.Decision{}, ctx.Err()
+	}
+}
+
+// S10.2: what is decided elsewhere counts for a run that waits, and who was asked is told.
+func TestDecidedElsewhereMeanwhile(t *testing.T) {
+	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
+	path := stoppedRun(t, host.Functions)
+	person := patient{make(chan string), make(chan string, 2)}
+	ended := make(chan *session.Result)
+	go func() {
+		asking := host
+		asking.Confirmer = person
+		result, _ := session.Resume(t.Context(), path, session.ResumeOptions{Host: asking})
+		ended <- result
+	}()
+	for range 2 {
+		id := <-person.asked
+		questions, err := session.OpenQuestions(path, session.ResumeOptions{Host: host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if open := questions.Open(); !questions.Running || len(open) != 1 || open[0].ID != id {
+			t.Fatalf("%s is asked, and %v open", id, idsOf(open))
+		}
+		if _, err := questions.Decide(questions.Open(), runtime.Decision{Verdict: runtime.Approve, By: "ann"}); err != nil {
+			t.Fatal(err)
+		}
+		if why := <-person.why; why != "ann has answered elsewhere" {
+			t.Errorf("it was taken back because %q", why)
+		}
+	}
+	if result := <-ended; result == nil || result.Status != runtime.RunDone {
+		t.Errorf("%+v", result)
+	}
+}
+
+// S8.6, S10.2: what a crash left of an answer that was being kept is no answer, and keeps
+// no other from being taken.
+func TestTornAnswer(t *testing.T) {
+	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
+	path := stoppedRun(t, host.Functions)
+	o := session.ResumeOptions{Host: host}
+	if err := os.WriteFile(strings.TrimSuffix(path, ".jsonl")+".answers", []byte(`{"call":"a","verdict":"rej`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for call := range 2 {
+		questions, err := session.OpenQuestions(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := questions.Decide(questions.Open(), runtime.Decision{Verdict: runtime.Approve}); err != nil {
+			t.Fatal(err)
+		}
+		result, err := session.Resume(t.Context(), path, o)
+		if err != nil || result.Counts.Done != call+1 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+	}
+}
+
 // S10.2: what can't be taken is refused when it is decided, and nothing is kept.
 func TestDecisionsAreJudgedAtOnce(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}

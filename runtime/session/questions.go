@@ -44,7 +44,7 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 		return nil, diag.Troubled(ErrEnded, "the run has ended, and asks nothing any more").About(path)
 	}
 	q := &Questions{Program: p, machine: replay.Machine, box: boxOf(path), Running: journal.Running(path)}
-	if !q.Running {
+	if !q.Running || q.machine.Stopped() { // or is about to go on
 		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: replay.At, Resumption: &runtime.Resumption{InFlight: o.InFlight}})
 	}
 	decided, _, err := q.box.since(0)
