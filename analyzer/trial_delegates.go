@@ -1,9 +1,13 @@
 package analyzer
 
 import (
+	"fmt"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
@@ -74,9 +78,13 @@ func (w *trial) delegated(call *compiler.Call, sub *trier, params map[string]any
 		w.goesWrongInside(call, &p.found[before])
 		return nil, false, false
 	}
-	if tool := call.Single(); known && tool != nil && tool.Output != nil && p.Plan.OutputSchema == nil {
-		if wrong := tool.Output.Validate(value); wrong != nil {
-			w.givesAnother(call, value, wrong.Error())
+	says, what, at := p.Plan.OutputSchema, "its \"outputSchema\"", p.Plan.Root.Get("outputSchema")
+	if tool := call.Single(); says == nil && tool != nil {
+		says, what, at = tool.Output, fmt.Sprintf("the \"_output\" of %q", tool.Name), tool.OutputNode
+	}
+	if known && says != nil {
+		if wrong := says.Validate(value); wrong != nil {
+			w.givesAnother(call, value, what, at, wrong)
 			return nil, false, false
 		}
 	}
@@ -94,15 +102,15 @@ func (w *trial) goesWrongInside(call *compiler.Call, found *diag.Diagnostic) {
 		Advise("hand over what it can take, or let its \"inputSchema\" and \"stateSchema\" say what it needs")
 }
 
-// givesAnother reports a delegate that gives something else than the tool says.
-func (w *trial) givesAnother(call *compiler.Call, value any, why string) {
+// givesAnother reports a delegate that gives something else than is said of it.
+func (w *trial) givesAnother(call *compiler.Call, value any, what string, at *source.Node, wrong *schema.Violation) {
 	if !w.first(call, "delegate", call.ToolNode) {
 		return
 	}
-	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit the \"_output\" of %q: for instance %s: %s", call.Plan(), call.ToolName, brief(value), why)
+	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit %s: for instance %s: %v", call.Plan(), what, brief(value), wrong)
 	f.Witness = value
-	f.Advise("let the delegate's output fit, or widen what the tool says that it gives")
-	if call.Tool.OutputNode != nil {
-		f.Note(headOf(call.Tool.OutputNode.Span()), "what the tool gives is here")
+	f.Advise("hand over what the delegate can do with, let its output be there whatever comes (\"… || null\"), or widen what is said of it")
+	if at != nil {
+		f.Note(headOf(at.Span()), "what it is said to give is here")
 	}
 }
