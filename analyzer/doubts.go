@@ -19,7 +19,7 @@ import (
 // doubtful reports whether something that a call works out, passes or writes may go
 // wrong for all that types, schemas and paths say.
 func (p *Pass) doubtful(call *compiler.Call) bool {
-	if call.When != nil && p.mayFail(call.When) || call.Each != nil && p.mayFail(call.Each.List) {
+	if call.When != nil && p.mayFail(call.When) || call.Each != nil && (p.mayFail(call.Each.List) || !p.surelyFits(call.Each.List, aList)) {
 		return true
 	}
 	for i := range call.Params.Fields {

@@ -127,9 +127,19 @@ func (p *Pass) unknownInItem(r *compiler.Read) {
 	}
 }
 
-// isVagueItem reports whether nothing can be concluded from what is read of an item.
+// isVagueItem reports whether nothing can be concluded from what is read of an item: the
+// types don't speak of it, and its list hangs on values that are made up.
 func (w *trial) isVagueItem(r *compiler.Read, strict bool) bool {
-	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.loose || !spoken(f.schema, strict, 4) })
+	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.loose || !spoken(f.schema, strict, 4) }) &&
+		w.readsVaguely(w.pass.caller(r).Each.List, strict)
+}
+
+// readsVaguely reports whether a template reads something of which nothing can be
+// concluded.
+func (w *trial) readsVaguely(t *compiler.Template, strict bool) bool {
+	return slices.ContainsFunc(t.Reads, func(read int) bool { return w.isVague(&w.pass.Plan.Reads[read], strict) }) ||
+		slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return w.readsVaguely(f.Value, strict) }) ||
+		slices.ContainsFunc(t.Items, func(item *compiler.Template) bool { return w.readsVaguely(item, strict) })
 }
 
 // triedItems bounds how many items of a list are gone through in a trial.
@@ -139,8 +149,12 @@ const triedItems = 5
 func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	own, there, vague := w.resolve(call, call.Each.List)
 	list, isList := own.([]any)
-	if !there && !vague || !vague && !isList {
-		return // the list's kind is judged by itself
+	if !there && !vague {
+		return
+	}
+	if !vague && !isList {
+		w.isRefused(call, &parameters{taker: quote(call.Name)}, &compiler.TemplateField{Key: "_each", Value: call.Each.List}, own, aList, aList.Validate(own))
+		return
 	}
 	if w.fails(call) {
 		return

@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -326,10 +327,34 @@ func (g *inventor) add() {
 		if call, result = (object{"_tool": tool, "v": k.ref, "_outputPath": path}), last.of; scope != "" {
 			call["_scopes"] = []any{scope}
 		}
+	case n < 8 && len(g.refs) > 0: // something for each item of a list
+		k := g.of("array")
+		of, isList := k.of["items"].(object)
+		if !isList {
+			of = g.anyOf(0)
+		}
+		inner := &inventor{sketch: g.sketch, refs: slices.Clone(g.refs)}
+		for range 6 {
+			inner.offer("†item", of)
+		}
+		inner.refs = append(inner.refs, known{"†index", typed("integer")})
+		call = object{"_each": k.ref, "_outputPath": path}
+		call["p"], parameters["p"] = inner.given()
+		call["_tool"] = g.invented(object{"p": parameters["p"]}, result)
+		result = list(result)
+		switch g.IntN(8) {
+		case 0: // an item that is skipped gives null
+			call["_when"] = inner.condition()
+			result["items"] = object{"anyOf": []any{result["items"], typed("null")}}
+		case 1:
+			call["_onItemFailure"] = "collect"
+			g.doc["tools"].(object)[call["_tool"].(string)].(object)["x-simulate"] = object{"failure": 0.3}
+			result["items"] = object{}
+		}
 	default:
 		call["_tool"], call["_outputPath"] = g.invented(parameters, result), path
 	}
-	if g.IntN(4) == 0 && len(g.refs) > 0 {
+	if call["_each"] == nil && g.IntN(4) == 0 && len(g.refs) > 0 {
 		call["_when"] = g.condition()
 	}
 	g.doc["calls"] = append(g.doc["calls"].([]any), call)
