@@ -145,10 +145,16 @@ func ExampleResume() {
 	}
 	fmt.Println(result.Status, result.Reason, result.Asked[0].Call)
 
-	result, err = obelus.Resume(ctx, result.Journal, obelus.ResumeOptions{Functions: functions})
-	if err != nil {
-		fmt.Println(err)
-		return
+	for result.Status == obelus.Stopped { // somebody is found, perhaps days later
+		var answers []obelus.Answer
+		for _, q := range result.Asked {
+			answers = append(answers, obelus.AnswerTo(q, obelus.Decision{Verdict: "approve", By: "ann"}))
+		}
+		result, err = obelus.Resume(ctx, result.Journal, obelus.ResumeOptions{Functions: functions, Ask: obelus.AskAlways, Answers: answers})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
 	}
 	fmt.Println(result.Status, result.Output)
 

@@ -59,6 +59,9 @@ type (
 	// A Question is what a person is asked, and a Decision the answer.
 	Question = runtime.Question
 	Decision = runtime.Decision
+	// An Answer is a decision about a question that a run stopped with ([Result.Asked]):
+	// [AnswerTo] makes one.
+	Answer = session.Answer
 	// An Observer sees a run as it goes; [session.NewEvents] makes one that writes JSON lines.
 	Observer = session.Observer
 )
@@ -288,6 +291,9 @@ type ResumeOptions struct {
 	Activities []string
 	// InFlight says what becomes of calls that were at work when the run was killed.
 	InFlight InFlight
+	// Answers are decisions that were made since the run stopped. Each is taken when its
+	// question is asked, and nobody else is asked then.
+	Answers []Answer
 	// Ask says about which calls the Confirmer is asked from now on.
 	Ask       Policy
 	Confirmer Confirmer
@@ -300,9 +306,15 @@ type ResumeOptions struct {
 func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, error) {
 	return session.Resume(ctx, journal, session.ResumeOptions{
 		Host:       session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer, Version: version()},
-		Activities: o.Activities, InFlight: o.InFlight, Confirm: &runtime.Confirm{Policy: o.Ask},
+		Activities: o.Activities, InFlight: o.InFlight, Answers: o.Answers, Confirm: &runtime.Confirm{Policy: o.Ask},
 	})
 }
+
+// AnswerTo is a decision about what a question asks, and about nothing else: should the
+// run come to ask otherwise, it isn't taken. The verdict is "approve", "reject", "change"
+// (with Params), "replace" (with Replacement), or "retry" or "fail" about a call that was
+// at work when its run was killed.
+func AnswerTo(q *Question, d Decision) Answer { return session.AnswerTo(q, d) }
 
 // Runs lists the runs whose journals are in a folder, the oldest first.
 func Runs(folder string) ([]Entry, error) { return session.List(folder, false) }

@@ -106,11 +106,7 @@ func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questio
 			fmt.Fprintf(out, "and %s\n", wording.Count(len(about)-i, "more call"))
 			break
 		}
-		name := terminal.Quoted(terminal.InFull(q))
-		if q.Instance != "" {
-			name += " of " + terminal.Quoted(q.Instance)
-		}
-		fmt.Fprintf(out, "%s: %s, by %s\n", name, d.Verdict, diag.Escape(d.By))
+		fmt.Fprintf(out, "%s: %s, by %s\n", named(q), d.Verdict, diag.Escape(d.By))
 		if d.Verdict == runtime.Change {
 			out.WriteString(terminal.NewSheet(c.out, nil).Differences(q.Params, d.Params))
 		}
@@ -127,6 +123,15 @@ func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questio
 	}
 	_, err := fmt.Fprintf(c.err, "obelus: kept; %s\n", next)
 	return err
+}
+
+// named is the call of a question in quotes, with its instance.
+func named(q *runtime.Question) string {
+	name := terminal.Quoted(terminal.InFull(q))
+	if q.Instance != "" {
+		name += " of " + terminal.Quoted(q.Instance)
+	}
+	return name
 }
 
 // A decision is what the command line says of one.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -315,19 +316,25 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 
 // unanswered tells of the questions that a run stopped with, and how they are answered.
 func (c *cli) unanswered(asked []*runtime.Question, s *session.Session, help func(string, ...any), again string) {
+	const most = 5
 	var names []string
-	for _, q := range asked {
-		names = append(names, diag.Escape(terminal.InFull(q)))
+	for i, q := range asked {
+		if i == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, named(q))
 	}
-	before := "the call " + wording.Names(names, 1)
+	before := "the call "
 	if len(asked) > 1 {
-		before = "the calls " + wording.Names(names, 5)
+		before = "the calls "
 	}
+	before += strings.Join(names, ", ")
 	why, how := c.unansweredFor(asked[0], s.Program().Plan)
 	fmt.Fprintf(c.err, "obelus: stopped before %s: %s, and there is nobody to ask\n", before, why)
 	for _, q := range asked {
 		if q.Problem != "" {
-			fmt.Fprintf(c.err, "obelus: what was answered for the call %s can't be taken: %s\n", terminal.Quoted(terminal.InFull(q)), diag.Escape(q.Problem))
+			fmt.Fprintf(c.err, "obelus: what was answered for the call %s can't be taken: %s\n", named(q), diag.Escape(q.Problem))
 		}
 	}
 	if s.ID() != "" {

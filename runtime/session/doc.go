@@ -15,14 +15,17 @@
 // Resume, List, Find and their options; further fields may come.
 package session
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // The kinds of trouble that this package has, for [errors.Is]. Any may come with an
 // advice, which speaks of no command and no flag.
 var (
 	ErrUnsound      = errors.New("the plan has errors")
 	ErrUnfit        = errors.New("input or state doesn't fit its schema")
-	ErrLacking      = errors.New("the plan lacks an input")
+	ErrLacking      = fmt.Errorf("%w: an input isn't given", ErrUnfit)
 	ErrUnanswered   = errors.New("no model answers one of the calls")
 	ErrUnrunnable   = errors.New("the plan can't be run here")
 	ErrInstances    = errors.New("the instances can't be read")
