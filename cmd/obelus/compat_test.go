@@ -142,6 +142,14 @@ func TestCompatLeavesEndlessLines(t *testing.T) {
 	}
 }
 
+// S18: a line that never ends isn't waited for.
+func TestCompatGivesEndlessLineUp(t *testing.T) {
+	_, stderr, status := obelus(repeated('x'), "compat", "--batch", "-", "--limit", "bytes=100KiB")
+	if status != statusTrouble || !strings.Contains(stderr, "line 1 goes on behind 6 MiB") {
+		t.Errorf("exit status %d\n%s", status, stderr)
+	}
+}
+
 type repeated byte
 
 func (r repeated) Read(to []byte) (int, error) {

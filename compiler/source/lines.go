@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"unicode/utf8"
@@ -58,12 +59,16 @@ func Unfinished(text []byte) int {
 // places counted in the whole. It keeps no more of a line than one byte beyond the
 // limit: whoever reads the text then says that it is too large.
 type LineReader struct {
-	name  string
-	in    *bufio.Reader
-	limit int
-	row   int
-	base  int
+	name    string
+	in      *bufio.Reader
+	limit   int
+	row     int
+	base    int
+	endless bool // the last line goes on for too long
 }
+
+// patience is how many times the limit a line may have that is passed over.
+const patience = 64
 
 // NewLineReader reads lines of at most so many bytes from a stream that has a name.
 func NewLineReader(name string, in io.Reader, limit int) *LineReader {
@@ -76,6 +81,9 @@ func (l *LineReader) Offset() int { return l.base }
 // Next is the next line that isn't empty, its end included; [io.EOF] ends them.
 func (l *LineReader) Next() (*File, error) {
 	for {
+		if l.endless {
+			return nil, fmt.Errorf("line %d goes on behind %d MiB, and nothing after that is read", l.row, patience*l.limit>>20)
+		}
 		text, size, err := l.line()
 		if size == 0 && err != nil {
 			return nil, err
@@ -95,7 +103,7 @@ func (l *LineReader) line() (text []byte, size int, err error) {
 		part, err := l.in.ReadSlice('\n')
 		size += len(part)
 		text = append(text, part[:min(len(part), l.limit+1-len(text))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
+		if l.endless = size > patience*l.limit; l.endless || !errors.Is(err, bufio.ErrBufferFull) {
 			return text, size, err
 		}
 	}
