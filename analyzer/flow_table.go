@@ -128,7 +128,7 @@ func (p *Pass) stateAt(id pathtree.ID) schema.Place {
 		return schema.Place{Possible: true}
 	}
 	known := p.flowing().state
-	if p.view != nil && p.Plan.StateSchema == p.view.shared.whole.StateSchema {
+	if p.view != nil && !p.isParticular() {
 		known = p.view.shared.state
 	}
 	return once(known, id, func() schema.Place {

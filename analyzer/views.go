@@ -63,7 +63,7 @@ func (c *sharedPass) within(view *compiler.Plan, id string, found []diag.Diagnos
 	if view == c.whole { // not all of its instances need run all of its calls
 		one := *view
 		one.Instances = slices.DeleteFunc(slices.Clone(view.Instances), func(i compiler.Instance) bool {
-			return i.StateSchema != nil || view.Targeted() && i.ID != id
+			return c.whole.Particular(&i) || view.Targeted() && i.ID != id
 		})
 		view = &one
 	}
@@ -87,11 +87,17 @@ func (p *Pass) spent() int {
 // the instance of this view than in others.
 func (p *Pass) ownValue(id pathtree.ID) bool {
 	view := p.view.plan
-	if view.StateSchema != p.view.shared.whole.StateSchema {
+	if p.isParticular() {
 		return true
 	}
 	path := p.Plan.Paths.Segments(id)
 	return len(view.Instances) == 1 && len(path) > 1 && (has(view.Instances[0].Input, path[1]) || has(view.Instances[0].State, path[1]))
+}
+
+// isParticular reports whether the instance of this view has schemas or data of its own.
+func (p *Pass) isParticular() bool {
+	view := p.view.plan
+	return len(view.Instances) == 1 && p.view.shared.whole.Particular(&view.Instances[0])
 }
 
 func has(value any, key expression.Segment) bool {
@@ -134,7 +140,7 @@ func asOne(p *compiler.Plan) *compiler.Plan {
 // differs reports whether instances of a plan run different calls, or the same under
 // different schemas.
 func differs(p *compiler.Plan) bool {
-	return p.Targeted() || slices.ContainsFunc(p.Instances, func(i compiler.Instance) bool { return i.StateSchema != nil })
+	return p.Targeted() || slices.ContainsFunc(p.Instances, func(i compiler.Instance) bool { return p.Particular(&i) })
 }
 
 // byView judges a plan view by view.

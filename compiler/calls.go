@@ -191,7 +191,7 @@ func (c *compilation) lowerMeta(call *Call, f source.Field) {
 			call.Method = Method(slices.Index(methodNames, word))
 		}
 	case "_instance":
-		call.Instance = c.text(n, "\"_instance\"")
+		call.Instance = c.instanceID(n)
 	case "_activity":
 		if call.Activity = c.text(n, "\"_activity\""); call.Activity != "" && c.plan.Activities[call.Activity] == nil {
 			c.noActivity(n, call.Activity).About(call.Label())

@@ -295,6 +295,9 @@ func (c *compilation) compileDelegate(l link, call *Call) *Plan {
 	if d.Root != nil && d.Form != PlanFile && d.Form != CallList {
 		return bad(diag.BadDelegate, "a delegate is a plan file or a list of calls", "the delegate %q is a %s, not a plan", l.path, d.Form)
 	}
+	if len(d.Instances) > 0 {
+		return bad(diag.BadDelegate, "take its instances out, or run it by itself", "the delegate %q has instances of its own: it is run for one call, on one state", l.path)
+	}
 	d.found = found
 	d.face = interfaceOf(d, l.path)
 	all.plans[l.path] = d

@@ -414,7 +414,12 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 			own.InputSchema, own.InputSchemaNode = compiled, s
 		case kind == "input":
 			p.InputSchema, p.InputSchemaNode = compiled, s
-		case name != kind && own == nil && compiled != nil:
+		case name != kind && own != nil && compiled != nil:
+			if own.DataSchemas == nil {
+				own.DataSchemas = map[string]*schema.Schema{}
+			}
+			own.DataSchemas[name] = compiled
+		case name != kind && compiled != nil:
 			if p.DataSchemas == nil {
 				p.DataSchemas = map[string]*schema.Schema{}
 			}
@@ -427,10 +432,14 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 		}
 	}
 	if own != nil {
-		if kind == "data" && name != kind {
-			value = map[string]any{name: value}
+		at := m
+		if kind == "data" && payload != nil {
+			at = payload
 		}
-		c.give(own, kind, value, m)
+		if kind == "data" {
+			kind = name
+		}
+		c.give(own, kind, value, at)
 		return
 	}
 	switch kind {

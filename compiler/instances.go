@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -49,17 +48,10 @@ func (c *compilation) instance(id *source.Node) *Instance {
 // instanceOf is the instance that a message is for; nil for all.
 func (c *compilation) instanceOf(m *source.Node) *Instance {
 	id := m.Get("_instance")
-	switch {
-	case id == nil:
+	if id == nil || c.instanceID(id) == "" {
 		return nil
-	case id.Kind == source.String:
-		return c.instance(id)
-	case id.Kind == source.Number:
-		c.report(diag.WrongType, id.Span(), "the id of an instance is a string, not a number").Advise("quote it: %q", id.Text).Offer("quote it", id, 0, len(id.Text), strconv.Quote(id.Text), true)
-	default:
-		c.wants(id, "the id of an instance", "a string")
 	}
-	return nil
+	return c.instance(id)
 }
 
 // An ownValue is what a document gives an instance at one place.
@@ -77,9 +69,21 @@ func (c *compilation) give(to *Instance, kind string, value any, at *source.Node
 		to.Input = Overlay(to.Input, value)
 	case "state":
 		to.State = Overlay(to.State, value)
-	case "data":
+	case "data": // of no kind: it holds kinds itself
 		to.Data, _ = Overlay(to.Data, value).(map[string]any)
+	default:
+		to.Data, _ = Overlay(to.Data, map[string]any{kind: value}).(map[string]any)
 	}
+}
+
+// instanceID is the id that a message or a call names; "" for what can't be one.
+func (c *compilation) instanceID(n *source.Node) string {
+	if n.Kind == source.Number {
+		f := c.report(diag.WrongType, n.Span(), "the id of an instance is a text, not a number").Advise("write it in quotes: %q", n.Text)
+		f.Fixes = []diag.Fix{{Message: "put it in quotes", Safe: true, Edits: []diag.Edit{{Span: n.Span(), Text: `"` + n.Text + `"`}}}}
+		return ""
+	}
+	return c.text(n, "\"_instance\"")
 }
 
 // Instance is the instance of an id; one of which nothing is known where the document
@@ -241,15 +245,23 @@ func (p *Plan) instanceHolds(one *Instance, id pathtree.ID) bool {
 	case "state":
 		shared, own = p.State, one.State
 	case "data":
-		shared, own = p.Data, one.Data
+		shared, own = p.Data, mappingOf(one.Data)
 	default:
 		return p.valueAt(id)
 	}
-	if p.Form == Replan {
+	if p.Form == Replan && p.Paths.Kind(id) != "data" {
 		shared = nil // what a run's instance holds is all that it holds
 	}
 	value, ok := overlaid(shared, own, p.Paths.Segments(id)[1:])
 	return ok && value != nil
+}
+
+// mappingOf is a mapping as a value; none is nil.
+func mappingOf(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
 }
 
 // overlaid is what stands at a path of one value laid over another, which isn't

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -60,12 +61,13 @@ func (c *compilation) judgeValues() {
 	c.judgeObject(c.plan.Input, c.plan.InputNode, c.plan.InputSchema, "input")
 	c.judgeObject(c.plan.State, c.plan.StateNode, c.plan.StateSchema, "state")
 	for _, own := range c.ownValues {
-		s := c.plan.InputSchemaOf(own.instance)
+		view := &c.plan.Instances[c.plan.instanceAt[own.instance]]
+		s := cmp.Or(view.DataSchemas[own.kind], c.plan.DataSchemas[own.kind])
 		switch own.kind {
+		case "input":
+			s = cmp.Or(view.InputSchema, c.plan.InputSchema)
 		case "state":
-			s = c.plan.StateSchemaOf(own.instance)
-		case "data":
-			continue
+			s = cmp.Or(view.StateSchema, c.plan.StateSchema)
 		}
 		c.judgeObject(own.value, own.node, s, own.kind)
 	}

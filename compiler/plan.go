@@ -141,6 +141,7 @@ type Instance struct {
 	Errors       []any          // the data of its own error messages
 	InputSchema  *schema.Schema // its own, in the place of the shared one; nil when it has none
 	StateSchema  *schema.Schema
+	DataSchemas  map[string]*schema.Schema // its own, by kind
 
 	InputSchemaNode, StateSchemaNode *source.Node
 
@@ -389,7 +390,12 @@ func (p *Plan) SchemaOver(id pathtree.ID) (s *schema.Schema, below []expression.
 	if p.StateSchema == nil && p.DataSchemas == nil {
 		return nil, nil
 	}
-	switch path := p.Paths.Segments(id); {
+	return p.SchemaOf(p.Paths.Segments(id))
+}
+
+// SchemaOf is SchemaOver for a path of another plan.
+func (p *Plan) SchemaOf(path []expression.Segment) (s *schema.Schema, below []expression.Segment) {
+	switch {
 	case len(path) == 0:
 	case path[0].Key == "state":
 		return p.StateSchema, path[1:]

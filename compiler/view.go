@@ -1,10 +1,13 @@
 package compiler
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/obelus-dev/obelus/compiler/dag"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // Targets say which calls of a plan are for which instance (S12.2).
@@ -55,7 +58,8 @@ func (p *Plan) Whole() *Plan {
 // and those for this one, bound as if the others had never been written, but
 // that what counts as known from the start is what it is in the whole (S6.2).
 // The calls have indexes of their own, and so have reads; names, paths, tools
-// and schemas are shared. Its state schema is the instance's own, if it has one.
+// and schemas are shared. Its schemas, data and errors are the instance's own, where it has
+// such.
 //
 // Instances that run the same calls under the same schema have the same view,
 // which is the plan itself where no call is left out. A view's Instances are
@@ -69,12 +73,38 @@ func (p *Plan) For(instance string) *Plan {
 	default:
 		view = p.view(p.runs(instance), p.only(instance)).view
 	}
-	if input, state := p.InputSchemaOf(instance), p.StateSchemaOf(instance); input != p.InputSchema || state != p.StateSchema {
-		one := *view
-		one.InputSchema, one.StateSchema, one.Instances, one.whole = input, state, p.only(instance), p
+	if at, ok := p.instanceAt[instance]; ok && p.Particular(&p.Instances[at]) {
+		one, own := *view, &p.Instances[at]
+		one.Instances, one.whole = p.only(instance), p
+		one.StateSchema, one.InputSchema = cmp.Or(own.StateSchema, p.StateSchema), cmp.Or(own.InputSchema, p.InputSchema)
+		one.Data, _ = Overlay(p.Data, own.Data).(map[string]any)
+		one.Errors = slices.Concat(p.Errors, own.Errors)
+		one.DataSchemas = maps.Clone(p.DataSchemas)
+		for kind, s := range own.DataSchemas {
+			if one.DataSchemas == nil {
+				one.DataSchemas = map[string]*schema.Schema{}
+			}
+			one.DataSchemas[kind] = s
+		}
 		return &one
 	}
 	return view
+}
+
+// Own is the plan as an instance runs it that has schemas, data or errors of its own; nil
+// for any other.
+func (p *Plan) Own(instance string) *Plan {
+	if at, ok := p.instanceAt[instance]; ok && p.Particular(&p.Instances[at]) {
+		return p.For(instance)
+	}
+	return nil
+}
+
+// Particular reports whether an instance has schemas, data or errors of its own, so that
+// its calls are judged by them. Those of a solution are judged for all instances alike:
+// the run holds each to what is its own.
+func (p *Plan) Particular(i *Instance) bool {
+	return p.Form != Replan && (i.StateSchema != nil || i.InputSchema != nil || len(i.Data) > 0 || len(i.DataSchemas) > 0 || len(i.Errors) > 0)
 }
 
 // Runs is how many calls an instance runs: those of its view. It costs nothing.
@@ -116,10 +146,11 @@ func (p *Plan) common() *Plan {
 	return t.common
 }
 
-// plain are the instances that have neither calls nor schemas of their own.
+// plain are the instances that have neither calls nor schemas, data or errors of their
+// own.
 func (p *Plan) plain() (plain []Instance) {
 	for i := range p.Instances {
-		if one := &p.Instances[i]; len(p.targets.own[one.ID]) == 0 && one.InputSchema == nil && one.StateSchema == nil {
+		if len(p.targets.own[p.Instances[i].ID]) == 0 && !p.Particular(&p.Instances[i]) {
 			plain = append(plain, p.Instances[i])
 		}
 	}

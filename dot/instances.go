@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Instances are those whose calls one node stands for (S12.2).
@@ -38,6 +39,17 @@ func (i *instances) words() string {
 		return fmt.Sprintf("some for one of %d instances", len(i.ids))
 	}
 	return fmt.Sprintf("of %d instances", len(i.ids))
+}
+
+// inEvery says for how many instances a call is run that names none.
+func inEvery(p *compiler.Plan) string {
+	switch {
+	case len(p.Instances) > 0:
+		return "for each of " + wording.Count(len(p.Instances), "instance")
+	case p.AwaitsInstances:
+		return "for each instance"
+	}
+	return ""
 }
 
 // framesOf is the frame of a call that is for one instance; a call for all stands

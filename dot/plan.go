@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -262,7 +263,7 @@ func (d *drawing) drawCalls() {
 			n.Label, n.Detail, n.Tool = diag.Escape(n.Label), escapeLines(n.Detail), diag.Escape(n.Tool)
 			if of[g].one() {
 				n.Frames = framesOf(d.plan.Calls[last[g]])
-			} else if words := of[g].words(); words != "" {
+			} else if words := cmp.Or(of[g].words(), inEvery(d.plan)); words != "" {
 				n.Detail += "\n" + words
 			}
 			d.shown[g] = d.b.node(n)
@@ -307,6 +308,9 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	}
 	if c.Node != nil {
 		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))
+	}
+	if words := inEvery(d.plan); words != "" && c.Instance == "" {
+		detail = append(detail, words)
 	}
 	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
 	return n

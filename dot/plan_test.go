@@ -243,7 +243,8 @@ calls:
 	draw(t, "once", v)
 }
 
-// S12.2: the calls for one instance stand in one frame, and those for all in none.
+// S12.2: the calls for one instance stand in one frame, and those for all in none and
+// say for how many they are.
 func TestInstances(t *testing.T) {
 	p, _ := compile(t, "instances.yaml", `
 plan: instances
@@ -262,7 +263,7 @@ calls:
 	if !slices.Equal(frames, []string{"instance ①", "instance ①", "instance employee_B", ""}) {
 		t.Errorf("frames are %q", frames)
 	}
-	if v.Nodes[3].Detail != "" {
+	if v.Nodes[3].Detail != "for each of 2 instances" || v.Nodes[0].Detail != "" {
 		t.Errorf("a call for all says %q", v.Nodes[3].Detail)
 	}
 	for _, e := range v.Edges { // 0→1, 0→3, 2→3: nothing leads from one instance to another
@@ -292,7 +293,7 @@ func TestFoldedInstances(t *testing.T) {
 	for _, n := range v.Nodes {
 		got = append(got, n.Label+"|"+strings.Join(n.Frames, "/")+"|"+strings.ReplaceAll(n.Detail, "\n", "; "))
 	}
-	want := []string{"begin#1||", "ask ×400||layer 2; of 400 instances", "tell ×3|instance i7|layer 3"}
+	want := []string{"begin#1||for each of 400 instances", "ask ×400||layer 2; of 400 instances", "tell ×3|instance i7|layer 3"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, and not %q", got, want)
 	}

@@ -73,7 +73,7 @@ func (f *frame) isOld(id pathtree.ID) bool {
 // at the path what the call's method wants.
 func (f *frame) holds(call *compiler.Call, id pathtree.ID) bool {
 	paths := f.program.Paths
-	if paths.List(id) != id || call.Method != compiler.Set && f.program.schemaAt(id) != nil {
+	if paths.List(id) != id || call.Method != compiler.Set && f.schemaAt(id) != nil {
 		return false
 	}
 	wantsList := call.Method == compiler.Push || call.Method == compiler.Concat

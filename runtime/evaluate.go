@@ -233,7 +233,7 @@ func (f *frame) accepts(call *compiler.Call, route compiler.Route, value any) bo
 	draft := f.log.Draft(int32(call.Index))
 	defer draft.Discard()
 	return !slices.ContainsFunc(route, func(path compiler.Path) bool {
-		s := f.program.schemaAt(path.ID)
+		s := f.schemaAt(path.ID)
 		if s == nil {
 			return false
 		}
@@ -264,7 +264,7 @@ func (f *frame) unfit(call *compiler.Call, route compiler.Route, method compiler
 			}
 			written = result
 		}
-		if s := f.program.schemaAt(path.ID); s != nil {
+		if s := f.schemaAt(path.ID); s != nil {
 			if v := f.machine.validate(s, written); v != nil {
 				return unfitting("bad-output", "the state schema rejects the value of "+f.plan.Paths.String(path.ID), v)
 			}

@@ -1,10 +1,13 @@
 package runtime
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -19,6 +22,25 @@ func Unfit(p *compiler.Plan, input, state map[string]any) (what string, why *sch
 		}
 	}
 	return "state", UnfitKeys(p.StateSchema, state)
+}
+
+// missing is what the schema of the state requires, that isn't there, and that no call
+// writes; nil if there is nothing.
+func missing(p *compiler.Plan, state map[string]any) *schema.Violation {
+	if p.StateSchema == nil {
+		return nil
+	}
+	whole, _ := p.Paths.Lookup(pathtree.Root, expression.Segment{Key: "state"})
+	for _, name := range p.StateSchema.Required() {
+		if _, there := state[name]; there {
+			continue
+		}
+		if id, known := p.Paths.Lookup(whole, expression.Segment{Key: name}); known && len(p.Writers(id)) > 0 || len(p.WritersAt(whole)) > 0 {
+			continue
+		}
+		return &schema.Violation{Keyword: "required", Message: fmt.Sprintf("%q is missing, and no call writes it", name)}
+	}
+	return nil
 }
 
 // UnfitKeys is what a schema doesn't admit of the values of an object that needn't

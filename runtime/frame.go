@@ -20,9 +20,10 @@ type frame struct {
 	plan    *compiler.Plan
 	number  int
 	site    Site
-	given   Instance // what its instance brought of its own
-	order   int32    // of its instance
-	place   int32    // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
+	given   Instance       // what its instance brought of its own
+	judging *compiler.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
+	order   int32          // of its instance
+	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
 	parent  *frame
 	under   int32    // the call of its parent that it carries out
 	depth   int32    // how many frames are above it

@@ -145,6 +145,9 @@ func (m *Machine) open(one *Instance) {
 	input, state := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.log = statelog.New(map[string]any{"input": input, "state": state, "data": laid(m.shared.data, own.Data)})
 	f.failures = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
+	if m.loop != nil { // the plans of ticks don't know
+		f.judging = base.Own(own.ID)
+	}
 	f.showFailures()
 	f.setPlan(f.view(m.plan))
 	f.recall(base.History[own.ID])
@@ -152,7 +155,11 @@ func (m *Machine) open(one *Instance) {
 		f.schedule(nil)
 	}
 	if m.instances != nil {
-		if what, v := Unfit(f.plan, input, state); v != nil {
+		what, v := Unfit(cmp.Or(f.judging, f.plan), input, state)
+		if v == nil && m.loop == nil {
+			what, v = "state", missing(f.plan, state)
+		}
+		if v != nil {
 			f.rejectInstance(what, v)
 			return
 		}

@@ -59,7 +59,7 @@ func (f *frame) ahead(i int32, path pathtree.ID, method compiler.Method) int32 {
 			break
 		}
 	}
-	judged := f.program.schemaAt(path) != nil
+	judged := f.schemaAt(path) != nil
 	if behind < 0 || !slices.ContainsFunc(around, func(w compiler.Writer) bool {
 		how := f.call(w.Call).Method
 		if w.Sets {

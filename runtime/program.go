@@ -14,6 +14,17 @@ type program struct {
 	schemas map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing
 }
 
+// schemaAt is what a schema says of a path: an instance's own where it has one.
+func (f *frame) schemaAt(id pathtree.ID) *schema.Schema {
+	if f.judging == nil {
+		return f.program.schemaAt(id)
+	}
+	if over, below := f.judging.SchemaOf(f.program.Paths.Segments(id)); over != nil {
+		return over.At(compiler.SchemaPath(below)).Schema
+	}
+	return nil
+}
+
 // schemaAt is what the schema of the state, or of a kind of data, says of a path; nil is
 // nothing.
 func (p *program) schemaAt(id pathtree.ID) *schema.Schema {

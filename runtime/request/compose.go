@@ -136,17 +136,18 @@ func (s Context) messages() []*source.Node {
 	return root.Items
 }
 
-// A saying is a key of a message of some type (and, of data, a kind).
-type saying struct{ kind, dataKind, key string }
+// A saying is a key of a message of some type (and, of data, a kind), for all or for one
+// instance.
+type saying struct{ kind, dataKind, key, instance string }
 
 // said is what the last message of a type says of its values.
 func (s Context) said() map[saying]*source.Node {
 	last := map[saying]*source.Node{}
 	for _, m := range s.messages() {
-		if m.Get("_instance") != nil || m.Get("_call") != nil {
+		if m.Get("_call") != nil {
 			continue
 		}
-		one := saying{kind: compiler.MessageType(m)}
+		one := saying{kind: compiler.MessageType(m), instance: textOf(m.Get("_instance"))}
 		if one.kind == "data" {
 			one.dataKind = textOf(m.Get("kind"))
 		}
@@ -215,24 +216,32 @@ func (s Context) values() []Message {
 		}
 	}
 	for _, one := range s.Instances {
-		list = append(list, s.own(one)...)
+		list = append(list, s.own(one, said)...)
 	}
 	return append(list, s.dataMessages(said)...)
 }
 
-// own is what an instance has besides the shared values, or in their place. Its
-// state is always told, so that the instance is.
-func (s Context) own(one Instance) []Message {
+// own is what an instance has besides the shared values and schemas, or in their place.
+// Its state is always told, so that the instance is.
+func (s Context) own(one Instance, said map[saying]*source.Node) []Message {
 	var list []Message
+	tell := func(of, kind string, own map[string]any, shared any, n *source.Node, always bool) {
+		value := besides(own, shared)
+		if m := (Values{Of: of, Kind: kind, Instance: one.ID, Schema: s.schemaOf(n), About: textOf(said[saying{of, kind, "description", one.ID}])}); always || len(value) > 0 || m.Schema != nil || m.About != "" {
+			m.Value = value
+			list = append(list, m)
+		}
+	}
 	its := s.Plan.Instance(one.ID)
-	if input, schema := besides(one.Input, s.Input), s.schemaOf(its.InputSchemaNode); len(input) > 0 || schema != nil {
-		list = append(list, Values{Of: "input", Value: input, Instance: one.ID, Schema: schema})
+	tell("input", "", one.Input, s.Input, its.InputSchemaNode, false)
+	tell("state", "", one.State, s.State, its.StateSchemaNode, true)
+	others := maps.Clone(one.Data)
+	for _, kind := range s.Plan.Kinds {
+		fields, _ := one.Data[kind].(map[string]any)
+		tell("data", kind, fields, s.Data[kind], said[saying{"data", kind, "schema", one.ID}], false)
+		delete(others, kind)
 	}
-	list = append(list, Values{Of: "state", Value: besides(one.State, s.State), Instance: one.ID, Schema: s.schemaOf(its.StateSchemaNode)})
-	data := besides(one.Data, s.Data)
-	for _, kind := range keys(data) {
-		list = append(list, Values{Of: "data", Kind: kind, Value: data[kind], Instance: one.ID})
-	}
+	tell("data", "", others, s.Data, nil, false)
 	return list
 }
 
@@ -259,7 +268,7 @@ func (s Context) dataMessages(said map[saying]*source.Node) []Message {
 		}
 	}
 	for _, kind := range s.Plan.Kinds {
-		message := Values{Of: "data", Kind: kind, Schema: s.schemaOf(said[saying{"data", kind, "schema"}]), About: textOf(said[saying{"data", kind, "description"}])}
+		message := Values{Of: "data", Kind: kind, Schema: s.schemaOf(said[saying{"data", kind, "schema", ""}]), About: textOf(said[saying{"data", kind, "description", ""}])}
 		if fields, ok := s.Data[kind].(map[string]any); ok {
 			message.Value = fields
 		}

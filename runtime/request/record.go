@@ -183,10 +183,8 @@ func (s *Context) begun(instance string, b Begun, owner *compiler.Instance) (mes
 			others[kind] = b.Data[kind]
 			continue
 		}
-		m, n := Object{{"type", "data"}, {"kind", kind}}, said[saying{"data", kind, "schema"}]
-		if instance != "" {
-			n = nil
-		} else if about := said[saying{"data", kind, "description"}]; about != nil {
+		m, n := Object{{"type", "data"}, {"kind", kind}}, said[saying{"data", kind, "schema", instance}]
+		if about := said[saying{"data", kind, "description", instance}]; about != nil {
 			m = m.With("description", about.Text)
 		}
 		if value == nil {
