@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -174,48 +175,64 @@ func TestUnreadableAnswers(t *testing.T) {
 }
 
 // A patient person waits until the question is taken back, and notes why.
-type patient struct{ asked, why chan string }
+type patient chan string
 
-func (p patient) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (p patient) Ask(ctx context.Context, _ *runtime.Question, shown func()) func() (runtime.Decision, error) {
 	return func() (runtime.Decision, error) {
 		shown()
-		p.asked <- q.ID
 		<-ctx.Done()
-		p.why <- context.Cause(ctx).Error()
+		p <- context.Cause(ctx).Error()
 		return runtime.Decision{}, ctx.Err()
 	}
 }
 
-// S10.2: what is decided elsewhere counts for a run that waits, and who was asked is told.
+// A listener tells which questions are asked.
+type listener chan string
+
+func (l listener) Observe(_ time.Duration, c runtime.Command) {
+	if c.Kind == runtime.Ask {
+		l <- c.Question.ID
+	}
+}
+
+func (listener) Waits(string) {}
+
+// S10.2: what is decided elsewhere counts for a run that waits, for a person at hand, who
+// is told, or for as long as an answer is waited for.
 func TestDecidedElsewhereMeanwhile(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
-	path := stoppedRun(t, host.Functions)
-	person := patient{make(chan string), make(chan string, 2)}
-	ended := make(chan *session.Result)
-	go func() {
-		asking := host
-		asking.Confirmer = person
-		result, _ := session.Resume(t.Context(), path, session.ResumeOptions{Host: asking})
-		ended <- result
-	}()
-	for range 2 {
-		id := <-person.asked
-		questions, err := session.OpenQuestions(path, session.ResumeOptions{Host: host})
-		if err != nil {
-			t.Fatal(err)
+	for _, watched := range []bool{true, false} {
+		path := stoppedRun(t, host.Functions)
+		person, asked, ended := make(patient, 2), make(listener), make(chan *session.Result)
+		go func() {
+			o := session.ResumeOptions{Host: host, Confirm: &runtime.Confirm{Policy: runtime.Always, Timeout: time.Hour}}
+			if o.Observer = asked; watched {
+				o.Confirmer = person
+			}
+			result, _ := session.Resume(t.Context(), path, o)
+			ended <- result
+		}()
+		for range 2 {
+			id := <-asked
+			questions, err := session.OpenQuestions(path, session.ResumeOptions{Host: host})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if open := questions.Open(); !questions.Running || len(open) != 1 || open[0].ID != id {
+				t.Fatalf("%s is asked, and %v open", id, idsOf(open))
+			}
+			if _, err := questions.Decide(questions.Open(), runtime.Decision{Verdict: runtime.Approve, By: "ann"}); err != nil {
+				t.Fatal(err)
+			}
+			if watched {
+				if why := <-person; why != "ann has answered elsewhere" {
+					t.Errorf("it was taken back because %q", why)
+				}
+			}
 		}
-		if open := questions.Open(); !questions.Running || len(open) != 1 || open[0].ID != id {
-			t.Fatalf("%s is asked, and %v open", id, idsOf(open))
+		if result := <-ended; result == nil || result.Status != runtime.RunDone {
+			t.Errorf("%+v", result)
 		}
-		if _, err := questions.Decide(questions.Open(), runtime.Decision{Verdict: runtime.Approve, By: "ann"}); err != nil {
-			t.Fatal(err)
-		}
-		if why := <-person.why; why != "ann has answered elsewhere" {
-			t.Errorf("it was taken back because %q", why)
-		}
-	}
-	if result := <-ended; result == nil || result.Status != runtime.RunDone {
-		t.Errorf("%+v", result)
 	}
 }
 
