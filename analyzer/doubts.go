@@ -102,6 +102,10 @@ func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
 func (p *Pass) somethingKnown(read int) bool {
 	r := &p.Plan.Reads[read]
 	paths := p.Plan.Paths
+	if p.Plan.OfItem(r) {
+		list := p.caller(r).Each.List
+		return list.Expr == nil || slices.ContainsFunc(list.Reads, p.somethingKnown)
+	}
 	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 {
 		return false
 	}

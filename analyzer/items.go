@@ -192,6 +192,10 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		case !runs:
 			continue
 		}
+		if call.Each.Collect && w.random.IntN(4) == 0 {
+			results[at] = aRecord
+			continue
+		}
 		value, ok, well := w.carriedOut(call, params, open || guess)
 		if !well {
 			return

@@ -478,7 +478,8 @@ func (w *trial) fail(call *compiler.Call) {
 
 // write writes a result to the alternative that takes it (S5.2).
 func (w *trial) write(call *compiler.Call, value any, known bool) {
-	w.ended[call.Index] = ending{done: true, vague: !known || call.Tool != nil && call.Tool.Output != nil && call.Produced == nil && !w.speaks(call.Tool.Output, nil, true)}
+	tool := call.Single()
+	w.ended[call.Index] = ending{done: true, vague: !known || tool != nil && tool.Output != nil && call.Produced == nil && !w.speaks(tool.Output, nil, true)}
 	if len(call.Output) == 0 {
 		return
 	}

@@ -56,6 +56,10 @@ func (c *compilation) each(call *Call) {
 		}
 		return
 	}
+	if len(n.Items) > MaxItems {
+		c.report(diag.Limit, n.Items[MaxItems].Span(), "\"_each\" has %d items; the limit is %d", len(n.Items), MaxItems).About(call.Label())
+		return
+	}
 	call.Each = &Each{List: c.template(call, n)}
 	if produced := call.Node.Get("_output"); produced != nil {
 		c.report(diag.WrongType, produced.Span(), "\"_output\" is the result of one call, and this one runs for each item of a list").About(call.Label()).

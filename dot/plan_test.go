@@ -570,3 +570,20 @@ func FuzzFromPlan(f *testing.F) {
 		}
 	})
 }
+
+// S3.3: a call that runs for each item of a list is one node, which says so; what it reads of
+// an item comes from no other node.
+func TestEach(t *testing.T) {
+	p, _ := compile(t, "each.yaml", `
+calls:
+  - {_tool: list, _outputPath: †state.pages}
+  - {_tool: fetch, _each: †state.pages, _when: †item.size > 3, url: †item.url, at: †index, _outputPath: †state.texts}
+output: †state.texts
+`)
+	v := FromPlan(p, nil, Options{})
+	same(t, "edges", edges(v), []string{"list#1 -data-> fetch#2: †state.pages", "fetch#2 -data-> output: †state.texts"})
+	at := slices.IndexFunc(v.Nodes, func(n Node) bool { return n.Call == "fetch#2" })
+	if want := "for each of †state.pages\nwhen †item.size > 3"; v.Nodes[at].Detail != want {
+		t.Errorf("it says %q, want %q", v.Nodes[at].Detail, want)
+	}
+}

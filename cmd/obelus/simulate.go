@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -166,6 +167,9 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 	return plays, nil
 }
 
+// itemOf is the end of the name of a call for one item (S3.3).
+var itemOf = regexp.MustCompile(`\[\d+\]$`)
+
 func knownToolOrCall(plan *compiler.Plan, name string) error {
 	known := map[string]bool{}
 	add := func(p *compiler.Plan) {
@@ -177,7 +181,7 @@ func knownToolOrCall(plan *compiler.Plan, name string) error {
 	for _, delegate := range plan.AllDelegates() {
 		add(delegate)
 	}
-	if known[name] {
+	if known[name] || known[itemOf.ReplaceAllString(name, "")] {
 		return nil
 	}
 	return troubled("--fail: no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))

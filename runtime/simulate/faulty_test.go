@@ -468,7 +468,7 @@ func (k *sketch) judged() (*compiler.Plan, analyzer.Judgement, string) {
 // but a failure of a tool.
 func fails(s *simulate.Scenario) string {
 	for _, c := range s.Calls {
-		if c.Status == runtime.Failed && c.Failure.Message != "a failure drawn at the tool's rate" && c.Call.Plan() == "" {
+		if c.Status == runtime.Failed && !strings.HasSuffix(c.Failure.Message, "a failure drawn at the tool's rate") && c.Call.Plan() == "" {
 			return c.Call.Name + ": " + c.Failure.Error()
 		}
 	}
