@@ -119,8 +119,9 @@ type listTool struct {
 }
 
 // skipsItems reports whether the plan says that an item may be skipped, in whose place
-// there is null then: by its condition, or by an expression that may find nothing. That a
-// property isn't there of which a schema speaks is no such word (S7.1).
+// there is null then: by its condition, by an expression that may find nothing, or by an
+// index into an item. That a property isn't there of which a schema speaks is no such word
+// (S7.1).
 func (c *Call) skipsItems() bool {
 	if c.When.PerItem() {
 		return true
@@ -134,10 +135,18 @@ func (c *Call) skipsItems() bool {
 			case expression.Gate:
 				return true
 			}
+			if slices.ContainsFunc(t.Expr.References(), intoItem) {
+				return true
+			}
 		}
 		return slices.ContainsFunc(t.Fields, func(f TemplateField) bool { return may(f.Value) }) || slices.ContainsFunc(t.Items, may)
 	}
 	return may(c.Params)
+}
+
+// intoItem reports whether a reference is to an item of an item's list.
+func intoItem(r expression.Reference) bool {
+	return r.Kind == itemKind && slices.ContainsFunc(r.Path, func(s expression.Segment) bool { return s.IsIndex })
 }
 
 // Guard is the condition on which a call runs: its "_when", unless that is about each

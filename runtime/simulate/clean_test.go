@@ -201,6 +201,12 @@ func (g *inventor) given() (value any, takes object) {
 	return object{"x": k.ref, "y": []any{other.ref, 1.0}}, record(object{"x": g.likely(k.of), "y": list(object{})})
 }
 
+// anyItems reports whether a schema is of lists of which it doesn't say what they hold.
+func anyItems(s object) bool {
+	items, isList := s["items"].(object)
+	return isList && len(items) == 0
+}
+
 // likely is a schema that takes what another gives, or nearly.
 func (g *inventor) likely(s object) object {
 	switch g.IntN(20) {
@@ -270,7 +276,7 @@ func (g *inventor) add() {
 		k := g.some()
 		way := ways[map[bool]string{true: "number", false: kindOf(k.of)}[kindOf(k.of) == "integer"]]
 		chosen := way[g.IntN(len(way))]
-		if strings.Contains(chosen[0], "/") || strings.Contains(chosen[0], "][") || strings.Contains(chosen[0], ")[") || strings.Contains(chosen[0], "reduce") || kindOf(k.of) == "object" && k.of["additionalProperties"] != false {
+		if strings.Contains(chosen[0], "/") || strings.Contains(chosen[0], "][") || strings.Contains(chosen[0], ")[") || strings.Contains(chosen[0], "reduce") || kindOf(k.of) == "object" && k.of["additionalProperties"] != false || anyItems(k.of) {
 			chosen = [2]string{"toJSON(%s)", "string"} // that it can't be worked out with some values is the tool's own
 		}
 		result = typed(chosen[1])
