@@ -195,6 +195,15 @@ func (d *decision) verdict(c *cli, q *runtime.Question, args []string) (taken ru
 				return taken, err
 			}
 		}
+		for key, text := range given.texts { // a parameter that is to be a text is what was written
+			one := map[string]any{}
+			maps.Copy(one, q.Params)
+			if one[key] = taken.Params[key]; q.Unacceptable(one) != "" {
+				if one[key] = text; q.Unacceptable(one) == "" {
+					taken.Params[key] = text
+				}
+			}
+		}
 	case runtime.Replace:
 		if len(values) != 1 {
 			return taken, troubled("it isn't said what to call instead").Advise("write a call as JSON, or @FILE: replace '{\"_tool\": \"refund\", \"amount\": 5}'")

@@ -79,7 +79,7 @@ func (g *given) take(c *cli, r *reading, before map[string]any, flag, text strin
 			return nil, err
 		}
 		more = read
-		maps.DeleteFunc(g.texts, func(key, _ string) bool { _, again := more[key]; return again && flag == "--input" })
+		maps.DeleteFunc(g.texts, func(key, _ string) bool { _, again := more[key]; return again && flag != "--state" })
 	} else {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
@@ -97,7 +97,7 @@ func (g *given) take(c *cli, r *reading, before map[string]any, flag, text strin
 		} else {
 			delete(g.unfit, key)
 		}
-		if flag == "--input" {
+		if flag != "--state" {
 			g.texts[key] = value
 		}
 		more[key] = read

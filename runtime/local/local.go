@@ -27,8 +27,8 @@ type Options struct {
 	Activities Runner
 	// Planner writes solutions, and the results of latent calls. Nil is no planner.
 	Planner Planner
-	// Confirmer asks people; nil is [Nobody]: a run that needs an answer goes on with all
-	// else and then stops, for the reason [runtime.ReasonConfirmation] or
+	// Confirmer asks people. Nil means that there is nobody to ask, as [ErrNobody] does: a
+	// run that needs an answer goes on with all else and then stops, for the reason [runtime.ReasonConfirmation] or
 	// [runtime.ReasonInFlight].
 	Confirmer Confirmer
 	// Answered, if given, gives answers that were given before the question, or nil.
@@ -166,9 +166,6 @@ type world struct {
 type try struct{ tick, frame, call, attempt int }
 
 func newWorld(m *runtime.Machine, o Options) *world {
-	if o.Confirmer == nil {
-		o.Confirmer = Nobody
-	}
 	var budget *activity.Budget
 	if m.Bounded() {
 		taken := m.Computed()

@@ -17,15 +17,6 @@ type question struct {
 // ErrNobody says that nobody is there to answer a question.
 var ErrNobody = errors.New("there is nobody to ask")
 
-// Nobody is the [Confirmer] of a run that nobody watches.
-var Nobody Confirmer = nobody{}
-
-type nobody struct{}
-
-func (nobody) Ask(context.Context, *runtime.Question, func()) func() (runtime.Decision, error) {
-	return func() (runtime.Decision, error) { return runtime.Decision{}, ErrNobody }
-}
-
 // ask puts a question to a person.
 func (w *world) ask(ctx context.Context, c runtime.Command) {
 	if w.options.Answered != nil {
@@ -35,8 +26,12 @@ func (w *world) ask(ctx context.Context, c runtime.Command) {
 			return
 		}
 	}
-	own, cancel := context.WithCancelCause(ctx)
 	key := try{c.Tick, c.Frame, c.Call, c.Attempt}
+	if w.options.Confirmer == nil {
+		w.open = append(w.open, unanswered{key, unasked(c.Question)})
+		return
+	}
+	own, cancel := context.WithCancelCause(ctx)
 	w.began(c, func() { cancel(nil) })
 	w.asked[key] = &question{cancel: cancel}
 	answer := w.options.Confirmer.Ask(own, c.Question, func() {

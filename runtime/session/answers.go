@@ -213,7 +213,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.person == nil && (q.Within == 0 || d.box == "") {
-		return local.Nobody.Ask(ctx, q, shown)
+		return func() (runtime.Decision, error) { return runtime.Decision{}, local.ErrNobody }
 	}
 	own, wake := context.WithCancelCause(ctx)
 	one := &awaited{question: q, wake: wake}
