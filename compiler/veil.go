@@ -1,9 +1,12 @@
 package compiler
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,7 +27,7 @@ type veil struct {
 	isName  map[string]bool   // keys that were asked about
 	above   *veil             // of the plan that a solution is for
 	once    sync.Once
-	secrets []secret // the longest first
+	secrets []secret // of all plans, as they may stand in a text, sorted
 }
 
 func newVeil(above *veil) *veil {
@@ -141,43 +144,42 @@ func (c *compilation) concealFitting(n *source.Node, s *schema.Schema) {
 // delegates to. A short one, or one that is an ordinary word, is only taken out where it
 // stands by itself.
 func (p *Plan) Veiled(text string) string {
-	text = p.veil.over(text)
-	for _, plan := range p.AllDelegates() {
-		text = plan.veil.over(text)
+	if p.veil == nil {
+		return text
 	}
-	return text
+	p.veil.once.Do(func() { p.veil.gather(p) })
+	return p.veil.over(text)
 }
 
-func (v *veil) over(text string) string {
-	if v == nil || text == "" {
-		return text
-	}
-	if text = v.above.over(text); len(v.names) == 0 {
-		return text
-	}
-	v.once.Do(func() {
-		for value, name := range v.names {
-			forms := []string{value}
-			for _, quoted := range []string{strconv.Quote(value), strconv.QuoteToGraphic(value), asJSON(value), diag.Escape(value)} {
-				if inner := strings.Trim(quoted, `"`); !slices.Contains(forms, inner) && inner != "" {
-					forms = append(forms, inner)
+// gather takes in all that is to be hidden.
+func (v *veil) gather(p *Plan) {
+	known := map[string]string{}
+	take := func(from *veil) {
+		for ; from != nil; from = from.above {
+			for value, name := range from.names {
+				if _, there := known[value]; !there {
+					known[value] = name
 				}
 			}
-			for _, form := range forms {
+		}
+	}
+	take(v)
+	all := p.AllDelegates()
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		take(all[path].veil)
+	}
+	for value, name := range known {
+		forms := []string{value, strconv.Quote(value), strconv.QuoteToGraphic(value), asJSON(value), diag.Escape(value)}
+		for i, form := range forms {
+			if i > 0 && i < 4 {
+				form = form[1 : len(form)-1]
+			}
+			if i == 0 || form != value {
 				v.secrets = append(v.secrets, secret{form, name})
 			}
 		}
-		slices.SortFunc(v.secrets, func(a, b secret) int {
-			if len(a.text) != len(b.text) {
-				return len(b.text) - len(a.text)
-			}
-			return strings.Compare(a.text, b.text)
-		})
-	})
-	for _, s := range v.secrets {
-		text = s.outOf(text)
 	}
-	return text
+	slices.SortFunc(v.secrets, func(a, b secret) int { return cmp.Or(strings.Compare(a.text, b.text), strings.Compare(a.name, b.name)) })
 }
 
 func asJSON(text string) string {
@@ -185,46 +187,66 @@ func asJSON(text string) string {
 	return string(out)
 }
 
-// outOf takes a secret out of a text, also where it was cut short there.
-func (s secret) outOf(text string) string {
-	hidden := "[hidden " + s.name + "]"
-	if strings.Contains(text, "…") {
-		var b strings.Builder
-		for _, part := range strings.SplitAfter(text, "…") {
-			if before, cut := strings.CutSuffix(part, "…"); cut {
-				for n := min(len(s.text)-1, len(before)); n >= 4; n-- {
-					if strings.HasSuffix(before, s.text[:n]) {
-						part = before[:len(before)-n] + hidden
-						break
-					}
-				}
-			}
-			b.WriteString(part)
-		}
-		text = b.String()
-	}
-	if !strings.Contains(text, s.text) {
+// leastCut is how many bytes of a secret that was cut short give it away.
+const leastCut = 4
+
+// over is a text without the secrets in it. Its cost hangs on the text, and hardly on how
+// many secrets there are.
+func (v *veil) over(text string) string {
+	if len(v.secrets) == 0 {
 		return text
 	}
-	anywhere := len(s.text) >= 16 || len(s.text) >= 8 && strings.ContainsAny(s.text, "0123456789")
 	var b strings.Builder
-	for {
-		at := strings.Index(text, s.text)
-		if at < 0 {
-			b.WriteString(text)
-			return b.String()
+	done := 0
+	for at := 0; at < len(text); {
+		size, name := v.at(text, at)
+		if size == 0 {
+			at++
+			continue
 		}
-		end := at + len(s.text)
-		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		after, _ := utf8.DecodeRuneInString(text[end:])
-		b.WriteString(text[:at])
-		if anywhere || len(s.text) >= 4 && !inWord(before) && !inWord(after) || isQuote(before) && isQuote(after) {
-			b.WriteString(hidden)
-		} else {
-			b.WriteString(s.text)
-		}
-		text = text[end:]
+		b.WriteString(text[done:at])
+		b.WriteString("[hidden " + name + "]")
+		at += size
+		done = at
 	}
+	if done == 0 {
+		return text
+	}
+	return b.String() + text[done:]
+}
+
+// at is how many bytes of a secret begin at a place of a text, and what it is called.
+func (v *veil) at(text string, at int) (size int, name string) {
+	among := v.secrets // those that begin as the text does from there on
+	for n := 0; ; n++ {
+		if n > 0 && len(among[0].text) == n && among[0].standsAlone(text, at) {
+			size, name = n, among[0].name
+		}
+		if at+n >= len(text) {
+			return size, name
+		}
+		next := text[at+n]
+		from := sort.Search(len(among), func(i int) bool { return len(among[i].text) > n && among[i].text[n] >= next })
+		to := from + sort.Search(len(among)-from, func(i int) bool { return among[from+i].text[n] > next })
+		if from == to {
+			if n >= leastCut && strings.HasPrefix(text[at+n:], "…") {
+				return n, among[0].name
+			}
+			return size, name
+		}
+		among = among[from:to]
+	}
+}
+
+// standsAlone reports whether a secret is one where it stands in a text, and not by chance
+// a part of something else.
+func (s secret) standsAlone(text string, at int) bool {
+	if len(s.text) >= 16 || len(s.text) >= 8 && strings.ContainsAny(s.text, "0123456789") {
+		return true
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:at])
+	after, _ := utf8.DecodeRuneInString(text[at+len(s.text):])
+	return len(s.text) >= 4 && !inWord(before) && !inWord(after) || isQuote(before) && isQuote(after)
 }
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -239,9 +261,9 @@ func (p *Plan) Veil(findings []diag.Diagnostic) {
 		d.Message, d.Help = p.Veiled(d.Message), p.Veiled(d.Help)
 		if at := d.Span; at.Known() && at.End > at.Start { // of what can't be read nothing is known but where it stands
 			if start, end := at.File.HiddenAt(at.Start, at.End)(at.Start); end > 0 {
-				bare := secret{at.Text(), "value"}
-				whole := secret{source.Span{File: at.File, Start: start, End: end}.Text(), "value"}
-				d.Message, d.Help = whole.outOf(bare.outOf(d.Message)), whole.outOf(bare.outOf(d.Help))
+				here := veil{secrets: []secret{{at.Text(), "value"}}}
+				whole := veil{secrets: []secret{{source.Span{File: at.File, Start: start, End: end}.Text(), "value"}}}
+				d.Message, d.Help = whole.over(here.over(d.Message)), whole.over(here.over(d.Help))
 			}
 		}
 		for j := range d.Related {
@@ -253,9 +275,11 @@ func (p *Plan) Veil(findings []diag.Diagnostic) {
 		if d.Witness == nil {
 			continue
 		}
-		if text, err := json.Marshal(d.Witness); err == nil && p.Veiled(string(text)) != string(text) {
-			if d.Witness = nil; json.Valid([]byte(p.Veiled(string(text)))) {
-				d.Witness = json.RawMessage(p.Veiled(string(text)))
+		if text, err := json.Marshal(d.Witness); err == nil {
+			if veiled := p.Veiled(string(text)); veiled != string(text) {
+				if d.Witness = nil; json.Valid([]byte(veiled)) {
+					d.Witness = json.RawMessage(veiled)
+				}
 			}
 		}
 	}

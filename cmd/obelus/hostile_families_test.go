@@ -417,6 +417,7 @@ var families = []family{
 	}},
 	{"calls: empty", calls("- {_tool: a}")},
 	{"calls: results", filled("plan.yaml", "tools: {a: {_output: {type: object, minProperties: 1000, propertyNames: {pattern: 'a{1000}'}}}}\ncalls:\n", "", "", numbered("- {_tool: a, _outputPath: p%d, _output: {x: 1}}\n"))},
+	{"secrets: many", filled("plan.yaml", "tools: {t: {type: object, properties: {password: {type: array}}}}\ncalls:\n", "", "", numbered("- {_tool: t, password: aaaa%d}\n"))},
 	{"activities: many", filled("plan.yaml", "calls:\n- {_tool: a1}\nactivities:\n", "", "", numbered("  a%d: {exec: {argv: [sh, '-c', '{x}'], env: {A: '{$B}'}}}\n"))},
 	{"activities: expressions", filled("plan.yaml", "calls:\n- {_tool: a1, x: 1}\nactivities:\n", "", "", numbered("  a%d: {expr: 'x + y * (z > 3 ? 1 : 2)'}\n"))},
 
