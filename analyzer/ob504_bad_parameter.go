@@ -75,10 +75,10 @@ func (p *Pass) badParametersOf(call *compiler.Call, known *parameters) bool {
 // completed is what a call passes, laid over what is there anyway.
 func (t *parameters) completed(passed any) any {
 	own, ok := passed.(map[string]any)
-	if !ok || len(t.given) == 0 {
+	if !ok || len(t.tool.Given) == 0 {
 		return passed
 	}
-	all := maps.Clone(t.given)
+	all := maps.Clone(t.tool.Given)
 	maps.Copy(all, own)
 	return all
 }

@@ -16,7 +16,6 @@ type parameters struct {
 	taker    string // what to call it
 	which    string // "tool" or "delegate"
 	tool     *compiler.Tool
-	given    map[string]any // what a delegate has for those that a call leaves out
 	schema   *schema.Schema
 	required []string
 	open     bool // it allows parameters that it doesn't name, and says so
@@ -33,7 +32,8 @@ func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
 	return once(p.parameters, tool, func() *parameters {
 		return &parameters{
 			taker: quote(tool.Name), which: "tool", tool: tool,
-			schema: tool.Parameters, required: tool.Parameters.Required(), open: tool.Open, places: map[string]schema.Place{},
+			schema: tool.Parameters, open: tool.Open, places: map[string]schema.Place{},
+			required: slices.DeleteFunc(tool.Parameters.Required(), func(name string) bool { return tool.Given[name] != nil }),
 		}
 	})
 }
@@ -52,11 +52,7 @@ func (p *Pass) takers(call *compiler.Call) []*parameters {
 		takers = append(takers, known)
 	}
 	if known := p.parametersOf(face); known != nil {
-		if known.given == nil {
-			known.taker, known.which = "the delegate "+quote(face.Name), "delegate"
-			known.given, _ = p.Plan.Delegates[call.Plan()].Input.(map[string]any)
-			known.required = slices.DeleteFunc(known.required, func(name string) bool { return known.given[name] != nil })
-		}
+		known.taker, known.which = "the delegate "+quote(face.Name), "delegate"
 		takers = append(takers, known)
 	}
 	return takers

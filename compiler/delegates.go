@@ -336,6 +336,7 @@ func interfaceOf(p *Plan, name string) *Tool {
 	if t.Output != nil {
 		t.OutputNode = p.Root.Get("outputSchema")
 	}
+	t.Given, _ = p.Input.(map[string]any)
 	if t.Parameters != nil {
 		return t
 	}
@@ -376,7 +377,7 @@ func (c *compilation) throughInterface(call *Call, d *Plan) {
 				t.Output, t.OutputNode = d.face.Output, d.face.OutputNode
 			}
 			if silent {
-				t.Parameters, t.Open = d.face.Parameters, d.face.Open
+				t.Parameters, t.Open, t.Given = d.face.Parameters, d.face.Open, d.face.Given
 			}
 		} else {
 			*t = *d.face

@@ -165,6 +165,7 @@ type Tool struct {
 
 	Parameters   *schema.Schema    // meta-fields taken out; nil when it is broken
 	Open         bool              // it says additionalProperties itself, and not false
+	Given        map[string]any    // what a tool that is a plan has for parameters that a call leaves out
 	Output       *schema.Schema    // nil: nothing is known of the result
 	OutputNode   *source.Node      // where that schema stands
 	OutputPath   *schema.Schema    // constrains a call's _outputPath (S5.2); nil when free

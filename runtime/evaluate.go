@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -170,6 +171,11 @@ func unfitting(code, what string, v *schema.Violation) *Failure {
 // schema's patterns cost is taken off an allowance; nil is none.
 func invalid(tool *compiler.Tool, by *compiler.Activity, params map[string]any, a *schema.Allowance) *Failure {
 	if tool != nil && tool.Parameters != nil {
+		if tool.Given != nil {
+			passed := params
+			params = maps.Clone(tool.Given)
+			maps.Copy(params, passed)
+		}
 		if v := tool.Parameters.ValidateWithin(params, a); v != nil {
 			return unfitting("bad-parameter", "the parameters don't fit the tool's schema", v)
 		}
