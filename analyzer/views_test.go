@@ -164,6 +164,7 @@ func TestViewsHaveABudget(t *testing.T) {
 // are judged as well, by the calls that they run.
 func TestInstancesOfTheRun(t *testing.T) {
 	const text = `
+plan: people
 calls:
   - {_tool: a, _instance: ①, _outputPath: †state.x}
   - {_tool: b, x: †state.x, _outputPath: †state.y}

@@ -58,9 +58,13 @@ func isMessage(n *source.Node) bool { return n.Get("type") != nil || n.Get("kind
 
 // isSolution tells what a model returned from a plan file: nothing but the four
 // keys of a solution, and among them one that a plan file doesn't have or
-// wouldn't bother to write.
+// wouldn't bother to write, or calls for instances, which only the run that it is
+// for can have.
 func isSolution(n *source.Node) bool {
 	telling := false
+	if calls := n.Get("calls"); calls != nil {
+		telling = slices.ContainsFunc(calls.Items, func(call *source.Node) bool { return call.Get("_instance") != nil })
+	}
 	for _, f := range n.Fields {
 		switch f.Key.Text {
 		case "calls":
@@ -336,7 +340,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 	case "tool":
 		c.toolMessage(m)
 	case "plan":
-		c.onlyKeys(m, "a message of type plan", messageKeys(append([]string{"plan", "confirm"}, settingKeys...)...))
+		c.onlyKeys(m, "a message of type plan", messageKeys(m, append([]string{"plan", "confirm"}, settingKeys...)...))
 		p.PlanMessage = m
 		if p.CallsNode = m.Get("plan"); p.CallsNode == nil {
 			c.report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
@@ -359,7 +363,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 			p.Errors = append(p.Errors, data.Value())
 		}
 	case "advisor":
-		c.advisor(m, "a message of type advisor", messageKeys()...)
+		c.advisor(m, "a message of type advisor", messageKeys(m)...)
 	}
 }
 
@@ -368,7 +372,7 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 func (c *compilation) valueMessage(m *source.Node, kind string) {
 	p := c.plan
 	payload, name, under := m.Get(kind), kind, kind
-	if k := m.Get("kind"); k != nil && kind == "data" {
+	if k := m.Get("kind"); k != nil && kind == "data" && (k.Text != kind || m.Get("type") != nil) {
 		name = c.text(k, "\"kind\"")
 		if slices.Contains(builtinKinds, name) {
 			c.report(diag.WrongType, k.Span(), "the kind %q is built in", name).Advise("choose another name, or use a message of type %q", name)
@@ -390,7 +394,7 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 	switch {
 	case payload != nil:
 		value = c.values(payload, "the payload of a message of type "+kind)
-		c.onlyKeys(m, "a message with its payload under \""+under+"\"", messageKeys(append([]string{under}, reservedInMessage...)...))
+		c.onlyKeys(m, "a message with its payload under \""+under+"\"", messageKeys(m, append([]string{under}, reservedInMessage...)...))
 	default:
 		inline := map[string]any{}
 		for _, f := range m.Fields {
