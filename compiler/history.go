@@ -324,7 +324,7 @@ func put(under any, path []expression.Segment, w *Written) (any, error) {
 // schemas, activities, and the files that they name, with the folder from which these
 // are named.
 func (c *compilation) toolMessage(m *source.Node) {
-	c.onlyKeys(m, "a message of type tool", messageKeys("tool", "schemas", "activities", "folder", "files"))
+	c.onlyKeys(m, "a message of type tool", messageKeys(m, "tool", "schemas", "activities", "folder", "files"))
 	if folder := m.Get("folder"); folder != nil {
 		c.plan.dir = path.Clean(c.text(folder, "\"folder\""))
 	}

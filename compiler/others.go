@@ -22,8 +22,12 @@ func (c *compilation) servers(n *source.Node) {
 	}
 }
 
-// messageKeys are what a message of a type may hold besides its type.
-func messageKeys(own ...string) []string {
+// messageKeys are what a message of a type may hold besides its type, which its kind may
+// say in the type's place (S1.2).
+func messageKeys(m *source.Node, own ...string) []string {
+	if kind := m.Get("kind"); kind != nil && kind.Text == MessageType(m) {
+		own = append(own, "kind")
+	}
 	return slices.Concat(own, []string{"type", "description", "_instance"}, notedInMessage)
 }
 
