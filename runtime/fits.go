@@ -74,13 +74,17 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 	certain := make([]bool, len(p.Calls))
 	for _, i := range p.Graph.Order() {
 		call := p.Calls[i]
-		certain[i] = (call.When == nil || call.When.Value == true) && len(call.Choices) == 0 &&
+		ofItems := readsOfItems(call.Params, readsOfItems(call.When, nil))
+		certain[i] = (call.When == nil || call.When.Value == true || call.When.PerItem()) && len(call.Choices) == 0 &&
 			!slices.ContainsFunc(call.After, func(a compiler.After) bool { return !a.Settled && !certain[a.Call] })
 		var wants []*compiler.Read
 		for _, at := range call.Reads {
 			r := &p.Reads[at]
 			if _, there := p.Paths.Walk(given[r.Ref.Kind], r.Path); there || !r.Ref.Required {
 				continue
+			}
+			if slices.Contains(ofItems, at) {
+				continue // there may be no item that needs it
 			}
 			if r.Ref.Kind == "input" && len(r.Ref.Path) > 0 {
 				wants = append(wants, r)
@@ -103,4 +107,22 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 		seen[key] = true
 		return again
 	})
+}
+
+// readsOfItems adds the reads of what is resolved for each item of a call, and not for
+// the call (S3.3).
+func readsOfItems(t *compiler.Template, reads []int) []int {
+	switch {
+	case !t.PerItem():
+	case t.Expr != nil:
+		return append(reads, t.Reads...)
+	default:
+		for _, field := range t.Fields {
+			reads = readsOfItems(field.Value, reads)
+		}
+		for _, item := range t.Items {
+			reads = readsOfItems(item, reads)
+		}
+	}
+	return reads
 }

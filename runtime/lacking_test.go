@@ -26,7 +26,7 @@ func TestLackingInputs(t *testing.T) {
 			}
 		}
 		v := verified(t, "plan.json", document, "act")
-		lacking := runtime.Lacking(v.Plan(), input, map[string]any{"there": 1.0})
+		lacking := runtime.Lacking(v.Plan(), input, map[string]any{"there": 1.0, "list": []any{}})
 		without := skippedIn(v, input, chance)
 		for name, why := range without {
 			if plain && strings.HasPrefix(why, "†input.") && len(lacking) == 0 {
@@ -34,7 +34,9 @@ func TestLackingInputs(t *testing.T) {
 			}
 		}
 		for _, r := range lacking {
-			input[r.Ref.Path[0].Key] = chance.IntN(2) == 0
+			if input[r.Ref.Path[0].Key] = chance.IntN(2) == 0; r.Ref.Path[0].Key == "list" {
+				input["list"] = []any{}
+			}
 		}
 		with := skippedIn(v, input, chance)
 		for _, r := range lacking {
@@ -55,7 +57,7 @@ func skippedIn(v *analyzer.Verified, input map[string]any, chance *rand.Rand) ma
 		for _, c := range m.Step(coming[0]) {
 			switch c.Kind {
 			case runtime.Start:
-				e := runtime.Event{Kind: runtime.Ended, Call: c.Call, Attempt: c.Attempt, Value: true, Route: -1}
+				e := runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Value: true, Route: -1}
 				if n := len(c.Of.Output); n > 0 {
 					e.Route = chance.IntN(n)
 				}
@@ -99,6 +101,13 @@ func plansOfInputs(chance *rand.Rand) (document []byte, plain bool) {
 				call["_after"], plain = fmt.Sprintf("c%d", chance.IntN(i)), false
 			}
 		}
+		if chance.IntN(6) == 0 {
+			call["_each"], plain = []string{"†input.list", "†state.list"}[chance.IntN(2)], false
+			call["z"] = []any{"†item.never", map[string]any{"w": "†(†item.n == †input.never)"}}[chance.IntN(2)]
+			if call["_when"] == nil && chance.IntN(3) == 0 {
+				call["_when"] = "†(†item.n == †input.never)"
+			}
+		}
 		switch chance.IntN(4) {
 		case 0:
 			call["_outputPath"], plain = fmt.Sprintf("†state.p%d || †state.q%d", i, i), false
@@ -110,7 +119,7 @@ func plansOfInputs(chance *rand.Rand) (document []byte, plain bool) {
 		calls = append(calls, call)
 	}
 	document, _ = json.Marshal(map[string]any{
-		"state": map[string]any{"there": 1}, "calls": calls,
+		"state": map[string]any{"there": 1, "list": []any{}}, "calls": calls,
 		"tools": map[string]any{"act": map[string]any{"additionalProperties": true}},
 	})
 	return document, plain
