@@ -17,6 +17,9 @@ func (f *frame) child(i int32) *frame {
 func (f *frame) delegate(i int32) {
 	call, state := f.call(i), &f.calls[i]
 	plan := f.plan.Delegates[call.Delegate]
+	if f.revive(i) {
+		return
+	}
 	if !f.transition(i, Running) {
 		return
 	}
@@ -113,8 +116,11 @@ func (f *frame) settleCancelled(i int32) {
 
 // release lets go of a delegate that has come to its end.
 func (f *frame) release() {
-	f.machine.frames[f.number] = nil
-	f.parent.calls[f.under].more.child = nil
+	more := f.parent.calls[f.under].more
+	f.machine.frames[f.number], more.child = nil, nil
+	if f.machine.keepsFailed {
+		more.kept = f
+	}
 }
 
 // context is what a call is given besides its parameters (S14.3).

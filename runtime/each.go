@@ -107,6 +107,9 @@ func (f *frame) itemOf(call *compiler.Call, own map[string]any) item {
 // expand begins the items of a call. It takes no place from activities: they do.
 func (f *frame) expand(i int32) {
 	call, state := f.plan.Calls[i], &f.calls[i]
+	if f.revive(i) {
+		return
+	}
 	if !f.transition(i, Running) {
 		return
 	}

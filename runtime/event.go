@@ -63,6 +63,9 @@ type Resumption struct {
 	InFlight InFlight `json:"inFlight,omitzero"`
 	// Confirm, if given, takes the place of what the run was begun with.
 	Confirm *Confirm `json:"confirm,omitempty"`
+	// RetryFailed runs again what failed and what was skipped for it, also of a run that
+	// has come to its end; see [Machine.Reopenable].
+	RetryFailed bool `json:"retryFailed,omitzero"`
 }
 
 // InFlight is what becomes of a call that was at work when its run was killed, and may
@@ -74,6 +77,7 @@ const (
 	InFlightAsk   InFlight = "ask"   // a person is asked about it; "" means the same
 	InFlightRetry InFlight = "retry" // it is run again
 	InFlightFail  InFlight = "fail"  // it counts as failed
+	InFlightAnew  InFlight = "anew"  // it counts as not begun, and people are asked about it as about any call
 )
 
 // EventKind says what happened.
@@ -192,6 +196,10 @@ var noSite = &Site{}
 type TickEnd struct {
 	Solution string
 	Faults   []CallError
+	Usage    Usage // of all requests to models so far
+	// Dropped are calls of the carried plan that have never run, and that the solution
+	// leaves out.
+	Dropped []string
 }
 
 // CommandKind says what is to be done or known.
@@ -340,6 +348,7 @@ const (
 type Outcome struct {
 	Status RunStatus
 	Reason Reason // why it stopped or failed; "" for a run that is done
+	Why    string // what the reason means here, in words; "" where it says it all
 	Output any
 	State  any
 	Errors []CallError
@@ -383,4 +392,11 @@ func (c *Counts) Add(s Status) {
 	case Cancelled:
 		c.Cancelled++
 	}
+}
+
+// take takes one settlement back.
+func (c *Counts) take(s Status) {
+	var one Counts
+	one.Add(s)
+	c.Done, c.Failed, c.Skipped, c.Rejected, c.Cancelled = c.Done-one.Done, c.Failed-one.Failed, c.Skipped-one.Skipped, c.Rejected-one.Rejected, c.Cancelled-one.Cancelled
 }

@@ -157,10 +157,12 @@ func (f *Follower) subject(e *Event) string {
 // the one before it had begun can be heard of any more.
 func (f *Follower) resumed(e *Event) error {
 	if f.machine.Over() && !f.machine.Stopped() {
-		return errors.New("the run is resumed, but it had come to its end")
+		if failed, _ := f.machine.Failed(); e.Resumption == nil || !e.Resumption.RetryFailed || failed == 0 {
+			return errors.New("the run is resumed, but it had come to its end")
+		}
 	}
 	if how := e.Resumption; how != nil {
-		if !slices.Contains([]InFlight{"", InFlightAsk, InFlightRetry, InFlightFail}, how.InFlight) {
+		if !slices.Contains([]InFlight{"", InFlightAsk, InFlightRetry, InFlightFail, InFlightAnew}, how.InFlight) {
 			return fmt.Errorf("there is no way %q to go on with calls that were in flight", how.InFlight)
 		}
 		if how.Confirm != nil {

@@ -24,6 +24,7 @@ type frame struct {
 	judging *compiler.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
 	order   int32          // of its instance
 	place   int32          // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
+	left    bool           // it is that of an instance that has come to its end
 	parent  *frame
 	under   int32    // the call of its parent that it carries out
 	depth   int32    // how many frames are above it
@@ -73,6 +74,7 @@ type rareState struct {
 	ran         map[string]any // its parameters, kept in ticks once it has settled
 	resolved    string         // its parameters as canonical JSON, where it might repeat a done call
 	repeats     int32          // the number of the done call that it repeats, from 1; or 0
+	kept        *frame         // what has become of that of the last try, where it may be gone on with
 	child       *frame         // its delegate, or its items, at work
 	items       *items         // of a call with "_each", until it settles
 	overdue     bool           // its try ran out of time, and hasn't ended yet

@@ -218,6 +218,9 @@ func (f *frame) leaving(status RunStatus, output any) {
 	c := f.machine.emitRun(Leave)
 	c.Frame, c.Site, c.Left = f.number, &f.site, &end
 	f.machine.instances.working--
+	if f.left = true; f.machine.keepsFailed && len(f.failedCalls()) > 0 {
+		return
+	}
 	f.machine.frames[f.number] = nil
 	if own := f.plan; own.Whole() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.site.Instance {
 		delete(f.machine.programs, own) // it was nobody else's

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -31,6 +32,7 @@ type loop struct {
 	tickErrors []CallError                        // structural errors of the tick that no call carries
 	refused    bool                               // it doesn't end the loop, whatever its output (S11.2)
 	changed    bool                               // the tick has written something, or carried something out
+	idle       []string                           // what became of the calls of these
 	still      int                                // ticks in a row that changed nothing
 	carries    bool                               // the strategy is carried from tick to tick (S11.3)
 	carried    []standing                         // the calls of the next request's plan message
@@ -448,13 +450,15 @@ func (m *Machine) endTick() {
 	for _, f := range m.roots() {
 		f.showTickErrors(l.tickErrors)
 	}
-	m.emitRun(EndTick).End = &TickEnd{string(l.stream.Text()), l.tickErrors}
+	m.emitRun(EndTick).End = &TickEnd{string(l.stream.Text()), l.tickErrors, m.usage, m.dropped()}
 	if reached && !l.refused || !m.options.Planned {
 		m.finish(m.reached(outputs))
 		return
 	}
-	if l.still++; l.changed {
-		l.still = 0
+	l.still++
+	l.idle = append(l.idle, m.idled())
+	if l.changed {
+		l.still, l.idle = 0, nil
 	}
 	m.carry()
 	l.ended = true
@@ -462,13 +466,54 @@ func (m *Machine) endTick() {
 	case m.draining != "":
 		m.stop(m.draining)
 	case l.still >= 2:
-		l.still = 0
+		m.why = "nothing was written, and nothing carried out: " + strings.Join(l.idle, "; ")
+		l.still, l.idle = 0, nil
 		m.stop(ReasonStalled)
 	case m.tick-m.spent.ticks >= cmp.Or(limit, defaultTicks):
 		m.stop(ReasonTicks)
 	default:
 		m.nextTick()
 	}
+}
+
+// fewIdle is how many calls are told of a tick that changed nothing.
+const fewIdle = 3
+
+// idled says what became of the calls of a tick.
+func (m *Machine) idled() string {
+	var told []string
+	more := 0
+	for _, f := range m.roots() {
+		for i, call := range f.plan.Calls {
+			s := f.calls[i].more.settlement
+			if len(told) == fewIdle {
+				more++
+				continue
+			}
+			words := strconv.Quote(call.Name) + " "
+			switch {
+			case s.before:
+				words += "was done already"
+			case s.Failure != nil:
+				words += "failed (" + s.Failure.Code + ")"
+			case s.Reason != "":
+				words += "was " + s.Status.String() + " (" + s.Reason + ")"
+			default:
+				words += "was " + s.Status.String()
+			}
+			told = append(told, words)
+		}
+	}
+	if more > 0 {
+		told = append(told, fmt.Sprintf("and so on (%d more)", more))
+	}
+	for _, e := range m.loop.tickErrors {
+		told = append(told, "its solution has an error ("+e.Code+")")
+	}
+	if len(told) == 0 {
+		told = []string{"its solution had neither calls nor an output"}
+	}
+	return fmt.Sprintf("in tick %d %s", m.tick, strings.Join(told, ", "))
 }
 
 // defaultTicks bounds a loop that says nothing itself (S11.7).

@@ -51,6 +51,8 @@ type rehearser struct {
 	begun    map[string]string // by tick and call: the name and the parameters of what was started
 	asks     []string          // the contexts of the requests for solutions
 	paused   bool              // it was stopped, and is to be resumed
+	lost     int               // kills
+	reopened bool              // what failed was run again
 	out      *runtime.Outcome
 }
 
@@ -58,6 +60,11 @@ func (r *rehearser) run() *runtime.Outcome {
 	r.machine = runtime.New(r.verified, r.options)
 	r.tries, r.settled, r.begun, r.failed = map[string]int{}, map[string]string{}, map[string]string{}, map[string]*runtime.Settlement{}
 	r.step(runtime.Event{Kind: runtime.Begun})
+	return r.goOn()
+}
+
+// goOn drives the run to its end.
+func (r *rehearser) goOn() *runtime.Outcome {
 	for r.out == nil {
 		if r.kills > 0 && r.order.IntN(12) == 0 {
 			r.kills--
@@ -224,9 +231,17 @@ func (r *rehearser) broken(text string) []string {
 	return pieces
 }
 
-// kill forgets everything but the journal, and goes on from that. A replay says
-// again what was said, byte for byte (S8.6).
+// kill forgets everything but the journal, and goes on from that.
 func (r *rehearser) kill() {
+	r.follow()
+	r.lost++
+	r.paused = false
+	r.resume()
+}
+
+// follow brings a new machine to where the run stands. A replay says again what was said,
+// byte for byte (S8.6).
+func (r *rehearser) follow() {
 	text, err := json.Marshal(r.events)
 	if err != nil {
 		r.t.Fatal(err)
@@ -237,6 +252,9 @@ func (r *rehearser) kill() {
 	}
 	before := r.said
 	r.machine = runtime.New(r.verified, r.options)
+	if r.reopened {
+		r.machine.Reopenable()
+	}
 	r.said = nil
 	follower := runtime.Follow(r.machine)
 	for i, e := range kept {
@@ -251,8 +269,6 @@ func (r *rehearser) kill() {
 	if !bytes.Equal(r.said, before) {
 		r.t.Fatalf("a replay says something else:\n%s\nwas\n%s", r.said, before)
 	}
-	r.paused = false
-	r.resume()
 }
 
 // resume goes on in a new world: what the old one had at work is lost.

@@ -109,7 +109,7 @@ func (m *Machine) reached(outputs []any) *Outcome {
 func (m *Machine) Stands() *Outcome { return m.outcome(RunStopped, m.ending) }
 
 func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
-	o := &Outcome{Status: status, Reason: reason, Errors: sortedErrors(m.errors), Counts: m.counts, Usage: m.usage}
+	o := &Outcome{Status: status, Reason: reason, Why: m.why, Errors: sortedErrors(m.errors), Counts: m.counts, Usage: m.usage}
 	if m.options.Planned {
 		o.Ticks = m.tick
 	}
@@ -119,7 +119,7 @@ func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 	}
 	o.Instances = append(make([]InstanceEnd, 0, len(m.instances.ends)), m.instances.ends...)
 	for _, f := range m.frames {
-		if f != nil && f.parent == nil { // it hasn't come to its end
+		if f != nil && f.parent == nil && !f.left { // it hasn't come to its end
 			o.Instances = append(o.Instances, f.end(status, nil))
 		}
 	}

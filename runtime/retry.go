@@ -70,6 +70,9 @@ func backoff(r compiler.Retry, attempt int) time.Duration {
 // inFlight decides about a call that was at work when the run was killed.
 func (f *frame) inFlight(i int32, how InFlight) {
 	switch {
+	case how == InFlightAnew:
+		f.calls[i].approved = false
+		f.enqueue(i)
 	case f.repeatable(i) || how == InFlightRetry:
 		f.enqueue(i)
 	case how == InFlightFail:

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
@@ -63,6 +64,36 @@ func (m *Machine) carry() {
 	for i := range l.carried {
 		l.carried[i].fold()
 	}
+}
+
+// dropped are the calls of the carried plan that have never run and that the tick's
+// solution doesn't list any more: neither one of their id, nor another one of their tool,
+// path and instance.
+func (m *Machine) dropped() (names []string) {
+	if !m.loop.carries || m.plan.CallsNode == nil {
+		return nil
+	}
+	key := func(call *source.Node) string {
+		if id := textOf(call.Get("_id")); id != "" {
+			return id
+		}
+		return strings.Join([]string{textOf(call.Get("_tool")), textOf(call.Get("_outputPath")), textOf(call.Get("_instance"))}, "\x00")
+	}
+	listed := map[string]int{}
+	for _, call := range m.plan.Calls {
+		listed[key(call.Node)]++
+	}
+	for _, one := range m.loop.carried {
+		if listed[key(one.call)]--; listed[key(one.call)] >= 0 || len(one.each) > 0 || one.status != "" && one.status != Skipped.String() {
+			continue
+		}
+		name := one.name
+		if name == "" {
+			name = textOf(one.call.Get("_tool"))
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // toldApart is what the next requests tell of a call besides what it wrote and what

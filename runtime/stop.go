@@ -23,7 +23,7 @@ func (m *Machine) stop(reason Reason) {
 		}
 	}
 	outcome.Asked = m.Questions()
-	m.stopped, m.draining, m.ending = true, "", reason
+	m.stopped, m.draining, m.ending, m.why = true, "", reason, ""
 	m.finish(outcome)
 }
 
@@ -79,18 +79,21 @@ func (m *Machine) renewBudget(reason Reason) {
 // resume goes on where a stopped or killed run stood (S8.6). A call that was at
 // work is tried again if that can't do harm, and otherwise as the event says.
 func (m *Machine) resume(e Event) {
-	if m.over && !m.stopped {
-		return
-	}
 	how := Resumption{}
 	if e.Resumption != nil {
 		how = *e.Resumption
+	}
+	if m.over && !m.stopped && !how.RetryFailed {
+		return
 	}
 	if how.Confirm != nil {
 		m.options.Confirm = *how.Confirm
 	}
 	m.renewBudget(m.ending)
 	m.over, m.stopped, m.draining = false, false, ""
+	if how.RetryFailed && m.loop == nil {
+		defer m.reopen()
+	}
 	if !m.begun { // it was killed before its first event was kept
 		m.begin()
 		return

@@ -140,7 +140,11 @@ func (c *cli) rootCommand() *cobra.Command {
 		}
 		return plain(root, args)
 	}
-	for _, cmd := range append(root.Commands(), root) {
+	all := append(root.Commands(), root)
+	for _, cmd := range root.Commands() {
+		all = append(all, cmd.Commands()...)
+	}
+	for _, cmd := range all {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().Lookup("help").Usage = "print this help"
 		cmd.DisableFlagsInUseLine = true

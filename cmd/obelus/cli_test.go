@@ -85,7 +85,7 @@ func TestSessions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got := []byte(runID.ReplaceAllString(strings.ReplaceAll(play(t, string(session.Comment)), state, "STATE"), "DATE-$1-ID"))
+			got := []byte(begunAt.ReplaceAllString(runID.ReplaceAllString(strings.ReplaceAll(play(t, string(session.Comment)), state, "STATE"), "DATE-$1-ID"), "begun DATE"))
 			if *update {
 				session.Files = append(kept, txtar.File{Name: "output", Data: got})
 				if err := os.WriteFile(absolute, txtar.Format(session), 0o644); err != nil {
@@ -154,6 +154,7 @@ func timeless(text string) string {
 }
 
 var (
+	begunAt   = regexp.MustCompile(`begun [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}`)
 	runID     = regexp.MustCompile(`\b[0-9]{8}-[0-9]{6}-([a-z0-9-]+)-[0-9a-f]{4}\b`)
 	keptAt    = regexp.MustCompile(`; journal \S+`)
 	elapsed   = regexp.MustCompile(` *\b[0-9]+(\.[0-9])? (µs|ms|s)\b`)

@@ -29,7 +29,7 @@ func (c *cli) commands() []*cobra.Command {
 	}
 	var all []*cobra.Command
 	all = append(all, in("look", c.checkCommand(), c.explainCommand(), c.graphCommand(), c.compileCommand(), c.compatCommand())...)
-	all = append(all, in("run", c.simulateCommand(), c.runCommand(), c.resumeCommand(), c.decideCommand(), c.runsCommand())...)
+	all = append(all, in("run", c.simulateCommand(), c.runCommand(), c.resumeCommand(), c.decideCommand(), c.forkCommand(), c.runsCommand())...)
 	all = append(all, in("about", c.schemaCommand(), c.completionCommand(), c.versionCommand())...)
 	return all
 }
@@ -79,6 +79,14 @@ func (c *cli) help(cmd *cobra.Command) {
 			table(c.out, rows)
 		}
 	}
+	if cmd.HasParent() && cmd.HasSubCommands() {
+		var rows [][2]string
+		for _, sub := range cmd.Commands() {
+			rows = append(rows, [2]string{cmd.Name() + " " + sub.Name(), sub.Short})
+		}
+		fmt.Fprintf(c.out, "\n%s\n", style.Bold("more:"))
+		table(c.out, rows)
+	}
 	if cmd.Example != "" {
 		fmt.Fprintf(c.out, "\n%s\n%s\n", style.Bold("examples:"), strings.TrimRight(indent(cmd.Example), "\n"))
 	}
@@ -96,7 +104,7 @@ func (c *cli) help(cmd *cobra.Command) {
 }
 
 func usageLine(cmd *cobra.Command) string {
-	if cmd.HasSubCommands() {
+	if cmd.HasSubCommands() && !cmd.HasParent() {
 		return cmd.CommandPath() + " COMMAND …"
 	}
 	return cmd.UseLine()

@@ -20,8 +20,10 @@ func (c *cli) resumeCommand() *cobra.Command {
 			"completed isn't run again. A call that was at work when the run was killed is run again if its\n" +
 			"tool is idempotent or read-only; about any other a person is asked, unless --in-flight says.\n\n" +
 			"Whom a run asks is for this command to say, as it is for run; without --confirm, one that was\n" +
-			"begun with a stricter one keeps it. A run that stopped at one of its limits gets as much again.",
-		Example: "obelus resume 20261121-093012-refund-4f2a\nobelus resume 20261121-0930 --in-flight retry",
+			"begun with a stricter one keeps it. A run that stopped at one of its limits gets as much again.\n\n" +
+			"A run that failed has ended; --retry-failed goes on with it: what failed runs again, and what was\n" +
+			"skipped for it. What was done, failures that the plan took, and what a person rejected stand.",
+		Example: "obelus resume 20261121-093012-refund-4f2a\nobelus resume 20261121-0930 --in-flight retry\nobelus resume 20261121-0930 --retry-failed",
 		Args:    oneArg("a run"),
 	}
 	var o running
@@ -32,6 +34,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 	stands(cmd, "activities", "FILE")
 	decide := cmd.Flags().String("decide", "", "answers to what is asked: {\"call\", \"verdict\", \"id\"?, \"instance\"?, \"under\"?, \"params\"?, \"replacement\"?, \"reason\"?, \"by\"?}, one or a list of them, or one a line (.jsonl)")
 	stands(cmd, "decide", "FILE")
+	retryFailed := cmd.Flags().Bool("retry-failed", false, "run again what failed, and what was skipped for it, also of a run that has ended; nothing that was done")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		confirm, err := o.asking()
 		if err != nil {
@@ -41,19 +44,19 @@ func (c *cli) resumeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.resume(cmd.Context(), args[0], &o, session.ResumeOptions{
+		path, err := o.find(args[0])
+		if err != nil {
+			return err
+		}
+		return c.resume(cmd.Context(), path, &o, session.ResumeOptions{
 			Host: c.host(&o), Activities: activities, InFlight: runtime.InFlight(*inFlight),
-			Answers: answers, Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
+			RetryFailed: *retryFailed, Answers: answers, Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
 		})
 	}
 	return cmd
 }
 
-func (c *cli) resume(ctx context.Context, name string, o *running, options session.ResumeOptions) error {
-	path, err := o.find(name)
-	if err != nil {
-		return err
-	}
+func (c *cli) resume(ctx context.Context, path string, o *running, options session.ResumeOptions) error {
 	s, err := session.Open(path, options)
 	switch {
 	case errors.Is(err, session.ErrStillAtWork), errors.Is(err, session.ErrNotThere):
@@ -62,7 +65,7 @@ func (c *cli) resume(ctx context.Context, name string, o *running, options sessi
 	case err != nil:
 		return err
 	}
-	if s.Resumed().Over() {
+	if s.Ended() {
 		return c.tellAgain(ctx, s, o)
 	}
 	return c.run(ctx, s, o)

@@ -307,6 +307,9 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	switch {
 	case len(result.Asked) > 0 && (result.Reason == runtime.ReasonConfirmation || result.Reason == runtime.ReasonInFlight):
 		c.unanswered(result.Asked, s, help, again)
+	case s.ID() != "" && result.Why != "":
+		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
+		help("%s asks for two more ticks; \"obelus fork %s --at TICK\" goes on from an earlier one", again, s.ID())
 	case s.ID() != "" && result.BadInstances:
 		help("mend it; %s goes on from there", again)
 	case s.ID() != "":

@@ -17,7 +17,8 @@ func (c *cli) runsCommand() *cobra.Command {
 		Short: "list runs by their journals",
 		Long: "Lists the runs that have a journal, the oldest first: those that are done, failed, stopped,\n" +
 			"running now, or were killed. A stopped or killed one goes on with \"obelus resume\". Journals\n" +
-			"are plain files; remove those that aren't needed any more.\n\n" +
+			"are plain files; \"obelus runs prune\" removes those that aren't needed any more, and\n" +
+			"\"obelus runs show\" tells of one run.\n\n" +
 			"Of a journal the first record and the last are read and verified, and the others only where it\n" +
 			"ends in the middle of one; --verify reads and verifies all of them, as \"obelus resume\" does.",
 		Example: "obelus runs\nobelus runs --format json\nobelus runs --verify",
@@ -29,6 +30,7 @@ func (c *cli) runsCommand() *cobra.Command {
 	verify := cmd.Flags().Bool("verify", false, "verify every record of every journal")
 	_ = cmd.MarkFlagDirname("runs")
 	format := choose(cmd, "format", "how runs are written; json is one a line", "text", "json")
+	cmd.AddCommand(c.showCommand(), c.pruneCommand())
 	cmd.RunE = func(*cobra.Command, []string) error {
 		folder, err := o.runsFolder()
 		if err != nil {
@@ -78,6 +80,7 @@ func (c *cli) listRuns(all []session.Entry) error {
 				what = wording.Count(line.Instances, "instance") + ": " + what
 			}
 		}
+		what += terminal.Used(line.Usage)
 		if line.Reason != "" && what != "" {
 			what += "; "
 		}

@@ -95,6 +95,11 @@ func List(folder string, whole bool) (iter.Seq[Run], error) {
 	}, nil
 }
 
+// Look reads the first record and the last of a journal.
+func Look(path string) Run {
+	return look(strings.TrimSuffix(filepath.Base(path), extension), path, false)
+}
+
 // Running reports whether a process writes a journal now.
 func Running(path string) bool {
 	f, err := openRegular(path, os.O_RDONLY)

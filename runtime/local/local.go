@@ -106,7 +106,7 @@ func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome
 // which the last came at the given time. The plan and the options of the machine
 // are those that the run was begun with. One that has come to its end is an error.
 func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runtime.Resumption, o Options) (*runtime.Outcome, error) {
-	if m.Over() && !m.Stopped() {
+	if m.Over() && !m.Stopped() && !how.RetryFailed {
 		return nil, errors.New("the run has come to its end, and there is nothing to go on with")
 	}
 	w := newWorld(m, o)

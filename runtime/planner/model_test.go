@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -102,6 +103,48 @@ func TestRetries(t *testing.T) {
 			}
 		}
 	})
+}
+
+// S11.6: trouble that may pass is told while it lasts, with what was wrong, the wait and the
+// try; and so is that nothing comes.
+func TestTroubleIsTold(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		var mu sync.Mutex
+		var told []string
+		o := Options{Silence: time.Minute, Notice: func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, text)
+		}}
+		headers := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+		if _, _, _, err := ask(t, p, greeting(), o, says(502, `{"error":{"message":"bad gateway"}}`, "Retry-After", "7"), headers); err == nil {
+			t.Fatal("an endpoint that says nothing has answered")
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		want := []string{`said 502 Bad Gateway: "bad gateway"; it is asked again in 7s, try 2 of 6`, "has sent nothing for 20s, and is waited for up to 1m0s", "has sent nothing for 40s"}
+		if len(told) < len(want) {
+			t.Fatalf("told %q", told)
+		}
+		for i, words := range want {
+			if !strings.HasPrefix(told[i], p.spec) || !strings.Contains(told[i], words) {
+				t.Errorf("told %q, want %q", told[i], words)
+			}
+		}
+	})
+}
+
+// A missing key is the same trouble for every endpoint, before anything is asked (S11.6).
+func TestMissingKey(t *testing.T) {
+	for _, p := range protocols {
+		settings(t, p)
+		os.Unsetenv(p.base)
+		os.Unsetenv(p.key)
+		_, err := Open(p.spec, Options{})
+		if u := (*request.Unavailable)(nil); !errors.As(err, &u) || u.Why != "there is no key for it" {
+			t.Errorf("%s: %v", p.spec, err)
+		}
+	}
 }
 
 // A wait beyond all patience isn't begun.

@@ -59,6 +59,9 @@ type Options struct {
 	// Client carries requests to endpoints. Nil is one of our own, with the proxy
 	// that the environment names. Redirects are never followed.
 	Client *http.Client
+	// Notice, if given, is told in words when an endpoint makes trouble and is asked again,
+	// or says nothing for long; from any goroutine.
+	Notice func(text string)
 	// Open reads the file of a replay planner. Nil is os.ReadFile.
 	Open func(name string) ([]byte, error)
 }
@@ -67,7 +70,7 @@ type Options struct {
 type Prices = endpoint.Prices
 
 func (o Options) endpoint() endpoint.Options {
-	return endpoint.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Patience: o.Patience, Silence: o.Silence, Client: o.Client}
+	return endpoint.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Patience: o.Patience, Silence: o.Silence, Client: o.Client, Notice: o.Notice}
 }
 
 var kinds = []string{"replay", "openai", "anthropic"}

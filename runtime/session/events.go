@@ -54,9 +54,13 @@ type EventError struct {
 type tickEvent struct {
 	Event  string              `json:"event"` // "tick"
 	Tick   int                 `json:"tick"`
-	Status string              `json:"status"` // "started" or "ended"
-	Errors []runtime.CallError `json:"errors"` // of the solution as a whole
-	At     Milliseconds        `json:"at"`
+	Status string              `json:"status"`         // "started" or "ended"
+	Errors []runtime.CallError `json:"errors"`         // of the solution as a whole
+	Usage  runtime.Usage       `json:"usage,omitzero"` // so far
+	// Dropped are calls of the carried plan that have never run, and that the solution
+	// leaves out.
+	Dropped []string     `json:"dropped,omitempty"`
+	At      Milliseconds `json:"at"`
 }
 
 // askEvent tells that a person is asked about a call.
@@ -109,6 +113,8 @@ type endEvent struct {
 	Calls     runtime.Counts            `json:"calls"`
 	Errors    []runtime.CallError       `json:"errors"`
 	Ticks     int                       `json:"ticks"`
+	Usage     runtime.Usage             `json:"usage,omitzero"` // of all requests to models
+	Why       string                    `json:"why,omitzero"`   // of a run that stopped: what its reason means here
 	Journal   *string                   `json:"journal"`
 }
 
@@ -164,7 +170,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Plan:
 		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{}, At: InMilliseconds(at)})
 	case runtime.EndTick:
-		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: diag.Listed(c.End.Faults), At: InMilliseconds(at)})
+		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: diag.Listed(c.End.Faults), Usage: c.End.Usage, Dropped: c.End.Dropped, At: InMilliseconds(at)})
 	case runtime.Advise:
 		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: diag.OrNull(c.Instance), Ranking: diag.Listed(c.Ranking), At: InMilliseconds(at)})
 	case runtime.Ask:
@@ -183,7 +189,7 @@ func (e *Events) about(at time.Duration, c runtime.Command) callEvent {
 
 // End writes the last line. The error is the first that writing met.
 func (e *Events) End(o *runtime.Outcome) error {
-	event := endEvent{Event: "end", Status: o.Status, Reason: diag.OrNull(o.Reason), Calls: o.Counts, Errors: diag.Listed(o.Errors), Ticks: o.Ticks, Journal: diag.OrNull(e.journal)}
+	event := endEvent{Event: "end", Status: o.Status, Reason: diag.OrNull(o.Reason), Calls: o.Counts, Errors: diag.Listed(o.Errors), Ticks: o.Ticks, Usage: o.Usage, Why: o.Why, Journal: diag.OrNull(e.journal)}
 	if o.Instances == nil {
 		state := LastState(o.State)
 		event.Output, event.State = &o.Output, &state

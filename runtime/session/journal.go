@@ -73,6 +73,19 @@ func (k *keeper) box() box {
 
 func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + ".answers") }
 
+// Remove removes the journal of a run, and what stands beside it.
+func Remove(path string) error {
+	if journal.Running(path) {
+		return diag.Troubled(ErrLocked, "the run is going on, in another process").About(path)
+	}
+	for _, name := range []string{path, string(boxOf(path)), (&keeper{file: path}).programs()} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return diag.Troubled(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).About(name).From(err)
+		}
+	}
+	return nil
+}
+
 // programs is the file that names the programs at work, beside the journal.
 func (k *keeper) programs() string { return strings.TrimSuffix(k.file, extension) + ".programs" }
 
@@ -104,7 +117,7 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	if k == nil {
 		return nil
 	}
-	body, err := json.Marshal(Record{End: &End{o.Status, o.Reason, o.Counts, o.Ticks, len(o.Instances)}})
+	body, err := json.Marshal(Record{End: &End{o.Status, o.Reason, o.Counts, o.Ticks, len(o.Instances), o.Usage}})
 	if err == nil {
 		err = k.writer.Append(body)
 	}

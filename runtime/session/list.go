@@ -22,8 +22,10 @@ type Entry struct {
 	Ticks  int             `json:"ticks,omitzero"`
 	// Instances is over how many the run went, those of a stopped run as far as they
 	// had begun.
-	Instances int    `json:"instances,omitzero"`
-	File      string `json:"file"`
+	Instances int `json:"instances,omitzero"`
+	// Usage is what models have used.
+	Usage runtime.Usage `json:"usage,omitzero"`
+	File  string        `json:"file"`
 }
 
 // List gives the runs whose journals are in a folder, the oldest first. Of a journal
@@ -62,6 +64,7 @@ func entryOf(run journal.Run) Entry {
 	if err := json.Unmarshal(run.Contents.Ending, &last); err == nil && last.End != nil {
 		end := last.End
 		entry.Status, entry.Reason, entry.Calls, entry.Ticks, entry.Instances = string(end.Status), string(end.Reason), &end.Calls, end.Ticks, end.Instances
+		entry.Usage = end.Usage
 	}
 	if run.Running {
 		entry.Status, entry.Reason, entry.Calls, entry.Instances = "running", "", nil, 0

@@ -44,8 +44,16 @@ type Manifest struct {
 	Record  string          `json:"record,omitempty"`
 	Limits  source.Limits   `json:"limits"`
 
+	Forked *Forked `json:"forked,omitempty"` // of a run that goes on from where another stood
+
 	Instances string `json:"instances,omitempty"` // the file of instances
 	Out       string `json:"out,omitempty"`       // the file of results
+}
+
+// Forked says from where a run goes on.
+type Forked struct {
+	Run string `json:"run"`
+	At  string `json:"at"`
 }
 
 // A Text is a text with the name that findings give it.

@@ -37,7 +37,7 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 		return nil, err
 	}
 	replay := NewReplay(p.Verified, m.Options)
-	if err := m.follow(path, replay, contents.Bodies()); err != nil {
+	if err := m.follow(path, replay, contents.Bodies(), nil); err != nil {
 		return nil, err
 	}
 	if replay.Over() {

@@ -27,6 +27,7 @@ type End struct {
 	Calls     runtime.Counts    `json:"calls"`
 	Ticks     int               `json:"ticks,omitzero"`
 	Instances int               `json:"instances,omitzero"`
+	Usage     runtime.Usage     `json:"usage,omitzero"`
 }
 
 // ReadRecord reads the body of a line. One that holds anything else, or both, is

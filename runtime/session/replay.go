@@ -1,13 +1,12 @@
 package session
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
@@ -21,16 +20,45 @@ type Replay struct {
 	Joined  []string               // the instances that came from outside
 	Whole   bool                   // no more of them will come
 	Left    []*runtime.InstanceEnd // those that have ended
+	Again   []string               // those that had ended, and run again
 	Outcome *runtime.Outcome       // the last that it came to, or nil
 
-	follow   *runtime.Follower
-	answered map[string]bool // questions, by their ids
+	follow     *runtime.Follower
+	verified   *analyzer.Verified
+	options    runtime.Options
+	reopenable bool
+	answered   map[string]bool // questions, by their ids
 }
 
 // NewReplay begins with a machine at the beginning of a run.
 func NewReplay(v *analyzer.Verified, o runtime.Options) *Replay {
-	m := runtime.New(v, o)
-	return &Replay{Machine: m, follow: runtime.Follow(m), answered: map[string]bool{}}
+	r := &Replay{verified: v, options: o}
+	r.begin()
+	return r
+}
+
+func (r *Replay) begin() {
+	m := runtime.New(r.verified, r.options)
+	*r = Replay{Machine: m, follow: runtime.Follow(m), verified: r.verified, options: r.options, answered: map[string]bool{}}
+}
+
+// Reopenable keeps what fails so that it can be run again. It is to be said before the
+// first record is taken.
+func (r *Replay) Reopenable() {
+	r.reopenable = true
+	r.Machine.Reopenable()
+}
+
+// reopens reports whether a record has what failed run again.
+func (r Record) reopens() bool {
+	return r.Event != nil && r.Event.Resumption != nil && r.Event.Resumption.RetryFailed
+}
+
+// reopen forgets how instances ended that run again.
+func (r *Replay) reopen() {
+	_, again := r.Machine.Failed()
+	r.Again = append(r.Again, again...)
+	r.Left = slices.DeleteFunc(r.Left, func(end *runtime.InstanceEnd) bool { return slices.Contains(again, end.ID) })
 }
 
 // Take steps one record, and gives what the machine had done because of it. After an
@@ -41,6 +69,9 @@ func (r *Replay) Take(record Record) ([]runtime.Command, error) {
 			return nil, fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status)
 		}
 		return nil, nil
+	}
+	if record.reopens() {
+		r.reopen()
 	}
 	commands, err := r.follow.Step(*record.Event)
 	if err != nil {
@@ -68,26 +99,6 @@ func (r *Replay) Take(record Record) ([]runtime.Command, error) {
 // Over reports whether the run has come to its end, so that there is nothing to go
 // on with.
 func (r *Replay) Over() bool { return r.Machine.Over() && !r.Machine.Stopped() }
-
-// follow takes all records of a journal.
-func (m *Manifest) follow(path string, r *Replay, bodies iter.Seq2[json.RawMessage, error]) error {
-	line := 1 // the header's
-	for body, err := range bodies {
-		if err != nil {
-			return journalTrouble(path, err)
-		}
-		line++
-		record, err := ReadRecord(body)
-		if err == nil {
-			_, err = r.Take(record)
-		}
-		if err != nil {
-			return diag.Troubled(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).About(path).
-				Advise("its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), or begin a new run", m.Obelus)
-		}
-	}
-	return nil
-}
 
 // Read gives the head of a journal and its records, for who looks at a run and
 // doesn't go on with it.

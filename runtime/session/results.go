@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -39,7 +40,7 @@ func (s *Session) openResults() (*results, error) {
 	case s.options.Results == "":
 		return nil, nil
 	case s.replay != nil:
-		return reopenResults(s.manifest.At(s.options.Results), s.replay.Left)
+		return reopenResults(s.manifest.At(s.options.Results), s.replay.Left, s.replay.Again)
 	}
 	return createResults(s.options.Results)
 }
@@ -64,14 +65,15 @@ func createResults(name string) (*results, error) {
 
 // reopenResults goes on with the file of a run that is resumed. A torn end, which
 // a kill leaves, is cut off, and the instances that had ended and aren't there are
-// written.
-func reopenResults(name string, left []*runtime.InstanceEnd) (*results, error) {
+// written; the lines of those that run again are taken out.
+func reopenResults(name string, left []*runtime.InstanceEnd, again []string) (*results, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, resultsTrouble(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	r := &results{name: name, file: file, written: map[string]bool{}}
 	whole := int64(0)
+	var kept []byte
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -86,10 +88,22 @@ func reopenResults(name string, left []*runtime.InstanceEnd) (*results, error) {
 			return nil, resultsTrouble(name, "%q holds a line that no run has written: %s", name, shortened(string(bytes.TrimSpace(line)), 60)).
 				Advise("put the file back as it was, or move it away: then all results are written again")
 		}
+		if whole += int64(len(line)); slices.Contains(again, there.ID) {
+			continue
+		}
 		r.written[there.ID] = true
-		whole += int64(len(line))
+		if len(again) > 0 {
+			kept = append(kept, line...)
+		}
 	}
-	if err = file.Truncate(whole); err == nil {
+	if len(again) > 0 && int64(len(kept)) < whole {
+		whole = int64(len(kept))
+		_, err = file.WriteAt(kept, 0)
+	}
+	if err == nil {
+		err = file.Truncate(whole)
+	}
+	if err == nil {
 		_, err = file.Seek(whole, io.SeekStart)
 	}
 	if err != nil && isRegular(file) {

@@ -96,6 +96,8 @@ type ResumeOptions struct {
 	Confirm *runtime.Confirm
 	// Answers are decisions about calls, taken in this order as they are asked about.
 	Answers []Answer
+	// RetryFailed runs again what failed, and what was skipped for it; nothing that was done.
+	RetryFailed bool
 	// OrStricter keeps the policy that the run was begun with where it asks about more
 	// calls than that of Confirm.
 	OrStricter bool
@@ -236,10 +238,26 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		s.resume.Confirm = &confirm
 	}
 	s.replay = NewReplay(s.program.Verified, m.Options)
-	if err := m.follow(path, s.replay, contents.Bodies()); err != nil {
+	if o.RetryFailed {
+		s.replay.Reopenable()
+	}
+	if err := m.follow(path, s.replay, contents.Bodies(), nil); err != nil {
 		return err
 	}
-	if s.replay.Over() {
+	if o.RetryFailed {
+		failed, _ := s.replay.Machine.Failed()
+		switch {
+		case m.Options.Planned:
+			return diag.Troubled(ErrNothingFailed, "a planner wrote this run, and its next tick says what becomes of what failed").Advise("begin a new run at one of its ticks")
+		case failed > 0:
+			s.resume.RetryFailed = true
+			s.replay.reopen()
+		case s.replay.Over():
+			return diag.Troubled(ErrNothingFailed, "no call of the run %s failed that could be run again", s.ID()).About(s.ID()).
+				Advise("what a person rejected, and an output that doesn't fit, stand as they are: begin a new run at one of its calls")
+		}
+	}
+	if s.replay.Over() && !s.resume.RetryFailed {
 		s.results, err = s.openResults()
 		return err
 	}
@@ -257,11 +275,7 @@ func (s *Session) open() (err error) {
 	}
 	s.register = &activity.Register{}
 	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, activity.Options{
-		InUse: activity.InUse(plan, s.Planned()), Register: s.register, Waits: func(why string) {
-			if s.Observer != nil {
-				s.Observer.Waits(why)
-			}
-		},
+		InUse: activity.InUse(plan, s.Planned()), Register: s.register, Waits: s.wait,
 	})
 	if err != nil {
 		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
@@ -298,7 +312,7 @@ func (s *Session) openPlanner() (err error) {
 	case o.PlannerName == "" && o.Model == "":
 		return diag.Troubled(ErrNoPlanner, "the run was begun with a planner of the program's own, and none is given")
 	default:
-		if s.planner, err = planner.Open(s.plannerName(), planner.Options{Prices: o.Prices}); err != nil {
+		if s.planner, err = planner.Open(s.plannerName(), planner.Options{Prices: o.Prices, Notice: s.wait}); err != nil {
 			return diag.Troubled(ErrNoPlanner, "%v", err).From(err)
 		}
 	}
@@ -340,6 +354,11 @@ func (s *Session) Taken() (taken int, all, file bool) {
 	return int(s.source.taken.Load()), s.source.ended.Load(), true
 }
 
+// Ended reports whether the run had come to its end, and nothing of it is run again.
+func (s *Session) Ended() bool {
+	return s.replay != nil && s.replay.Over() && !s.resume.RetryFailed
+}
+
 // Run goes on to the end of the run. It is called once. Of a run that had ended it
 // gives the result, and the error [ErrEnded].
 func (s *Session) Run(ctx context.Context) (*Result, error) {
@@ -347,7 +366,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		return nil, errors.New("a session runs once")
 	}
 	s.ran = true
-	if s.replay != nil && s.replay.Over() {
+	if s.Ended() {
 		result := s.result(s.replay.Outcome, s.results.end())
 		ended := diag.Troubled(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
@@ -386,6 +405,13 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		os.Remove(string(s.keeper.box())) // the journal tells of what was decided
 	}
 	return result, errors.Join(result.Incomplete...)
+}
+
+// wait tells the observer what is waited for.
+func (s *Session) wait(why string) {
+	if s.Observer != nil {
+		s.Observer.Waits(why)
+	}
 }
 
 func (s *Session) observe(at time.Duration, c runtime.Command) {

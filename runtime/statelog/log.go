@@ -37,8 +37,12 @@ func (l *Log) Follow(p *Layout) {
 // Given is the initial value of a kind.
 func (l *Log) Given(kind string) any { return l.initial[kind] }
 
-// Give sets the initial value of a kind that no call writes.
-func (l *Log) Give(kind string, value any) { l.initial[kind] = value }
+// Give sets the initial value of a kind that no call writes; nil takes it away.
+func (l *Log) Give(kind string, value any) {
+	if l.initial[kind] = value; value == nil {
+		delete(l.initial, kind)
+	}
+}
 
 // Initial is the initial value at a path, and whether there is one.
 func (l *Log) Initial(id pathtree.ID) (any, bool) { return l.walk(any(l.initial), pathtree.Root, id) }

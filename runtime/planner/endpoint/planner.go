@@ -71,6 +71,7 @@ type Options struct {
 	Patience  time.Duration // all waits for one answer; 0 is five minutes
 	Silence   time.Duration // for how long nothing may come; 0 is ten minutes
 	Client    *http.Client  // nil is one of our own
+	Notice    func(string)  // told in words of trouble while it lasts; may be nil
 }
 
 // Prices are what a million tokens cost, in the currency of "limits.cost".
@@ -88,6 +89,7 @@ type Planner struct {
 	wire     *wire
 	prices   Prices
 	patience time.Duration
+	notice   func(string)
 
 	mu      sync.Mutex
 	refused map[string]int // by schema: how many forms the endpoint didn't take
@@ -119,6 +121,13 @@ func Open(name string, at Address, f Format, o Options) (*Planner, error) {
 	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: o.Patience, refused: map[string]int{}}
 	if p.patience <= 0 {
 		p.patience = defaultPatience
+	}
+	p.notice = o.Notice
+	if p.notice == nil {
+		p.notice = func(string) {}
+	}
+	w.quiet = func(silent time.Duration) {
+		p.notice(fmt.Sprintf("%s has sent nothing for %v, and is waited for up to %v", p.name, silent, w.silence))
 	}
 	return p, nil
 }
@@ -200,6 +209,7 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 			t.remedy = fmt.Sprintf("resume the run in %v or later", wait.Round(time.Second))
 			return f, p.unavailable(t, try)
 		}
+		p.notice(fmt.Sprintf("%s: %s; it is asked again in %v, try %d of %d", p.name, t.why, wait.Round(time.Millisecond), try+1, maxTries))
 		if err := Pause(ctx, wait); err != nil {
 			return f, fmt.Errorf("asking %s: %w", p.name, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime/redact"
@@ -24,6 +25,7 @@ type wire struct {
 	client  *http.Client
 	hide    *redact.Redactor
 	silence time.Duration
+	quiet   func(silent time.Duration) // tells that nothing has come for so long
 
 	maxEvent int // bytes of one event of a stream
 }
@@ -87,7 +89,11 @@ type exchange struct {
 	header  http.Header
 	refusal []byte // the body of an answer that isn't a stream, as much as anybody reads
 	silence *time.Timer
+	heard   atomic.Int64 // when something came last
 }
+
+// quietAfter is how long an endpoint may say nothing before that is told.
+const quietAfter = 20 * time.Second
 
 // maxRefusal is how much is read of an answer that isn't a stream, in bytes.
 const maxRefusal = 64 << 10
@@ -103,7 +109,22 @@ func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
 	x := &exchange{hide: w.hide}
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
 	x.silence = time.AfterFunc(w.silence, func() { cancel(errSilent) })
+	x.heard.Store(time.Now().UnixNano())
+	quiet := time.NewTicker(quietAfter)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-quiet.C:
+				if silent := time.Since(time.Unix(0, x.heard.Load())); silent >= quietAfter {
+					w.quiet(silent.Round(time.Second))
+				}
+			}
+		}
+	}()
 	return ctx, x, func() {
+		quiet.Stop()
 		x.silence.Stop()
 		cancel(nil)
 	}
@@ -123,7 +144,10 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 		answer.Body.Close()
 		answer.Body = http.NoBody
 	}
-	answer.Body = &heard{ReadCloser: answer.Body, restart: func() { x.silence.Reset(w.silence) }}
+	answer.Body = &heard{ReadCloser: answer.Body, restart: func() {
+		x.silence.Reset(w.silence)
+		x.heard.Store(time.Now().UnixNano())
+	}}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	stream := x.status/100 == 2 && kind != "text/html" && kind != "application/json"
 	if stream {

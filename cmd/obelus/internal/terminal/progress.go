@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,7 @@ type Progress struct {
 	begun    time.Time
 	at       time.Duration // of the last command
 	tick     int           // 0 when nobody plans
+	usage    runtime.Usage // of models, as the last tick ended
 	planning bool          // the planner is asked, and its tick hasn't ended
 	frames   []*shownFrame // at work, as far as their calls are known
 	crowd    crowdShown
@@ -79,6 +81,16 @@ type shownCall struct {
 // NewEnded shows how a run ended that had ended before.
 func NewEnded(out io.Writer, run Run) *Progress {
 	return &Progress{out: out, run: run, style: StyleFor(out), at: run.Resumed.At, stop: make(chan struct{})}
+}
+
+// NewTold shows a run that isn't going on here, as its journal tells of it.
+func NewTold(out io.Writer, run Run) *Progress {
+	p := &Progress{out: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out)}
+	p.crowd.expected = len(run.Plan.Instances)
+	if !run.Planned && p.crowd.expected == 0 && !run.Plan.AwaitsInstances {
+		p.frame(runtime.Command{Site: &runtime.Site{}, Plan: run.Plan})
+	}
+	return p
 }
 
 // NewProgress shows a run on a writer, or on the terminal to which that leads. When ctx
@@ -177,7 +189,11 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Plan:
 		p.beginTick(c.Tick)
 	case runtime.EndTick:
-		p.planning = false
+		p.planning, p.usage = false, c.End.Usage
+		if len(c.End.Dropped) > 0 {
+			p.erase()
+			p.print("  %s %s\n", p.style.Yellow("!"), diag.Escape("the solution leaves out what the plan still had to do: "+wording.Names(c.End.Dropped, maxDropped)))
+		}
 		for _, fault := range c.End.Faults {
 			p.erase()
 			p.print("  %s %s\n", p.style.Red("✗"), diag.Escape("the solution: "+fault.Message))
@@ -232,6 +248,9 @@ func (p *Progress) isTold(c runtime.Command) bool {
 	return f.failed <= shownFailures
 }
 
+// maxDropped is how many calls are named that a solution leaves out.
+const maxDropped = 10
+
 // Waits tells that programs wait for processes, files or memory.
 func (p *Progress) Waits(why string) {
 	p.mu.Lock()
@@ -249,7 +268,7 @@ func (p *Progress) beginTick(tick int) {
 	p.tick, p.frames = tick, nil
 	if tick > 1 {
 		p.erase()
-		p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d", tick)))
+		p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", tick, sofar(Used(p.usage)))))
 	}
 }
 
@@ -279,7 +298,7 @@ func (p *Progress) settled(c runtime.Command) (mark, words string) {
 			words = fmt.Sprintf("%s, after %d tries", words, s.Attempts)
 		}
 		if s.Routed {
-			return p.style.Yellow("!"), words + ", handled by " + diag.Escape(p.route(c.Of))
+			return p.style.Yellow("!"), words + ", handled by " + diag.Escape(route(c))
 		}
 		return p.style.Red("✗"), words
 	case runtime.Skipped:
@@ -298,11 +317,10 @@ func rejection(s *runtime.Settlement) string {
 	return s.Reason
 }
 
-// route is the failure route of a call, as text.
-func (p *Progress) route(c *compiler.Call) string {
-	if at := c.FailureRoute(); at >= 0 && c.OutputNode != nil {
-		routes := strings.Split(c.OutputNode.Text, "||")
-		return strings.TrimSpace(routes[len(routes)-1])
+// route is the path that the failure of a call was written to, as text.
+func route(c runtime.Command) string {
+	if offered := c.Plan.Offered(c.Of); len(offered) > 0 {
+		return offered[len(offered)-1]
 	}
 	return "its failure route"
 }
@@ -481,13 +499,31 @@ func (p *Progress) summary(o *runtime.Outcome) string {
 	if o.Ticks > 1 {
 		in = fmt.Sprintf(" in %d ticks, %s", o.Ticks, Duration(p.at))
 	}
-	if u := o.Usage; u.InputTokens+u.OutputTokens > 0 {
-		in += fmt.Sprintf(", %d tokens", u.InputTokens+u.OutputTokens)
-	}
+	in += Used(o.Usage)
 	if o.Instances != nil {
 		return word + in + ": " + p.tallyInstances(o) + "; calls: " + Tally(o.Counts)
 	}
 	return word + in + ": " + Tally(o.Counts)
+}
+
+// Used says what models have used, behind something else.
+func Used(u runtime.Usage) string {
+	if u.Tokens() == 0 {
+		return ""
+	}
+	words := fmt.Sprintf(", %d tokens", u.Tokens())
+	if u.Cost > 0 {
+		words += fmt.Sprintf(", cost %s", strconv.FormatFloat(u.Cost, 'g', 4, 64))
+	}
+	return words
+}
+
+// sofar says of what was used that it isn't all.
+func sofar(used string) string {
+	if used == "" {
+		return ""
+	}
+	return used + " so far"
 }
 
 // Tally says how many calls settled in which way.

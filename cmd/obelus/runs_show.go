@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) showCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show RUN",
+		Short: "tell of one run",
+		Long: "Tells of one run from its journal: its calls with their times and results, what people decided,\n" +
+			"what failed, and what models used; up to a point of it with --at. --state shows the state at that\n" +
+			"point, or at the end. The run isn't touched, and may go on meanwhile.",
+		Example: "obelus runs show 20261121-0930\nobelus runs show 20261121-0930 --state --at pay#2\nobelus runs show 20261121-0930 --format json",
+		Args:    oneArg("a run"),
+	}
+	o := addRuns(cmd)
+	at := addAt(cmd, "the point up to which it is told")
+	state := cmd.Flags().Bool("state", false, "show the state, as JSON, of each instance by its id where there are any")
+	var activities []string
+	cmd.Flags().StringArrayVar(&activities, "activities", nil, "a file of activities in the place of those that the run was begun with; may be given several times")
+	stands(cmd, "activities", "FILE")
+	format := choose(cmd, "format", "how the run is written; json is its events, one a line", "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		path, err := o.find(args[0])
+		if err != nil {
+			return err
+		}
+		options := session.ResumeOptions{Activities: activities}
+		look, err := session.LookAt(path, *at, options, nil)
+		if err != nil {
+			return err
+		}
+		stands := look.Replay.Machine.Stands()
+		if *state {
+			return c.showState(stands, *format)
+		}
+		journal := session.NewEvents(c.out, path)
+		var show observer = lines{journal}
+		if *format == "text" {
+			show = c.tell(look, path)
+		}
+		var decided []string
+		_, err = session.LookAt(path, *at, options, func(at time.Duration, command runtime.Command) {
+			if d := command.Settlement; command.Kind == runtime.Settle && d.Decision != nil {
+				decided = append(decided, decidedLine(command, d.Decision))
+			}
+			show.Observe(at, command)
+		})
+		if err != nil {
+			return err
+		}
+		if *format == "text" && len(decided) > 0 {
+			fmt.Fprintf(c.out, "\n  decided:\n%s", strings.Join(decided, ""))
+		}
+		if ended := look.Replay.Outcome; ended != nil && look.Replay.Over() && *at == "" {
+			stands = ended
+		}
+		return show.End(stands)
+	}
+	return cmd
+}
+
+// tell begins to tell of a run to people.
+func (c *cli) tell(look *session.Look, path string) observer {
+	m := look.Manifest
+	fmt.Fprintf(c.out, "%s  %s\n", diag.Escape(look.Run), look.Status)
+	fmt.Fprintf(c.out, "  begun %s", m.Begun.Local().Format(time.DateTime))
+	if who := m.Planner + m.Model; who != "" {
+		fmt.Fprintf(c.out, ", with %s", diag.Escape(who))
+	}
+	if m.Forked != nil {
+		fmt.Fprintf(c.out, ", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
+	}
+	fmt.Fprint(c.out, "\n\n")
+	return terminal.NewTold(c.out, terminal.Run{Plan: look.Program.Plan, Planned: m.Options.Planned, Journal: path})
+}
+
+// decidedLine is what a person decided about a call, on a line.
+func decidedLine(c runtime.Command, d *runtime.Decision) string {
+	name := c.Of.Name
+	if above := c.Above(); above != "" {
+		name = above + "/" + name
+	}
+	if c.Instance != "" {
+		name += " of " + c.Instance
+	}
+	words := fmt.Sprintf("%s: %s", name, d.Verdict)
+	if d.By != "" {
+		words += " by " + d.By
+	}
+	if d.Params != nil {
+		words += ", to " + terminal.JSON(d.Params, "")
+	}
+	if d.Reason != "" {
+		words += " (" + d.Reason + ")"
+	}
+	return "  " + diag.Escape(words) + "\n"
+}
+
+func (c *cli) showState(o *runtime.Outcome, format string) error {
+	state := session.LastState(o.State)
+	if all := session.ResultsOf(o); all != nil {
+		states := map[string]any{}
+		for id, one := range all {
+			states[id] = one.State
+		}
+		state = states
+	}
+	if format == "json" {
+		return diag.JSONLine(c.out, state)
+	}
+	_, err := fmt.Fprintf(c.out, "%s\n", terminal.Display(state))
+	return err
+}
+
+func (c *cli) pruneCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "remove journals that aren't needed any more",
+		Long: "Removes the journals of runs that are done or failed: those that ended longer ago than\n" +
+			"--older-than, or all but the newest --keep of them. Runs that were stopped or killed can be gone on\n" +
+			"with, and stay unless --stopped says otherwise; a run that goes on is never touched.",
+		Example: "obelus runs prune --older-than 30d\nobelus runs prune --keep 100 --stopped --dry-run",
+		Args:    cobra.NoArgs,
+	}
+	o := addRuns(cmd)
+	flags := cmd.Flags()
+	older := flags.String("older-than", "", "remove runs of which the journal was written last longer ago than this: a time such as 12h, or days such as 30d")
+	stands(cmd, "older-than", "TIME")
+	keep := flags.Int("keep", -1, "keep so many of the newest, and remove those before them")
+	stands(cmd, "keep", "N")
+	stopped := flags.Bool("stopped", false, "also runs that were stopped or killed")
+	dry := flags.Bool("dry-run", false, "only say what would be removed")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if *older == "" && *keep < 0 {
+			return troubled("prune needs to know which runs aren't needed any more").Advise("say --older-than 30d, or --keep 100")
+		}
+		age, err := ageOf(*older)
+		if err != nil {
+			return err
+		}
+		folder, err := o.runsFolder()
+		if err != nil {
+			return err
+		}
+		all, err := session.List(folder, false)
+		if err != nil {
+			return troubled("%v", err)
+		}
+		var ended []session.Entry
+		for _, one := range all {
+			if one.Status == "done" || one.Status == "failed" || *stopped && (one.Status == "stopped" || one.Status == "killed") {
+				ended = append(ended, one)
+			}
+		}
+		if *keep >= 0 {
+			ended = ended[:max(0, len(ended)-*keep)]
+		}
+		if *older != "" {
+			ended = slices.DeleteFunc(ended, func(one session.Entry) bool { return time.Since(one.Last) < age })
+		}
+		for _, one := range ended {
+			if !*dry {
+				if err := session.Remove(one.File); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintf(c.out, "%s  %s\n", diag.Escape(one.Run), one.Status)
+		}
+		word := "removed"
+		if *dry {
+			word = "would be removed"
+		}
+		_, err = fmt.Fprintf(c.out, "%s %s\n", wording.Count(len(ended), "run"), word)
+		return err
+	}
+	return cmd
+}
+
+// ageOf reads a time that may be in days.
+func ageOf(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if d, err := time.ParseDuration(days + "h"); err == nil && d >= 0 {
+			return 24 * d, nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, troubled("--older-than can't be %q: expected a time such as 12h, or days such as 30d", text)
+}
+
+// addRuns adds the flag that names the folder of journals.
+func addRuns(cmd *cobra.Command) *running {
+	o := &running{}
+	cmd.Flags().StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
+	stands(cmd, "runs", "DIR")
+	_ = cmd.MarkFlagDirname("runs")
+	return o
+}

@@ -1,0 +1,165 @@
+package runtime
+
+import "slices"
+
+// Reopenable keeps of what fails all that it takes to run it again ([Resumption]). It is
+// to be said before the run begins.
+func (m *Machine) Reopenable() { m.keepsFailed = true }
+
+// Failed reports what of a run has failed that can be run again: in how many calls of its
+// own, and in which instances, those that are still at work left out.
+func (m *Machine) Failed() (calls int, instances []string) {
+	for _, f := range m.frames {
+		if f == nil || f.parent != nil {
+			continue
+		}
+		n := len(f.failedCalls())
+		if calls += n; n > 0 && f.hasLeft() {
+			instances = append(instances, f.site.Instance)
+		}
+	}
+	return calls, instances
+}
+
+// hasLeft reports whether a frame is that of an instance that has come to its end.
+func (f *frame) hasLeft() bool { return f.left && f.parent == nil }
+
+// failedCalls are the calls of a frame that failed, and whose failure nothing took.
+func (f *frame) failedCalls() []int32 {
+	var failed []int32
+	for i := range f.calls {
+		state := &f.calls[i]
+		unrouted := f.items != nil || slices.ContainsFunc(f.errors, func(e runError) bool { return e.place == int32(i) })
+		if state.status == Failed && unrouted || state.status == Cancelled && f.parent != nil {
+			failed = append(failed, int32(i))
+		}
+	}
+	return failed
+}
+
+// reopen has what failed run again, and what was skipped for it; nothing that was done. A
+// failure that the plan took, and what a person rejected, stand as they are.
+func (m *Machine) reopen() {
+	reopened, back := map[int32]*frame{}, map[string]bool{}
+	for _, f := range m.frames {
+		if f == nil || f.parent != nil || !f.reopen() {
+			continue
+		}
+		reopened[f.order] = f
+		if f.hasLeft() {
+			f.left, back[f.site.Instance] = false, true
+			m.instances.working++
+		}
+	}
+	if len(back) > 0 {
+		m.instances.ends = slices.DeleteFunc(m.instances.ends, func(end InstanceEnd) bool { return back[end.ID] })
+	}
+	m.errors = slices.DeleteFunc(m.errors, func(e runError) bool {
+		f := reopened[e.order]
+		return f != nil && !slices.Contains(f.errors, e)
+	})
+}
+
+// forgetFailures leaves of what †error reads what stood there from the start.
+func (f *frame) forgetFailures() {
+	if len(f.failures) == 0 {
+		return
+	}
+	if f.failures = nil; f.parent == nil {
+		base := f.machine.base()
+		f.failures = slices.Concat(base.Errors, base.Instance(f.site.Instance).Errors)
+	}
+	f.log.Give("error", nil)
+	f.showFailures()
+}
+
+// reopen reports whether something of a frame runs again.
+func (f *frame) reopen() bool {
+	again := make([]bool, len(f.calls))
+	failed := f.failedCalls()
+	for _, i := range failed {
+		again[i] = true
+	}
+	if len(failed) == 0 {
+		return false
+	}
+	if f.items == nil {
+		for _, i := range f.plan.Graph.Order() {
+			if f.calls[i].status == Skipped && slices.ContainsFunc(f.plan.Graph.Deps(int(i)), func(d int32) bool { return again[d] }) {
+				again[i] = true
+			}
+		}
+		f.errors = slices.DeleteFunc(f.errors, func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
+		f.unrouted = nil
+		f.forgetFailures()
+	} else {
+		f.items.failure = nil
+	}
+	f.givenUp = false
+	for i, yes := range again {
+		if yes {
+			f.reset(int32(i))
+		}
+	}
+	for i, yes := range again {
+		switch {
+		case !yes:
+		case f.items != nil:
+			f.again(int32(i))
+		default:
+			f.connect(i)
+			f.look(int32(i))
+		}
+	}
+	return true
+}
+
+// reset puts a call in the place of one that has settled: it waits, as none of it had been
+// before but its tries.
+func (f *frame) reset(i int32) {
+	state := &f.calls[i]
+	f.machine.counts.take(state.status)
+	f.unsettled++
+	f.machine.unsettled++
+	if f.items == nil {
+		for _, r := range f.plan.Calls[i].Reads {
+			f.reads[r] = readState{}
+		}
+	}
+	*state = callState{attempt: state.attempt, more: &rareState{lost: state.attempt, kept: state.rare().kept}}
+}
+
+// again has an item run that has what it runs with.
+func (f *frame) again(i int32) {
+	one := f.parent.calls[f.under].more.items.of[i]
+	if one.failure != nil {
+		f.settle(i, Settlement{Status: Failed, Failure: one.failure})
+		return
+	}
+	f.ready(i, one.params)
+}
+
+// revive goes on with the delegate, or the items, of a call's last try that failed, where
+// something of it can run again.
+func (f *frame) revive(i int32) bool {
+	more := f.calls[i].more
+	if more == nil || more.kept == nil {
+		return false
+	}
+	d := more.kept
+	if more.kept = nil; len(d.failedCalls()) == 0 || !f.transition(i, Running) {
+		return false
+	}
+	f.calls[i].attempt++
+	c := f.emit(i, Enter)
+	c.Params = f.calls[i].params
+	if call := f.call(i); call.Timeout > 0 && call.Each == nil {
+		f.pause(i, call.Timeout)
+	}
+	more.child, f.machine.frames[d.number] = d, d
+	if d.items != nil {
+		c.Count = len(d.calls)
+	}
+	d.reopen()
+	return true
+}
