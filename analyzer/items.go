@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -99,21 +100,41 @@ func (p *Pass) itemPlace(r *compiler.Read) []remark {
 // unknownInItem reports a field of an item that the list's schema doesn't name.
 func (p *Pass) unknownInItem(r *compiler.Read) {
 	call := p.caller(r)
-	if call == nil || call.Each == nil || r.Ref.Kind != "item" || len(r.Ref.Path) == 0 {
+	if call == nil || call.Each == nil || len(r.Ref.Path) == 0 {
+		return
+	}
+	if r.Ref.Kind == "index" {
+		p.Report(r.Span(), "%q is the place of an item, a number, and has no %q", "†index", r.Ref.Path[0].Key).About(call.Label()).As(diag.Error).
+			Advise("the item itself is %q", "†item")
 		return
 	}
 	all := p.elements(call.Each.List)
-	if len(all) != 1 || all[0].schema == nil || all[0].loose {
+	if len(all) == 0 {
 		return
 	}
-	at := all[0].schema.At(compiler.SchemaPath(r.Ref.Path))
-	if at.Named || at.Possible && (at.Silent || at.Open) {
-		return
+	var at schema.Place
+	for i := range all {
+		if all[i].schema == nil || all[i].loose {
+			return
+		}
+		if at = all[i].schema.At(compiler.SchemaPath(r.Ref.Path)); at.Named || at.Possible && (at.Silent || at.Open) {
+			return
+		}
 	}
+	of := all[len(all)-1].schema
 	step, known := r.Ref.Path[at.Depth], declarationOf(at)
 	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), step.Key).About(call.Label())
-	if known.list != "" {
+	closed := !at.Possible
+	switch {
+	case known.list == "":
+		f.Message += ": they are " + of.At(compiler.SchemaPath(r.Ref.Path[:at.Depth])).Schema.Kinds().String()
+	case closed:
+		f.Message += ": their schema allows only " + known.list
+	default:
 		f.Message += ": their schema names " + known.list
+	}
+	if closed && r.Ref.Required {
+		f.As(diag.Error)
 	}
 	for _, said := range p.itemPlace(r) {
 		f.Note(said.at, "%s", said.says)
@@ -125,6 +146,16 @@ func (p *Pass) unknownInItem(r *compiler.Read) {
 		f.Advise("did you mean %q?", meant.String())
 		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, meant), p.Plan.Misspelt(step.Key, near, known.Suggester, true))
 	}
+}
+
+// inItem reports whether a reference names a field that the items of a call's list have.
+func (p *Pass) inItem(call *compiler.Call, ref expression.Reference) bool {
+	if call == nil || call.Each == nil || ref.Kind != "item" || len(ref.Path) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(p.elements(call.Each.List), func(f flow) bool {
+		return f.schema != nil && f.schema.At(compiler.SchemaPath(ref.Path[:1])).Named
+	})
 }
 
 // isVagueItem reports whether nothing can be concluded from what is read of an item: the

@@ -44,7 +44,7 @@ func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node, told map[
 		p.Report(n.Within(start, end), "this is a literal string of an expression, and what stands in its †{ … } isn't filled in").About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
-	m, ok := expression.Lookalike(n.Text, p.named)
+	m, ok := expression.Lookalike(n.Text, func(ref expression.Reference) bool { return p.named(ref) || p.inItem(call, ref) })
 	if !ok || told[n.Span()] {
 		return
 	}

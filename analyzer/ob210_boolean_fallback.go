@@ -11,8 +11,9 @@ import (
 )
 
 var _ = register(Rule{
-	Rule: &diag.Rule{Code: "OB210", Name: "boolean-fallback", Default: diag.Warning},
-	Run:  booleanFallbacks,
+	Rule:   &diag.Rule{Code: "OB210", Name: "boolean-fallback", Default: diag.Warning},
+	Raises: true,
+	Run:    booleanFallbacks,
 })
 
 // booleanFallbacks reports || and && between booleans, which choose by presence
@@ -42,6 +43,9 @@ func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part e
 	}
 	f := p.Report(at, "%q between booleans looks at whether they are there, not at whether they are true: %s", operator, says).About(call.Label()).
 		Advise("write %q if truth is meant", word)
+	if call != nil && t == call.When && part.Kind == expression.Fallback && p.alwaysThere(t, part.Parts[0]) {
+		f.As(diag.Error) // what runs is decided by the first alone
+	}
 	var edits []diag.Edit
 	for i := range part.Parts[1:] {
 		from := part.Parts[i].End
@@ -60,6 +64,19 @@ func (p *Pass) booleanFallback(call *compiler.Call, t *compiler.Template, part e
 	// whether it is; elsewhere the author has to say what an absent one means.
 	sure := !slices.ContainsFunc(t.Reads, func(read int) bool { return !p.Plan.Reads[read].Start })
 	f.Fixes = append(f.Fixes, diag.Fix{Message: "write " + strconv.Quote(word), Safe: sure, Edits: edits})
+}
+
+// alwaysThere reports whether all that a part of an expression reads is there from the
+// start, or written by calls that always run.
+func (p *Pass) alwaysThere(t *compiler.Template, part expression.Part) bool {
+	return !slices.ContainsFunc(t.Reads, func(read int) bool {
+		r := &p.Plan.Reads[read]
+		within := part.Start <= r.Ref.Start && r.Ref.End <= part.End
+		return within && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool {
+			writer := p.Plan.Calls[w]
+			return len(writer.Output) == 1 && sets(writer) && p.certain(writer)
+		})
+	})
 }
 
 // spaced is a word in the place of an operator, with blanks where it would

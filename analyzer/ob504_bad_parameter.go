@@ -84,7 +84,7 @@ func (t *parameters) completed(passed any) any {
 }
 
 func (p *Pass) produced(call *compiler.Call) {
-	if call.Produced == nil || call.Tool == nil || call.Tool.Output == nil {
+	if call.Produced == nil || call.Each != nil || call.Tool == nil || call.Tool.Output == nil {
 		return
 	}
 	if v := call.Tool.Output.Validate(call.Produced.Value()); v != nil {

@@ -10,6 +10,14 @@ var flowMismatch = register(Rule{
 	Run:  flowMismatches,
 })
 
+// help says what to do about a value of another kind.
+func help(j *judgement) string {
+	if j.to.schema == aList {
+		return "a list has one run for each of its items; of an object keys(…), values(…) and toPairs(…) give one, and [†…] is a list of one item"
+	}
+	return "pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong"
+}
+
 // flowMismatches reports flows of which nothing fits the parameter.
 func flowMismatches(p *Pass) {
 	for _, j := range p.judgements() {
@@ -17,7 +25,7 @@ func flowMismatches(p *Pass) {
 			continue
 		}
 		f := p.Report(j.place(), "%s never fits %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).About(j.to.call.Label()).
-			Advise("pass something of the right kind, convert it (string(…), int(…), float(…)), or mend the schema that says it wrong")
+			Advise("%s", help(&j))
 		f.Witness = j.witness
 		p.note(f, &j)
 	}

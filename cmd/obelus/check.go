@@ -44,7 +44,7 @@ func (c *cli) checkCommand() *cobra.Command {
 	threshold := choose(cmd, "min-severity", "the least severity that makes the exit status 1, whatever obelus.yaml says", "error", "warning", "info")
 	flags := cmd.Flags()
 	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
-	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _confirm")
+	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _each, _confirm")
 	elsewhere := flags.Bool("no-environment", false, "this machine isn't the one that runs the plans: programs and variables that it lacks are warnings")
 	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
 	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")

@@ -365,7 +365,7 @@ func routeOf(value any, r Request, whose, more string) (Result, error) {
 	}
 	switch len(r.Paths) {
 	case 0:
-		return refuse(fmt.Sprintf("named the path %q, but the call has no _outputPath", brief(text)))
+		return refuse(fmt.Sprintf("named the path %q, but there is none to choose from: the call has no _outputPath, or gives one item of a list", brief(text)))
 	default:
 		return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected %s", brief(text), choice(r.Paths)))
 	}
