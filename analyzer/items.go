@@ -49,14 +49,12 @@ func (p *Pass) elements(list *compiler.Template) []flow {
 	var all []flow
 	switch {
 	case !list.Live():
+		const most = 1000 // of which each is told from the others
 		values, _ := list.Value.([]any)
-		for _, v := range values[:min(len(values), maxFlows)] {
-			all = append(all, flow{schema: p.literalSchema(v)})
+		if len(values) == 0 || len(values) > most {
+			return unknown
 		}
-		if len(values) > maxFlows {
-			all = unknown
-		}
-		return all
+		return []flow{{schema: schema.New(map[string]any{"enum": values}, schema.Options{})}}
 	case list.Expr == nil:
 		for _, item := range list.Items {
 			f, ok := p.flowOfTemplate(item)

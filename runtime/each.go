@@ -3,9 +3,11 @@ package runtime
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A call with "_each" runs as a frame of calls, one for each item (S3.3): each takes a
@@ -33,6 +35,14 @@ type results struct {
 	collect bool
 	failure *Failure // of the first in the list that failed, of those that have ended
 	failed  int32    // its index
+	decided []decided
+}
+
+// decided is an item about which a person decided otherwise than to let it run, as the
+// next requests tell of it (S10.1).
+type decided struct {
+	item int32
+	told request.Settled
 }
 
 // enumerate works out what each item of a call's list is run with, once all that it may
@@ -145,6 +155,12 @@ func (f *frame) expand(i int32) {
 // counts: all before it have been started, so that which it is doesn't hang on timing.
 func (f *frame) itemSettled(i int32, s *Settlement) {
 	failure := s.Failure
+	if d := s.Decision; d != nil && d.Verdict != Approve && f.machine.loop != nil && f.parent.parent == nil {
+		one := standing{call: f.plan.Calls[i].Node, name: f.plan.Calls[i].Name, instance: f.site.Instance}
+		one.take(s)
+		params := f.parent.calls[f.under].more.items.of[i].params
+		f.items.decided = append(f.items.decided, decided{i, request.Settled{Standing: one.told(), Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
+	}
 	switch s.Status {
 	case Done:
 		f.items.values[i] = s.Output
@@ -185,6 +201,8 @@ func (f *frame) startNoOther(failed int32) {
 // returnList gives the call above what its items have come to.
 func (f *frame) returnList() {
 	f.release()
+	slices.SortFunc(f.items.decided, func(a, b decided) int { return int(a.item - b.item) })
+	f.parent.calls[f.under].more.decided = f.items.decided
 	var failure *Failure
 	if f.items.failure != nil {
 		failure = ofItem(f.items.failure, int(f.items.failed))

@@ -77,6 +77,7 @@ type rareState struct {
 	kept        *frame         // what has become of that of the last try, where it may be gone on with
 	child       *frame         // its delegate, or its items, at work
 	items       *items         // of a call with "_each", until it settles
+	decided     []decided      // of its items
 	overdue     bool           // its try ran out of time, and hasn't ended yet
 	arrival     *arrival       // what it has come to, while it is Writing
 }

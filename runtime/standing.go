@@ -56,6 +56,9 @@ func (m *Machine) carry() {
 			}
 			one.take(s)
 			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
+			for _, item := range f.calls[i].more.decided {
+				l.past.Add(item.told)
+			}
 			if told, ok := f.toldApart(int32(i), one, s); ok {
 				l.past.Add(told)
 			}
