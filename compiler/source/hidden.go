@@ -40,30 +40,26 @@ func (f *File) Whole() {
 // nobody has looked into.
 var assigned = regexp.MustCompile(`([A-Za-z_][\w-]*)["']?[ \t]*[:=][ \t]*("(?:[^"\\\r\n]|\\.)*"?|'[^'\r\n]*'?|[^\s"'{\[,}\]][^\r\n,}\]]*)`)
 
-// HiddenAt reports which bytes between two places aren't to be shown: it gives the end of
-// what is hidden at a byte, or 0. What stands behind a secret's name is hidden also where
-// nobody has said anything of the file.
+// HiddenAt reports which bytes between two places aren't to be shown: of a byte it gives
+// where what is hidden there begins and ends, or 0 and 0. What stands behind a secret's
+// name is hidden also where nobody has said anything of the file.
 func (f *File) HiddenAt(from, to int) func(at int) (start, end int) {
 	h := &f.hidden
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	sorted := func(spans []hideable) []hideable {
-		slices.SortFunc(spans, func(a, b hideable) int { return a.start - b.start })
-		return slices.Compact(spans)
-	}
 	if !h.ready {
-		h.spans, h.ready = sorted(h.spans), true
+		h.spans, h.ready = united(h.spans), true
 	}
 	spans := h.spans
 	if !h.known {
-		spans = slices.Clone(spans)
+		spans = slices.Clip(spans)
 		from, to = max(0, from-256), min(len(f.Text), to+256)
 		for _, found := range assigned.FindAllSubmatchIndex(f.Text[from:to], -1) {
 			if naming.SecretKey(string(f.Text[from+found[2] : from+found[3]])) {
 				spans = append(spans, hideable{from + found[4], from + found[5]})
 			}
 		}
-		spans = sorted(spans)
+		spans = united(spans)
 	}
 	return func(at int) (start, end int) {
 		i := sort.Search(len(spans), func(i int) bool { return spans[i].start > at })
@@ -72,4 +68,18 @@ func (f *File) HiddenAt(from, to int) func(at int) (start, end int) {
 		}
 		return 0, 0
 	}
+}
+
+// united are spans in the order of the text, those that overlap as one. They are made anew:
+// somebody may still look at what there was.
+func united(spans []hideable) (all []hideable) {
+	spans = slices.SortedFunc(slices.Values(spans), func(a, b hideable) int { return a.start - b.start })
+	for _, s := range spans {
+		if last := len(all) - 1; last >= 0 && s.start < all[last].end {
+			all[last].end = max(all[last].end, s.end)
+		} else {
+			all = append(all, s)
+		}
+	}
+	return all
 }
