@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -27,7 +28,7 @@ type Machine struct {
 // unrunnableActivities reports activities that calls use and that can't be carried out
 // where the plan is to be run (S2.3), each once.
 func unrunnableActivities(p *Pass) {
-	p.strayParameters()
+	p.unfitActivities()
 	if p.config.Machine == nil {
 		return
 	}
@@ -50,9 +51,9 @@ func unrunnableActivities(p *Pass) {
 	}
 }
 
-// strayParameters reports what a program is to be given of a call's parameters that its
-// tool doesn't have: it would always be left out.
-func (p *Pass) strayParameters() {
+// unfitActivities reports programs that can't do what the tools say that they carry out,
+// each once for a tool.
+func (p *Pass) unfitActivities() {
 	type pair struct {
 		tool     *compiler.Tool
 		activity string
@@ -66,21 +67,9 @@ func (p *Pass) strayParameters() {
 		}
 		told[pair{tool, activity}] = true
 		for _, taken := range a.Parameters {
-			if !known.unknown(taken.Name) {
-				continue
-			}
-			braces := "{" + taken.Name + "}"
-			at := max(0, strings.Index(taken.Node.Text, braces))
-			f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q takes the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, tool.Name)
-			if near, ok := known.names().Nearest(taken.Name); ok {
-				f.Advise("did you mean %q?", near)
-			} else {
-				f.Advise("give the tool such a parameter; braces that are text are written {%s}", braces)
-			}
-			if tool.NameNode != nil {
-				f.Note(tool.NameNode.Span(), "%q is declared here", tool.Name)
-			}
+			p.strayParameter(known, a, taken)
 		}
+		p.otherResult(tool, a)
 	}
 	for _, tool := range p.Plan.Tools {
 		for _, activity := range append([]string{tool.Activity}, tool.Activities...) {
@@ -90,4 +79,34 @@ func (p *Pass) strayParameters() {
 	for _, call := range p.Plan.Calls {
 		judge(call.Single(), call.Activity)
 	}
+}
+
+// strayParameter reports what a program is to be given of a call's parameters that its
+// tool doesn't have: it would always be left out.
+func (p *Pass) strayParameter(known *parameters, a *compiler.Activity, taken compiler.Variable) {
+	if !known.unknown(taken.Name) {
+		return
+	}
+	braces := "{" + taken.Name + "}"
+	at := max(0, strings.Index(taken.Node.Text, braces))
+	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q takes the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, known.tool.Name)
+	if near, ok := known.names().Nearest(taken.Name); ok {
+		f.Advise("did you mean %q?", near)
+	} else {
+		f.Advise("give the tool such a parameter; braces that are text are written {%s}", braces)
+	}
+	if n := known.tool.NameNode; n != nil {
+		f.Note(n.Span(), "%q is declared here", known.tool.Name)
+	}
+}
+
+// otherResult reports a program of which no result is of a kind that its tool gives.
+func (p *Pass) otherResult(tool *compiler.Tool, a *compiler.Activity) {
+	gives := map[string]schema.Kinds{compiler.StreamText: schema.String, compiler.StreamLines: schema.Array, compiler.StreamNone: schema.Null}[a.Stdout]
+	if gives == 0 || tool.Output == nil || tool.Output.Compile() != nil || tool.Output.Kinds()&gives != 0 {
+		return
+	}
+	p.Report(a.Node.Get("exec").Get("stdout").Span(), "the activity %q gives %s, and the tool %q gives %s", compiler.Shown(a.Name), gives, tool.Name, tool.Output.Kinds()).
+		Advise("let \"stdout\" be what the program writes, or the tool's \"_output\"").
+		Note(tool.OutputNode.Span().Head(), "the result of %q is described here", tool.Name)
 }
