@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // An errorMessage is a failure that no route of its call took (S9.2).
@@ -161,9 +162,26 @@ func (f *frame) noOutput() *CallError {
 	}
 	var lacks, skipped, done []string
 	seen := make([]bool, len(f.calls))
+	upTo, from := map[pathtree.ID]int32{}, map[pathtree.ID]int32{} // of writers of a path those before and those from there on have been looked at
 	var look func(read *compiler.Read)
 	look = func(read *compiler.Read) {
-		for _, i := range read.Writers {
+		writers := read.Writers // many reads share them: all that are listed before the reader, or behind it
+		switch n := len(writers); {
+		case n == 0:
+		case read.Bound == compiler.Later:
+			if at, known := from[read.Path]; known {
+				n, _ = slices.BinarySearch(writers, at)
+			}
+			if n > 0 {
+				from[read.Path], writers = writers[0], writers[:n]
+			} else {
+				writers = nil
+			}
+		default:
+			first, _ := slices.BinarySearch(writers, upTo[read.Path])
+			upTo[read.Path], writers = max(upTo[read.Path], writers[n-1]+1), writers[first:]
+		}
+		for _, i := range writers {
 			if call := f.plan.Calls[i]; !seen[i] {
 				seen[i] = true
 				switch f.calls[i].status {

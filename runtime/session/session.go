@@ -322,7 +322,16 @@ func (s *Session) openPlanner() (err error) {
 	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
 		return diag.Troubled(ErrNotRecorded, "%v", err).From(err)
 	}
-	s.recorder.Resumed = s.replay != nil
+	if s.replay != nil {
+		s.recorder.Resumed = true
+		begun, stopped, again := s.manifest.Begun, s.replay.At, time.Now()
+		s.recorder.Date = func(at time.Duration) time.Time {
+			if at > stopped {
+				return again.Add(at - stopped)
+			}
+			return begun.Add(at)
+		}
+	}
 	s.planner = s.recorder
 	return nil
 }
