@@ -137,7 +137,7 @@ func (w *bundler) schema(u unit, n *source.Node, open bool, depth int) any {
 // Keywords that need more than to be copied.
 var (
 	// What names a place or a dialect: the copy has neither.
-	naming = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs", "definitions"}
+	placing = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs", "definitions"}
 	// What speaks of the same value,
 	inPlace = []string{"allOf", "anyOf"}
 	// and can't be told as long as a part of that value is a reference.
@@ -174,7 +174,7 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 	here := func(n *source.Node) any { return w.schema(u, n, open, depth+1) }
 
 	switch {
-	case strings.HasPrefix(key, "x-"), slices.Contains(naming, key), open && untellable(f):
+	case strings.HasPrefix(key, "x-"), slices.Contains(placing, key), open && untellable(f):
 		return out
 	case key == "$ref":
 		to, ok := w.target(u, textOf(value))

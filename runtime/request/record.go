@@ -3,10 +3,12 @@ package request
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -117,11 +119,11 @@ func (s *Context) definitions() Object {
 		schemas = schemas.With(name, Of(named[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Plan.Activities)) {
-		if a := s.Plan.Activities[name]; a.Node != nil && a.Origin == compiler.Document {
+		if a := s.Plan.Activities[name]; a.Node != nil && a.Origin == compiler.Document && !holdsSecret(a.Node) {
 			activities = activities.With(name, here(a.Node)(s.Plan.Here(nil, a)))
 		}
 	}
-	if len(s.Plan.Delegates) > 0 {
+	if len(s.Plan.Delegates) > 0 && !s.delegatesHoldSecrets() {
 		texts := s.Plan.Files()
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
 			files = files.With(name, texts[name])
@@ -140,6 +142,27 @@ func (s *Context) definitions() Object {
 		out = out.With("folder", folder)
 	}
 	return out
+}
+
+// holdsSecret reports whether a definition has the text of a secret in it, by the name that
+// it stands under: such a one is in no recording. One that names a variable of the
+// environment, {$NAME}, holds none.
+func holdsSecret(n *source.Node) bool {
+	return slices.ContainsFunc(n.Items, holdsSecret) || slices.ContainsFunc(n.Fields, func(f source.Field) bool {
+		literal := f.Value.Kind == source.String && f.Value.Text != "" && !strings.Contains(f.Value.Text, "{$")
+		return literal && naming.Secret(f.Key.Text) || holdsSecret(f.Value)
+	})
+}
+
+func (s *Context) delegatesHoldSecrets() bool {
+	all := s.Plan.AllDelegates()
+	return slices.ContainsFunc(slices.Sorted(maps.Keys(all)), func(path string) bool {
+		activities := all[path].Activities
+		return slices.ContainsFunc(slices.Sorted(maps.Keys(activities)), func(name string) bool {
+			n := activities[name].Node
+			return n != nil && holdsSecret(n)
+		})
+	})
 }
 
 // here is a definition as it was written, unless it has to read otherwise.
