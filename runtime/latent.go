@@ -32,7 +32,7 @@ func (m *Machine) request() *Request {
 // has scopes, what these hand on (S14.3).
 func (f *frame) latentRequest(i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
-	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i)}
+	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i), Offered: f.plan.Offered(call)}
 	seen := func(message *Message) bool {
 		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool { return f.plan.Reads[r].Sees(message.Call) && f.binds(r, message.Call) })
 	}

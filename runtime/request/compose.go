@@ -25,6 +25,7 @@ type Context struct {
 	Past         Past                // what neither the state nor a carried plan tells of calls
 	Advisors     []*compiler.Advisor // those who are to speak in this tick
 	Only         map[string]any      // of a latent call: what its scopes hand on, by kind (S14.3); nil when it sees all
+	Offered      []string            // of a latent call: the paths of which its result takes one (S5.2)
 	Said         map[string][]any    // what advisors have said so far, by their ids; for records
 	Begun        Begun               // what the run began with, shared by all instances
 	History      []Written           // what calls of earlier ticks did since, in the order in which it counts
@@ -112,14 +113,41 @@ func ComposeLatent(s Context, call *compiler.Call, params map[string]any) *Reque
 			s.Advisors = []*compiler.Advisor{advisor}
 		}
 	}
+	if len(s.Offered) > 1 {
+		answer = offering(answer, s.Offered)
+	} else {
+		s.Offered = nil
+	}
 	values := s.values
 	if s.Only != nil {
 		values = s.handed
 	}
 	return &Request{
 		Tick: s.Tick, Messages: append(messages, s.marked(values())...), Schema: answer,
-		Call: &Call{Name: call.Name, Tool: call.ToolName, Params: params},
+		Call: &Call{Name: call.Name, Tool: call.ToolName, Params: params, Paths: s.Offered},
 	}
+}
+
+// offering is the schema of a result that may come with the path that it takes (S2.3).
+func offering(result any, paths []string) Object {
+	var shared Object
+	if o, ok := result.(Object); ok {
+		rest := Object{}
+		for _, m := range o {
+			if m.Key == "$defs" || m.Key == "$schema" {
+				shared = append(shared, m)
+			} else {
+				rest = append(rest, m)
+			}
+		}
+		result = rest
+	}
+	of := make([]any, len(paths))
+	for i, path := range paths {
+		of[i] = path
+	}
+	named := Object{{"type", "object"}, {"properties", Object{{"_outputPath", Object{{"enum", of}}}, {"_output", result}}}, {"required", []any{"_outputPath", "_output"}}, {"additionalProperties", false}}
+	return append(Object{{"anyOf", []any{result, named}}}, shared...)
 }
 
 func (s Context) lazy() bool { return s.Plan.Mode == compiler.Lazy }

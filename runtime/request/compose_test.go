@@ -119,6 +119,9 @@ func requestFields(r *Request) Object {
 	}
 	if r.Call != nil {
 		out = append(out, Member{"call", Object{{"name", r.Call.Name}, {"tool", r.Call.Tool}, {"params", r.Call.Params}}})
+		if paths := r.Call.Paths; paths != nil {
+			out[len(out)-1].Value = append(out[len(out)-1].Value.(Object), Member{"paths", strings.Join(paths, ", ")})
+		}
 	}
 	return append(out, Member{"context", told(r)}, Member{"schema", r.Schema})
 }
@@ -168,6 +171,8 @@ func TestRequests(t *testing.T) {
 							delete(params, key)
 						}
 					}
+					s := s
+					s.Offered = plan.Offered(call)
 					r := ComposeLatent(s, call, params)
 					got = pretty(t, requestFields(r))
 					checkSchema(t, r.Schema)

@@ -35,6 +35,12 @@ func Render(r *request.Request) Prompt {
 		p.heading("Call", r.Call.Name)
 		p.say("Tool: %s. Parameters:", quoted(r.Call.Tool))
 		p.fence(request.JSON(r.Call.Params))
+		if len(r.Call.Paths) > 0 {
+			p.say("Its result takes one of these paths, the last of which takes failures as well. `{\"_outputPath\": path, \"_output\": result}` says which one; a result alone takes the first that has room for it.")
+			for _, path := range r.Call.Paths {
+				p.say("- %s", quoted(path))
+			}
+		}
 	}
 	for i, m := range r.Messages {
 		var before request.Message

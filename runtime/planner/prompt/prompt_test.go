@@ -27,6 +27,11 @@ func readRequest(t *testing.T, text []byte) *request.Request {
 	r := &request.Request{Tick: int(root.Get("tick").Float()), Lazy: root.Get("lazy") != nil, Schema: request.Of(root.Get("schema"))}
 	if call := root.Get("call"); call != nil {
 		r.Call = &request.Call{Name: call.Get("name").Text, Tool: call.Get("tool").Text, Params: map[string]any{}}
+		if paths := call.Get("paths"); paths != nil {
+			for _, path := range paths.Items {
+				r.Call.Paths = append(r.Call.Paths, path.Text)
+			}
+		}
 		for _, f := range call.Get("params").Fields {
 			r.Call.Params[f.Key.Text] = request.Of(f.Value)
 		}
