@@ -27,7 +27,7 @@ type Plan struct {
 	File      *source.File
 	Root      *source.Node // the document as it was written; nil when it couldn't be read
 	CallsNode *source.Node // the list of calls, or nil
-	veil      *veil
+	veil      *planVeil
 
 	Tools         []*Tool // the definition of each name that counts, by name
 	ToolsDeclared bool    // the document declares tools, so that they can be judged (S1.10)

@@ -3,7 +3,6 @@ package compiler
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -14,27 +13,143 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A veil is what a document holds that is never shown: values under names such as
-// "password", and those of which a schema says writeOnly, or format: password. No
-// message, excerpt or drawing quotes them, whoever makes it: it is taken out at the end.
-type veil struct {
+// A Veil is what is never shown: values under names such as "password", and those of which
+// a schema says writeOnly, or format: password. No message, excerpt or drawing quotes them,
+// whoever makes it: it is taken out at the end. It is not safe for concurrent use while it
+// learns.
+type Veil struct {
+	under   *Veil             // which is taken to what this one leaves
 	names   map[string]string // by value: under which name it stands
 	isName  map[string]bool   // keys that were asked about
-	above   *veil             // of the plan that a solution is for
-	once    sync.Once
-	secrets []secret // of all plans, as they may stand in a text, sorted
+	secrets []secret          // as they may stand in a text, sorted
+	fresh   []secret          // that aren't among them yet
 }
 
-func newVeil(above *veil) *veil {
-	return &veil{names: map[string]string{}, isName: map[string]bool{}, above: above}
+// NewVeil hides what another does, nil is none, and what it learns.
+func NewVeil(under *Veil) *Veil {
+	return &Veil{under: under, names: map[string]string{}, isName: map[string]bool{}}
 }
 
-type secret struct{ text, name string }
+// planVeil is what a document holds that is never shown.
+type planVeil struct {
+	*Veil
+	above *planVeil // of the plan that a solution is for
+	once  sync.Once
+	all   *Veil // of this plan, those above and its delegates
+}
+
+func newVeil(above *planVeil) *planVeil { return &planVeil{Veil: NewVeil(nil), above: above} }
+
+// A secret is one of the forms in which a value may stand in a text.
+type secret struct{ text, value string }
+
+func (s secret) compare(t secret) int {
+	return cmp.Or(strings.Compare(s.text, t.text), strings.Compare(s.value, t.value))
+}
+
+// isSecret reports whether a key is the name of a secret.
+func (v *Veil) isSecret(key string) bool {
+	known, asked := v.isName[key]
+	if !asked {
+		known = naming.SecretKey(key)
+		v.isName[key] = known
+	}
+	return known
+}
+
+// keep hides a value that stands under a name; of several names it is the first in the
+// order of the alphabet.
+func (v *Veil) keep(value, name string) {
+	if value = strings.TrimSpace(value); value == "" {
+		return
+	}
+	if known, there := v.names[value]; there {
+		v.names[value] = min(known, name)
+		return
+	}
+	v.names[value] = name
+	forms := []string{value, strconv.Quote(value), strconv.QuoteToGraphic(value), asJSON(value), diag.Escape(value)}
+	for i, form := range forms {
+		if i > 0 && i < 4 {
+			form = form[1 : len(form)-1]
+		}
+		if i == 0 || form != value {
+			v.fresh = append(v.fresh, secret{form, value})
+		}
+	}
+}
+
+// Learn hides what of the value of a path stands under the name of a secret, all of it
+// where the path leads through one, and what its schema, nil is none, says is secret.
+func (v *Veil) Learn(path []expression.Segment, value any, s *schema.Schema) {
+	name := ""
+	if at := slices.IndexFunc(path, func(s expression.Segment) bool { return !s.IsIndex && v.isSecret(s.Key) }); at >= 0 {
+		name = path[at].Key
+	}
+	v.learn(name, value)
+	if s.SpeaksOfSecrets() {
+		s.Secrets(value, func(path []any) {
+			at, under := value, "secret"
+			for _, step := range path {
+				switch step := step.(type) {
+				case string:
+					at, under = at.(map[string]any)[step], step
+				case int:
+					at = at.([]any)[step]
+				}
+			}
+			v.learn(under, at)
+		})
+	}
+}
+
+func (v *Veil) learn(name string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, below := range value {
+			under := name
+			if under == "" && v.isSecret(key) {
+				under = key
+			}
+			v.learn(under, below)
+		}
+	case []any:
+		for _, item := range value {
+			v.learn(name, item)
+		}
+	case nil, bool:
+	case string:
+		if name != "" {
+			v.keep(value, name)
+		}
+	default:
+		if name != "" {
+			v.keep(asJSON(value), name)
+		}
+	}
+}
+
+// sort takes in what was kept since.
+func (v *Veil) sort() {
+	if len(v.fresh) > 16 {
+		v.secrets = append(v.secrets, v.fresh...)
+		slices.SortFunc(v.secrets, secret.compare)
+		v.secrets = slices.Compact(v.secrets)
+	} else {
+		for _, s := range v.fresh {
+			if at, there := slices.BinarySearchFunc(v.secrets, s, secret.compare); !there {
+				v.secrets = slices.Insert(v.secrets, at, s)
+			}
+		}
+	}
+	v.fresh = nil
+}
 
 // concealNames keeps what stands under the name of a secret out of what is shown. What
 // stands there may be a definition, of a tool or a schema, of which only the values are
@@ -48,12 +163,7 @@ func (c *compilation) concealNames(n *source.Node, name string) {
 		}
 		for _, f := range n.Fields {
 			under := name
-			known, asked := c.plan.veil.isName[f.Key.Text]
-			if !asked {
-				known = naming.SecretKey(f.Key.Text)
-				c.plan.veil.isName[f.Key.Text] = known
-			}
-			if known && under == "" {
+			if under == "" && c.plan.veil.isSecret(f.Key.Text) {
 				under = f.Key.Text
 			}
 			switch {
@@ -118,9 +228,7 @@ func (c *compilation) conceal(n *source.Node, name string) {
 			continue
 		}
 		n.File.Hide(n.Span())
-		if _, known := c.plan.veil.names[piece]; !known {
-			c.plan.veil.names[piece] = name
-		}
+		c.plan.veil.keep(piece, name)
 	}
 }
 
@@ -148,91 +256,97 @@ func (p *Plan) Veiled(text string) string {
 		return text
 	}
 	p.veil.once.Do(func() { p.veil.gather(p) })
-	return p.veil.over(text)
+	return p.veil.all.Over(text)
 }
 
 // gather takes in all that is to be hidden.
-func (v *veil) gather(p *Plan) {
-	known := map[string]string{}
-	take := func(from *veil) {
+func (v *planVeil) gather(p *Plan) {
+	v.all = NewVeil(nil)
+	take := func(from *planVeil) {
 		for ; from != nil; from = from.above {
 			for value, name := range from.names {
-				if _, there := known[value]; !there {
-					known[value] = name
-				}
+				v.all.keep(value, name)
 			}
 		}
 	}
 	take(v)
-	all := p.AllDelegates()
-	for _, path := range slices.Sorted(maps.Keys(all)) {
-		take(all[path].veil)
+	for _, below := range p.AllDelegates() {
+		take(below.veil)
 	}
-	for value, name := range known {
-		forms := []string{value, strconv.Quote(value), strconv.QuoteToGraphic(value), asJSON(value), diag.Escape(value)}
-		for i, form := range forms {
-			if i > 0 && i < 4 {
-				form = form[1 : len(form)-1]
-			}
-			if i == 0 || form != value {
-				v.secrets = append(v.secrets, secret{form, name})
-			}
-		}
-	}
-	slices.SortFunc(v.secrets, func(a, b secret) int { return cmp.Or(strings.Compare(a.text, b.text), strings.Compare(a.name, b.name)) })
+	v.all.sort() // from here on it is only read, by many at once
 }
 
-func asJSON(text string) string {
-	out, _ := json.Marshal(text)
+func asJSON(value any) string {
+	out, _ := json.Marshal(value)
 	return string(out)
 }
 
 // leastCut is how many bytes of a secret that was cut short give it away.
 const leastCut = 4
 
-// over is a text without the secrets in it. Its cost hangs on the text, and hardly on how
+// Over is a text without the secrets in it. Its cost hangs on the text, and hardly on how
 // many secrets there are.
-func (v *veil) over(text string) string {
-	if len(v.secrets) == 0 {
-		return text
+func (v *Veil) Over(text string) string {
+	for ; v != nil; v = v.under {
+		var b strings.Builder
+		done := 0
+		v.each(text, func(from, to int, name string) {
+			b.WriteString(text[done:from] + "[hidden " + name + "]")
+			done = to
+		})
+		if done > 0 {
+			text = b.String() + text[done:]
+		}
 	}
-	var b strings.Builder
-	done := 0
+	return text
+}
+
+// each tells where the secrets stand in a text, and what they are called. What stands in
+// the place of one already is passed over.
+func (v *Veil) each(text string, found func(from, to int, name string)) {
+	if len(v.fresh) > 0 {
+		v.sort()
+	}
+	if len(v.secrets) == 0 {
+		return
+	}
 	for at := 0; at < len(text); {
-		size, name := v.at(text, at)
+		if text[at] == '[' {
+			if mark := hiddenMark.FindString(text[at:min(len(text), at+100)]); mark != "" {
+				at += len(mark)
+				continue
+			}
+		}
+		size, value := v.at(text, at)
 		if size == 0 {
 			at++
 			continue
 		}
-		b.WriteString(text[done:at])
-		b.WriteString("[hidden " + name + "]")
+		found(at, at+size, v.names[value])
 		at += size
-		done = at
 	}
-	if done == 0 {
-		return text
-	}
-	return b.String() + text[done:]
 }
 
-// at is how many bytes of a secret begin at a place of a text, and what it is called.
-func (v *veil) at(text string, at int) (size int, name string) {
+var hiddenMark = regexp.MustCompile(`^\[hidden( [\w.-]+)?\]`)
+
+// at is how many bytes of a secret begin at a place of a text, and which it is.
+func (v *Veil) at(text string, at int) (size int, value string) {
 	among := v.secrets // those that begin as the text does from there on
 	for n := 0; ; n++ {
 		if n > 0 && len(among[0].text) == n && among[0].standsAlone(text, at) {
-			size, name = n, among[0].name
+			size, value = n, among[0].value
 		}
 		if at+n >= len(text) {
-			return size, name
+			return size, value
 		}
 		next := text[at+n]
 		from := sort.Search(len(among), func(i int) bool { return len(among[i].text) > n && among[i].text[n] >= next })
 		to := from + sort.Search(len(among)-from, func(i int) bool { return among[from+i].text[n] > next })
 		if from == to {
 			if n >= leastCut && strings.HasPrefix(text[at+n:], "…") {
-				return n, among[0].name
+				return n, among[0].value
 			}
-			return size, name
+			return size, value
 		}
 		among = among[from:to]
 	}
@@ -261,9 +375,10 @@ func (p *Plan) Veil(findings []diag.Diagnostic) {
 		d.Message, d.Help = p.Veiled(d.Message), p.Veiled(d.Help)
 		if at := d.Span; at.Known() && at.End > at.Start { // of what can't be read nothing is known but where it stands
 			if start, end := at.File.HiddenAt(at.Start, at.End)(at.Start); end > 0 {
-				here := veil{secrets: []secret{{at.Text(), "value"}}}
-				whole := veil{secrets: []secret{{source.Span{File: at.File, Start: start, End: end}.Text(), "value"}}}
-				d.Message, d.Help = whole.over(here.over(d.Message)), whole.over(here.over(d.Help))
+				here := NewVeil(nil)
+				here.keep(at.Text(), "value")
+				here.keep(source.Span{File: at.File, Start: start, End: end}.Text(), "value")
+				d.Message, d.Help = here.Over(d.Message), here.Over(d.Help)
 			}
 		}
 		for j := range d.Related {

@@ -295,7 +295,7 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		detail = append(detail, "runs "+diag.Escape(c.Delegate))
 	}
 	if c.Each != nil {
-		detail = append(detail, "for each of "+diag.Escape(shorten(c.Each.Text(), 60)))
+		detail = append(detail, "for each of "+diag.Escape(shorten(d.plan.Veiled(shorten(c.Each.Text(), 200)), 60)))
 	}
 	if c.When != nil && c.When.Node != nil {
 		detail = append(detail, "when "+diag.Escape(d.plan.Veiled(c.When.Node.Text)))

@@ -79,7 +79,6 @@ func (f *frame) value(t *compiler.Template, v *readiness) any {
 		value, presence, failure := f.machine.compute(t, func(ref int) (any, expression.Presence) { return f.read(t.Reads[ref]) })
 		if failure != nil {
 			if v.failure == nil {
-				failure.Message = f.plan.Veiled(failure.Message)
 				v.failure = failure
 			}
 			return nil

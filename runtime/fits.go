@@ -18,7 +18,7 @@ import (
 func Unfit(p *compiler.Plan, input, state map[string]any) (what string, why *schema.Violation) {
 	if p.InputSchema != nil {
 		if v := p.InputSchema.Validate(input); v != nil {
-			return "input", v
+			return "input", unquoted(v, input, p.InputSchema)
 		}
 	}
 	return "state", UnfitKeys(p.StateSchema, state)
@@ -59,10 +59,18 @@ func UnfitKeys(s *schema.Schema, values map[string]any) *schema.Violation {
 		}
 		if v := place.Schema.Validate(values[key]); v != nil {
 			v.Path = slices.Concat([]any{key}, v.Path)
-			return v
+			return unquoted(v, values, s)
 		}
 	}
 	return nil
+}
+
+// unquoted is a violation that doesn't quote a secret of the values.
+func unquoted(v *schema.Violation, values map[string]any, s *schema.Schema) *schema.Violation {
+	veil := compiler.NewVeil(nil)
+	veil.Learn(nil, values, s)
+	v.Message = veil.Over(v.Message)
+	return v
 }
 
 // Lacking are the references to keys of the input that aren't there although a call that

@@ -47,6 +47,7 @@ type frame struct {
 	history            []request.Written // what its calls did in earlier ticks
 	draft              *analyzer.Draft   // of the solution that is arriving
 	ranking            []compiler.Rank   // what the advisors make of the tools
+	veil               frameVeil
 }
 
 // callState is what the machine knows of a call.
@@ -372,6 +373,9 @@ func (f *frame) settle(i int32, s Settlement) {
 	state := &f.calls[i]
 	if !f.transition(i, s.Status) {
 		return
+	}
+	if s.Failure != nil && !s.unquoted {
+		s.Failure = f.withoutSecrets(i, s.Failure)
 	}
 	if f.machine.loop != nil && f.parent == nil {
 		state.rare().ran = state.params

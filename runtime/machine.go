@@ -58,6 +58,7 @@ type Machine struct {
 	byTime    bool // see program
 	rehearsed bool // the results of latent calls are made up, so that no model is asked for them
 	shared    shared
+	veil      *compiler.Veil // what of it no message quotes; nil until one is made
 
 	frames        []*frame         // by number; nil for one that is over
 	instances     *instancePool    // nil for a plan that has one state

@@ -88,7 +88,7 @@ func (f *frame) put(i int32, problem string) {
 		more.question = f.question(i)
 	}
 	q := more.question
-	q.Problem, q.at = problem, try{f.machine.tick, f.number, int(i), int(state.attempt)}
+	q.Problem, q.at = f.unquoted(problem), try{f.machine.tick, f.number, int(i), int(state.attempt)}
 	if q.identify(); !q.InFlight {
 		q.Within = f.machine.options.Confirm.Timeout
 	}

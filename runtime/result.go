@@ -151,6 +151,9 @@ func (f *frame) result() (any, *CallError) {
 			r.problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
 		}
 	}
+	if r.problem != nil {
+		r.problem.Message = f.unquoted(r.problem.Message)
+	}
 	return value, r.problem
 }
 

@@ -74,9 +74,11 @@ func TestSecretsAreNeverQuoted(t *testing.T) {
 					t.Errorf("plan %d: obelus %s quotes the secret:\n%s\n%s%s", i, strings.Join(args, " "), text, stdout, stderr)
 				}
 			}
-			stdout, stderr, _ := obelus(strings.NewReader(""), "run", "--confirm", "never", "--no-journal", "--format", "json", name)
-			if said := messagesOf(stdout) + stderr; strings.Contains(said, secret.bare) {
-				t.Errorf("plan %d: a message of obelus run quotes the secret:\n%s\n%s", i, text, said)
+			for _, args := range [][]string{{"run", "--confirm", "never", "--no-journal"}, {"simulate"}} {
+				stdout, stderr, _ := obelus(strings.NewReader(""), append(args, "--format", "json", name)...)
+				if said := messagesOf(stdout) + stderr; strings.Contains(said, secret.bare) {
+					t.Errorf("plan %d: a message of obelus %s quotes the secret:\n%s\n%s", i, args[0], text, said)
+				}
 			}
 		}
 	}
@@ -91,12 +93,102 @@ func messagesOf(events string) string {
 			said.WriteString(line)
 			continue
 		}
-		for _, values := range []string{"output", "state", "instances"} {
+		for _, values := range []string{"output", "state", "input", "instances"} {
 			delete(event, values)
+		}
+		if calls, ok := event["calls"].([]any); ok { // of a rehearsal
+			for _, call := range calls {
+				delete(call.(map[string]any), "output")
+			}
 		}
 		fmt.Fprintln(&said, event)
 	}
 	return said.String()
+}
+
+// S7: no failure of a run or of a rehearsal quotes what came into it under the name of a
+// secret, on whatever way, whoever says it; nor does what refuses a state or an instance.
+func TestFailuresQuoteNoSecret(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const secret, head = "zq7Marker-4711-secret", `
+tools:
+  t: {type: object, properties: {x: {type: string, maxLength: 4}}}
+  n: {type: object, properties: {x: {}, _output: {type: integer}}}
+  w: {type: object, properties: {x: {}, _output: {}}}
+  f: {type: object, properties: {x: {}, password: {}, _output: {}}}
+  d: {type: object, properties: {x: {}}}
+activities:
+  t: {expr: "1"}
+  n: {expr: "int(x)"}
+  w: {expr: x}
+  f: {exec: {argv: [sh, -c, 'cat >&2; exit 4']}}
+  d: {plan: d.yaml}
+`
+	values := `{"password": "` + secret + `", "wo": "` + secret + `", "deep": {"apiToken": ["` + secret + `"]}}`
+	files := map[string]string{
+		"d.yaml":     "tools: {i: {type: object, properties: {x: {type: integer}}}}\nactivities: {i: {expr: '1'}}\ncalls: [{_tool: i, x: '†input.x.apiToken[0]'}]",
+		"input.json": values, "state.json": values,
+		"one.jsonl": `{"id": "a", "input": ` + values + `, "state": ` + values + "}\n",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := []string{"†$.password", "x†{$.password}", "†$.deep.apiToken[0]", "†$.wo", "†(†$.password + 'x')"}
+	var calls strings.Builder
+	for _, kind := range []string{"input", "state"} {
+		for _, x := range read {
+			for _, tool := range []string{"t", "n", "f"} {
+				fmt.Fprintf(&calls, "  - {_tool: %s, x: %q}\n", tool, strings.ReplaceAll(x, "$", kind))
+			}
+		}
+		fmt.Fprintf(&calls, "  - {_tool: f, _each: [\"†%s.password\", a], x: †item, _onItemFailure: collect, _outputPath: c%s}\n", kind, kind)
+		fmt.Fprintf(&calls, "  - {_tool: f, _each: †%s.deep.apiToken, x: †item, _outputPath: e%s || r%s}\n", kind, kind, kind)
+		fmt.Fprintf(&calls, "  - {_tool: f, _each: †%s.password, x: †item}\n", kind)
+		fmt.Fprintf(&calls, "  - {_tool: w, x: †%s.deep, _outputPath: own%s}\n", kind, kind)
+		fmt.Fprintf(&calls, "  - {_tool: f, x: †state.own%s.apiToken}\n", kind)
+	}
+	calls.WriteString("  - {_tool: d, x: †input.deep}\n  - {_tool: f, password: '†input.deep.apiToken[0]'}\n")
+	rest := `
+inputSchema: {type: object, properties: {wo: {writeOnly: true}, deep: {}, password: {}}}
+STATE
+output: {x: '†(int(†input.password))'}
+calls:
+`
+	state := func(password string) string {
+		return strings.Replace(rest, "STATE", "stateSchema: {type: object, properties: {password: "+password+", deep: {}, wo: {format: password}}}", 1)
+	}
+	for name, text := range map[string]string{"plan.yaml": head + state("{}") + calls.String(), "typed.yaml": head + state("{type: integer}") + calls.String()} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := []string{"--input", "@input.json", "--state", "@state.json"}
+	for _, args := range [][]string{
+		append([]string{"run", "plan.yaml"}, given...), append([]string{"simulate", "plan.yaml"}, given...),
+		{"run", "plan.yaml", "--instances", "one.jsonl"}, {"simulate", "plan.yaml", "--instances", "one.jsonl"},
+		append([]string{"run", "typed.yaml"}, given...), {"run", "typed.yaml", "--instances", "one.jsonl"},
+	} {
+		if args[0] == "run" {
+			args = append(args, "--confirm", "never", "--no-journal")
+		}
+		stdout, stderr, status := obelus(strings.NewReader(""), append(args, "--format", "json")...)
+		said := messagesOf(stdout) + stderr
+		if strings.Contains(said, secret) || status == 0 || strings.Contains(stderr, "error[") {
+			t.Errorf("%v: exit status %d\n%s", args, status, said)
+		}
+		stdout, stderr, _ = obelus(strings.NewReader(""), args...)
+		said = ""
+		for line := range strings.Lines(stdout + stderr) {
+			if strings.Contains(line, "✗") || strings.Contains(line, "!") || strings.HasPrefix(line, "failed") || strings.HasPrefix(line, "obelus") {
+				said += line
+			}
+		}
+		if strings.Contains(said, secret) {
+			t.Errorf("%v: as text:\n%s", args, said)
+		}
+	}
 }
 
 // S11.8: what a run is given isn't quoted where it doesn't fit, nor what reads it.
