@@ -156,6 +156,17 @@ func (c *compilation) written(m, payload *source.Node) {
 	p.History[id] = append(p.History[id], w)
 }
 
+// MayStand reports whether a call may turn out to be done already, by what a record says
+// was done before: all but its parameters is known to be the same.
+func (p *Plan) MayStand(call *Call) bool {
+	for _, id := range slices.Sorted(maps.Keys(p.History)) {
+		if slices.ContainsFunc(DoneCalls(p.History[id]), func(w *Written) bool { return w.Identity() == p.Identity(call) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // begun is what stood in a state before its history.
 type begun struct {
 	there bool

@@ -14,6 +14,10 @@ import (
 // produce asks the planner for the result of a latent call (S2.4). Whatever goes
 // wrong fails the call, so that its plan may handle it.
 func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.Request, e runtime.Event) runtime.Event {
+	if w.options.Planner == nil { // it might have been done already, and wasn't
+		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "no activity carries out the tool, and without a model nobody can produce its result"}
+		return e
+	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	var text strings.Builder

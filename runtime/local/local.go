@@ -128,7 +128,7 @@ func Runnable(p *compiler.Plan, planned bool) error {
 
 func answerable(p *compiler.Plan, model bool) error {
 	for _, call := range p.Calls {
-		if !model && call.Latent() && call.Produced == nil {
+		if !model && call.Latent() && call.Produced == nil && !p.MayStand(call) {
 			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result", call.Name, call.ToolName)
 		}
 	}
