@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"maps"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -46,8 +47,8 @@ func (f *frame) unquotedIn(details any) any {
 		return list
 	case map[string]any:
 		object := maps.Clone(v)
-		for key, item := range v {
-			object[key] = f.unquotedIn(item)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			object[key] = f.unquotedIn(v[key])
 		}
 		return object
 	}
@@ -89,7 +90,7 @@ func learn(veil *compiler.Veil, p *compiler.Plan, given Instance) {
 	veil.Learn(nil, any(given.Input), p.InputSchema)
 	veil.Learn(nil, any(given.State), p.StateSchema)
 	veil.Learn(nil, any(given.Data), nil)
-	for kind, s := range p.DataSchemas {
-		veil.Learn([]expression.Segment{{Key: kind}}, given.Data[kind], s)
+	for _, kind := range slices.Sorted(maps.Keys(p.DataSchemas)) {
+		veil.Learn([]expression.Segment{{Key: kind}}, given.Data[kind], p.DataSchemas[kind])
 	}
 }
