@@ -68,7 +68,11 @@ func (a *Activity) Arguments(params map[string]any, lookup func(variable string)
 				argument := fill(text, value, lookup)
 				if !guarded && strings.HasPrefix(argument, "-") && beginsWithValue(text) {
 					name := parametersIn(text)[0]
-					return nil, &UnfitArgument{name, fmt.Sprintf("the value of %q begins with \"-\", which the program would take for an option", name),
+					what := fmt.Sprintf("the value of %q begins with \"-\"", name)
+					if !strings.HasPrefix(argumentText(value[name]), "-") {
+						what = fmt.Sprintf("%q begins with \"-\" as %q is empty", text, name)
+					}
+					return nil, &UnfitArgument{name, what + ", which the program would take for an option",
 						fmt.Sprintf("put \"--\" before %q in \"argv\", or join it to the option whose value it is", text)}
 				}
 				argv = append(argv, argument)
@@ -177,31 +181,79 @@ func (c *compilation) argv(a *Activity, n *source.Node) {
 			for _, name := range parametersIn(text.Text) {
 				a.Parameters = append(a.Parameters, Variable{name, text})
 			}
-			c.shellCode(a, n, text)
 		}
 		a.Argv = append(a.Argv, arg)
 	}
+	c.shellCode(n)
 	if names := parametersIn(a.Argv[0].Texts[0]); len(names) > 0 {
 		c.report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").Advise("name it; a text in braces is written {{%s}}", names[0])
 	}
 }
 
-var shells = []string{"ash", "bash", "dash", "fish", "ksh", "sh", "zsh", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh"}
+var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "yash", "zsh", "su", "runuser", "cmd", "powershell", "pwsh", "{$shell}"}
 
-var shellOption = regexp.MustCompile(`^(-[a-z]*c|(?i:/c|-command))$`)
+var (
+	// shellOption is an option behind which a shell takes code, and one of which a
+	// parameter decides it.
+	shellOption = regexp.MustCompile(`^(?i:-[a-z]*c[a-z]*|/[ck]|--(init-)?command)(=|$)|^-[a-zA-Z]*\{`)
+	// takesValue is an option of a shell that what follows belongs to.
+	takesValue = regexp.MustCompile(`^[-+][a-zA-Z]*[oO]$`)
+	// inOneText is a shell with its code in one text, as "env -S" takes it.
+	inOneText = regexp.MustCompile(`(^|[\s/;&|])(` + strings.Join(shells[:len(shells)-1], "|") + `)(\.exe)?\s(.*\s)?(-[A-Za-z]*c[A-Za-z]*|/[cCkK])\s`)
+)
 
-// shellCode refuses parameters in what a shell takes for code: what is in a value must
-// never be run.
-func (c *compilation) shellCode(a *Activity, argv, text *source.Node) {
-	names := parametersIn(text.Text)
-	at := slices.Index(argv.Items, text)
-	if len(names) == 0 || at < 2 || !slices.Contains(shells, path.Base(argv.Items[0].Text)) {
-		return
+// isShell reports whether a program is one that takes code, by its name.
+func isShell(program string) bool {
+	name := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
+	if name == "cmd" && name != program {
+		return false // a folder of sources
 	}
-	if shellOption.MatchString(argv.Items[at-1].Text) {
-		c.report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", names[0]).
-			Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", names[0], names[0])
+	return slices.Contains(shells, strings.TrimSuffix(name, ".exe"))
+}
+
+// shellCode refuses parameters in what a shell takes for code, wherever in the argv it is
+// named: what is in a value must never be run. That is all from its option to the first
+// argument that is none itself and that no parameter leaves out.
+func (c *compilation) shellCode(argv *source.Node) {
+	shell, value := false, false
+	option, script := -1, -1 // the items that they stand in
+	for i, item := range argv.Items {
+		texts := []*source.Node{item}
+		if item.Kind == source.Array {
+			texts = item.Items
+		}
+		if script >= 0 && (script == option || !hasParameter(argv.Items[script])) {
+			shell, option = false, -1
+		}
+		script = -1
+		for _, text := range texts {
+			switch named := shellOption.FindString(text.Text); {
+			case hasParameter(text) && (option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText.MatchString(text.Text)):
+				name := parametersIn(text.Text)[0]
+				c.report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
+					Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", name, name)
+				return
+			case script >= 0: // an argument of it
+			case option < 0 && isShell(text.Text):
+				shell = true
+			case option < 0:
+				if shell && named != "" {
+					option = i
+				}
+			case value:
+				value = false
+			case strings.HasPrefix(text.Text, "-"), strings.HasPrefix(text.Text, "+"):
+				value = takesValue.MatchString(text.Text)
+			default:
+				script = i
+			}
+		}
 	}
+}
+
+// hasParameter reports whether a parameter stands in an item of an argv.
+func hasParameter(item *source.Node) bool {
+	return len(parametersIn(item.Text)) > 0 || slices.ContainsFunc(item.Items, hasParameter)
 }
 
 // What a program reads and writes on its standard streams.

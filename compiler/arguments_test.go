@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 func argv(items ...any) *Activity {
@@ -68,6 +71,11 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%v: got %q, %v, want %q", test.item, got, err, test.want)
 		}
 	}
+	for text, want := range map[string]string{"{minus}{text}": `the value of "minus" begins`, "{empty}{minus}": `"{empty}{minus}" begins with "-" as "empty" is empty`, "{empty}-x": `"{empty}-x" begins with "-" as "empty" is empty`} {
+		if _, err := argv("tool", text).Arguments(params, AsWritten); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 	got, err := argv("tool", "--", "{dash}", []string{"{list}"}).Arguments(params, AsWritten)
 	if err != nil || !slices.Equal(got, []string{"tool", "--", "-x", "x", "2"}) {
 		t.Errorf("behind --: %q, %v", got, err)
@@ -120,6 +128,48 @@ func TestArgumentsAreNothingElse(t *testing.T) {
 		}
 		if len(got) > longest {
 			t.Fatalf("%v with %v: %q", items, params, got)
+		}
+	}
+}
+
+// S2.3: a value is never what a shell runs, wherever the shell stands in an argv and
+// however its option is written; behind the code it is an argument.
+func TestShellsAreGivenNoValues(t *testing.T) {
+	refused := func(argv string) bool {
+		_, found := Compile(source.NewFile("plan.yaml", []byte("activities: {t: {exec: {stdout: text, argv: ["+argv+"]}}}\ncalls: []")), Options{})
+		return slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, "run as code of the shell") })
+	}
+	before := []string{"", "env, ", "env, A=b, ", "timeout, '5', ", "nice, -n, '5', ", "nohup, setsid, ", "xargs, ", "sudo, -u, me, ", "busybox, ", "find, '{dir}', -exec, ", "[env, -i], "}
+	shells := []string{"sh", "/bin/bash", "dash", "zsh", "fish", "ksh", "PowerShell.exe"}
+	for _, wrapper := range before {
+		for _, shell := range shells {
+			if shell == "sh" && strings.HasPrefix(wrapper, "[") {
+				continue // no program
+			}
+			for _, argv := range []string{
+				"-c, '{a}'", "-c, 'echo {a}'", "-ec, '{a}'", "-ce, '{a}'", "-o, pipefail, -c, '{a}'", "-c, -o, pipefail, '{a}'", "-c, --, '{a}'", "-c, -e, '{a}'",
+				"[-c, '{a}']", "[-c], ['{a}', x]", "[-e, -c], -x, [--, '{a}']", "-c, ['echo', '{a}'], '{b}'", "-c, -o, '{a}', 'echo', '{b}'", "-Command, '{a}'", "'--command={a}'", "'-{o}', '{a}'",
+			} {
+				if argv = wrapper + shell + ", " + argv; !refused(argv) {
+					t.Errorf("[%s] is let through", argv)
+				}
+			}
+			for _, argv := range []string{
+				"-c, 'echo \"$1\"', sh, '{a}'", "-c, --, 'echo \"$1\"', me, '{a}', [-c, '{b}']", "[-c, 'echo \"$1\"', sh, '{a}']", "-o, pipefail, -c, echo, sh, '{a}', '{b}'",
+				"script.sh, '{a}'", "-e, script.sh, [--file, '{a}']", "-c, 'echo {{a}}'",
+			} {
+				if argv = wrapper + shell + ", " + argv; refused(argv) {
+					t.Errorf("[%s] is refused", argv)
+				}
+			}
+		}
+	}
+	for argv, want := range map[string]bool{
+		"env, -S, 'sh -c {a}'": true, "env, -S, 'bash -e -c \"{a}\"'": true, "cmd, /c, '{a}'": true, "cmd.exe, /k, 'dir {a}'": true, "su, me, -c, '{a}'": true, "'{$SHELL}', -c, '{a}'": true,
+		"go, run, ./cmd, -c, '{a}'": false, "git, -c, 'user.name={a}', commit": false, "echo, 'of sh and {a}'": false, "tar, -cf, '{a}'": false,
+	} {
+		if refused(argv) != want {
+			t.Errorf("[%s]: refused is %v", argv, !want)
 		}
 	}
 }
