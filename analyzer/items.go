@@ -205,6 +205,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		}
 	}
 	results, known := make([]any, len(list)), true
+	alike := w.random.IntN(3) == 0 // that all are empty, say, would come seldom else
 	for at, item := range list {
 		w.item = map[string]any{"item": item, "index": float64(at)}
 		guess := guessed || vague
@@ -223,6 +224,10 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		}
 		if call.Each.Collect && w.random.IntN(4) == 0 {
 			results[at] = aRecord
+			continue
+		}
+		if alike && at > 0 && results[0] != nil {
+			results[at] = results[0]
 			continue
 		}
 		value, ok, well := w.carriedOut(call, params, open || guess)

@@ -194,6 +194,10 @@ calls: [{_tool: act, _timeout: 1s, _outputPath: "a || e"}]
 		t.Fatal(err)
 	}
 	pty.Eventually(t, "the program works", func() bool { return len(v.lines(t, "parent")) == 1 })
+	pty.Eventually(t, "the program is noted", func() bool {
+		noted, _ := filepath.Glob(filepath.Join(v.runs, "*.programs"))
+		return len(noted) == 1
+	})
 	parent, child := 0, 0
 	_, _ = fmt.Sscan(v.lines(t, "parent")[0], &parent)
 	_, _ = fmt.Sscan(v.lines(t, "child")[0], &child)
