@@ -151,7 +151,7 @@ func (g *given) settle(p *compiler.Plan, input map[string]any) error {
 	return nil
 }
 
-// unreadInputs refuses an input that nothing reads and nothing declares: most likely it
+// unreadInputs refuses an input that nothing reads and no schema declares: most likely it
 // is misspelt. A model that answers a call without scopes reads all of it (S14.3).
 func unreadInputs(p *compiler.Plan, input map[string]any) error {
 	if slices.ContainsFunc(p.Calls, func(c *compiler.Call) bool {
@@ -160,11 +160,6 @@ func unreadInputs(p *compiler.Plan, input map[string]any) error {
 		return nil
 	}
 	known := map[string]bool{}
-	if own, ok := p.Input.(map[string]any); ok {
-		for key := range own {
-			known[key] = true
-		}
-	}
 	if p.InputSchema != nil {
 		for _, key := range p.InputSchema.Properties() {
 			known[key] = true
