@@ -311,3 +311,28 @@ func TestWhatRunsIsWhatWasAsked(t *testing.T) {
 	}
 	t.Logf("%d cases: %d started, %d of them unasked, %d questions, %d plans refused", cases, started, unasked, questions, refused)
 }
+
+// S10.1: what a person gave in the place of a parameter's value is said to be theirs when
+// its call is asked about once more, as it was at work when the run was killed.
+func TestWhatAPersonGaveIsSaidToBeTheirs(t *testing.T) {
+	m := runtime.New(verify(t, `{"state": {"n": 1}, "tools": {"pay": {"properties": {"x": {"type": "integer"}}}}, "activities": {"pay": {"exec": {"argv": ["pay"]}}},
+		"calls": [{"_tool": "pay", "x": "†state.n"}]}`), runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Always}})
+	question := func(commands []runtime.Command) *runtime.Question {
+		for _, c := range commands {
+			if c.Kind == runtime.Ask {
+				return c.Question
+			}
+		}
+		t.Fatal("nothing is asked")
+		return nil
+	}
+	q := question(m.Step(runtime.Event{Kind: runtime.Begun}))
+	if len(q.Sources) != 1 || q.Sources[0].Reference != "†state.n" || q.Sources[0].By != "" {
+		t.Errorf("at first x comes from %+v", q.Sources)
+	}
+	m.Step(q.Answered(&runtime.Decision{Verdict: runtime.Change, Params: map[string]any{"x": 100.0}, By: "ann"}))
+	q = question(m.Step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{}}))
+	if want := []runtime.Source{{Param: "x", From: []string{}, By: "ann"}}; !q.InFlight || !reflect.DeepEqual(q.Sources, want) {
+		t.Errorf("after ann's change x comes from %+v", q.Sources)
+	}
+}

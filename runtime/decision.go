@@ -22,8 +22,8 @@ func (f *frame) decided(e Event) {
 		return
 	}
 	d, more := e.Decision, state.more
-	if d.ID != "" && d.ID != more.question.ID {
-		f.askAgain(i, "it was an answer to another question")
+	if d.ID != "" && !SameQuestion(d.ID, more.question.ID) {
+		f.askAgain(i, "it was an answer to another question, or what would run has changed since")
 		return
 	}
 	if more.question.InFlight != (d.Verdict == Retry || d.Verdict == Fail) {

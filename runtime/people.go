@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -149,9 +151,15 @@ func (f *frame) question(i int32) *Question {
 	}
 	if r := f.replacement(i); r != nil {
 		q.Replaces, q.Sources, q.Scopes = f.plan.Calls[i].ToolName, r.sources, r.scopes
-		return q
+	} else {
+		q.Sources, q.Scopes = f.provenance(call, f.reader().origins)
 	}
-	q.Sources, q.Scopes = f.provenance(call, f.reader().origins)
+	if more := f.calls[i].more; more != nil && more.decision != nil && more.decision.Params != nil {
+		q.Sources = nil
+		for _, name := range slices.Sorted(maps.Keys(more.decision.Params)) {
+			q.Sources = append(q.Sources, Source{Param: name, From: []string{}, By: cmp.Or(more.decision.By, "a person")})
+		}
+	}
 	return q
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -71,7 +72,8 @@ type Question struct {
 	// Problem says why the last answer couldn't be taken; "" for the first time.
 	Problem string `json:"problem,omitzero"`
 	// ID names the question: an answer that was given to it answers no other, and none
-	// about what would run otherwise.
+	// about what would run otherwise. What the machine doesn't see of that is added by
+	// [Question.Pin].
 	ID string `json:"id"`
 	// Within is how long an answer is waited for, once the question is shown; 0 is for ever.
 	Within time.Duration `json:"-"`
@@ -100,6 +102,26 @@ func (q *Question) identify() {
 	text, _ := json.Marshal(same) // its values come from JSON
 	sum := sha256.Sum256(fmt.Appendf(text, "%v", q.at))
 	q.ID = hex.EncodeToString(sum[:8])
+}
+
+// Pin adds to the question's name what the world knows of what would run and the machine
+// doesn't see, such as a digest of a program. What is added last counts.
+func (q *Question) Pin(unseen string) {
+	if q.ID = machines(q.ID); unseen != "" {
+		q.ID += pinned + unseen
+	}
+}
+
+const pinned = "-"
+
+// SameQuestion reports whether two names are of one question, whatever [Question.Pin]
+// has added to them.
+func SameQuestion(a, b string) bool { return machines(a) == machines(b) }
+
+// machines is the part of a question's name that the machine gives.
+func machines(id string) string {
+	own, _, _ := strings.Cut(id, pinned)
+	return own
 }
 
 // An Execution is what is started to carry a call out.
@@ -135,9 +157,10 @@ type Handed struct {
 
 // A Source is where a part of a parameter comes from.
 type Source struct {
-	Param     string   `json:"param"`     // a path into the parameters: "user.name", "items[0]"
-	Reference string   `json:"reference"` // the expression, as it stands in the plan
-	From      []string `json:"from"`      // the calls that wrote what it reads; "input", "state" for what was there from the start
+	Param     string   `json:"param"`       // a path into the parameters: "user.name", "items[0]"
+	Reference string   `json:"reference"`   // the expression, as it stands in the plan
+	From      []string `json:"from"`        // the calls that wrote what it reads; "input", "state" for what was there from the start
+	By        string   `json:"by,omitzero"` // who gave the value in the place of all that, or "" for nobody
 }
 
 // Verdict is how a person answers a [Question].

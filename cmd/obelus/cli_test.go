@@ -150,12 +150,14 @@ func timeless(text string) string {
 	}
 	text = elapsed.ReplaceAllString(text, " 0 ms")
 	text = keptAt.ReplaceAllString(text, "; journal …")
+	text = pinnedID.ReplaceAllString(text, "$1-PIN")
 	return eventTime.ReplaceAllString(text, `"at":0}`)
 }
 
 var (
 	begunAt   = regexp.MustCompile(`begun [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}`)
 	runID     = regexp.MustCompile(`\b[0-9]{8}-[0-9]{6}-([a-z0-9-]+)-[0-9a-f]{4}\b`)
+	pinnedID  = regexp.MustCompile(`\b([0-9a-f]{16})-[0-9a-f]{16}\b`)
 	keptAt    = regexp.MustCompile(`; journal \S+`)
 	elapsed   = regexp.MustCompile(` *\b[0-9]+(\.[0-9])? (µs|ms|s)\b`)
 	eventTime = regexp.MustCompile(`"at":[0-9.]+}`)

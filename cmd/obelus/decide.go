@@ -29,7 +29,7 @@ func (c *cli) decideCommand() *cobra.Command {
 		Long: "Shows what a run asks people about, or one question with every value in full, or answers it.\n" +
 			"A run that stopped takes the answer up when it is resumed; one that waits (--answer-within)\n" +
 			"takes it up at once. An answer is to the question as it is now: should the run come to ask\n" +
-			"otherwise, it isn't taken.\n\n" +
+			"otherwise, it isn't taken. Until the run takes it up, a further one takes its place.\n\n" +
 			"change keeps the parameters that aren't named; @FILE gives all of them. replace takes a call as\n" +
 			"JSON or @FILE, which keeps name, place and output path of the first; it is shown with its values,\n" +
 			"and is to be approved in turn. retry and fail answer for a call that was at work when its run\n" +
@@ -67,15 +67,26 @@ func (c *cli) decideCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		about, rest, err := d.about(questions.Open(), args[1:])
+		open := questions.Open()
+		if meant := d.kept(open, questions.Kept, args[1:]); len(meant) > 0 {
+			open = meant
+		}
+		about, rest, err := d.about(open, args[1:])
 		if err != nil {
 			return err
 		}
 		show := func(list []*runtime.Question, full bool) error {
 			return c.showQuestions(list, questions.Program, *format, full)
 		}
+		answers := map[*runtime.Question]*runtime.Decision{}
+		for _, one := range questions.Kept {
+			answers[one.Question] = &one.Answer
+		}
 		if len(rest) == 0 {
-			return show(about, len(args) > 1)
+			if err := show(about, len(args) > 1); err != nil {
+				return err
+			}
+			return c.answered(about, answers, " is kept, and the run hasn't taken it up: a further decision takes its place")
 		}
 		taken, err := d.verdict(c, about[0], rest)
 		if err != nil {
@@ -83,6 +94,9 @@ func (c *cli) decideCommand() *cobra.Command {
 		}
 		again, err := questions.Decide(about, taken)
 		if err != nil {
+			return err
+		}
+		if err := c.answered(about, answers, " was kept before, and counts no more"); err != nil {
 			return err
 		}
 		if len(again) > 0 {
@@ -93,6 +107,16 @@ func (c *cli) decideCommand() *cobra.Command {
 		return c.kept(about, again, taken, questions)
 	}
 	return cmd
+}
+
+// answered tells of answers that are kept to questions.
+func (c *cli) answered(about []*runtime.Question, answers map[*runtime.Question]*runtime.Decision, what string) (err error) {
+	for _, q := range about {
+		if d := answers[q]; d != nil && err == nil {
+			_, err = fmt.Fprintf(c.err, "obelus: the answer %s, by %s, for the call %s%s\n", d.Verdict, diag.Escape(d.By), named(q), what)
+		}
+	}
+	return err
 }
 
 // mostKept is how many calls are named that were decided about together.
@@ -138,6 +162,26 @@ func named(q *runtime.Question) string {
 type decision struct {
 	by, reason, instance, id string
 	all                      bool
+}
+
+// kept finds the questions that are meant where they are answered, and no open one is:
+// the last of each call.
+func (d *decision) kept(open []*runtime.Question, kept []session.Kept, args []string) (meant []*runtime.Question) {
+	if len(args) == 0 || d.all && slices.Contains(verdicts, args[0]) {
+		return nil
+	}
+	is := func(q *runtime.Question) bool {
+		return terminal.InFull(q) == args[0] && (d.instance == "" || d.instance == q.Instance) && (d.id == "" || d.id == q.ID)
+	}
+	if slices.ContainsFunc(open, is) {
+		return nil
+	}
+	for _, one := range kept {
+		if is(one.Question) {
+			meant = append(slices.DeleteFunc(meant, func(q *runtime.Question) bool { return q.Instance == one.Instance }), one.Question)
+		}
+	}
+	return meant
 }
 
 // about finds the questions that are meant, and gives what is said besides. Without the

@@ -306,7 +306,7 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	}
 	switch {
 	case len(result.Asked) > 0 && (result.Reason == runtime.ReasonConfirmation || result.Reason == runtime.ReasonInFlight):
-		c.unanswered(result.Asked, s, help, again)
+		c.unanswered(result, s, help, again)
 	case s.ID() != "" && result.Why != "":
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
 		help("%s asks for two more ticks; \"obelus fork %s --at TICK\" goes on from an earlier one", again, s.ID())
@@ -317,37 +317,46 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 	}
 }
 
-// unanswered tells of the questions that a run stopped with, and how they are answered.
-func (c *cli) unanswered(asked []*runtime.Question, s *session.Session, help func(string, ...any), again string) {
+// unanswered tells of the questions that a run stopped with, those together that wait for
+// the same reason, and how they are answered.
+func (c *cli) unanswered(result *session.Result, s *session.Session, help func(string, ...any), again string) {
 	const most = 5
-	var names []string
-	for i, q := range asked {
-		if i == most {
-			names = append(names, "…")
-			break
+	var reasons, hows, answers []string
+	calls := map[string][]string{}
+	once := func(list []string, one string) []string {
+		if slices.Contains(list, one) {
+			return list
 		}
-		names = append(names, named(q))
+		return append(list, one)
 	}
-	before := "the call "
-	if len(asked) > 1 {
-		before = "the calls "
-	}
-	before += strings.Join(names, ", ")
-	why, how := c.unansweredFor(asked[0], s.Program().Plan)
-	fmt.Fprintf(c.err, "obelus: stopped before %s: %s, and there is nobody to ask\n", before, why)
-	for _, q := range asked {
-		if q.Problem != "" {
-			fmt.Fprintf(c.err, "obelus: what was answered for the call %s can't be taken: %s\n", named(q), diag.Escape(q.Problem))
-		}
-	}
-	if s.ID() != "" {
+	for _, q := range result.Asked {
+		why, how := c.unansweredFor(q, s.Program().Plan)
+		reasons, hows, calls[why] = once(reasons, why), once(hows, how), append(calls[why], named(q))
 		answer := "approve answers it (or reject, change, replace)"
-		if asked[0].InFlight {
+		if q.InFlight {
 			answer = "retry answers it (or fail)"
 		}
-		help("obelus decide %s shows what is asked, obelus decide %[1]s CALL %s; %s goes on then", s.ID(), answer, again)
+		answers = once(answers, answer)
 	}
-	help(how, again)
+	for _, why := range reasons {
+		names, before := calls[why], "the call "
+		if len(names) > 1 {
+			before = "the calls "
+		}
+		if len(names) > most {
+			names = append(names[:most:most], "…")
+		}
+		fmt.Fprintf(c.err, "obelus: stopped before %s%s: %s, and there is nobody to ask\n", before, strings.Join(names, ", "), why)
+	}
+	for _, q := range result.Refused {
+		fmt.Fprintf(c.err, "obelus: what was answered for the call %s can't be taken: %s\n", named(q), diag.Escape(q.Problem))
+	}
+	if s.ID() != "" {
+		help("obelus decide %s shows what is asked, obelus decide %[1]s CALL %s; %s goes on then", s.ID(), strings.Join(answers, "; or "), again)
+	}
+	for _, how := range hows {
+		help(how, again)
+	}
 }
 
 // unansweredFor is why a call waits for an answer, and what else lets the run go on.

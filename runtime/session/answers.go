@@ -7,15 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/local"
 )
 
@@ -26,26 +30,62 @@ type Answer struct {
 	Instance string `json:"instance,omitzero"`
 	Under    string `json:"under,omitzero"` // the path of the calls above one of a delegate
 	runtime.Decision
+
+	line int // of its file
 }
 
-// answers reports whether a question is the one that was answered.
-func (a *Answer) answers(q *runtime.Question) bool {
-	return a.Call == q.Call && a.Instance == q.Instance && a.Under == q.Under && (a.ID == "" || a.ID == q.ID)
+// name is that of the call, with those above it before it, as it is shown and may be
+// written.
+func (a *Answer) name() string { return inFull(a.Under, a.Call) }
+
+func inFull(under, call string) string {
+	if under != "" {
+		return under + "/" + call
+	}
+	return call
 }
 
 // AnswerTo is a decision about what a question asks, and nothing else.
 func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 	d.ID = q.ID
-	return Answer{q.Call, q.Instance, q.Under, d}
+	return Answer{Call: q.Call, Instance: q.Instance, Under: q.Under, Decision: d}
 }
 
 // ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line where
-// the name of the file ends in ".jsonl". The error is of the kind [ErrAnswers].
+// the name of the file ends in ".jsonl". Two that contradict each other are refused, as
+// nobody knows which is meant. The error is of the kind [ErrAnswers].
 func ReadAnswers(name string, text []byte) ([]Answer, error) {
+	whole := [][]byte{text}
 	if strings.HasSuffix(name, extension) {
-		return readAnswers(name, bytes.SplitAfter(text, []byte("\n")))
+		whole = bytes.SplitAfter(text, []byte("\n"))
 	}
-	return readAnswers(name, [][]byte{text})
+	all, err := readAnswers(name, whole)
+	before := map[[2]string][]*Answer{} // that may be to the same question
+	for i := range all {
+		a := &all[i]
+		key := [2]string{a.name(), a.Instance}
+		for _, b := range before[key] {
+			if (a.ID == "" || b.ID == "" || a.ID == b.ID) && !a.agrees(b) {
+				return nil, diag.Troubled(ErrAnswers, "%q, lines %d and %d: the call %q is answered in two ways", name, b.line, a.line, a.name()).About(name).
+					Advise("leave one out; answers to different questions about a call each have the \"id\" of theirs")
+			}
+		}
+		if a.Verdict == runtime.Replace { // what replaces the call is asked about in turn
+			delete(before, key)
+			continue
+		}
+		before[key] = append(before[key], a)
+	}
+	return all, err
+}
+
+// agrees reports whether two answers decide the same, or may be given one after the other:
+// a call that was at work is to be approved once it may run again.
+func (a *Answer) agrees(b *Answer) bool {
+	if b.Verdict == runtime.Retry && a.Verdict != runtime.Fail {
+		return true
+	}
+	return a.Verdict == b.Verdict && reflect.DeepEqual(a.Params, b.Params)
 }
 
 func readAnswers(name string, whole [][]byte) (all []Answer, err error) {
@@ -71,6 +111,7 @@ func readAnswers(name string, whole [][]byte) (all []Answer, err error) {
 			if err != nil {
 				return nil, wrong(max(1, item.Span().From().Line), "%v", err)
 			}
+			answer.line = i + max(1, item.Span().From().Line)
 			all = append(all, answer)
 		}
 	}
@@ -157,11 +198,14 @@ type desk struct {
 	person local.Confirmer
 	box    box
 	before map[string]bool // questions that were answered before the run was resumed
+	pins   *activity.Pins
 	notice func(string)
 
 	mu      sync.Mutex
-	given   []Answer // that nothing was asked about yet
-	size    int64    // of the box, as far as it was read
+	given   []Answer                       // in the file, and not taken yet
+	kept    []Answer                       // in the box, and not taken yet
+	asked   map[string][]*runtime.Question // by the names of calls
+	size    int64                          // of the box, as far as it was read
 	waiting []*awaited
 	looking bool // somebody looks into the box from time to time
 	over    chan struct{}
@@ -169,7 +213,7 @@ type desk struct {
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, box: s.keeper.box(), given: s.answers, notice: s.options.Notice, over: make(chan struct{})}
+	d := &desk{person: person, box: s.keeper.box(), given: s.answers, pins: s.pins, asked: map[string][]*runtime.Question{}, notice: s.options.Notice, over: make(chan struct{})}
 	if s.replay != nil {
 		d.before = s.replay.answered
 	}
@@ -201,6 +245,8 @@ const glance = 200 * time.Millisecond
 func (d *desk) answered(q *runtime.Question) *runtime.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	name := inFull(q.Under, q.Call)
+	d.asked[name] = append(d.asked[name], q)
 	d.look()
 	if a := d.take(q); a != nil {
 		return &a.Decision
@@ -238,19 +284,40 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		if one.answer != nil && err != nil {
 			return one.answer.Decision, nil
 		}
+		if takes := decision.Verdict; err == nil && (takes == runtime.Approve || takes == runtime.Change || takes == runtime.Retry) && d.now(q) != q.ID {
+			decision.ID = "what was shown" // and isn't what would run now
+		}
 		return decision, err
 	}
 }
 
-// take gives the first answer to a question, once.
+// now is the name that a question has as things are.
+func (d *desk) now(q *runtime.Question) string {
+	same := *q
+	pin(d.pins, &same)
+	return same.ID
+}
+
+// take gives an answer to a question, once: the first of the file, or else the last of
+// the box.
 func (d *desk) take(q *runtime.Question) *Answer {
-	at := slices.IndexFunc(d.given, func(a Answer) bool { return a.answers(q) })
-	if at < 0 {
-		return nil
+	answers := func(a Answer) bool {
+		return a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == inFull(q.Under, q.Call)) && (a.ID == "" || a.ID == d.now(q))
 	}
-	answer := d.given[at]
-	d.given = slices.Delete(d.given, at, at+1)
-	return &answer
+	if at := slices.IndexFunc(d.given, answers); at >= 0 {
+		answer := d.given[at]
+		d.given = slices.Delete(d.given, at, at+1)
+		return &answer
+	}
+	var last *Answer
+	d.kept = slices.DeleteFunc(d.kept, func(a Answer) bool {
+		if !answers(a) {
+			return false
+		}
+		last = &a
+		return true
+	})
+	return last
 }
 
 // look takes what has come into the box.
@@ -263,7 +330,7 @@ func (d *desk) look() {
 	d.size = size
 	for _, a := range more {
 		if !d.before[a.ID] {
-			d.given = append(d.given, a)
+			d.kept = append(d.kept, a)
 		}
 	}
 }
@@ -277,7 +344,7 @@ func (d *desk) watch() {
 			return
 		}
 		d.mu.Lock()
-		if d.look(); len(d.given) > 0 {
+		if d.look(); len(d.given)+len(d.kept) > 0 {
 			for _, one := range d.waiting {
 				if one.answer == nil {
 					if one.answer = d.take(one.question); one.answer != nil {
@@ -297,26 +364,70 @@ func (d *desk) watch() {
 	}
 }
 
+// refused are the questions that were asked once more because of an answer.
+func (d *desk) refused(open []*runtime.Question) (refused []*runtime.Question) {
+	for _, q := range open {
+		times := 0
+		for _, asked := range d.asked[inFull(q.Under, q.Call)] {
+			if asked == q {
+				times++
+			}
+		}
+		if q.Problem != "" && times > 1 {
+			refused = append(refused, q)
+		}
+	}
+	return refused
+}
+
 // left is what was answered and not asked, or asked otherwise, in words.
 func (d *desk) left() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	const most = 5
 	var all []string
-	for i, a := range d.given {
+	left := slices.Concat(d.given, d.kept)
+	for i, a := range left {
 		if i == most {
-			all = append(all, fmt.Sprintf("%d more answers weren't taken", len(d.given)-most))
+			all = append(all, fmt.Sprintf("%d more answers weren't taken", len(left)-most))
 			break
 		}
-		name := a.Call
-		if a.Under != "" {
-			name = a.Under + "/" + name
-		}
-		words := fmt.Sprintf("the answer for the call %q wasn't needed: nothing was asked about it", name)
+		which := ""
 		if a.ID != "" {
-			words = fmt.Sprintf("the answer %q for the call %q wasn't taken: what it was about wasn't asked", a.ID, name)
+			which = fmt.Sprintf("%q ", a.ID)
 		}
-		all = append(all, words)
+		name := strconv.Quote(a.name())
+		if a.Instance != "" {
+			name += fmt.Sprintf(" of %q", a.Instance)
+		}
+		all = append(all, fmt.Sprintf("the answer %sfor the call %s wasn't %s", which, name, d.untaken(&a)))
 	}
 	return all
+}
+
+// untaken says why an answer wasn't taken.
+func (d *desk) untaken(a *Answer) string {
+	asked := d.asked[a.name()]
+	if len(asked) == 0 {
+		return "needed: nothing was asked about it"
+	}
+	var instances []string
+	asked = slices.DeleteFunc(slices.Clone(asked), func(q *runtime.Question) bool {
+		if !slices.Contains(instances, q.Instance) {
+			instances = append(instances, q.Instance)
+		}
+		return q.Instance != a.Instance
+	})
+	unseen := func(q *runtime.Question) bool { return runtime.SameQuestion(a.ID, q.ID) }
+	switch {
+	case len(asked) == 0 && instances[0] == "":
+		return "taken: the call is of no instance"
+	case len(asked) == 0:
+		return "taken: it is asked about for " + wording.Names(instances, 5) + `, and an answer names one ("instance")`
+	case a.ID == "" || slices.ContainsFunc(asked, func(q *runtime.Question) bool { return q.ID == a.ID }):
+		return "needed: another answer to the question was taken"
+	case slices.ContainsFunc(asked, unseen):
+		return "taken: the program, or what it is given of the environment, has changed since"
+	}
+	return "taken: what it was about wasn't asked"
 }

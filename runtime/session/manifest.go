@@ -1,6 +1,7 @@
 package session
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -37,6 +39,9 @@ type Manifest struct {
 	Activities []Reference `json:"activities,omitempty"`
 	Catalogues []Reference `json:"catalogues,omitempty"`
 	Functions  []string    `json:"functions,omitempty"` // that the embedding program registers
+
+	// Key keeps secret what digests are of that leave the journal ([activity.Pins]).
+	Key string `json:"key,omitempty"`
 
 	Options runtime.Options `json:"options"`
 	Planner string          `json:"planner,omitempty"`
@@ -83,6 +88,9 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		Format: runtime.Format, Obelus: o.Version, Title: p.Plan.Name, Begun: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.Root,
 		Name: p.Document.Options.Name, Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened, Limits: p.Document.Options.Limits, Functions: p.Document.Options.Functions,
 		Options: o.Options, Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
+	}
+	if o.Runs != "" {
+		m.Key = rand.Text()
 	}
 	if m.Title == "" {
 		m.Title = filepath.Base(p.File.Name)
@@ -196,6 +204,17 @@ func (m *Manifest) unchanged(list []Reference) ([]*source.File, error) {
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+// pins tell of what a program runs that its plan and activities don't say. Of a run
+// without a journal, which nobody answers later, they tell nothing.
+func (m *Manifest) pins(p *project.Program) *activity.Pins {
+	return &activity.Pins{Activities: p.Activities(activity.Of), Root: p.Root, Key: m.Key}
+}
+
+// pin adds to a question's name what it is about as it is now.
+func pin(pins *activity.Pins, q *runtime.Question) {
+	q.Pin(pins.Of(activity.Of(q.Delegate, q.Activity), q.Runs.Argv))
 }
 
 // At is a path of the run as this process sees it.

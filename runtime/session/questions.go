@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -15,15 +16,30 @@ import (
 type Questions struct {
 	Program *project.Program
 	Running bool // the run goes on now, in another process
+	// Kept are answers that the run hasn't taken up. As long as it hasn't, a further
+	// decision takes the place of one.
+	Kept []Kept
 
 	machine *runtime.Machine
+	pins    *activity.Pins
 	box     box
+	without func(ids map[string]bool) (*Questions, error) // the same without some answers
+}
+
+// A Kept answer is a question with what was decided about it.
+type Kept struct {
+	*runtime.Question
+	Answer runtime.Decision `json:"answer"`
 }
 
 // OpenQuestions reads the questions of a run. What was decided already, and the run
 // hasn't taken up yet, isn't asked any more; of a run that doesn't go on, what is asked
 // when it is resumed. Of the options it needs Activities and what the host registers.
 func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
+	return openQuestions(path, &o, nil)
+}
+
+func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Questions, error) {
 	contents, err := journal.Read(path)
 	if err != nil {
 		return nil, journalTrouble(path, err)
@@ -43,7 +59,8 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 	if replay.Over() {
 		return nil, diag.Troubled(ErrEnded, "the run has ended, and asks nothing any more").About(path)
 	}
-	q := &Questions{Program: p, machine: replay.Machine, box: boxOf(path), Running: journal.Running(path)}
+	q := &Questions{Program: p, machine: replay.Machine, pins: m.pins(p), box: boxOf(path), Running: journal.Running(path)}
+	q.without = func(ids map[string]bool) (*Questions, error) { return openQuestions(path, o, ids) }
 	if !q.Running || q.machine.Stopped() { // or is about to go on
 		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: replay.At, Resumption: &runtime.Resumption{InFlight: o.InFlight}})
 	}
@@ -51,23 +68,39 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 	if err != nil {
 		return nil, err
 	}
-	open := map[string]*runtime.Question{}
-	for _, one := range q.Open() {
-		open[one.ID] = one
-	}
+	last := map[string]runtime.Decision{}
 	for _, a := range decided {
-		if one := open[a.ID]; one != nil {
-			delete(open, a.ID)
-			if again := q.try(one, a.Decision); again != nil {
-				open[again.ID] = again
+		if !without[a.ID] {
+			last[a.ID] = a.Decision
+		}
+	}
+	for more := q.Open(); len(more) > 0; {
+		var next []*runtime.Question
+		for _, one := range more {
+			if d, ok := last[one.ID]; ok {
+				delete(last, one.ID)
+				again := q.try(one, d)
+				if again != nil {
+					next = append(next, again)
+				}
+				if again != one { // else it can't be taken
+					q.Kept = append(q.Kept, Kept{one, d})
+				}
 			}
 		}
+		more = next
 	}
 	return q, nil
 }
 
 // Open gives the questions in the order in which they are asked.
-func (q *Questions) Open() []*runtime.Question { return q.machine.Questions() }
+func (q *Questions) Open() []*runtime.Question {
+	open := q.machine.Questions()
+	for _, one := range open {
+		pin(q.pins, one)
+	}
+	return open
+}
 
 // try has the machine, which starts nothing, take a decision, and gives what it asks
 // because of it: why it can't be taken, or about what replaces the call.
@@ -75,17 +108,31 @@ func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *run
 	for _, c := range q.machine.Step(about.Answered(&d)) {
 		if c.Kind == runtime.Ask && c.Question.Call == about.Call && c.Question.Under == about.Under && c.Question.Instance == about.Instance {
 			again = c.Question
+			pin(q.pins, again)
 		}
 	}
 	return again
 }
 
-// Decide keeps a decision about open questions for the run, which takes it up as it goes
+// Decide keeps a decision about open questions, or those of Kept, for the run, which takes it up as it goes
 // on. It gives the questions that are to be answered in turn: what replaces a call is
 // asked about as it would run. A decision that can't be taken is an error, and none is
 // kept then.
 func (q *Questions) Decide(about []*runtime.Question, d runtime.Decision) (again []*runtime.Question, err error) {
 	var all []Answer
+	anew := map[string]bool{}
+	for _, one := range q.Kept {
+		if slices.Contains(about, one.Question) {
+			anew[one.ID] = true
+		}
+	}
+	if len(anew) > 0 {
+		before, err := q.without(anew)
+		if err != nil {
+			return nil, err
+		}
+		*q = *before
+	}
 	for _, one := range about {
 		all = append(all, AnswerTo(one, d))
 		if next := q.try(one, d); next != nil {

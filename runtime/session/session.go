@@ -108,6 +108,9 @@ type Result struct {
 	*runtime.Outcome
 	Run     string // its id; "" without a journal
 	Journal string // its file; "" without one
+	// Refused are those of Asked whose answer couldn't be taken, since the run began or
+	// was resumed.
+	Refused []*runtime.Question
 	// BadInstances says that the run stopped because of its file of instances.
 	BadInstances bool
 	// Incomplete is what couldn't be written to its end, although the run could go on:
@@ -161,6 +164,7 @@ type Session struct {
 	planner  planner.Planner
 	recorder *recording.Recorder
 	answers  []Answer
+	pins     *activity.Pins
 	ran      bool
 }
 
@@ -380,6 +384,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		ended := diag.Troubled(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
+	s.pins = s.manifest.pins(s.program)
 	desk := newDesk(s.Confirmer, s)
 	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered, Observe: s.observe}
 	if s.planner != nil {
@@ -410,6 +415,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		return nil, diag.Troubled(kind, "%v", err).About(s.ID()).From(err)
 	}
 	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
+	result.Refused = desk.refused(outcome.Asked)
 	if s.keeper != nil && result.Status != runtime.RunStopped {
 		os.Remove(string(s.keeper.box())) // the journal tells of what was decided
 	}
@@ -424,6 +430,9 @@ func (s *Session) wait(why string) {
 }
 
 func (s *Session) observe(at time.Duration, c runtime.Command) {
+	if c.Kind == runtime.Ask {
+		pin(s.pins, c.Question)
+	}
 	if c.Kind == runtime.Leave && s.results != nil {
 		s.results.add(c.Left)
 	}

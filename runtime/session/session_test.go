@@ -22,9 +22,14 @@ import (
 // program reads a plan from a text, with functions of the test.
 func program(t *testing.T, text string, functions ...string) *project.Program {
 	t.Helper()
+	return programIn(t, t.TempDir(), text, functions...)
+}
+
+func programIn(t *testing.T, folder, text string, functions ...string) *project.Program {
+	t.Helper()
 	reader := &project.Reader{Functions: functions}
 	var p *project.Program
-	if err := reader.Split(filepath.Join(t.TempDir(), "plan.yaml"), []byte(text), func(d project.Document) error {
+	if err := reader.Split(filepath.Join(folder, "plan.yaml"), []byte(text), func(d project.Document) error {
 		p = d.Check()
 		return nil
 	}); err != nil {

@@ -196,7 +196,11 @@ func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 	if q.Runs.Folder != "" && q.Runs.Folder != "." {
 		what += " in the folder " + visibly(q.Runs.Folder, "")
 	}
-	if q.Runs.Stdin != "" {
+	switch q.Runs.Stdin {
+	case "":
+	case compiler.StreamNone:
+		what += ", with nothing on its standard input"
+	default:
 		what += ", with " + visibly(q.Runs.Stdin, "") + " on its standard input"
 	}
 	if q.Runs.Alone {
@@ -390,6 +394,9 @@ func inWords(source runtime.Source) string {
 	words := "← "
 	if source.Param != "" {
 		words += diag.Escape(source.Param) + " is "
+	}
+	if source.By != "" {
+		return words + "given by " + diag.Escape(source.By)
 	}
 	return words + diag.Escape(source.Reference) + fromWhom(source)
 }
