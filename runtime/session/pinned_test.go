@@ -66,7 +66,9 @@ output: †state.r
 			}
 			ids[id] = true
 			approve := session.AnswerTo(got.Asked[0], runtime.Decision{Verdict: runtime.Approve, By: "ann"})
+			os.Setenv("HOST_OF_IT", "whoever decides has another")
 			questions, err := session.OpenQuestions(got.Journal, session.ResumeOptions{})
+			os.Setenv("HOST_OF_IT", "one")
 			if err == nil && questions.Open()[0].ID != id {
 				t.Fatalf("the run asked %s, and its journal %s", id, questions.Open()[0].ID)
 			}
@@ -92,6 +94,9 @@ output: †state.r
 			o.Answers = []session.Answer{session.AnswerTo(got.Asked[0], approve.Decision)}
 			if got, err = session.Resume(t.Context(), got.Journal, o); err != nil || got.Status != runtime.RunDone {
 				t.Errorf("after an answer to what runs now it came to %+v, %v", got, err)
+			}
+			if beside, _ := filepath.Glob(filepath.Join(filepath.Dir(got.Journal), "*")); len(beside) != 1 {
+				t.Errorf("beside the journal of a run that is done lie %q", beside)
 			}
 		})
 	}

@@ -2,7 +2,9 @@ package session
 
 import (
 	"maps"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
@@ -22,6 +24,7 @@ type Questions struct {
 
 	machine *runtime.Machine
 	pins    *activity.Pins
+	asked   map[string]string // by the machine's part of a question's name, what the run added to it
 	box     box
 	without func(ids map[string]bool) (*Questions, error) // the same without some answers
 }
@@ -59,10 +62,16 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 	if replay.Over() {
 		return nil, diag.Troubled(ErrEnded, "the run has ended, and asks nothing any more").About(path)
 	}
-	q := &Questions{Program: p, machine: replay.Machine, pins: m.pins(p), box: boxOf(path), Running: journal.Running(path)}
+	q := &Questions{Program: p, machine: replay.Machine, pins: m.pins(p), asked: map[string]string{}, box: boxOf(path), Running: journal.Running(path)}
 	q.without = func(ids map[string]bool) (*Questions, error) { return openQuestions(path, o, ids) }
 	if !q.Running || q.machine.Stopped() { // or is about to go on
 		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: replay.At, Resumption: &runtime.Resumption{InFlight: o.InFlight}})
+	}
+	if text, err := os.ReadFile(q.box.asked()); err == nil {
+		for _, id := range strings.Fields(string(text)) {
+			own, unseen, _ := strings.Cut(id, "-")
+			q.asked[own] = unseen
+		}
 	}
 	decided, _, err := q.box.since(0)
 	if err != nil {
@@ -97,9 +106,19 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 func (q *Questions) Open() []*runtime.Question {
 	open := q.machine.Questions()
 	for _, one := range open {
-		pin(q.pins, one)
+		q.pin(one)
 	}
 	return open
+}
+
+// pin gives a question the name that it has in the run, or would have here.
+func (q *Questions) pin(one *runtime.Question) {
+	one.Pin("")
+	if unseen := q.asked[one.ID]; unseen != "" {
+		one.Pin(unseen)
+		return
+	}
+	pin(q.pins, one)
 }
 
 // try has the machine, which starts nothing, take a decision, and gives what it asks
@@ -108,7 +127,7 @@ func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *run
 	for _, c := range q.machine.Step(about.Answered(&d)) {
 		if c.Kind == runtime.Ask && c.Question.Call == about.Call && c.Question.Under == about.Under && c.Question.Instance == about.Instance {
 			again = c.Question
-			pin(q.pins, again)
+			q.pin(again)
 		}
 	}
 	return again

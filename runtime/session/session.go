@@ -418,6 +418,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	result.Refused = desk.refused(outcome.Asked)
 	if s.keeper != nil && result.Status != runtime.RunStopped {
 		os.Remove(string(s.keeper.box())) // the journal tells of what was decided
+		os.Remove(s.keeper.box().asked())
 	}
 	return result, errors.Join(result.Incomplete...)
 }
@@ -431,7 +432,11 @@ func (s *Session) wait(why string) {
 
 func (s *Session) observe(at time.Duration, c runtime.Command) {
 	if c.Kind == runtime.Ask {
-		pin(s.pins, c.Question)
+		if own := c.Question.ID; s.keeper != nil {
+			if pin(s.pins, c.Question); c.Question.ID != own {
+				s.keeper.box().note(c.Question)
+			}
+		}
 	}
 	if c.Kind == runtime.Leave && s.results != nil {
 		s.results.add(c.Left)
