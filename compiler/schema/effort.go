@@ -10,17 +10,6 @@ const checksPerStep = 32
 // bounded is a checker that takes no more than so many steps.
 func bounded(steps int) checker { return checker{most: max(steps, 1)} }
 
-// affords takes steps for work that isn't counted one by one. A checker without
-// a bound of its own doesn't count it.
-func (c *checker) affords(steps int) bool {
-	if c.most > 0 {
-		if c.steps += steps; c.steps > c.most {
-			c.spent = true
-		}
-	}
-	return !c.spent
-}
-
 // What the regular patterns of one validation may cost at most together, besides what
 // small ones cost on long texts: a second or less.
 const (
