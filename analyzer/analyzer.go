@@ -139,6 +139,7 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 	}
 	all, unjudged, ordered := applied(p, found, c)
 	p.Veil(all)
+	p.Shroud(all)
 	j := Judgement{Plan: c.delegates.ordered(p), Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := named(c.rules(), word); rule == nil {

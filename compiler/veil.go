@@ -74,11 +74,10 @@ func (v *Veil) keep(value, name string) {
 		return
 	}
 	v.names[value] = name
-	forms := []string{value, strconv.Quote(value), strconv.QuoteToGraphic(value), asJSON(value), diag.Escape(value)}
-	for i, form := range forms {
-		if i > 0 && i < 4 {
-			form = form[1 : len(form)-1]
-		}
+	bare := func(quoted string) string { return quoted[1 : len(quoted)-1] }
+	once := bare(strconv.Quote(value))
+	// The text of a document that quotes it may be quoted itself.
+	for i, form := range []string{value, once, bare(strconv.QuoteToGraphic(value)), bare(asJSON(value)), diag.Escape(value), bare(strconv.Quote(once)), bare(strconv.Quote(bare(asJSON(value))))} {
 		if i == 0 || form != value {
 			v.fresh = append(v.fresh, secret{form, value})
 		}
@@ -355,7 +354,7 @@ func (v *Veil) at(text string, at int) (size int, value string) {
 // standsAlone reports whether a secret is one where it stands in a text, and not by chance
 // a part of something else.
 func (s secret) standsAlone(text string, at int) bool {
-	if len(s.text) >= 16 || len(s.text) >= 8 && strings.ContainsAny(s.text, "0123456789") {
+	if telling(s.text) {
 		return true
 	}
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
@@ -363,9 +362,42 @@ func (s secret) standsAlone(text string, at int) bool {
 	return len(s.text) >= 4 && !inWord(before) && !inWord(after) || isQuote(before) && isQuote(after)
 }
 
+// telling reports whether a text is no word that may stand somewhere by chance.
+func telling(text string) bool {
+	return len(text) >= 16 || len(text) >= 8 && strings.ContainsAny(text, "0123456789")
+}
+
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func isQuote(r rune) bool { return r == '"' || r == '\'' }
+
+// Shroud keeps secrets of the plan out of excerpts of the findings' files also where they
+// stand under no name, unless they are words that may stand there by chance.
+func (p *Plan) Shroud(findings []diag.Diagnostic) {
+	if p.veil == nil {
+		return
+	}
+	p.Veiled("") // so that all is gathered
+	seen := map[*source.File]bool{}
+	hide := func(at source.Span) {
+		if !at.Known() || seen[at.File] {
+			return
+		}
+		seen[at.File] = true
+		text := string(at.File.Text)
+		p.veil.all.each(text, func(from, to int, _ string) {
+			if telling(text[from:to]) {
+				at.File.Hide(source.Span{File: at.File, Start: from, End: to})
+			}
+		})
+	}
+	for _, d := range findings {
+		hide(d.Span)
+		for _, related := range d.Related {
+			hide(related.Span)
+		}
+	}
+}
 
 // Veil takes the secrets of the plan out of all that findings say. A fix that would
 // write one is left out.

@@ -41,7 +41,13 @@ var withSecrets = []string{
 	"input: {password: M, a: 0777, \"b\u200b\": 1}\ncalls: [{_tool: none, passphrase: M, _foo: 1}]",
 	"calls: [{_tool: t, password: {a: M}, password2: M, _outputPath: state}, {_tool: t, password: {a: M}, password2: M, _outputPath: state}]",
 	"tools: {t: {type: object, properties: {password: {type: string}}}}\nactivities: {t: {expr: 'int(password) + †x'}}\ncalls: [{_tool: t, password: M}]",
+	"tools: {t: {type: object, properties: {password: {type: string}, user: {type: string}}}}\ncalls: [{_tool: t, _each: [{user: x, password: M}], user: †item.user, password: †item.pasword}]",
+	elsewhere + "tools: {t: {type: object, properties: {password: {type: string}, user: {type: array}}}}\ncalls: [{_tool: t, password: M}, {_tool: t, user: M, password: 5}]\noutput: [M, †state.none]",
 }
+
+// elsewhere begins plans in which the secret stands under other names, too: one that is
+// short is hidden in messages alone then.
+const elsewhere = "# elsewhere\n"
 
 // S7, S10.3: what stands under the name of a secret, or is one by its schema, isn't quoted
 // by any command in a message, an excerpt, a drawing or SARIF, whatever is wrong with it.
@@ -54,7 +60,7 @@ func TestSecretsAreNeverQuoted(t *testing.T) {
 			if secret.written[0] == '"' && strings.Contains(plan, `\"M\"`) {
 				continue // it has quotes of its own there
 			}
-			if len(secret.written) < 8 && strings.Contains(plan, "+ 'x'") {
+			if len(secret.written) < 8 && (strings.Contains(plan, "+ 'x'") || strings.HasPrefix(plan, elsewhere)) {
 				continue // a short one is only known by itself
 			}
 			text := strings.ReplaceAll(plan, "M", secret.written)
