@@ -174,14 +174,18 @@ func TestUnreadableAnswers(t *testing.T) {
 	}
 }
 
-// A patient person waits until the question is taken back, and notes why.
-type patient chan string
+// A patient person looks at a question, waits until it is taken back, and notes why.
+type patient struct {
+	looks chan bool
+	why   chan string
+}
 
 func (p patient) Ask(ctx context.Context, _ *runtime.Question, shown func()) func() (runtime.Decision, error) {
 	return func() (runtime.Decision, error) {
 		shown()
+		p.looks <- true
 		<-ctx.Done()
-		p <- context.Cause(ctx).Error()
+		p.why <- context.Cause(ctx).Error()
 		return runtime.Decision{}, ctx.Err()
 	}
 }
@@ -203,7 +207,7 @@ func TestDecidedElsewhereMeanwhile(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
 	for _, watched := range []bool{true, false} {
 		path := stoppedRun(t, host.Functions)
-		person, asked, ended := make(patient, 2), make(listener), make(chan *session.Result)
+		person, asked, ended := patient{make(chan bool, 2), make(chan string, 2)}, make(listener), make(chan *session.Result)
 		go func() {
 			o := session.ResumeOptions{Host: host, Confirm: &runtime.Confirm{Policy: runtime.Always, Timeout: time.Hour}}
 			if o.Observer = asked; watched {
@@ -214,6 +218,9 @@ func TestDecidedElsewhereMeanwhile(t *testing.T) {
 		}()
 		for range 2 {
 			id := <-asked
+			if watched {
+				<-person.looks // else the answer may be there before anybody is asked
+			}
 			questions, err := session.OpenQuestions(path, session.ResumeOptions{Host: host})
 			if err != nil {
 				t.Fatal(err)
@@ -225,7 +232,7 @@ func TestDecidedElsewhereMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if watched {
-				if why := <-person; why != "ann has answered elsewhere" {
+				if why := <-person.why; why != "ann has answered elsewhere" {
 					t.Errorf("it was taken back because %q", why)
 				}
 			}
