@@ -135,18 +135,23 @@ func (m *Machine) finish(o *Outcome) {
 // result resolves the plan's output and validates it; the problem is nil when
 // there is none.
 func (f *frame) result() (any, *CallError) {
-	if f.plan.Output == nil {
-		return nil, nil
-	}
+	planned := f.parent == nil && f.machine.options.Planned
+	held := f.plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it (S11.2)
 	r := resolution{frame: f, known: map[int]readState{}, left: maxOutputValues, room: maxOutputText}
-	value, there := r.value(f.plan.Output)
-	if !there || r.problem != nil && r.problem.Code == codeLimit {
-		value = nil
+	var value any
+	if f.plan.Output != nil {
+		given, there := r.value(f.plan.Output)
+		if there && (r.problem == nil || r.problem.Code != codeLimit) {
+			value = given
+		}
 	}
-	if r.problem == nil && f.parent == nil && !f.machine.options.Planned && f.plan.Output.Live() && (r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()) {
+	switch {
+	case planned:
+		held = value != nil || f.machine.loop.base.Terminate == compiler.TerminateCalls && len(f.machine.plan.Calls) == 0 && !f.machine.loop.refused
+	case r.problem == nil && f.parent == nil && f.plan.Output != nil && f.plan.Output.Live() && (r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()):
 		r.problem = f.noOutput()
 	}
-	if r.problem == nil && f.plan.OutputSchema != nil && (!f.machine.options.Planned || value != nil) {
+	if r.problem == nil && f.plan.OutputSchema != nil && held {
 		if v := f.machine.validate(f.plan.OutputSchema, value); v != nil {
 			r.problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
 		}
