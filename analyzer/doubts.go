@@ -30,6 +30,9 @@ func (p *Pass) doubtful(call *compiler.Call) bool {
 		if p.mayFail(f.Value) {
 			return true
 		}
+		if t := f.Value; t.Expr != nil && len(t.Reads) > 0 && p.flowing().fitting[t.Reads[0]] {
+			continue // it was judged
+		}
 		for _, taker := range p.takers(call) {
 			if at := taker.place(f.Key); at.Possible && !p.surelyFits(f.Value, at.Schema) {
 				return true

@@ -82,6 +82,7 @@ func (p *Pass) fits(producer, consumer *schema.Schema) schema.Verdict {
 		return v
 	}
 	t := p.flowing()
+	t.sure = false
 	declared, ok := t.declared[producer]
 	if !ok {
 		declared = producer.AsDeclared()
@@ -164,7 +165,7 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 // every flow is known not to fit, or where a value is at hand that may come and
 // isn't accepted.
 func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
-	p.flows.cutShort = ""
+	p.flows.cutShort, p.flows.sure = "", true
 	never := 0
 	var kinds schema.Kinds
 	var first, some judgement
@@ -172,6 +173,7 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 	for i := range flows {
 		f := &flows[i]
 		relation, witness := p.relate(f, to.schema)
+		p.flows.sure = p.flows.sure && relation == schema.Fits
 		if relation == schema.Never {
 			kinds |= f.schema.Kinds()
 			if never++; never == 1 {
@@ -312,16 +314,22 @@ func (p *Pass) judgements() []judgement {
 			if !f.Value.Live() {
 				continue
 			}
+			sure := true
 			for _, known := range takers {
 				at := known.place(f.Key)
 				if !at.Possible || at.Schema == nil {
 					continue
 				}
 				to := target{call: call, taker: known, schema: at.Schema, key: f.Key}
-				if found := p.judgeTemplate(f.Value, to, !refused[call.Name]); len(found) > 0 {
+				found := p.judgeTemplate(f.Value, to, !refused[call.Name])
+				sure = sure && t.sure
+				if len(found) > 0 {
 					t.judgements = append(t.judgements, found...)
 					break
 				}
+			}
+			if f.Value.Expr != nil && len(f.Value.Reads) > 0 {
+				t.fitting[f.Value.Reads[0]] = sure
 			}
 		}
 	}

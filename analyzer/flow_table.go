@@ -21,8 +21,10 @@ type flowTable struct {
 
 	judgements []judgement
 	judged     bool
+	fitting    []bool // by the first read of an expression: all that comes surely fits what it is for
 	certain    map[*compiler.Call]bool
 	cutShort   string // why the question at hand isn't fully analysed
+	sure       bool   // all flows of the question at hand fit whatever comes
 
 	room    []flow   // the free rest of a slab, see keep
 	into    []flow   // those into the read at hand
@@ -74,7 +76,7 @@ func (p *Pass) flowing() *flowTable {
 		}
 	}
 	if t, n := p.flows, len(p.Plan.Reads); len(t.reads) < n {
-		t.reads, t.types, t.typed = reaches(t.reads, n), reaches(t.types, n), reaches(t.typed, n)
+		t.reads, t.types, t.typed, t.fitting = reaches(t.reads, n), reaches(t.types, n), reaches(t.typed, n), reaches(t.fitting, n)
 	}
 	return p.flows
 }

@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -14,11 +16,9 @@ var _ = register(Rule{Rule: diag.LookalikeRef, Scope: Document, Run: lookalikes}
 // where the tool takes no string, and where a reference stands as others write it.
 func lookalikes(p *Pass) {
 	for _, call := range p.Plan.Calls {
-		before, told := len(p.found), map[source.Span]bool{}
+		before := len(p.found)
 		bareReferences(p, call)
-		for _, f := range p.found[before:] {
-			told[f.Span] = true
-		}
+		told := p.found[before:len(p.found):len(p.found)]
 		for _, f := range call.Params.Fields {
 			p.mistakenReferences(call, f.Value.Node, told)
 		}
@@ -30,7 +30,7 @@ func lookalikes(p *Pass) {
 
 // mistakenReferences looks through the strings of a value, but for those of which a
 // finding tells already.
-func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node, told map[source.Span]bool) {
+func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node, told []diag.Diagnostic) {
 	for _, item := range n.Items {
 		p.mistakenReferences(call, item, told)
 	}
@@ -45,7 +45,7 @@ func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node, told map[
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
 	m, ok := expression.Lookalike(n.Text, func(ref expression.Reference) bool { return p.named(ref) || p.inItem(call, ref) })
-	if !ok || told[n.Span()] {
+	if !ok || slices.ContainsFunc(told, func(f diag.Diagnostic) bool { return f.Span == n.Span() }) {
 		return
 	}
 	f := p.Report(n.Within(m.Start, m.End), "this is a literal string, though %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())

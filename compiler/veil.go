@@ -377,7 +377,9 @@ func (p *Plan) Shroud(findings []diag.Diagnostic) {
 	if p.veil == nil {
 		return
 	}
-	p.Veiled("") // so that all is gathered
+	if p.Veiled(""); len(p.veil.all.secrets) == 0 { // once all is gathered
+		return
+	}
 	seen := map[*source.File]bool{}
 	hide := func(at source.Span) {
 		if !at.Known() || seen[at.File] {
