@@ -129,6 +129,8 @@ type LoadOptions struct {
 	Config string
 	// Activities are files of activities, over the plan's own.
 	Activities []string
+	// Policies are files that say what the plan may do, in the place of the workspace's.
+	Policies []string
 	// Functions are activities by name, over all others, and Hints what they do.
 	Functions map[string]Function
 	Hints     map[string]Hints
@@ -161,7 +163,7 @@ func Parse(name string, text []byte, o LoadOptions) (*Plan, error) {
 }
 
 func load(o LoadOptions, read func(*project.Reader) (project.Document, error)) (*Plan, error) {
-	r := &project.Reader{Root: o.Root, Config: o.Config, Activities: o.Activities, Instances: o.Instances, Functions: slices.Sorted(maps.Keys(o.Functions)), Hints: o.Hints}
+	r := &project.Reader{Root: o.Root, Config: o.Config, Activities: o.Activities, Policies: o.Policies, Instances: o.Instances, Functions: slices.Sorted(maps.Keys(o.Functions)), Hints: o.Hints}
 	d, err := read(r)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -30,6 +31,8 @@ func hidden(p *compiler.Plan, d *diag.Diagnostic) diag.Facts {
 	switch {
 	case d.Rule.Hides == 0, d.Rule.Hides == diag.Everything:
 		return d.Rule.Hides
+	case slices.ContainsFunc(p.Policies, func(policy *policy.Policy) bool { return policy.File == d.Span.File }):
+		return 0
 	case d.Span.File != p.File:
 		return diag.Tools
 	case within(p.CallsNode, d.Span.Start):

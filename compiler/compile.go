@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -36,6 +37,9 @@ type Options struct {
 	Catalogues []*source.File
 	// Functions are the activities that the embedding program registers.
 	Functions []string
+	// Policies say what plans may do (S17). They stand outside of the document, and hold
+	// for its delegates as well.
+	Policies []PolicyFile
 	// Hints say what those functions do to the world, by name; about any that isn't
 	// here nothing is known.
 	Hints map[string]Hints
@@ -49,6 +53,13 @@ type Options struct {
 	Limits source.Limits
 }
 
+// A PolicyFile is a policy, and whether it may make anything less strict: one that the
+// workspace brings along must be trusted first (S1.9).
+type PolicyFile struct {
+	File   *source.File
+	Counts bool
+}
+
 // Compile reads a document of any accepted shape (S1.2) and binds it. It is
 // pure: the same text and options give the same plan and findings, in the same
 // order. The plan is never nil; when findings hold an error it may be partial.
@@ -60,8 +71,18 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
 		all.reads.bytes += len(taken.Text)
 	}
+	var amiss []diag.Diagnostic
+	for _, one := range o.Policies {
+		read, found := policy.Parse(one.File, o.Limits)
+		read.Counts = one.Counts
+		all.policies, amiss = append(all.policies, read), append(amiss, found...)
+	}
 	p, found := compile(file, o, all)
 	p.opened = all.reads.texts()
+	if len(amiss) > 0 {
+		found = append(found, amiss...)
+		diag.Sort(found)
+	}
 	return p, found
 }
 
@@ -72,8 +93,8 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		delegation: all,
 		plan: &Plan{
 			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Terminate: TerminateOutput, Mode: Eager,
-			AwaitsInstances: o.Instances,
-			Advice:          defaultAdvice, dir: path.Dir(o.Name),
+			AwaitsInstances: o.Instances, Policies: all.policies,
+			Advice: defaultAdvice, dir: path.Dir(o.Name),
 		},
 		tools:       map[string]*Tool{},
 		ids:         map[string]*Call{},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -30,6 +31,8 @@ type delegation struct {
 	plans map[string]*Plan // by path, once they are compiled
 	chain []link           // the plans that are being compiled, the outermost first
 	reads reads
+
+	policies []*policy.Policy // of whoever runs the outermost
 }
 
 // A link of a chain of delegates: a plan, and where it is named; nowhere for the

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -53,6 +54,7 @@ type Plan struct {
 	Solution             *source.Node         // of a process record, or nil
 	Servers              *source.Node         // where they stand; nil when the document has none
 
+	Policies  []*policy.Policy // what it may do (S17), said outside of it; none of a delegate's own
 	Advisors  []*Advisor       // in the order of the text, imports first (S13)
 	Advice    Advice           // how their votes are put together
 	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil

@@ -52,7 +52,7 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
-		Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
+		Policies: base.Policies, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
 		schemas: base.schemas, veil: newVeil(base.veil),
 	}
 	s.applyTo(p)

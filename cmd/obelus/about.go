@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/planschema"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/spf13/cobra"
 )
@@ -86,13 +87,14 @@ const maturities = `How mature a plan is, as "obelus check" says in its last lin
   complete  every failure of a tool that isn't a model's has its route as well`
 
 func (c *cli) schemaCommand() *cobra.Command {
-	kinds := []string{"plan", "config"}
+	texts := map[string]func() []byte{"plan": planschema.JSON, "config": analyzer.ConfigSchema, "policy": policy.Schema}
+	kinds := []string{"plan", "config", "policy"}
 	return &cobra.Command{
-		Use:   "schema [plan|config]",
-		Short: "print the JSON Schema of plans or of obelus.yaml, for editors",
-		Long: "Prints the JSON Schema (draft 2020-12) of the documents that obelus reads, or of its\n" +
-			"configuration. An editor that is given it completes keys, shows what they mean, and marks\n" +
-			"what has the wrong shape.",
+		Use:   "schema [plan|config|policy]",
+		Short: "print the JSON Schema of plans, of obelus.yaml or of policies, for editors",
+		Long: "Prints the JSON Schema (draft 2020-12) of the documents that obelus reads, of its\n" +
+			"configuration, or of policies. An editor that is given it completes keys, shows what\n" +
+			"they mean, and marks what has the wrong shape.",
 		Example: "obelus schema > plan.schema.json\n" +
 			"then begin a plan with: # yaml-language-server: $schema=plan.schema.json",
 		ValidArgs: kinds,
@@ -103,13 +105,11 @@ func (c *cli) schemaCommand() *cobra.Command {
 			return oneArg("what the schema is of")(cmd, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			text := planschema.JSON()
-			if len(args) > 0 && args[0] != "plan" {
-				if text = analyzer.ConfigSchema(); args[0] != "config" {
-					return troubled("there is no schema of %q", args[0]).Advise("there is one of %s", wording.Or(kinds)).Suggest(args[0], kinds)
-				}
+			of := append(args, "plan")[0]
+			if texts[of] == nil {
+				return troubled("there is no schema of %q", of).Advise("there is one of %s", wording.Or(kinds)).Suggest(of, kinds)
 			}
-			_, err := c.out.Write(text)
+			_, err := c.out.Write(texts[of]())
 			return err
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -122,11 +123,8 @@ func (r *reporter) judgeFile(file project.Named) error {
 		case project.Instances:
 			found = session.JudgeInstances(file.Name, text, r.reading.Limits)
 		case project.Policy:
-			_, problems := source.Parse(d.File, r.reading.Limits)
-			for _, problem := range problems {
-				found = append(found, diag.OfProblem(problem))
-			}
-			fmt.Fprintf(r.err, "obelus: \"%s\" is a policy, which nothing applies yet: its text alone is checked\n", diag.Escape(file.Name))
+			_, found = policy.Parse(d.File, r.reading.Limits)
+			found = r.once(found, nil)
 		default:
 			return r.judge(p)
 		}
@@ -204,7 +202,9 @@ func (r *reporter) judge(p *project.Program) error {
 	j := p.Judge()
 	p.Confirm(j.Findings)
 	config.Judged(p.File.Name, j.Used)
+	var plan *source.File // nil where it is of a kind that plans take in
 	if p.Plan.Form != compiler.Definitions {
+		plan = p.File
 		if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
 			r.maturity = j.Maturity
 		}
@@ -214,7 +214,7 @@ func (r *reporter) judge(p *project.Program) error {
 	r.total.Suppressed += len(j.Suppressed)
 	slices.Sort(r.total.Unjudged)
 	r.total.Unjudged = slices.Compact(r.total.Unjudged)
-	return r.show(outOfReach(r.once(j.Findings, p), p.File), config)
+	return r.show(outOfReach(r.once(j.Findings, plan), p.File), config)
 }
 
 // named is the file of a configuration that --fix may mend: one that was named.
@@ -243,9 +243,9 @@ func outOfReach(found []diag.Diagnostic, document *source.File) []diag.Diagnosti
 
 // once leaves out what was said before about a file that plans take in: for another of
 // them, or for the file itself.
-func (r *reporter) once(found []diag.Diagnostic, p *project.Program) []diag.Diagnostic {
+func (r *reporter) once(found []diag.Diagnostic, plan *source.File) []diag.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		if d.Span.File == p.File && p.Plan.Form != compiler.Definitions {
+		if d.Span.File == plan {
 			return false
 		}
 		key := project.Identity(&d)

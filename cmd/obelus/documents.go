@@ -22,6 +22,8 @@ func (c *cli) addReading(cmd *cobra.Command) *reading {
 	_ = cmd.MarkFlagDirname("root")
 	flags.StringArrayVar(&r.Activities, "activities", nil, "a file of activities that are taken before the plan's own; may be given several times")
 	stands(cmd, "activities", "FILE")
+	flags.StringArrayVar(&r.Policies, "policy", nil, "a file that says what plans may do, in the place of the workspace's obelus.policy.yaml; may be given several times")
+	stands(cmd, "policy", "FILE")
 	flags.StringVar(&r.Config, "config", "", "the configuration; by default the nearest obelus.yaml in the workspace")
 	stands(cmd, "config", "FILE")
 	addLimits(cmd, &r.Limits)

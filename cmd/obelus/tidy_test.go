@@ -36,8 +36,9 @@ var mayImport = map[string][]string{
 	"compiler/wording":         {},
 	"compiler/planschema":      {},
 	"internal/*":               {}, // of tests
+	"compiler/policy":          {"compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/naming", "compiler/wording"},
 	"compiler/workspace":       {},
-	"compiler":                 {"compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
+	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},

@@ -44,7 +44,7 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 		return nil, nil, troubled("--parallel can't be %d: expected a whole number from 1", g.parallel)
 	}
 	in := 0
-	for _, name := range slices.Concat([]string{plan}, r.Activities) {
+	for _, name := range slices.Concat([]string{plan}, r.Activities, r.Policies) {
 		if name == "-" {
 			in++
 		}

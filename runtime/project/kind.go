@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -53,7 +54,7 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 		}
 	}
 	switch base := filepath.Base(file.Name); {
-	case base == workspace.Settings, base == policyFile:
+	case base == workspace.Settings, base == policy.File:
 		return byName, true
 	case root == nil && slices.ContainsFunc(mentions, func(word string) bool { return strings.Contains(string(file.Text), word) }):
 		return cmp.Or(byName, Plan), true
@@ -68,6 +69,8 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 		return Plan, true
 	case holdsSolutions(root):
 		return Recording, true
+	case holdsRules(root):
+		return Policy, true
 	case file.Row > 0 && root.Get("id") != nil && (root.Get("state") != nil || root.Get("input") != nil || byName == Instances):
 		return Instances, byName == Instances || isInstance(root)
 	case defines(root):
@@ -78,8 +81,13 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	return byName, false
 }
 
-// policyFile is what the policy of a workspace is called (S17.1).
-const policyFile = "obelus.policy.yaml"
+// holdsRules reports whether a document is a policy: it has a rule with both examples.
+func holdsRules(root *source.Node) bool {
+	rules := root.Get("rules")
+	return rules != nil && slices.ContainsFunc(rules.Items, func(rule *source.Node) bool {
+		return rule.Get("rule") != nil && rule.Get("allows") != nil && rule.Get("denies") != nil
+	})
+}
 
 // holdsPlan reports whether a document has the outline of an accepted shape (S1.2).
 func holdsPlan(root *source.Node) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -18,6 +19,7 @@ type Reader struct {
 	Root       string                    // the workspace of all documents; "" looks for that of each
 	Folders    []string                  // that were named, with all that is in them
 	Activities []string                  // files of activities, over the documents' own
+	Policies   []string                  // files that say what plans may do (S17), in the place of the workspace's
 	Functions  []string                  // activities that the program registers
 	Hints      map[string]compiler.Hints // what these do to the world
 	Limits     source.Limits
@@ -209,7 +211,29 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 		}
 		o.Activities = append(o.Activities, source.NewFile(extra, text))
 	}
-	return o, place, nil
+	o.Policies, err = r.policies(place)
+	return o, place, err
+}
+
+// policies are those that were named, which count as they are, or else the one beside
+// the configuration at the workspace root, which only makes things stricter.
+func (r *Reader) policies(place workspace.Place) (all []compiler.PolicyFile, err error) {
+	names := r.Policies
+	if len(names) == 0 {
+		name := filepath.Join(place.Root, policy.File)
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return nil, nil
+		}
+		names = []string{name}
+	}
+	for _, name := range names {
+		text, err := r.Text(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, compiler.PolicyFile{File: source.NewFile(name, text), Counts: len(r.Policies) > 0})
+	}
+	return all, nil
 }
 
 // given is the topmost of the folders that were named which holds another.

@@ -36,6 +36,7 @@ type Manifest struct {
 	Plan    Text              `json:"plan"`
 	Imports map[string]string `json:"imports,omitempty"` // texts by their paths in the workspace
 
+	Policies   []Policy    `json:"policies,omitempty"`
 	Activities []Reference `json:"activities,omitempty"`
 	Catalogues []Reference `json:"catalogues,omitempty"`
 	Functions  []string    `json:"functions,omitempty"` // that the embedding program registers
@@ -67,6 +68,12 @@ type Text struct {
 	Text string `json:"text"`
 }
 
+// A Policy is one that the run was begun under, whatever has become of its file.
+type Policy struct {
+	Text
+	Counts bool `json:"counts"` // it may make things less strict
+}
+
 // A Reference is a file that must be as it was.
 type Reference struct {
 	Name   string `json:"name"`
@@ -94,6 +101,9 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 	}
 	if m.Title == "" {
 		m.Title = filepath.Base(p.File.Name)
+	}
+	for _, one := range p.Document.Options.Policies {
+		m.Policies = append(m.Policies, Policy{Text{one.File.Name, string(one.File.Text)}, one.Counts})
 	}
 	for _, f := range p.Document.Options.Activities {
 		m.Activities = append(m.Activities, referenceTo(f))
@@ -161,6 +171,9 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]comp
 			},
 			Show: func(name string) string { return filepath.Join(m.At(m.Root), filepath.FromSlash(name)) },
 		},
+	}
+	for _, one := range m.Policies {
+		d.Options.Policies = append(d.Options.Policies, compiler.PolicyFile{File: source.NewFile(one.Name, []byte(one.Text.Text)), Counts: one.Counts})
 	}
 	var err error
 	if len(activities) > 0 {

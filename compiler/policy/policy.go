@@ -1,0 +1,146 @@
+// Package policy reads policy files (S17): which labels values have, what tools do to
+// the world, and rules about both. A policy is data with a schema ([Schema]); each of
+// its rules carries an example that it allows and one that it denies, and both are tried
+// when it is read (S17.4). What follows for a plan is for others to find: this package
+// knows no plan.
+package policy
+
+import (
+	_ "embed"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// File is what the policy of a workspace is called, beside its obelus.yaml.
+const File = "obelus.policy.yaml"
+
+// A Policy is one file.
+type Policy struct {
+	Name, Description string
+	File              *source.File
+	Root              *source.Node
+	// Counts says that it may make things less strict: it was named by whoever runs the
+	// plan, or its content is trusted (S1.9). What it makes stricter always counts.
+	Counts bool
+	// Strict makes errors of flows through control alone.
+	Strict bool
+	Tools  []Tool
+	Values []Value
+
+	// The rules by their kinds, in the order of the text.
+	Requires []Requires
+	Bounds   []Bounds
+	Only     []Only
+	Orders   []Order
+	Endorse  []Endorse
+}
+
+// A Rule is what all rules have.
+type Rule struct {
+	Name string       // what it says, in words
+	Node *source.Node // where it stands
+}
+
+// A Tool is what a policy says is so of one.
+type Tool struct {
+	Name    string
+	Node    *source.Node
+	Effects *Effects // nil when nothing is said
+	Output  Said     // of its result
+}
+
+// A Value is what a policy says of what stands at a path from the start.
+type Value struct {
+	Path []expression.Segment // its kind first
+	Node *source.Node
+	Said Said
+}
+
+// A Parameter is one of a tool by name; "*" is any that isn't named beside it.
+const AnyParameter = "*"
+
+// A Requires says what parameters take: at least this integrity, at most this
+// confidentiality.
+type Requires struct {
+	Rule
+	Tools      []Subject
+	Parameters map[string]Said
+}
+
+// Of is what a parameter requires, and whether the rule says anything of it.
+func (r *Requires) Of(parameter string) (Said, bool) {
+	said, ok := r.Parameters[parameter]
+	if !ok {
+		said, ok = r.Parameters[AnyParameter]
+	}
+	return said, ok
+}
+
+// A Bounds narrows parameters of tools (S17.5).
+type Bounds struct {
+	Rule
+	Tools []BoundTool
+}
+
+// A BoundTool is one tool of a Bounds.
+type BoundTool struct {
+	Name       string
+	Node       *source.Node // its name
+	Parameters []BoundParameter
+}
+
+// A BoundParameter is a parameter and the schema that its values must satisfy where it
+// is given.
+type BoundParameter struct {
+	Name   string
+	Node   *source.Node // the schema
+	Schema *schema.Schema
+}
+
+// Refuses is what keeps parameters of a tool from being within the bounds; nil when
+// nothing does.
+func (b *Bounds) Refuses(tool string, parameters map[string]any) (parameter string, why *schema.Violation) {
+	for _, t := range b.Tools {
+		if t.Name != tool {
+			continue
+		}
+		for _, p := range t.Parameters {
+			if value, given := parameters[p.Name]; given {
+				if why := p.Schema.Validate(value); why != nil {
+					return p.Name, why
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+// An Only says which tools there may be.
+type Only struct {
+	Rule
+	Tools []string
+}
+
+// Allows reports whether there may be a tool.
+func (o *Only) Allows(tool string) bool { return slices.Contains(o.Tools, tool) }
+
+// An Endorse makes untrusted values trusted (S17.3): a part of a tool's result or one of
+// its parameters, if it is one of a few values, or a parameter that a person approves.
+type Endorse struct {
+	Rule
+	Tool      string
+	Output    []expression.Segment // the part of the result; empty for all of it
+	Parameter string               // "" when it is about the result
+	Person    bool
+	As        *schema.Schema // nil with Person
+}
+
+//go:embed policy.schema.json
+var schemaText []byte
+
+// Schema is the JSON Schema (draft 2020-12) of policy files, as the text of a JSON
+// document. The caller may keep and change what it gets.
+func Schema() []byte { return slices.Clone(schemaText) }

@@ -1,0 +1,285 @@
+package policy
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Parse reads a policy, and says what is wrong with it as it is said of plans. The policy
+// is never nil; it holds what could be understood, and must not be used when a finding
+// is an error.
+func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic) {
+	r := &reader{policy: &Policy{File: file}}
+	root, problems := source.Parse(file, limits)
+	for _, p := range problems {
+		r.found = append(r.found, diag.OfProblem(p))
+	}
+	r.policy.Root = root
+	switch {
+	case root == nil:
+	case root.Kind != source.Object:
+		r.report(diag.WrongType, root.Span(), "a policy is %s; expected a mapping with \"tools\", \"values\" and \"rules\"", root.Kind)
+	default:
+		r.root(root)
+	}
+	diag.Sort(r.found)
+	return r.policy, r.found
+}
+
+type reader struct {
+	policy *Policy
+	found  []diag.Diagnostic
+}
+
+func (r *reader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
+	r.found = append(r.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
+	return &r.found[len(r.found)-1]
+}
+
+// parts are the schemas of a policy's parts, by name; "" is that of the whole.
+var parts = sync.OnceValue(func() map[string]*schema.Schema {
+	var whole map[string]any
+	if err := json.Unmarshal(schemaText, &whole); err != nil {
+		panic(err)
+	}
+	defs := whole["$defs"].(map[string]any)
+	all := map[string]*schema.Schema{}
+	for name := range defs {
+		all[name] = schema.New(map[string]any{"$ref": "#/$defs/" + name, "$defs": defs}, schema.Options{})
+	}
+	head := map[string]any{"patternProperties": whole["patternProperties"], "additionalProperties": false}
+	properties := map[string]any{}
+	for name, of := range whole["properties"].(map[string]any) {
+		properties[name] = of
+		if kind := of.(map[string]any)["type"]; kind == "object" || kind == "array" {
+			properties[name] = map[string]any{"type": kind, "maxItems": maxRules}
+		}
+	}
+	head["properties"] = properties
+	all[""] = schema.New(head, schema.Options{})
+	return all
+})
+
+const maxRules = 1000
+
+// fits holds a part of the policy against its schema.
+func (r *reader) fits(n *source.Node, part, what string) bool {
+	s := parts()[part]
+	v := s.Validate(n.Value())
+	if v == nil {
+		return true
+	}
+	if v.Keyword != "additionalProperties" || len(v.Path) == 0 {
+		at := n.Along(v.Path)
+		f := r.report(diag.WrongType, at.Span().Head(), "%s%s: %s", what, where(v), v.Message)
+		if len(v.Path) > 1 && v.Path[1] == "as" {
+			f.Advise("a boolean, a number with a minimum and a maximum, an enum or a const: a text or a pattern never makes a value trusted")
+		}
+		return false
+	}
+	last := len(v.Path) - 1
+	key, _ := v.Path[last].(string)
+	at := keyOf(n.Along(v.Path[:last]), key)
+	var steps []schema.Step
+	for _, step := range v.Path {
+		if name, ok := step.(string); ok {
+			steps = append(steps, schema.Key(name))
+		} else {
+			steps = append(steps, schema.Index(step.(int)))
+		}
+	}
+	known := s.At(steps).Known()
+	f := r.report(diag.UnknownKey, at.Span(), "%s has no key %q", what, key).
+		Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
+	names := naming.NewSuggester(known)
+	if near, ok := names.Nearest(key); ok {
+		f.Advise("did you mean %q?", near).Rename(at, 0, len(key), near, names.Sure(key))
+	}
+	return false
+}
+
+// where leads to a fault within a part of the policy, in words.
+func where(v *schema.Violation) string {
+	if len(v.Path) == 0 {
+		return ""
+	}
+	return ", at " + strings.TrimPrefix(v.Where(), ".")
+}
+
+func keyOf(n *source.Node, key string) *source.Node {
+	if n != nil {
+		for _, f := range n.Fields {
+			if f.Key.Text == key {
+				return f.Key
+			}
+		}
+	}
+	return n
+}
+
+func (r *reader) root(root *source.Node) {
+	p := r.policy
+	if !r.fits(root, "", "the policy") && root.Get("rules") != nil && root.Get("rules").Kind != source.Array {
+		return
+	}
+	p.Name, p.Description = text(root.Get("policy")), text(root.Get("description"))
+	p.Strict = root.Get("strict") != nil && root.Get("strict").Text == "true"
+	for _, f := range fields(root.Get("tools")) {
+		if r.fits(f.Value, "tool", fmt.Sprintf("the tool %q", f.Key.Text)) {
+			p.Tools = append(p.Tools, toolOf(f))
+		}
+	}
+	for _, f := range fields(root.Get("values")) {
+		r.value(f)
+	}
+	rules := root.Get("rules")
+	if rules == nil {
+		return
+	}
+	names := map[string]*source.Node{}
+	for i, n := range rules.Items {
+		if i < maxRules {
+			r.rule(n, i, names)
+		}
+	}
+}
+
+func text(n *source.Node) string {
+	if n == nil || n.Kind != source.String {
+		return ""
+	}
+	return n.Text
+}
+
+func fields(n *source.Node) []source.Field {
+	if n == nil {
+		return nil
+	}
+	return n.Fields
+}
+
+func toolOf(f source.Field) Tool {
+	t := Tool{Name: f.Key.Text, Node: f.Key, Output: saidOf(f.Value.Get("output"))}
+	if list := f.Value.Get("effects"); list != nil {
+		t.Effects = new(Effects)
+		for _, word := range list.Items {
+			*t.Effects |= effectOf(word.Text)
+		}
+	}
+	return t
+}
+
+// saidOf reads a label that fits its schema.
+func saidOf(n *source.Node) (s Said) {
+	if i := slices.Index(integrities, text(n.Get("integrity"))); i >= 0 {
+		s.Integrity = new(Integrity(i))
+	}
+	if i := slices.Index(confidentialities, text(n.Get("confidentiality"))); i >= 0 {
+		s.Confidentiality = new(Confidentiality(i))
+	}
+	return s
+}
+
+func saidByName(n *source.Node) map[string]Said {
+	all := map[string]Said{}
+	for _, f := range fields(n) {
+		all[f.Key.Text] = saidOf(f.Value)
+	}
+	return all
+}
+
+func (r *reader) value(f source.Field) {
+	key := f.Key
+	ref, err := expression.ParsePath(string(expression.Mark) + strings.TrimPrefix(key.Text, string(expression.Mark)))
+	switch {
+	case err != nil:
+		r.report(diag.WrongType, key.Span(), "%q isn't a path: %s", key.Text, err.Message).
+			Advise("write it as a reference without †: state.customer.iban")
+	case r.fits(f.Value, "label", fmt.Sprintf("the value %q", key.Text)):
+		path := append([]expression.Segment{{Key: ref.Kind}}, ref.Path...)
+		r.policy.Values = append(r.policy.Values, Value{Path: path, Node: key, Said: saidOf(f.Value)})
+	}
+}
+
+// kinds of rules, by the key that tells them; tool comes last, since an endorse has no
+// such key of its own.
+var kinds = []string{"requires", "bounds", "only", "order", "endorse"}
+
+func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
+	what := fmt.Sprintf("rule %d", i+1)
+	if name := text(n.Get("rule")); name != "" {
+		what = fmt.Sprintf("the rule %q", name)
+	}
+	var kind []string
+	for _, word := range kinds {
+		if n.Get(word) != nil {
+			kind = append(kind, word)
+		}
+	}
+	if len(kind) != 1 {
+		f := r.report(diag.WrongType, n.Span().Head(), "%s needs exactly one of %s; it has %d", what, strings.Join(kinds, ", "), len(kind))
+		for _, one := range fields(n) {
+			if near, ok := naming.Nearest(one.Key.Text, kinds); ok && len(kind) == 0 {
+				f.Advise("did you mean %q?", near).Rename(one.Key, 0, len(one.Key.Text), near, false)
+			}
+		}
+		return
+	}
+	for _, example := range []string{"allows", "denies"} {
+		if n.Get(example) == nil {
+			r.report(diag.WrongType, cmp.Or(n.Get("rule"), n).Span().Head(), "%s needs %q: an example, which is tried when the policy is read", what, example).
+				Advise("write what the rule %s", map[string]string{"allows": "lets through", "denies": "stops"}[example])
+			return
+		}
+	}
+	if !r.fits(n, kind[0], what) {
+		return
+	}
+	rule := Rule{Name: n.Get("rule").Text, Node: n.Get("rule")}
+	if before := names[rule.Name]; before != nil {
+		r.report(diag.DuplicateKey, rule.Node.Span(), "another rule is called %q, too", rule.Name).
+			Advise("findings speak of rules by what they say: give each its own words").Note(before.Span(), "it is here")
+		return
+	}
+	names[rule.Name] = rule.Node
+	read := map[string]func(*source.Node, Rule) trial{
+		"requires": r.requires, "bounds": r.bounds, "only": r.only, "order": r.orders, "endorse": r.endorse,
+	}[kind[0]]
+	r.try(n, what, read(n, rule))
+}
+
+// A trial says why a rule refuses an example, "" where it doesn't; at is the place in the
+// example that shows it. It reports false where the example says nothing about the rule.
+type trial func(example *source.Node) (why string, at *source.Node, applies bool)
+
+// try holds both examples of a rule against it (S17.4).
+func (r *reader) try(n *source.Node, what string, trial trial) {
+	if trial == nil {
+		return
+	}
+	for _, example := range []string{"allows", "denies"} {
+		node := n.Get(example)
+		why, at, applies := trial(node)
+		switch {
+		case !applies:
+			r.report(diag.WrongType, node.Span().Head(), "%s says nothing about its example of what it %s", what, example).
+				Advise("the example must name what the rule is about").Note(n.Get("rule").Span(), "the rule")
+		case example == "allows" && why != "":
+			r.report(diag.WrongType, cmp.Or(at, node).Span().Head(), "%s refuses its own example of what it allows: %s", what, why).
+				Advise("mend the rule, or the example")
+		case example == "denies" && why == "":
+			r.report(diag.WrongType, node.Span().Head(), "%s lets its own example of what it denies through", what).
+				Advise("mend the rule, or the example")
+		}
+	}
+}
