@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
+	"analyzer/facts":           {"compiler", "compiler/*"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 
 	"dot":              {"compiler", "compiler/*"},

@@ -1,0 +1,220 @@
+// Package facts says what a plan may do: every call with its effect and who vouches for
+// it, what carries it out, where each of its values comes from and where it goes, what it
+// writes, under which conditions and how often, and the worst that all of it can come to.
+//
+// Facts are made from the compiled plan alone. They are complete about what may happen:
+// where the plan doesn't tell, they name the worst. They hold no secret of the plan, and
+// nothing of its layout but where things stand. People are shown them before they approve
+// a plan (S16.1), and two plans are compared by them (S16.3).
+package facts
+
+import (
+	"encoding/json"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// Facts are what a plan may do. Their JSON form reads back as the same facts.
+type Facts struct {
+	Plan     string             `json:"plan"`  // its name
+	Calls    []Call             `json:"calls"` // in the order of the text
+	Output   []Value            `json:"output,omitempty"`
+	Tools    []Tool             `json:"tools,omitempty"`    // those that it defines, whether something calls them or not; by name
+	Advisors []string           `json:"advisors,omitempty"` // models that are asked for opinions
+	Planned  bool               `json:"planned,omitempty"`  // a model writes calls of its own; see [Options]
+	Orders   []Order            `json:"orders,omitempty"`
+	Settings map[string]Literal `json:"settings,omitempty"` // what else of the document decides what happens, by key
+	Worst    Worst              `json:"worst"`
+	// Delegates are the plans that are run as calls of this one, and as calls of those, by
+	// path from the workspace root. Only the facts of the outermost plan have them.
+	Delegates map[string]*Facts `json:"delegates,omitempty"`
+}
+
+// A Place is where something stands, in lines and columns from 1.
+type Place struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+// A Call is what one call may do.
+type Call struct {
+	Name     string    `json:"call"` // S3.2
+	ID       string    `json:"id,omitempty"`
+	Tool     string    `json:"tool"`
+	At       *Place    `json:"at,omitempty"`
+	Instance string    `json:"instance,omitempty"`
+	Effect   Effect    `json:"effect"`
+	Runs     Execution `json:"runs"`
+	Values   []Value   `json:"values,omitempty"` // its parameters, leaf by leaf, in the order of their names
+	// Context is what it is handed besides: its scopes, or all that a model sees.
+	Context    []Source    `json:"context,omitempty"`
+	Writes     [][]string  `json:"writes,omitempty"` // the alternatives of its output (S5.1); exactly one is written
+	Method     string      `json:"method,omitempty"` // how, if not by set
+	When       *Value      `json:"when,omitempty"`
+	After      []After     `json:"after,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"` // all that must hold for it to run
+	Each       *Each       `json:"each,omitempty"`
+	Tries      int         `json:"tries,omitempty"` // if more than one
+	Backoff    string      `json:"backoff,omitempty"`
+	Timeout    string      `json:"timeout,omitempty"`
+	Confirm    bool        `json:"confirm,omitempty"`   // a person is asked about it in any case
+	Produced   Literal     `json:"produced,omitzero"`   // the result of a latent call that stands there already
+	Reason     string      `json:"reasoning,omitempty"` // for people; nothing hangs on it
+
+	index int
+}
+
+// An Effect is what carrying a call out may do to the world, and who says so (S1.9).
+type Effect struct {
+	Kind       string `json:"kind"` // [compiler.ReadOnly], [compiler.Writes], [compiler.Destructive] or [compiler.Unknown]
+	By         string `json:"by,omitempty"`
+	Claimed    string `json:"claimed,omitempty"` // what the plan alone says, and doesn't count
+	Idempotent bool   `json:"idempotent,omitempty"`
+	OpenWorld  bool   `json:"openWorld,omitempty"` // what it is given may leave the machine
+}
+
+// An Execution is what carries a call out.
+type Execution struct {
+	Kind       string   `json:"kind"` // exec, http, mcp, expr, go; plan; model; produced; unknown
+	Activity   string   `json:"activity,omitempty"`
+	Defined    *Place   `json:"defined,omitempty"`
+	Program    []string `json:"program,omitempty"` // exec: the argv, with {name} for parameters and {$NAME} for the environment
+	Folder     string   `json:"folder,omitempty"`  // exec: where it is started, from the workspace root
+	Method     string   `json:"method,omitempty"`  // http
+	URL        string   `json:"url,omitempty"`     // http
+	Text       string   `json:"text,omitempty"`    // expr
+	Plan       string   `json:"plan,omitempty"`    // plan: see [Facts.Delegates]
+	Alone      bool     `json:"alone,omitempty"`   // in a context of its own (S14.1)
+	Definition Literal  `json:"definition,omitzero"`
+}
+
+// A Value is a value that a call is given, or a leaf of it: a literal, or an expression
+// and the sources that it reads.
+type Value struct {
+	Path       string   `json:"path"` // to, body.text, items[0]; "" is the whole
+	Literal    Literal  `json:"literal,omitzero"`
+	Expression string   `json:"expression,omitempty"` // in canonical form
+	Sources    []Source `json:"sources,omitempty"`
+}
+
+// A Source is a path that a value is read from, and who may have written what stands there.
+type Source struct {
+	Path  string   `json:"path"`
+	Calls []string `json:"calls,omitempty"` // in the order of the text; the first of them where they are many
+	More  int      `json:"more,omitempty"`  // how many others
+	Start bool     `json:"start,omitempty"` // it may be there from the start: input, initial state, messages of the context
+
+	writers []int32
+}
+
+// An After is a call that another comes after without reading from it.
+type After struct {
+	Call    string `json:"call"`
+	Settled bool   `json:"settled,omitempty"` // however it ended
+	Listed  bool   `json:"listed,omitempty"`  // only since it is listed before it (S7.2)
+}
+
+// A Condition is something that must hold for a call to run: some of the plan's text
+// between words of ours.
+type Condition struct {
+	Words string `json:"words"`          // for, for each of, if, after
+	Text  string `json:"text,omitempty"` // an expression, a call, an instance
+	More  string `json:"more,omitempty"` // what must be so of it
+	Path  string `json:"path,omitempty"` // a path that More ends with
+}
+
+// Each is the list for whose items a call runs.
+type Each struct {
+	List    Value `json:"list"`
+	Most    int   `json:"most"` // how many items it can have
+	Collect bool  `json:"collect,omitempty"`
+
+	bounded bool // by the plan, and not only by what any list may have
+}
+
+// An Order is a path at which it counts in which order calls write.
+type Order struct {
+	Path  string   `json:"path"`
+	Calls []string `json:"calls"`
+}
+
+// A Tool is a tool that a plan defines, with what a call of it would do.
+type Tool struct {
+	Name        string    `json:"tool"`
+	Description string    `json:"description,omitempty"`
+	At          *Place    `json:"at,omitempty"`
+	Effect      Effect    `json:"effect"`
+	Runs        Execution `json:"runs"`
+	Parameters  Literal   `json:"parameters,omitzero"` // the schema
+	Output      Literal   `json:"output,omitzero"`     // the schema
+	Definition  Literal   `json:"definition,omitzero"` // all else that it says
+}
+
+// Worst is the most that a plan can come to. Resuming a run that stopped at a limit gives
+// as much again of what it ran out of.
+type Worst struct {
+	Calls Bound `json:"calls"` // that start
+	Tries Bound `json:"tries"` // of them
+	Ticks Bound `json:"ticks"` // requests to the model that plans
+	Cost  Bound `json:"cost"`  // by what tools say of themselves (x-simulate)
+	Time  Bound `json:"time"`  // in seconds, without people's answers
+}
+
+// A Bound is the most that something can come to. Without a number nothing bounds it.
+type Bound struct {
+	Most    *float64 `json:"most"`
+	Because []string `json:"because,omitempty"` // what makes it so much, and what bounds it
+}
+
+// A Literal is a JSON value of the plan, less its secrets.
+type Literal struct {
+	Text   json.RawMessage // compact, keys sorted; nil where there is none
+	secret string          // the whole, where Text leaves something out
+}
+
+// MarshalJSON gives the value.
+func (l Literal) MarshalJSON() ([]byte, error) { return l.Text, nil }
+
+// UnmarshalJSON takes a value as it stands.
+func (l *Literal) UnmarshalJSON(text []byte) error {
+	l.Text = compact(text)
+	return nil
+}
+
+// IsZero reports whether there is no value, which null is.
+func (l Literal) IsZero() bool { return l.Text == nil }
+
+// Equal reports whether two values are the same, secrets included as far as both are known.
+func (l Literal) Equal(o Literal) bool {
+	return string(l.Text) == string(o.Text) && (l.secret == "" || o.secret == "" || l.secret == o.secret)
+}
+
+// value is the value itself, less its secrets.
+func (l Literal) value() (v any) {
+	_ = json.Unmarshal(l.Text, &v)
+	return v
+}
+
+// Options say what facts can't know from the plan.
+type Options struct {
+	// Planned is of a run with a planner: a model writes the calls, and those of the plan
+	// are only where it begins.
+	Planned bool
+}
+
+// Of collects the facts of a plan. One with errors has those that could be understood.
+func Of(p *compiler.Plan, o Options) *Facts {
+	g := newGatherer(p)
+	f := g.facts()
+	f.Planned = o.Planned
+	all := p.AllDelegates()
+	if len(all) > 0 {
+		f.Delegates = make(map[string]*Facts, len(all))
+		for path, d := range all {
+			f.Delegates[path] = newGatherer(d).facts()
+		}
+	}
+	f.reckon(p, all)
+	return f
+}

@@ -1,0 +1,303 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A gatherer collects the facts of one plan.
+type gatherer struct {
+	plan  *compiler.Plan
+	runs  map[string]Execution // by activity
+	names map[*int32][]string  // of lists of calls, which many reads share
+}
+
+func newGatherer(p *compiler.Plan) *gatherer {
+	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}}
+}
+
+func (g *gatherer) facts() *Facts {
+	p := g.plan
+	f := &Facts{Plan: g.shown(p.Name), Calls: make([]Call, len(p.Calls)), Settings: g.settings()}
+	for i, c := range p.Calls {
+		f.Calls[i] = g.call(c)
+	}
+	if p.Output != nil {
+		f.Output = g.values(nil, "", p.Output, nil)
+	}
+	for _, t := range p.Tools {
+		f.Tools = append(f.Tools, g.tool(t))
+	}
+	for _, a := range p.Advisors {
+		f.Advisors = append(f.Advisors, a.ID)
+	}
+	f.Orders = g.orders()
+	return f
+}
+
+func (g *gatherer) call(c *compiler.Call) Call {
+	p := g.plan
+	e := p.Effect(c, nil)
+	one := Call{
+		Name: c.Name, ID: c.ID, Tool: c.ToolName, At: place(c.Node), Instance: c.Instance,
+		Effect: effect(e), Runs: g.execution(c),
+		Confirm: c.Confirm, Reason: g.shown(c.Reason), index: c.Index,
+	}
+	if c.Params != nil {
+		for _, field := range slices.SortedFunc(slices.Values(c.Params.Fields), func(a, b compiler.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
+			one.Values = g.values(one.Values, step("", field.Key), field.Value, c)
+		}
+	}
+	for i, route := range c.Output {
+		one.Writes = append(one.Writes, nil)
+		for _, path := range route {
+			one.Writes[i] = append(one.Writes[i], p.Paths.String(path.ID))
+		}
+	}
+	if c.Method != compiler.Set {
+		one.Method = c.Method.String()
+	}
+	if c.When != nil {
+		one.When = g.whole(c.When, c)
+	}
+	if c.Each != nil {
+		one.Each = &Each{List: *g.whole(c.Each.List, c), Collect: c.Each.Collect}
+		one.Each.Most, one.Each.bounded = g.most(c.Each.List)
+	}
+	for _, a := range c.After {
+		one.After = append(one.After, After{Call: p.Calls[a.Call].Name, Settled: a.Settled})
+	}
+	for _, i := range c.Ordered {
+		one.After = append(one.After, After{Call: p.Calls[i].Name, Settled: true, Listed: true})
+	}
+	if c.Retry.Attempts > 1 {
+		one.Tries, one.Backoff = c.Retry.Attempts, duration(c.Retry.Backoff)
+	}
+	one.Timeout = duration(c.Timeout)
+	if c.Produced != nil {
+		one.Produced = g.literal(c.Produced.Value())
+	}
+	one.Context = g.context(c, one.Runs.Kind == model)
+	one.Conditions = g.conditions(c, &one)
+	return one
+}
+
+// The kinds of [Execution] that no activity has.
+const (
+	model    = "model"
+	produced = "produced"
+	aPlan    = "plan"
+)
+
+func (g *gatherer) execution(c *compiler.Call) Execution {
+	var e Execution
+	a := g.plan.Activities[c.Activity]
+	switch {
+	case c.Plan() != "":
+		return Execution{Kind: aPlan, Plan: c.Plan(), Activity: c.Activity}
+	case c.Activity == "" && c.Produced != nil:
+		e = Execution{Kind: produced}
+	case c.Activity == "":
+		e = Execution{Kind: model}
+	case a == nil:
+		e = Execution{Kind: compiler.Unknown, Activity: c.Activity}
+	default:
+		e = g.activity(a)
+	}
+	e.Alone = c.Delegate == compiler.Anonymous
+	return e
+}
+
+func (g *gatherer) activity(a *compiler.Activity) Execution {
+	e, known := g.runs[a.Name]
+	if known {
+		return e
+	}
+	e = Execution{Kind: a.Kind, Activity: a.Name, Defined: place(cmp.Or(a.NameNode, a.Node))}
+	definition := map[string]any{}
+	if n := a.Node.Get(a.Kind); n != nil {
+		definition[a.Kind] = n.Value()
+		e.Method, e.URL = text(n.Get("method")), g.shown(text(n.Get("url")))
+		if server := text(n.Get("server")); a.Kind == "mcp" && server != "" {
+			definition["server"] = g.plan.Servers.Get(server).Value()
+		}
+	}
+	switch a.Kind {
+	case "expr":
+		e.Text = g.shown(a.Node.Get("expr").Text)
+	case "exec":
+		e.Folder = cmp.Or(a.Dir, ".")
+		for _, argument := range a.Argv {
+			for _, text := range argument.Texts {
+				e.Program = append(e.Program, g.shown(text))
+			}
+		}
+	}
+	if len(definition) > 0 {
+		e.Definition = g.literal(definition)
+	}
+	g.runs[a.Name] = e
+	return e
+}
+
+// context is what a call is handed besides its parameters. A model sees all that was there
+// when its tick began, unless scopes say what.
+func (g *gatherer) context(c *compiler.Call, latent bool) []Source {
+	var all []Source
+	for _, s := range c.Scopes {
+		if s.Read >= 0 {
+			all = append(all, g.sources(&g.plan.Reads[s.Read], c)...)
+		}
+	}
+	if latent && c.Scopes == nil && c.Delegate != compiler.Anonymous {
+		all = append(all, Source{Path: "†input", Start: true}, Source{Path: "†state", Start: true})
+		for _, kind := range g.plan.Kinds {
+			all = append(all, Source{Path: "†" + kind, Start: true})
+		}
+	}
+	return all
+}
+
+// conditions are what must hold for a call to run: its own condition, the alternatives
+// that its reads need, and what it comes after.
+func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
+	var all []Condition
+	add := func(condition Condition) {
+		if !slices.Contains(all, condition) {
+			all = append(all, condition)
+		}
+	}
+	if c.Instance != "" {
+		add(Condition{Words: "for", Text: c.Instance})
+	}
+	if one.Each != nil {
+		add(Condition{Words: "for each of", Text: one.Each.List.String()})
+	}
+	if one.When != nil {
+		add(Condition{Words: "if", Text: one.When.String()})
+	}
+	for _, r := range c.Reads {
+		if condition, needs := g.branch(&g.plan.Reads[r]); needs {
+			add(condition)
+		}
+	}
+	for _, a := range one.After {
+		if a.Settled {
+			add(Condition{"after", a.Call, "has ended, however", ""})
+		} else {
+			add(Condition{"after", a.Call, "is done", ""})
+		}
+	}
+	if g.plan.Writes == compiler.Once && len(c.Choices) > 0 {
+		add(Condition{Words: "if nothing stands yet where it writes"})
+	}
+	return all
+}
+
+// branch is which alternative of a call a read needs, and whether it needs one.
+func (g *gatherer) branch(r *compiler.Read) (Condition, bool) {
+	if !r.Ref.Required || r.Start || len(r.Writers) != 1 {
+		return Condition{}, false
+	}
+	w := g.plan.Calls[r.Writers[0]]
+	taken, routes := 0, 0
+	for i, route := range w.Output {
+		if slices.ContainsFunc(route, func(path compiler.Path) bool { return g.plan.Paths.Overlap(path.ID, r.Path) }) {
+			taken = i
+			routes++
+		}
+	}
+	if len(w.Output) < 2 || routes != 1 {
+		return Condition{}, false
+	}
+	more := "writes"
+	if taken == w.FailureRoute() {
+		more = "fails, or writes"
+	}
+	return Condition{"if", w.Name, more, g.plan.Paths.String(w.Output[taken][0].ID)}, true
+}
+
+// orders are the paths at which it counts in which order calls write: those of results
+// that are put together, and under once all that several calls write.
+func (g *gatherer) orders() []Order {
+	p := g.plan
+	var orders []Order
+	at := map[pathtree.ID][]int32{}
+	var paths []pathtree.ID
+	for i, c := range p.Calls {
+		if c.Method == compiler.Set && p.Writes != compiler.Once {
+			continue
+		}
+		for _, route := range c.Output {
+			for _, path := range route {
+				if len(at[path.ID]) == 0 {
+					paths = append(paths, path.ID)
+				}
+				if w := at[path.ID]; len(w) == 0 || w[len(w)-1] != int32(i) {
+					at[path.ID] = append(w, int32(i))
+				}
+			}
+		}
+	}
+	for _, path := range paths {
+		writers := at[path]
+		if len(writers) < 2 {
+			continue
+		}
+		if p.Writes != compiler.Once {
+			slices.SortFunc(writers, func(a, b int32) int { return cmp.Compare(p.Graph.Rank(int(a)), p.Graph.Rank(int(b))) })
+		}
+		o := Order{Path: p.Paths.String(path)}
+		for _, w := range writers {
+			o.Calls = append(o.Calls, p.Calls[w].Name)
+		}
+		orders = append(orders, o)
+	}
+	slices.SortFunc(orders, func(a, b Order) int { return cmp.Compare(a.Path, b.Path) })
+	return orders
+}
+
+func effect(e compiler.Effect) Effect {
+	return Effect{Kind: e.Kind, By: e.By, Claimed: e.Claimed, Idempotent: e.Idempotent, OpenWorld: e.OpenWorld}
+}
+
+func place(n *source.Node) *Place {
+	if n == nil || n.File == nil {
+		return nil
+	}
+	at := n.Span()
+	from := at.From()
+	return &Place{at.File.Name, from.Line, from.Column}
+}
+
+func text(n *source.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+func duration(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
+}
+
+// step is a path with a key more, as references write it.
+func step(path, key string) string {
+	switch {
+	case !expression.IsBareKey(key):
+		return path + "[" + strconv.Quote(key) + "]"
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}

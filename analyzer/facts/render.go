@@ -1,0 +1,437 @@
+package facts
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+// Text is the facts for people who decide about a plan: first what destroys, then what
+// leaves the machine and to where, then what writes and what reads, and the worst case.
+// Nothing in the plan acts as a control sequence or a line of its own (S2.6).
+func (f *Facts) Text() string { return f.write(&sheet{}) }
+
+// Markdown is Text for a pull request. What comes from the plan stands in code, which
+// nothing in it ends.
+func (f *Facts) Markdown() string { return f.write(&sheet{markdown: true}) }
+
+// A sheet lays sections and items out.
+type sheet struct {
+	strings.Builder
+	markdown bool
+}
+
+func (s *sheet) heading(words string) {
+	if s.Len() > 0 {
+		s.WriteByte('\n')
+	}
+	if s.markdown {
+		s.WriteString("### " + words + "\n\n")
+		return
+	}
+	s.WriteString(words + "\n")
+}
+
+// item is a line at a depth from 0.
+func (s *sheet) item(depth int, words string) {
+	if s.markdown {
+		s.WriteString(strings.Repeat("  ", depth) + "- " + words + "\n")
+		return
+	}
+	s.WriteString(strings.Repeat("  ", depth+1) + words + "\n")
+}
+
+// code is text of the plan.
+func (s *sheet) code(text string) string {
+	text = diag.Escape(text)
+	if !s.markdown {
+		return text
+	}
+	if text == "" {
+		return ""
+	}
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if fence != "`" || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}
+
+// codes are texts of the plan with a comma between them.
+func (s *sheet) codes(texts []string) string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = s.code(text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// within is a plan with the calls that run it.
+type within struct {
+	path  string // "" for the outermost
+	facts *Facts
+	calls []string // that run it
+}
+
+// plans are the plan and those that are run as its calls, each once.
+func (f *Facts) plans() []within {
+	all := []within{{facts: f}}
+	users := map[string][]string{}
+	note := func(path string, d *Facts) {
+		for _, c := range d.Calls {
+			if c.Runs.Plan != "" {
+				users[c.Runs.Plan] = append(users[c.Runs.Plan], join(path, c.Name))
+			}
+		}
+	}
+	note("", f)
+	for _, path := range slices.Sorted(maps.Keys(f.Delegates)) {
+		note(path, f.Delegates[path])
+	}
+	for _, path := range slices.Sorted(maps.Keys(f.Delegates)) {
+		all = append(all, within{path, f.Delegates[path], users[path]})
+	}
+	return all
+}
+
+// join is a call with the plan that it stands in.
+func join(plan, call string) string {
+	if plan == "" {
+		return call
+	}
+	return plan + ": " + call
+}
+
+// The groups in which calls are shown, in their order.
+var groups = []struct {
+	heading string
+	kinds   []string
+}{
+	{"Destroys, or may", []string{compiler.Destructive, compiler.Unknown}},
+	{"Writes", []string{compiler.Writes}},
+	{"Reads", []string{compiler.ReadOnly}},
+}
+
+func (f *Facts) write(s *sheet) string {
+	plans := f.plans()
+	for i, group := range groups {
+		s.calls(group.heading, plans, func(c *Call) bool {
+			return c.Runs.Plan == "" && slices.Contains(group.kinds, c.Effect.Kind)
+		}, (*sheet).call)
+		if i == 0 {
+			s.calls("Leaves the machine", plans, func(c *Call) bool { return c.Leaves() }, (*sheet).leaving)
+		}
+	}
+	s.calls("Runs another plan", plans, func(c *Call) bool { return c.Runs.Plan != "" }, (*sheet).call)
+	if f.Planned {
+		s.heading("A model plans with these tools")
+		for _, t := range f.Tools {
+			s.item(0, s.code(t.Name)+": "+s.effect(t.Effect)+"; "+s.runs(&t.Runs))
+		}
+	}
+	if len(f.Output) > 0 {
+		s.heading("Gives")
+		s.values(0, f.Output)
+	}
+	s.worst(f)
+	return s.String()
+}
+
+// calls shows the calls of one section.
+func (s *sheet) calls(heading string, plans []within, belongs func(*Call) bool, show func(*sheet, *Call, string)) {
+	begun := false
+	for _, p := range plans {
+		for i := range p.facts.Calls {
+			c := &p.facts.Calls[i]
+			if !belongs(c) {
+				continue
+			}
+			if !begun {
+				begun = true
+				s.heading(heading)
+			}
+			show(s, c, join(p.path, c.Name))
+		}
+	}
+}
+
+// Leaves reports whether what the call is given may leave the machine: to whoever the
+// program, the address or the server at its other end is, or to a model.
+func (c *Call) Leaves() bool {
+	return c.Runs.Plan == "" && (c.Effect.OpenWorld || c.Runs.Kind == model)
+}
+
+// Destination is where to, in words: a program, an address, a tool of a server, a model.
+func (e *Execution) Destination() string {
+	switch {
+	case len(e.Program) > 0:
+		return strings.Join(e.Program, " ")
+	case e.URL != "":
+		return strings.TrimSpace(e.Method + " " + e.URL)
+	case e.Kind == model:
+		return "a model"
+	case e.Plan != "":
+		return e.Plan
+	case !e.Definition.IsZero():
+		return e.Kind + " " + string(e.Definition.Text)
+	}
+	return strings.TrimSpace(e.Kind + " " + e.Activity)
+}
+
+func (s *sheet) call(c *Call, name string) {
+	head := s.code(name)
+	if c.ID != "" {
+		head += " of " + s.code(c.Tool)
+	}
+	if c.At != nil {
+		head += s.at(c.At)
+	}
+	s.item(0, head)
+	if c.Runs.Plan == "" {
+		s.item(1, "effect: "+s.effect(c.Effect))
+	}
+	s.item(1, "runs "+s.runs(&c.Runs))
+	for _, condition := range c.Conditions {
+		s.item(1, s.condition(condition))
+	}
+	s.values(1, c.Values)
+	s.context(c)
+	if len(c.Writes) > 0 {
+		routes := make([]string, len(c.Writes))
+		for i, route := range c.Writes {
+			routes[i] = s.codes(route)
+		}
+		method := ""
+		if c.Method != "" {
+			method = " (" + c.Method + ")"
+		}
+		s.item(1, "writes "+strings.Join(routes, " or ")+method)
+	}
+	if c.Each != nil {
+		s.item(1, fmt.Sprintf("at most %s", wording.Count(c.Each.Most, "time")))
+	}
+	if c.Tries > 1 {
+		s.item(1, fmt.Sprintf("tried up to %d times", c.Tries))
+	}
+	if c.Timeout != "" {
+		s.item(1, "stopped after "+c.Timeout)
+	}
+	if c.Confirm {
+		s.item(1, "a person is asked")
+	}
+	if c.Reason != "" {
+		s.item(1, "reason given: "+s.code(c.Reason))
+	}
+}
+
+func (s *sheet) context(c *Call) {
+	if len(c.Context) == 0 {
+		return
+	}
+	words := make([]string, len(c.Context))
+	for i, source := range c.Context {
+		words[i] = s.source(source)
+	}
+	s.item(1, "sees "+strings.Join(words, ", "))
+}
+
+// leaving shows where to the values of a call go.
+func (s *sheet) leaving(c *Call, name string) {
+	s.item(0, "to "+s.code(c.Runs.Destination())+" by "+s.code(name))
+	for _, condition := range c.Conditions {
+		s.item(1, s.condition(condition))
+	}
+	s.values(1, c.Values)
+	s.context(c)
+}
+
+func (s *sheet) at(p *Place) string {
+	return fmt.Sprintf(" (%s:%d:%d)", s.code(p.File), p.Line, p.Column)
+}
+
+func (s *sheet) effect(e Effect) string {
+	var words string
+	switch e.Kind {
+	case compiler.Destructive:
+		words = "destroys"
+	case compiler.Unknown:
+		words = "unknown; nobody whose word counts says what it does"
+	case compiler.Writes:
+		words = "writes, and destroys nothing"
+	default:
+		words = "changes nothing"
+	}
+	if e.By != "" {
+		words += ", says " + s.code(e.By)
+	}
+	if e.Claimed != "" {
+		words += fmt.Sprintf(" (the plan says of itself that it is %s, which doesn't count)", e.Claimed)
+	}
+	return words
+}
+
+func (s *sheet) runs(e *Execution) string {
+	var words string
+	switch {
+	case e.Kind == model:
+		words = "a model, which makes the result up"
+	case e.Kind == produced:
+		words = "nothing: its result stands there"
+	case e.Kind == "expr":
+		words = "the expression " + s.code(e.Text)
+	case e.Kind == compiler.Unknown:
+		words = "an activity that isn't defined, " + s.code(e.Activity)
+	case e.Kind == "go":
+		words = "a function of the program that runs the plan, " + s.code(e.Activity)
+	default:
+		words = s.code(e.Destination())
+		if e.Folder != "" && e.Folder != "." {
+			words += " in " + s.code(e.Folder)
+		}
+		if extra := beside(e); extra != "" {
+			words += " with " + s.code(extra)
+		}
+		if e.Activity != "" {
+			words += ", as " + s.code(e.Activity) + " says"
+		}
+	}
+	if e.Defined != nil {
+		words += s.at(e.Defined)
+	}
+	if e.Alone {
+		words += ", in a context of its own"
+	}
+	return words
+}
+
+// beside is what of a definition the destination doesn't tell.
+func beside(e *Execution) string {
+	if e.Definition.IsZero() {
+		return ""
+	}
+	definition := e.Definition.value()
+	whole, _ := definition.(map[string]any)
+	own, _ := whole[e.Kind].(map[string]any)
+	for _, key := range []string{"argv", "cwd", "method", "url"} {
+		delete(own, key)
+	}
+	if e.Kind == "mcp" || len(own) == 0 {
+		return ""
+	}
+	return string(asJSON(own))
+}
+
+func (s *sheet) condition(c Condition) string {
+	words := c.Words
+	for _, part := range []string{s.code(c.Text), c.More, s.code(c.Path)} {
+		if part != "" {
+			words += " " + part
+		}
+	}
+	return words
+}
+
+func (s *sheet) values(depth int, values []Value) {
+	for _, v := range values {
+		words := ""
+		if v.Path != "" {
+			words = s.code(v.Path) + ": "
+		}
+		if !v.Literal.IsZero() {
+			s.item(depth, words+s.code(string(v.Literal.Text)))
+			continue
+		}
+		if len(v.Sources) == 1 && v.Sources[0].Path == v.Expression {
+			s.item(depth, words+s.source(v.Sources[0]))
+			continue
+		}
+		from := make([]string, len(v.Sources))
+		for i, source := range v.Sources {
+			from[i] = s.source(source)
+		}
+		if words += s.code(v.Expression); len(from) > 0 {
+			words += " from " + strings.Join(from, ", ")
+		}
+		s.item(depth, words)
+	}
+}
+
+// source says who may have written what a value is read from.
+func (s *sheet) source(source Source) string {
+	words := s.code(source.Path)
+	var who []string
+	if len(source.Calls) > 0 {
+		who = append(who, s.codes(source.Calls))
+	}
+	if source.More > 0 {
+		who = append(who, fmt.Sprintf("%d more", source.More))
+	}
+	if source.Start && len(who) > 0 {
+		who = append(who, "the start")
+	}
+	if len(who) > 0 {
+		words += " (" + strings.Join(who, ", ") + ")"
+	}
+	return words
+}
+
+func (s *sheet) worst(f *Facts) {
+	s.heading("At worst")
+	models := 0
+	for _, p := range f.plans() {
+		for i := range p.facts.Calls {
+			if p.facts.Calls[i].Runs.Kind == model {
+				models++
+			}
+		}
+	}
+	if models > 0 {
+		s.item(0, wording.Count(models, "call")+" answered by a model")
+	}
+	if len(f.Advisors) > 0 {
+		s.item(0, "advised by "+s.codes(f.Advisors))
+	}
+	number := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+	seconds := func(n float64) string {
+		if n > math.MaxInt64/float64(time.Second) {
+			return number(n) + "s"
+		}
+		return time.Duration(n * float64(time.Second)).String()
+	}
+	for _, b := range []struct {
+		what string
+		of   Bound
+		show func(float64) string
+	}{
+		{"calls", f.Worst.Calls, number}, {"tries", f.Worst.Tries, number}, {"requests to the model that plans", f.Worst.Ticks, number},
+		{"cost", f.Worst.Cost, number}, {"time", f.Worst.Time, seconds},
+	} {
+		words := b.what + ": unbounded"
+		if b.of.Most != nil {
+			words = b.what + ": " + b.show(*b.of.Most)
+		}
+		if len(b.of.Because) > 0 {
+			words += " (" + s.code(strings.Join(b.of.Because, "; ")) + ")"
+		}
+		s.item(0, words)
+	}
+}
+
+// String is a value as the plan has it.
+func (v Value) String() string {
+	if v.Literal.IsZero() {
+		return v.Expression
+	}
+	return string(v.Literal.Text)
+}

@@ -1,0 +1,199 @@
+package facts
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// values lists the leaves of a template. Those of one list are in its order, those of an
+// object in that of their keys.
+func (g *gatherer) values(all []Value, path string, t *compiler.Template, of *compiler.Call) []Value {
+	switch {
+	case t.Fields != nil && t.Live():
+		for _, f := range slices.SortedFunc(slices.Values(t.Fields), func(a, b compiler.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {
+			all = g.values(all, step(path, f.Key), f.Value, of)
+		}
+		return all
+	case t.Items != nil && t.Live():
+		for i, item := range t.Items {
+			all = g.values(all, path+"["+strconv.Itoa(i)+"]", item, of)
+		}
+		return all
+	}
+	return append(all, g.leaf(path, t, of))
+}
+
+// leaf is a template that has no parts of its own.
+func (g *gatherer) leaf(path string, t *compiler.Template, of *compiler.Call) Value {
+	switch {
+	case t.Expr == nil && !t.Live():
+		return Value{Path: path, Literal: g.literal(t.Value)}
+	case t.Expr == nil: // it doesn't parse
+		return Value{Path: path, Expression: g.shown(text(t.Node))}
+	}
+	v := Value{Path: path, Expression: g.shown(t.Expr.String())}
+	for _, r := range t.Reads {
+		for _, s := range g.sources(&g.plan.Reads[r], of) {
+			if !slices.ContainsFunc(v.Sources, s.same) {
+				v.Sources = append(v.Sources, s)
+			}
+		}
+	}
+	return v
+}
+
+// whole is a template as one value: a list that is written out holds what its items do.
+func (g *gatherer) whole(t *compiler.Template, of *compiler.Call) *Value {
+	leaves := g.values(nil, "", t, of)
+	if len(leaves) == 1 && leaves[0].Path == "" {
+		return &leaves[0]
+	}
+	v := Value{Expression: g.shown(t.Node.Span().Text())}
+	for _, leaf := range leaves {
+		v.Sources = append(v.Sources, leaf.Sources...)
+	}
+	return &v
+}
+
+// sources are where a read gets its value from: a path, or for an item of a list where
+// the list comes from.
+func (g *gatherer) sources(r *compiler.Read, of *compiler.Call) []Source {
+	p := g.plan
+	if of != nil && of.Each != nil && p.OfItem(r) {
+		var all []Source
+		for _, read := range readsOf(of.Each.List) {
+			s := g.sources(&p.Reads[read], nil)
+			all = append(all, s...)
+		}
+		if len(all) == 0 { // a list that is written out
+			all = []Source{{Path: r.Ref.String(), Start: true}}
+		}
+		return all
+	}
+	s := Source{Path: r.Ref.String(), Start: r.Start || len(r.Writers) == 0, writers: r.Writers}
+	s.Calls, s.More = g.calls(r.Writers)
+	return []Source{s}
+}
+
+func (s Source) same(o Source) bool {
+	return s.Path == o.Path && s.Start == o.Start && s.More == o.More && slices.Equal(s.Calls, o.Calls)
+}
+
+// mostCalls is how many of the calls are listed that may have written what one read sees.
+// Every read may see what every call writes.
+const mostCalls = 100
+
+func (g *gatherer) calls(writers []int32) (names []string, more int) {
+	if len(writers) == 0 {
+		return nil, 0
+	}
+	n := min(len(writers), mostCalls)
+	known := g.names[&writers[0]]
+	for _, w := range writers[len(known):max(n, len(known))] {
+		known = append(known, g.plan.Calls[w].Name)
+	}
+	g.names[&writers[0]] = known
+	return known[:n:n], len(writers) - n
+}
+
+func readsOf(t *compiler.Template) []int {
+	all := slices.Clone(t.Reads)
+	for _, f := range t.Fields {
+		all = append(all, readsOf(f.Value)...)
+	}
+	for _, item := range t.Items {
+		all = append(all, readsOf(item)...)
+	}
+	return all
+}
+
+// most is how many items a list can have, and whether the plan itself says so.
+func (g *gatherer) most(list *compiler.Template) (most int, bounded bool) {
+	switch {
+	case list.Items != nil:
+		return len(list.Items), true
+	case !list.Live():
+		items, _ := list.Value.([]any)
+		return len(items), true
+	case list.Expr != nil && list.Expr.Plain():
+		r := &g.plan.Reads[list.Reads[0]]
+		segments := g.plan.Paths.Segments(r.Path)
+		s, below := g.plan.SchemaOf(segments)
+		if len(segments) > 0 && segments[0].Key == "input" {
+			s, below = g.plan.InputSchema, segments[1:]
+		}
+		if s != nil {
+			if n, ok := maxItems(s.At(compiler.SchemaPath(below)).Schema.Raw()); ok {
+				return n, true
+			}
+		}
+	}
+	return compiler.MaxItems, false
+}
+
+func maxItems(raw any) (int, bool) {
+	object, _ := raw.(map[string]any)
+	n, ok := object["maxItems"].(float64)
+	return int(n), ok && n >= 0 && n < compiler.MaxItems
+}
+
+// shown is a text of the plan without its secrets.
+func (g *gatherer) shown(text string) string { return g.plan.Veiled(text) }
+
+// literal is a value of the plan without its secrets.
+func (g *gatherer) literal(v any) Literal {
+	whole := asJSON(v)
+	l := Literal{Text: whole}
+	if g.shown(string(whole)) != string(whole) {
+		l.secret = string(whole)
+		l.Text = asJSON(g.veiled(v))
+	}
+	return l
+}
+
+// veiled is a value with its secrets replaced, each where it stands.
+func (g *gatherer) veiled(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, below := range v {
+			out[g.shown(key)] = g.veiled(below)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = g.veiled(item)
+		}
+		return out
+	}
+	quoted := string(asJSON(v))
+	hidden := g.shown(quoted)
+	if hidden == quoted {
+		return v
+	}
+	return strings.Trim(hidden, "\"")
+}
+
+func asJSON(v any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(v) // a JSON value
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// compact is a JSON text in the form in which facts keep values.
+func compact(text []byte) []byte {
+	var v any
+	if json.Unmarshal(text, &v) != nil {
+		return slices.Clone(text)
+	}
+	return asJSON(v)
+}

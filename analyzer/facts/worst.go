@@ -1,0 +1,287 @@
+package facts
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// defaultTicks is how many answers of a planner a run asks for where nothing says so
+// (S11.7), and defaultParallel how many activities are at work at once (S8.4).
+const (
+	defaultTicks    = 25
+	defaultParallel = 64
+)
+
+// A load is what the calls of a plan come to, once.
+type load struct {
+	calls, tries, cost float64
+	work, path         float64 // seconds of all tries, and of the longest chain of calls that wait for each other
+	unpriced           []string
+	untimed            []string
+	asked              []string // calls that a model answers, of which nothing says what they cost
+	lists              []string // calls that run for lists that nothing bounds
+	attempts           float64  // the most of one call
+}
+
+// reckon works out what the plan comes to at worst.
+func (f *Facts) reckon(p *compiler.Plan, delegates map[string]*compiler.Plan) {
+	r := reckoner{plans: delegates, facts: f.Delegates, known: map[string]*load{}}
+	for path, d := range delegates {
+		l := r.load(path)
+		f.Delegates[path].Worst = worst(d, l, f.Delegates[path].Planned, false)
+	}
+	f.Worst = worst(p, r.of(p, f), f.Planned, true)
+}
+
+type reckoner struct {
+	plans map[string]*compiler.Plan
+	facts map[string]*Facts
+	known map[string]*load
+}
+
+// load is that of a delegate; of one within itself, which is an error, nothing.
+func (r *reckoner) load(path string) *load {
+	if l := r.known[path]; l != nil {
+		return l
+	}
+	r.known[path] = &load{}
+	if r.plans[path] != nil {
+		r.known[path] = r.of(r.plans[path], r.facts[path])
+	}
+	return r.known[path]
+}
+
+func (r *reckoner) of(p *compiler.Plan, f *Facts) *load {
+	all := &load{attempts: 1}
+	ends := make([]float64, len(p.Calls)) // when each has ended, at worst
+	order := p.Graph.Order()
+	if p.Graph.Len() != len(p.Calls) || len(order) < len(p.Calls) { // it has cycles, and nothing runs
+		order = nil
+		for i := range p.Calls {
+			order = append(order, int32(i))
+		}
+	}
+	for _, i := range order {
+		c, one := p.Calls[i], &f.Calls[i]
+		times := instancesOf(p, c)
+		if one.Each != nil {
+			times *= float64(one.Each.Most)
+			if !one.Each.bounded {
+				all.lists = append(all.lists, one.Name)
+			}
+		}
+		attempts := float64(max(1, one.Tries))
+		seconds, timed := trySeconds(p, c)
+		cost, priced := price(p, c)
+		own := load{calls: 1, tries: attempts, cost: attempts * cost, work: attempts * seconds, attempts: attempts}
+		own.path = own.work + pauses(c).Seconds()
+		if path := one.Runs.Plan; path != "" {
+			d := r.load(path)
+			own.calls += attempts * d.calls
+			own.tries += attempts * d.tries
+			own.cost += attempts * d.cost
+			own.work += attempts * d.work
+			own.path += attempts * d.path
+			own.unpriced, own.untimed, own.lists = under(one.Name, d.unpriced), under(one.Name, d.untimed), under(one.Name, d.lists)
+			own.asked = under(one.Name, d.asked)
+			own.attempts = max(own.attempts, d.attempts)
+			timed, priced = true, true
+		}
+		if !timed {
+			own.untimed = []string{one.Name}
+		}
+		switch {
+		case !priced && one.Runs.Kind == model:
+			own.asked = []string{one.Name}
+		case !priced:
+			own.unpriced = []string{one.Name}
+		}
+		all.add(&own, times)
+		start := 0.0
+		if p.Graph.Len() == len(p.Calls) {
+			for _, w := range p.Graph.Deps(int(i)) {
+				start = max(start, ends[w])
+			}
+		}
+		ends[i] = start + own.path
+		all.path = max(all.path, ends[i])
+	}
+	return all
+}
+
+// enough is how many calls are named as a reason.
+const enough = 100
+
+// add takes in what a call comes to that runs so many times.
+func (l *load) add(o *load, times float64) {
+	l.calls += times * o.calls
+	l.tries += times * o.tries
+	l.cost += times * o.cost
+	l.work += times * o.work
+	l.attempts = max(l.attempts, o.attempts)
+	for _, pair := range []struct{ all, more *[]string }{{&l.unpriced, &o.unpriced}, {&l.untimed, &o.untimed}, {&l.asked, &o.asked}, {&l.lists, &o.lists}} {
+		for _, name := range *pair.more {
+			if len(*pair.all) < enough {
+				*pair.all = append(*pair.all, name)
+			}
+		}
+	}
+}
+
+func under(call string, names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = call + "/" + name
+	}
+	return out
+}
+
+// instancesOf is for how many instances a call runs.
+func instancesOf(p *compiler.Plan, c *compiler.Call) float64 {
+	if c.Instance != "" || len(p.Instances) == 0 {
+		return 1
+	}
+	return float64(len(p.Instances))
+}
+
+// trySeconds is how long one try may take.
+func trySeconds(p *compiler.Plan, c *compiler.Call) (seconds float64, bounded bool) {
+	a := p.Activities[c.Activity]
+	switch {
+	case c.Activity == "" && c.Produced != nil:
+		return 0, true
+	case c.Timeout > 0 && a != nil && a.Timeout > 0:
+		return min(c.Timeout, a.Timeout).Seconds(), true
+	case c.Timeout > 0:
+		return c.Timeout.Seconds(), true
+	case a != nil && a.Timeout > 0:
+		return a.Timeout.Seconds(), true
+	case a != nil && a.Kind == "expr":
+		return 1, true // S18
+	}
+	return 0, false
+}
+
+// pauses are those between all tries of a call.
+func pauses(c *compiler.Call) (sum time.Duration) {
+	pause := c.Retry.Backoff
+	for n := 1; n < c.Retry.Attempts && n < 1000; n++ {
+		sum += min(pause, time.Hour)
+		pause = min(2*pause, time.Hour)
+	}
+	if c.Retry.Attempts > 1000 {
+		sum += time.Duration(c.Retry.Attempts-1000) * min(pause, time.Hour)
+	}
+	return sum
+}
+
+// price is what one try is said to cost.
+func price(p *compiler.Plan, c *compiler.Call) (cost float64, known bool) {
+	if tool := c.Single(); tool != nil {
+		if n := tool.Simulate.Get("cost"); n != nil && n.Kind == source.Number {
+			return n.Float(), true
+		}
+	}
+	a := p.Activities[c.Activity]
+	return 0, a != nil && a.Kind == "expr" || c.Activity == "" && c.Produced != nil
+}
+
+// worst puts what a plan's calls come to together with its limits, which are those of
+// the run if it is the outermost.
+func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
+	var limits compiler.Limits
+	if outermost {
+		limits = p.Limits
+	}
+	var w Worst
+	w.Calls, w.Tries, w.Ticks, w.Cost = most(l.calls), most(l.tries), most(0), most(l.cost)
+	for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost} {
+		if len(l.lists) > 0 && (b != &w.Cost || l.cost > 0) {
+			b.because("%s runs for a list that nothing but the %d items of any list bounds", several(l.lists), compiler.MaxItems)
+		}
+	}
+	parallel := float64(defaultParallel)
+	if limits.Parallel > 0 {
+		parallel = float64(limits.Parallel)
+	}
+	seconds := l.path
+	if l.calls > parallel {
+		// Ready calls start as soon as there is room, so at every moment either all places
+		// are taken or a longest chain goes on (Graham 1969).
+		seconds += l.work / parallel
+	}
+	if w.Time = most(seconds); len(l.untimed) > 0 {
+		w.Time.unbounded("no time-out ends %s", several(l.untimed))
+	}
+	switch {
+	case len(l.unpriced) > 0:
+		w.Cost.unbounded("nothing says the cost of %s", several(l.unpriced))
+	case (len(l.asked) > 0 || len(p.Advisors) > 0) && limits.Cost > 0:
+		w.Cost = most(l.cost + limits.Cost)
+		w.Cost.because("limits.cost bounds what models cost, up to the answer with which it is reached")
+	case len(l.asked) > 0:
+		w.Cost.unbounded("nothing says the cost of a model that answers %s", several(l.asked))
+	case len(p.Advisors) > 0:
+		w.Cost.unbounded("nothing says the cost of advisors")
+	}
+	if outermost && p.AwaitsInstances {
+		for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
+			b.unbounded("the instances come with the run")
+		}
+	}
+	if planned {
+		for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
+			b.unbounded("a model writes the calls")
+		}
+		w.Ticks = most(defaultTicks)
+		w.Ticks.limit(float64(limits.Ticks), "limits.ticks")
+		if limits.Ticks > defaultTicks {
+			w.Ticks = most(float64(limits.Ticks))
+			w.Ticks.because("limits.ticks bounds it")
+		}
+	}
+	w.Calls.limit(float64(limits.Calls), "limits.calls")
+	if limits.Calls > 0 && !planned {
+		w.Tries.limit(float64(limits.Calls)*l.attempts, "limits.calls")
+	}
+	w.Time.limit(limits.Time.Seconds(), "limits.time")
+	return w
+}
+
+func most(n float64) Bound {
+	if math.IsInf(n, 0) || math.IsNaN(n) {
+		n = math.MaxFloat64
+	}
+	return Bound{Most: &n}
+}
+
+func (b *Bound) because(format string, args ...any) {
+	b.Because = append(b.Because, fmt.Sprintf(format, args...))
+}
+
+func (b *Bound) unbounded(format string, args ...any) {
+	b.Most = nil
+	b.because(format, args...)
+}
+
+// limit is what a limit of the plan makes of it, 0 is none.
+func (b *Bound) limit(n float64, name string) {
+	if n > 0 && (b.Most == nil || *b.Most > n) {
+		b.Most = &n
+		b.because("%s bounds it", name)
+	}
+}
+
+// several names the first of some calls.
+func several(names []string) string {
+	text := strconv.Quote(names[0])
+	if len(names) > 1 {
+		text += " and others"
+	}
+	return text
+}
