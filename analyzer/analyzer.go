@@ -138,9 +138,21 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		c.delegates = newDelegates(Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay}, Analyze)
 	}
 	all, unjudged, ordered := applied(p, found, c)
+	plan := c.delegates.ordered(p)
+	if !diag.HasErrors(all) {
+		final := plan
+		if len(ordered) > 0 { // else schedules that show an error wouldn't be those of the plan
+			final = plan.InOrder(ordered)
+		}
+		if d := final.NotAsCompiled(); d != nil {
+			all = append(all, *d)
+		} else {
+			plan = final
+		}
+	}
 	p.Veil(all)
 	p.Shroud(all)
-	j := Judgement{Plan: c.delegates.ordered(p), Maturity: assess(p, all), Unjudged: unjudged}
+	j := Judgement{Plan: plan, Maturity: assess(p, all), Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := named(c.rules(), word); rule == nil {
 			return nil, near
@@ -190,9 +202,6 @@ func Analyze(p *compiler.Plan, found []diag.Diagnostic, c Config) Judgement {
 		j.Findings = append(j.Findings, d)
 	}
 	if len(j.Errors) == 0 {
-		if len(ordered) > 0 { // else schedules that show an error wouldn't be those of the plan
-			j.Plan = j.Plan.InOrder(ordered)
-		}
 		j.Verified = &Verified{j.Plan, c.Rules, c.delegates.of(p)}
 	}
 	return j

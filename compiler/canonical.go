@@ -1,16 +1,17 @@
 package compiler
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -19,9 +20,11 @@ import (
 const compiledKey = "x-obelus"
 
 // Canonical is the compiled plan (S6.6): canonical JSON (RFC 8785) of the
-// document with its imports taken in, and under "x-obelus" every call with its
-// activity, the calls it depends on and what each of its reads is bound to, the
-// digest, and those of the plans that are run as its calls. It is a document that compiles to the same bytes again.
+// document with what it takes in from other files, and under "x-obelus" every call with
+// its activity, the calls it depends on and what each of its reads is bound to, the
+// digest with its [Plan.Parts], and the plans that are run as its calls, by their paths
+// from its folder. It is a document that compiles to the same bytes again, and needs of
+// the workspace no more than the files that programs are started with.
 //
 // Who waits for whom may be the square of the plan. Where the lists of calls would be
 // far longer than the document they are abridged, and "abridged" says so: a read's
@@ -29,43 +32,82 @@ const compiledKey = "x-obelus"
 // sees ("earlier", "later", "every" or "none"), and "depends" is left out, as it
 // follows from these words, "_after", and under "once" from the order of the calls.
 func (p *Plan) Canonical() ([]byte, error) {
-	document, digest, size, err := p.canonical()
+	document := p.document()
+	compiled, err := p.compiled(document)
 	if err != nil {
 		return nil, err
-	}
-	compiled := p.compiled(digest, size)
-	delegates := map[string]string{}
-	for path, d := range p.AllDelegates() {
-		if delegates[p.from(path)], err = d.Digest(); err != nil {
-			return nil, err
-		}
-	}
-	if len(delegates) > 0 {
-		compiled["delegates"] = delegates
 	}
 	document[compiledKey] = compiled
 	return canonicalJSON(document)
 }
 
-// Digest is "sha256:" and the SHA-256 of the canonical form without what
-// compiling found out. It is the same however the document is laid out, and
-// whether it is YAML or JSON.
-func (p *Plan) Digest() (string, error) {
-	_, digest, _, err := p.canonical()
-	return digest, err
+// NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives
+// (S6.6), or nil: somebody changed it, or a file that its programs are started with. A
+// document that isn't a compiled plan costs nothing.
+func (p *Plan) NotAsCompiled() *diag.Diagnostic {
+	said := p.Root.Get(compiledKey)
+	if said == nil {
+		return nil
+	}
+	refuse := func(at *source.Node, format string, args ...any) *diag.Diagnostic {
+		d := diag.New(diag.Syntax, at.Span().Head(), fmt.Sprintf(format, args...))
+		d.Help = "compile it anew from what it was compiled from; or take \"" + compiledKey + "\" out, which makes it a plan like any other"
+		return &d
+	}
+	compiled, err := p.compiled(p.document())
+	if err != nil {
+		return refuse(said, "the compiled plan can't be compared with what compiling it gives: %v", err)
+	}
+	if p.AwaitsInstances { // it was compiled without, and then a read may be there from the start in each
+		for _, key := range []string{"calls", "output", "order", "abridged"} {
+			delete(compiled, key)
+		}
+	}
+	var parts []Part
+	if list := said.Get("parts"); list != nil {
+		if text, err := json.Marshal(list.Value()); err == nil {
+			_ = json.Unmarshal(text, &parts) // what isn't a part differs
+		}
+		if changed := Changed(parts, compiled["parts"].([]Part)); len(changed) > 0 {
+			return refuse(list, "this compiled plan isn't what compiling it gives: %s", strings.Join(changed[:min(len(changed), fewListed)], "; "))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(compiled)) {
+		is, err := canonicalJSON(compiled[key])
+		if err != nil {
+			return refuse(said, "the compiled plan can't be compared with what compiling it gives: %v", err)
+		}
+		at := said.Get(key)
+		if at == nil {
+			return refuse(said, "this compiled plan isn't what compiling it gives: its %q lacks %q", compiledKey, key)
+		}
+		if was, err := canonicalJSON(at.Value()); err != nil || string(was) != string(is) {
+			return refuse(at, "this compiled plan isn't what compiling it gives: its %q is another", key)
+		}
+	}
+	for _, f := range said.Fields {
+		if _, known := compiled[f.Key.Text]; !known && !p.AwaitsInstances {
+			return refuse(f.Key, "this compiled plan isn't what compiling it gives: that has no %q", f.Key.Text)
+		}
+	}
+	return nil
 }
 
-// canonical is the document without what compiling found out, its digest, and how
-// many bytes it has.
-func (p *Plan) canonical() (document map[string]any, digest string, size int, err error) {
-	document = p.document()
-	delete(document, compiledKey)
-	text, err := canonicalJSON(document)
-	if err != nil {
-		return nil, "", 0, err
+// hold lets a compiled plan find the plans that it is run with in itself.
+func (c *compilation) hold() {
+	held := c.plan.Root.Get(compiledKey).Get("delegates")
+	if held == nil || len(c.delegation.chain) > 1 {
+		return
 	}
-	sum := sha256.Sum256(text)
-	return document, "sha256:" + hex.EncodeToString(sum[:]), len(text), nil
+	files := map[string]opened{}
+	for _, f := range held.Fields {
+		if text, err := canonicalJSON(f.Value.Value()); err == nil {
+			file := source.NewFile(c.plan.File.Name+"#"+f.Key.Text, text)
+			file.Format = source.JSON
+			files[path.Join(c.plan.dir, f.Key.Text)] = opened{file: file}
+		}
+	}
+	c.delegation.reads.files = files
 }
 
 func canonicalJSON(v any) ([]byte, error) {
@@ -83,46 +125,54 @@ func canonicalJSON(v any) ([]byte, error) {
 // document is the plan's document as a mapping: a list becomes the mapping that
 // means the same, and imports are taken in.
 func (p *Plan) document() map[string]any {
+	document := map[string]any{}
 	if p.Root == nil {
-		return map[string]any{}
+		return document
 	}
 	switch root := p.Root.Value().(type) {
 	case map[string]any:
-		p.takeIn(root)
-		return root
+		document = root
+		delete(document, compiledKey)
 	case []any:
 		if p.Form == Context {
-			return map[string]any{"context": root}
+			document["context"] = root
+		} else {
+			document["calls"] = root
 		}
-		return map[string]any{"calls": root}
 	}
-	return map[string]any{}
+	if p.Form == PlanFile || p.Form == CallList { // no other has definitions of its own
+		p.takeIn(document)
+	}
+	return document
 }
 
-// takeIn puts what imports and overlays contributed into the document itself.
+// takeIn puts what imports, catalogues and overlays contributed into the document itself.
 func (p *Plan) takeIn(root map[string]any) {
-	_, imports := root["import"]
 	delete(root, "import")
-	if imports {
+	elsewhere := func(n *source.Node) bool { return n != nil && n.File != p.File }
+	if slices.ContainsFunc(p.Tools, func(t *Tool) bool { return !t.Builtin && elsewhere(t.Node) }) {
 		tools := map[string]any{}
 		for _, t := range p.Tools {
 			if !t.Builtin {
 				tools[t.Name] = p.toolHere(t)
 			}
 		}
-		if len(tools) > 0 {
-			root["tools"] = tools
-		}
-		if len(p.schemas) > 0 {
+		root["tools"] = tools
+	}
+	for _, n := range p.schemaNodes {
+		if elsewhere(n) {
 			root["schemas"] = p.schemas
 		}
-		if len(p.Advisors) > 0 {
-			advisors := make([]any, len(p.Advisors))
-			for i, a := range p.Advisors {
-				advisors[i] = a.Node.Value()
-			}
-			root["advisors"] = advisors
+	}
+	if slices.ContainsFunc(p.Advisors, func(a *Advisor) bool { return elsewhere(a.Node) }) {
+		advisors := make([]any, len(p.Advisors))
+		for i, a := range p.Advisors {
+			advisors[i] = a.Node.Value()
 		}
+		root["advisors"] = advisors
+	}
+	if elsewhere(p.Servers) {
+		root["servers"] = p.Servers.Value()
 	}
 	p.choicesHere(root)
 	activities := map[string]any{}
@@ -209,17 +259,24 @@ func (p *Plan) choicesHere(root map[string]any) {
 // activityHere is an activity's definition as it reads in the plan's own folder.
 func (p *Plan) activityHere(a *Activity) any {
 	value := a.Node.Value()
-	if definition, ok := value.(map[string]any); ok && a.Plan != "" && a.Node.File != p.File {
+	definition, ok := value.(map[string]any)
+	if !ok || a.Node.File == p.File {
+		return value
+	}
+	if a.Plan != "" {
 		definition["plan"] = p.from(a.Plan)
+	}
+	if exec, ok := definition["exec"].(map[string]any); ok && p.from(a.Dir) != "." {
+		exec["cwd"] = p.from(a.Dir)
 	}
 	return value
 }
 
-// from is the path of a delegate as seen from the plan's folder.
-func (p *Plan) from(delegate string) string {
-	relative, err := filepath.Rel(filepath.FromSlash(p.dir), filepath.FromSlash(delegate))
-	if err != nil || !runsPlan(delegate) {
-		return delegate
+// from is a path of the workspace, or a delegate, as seen from the plan's folder.
+func (p *Plan) from(name string) string {
+	relative, err := filepath.Rel(filepath.FromSlash(p.dir), filepath.FromSlash(name))
+	if err != nil || name == "" || name == Anonymous {
+		return name
 	}
 	return filepath.ToSlash(relative)
 }
@@ -247,8 +304,21 @@ const (
 	namesPerByte = 16
 )
 
-func (p *Plan) compiled(digest string, size int) map[string]any {
-	abridged := p.listed() > mostNames+namesPerByte*size
+// compiled is what compiling a document found out about it.
+func (p *Plan) compiled(document map[string]any) (map[string]any, error) {
+	text, err := canonicalJSON(document)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := p.Parts()
+	if err != nil {
+		return nil, err
+	}
+	digest, err := digestOf(parts)
+	if err != nil {
+		return nil, err
+	}
+	abridged := p.listed() > mostNames+namesPerByte*len(text)
 	reads := func(of []int) []compiledRead {
 		out := make([]compiledRead, len(of))
 		for i, r := range of {
@@ -283,11 +353,18 @@ func (p *Plan) compiled(digest string, size int) map[string]any {
 	for r := len(p.Reads) - 1; r >= 0 && p.Reads[r].Call < 0; r-- {
 		output = append(output, r)
 	}
-	compiled := map[string]any{"calls": calls, "output": reads(output), "order": p.names(p.Graph.Order()), "digest": digest}
+	compiled := map[string]any{"calls": calls, "output": reads(output), "order": p.names(p.Graph.Order()), "digest": digest, "parts": parts}
+	delegates := map[string]any{}
+	for path, d := range p.AllDelegates() {
+		delegates[p.from(path)] = d.document()
+	}
+	if len(delegates) > 0 {
+		compiled["delegates"] = delegates
+	}
 	if abridged {
 		compiled["abridged"] = "so many calls wait for each other that they aren't listed: \"bound\" says which of those that write an overlapping path a read sees"
 	}
-	return compiled
+	return compiled, nil
 }
 
 func (p *Plan) names(calls []int32) []string {

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -23,6 +24,10 @@ type Options struct {
 	// root with forward slashes. It must refuse what lies outside the root,
 	// symbolic links included. Without it imports are errors.
 	Open func(name string) ([]byte, error)
+	// Sum is a digest of what a file of the workspace holds, by its path from the root
+	// or an absolute one; "" for what is no file of the workspace. Without it what
+	// programs are started with isn't in the plan's digest.
+	Sum func(name string) (digest string, err error)
 	// Name is the document's own path from the workspace root: imports are
 	// relative to its folder.
 	Name string
@@ -94,7 +99,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		plan: &Plan{
 			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Terminate: TerminateOutput, Mode: Eager,
 			AwaitsInstances: o.Instances, Policies: all.policies,
-			Advice: defaultAdvice, dir: path.Dir(o.Name),
+			Advice: defaultAdvice, dir: path.Dir(o.Name), sum: o.Sum,
 		},
 		tools:       map[string]*Tool{},
 		ids:         map[string]*Call{},
@@ -102,11 +107,13 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		schemaNodes: map[string]*source.Node{},
 		badSchemas:  map[source.Span]int{},
 	}
+	c.plan.parts, c.plan.ownPrograms = sync.OnceValues(c.plan.collect), sync.OnceValues(c.plan.findPrograms)
 	c.plan.veil = newVeil(nil)
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
 		c.plan.Root = row // a line of a .jsonl file may say more than its document (S19)
 	}
+	c.hold()
 	for _, file := range o.Catalogues {
 		c.catalogue(file)
 	}

@@ -83,6 +83,9 @@ type Plan struct {
 	circle      []link                  // of delegates, in which it takes part
 	schemas     map[string]any          // the named schemas, imports included
 	schemaNodes map[string]*source.Node // where they stand
+	sum         func(file string) (digest string, err error)
+	parts       func() ([]Part, error) // see Parts; found out once, as are those programs' files
+	ownPrograms func() (map[string]string, error)
 }
 
 // Terminate says when a run with a planner has reached its goal.

@@ -308,7 +308,7 @@ func (c *compilation) collectActivities(n *source.Node, dir string) {
 }
 
 func (c *compilation) activity(d definition) *Activity {
-	a := &Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: d.dir, Origin: c.originOf(d.node.File)}
+	a := &Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}
 	what := "the activity \"" + d.name + "\""
 	kinds := 0
 	kind := func(name string, read func(*source.Node)) func(source.Field) {
@@ -323,7 +323,7 @@ func (c *compilation) activity(d definition) *Activity {
 		"expr":        kind("expr", func(n *source.Node) { c.exprActivity(a, n, what) }),
 		"http":        kind("http", func(n *source.Node) { c.mapping(n, what+"'s \"http\"") }),
 		"mcp":         kind("mcp", func(n *source.Node) { c.mapping(n, what+"'s \"mcp\"") }),
-		"plan":        kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, c.folderOf(d), nil) }),
+		"plan":        kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, a.Dir, nil) }),
 		"annotations": func(f source.Field) { a.Hints = c.activityHints(f.Value, what) },
 		"description": func(source.Field) {},
 	})

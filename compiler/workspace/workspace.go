@@ -3,6 +3,8 @@
 package workspace
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +35,7 @@ func (f Folder) Open(name string) ([]byte, error) {
 	defer root.Close()
 	info, err := root.Stat(filepath.FromSlash(name))
 	switch {
-	case err != nil && strings.HasSuffix(err.Error(), "path escapes from parent"):
+	case err != nil && escapes(err):
 		return nil, fmt.Errorf("it leads out of the workspace %q", f.Dir)
 	case err != nil:
 		return nil, errors.New(Reason(err))
@@ -47,6 +49,52 @@ func (f Folder) Open(name string) ([]byte, error) {
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, int64(f.Limit)+1))
 }
+
+// Sum is "sha256:" and the SHA-256 of what a file holds, by its path from the folder or
+// an absolute one; "" where the folder has no such file. Of a link that leads out of the
+// folder it is of what the link says.
+func (f Folder) Sum(name string) (string, error) {
+	top, err := filepath.Abs(f.Dir)
+	if err != nil {
+		return "", err
+	}
+	if name = filepath.FromSlash(name); !filepath.IsAbs(name) {
+		name = filepath.Join(top, name)
+	}
+	inside, err := filepath.Rel(top, name)
+	if err != nil || !filepath.IsLocal(inside) {
+		return "", nil
+	}
+	if info, err := os.Stat(name); err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && !info.Mode().IsRegular() {
+		return "", nil // the most, and quickly
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return "", errors.New(Reason(err))
+	}
+	defer root.Close()
+	sum := sha256.New()
+	file, err := root.Open(inside)
+	switch {
+	case err != nil && escapes(err):
+		for at := inside; at != "."; at = filepath.Dir(at) {
+			if to, err := root.Readlink(at); err == nil {
+				fmt.Fprintf(sum, "%q leads to %q\n", filepath.ToSlash(at), to)
+			}
+		}
+	case err != nil:
+		return "", errors.New(Reason(err))
+	default:
+		defer file.Close()
+		if _, err := io.Copy(sum, file); err != nil {
+			return "", errors.New(Reason(err))
+		}
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// escapes reports whether the system refused what lies outside of a root.
+func escapes(err error) bool { return strings.HasSuffix(err.Error(), "path escapes from parent") }
 
 // Reason is an error of the file system without the path and the system call.
 func Reason(err error) string {

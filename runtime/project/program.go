@@ -99,8 +99,7 @@ func (p *Program) Tool(delegate, name string) *compiler.Tool {
 
 // Activities are those of the plan, and of each plan that it delegates to under the
 // names that name gives them, with the folders that programs start in as this process
-// sees them: the compiler knows them from the workspace root, but for files that
-// somebody named. What a plan carries out isn't among them: the machine runs it.
+// sees them: the compiler knows them from the workspace root. What a plan carries out isn't among them: the machine runs it.
 func (p *Program) Activities(name func(delegate, name string) string) map[string]*compiler.Activity {
 	all := make(map[string]*compiler.Activity, len(p.Plan.Activities))
 	add := func(delegate string, plan *compiler.Plan) {
@@ -123,10 +122,8 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 // it.
 func (p *Program) here(a *compiler.Activity) *compiler.Activity {
 	there := *a
-	if a.Node == nil || !slices.Contains(p.Options.Activities, a.Node.File) && !slices.Contains(p.Options.Catalogues, a.Node.File) {
-		if there.Dir = filepath.FromSlash(a.Dir); !filepath.IsAbs(there.Dir) {
-			there.Dir = filepath.Join(p.Root, there.Dir)
-		}
+	if there.Dir = filepath.FromSlash(a.Dir); !filepath.IsAbs(there.Dir) {
+		there.Dir = filepath.Join(p.Root, there.Dir)
 	}
 	return &there
 }

@@ -202,6 +202,7 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 	o = compiler.Options{
 		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Functions: r.Functions, Hints: r.Hints,
 		Open: workspace.Folder{Dir: root, Limit: limits.Bytes}.Open,
+		Sum:  workspace.Folder{Dir: root}.Sum,
 		Show: func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
 	}
 	for _, extra := range r.Activities {

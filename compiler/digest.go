@@ -1,0 +1,242 @@
+package compiler
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Part is one thing that decides what a plan does when it is run (S6.6). Names are
+// those that the plan itself has for it, and paths are seen from its folder, so that a
+// part is the same wherever its definition stands and wherever the workspace lies.
+type Part struct {
+	In     string `json:"in,omitempty"` // the delegate that it is a part of; none for the plan itself
+	Kind   string `json:"kind"`
+	Name   string `json:"name,omitempty"` // none for a document
+	Digest string `json:"digest"`         // "sha256:" and 64 digits
+}
+
+// The kinds of a [Part].
+const (
+	PartActivity = "activity" // a definition, wherever it comes from
+	PartDelegate = "delegate" // another plan, by its own digest
+	PartFunction = "function" // an activity that the embedding program registers; nothing but its name is known
+	PartPlan     = "plan"     // the document, without what has a part of its own
+	PartProgram  = "program"  // the bytes of a file of the workspace that an activity's argv names
+	PartSchema   = "schema"   // one that has a name
+	PartTool     = "tool"     // a definition, wherever it comes from
+)
+
+// Digest is "sha256:" and a SHA-256 over all that decides what the plan does when it is
+// run: the canonical JSON of its [Plan.Parts]. It is the same however the document is
+// laid out, and whether it is YAML or JSON.
+func (p *Plan) Digest() (string, error) {
+	parts, err := p.Parts()
+	if err != nil {
+		return "", err
+	}
+	return digestOf(parts)
+}
+
+// Parts are all that decides what the plan does when it is run, in a fixed order: its own
+// and those of the plans that it delegates to. They are found out once, and the files of
+// the workspace are read for it then. Nobody changes them.
+func (p *Plan) Parts() ([]Part, error) { return p.parts() }
+
+// collect finds the parts out.
+func (p *Plan) collect() ([]Part, error) {
+	var parts []Part
+	var failed error
+	add := func(kind, name string, of any) {
+		digest, err := digestOf(of)
+		failed = cmp.Or(failed, err)
+		parts = append(parts, Part{Kind: kind, Name: name, Digest: digest})
+	}
+	document := p.document()
+	for _, apart := range []string{"tools", "schemas", "activities"} {
+		if p.Form == PlanFile || p.Form == CallList {
+			delete(document, apart)
+		}
+	}
+	add(PartPlan, "", document)
+	for _, t := range p.Tools {
+		if !t.Builtin {
+			add(PartTool, t.Name, p.toolHere(t))
+		}
+	}
+	for name, schema := range p.schemas {
+		add(PartSchema, name, schema)
+	}
+	for name, a := range p.Activities {
+		if a.Node == nil {
+			add(PartFunction, name, name)
+		} else {
+			add(PartActivity, name, p.activityHere(a))
+		}
+	}
+	for path, d := range p.Delegates {
+		digest, err := d.Digest()
+		failed = cmp.Or(failed, err)
+		parts = append(parts, Part{Kind: PartDelegate, Name: p.from(path), Digest: digest})
+	}
+	own, err := p.ownPrograms()
+	for name, digest := range own {
+		parts = append(parts, Part{Kind: PartProgram, Name: p.from(name), Digest: digest})
+	}
+	for path, d := range p.AllDelegates() {
+		below, err := d.Parts()
+		failed = cmp.Or(failed, err)
+		for _, one := range below {
+			if one.In == "" {
+				one.In = p.from(path)
+				parts = append(parts, one)
+			}
+		}
+	}
+	slices.SortFunc(parts, comparePart)
+	return parts, cmp.Or(failed, err)
+}
+
+func comparePart(a, b Part) int {
+	return cmp.Or(strings.Compare(a.In, b.In), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+}
+
+// digestOf is a digest over a value's canonical JSON.
+func digestOf(value any) (string, error) {
+	text, err := canonicalJSON(value)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// Programs are the digests of the workspace's files that programs of the plan and of its
+// delegates are started with, by path from the workspace root (S6.6).
+func (p *Plan) Programs() (map[string]string, error) {
+	all := map[string]string{}
+	plans := append(slices.Collect(maps.Values(p.AllDelegates())), p)
+	for _, one := range plans {
+		own, err := one.ownPrograms()
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, own)
+	}
+	return all, nil
+}
+
+func (p *Plan) findPrograms() (map[string]string, error) {
+	found := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(p.Activities)) {
+		a := p.Activities[name]
+		if a.Kind != "exec" || p.sum == nil {
+			continue
+		}
+		for _, file := range a.Files(nil) {
+			if _, known := found[file]; known {
+				continue
+			}
+			digest, err := p.sum(file)
+			if err != nil {
+				return nil, fmt.Errorf("the file %q, which the activity %q names, can't be read: %w", file, name, err)
+			}
+			found[file] = digest
+		}
+	}
+	maps.DeleteFunc(found, func(_, digest string) bool { return digest == "" })
+	return found, nil
+}
+
+// Files are the paths that an activity's argv may name files by, from the folder that its
+// own folder is seen from: each text, what follows its first "=", and the words of what
+// may be the code of a shell. Most are those of no file. A program that is looked for in
+// PATH isn't among them, nor what a parameter says; where a variable of the environment
+// stands there is what lookup gives, and none without it.
+func (a *Activity) Files(lookup func(variable string) string) []string {
+	var names []string
+	add := func(text string) {
+		switch {
+		case text == "" || len(text) > longestPath || strings.ContainsRune(text, 0):
+		case filepath.IsAbs(text) || path.IsAbs(text):
+			names = append(names, path.Clean(filepath.ToSlash(text)))
+		default:
+			names = append(names, path.Join(filepath.ToSlash(a.Dir), filepath.ToSlash(text)))
+		}
+	}
+	for i, argument := range a.Argv {
+		for _, text := range argument.Texts {
+			switch {
+			case variable.MatchString(text) && lookup == nil:
+				continue
+			case variable.MatchString(text):
+				text = Filled(text, lookup)
+			}
+			if text == filepath.Base(text) && i == 0 {
+				continue
+			}
+			text = strings.NewReplacer("{{", "{", "}}", "}").Replace(text)
+			add(text)
+			if _, value, ok := strings.Cut(text, "="); ok {
+				add(value)
+			}
+			if words := wordEnds.Split(text, -1); len(words) > 1 {
+				for _, word := range words {
+					add(word)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+const longestPath = 4096
+
+// wordEnds is what stands between the words of a shell's code, and what it writes to.
+var wordEnds = regexp.MustCompile(`(?:[0-9&]?>+\|?\s*[^\s;|&()]+|[\s;|&()<>"'` + "`" + `=,])+`)
+
+// String names a part to people.
+func (p Part) String() string {
+	text := "the " + p.Kind
+	if p.Name != "" {
+		text += fmt.Sprintf(" %q", p.Name)
+	}
+	if p.In != "" {
+		text += fmt.Sprintf(" of the delegate %q", p.In)
+	}
+	return text
+}
+
+// Changed says of each part that two lists don't have in common what became of it from
+// the one to the other: `the tool "pay" is another`, "is new" or "is gone". Of a delegate
+// that has become another it is said which of its parts did.
+func Changed(was, is []Part) []string {
+	var all []string
+	before := map[Part]string{}
+	for _, one := range was {
+		before[Part{In: one.In, Kind: one.Kind, Name: one.Name}] = one.Digest
+	}
+	for _, one := range is {
+		key := Part{In: one.In, Kind: one.Kind, Name: one.Name}
+		digest, known := before[key]
+		delete(before, key)
+		switch {
+		case !known:
+			all = append(all, one.String()+" is new")
+		case digest != one.Digest && one.Kind != PartDelegate:
+			all = append(all, one.String()+" is another")
+		}
+	}
+	for _, one := range slices.SortedFunc(maps.Keys(before), comparePart) {
+		all = append(all, one.String()+" is gone")
+	}
+	return all
+}
