@@ -58,6 +58,21 @@ func (w *Written) Params() map[string]any {
 	return params
 }
 
+// Items gives those items of a call with "_each" that are done, of each what it ran with and
+// gave.
+func (w *Written) Items(give func(params map[string]any, output any)) {
+	params, _ := w.Params()["_each"].([]any)
+	outputs, _ := w.Output().([]any)
+	places, _ := w.Call.Get("_items").Value().([]any)
+	for _, place := range places {
+		if at, ok := place.(float64); ok && at >= 0 && int(at) < min(len(params), len(outputs)) {
+			if of, ok := params[int(at)].(map[string]any); ok {
+				give(of, outputs[int(at)])
+			}
+		}
+	}
+}
+
 // Output is the result of the call.
 func (w *Written) Output() any {
 	if w.Path != pathtree.Root {

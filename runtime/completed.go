@@ -22,6 +22,9 @@ type memo struct {
 	earlier   map[pathtree.ID][]int32 // by path, the numbers of those that earlier ticks have written there, and may be listed again
 	owners    map[int32]int32         // by number of a completed call: the one of the tick that lists it again
 	latest    int32                   // the number, from 1, of the completed call whose messages are being written
+
+	items map[string]map[string][]any // by identity of the call and by parameters: what items gave that earlier ticks have done
+	taken map[string]int              // by parameters and identity: how many of these the tick's calls stand for
 }
 
 // nextTick forgets what the plan of a tick was.
@@ -30,7 +33,7 @@ func (l *memo) nextTick(log *Log) {
 		return
 	}
 	l.keys, l.places, l.counts, l.owners, l.before = nil, nil, map[string]int{}, map[int32]int32{}, int32(len(l.completed))
-	l.earlier = map[pathtree.ID][]int32{}
+	l.earlier, l.taken = map[pathtree.ID][]int32{}, map[string]int{}
 	for i := range log.Messages() {
 		if m := &log.Messages()[i]; m.Completed != 0 && l.completed[m.Completed-1].key != "" {
 			l.earlier[m.Path] = append(l.earlier[m.Path], m.Completed-1)
@@ -226,7 +229,7 @@ const (
 // several that are alike the nth, in the graph's order, repeats the nth.
 func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 	l := f.memo
-	if len(l.ofEarlierTicks(l.keys[i])) == 0 {
+	if !l.knows(l.keys[i]) {
 		return fresh
 	}
 	id, own := l.keys[i], canonical(params)
@@ -253,13 +256,51 @@ func (f *frame) dedupe(i int32, params map[string]any) dedupeResult {
 		}
 		nth--
 	}
+	if f.plan.Calls[i].Each != nil {
+		l.repeatItems(id, f.calls[i].more.items.of)
+	}
 	return fresh
+}
+
+// knows reports whether earlier ticks have done a call of an identity, or items of one.
+func (l *memo) knows(identity string) bool {
+	return len(l.ofEarlierTicks(identity)) > 0 || len(l.items[identity]) > 0
+}
+
+// repeatItems finds those items of a call that are done already, though the call as a whole
+// isn't: another one of it has failed, or its list was another.
+func (l *memo) repeatItems(identity string, items []item) {
+	for at := range items {
+		if one := &items[at]; one.params != nil && one.failure == nil {
+			own := canonical(one.params)
+			nth := l.taken[own+identity]
+			if outputs := l.items[identity][own]; nth < len(outputs) {
+				one.before, one.output = true, outputs[nth]
+				l.taken[own+identity]++
+			}
+		}
+	}
+}
+
+// keepItem notes an item that is done, for the ticks to come.
+func (l *memo) keepItem(identity string, params map[string]any, output any) {
+	if identity == "" {
+		return
+	}
+	if l.items == nil {
+		l.items = map[string]map[string][]any{}
+	}
+	if l.items[identity] == nil {
+		l.items[identity] = map[string][]any{}
+	}
+	own := canonical(params)
+	l.items[identity][own] = append(l.items[identity][own], output)
 }
 
 // lookAgain notes that those may be decided that waited for a call of their kind.
 func (f *frame) lookAgain(i int32) {
 	l := f.memo
-	if int(i) >= len(l.keys) || len(l.ofEarlierTicks(l.keys[i])) == 0 {
+	if int(i) >= len(l.keys) || !l.knows(l.keys[i]) {
 		return
 	}
 	for j, other := range l.keys[:len(f.calls)] {

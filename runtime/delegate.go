@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
@@ -65,6 +66,7 @@ func (f *frame) below(i int32, site Site) *frame {
 // returnResult gives the call that a delegate carries out what it has come to.
 func (f *frame) returnResult() {
 	if f.givenUp {
+		f.handUp()
 		f.release()
 		f.parent.complete(f.under, nil, -1, nil)
 		return
@@ -78,8 +80,44 @@ func (f *frame) returnResult() {
 	var failure *Failure
 	if len(f.errors) > 0 {
 		failure = f.delegateFailure()
+		f.handUp()
 	}
 	f.parent.complete(f.under, output, -1, failure)
+}
+
+// handUp leaves with the call above what was done in its stead though that has failed: the
+// next request tells of it, so that it isn't done again for want of knowing (S11.3).
+func (f *frame) handUp() {
+	if f.machine.loop == nil {
+		return
+	}
+	above := f.parent.calls[f.under].more
+	for i := range f.calls {
+		more := f.calls[i].more
+		switch {
+		case more == nil:
+		case f.calls[i].status != Done:
+			above.within = append(above.within, f.doneWithin(int32(i))...)
+		case f.items == nil && !more.settlement.before:
+			one := standing{call: f.plan.Calls[i].Node, name: f.plan.Calls[i].Name, instance: f.site.Instance}
+			one.take(more.settlement)
+			above.within = append(above.within, request.Settled{Standing: one.told(), Tool: f.call(int32(i)).ToolName, Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
+		}
+	}
+}
+
+// doneWithin is what was done in the stead of a call that has failed.
+func (f *frame) doneWithin(i int32) []request.Settled {
+	more := f.calls[i].more
+	var all []request.Settled
+	if more.results != nil {
+		for _, one := range more.results.ended {
+			if one.done {
+				all = append(all, one.told)
+			}
+		}
+	}
+	return append(all, more.within...)
 }
 
 // delegateFailure is what the first of a delegate's errors is to the call above.

@@ -21,6 +21,8 @@ type item struct {
 	params  map[string]any
 	skip    string   // why it isn't run; "" where it is
 	failure *Failure // why it can't be run, where such failures are collected
+	before  bool     // an earlier tick has done it
+	output  any      // what it gave then
 }
 
 // items is what a call with "_each" runs for.
@@ -35,14 +37,15 @@ type results struct {
 	collect bool
 	failure *Failure // of the first in the list that failed, of those that have ended
 	failed  int32    // its index
-	decided []decided
+	ended   []endedItem
 }
 
-// decided is an item about which a person decided otherwise than to let it run, as the
-// next requests tell of it (S10.1).
-type decided struct {
-	item int32
-	told request.Settled
+// An endedItem is what the next requests may have to tell of an item: that it is done, or
+// that a person decided otherwise than to let it run (S10.1, S11.3).
+type endedItem struct {
+	item          int32
+	done, decided bool
+	told          request.Settled
 }
 
 // enumerate works out what each item of a call's list is run with, once all that it may
@@ -145,6 +148,8 @@ func (f *frame) expand(i int32) {
 			d.settle(int32(at), Settlement{Status: Skipped, Reason: one.skip})
 		case one.failure != nil:
 			d.settle(int32(at), Settlement{Status: Failed, Failure: one.failure})
+		case one.before:
+			d.settle(int32(at), doneBefore(one.output))
 		default:
 			d.ready(int32(at), one.params)
 		}
@@ -155,11 +160,12 @@ func (f *frame) expand(i int32) {
 // counts: all before it have been started, so that which it is doesn't hang on timing.
 func (f *frame) itemSettled(i int32, s *Settlement) {
 	failure := s.Failure
-	if d := s.Decision; d != nil && d.Verdict != Approve && f.machine.loop != nil && f.parent.parent == nil {
+	decided, done := s.Decision != nil && s.Decision.Verdict != Approve, s.Status == Done && !s.before
+	if (decided || done) && f.machine.loop != nil {
 		one := standing{call: f.plan.Calls[i].Node, name: f.plan.Calls[i].Name, instance: f.site.Instance}
 		one.take(s)
 		params := f.parent.calls[f.under].more.items.of[i].params
-		f.items.decided = append(f.items.decided, decided{i, request.Settled{Standing: one.told(), Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
+		f.items.ended = append(f.items.ended, endedItem{i, done, decided, request.Settled{Standing: one.told(), Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
 	}
 	switch s.Status {
 	case Done:
@@ -201,8 +207,9 @@ func (f *frame) startNoOther(failed int32) {
 // returnList gives the call above what its items have come to.
 func (f *frame) returnList() {
 	f.release()
-	slices.SortFunc(f.items.decided, func(a, b decided) int { return int(a.item - b.item) })
-	f.parent.calls[f.under].more.decided = f.items.decided
+	slices.SortFunc(f.items.ended, func(a, b endedItem) int { return int(a.item - b.item) })
+	f.parent.calls[f.under].more.results = f.items
+	f.handUp()
 	var failure *Failure
 	if f.items.failure != nil {
 		failure = ofItem(f.items.failure, int(f.items.failed))

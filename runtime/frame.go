@@ -70,17 +70,18 @@ type rareState struct {
 	due         time.Duration // the end of a pause, or of the time for an answer
 	question    *Question     // that a person is asked
 	decision    *Decision
-	replacement *replacement   // what a person put in its place
-	settlement  *Settlement    // kept in ticks, for the next request
-	ran         map[string]any // its parameters, kept in ticks once it has settled
-	resolved    string         // its parameters as canonical JSON, where it might repeat a done call
-	repeats     int32          // the number of the done call that it repeats, from 1; or 0
-	kept        *frame         // what has become of that of the last try, where it may be gone on with
-	child       *frame         // its delegate, or its items, at work
-	items       *items         // of a call with "_each", until it settles
-	decided     []decided      // of its items
-	overdue     bool           // its try ran out of time, and hasn't ended yet
-	arrival     *arrival       // what it has come to, while it is Writing
+	replacement *replacement      // what a person put in its place
+	settlement  *Settlement       // kept in ticks, for the next request
+	ran         map[string]any    // its parameters, kept in ticks once it has settled
+	resolved    string            // its parameters as canonical JSON, where it might repeat a done call
+	repeats     int32             // the number of the done call that it repeats, from 1; or 0
+	kept        *frame            // what has become of that of the last try, where it may be gone on with
+	child       *frame            // its delegate, or its items, at work
+	items       *items            // of a call with "_each", until it settles
+	results     *results          // of its items, once they have settled
+	within      []request.Settled // what was done, for the next request, by delegates of it that have failed
+	overdue     bool              // its try ran out of time, and hasn't ended yet
+	arrival     *arrival          // what it has come to, while it is Writing
 }
 
 // rare is a call's rare state, made when it is first asked for.
@@ -377,8 +378,9 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Failure != nil && !s.unquoted {
 		s.Failure = f.withoutSecrets(i, s.Failure)
 	}
-	if f.machine.loop != nil && f.parent == nil {
-		state.rare().ran = state.params
+	if f.machine.loop != nil && f.items == nil {
+		more := state.rare()
+		more.ran, more.settlement = state.params, &s
 	}
 	state.params = nil
 	f.machine.unsettled--

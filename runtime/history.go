@@ -25,15 +25,46 @@ func (f *frame) keepHistory() {
 	for _, m := range f.log.OfTick() {
 		if calls[m.Call] == nil {
 			calls[m.Call] = f.ran(m.Call, numbers[m.Call])
+			if f.calls[m.Call].more.settlement.Status == Done {
+				calls[m.Call], _ = f.keepItems(m.Call, calls[m.Call])
+			}
 		}
 		paths := f.program.Paths
 		f.history = append(f.history, request.Written{Path: paths.Segments(m.Path), At: paths.String(m.Path), Method: m.Method, Value: m.Value, Call: calls[m.Call], When: m.At})
 	}
 	for i, call := range f.plan.Calls {
-		if s := f.calls[i].more.settlement; s.Status == Done && !s.before && len(call.Output) == 0 {
-			f.history = append(f.history, request.Written{Call: f.ran(i, numbers[i]).With("_output", s.Output), When: f.machine.now})
+		more := f.calls[i].more
+		switch s := more.settlement; {
+		case s.Status == Done && !s.before && len(call.Output) == 0:
+			did, _ := f.keepItems(i, f.ran(i, numbers[i]).With("_output", s.Output))
+			f.history = append(f.history, request.Written{Call: did, When: f.machine.now})
+		case s.Status == Failed && more.results != nil:
+			if did, some := f.keepItems(i, f.ran(i, 0).With("_output", more.results.values)); some {
+				f.history = append(f.history, request.Written{Call: did, When: f.machine.now})
+			}
 		}
 	}
+}
+
+// keepItems notes which items of a call are done, so that they aren't run again when a
+// carried plan lists them with others (S11.5). It gives the call as a record holds it, with
+// their places, and reports whether there are any.
+func (f *frame) keepItems(i int, call request.Object) (request.Object, bool) {
+	results := f.calls[i].more.results
+	if f.memo == nil || results == nil {
+		return call, false
+	}
+	var places []any
+	for _, one := range results.ended {
+		if one.done {
+			f.memo.keepItem(f.memo.keys[i], one.told.Params, one.told.Result)
+			places = append(places, float64(one.item))
+		}
+	}
+	if places == nil {
+		return call, false
+	}
+	return call.With("_items", places), true
 }
 
 // ran is a call as a record holds it; number is that of a done call, from 1, or 0.
@@ -78,17 +109,23 @@ func (f *frame) recall(history []compiler.Written) {
 	}
 	base, paths := f.machine.loop.base, f.program.Paths
 	numbers := map[int]int32{}
+	volatile := func(w *compiler.Written) bool { tool := base.Tool(w.Tool()); return tool != nil && tool.Volatile }
 	if f.memo != nil {
 		for _, w := range compiler.DoneCalls(history) {
 			one := completedCall{key: w.Identity(), params: canonical(w.Params()), output: w.Output()}
-			if tool := base.Tool(w.Tool()); tool != nil && tool.Volatile {
+			if volatile(w) {
 				one.key = ""
 			}
 			numbers[w.Number()] = f.memo.add(one)
 		}
 	}
+	seen := map[int]bool{}
 	for i := range history {
 		w := &history[i]
+		if number := w.Number(); f.memo != nil && !seen[number] && !volatile(w) {
+			seen[number] = number > 0 // of the messages of one call the first
+			w.Items(func(params map[string]any, output any) { f.memo.keepItem(w.Identity(), params, output) })
+		}
 		said, _ := request.Of(w.Call).(request.Object)
 		kept := request.Written{Call: said, Date: w.Date}
 		if w.Path != pathtree.Root {

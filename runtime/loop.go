@@ -407,7 +407,6 @@ func structural(d *diag.Diagnostic) string {
 
 // settled keeps what the next request tells of a call.
 func (l *loop) settled(f *frame, i int32, s *Settlement) {
-	f.calls[i].rare().settlement = s
 	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 {
 		l.changed = true
 	}

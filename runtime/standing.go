@@ -56,9 +56,7 @@ func (m *Machine) carry() {
 			}
 			one.take(s)
 			l.carried[call.Place].each = append(l.carried[call.Place].each, one)
-			for _, item := range f.calls[i].more.decided {
-				l.past.Add(item.told)
-			}
+			f.tellItems(int32(i))
 			if told, ok := f.toldApart(int32(i), one, s); ok {
 				l.past.Add(told)
 			}
@@ -114,6 +112,25 @@ func (f *frame) toldApart(i int32, one standing, s *Settlement) (request.Settled
 		told.Params = f.resolvedParams(i)
 	}
 	return told, true
+}
+
+// tellItems tells of a call's items what neither the state nor the plan tells: what people
+// decided about them otherwise than to let them run, and, where the call has failed, which
+// are done all the same.
+func (f *frame) tellItems(i int32) {
+	more, past := f.calls[i].more, &f.machine.loop.past
+	if more.results != nil {
+		for _, one := range more.results.ended {
+			if one.decided || one.done && more.settlement.Status == Failed {
+				past.Add(one.told)
+			}
+		}
+	}
+	if more.settlement.Status == Failed {
+		for _, one := range more.within {
+			past.Add(one)
+		}
+	}
 }
 
 // take notes how a call has settled.

@@ -34,7 +34,7 @@ func (p *Past) Add(one Settled) {
 		return
 	}
 	oldest := p.Settled[0]
-	p.Settled = slices.Clone(p.Settled[1:]) // requests hold the list as it was
+	p.Settled = p.Settled[1:] // requests hold the list as it was, and none of it is written over
 	before, _ := p.Earlier.Get(oldest.Tool).(float64)
 	p.Earlier = slices.DeleteFunc(slices.Clone(p.Earlier), func(m Member) bool { return m.Key == oldest.Tool }).With(oldest.Tool, before+1)
 }
