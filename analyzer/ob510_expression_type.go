@@ -36,8 +36,14 @@ func expressionTypes(p *Pass) {
 			return
 		}
 		if when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
-			p.Report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).About(call.Label()).
+			f := p.Report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).About(call.Label()).
 				Advise("compare it with something: †state.total > 100")
+			passed := func(r int) bool {
+				return r != t.Reads[0] && p.Plan.Paths.Overlap(p.Plan.Reads[r].Path, p.Plan.Reads[t.Reads[0]].Path)
+			}
+			if t.Expr.Plain() && result.Kinds&expression.Number == 0 && slices.ContainsFunc(call.Reads, passed) {
+				f.Advise("leave it out: a call that reads %q in its parameters runs only when that is there", t.Node.Text)
+			}
 		}
 	})
 }

@@ -105,9 +105,24 @@ func (f *frame) note(t *compiler.Template, p expression.Presence, v *readiness) 
 		v.pending = true
 	case expression.Absent:
 		if v.skip == "" {
-			v.skip = f.plan.Veiled(t.Node.Text) + " has no value"
+			v.skip = f.plan.Veiled(f.absent(t)) + " has no value"
 		}
 	}
+}
+
+// absent is the text of an expression that has no value, or the one reference in it that
+// it is for the want of.
+func (f *frame) absent(t *compiler.Template) string {
+	text := t.Node.Text
+	for i, r := range t.Reads {
+		if _, presence := f.read(r); presence == expression.Absent {
+			if text != t.Node.Text {
+				return t.Node.Text
+			}
+			text = t.Expr.References()[i].String()
+		}
+	}
+	return text
 }
 
 // read is the value of a read: of the initial state and its bound writers'
