@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"runtime/activity": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/redact"},
 	"runtime/local":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/request"},
 	"runtime/journal":  {},
+	"runtime/approval": {"compiler", "compiler/*"},
 	"runtime/planner":  {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
 	"runtime/project":  {"compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},

@@ -1,0 +1,274 @@
+package approval
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// What the formats are called.
+const (
+	PayloadType   = "application/vnd.in-toto+json"
+	StatementType = "https://in-toto.io/Statement/v1"
+	PredicateType = "https://github.com/obelus-dev/obelus/approval/v1"
+)
+
+// How large an approval may be.
+const (
+	MostBytes      = 32 << 20
+	mostSignatures = 100
+	mostSignature  = 64 << 10
+	mostName       = 1000
+)
+
+// A Statement is what is signed: that somebody approves of what is named by its digests.
+type Statement struct {
+	Type          string    `json:"_type"`
+	Subjects      []Subject `json:"subject"`
+	PredicateType string    `json:"predicateType"`
+	Predicate     Predicate `json:"predicate"`
+}
+
+// A Subject is something that decides what runs: the plan itself, or a part of it.
+type Subject struct {
+	Name   string `json:"name"`
+	Digest Digest `json:"digest"`
+}
+
+// A Digest is in hexadecimal digits.
+type Digest struct {
+	SHA256 string `json:"sha256"`
+}
+
+// A Predicate is what is said of the subjects.
+type Predicate struct {
+	Signer  string    `json:"signer"` // who made the statement, as allowed_signers files name people
+	Made    time.Time `json:"made"`
+	Expires time.Time `json:"expires,omitzero"` // zero is never
+	Shown   []string  `json:"shown,omitzero"`   // in short, what the signer was shown
+	// Envelope is what a run may do besides (S16.2).
+	Envelope jsontext.Value `json:"envelope,omitzero"`
+}
+
+// An Approval is a statement with the signatures of those who approve.
+type Approval struct {
+	Statement  Statement
+	payload    []byte // the statement as it is signed
+	signatures []dsse.Signature
+}
+
+// Parts are all that an approval of a plan is about: the plan, by one digest over all that
+// decides what it does, each part of that, and the policies that it stands under.
+func Parts(p *compiler.Plan) ([]compiler.Part, error) {
+	parts, err := p.Parts()
+	if err != nil {
+		return nil, err
+	}
+	digest, err := p.Digest()
+	all := append([]compiler.Part{{Kind: whole, Digest: digest}}, parts...)
+	for _, one := range p.Policies {
+		text, failed := json.Marshal(one.Root.Value())
+		if failed == nil {
+			failed = (*jsontext.Value)(&text).Canonicalize()
+		}
+		err = cmp.Or(err, failed)
+		all = append(all, compiler.Part{Kind: "policy", Name: one.Name, Digest: sum + hex.EncodeToString(sha256Of(text))})
+	}
+	return all, err
+}
+
+// whole is what the plan is called with all that decides what it does.
+const whole = "compiled plan"
+
+// sum begins a digest in a part.
+const sum = "sha256:"
+
+func sha256Of(text []byte) []byte {
+	sum := sha256.Sum256(text)
+	return sum[:]
+}
+
+// named is what a part is called among the subjects.
+func named(p compiler.Part) string { return strings.TrimPrefix(p.String(), "the ") }
+
+// New is an approval of parts that nobody has signed yet.
+func New(parts []compiler.Part, predicate Predicate) (*Approval, error) {
+	subjects := make([]Subject, len(parts))
+	for i, p := range parts {
+		subjects[i] = Subject{named(p), Digest{strings.TrimPrefix(p.Digest, sum)}}
+	}
+	slices.SortFunc(subjects, func(a, b Subject) int { return cmp.Compare(a.Name, b.Name) })
+	for _, at := range []*time.Time{&predicate.Made, &predicate.Expires} {
+		*at = at.UTC().Truncate(time.Second)
+	}
+	a := &Approval{Statement: Statement{Type: StatementType, Subjects: subjects, PredicateType: PredicateType, Predicate: predicate}}
+	var err error
+	if a.payload, err = canonical(&a.Statement); err != nil {
+		return nil, err
+	}
+	return a, a.check()
+}
+
+// canonical is the one text of a statement (RFC 8785).
+func canonical(s *Statement) ([]byte, error) {
+	text, err := json.Marshal(s)
+	if err == nil {
+		err = (*jsontext.Value)(&text).Canonicalize()
+	}
+	return text, err
+}
+
+// Read reads an approval. It is sure that the text means one thing only: what it holds
+// twice, in other letters, in a loose base64 or beside a known field is refused.
+func Read(text []byte) (*Approval, error) {
+	if len(text) > MostBytes {
+		return nil, diag.Troubled(ErrTooLarge, "the approval is larger than %d bytes", MostBytes)
+	}
+	var envelope dsse.Envelope
+	if err := strictly(text, &envelope); err != nil {
+		return nil, malformed("%v", err)
+	}
+	if envelope.PayloadType != PayloadType {
+		return nil, diag.Troubled(ErrStatement, "its payload is of the type %q; expected %q", envelope.PayloadType, PayloadType)
+	}
+	if len(envelope.Signatures) > mostSignatures {
+		return nil, diag.Troubled(ErrTooLarge, "it has %d signatures, and at most %d are read", len(envelope.Signatures), mostSignatures)
+	}
+	a := &Approval{signatures: envelope.Signatures}
+	var err error
+	if a.payload, err = decoded(envelope.Payload); err != nil {
+		return nil, malformed("its payload %v", err)
+	}
+	for i, s := range envelope.Signatures {
+		if len(s.Sig) > mostSignature || len(s.KeyID) > mostName {
+			return nil, diag.Troubled(ErrTooLarge, "the signature %d is larger than any can be", i+1)
+		}
+		if _, err := decoded(s.Sig); err != nil {
+			return nil, malformed("the signature %d %v", i+1, err)
+		}
+	}
+	if value := bytes.TrimSpace(a.payload); len(value) > 0 && value[0] == '[' {
+		return nil, malformed("it holds a list of statements; expected one")
+	}
+	if err := strictly(a.payload, &a.Statement); err != nil {
+		return nil, malformed("its statement: %v", err)
+	}
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	if again, err := canonical(&a.Statement); err != nil || !bytes.Equal(again, a.payload) {
+		return nil, malformed("its statement isn't written as it is signed, in canonical JSON (RFC 8785)")
+	}
+	return a, nil
+}
+
+func malformed(format string, args ...any) error {
+	return diag.Troubled(ErrMalformed, "that is no approval: "+format, args...)
+}
+
+// strictly reads JSON that holds every known field at most once, and no other.
+func strictly(text []byte, into any) error {
+	err := json.Unmarshal(text, into, json.RejectUnknownMembers(true))
+	var semantic *json.SemanticError
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntactic):
+		return fmt.Errorf("%q stands there twice", syntactic.JSONPointer.LastToken())
+	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &semantic):
+		return fmt.Errorf("there is no field %q", semantic.JSONPointer.LastToken())
+	case errors.As(err, &semantic):
+		return fmt.Errorf("what stands at %q isn't what is expected there", string(semantic.JSONPointer))
+	case errors.As(err, &syntactic) && strings.Contains(syntactic.Error(), "after top-level value"):
+		return errors.New("more than one JSON value is in it")
+	}
+	return errors.New("it isn't valid JSON")
+}
+
+// decoded reads base64 in its one standard form.
+func decoded(text string) ([]byte, error) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || base64.StdEncoding.EncodeToString(raw) != text {
+		return nil, errors.New("isn't standard base64 with its padding")
+	}
+	return raw, nil
+}
+
+var hexadecimal = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// check reports what a statement of an approval can't be.
+func (a *Approval) check() error {
+	s := &a.Statement
+	switch {
+	case s.Type != StatementType:
+		return diag.Troubled(ErrStatement, "it is a statement of the type %q; expected %q", s.Type, StatementType)
+	case s.PredicateType != PredicateType:
+		return diag.Troubled(ErrStatement, "it states %q of its subjects, which isn't an approval; expected %q", s.PredicateType, PredicateType)
+	case len(s.Subjects) == 0:
+		return malformed("its statement is about nothing")
+	case s.Predicate.Signer == "" || len(s.Predicate.Signer) > mostName || diag.Escape(s.Predicate.Signer) != s.Predicate.Signer:
+		return malformed("its statement doesn't say in whose name it is")
+	case s.Predicate.Made.IsZero():
+		return malformed("its statement doesn't say when it was made")
+	}
+	for i, one := range s.Subjects {
+		switch {
+		case one.Name == "" || !hexadecimal.MatchString(one.Digest.SHA256):
+			return malformed("its subject %q has no SHA-256 digest", one.Name)
+		case i > 0 && s.Subjects[i-1].Name >= one.Name:
+			return malformed("its subjects aren't in the order of their names, each once, at %q", one.Name)
+		}
+	}
+	return nil
+}
+
+// Payload is what a signature is over: the pre-authentication encoding of the statement.
+func (a *Approval) Payload() []byte { return dsse.PAE(PayloadType, a.payload) }
+
+// Signed is how many signatures there are, whether they count or not.
+func (a *Approval) Signed() int { return len(a.signatures) }
+
+// Text is the approval as a file.
+func (a *Approval) Text() ([]byte, error) {
+	envelope := dsse.Envelope{PayloadType: PayloadType, Payload: base64.StdEncoding.EncodeToString(a.payload), Signatures: a.signatures}
+	text, err := json.Marshal(&envelope, jsontext.WithIndent("  "))
+	return append(text, '\n'), err
+}
+
+// Changed says of each part that isn't as it was approved what became of it.
+func (a *Approval) Changed(now []compiler.Part) []string {
+	known := map[string]compiler.Part{}
+	for _, p := range now {
+		known[named(p)] = p
+	}
+	was := make([]compiler.Part, len(a.Statement.Subjects))
+	for i, one := range a.Statement.Subjects {
+		p, there := known[one.Name]
+		if !there {
+			p = compiler.Part{Kind: one.Name}
+		}
+		p.Digest = sum + one.Digest.SHA256
+		was[i] = p
+	}
+	changed := compiler.Changed(was, now)
+	if len(changed) > 1 { // the whole changes with any part
+		changed = slices.DeleteFunc(changed, func(text string) bool { return strings.HasPrefix(text, "the "+whole+" ") })
+	}
+	return changed
+}

@@ -1,0 +1,228 @@
+package approval
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hiddeco/sshsig"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+// A Judge says whose signatures count, how many it takes, and at which time.
+type Judge struct {
+	Signers   *Signers
+	Revoked   *Revocation // nil revokes nothing
+	Approvals int         // how many people it takes; 0 is one
+	Now       time.Time
+}
+
+// skew is how far the clock of who approves may be ahead.
+const skew = time.Minute
+
+// A Signature is what became of one.
+type Signature struct {
+	Key    string // its fingerprint, "" where none can be read
+	Signer string // who holds the key; "" where it doesn't count
+	Err    error  // why it doesn't count; nil where it does
+
+	key    ssh.PublicKey
+	holder identity
+}
+
+// A Verdict is what was found out about an approval.
+type Verdict struct {
+	Signatures []Signature
+	Changed    []string // what became of each part that isn't as it was approved
+	Needed     int      // how many people it takes
+	Err        error    // why the approval doesn't hold; nil where it does
+}
+
+// Signers are the people whose signatures count, in the order of these.
+func (v *Verdict) Signers() []string {
+	var names []string
+	for _, s := range v.Signatures {
+		if s.Err == nil {
+			names = append(names, s.Signer)
+		}
+	}
+	return names
+}
+
+// Verify reports whether an approval holds for what is to be run: its signatures count,
+// it is of this time, and what was approved is what there is.
+func (a *Approval) Verify(j Judge, now []compiler.Part) *Verdict {
+	v := &Verdict{Needed: max(1, j.Approvals), Changed: a.Changed(now)}
+	pae := a.Payload()
+	for _, s := range a.signatures {
+		v.Signatures = append(v.Signatures, a.judge(s, pae, &j, v.Signatures))
+	}
+	v.Err = a.verdict(v, &j)
+	return v
+}
+
+func (a *Approval) judge(s dsse.Signature, pae []byte, j *Judge, before []Signature) (one Signature) {
+	one.key, one.Err = authentic(s, pae, j.Signers)
+	if one.key != nil {
+		one.Key = fingerprint(one.key)
+	}
+	if one.Err == nil {
+		one.holder, one.Err = j.holder(one.key, before)
+	}
+	if one.Err == nil {
+		one.Signer = strings.Join(one.holder, ",")
+		if one.holder.named(a.Statement.Predicate.Signer) {
+			one.Signer = a.Statement.Predicate.Signer
+		}
+	}
+	return one
+}
+
+// holder says who holds a key that made a signature, if it counts beside those before it.
+func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) {
+	if j.Revoked.revoked(key) {
+		return nil, diag.Troubled(ErrRevoked, "its key is revoked")
+	}
+	id, err := j.Signers.holder(key, j.Now)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range before {
+		switch {
+		case other.Err != nil:
+		case same(bare(key), bare(other.key)):
+			return nil, diag.Troubled(ErrTwice, "its key has signed already")
+		case !id.distinct(other.holder):
+			return nil, diag.Troubled(ErrTwice, "it is by %q, who can't be told from %q: each counts once", strings.Join(id, ","), other.Signer)
+		}
+	}
+	return id, nil
+}
+
+// bare is a key without its certificate: several may be for one key.
+func bare(key ssh.PublicKey) ssh.PublicKey {
+	if c, ok := key.(*ssh.Certificate); ok {
+		return c.Key
+	}
+	return key
+}
+
+// fingerprint names a key as OpenSSH does.
+func fingerprint(key ssh.PublicKey) string { return ssh.FingerprintSHA256(bare(key)) }
+
+// authentic gives the key that a signature was made with, if it was made over these bytes
+// and for approvals.
+func authentic(s dsse.Signature, pae []byte, signers *Signers) (ssh.PublicKey, error) {
+	raw, err := decoded(s.Sig)
+	if err != nil {
+		return nil, malformed("a signature %v", err)
+	}
+	if !bytes.HasPrefix(raw, []byte("-----BEGIN")) {
+		return plain(s.KeyID, raw, pae, signers)
+	}
+	sig, err := sshsig.Unarmor(raw)
+	if err != nil || !bytes.Equal(sshsig.Armor(sig), raw) {
+		return nil, diag.Troubled(ErrSignature, "it isn't an SSH signature as this program writes it")
+	}
+	key := sig.PublicKey
+	switch {
+	case s.KeyID != "" && s.KeyID != fingerprint(key):
+		return key, diag.Troubled(ErrSignature, "it is said to be by the key %q, and is by another", s.KeyID)
+	case sig.Namespace != Namespace:
+		return key, diag.Troubled(ErrNamespace, "it was made for %q, and not for %q", sig.Namespace, Namespace)
+	case !slices.Contains(accepted, sig.Signature.Format):
+		return key, diag.Troubled(ErrAlgorithm, "it is of the kind %q; expected one of %s", sig.Signature.Format, strings.Join(accepted, ", "))
+	}
+	if err := sshsig.Verify(bytes.NewReader(pae), sig, key, sig.HashAlgorithm, Namespace); err != nil {
+		return key, diag.Troubled(ErrSignature, "it isn't over this statement").From(err)
+	}
+	return key, nil
+}
+
+// accepted are the kinds of SSH signatures that count; those with SHA-1 don't.
+var accepted = []string{
+	ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512,
+	ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256,
+}
+
+// plain judges an ed25519 signature over the bytes themselves. It doesn't hold its key:
+// that is the signers' one of the fingerprint that it names.
+func plain(id string, raw, pae []byte, signers *Signers) (ssh.PublicKey, error) {
+	if len(raw) != ed25519.SignatureSize {
+		return nil, diag.Troubled(ErrSignature, "it is neither an SSH signature nor an ed25519 one")
+	}
+	if signers != nil {
+		for _, line := range signers.lines {
+			if fingerprint(line.key) != id || line.key.Type() != ssh.KeyAlgoED25519 {
+				continue
+			}
+			public := line.key.(ssh.CryptoPublicKey).CryptoPublicKey().(ed25519.PublicKey)
+			if !ed25519.Verify(public, pae, raw) {
+				return line.key, diag.Troubled(ErrSignature, "it isn't over this statement")
+			}
+			return line.key, nil
+		}
+	}
+	return nil, diag.Troubled(ErrUnknownKey, "its key %q isn't one of a signer", id)
+}
+
+// verdict is why an approval doesn't hold, the first reason in the order of what a reader
+// wants to know: whether it is meant for this at all, then who lacks.
+func (a *Approval) verdict(v *Verdict, j *Judge) error {
+	p := a.Statement.Predicate
+	counted := v.Signers()
+	own := slices.ContainsFunc(v.Signatures, func(s Signature) bool { return s.Err == nil && s.holder.named(p.Signer) })
+	switch {
+	case len(v.Changed) > 0:
+		return diag.Troubled(ErrChanged, "what would run isn't what was approved%s: %s", by(counted), few(v.Changed))
+	case len(a.signatures) == 0:
+		return diag.Troubled(ErrUnsigned, "the approval has no signature: it says what was looked at, and nobody vouches for it")
+	case p.Made.After(j.Now.Add(skew)):
+		return diag.Troubled(ErrNotYet, "the approval isn't valid before %s", stamp(p.Made))
+	case !p.Expires.IsZero() && j.Now.After(p.Expires):
+		return diag.Troubled(ErrExpired, "the approval expired at %s", stamp(p.Expires))
+	case len(counted) < v.Needed:
+		t := diag.Troubled(ErrTooFew, "%s of %d approve%s", number(len(counted)), v.Needed, by(counted))
+		for i, s := range v.Signatures {
+			if s.Err != nil {
+				t.Message += fmt.Sprintf("; the signature %d doesn't count: %v", i+1, s.Err)
+				t.Cause = s.Err
+			}
+		}
+		return t
+	case !own:
+		return diag.Troubled(ErrPrincipal, "the approval is in the name of %q, and none of those who signed it may sign so:%s", p.Signer, by(counted))
+	}
+	return nil
+}
+
+// few joins the first of some texts.
+func few(texts []string) string {
+	const most = 10
+	if more := len(texts) - most; more > 0 {
+		texts = append(texts[:most:most], wording.Count(more, "other difference"))
+	}
+	return wording.And(texts)
+}
+
+func number(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprint(n)
+}
+
+func by(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
