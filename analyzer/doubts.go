@@ -34,7 +34,7 @@ func (p *Pass) doubtful(call *compiler.Call) bool {
 			continue // it was judged
 		}
 		for _, taker := range p.takers(call) {
-			if at := taker.place(f.Key); at.Possible && !p.surelyFits(f.Value, at.Schema) {
+			if at := taker.place(f.Key); at.Possible && !p.surelyFits(f.Value, at.Schema) && !(f.Value.Expr != nil && p.isTold(f.Value.Node)) {
 				return true
 			}
 		}
@@ -54,14 +54,14 @@ func (p *Pass) outputDoubtful() bool {
 	}))
 }
 
-// mayFail reports whether an expression of a template may fail.
+// mayFail reports whether an expression of a template may fail of which nothing is said.
 func (p *Pass) mayFail(t *compiler.Template) bool {
 	switch {
 	case !t.Live():
 		return false
 	case t.Expr != nil:
 		doubtful, _ := p.doubts(t)
-		return doubtful
+		return doubtful && !p.isTold(t.Node)
 	}
 	return slices.ContainsFunc(t.Items, p.mayFail) || slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return p.mayFail(f.Value) })
 }
@@ -182,8 +182,13 @@ func (t *trier) first(call *compiler.Call, at any, node *source.Node) bool {
 	if call != nil {
 		t.toldOf[int32(call.Index)] = true
 	}
-	return !slices.ContainsFunc(t.pass.found, func(f diag.Diagnostic) bool {
-		return f.Severity > diag.Info && f.Span.File == node.File && f.Span.Start < node.Span().End && node.Span().Start < f.Span.End
+	return !t.pass.isTold(node)
+}
+
+// isTold reports whether a finding is about something in a value already.
+func (p *Pass) isTold(n *source.Node) bool {
+	return slices.ContainsFunc(p.found, func(f diag.Diagnostic) bool {
+		return f.Severity > diag.Info && f.Span.File == n.File && f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
 	})
 }
 

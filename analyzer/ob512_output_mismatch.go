@@ -10,7 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = register(Rule{
+var outputMismatch = register(Rule{
 	Rule: &diag.Rule{Code: "OB512", Name: "output-mismatch", Default: diag.Error},
 	Run:  outputMismatches,
 })
@@ -32,7 +32,6 @@ func outputMismatches(p *Pass) {
 			p.cutShort(j.place(), "whether %s fits %s isn't fully analysed: %s", j.called(), j.of(), j.cutShort)
 		}
 	}
-	p.settleDoubts()
 }
 
 // outputForgotten reports a plan that says what its output is and gives none. One that a

@@ -91,12 +91,16 @@ func (p *Pass) Whole() bool { return p.hidden == 0 }
 // plan couldn't be understood.
 func (p *Pass) Unknown(facts diag.Facts) bool { return p.hidden&facts != 0 }
 
-// apply runs those of the rules that are asked for.
+// apply runs those of the rules that are asked for. What no rule has something to say of,
+// and isn't sure to go well, is tried then.
 func (p *Pass) apply(counts func(*Rule) bool) {
 	for _, r := range p.config.rules() {
 		if counts(r) && p.config.asksFor(r) {
 			p.run(r)
 		}
+	}
+	if counts(outputMismatch) {
+		p.settleDoubts()
 	}
 }
 

@@ -88,6 +88,7 @@ func (p *Pass) settleDoubts() {
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
 		return
 	}
+	p.rule = outputMismatch.Rule
 	t := newTrier(p, &p.flowing().trying, &p.flowing().worked)
 	output := p.outputDoubtful()
 	for _, call := range p.Plan.Calls {
