@@ -103,6 +103,7 @@ type Source struct {
 	Path  string   `json:"path"`
 	Calls []string `json:"calls,omitempty"` // in the order of the text; the first of them where they are many
 	More  int      `json:"more,omitempty"`  // how many others
+	Tools []string `json:"tools,omitempty"` // those of all these calls, by name
 	Start bool     `json:"start,omitempty"` // it may be there from the start: input, initial state, messages of the context
 
 	writers []int32

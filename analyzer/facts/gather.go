@@ -14,13 +14,14 @@ import (
 
 // A gatherer collects the facts of one plan.
 type gatherer struct {
-	plan  *compiler.Plan
-	runs  map[string]Execution // by activity
-	names map[*int32][]string  // of lists of calls, which many reads share
+	plan   *compiler.Plan
+	runs   map[string]Execution // by activity
+	names  map[*int32][]string  // of lists of calls, which many reads share
+	byTool map[writersOf][]string
 }
 
 func newGatherer(p *compiler.Plan) *gatherer {
-	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}}
+	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writersOf][]string{}}
 }
 
 func (g *gatherer) facts() *Facts {

@@ -78,6 +78,7 @@ func (g *gatherer) sources(r *compiler.Read, of *compiler.Call) []Source {
 	}
 	s := Source{Path: r.Ref.String(), Start: r.Start || len(r.Writers) == 0, writers: r.Writers}
 	s.Calls, s.More = g.calls(r.Writers)
+	s.Tools = g.tools(r.Writers)
 	return []Source{s}
 }
 

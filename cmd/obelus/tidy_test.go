@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*"},
+	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 
 	"dot":              {"compiler", "compiler/*"},

@@ -1,0 +1,281 @@
+// Package envelope says what may be run under an approval besides the plan that was
+// approved (S16.2): what a model plans anew, what a person puts in the place of a call,
+// and what a resumed run does again.
+//
+// An envelope is data. It is made from the facts of the plan that is approved, and then
+// holds what that plan itself may do and nothing else; a person may widen it. Whether
+// something stays within is decided from facts (package facts) and, where a run knows
+// them, from the values that a call is about to be given.
+//
+// It speaks of what calls do, and not of when: a condition, or an order among calls, is
+// the plan's own business, and what must never come before something else is said by a
+// policy (S17.6).
+package envelope
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// An Envelope is what may be run. Its JSON form reads back as the same envelope.
+type Envelope struct {
+	// Parts are the definitions of all that calls may use, by digest (S6.6). A run under
+	// the envelope has these or fewer.
+	Parts []compiler.Part `json:"parts,omitempty"`
+	// Calls are what may be called. A call stays within if one of them covers it.
+	Calls []Allowance `json:"calls"`
+	// Models are the names of those that may plan or answer, such as
+	// "anthropic:claude-x"; nil says nothing of that.
+	Models []string `json:"models,omitempty"`
+	Budget Budget   `json:"budget,omitzero"`
+	// Expires is when it ends; nil is never.
+	Expires *time.Time `json:"expires,omitempty"`
+}
+
+// An Allowance is a call that may be made, so many times. Whatever it doesn't name may
+// not be.
+type Allowance struct {
+	In   string `json:"in,omitempty"` // the delegate whose calls it is about, by path from the workspace root; "" is the plan itself
+	Tool string `json:"tool"`         // [Any] is whichever
+	// Runs is what carries the call out; nil is whatever the tool lets its calls choose.
+	Runs *Runs `json:"runs,omitempty"`
+	// Effect is the worst that it may do: read-only, writes, unknown or destructive.
+	// OpenWorld is set where what it is given may leave the machine.
+	Effect    string `json:"effect"`
+	OpenWorld bool   `json:"openWorld,omitempty"`
+	// Instances are those that it may run for; nil is every one.
+	Instances []string `json:"instances,omitempty"`
+	// Parameters are what each may be, by name; [Any] stands for those without an entry.
+	// One with an entry of its own must be there.
+	Parameters map[string]Values `json:"parameters,omitempty"`
+	// Each is what the list may be for whose items it runs; nil is none.
+	Each *Values `json:"each,omitempty"`
+	// Context are the paths that it may be handed besides, with all below them.
+	Context []string `json:"context,omitempty"`
+	// Writes are the output paths that it may have, with their method, "" being none; and
+	// Below paths at and below which it may write in any way.
+	Writes []string `json:"writes,omitempty"`
+	Below  []string `json:"below,omitempty"`
+	// Result is what a latent call's result may be where the plan says it itself; nil is
+	// none.
+	Result *Values `json:"result,omitempty"`
+	// Times is how often a call may be carried out, over all ticks and resumes: every try
+	// counts, and every item of a list. It counts for each instance by itself.
+	Times int `json:"times"`
+}
+
+// Any is the name of whatever has no entry of its own.
+const Any = "*"
+
+// Runs is what carries a call out.
+type Runs struct {
+	Kind     string `json:"kind"` // see [facts.Execution]
+	Activity string `json:"activity,omitempty"`
+	Plan     string `json:"plan,omitempty"`
+	Alone    bool   `json:"alone,omitempty"` // in a context of its own (S14.1)
+}
+
+// Values is what a value may be: what any of its parts says. The zero value is nothing.
+type Values struct {
+	Any bool `json:"any,omitempty"`
+	// Literals are values that it may equal.
+	Literals []Literal `json:"literals,omitempty"`
+	// Leaves are the parts of a value that is put together as written.
+	Leaves []Leaf `json:"leaves,omitempty"`
+	// From are paths at or below which it may be read, as it stands there.
+	From []Source `json:"from,omitempty"`
+	// Schema is a JSON Schema that it may fit.
+	Schema json.RawMessage `json:"schema,omitempty"`
+}
+
+// A Literal is a value, or where it holds a secret its digest ([facts.SumOf]).
+type Literal struct {
+	Is     json.RawMessage `json:"is,omitempty"`
+	Digest string          `json:"digest,omitempty"`
+}
+
+// A Leaf is a part of a value: a literal, or an expression with what it reads.
+type Leaf struct {
+	Path       string   `json:"path,omitempty"` // within the value: .text, [0]; "" is all of it
+	Literal    *Literal `json:"literal,omitempty"`
+	Expression string   `json:"expression,omitempty"`
+	Sources    []Source `json:"sources,omitempty"`
+}
+
+// A Source is a path that is read, and who may have written what stands there.
+type Source struct {
+	Path  string   `json:"path"`
+	Tools []string `json:"tools,omitempty"` // [Any] is any
+	Start bool     `json:"start,omitempty"` // it may be there from the start
+}
+
+// A Budget is what a run may use up, over all ticks and resumes. What is nil isn't
+// bounded.
+type Budget struct {
+	Calls *float64 `json:"calls,omitempty"` // that start
+	Ticks *float64 `json:"ticks,omitempty"` // requests to the model that plans
+	Cost  *float64 `json:"cost,omitempty"`  // of models, and what tools say of themselves
+	Time  *float64 `json:"time,omitempty"`  // in seconds since the run began, people's answers included
+}
+
+// Of is the envelope that holds what a plan may do, and nothing else. Parts are its own.
+func Of(f *facts.Facts, parts []compiler.Part) *Envelope {
+	e := &Envelope{Calls: []Allowance{}}
+	for _, one := range parts {
+		if one.Kind != compiler.PartPlan {
+			e.Parts = append(e.Parts, one)
+		}
+	}
+	known := map[string]int{} // by all but Times
+	e.add(known, f, "", f, 1)
+	w := f.Worst
+	e.Budget = Budget{Calls: w.Calls.Most, Cost: w.Cost.Most}
+	if w.Ticks.Most != nil && *w.Ticks.Most > 0 {
+		e.Budget.Ticks = w.Ticks.Most
+	}
+	return e
+}
+
+// mostTimes is more often than anything is carried out.
+const mostTimes = 1 << 40
+
+// add takes in what the calls of a plan may do that is run so many times.
+func (e *Envelope) add(known map[string]int, f *facts.Facts, in string, whole *facts.Facts, times int) {
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		a := allowanceOf(in, c)
+		key, _ := json.Marshal(a) // plain data
+		a.Times = times
+		if c.Each != nil {
+			a.Times = product(a.Times, c.Each.Most)
+		}
+		a.Times = product(a.Times, max(1, c.Tries))
+		if d := whole.Delegates[c.Runs.Plan]; d != nil {
+			e.add(known, d, c.Runs.Plan, whole, a.Times)
+		}
+		if at, ok := known[string(key)]; ok {
+			e.Calls[at].Times = min(mostTimes, e.Calls[at].Times+a.Times)
+			continue
+		}
+		known[string(key)] = len(e.Calls)
+		e.Calls = append(e.Calls, a)
+	}
+}
+
+func product(a, b int) int {
+	if b > 0 && a > mostTimes/b {
+		return mostTimes
+	}
+	return a * b
+}
+
+func allowanceOf(in string, c *facts.Call) Allowance {
+	a := Allowance{
+		In: in, Tool: c.Tool, Runs: &Runs{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Runs.Alone},
+		Effect: c.Effect.Kind, OpenWorld: c.Effect.OpenWorld, Writes: []string{outputOf(c)},
+	}
+	if c.Instance != "" {
+		a.Instances = []string{c.Instance}
+	}
+	for _, group := range parametersOf(c) {
+		if a.Parameters == nil {
+			a.Parameters = map[string]Values{}
+		}
+		a.Parameters[group.name] = valuesOf(group.leaves)
+	}
+	if c.Each != nil {
+		list := valuesOf([]Leaf{leafOf("", &c.Each.List)})
+		a.Each = &list
+	}
+	for _, s := range c.Context {
+		a.Context = append(a.Context, s.Path)
+	}
+	slices.Sort(a.Context)
+	a.Context = slices.Compact(a.Context)
+	if !c.Produced.IsZero() {
+		a.Result = &Values{Literals: []Literal{literalOf(c.Produced)}}
+	}
+	return a
+}
+
+// outputOf is where a call writes, and how.
+func outputOf(c *facts.Call) string {
+	var routes []string
+	for _, route := range c.Writes {
+		routes = append(routes, strings.Join(route, " && "))
+	}
+	text := strings.Join(routes, " || ")
+	if c.Method != "" && text != "" {
+		text = c.Method + " " + text
+	}
+	return text
+}
+
+// valuesOf is what a value may be that is put together as these leaves say.
+func valuesOf(leaves []Leaf) Values {
+	if len(leaves) == 1 && leaves[0].Path == "" && leaves[0].Literal != nil {
+		return Values{Literals: []Literal{*leaves[0].Literal}}
+	}
+	return Values{Leaves: leaves}
+}
+
+func leafOf(path string, v *facts.Value) Leaf {
+	if !v.Literal.IsZero() {
+		l := literalOf(v.Literal)
+		return Leaf{Path: path, Literal: &l}
+	}
+	leaf := Leaf{Path: path, Expression: v.Expression}
+	for _, s := range v.Sources {
+		leaf.Sources = append(leaf.Sources, Source{s.Path, s.Tools, s.Start})
+	}
+	return leaf
+}
+
+func literalOf(l facts.Literal) Literal {
+	if sum := l.Sum(); sum != "" {
+		return Literal{Digest: sum}
+	}
+	return Literal{Is: l.Text}
+}
+
+// equal reports whether two literals are the same value, of which the second may be
+// known in clear where the first isn't.
+func (l Literal) equal(o Literal) bool {
+	if l.Digest != "" && o.Digest == "" {
+		return l.Digest == facts.SumOf(o.Is)
+	}
+	if l.Digest == "" && o.Digest != "" {
+		return facts.SumOf(facts.Compact(decoded(l.Is))) == o.Digest
+	}
+	return l.Digest == o.Digest && string(facts.Compact(decoded(l.Is))) == string(facts.Compact(decoded(o.Is)))
+}
+
+func decoded(text []byte) (v any) {
+	_ = json.Unmarshal(text, &v)
+	return v
+}
+
+// A parameter is one of a call, in its parts.
+type parameter struct {
+	name   string
+	leaves []Leaf
+}
+
+// parametersOf are the parameters of a call.
+func parametersOf(c *facts.Call) []parameter {
+	var all []parameter
+	for i := range c.Values {
+		name, below := first(c.Values[i].Path)
+		if n := len(all); n == 0 || all[n-1].name != name {
+			all = append(all, parameter{name: name})
+		}
+		one := &all[len(all)-1]
+		one.leaves = append(one.leaves, leafOf(below, &c.Values[i]))
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+package facts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// OfCall is what one call of a plan may do, as [Of] has it.
+func OfCall(p *compiler.Plan, c *compiler.Call) *Call {
+	one := newGatherer(p).call(c)
+	return &one
+}
+
+// Sum identifies a value of which Text hides something, and is "" for any other: what
+// is compared with it later needn't be kept in clear.
+func (l Literal) Sum() string {
+	if l.secret == "" {
+		return ""
+	}
+	return SumOf([]byte(l.secret))
+}
+
+// SumOf is the [Literal.Sum] of a value as compact JSON with sorted keys.
+func SumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Compact is a value as facts keep it: compact JSON with sorted keys.
+func Compact(v any) []byte { return asJSON(v) }
+
+// tools are those of some calls, in the order of their names.
+func (g *gatherer) tools(writers []int32) []string {
+	if len(writers) == 0 {
+		return nil
+	}
+	key := writersOf{&writers[0], len(writers)}
+	if known, ok := g.byTool[key]; ok {
+		return known
+	}
+	var all []string
+	for _, w := range writers {
+		if name := g.plan.Calls[w].ToolName; !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	g.byTool[key] = all
+	return all
+}
+
+// writersOf is a list of calls, which many reads share.
+type writersOf struct {
+	first *int32
+	n     int
+}
