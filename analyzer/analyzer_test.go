@@ -137,7 +137,7 @@ func TestCases(t *testing.T) {
 			}
 			t.Run(strings.TrimSuffix(filepath.Base(archive), ".txtar")+"/"+strings.TrimSuffix(f.Name, ".yaml"), func(t *testing.T) {
 				text := string(f.Data)
-				plan, found := compiler.Compile(source.NewFile(f.Name, f.Data), compiler.Options{Name: f.Name, Open: open})
+				plan, found := compiler.Compile(source.NewFile(f.Name, f.Data), compiler.Options{Name: f.Name, Open: open, Policies: policiesOf(text)})
 				analysis := Analyze(plan, found, asked(text))
 				verified, all := analysis.Verified, analysis.Findings
 				granted(t, f.Name, text, all)
@@ -236,7 +236,7 @@ func mended(t testing.TB, name, text string, found []diag.Diagnostic, open func(
 		}
 		edit := d.Fixes[0].Edits[0]
 		changed := text[:edit.Span.Start] + edit.Text + text[edit.Span.End:]
-		plan, first := compiler.Compile(source.NewFile(name, []byte(changed)), compiler.Options{Name: name, Open: open})
+		plan, first := compiler.Compile(source.NewFile(name, []byte(changed)), compiler.Options{Name: name, Open: open, Policies: policiesOf(changed)})
 		after := Analyze(plan, first, asked(changed)).Findings
 		same := func(all []diag.Diagnostic) int {
 			n := 0

@@ -37,10 +37,28 @@ func rows(t testing.TB, name string) []row {
 
 // judged compiles and analyses a text.
 func judged(name, text string) (*compiler.Plan, *Verified, []diag.Diagnostic) {
-	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name})
+	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name, Policies: policiesOf(text)})
 	analysis := Analyze(plan, found, asked(text))
 	verified, found := analysis.Verified, analysis.Findings
 	return plan, verified, found
+}
+
+// policiesOf is the policy that a case or a page stands under: the comment lines after
+// "# obelus.policy.yaml:". It counts, as one does that is named on the command line.
+func policiesOf(text string) []compiler.PolicyFile {
+	_, rest, found := strings.Cut(text, "# obelus.policy.yaml:\n")
+	if !found {
+		return nil
+	}
+	var policy strings.Builder
+	for line := range strings.Lines(rest) {
+		line, ok := strings.CutPrefix(line, "#   ")
+		if !ok {
+			break
+		}
+		policy.WriteString(line)
+	}
+	return []compiler.PolicyFile{{File: source.NewFile("obelus.policy.yaml", []byte(policy.String())), Counts: true}}
 }
 
 // asked is the configuration that a case asks for: with "# strict protocol", and

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -57,6 +58,7 @@ type Pass struct {
 	parameters map[*compiler.Tool]*parameters
 	toolNames  *naming.Suggester
 	flows      *flowTable
+	labelled   *label.Labels // see labels
 
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.

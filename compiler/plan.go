@@ -55,6 +55,7 @@ type Plan struct {
 	Servers              *source.Node         // where they stand; nil when the document has none
 
 	Policies  []*policy.Policy // what it may do (S17), said outside of it; none of a delegate's own
+	Live      *policy.Live     // of a [Replan]: what its run has left behind so far; nil without policies
 	Advisors  []*Advisor       // in the order of the text, imports first (S13)
 	Advice    Advice           // how their votes are put together
 	Opinions  *source.Node     // what they said in a solution: the list under "advisors"; or nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -25,6 +26,8 @@ type Setting struct {
 	// Paths is shared by all solutions of one run, so that a path keeps its
 	// number; see [pathtree.Tree.Clone].
 	Paths *pathtree.Tree
+	// Live is how worthy of trust what stands there is; nil without policies (S17.2).
+	Live *policy.Live
 }
 
 // Solve compiles a solution in its setting (S11.4): a plan of the form [Replan]. It
@@ -52,7 +55,7 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Paths: s.Paths, Kinds: base.Kinds,
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
-		Policies: base.Policies, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
+		Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
 		schemas: base.schemas, veil: newVeil(base.veil),
 	}
 	s.applyTo(p)

@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"compiler/planschema":      {},
 	"internal/*":               {}, // of tests
 	"compiler/policy":          {"compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/naming", "compiler/wording"},
+	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
 	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*", "runtime/statelog"},

@@ -62,6 +62,29 @@ func (e *Expr) Alternatives() (yes, literal bool) {
 	return true, false
 }
 
+// Deciding tells the references that do no more than decide whether there is a value, by
+// being there: those in the operands of a gate but its last (S4.3).
+func (e *Expr) Deciding(f func(ref int)) {
+	if e.root != nil {
+		e.deciding(e.root, false, f)
+	}
+}
+
+func (e *Expr) deciding(n *node, decides bool, f func(ref int)) {
+	switch {
+	case decides && n.op == opRef:
+		f(n.index)
+	case decides, n.op == opFallback:
+		for _, operand := range n.args {
+			e.deciding(operand, decides, f)
+		}
+	case n.op == opGate:
+		for i, operand := range n.args {
+			e.deciding(operand, i < len(n.args)-1, f)
+		}
+	}
+}
+
 func (e *Expr) outline(n *node) Part {
 	p := Part{Start: n.start, End: n.end, expr: e, node: n}
 	operands := n.args

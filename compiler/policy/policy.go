@@ -7,6 +7,7 @@ package policy
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -36,6 +37,14 @@ type Policy struct {
 	Only     []Only
 	Orders   []Order
 	Endorse  []Endorse
+}
+
+// Title is how messages name a policy.
+func (p *Policy) Title() string {
+	if p.Name == "" {
+		return "the policy"
+	}
+	return fmt.Sprintf("the policy %q", p.Name)
 }
 
 // A Rule is what all rules have.

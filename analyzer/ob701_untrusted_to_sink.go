@@ -1,0 +1,118 @@
+package analyzer
+
+import (
+	"fmt"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB701", Name: "untrusted-to-sink", Default: diag.Error},
+	Needs: diag.Reads | diag.Writes | diag.Order | diag.Tools,
+	Run:   func(p *Pass) { p.forbiddenFlows(true) },
+})
+
+// labels are those of the plan; nil where it stands under no policy.
+func (p *Pass) labels() *label.Labels {
+	switch {
+	case p.labelled == nil && p.screens:
+		p.labelled = label.Begin(p.Plan)
+	case p.labelled == nil:
+		p.labelled = label.Of(p.Plan)
+	}
+	if p.labelled != nil && p.screens {
+		p.labelled.Extend()
+	}
+	return p.labelled
+}
+
+// forbiddenFlows reports the flows that the policies forbid for their integrity, or for their
+// confidentiality.
+func (p *Pass) forbiddenFlows(integrity bool) {
+	if len(p.Plan.Policies) == 0 {
+		return
+	}
+	labels := p.labels()
+	if labels == nil {
+		return
+	}
+	for i := range labels.Flows {
+		if f := &labels.Flows[i]; f.Integrity == integrity && f.Of.Index >= p.from {
+			p.reportFlow(f)
+		}
+	}
+}
+
+// A Way is the evidence of a forbidden flow: how it goes from the source to the sink.
+type Way struct {
+	Way []WayHop `json:"way"`
+}
+
+// A WayHop is one step of a [Way].
+type WayHop struct {
+	Call    string `json:"call,omitempty"`
+	Words   string `json:"words"`
+	Control bool   `json:"control,omitempty"`
+}
+
+// maxHops is how many steps of a way are shown as places.
+const maxHops = 12
+
+func (p *Pass) reportFlow(f *label.Flow) {
+	at, sink := f.At, fmt.Sprintf("%q of %q", f.Parameter, f.Call.Name)
+	switch f.Parameter {
+	case "":
+		sink = fmt.Sprintf("%q", f.Call.Name)
+	case label.Context:
+		sink = fmt.Sprintf("what %q is shown", f.Call.Name)
+	}
+	if f.Within != nil {
+		at = f.Of.ToolNode.Span()
+		sink += " in the plan that " + fmt.Sprintf("%q", f.Of.Name) + " runs"
+	}
+	is, most := f.Is.Confidentiality.String(), f.Most.Confidentiality.String()
+	if f.Integrity {
+		is, most = f.Is.Integrity.String(), f.Most.Integrity.String()
+	}
+	var d *diag.Diagnostic
+	if f.Control {
+		d = p.Report(at, "something %s decides whether %s runs, which takes at most what is %s: %s", is, sink, most, f.Why)
+		if !f.Strict {
+			d.As(diag.Warning)
+		}
+	} else {
+		d = p.Report(at, "%s reaches %s, which takes at most what is %s: %s", is, sink, most, f.Why)
+	}
+	d.About(f.Of.Label())
+	if f.Integrity {
+		d.Advise("take it from a source that is trusted, or let the policy endorse it: a boolean, a bounded number or one of some values, or a person who sees it")
+	} else {
+		d.Advise("leave it out, or let a policy that counts clear the parameter for what is %s", is)
+	}
+	if f.Rule != nil {
+		d.Note(f.Rule.Node.Span(), "the rule")
+	}
+	if f.Within != nil && f.At.Known() {
+		d.Note(f.At, "it is taken here")
+	}
+	way := Way{}
+	var before string
+	var last source.Span
+	for i, hop := range f.Way {
+		way.Way = append(way.Way, WayHop{hop.Name(), hop.Words, hop.Control})
+		if i >= maxHops/2 && i < len(f.Way)-maxHops/2 {
+			continue
+		}
+		if !hop.Span.Known() {
+			before += hop.Words + "; "
+			continue
+		}
+		if hop.Span != last {
+			d.Note(hop.Span, "%s", before+hop.Words)
+		}
+		before, last = "", hop.Span
+	}
+	d.Witness = way
+}

@@ -1,0 +1,9 @@
+package analyzer
+
+import "github.com/obelus-dev/obelus/compiler/diag"
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB702", Name: "leak", Default: diag.Error},
+	Needs: diag.Reads | diag.Writes | diag.Order | diag.Tools,
+	Run:   func(p *Pass) { p.forbiddenFlows(false) },
+})

@@ -1,0 +1,414 @@
+package label
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Labels are those of a plan.
+type Labels struct {
+	Plan  *compiler.Plan
+	Flows []Flow // those that the policies forbid, as they were met
+
+	rules   *rules
+	start   *start
+	given   value // of what the plan's own text says
+	begun   value // what decides whether any of it runs
+	calls   []ofCall
+	secrets map[*compiler.Tool]bool // their results hold secrets
+	depth   int
+	reads   map[int]value // of the call that is looked at
+}
+
+// An ofCall is what is known of one call.
+type ofCall struct {
+	done       bool
+	out        value // its result
+	failure    value // the record of a failure, which may quote all that it took
+	parameters []value
+	context    value // what else it is handed
+	control    [taints]*step
+}
+
+// A Flow is one that a policy forbids.
+type Flow struct {
+	Call      *compiler.Call
+	Within    *compiler.Plan // the delegate that holds the call; nil for the plan itself
+	Of        *compiler.Call // the plan's own call: Call, or the one that runs the delegate
+	Parameter string         // "" for what decides whether the call runs; [Context] for what it is handed besides
+	At        source.Span
+	Is, Most  policy.Label
+	Integrity bool // it is the integrity that is wrong, and else the confidentiality
+	Control   bool // it goes through control alone
+	Strict    bool // which a policy wants to be an error
+	Why       string
+	Rule      *policy.Rule // nil where nothing but the default says so
+	Way       []Hop        // a shortest one, from the source to the call
+}
+
+// Context is how a policy names what a call is handed besides its parameters: its
+// scopes, and of a latent call without scopes all that its model is shown.
+const Context = "_scopes"
+
+// Of follows labels through a plan; nil when it stands under no policy, or when its calls
+// wait for each other.
+func Of(p *compiler.Plan) *Labels {
+	l := Begin(p)
+	if l == nil || !p.Graph.Acyclic() {
+		return nil
+	}
+	for _, i := range p.Graph.Order() {
+		l.call(int(i))
+	}
+	return l
+}
+
+// Begin is Of for a plan that grows: [Labels.Extend] follows what has come. It is nil
+// when the plan stands under no policy.
+func Begin(p *compiler.Plan) *Labels {
+	if len(p.Policies) == 0 {
+		return nil
+	}
+	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p), secrets: map[*compiler.Tool]bool{}}
+	l.start.values(p.Policies)
+	l.start.declared()
+	if p.Live != nil {
+		l.live(p.Live)
+	}
+	l.start.advised(l.given)
+	return l
+}
+
+// live takes up what earlier ticks left behind, and what the model that wrote the plan
+// could see: its text joins all of that.
+func (l *Labels) live(live *policy.Live) {
+	of := func(label policy.Label, words string) value {
+		return from(label, func(taint) Hop { return Hop{Plan: l.Plan, Words: words} })
+	}
+	for _, v := range live.Values {
+		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
+	}
+	l.given = of(live.Seen, "the model that wrote the calls was shown "+live.From)
+	l.begun.control = l.given.decides()
+}
+
+// Extend follows labels through the calls that have come last.
+func (l *Labels) Extend() {
+	for i := len(l.calls); i < len(l.Plan.Calls); i++ {
+		l.call(i)
+	}
+}
+
+// Result is the label of what a call gives, control included.
+func (l *Labels) Result(call int) policy.Label {
+	v := l.calls[call].out
+	return of(v.data).Join(of(v.control))
+}
+
+// Parameter is the label of a parameter, by its place among the call's, and of what
+// decides whether the call runs.
+func (l *Labels) Parameter(call, at int) (data, control policy.Label) {
+	return of(l.calls[call].parameters[at].data), of(l.calls[call].control)
+}
+
+// Sees is the label of all that a call takes.
+func (l *Labels) Sees(call int) policy.Label {
+	all := of(l.calls[call].context.data)
+	for _, v := range l.calls[call].parameters {
+		all = all.Join(of(v.data))
+	}
+	return all
+}
+
+func (l *Labels) call(i int) {
+	p := l.Plan
+	c := p.Calls[i]
+	if i >= len(l.calls) {
+		l.calls = append(l.calls, make([]ofCall, i+1-len(l.calls))...)
+	}
+	of := ofCall{done: true}
+	clear(l.reads)
+	join(&of.control, l.begun.control)
+	// Whether each of them is there decides whether the call runs.
+	for _, r := range c.Reads {
+		join(&of.control, l.read(r).control)
+	}
+	join(&of.control, l.inTemplate(c.When, c).decides())
+	if c.Each != nil { // how long the list is
+		join(&of.control, l.inTemplate(c.Each.List, c).decides())
+	}
+	for _, after := range c.After {
+		if !after.Settled {
+			join(&of.control, l.ended(after.Call, after.Node.Span()))
+		}
+	}
+	for _, before := range c.Choices {
+		join(&of.control, l.ended(int(before), c.ToolNode.Span()))
+	}
+	for _, f := range c.Params.Fields {
+		v := l.inTemplate(f.Value, c)
+		v.join(l.given)
+		join(&of.control, v.control) // with what gates ask for
+		of.parameters = append(of.parameters, v)
+	}
+	of.context = l.handed(c)
+	l.calls[i] = of
+	l.calls[i].out, l.calls[i].failure = l.result(c, &of)
+	l.judge(c, &l.calls[i])
+}
+
+// ended is what whether another call is done says of it.
+func (l *Labels) ended(call int, at source.Span) [taints]*step {
+	if call >= len(l.calls) {
+		return [taints]*step{}
+	}
+	c := l.Plan.Calls[call]
+	return over(l.calls[call].out.decides(), Hop{Plan: l.Plan, Call: c, Span: at, Words: fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name), Control: true})
+}
+
+// inTemplate is what the expressions of a template may see.
+func (l *Labels) inTemplate(t *compiler.Template, c *compiler.Call) (v value) {
+	if t == nil || !t.Live() {
+		return v
+	}
+	var decides map[int]bool
+	if t.Expr != nil {
+		t.Expr.Deciding(func(ref int) {
+			if decides == nil {
+				decides = map[int]bool{}
+			}
+			decides[ref] = true
+		})
+	}
+	for i, r := range t.Reads {
+		one := l.readOf(r, c)
+		if decides[i] {
+			one = value{control: one.decides()}
+		}
+		v.join(one)
+	}
+	for _, f := range t.Fields {
+		v.join(l.inTemplate(f.Value, c))
+	}
+	for _, item := range t.Items {
+		v.join(l.inTemplate(item, c))
+	}
+	return v
+}
+
+// readOf is what a read of a call may see, be it of an item.
+func (l *Labels) readOf(r int, c *compiler.Call) value {
+	if l.Plan.OfItem(&l.Plan.Reads[r]) {
+		return l.inTemplate(c.Each.List, c)
+	}
+	return l.read(r)
+}
+
+// read is what a read may see.
+func (l *Labels) read(at int) value {
+	if v, ok := l.reads[at]; ok {
+		return v
+	}
+	p := l.Plan
+	r := &p.Reads[at]
+	if r.Path == pathtree.Root || p.OfItem(r) {
+		return value{}
+	}
+	v := l.start.read(r.Path)
+	for _, w := range r.Writers {
+		v.join(l.written(int(w), r))
+	}
+	var reader *compiler.Call
+	if r.Call >= 0 {
+		reader = p.Calls[r.Call]
+	}
+	v = v.over(Hop{Plan: p, Call: reader, Span: r.Span(), Words: fmt.Sprintf("%s is read", p.Paths.String(r.Path))})
+	if l.reads == nil {
+		l.reads = map[int]value{}
+	}
+	l.reads[at] = v
+	return v
+}
+
+// written is what a call writes to where a read looks.
+func (l *Labels) written(writer int, r *compiler.Read) (v value) {
+	if writer >= len(l.calls) || !l.calls[writer].done {
+		return v
+	}
+	p, w := l.Plan, l.Plan.Calls[writer]
+	out := l.calls[writer].out
+	for i, route := range w.Output {
+		for _, path := range route {
+			if !p.Paths.Overlap(path.ID, r.Path) {
+				continue
+			}
+			part := out
+			rest, within := l.part(w, path.ID, r.Path)
+			if within && i != w.FailureRoute() && l.rules.extracts(w, rest) {
+				part.data[untrusted] = nil
+			}
+			v.join(part)
+			if i == w.FailureRoute() {
+				v.join(l.calls[writer].failure)
+			}
+			if l.resultHoldsSecrets(w) && (!within || !l.isPlain(w, rest)) {
+				join(&v.data, from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
+					return Hop{Plan: p, Call: w, Span: w.ToolNode.Span(), Words: fmt.Sprintf("what %q gives holds a secret", w.ToolName)}
+				}).data)
+			}
+		}
+	}
+	if len(w.Output) > 1 { // what came of the call decided which of them was written
+		join(&v.control, out.decides())
+	}
+	return v
+}
+
+// part is the way from what a call gives down to what is read, where only that part of it
+// is: the keys below its result, or below one of its results.
+func (l *Labels) part(w *compiler.Call, written, read pathtree.ID) (rest []expression.Segment, ok bool) {
+	paths := l.Plan.Paths
+	if w.Method == compiler.Push || w.Method == compiler.Concat || !paths.IsAbove(written, read) {
+		return nil, false
+	}
+	rest = paths.Segments(read)[paths.Depth(written):]
+	if w.Each != nil {
+		if len(rest) > 0 && rest[0].IsIndex {
+			return rest[1:], true
+		}
+		return nil, len(rest) == 0
+	}
+	return rest, true
+}
+
+func (l *Labels) resultHoldsSecrets(w *compiler.Call) bool {
+	tool := w.Tool
+	if w.Each != nil {
+		tool = w.Each.Tool
+	}
+	if tool == nil {
+		return false
+	}
+	holds, asked := l.secrets[tool]
+	if !asked {
+		holds = l.start.holdsSecrets(tool.Output, 0)
+		l.secrets[tool] = holds
+	}
+	return holds
+}
+
+// isPlain reports whether a part of a result that holds secrets holds none itself.
+func (l *Labels) isPlain(w *compiler.Call, rest []expression.Segment) bool {
+	tool := w.Tool
+	if w.Each != nil {
+		tool = w.Each.Tool
+	}
+	place := tool.Output.At(stepsOf(rest))
+	return place.Named && !l.start.holdsSecrets(place.Schema, 0)
+}
+
+// handed is what a call is given besides its parameters.
+func (l *Labels) handed(c *compiler.Call) (v value) {
+	if c.Scopes == nil && c.Latent() && c.Produced == nil && c.Delegate == "" {
+		return l.start.all.over(Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: fmt.Sprintf("the model that answers %q is shown all that stood there before", c.Name)})
+	}
+	for _, scope := range c.Scopes {
+		if scope.Read >= 0 {
+			v.join(l.read(scope.Read))
+		}
+	}
+	return v
+}
+
+// result is what comes of a call, and of its failure.
+func (l *Labels) result(c *compiler.Call, of *ofCall) (v, failure value) {
+	if below := l.Plan.Delegates[c.Plan()]; below != nil && l.depth < maxDepth {
+		v, failure = l.delegate(c, of, below)
+	} else {
+		v = l.carriedOut(c, of)
+		failure = v
+	}
+	join(&v.control, of.control)
+	join(&failure.control, of.control)
+	return v, failure
+}
+
+// carriedOut is what comes of a call that is no plan.
+func (l *Labels) carriedOut(c *compiler.Call, of *ofCall) (v value) {
+	if c.Produced != nil {
+		return l.given
+	}
+	for _, parameter := range of.parameters {
+		v.join(parameter)
+	}
+	v.join(of.context)
+	label, says := l.rules.output(l.Plan, c)
+	v.join(from(label, func(t taint) Hop {
+		return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(label, t), says)}
+	}))
+	return v
+}
+
+const maxDepth = 32
+
+// delegate follows labels through a plan that is run as a call.
+func (l *Labels) delegate(c *compiler.Call, of *ofCall, p *compiler.Plan) (v, failure value) {
+	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), given: l.given, secrets: l.secrets, depth: l.depth + 1}
+	below.begun.control = of.control
+	for i, f := range c.Params.Fields {
+		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i])
+	}
+	for _, scope := range c.Scopes {
+		if scope.Read >= 0 {
+			below.start.add(l.Plan.Paths.Segments(l.Plan.Reads[scope.Read].Path), l.read(scope.Read))
+		}
+	}
+	below.start.declared()
+	if !p.Graph.Acyclic() {
+		return below.start.all, below.start.all
+	}
+	for _, i := range p.Graph.Order() {
+		below.call(int(i))
+	}
+	for _, flow := range below.Flows {
+		if flow.Within == nil {
+			flow.Within = p
+		}
+		flow.Of = c
+		l.Flows = append(l.Flows, flow)
+	}
+	failure = below.start.all
+	for _, one := range below.calls { // a failure of any of them is one of the call
+		failure.join(one.failure)
+		join(&v.control, one.out.control)
+	}
+	clear(below.reads)
+	v.join(below.inTemplate(p.Output, nil))
+	return v, failure
+}
+
+// Name is how findings and drawings name a hop's call.
+func (h Hop) Name() string { return h.Call.Label() }
+
+// Nodes are the calls of the plan itself that a flow goes through, in its order.
+func (f *Flow) Nodes(p *compiler.Plan) []int {
+	var all []int
+	add := func(c *compiler.Call) {
+		if c != nil && (len(all) == 0 || all[len(all)-1] != c.Index) {
+			all = append(all, c.Index)
+		}
+	}
+	for _, hop := range f.Way {
+		if hop.Plan == p {
+			add(hop.Call)
+		}
+	}
+	add(f.Of)
+	return slices.Clip(all)
+}

@@ -1,0 +1,288 @@
+package label
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// Rules answer what policies say of calls.
+type rules struct {
+	policies []*policy.Policy
+	strict   bool
+	demands  map[demand]limit
+}
+
+func newRules(policies []*policy.Policy) *rules {
+	r := &rules{policies: policies, demands: map[demand]limit{}}
+	for _, one := range policies {
+		r.strict = r.strict || one.Strict
+	}
+	return r
+}
+
+// A demand is what a parameter of calls of some kind is asked for.
+type demand struct {
+	tool, activity string
+	effects        policy.Effects
+	parameter      string
+}
+
+// A limit is what a parameter takes, and which rules say so.
+type limit struct {
+	most policy.Label
+	by   [2]*policy.Rule // of the integrity, and of the confidentiality; nil for the default
+}
+
+// Effects are those of a call as the policies of its plan see them (S17.1). What a policy
+// says of a tool is less than what is known otherwise only if the policy counts, and if
+// what carries the call out comes from outside of the plan.
+func Effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
+	return newRules(p.Policies).effects(p, c)
+}
+
+func (r *rules) effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
+	if c.Plan() != "" {
+		return 0 // its calls have their own
+	}
+	e := standing(p, c)
+	said, lowered := policy.Effects(0), false
+	for _, one := range r.policies {
+		for _, t := range one.Tools {
+			if t.Effects != nil && carries(c, t.Name) {
+				said |= *t.Effects
+				lowered = lowered || one.Counts && vouched(p, c, t.Name)
+			}
+		}
+	}
+	if lowered {
+		return said
+	}
+	return e | said
+}
+
+// standing are the effects of a call by what its tool and its activity say.
+func standing(p *compiler.Plan, c *compiler.Call) policy.Effects {
+	if c.Latent() { // what a model is asked leaves the machine
+		return policy.Read | policy.External
+	}
+	if isExpression(p, c) {
+		return 0
+	}
+	effect := p.Effect(c, nil)
+	e := map[string]policy.Effects{compiler.ReadOnly: policy.Read, compiler.Writes: policy.Write, compiler.Destructive: policy.Write | policy.Destructive}[effect.Kind]
+	if e == 0 {
+		e = policy.Write | policy.Destructive
+	}
+	if effect.OpenWorld {
+		e |= policy.External
+	}
+	return e
+}
+
+func isExpression(p *compiler.Plan, c *compiler.Call) bool {
+	a := p.Activities[c.Activity]
+	return a != nil && a.Kind == "expr"
+}
+
+// carries reports whether a policy that names a tool speaks of a call: of its tool, or of
+// what carries it out.
+func carries(c *compiler.Call, tool string) bool { return c.ToolName == tool || c.Activity == tool }
+
+// vouched reports whether a policy that names a tool may make less of a call (S1.9): a
+// plan may define another activity of the name, or have the tool carried out by another.
+func vouched(p *compiler.Plan, c *compiler.Call, tool string) bool {
+	if c.Activity == "" {
+		return c.ToolName == tool
+	}
+	a := p.Activities[c.Activity]
+	if a == nil || a.Origin == compiler.Document && a.Kind != "expr" {
+		return false
+	}
+	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && c.Tool.Origin != compiler.Document && c.Tool.Runs(c.Activity)
+}
+
+// output is the label of what a call gives, besides that of what it takes, and who says so.
+func (r *rules) output(p *compiler.Plan, c *compiler.Call) (l policy.Label, says string) {
+	standard, says := policy.Label{}, "nothing says otherwise"
+	if !c.Latent() && !isExpression(p, c) && p.Effect(c, nil).OpenWorld {
+		standard.Integrity = policy.Untrusted
+	}
+	said, integrity, confidentiality := policy.Label{}, false, false
+	for _, one := range r.policies {
+		for _, t := range one.Tools {
+			if !carries(c, t.Name) || t.Output == (policy.Said{}) {
+				continue
+			}
+			said, says = said.Join(t.Output.Over(policy.Label{})), one.Title()+" says so"
+			counts := one.Counts && vouched(p, c, t.Name)
+			integrity = integrity || counts && t.Output.Integrity != nil
+			confidentiality = confidentiality || counts && t.Output.Confidentiality != nil
+		}
+	}
+	l = said.Join(standard)
+	if integrity {
+		l.Integrity = said.Integrity
+	}
+	if confidentiality {
+		l.Confidentiality = said.Confidentiality
+	}
+	if said.Integrity < l.Integrity {
+		says = "nothing says otherwise whose word counts"
+	}
+	return l, says
+}
+
+// demand is what a parameter of a call takes. In each policy a rule that names the tool
+// counts before one that names an effect, and one that names the parameter before one
+// about any; of several policies the strictest. What is secret mustn't leave unless a
+// policy that counts says that it may.
+func (r *rules) demand(c *compiler.Call, effects policy.Effects, parameter string) limit {
+	key := demand{c.ToolName, c.Activity, effects, parameter}
+	if l, ok := r.demands[key]; ok {
+		return l
+	}
+	all := limit{most: policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}}
+	cleared := false
+	for _, one := range r.policies {
+		own := limit{most: policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}}
+		best := [2]int{}
+		for i := range one.Requires {
+			rule := &one.Requires[i]
+			rank := r.speaks(rule, c, effects)
+			said, ok := rule.Of(parameter)
+			if rank == 0 || !ok {
+				continue
+			}
+			if _, named := rule.Parameters[parameter]; named {
+				rank++
+			}
+			if most := said.Most(); said.Integrity != nil && (rank > best[0] || rank == best[0] && most.Integrity < own.most.Integrity) {
+				best[0], own.most.Integrity, own.by[0] = rank, most.Integrity, &rule.Rule
+			}
+			if most := said.Most(); said.Confidentiality != nil && (rank > best[1] || rank == best[1] && most.Confidentiality < own.most.Confidentiality) {
+				best[1], own.most.Confidentiality, own.by[1] = rank, most.Confidentiality, &rule.Rule
+			}
+		}
+		cleared = cleared || one.Counts && own.by[1] != nil
+		if own.by[0] != nil && own.most.Integrity <= all.most.Integrity {
+			all.most.Integrity, all.by[0] = own.most.Integrity, own.by[0]
+		}
+		if own.by[1] != nil && own.most.Confidentiality <= all.most.Confidentiality {
+			all.most.Confidentiality, all.by[1] = own.most.Confidentiality, own.by[1]
+		}
+	}
+	if !cleared && effects&policy.External != 0 && all.most.Confidentiality == policy.Secret {
+		all.most.Confidentiality, all.by[1] = policy.Private, nil
+	}
+	r.demands[key] = all
+	return all
+}
+
+// speaks ranks how closely a rule speaks of a call: 0 for not at all.
+func (r *rules) speaks(rule *policy.Requires, c *compiler.Call, effects policy.Effects) (rank int) {
+	for _, s := range rule.Tools {
+		switch {
+		case s.Tool != "" && carries(c, s.Tool):
+			return 3
+		case s.Tool == "" && s.Meets(policy.Step{Effects: effects}):
+			rank = 1
+		}
+	}
+	return rank
+}
+
+// extracts reports whether a part of a call's result is trusted whatever it was made of,
+// since it can only be one of a few values (S17.3).
+func (r *rules) extracts(c *compiler.Call, part []expression.Segment) bool {
+	return r.endorsed(c, func(e *policy.Endorse) bool {
+		return e.Parameter == "" && len(e.Output) <= len(part) && slices.Equal(e.Output, part[:len(e.Output)])
+	})
+}
+
+// endorses reports whether a parameter is trusted because it can only be one of a few
+// values, and whether a person approves it.
+func (r *rules) endorses(c *compiler.Call, parameter string) (few, person bool) {
+	few = r.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == parameter && !e.Person })
+	person = r.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == parameter && e.Person })
+	return few, person
+}
+
+func (r *rules) endorsed(c *compiler.Call, is func(*policy.Endorse) bool) bool {
+	return slices.ContainsFunc(r.policies, func(one *policy.Policy) bool {
+		return one.Counts && slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return carries(c, e.Tool) && is(&e) })
+	})
+}
+
+func stepsOf(path []expression.Segment) []schema.Step {
+	steps := make([]schema.Step, len(path))
+	for i, s := range path {
+		if steps[i] = schema.Key(s.Key); s.IsIndex {
+			steps[i] = schema.Index(s.Index)
+		}
+	}
+	return steps
+}
+
+// judge finds what a call takes that it mustn't.
+func (l *Labels) judge(c *compiler.Call, is *ofCall) {
+	effects := l.rules.effects(l.Plan, c)
+	anything := policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}
+	strictest := limit{most: anything} // what decides whether it runs must be as good as what it takes
+	take := func(name string, v value, at source.Span) {
+		few, person := l.rules.endorses(c, name)
+		most := l.rules.demand(c, effects, name)
+		if few || person {
+			most.most.Integrity = policy.Untrusted
+		}
+		if person {
+			most.most.Confidentiality = policy.Secret
+		}
+		if most.most.Integrity < strictest.most.Integrity {
+			strictest.most.Integrity, strictest.by[0] = most.most.Integrity, most.by[0]
+		}
+		if most.by[1] != nil && most.most.Confidentiality < strictest.most.Confidentiality {
+			strictest.most.Confidentiality, strictest.by[1] = most.most.Confidentiality, most.by[1]
+		}
+		l.forbid(Flow{Call: c, Parameter: name, At: at}, v.data, most)
+	}
+	for i, f := range c.Params.Fields {
+		take(f.Key, is.parameters[i], f.Value.Node.Span())
+	}
+	if is.context != (value{}) {
+		take(Context, is.context, c.ToolNode.Span())
+	}
+	if len(c.Params.Fields) == 0 {
+		take(policy.AnyParameter, value{}, source.Span{})
+	}
+	if effects&(policy.Destructive|policy.External) != 0 {
+		l.forbid(Flow{Call: c, At: c.ToolNode.Span(), Control: true, Strict: l.rules.strict}, is.control, strictest)
+	}
+}
+
+// forbid notes what is worse than it may be: one flow for each of the two respects.
+func (l *Labels) forbid(f Flow, is [taints]*step, most limit) {
+	f.Of, f.Is, f.Most = f.Call, of(is), most.most
+	note := func(s *step, by *policy.Rule) {
+		f.Rule, f.Way, f.Why = by, s.way(), "nothing lets what is secret leave"
+		if by != nil {
+			f.Why = fmt.Sprintf("the rule %q", by.Name)
+		}
+		l.Flows = append(l.Flows, f)
+	}
+	if f.Integrity = f.Is.Integrity > f.Most.Integrity; f.Integrity {
+		note(is[untrusted], most.by[0])
+	}
+	if f.Integrity = false; f.Is.Confidentiality > f.Most.Confidentiality {
+		worst := is[private]
+		if f.Most.Confidentiality == policy.Private {
+			worst = is[secret]
+		}
+		note(worst, most.by[1])
+	}
+}

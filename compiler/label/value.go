@@ -1,0 +1,132 @@
+// Package label follows labels through a plan (S17): from what stands there from the
+// start and what tools give, along data and control, to the parameters of calls. What it
+// finds is what may happen under some timing and some branch. It looks at a plan that
+// stands under a policy; any other costs nothing.
+package label
+
+import (
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A taint is one of the ways in which a value can be worse than a literal of the plan.
+type taint uint8
+
+const (
+	untrusted taint = iota
+	private         // or secret
+	secret
+	taints
+)
+
+// A value is what is known of one: for each taint the shortest way by which it has come,
+// nil where it hasn't. What has come only by deciding whether there is a value, or
+// whether a call runs, is control.
+type value struct{ data, control [taints]*step }
+
+// A step is the last of a way from a source; steps are shared and never change.
+type step struct {
+	before *step
+	length int32
+	Hop
+}
+
+// A Hop is one step of a way from a source to a sink.
+type Hop struct {
+	Plan    *compiler.Plan
+	Call    *compiler.Call // whose read it is, or that is the source; nil for what stands there from the start, and for an output
+	Span    source.Span
+	Words   string // what happens there
+	Control bool   // it goes through control alone
+}
+
+func nearer(a, b *step) *step {
+	if a == nil || b != nil && b.length < a.length {
+		return b
+	}
+	return a
+}
+
+func join(to *[taints]*step, from [taints]*step) {
+	for i, s := range from {
+		to[i] = nearer(to[i], s)
+	}
+}
+
+func (v *value) join(other value) {
+	join(&v.data, other.data)
+	join(&v.control, other.control)
+}
+
+// decides is the value as what decides something: all of it is control.
+func (v value) decides() [taints]*step {
+	all := v.control
+	for i, s := range v.data {
+		if s != nil && !s.Control {
+			hop := s.Hop
+			hop.Control = true
+			s = &step{s.before, s.length, hop}
+		}
+		all[i] = nearer(all[i], s)
+	}
+	return all
+}
+
+// over is a way with one hop more.
+func over(from [taints]*step, hop Hop) (to [taints]*step) {
+	for i, s := range from {
+		switch {
+		case s == nil:
+		case i > 0 && from[i-1] == s:
+			to[i] = to[i-1]
+		default:
+			to[i] = &step{s, s.length + 1, hop}
+		}
+	}
+	return to
+}
+
+// over is the value with one hop more in each of its ways.
+func (v value) over(hop Hop) value {
+	v.data = over(v.data, hop)
+	hop.Control = true
+	v.control = over(v.control, hop)
+	return v
+}
+
+func of(ways [taints]*step) (l policy.Label) {
+	if ways[untrusted] != nil {
+		l.Integrity = policy.Untrusted
+	}
+	switch {
+	case ways[secret] != nil:
+		l.Confidentiality = policy.Secret
+	case ways[private] != nil:
+		l.Confidentiality = policy.Private
+	}
+	return l
+}
+
+// from is the value of a source with a label; hop is called for each taint that it has,
+// so that each has words of its own.
+func from(l policy.Label, hop func(taint) Hop) (v value) {
+	for i, has := range [taints]bool{l.Integrity == policy.Untrusted, l.Confidentiality >= policy.Private, l.Confidentiality == policy.Secret} {
+		if has {
+			v.data[i] = &step{Hop: hop(taint(i))}
+		}
+	}
+	return v
+}
+
+// way is the hops that lead to a step, the source first.
+func (s *step) way() []Hop {
+	var hops []Hop
+	for ; s != nil; s = s.before {
+		hops = append(hops, s.Hop)
+	}
+	for i, j := 0, len(hops)-1; i < j; i, j = i+1, j-1 {
+		hops[i], hops[j] = hops[j], hops[i]
+	}
+	return hops
+}
