@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -258,6 +259,11 @@ func (c *compilation) lowerRecord(root *source.Node) {
 		"tick": func(f source.Field) {
 			if p.Tick, _ = whole(f.Value); p.Tick == 0 {
 				c.wants(f.Value, "\"tick\"", "a whole number from 1")
+			}
+		},
+		"workspace": func(f source.Field) {
+			if p.workspace = filepath.ToSlash(c.text(f.Value, "\"workspace\"")); !filepath.IsAbs(p.workspace) {
+				p.workspace = path.Join(path.Dir(c.options.Name), p.workspace)
 			}
 		},
 		"solution": func(source.Field) {},

@@ -393,5 +393,9 @@ func (c *compilation) filesWithin(n *source.Node) {
 // root: imports and delegates, with what these took in.
 func (p *Plan) Files() map[string]string { return p.opened }
 
+// Workspace is where the folders of the plan's own activities lie, from the workspace root:
+// a record may lie elsewhere than the plan that it tells of.
+func (p *Plan) Workspace() string { return p.workspace }
+
 // Folder is the folder from which the plan names files, from the workspace root.
 func (p *Plan) Folder() string { return p.dir }

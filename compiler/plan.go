@@ -80,6 +80,7 @@ type Plan struct {
 	size        int                     // its calls, those of its delegates as often as they are run; no more than twice maxCalls
 	dir         string                  // the folder that the delegates of its calls are relative to
 	begun       begun                   // what it began with, before its history
+	workspace   string                  // see [Plan.Workspace]
 	opened      map[string]string       // the texts of the files that it took in, by path from the workspace root
 	circle      []link                  // of delegates, in which it takes part
 	schemas     map[string]any          // the named schemas, imports included

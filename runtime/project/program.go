@@ -118,12 +118,26 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 	return all
 }
 
+// Workspace is the folder from which the plan names those of its own activities: the
+// workspace, or of a record that lies elsewhere that of its plan.
+func (p *Program) Workspace() string { return under(p.Root, p.Plan.Workspace()) }
+
+// under is a folder as this process sees it that is named from another one.
+func under(root, name string) string {
+	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(root, name)
+}
+
 // here is an activity with the folder that its programs start in as this process sees
 // it.
 func (p *Program) here(a *compiler.Activity) *compiler.Activity {
 	there := *a
-	if there.Dir = filepath.FromSlash(a.Dir); !filepath.IsAbs(there.Dir) {
-		there.Dir = filepath.Join(p.Root, there.Dir)
+	root := p.Root
+	if a.Origin == compiler.Document {
+		root = p.Workspace()
 	}
+	there.Dir = under(root, a.Dir)
 	return &there
 }

@@ -138,8 +138,8 @@ func (s *Context) definitions() Object {
 			out = append(out, more)
 		}
 	}
-	if folder := s.Plan.Folder(); folder != "." && len(out) > 1 {
-		out = out.With("folder", folder)
+	if len(out) > 1 {
+		out = out.With("folder", s.Plan.Folder())
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -324,6 +325,9 @@ func (s *Session) openPlanner() (err error) {
 		return nil
 	}
 	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
+		return diag.Troubled(ErrNotRecorded, "%v", err).From(err)
+	}
+	if s.recorder.Workspace, err = filepath.Abs(s.program.Workspace()); err != nil {
 		return diag.Troubled(ErrNotRecorded, "%v", err).From(err)
 	}
 	if s.replay != nil {

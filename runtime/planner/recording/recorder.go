@@ -42,6 +42,9 @@ type Recorder struct {
 	// Date is the time of day of a moment of the run; where it isn't given the run begins
 	// with the recorder.
 	Date func(at time.Duration) time.Time
+	// Workspace is the folder, absolute, from which the folders of a record's activities are
+	// named; "" where that is the record's own.
+	Workspace string
 
 	planner answerer
 	folder  string
@@ -291,11 +294,25 @@ func (r *Recorder) saveTick(q *request.Request, answer string) error {
 		key = "x-answer"
 	}
 	record := []byte("{")
+	if r.Workspace != "" {
+		record = fmt.Appendf(record, "\n\"workspace\": %s,", request.JSON(r.workspace()))
+	}
 	for _, m := range q.Record(func(at time.Duration) string { return r.Date(at).UTC().Format(time.RFC3339Nano) }) {
 		record = append(fmt.Appendf(record, "\n%q: ", m.Key), request.JSON(m.Value)+","...)
 	}
 	record = fmt.Appendf(record, "\n%q: %s\n}\n", key, value)
 	return replace(r.tickFile(q.Tick), record)
+}
+
+// workspace is how a record names it.
+func (r *Recorder) workspace() string {
+	own, err := filepath.Abs(r.folder)
+	if err == nil {
+		if named, err := filepath.Rel(own, r.Workspace); err == nil {
+			return filepath.ToSlash(named)
+		}
+	}
+	return filepath.ToSlash(r.Workspace)
 }
 
 // Close writes what isn't on disk yet, and tells what went wrong with the
