@@ -19,10 +19,14 @@ var _ = register(Rule{
 })
 
 // unusedDefinitions reports what a plan file defines and no call uses. A plan
-// without calls, or one in another form, offers its tools to a model instead.
+// without calls, or one in another form, offers its tools to a model instead; a compiled
+// plan holds whatever it was compiled with.
 func unusedDefinitions(p *Pass) {
-	p.shadowed()
 	plan := p.Plan
+	if plan.Compiled() {
+		return
+	}
+	p.shadowed()
 	if plan.Form != compiler.PlanFile || len(plan.Calls) == 0 || p.Unknown(diag.Tools|diag.Writes) {
 		return
 	}

@@ -41,6 +41,9 @@ func (p *Plan) Canonical() ([]byte, error) {
 	return canonicalJSON(document)
 }
 
+// Compiled reports whether the document is a compiled plan.
+func (p *Plan) Compiled() bool { return p.Root.Get(compiledKey) != nil }
+
 // NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives
 // (S6.6), or nil: somebody changed it, or a file that its programs are started with. A
 // document that isn't a compiled plan costs nothing.

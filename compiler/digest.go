@@ -156,52 +156,83 @@ func (p *Plan) findPrograms() (map[string]string, error) {
 }
 
 // Files are the paths that an activity's argv may name files by, from the folder that its
-// own folder is seen from: each text, what follows its first "=", and the words of what
-// may be the code of a shell. Most are those of no file. A program that is looked for in
-// PATH isn't among them, nor what a parameter says; where a variable of the environment
-// stands there is what lookup gives, and none without it.
+// own is seen from: each text, what follows its first "=", and of what may be the code of
+// a shell the words with a slash or a dot in them, but what it writes to. Most are those of no file. A program that
+// is looked for in PATH isn't among them, nor what a parameter says; where a variable of
+// the environment stands there is what lookup gives, and nothing without it.
 func (a *Activity) Files(lookup func(variable string) string) []string {
 	var names []string
-	add := func(text string) {
-		switch {
-		case text == "" || len(text) > longestPath || strings.ContainsRune(text, 0):
-		case filepath.IsAbs(text) || path.IsAbs(text):
-			names = append(names, path.Clean(filepath.ToSlash(text)))
-		default:
-			names = append(names, path.Join(filepath.ToSlash(a.Dir), filepath.ToSlash(text)))
-		}
-	}
-	for i, argument := range a.Argv {
-		for _, text := range argument.Texts {
-			switch {
-			case variable.MatchString(text) && lookup == nil:
-				continue
-			case variable.MatchString(text):
-				text = Filled(text, lookup)
-			}
-			if text == filepath.Base(text) && i == 0 {
-				continue
-			}
-			text = strings.NewReplacer("{{", "{", "}}", "}").Replace(text)
-			add(text)
-			if _, value, ok := strings.Cut(text, "="); ok {
-				add(value)
-			}
-			if words := wordEnds.Split(text, -1); len(words) > 1 {
-				for _, word := range words {
-					add(word)
-				}
-			}
-		}
-	}
+	a.filesIn(lookup, func(name string) string {
+		names = append(names, name)
+		return ""
+	})
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
+// WithFiles is the activity with other paths in the place of those that its argv names
+// files by, as they stand there without a variable; "" keeps one. The error says that one
+// can't stand there.
+func (a *Activity) WithFiles(instead func(name string) string) (*Activity, error) {
+	var err error
+	with := *a
+	with.Argv = a.filesIn(nil, func(name string) string {
+		path := instead(name)
+		// In a shell's code it may be given without quotes, and nothing in it is a parameter.
+		if path != "" && wordOfCode.FindString(path) != path {
+			err = fmt.Errorf("the path %q can't take the place of %q in an argv", path, name)
+		}
+		return path
+	})
+	return &with, err
+}
+
+func (a *Activity) filesIn(lookup func(variable string) string, instead func(name string) string) []Argument {
+	file := func(text string) string {
+		if text == "" || len(text) > longestPath || strings.ContainsAny(text, "{}\x00") {
+			return text
+		}
+		name := filepath.ToSlash(text)
+		if !filepath.IsAbs(text) && !path.IsAbs(name) {
+			name = path.Join(filepath.ToSlash(a.Dir), name)
+		}
+		return cmp.Or(instead(path.Clean(name)), text)
+	}
+	argv := make([]Argument, len(a.Argv))
+	for i, argument := range a.Argv {
+		argv[i] = Argument{slices.Clone(argument.Texts), argument.Option}
+		for j, text := range argument.Texts {
+			if variable.MatchString(text) {
+				if lookup == nil {
+					continue
+				}
+				text = Filled(text, lookup)
+			}
+			if i == 0 && text == filepath.Base(text) {
+				continue
+			}
+			whole := file(text)
+			if key, value, ok := strings.Cut(text, "="); ok && whole == text {
+				whole = key + "=" + file(value)
+			}
+			if whole == text && strings.ContainsAny(text, " \t\n;|&()<>") {
+				whole = wordOfCode.ReplaceAllStringFunc(text, func(word string) string {
+					if word[0] == '>' || !strings.ContainsAny(word, "./") {
+						return word
+					}
+					return file(word)
+				})
+			}
+			argv[i].Texts[j] = whole
+		}
+	}
+	return argv
+}
+
 const longestPath = 4096
 
-// wordEnds is what stands between the words of a shell's code, and what it writes to.
-var wordEnds = regexp.MustCompile(`(?:[0-9&]?>+\|?\s*[^\s;|&()]+|[\s;|&()<>"'` + "`" + `=,])+`)
+// wordOfCode is a word in a shell's code that may be a path, or what the code writes to.
+var wordOfCode = regexp.MustCompile(`>[>|&]?\s*[^\s;|&()<>]*|[\pL\pN_./@%+~-]+`)
 
 // String names a part to people.
 func (p Part) String() string {

@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"regexp"
+	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
@@ -17,17 +21,23 @@ func (c *cli) compileCommand() *cobra.Command {
 		Use:   "compile FILE | -",
 		Short: "write the compiled plan as canonical JSON",
 		Long: "Writes the compiled plan: canonical JSON (RFC 8785) with imports taken in, every call's\n" +
-			"activity and dependencies, what each read is bound to, and a digest that doesn't change\n" +
-			"when the plan is reformatted. The output is a plan again, and compiles to the same bytes.\n\n" +
+			"activity and dependencies, what each read is bound to, the plans that it delegates to, and a\n" +
+			"digest over all that decides what runs, the bytes of the workspace's programs included; how\n" +
+			"the plan is laid out doesn't change it. The output is a plan again, and compiles to the same\n" +
+			"bytes; one that doesn't, because somebody changed it or a program, is refused.\n\n" +
 			"A plan with errors isn't compiled: its findings are printed, and the exit status is 1.",
-		Example: "obelus compile plan.yaml -o plan.compiled.json\nobelus compile --digest plan.yaml",
+		Example: "obelus compile plan.yaml -o plan.compiled.json\nobelus compile --digest --explain plan.yaml",
 		Args:    oneArg("a plan"),
 	}
 	reading := c.addReading(cmd)
-	format := choose(cmd, "format", "how findings are written, if there are errors", "text", "json")
+	format := choose(cmd, "format", "how findings are written, if there are errors, and the digest", "text", "json")
 	output := addOutput(cmd)
 	digest := cmd.Flags().Bool("digest", false, "print the digest alone")
+	explain := cmd.Flags().Bool("explain", false, "list what the digest is over, each with its own")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if *explain && !*digest {
+			return troubled("--explain says what goes into a digest").Advise("write --digest --explain")
+		}
 		p, err := c.prepared(args[0], reading)
 		if err != nil {
 			return err
@@ -38,18 +48,68 @@ func (c *cli) compileCommand() *cobra.Command {
 			}
 			return ending(statusFound)
 		}
-		text, err := p.Plan.Canonical()
-		if *digest && err == nil {
-			var sum string
-			sum, err = p.Plan.Digest()
-			text = []byte(sum + "\n")
+		compiled := p.Plan.Canonical
+		if *digest {
+			compiled = func() ([]byte, error) { return digestOf(p.Plan, *explain, *format == "json") }
 		}
+		text, err := compiled()
 		if err != nil {
 			return troubled("%q can't be compiled: %v", args[0], err)
 		}
 		return c.write(*output, text)
 	}
 	return cmd
+}
+
+// digestOf is a plan's digest as it is printed, with what it is over if that is to be told.
+func digestOf(p *compiler.Plan, explain, asJSON bool) ([]byte, error) {
+	digest, err := p.Digest()
+	if err != nil {
+		return nil, err
+	}
+	told := struct {
+		Kind   string          `json:"kind"`
+		Digest string          `json:"digest"`
+		Parts  []compiler.Part `json:"parts,omitempty"`
+	}{Kind: "digest", Digest: digest}
+	if explain {
+		if told.Parts, err = p.Parts(); err != nil {
+			return nil, err
+		}
+	}
+	if asJSON {
+		line, err := json.Marshal(told)
+		return append(line, '\n'), err
+	}
+	var text bytes.Buffer
+	fmt.Fprintln(&text, digest)
+	for _, part := range told.Parts {
+		fmt.Fprintf(&text, "  %s %s\n", part.Digest, strings.TrimPrefix(part.String(), "the "))
+	}
+	return text.Bytes(), nil
+}
+
+// A demanded is a flag that takes a digest.
+type demanded string
+
+func (d *demanded) String() string { return string(*d) }
+func (d *demanded) Type() string   { return "sha256:…" }
+
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+func (d *demanded) Set(value string) error {
+	if !digestForm.MatchString(value) {
+		return troubled("expected sha256: and 64 hexadecimal digits").Advise("\"obelus compile --digest\" prints that of a plan")
+	}
+	*d = demanded(value)
+	return nil
+}
+
+// addDemanded adds the flag that demands a plan by its digest.
+func addDemanded(cmd *cobra.Command, usage string) *string {
+	var d demanded
+	cmd.Flags().Var(&d, "digest", usage)
+	return (*string)(&d)
 }
 
 // showFaulty shows what keeps a plan from going further, and how much of it

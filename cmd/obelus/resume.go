@@ -35,6 +35,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 	decide := cmd.Flags().String("decide", "", "answers to what is asked: {\"call\", \"verdict\", \"id\"?, \"instance\"?, \"under\"?, \"params\"?, \"replacement\"?, \"reason\"?, \"by\"?}, one or a list of them, or one a line (.jsonl)")
 	stands(cmd, "decide", "FILE")
 	retryFailed := cmd.Flags().Bool("retry-failed", false, "run again what failed, and what was skipped for it, also of a run that has ended; nothing that was done")
+	digest := addDemanded(cmd, "go on with the plan of this digest or not at all, with its programs' files as they are now; by default, with those that --digest of the run demanded")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		confirm, err := o.asking()
 		if err != nil {
@@ -50,7 +51,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 		}
 		return c.resume(cmd.Context(), path, &o, session.ResumeOptions{
 			Host: c.host(&o), Activities: activities, InFlight: runtime.InFlight(*inFlight),
-			RetryFailed: *retryFailed, Answers: answers, Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
+			RetryFailed: *retryFailed, Digest: *digest, Answers: answers, Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
 		})
 	}
 	return cmd

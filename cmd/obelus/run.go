@@ -56,6 +56,7 @@ func (c *cli) runCommand() *cobra.Command {
 	flags.StringVar(&o.out, "out", "", "write how the run went for each instance, a line as it ends: {\"id\", \"status\", \"input\"?, \"state\", \"output\", \"errors\"};\n--instances of another run takes these lines")
 	stands(cmd, "out", "FILE.jsonl")
 	flags.BoolVar(&o.again, "continue", false, "count a call as done when the state to start from holds its output: what stopped half-way is finished, not repeated")
+	digest := addDemanded(cmd, "run that plan or nothing: the one with this digest, which \"obelus compile --digest\" prints; its programs are started with copies of their files")
 	unbounded := flags.Bool("unbounded", false, "let expressions take together whatever they take")
 	flags.BoolVar(&o.unkept, "no-journal", false, "keep no journal; the run can't be resumed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -91,7 +92,7 @@ func (c *cli) runCommand() *cobra.Command {
 		}
 		options := session.Options{
 			Options: runtime.Options{Input: input, State: state, Parallel: given.parallel, Confirm: confirm, Continue: o.again, Unbounded: *unbounded},
-			Host:    c.host(&o), Record: o.record, Instances: o.instances, Results: o.out,
+			Host:    c.host(&o), Record: o.record, Instances: o.instances, Results: o.out, Digest: *digest,
 		}
 		if o.planner != "none" {
 			options.PlannerName = o.planner

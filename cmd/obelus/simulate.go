@@ -44,6 +44,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 	}
 	reading := c.addReading(cmd)
 	given := addGiven(cmd)
+	digest := addDemanded(cmd, "rehearse the plan of this digest, which \"obelus compile --digest\" prints, or none")
 	format := choose(cmd, "format", "how the rehearsal is written", "text", "json")
 	flags := cmd.Flags()
 	seed := flags.Uint64("seed", 1, "decides what is left to chance")
@@ -68,6 +69,9 @@ func (c *cli) simulateCommand() *cobra.Command {
 		}
 		p, prepared, err := c.rehearsable(args[0], reading, *format)
 		if err != nil {
+			return err
+		}
+		if err := p.Demand(*digest); err != nil {
 			return err
 		}
 		if err := given.settle(p.Plan, input); err != nil {

@@ -21,6 +21,7 @@ var byFlag = []struct {
 }{
 	{kind: project.ErrRoot, from: "the workspace ", to: "--root "},
 	{kind: project.ErrOutside, help: says("name a folder with --root that holds it")},
+	{kind: project.ErrOther, help: says("\"obelus compile --digest --explain\" lists what the digest is over; look at what has changed before you demand another")},
 	{kind: project.ErrNotOne, help: says("this command takes one plan; \"obelus check\" takes any number")},
 	{kind: session.ErrResults, from: "results: ", to: "--out: ", help: func(t *diag.Trouble) string {
 		return strings.Replace(t.Help, "when the run is resumed, what is missing is written", "\"obelus resume\" of this run writes what is missing", 1)

@@ -50,47 +50,59 @@ func (f Folder) Open(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(f.Limit)+1))
 }
 
-// Sum is "sha256:" and the SHA-256 of what a file holds, by its path from the folder or
-// an absolute one; "" where the folder has no such file. Of a link that leads out of the
-// folder it is of what the link says.
+// Sum is the digest of [Folder.Take]; "" where there is no such file.
 func (f Folder) Sum(name string) (string, error) {
+	taken, err := f.Take(name, io.Discard)
+	return taken.Sum, err
+}
+
+// Taken is what was found under a name.
+type Taken struct {
+	Sum   string // "sha256:" and the SHA-256 of what the file holds, or of where a link leads
+	Mode  fs.FileMode
+	Leads string // where a link leads that leaves the folder; nothing was written of it
+}
+
+// Take copies what a file holds, which is named by its path from the folder or by an
+// absolute one. Where the folder has no such file nothing is taken.
+func (f Folder) Take(name string, to io.Writer) (t Taken, err error) {
 	top, err := filepath.Abs(f.Dir)
 	if err != nil {
-		return "", err
+		return t, err
 	}
 	if name = filepath.FromSlash(name); !filepath.IsAbs(name) {
 		name = filepath.Join(top, name)
 	}
 	inside, err := filepath.Rel(top, name)
 	if err != nil || !filepath.IsLocal(inside) {
-		return "", nil
+		return t, nil
 	}
 	if info, err := os.Stat(name); err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && !info.Mode().IsRegular() {
-		return "", nil // the most, and quickly
+		return t, nil
 	}
 	root, err := os.OpenRoot(top)
 	if err != nil {
-		return "", errors.New(Reason(err))
+		return t, errors.New(Reason(err))
 	}
 	defer root.Close()
 	sum := sha256.New()
 	file, err := root.Open(inside)
-	switch {
-	case err != nil && escapes(err):
-		for at := inside; at != "."; at = filepath.Dir(at) {
-			if to, err := root.Readlink(at); err == nil {
-				fmt.Fprintf(sum, "%q leads to %q\n", filepath.ToSlash(at), to)
-			}
-		}
-	case err != nil:
-		return "", errors.New(Reason(err))
-	default:
+	if err != nil && escapes(err) {
+		t.Leads, err = filepath.EvalSymlinks(name)
+		fmt.Fprintf(sum, "leads to %q", t.Leads)
+	} else if err == nil {
 		defer file.Close()
-		if _, err := io.Copy(sum, file); err != nil {
-			return "", errors.New(Reason(err))
+		var info fs.FileInfo
+		if info, err = file.Stat(); err == nil {
+			t.Mode = info.Mode()
+			_, err = io.Copy(io.MultiWriter(sum, to), file)
 		}
 	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+	if err != nil {
+		return Taken{}, errors.New(Reason(err))
+	}
+	t.Sum = "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	return t, nil
 }
 
 // escapes reports whether the system refused what lies outside of a root.

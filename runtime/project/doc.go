@@ -20,4 +20,5 @@ var (
 	ErrRoot     = errors.New("the folder can't be a workspace")
 	ErrOutside  = errors.New("the file isn't in the workspace")
 	ErrNotOne   = errors.New("the file doesn't hold one document")
+	ErrOther    = errors.New("the plan isn't the one that is demanded")
 )

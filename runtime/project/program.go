@@ -35,6 +35,21 @@ func (d Document) Check() *Program {
 	return p
 }
 
+// Demand refuses a program that isn't the one with a digest (S6.6); "" demands nothing.
+func (p *Program) Demand(digest string) error {
+	if digest == "" {
+		return nil
+	}
+	is, err := p.Plan.Digest()
+	switch {
+	case err != nil:
+		return diag.Troubled(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).From(err)
+	case is != digest:
+		return diag.Troubled(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).About(is)
+	}
+	return nil
+}
+
 // Judge analyzes a document without making it ready to run. What is suppressed isn't
 // among the findings.
 func (p *Program) Judge() analyzer.Judgement {

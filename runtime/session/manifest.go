@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -40,6 +41,12 @@ type Manifest struct {
 	Activities []Reference `json:"activities,omitempty"`
 	Catalogues []Reference `json:"catalogues,omitempty"`
 	Functions  []string    `json:"functions,omitempty"` // that the embedding program registers
+
+	// Digest is what the plan had to have that was begun, and Programs are the digests of
+	// the files that its programs were to be started with, by their paths in the workspace:
+	// nil where neither that nor the plan itself said which they must be (S6.6).
+	Digest   string            `json:"digest,omitempty"`
+	Programs map[string]string `json:"programs,omitempty"`
 
 	// Key keeps secret what digests are of that leave the journal ([activity.Pins]).
 	Key string `json:"key,omitempty"`
@@ -98,6 +105,11 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 	}
 	if o.Runs != "" {
 		m.Key = rand.Text()
+	}
+	if m.Digest = o.Digest; m.Digest != "" || p.Plan.Compiled() {
+		if m.Programs, err = p.Plan.Programs(); err != nil {
+			return nil, diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+		}
 	}
 	if m.Title == "" {
 		m.Title = filepath.Base(p.File.Name)
@@ -168,6 +180,12 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]comp
 					return []byte(text), nil
 				}
 				return nil, errors.New("the journal doesn't hold it")
+			},
+			Sum: func(name string) (string, error) {
+				if m.Programs != nil {
+					return m.Programs[name], nil
+				}
+				return workspace.Folder{Dir: m.At(m.Root)}.Sum(name)
 			},
 			Show: func(name string) string { return filepath.Join(m.At(m.Root), filepath.FromSlash(name)) },
 		},

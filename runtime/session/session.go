@@ -40,6 +40,9 @@ type Options struct {
 	// Instances is a file of further instances, a JSON object {id, state?, input?} a
 	// line, and Results the file for what comes of each; "" for none.
 	Instances, Results string
+	// Digest is the one that the plan must have, "" for any (S6.6). Its programs are
+	// started with the files that it is over, whatever becomes of them meanwhile.
+	Digest string
 	// Runs is the folder in which the run's journal is kept, such as [DefaultFolder];
 	// with "" none is kept, and the run can't be resumed.
 	Runs string
@@ -90,6 +93,9 @@ type ResumeOptions struct {
 	// Activities are files of activities in the place of those that the run was begun
 	// with; none means those, which must be as they were.
 	Activities []string
+	// Digest is the one that the plan must have, with its programs' files as they are now,
+	// in the place of that which the run was begun with; "" is that.
+	Digest string
 	// InFlight says what becomes of calls that were at work and may not simply be run
 	// again.
 	InFlight runtime.InFlight
@@ -160,6 +166,7 @@ type Session struct {
 	keeper   *keeper
 	register *activity.Register
 	set      *activity.Set
+	private  *activity.Private // nil where no digest is demanded
 	source   *instancesFile
 	results  *results
 	planner  planner.Planner
@@ -173,6 +180,9 @@ type Session struct {
 func Begin(p *project.Program, o Options) (*Session, error) {
 	if p.Verified == nil {
 		return nil, diag.Troubled(ErrUnsound, "the plan has errors, and isn't run").Advise("a check tells of them")
+	}
+	if err := p.Demand(o.Digest); err != nil {
+		return nil, err
 	}
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
@@ -230,11 +240,17 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	if err := endPrograms(s.keeper, o.Notice); err != nil {
 		return err
 	}
+	if o.Digest != "" && o.Digest != s.manifest.Digest {
+		s.manifest.Digest, s.manifest.Programs = o.Digest, nil
+	}
 	if s.program, err = s.manifest.Program(o.Activities, slices.Sorted(maps.Keys(o.Functions)), o.Hints); err != nil {
 		return err
 	}
 	m := s.manifest
-	s.options = Options{Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model, Record: m.Record, Instances: m.Instances, Results: m.Out}
+	if err := s.program.Demand(m.Digest); err != nil {
+		return err
+	}
+	s.options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model, Record: m.Record, Instances: m.Instances, Results: m.Out}
 	s.answers = o.Answers
 	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
 	if begun := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && begun.Stricter(o.Confirm.Policy) {
@@ -279,7 +295,13 @@ func (s *Session) open() (err error) {
 		return diag.Troubled(ErrUnanswered, "%v", err).From(err).Advise("define one under \"activities\", or have a model answer the call")
 	}
 	s.register = &activity.Register{}
-	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, activity.Options{
+	activities := s.program.Activities(activity.Of)
+	if o.Digest != "" {
+		if s.private, err = s.keep(activities); err != nil {
+			return err
+		}
+	}
+	s.set, err = activity.Open(activities, o.Functions, activity.Options{
 		InUse: activity.InUse(plan, s.Planned()), Register: s.register, Waits: s.wait,
 	})
 	if err != nil {
@@ -304,6 +326,21 @@ func (s *Session) open() (err error) {
 		return s.register.Open(s.keeper.programs())
 	}
 	return nil
+}
+
+// keep has programs started with copies of the files that the digest is over.
+func (s *Session) keep(activities map[string]*compiler.Activity) (*activity.Private, error) {
+	programs, err := s.program.Plan.Programs()
+	if err == nil {
+		var private *activity.Private
+		if private, err = activity.Keep(s.program.Root, programs, activities); err == nil {
+			return private, nil
+		}
+	}
+	if errors.Is(err, activity.ErrOther) {
+		return nil, diag.Troubled(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err)
+	}
+	return nil, diag.Troubled(ErrUnrunnable, "the programs that are demanded can't be kept: %v", err).From(err)
 }
 
 // openPlanner makes the planner that a run is to ask, and its recorder.
@@ -480,6 +517,9 @@ func (s *Session) Close() error {
 	}
 	if s.set != nil {
 		s.set.Close()
+	}
+	if s.private != nil {
+		s.private.Close()
 	}
 	if s.register != nil {
 		s.register.Close()

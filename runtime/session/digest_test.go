@@ -1,0 +1,136 @@
+//go:build unix
+
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/testdata/amount"
+)
+
+// S6.6: while a second process keeps swapping what programs are started with, by renaming
+// and by writing in place, a run that demands a digest runs what has that digest, every
+// time that a program starts, or nothing.
+func TestWhatWasApprovedRuns(t *testing.T) {
+	folder := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const ran = "#!/bin/sh\necho %s >> ran\necho %[1]s\n"
+	for _, name := range []string{"a", "b"} {
+		put(name, fmt.Sprintf(ran, name))
+	}
+	for _, name := range []string{"one.sh", "tools/two", "tools/three.sh"} {
+		put(name, fmt.Sprintf(ran, "a"))
+	}
+	plan := `plan: swapped
+tools: {one: {_output: {type: string}}, two: {_output: {type: string}}, three: {_output: {type: string}}}
+activities:
+  one: {exec: {argv: [sh, one.sh], stdout: text, stdin: none}}
+  two: {exec: {argv: [./tools/two], stdout: text, stdin: none}}
+  three: {exec: {argv: [sh, -c, ": && ./tools/three.sh"], stdout: text, stdin: none}}
+calls:
+- {_tool: one, _id: first, _outputPath: a}
+- {_tool: two, _id: second, _after: first, _outputPath: b}
+- {_tool: three, _after: second, _outputPath: c}
+output: [†state.a, †state.b, †state.c]
+`
+	approved, err := programIn(t, folder, plan).Plan.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	swap := `while :; do for f in one.sh tools/two tools/three.sh; do
+		cp b $f.new; mv $f.new $f; sleep 0.002; cp a $f.new; mv $f.new $f; cat b > $f; cp a $f.new; mv $f.new $f
+	done; sleep 0.03; done`
+	cmd := exec.Command("sh", "-c", swap)
+	cmd.Dir, cmd.SysProcAttr = folder, &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); cmd.Wait() }()
+	done, refused := 0, 0
+	for range amount.Of(10, 50, 1000) {
+		p := programIn(t, folder, plan)
+		got, err := session.Run(t.Context(), p, session.Options{Digest: approved})
+		switch {
+		case errors.Is(err, project.ErrOther) && got == nil:
+			refused++
+		case err != nil || got.Status != runtime.RunDone || fmt.Sprint(got.Output) != "[a a a]":
+			t.Fatalf("it came to %+v, %v", got, err)
+		default:
+			done++
+		}
+	}
+	text, _ := os.ReadFile(filepath.Join(folder, "ran"))
+	if lines := strings.Fields(string(text)); len(lines) != 3*done || strings.Contains(string(text), "b") {
+		t.Errorf("%d runs were done and %d refused, and programs ran: %q", done, refused, lines)
+	}
+	t.Logf("%d runs were done, %d refused", done, refused)
+}
+
+// S6.6, S8.6: a run that demanded a digest goes on with the files that it was over, or
+// with others where those are demanded; what lies beside a program is found there.
+func TestDemandedRunsGoOn(t *testing.T) {
+	folder := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("s.sh", ". \"$(dirname \"$0\")/lib.sh\"; echo one\n")
+	put("lib.sh", "echo from lib\n")
+	const plan = `tools: {t: {_output: {type: string}}}
+activities: {t: {exec: {argv: [sh, s.sh], stdin: none, stdout: text}}}
+calls: [{_tool: t, _outputPath: r}]
+output: †state.r
+`
+	digest := func() string {
+		sum, err := programIn(t, folder, plan).Plan.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	first := digest()
+	asking := runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Always}}
+	got, err := session.Run(t.Context(), programIn(t, folder, plan), session.Options{Options: asking, Runs: t.TempDir(), Digest: first})
+	if err != nil || len(got.Asked) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	never := runtime.Confirm{}
+	resume := func(digest string) (*session.Result, error) {
+		return session.Resume(t.Context(), got.Journal, session.ResumeOptions{Confirm: &never, Digest: digest})
+	}
+	put("s.sh", "echo two\n")
+	if _, err := resume(""); !errors.Is(err, project.ErrOther) || !strings.Contains(err.Error(), `"s.sh"`) {
+		t.Errorf("after the program has changed: %v", err)
+	}
+	if _, err := resume(first); !errors.Is(err, project.ErrOther) {
+		t.Errorf("after the program has changed, and the same is demanded: %v", err)
+	}
+	second := digest()
+	put("s.sh", ". \"$(dirname \"$0\")/lib.sh\"; echo one\n")
+	if _, err := resume(second); !errors.Is(err, project.ErrOther) || !strings.Contains(err.Error(), first) {
+		t.Errorf("what is demanded isn't there: %v", err)
+	}
+	if again, err := resume(""); err != nil || again.Output != "from lib\none" {
+		t.Errorf("with the program as it was: %+v, %v", again, err)
+	}
+}
