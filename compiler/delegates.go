@@ -202,6 +202,7 @@ func (c *compilation) carriedOut(call *Call) {
 		if d := c.delegate(link{path, at}, call); d != nil {
 			c.throughInterface(call, d)
 		}
+		c.scopesOfItems(call)
 	}
 }
 

@@ -104,6 +104,16 @@ func (c *compilation) lowerScopes(call *Call) {
 	}
 }
 
+// scopesOfItems reports what would be handed over in vain: a plan has no such kind.
+func (c *compilation) scopesOfItems(call *Call) {
+	for _, s := range call.Scopes {
+		if isItemKind(s.Kind) {
+			c.report(diag.BadScope, s.Node.Span(), "%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(), s.Node.Text).About(call.Label()).
+				Advise("pass it as a parameter, such as %s: %s", s.Kind, s.Node.Text)
+		}
+	}
+}
+
 // forbiddenScopes reports scopes that the tool doesn't let a call choose.
 func (c *compilation) forbiddenScopes(call *Call, tool *Tool) {
 	n := call.ScopesNode
