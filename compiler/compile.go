@@ -99,7 +99,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		plan: &Plan{
 			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Terminate: TerminateOutput, Mode: Eager,
 			AwaitsInstances: o.Instances, Policies: all.policies,
-			Advice: defaultAdvice, dir: path.Dir(o.Name), sum: o.Sum,
+			Advice: defaultAdvice, dir: path.Dir(o.Name), sum: o.Sum, workspace: all.workspace,
 		},
 		tools:       map[string]*Tool{},
 		ids:         map[string]*Call{},

@@ -28,9 +28,10 @@ const (
 
 // A delegation is what a plan and all plans below it share while they compile.
 type delegation struct {
-	plans map[string]*Plan // by path, once they are compiled
-	chain []link           // the plans that are being compiled, the outermost first
-	reads reads
+	plans     map[string]*Plan // by path, once they are compiled
+	chain     []link           // the plans that are being compiled, the outermost first
+	workspace string           // of a record, where its plan's lies
+	reads     reads
 
 	policies []*policy.Policy // of whoever runs the outermost
 }

@@ -140,6 +140,11 @@ func (p *Plan) findPrograms() (map[string]string, error) {
 		if a.Kind != "exec" || p.sum == nil {
 			continue
 		}
+		if a.Origin == Document && !path.IsAbs(a.Dir) {
+			there := *a
+			there.Dir = path.Join(p.workspace, a.Dir)
+			a = &there
+		}
 		for _, file := range a.Files(nil) {
 			if _, known := found[file]; known {
 				continue

@@ -265,6 +265,7 @@ func (c *compilation) lowerRecord(root *source.Node) {
 			if p.workspace = filepath.ToSlash(c.text(f.Value, "\"workspace\"")); !filepath.IsAbs(p.workspace) {
 				p.workspace = path.Join(path.Dir(c.options.Name), p.workspace)
 			}
+			c.delegation.workspace = p.workspace
 		},
 		"solution": func(source.Field) {},
 		"calls":    func(source.Field) {},
