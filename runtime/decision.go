@@ -209,5 +209,5 @@ func (f *frame) compileReplacement(call *compiler.Call, text json.RawMessage) (*
 		}
 		return nil, "that isn't one call"
 	}
-	return plan, ""
+	return plan, f.worse(call, plan)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -208,6 +209,9 @@ func (f *frame) refused(call *compiler.Call, value any) *Failure {
 		if v := f.machine.validate(call.Tool.Output, value); v != nil {
 			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
 		}
+	}
+	if why := label.Unendorsed(f.plan, call, value); why != "" && call.Each == nil {
+		return badOutput("%s", why)
 	}
 	return nil
 }

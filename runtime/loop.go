@@ -10,7 +10,9 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/statelog"
@@ -42,6 +44,7 @@ type loop struct {
 	ended      bool                               // the tick has been judged, and the next not begun
 	setting    compiler.Setting                   // of the tick
 	asked      *Request                           // for its solution
+	live       *policy.Live                       // how worthy of trust what stands there is; nil without policies
 	written    *statelog.Marks                    // the paths that earlier ticks may have written
 
 	doubts map[pathtree.ID]int // see [Machine.doubts]
@@ -53,7 +56,7 @@ type loop struct {
 }
 
 func newLoop(base *compiler.Plan) *loop {
-	l := &loop{base: base, paths: base.Paths.Clone(), written: &statelog.Marks{}, said: map[opinionKey]compiler.Opinion{}, wanted: map[string]bool{}}
+	l := &loop{base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &statelog.Marks{}, said: map[opinionKey]compiler.Opinion{}, wanted: map[string]bool{}}
 	for _, tool := range base.Asking() {
 		l.wanted[tool] = true
 	}
@@ -146,7 +149,7 @@ func (m *Machine) askPlanner(received []byte) {
 
 // setting is where the run stands, for those messages that are visible.
 func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting {
-	s := compiler.Setting{Plan: m.loop.base, Paths: m.loop.paths}
+	s := compiler.Setting{Plan: m.loop.base, Paths: m.loop.paths, Live: m.loop.live}
 	for _, f := range m.roots() {
 		input, state, data := f.values(func(message *Message) bool { return visible(f, message) })
 		s.Errors = append(s.Errors, f.failures...)
@@ -162,7 +165,7 @@ func (m *Machine) setting(visible func(*frame, *Message) bool) compiler.Setting 
 
 // setting is where a frame stands, for a plan of its own.
 func (f *frame) setting() compiler.Setting {
-	s := compiler.Setting{Plan: f.plan, Paths: f.program.Paths, Errors: f.failures}
+	s := compiler.Setting{Plan: f.plan, Paths: f.program.Paths, Errors: f.failures, Live: f.labels()}
 	if f.machine.loop != nil && f.parent == nil {
 		s.Plan = f.machine.loop.base
 	} else if s.Paths == f.plan.Paths {
@@ -420,6 +423,7 @@ func (l *loop) settled(f *frame, i int32, s *Settlement) {
 // it is in every instance.
 func (m *Machine) endTick() {
 	l := m.loop
+	m.leaveLabels()
 	reached := true
 	var outputs []any
 	for _, f := range m.roots() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -60,7 +61,7 @@ func (f *frame) wanted(i int32) bool {
 	if l := f.machine.loop; l != nil && (l.wanted[call.ToolName] || l.wanted[f.call(i).ToolName]) {
 		return true
 	}
-	return call.Confirm
+	return call.Confirm || label.Shown(f.plan, f.call(i))
 }
 
 // effect is what the activity may do that carries a call out with its resolved

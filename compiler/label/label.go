@@ -56,17 +56,33 @@ type Flow struct {
 // scopes, and of a latent call without scopes all that its model is shown.
 const Context = "_scopes"
 
-// Of follows labels through a plan; nil when it stands under no policy, or when its calls
-// wait for each other.
+// Of follows labels through a plan; nil when it stands under no policy.
 func Of(p *compiler.Plan) *Labels {
 	l := Begin(p)
-	if l == nil || !p.Graph.Acyclic() {
-		return nil
-	}
-	for _, i := range p.Graph.Order() {
-		l.call(int(i))
+	if l != nil {
+		l.follow()
 	}
 	return l
+}
+
+// follow follows labels through all calls: once, in the order in which they wait for each
+// other, or, where they do so in a circle, until nothing gets worse.
+func (l *Labels) follow() {
+	if l.calls = make([]ofCall, len(l.Plan.Calls)); l.Plan.Graph.Acyclic() {
+		for _, i := range l.Plan.Graph.Order() {
+			l.call(int(i))
+		}
+		return
+	}
+	for changed := true; changed; {
+		changed, l.Flows = false, nil
+		for i := range l.Plan.Calls {
+			before := l.calls[i]
+			l.call(i)
+			after := &l.calls[i]
+			changed = changed || !before.done || l.result(before) != l.result(*after)
+		}
+	}
 }
 
 // Begin is Of for a plan that grows: [Labels.Extend] follows what has come. It is nil
@@ -105,10 +121,12 @@ func (l *Labels) Extend() {
 	}
 }
 
-// Result is the label of what a call gives, control included.
-func (l *Labels) Result(call int) policy.Label {
-	v := l.calls[call].out
-	return of(v.data).Join(of(v.control))
+// Result is the label of what a call gives or fails with, control included.
+func (l *Labels) Result(call int) policy.Label { return l.result(l.calls[call]) }
+
+func (l *Labels) result(c ofCall) policy.Label {
+	c.out.join(c.failure)
+	return of(c.out.data).Join(of(c.out.control))
 }
 
 // Parameter is the label of a parameter, by its place among the call's, and of what
@@ -153,13 +171,12 @@ func (l *Labels) call(i int) {
 	}
 	for _, f := range c.Params.Fields {
 		v := l.inTemplate(f.Value, c)
-		v.join(l.given)
 		join(&of.control, v.control) // with what gates ask for
 		of.parameters = append(of.parameters, v)
 	}
 	of.context = l.handed(c)
 	l.calls[i] = of
-	l.calls[i].out, l.calls[i].failure = l.result(c, &of)
+	l.calls[i].out, l.calls[i].failure = l.comes(c, &of)
 	l.judge(c, &l.calls[i])
 }
 
@@ -174,8 +191,11 @@ func (l *Labels) ended(call int, at source.Span) [taints]*step {
 
 // inTemplate is what the expressions of a template may see.
 func (l *Labels) inTemplate(t *compiler.Template, c *compiler.Call) (v value) {
-	if t == nil || !t.Live() {
+	switch {
+	case t == nil:
 		return v
+	case !t.Live(), t.Opaque() && !onlyRefers(t.Expr): // some of it is the plan's own text
+		v.join(l.given)
 	}
 	var decides map[int]bool
 	if t.Expr != nil {
@@ -200,6 +220,16 @@ func (l *Labels) inTemplate(t *compiler.Template, c *compiler.Call) (v value) {
 		v.join(l.inTemplate(item, c))
 	}
 	return v
+}
+
+// onlyRefers reports whether what an expression gives is the value of one of its
+// references, as it is.
+func onlyRefers(e *expression.Expr) bool {
+	if e == nil {
+		return false
+	}
+	alternatives, literal := e.Alternatives()
+	return e.Plain() || alternatives && !literal
 }
 
 // readOf is what a read of a call may see, be it of an item.
@@ -326,8 +356,8 @@ func (l *Labels) handed(c *compiler.Call) (v value) {
 	return v
 }
 
-// result is what comes of a call, and of its failure.
-func (l *Labels) result(c *compiler.Call, of *ofCall) (v, failure value) {
+// comes is what comes of a call, and of its failure.
+func (l *Labels) comes(c *compiler.Call, of *ofCall) (v, failure value) {
 	if below := l.Plan.Delegates[c.Plan()]; below != nil && l.depth < maxDepth {
 		v, failure = l.delegate(c, of, below)
 	} else {
@@ -370,12 +400,7 @@ func (l *Labels) delegate(c *compiler.Call, of *ofCall, p *compiler.Plan) (v, fa
 		}
 	}
 	below.start.declared()
-	if !p.Graph.Acyclic() {
-		return below.start.all, below.start.all
-	}
-	for _, i := range p.Graph.Order() {
-		below.call(int(i))
-	}
+	below.follow()
 	for _, flow := range below.Flows {
 		if flow.Within == nil {
 			flow.Within = p

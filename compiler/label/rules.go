@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -217,6 +218,53 @@ func (r *rules) endorsed(c *compiler.Call, is func(*policy.Endorse) bool) bool {
 	return slices.ContainsFunc(r.policies, func(one *policy.Policy) bool {
 		return one.Counts && slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return carries(c, e.Tool) && is(&e) })
 	})
+}
+
+// Shown reports whether a person is asked about a call in any case, since a policy takes
+// for trusted what a person has approved of its parameters (S17.3). What stands in the
+// plan's own text was approved with it, unless a model wrote that.
+func Shown(p *compiler.Plan, c *compiler.Call) bool {
+	return len(p.Policies) > 0 && newRules(p.Policies).endorsed(c, func(e *policy.Endorse) bool {
+		return e.Person && slices.ContainsFunc(c.Params.Fields, func(f compiler.TemplateField) bool {
+			return f.Key == e.Parameter && (f.Value.Live() || p.Form == compiler.Replan)
+		})
+	})
+}
+
+// Unendorsed says why a result isn't what the policies take for trusted of it, "" where it
+// is: such a result is none.
+func Unendorsed(p *compiler.Plan, c *compiler.Call, result any) string {
+	return unendorsed(p, c, func(e *policy.Endorse) (any, bool) {
+		if e.Parameter != "" {
+			return nil, false
+		}
+		return pathtree.Walk(result, e.Output)
+	})
+}
+
+// UnendorsedParameter is Unendorsed for what a call is given.
+func UnendorsedParameter(p *compiler.Plan, c *compiler.Call, parameters map[string]any) string {
+	return unendorsed(p, c, func(e *policy.Endorse) (any, bool) {
+		value, given := parameters[e.Parameter]
+		return value, given
+	})
+}
+
+func unendorsed(p *compiler.Plan, c *compiler.Call, of func(*policy.Endorse) (any, bool)) string {
+	for _, one := range p.Policies {
+		for i := range one.Endorse {
+			e := &one.Endorse[i]
+			if e.As == nil || !carries(c, e.Tool) {
+				continue
+			}
+			if value, there := of(e); there {
+				if v := e.As.Validate(value); v != nil {
+					return fmt.Sprintf("the rule %q refuses it: %s", e.Name, v.Error())
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func stepsOf(path []expression.Segment) []schema.Step {

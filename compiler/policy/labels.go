@@ -3,8 +3,6 @@ package policy
 import (
 	"slices"
 	"strings"
-
-	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
 // Integrity is whether somebody else may have decided what a value says.
@@ -100,19 +98,4 @@ func effectOf(word string) Effects {
 		return 1 << i
 	}
 	return 0
-}
-
-// Live is what ticks of a run have left behind for the next (S17.2): what was ever
-// written to each path, and what the model that writes the next calls is shown.
-type Live struct {
-	Values []LiveValue
-	Seen   Label
-	From   string // what of it is worst, in words
-}
-
-// A LiveValue is the join of all that was ever written to a path.
-type LiveValue struct {
-	Path  []expression.Segment // its kind first
-	Label Label
-	From  string // which call wrote it first
 }

@@ -72,6 +72,7 @@ type scenario struct {
 	plan      []byte
 	planName  string
 	delegates map[string][]byte
+	policies  []compiler.PolicyFile
 	catalogue []*source.File // what the workspace says of the tools, and is believed (S1.9)
 	solutions []any          // objects, or texts that are no JSON
 	results   map[string][]any
@@ -96,6 +97,8 @@ func (s *scenario) take(t *testing.T, f txtar.File) {
 		s.plan, s.planName = f.Data, f.Name
 	case "catalogue.yaml":
 		s.catalogue = []*source.File{source.NewFile(f.Name, f.Data)}
+	case "policy.yaml":
+		s.policies = []compiler.PolicyFile{{File: source.NewFile(f.Name, f.Data), Counts: true}}
 	case "solutions.yaml":
 		s.solutions = yaml(t, f).([]any)
 	case "results.yaml":
@@ -188,7 +191,7 @@ func (s *scenario) play(t *testing.T) string {
 	for tool := range s.results {
 		funcs[tool] = s.activity
 	}
-	p, found := compiler.Compile(source.NewFile(s.planName, s.plan), compiler.Options{Functions: slices.Sorted(maps.Keys(funcs)), Catalogues: s.catalogue, Name: s.planName, Open: s.open})
+	p, found := compiler.Compile(source.NewFile(s.planName, s.plan), compiler.Options{Functions: slices.Sorted(maps.Keys(funcs)), Catalogues: s.catalogue, Policies: s.policies, Name: s.planName, Open: s.open})
 	analysis := analyzer.Analyze(p, found, analyzer.Config{})
 	v, found := analysis.Verified, analysis.Findings
 	if v == nil {

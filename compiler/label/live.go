@@ -1,0 +1,65 @@
+package label
+
+import (
+	"fmt"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/policy"
+)
+
+// Beginning is what a run of a plan begins with: what a model that writes its first calls
+// is shown. Of what calls of earlier runs did, which a process record holds, nothing is
+// known but that it happened, so that it is as bad as a value can be. It is nil for a plan
+// that stands under no policy.
+func Beginning(p *compiler.Plan) *policy.Live {
+	l := Begin(p)
+	if l == nil {
+		return nil
+	}
+	live := &policy.Live{}
+	live.See(of(l.start.all.data), "what stood there from the start")
+	for _, all := range p.History {
+		for _, w := range all {
+			from := fmt.Sprintf("%q of the record", w.Tool())
+			live.See(worst, from)
+			if w.Path != pathtree.Root {
+				live.Write(p.Paths.Segments(w.Path), worst, from)
+			}
+		}
+	}
+	return live
+}
+
+var worst = policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}
+
+// Unknown is what may stand anywhere where nothing is known of it.
+func Unknown() *policy.Live {
+	live := &policy.Live{}
+	for _, kind := range []string{"input", "state", "data", "error", "advice"} {
+		live.Write([]expression.Segment{{Key: kind}}, worst, "it isn't known what it was made of")
+	}
+	return live
+}
+
+// Leave notes what calls leave behind for those who come after them: what may stand at
+// the paths that they write, and what a model is told of all of them. Happened reports
+// whether one has carried out anything.
+func (l *Labels) Leave(live *policy.Live, happened func(call int) bool) {
+	for i, c := range l.Plan.Calls {
+		control := of(l.calls[i].control)
+		live.See(control, fmt.Sprintf("what became of %q", c.Name))
+		if !happened(i) {
+			continue
+		}
+		result, from := l.Result(i), fmt.Sprintf("%q", c.Name)
+		live.See(result.Join(l.Sees(i)), from)
+		live.Write([]expression.Segment{{Key: "error"}}, result.Join(l.Sees(i)), from)
+		for _, route := range c.Output {
+			for _, path := range route {
+				live.Write(l.Plan.Paths.Segments(path.ID), result, from)
+			}
+		}
+	}
+}

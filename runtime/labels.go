@@ -1,0 +1,67 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/policy"
+)
+
+// leaveLabels notes what the calls of the tick that ends leave behind (S17.2): the next
+// solution is judged with the labels of what stands there, and its own text is as good as
+// what its model was shown. They follow from the plans and the policies alone, so that a
+// resumed run has the same.
+func (m *Machine) leaveLabels() {
+	l := m.loop
+	if l.live == nil {
+		return
+	}
+	l.live = l.live.Clone()
+	known := map[*compiler.Plan]*label.Labels{}
+	for _, f := range m.roots() {
+		if known[f.plan] == nil {
+			known[f.plan] = label.Of(f.plan)
+		}
+		f.leaveBehind(l.live, known[f.plan])
+	}
+}
+
+func (f *frame) leaveBehind(live *policy.Live, labels *label.Labels) {
+	labels.Leave(live, func(call int) bool {
+		return call < len(f.calls) && slices.Contains([]Status{Done, Failed, Running}, f.calls[call].status)
+	})
+}
+
+// labels are those of what stands there now, for a call that a person writes: their text
+// is their own. Within a delegate nothing is known of what was handed to it.
+func (f *frame) labels() *policy.Live {
+	switch {
+	case len(f.plan.Policies) == 0:
+		return nil
+	case f.parent != nil:
+		return label.Unknown()
+	}
+	live := label.Beginning(f.plan)
+	if l := f.machine.loop; l != nil {
+		live = l.live.Clone()
+	}
+	f.leaveBehind(live, label.Of(f.plan))
+	live.Seen, live.From = policy.Label{}, ""
+	return live
+}
+
+// worse says why a call that a person writes can't take the place of another: what comes of
+// it would be worse than what was judged of it, and of all that reads it.
+func (f *frame) worse(call *compiler.Call, by *compiler.Plan) string {
+	judged := label.Of(f.plan)
+	if judged == nil {
+		return ""
+	}
+	was, is := judged.Result(call.Index), label.Of(by).Result(0)
+	if is.Within(was) {
+		return ""
+	}
+	return fmt.Sprintf("what it gives is %s, and calls that read it were judged with what is %s", is, was)
+}
