@@ -35,11 +35,11 @@ var paints = map[Kind]paint{
 // tone is the colour of a mark.
 func (k MarkKind) tone() string {
 	switch k {
-	case Error, Failed, Rejected:
+	case Error, Failed, Rejected, Removed:
 		return danger
-	case Warning:
+	case Warning, Changed:
 		return caution
-	case Done:
+	case Done, Added:
 		return fine
 	case Running:
 		return working

@@ -195,10 +195,12 @@ func (v View) classes(b *strings.Builder, notes bool) {
 	if notes {
 		fmt.Fprintf(b, "  classDef obNote fill:none,stroke:none,color:%s\n", muted)
 	}
-	var failures, orders, faults []string
+	var failures, orders, faults, added []string
 	for i, e := range v.Edges {
 		switch {
-		case has(e.Marks, Error, Failed):
+		case has(e.Marks, Added):
+			added = append(added, strconv.Itoa(i))
+		case has(e.Marks, Error, Failed, Removed):
 			faults = append(faults, strconv.Itoa(i))
 		case e.Kind == Failure:
 			failures = append(failures, strconv.Itoa(i))
@@ -211,6 +213,7 @@ func (v View) classes(b *strings.Builder, notes bool) {
 		look  string
 	}{
 		{faults, "stroke:" + danger + ",stroke-width:2px,color:" + danger},
+		{added, "stroke:" + fine + ",stroke-width:2px,color:" + fine},
 		{failures, "stroke:" + danger + ",stroke-dasharray:6 4,color:" + danger},
 		{orders, "stroke:" + line + ",stroke-dasharray:2 4"},
 	} {

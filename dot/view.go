@@ -69,8 +69,8 @@ const (
 	Failure EdgeKind = "failure" // what is read is there only when the writer failed (S9.2)
 )
 
-// A Mark is something to say about a node or an edge: a finding, or how far a
-// run got.
+// A Mark is something to say about a node or an edge: a finding, how far a run got,
+// or what became of it.
 type Mark struct {
 	Kind  MarkKind
 	Code  string // of a finding; "" otherwise
@@ -78,7 +78,7 @@ type Mark struct {
 	Count int    // how many marks of this kind and code it stands for; 0 counts as 1
 }
 
-// MarkKind is a finding's severity or a call's status (S8.3).
+// MarkKind is a finding's severity, a call's status (S8.3), or what became of something.
 type MarkKind string
 
 // The kinds of mark.
@@ -92,10 +92,15 @@ const (
 	Skipped   MarkKind = "skipped"
 	Rejected  MarkKind = "rejected"
 	Cancelled MarkKind = "cancelled"
+
+	// What became of something in a new plan; see [View.Against].
+	Added   MarkKind = "added"
+	Removed MarkKind = "removed"
+	Changed MarkKind = "changed"
 )
 
 // importance orders marks: what a reader should see first comes first.
-var importance = []MarkKind{Error, Failed, Rejected, Cancelled, Warning, Running, Skipped, Done, Info}
+var importance = []MarkKind{Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Skipped, Done, Info}
 
 // Mark puts a mark on the node of a call, by the call's name, and reports whether
 // the view has that call as a node of its own.

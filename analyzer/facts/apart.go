@@ -37,7 +37,7 @@ func (g *gatherer) tools(writers []int32) []string {
 	if len(writers) == 0 {
 		return nil
 	}
-	key := writersOf{&writers[0], len(writers)}
+	key := writerList{&writers[0], len(writers)}
 	if known, ok := g.byTool[key]; ok {
 		return known
 	}
@@ -52,8 +52,8 @@ func (g *gatherer) tools(writers []int32) []string {
 	return all
 }
 
-// writersOf is a list of calls, which many reads share.
-type writersOf struct {
+// writerList is a list of calls, which many reads share.
+type writerList struct {
 	first *int32
 	n     int
 }

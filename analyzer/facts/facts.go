@@ -10,21 +10,27 @@ package facts
 
 import (
 	"encoding/json"
+	"path"
 
 	"github.com/obelus-dev/obelus/compiler"
 )
 
 // Facts are what a plan may do. Their JSON form reads back as the same facts.
 type Facts struct {
-	Plan     string             `json:"plan"`  // its name
-	Calls    []Call             `json:"calls"` // in the order of the text
+	Plan     string             `json:"plan"`             // its name
+	Form     string             `json:"form"`             // [compiler.Form]
+	Folder   string             `json:"folder,omitempty"` // that it lies in, from the workspace root
+	Calls    []Call             `json:"calls"`            // in the order of the text
 	Output   []Value            `json:"output,omitempty"`
 	Tools    []Tool             `json:"tools,omitempty"`    // those that it defines, whether something calls them or not; by name
 	Advisors []string           `json:"advisors,omitempty"` // models that are asked for opinions
 	Planned  bool               `json:"planned,omitempty"`  // a model writes calls of its own; see [Options]
 	Orders   []Order            `json:"orders,omitempty"`
 	Settings map[string]Literal `json:"settings,omitempty"` // what else of the document decides what happens, by key
-	Worst    Worst              `json:"worst"`
+	// Programs are the digests of the workspace's files that are run, by path from the
+	// plan's folder; see [Options].
+	Programs map[string]string `json:"programs,omitempty"`
+	Worst    Worst             `json:"worst"`
 	// Delegates are the plans that are run as calls of this one, and as calls of those, by
 	// path from the workspace root. Only the facts of the outermost plan have them.
 	Delegates map[string]*Facts `json:"delegates,omitempty"`
@@ -61,8 +67,6 @@ type Call struct {
 	Confirm    bool        `json:"confirm,omitempty"`   // a person is asked about it in any case
 	Produced   Literal     `json:"produced,omitzero"`   // the result of a latent call that stands there already
 	Reason     string      `json:"reasoning,omitempty"` // for people; nothing hangs on it
-
-	index int
 }
 
 // An Effect is what carrying a call out may do to the world, and who says so (S1.9).
@@ -92,7 +96,7 @@ type Execution struct {
 // A Value is a value that a call is given, or a leaf of it: a literal, or an expression
 // and the sources that it reads.
 type Value struct {
-	Path       string   `json:"path"` // to, body.text, items[0]; "" is the whole
+	Path       string   `json:"path,omitempty"` // to, body.text, items[0]; "" is the whole
 	Literal    Literal  `json:"literal,omitzero"`
 	Expression string   `json:"expression,omitempty"` // in canonical form
 	Sources    []Source `json:"sources,omitempty"`
@@ -202,13 +206,23 @@ type Options struct {
 	// Planned is of a run with a planner: a model writes the calls, and those of the plan
 	// are only where it begins.
 	Planned bool
+	// Parts are the plan's ([compiler.Plan.Parts]), so that the files that it runs are
+	// known by what they hold; without them they are by their names alone.
+	Parts []compiler.Part
 }
 
 // Of collects the facts of a plan. One with errors has those that could be understood.
 func Of(p *compiler.Plan, o Options) *Facts {
-	g := newGatherer(p)
-	f := g.facts()
+	f := newGatherer(p).facts()
 	f.Planned = o.Planned
+	for _, part := range o.Parts {
+		if part.Kind == compiler.PartProgram {
+			if f.Programs == nil {
+				f.Programs = map[string]string{}
+			}
+			f.Programs[path.Join(path.Dir(part.In), part.Name)] = part.Digest
+		}
+	}
 	all := p.AllDelegates()
 	if len(all) > 0 {
 		f.Delegates = make(map[string]*Facts, len(all))

@@ -17,16 +17,16 @@ type gatherer struct {
 	plan   *compiler.Plan
 	runs   map[string]Execution // by activity
 	names  map[*int32][]string  // of lists of calls, which many reads share
-	byTool map[writersOf][]string
+	byTool map[writerList][]string
 }
 
 func newGatherer(p *compiler.Plan) *gatherer {
-	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writersOf][]string{}}
+	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writerList][]string{}}
 }
 
 func (g *gatherer) facts() *Facts {
 	p := g.plan
-	f := &Facts{Plan: g.shown(p.Name), Calls: make([]Call, len(p.Calls)), Settings: g.settings()}
+	f := &Facts{Plan: g.shown(p.Name), Form: p.Form.String(), Folder: p.Folder(), Calls: make([]Call, len(p.Calls)), Settings: g.settings()}
 	for i, c := range p.Calls {
 		f.Calls[i] = g.call(c)
 	}
@@ -49,7 +49,7 @@ func (g *gatherer) call(c *compiler.Call) Call {
 	one := Call{
 		Name: c.Name, ID: c.ID, Tool: c.ToolName, At: place(c.Node), Instance: c.Instance,
 		Effect: effect(e), Runs: g.execution(c),
-		Confirm: c.Confirm, Reason: g.shown(c.Reason), index: c.Index,
+		Confirm: c.Confirm, Reason: g.shown(c.Reason),
 	}
 	if c.Params != nil {
 		for _, field := range slices.SortedFunc(slices.Values(c.Params.Fields), func(a, b compiler.TemplateField) int { return cmp.Compare(a.Key, b.Key) }) {

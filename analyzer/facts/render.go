@@ -77,30 +77,17 @@ func (s *sheet) codes(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// within is a plan with the calls that run it.
+// within is a plan, and where it stands.
 type within struct {
 	path  string // "" for the outermost
 	facts *Facts
-	calls []string // that run it
 }
 
 // plans are the plan and those that are run as its calls, each once.
 func (f *Facts) plans() []within {
-	all := []within{{facts: f}}
-	users := map[string][]string{}
-	note := func(path string, d *Facts) {
-		for _, c := range d.Calls {
-			if c.Runs.Plan != "" {
-				users[c.Runs.Plan] = append(users[c.Runs.Plan], join(path, c.Name))
-			}
-		}
-	}
-	note("", f)
+	all := []within{{"", f}}
 	for _, path := range slices.Sorted(maps.Keys(f.Delegates)) {
-		note(path, f.Delegates[path])
-	}
-	for _, path := range slices.Sorted(maps.Keys(f.Delegates)) {
-		all = append(all, within{path, f.Delegates[path], users[path]})
+		all = append(all, within{path, f.Delegates[path]})
 	}
 	return all
 }
@@ -181,6 +168,8 @@ func (e *Execution) Destination() string {
 		return strings.TrimSpace(e.Method + " " + e.URL)
 	case e.Kind == model:
 		return "a model"
+	case e.Kind == "expr":
+		return e.Text
 	case e.Plan != "":
 		return e.Plan
 	case !e.Definition.IsZero():
@@ -198,6 +187,11 @@ func (s *sheet) call(c *Call, name string) {
 		head += s.at(c.At)
 	}
 	s.item(0, head)
+	s.body(c)
+}
+
+// body is all that a call does, below its name.
+func (s *sheet) body(c *Call) {
 	if c.Runs.Plan == "" {
 		s.item(1, "effect: "+s.effect(c.Effect))
 	}
@@ -236,14 +230,17 @@ func (s *sheet) call(c *Call, name string) {
 }
 
 func (s *sheet) context(c *Call) {
-	if len(c.Context) == 0 {
-		return
+	if len(c.Context) > 0 {
+		s.item(1, "sees "+s.from(c.Context))
 	}
-	words := make([]string, len(c.Context))
-	for i, source := range c.Context {
+}
+
+func (s *sheet) from(sources []Source) string {
+	words := make([]string, len(sources))
+	for i, source := range sources {
 		words[i] = s.source(source)
 	}
-	s.item(1, "sees "+strings.Join(words, ", "))
+	return strings.Join(words, ", ")
 }
 
 // leaving shows where to the values of a call go.
@@ -356,12 +353,8 @@ func (s *sheet) values(depth int, values []Value) {
 			s.item(depth, words+s.source(v.Sources[0]))
 			continue
 		}
-		from := make([]string, len(v.Sources))
-		for i, source := range v.Sources {
-			from[i] = s.source(source)
-		}
-		if words += s.code(v.Expression); len(from) > 0 {
-			words += " from " + strings.Join(from, ", ")
+		if words += s.code(v.Expression); len(v.Sources) > 0 {
+			words += " from " + s.from(v.Sources)
 		}
 		s.item(depth, words)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 )
@@ -12,7 +13,15 @@ func (g *gatherer) tool(t *compiler.Tool) Tool {
 	use := &compiler.Call{ToolName: t.Name, Tool: t, Activity: t.Activity, Delegate: t.Delegate}
 	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: effect(g.plan.Effect(use, nil)), Runs: g.execution(use)}
 	if t.Parameters != nil {
-		tool.Parameters = g.literal(t.Parameters.Raw())
+		parameters := t.Parameters.Raw()
+		if all, ok := parameters.(map[string]any); ok { // the tool may stand in its own schema (S2.1)
+			all = maps.Clone(all)
+			maps.DeleteFunc(all, func(key string, value any) bool {
+				return strings.HasPrefix(key, "x-") || key == "description" && value == t.Description
+			})
+			parameters = all
+		}
+		tool.Parameters = g.literal(parameters)
 	}
 	if t.Output != nil {
 		tool.Output = g.literal(t.Output.Raw())
@@ -125,7 +134,7 @@ func (g *gatherer) settings() map[string]Literal {
 	return all
 }
 
-// unused are definitions that no tool and no call names: another plan of the same tools
+// unused are definitions of the document that no tool and no call names: another plan of the same tools
 // may.
 func (g *gatherer) unused(set func(string, any, bool)) {
 	p := g.plan
@@ -138,7 +147,7 @@ func (g *gatherer) unused(set func(string, any, bool)) {
 	}
 	activities := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(p.Activities)) {
-		if a := p.Activities[name]; !used[name] && a.Node != nil {
+		if a := p.Activities[name]; !used[name] && a.Node != nil && a.Origin == compiler.Document {
 			activities[name] = a.Node.Value()
 		}
 	}

@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"runtime/session":  {"compiler", "compiler/*", "analyzer", "runtime", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording"},
 	"":                 {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples/embed":   {},
-	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "dot", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
+	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "analyzer/facts", "dot", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},

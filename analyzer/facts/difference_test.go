@@ -1,0 +1,271 @@
+package facts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/cputime"
+)
+
+// flows are the differences that follow for where values come from, who waits for whom,
+// and which reads are known from the start, found by what the compiler bound. Calls stand
+// as <N>.
+func flows(a, b *compiler.Plan, idsA, idsB []int) []string {
+	bindings := func(p *compiler.Plan, ids []int) (values map[string]string, edges map[[2]int]bool) {
+		values, edges = map[string]string{}, map[[2]int]bool{}
+		for i, c := range p.Calls {
+			put := func(key string, reads []int) {
+				var all []string
+				for _, r := range reads {
+					read := &p.Reads[r]
+					if p.OfItem(read) {
+						continue
+					}
+					var writers []int
+					for _, w := range read.Writers {
+						writers = append(writers, ids[w])
+						edges[[2]int{ids[w], ids[i]}] = true
+					}
+					sort.Ints(writers)
+					all = append(all, fmt.Sprint(read.Ref.String(), writers, read.Start || len(writers) == 0))
+				}
+				values[fmt.Sprintf("<%d> %s", ids[i], key)] = strings.Join(all, ";")
+			}
+			for _, f := range c.Params.Fields {
+				leaves("value "+f.Key, f.Value, put)
+			}
+			if c.When != nil {
+				leaves("condition ", c.When, put)
+			}
+			if c.Each != nil {
+				leaves("each of ", c.Each.List, put)
+				if f := c.Params.Fields; slices.ContainsFunc(f, func(f compiler.TemplateField) bool { return f.Key == "c" }) {
+					values[fmt.Sprintf("<%d> value c", ids[i])] = values[fmt.Sprintf("<%d> each of ", ids[i])] + "item"
+				}
+			}
+			for _, after := range c.After {
+				edges[[2]int{ids[after.Call], ids[i]}] = true
+			}
+		}
+		if p.Output != nil {
+			leaves("", p.Output, func(key string, reads []int) {
+				var all []string
+				for _, r := range reads {
+					read := &p.Reads[r]
+					var writers []int
+					for _, w := range read.Writers {
+						writers = append(writers, ids[w])
+					}
+					sort.Ints(writers)
+					all = append(all, fmt.Sprint(read.Ref.String(), writers, read.Start || len(writers) == 0))
+				}
+				values["output   "+strings.TrimPrefix(key, ".")] = strings.Join(all, ";")
+			})
+		}
+		return values, edges
+	}
+	valuesA, edgesA := bindings(a, idsA)
+	valuesB, edgesB := bindings(b, idsB)
+	var all []string
+	for key, value := range valuesA {
+		if other, both := valuesB[key]; both && other != value {
+			if !strings.HasPrefix(key, "output") {
+				key = "call " + key
+			}
+			all = append(all, strings.TrimRight("changed "+key, " ")+" in")
+		}
+	}
+	both := func(e [2]int) bool {
+		return slices.Contains(idsA, e[0]) && slices.Contains(idsB, e[0]) && slices.Contains(idsA, e[1]) && slices.Contains(idsB, e[1])
+	}
+	for e := range edgesA {
+		if !edgesB[e] && both(e) {
+			all = append(all, fmt.Sprintf("removed edge <%d> <%d>  in", e[1], e[0]))
+		}
+	}
+	for e := range edgesB {
+		if !edgesA[e] && both(e) {
+			all = append(all, fmt.Sprintf("added edge <%d> <%d>  in", e[1], e[0]))
+		}
+	}
+	return all
+}
+
+func leaves(path string, t *compiler.Template, put func(string, []int)) {
+	switch {
+	case t.Fields != nil && t.Live():
+		for _, f := range t.Fields {
+			leaves(path+"."+f.Key, f.Value, put)
+		}
+	case t.Items != nil && t.Live():
+		for i, item := range t.Items {
+			leaves(fmt.Sprintf("%s[%d]", path, i), item, put)
+		}
+	case t.Expr != nil:
+		put(path, t.Reads)
+	}
+}
+
+// tidied makes differences comparable: one blank between words, each once.
+func tidied(all []string) []string {
+	for i := range all {
+		all[i] = strings.Join(strings.Fields(all[i]), " ")
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// What is told of one change to a plan is that change and what follows from it for the
+// flow of values, and nothing else; the other way round it is told the other way round
+// (S16.3).
+func TestDifferencesAreExact(t *testing.T) {
+	counts := map[string]int{}
+	for seed := range uint64(amount.Of(600, 10_000, 200_000)) {
+		r := rand.New(rand.NewPCG(seed, 16))
+		old := written(r)
+		m := mutations[seed%uint64(len(mutations))]
+		new := old.clone()
+		expected, ok := m.do(r, new)
+		if !ok {
+			continue
+		}
+		a, b := old.compile(t), new.compile(t)
+		if a.Root == nil || b.Root == nil || len(a.Calls) != len(old.calls) || len(b.Calls) != len(new.calls) {
+			t.Fatalf("seed %d: the plans can't be read", seed)
+		}
+		counts[m.name]++
+		before, after := facts.Of(a, facts.Options{}), facts.Of(b, facts.Options{})
+		known := func(name string, p *compiler.Plan, ids []int) string {
+			for i, c := range p.Calls {
+				if c.Name == name {
+					return fmt.Sprintf("<%d>", ids[i])
+				}
+			}
+			return name
+		}
+		var got []string
+		for _, d := range facts.Compare(before, after).Differences {
+			if d.Of == facts.ThingWorst {
+				continue
+			}
+			if d.In == "" && (d.Of == facts.ThingCall || d.Of == facts.ThingEdge) {
+				if d.Change == facts.Removed && d.Of == facts.ThingCall {
+					d.Name = known(d.Name, a, old.ids)
+				} else {
+					d.Name = known(d.Name, b, new.ids)
+				}
+				if d.Of == facts.ThingEdge {
+					d.What = known(d.What, b, new.ids)
+				}
+			}
+			got = append(got, said(d))
+		}
+		want := expected
+		if m.name != "rename a path" {
+			want = append(want, flows(a, b, old.ids, new.ids)...)
+		}
+		if got, want := tidied(got), tidied(want); !slices.Equal(got, want) {
+			t.Fatalf("seed %d, %s: told\n%s\nwant\n%s\nold %s\nnew %s", seed, m.name, strings.Join(got, "\n"), strings.Join(want, "\n"), old.text(), new.text())
+		}
+		mirrors(t, before, after)
+	}
+	for _, m := range mutations {
+		if counts[m.name] == 0 && amount.Of(0, 1, 1) > 0 {
+			t.Errorf("no plan was changed by %q", m.name)
+		}
+	}
+}
+
+// mirrors holds that what differs is the same from both sides.
+func mirrors(t *testing.T, a, b *facts.Facts) {
+	t.Helper()
+	sides := func(c *facts.Comparison, mirrored bool) []string {
+		var all []string
+		for _, d := range c.Differences {
+			old, _ := json.Marshal(d.Old)
+			new, _ := json.Marshal(d.New)
+			was := d.Was
+			if was == "" {
+				was = d.Name
+			}
+			if mirrored {
+				d.Name, was, old, new = was, d.Name, new, old
+				switch d.Change {
+				case facts.Added:
+					d.Change = facts.Removed
+				case facts.Removed:
+					d.Change = facts.Added
+				}
+			}
+			if d.Of == facts.ThingEdge {
+				d.What = ""
+			}
+			all = append(all, fmt.Sprint(d.Change, d.Of, " ", d.Name, was, d.What, d.Path, " in ", d.In, string(old), string(new)))
+		}
+		slices.Sort(all)
+		return all
+	}
+	there, back := sides(facts.Compare(a, b), false), sides(facts.Compare(b, a), true)
+	if !slices.Equal(there, back) {
+		t.Fatalf("one way\n%s\nthe other way\n%s", strings.Join(there, "\n"), strings.Join(back, "\n"))
+	}
+}
+
+// Two plans that have nothing to do with each other differ the same from both sides.
+func TestDifferencesMirror(t *testing.T) {
+	for seed := range uint64(amount.Of(80, 1000, 20_000)) {
+		r := rand.New(rand.NewPCG(seed, 17))
+		old, new := written(r), written(r)
+		if r.IntN(2) == 0 { // or much
+			new = old.clone()
+			for range 1 + r.IntN(6) {
+				mutations[r.IntN(len(mutations))].do(r, new)
+			}
+		}
+		mirrors(t, facts.Of(old.compile(t), facts.Options{}), facts.Of(new.compile(t), facts.Options{}))
+	}
+}
+
+// Two plans of 10,000 calls are compared within a second, also where all of them have other
+// names and places, or where they have little in common.
+func TestLargePlansAreComparedSoon(t *testing.T) {
+	text := large(10_000)
+	old := facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{})
+	for name, other := range map[string]string{
+		"the same":      text,
+		"one literal":   strings.Replace(text, "literal 5001,", "other 5001,", 1),
+		"all literals":  strings.ReplaceAll(text, ", b: literal ", ", b: other "),
+		"all paths":     strings.ReplaceAll(strings.ReplaceAll(text, "state.p", "state.q"), "_outputPath: p", "_outputPath: q"),
+		"another tool":  strings.ReplaceAll(text, "_tool: get", "_tool: fetch"),
+		"nothing alike": "calls: []",
+	} {
+		new := facts.Of(compiled(t, "plan.yaml", other, nil), facts.Options{})
+		var c *facts.Comparison
+		if took, soon := cputime.Within(time.Second, func() { c = facts.Compare(old, new) }); !soon {
+			t.Errorf("%s: took %v", name, took)
+		}
+		if c.Same() != (name == "the same") {
+			t.Errorf("%s: %d differences", name, len(c.Differences))
+		}
+		if name == "one literal" && len(c.Differences) != 1 {
+			t.Errorf("%s: %s", name, c.Text())
+		}
+	}
+}
+
+func BenchmarkCompare(b *testing.B) {
+	text := large(10_000)
+	old, new := compiled(b, "plan.yaml", text, nil), compiled(b, "plan.yaml", strings.ReplaceAll(text, "literal 1", "other 1"), nil)
+	for b.Loop() {
+		facts.Compare(facts.Of(old, facts.Options{}), facts.Of(new, facts.Options{}))
+	}
+}

@@ -1,0 +1,495 @@
+package facts
+
+import (
+	"cmp"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// What values are made of, compared: where they come from, where they go, and who waits
+// for whom.
+
+// renamedPaths finds paths that have another name: what wrote the old one writes the new
+// one, no other call of the new plan writes the old one, and none of the old plan wrote the
+// new one.
+func (c *comparison) renamedPaths() {
+	old, new := writtenBy(c.matching.old), writtenBy(c.matching.new)
+	c.renames = map[string]string{}
+	back := map[string]string{}
+	unsure := map[string]bool{}
+	note := func(a, b string) {
+		if c.renames[a] != "" && c.renames[a] != b || back[b] != "" && back[b] != a {
+			unsure[a], unsure[c.renames[a]], unsure[b], unsure[back[b]] = true, true, true, true
+		}
+		c.renames[a], back[b] = b, a
+	}
+	for i, j := range c.oldTo {
+		if j < 0 {
+			continue
+		}
+		a, b := c.matching.old.Calls[i].Writes, c.matching.new.Calls[j].Writes
+		for r := range a {
+			if len(a) != len(b) || len(a[r]) != len(b[r]) {
+				break
+			}
+			for k := range a[r] {
+				if a[r][k] != b[r][k] && !new[a[r][k]] && !old[b[r][k]] {
+					note(a[r][k], b[r][k])
+				}
+			}
+		}
+	}
+	for a, b := range c.renames {
+		if unsure[a] || unsure[b] {
+			delete(c.renames, a)
+		}
+	}
+	for _, call := range c.matching.old.Calls {
+		for _, route := range call.Writes {
+			for _, path := range route {
+				if to := c.renames[path]; to != "" && !unsure[path] {
+					unsure[path] = true // it is told once
+					c.report(Difference{Change: Renamed, Of: ThingPath, Name: to, Was: path})
+				}
+			}
+		}
+	}
+}
+
+func writtenBy(f *Facts) map[string]bool {
+	all := map[string]bool{}
+	for _, call := range f.Calls {
+		for _, route := range call.Writes {
+			for _, path := range route {
+				all[path] = true
+			}
+		}
+	}
+	return all
+}
+
+// renamed is a path of the old plan under its name in the new one.
+func (c *comparison) renamed(path string) string {
+	if len(c.renames) == 0 {
+		return path
+	}
+	for end := len(path); end > 0; end = strings.LastIndexAny(path[:end], ".[") {
+		if to := c.renames[path[:end]]; to != "" {
+			return to + path[end:]
+		}
+	}
+	return path
+}
+
+// rewritten is an expression of the old plan with the new names of paths.
+func (c *comparison) rewritten(v *Value) string {
+	text := v.Expression
+	if len(c.renames) == 0 {
+		return text
+	}
+	done := map[string]bool{}
+	for _, s := range v.Sources {
+		if to := c.renamed(s.Path); to != s.Path && !done[s.Path] {
+			done[s.Path] = true
+			text = replaced(text, s.Path, to)
+		}
+	}
+	return text
+}
+
+// replaced puts another reference in the place of one, where it doesn't go on.
+func replaced(text, from, to string) string {
+	var b strings.Builder
+	for {
+		at := strings.Index(text, from)
+		if at < 0 {
+			return b.String() + text
+		}
+		b.WriteString(text[:at])
+		text = text[at+len(from):]
+		if rest := text; strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "[") || goesOn(rest) {
+			b.WriteString(from)
+		} else {
+			b.WriteString(to)
+		}
+	}
+}
+
+// goesOn reports whether a key goes on where a text begins.
+func goesOn(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune(" \t\n,;:!?()]}<>=+*/%^|&\"'`~#", r) }) == 0
+}
+
+// values compares what two calls are given, leaf by leaf.
+func (c *comparison) values(d Difference, old, new []Value) {
+	old, new = alike(old, new), alike(new, old)
+	at := make(map[string]int, len(new))
+	for j := range new {
+		at[new[j].Path] = j
+	}
+	met := make([]bool, len(new))
+	for i := range old {
+		a := &old[i]
+		d.Path = a.Path
+		j, there := at[a.Path]
+		if !there {
+			d.Old, d.New = bare(a), nil
+			c.report(d)
+			continue
+		}
+		met[j] = true
+		b := &new[j]
+		switch {
+		case !a.Literal.IsZero() && !b.Literal.IsZero():
+			d.Old, d.New = nil, nil
+			c.literal(d, a.Literal, b.Literal)
+		case c.rewritten(a) != b.Expression || !a.Literal.IsZero() || !b.Literal.IsZero() || !c.sameSources(a.Sources, b.Sources):
+			d.Old, d.New = bare(a), bare(b)
+			c.report(d)
+		}
+	}
+	for j := range new {
+		if !met[j] {
+			d.Path, d.Old, d.New = new[j].Path, nil, bare(&new[j])
+			c.report(d)
+		}
+	}
+}
+
+// bare is a value without its path, which the difference has.
+func bare(v *Value) *Value {
+	one := *v
+	one.Path = ""
+	return &one
+}
+
+// alike is some values with those literals taken apart that others have in parts.
+func alike(values, others []Value) []Value {
+	var out []Value
+	for i, v := range values {
+		below := func(o Value) bool {
+			return strings.HasPrefix(o.Path, v.Path) && len(o.Path) > len(v.Path) && (v.Path == "" || o.Path[len(v.Path)] == '.' || o.Path[len(v.Path)] == '[')
+		}
+		if v.Literal.IsZero() || !slices.ContainsFunc(others, below) {
+			if out != nil {
+				out = append(out, v)
+			}
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(values[:i])
+		}
+		var apart []Value
+		parts(v.Path, emptied(v.Literal.value()), v.Literal.value(), func(path string, _, value *Value) {
+			apart = append(apart, Value{Path: path, Literal: value.Literal})
+		})
+		if len(apart) == 0 {
+			apart = []Value{v}
+		}
+		out = append(out, alike(apart, others)...)
+	}
+	if out == nil {
+		return values
+	}
+	return out
+}
+
+// emptied is an object or a list without what is in it.
+func emptied(v any) any {
+	switch v.(type) {
+	case map[string]any:
+		return map[string]any{}
+	case []any:
+		return []any{}
+	}
+	return v
+}
+
+// A flowKey is two lists of writers, which many reads share.
+type flowKey struct {
+	old, new       *int32
+	oldLen, newLen int
+}
+
+// sameSources reports whether values come from the same calls and paths.
+func (c *comparison) sameSources(old, new []Source) bool {
+	return slices.EqualFunc(old, new, func(a, b Source) bool {
+		return c.renamed(a.Path) == b.Path && a.Start == b.Start && c.sameCalls(&a, &b)
+	})
+}
+
+func (c *comparison) sameCalls(a, b *Source) bool {
+	if len(a.Calls) != len(b.Calls) || a.More != b.More {
+		return false
+	}
+	if len(a.Calls) == 0 {
+		return true
+	}
+	var key flowKey
+	if len(a.writers) > 0 && len(b.writers) > 0 {
+		key = flowKey{&a.writers[0], &b.writers[0], len(a.writers), len(b.writers)}
+		if same, known := c.flows[key]; known {
+			return same
+		}
+	}
+	same := slices.Equal(c.mapped(writersOf(a, c.oldAt), c.oldTo), sorted(writersOf(b, c.newAt)))
+	if key.old != nil {
+		c.flows[key] = same
+	}
+	return same
+}
+
+// writersOf are the places of the calls that wrote a source.
+func writersOf(s *Source, at map[string]int) []int {
+	var all []int
+	for _, w := range s.writers {
+		all = append(all, int(w))
+	}
+	if s.writers == nil { // the facts were read from a file
+		for _, name := range s.Calls {
+			if i, known := at[name]; known {
+				all = append(all, i)
+			}
+		}
+	}
+	return all
+}
+
+// mapped are calls of the old plan by their places in the new one, -1 for those that it
+// hasn't.
+func (c *comparison) mapped(calls, to []int) []int {
+	out := make([]int, len(calls))
+	for i, w := range calls {
+		out[i] = to[w]
+	}
+	return sorted(out)
+}
+
+func sorted(list []int) []int {
+	slices.Sort(list)
+	return list
+}
+
+// sources compares what calls are handed besides their values.
+func (c *comparison) sources(d Difference, old, new []Source) {
+	if !c.sameSources(old, new) {
+		if len(old) > 0 {
+			d.Old = &Value{Sources: old}
+		}
+		if len(new) > 0 {
+			d.New = &Value{Sources: new}
+		}
+		c.report(d)
+	}
+}
+
+// writes compares where results go: the order of alternatives counts, that of the paths of
+// one doesn't.
+func (c *comparison) writes(d Difference, old, new [][]string) {
+	plain := func(routes [][]string, rename bool) string {
+		var texts []string
+		for _, route := range routes {
+			route = slices.Clone(route)
+			for i := range route {
+				if rename {
+					route[i] = c.renamed(route[i])
+				}
+			}
+			slices.Sort(route)
+			texts = append(texts, strings.Join(slices.Compact(route), " && "))
+		}
+		return strings.Join(texts, " || ")
+	}
+	if plain(old, true) != plain(new, false) {
+		d.Old, d.New = said(plain(old, false)), said(plain(new, false))
+		c.report(d)
+	}
+}
+
+// after compares which calls two others come after without reading from them.
+func (c *comparison) after(d Difference, a, b *Call) {
+	type one struct {
+		call            int
+		settled, listed bool
+	}
+	old := map[one]string{}
+	for _, o := range a.After {
+		at, known := c.oldAt[o.Call]
+		if to := -1; known {
+			if to = c.oldTo[at]; to < 0 {
+				to = -2 - at // it isn't there any more
+			}
+			old[one{to, o.Settled, o.Listed}] = o.Call
+		}
+	}
+	say := func(name string, o one) *Value {
+		switch {
+		case o.listed:
+			name += " as listed"
+		case o.settled:
+			name += " has ended"
+		}
+		return said(name)
+	}
+	for _, n := range b.After {
+		o := one{c.newAt[n.Call], n.Settled, n.Listed}
+		if _, both := old[o]; both {
+			delete(old, o)
+			continue
+		}
+		d.Old, d.New = nil, say(n.Call, o)
+		c.report(d)
+	}
+	for _, o := range a.After {
+		at := c.oldTo[c.oldAt[o.Call]]
+		if at < 0 {
+			at = -2 - c.oldAt[o.Call]
+		}
+		left := one{at, o.Settled, o.Listed}
+		if _, there := old[left]; there {
+			delete(old, left)
+			d.Old, d.New = say(o.Call, left), nil
+			c.report(d)
+		}
+	}
+}
+
+// edges compares for which of the calls that are in both plans two calls wait.
+func (c *comparison) edges(i, j int) {
+	a, b := &c.matching.old.Calls[i], &c.matching.new.Calls[j]
+	before := c.mapped(waits(a, c.oldAt), c.oldTo)
+	now := sorted(waits(b, c.newAt))
+	before, now = slices.Compact(before), slices.Compact(now)
+	if slices.Equal(before, now) {
+		return
+	}
+	d := Difference{Of: ThingEdge, Name: b.Name, call: b, At: b.At}
+	if a.Name != b.Name {
+		d.Was = a.Name
+	}
+	for _, w := range before {
+		if _, still := slices.BinarySearch(now, w); w >= 0 && !still {
+			d.Change, d.What = Removed, c.matching.new.Calls[w].Name
+			c.report(d)
+		}
+	}
+	for _, w := range now {
+		if _, was := slices.BinarySearch(before, w); !was && c.newTo[w] >= 0 {
+			d.Change, d.What = Added, c.matching.new.Calls[w].Name
+			c.report(d)
+		}
+	}
+}
+
+// waits are the calls that another waits for since it reads from them or comes after them.
+func waits(call *Call, at map[string]int) []int {
+	var all []int
+	for _, v := range call.inputs() {
+		for k := range v.Sources {
+			all = append(all, writersOf(&v.Sources[k], at)...)
+		}
+	}
+	for _, a := range call.After {
+		if w, known := at[a.Call]; known {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// weighty are the parts of a call on which hangs what it does, to what, and how often.
+var weighty = []string{
+	"", "tool", "effect", Reaches, "carried out by", "runs the plan", "in a context of its own", "value", "context",
+	"condition", "each of", "most items", "tries", "after", "result", "instance", "a person is asked",
+}
+
+// risk is why a difference should be looked at first: a call that destroys or that hands
+// something on is new, or does it otherwise than before.
+func (c *comparison) risk(d *Difference) Risk {
+	if d.Of == ThingProgram && d.New != nil {
+		return c.risky(d.Name)
+	}
+	if d.call == nil || d.Change == Renamed || d.Change == Removed && d.What == "" || d.Of != ThingActivity && (d.Of != ThingCall || !slices.Contains(weighty, d.What)) {
+		return ""
+	}
+	destroys, leaves := c.new.harm(d.call, map[string]bool{})
+	switch d.What {
+	case "effect":
+		leaves = false
+	case Reaches:
+		destroys, leaves = false, leaves && d.New != nil
+	case "value", "context":
+		destroys = d.call.Effect.Kind == compiler.Destructive
+	}
+	switch {
+	case destroys:
+		return Destroys
+	case leaves:
+		return Leaves
+	}
+	return ""
+}
+
+// running are what may be files that calls run, by path from the plan's folder.
+func (f *Facts) running() map[string]bool {
+	files := map[string]bool{}
+	for _, p := range f.plans() {
+		for i := range p.facts.Calls {
+			for _, file := range f.runs(&p.facts.Calls[i]) {
+				files[file] = true
+			}
+		}
+	}
+	return files
+}
+
+// runs are the files that a call may run.
+func (f *Facts) runs(call *Call) (files []string) {
+	for _, argument := range call.Runs.Program {
+		if file, err := filepath.Rel(cmp.Or(f.Folder, "."), path.Join(call.Runs.Folder, argument)); err == nil {
+			files = append(files, filepath.ToSlash(file))
+		}
+	}
+	return files
+}
+
+// risky is the risk of something else in the place of a program, by the calls that run it.
+func (c *comparison) risky(file string) Risk {
+	risk := Risk("")
+	for _, p := range c.new.plans() {
+		for i := range p.facts.Calls {
+			call := &p.facts.Calls[i]
+			if !slices.Contains(c.new.runs(call), file) {
+				continue
+			}
+			switch destroys, leaves := c.new.harm(call, nil); {
+			case destroys:
+				return Destroys
+			case leaves:
+				risk = Leaves
+			}
+		}
+	}
+	return risk
+}
+
+// harm reports whether a call, or one of the plan that it runs, destroys something or may,
+// and whether what it is given leaves the machine.
+func (f *Facts) harm(call *Call, seen map[string]bool) (destroys, leaves bool) {
+	plan := call.Runs.Plan
+	if plan == "" {
+		return slices.Contains(groups[0].kinds, call.Effect.Kind), call.Leaves()
+	}
+	if d := f.Delegates[plan]; d != nil && !seen[plan] {
+		seen[plan] = true
+		for i := range d.Calls {
+			a, b := f.harm(&d.Calls[i], seen)
+			destroys, leaves = destroys || a, leaves || b
+		}
+	}
+	return destroys, leaves
+}
