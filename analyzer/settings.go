@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -20,6 +21,12 @@ type Settings struct {
 	Tools   []*source.Node // the paths of catalogues, relative to the file's folder
 	// MinSeverity is the least severity with which a check fails; nil where nothing is said.
 	MinSeverity *diag.Severity
+	// RequireApproval says that plans run only as they were approved (S16.1), Approvals by
+	// how many people, 0 where nothing is said. Signers and Revoked name, relative to the
+	// file's folder, the lists of whose signatures count and of keys that don't; nil for none.
+	RequireApproval  bool
+	Approvals        int
+	Signers, Revoked *source.Node
 	excluded    []*regexp.Regexp
 }
 
@@ -64,10 +71,11 @@ func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Setti
 	switch {
 	case root == nil, root.Kind == source.Null: // an empty file sets nothing
 	case root.Kind != source.Object:
-		r.wants(root, "the configuration", "a mapping with \"rules\", \"ignore\", \"exclude\", \"min-severity\" or \"tools\"")
+		r.wants(root, "the configuration", "a mapping with \"rules\", \"ignore\", \"exclude\", \"min-severity\", \"tools\" or \"signers\"")
 	default:
 		r.fields(root, "the configuration", map[string]func(source.Field){
 			"rules": r.rules, "ignore": r.ignores, "tools": r.tools, "exclude": r.exclude, "min-severity": r.minSeverity,
+			"require-approval": r.requireApproval, "approvals": r.approvals, "signers": r.file(&r.settings.Signers), "revoked": r.file(&r.settings.Revoked),
 		})
 	}
 	diag.Sort(r.found)
@@ -321,6 +329,35 @@ func globbed(pattern string) string {
 
 func (r *settingsReader) tools(f source.Field) {
 	r.settings.Tools = append(r.settings.Tools, r.texts(f, "a list of files that declare tools", "a file's path, relative to this file", "name files that declare tools")...)
+}
+
+func (r *settingsReader) requireApproval(f source.Field) {
+	if f.Value.Kind != source.Bool {
+		r.wants(f.Value, "\"require-approval\"", "true or false")
+	}
+	// What can't be read isn't taken for less.
+	r.settings.RequireApproval = f.Value.Kind != source.Bool || f.Value.Text == "true"
+}
+
+func (r *settingsReader) approvals(f source.Field) {
+	n, err := strconv.Atoi(f.Value.Text)
+	if f.Value.Kind != source.Number || err != nil || n < 1 || n > mostApprovals {
+		r.wants(f.Value, "\"approvals\"", fmt.Sprintf("how many people have to approve, from 1 to %d", mostApprovals))
+		n = mostApprovals
+	}
+	r.settings.Approvals = n
+}
+
+// mostApprovals is how many people can be asked to approve.
+const mostApprovals = 100
+
+// file reads the path of one file.
+func (r *settingsReader) file(to **source.Node) func(source.Field) {
+	return func(f source.Field) {
+		if *to = f.Value; f.Value.Kind != source.String || strings.TrimSpace(f.Value.Text) == "" {
+			r.wants(f.Value, fmt.Sprintf("%q", f.Key.Text), "a file's path, relative to this file")
+		}
+	}
 }
 
 //go:embed config.schema.json

@@ -148,6 +148,7 @@ func timeless(text string) string {
 	if strings.Contains(text, "virtual time") || strings.Contains(text, `"kind":"scenario"`) {
 		return text
 	}
+	text = stampAt.ReplaceAllString(text, "TIME")
 	text = elapsed.ReplaceAllString(text, " 0 ms")
 	text = keptAt.ReplaceAllString(text, "; journal …")
 	text = pinnedID.ReplaceAllString(text, "$1-PIN")
@@ -160,6 +161,7 @@ var (
 	pinnedID  = regexp.MustCompile(`\b([0-9a-f]{16})-[0-9a-f]{16}\b`)
 	keptAt    = regexp.MustCompile(`; journal \S+`)
 	elapsed   = regexp.MustCompile(` *\b[0-9]+(\.[0-9])? (µs|ms|s)\b`)
+	stampAt   = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(Z|[+-][0-9:]{5})`)
 	eventTime = regexp.MustCompile(`"at":[0-9.]+}`)
 )
 

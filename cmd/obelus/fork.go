@@ -32,6 +32,7 @@ func (c *cli) forkCommand() *cobra.Command {
 	stands(cmd, "record", "DIR")
 	flags.StringVar(&o.out, "out", "", "write how the run went for each instance, as run does")
 	stands(cmd, "out", "FILE.jsonl")
+	o.approvers.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *at == "" {
 			return troubled("fork needs the point from which to go on").Advise("for example --at 3 for a tick, or --at pay#2 for a call")
@@ -46,7 +47,8 @@ func (c *cli) forkCommand() *cobra.Command {
 		}
 		options := session.ForkOptions{
 			ResumeOptions: session.ResumeOptions{
-				Host: c.host(&o), Activities: activities, InFlight: runtime.InFlightAnew,
+				Approvers: o.of(c),
+				Host:      c.host(&o), Activities: activities, InFlight: runtime.InFlightAnew,
 				Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
 			},
 			At: *at, PlannerName: o.planner, Model: o.model, Record: o.record, Results: o.out,

@@ -36,6 +36,8 @@ func (c *cli) resumeCommand() *cobra.Command {
 	stands(cmd, "decide", "FILE")
 	retryFailed := cmd.Flags().Bool("retry-failed", false, "run again what failed, and what was skipped for it, also of a run that has ended; nothing that was done")
 	digest := addDemanded(cmd, "go on with the plan of this digest or not at all, with its programs' files as they are now; by default, with those that --digest of the run demanded")
+	requireApproval := cmd.Flags().Bool("require-approval", false, "go on only with a run that was begun under an approval; that has to hold still in any case")
+	o.approvers.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		confirm, err := o.asking()
 		if err != nil {
@@ -52,6 +54,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 		return c.resume(cmd.Context(), path, &o, session.ResumeOptions{
 			Host: c.host(&o), Activities: activities, InFlight: runtime.InFlight(*inFlight),
 			RetryFailed: *retryFailed, Digest: *digest, Answers: answers, Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
+			Approvers: o.of(c), RequireApproval: *requireApproval,
 		})
 	}
 	return cmd

@@ -57,6 +57,10 @@ func (c *cli) runCommand() *cobra.Command {
 	stands(cmd, "out", "FILE.jsonl")
 	flags.BoolVar(&o.again, "continue", false, "count a call as done when the state to start from holds its output: what stopped half-way is finished, not repeated")
 	digest := addDemanded(cmd, "run that plan or nothing: the one with this digest, which \"obelus compile --digest\" prints; its programs are started with copies of their files")
+	requireApproval := flags.Bool("require-approval", false, "run the plan only as it was approved (obelus approve), and ask nobody about what was approved; \"require-approval\" in obelus.yaml asks for it, too")
+	approvalFile := flags.String("approval", "", "the approval; by default plan.approval.json beside a plan.yaml")
+	stands(cmd, "approval", "FILE")
+	o.approvers.add(cmd)
 	unbounded := flags.Bool("unbounded", false, "let expressions take together whatever they take")
 	flags.BoolVar(&o.unkept, "no-journal", false, "keep no journal; the run can't be resumed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -98,6 +102,12 @@ func (c *cli) runCommand() *cobra.Command {
 			options.PlannerName = o.planner
 		}
 		options.Model = o.model
+		if options.Approval, err = o.required(*requireApproval, *approvalFile, args[0], reading); err != nil {
+			return err
+		}
+		if options.Approval != nil && o.planner == "none" && !cmd.Flags().Changed("confirm") {
+			options.Confirm = runtime.Confirm{}
+		}
 		if !o.unkept {
 			if options.Runs, err = o.runsFolder(); err != nil {
 				return err
@@ -114,6 +124,7 @@ func (c *cli) runCommand() *cobra.Command {
 
 // Running is what the commands that run and resume have in common.
 type running struct {
+	approvers
 	format     string
 	as         string // who decides at this terminal or in this command's files
 	confirm    string

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
@@ -43,6 +44,12 @@ var byFlag = []struct {
 			flags = append(flags, "--input "+value)
 		}
 		return "give " + strings.Join(flags, " ") + strings.TrimPrefix(t.Help, "give it")
+	}},
+	{kind: session.ErrUnapproved, help: func(t *diag.Trouble) string {
+		return strings.Replace(t.Help, "name an allowed_signers file that", "name with --signers an allowed_signers file that", 1)
+	}},
+	{kind: approval.ErrPlace, help: func(t *diag.Trouble) string {
+		return strings.Replace(t.Help, "keep it above that folder, or elsewhere", "keep it above that folder, or elsewhere, and name it with --signers", 1)
 	}},
 	{kind: session.ErrUnanswered, help: says("define one under \"activities\", give a file with --activities, or a model with --model")},
 	{kind: session.ErrNoJournal, help: says("name another folder with --runs, or run with --no-journal and give up resuming it")},

@@ -25,6 +25,14 @@ type given struct {
 }
 
 func addGiven(cmd *cobra.Command) *given {
+	g := addValues(cmd)
+	cmd.Flags().IntVar(&g.parallel, "parallel", 0, "how many activities may run at once; by default the plan's own limit, or 64")
+	stands(cmd, "parallel", "N")
+	return g
+}
+
+// addValues adds the flags that give input and state.
+func addValues(cmd *cobra.Command) *given {
 	g := &given{texts: map[string]string{}, unfit: map[string]error{}}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&g.inputs, "input", "i", nil, "an input value, as JSON or else as text; @FILE gives several; may be repeated")
@@ -32,8 +40,6 @@ func addGiven(cmd *cobra.Command) *given {
 	flags.StringArrayVar(&g.states, "state", nil, "state to start from, over the plan's own, from a file of JSON or YAML; may be repeated")
 	stands(cmd, "state", "@FILE")
 	g.flags = flags
-	flags.IntVar(&g.parallel, "parallel", 0, "how many activities may run at once; by default the plan's own limit, or 64")
-	stands(cmd, "parallel", "N")
 	return g
 }
 

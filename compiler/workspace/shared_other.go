@@ -2,5 +2,5 @@
 
 package workspace
 
-// shared says how others may write to a file or a folder; here nobody can tell.
-func shared(string) string { return "" }
+// Shared says how others may write to a file or a folder; here nobody can tell.
+func Shared(string) string { return "" }

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// shared says how others than the user and the system's own may write to a file or
+// Shared says how others than the user and the system's own may write to a file or
 // a folder; "" when they can't. A group of the user's own number is the user's alone:
 // many systems give everybody one, and let it write.
-func shared(name string) string {
+func Shared(name string) string {
 	info, err := os.Stat(name)
 	if err != nil {
 		return ""

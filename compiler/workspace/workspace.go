@@ -168,7 +168,7 @@ func Locate(folder, given, chosen string) (p Place, err error) {
 	p.Root = folder
 	for at := folder; ; at = filepath.Dir(at) {
 		settings := p.settings(at)
-		if shared(at) != "" {
+		if Shared(at) != "" {
 			break
 		}
 		_, err := os.Lstat(filepath.Join(at, ".git"))
@@ -202,7 +202,7 @@ func InRepository(file string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	for at := filepath.Dir(file); shared(at) == ""; at = filepath.Dir(at) {
+	for at := filepath.Dir(file); Shared(at) == ""; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			relative, err := filepath.Rel(at, file)
 			return filepath.ToSlash(relative), err == nil
@@ -219,14 +219,14 @@ func (p *Place) settings(folder string) string {
 	name := filepath.Join(folder, Settings)
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		for _, other := range misnamed {
-			if info, err := os.Stat(filepath.Join(folder, other)); err == nil && info.Mode().IsRegular() && shared(folder) == "" {
+			if info, err := os.Stat(filepath.Join(folder, other)); err == nil && info.Mode().IsRegular() && Shared(folder) == "" {
 				p.pass(Refused{filepath.Join(folder, other), "a configuration is called " + Settings, true})
 			}
 		}
 		return ""
 	}
-	why := shared(name)
-	if in := shared(folder); in != "" {
+	why := Shared(name)
+	if in := Shared(folder); in != "" {
 		why = "its folder " + in
 	}
 	if why == "" {

@@ -45,7 +45,7 @@ func part(kind, name string) compiler.Part {
 
 func approval(t testing.TB) *Approval {
 	t.Helper()
-	a, err := New(parts(), Predicate{Signer: "alice@example.com", Made: today.Add(-time.Hour), Expires: today.Add(time.Hour), Shown: []string{"pays"}})
+	a, err := New(parts(), Predicate{Signer: "alice@example.com", Made: today.Add(-time.Hour), Expires: today.Add(time.Hour), Shown: []byte(`{"calls":[]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,9 +270,9 @@ func TestAttacks(t *testing.T) {
 		{name: "not yet", of: made(func(p *Predicate) { p.Made = today.Add(time.Hour) }), kind: ErrNotYet, message: "isn't valid before 2026-11-22 13:00:00 UTC"},
 		{name: "key expired", of: signed(alice), lines: []string{strings.Replace(known[0], "namespaces", `valid-before="20261121Z",namespaces`, 1)}, kind: ErrExpired, message: "its key isn't valid after 2026-11-21"},
 		{name: "key not yet", of: signed(alice), lines: []string{strings.Replace(known[0], "namespaces", `valid-after="20261123Z",namespaces`, 1)}, kind: ErrNotYet, message: "its key isn't valid before 2026-11-23"},
-		{name: "revoked", of: signed(alice), judge: Judge{Revoked: revoked(t, alice)}, kind: ErrRevoked, message: "its key is revoked"},
-		{name: "authority revoked", of: withCertificate(func(*ssh.Certificate) {}), lines: []string{ca}, judge: Judge{Revoked: revoked(t, authority)}, kind: ErrRevoked, message: "its key is revoked"},
-		{name: "certified key revoked", of: withCertificate(func(*ssh.Certificate) {}), lines: []string{ca}, judge: Judge{Revoked: revoked(t, eve)}, kind: ErrRevoked, message: "its key is revoked"},
+		{name: "revoked", of: signed(alice), judge: Judge{Revoked: []*Revocation{revoked(t, alice)}}, kind: ErrRevoked, message: "its key is revoked"},
+		{name: "authority revoked", of: withCertificate(func(*ssh.Certificate) {}), lines: []string{ca}, judge: Judge{Revoked: []*Revocation{revoked(t, authority)}}, kind: ErrRevoked, message: "its key is revoked"},
+		{name: "certified key revoked", of: withCertificate(func(*ssh.Certificate) {}), lines: []string{ca}, judge: Judge{Revoked: []*Revocation{revoked(t, eve)}}, kind: ErrRevoked, message: "its key is revoked"},
 		{name: "stranger", of: signed(eve), kind: ErrUnknownKey, message: "isn't one of a signer"},
 		{name: "stranger, plainly", of: signed(bob), lines: known[:1], kind: ErrUnknownKey, message: "isn't one of a signer"},
 		{name: "nobody counts", of: signed(alice), lines: []string{""}, kind: ErrUnknownKey, message: "isn't one of a signer"},

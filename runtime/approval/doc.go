@@ -31,5 +31,6 @@ var (
 	ErrTwice      = errors.New("the signature is a person's second one")
 	ErrSigners    = errors.New("the list of signers or of revoked keys can't be used")
 	ErrPlace      = errors.New("the file lies where the plan's author could have written it")
+	ErrNoFile     = errors.New("a file can't be read")
 	ErrKey        = errors.New("the key can't be used for signing")
 )

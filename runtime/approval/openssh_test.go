@@ -173,7 +173,7 @@ func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 			if err := one.Attach(read(t, folder, name+".sig")); err != nil {
 				t.Fatal(err)
 			}
-			if v := one.Verify(Judge{Signers: who, Revoked: list, Now: today}, parts()); (v.Err == nil) != theirs {
+			if v := one.Verify(Judge{Signers: who, Revoked: []*Revocation{list}, Now: today}, parts()); (v.Err == nil) != theirs {
 				t.Errorf("with %.20q revoked, a %s key: %v, and ssh-keygen says %s", revoked, name, v.Err, said)
 			}
 		}

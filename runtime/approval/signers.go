@@ -311,7 +311,7 @@ func certified(c *ssh.Certificate, patterns []string, at time.Time) (id identity
 	return id, nil
 }
 
-// A Revocation is a list of keys that don't count any more. Nil revokes nothing.
+// A Revocation is a list of keys that don't count any more.
 type Revocation struct{ keys map[string]bool }
 
 // ReadRevoked reads a list of public keys, one a line, as ssh-keygen -Y verify -r takes it.
@@ -332,9 +332,6 @@ func ReadRevoked(name string, text []byte) (*Revocation, error) {
 
 // revoked reports whether a key is on the list, the key of a certificate, or its authority.
 func (r *Revocation) revoked(key ssh.PublicKey) bool {
-	if r == nil {
-		return false
-	}
 	if c, ok := key.(*ssh.Certificate); ok && r.revoked(c.SignatureKey) {
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	encoding "encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -60,7 +61,8 @@ type Predicate struct {
 	Signer  string    `json:"signer"` // who made the statement, as allowed_signers files name people
 	Made    time.Time `json:"made"`
 	Expires time.Time `json:"expires,omitzero"` // zero is never
-	Shown   []string  `json:"shown,omitzero"`   // in short, what the signer was shown
+	// Shown is what the signer was shown of what the plan does.
+	Shown jsontext.Value `json:"shown,omitzero"`
 	// Envelope is what a run may do besides (S16.2).
 	Envelope jsontext.Value `json:"envelope,omitzero"`
 }
@@ -82,14 +84,32 @@ func Parts(p *compiler.Plan) ([]compiler.Part, error) {
 	digest, err := p.Digest()
 	all := append([]compiler.Part{{Kind: whole, Digest: digest}}, parts...)
 	for _, one := range p.Policies {
-		text, failed := json.Marshal(one.Root.Value())
-		if failed == nil {
-			failed = (*jsontext.Value)(&text).Canonicalize()
-		}
-		err = cmp.Or(err, failed)
-		all = append(all, compiler.Part{Kind: "policy", Name: one.Name, Digest: sum + hex.EncodeToString(sha256Of(text))})
+		policy, failed := partOf("policy", one.Name, one.Root.Value())
+		all, err = append(all, policy), cmp.Or(err, failed)
 	}
 	return all, err
+}
+
+// Given is the part of an approval that is about input and state alone that a plan runs
+// with.
+func Given(input, state map[string]any) (compiler.Part, error) {
+	return partOf(given, "", map[string]any{"input": input, "state": state})
+}
+
+func partOf(kind, name string, value any) (compiler.Part, error) {
+	text, err := encoding.Marshal(value) // which knows the numbers that plans are read with
+	if err == nil {
+		err = (*jsontext.Value)(&text).Canonicalize()
+	}
+	digest := sha256.Sum256(text)
+	return compiler.Part{Kind: kind, Name: name, Digest: sum + hex.EncodeToString(digest[:])}, err
+}
+
+const given = "input"
+
+// Given reports whether it is approved of with which input and state the plan runs.
+func (a *Approval) Given() bool {
+	return slices.ContainsFunc(a.Statement.Subjects, func(s Subject) bool { return s.Name == given })
 }
 
 // whole is what the plan is called with all that decides what it does.
@@ -97,11 +117,6 @@ const whole = "compiled plan"
 
 // sum begins a digest in a part.
 const sum = "sha256:"
-
-func sha256Of(text []byte) []byte {
-	sum := sha256.Sum256(text)
-	return sum[:]
-}
 
 // named is what a part is called among the subjects.
 func named(p compiler.Part) string { return strings.TrimPrefix(p.String(), "the ") }

@@ -20,8 +20,8 @@ import (
 // A Judge says whose signatures count, how many it takes, and at which time.
 type Judge struct {
 	Signers   *Signers
-	Revoked   *Revocation // nil revokes nothing
-	Approvals int         // how many people it takes; 0 is one
+	Revoked   []*Revocation
+	Approvals int // how many people it takes; 0 is one
 	Now       time.Time
 }
 
@@ -88,7 +88,7 @@ func (a *Approval) judge(s dsse.Signature, pae []byte, j *Judge, before []Signat
 
 // holder says who holds a key that made a signature, if it counts beside those before it.
 func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) {
-	if j.Revoked.revoked(key) {
+	if slices.ContainsFunc(j.Revoked, func(r *Revocation) bool { return r.revoked(key) }) {
 		return nil, diag.Troubled(ErrRevoked, "its key is revoked")
 	}
 	id, err := j.Signers.holder(key, j.Now)

@@ -51,6 +51,30 @@ func (r *Reader) configured(place workspace.Place) (*Configuration, error) {
 	return r.ConfigurationAt(name)
 }
 
+// Above are the configurations that say who may approve a plan, by its file's name, the
+// one that tells of whoever may not have written it first: the one that was named, or
+// else the nearest above the plan's folder and then its own. One without a file is nil.
+func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
+	place, err := r.place(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	if own, err = r.configured(place); err != nil || r.Config != "" {
+		return own, nil, err
+	}
+	folder, err := filepath.Abs(r.folder(plan))
+	if err != nil {
+		return nil, nil, err
+	}
+	if place, err = workspace.Locate(filepath.Dir(folder), "", ""); err == nil && place.Settings != "" {
+		above, err = r.ConfigurationAt(place.Settings)
+	}
+	if own == above || own.File == nil {
+		own = nil
+	}
+	return above, own, err
+}
+
 // ConfigurationAt reads a configuration, once; "" is one without a file.
 func (r *Reader) ConfigurationAt(name string) (*Configuration, error) {
 	key := name
@@ -127,6 +151,14 @@ func fromHere(name string) string {
 		return relative
 	}
 	return name
+}
+
+// At is a file that the configuration names, as this process sees it.
+func (c *Configuration) At(name string) string {
+	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.Dir, name)
 }
 
 // Path is a file's path from the configuration's folder.

@@ -26,6 +26,7 @@ var (
 	ErrUnsound       = errors.New("the plan has errors")
 	ErrUnfit         = errors.New("input or state doesn't fit its schema")
 	ErrLacking       = fmt.Errorf("%w: an input isn't given", ErrUnfit)
+	ErrUnapproved    = errors.New("the run isn't approved")
 	ErrUnanswered    = errors.New("no model answers one of the calls")
 	ErrUnrunnable    = errors.New("the plan can't be run here")
 	ErrInstances     = errors.New("the instances can't be read")

@@ -37,6 +37,7 @@ type Manifest struct {
 	Plan    Text              `json:"plan"`
 	Imports map[string]string `json:"imports,omitempty"` // texts by their paths in the workspace
 
+	Approval   *Approved   `json:"approval,omitempty"`
 	Policies   []Policy    `json:"policies,omitempty"`
 	Activities []Reference `json:"activities,omitempty"`
 	Catalogues []Reference `json:"catalogues,omitempty"`

@@ -17,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/planner"
@@ -43,6 +44,8 @@ type Options struct {
 	// Digest is the one that the plan must have, "" for any (S6.6). Its programs are
 	// started with the files that it is over, whatever becomes of them meanwhile.
 	Digest string
+	// Approval, if given, has to hold for the program, which is then demanded by its digest.
+	Approval *Approval
 	// Runs is the folder in which the run's journal is kept, such as [DefaultFolder];
 	// with "" none is kept, and the run can't be resumed.
 	Runs string
@@ -105,8 +108,13 @@ type ResumeOptions struct {
 	Answers []Answer
 	// RetryFailed runs again what failed, and what was skipped for it; nothing that was done.
 	RetryFailed bool
+	// Approvers says whose approval counts for a plan, by its file's name: that of a run
+	// that was begun under one has to hold still.
+	Approvers func(plan string) (approval.Judge, error)
+	// RequireApproval lets no run go on that was begun without an approval.
+	RequireApproval bool
 	// OrStricter keeps the policy that the run was begun with where it asks about more
-	// calls than that of Confirm.
+	// calls than that of Confirm, or an approval stands in the place of the questions.
 	OrStricter bool
 }
 
@@ -184,6 +192,14 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	if err := p.Demand(o.Digest); err != nil {
 		return nil, err
 	}
+	var under *Approved
+	if o.Approval != nil {
+		var err error
+		if under, err = approved(p, &o, o.Approval); err != nil {
+			return nil, err
+		}
+		o.Digest = under.Digest
+	}
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
 		return nil, diag.Troubled(ErrNoPlanner, "a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
@@ -204,6 +220,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	if s.manifest, err = manifestOf(p, &o); err != nil {
 		return nil, err
 	}
+	s.manifest.Approval = under
 	if err := s.open(); err != nil {
 		s.Close()
 		return nil, err
@@ -253,7 +270,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	s.options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model, Record: m.Record, Instances: m.Instances, Results: m.Out}
 	s.answers = o.Answers
 	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
-	if begun := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && begun.Stricter(o.Confirm.Policy) {
+	if begun := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && (m.Approval != nil || begun.Stricter(o.Confirm.Policy)) {
 		confirm := *o.Confirm
 		confirm.Policy = begun
 		s.resume.Confirm = &confirm
@@ -280,6 +297,9 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	}
 	if s.replay.Over() && !s.resume.RetryFailed {
 		s.results, err = s.openResults()
+		return err
+	}
+	if err := s.stillApproved(o); err != nil {
 		return err
 	}
 	if err := s.thereToRun(); err != nil {

@@ -1,0 +1,370 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/approval"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Signing is what one approve command works on.
+type signing struct {
+	*cli
+	approvers
+	plan, file string // the plan's file, and that of its approval
+	program    *project.Program
+	parts      []compiler.Part
+	facts      *facts.Facts
+	old        *approval.Approval // that there is; nil for none
+
+	input, state map[string]any // that alone are approved; nil for any
+
+	out, key, signature, expires, format string
+	planner                              bool
+	unsigned, yes, show, replace         bool
+	as                                   func() (string, error)
+	named                                bool // by the command line
+}
+
+func (c *cli) approveCommand() *cobra.Command {
+	a := &signing{cli: c}
+	cmd := &cobra.Command{
+		Use:   "approve FILE | -",
+		Short: "show what a plan does, and sign that it may",
+		Long: "Shows what a plan does when it is run, and asks whether that is approved: what destroys, then\n" +
+			"what leaves the machine and to where, what writes, what reads, under which conditions, and the\n" +
+			"most that it comes to. A yes is signed, and written beside the plan as plan.approval.json;\n" +
+			"\"obelus run --require-approval\" runs that plan and no other, and asks nobody about it again.\n\n" +
+			"The signature is over all that decides what runs: the plan, its tools, activities, delegates,\n" +
+			"policies, and the programs of the workspace; with --input or --state over these values, too,\n" +
+			"and the plan runs with no others. A plan that is approved already is signed besides,\n" +
+			"for who wants two people's approval; an approval of something else is replaced by --replace only.\n\n" +
+			"A key is one that the SSH agent holds, or a file: of OpenSSH, or ed25519 in PKCS #8. Whose\n" +
+			"signature counts is for those to say who run the plan, in an allowed_signers file of OpenSSH.\n\n" +
+			"The real ssh-keygen signs and verifies as well: --payload prints what a signature is over.\n\n" +
+			"The exit status of --verify is 0 if the approval holds, and 1 if it doesn't.",
+		Example: "obelus approve plan.yaml --as alice@example.com --key ~/.ssh/id_ed25519\nobelus approve plan.yaml --show --format markdown\n" +
+			"obelus approve plan.yaml --verify --signers /etc/obelus/signers\n" +
+			"obelus approve plan.yaml --payload | ssh-keygen -Y sign -n obelus-plan -f ~/.ssh/id_ed25519 > plan.sig\nobelus approve plan.yaml --signature plan.sig --yes",
+		Args: oneArg("a plan"),
+	}
+	reading := c.addReading(cmd)
+	flags := cmd.Flags()
+	format := choose(cmd, "format", "how what the plan does is shown", "text", "markdown", "json")
+	file := flags.String("approval", "", "the approval; by default plan.approval.json beside a plan.yaml")
+	stands(cmd, "approval", "FILE")
+	flags.StringVar(&a.out, "out", "", "where the approval is written; by default where it lies")
+	stands(cmd, "out", "FILE")
+	flags.StringVar(&a.key, "key", "", "the key that signs: a file, or one that the SSH agent holds by its fingerprint, its comment or its public key's file;\nby default the agent's only one")
+	stands(cmd, "key", "KEY")
+	flags.BoolVar(&a.unsigned, "unsigned", false, "write the approval without a signature: it says what was looked at, and nobody vouches for it")
+	flags.StringVar(&a.signature, "signature", "", "add a signature over --payload that ssh-keygen has made with the namespace obelus-plan")
+	stands(cmd, "signature", "FILE")
+	payload := flags.Bool("payload", false, "print what signatures of the approval are over, and do nothing else")
+	verify := flags.Bool("verify", false, "tell whether the approval holds, and who signed it")
+	flags.BoolVar(&a.show, "show", false, "show what there is to approve, and approve nothing")
+	flags.BoolVar(&a.yes, "yes", false, "approve without being asked")
+	flags.BoolVar(&a.replace, "replace", false, "replace an approval of something else, or that has expired")
+	flags.StringVar(&a.expires, "expires", "90d", "until when the approval counts: a time from now such as 12h or 30d, a day such as 2027-01-31, or never")
+	stands(cmd, "expires", "TIME")
+	flags.BoolVar(&a.planner, "planner", false, "show what a run with a planner may do, too: a model writes its calls")
+	a.add(cmd)
+	given := addValues(cmd)
+	a.as = addAs(cmd)
+	flags.Lookup("as").Usage = "who approves, as allowed_signers files name people; by default the one whom the signers have the key from, or the user of the system"
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		a.plan, a.format, a.named = args[0], *format, cmd.Flags().Changed("as")
+		if a.unsigned && a.key != "" {
+			return troubled("--unsigned and --key can't be given together")
+		}
+		if a.program, err = c.prepared(a.plan, reading); err != nil {
+			return err
+		}
+		if a.program.Verified == nil {
+			if err := c.showFaulty(a.program, a.format); err != nil {
+				return err
+			}
+			return ending(statusTrouble)
+		}
+		if a.file, err = approvalOf(a.plan, *file); err != nil {
+			return err
+		}
+		if a.parts, err = approval.Parts(a.program.Plan); err != nil {
+			return troubled("%q can't be approved: %v", a.plan, err)
+		}
+		if err = a.take(given, reading); err != nil {
+			return err
+		}
+		judge, _, unjudged := a.judge(a.plan, reading)
+		if a.old, err = readApproval(a.file); err != nil && !a.replace {
+			return err
+		}
+		if *verify || *payload {
+			if a.old == nil {
+				return troubled("there is no approval %q", a.file).Advise("obelus approve %s makes one; --approval names another file", a.plan)
+			}
+			if *verify && unjudged != nil {
+				return unjudged
+			} else if *verify {
+				return a.verified(a.old.Verify(judge, a.parts))
+			}
+			if changed := a.old.Changed(a.parts); len(changed) > 0 {
+				return a.stale(changed)
+			}
+			_, err = c.out.Write(a.old.Payload())
+			return err
+		}
+		return a.approve(judge)
+	}
+	return cmd
+}
+
+// take takes input and state that the plan is to be approved with, and no others.
+func (a *signing) take(given *given, reading *reading) (err error) {
+	if len(given.inputs)+len(given.states) == 0 {
+		return nil
+	}
+	if a.input, a.state, err = given.values(a.cli, reading, a.plan); err == nil {
+		err = given.settle(a.program.Plan, a.input)
+	}
+	if err == nil {
+		err = unreadInputs(a.program.Plan, a.input)
+	}
+	if err == nil {
+		err = session.Fits(a.program.Plan, a.input, a.state)
+	}
+	if err != nil {
+		return err
+	}
+	one, err := approval.Given(a.input, a.state)
+	a.parts = append(a.parts, one)
+	return err
+}
+
+// approve shows a plan, asks, and signs.
+func (a *signing) approve(judge approval.Judge) error {
+	var changed []string
+	if a.old != nil {
+		changed = a.old.Changed(a.parts)
+	}
+	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.planner})
+	if err := a.showAll(changed); err != nil || a.show {
+		return err
+	}
+	expired := a.old != nil && !a.old.Statement.Predicate.Expires.IsZero() && judge.Now.After(a.old.Statement.Predicate.Expires)
+	again := a.old != nil && !a.replace
+	switch {
+	case again && len(changed) > 0:
+		return a.stale(changed)
+	case again && expired:
+		return troubled("the approval %q has expired", a.file).Advise("--replace makes a new one in its place")
+	case again && a.unsigned:
+		return troubled("there is an approval %q already", a.file).Advise("--replace makes a new one in its place")
+	}
+	if err := a.ask(again); err != nil {
+		return err
+	}
+	if a.signature != "" {
+		if !again {
+			return troubled("there is no approval %q that the signature could be over", a.file).Advise("obelus approve --unsigned writes one, --payload prints what is signed")
+		}
+		text, err := approval.ReadFile(a.signature, approval.MostBytes)
+		if err == nil {
+			err = a.old.Attach(text)
+		}
+		if err != nil {
+			return err
+		}
+		return a.write(a.old, "the signature of "+a.signature)
+	}
+	if a.unsigned {
+		next, err := a.statement(nil, judge)
+		if err != nil {
+			return err
+		}
+		return a.write(next, "nobody: it has no signature")
+	}
+	key, done, err := a.findKey()
+	if err != nil {
+		return err
+	}
+	defer done()
+	next := a.old
+	if !again {
+		if next, err = a.statement(key, judge); err != nil {
+			return err
+		}
+	}
+	if err := next.Sign(key); err != nil {
+		return err
+	}
+	if err := a.write(next, "the key "+key.Fingerprint()); err != nil {
+		return err
+	}
+	if judge.Signers.Signer(key) == "" {
+		fmt.Fprintf(a.err, "  %s an allowed_signers file has this key count with the line\n%s\n", terminal.StyleFor(a.err).Green("help:"), key.Line(next.Statement.Predicate.Signer))
+	}
+	return nil
+}
+
+func (a *signing) stale(changed []string) error {
+	return troubled("the approval %q is of something else: %s", a.file, wording.And(changed[:min(len(changed), 10)])).
+		Advise("--replace approves what is there now in its place")
+}
+
+// statement is a new approval of what there is.
+func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.Approval, error) {
+	expires, err := until(a.expires, judge.Now)
+	if err != nil {
+		return nil, err
+	}
+	signer := ""
+	if key != nil && !a.named {
+		signer = judge.Signers.Signer(key)
+	}
+	if signer == "" {
+		if signer, err = a.as(); err != nil {
+			return nil, err
+		}
+	}
+	shown, err := json.Marshal(a.facts)
+	if err != nil {
+		return nil, err
+	}
+	return approval.New(a.parts, approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown})
+}
+
+// until reads when an approval ends; zero is never.
+func until(text string, now time.Time) (at time.Time, err error) {
+	if text == "never" {
+		return at, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
+			return now.AddDate(0, 0, n), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(d), nil
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil && day.AddDate(0, 0, 1).After(now) {
+		return day.AddDate(0, 0, 1), nil
+	}
+	return at, troubled("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as 2027-01-31, or never", text)
+}
+
+func (a *signing) write(next *approval.Approval, by string) error {
+	text, err := next.Text()
+	if err != nil {
+		return err
+	}
+	file := a.file
+	if a.out != "" {
+		file = a.out
+	}
+	if err := a.cli.write(file, text); err != nil || file == "-" {
+		return err
+	}
+	p := next.Statement.Predicate
+	counts := "it doesn't expire"
+	if !p.Expires.IsZero() {
+		counts = "it counts until " + p.Expires.Format(time.RFC3339)
+	}
+	_, err = fmt.Fprintf(a.err, "obelus: \"%s\" is written, in the name of %s and signed by %s; %s\n", diag.Escape(file), terminal.Quoted(p.Signer), by, counts)
+	return err
+}
+
+// ask asks the person at the terminal.
+func (a *signing) ask(again bool) error {
+	if a.yes {
+		return nil
+	}
+	if !terminal.CanAsk(a.in, a.err) {
+		return troubled("nobody can be asked whether this is approved").Advise("--yes approves it, --show only shows it")
+	}
+	what := "approve this?"
+	if again {
+		p := a.old.Statement.Predicate
+		what = fmt.Sprintf("%s approved this at %s; approve it, too?", terminal.Quoted(p.Signer), p.Made.Format(time.RFC3339))
+	}
+	fmt.Fprintf(a.err, "\n%s [y/N] ", what)
+	line, _ := bufio.NewReader(a.in).ReadString('\n') // its end says no
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		fmt.Fprintln(a.err, "obelus: not approved")
+		return ending(statusFound)
+	}
+	return nil
+}
+
+// findKey finds the key that signs; done lets go of the agent.
+func (a *signing) findKey() (key *approval.Key, done func(), err error) {
+	done = func() {}
+	wanted := a.key
+	if a.key != "" {
+		text, err := os.ReadFile(a.key)
+		switch {
+		case err == nil && strings.Contains(string(text), "PRIVATE KEY"):
+			key, err = approval.ReadKey(a.key, text, a.passphrase)
+			return key, done, err
+		case err == nil:
+			wanted = string(text)
+		}
+	}
+	socket := os.Getenv("SSH_AUTH_SOCK")
+	if socket == "" {
+		return nil, done, troubled("there is no SSH agent that could sign").Advise("name a key's file with --key")
+	}
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return nil, done, troubled("the SSH agent doesn't answer: %v", err).Advise("name a key's file with --key")
+	}
+	done = func() { conn.Close() }
+	keys, err := approval.AgentKeys(conn)
+	if err != nil {
+		return nil, done, err
+	}
+	if wanted != "" {
+		keys = slices.DeleteFunc(keys, func(k *approval.Key) bool { return !k.Is(wanted) })
+	}
+	switch {
+	case len(keys) == 0 && a.key != "":
+		return nil, done, troubled("the SSH agent doesn't hold the key %q, and there is no private key in a file of that name", a.key)
+	case len(keys) == 0:
+		return nil, done, troubled("the SSH agent holds no key that could sign").Advise("name a key's file with --key")
+	case len(keys) > 1:
+		var names []string
+		for _, k := range keys {
+			names = append(names, k.Fingerprint()+" "+k.Name)
+		}
+		return nil, done, troubled("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).Advise("say which signs with --key FINGERPRINT")
+	}
+	return keys[0], done, nil
+}
+
+// passphrase asks for that of a locked key.
+func (a *signing) passphrase() ([]byte, error) {
+	file, ok := a.in.(*os.File)
+	if !ok || !terminal.CanAsk(a.in, a.err) {
+		return nil, troubled("the key %q is locked, and nobody can be asked for its passphrase", a.key).Advise("let an SSH agent hold it: ssh-add %s", a.key)
+	}
+	fmt.Fprintf(a.err, "passphrase of \"%s\": ", diag.Escape(a.key))
+	words, err := term.ReadPassword(int(file.Fd()))
+	fmt.Fprintln(a.err)
+	return words, err
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/approval"
+)
+
+// A shownApproval is what approve --format json shows.
+type shownApproval struct {
+	Kind     string            `json:"kind"`
+	Plan     string            `json:"plan"`
+	Digest   string            `json:"digest"`
+	Facts    *facts.Facts      `json:"facts"`
+	Findings []json.RawMessage `json:"findings"`
+	Parts    []compiler.Part   `json:"parts"`
+	Input    map[string]any    `json:"input,omitempty"`
+	State    map[string]any    `json:"state,omitempty"`
+	Changed  []string          `json:"changed,omitempty"` // since the approval that there is
+}
+
+// showAll shows what there is to approve.
+func (a *signing) showAll(changed []string) error {
+	digest, err := a.program.Plan.Digest()
+	if err != nil {
+		return err
+	}
+	if a.format == "json" {
+		shown := shownApproval{"approval", a.plan, digest, a.facts, []json.RawMessage{}, a.parts[1:], a.input, a.state, changed}
+		found := &strings.Builder{}
+		if err := diag.JSON(found, withFlags(a.program.Findings)); err != nil {
+			return err
+		}
+		for line := range strings.Lines(found.String()) {
+			shown.Findings = append(shown.Findings, json.RawMessage(line))
+		}
+		return diag.JSONLine(a.cli.out, &shown)
+	}
+	code, heading, item, body := plainText, "%s\n", "  %s\n", a.facts.Text
+	if a.format == "markdown" {
+		code, heading, item, body = markdownCode, "### %s\n\n", "- %s\n", a.facts.Markdown
+	}
+	out := &strings.Builder{}
+	fmt.Fprintf(out, heading, "Plan "+code(a.plan))
+	fmt.Fprintf(out, item, "digest "+code(digest))
+	out.WriteString("\n" + body())
+	list := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(out, "\n"+heading, title)
+		}
+		for _, line := range lines {
+			fmt.Fprintf(out, item, line)
+		}
+	}
+	var given []string
+	for i, values := range []map[string]any{a.input, a.state} {
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			value, err := json.Marshal(values[key])
+			if err != nil {
+				return err
+			}
+			given = append(given, code("†"+[]string{"input", "state"}[i]+"."+key)+": "+code(string(value)))
+		}
+	}
+	list("With these values and no others", given)
+	var found []string
+	for i := range a.program.Findings {
+		d := &a.program.Findings[i]
+		found = append(found, fmt.Sprintf("%s %s %s: %s", d.Severity, d.Rule.Code, code(d.Span.Where()), code(d.Message)))
+	}
+	list("Findings", found)
+	if a.old != nil {
+		p := a.old.Statement.Predicate
+		for i := range changed {
+			changed[i] = code(changed[i])
+		}
+		list(fmt.Sprintf("Changed since %s approved at %s", code(p.Signer), p.Made.Format(time.RFC3339)), changed)
+	}
+	_, err = fmt.Fprint(a.cli.out, out)
+	return err
+}
+
+func plainText(text string) string { return diag.Escape(text) }
+
+// markdownCode is text that nothing in it ends.
+func markdownCode(text string) string {
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		return fence + " " + diag.Escape(text) + " " + fence
+	}
+	return fence + diag.Escape(text) + fence
+}
+
+// A shownVerdict is what approve --verify --format json shows.
+type shownVerdict struct {
+	Kind       string           `json:"kind"`
+	Plan       string           `json:"plan"`
+	Holds      bool             `json:"holds"`
+	Problem    string           `json:"problem,omitempty"`
+	Signer     string           `json:"signer"` // in whose name it is
+	Made       time.Time        `json:"made"`
+	Expires    time.Time        `json:"expires,omitzero"`
+	Needed     int              `json:"needed"`
+	Signatures []shownSignature `json:"signatures"`
+	Changed    []string         `json:"changed,omitempty"`
+}
+
+type shownSignature struct {
+	Key     string `json:"key,omitempty"`
+	Signer  string `json:"signer,omitempty"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// verified tells whether an approval holds.
+func (a *signing) verified(v *approval.Verdict) error {
+	p := a.old.Statement.Predicate
+	shown := shownVerdict{Kind: "verification", Plan: a.plan, Holds: v.Err == nil, Signer: p.Signer, Made: p.Made, Expires: p.Expires, Needed: v.Needed, Signatures: []shownSignature{}, Changed: v.Changed}
+	if v.Err != nil {
+		shown.Problem = v.Err.Error()
+	}
+	for _, s := range v.Signatures {
+		one := shownSignature{Key: s.Key, Signer: s.Signer}
+		if s.Err != nil {
+			one.Problem = s.Err.Error()
+		}
+		shown.Signatures = append(shown.Signatures, one)
+	}
+	if a.format == "json" {
+		if err := diag.JSONLine(a.cli.out, &shown); err != nil {
+			return err
+		}
+	} else if err := a.verdict(&shown, v); err != nil {
+		return err
+	}
+	if v.Err != nil {
+		return ending(statusFound)
+	}
+	return nil
+}
+
+func (a *signing) verdict(shown *shownVerdict, v *approval.Verdict) error {
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "%s, in the name of %s, made %s", diag.Escape(a.file), terminal.Quoted(shown.Signer), shown.Made.Format(time.RFC3339))
+	if !shown.Expires.IsZero() {
+		fmt.Fprintf(out, ", until %s", shown.Expires.Format(time.RFC3339))
+	}
+	out.WriteString("\n")
+	for _, s := range shown.Signatures {
+		what := "counts for " + terminal.Quoted(s.Signer)
+		if s.Problem != "" {
+			what = "doesn't count: " + diag.Escape(s.Problem)
+		}
+		fmt.Fprintf(out, "  the signature of %s %s\n", diag.Escape(s.Key), what)
+	}
+	for _, change := range shown.Changed {
+		fmt.Fprintf(out, "  %s\n", diag.Escape(change))
+	}
+	if shown.Holds {
+		fmt.Fprintf(out, "it holds: %s\n", wording.Counted(len(v.Signers()), "person approves", "people approve"))
+	} else {
+		fmt.Fprintf(out, "it doesn't hold: %s\n", diag.Escape(shown.Problem))
+	}
+	_, err := fmt.Fprint(a.cli.out, out)
+	return err
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime/approval"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/spf13/cobra"
+)
+
+// Approvers is what the command line says of whose approval counts.
+type approvers struct {
+	signers, revoked string
+	approvals        int
+}
+
+func (o *approvers) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.signers, "signers", "", "whose approval counts: an allowed_signers file of OpenSSH, outside of the plan's folder; by default what \"signers\" names in an\nobelus.yaml above that folder")
+	stands(cmd, "signers", "FILE")
+	flags.StringVar(&o.revoked, "revoked", "", "keys that don't count any more, besides those that \"revoked\" in obelus.yaml names: public keys, one a line")
+	stands(cmd, "revoked", "FILE")
+	flags.IntVar(&o.approvals, "approvals", 0, "how many people have to approve; \"approvals\" in obelus.yaml may ask for more")
+	stands(cmd, "approvals", "N")
+}
+
+// judge reads whose approval counts now for a plan that a file holds, and whether it needs
+// one. What a configuration in the plan's folder says only makes this stricter.
+func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, required bool, err error) {
+	if o.approvals < 0 {
+		return j, false, troubled("--approvals can't be %d: expected a whole number from 1", o.approvals)
+	}
+	signers, needed := o.signers, o.approvals
+	var revoked []string
+	if o.revoked != "" {
+		revoked = append(revoked, o.revoked)
+	}
+	above, own, err := reading.Above(plan)
+	if err != nil {
+		return j, false, err
+	}
+	for _, config := range []*project.Configuration{above, own} {
+		if config == nil || config.Analysis.Settings == nil {
+			continue
+		}
+		said := config.Analysis.Settings
+		required, needed = required || said.RequireApproval, max(needed, said.Approvals)
+		if said.Revoked != nil {
+			revoked = append(revoked, config.At(said.Revoked.Text))
+		}
+		if said.Signers != nil && signers == "" {
+			signers = config.At(said.Signers.Text)
+			err = approval.Outside(filepath.Dir(plan), config.File.Name)
+		}
+	}
+	if err == nil {
+		j, err = approval.Judging(filepath.Dir(plan), signers, revoked, time.Local)
+	}
+	j.Approvals, j.Now = needed, time.Now()
+	return j, required, err
+}
+
+// required is the approval that a run needs, nil where none is asked for; file is where
+// the plan's lies, "" for beside it.
+func (o *approvers) required(asked bool, file, plan string, reading *reading) (*session.Approval, error) {
+	judge, required, err := o.judge(plan, reading)
+	if !asked && !required {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if file, err = approvalOf(plan, file); err != nil {
+		return nil, err
+	}
+	text, err := approval.ReadFile(file, approval.MostBytes)
+	if err != nil {
+		return nil, diag.Troubled(session.ErrUnapproved, "the run isn't approved: %v", err).From(err).Advise("obelus approve %s approves it", plan)
+	}
+	return &session.Approval{Text: text, Judge: judge}, nil
+}
+
+// of gives, when a run goes on, whose approval counts for its plan.
+func (o *approvers) of(c *cli) func(plan string) (approval.Judge, error) {
+	return func(plan string) (approval.Judge, error) {
+		judge, _, err := o.judge(plan, c.newReading())
+		return judge, err
+	}
+}
+
+// approvalOf is where a plan's approval lies, unless something else is said.
+func approvalOf(plan, said string) (string, error) {
+	switch {
+	case said != "":
+		return said, nil
+	case plan == "-":
+		return "", troubled("a plan from standard input has no approval beside it").Advise("name one with --approval")
+	}
+	return strings.TrimSuffix(plan, filepath.Ext(plan)) + ".approval.json", nil
+}
+
+// readApproval reads an approval; there is none is nil.
+func readApproval(name string) (*approval.Approval, error) {
+	text, err := approval.ReadFile(name, approval.MostBytes)
+	if err != nil {
+		if _, there := os.Stat(name); os.IsNotExist(there) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return approval.Read(text)
+}

@@ -1,0 +1,104 @@
+package approval
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+)
+
+// Judging reads whose signatures count for plans of a folder: from an allowed_signers
+// file, unless it is "", and from lists of revoked keys. Such files lie [Outside] of the
+// folder. The judge's time and how many approvals it takes are for the caller to say.
+func Judging(folder, signers string, revoked []string, zone *time.Location) (j Judge, err error) {
+	read := func(name string) ([]byte, error) {
+		if err := Outside(folder, name); err != nil {
+			return nil, err
+		}
+		return ReadFile(name, mostList)
+	}
+	if signers != "" {
+		text, err := read(signers)
+		if err != nil {
+			return j, err
+		}
+		if j.Signers, err = ReadSigners(signers, text, zone); err != nil {
+			return j, err
+		}
+	}
+	for _, name := range revoked {
+		text, err := read(name)
+		if err != nil {
+			return j, err
+		}
+		list, err := ReadRevoked(name, text)
+		if err != nil {
+			return j, err
+		}
+		j.Revoked = append(j.Revoked, list)
+	}
+	return j, nil
+}
+
+// ReadFile reads a file, one byte beyond a limit at most: its reader then says that it is
+// too large.
+func ReadFile(name string, limit int) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, diag.Troubled(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	if err != nil {
+		return nil, diag.Troubled(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
+	}
+	return text, nil
+}
+
+// Outside reports as an error that a file lies in a folder or below it, by its name or by
+// where a symbolic link of that name leads, or that others may write it: whoever writes
+// a plan doesn't say who may approve it (S1.9).
+func Outside(folder, file string) error {
+	inside := func() error {
+		return diag.Troubled(ErrPlace, "%q lies in the plan's folder, where the plan's author may have written it", file).About(file).
+			Advise("keep it above that folder, or elsewhere")
+	}
+	own, err := os.Stat(folder)
+	if err != nil {
+		return diag.Troubled(ErrPlace, "where the plan lies can't be told: %s", workspace.Reason(err))
+	}
+	const mostLinks = 40
+	at := file
+	for range mostLinks {
+		if at, err = filepath.Abs(at); err != nil {
+			return inside()
+		}
+		if resolved, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+			at = filepath.Join(resolved, filepath.Base(at))
+		}
+		for above := filepath.Dir(at); ; above = filepath.Dir(above) {
+			if info, err := os.Stat(above); err == nil && os.SameFile(info, own) {
+				return inside()
+			}
+			if filepath.Dir(above) == above {
+				break
+			}
+		}
+		for _, one := range []string{at, filepath.Dir(at)} {
+			if why := workspace.Shared(one); why != "" {
+				return diag.Troubled(ErrPlace, "%q %s: others may have written it", one, why).About(file).Advise("keep it where only you may write")
+			}
+		}
+		to, err := os.Readlink(at)
+		if err != nil {
+			return nil // no link
+		}
+		if at = filepath.Join(filepath.Dir(at), to); filepath.IsAbs(to) {
+			at = to
+		}
+	}
+	return inside()
+}

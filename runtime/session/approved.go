@@ -1,0 +1,76 @@
+package session
+
+import (
+	"path/filepath"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime/approval"
+	"github.com/obelus-dev/obelus/runtime/project"
+)
+
+// An Approval lets a run begin only as people approved it (S16.1).
+type Approval struct {
+	Text  []byte         // the file that they signed
+	Judge approval.Judge // says whose signatures count
+}
+
+// Approved is, in the head of a journal, under which approval a run was begun.
+type Approved struct {
+	Digest  string   `json:"digest"`  // of the plan
+	Signers []string `json:"signers"` // whose signatures counted
+	Text    string   `json:"text"`    // the approval itself: it has to hold whenever the run goes on
+}
+
+// approved verifies that an approval holds for a program as it was compiled, and where it
+// says with which input and state, for these.
+func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
+	parts, err := approval.Parts(p.Plan)
+	if err != nil {
+		return nil, diag.Troubled(ErrUnapproved, "nobody can say whether the plan is the one that was approved: %v", err).From(err)
+	}
+	if a.Judge.Signers == nil {
+		return nil, diag.Troubled(ErrUnapproved, "nobody is named whose approval counts").Advise("name an allowed_signers file that lies outside of the plan's folder")
+	}
+	file, err := approval.Read(a.Text)
+	if err != nil {
+		return nil, err
+	}
+	if file.Given() {
+		given, err := approval.Given(o.Input, o.State)
+		if err != nil {
+			return nil, err
+		}
+		if parts = append(parts, given); o.Instances != "" {
+			parts = append(parts, compiler.Part{Kind: "file of instances"})
+		}
+	}
+	verdict := file.Verify(a.Judge, parts)
+	if verdict.Err != nil {
+		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: %v", verdict.Err).From(verdict.Err)
+	}
+	digest, err := p.Plan.Digest()
+	return &Approved{digest, verdict.Signers(), string(a.Text)}, err
+}
+
+// stillApproved verifies again the approval that a run was begun under.
+func (s *Session) stillApproved(o *ResumeOptions) error {
+	was := s.manifest.Approval
+	switch {
+	case was == nil && o.RequireApproval:
+		return diag.Troubled(ErrUnapproved, "the run %s was begun without an approval", s.ID()).About(s.ID())
+	case was == nil:
+		return nil
+	case o.Approvers == nil:
+		return diag.Troubled(ErrUnapproved, "the run %s was begun under an approval, and nobody is named whose approval counts", s.ID()).About(s.ID())
+	}
+	plan := s.manifest.At(s.manifest.Plan.Name)
+	if plan == "-" {
+		plan = filepath.Join(s.manifest.Folder, plan)
+	}
+	judge, err := o.Approvers(plan)
+	if err == nil {
+		_, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge})
+	}
+	return err
+}
