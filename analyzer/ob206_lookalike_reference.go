@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -25,6 +26,60 @@ func lookalikes(p *Pass) {
 	}
 	if p.Plan.Output != nil {
 		p.mistakenReferences(nil, p.Plan.Output.Node, nil)
+	}
+	p.carriedOut(func(known *parameters, a *compiler.Activity) {
+		exec := a.Node.Get("exec")
+		for _, key := range []string{"argv", "env", "cwd"} {
+			if n := exec.Get(key); n != nil {
+				p.mistakenPlaces(known, n, key == "argv")
+			}
+		}
+	})
+}
+
+// placeLike is what looks like a place for a parameter: {name}, or †name in front.
+var placeLike = regexp.MustCompile(`(?:^|[^${])\{([^{}$]+)\}|^†([^\s{}]+)`)
+
+// mistakenPlaces looks through what a program is started with for parameters and references
+// that nothing is put in the place of. Only in an argv parameters stand, in braces.
+func (p *Pass) mistakenPlaces(known *parameters, n *source.Node, inArgv bool) {
+	for _, item := range n.Items {
+		p.mistakenPlaces(known, item, inArgv)
+	}
+	for _, f := range n.Fields {
+		p.mistakenPlaces(known, f.Value, inArgv)
+	}
+	if n.Kind != source.String {
+		return
+	}
+	for _, at := range placeLike.FindAllStringSubmatchIndex(n.Text, -1) {
+		start, end, braces := at[2], at[3], true
+		if start < 0 {
+			start, end, braces = at[4], at[5], false
+		}
+		name := n.Text[start:end]
+		ref, err := expression.ParsePath(string(expression.Mark) + name)
+		isReference := err == nil && len(ref.Path) > 0 && slices.Contains([]string{"input", "state", "data", "item"}, ref.Kind)
+		if inArgv && braces && compiler.IsParameter(n.Text[start-1:end+1]) || !known.declares(name) && !isReference {
+			continue
+		}
+		if start--; braces {
+			end++
+		} else {
+			start = 0
+		}
+		f := p.Report(n.Within(start, end), "this is passed as it stands, though %q looks like a value", n.Text[start:end])
+		switch place := "{" + name + "}"; {
+		case isReference:
+			f.Advise("a program is given parameters alone: let calls pass the value, and write the parameter's name in braces in \"argv\"")
+		case !inArgv:
+			f.Advise("parameters stand in \"argv\", or are read (\"stdin\"); here {$NAME} is a variable of the environment")
+		case !compiler.IsParameter(place):
+			f.Advise("give the parameter a name of letters, digits, - and _: only such a one stands in an argument")
+		default:
+			f.Advise("a parameter stands in braces: %s", place)
+			f.Offer("make it the parameter", n, start, end, place, false)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -22,6 +23,13 @@ func unknownParameters(p *Pass, call *compiler.Call) {
 			if !unknown[f.Node] && known.unknown(f.Key) {
 				unknown[f.Node] = true
 				p.unknownParameter(call, known, f)
+			}
+		}
+		for _, f := range call.Node.Fields { // which are kept and ignored, whatever the tool names
+			if key := f.Key.Text; strings.HasPrefix(key, "x-") && !unknown[f.Key] && known.declares(key) {
+				unknown[f.Key] = true
+				p.Report(f.Key.Span(), "%s has a parameter %q, and doesn't get it: keys that begin with \"x-\" are ignored", known.taker, key).About(call.Label()).
+					Advise("give the parameter another name")
 			}
 		}
 	}

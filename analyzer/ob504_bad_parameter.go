@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -37,17 +38,39 @@ func (p *Pass) unfitArguments(call *compiler.Call) {
 	if a == nil || len(a.Parameters) == 0 {
 		return
 	}
-	literals := map[string]any{}
+	given := map[string]any{}
 	for _, f := range call.Params.Fields {
-		if !f.Value.Live() {
-			literals[f.Key] = f.Value.Value
+		if given[f.Key] = f.Value.Value; f.Value.Live() {
+			given[f.Key] = p.heldFor(f.Value)
 		}
 	}
 	var unfit *compiler.UnfitArgument
-	if _, err := a.Arguments(literals, compiler.AsWritten); errors.As(err, &unfit) {
+	if _, err := a.Arguments(given, compiler.AsWritten); errors.As(err, &unfit) {
 		at := slices.IndexFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == unfit.Parameter })
-		p.Report(call.Params.Fields[at].Value.Node.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+		value := call.Params.Fields[at].Value
+		f := p.Report(value.Node.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+		if value.Live() { // a run may be given another
+			f.As(diag.Warning)
+		}
 	}
+}
+
+// heldFor is the value of a plain reference to what the document itself gives and
+// nothing writes; else nil.
+func (p *Pass) heldFor(t *compiler.Template) any {
+	if t.Expr == nil || !t.Expr.Plain() {
+		return nil
+	}
+	read := &p.Plan.Reads[t.Reads[0]]
+	var value any
+	switch path := read.Ref.Path; {
+	case len(read.Writers) > 0:
+	case read.Ref.Kind == "input":
+		value, _ = pathtree.Walk(p.Plan.Input, path)
+	case read.Ref.Kind == "state":
+		value, _ = pathtree.Walk(p.Plan.State, path)
+	}
+	return value
 }
 
 // badParametersOf judges the literals of a call, and reports whether it found a

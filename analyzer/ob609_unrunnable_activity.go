@@ -54,30 +54,43 @@ func unrunnableActivities(p *Pass) {
 // unfitActivities reports programs that can't do what the tools say that they carry out,
 // each once for a tool.
 func (p *Pass) unfitActivities() {
+	p.carriedOut(func(known *parameters, a *compiler.Activity) {
+		for _, taken := range a.Parameters {
+			p.strayParameter(known, a, taken)
+		}
+		p.otherResult(known.tool, a)
+	})
+	for _, call := range p.Plan.Calls {
+		a := p.Plan.Activities[call.Activity]
+		if n := call.Node.Get("_outputPath"); n != nil && a != nil && a.Stdout == compiler.StreamNone {
+			p.Report(n.Span(), "the activity %q gives nothing (\"stdout: none\"), so that null would be written", compiler.Shown(a.Name)).As(diag.Warning).About(call.Label()).
+				Advise("leave \"_outputPath\" out, or say what the program writes: \"stdout: text\", \"lines\" or \"json\"")
+		}
+	}
+}
+
+// carriedOut goes over the activities that carry tools out, each once for a tool of which
+// the parameters are known.
+func (p *Pass) carriedOut(judge func(known *parameters, a *compiler.Activity)) {
 	type pair struct {
 		tool     *compiler.Tool
 		activity string
 	}
-	told := map[pair]bool{}
-	judge := func(tool *compiler.Tool, activity string) {
-		a := p.Plan.Activities[activity]
-		known := p.parametersOf(tool)
-		if a == nil || known == nil || told[pair{tool, activity}] {
-			return
+	seen := map[pair]bool{}
+	look := func(tool *compiler.Tool, activity string) {
+		a, known := p.Plan.Activities[activity], p.parametersOf(tool)
+		if a != nil && known != nil && !seen[pair{tool, activity}] {
+			seen[pair{tool, activity}] = true
+			judge(known, a)
 		}
-		told[pair{tool, activity}] = true
-		for _, taken := range a.Parameters {
-			p.strayParameter(known, a, taken)
-		}
-		p.otherResult(tool, a)
 	}
 	for _, tool := range p.Plan.Tools {
 		for _, activity := range append([]string{tool.Activity}, tool.Activities...) {
-			judge(tool, activity)
+			look(tool, activity)
 		}
 	}
 	for _, call := range p.Plan.Calls {
-		judge(call.Single(), call.Activity)
+		look(call.Single(), call.Activity)
 	}
 }
 

@@ -89,6 +89,9 @@ func (t *parameters) unknown(name string) bool {
 	return !at.Named && !(at.Possible && (t.open || at.Open))
 }
 
+// declares reports whether the schema names a parameter.
+func (t *parameters) declares(name string) bool { return slices.Contains(t.schema.Properties(), name) }
+
 func passes(call *compiler.Call, name string) bool {
 	return slices.ContainsFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == name })
 }

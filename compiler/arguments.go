@@ -38,6 +38,11 @@ func named(found string) string {
 	return found[1 : len(found)-1]
 }
 
+// IsParameter reports whether a text is the place of a parameter in an argv, {name}.
+func IsParameter(text string) bool {
+	return placeholder.FindString(text) == text && named(text) != ""
+}
+
 // parametersIn are the parameters whose values stand in a text of an argv.
 func parametersIn(text string) (names []string) {
 	for _, found := range placeholder.FindAllString(text, -1) {
