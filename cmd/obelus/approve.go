@@ -163,7 +163,7 @@ func (a *signing) approve(judge approval.Judge) error {
 	if a.old != nil {
 		changed = a.old.Changed(a.parts)
 	}
-	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.planner})
+	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.planner, Parts: a.parts})
 	if err := a.showAll(changed); err != nil || a.show {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -26,7 +27,9 @@ type shownApproval struct {
 	Parts    []compiler.Part   `json:"parts"`
 	Input    map[string]any    `json:"input,omitempty"`
 	State    map[string]any    `json:"state,omitempty"`
-	Changed  []string          `json:"changed,omitempty"` // since the approval that there is
+	// Since the approval that there is, by parts and by what they mean.
+	Changed     []string          `json:"changed,omitempty"`
+	Differences []json.RawMessage `json:"differences,omitempty"`
 }
 
 // showAll shows what there is to approve.
@@ -35,20 +38,25 @@ func (a *signing) showAll(changed []string) error {
 	if err != nil {
 		return err
 	}
+	var differs *facts.Comparison
+	if before := a.before(); len(changed) > 0 && before != nil {
+		differs = facts.Compare(before, a.facts)
+	}
 	if a.format == "json" {
-		shown := shownApproval{"approval", a.plan, digest, a.facts, []json.RawMessage{}, a.parts[1:], a.input, a.state, changed}
-		found := &strings.Builder{}
-		if err := diag.JSON(found, withFlags(a.program.Findings)); err != nil {
+		shown := shownApproval{"approval", a.plan, digest, a.facts, []json.RawMessage{}, a.parts[1:], a.input, a.state, changed, nil}
+		if shown.Findings, err = objects(func(w io.Writer) error { return diag.JSON(w, withFlags(a.program.Findings)) }); err != nil {
 			return err
 		}
-		for line := range strings.Lines(found.String()) {
-			shown.Findings = append(shown.Findings, json.RawMessage(line))
+		if differs != nil {
+			if shown.Differences, err = objects(differs.JSON); err != nil {
+				return err
+			}
 		}
 		return diag.JSONLine(a.cli.out, &shown)
 	}
-	code, heading, item, body := plainText, "%s\n", "  %s\n", a.facts.Text
+	code, heading, item, body, differing := plainText, "%s\n", "  %s\n", a.facts.Text, (*facts.Comparison).Text
 	if a.format == "markdown" {
-		code, heading, item, body = markdownCode, "### %s\n\n", "- %s\n", a.facts.Markdown
+		code, heading, item, body, differing = markdownCode, "### %s\n\n", "- %s\n", a.facts.Markdown, (*facts.Comparison).Markdown
 	}
 	out := &strings.Builder{}
 	fmt.Fprintf(out, heading, "Plan "+code(a.plan))
@@ -86,8 +94,39 @@ func (a *signing) showAll(changed []string) error {
 		}
 		list(fmt.Sprintf("Changed since %s approved at %s", code(p.Signer), p.Made.Format(time.RFC3339)), changed)
 	}
+	if differs != nil && !differs.Same() {
+		out.WriteString("\n" + differing(differs))
+	}
 	_, err = fmt.Fprint(a.cli.out, out)
 	return err
+}
+
+// objects are the lines that something writes, each a JSON object.
+func objects(write func(io.Writer) error) ([]json.RawMessage, error) {
+	out, all := &strings.Builder{}, []json.RawMessage{}
+	err := write(out)
+	for line := range strings.Lines(out.String()) {
+		all = append(all, json.RawMessage(strings.TrimSpace(line)))
+	}
+	return all, err
+}
+
+// before is what was shown to those who signed the approval that there is; nil where it
+// can't be told.
+func (a *signing) before() *facts.Facts {
+	if a.old == nil {
+		return nil
+	}
+	f := &facts.Facts{}
+	if err := json.Unmarshal(a.old.Statement.Predicate.Shown, f); err != nil {
+		return nil
+	}
+	for _, d := range f.Delegates {
+		if d == nil {
+			return nil
+		}
+	}
+	return f
 }
 
 func plainText(text string) string { return diag.Escape(text) }
