@@ -172,6 +172,8 @@ type compilation struct {
 	interfaces  map[through]*Tool    // of calls that plans carry out
 	lists       map[listTool]*Tool   // of calls that run for each item of a list
 	items       bool                 // what is read is said of one item
+	top         *source.Node         // the document
+	words       map[string]bool      // see [compilation.names]; nil until they are asked for
 	declares    bool                 // the document declares a tool, or somebody does for it
 	everywhere  map[pathtree.ID]bool // what every instance begins with, of the paths that were asked for
 	spellings   spellings
@@ -233,6 +235,9 @@ func (c *compilation) parse(file *source.File) *source.Node {
 	if known.root != nil {
 		if len(known.problems) == 0 { // else the tree needn't have all of the text
 			file.Whole()
+		}
+		if c.top == nil {
+			c.top = known.root
 		}
 		c.concealNames(known.root, "")
 	}

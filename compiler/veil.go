@@ -196,13 +196,42 @@ func saysSecret(n *source.Node) bool {
 func (c *compilation) concealDefinition(n *source.Node, name string) {
 	for _, f := range n.Fields {
 		switch f.Key.Text {
-		case "default", "const", "enum", "examples", "_mock":
+		case "enum":
+			for _, item := range f.Value.Items {
+				if len(f.Value.Items) == 1 || !c.names(item) {
+					c.concealNames(item, name)
+				}
+			}
+		case "default", "const", "examples", "_mock":
 			c.concealNames(f.Value, name)
 		default:
 			if f.Value.Kind == source.Object || f.Value.Kind == source.Array {
 				c.concealNames(f.Value, "")
 			}
 		}
+	}
+}
+
+// names reports whether one of the words that a secret is chosen from is also a key, a call
+// or a tool of the document: as such it is shown, and it doesn't tell which was chosen.
+func (c *compilation) names(word *source.Node) bool {
+	if c.words == nil {
+		c.words = map[string]bool{}
+		c.gatherWords(c.top)
+	}
+	return word.Kind == source.String && c.words[word.Text]
+}
+
+func (c *compilation) gatherWords(n *source.Node) {
+	for _, item := range n.Items {
+		c.gatherWords(item)
+	}
+	for _, f := range n.Fields {
+		c.words[f.Key.Text] = true
+		if key := f.Key.Text; key == "_id" || key == "_tool" {
+			c.words[f.Value.Text] = true
+		}
+		c.gatherWords(f.Value)
 	}
 }
 
