@@ -102,6 +102,7 @@ type Config struct {
 	Machine *Machine
 
 	delegates *delegates // of the plan, judged so far
+	within    bool       // the plan is a delegate of one that is judged
 }
 
 // A Judgement is all that an analysis has to say of a plan.

@@ -11,12 +11,13 @@ import (
 // the rules alone, the program's own among them, and where it is to be run, since what a workspace thinks of a
 // plan is said when the plan itself is checked.
 type delegates struct {
-	judge func(*compiler.Plan) Judgement
+	judge  func(*compiler.Plan) Judgement
+	orders map[orderPlace]orderPart // see [Pass.orderPartOf]
 }
 
 func newDelegates(c Config, judge func(*compiler.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
-	d, judged := &delegates{}, map[*compiler.Plan]Judgement{}
-	c.delegates = d
+	d, judged := &delegates{orders: map[orderPlace]orderPart{}}, map[*compiler.Plan]Judgement{}
+	c.delegates, c.within = d, true
 	d.judge = func(p *compiler.Plan) Judgement {
 		return once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/orders"
 )
 
 // A Pass is one analysis of one plan: what a rule looks at, and where its
@@ -58,7 +59,9 @@ type Pass struct {
 	parameters map[*compiler.Tool]*parameters
 	toolNames  *naming.Suggester
 	flows      *flowTable
-	labelled   *label.Labels // see labels
+	labelled   *label.Labels  // see labels
+	checks     []orders.Check // see orderChecks
+	standing   []int          // of a solution: by check, how often it counts what earlier ticks have begun
 
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.

@@ -32,6 +32,14 @@ func (w *Written) Failed() bool { return textAt(w.Call, "_status") == "failed" }
 // Tool is the name of the tool that was called.
 func (w *Written) Tool() string { return textAt(w.Call, "_tool") }
 
+// Activity is what carried the call out; "" for a latent one.
+func (w *Written) Activity() string { return textAt(w.Call, "_activity") }
+
+// ID tells the calls of a history from each other.
+func (w *Written) ID() string {
+	return fmt.Sprintf("%v %s", numberAt(w.Call, "_tick"), textAt(w.Call, "_id"))
+}
+
 // IsFailureRoute reports whether a path is one of those that failures of the call go to.
 func (w *Written) IsFailureRoute(path string) bool {
 	routes := strings.Split(textAt(w.Call, "_outputPath"), " || ")

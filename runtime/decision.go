@@ -31,7 +31,12 @@ func (f *frame) decided(e Event) {
 		return
 	}
 	switch d.Verdict {
-	case Approve, Retry:
+	case Approve:
+	case Retry:
+		if failure := f.forbidden(i, f.call(i), state.params); failure != nil {
+			f.askAgain(i, failure.Message)
+			return
+		}
 	case Fail:
 		more.decision, more.question = d, nil
 		f.interrupted(i)
@@ -42,6 +47,10 @@ func (f *frame) decided(e Event) {
 	case Change:
 		if problem := more.question.Unacceptable(d.Params); problem != "" {
 			f.askAgain(i, problem)
+			return
+		}
+		if failure := f.forbidden(i, f.call(i), d.Params); failure != nil {
+			f.askAgain(i, failure.Message)
 			return
 		}
 		state.params = d.Params
@@ -95,7 +104,7 @@ func (q *Question) Unacceptable(params map[string]any) string {
 	if len(q.takers) == 0 {
 		return ""
 	}
-	if failure := invalid(q.takers[0], q.by, params, nil); failure != nil {
+	if failure := invalid(q.plan, q.of, params, nil); failure != nil {
 		return failure.Message
 	}
 	return ""
@@ -148,7 +157,10 @@ func (f *frame) replace(i int32, d *Decision) string {
 	case verdict.skip != "":
 		return verdict.skip
 	}
-	if failure := invalid(by.Tool, plan.Activities[by.Activity], params, &f.machine.matching); failure != nil {
+	if failure := invalid(plan, by, params, &f.machine.matching); failure != nil {
+		return failure.Message
+	}
+	if failure := f.forbidden(i, by, params); failure != nil {
 		return failure.Message
 	}
 	merged := *by

@@ -27,6 +27,7 @@ func (f *frame) delegate(i int32) {
 	if state.attempt == 0 {
 		f.machine.started++
 	}
+	f.began(i)
 	state.attempt++
 	f.machine.delegated += len(plan.Calls) + 1
 	c := f.emit(i, Enter)

@@ -112,7 +112,7 @@ func (f *frame) itemOf(call *compiler.Call, own map[string]any) item {
 	case v.skip != "":
 		return item{skip: v.skip}
 	case v.failure == nil && !f.machine.overMatched(): // else nothing starts any more
-		v.failure = invalid(call.Each.Tool, f.plan.Activities[call.Activity], params, &f.machine.matching)
+		v.failure = invalid(f.plan, call, params, &f.machine.matching)
 	}
 	return item{params: params, failure: v.failure}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime/orders"
 )
 
 // A readiness is whether a call can run, by what its reads say so far.
@@ -182,9 +183,11 @@ func unfitting(code, what string, v *schema.Violation) *Failure {
 }
 
 // invalid validates resolved parameters just before the start (S8.5): what doesn't fit
-// the tool, or can't be an argument of the program, is a structural error. What the
+// the tool, can't be an argument of the program, or isn't within the bounds of a policy
+// (S17.5), is a structural error. What the
 // schema's patterns cost is taken off an allowance; nil is none.
-func invalid(tool *compiler.Tool, by *compiler.Activity, params map[string]any, a *schema.Allowance) *Failure {
+func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) *Failure {
+	tool, by := call.Single(), plan.Activities[call.Activity]
 	if tool != nil && tool.Parameters != nil {
 		if tool.Given != nil {
 			passed := params
@@ -199,6 +202,9 @@ func invalid(tool *compiler.Tool, by *compiler.Activity, params map[string]any, 
 		if _, err := by.Arguments(params, compiler.AsWritten); err != nil {
 			return &Failure{Code: "bad-parameter", Message: err.Error()}
 		}
+	}
+	if why := orders.Outside(plan, call, params, a); why != "" {
+		return &Failure{Code: codeOutside, Message: why}
 	}
 	return nil
 }

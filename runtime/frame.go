@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/runtime/orders"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -47,6 +48,8 @@ type frame struct {
 	history            []request.Written // what its calls did in earlier ticks
 	draft              *analyzer.Draft   // of the solution that is arriving
 	ranking            []compiler.Rank   // what the advisors make of the tools
+	orders             *orders.Log       // of a frame of the run: what policies ask of the order of calls hangs on it; nil where they ask nothing
+	standing           []int             // of it, as the tick began
 	veil               frameVeil
 }
 
@@ -195,7 +198,7 @@ func (f *frame) decide(i int32) {
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
 	default:
 		if m := f.machine; call.Each == nil && !m.overMatched() { // else nothing starts any more
-			if failure := invalid(call.Tool, f.plan.Activities[call.Activity], params, &m.matching); failure != nil {
+			if failure := invalid(f.plan, call, params, &m.matching); failure != nil {
 				f.settle(i, Settlement{Status: Failed, Failure: failure})
 				return
 			}
@@ -267,6 +270,7 @@ func (f *frame) start(i int32) {
 	if state.attempt == 0 {
 		f.machine.started++
 	}
+	f.began(i)
 	state.attempt++
 	f.machine.running++
 	c := f.emit(i, Start)
@@ -282,6 +286,7 @@ func (f *frame) start(i int32) {
 // produced settles a latent call whose result the plan already holds.
 func (f *frame) produced(i int32) {
 	if f.transition(i, Running) {
+		f.began(i)
 		f.complete(i, f.call(i).Produced.Value(), -1, nil)
 	}
 }
@@ -374,6 +379,9 @@ func (f *frame) settle(i int32, s Settlement) {
 	state := &f.calls[i]
 	if !f.transition(i, s.Status) {
 		return
+	}
+	if s.Status == Done && !s.before {
+		f.did(i)
 	}
 	if s.Failure != nil && !s.unquoted {
 		s.Failure = f.withoutSecrets(i, s.Failure)

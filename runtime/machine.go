@@ -304,6 +304,8 @@ func (m *Machine) startQueued() {
 		call, state := f.call(i), &f.calls[i]
 		switch {
 		case state.status != Queued: // its delegate was given up meanwhile
+		case f.refusedByOrder(i):
+			m.settleAll()
 		case isProduced(call):
 			f.produced(i)
 			m.settleAll()

@@ -142,7 +142,7 @@ func (f *frame) question(i int32) *Question {
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, OpenWorld: effect.OpenWorld,
 		Writes: f.plan.Offered(call.Whole()), Cost: declaredCost(call.Tool),
 		Advice: f.root().ranking, Doubt: f.doubt(call), Wanted: f.wanted(i),
-		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}, by: f.plan.Activities[call.Activity],
+		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}, plan: f.plan, of: call,
 	}
 	if call.Retry.Attempts > 1 {
 		q.Attempts = call.Retry.Attempts

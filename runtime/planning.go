@@ -79,10 +79,11 @@ type Question struct {
 	Within time.Duration `json:"-"`
 
 	at try
-	// The call's tool and the plan or activity that carries it out, for what parameters
-	// may be.
+	// The call's tool and the plan that carries it out, the call and its plan, for what
+	// parameters may be.
 	takers []*compiler.Tool
-	by     *compiler.Activity
+	plan   *compiler.Plan
+	of     *compiler.Call
 }
 
 // A try is one try of a call.

@@ -150,6 +150,7 @@ func (f *frame) revive(i int32) bool {
 	if more.kept = nil; len(d.failedCalls()) == 0 || !f.transition(i, Running) {
 		return false
 	}
+	f.began(i)
 	f.calls[i].attempt++
 	c := f.emit(i, Enter)
 	c.Params = f.calls[i].params

@@ -40,14 +40,15 @@ var mayImport = map[string][]string{
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
 	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
-	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*", "runtime/statelog"},
+	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*", "runtime/orders", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*"},
 	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 
 	"dot":              {"compiler", "compiler/*"},
-	"runtime":          {"compiler", "compiler/*", "analyzer", "runtime/request", "runtime/statelog"},
+	"runtime":          {"compiler", "compiler/*", "analyzer", "runtime/orders", "runtime/request", "runtime/statelog"},
+	"runtime/orders":   {"compiler", "compiler/*"},
 	"runtime/statelog": {"compiler", "compiler/*"},
 	"runtime/request":  {"compiler", "compiler/*"},
 	"runtime/redact":   {"compiler/naming"},
@@ -76,7 +77,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine (S8.1).
-var machine = []string{"runtime", "runtime/request", "runtime/statelog"}
+var machine = []string{"runtime", "runtime/orders", "runtime/request", "runtime/statelog"}
 
 const maxLines = 600
 

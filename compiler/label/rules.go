@@ -47,6 +47,12 @@ func Effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
 	return newRules(p.Policies).effects(p, c)
 }
 
+// Gives is the label of what a call gives, besides that of what it takes.
+func Gives(p *compiler.Plan, c *compiler.Call) policy.Label {
+	l, _ := newRules(p.Policies).output(p, c)
+	return l
+}
+
 func (r *rules) effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
 	if c.Plan() != "" {
 		return 0 // its calls have their own

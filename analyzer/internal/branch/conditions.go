@@ -91,6 +91,7 @@ type (
 	aboutAtom    struct{ text string } // an expression that isn't looked into is true
 	aboutSubject struct{ of *subject } // the value of a reference is among some of its cells
 	aboutNull    struct{ path string } // there is null at a path
+	aboutGiven   struct{}              // something is there, or isn't null, as whoever gives it decides
 )
 
 const (
@@ -181,6 +182,12 @@ func (e *Conditions) Extend() bool {
 // unknown is something that the plan doesn't tell.
 func (e *Conditions) unknown(byDefault bool) logic.Literal {
 	return e.Variable(false, byDefault, nil)
+}
+
+// given is whether a value from outside of the plan is there, or isn't null: whoever gives
+// it decides that.
+func (e *Conditions) given() logic.Literal {
+	return e.Variable(false, true, aboutGiven{})
 }
 
 // within builds what belongs to a call in its place, whoever asks for it first.

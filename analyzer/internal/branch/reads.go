@@ -200,8 +200,12 @@ func (e *Conditions) held(k heldKey) valued {
 	v, ok := e.holding[k]
 	if !ok {
 		e.within(int(k.call), func() {
-			v.there = e.unknown(true)
-			v.solid = e.And(v.there, e.unknown(true))
+			may := e.given
+			if e.plan.Calls[k.call].Plan() != "" { // what its own calls give
+				may = func() logic.Literal { return e.unknown(true) }
+			}
+			v.there = may()
+			v.solid = e.And(v.there, may())
 		})
 		e.holding[k] = v
 	}
@@ -217,12 +221,12 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 	below := func() []expression.Segment { return plan.Paths.Segments(r.Path)[1:] }
 	promised := func(s *schema.Schema) valued {
 		place := s.At(compiler.SchemaPath(below()))
-		v := valued{e.unknown(true), 0}
+		v := valued{e.given(), 0}
 		if place.Required {
 			v.there = logic.True
 		}
 		if v.solid = v.there; place.Schema == nil || place.Schema.Kinds()&schema.Null != 0 {
-			v.solid = e.And(v.there, e.unknown(true))
+			v.solid = e.And(v.there, e.given())
 		}
 		return v
 	}
@@ -237,7 +241,7 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 			case given != nil && (r.Start || len(plan.Instances) == 0):
 				return valued{logic.True, logic.True}
 			case len(plan.Instances) > 0: // some lay a value of their own over it
-				return valued{logic.True, e.unknown(true)}
+				return valued{logic.True, e.given()}
 			}
 			return valued{logic.True, logic.False}
 		}
@@ -256,6 +260,6 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 			return valued{logic.True, logic.True}
 		}
 	}
-	there := e.unknown(true)
-	return valued{there, e.And(there, e.unknown(true))}
+	there := e.given()
+	return valued{there, e.And(there, e.given())}
 }

@@ -1,0 +1,315 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
+	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/dag"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/runtime/orders"
+)
+
+var forbiddenOrder = register(Rule{
+	Rule:  &diag.Rule{Code: "OB706", Name: "forbidden-order", Default: diag.Error},
+	Needs: branch.Needed,
+	Run:   forbiddenOrders,
+})
+
+// An OrderWitness is the evidence of OB706: calls in an order that the graph allows, of
+// which the last mustn't begin there, and the branch on which they run.
+type OrderWitness struct {
+	Order  []string        `json:"order"`
+	Branch []branch.Choice `json:"branch,omitempty"`
+}
+
+// orderChecks are what the policies of the plan ask of orders.
+func (p *Pass) orderChecks() []orders.Check {
+	if p.checks == nil && len(p.Plan.Policies) > 0 {
+		p.checks = orders.Of(p.Plan.Policies)
+	}
+	return p.checks
+}
+
+// forbiddenOrders reports calls that may begin where a policy forbids it, in some order
+// that the graph allows, on some branch (S17.6). A solution is held to it as it runs: what
+// earlier ticks did counts there, see [Pass.orderSolution].
+func forbiddenOrders(p *Pass) {
+	checks := p.orderChecks()
+	if len(checks) == 0 || p.screens || !p.Plan.Graph.Acyclic() {
+		return
+	}
+	for at := range checks {
+		c := &checks[at]
+		shares, subjects, others := p.shares(at, c)
+		var all []broken
+		switch {
+		case len(subjects) == 0 || c.Kind == orders.NeverAfter && len(others) == 0:
+			continue
+		case c.Kind == orders.OnlyAfter && p.config.within:
+			continue // what was done before the call that runs the plan counts
+		case c.Kind == orders.OnlyAfter:
+			all = p.notAfter(c, shares, subjects)
+		case c.Kind == orders.NeverAfter:
+			all = p.after(shares, subjects, others)
+		default:
+			all = p.tooOften(c, shares, subjects)
+		}
+		for i := range all {
+			p.reportOrder(c, shares, &all[i])
+		}
+	}
+}
+
+const (
+	maxOrderPairs   = 4_000_000 // of calls that are held against each other
+	maxOrderGoals   = 20_000    // questions about branches
+	maxOrderFollows = 4_000_000 // calls that are gone through to see what comes before them
+)
+
+// after are the subjects that may begin after one of the others has begun.
+func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
+	e := p.conditions()
+	free, soft, complete := p.unorderedPairs(shares, subjects, others)
+	goals, follows := maxOrderGoals, maxOrderFollows
+	for at, x := range subjects {
+		call := p.Plan.Calls[x]
+		var best *broken
+		asked := map[logic.Literal]bool{}
+		ask := func(y int32, goal logic.Literal, sure bool) {
+			if asked[goal] || best != nil && best.sure || e.Exhausted() {
+				return
+			}
+			asked[goal] = true
+			answer, certain := logic.Answer{}, false
+			if goals--; goals >= 0 {
+				answer, certain = p.canHold(goal)
+			}
+			if sure = sure && certain && shares[x].sure && shares[y].sure; !answer.Impossible && (best == nil || sure) {
+				best = &broken{x, []int32{y}, answer, goal, sure}
+			}
+		}
+		if shares[x].clashes {
+			ask(x, e.Runs(call), true)
+		}
+		for _, y := range free[at] {
+			is, _ := shares[x].same(&shares[y])
+			ask(y, e.And(e.Runs(call), e.Runs(p.Plan.Calls[y])), is)
+		}
+		if len(soft[at]) > 0 && (best == nil || !best.sure) {
+			if follows -= len(p.Plan.Calls); follows < 0 {
+				complete = false
+				continue
+			}
+			happens := make([]logic.Literal, len(shares))
+			for i := range happens {
+				happens[i] = logic.False
+			}
+			happens[x] = logic.True
+			starts := e.Before(happens).Starts
+			for _, y := range soft[at] {
+				is, _ := shares[x].same(&shares[y])
+				ask(y, e.And(e.And(e.Runs(call), e.Runs(p.Plan.Calls[y])), starts[y].Not()), is)
+			}
+		}
+		if best != nil {
+			all = append(all, *best)
+		}
+	}
+	if !complete || goals < 0 || e.Exhausted() {
+		p.cutShort(headOf(p.Plan.CallsNode.Span()), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
+	}
+	return all
+}
+
+// unorderedPairs are, by subject, the others that the graph doesn't order behind it, and
+// those that it does but that may begin earlier where something is skipped or isn't needed.
+func (p *Pass) unorderedPairs(shares []share, subjects, others []int32) (free, soft [][]int32, complete bool) {
+	free, soft = make([][]int32, len(subjects)), make([][]int32, len(subjects))
+	firmly := dag.NewBuilder(len(shares), 0)
+	for _, call := range p.Plan.Calls {
+		p.hangsOn(call, func(w int32, _ bool) { firmly.Add(w) })
+		firmly.Next()
+	}
+	firm := firmly.Graph(nil)
+	of := slices.Concat(subjects, others)
+	slices.Sort(of)
+	of = slices.Compact(of)
+	place := make(map[int32]int, len(of))
+	for at, i := range of {
+		place[i] = at
+	}
+	pairs := maxOrderPairs
+	look := func(g *dag.Graph, f func(at int, x, y int32, depends bool)) {
+		g.Reach(of, func(y int32, from int, set *dag.Set) {
+			if !shares[y].other {
+				return
+			}
+			for at, x := range subjects {
+				if k := place[x]; k >= from && k < from+dag.Block && x != y && pairs > 0 {
+					pairs--
+					f(at, x, y, set.Has(from, k))
+				}
+			}
+		})
+	}
+	firmPairs := map[[2]int32]bool{}
+	look(&firm, func(_ int, x, y int32, depends bool) {
+		if depends {
+			firmPairs[[2]int32{x, y}] = true
+		}
+	})
+	look(&p.Plan.Graph, func(at int, x, y int32, depends bool) {
+		switch _, may := shares[x].same(&shares[y]); {
+		case !may:
+		case !depends:
+			free[at] = append(free[at], y)
+		case !firmPairs[[2]int32{x, y}]:
+			soft[at] = append(soft[at], y)
+		}
+	})
+	return free, soft, pairs > 0
+}
+
+// tooOften are the calls with which subjects may begin more often than they may: the last
+// of as few as that takes.
+func (p *Pass) tooOften(c *orders.Check, shares []share, subjects []int32) (all []broken) {
+	e := p.conditions()
+	exceeds := func(of []int32, sure bool) {
+		if len(of) == 0 {
+			return
+		}
+		goal := p.atLeast(shares, of, c.Most+1)[c.Most+1]
+		answer, certain := p.canHold(goal)
+		if answer.Impossible || e.Exhausted() {
+			return
+		}
+		runs := func(i int32) bool { return !answer.Possible || e.Evaluate(e.Runs(p.Plan.Calls[i]), answer.Assignment) }
+		with := slices.DeleteFunc(slices.Clone(of), func(i int32) bool { return !runs(i) })
+		slices.SortStableFunc(with, func(a, b int32) int { return shares[b].begins - shares[a].begins })
+		count, enough := 0, 0
+		for count <= c.Most && enough < len(with) {
+			count += shares[with[enough]].begins
+			sure = sure && shares[with[enough]].sure
+			enough++
+		}
+		with = with[:enough]
+		slices.SortFunc(with, func(a, b int32) int { return p.Plan.Graph.Rank(int(a)) - p.Plan.Graph.Rank(int(b)) })
+		all = append(all, broken{with[enough-1], with[:enough-1], answer, goal, sure && certain})
+	}
+	var keys []string
+	alike := map[string][]int32{} // those that are sure to count under one value
+	var vague []int32             // those that may count under any
+	for _, i := range subjects {
+		one := &shares[i]
+		if one.open || !one.literal() {
+			vague = append(vague, i)
+		}
+		if one.open {
+			continue
+		}
+		if alike[one.key] == nil {
+			keys = append(keys, one.key)
+		}
+		alike[one.key] = append(alike[one.key], i)
+	}
+	for _, key := range keys {
+		exceeds(alike[key], true)
+	}
+	if len(all) > 0 || len(vague) == 0 {
+		return all
+	}
+	exceeds(vague, false)
+	for left := maxCounted; len(all) == 0 && len(keys) > 0 && left > 0; keys = keys[1:] {
+		if of := alike[keys[0]]; shares[of[0]].literal() {
+			left -= (len(of) + len(vague)) * (c.Most + 2)
+			exceeds(slices.Concat(of, vague), false)
+		}
+	}
+	return all
+}
+
+// reportOrder reports a call that may begin where a policy forbids it.
+func (p *Pass) reportOrder(c *orders.Check, shares []share, b *broken) {
+	call := p.Plan.Calls[b.call]
+	var names []string
+	for _, i := range b.with {
+		if i != b.call {
+			names = append(names, p.Plan.Calls[i].Name)
+		}
+	}
+	e := p.conditions()
+	var says, help string
+	switch {
+	case c.Kind == orders.OnlyAfter:
+		says, help = fmt.Sprintf("%q may begin before %q is done", call.Name, c.Other.Text), fmt.Sprintf("name a call of %q in its \"_after\", or let it read what that gives", c.Other.Text)
+	case c.Kind == orders.AtMost:
+		says, help = fmt.Sprintf("%q may be one too many: with it %q begins more often than %s", call.Name, c.Subject.Text, times(c.Most)), "take calls or tries of them out, or give the list that it runs for \"maxItems\""
+		if len(names) > 0 {
+			says = fmt.Sprintf("%q may be one too many after %s: together %q begins more often than %s", call.Name, quotedNames(names), c.Subject.Text, times(c.Most))
+		}
+	case len(names) == 0:
+		says, help = fmt.Sprintf("%q may come after itself: %q and %q both begin with it, more than once", call.Name, c.Other.Text, c.Subject.Text), "take one of the two out"
+	default:
+		says, help = fmt.Sprintf("%q may begin after %s", call.Name, quotedNames(names)), fmt.Sprintf("let it come first: {settled: [%s]} in the \"_after\" of %s", idOf(call), quotedNames(names))
+	}
+	branch := e.Decisions(b.goal, b.answer.Assignment)
+	if b.answer.Possible {
+		if words := told(branch); words != "" {
+			says += ", when " + words
+		}
+	}
+	f := p.Report(call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, quote(c.Name), c.Says()).About(call.Label()).Advise("%s", help)
+	if b.answer.Possible {
+		f.Witness = OrderWitness{append(names, call.Name), branch}
+	}
+	for _, i := range b.with {
+		if i != b.call {
+			f.Note(p.Plan.Calls[i].ToolNode.Span(), "%q is here", p.Plan.Calls[i].Name)
+		}
+	}
+	if c.Node != nil {
+		f.Note(headOf(c.Node.Span()), "the rule is here")
+	}
+	if b.sure {
+		return
+	}
+	f.Message += "; whether that happens couldn't be decided, so a run refuses the call if it does"
+	f.As(diag.Warning)
+	for _, i := range b.with { // which of them comes first then doesn't hang on timing
+		if i != b.call {
+			p.ordered = append(p.ordered, [2]int{int(min(i, b.call)), int(max(i, b.call))})
+		}
+	}
+}
+
+// idOf is what "_after" can call a call.
+func idOf(call *compiler.Call) string {
+	if call.ID != "" {
+		return call.ID
+	}
+	return call.ToolName
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// quotedNames are the names of some calls; of many the first.
+func quotedNames(names []string) string {
+	var quoted []string
+	for _, name := range names[:min(len(names), maxShown)] {
+		quoted = append(quoted, quote(name))
+	}
+	words := strings.Join(quoted, ", ")
+	if more := len(names) - maxShown; more > 0 {
+		words += fmt.Sprintf(" and %d more", more)
+	}
+	return words
+}

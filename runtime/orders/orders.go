@@ -1,0 +1,307 @@
+// Package orders is what the orders of a policy (S17.6) say of the calls of a plan: which
+// of them they speak of, and which may not begin after what has been begun and done. The
+// analysis asks it before a run, of every order that there may be, and the machine in one,
+// of the order that there is.
+package orders
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// Kind is what a check asks for.
+type Kind uint8
+
+// The kinds of checks.
+const (
+	OnlyAfter  Kind = iota // one of the others is done before
+	NeverAfter             // none of the others has been begun before
+	AtMost                 // no more than Most have been begun
+)
+
+// A Check is one thing that one order of a policy asks for.
+type Check struct {
+	*policy.Order
+	Kind  Kind
+	Other policy.Subject // of AtMost the subject again
+	Most  int
+}
+
+// Of lists the checks of policies.
+func Of(policies []*policy.Policy) (all []Check) {
+	for _, p := range policies {
+		for i := range p.Orders {
+			o := &p.Orders[i]
+			for _, other := range o.OnlyAfter {
+				all = append(all, Check{o, OnlyAfter, other, 0})
+			}
+			for _, other := range o.NeverAfter {
+				all = append(all, Check{o, NeverAfter, other, 0})
+			}
+			if o.AtMost >= 0 {
+				all = append(all, Check{o, AtMost, o.Subject, o.AtMost})
+			}
+		}
+	}
+	return all
+}
+
+// Role is what a call is to a check: the one that may be refused, the one that it hangs
+// on, both or neither.
+type Role uint8
+
+// The roles of a call.
+const (
+	Subject Role = 1 << iota
+	Other
+)
+
+// Role is that of a call of a plan. It counts under the name of its tool and under that of
+// the activity that carries it out, so that no other name gets round a rule.
+func (c *Check) Role(plan *compiler.Plan, call *compiler.Call) (role Role) {
+	for _, step := range c.steps(plan, call) {
+		if c.Subject.Meets(step) {
+			role |= Subject
+		}
+		if c.Other.Meets(step) {
+			role |= Other
+		}
+	}
+	return role
+}
+
+// steps are a call as an order sees it, under each of its names.
+func (c *Check) steps(plan *compiler.Plan, call *compiler.Call) []policy.Step {
+	steps := []policy.Step{{Tool: call.ToolName}}
+	if call.Activity != "" && call.Activity != call.ToolName {
+		steps = append(steps, policy.Step{Tool: call.Activity})
+	}
+	byName := func(s policy.Subject) bool { return s.Any || s.Tool != "" }
+	if byName(c.Subject) && byName(c.Other) {
+		return steps
+	}
+	for i := range steps {
+		steps[i].Effects, steps[i].Label = label.Effects(plan, call), label.Gives(plan, call)
+	}
+	return steps
+}
+
+// Idempotent reports whether a further try of a call does no more than the first.
+func Idempotent(plan *compiler.Plan, call *compiler.Call) bool {
+	return call.Plan() == "" && plan.Effect(call, none).Idempotent
+}
+
+// none says of no tool that a call's parameters are such as it takes, so that what is known
+// of a call's effects is the same before a run and in it.
+func none(*compiler.Tool) bool { return false }
+
+// Key is what a call with parameters counts under: the value of the order's parameter.
+func (c *Check) Key(params map[string]any) string {
+	if c.Per == "" {
+		return ""
+	}
+	text, err := json.Marshal(params[c.Per]) // objects by key
+	if err != nil {
+		panic("a parameter that isn't JSON: " + err.Error())
+	}
+	return string(text)
+}
+
+// Says is what a check asks for, in words.
+func (c *Check) Says() string {
+	per := ""
+	if c.Per != "" {
+		per = fmt.Sprintf(" for one value of %q", c.Per)
+	}
+	switch c.Kind {
+	case OnlyAfter:
+		return fmt.Sprintf("%s may only come after %s is done%s", named(c.Subject), named(c.Other), per)
+	case NeverAfter:
+		return fmt.Sprintf("%s may never come after %s%s", named(c.Subject), named(c.Other), per)
+	}
+	times := fmt.Sprintf("at most %d times", c.Most)
+	switch c.Most {
+	case 0:
+		times = "never"
+	case 1:
+		times = "at most once"
+	}
+	return fmt.Sprintf("%s may come %s%s", named(c.Subject), times, per)
+}
+
+func named(s policy.Subject) string { return fmt.Sprintf("%q", s.Text) }
+
+// Outside is why a call with parameters may not be, by the policies of its plan (S17.5),
+// and the rule that says so; "" when it may. What patterns cost is taken off an allowance.
+func Outside(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) string {
+	for _, p := range plan.Policies {
+		for i := range p.Only {
+			if name := Unlisted(&p.Only[i], call); name != "" {
+				return fmt.Sprintf("%q isn't among the tools that there may be, by the policy's rule %q", name, p.Only[i].Name)
+			}
+		}
+		for _, b := range p.Bounds {
+			for _, t := range b.Tools {
+				if t.Name != call.ToolName && t.Name != call.Activity {
+					continue
+				}
+				for _, bound := range t.Parameters {
+					value, given := params[bound.Name]
+					if !given {
+						continue
+					}
+					if v := bound.Schema.ValidateWithin(value, a); v != nil {
+						return fmt.Sprintf("the policy's rule %q doesn't let %q of %q be this: %s", b.Name, bound.Name+v.Where(), t.Name, v.Message)
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// Unlisted is the name of a call, its tool's or that of an activity that its tool doesn't
+// name, which isn't among the tools that there may be; "" when there is none.
+func Unlisted(o *policy.Only, call *compiler.Call) string {
+	tool := call.Single()
+	switch {
+	case tool != nil && tool.Builtin:
+	case !o.Allows(call.ToolName):
+		return call.ToolName
+	case call.Activity != "" && call.Activity != call.ToolName && (tool == nil || !tool.Runs(call.Activity)) && !o.Allows(call.Activity):
+		return call.Activity
+	}
+	return ""
+}
+
+// A Log is what has been begun and done in a run so far, as far as checks hang on it.
+type Log struct {
+	checks []Check
+	count  []map[string]int // by check: of its others, those done or begun, by key
+	every  []int            // those whose key isn't known
+	all    []int            // in all
+}
+
+// NewLog begins with nothing; nil where there is nothing to check.
+func NewLog(checks []Check) *Log {
+	if len(checks) == 0 {
+		return nil
+	}
+	l := &Log{checks, make([]map[string]int, len(checks)), make([]int, len(checks)), make([]int, len(checks))}
+	for i := range l.count {
+		l.count[i] = map[string]int{}
+	}
+	return l
+}
+
+// Forbids is the first check that a call would break if it began now; nil when it may.
+// Again says that it is one more try of a call that does no more than the first.
+func (l *Log) Forbids(plan *compiler.Plan, call *compiler.Call, params map[string]any, again bool) *Check {
+	if l == nil {
+		return nil
+	}
+	for i := range l.checks {
+		c := &l.checks[i]
+		if c.Role(plan, call)&Subject == 0 {
+			continue
+		}
+		n, key := l.count[i], c.Key(params)
+		switch {
+		case c.Kind == OnlyAfter && n[key] == 0 && (l.every[i] == 0 || c.Per != ""),
+			c.Kind == NeverAfter && n[key]+l.every[i] > 0,
+			c.Kind == AtMost && !again && n[key]+l.every[i] >= c.Most:
+			return c
+		}
+	}
+	return nil
+}
+
+// Begun notes that a call begins.
+func (l *Log) Begun(plan *compiler.Plan, call *compiler.Call, params map[string]any, again bool) {
+	if l == nil {
+		return
+	}
+	for i := range l.checks {
+		c := &l.checks[i]
+		if c.Kind == NeverAfter || c.Kind == AtMost && !again {
+			l.note(i, plan, call, params)
+		}
+	}
+}
+
+// Done notes that a call is done.
+func (l *Log) Done(plan *compiler.Plan, call *compiler.Call, params map[string]any) {
+	if l == nil {
+		return
+	}
+	for i := range l.checks {
+		if l.checks[i].Kind == OnlyAfter {
+			l.note(i, plan, call, params)
+		}
+	}
+}
+
+// note counts a call under its key, or where its parameters aren't known under any.
+func (l *Log) note(i int, plan *compiler.Plan, call *compiler.Call, params map[string]any) {
+	c := &l.checks[i]
+	switch {
+	case c.Role(plan, call)&Other == 0:
+		return
+	case params == nil:
+		l.every[i]++
+	default:
+		l.count[i][c.Key(params)]++
+	}
+	l.all[i]++
+}
+
+// Remember takes up what calls of earlier ticks did, by what a record holds of them: what
+// each is known to have done, and those that came to an error, which may have begun.
+func (l *Log) Remember(plan *compiler.Plan, history []compiler.Written, failures []any) {
+	if l == nil {
+		return
+	}
+	known := map[string]bool{}
+	for i := range history {
+		w := &history[i]
+		if id := w.ID(); !known[id] {
+			known[id] = true
+			l.remember(plan, w.Tool(), w.Activity(), w.Params(), !w.Failed())
+		}
+	}
+	for _, failure := range failures {
+		of, _ := failure.(map[string]any)
+		call, _ := of["call"].(map[string]any)
+		tool, _ := call["_tool"].(string)
+		activity, _ := call["_activity"].(string)
+		l.remember(plan, tool, activity, nil, false) // what its expressions came to isn't told
+	}
+}
+
+func (l *Log) remember(plan *compiler.Plan, tool, activity string, params map[string]any, done bool) {
+	call := &compiler.Call{ToolName: tool, Tool: plan.Tool(tool), Activity: activity}
+	each := []any{params}
+	if items, ok := params["_each"].([]any); ok {
+		each = items
+	}
+	for _, one := range each {
+		own, _ := one.(map[string]any)
+		if l.Begun(plan, call, own, false); done {
+			l.Done(plan, call, own)
+		}
+	}
+}
+
+// Standing is, by check, how much counts already, whatever its keys are.
+func (l *Log) Standing() []int {
+	if l == nil {
+		return nil
+	}
+	return slices.Clone(l.all)
+}
