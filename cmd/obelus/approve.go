@@ -191,7 +191,7 @@ func (a *signing) approve(judge approval.Judge) error {
 		if err != nil {
 			return err
 		}
-		return a.write(a.old, "the signature of "+a.signature)
+		return a.write(a.old, "the key of "+terminal.Quoted(a.signature))
 	}
 	if a.unsigned {
 		next, err := a.statement(nil, judge)

@@ -1,13 +1,23 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 const paying = `plan: pay
@@ -51,4 +61,98 @@ func FuzzShownBefore(f *testing.F) {
 			_, _ = differs.Text(), differs.Markdown()
 		}
 	})
+}
+
+// aKey writes a key of the test's own.
+func aKey(t testing.TB, folder string) (file string) {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(folder, "key.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// manyCalls is a plan that reads, writes, branches and destroys.
+func manyCalls(n int) string {
+	var b strings.Builder
+	b.WriteString("plan: large\ninput: {q: x}\ntools:\n  get: {properties: {a: {}, b: {}, _output: {type: string}}}\n  put: {properties: {a: {}, b: {}}, annotations: {destructiveHint: true}}\n" +
+		"activities:\n  get: {exec: {argv: [get, \"{a}\"]}}\n  put: {exec: {argv: [put, \"{a}\"]}}\ncalls:\n")
+	for i := range n {
+		switch {
+		case i == 0:
+			b.WriteString("- {_tool: get, a: †input.q, b: 1, _outputPath: p0}\n")
+		case i%5 == 4:
+			fmt.Fprintf(&b, "- {_tool: put, a: †state.p%d, b: {text: \"†{state.p%d} and more\", to: [a, b]}, _when: \"†state.p%d != ''\"}\n", i-1, i/2/5*5, i-2)
+		default:
+			fmt.Fprintf(&b, "- {_tool: get, a: †state.p%d, b: literal %d, _outputPath: p%d}\n", max(0, i-3)/5*5, i, i)
+		}
+	}
+	return b.String()
+}
+
+// S16.1: a plan of 1,000 calls is shown, signed and written in less than 200 ms of
+// processor time.
+func TestApproveIsQuick(t *testing.T) {
+	folder := t.TempDir()
+	key, plan := aKey(t, folder), filepath.Join(folder, "plan.yaml")
+	if err := os.WriteFile(plan, []byte(manyCalls(1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if took, soon := cputime.Within(200*time.Millisecond, func() {
+		if _, stderr, status := obelus(strings.NewReader(""), "approve", plan, "--key", key, "--yes", "--replace", "--as", "alice"); status != 0 {
+			t.Fatal(stderr)
+		}
+	}); !soon {
+		t.Errorf("took %v", took)
+	}
+}
+
+// The whole of approve for a plan of 1,000 calls: reading, checking, facts, the statement,
+// and its signature; and with an approval of an earlier plan that it is compared with.
+func BenchmarkApprove(b *testing.B) {
+	folder := b.TempDir()
+	key, plan := aKey(b, folder), filepath.Join(folder, "plan.yaml")
+	approve := func(b *testing.B, args ...string) {
+		if _, stderr, status := obelus(strings.NewReader(""), append([]string{"approve", plan, "--key", key, "--yes", "--replace", "--as", "alice"}, args...)...); status != 0 {
+			b.Fatal(stderr)
+		}
+	}
+	write := func(text string) {
+		if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	write(manyCalls(1000))
+	for _, format := range []string{"text", "json"} {
+		b.Run(format, func(b *testing.B) {
+			spent(b, func() {
+				os.Remove(filepath.Join(folder, "plan.approval.json"))
+				approve(b, "--format", format)
+			})
+		})
+	}
+	b.Run("compared", func(b *testing.B) {
+		approve(b)
+		write(strings.ReplaceAll(manyCalls(1000), "and more", "and less"))
+		spent(b, func() { approve(b, "--show") })
+	})
+}
+
+// spent reports the processor time of an operation besides its wall time.
+func spent(b *testing.B, op func()) {
+	used := cputime.Spent(func() {
+		for b.Loop() {
+			op()
+		}
+	})
+	b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }

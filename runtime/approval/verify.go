@@ -190,18 +190,22 @@ func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	case !p.Expires.IsZero() && j.Now.After(p.Expires):
 		return diag.Troubled(ErrExpired, "the approval expired at %s", stamp(p.Expires))
 	case len(counted) < v.Needed:
-		t := diag.Troubled(ErrTooFew, "%s of %d approve%s", number(len(counted)), v.Needed, by(counted))
-		for i, s := range v.Signatures {
-			if s.Err != nil {
-				t.Message += fmt.Sprintf("; the signature %d doesn't count: %v", i+1, s.Err)
-				t.Cause = s.Err
-			}
-		}
-		return t
+		return lacking(v, diag.Troubled(ErrTooFew, "%s of %d approve%s", number(len(counted)), v.Needed, by(counted)))
 	case !own:
-		return diag.Troubled(ErrPrincipal, "the approval is in the name of %q, and none of those who signed it may sign so:%s", p.Signer, by(counted))
+		return lacking(v, diag.Troubled(ErrPrincipal, "the approval is in the name of %q, and none whose signature counts may sign so%s", p.Signer, by(counted)))
 	}
 	return nil
+}
+
+// lacking adds which signatures don't count, and why.
+func lacking(v *Verdict, t *diag.Trouble) error {
+	for i, s := range v.Signatures {
+		if s.Err != nil {
+			t.Message += fmt.Sprintf("; the signature %d doesn't count: %v", i+1, s.Err)
+			t.Cause = s.Err
+		}
+	}
+	return t
 }
 
 // few joins the first of some texts.
