@@ -256,7 +256,7 @@ func (r *resolution) value(t *compiler.Template) (any, bool) {
 			r.problem = &CallError{Code: failure.Code, Message: "the output " + failure.Message}
 			return nil, false
 		}
-		if presence == expression.There {
+		if presence == expression.There && (value != nil || t.FallsBack()) { // null isn't there (S4.3)
 			r.leaves++
 		}
 		return value, presence == expression.There && r.fits(value)
