@@ -28,6 +28,7 @@ func (c *cli) graphCommand() *cobra.Command {
 	stands(cmd, "depth", "N")
 	flags.StringVar(&o.Focus, "focus", "", "draw only this call and what is near it")
 	stands(cmd, "focus", "CALL")
+	labels := flags.Bool("labels", false, "write beside each call how worthy of trust and how confidential its result is under the policy, and mark the ways that it forbids")
 	flags.IntVar(&o.Delegates, "delegates", 0, "draw what delegates do, so many levels deep, 0 for none; by default all of it where the drawing stays small")
 	stands(cmd, "delegates", "N")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -57,6 +58,9 @@ func (c *cli) graphCommand() *cobra.Command {
 			*format = "mermaid"
 		}
 		view := dot.FromPlan(p.Plan, p.Findings, o)
+		if *labels {
+			view.Labels(p.Plan)
+		}
 		drawing := view.DOT()
 		if *format == "mermaid" {
 			drawing = view.Mermaid()

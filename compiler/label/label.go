@@ -153,10 +153,6 @@ func (l *Labels) call(i int) {
 	of := ofCall{done: true}
 	clear(l.reads)
 	join(&of.control, l.begun.control)
-	// Whether each of them is there decides whether the call runs.
-	for _, r := range c.Reads {
-		join(&of.control, l.read(r).control)
-	}
 	join(&of.control, l.inTemplate(c.When, c).decides())
 	if c.Each != nil { // how long the list is
 		join(&of.control, l.inTemplate(c.Each.List, c).decides())
@@ -171,7 +167,7 @@ func (l *Labels) call(i int) {
 	}
 	for _, f := range c.Params.Fields {
 		v := l.inTemplate(f.Value, c)
-		join(&of.control, v.control) // with what gates ask for
+		join(&of.control, v.control) // whether it is there decides whether the call runs
 		of.parameters = append(of.parameters, v)
 	}
 	of.context = l.handed(c)
@@ -416,6 +412,14 @@ func (l *Labels) delegate(c *compiler.Call, of *ofCall, p *compiler.Plan) (v, fa
 	clear(below.reads)
 	v.join(below.inTemplate(p.Output, nil))
 	return v, failure
+}
+
+// Code is that of the rule that finds the flow.
+func (f *Flow) Code() string {
+	if f.Integrity {
+		return "OB701"
+	}
+	return "OB702"
 }
 
 // Name is how findings and drawings name a hop's call.
