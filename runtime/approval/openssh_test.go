@@ -144,6 +144,9 @@ func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 		write(t, folder, "signers", text)
 		who, err := ReadSigners("signers", []byte(text), time.UTC)
 		for _, name := range []string{"plain", "certified"} {
+			if name == "certified" && !strings.Contains(line, "CA") && line != lines[0] {
+				continue
+			}
 			said, theirs := keygen(t, folder, a.Payload(), "-Y", "verify", "-f", "signers", "-I", "alice@example.com", "-n", Namespace, "-s", name+".sig", "-Overify-time=20261122120000")
 			ours := false
 			if err == nil {
