@@ -18,7 +18,7 @@ import (
 // why.
 func (f *frame) decided(e Event) {
 	i, state := int32(e.Call), &f.calls[e.Call]
-	if state.status != Asking || int(state.attempt) != e.Attempt || e.Decision == nil {
+	if !state.asks() || int(state.attempt) != e.Attempt || e.Decision == nil {
 		return
 	}
 	d, more := e.Decision, state.more
@@ -30,6 +30,9 @@ func (f *frame) decided(e Event) {
 		f.askAgain(i, fmt.Sprintf("%q is no answer to this question", d.Verdict))
 		return
 	}
+	if len(more.question.Outside) > 0 && f.decidedOutside(i, d) {
+		return
+	}
 	switch d.Verdict {
 	case Approve:
 	case Retry:
@@ -37,6 +40,7 @@ func (f *frame) decided(e Event) {
 			f.askAgain(i, failure.Message)
 			return
 		}
+		more.admission.cleared = true
 	case Fail:
 		more.decision, more.question = d, nil
 		f.interrupted(i)
@@ -53,6 +57,7 @@ func (f *frame) decided(e Event) {
 			f.askAgain(i, failure.Message)
 			return
 		}
+		f.change(i, d.Params)
 		state.params = d.Params
 	case Replace:
 		problem := f.replace(i, d)
@@ -170,6 +175,7 @@ func (f *frame) replace(i int32, d *Decision) string {
 	r := &replacement{call: &merged, decision: d, context: statelog.Handed(by, scratch.read)}
 	r.sources, r.scopes = scratch.provenance(by, f.reader().writersOf)
 	f.calls[i].rare().replacement = r
+	f.calls[i].more.admission = admission{wrote: f.viewed(plan, by)}
 	f.calls[i].params = params
 	return ""
 }

@@ -29,6 +29,7 @@ func (f *frame) delegate(i int32) {
 	}
 	f.began(i)
 	state.attempt++
+	f.charge(i)
 	f.machine.delegated += len(plan.Calls) + 1
 	c := f.emit(i, Enter)
 	c.Params, c.Doubt = state.params, f.doubt(call)

@@ -146,12 +146,15 @@ func (f *frame) read(r int) (any, expression.Presence) {
 
 // resolve is the value of a read whose writers have settled.
 func (f *frame) resolve(read *compiler.Read) (any, bool) {
-	return f.log.Resolve(read.Path, func(message *Message) bool {
-		if message.Tick != f.machine.tick {
-			return f.stands(message, read.Sees)
-		}
-		return read.Sees(message.Call) && f.isFor(read, message)
-	})
+	return f.log.Resolve(read.Path, func(message *Message) bool { return f.sees(read, message) })
+}
+
+// sees reports whether a message counts for a read.
+func (f *frame) sees(read *compiler.Read, message *Message) bool {
+	if message.Tick != f.machine.tick {
+		return f.stands(message, read.Sees)
+	}
+	return read.Sees(message.Call) && f.isFor(read, message)
 }
 
 // isFor reports whether a message is one of a call that a read is bound to. That is

@@ -335,10 +335,11 @@ type Reason string
 
 // The reasons for which a run stops that have a code.
 const (
-	ReasonInterrupted  Reason = "interrupted"  // it was told to
-	ReasonConfirmation Reason = "confirmation" // a call has to be confirmed, and there is nobody to ask
-	ReasonInFlight     Reason = "in-flight"    // there is nobody to ask what becomes of a call that was at work
-	ReasonStalled      Reason = "stalled"      // two ticks in a row have done nothing
+	ReasonInterrupted  Reason = "interrupted"      // it was told to
+	ReasonConfirmation Reason = "confirmation"     // a call has to be confirmed, and there is nobody to ask
+	ReasonEnvelope     Reason = "outside-envelope" // a call, or the run as a whole, leaves what was approved, and nobody has approved that
+	ReasonInFlight     Reason = "in-flight"        // there is nobody to ask what becomes of a call that was at work
+	ReasonStalled      Reason = "stalled"          // two ticks in a row have done nothing
 	ReasonCalls        Reason = "limits.calls"
 	ReasonTicks        Reason = "limits.ticks"
 	ReasonTime         Reason = "limits.time"

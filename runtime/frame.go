@@ -51,6 +51,7 @@ type frame struct {
 	orders             *orders.Log       // of a frame of the run: what policies ask of the order of calls hangs on it; nil where they ask nothing
 	standing           []int             // of it, as the tick began
 	veil               frameVeil
+	wrote              map[writing]string // the tools of the calls that wrote; nil without an envelope
 }
 
 // callState is what the machine knows of a call.
@@ -84,6 +85,7 @@ type rareState struct {
 	results     *results          // of its items, once they have settled
 	within      []request.Settled // what was done, for the next request, by delegates of it that have failed
 	overdue     bool              // its try ran out of time, and hasn't ended yet
+	admission   admission         // what an envelope has to do with it
 	arrival     *arrival          // what it has come to, while it is Writing
 }
 
@@ -162,7 +164,7 @@ func (f *frame) settleAll() {
 		}
 		call := f.stale.pop()
 		f.calls[call].queued = false
-		if f.calls[call].status == Waiting && !f.calls[call].held {
+		if one := &f.calls[call]; one.status == Waiting && !one.held && !one.asks() {
 			f.decide(call)
 		}
 	}
@@ -272,6 +274,7 @@ func (f *frame) start(i int32) {
 	}
 	f.began(i)
 	state.attempt++
+	f.charge(i)
 	f.machine.running++
 	c := f.emit(i, Start)
 	c.Params, c.Context, c.Doubt = state.params, f.context(i), f.doubt(call)
@@ -287,6 +290,7 @@ func (f *frame) start(i int32) {
 func (f *frame) produced(i int32) {
 	if f.transition(i, Running) {
 		f.began(i)
+		f.charge(i)
 		f.complete(i, f.call(i).Produced.Value(), -1, nil)
 	}
 }
@@ -383,6 +387,10 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Status == Done && !s.before {
 		f.did(i)
 	}
+	if state.more != nil && state.more.admission.early {
+		f.closeEarly(i)
+		f.emit(i, Cancel)
+	}
 	if s.Failure != nil && !s.unquoted {
 		s.Failure = f.withoutSecrets(i, s.Failure)
 	}
@@ -447,6 +455,12 @@ func (f *frame) write(call *compiler.Call, path pathtree.ID, method compiler.Met
 	if f.machine.loop != nil && f.parent == nil {
 		f.machine.loop.changed = true
 		f.machine.loop.written.Add(path)
+	}
+	if f.machine.enclosure != nil {
+		if f.wrote == nil {
+			f.wrote = map[writing]string{}
+		}
+		f.wrote[writing{message.Tick, message.Call}] = call.ToolName
 	}
 	if f.memo != nil {
 		message.Completed = f.memo.latest

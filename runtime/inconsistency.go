@@ -30,7 +30,7 @@ func (m *Machine) stuck() bool {
 			continue
 		}
 		for i := range f.calls {
-			if status := f.calls[i].status; status == Asking || status == Pausing {
+			if one := &f.calls[i]; one.asks() || one.status == Pausing {
 				return false
 			}
 		}

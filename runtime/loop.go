@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
@@ -92,6 +93,10 @@ func (m *Machine) planning() bool { return m.loop != nil && m.loop.open }
 // nextTick asks for the next solution (S11.1).
 func (m *Machine) nextTick() {
 	l := m.loop
+	if m.overspends(m.tick + 1) {
+		m.stop(ReasonEnvelope)
+		return
+	}
 	m.tick++
 	first := l.stream == nil
 	l.stream, l.open, l.known = source.NewStream(source.DefaultLimits()), true, 0
@@ -100,6 +105,9 @@ func (m *Machine) nextTick() {
 	l.heard, l.spoken = len(l.speakers()) == 0, nil
 	m.plan = l.emptyPlan()
 	m.programs = map[*compiler.Plan]*program{}
+	if m.enclosure != nil {
+		m.enclosure.facts = map[*compiler.Call]*facts.Call{}
+	}
 	for _, f := range m.roots() {
 		f.nextTick()
 	}
@@ -382,6 +390,8 @@ func (f *frame) extend(d *analyzer.Draft) {
 		}
 		if faults := d.Faults(i); isJudged && len(faults) > 0 {
 			f.refuse(int32(i), faults)
+		} else if isJudged && !state.held {
+			f.screen(int32(i))
 		}
 		f.look(int32(i)) // which of several a done call stands for is known with the whole
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -40,6 +42,8 @@ type Options struct {
 	// take; each
 	// has its own limits still (S18).
 	Unbounded bool `json:"unbounded,omitzero"`
+	// Envelope is what the run may do under its approval (S16.2); nil holds it to nothing.
+	Envelope *envelope.Envelope `json:"envelope,omitempty"`
 }
 
 // DefaultParallel is how many activities run at once where nobody says otherwise
@@ -81,6 +85,7 @@ type Machine struct {
 	draining      Reason // why nothing starts any more, while what runs comes to its end
 	computed      Computed
 	resolving     expression.Meter // what the expressions that the machine itself evaluates may still take
+	enclosure     *enclosure       // nil without an envelope
 	spent         budget           // what doesn't count against the limits, since the run was resumed after reaching them
 	begun         bool
 	over          bool
@@ -120,6 +125,9 @@ func newMachine(p *compiler.Plan, o Options, byTime, recorded bool) *Machine {
 	for _, given := range []any{p.Input, p.State, o.Input, o.State} {
 		m.matching.Refill(given)
 	}
+	if o.Envelope != nil {
+		m.enclosure = &enclosure{Account: o.Envelope.Open(), facts: map[*compiler.Call]*facts.Call{}}
+	}
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, DefaultParallel)
 	if o.Planned || recorded {
 		m.loop = newLoop(p)
@@ -152,6 +160,9 @@ func (m *Machine) Status(frame, call int) Status {
 	if frame >= len(m.frames) || m.frames[frame] == nil {
 		return Done
 	}
+	if one := &m.frames[frame].calls[call]; one.asks() {
+		return Asking
+	}
 	return m.frames[frame].calls[call].status
 }
 
@@ -175,6 +186,7 @@ func (m *Machine) Step(e Event) []Command {
 	m.now = max(m.now, e.At)
 	m.take(e)
 	m.checkBudget()
+	m.checkEnvelope()
 	for !m.over && m.inconsistency == "" {
 		m.settleAll()
 		m.startQueued()
@@ -218,7 +230,7 @@ func (m *Machine) take(e Event) {
 		m.resume(e)
 	case Fired:
 		if e.Call == Run {
-			m.stop(ReasonTime)
+			m.outOfTime()
 		} else if f := m.frame(e); f != nil {
 			f.fired(e)
 		}
@@ -260,8 +272,8 @@ func (m *Machine) emitRun(kind CommandKind) *Command {
 
 func (m *Machine) begin() {
 	m.begun = true
-	if limit := m.plan.Limits.Time; limit > 0 {
-		m.emitRun(SetTimer).After = limit
+	if left := m.deadline(); left > 0 {
+		m.emitRun(SetTimer).After = left
 	}
 	switch {
 	case m.instances != nil: // they are admitted as there is room
@@ -298,7 +310,7 @@ func (m *Machine) settleAll() {
 // (S8.4), as long as there is room.
 func (m *Machine) startQueued() {
 	m.commands = slices.Grow(m.commands, m.room())
-	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel {
+	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && !m.isGated() {
 		next := m.queue.pop()
 		f, i := next.frame, next.call
 		call, state := f.call(i), &f.calls[i]
@@ -306,6 +318,7 @@ func (m *Machine) startQueued() {
 		case state.status != Queued: // its delegate was given up meanwhile
 		case f.refusedByOrder(i):
 			m.settleAll()
+		case call.Each == nil && !f.admit(next.call):
 		case isProduced(call):
 			f.produced(i)
 			m.settleAll()

@@ -92,14 +92,14 @@ func (f *frame) put(i int32, problem string) {
 	}
 	q := more.question
 	q.Problem, q.at = f.unquoted(problem), try{f.machine.tick, f.number, int(i), int(state.attempt)}
-	if q.identify(); !q.InFlight {
+	if q.identify(); !q.InFlight && len(q.Outside) == 0 {
 		q.Within = f.machine.options.Confirm.Timeout
 	}
-	if !f.transition(i, Asking) {
+	if !more.admission.early && !f.transition(i, Asking) {
 		return
 	}
 	c := f.emit(i, Ask)
-	c.Params, c.Question = state.params, more.question
+	c.Params, c.Question = q.Params, q
 }
 
 // Questions are those that are open, in the order in which people are asked (S8.4).
@@ -110,7 +110,7 @@ func (m *Machine) Questions() []*Question {
 			continue
 		}
 		for i := range f.calls {
-			if f.calls[i].status == Asking {
+			if f.calls[i].asks() {
 				open.push(f.inLine(int32(i)))
 			}
 		}

@@ -32,7 +32,7 @@ func (m *Machine) stop(reason Reason) {
 func (f *frame) report(counts *Counts, reason string) {
 	for i := range f.calls {
 		state := &f.calls[i]
-		if (state.status == Running || state.status == Asking) && f.child(int32(i)) == nil {
+		if (state.status == Running || state.asks()) && f.child(int32(i)) == nil {
 			f.emit(int32(i), Cancel)
 		}
 		if !state.status.Settled() {
@@ -98,8 +98,8 @@ func (m *Machine) resume(e Event) {
 		m.begin()
 		return
 	}
-	if limit := m.plan.Limits.Time; limit > 0 {
-		m.emitRun(SetTimer).After = max(limit-(m.now-m.spent.time), time.Nanosecond)
+	if left := m.deadline(); left > 0 {
+		m.emitRun(SetTimer).After = left
 	}
 	m.catchUp()
 	switch {
@@ -135,6 +135,9 @@ func (m *Machine) catchUp() {
 func (f *frame) resume(how Resumption) {
 	for at := range f.calls {
 		i, state := int32(at), &f.calls[at]
+		if state.status == Waiting && state.asks() {
+			f.put(i, state.more.question.Problem)
+		}
 		switch state.status {
 		case Running:
 			switch {
@@ -144,6 +147,7 @@ func (f *frame) resume(how Resumption) {
 			case f.child(i) == nil:
 				f.machine.running--
 				state.rare().lost++
+				f.refund(i)
 				f.inFlight(i, how.InFlight)
 			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
 				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))

@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 
 	"dot":              {"compiler", "compiler/*"},
-	"runtime":          {"compiler", "compiler/*", "analyzer", "runtime/orders", "runtime/request", "runtime/statelog"},
+	"runtime":          {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/orders", "runtime/request", "runtime/statelog"},
 	"runtime/orders":   {"compiler", "compiler/*"},
 	"runtime/statelog": {"compiler", "compiler/*"},
 	"runtime/request":  {"compiler", "compiler/*"},
@@ -77,7 +77,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine (S8.1).
-var machine = []string{"runtime", "runtime/orders", "runtime/request", "runtime/statelog"}
+var machine = []string{"analyzer/envelope", "runtime", "runtime/orders", "runtime/request", "runtime/statelog"}
 
 const maxLines = 600
 

@@ -101,7 +101,7 @@ func (w *world) stuck() runtime.Reason {
 			return ""
 		}
 	}
-	for _, reason := range []runtime.Reason{runtime.ReasonInFlight, runtime.ReasonConfirmation} {
+	for _, reason := range []runtime.Reason{runtime.ReasonInFlight, runtime.ReasonEnvelope, runtime.ReasonConfirmation} {
 		if slices.ContainsFunc(w.open, func(u unanswered) bool { return u.reason == reason }) {
 			return reason
 		}
@@ -113,6 +113,9 @@ func (w *world) stuck() runtime.Reason {
 func unasked(q *runtime.Question) runtime.Reason {
 	if q.InFlight {
 		return runtime.ReasonInFlight
+	}
+	if len(q.Outside) > 0 {
+		return runtime.ReasonEnvelope
 	}
 	return runtime.ReasonConfirmation
 }

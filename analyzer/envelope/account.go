@@ -1,0 +1,122 @@
+package envelope
+
+import (
+	"fmt"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+)
+
+// An Account is what a run has used up of its envelope, over all ticks and resumes.
+type Account struct {
+	*Envelope
+	used  map[string][]int // of each allowance, by instance
+	calls int
+	cost  float64
+}
+
+// Open begins the account of a run.
+func (e *Envelope) Open() *Account { return &Account{Envelope: e, used: map[string][]int{}} }
+
+// A Start is a call that a run is about to carry out.
+type Start struct {
+	In      string
+	Call    *facts.Call
+	Given   Given
+	Further bool    // it isn't the first try
+	Cost    float64 // what a try is said to cost
+
+	at int // the allowance that covers it, from 1
+}
+
+// Admit says what of carrying out a call leaves the envelope, or what is left of it; and
+// if nothing does, notes what covers the call for [Account.Charge].
+func (a *Account) Admit(s *Start) []Difference {
+	fits, amiss := a.Judge(s.In, s.Call, s.Given)
+	if len(amiss) > 0 {
+		return amiss
+	}
+	used := a.of(s.Given.Instance)
+	for _, at := range fits {
+		if used[at] < a.Calls[at].Times {
+			s.at = at + 1
+			break
+		}
+	}
+	if s.at == 0 {
+		return []Difference{a.tooOften(s.In, s.Call, used[fits[0]]+1, fits)}
+	}
+	if most := a.Budget.Calls; most != nil && !s.Further && float64(a.calls+1) > *most {
+		amiss = append(amiss, Difference{What: Spent, Of: "calls", Is: number(float64(a.calls + 1)), Approved: number(*most)})
+	}
+	if most := a.Budget.Cost; most != nil && s.Cost > 0 && a.cost+s.Cost > *most {
+		amiss = append(amiss, Difference{What: Spent, Of: "cost", Is: number(a.cost + s.Cost), Approved: number(*most)})
+	}
+	return amiss
+}
+
+// Charge takes the start of a call off what is left.
+func (a *Account) Charge(s *Start) {
+	if s.at > 0 {
+		a.of(s.Given.Instance)[s.at-1]++
+	}
+	if !s.Further {
+		a.calls++
+	}
+	a.cost += s.Cost
+}
+
+// Refund gives back the try of a call that may be carried out again without doing more.
+func (a *Account) Refund(s *Start) {
+	if s.at > 0 {
+		a.of(s.Given.Instance)[s.at-1]--
+	}
+}
+
+// Spend takes what a model's answer cost off what is left.
+func (a *Account) Spend(cost float64) { a.cost += cost }
+
+// Overspent says by how much more than the envelope allows a run has cost or asked a
+// model to plan, or how long it has taken in seconds; "" where it is within.
+func (a *Account) Overspent(ticks int, seconds float64) string {
+	for _, one := range []struct {
+		what string
+		most *float64
+		is   float64
+	}{{"requests to the model that plans", a.Budget.Ticks, float64(ticks)}, {"cost", a.Budget.Cost, a.cost}, {"seconds", a.Budget.Time, seconds}} {
+		if one.most != nil && one.is > *one.most {
+			return fmt.Sprintf("the approval is used up: %s: %s; approved: %s", one.what, number(one.is), number(*one.most))
+		}
+	}
+	return ""
+}
+
+func (a *Account) of(instance string) []int {
+	used, ok := a.used[instance]
+	if !ok {
+		used = make([]int, len(a.Calls))
+		a.used[instance] = used
+	}
+	return used
+}
+
+// Changed are the facts of a call some of whose parameters somebody has given other
+// values.
+func Changed(c *facts.Call, params map[string]any, names []string) *facts.Call {
+	out := *c
+	out.Values = nil
+	changed := map[string]bool{}
+	for _, name := range names {
+		changed[name] = true
+	}
+	for _, v := range c.Values {
+		if name, _ := first(v.Path); !changed[name] {
+			out.Values = append(out.Values, v)
+		}
+	}
+	for _, name := range names {
+		if v, there := params[name]; there {
+			out.Values = append(out.Values, facts.Value{Path: fmt.Sprintf("[%q]", name), Literal: literal(v)})
+		}
+	}
+	return &out
+}

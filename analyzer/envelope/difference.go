@@ -1,0 +1,130 @@
+package envelope
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+// A Difference is one thing that leaves an envelope.
+type Difference struct {
+	Call     string       `json:"call,omitempty"` // S3.2; "" where it is about no call
+	In       string       `json:"in,omitempty"`   // the delegate that the call stands in
+	Tool     string       `json:"tool,omitempty"`
+	At       *facts.Place `json:"at,omitempty"`
+	What     string       `json:"what"`
+	Of       string       `json:"of,omitempty"` // which parameter, definition or part of a budget
+	Is       string       `json:"is"`
+	Approved string       `json:"approved,omitempty"`
+}
+
+// What a difference is about.
+const (
+	Tool       = "tool"       // no allowance names it
+	CarriedOut = "execution"  // another activity, delegate or context
+	Effect     = "effect"     // it may do worse
+	Parameter  = "parameter"  // another value, or a value from elsewhere
+	List       = "list"       // it runs for the items of another list
+	Context    = "context"    // it is handed more
+	Path       = "path"       // it writes elsewhere
+	Result     = "result"     // its result stands there already
+	Instance   = "instance"   // it runs for others
+	Times      = "times"      // it runs more often
+	Spent      = "budget"     // the run comes to more
+	Definition = "definition" // a tool, an activity, a program … is another
+)
+
+func differing(in string, c *facts.Call, what string) Difference {
+	return Difference{Call: c.Name, In: in, Tool: c.Tool, At: c.At, What: what}
+}
+
+// String says what leaves, and what is approved, in one line that nothing in a plan ends.
+func (d Difference) String() string {
+	var text string
+	switch d.What {
+	case Tool:
+		text = d.Is + ", which isn't approved"
+	case Definition:
+		return diag.Escape(d.Of + " " + d.Is)
+	case Spent:
+		return diag.Escape(fmt.Sprintf("%s: %s; approved: %s", d.Of, d.Is, d.Approved))
+	case Times:
+		text = fmt.Sprintf("runs %s; approved: %s", d.Is, d.Approved)
+	default:
+		text = fmt.Sprintf("%s is %s; approved: %s", phrases[d.What], d.Is, d.Approved)
+		if d.What == Parameter {
+			text = fmt.Sprintf("%q is %s; approved: %s", d.Of, d.Is, d.Approved)
+		}
+	}
+	call := fmt.Sprintf("%q", d.Call)
+	if d.In != "" {
+		call = fmt.Sprintf("%q of %q", d.Call, d.In)
+	}
+	if d.Tool != "" && d.What != Tool && !strings.HasPrefix(d.Call, d.Tool+"#") {
+		call += fmt.Sprintf(" (%s)", d.Tool)
+	}
+	return diag.Escape(call + ": " + text)
+}
+
+var phrases = map[string]string{
+	CarriedOut: "what carries it out", Effect: "its effect", List: "the list that it runs for", Context: "what it is handed",
+	Path: "where it writes", Result: "its result", Instance: "whom it runs for",
+}
+
+// Digest identifies differences, so that a person's word about them is about no others.
+func Digest(all []Difference) string {
+	text, _ := json.Marshal(all) // plain data
+	return facts.SumOf(text)
+}
+
+// described says in a few words what a call does that no allowance names.
+func described(c *facts.Call) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "calls %q (%s, %s)", c.Tool, c.Effect.Kind, runsText(&Runs{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Runs.Alone}))
+	for i, p := range parametersOf(c) {
+		b.WriteString([]string{" with ", ", "}[min(i, 1)] + p.name + ": " + leavesText(p.leaves))
+	}
+	if out := outputOf(c); out != "" {
+		b.WriteString(" and writes " + out)
+	}
+	return b.String()
+}
+
+func runsText(r *Runs) string {
+	if r == nil {
+		return "whatever the tool says"
+	}
+	text := r.Kind
+	switch {
+	case r.Plan != "":
+		text = "the plan " + r.Plan
+	case r.Kind == model:
+		text = "a model"
+	case r.Kind == produced:
+		text = "its own text"
+	case r.Activity != "":
+		text += " " + r.Activity
+	}
+	if r.Alone {
+		text += " in a context of its own"
+	}
+	return text
+}
+
+func listed(all []string) string {
+	if len(all) == 0 {
+		return "nothing"
+	}
+	quoted := make([]string, len(all))
+	for i, one := range all {
+		quoted[i] = one
+		if one == "" {
+			quoted[i] = "nothing"
+		}
+	}
+	return wording.Or(quoted)
+}

@@ -1,0 +1,299 @@
+package envelope
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+)
+
+// Within says what of a plan leaves an envelope: nothing where all that the plan may do
+// is in it. Parts are the plan's own; what it defines must be what was approved, or part
+// of it. A list, a cost or a time that nothing bounds counts as one that is too much.
+//
+// Of a run that is planned the plan's calls are where the model begins: what they come to
+// together isn't known, and is held against the budget as it goes.
+func (e *Envelope) Within(f *facts.Facts, parts []compiler.Part) []Difference {
+	all := e.definitions(parts)
+	w := walk{envelope: e, facts: f, used: make([]int, len(e.Calls))}
+	w.plan(f, "", 1)
+	all = append(all, w.amiss...)
+	if !f.Planned {
+		all = append(all, e.Budget.exceeded(&f.Worst)...)
+	}
+	return all
+}
+
+// definitions are those that aren't what was approved.
+func (e *Envelope) definitions(parts []compiler.Part) (all []Difference) {
+	approved := map[compiler.Part]bool{}
+	for _, one := range e.Parts {
+		approved[one] = true
+		approved[compiler.Part{In: one.In, Kind: one.Kind, Name: one.Name}] = true
+	}
+	for _, one := range parts {
+		if one.Kind == compiler.PartPlan || approved[one] {
+			continue
+		}
+		is := "is new"
+		if approved[compiler.Part{In: one.In, Kind: one.Kind, Name: one.Name}] {
+			is = "is another than was approved"
+		}
+		all = append(all, Difference{What: Definition, Of: one.String(), Is: is})
+	}
+	return all
+}
+
+func (b *Budget) exceeded(w *facts.Worst) (all []Difference) {
+	for _, one := range []struct {
+		what string
+		most *float64
+		is   facts.Bound
+	}{{"calls", b.Calls, w.Calls}, {"requests to the model that plans", b.Ticks, w.Ticks}, {"cost", b.Cost, w.Cost}, {"seconds", b.Time, w.Time}} {
+		switch {
+		case one.most == nil:
+		case one.is.Most == nil:
+			all = append(all, Difference{What: Spent, Of: one.what, Is: "unbounded", Approved: number(*one.most)})
+		case *one.is.Most > *one.most:
+			all = append(all, Difference{What: Spent, Of: one.what, Is: number(*one.is.Most), Approved: number(*one.most)})
+		}
+	}
+	return all
+}
+
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// A walk goes through the calls of a plan and of those that it delegates to.
+type walk struct {
+	envelope *Envelope
+	facts    *facts.Facts
+	used     []int // of each allowance
+	depth    int
+	amiss    []Difference
+}
+
+// plan holds a plan that is run so many times.
+func (w *walk) plan(f *facts.Facts, in string, times int) {
+	if w.depth > len(w.facts.Delegates) {
+		return // within itself, which is an error of its own
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		n := product(times, max(1, c.Tries))
+		if c.Each != nil {
+			n = product(n, c.Each.Most)
+		}
+		fits, amiss := w.envelope.Judge(in, c, Given{})
+		if len(amiss) > 0 {
+			w.amiss = append(w.amiss, amiss...)
+		} else if at := w.envelope.charge(w.used, fits, n); at < 0 {
+			w.amiss = append(w.amiss, w.envelope.tooOften(in, c, n+w.used[fits[0]], fits))
+		}
+		if d := w.facts.Delegates[c.Runs.Plan]; d != nil {
+			w.plan(d, c.Runs.Plan, n)
+		}
+	}
+}
+
+// charge takes so many times off one of the allowances that cover a call, the first that
+// has as many left, and gives its index; -1 where none has.
+func (e *Envelope) charge(used, fits []int, times int) int {
+	for _, at := range fits {
+		if used[at] <= e.Calls[at].Times-times {
+			used[at] += times
+			return at
+		}
+	}
+	return -1
+}
+
+func (e *Envelope) tooOften(in string, c *facts.Call, times int, fits []int) Difference {
+	d := differing(in, c, Times)
+	most := 0
+	for _, at := range fits {
+		most = max(most, e.Calls[at].Times)
+	}
+	d.Is, d.Approved = timesOf(times), timesOf(most)
+	return d
+}
+
+func timesOf(n int) string {
+	if n >= mostTimes {
+		return "any number of times"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// Given is what is known of a call besides its facts, when a run is about to make it. The
+// zero value is of a call that nothing more is known of.
+type Given struct {
+	// Live says that what is there from the start is what a run has come to, so that
+	// Writers tell who wrote it.
+	Live bool
+	// Writers are the tools that have written what stands at the paths that the call
+	// reads, where they are known.
+	Writers map[string][]string
+	// Values are its parameters; nil where they aren't known yet. Then what only they
+	// decide is left for later if Later is set, and else counts as outside.
+	Values map[string]any
+	Later  bool
+	// Instance is the one that it is for; "" as the call says.
+	Instance string
+}
+
+// Judge says which allowances cover a call of a plan (in is the delegate that it stands
+// in), whatever is left of them; or if none does what leaves them, and only that.
+func (e *Envelope) Judge(in string, c *facts.Call, g Given) (fits []int, amiss []Difference) {
+	known := false
+	for at := range e.Calls {
+		a := &e.Calls[at]
+		if a.In != in || a.Tool != c.Tool && a.Tool != Any {
+			continue
+		}
+		j := judge{allowance: a, call: c, given: &g, in: in}
+		j.all()
+		switch {
+		case len(j.amiss) == 0:
+			fits = append(fits, at)
+		case !known || len(j.amiss) < len(amiss):
+			amiss, known = j.amiss, true
+		}
+	}
+	switch {
+	case len(fits) > 0:
+		return fits, nil
+	case !known:
+		d := differing(in, c, Tool)
+		d.Of, d.Is = c.Tool, described(c)
+		return nil, []Difference{d}
+	}
+	return nil, amiss
+}
+
+// A judge holds one call against one allowance.
+type judge struct {
+	allowance *Allowance
+	call      *facts.Call
+	given     *Given
+	in        string
+	amiss     []Difference
+}
+
+func (j *judge) differs(what, of, is, approved string) {
+	d := differing(j.in, j.call, what)
+	d.Of, d.Is, d.Approved = of, is, approved
+	j.amiss = append(j.amiss, d)
+}
+
+func (j *judge) all() {
+	a, c := j.allowance, j.call
+	if is := cmp.Or(j.given.Instance, c.Instance); a.Instances != nil && !slices.Contains(a.Instances, is) {
+		j.differs(Instance, "", cmp.Or(is, "every instance"), listed(a.Instances))
+	}
+	j.runs()
+	if rank(c.Effect.Kind) > rank(a.Effect) {
+		j.differs(Effect, "", c.Effect.Kind, a.Effect)
+	}
+	if c.Effect.OpenWorld && !a.OpenWorld {
+		j.differs(Effect, "", "what it is given may leave the machine", "it stays here")
+	}
+	j.parameters()
+	if c.Each != nil {
+		list := []Leaf{leafOf("", &c.Each.List)}
+		if a.Each == nil {
+			j.differs(List, "", leavesText(list), "one call")
+		} else {
+			j.value(List, "", list, nil, a.Each)
+		}
+	}
+	for _, s := range c.Context {
+		if !slices.ContainsFunc(a.Context, func(above string) bool { return above == Any || atOrBelow(s.Path, above) }) {
+			j.differs(Context, "", s.Path, listed(a.Context))
+		}
+	}
+	j.writes()
+}
+
+// runs holds what carries the call out. A result that the plan says itself is one of a
+// model that sees all, which is who wrote it.
+func (j *judge) runs() {
+	a, c := j.allowance, j.call
+	is := Runs{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Runs.Alone}
+	if is.Kind == produced {
+		result := []Leaf{leafOf("", &facts.Value{Literal: c.Produced})}
+		switch {
+		case a.Result != nil && j.covers(result, nil, a.Result):
+			return
+		case (a.Runs == nil || a.Runs.Kind == model && !a.Runs.Alone) && slices.Contains(a.Context, "†state") && slices.Contains(a.Context, "†input"):
+			return
+		case a.Result != nil:
+			j.value(Result, "", result, nil, a.Result)
+			return
+		}
+		j.differs(Result, "", leavesText(result), "what "+runsText(a.Runs)+" gives")
+		return
+	}
+	if a.Runs != nil && (is.Kind != a.Runs.Kind || is.Activity != a.Runs.Activity || is.Plan != a.Runs.Plan || a.Runs.Alone && !is.Alone) {
+		j.differs(CarriedOut, "", runsText(&is), runsText(a.Runs))
+	}
+}
+
+// The kinds of [facts.Execution] that no activity has.
+const (
+	model    = "model"
+	produced = "produced"
+)
+
+func (j *judge) writes() {
+	a, c := j.allowance, j.call
+	is := outputOf(c)
+	if slices.Contains(a.Writes, is) {
+		return
+	}
+	outside := is == ""
+	for _, route := range c.Writes {
+		outside = outside || slices.ContainsFunc(route, func(path string) bool {
+			return !slices.ContainsFunc(a.Below, func(above string) bool { return atOrBelow(path, above) })
+		})
+	}
+	if outside && (is != "" || len(a.Below) == 0) {
+		approved := slices.Clone(a.Writes)
+		for _, above := range a.Below {
+			approved = append(approved, above+" or below")
+		}
+		j.differs(Path, "", cmp.Or(is, "nothing"), listed(approved))
+	}
+}
+
+// parameters holds what the call is given.
+func (j *judge) parameters() {
+	a, c := j.allowance, j.call
+	seen := map[string]bool{}
+	for _, p := range parametersOf(c) {
+		seen[p.name] = true
+		allowed, ok := a.Parameters[p.name]
+		if !ok {
+			allowed = a.Parameters[Any]
+		}
+		var value *any
+		if v, known := j.given.Values[p.name]; known {
+			value = &v
+		}
+		j.value(Parameter, p.name, p.leaves, value, &allowed)
+	}
+	for _, name := range sorted(a.Parameters) {
+		if name != Any && !seen[name] {
+			allowed := a.Parameters[name]
+			j.differs(Parameter, name, "left out", allowed.String())
+		}
+	}
+}
+
+func rank(kind string) int {
+	return slices.Index([]string{compiler.ReadOnly, compiler.Writes, compiler.Unknown, compiler.Destructive}, kind)
+}
