@@ -45,11 +45,8 @@ func (p *Pass) wanted(t *target) []remark {
 		}
 		return nil
 	}
-	if t.taker.tool == nil { // it is no parameter
-		return nil
-	}
-	if n := parameterNode(t.taker.tool, t.key); n != nil {
-		return []remark{{n.Span(), quote(t.key) + " of " + t.taker.taker + " is declared here"}}
+	if n := t.taker.node(t.key); n != nil {
+		return []remark{{n.Span(), quote(t.key) + " of " + t.taker.taker + " is " + t.taker.verb() + " here"}}
 	}
 	return nil
 }

@@ -126,11 +126,13 @@ func (p *Pass) badLiteral(call *compiler.Call, taker *parameters, f compiler.Tem
 		refused: func(at source.Span, below, why string) {
 			found = p.Report(at, "%s doesn't accept this for %s%s: %s", taker.taker, quote(f.Key), below, why).About(call.Label()).
 				Advise("pass a value that the %s's schema accepts", taker.which)
-			if n := parameterNode(taker.tool, f.Key); n != nil {
-				found.Note(n.Span(), "%q is declared here", f.Key)
+			if n := taker.node(f.Key); n != nil {
+				found.Note(n.Span(), "%q is %s here", f.Key, taker.verb())
 			}
 		},
-		value: func(n *source.Node, s *schema.Schema) { requote(found, n, s) },
+	}
+	if taker.bounds == nil {
+		l.value = func(n *source.Node, s *schema.Schema) { requote(found, n, s) }
 	}
 	l.judge(f.Value, f.Node, s, "")
 }

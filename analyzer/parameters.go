@@ -20,8 +20,9 @@ type parameters struct {
 	required []string
 	open     bool // it allows parameters that it doesn't name, and says so
 	places   map[string]schema.Place
-	list     []*parameters // see alone
-	declared *declaration  // see names
+	list     []*parameters           // see alone
+	declared *declaration            // see names
+	bounds   map[string]*source.Node // of what a policy says of a tool: where it does, by parameter
 }
 
 // parametersOf is nil for a tool whose parameters aren't known.
@@ -94,6 +95,22 @@ func (t *parameters) declares(name string) bool { return slices.Contains(t.schem
 
 func passes(call *compiler.Call, name string) bool {
 	return slices.ContainsFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == name })
+}
+
+// node is where a parameter is declared, or a policy says what it may be.
+func (t *parameters) node(name string) *source.Node {
+	if n := t.bounds[name]; n != nil || t.tool == nil {
+		return n
+	}
+	return parameterNode(t.tool, name)
+}
+
+// verb says what is done with a parameter there.
+func (t *parameters) verb() string {
+	if t.bounds != nil {
+		return "bounded"
+	}
+	return "declared"
 }
 
 // parameterNode is where a tool's own text declares a parameter.

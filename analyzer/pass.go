@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/orders"
@@ -59,7 +60,8 @@ type Pass struct {
 	parameters map[*compiler.Tool]*parameters
 	toolNames  *naming.Suggester
 	flows      *flowTable
-	labelled   *label.Labels  // see labels
+	labelled   *label.Labels // see labels
+	bounds     map[*policy.BoundTool]*parameters
 	checks     []orders.Check // see orderChecks
 	standing   []int          // of a solution: by check, how often it counts what earlier ticks have begun
 
@@ -82,6 +84,7 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 		inResult:    map[resultPlace]*declaration{},
 		fields:      map[field]schema.Place{},
 		parameters:  map[*compiler.Tool]*parameters{},
+		bounds:      map[*policy.BoundTool]*parameters{},
 		meantInputs: map[string]bool{},
 		meantPaths:  map[pathtree.ID]bool{},
 		misread:     map[int]bool{},
