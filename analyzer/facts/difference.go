@@ -75,7 +75,7 @@ type Comparison struct {
 // Compare finds how a new plan differs from an old one. What is only layout is no
 // difference, and calls are the same when they do the same, whatever they are called.
 func Compare(old, new *Facts) *Comparison {
-	c := &comparison{old: old, new: new, seen: map[[2]string]bool{}, activities: map[[3]string]bool{}}
+	c := &comparison{old: old, new: new, seen: map[[2]string]bool{}, activities: map[[3]string]bool{}, harmful: map[string]harm{}}
 	outermost := c.plans(old, new, "", "")
 	c.programs()
 	c.worst()
@@ -99,6 +99,8 @@ type comparison struct {
 	all        []Difference
 	seen       map[[2]string]bool // delegates that were compared
 	activities map[[3]string]bool // where, and by both names
+	harmful    map[string]harm    // what plans do that calls of the new plan run
+	files      map[string]harm    // what those calls of it do that run a file
 	flows      map[flowKey]bool
 	*matching  // of the plans that are being compared
 	in, by     string
@@ -440,10 +442,14 @@ func (c *comparison) tools() {
 
 // programs compares what the files hold that calls of both plans run.
 func (c *comparison) programs() {
-	old, new := c.old.Programs, c.new.Programs
-	for _, name := range slices.Sorted(maps.Keys(c.new.running())) {
-		if c.old.running()[name] {
-			c.text(Difference{Of: ThingProgram, Name: name}, old[name], new[name])
+	if len(c.old.Programs)+len(c.new.Programs) == 0 {
+		return
+	}
+	before := c.running(c.old)
+	c.files = c.running(c.new)
+	for _, name := range slices.Sorted(maps.Keys(c.files)) {
+		if _, both := before[name]; both {
+			c.text(Difference{Of: ThingProgram, Name: name}, c.old.Programs[name], c.new.Programs[name])
 		}
 	}
 }
@@ -456,15 +462,22 @@ func (c *comparison) orders() {
 	}
 	for _, o := range c.matching.new.Orders {
 		var before, after []string
-		kept := map[int]bool{}
+		there, kept := map[string]bool{}, map[string]bool{}
+		for _, name := range o.Calls {
+			there[name] = true
+		}
 		for _, name := range old[o.Path] {
-			if to := c.oldTo[c.oldAt[name]]; to >= 0 && slices.Contains(o.Calls, c.matching.new.Calls[to].Name) {
+			at, known := c.oldAt[name] // facts that were read from a file may name any
+			if !known {
+				continue
+			}
+			if to := c.oldTo[at]; to >= 0 && there[c.matching.new.Calls[to].Name] {
 				before = append(before, c.matching.new.Calls[to].Name)
-				kept[to] = true
+				kept[c.matching.new.Calls[to].Name] = true
 			}
 		}
 		for _, name := range o.Calls {
-			if kept[c.newAt[name]] {
+			if kept[name] {
 				after = append(after, name)
 			}
 		}

@@ -177,6 +177,14 @@ func TestDifferencesAreExact(t *testing.T) {
 			t.Fatalf("seed %d, %s: told\n%s\nwant\n%s\nold %s\nnew %s", seed, m.name, strings.Join(got, "\n"), strings.Join(want, "\n"), old.text(), new.text())
 		}
 		mirrors(t, before, after)
+		var read facts.Facts // as an approval has them
+		text, _ := json.Marshal(before)
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatal(err)
+		}
+		if here, there := facts.Compare(before, after).Text(), facts.Compare(&read, after).Text(); here != there {
+			t.Fatalf("seed %d, %s: of facts that were read it says\n%s\nand else\n%s", seed, m.name, there, here)
+		}
 	}
 	for _, m := range mutations {
 		if counts[m.name] == 0 && amount.Of(0, 1, 1) > 0 {

@@ -169,33 +169,36 @@ func bare(v *Value) *Value {
 
 // alike is some values with those literals taken apart that others have in parts.
 func alike(values, others []Value) []Value {
-	var out []Value
-	for i, v := range values {
-		below := func(o Value) bool {
-			return strings.HasPrefix(o.Path, v.Path) && len(o.Path) > len(v.Path) && (v.Path == "" || o.Path[len(v.Path)] == '.' || o.Path[len(v.Path)] == '[')
-		}
-		if v.Literal.IsZero() || !slices.ContainsFunc(others, below) {
-			if out != nil {
-				out = append(out, v)
-			}
-			continue
-		}
-		if out == nil {
-			out = slices.Clone(values[:i])
-		}
-		var apart []Value
-		parts(v.Path, emptied(v.Literal.value()), v.Literal.value(), func(path string, _, value *Value) {
-			apart = append(apart, Value{Path: path, Literal: value.Literal})
-		})
-		if len(apart) == 0 {
-			apart = []Value{v}
-		}
-		out = append(out, alike(apart, others)...)
-	}
-	if out == nil {
+	if !slices.ContainsFunc(values, Value.hasParts) || !slices.ContainsFunc(others, func(v Value) bool { return strings.ContainsAny(v.Path, ".[") }) {
 		return values
 	}
+	above := map[string]bool{} // the paths that others have something below
+	for _, o := range others {
+		for at := strings.LastIndexAny(o.Path, ".["); at >= 0 && !above[o.Path[:at]]; at = strings.LastIndexAny(o.Path[:at], ".[") {
+			above[o.Path[:at]] = true
+		}
+	}
+	var out []Value
+	var take func(v Value)
+	take = func(v Value) {
+		if !v.hasParts() || !above[v.Path] {
+			out = append(out, v)
+			return
+		}
+		whole := v.Literal.value()
+		parts(v.Path, emptied(whole), whole, func(path string, _, value *Value) {
+			take(Value{Path: path, Literal: value.Literal})
+		})
+	}
+	for _, v := range values {
+		take(v)
+	}
 	return out
+}
+
+// hasParts reports whether a value is a literal with parts.
+func (v Value) hasParts() bool {
+	return len(v.Literal.Text) > len("{}") && (v.Literal.Text[0] == '{' || v.Literal.Text[0] == '[')
 }
 
 // emptied is an object or a list without what is in it.
@@ -312,50 +315,41 @@ func (c *comparison) writes(d Difference, old, new [][]string) {
 
 // after compares which calls two others come after without reading from them.
 func (c *comparison) after(d Difference, a, b *Call) {
-	type one struct {
-		call            int
-		settled, listed bool
+	here := func(o After) After { // with the name in the new plan
+		if at, known := c.oldAt[o.Call]; known && c.oldTo[at] >= 0 {
+			o.Call = c.matching.new.Calls[c.oldTo[at]].Name
+		} else {
+			o.Call = "\x00" + o.Call // it isn't there any more
+		}
+		return o
 	}
-	old := map[one]string{}
+	before, now := map[After]bool{}, map[After]bool{}
 	for _, o := range a.After {
-		at, known := c.oldAt[o.Call]
-		if to := -1; known {
-			if to = c.oldTo[at]; to < 0 {
-				to = -2 - at // it isn't there any more
-			}
-			old[one{to, o.Settled, o.Listed}] = o.Call
-		}
+		before[here(o)] = true
 	}
-	say := func(name string, o one) *Value {
-		switch {
-		case o.listed:
-			name += " as listed"
-		case o.settled:
-			name += " has ended"
-		}
-		return said(name)
-	}
-	for _, n := range b.After {
-		o := one{c.newAt[n.Call], n.Settled, n.Listed}
-		if _, both := old[o]; both {
-			delete(old, o)
-			continue
-		}
-		d.Old, d.New = nil, say(n.Call, o)
-		c.report(d)
-	}
-	for _, o := range a.After {
-		at := c.oldTo[c.oldAt[o.Call]]
-		if at < 0 {
-			at = -2 - c.oldAt[o.Call]
-		}
-		left := one{at, o.Settled, o.Listed}
-		if _, there := old[left]; there {
-			delete(old, left)
-			d.Old, d.New = say(o.Call, left), nil
+	for _, o := range b.After {
+		if now[o] = true; !before[o] {
+			d.Old, d.New = nil, said(o.String())
 			c.report(d)
 		}
 	}
+	for _, o := range a.After {
+		if !now[here(o)] {
+			d.Old, d.New = said(o.String()), nil
+			c.report(d)
+		}
+	}
+}
+
+// String is which call, and what of it.
+func (a After) String() string {
+	switch {
+	case a.Listed:
+		return a.Call + " as listed"
+	case a.Settled:
+		return a.Call + " has ended"
+	}
+	return a.Call
 }
 
 // edges compares for which of the calls that are in both plans two calls wait.
@@ -411,85 +405,69 @@ var weighty = []string{
 // something on is new, or does it otherwise than before.
 func (c *comparison) risk(d *Difference) Risk {
 	if d.Of == ThingProgram && d.New != nil {
-		return c.risky(d.Name)
+		return c.files[d.Name].risk()
 	}
 	if d.call == nil || d.Change == Renamed || d.Change == Removed && d.What == "" || d.Of != ThingActivity && (d.Of != ThingCall || !slices.Contains(weighty, d.What)) {
 		return ""
 	}
-	destroys, leaves := c.new.harm(d.call, map[string]bool{})
+	h := c.harms(d.call)
 	switch d.What {
 	case "effect":
-		leaves = false
+		h.leaves = false
 	case Reaches:
-		destroys, leaves = false, leaves && d.New != nil
+		h.destroys, h.leaves = false, h.leaves && d.New != nil
 	case "value", "context":
-		destroys = d.call.Effect.Kind == compiler.Destructive
+		h.destroys = d.call.Effect.Kind == compiler.Destructive
 	}
+	return h.risk()
+}
+
+func (h harm) risk() Risk {
 	switch {
-	case destroys:
+	case h.destroys:
 		return Destroys
-	case leaves:
+	case h.leaves:
 		return Leaves
 	}
 	return ""
 }
 
-// running are what may be files that calls run, by path from the plan's folder.
-func (f *Facts) running() map[string]bool {
-	files := map[string]bool{}
+// running are what may be files that calls run, by path from the plan's folder, with what
+// these calls do.
+func (c *comparison) running(f *Facts) map[string]harm {
+	files := map[string]harm{}
 	for _, p := range f.plans() {
 		for i := range p.facts.Calls {
-			for _, file := range f.runs(&p.facts.Calls[i]) {
-				files[file] = true
-			}
-		}
-	}
-	return files
-}
-
-// runs are the files that a call may run.
-func (f *Facts) runs(call *Call) (files []string) {
-	for _, argument := range call.Runs.Program {
-		if file, err := filepath.Rel(cmp.Or(f.Folder, "."), path.Join(call.Runs.Folder, argument)); err == nil {
-			files = append(files, filepath.ToSlash(file))
-		}
-	}
-	return files
-}
-
-// risky is the risk of something else in the place of a program, by the calls that run it.
-func (c *comparison) risky(file string) Risk {
-	risk := Risk("")
-	for _, p := range c.new.plans() {
-		for i := range p.facts.Calls {
 			call := &p.facts.Calls[i]
-			if !slices.Contains(c.new.runs(call), file) {
-				continue
-			}
-			switch destroys, leaves := c.new.harm(call, nil); {
-			case destroys:
-				return Destroys
-			case leaves:
-				risk = Leaves
+			for _, argument := range call.Runs.Program {
+				if file, err := filepath.Rel(cmp.Or(f.Folder, "."), path.Join(call.Runs.Folder, argument)); err == nil {
+					one, all := c.harms(call), files[filepath.ToSlash(file)]
+					files[filepath.ToSlash(file)] = harm{all.destroys || one.destroys, all.leaves || one.leaves}
+				}
 			}
 		}
 	}
-	return risk
+	return files
 }
 
-// harm reports whether a call, or one of the plan that it runs, destroys something or may,
+// A harm is whether a call, or one of the plan that it runs, destroys something or may,
 // and whether what it is given leaves the machine.
-func (f *Facts) harm(call *Call, seen map[string]bool) (destroys, leaves bool) {
+type harm struct{ destroys, leaves bool }
+
+// harms are those of a call; what is known of plans is kept.
+func (c *comparison) harms(call *Call) harm {
 	plan := call.Runs.Plan
 	if plan == "" {
-		return slices.Contains(groups[0].kinds, call.Effect.Kind), call.Leaves()
+		return harm{slices.Contains(groups[0].kinds, call.Effect.Kind), call.Leaves()}
 	}
-	if d := f.Delegates[plan]; d != nil && !seen[plan] {
-		seen[plan] = true
+	all, known := c.harmful[plan]
+	if d := c.new.Delegates[plan]; d != nil && !known {
+		c.harmful[plan] = all // in a circle nothing comes
 		for i := range d.Calls {
-			a, b := f.harm(&d.Calls[i], seen)
-			destroys, leaves = destroys || a, leaves || b
+			one := c.harms(&d.Calls[i])
+			all.destroys, all.leaves = all.destroys || one.destroys, all.leaves || one.leaves
 		}
+		c.harmful[plan] = all
 	}
-	return destroys, leaves
+	return all
 }

@@ -42,7 +42,8 @@ func match(old, new *Facts) *matching {
 	m.pair([2][]string{surrounded(alone[0], m.oldReads), surrounded(alone[1], m.newReads)}, false)
 	m.pair(alone, false)
 	written, put, named := each(paths), each(func(c *Call) string { return key(c.Tool, given(c)) }), each(func(c *Call) string { return key(c.Tool, c.Instance, parameters(c)) })
-	for m.resemble(written, put, named, each(func(c *Call) string { return key(c.Tool, c.Instance) })) {
+	tools := each(func(c *Call) string { return key(c.Tool, c.Instance) })
+	for round := 0; round < mostRounds && m.resemble(written, put, named, tools); round++ {
 	}
 	m.pair(named, false)
 	return m
@@ -200,6 +201,9 @@ const (
 	sameAround  = 1
 	enoughAlike = 4
 )
+
+// mostRounds is how often is looked for calls that are alike.
+const mostRounds = 8
 
 // A likeness is two calls that may be the same.
 type likeness struct{ old, new, points int }

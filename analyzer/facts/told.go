@@ -180,25 +180,22 @@ func (c *Comparison) Was(call string) string {
 // Touched are the calls of the new plan that differ, or run a plan in which something
 // does, by name.
 func (c *Comparison) Touched() map[string]bool {
-	all, inside := map[string]bool{}, map[string]bool{}
+	all, inside, activities := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range c.Differences {
 		switch d := &c.Differences[i]; {
 		case d.In != "":
 			inside[d.In] = true
 		case d.Of == ThingCall:
 			all[d.Name] = true
+		case d.Of == ThingActivity:
+			activities[d.Name] = true
 		}
 	}
 	f := c.outermost.new
 	for i := range f.Calls {
 		call := &f.Calls[i]
-		if f.reaches(call.Runs.Plan, inside, map[string]bool{}) {
+		if activities[call.Runs.Activity] || f.reaches(call.Runs.Plan, inside, map[string]bool{}) {
 			all[call.Name] = true
-		}
-		for k := range c.Differences {
-			if d := &c.Differences[k]; d.Of == ThingActivity && d.In == "" && d.Name == call.Runs.Activity {
-				all[call.Name] = true
-			}
 		}
 	}
 	return all

@@ -117,8 +117,14 @@ func (a *signing) before() *facts.Facts {
 	if a.old == nil {
 		return nil
 	}
+	return shownBy(a.old)
+}
+
+// shownBy is what an approval says was shown to those who signed it; nil where it can't be
+// told.
+func shownBy(a *approval.Approval) *facts.Facts {
 	f := &facts.Facts{}
-	if err := json.Unmarshal(a.old.Statement.Predicate.Shown, f); err != nil {
+	if err := json.Unmarshal(a.Statement.Predicate.Shown, f); err != nil {
 		return nil
 	}
 	for _, d := range f.Delegates {

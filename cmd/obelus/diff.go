@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/dot"
-	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/spf13/cobra"
 )
 
@@ -18,7 +21,8 @@ func (c *cli) diffCommand() *cobra.Command {
 			"destroys or leaves the machine otherwise than before, where values come from, who waits\n" +
 			"for whom, tools, delegates, limits and what all of it may come to. What is only layout\n" +
 			"is no difference. OLD and NEW may be of any shape: plans, compiled plans, records of\n" +
-			"ticks. One of them may be -, standard input.\n\n" +
+			"ticks; or an approval, for what was shown to those who signed it. One of them may be -,\n" +
+			"standard input.\n\n" +
 			"The exit status is 0 where the plans mean the same, 1 where they differ, and 2 where\n" +
 			"that can't be told.",
 		Example: "obelus diff released.yaml plan.yaml\ngit show HEAD:plan.yaml | obelus diff - plan.yaml --format markdown",
@@ -28,30 +32,16 @@ func (c *cli) diffCommand() *cobra.Command {
 	format := choose(cmd, "format", "how the differences are written; dot and mermaid draw the new plan with what became of the old one", "text", "json", "markdown", "dot", "mermaid")
 	output := addOutput(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		var plans [2]*project.Program
+		var sides [2]side
 		for i, name := range args {
-			p, err := c.prepared(name, reading)
+			one, err := c.compared(name, reading, *format)
 			if err != nil {
 				return err
 			}
-			if faulty := p.Document.Compile(); diag.HasErrors(faulty.Findings) {
-				if err := c.showFaulty(faulty, map[bool]string{true: "json", false: "text"}[*format == "json"]); err != nil {
-					return err
-				}
-				return ending(statusTrouble)
-			}
-			plans[i] = p
+			sides[i] = one
 		}
-		var sides [2]*facts.Facts
-		for i, p := range plans {
-			parts, err := p.Plan.Parts()
-			if err != nil {
-				return troubled("%q can't be compared: %v", args[i], err)
-			}
-			sides[i] = facts.Of(p.Plan, facts.Options{Parts: parts})
-		}
-		differs := facts.Compare(sides[0], sides[1])
-		if err := c.write(*output, compared(differs, plans, *format)); err != nil {
+		differs := facts.Compare(sides[0].facts, sides[1].facts)
+		if err := c.write(*output, told(differs, sides, *format)); err != nil {
 			return err
 		}
 		if !differs.Same() {
@@ -62,8 +52,71 @@ func (c *cli) diffCommand() *cobra.Command {
 	return cmd
 }
 
-// compared is a comparison in some format.
-func compared(differs *facts.Comparison, plans [2]*project.Program, format string) []byte {
+// A side is one of two plans that are compared.
+type side struct {
+	facts *facts.Facts
+	plan  *compiler.Plan // nil of what an approval says that was shown
+}
+
+// compared reads a plan, or an approval of one.
+func (c *cli) compared(name string, reading *reading, format string) (side, error) {
+	if name == "-" || strings.EqualFold(filepath.Ext(name), ".json") {
+		text, err := reading.Text(name)
+		if err != nil {
+			return side{}, err
+		}
+		if name == "-" {
+			reading.Stdin = bytes.NewReader(text)
+		}
+		if approval.Is(text) {
+			return approved(name, text, format)
+		}
+	}
+	d, err := reading.One(name)
+	if err != nil {
+		return side{}, err
+	}
+	p := d.Compile()
+	partial := diag.HasErrors(p.Findings)
+	if p.Analyze(); partial { // what a plan does that isn't sound can still be told
+		if err := c.showFaulty(p, findingsAs(format)); err != nil {
+			return side{}, err
+		}
+		return side{}, ending(statusTrouble)
+	}
+	parts, err := p.Plan.Parts()
+	if err != nil {
+		return side{}, troubled("%q can't be compared: %v", name, err)
+	}
+	return side{facts.Of(p.Plan, facts.Options{Parts: parts}), p.Plan}, nil
+}
+
+// approved is what was shown to those who signed an approval, whoever they are.
+func approved(name string, text []byte, format string) (side, error) {
+	a, err := approval.Read(text)
+	if err != nil {
+		return side{}, troubled("the approval %q can't be compared: %v", name, err)
+	}
+	shown := shownBy(a)
+	switch {
+	case shown == nil:
+		return side{}, troubled("the approval %q doesn't say what was shown", name)
+	case format == "dot" || format == "mermaid":
+		return side{}, troubled("the approval %q has no plan that could be drawn", name).Advise("compare it as text, json or markdown")
+	}
+	return side{facts: shown}, nil
+}
+
+// findingsAs is how findings are written where a command's result has some format.
+func findingsAs(format string) string {
+	if format == "json" {
+		return format
+	}
+	return "text"
+}
+
+// told is a comparison in some format.
+func told(differs *facts.Comparison, sides [2]side, format string) []byte {
 	var out bytes.Buffer
 	switch format {
 	case "json":
@@ -75,7 +128,7 @@ func compared(differs *facts.Comparison, plans [2]*project.Program, format strin
 	default:
 		touched := differs.Touched()
 		plain := dot.Options{Delegates: -1}
-		view := dot.FromPlan(plans[1].Plan, nil, plain).Against(dot.FromPlan(plans[0].Plan, nil, plain), differs.Was, func(call string) bool { return touched[call] })
+		view := dot.FromPlan(sides[1].plan, nil, plain).Against(dot.FromPlan(sides[0].plan, nil, plain), differs.Was, func(call string) bool { return touched[call] })
 		if format == "dot" {
 			out.WriteString(view.DOT())
 		} else {

@@ -83,6 +83,13 @@ func FuzzDocument(f *testing.F) {
 		if again, stderr, _ := obelus(strings.NewReader(compiled), "compile", "-"); again != compiled {
 			t.Fatalf("the compiled plan doesn't compile to itself: %s\n%s\n%s", stderr, compiled, again)
 		}
+		old := filepath.Join(t.TempDir(), "compiled.json")
+		if err := os.WriteFile(old, []byte(compiled), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if differs, _ := give("diff", old, "-"); differs != "the plans mean the same\n" {
+			t.Fatalf("the compiled plan is another:\n%s", differs)
+		}
 		first, _ := give("simulate", "--format", "json", "--schedules", "3", "-")
 		second, _ := give("simulate", "--format", "json", "--schedules", "3", "-")
 		if first != second {

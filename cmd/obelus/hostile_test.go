@@ -48,6 +48,9 @@ var hostileCommands = []struct {
 	{"run", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none"}},
 	{"run in JSON", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none", "--format", "json"}},
 	{"compat", []string{"compat", "other.json"}},
+	{"diff", []string{"diff", "--format", "json", "old"}},
+	{"diff to nothing", []string{"diff", "empty.yaml"}},
+	{"drawing of a diff", []string{"diff", "--format", "dot", "empty.yaml"}},
 }
 
 // What a file under 100 kB may cost.
@@ -94,7 +97,17 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "other.json"), []byte(`{"type":"object"}`), 0o600); err != nil { // for compat
 			t.Fatal(err)
 		}
+		// What becomes of a plan that has every call at another place, for diff.
+		for file, text := range map[string]string{"old" + filepath.Ext(name): turned(t, filepath.Join(dir, name)), "empty.yaml": "calls: []"} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for k, c := range hostileCommands {
+			c.args = slices.Clone(c.args)
+			if last := &c.args[len(c.args)-1]; *last == "old" {
+				*last += filepath.Ext(name)
+			}
 			other := 1 + n%(len(hostileCommands)-1)
 			if met == 1 && k != n%2*other || met == 2 && k != 0 && k != other {
 				continue
@@ -123,6 +136,25 @@ func TestHostileFilesAreBounded(t *testing.T) {
 		t.Logf("%-40s %8v %4d MiB", name, costs[name].Time.Round(time.Millisecond), costs[name].Memory>>20)
 	}
 	t.Logf("%d commands: %v", len(costs), spent.Round(time.Millisecond))
+}
+
+// turned is a plan with its lines of calls the other way round.
+func turned(t *testing.T, name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	var at []int
+	for i, line := range lines {
+		if begin := strings.TrimSpace(line); strings.HasPrefix(begin, "- {_tool") && strings.HasSuffix(begin, "}") {
+			at = append(at, i)
+		}
+	}
+	for i, k := 0, len(at)-1; i < k; i, k = i+1, k-1 {
+		lines[at[i]], lines[at[k]] = lines[at[k]], lines[at[i]]
+	}
+	return strings.Join(lines, "")
 }
 
 // A cost is what a command took: processor time, memory that was had from the

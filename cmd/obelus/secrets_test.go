@@ -53,6 +53,9 @@ const elsewhere = "# elsewhere\n"
 // by any command in a message, an excerpt, a drawing or SARIF, whatever is wrong with it.
 func TestSecretsAreNeverQuoted(t *testing.T) {
 	t.Chdir(t.TempDir())
+	if err := os.WriteFile("empty.yaml", []byte("calls: []"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, secret := range []struct{ written, bare string }{
 		{"zq7Marker-4711-secret", "zq7Marker-4711"}, {"zqwv", "zqwv"}, {`"zq \" \\ ①wv Marker secret of many words, cut short by whoever quotes it, since it has no end"`, "①wv Mark"}, {"7351946.25", "7351946"},
 	} {
@@ -74,6 +77,7 @@ func TestSecretsAreNeverQuoted(t *testing.T) {
 			for _, args := range [][]string{
 				{"check"}, {"check", "--explain"}, {"check", "--format", "json", "--explain"}, {"check", "--format", "sarif"}, {"check", "--format", "github"}, {"check", "--strict-protocol"},
 				{"graph"}, {"graph", "--format", "mermaid"},
+				{"diff", "empty.yaml"}, {"diff", "empty.yaml", "--format", "json"}, {"diff", "empty.yaml", "--format", "markdown"}, {"diff", "empty.yaml", "--format", "dot"},
 			} {
 				stdout, stderr, _ := obelus(strings.NewReader(""), append(args, name)...)
 				if strings.Contains(stdout+stderr, secret.bare) {

@@ -148,6 +148,14 @@ func canonical(s *Statement) ([]byte, error) {
 	return text, err
 }
 
+// Is reports whether a text means to be an approval: a JSON object with what each has.
+func Is(text []byte) bool {
+	var envelope struct {
+		PayloadType string `json:"payloadType"`
+	}
+	return len(text) <= MostBytes && json.Unmarshal(text, &envelope) == nil && envelope.PayloadType == PayloadType
+}
+
 // Read reads an approval. It is sure that the text means one thing only: what it holds
 // twice, in other letters, in a loose base64 or beside a known field is refused.
 func Read(text []byte) (*Approval, error) {
