@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
@@ -36,9 +38,15 @@ func (f *frame) delegate(i int32) {
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
-	site := Site{f.site.Instance, call.Name, call.Delegate}
+	site := Site{Instance: f.site.Instance, Under: call.Name, Delegate: call.Delegate}
 	if f.site.Under != "" {
 		site.Under = f.site.Under + "/" + call.Name
+	}
+	if site.Tries = slices.Clip(f.site.Tries); state.attempt > 1 || site.Tries != nil {
+		for len(site.Tries) < f.delegates() {
+			site.Tries = append(site.Tries, 1)
+		}
+		site.Tries = append(site.Tries, int(state.attempt))
 	}
 	d := f.below(i, site)
 	given := f.context(i)
@@ -52,6 +60,17 @@ func (f *frame) delegate(i int32) {
 	d.log.Follow(&d.program.Layout)
 	d.schedule(nil)
 	d.begin()
+}
+
+// delegates is how many plans are run in each other above a frame's calls.
+func (f *frame) delegates() int {
+	n := 0
+	for ; f.parent != nil; f = f.parent {
+		if f.items == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // below opens the frame of what carries a call out.

@@ -171,7 +171,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 	var journal, coming []runtime.Event
 	var outcome *runtime.Outcome
 	type place struct{ frame, call int }
-	names, ended, tried := map[place]string{}, map[string]bool{}, map[string]bool{}
+	names, ended, tried, settled := map[place]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	take := func(commands []runtime.Command) {
 		for _, c := range commands {
 			e := runtime.Event{Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
@@ -192,6 +192,14 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 				coming = slices.DeleteFunc(coming, func(other runtime.Event) bool {
 					return other.Kind == runtime.Decided && other.Frame == c.Frame && other.Call == c.Call
 				})
+				continue
+			case runtime.Settle: // S19.3: once, but for what a stop leaves
+				if key := fmt.Sprint(c.Instance, " ", c.Under, " ", c.Tries, " ", c.Of.Name); c.Settlement.Reason != "the run was stopped" {
+					if settled[key] {
+						t.Fatalf("%s has settled, and settles as %s", key, c.Settlement.Status)
+					}
+					settled[key] = true
+				}
 				continue
 			case runtime.Finish:
 				outcome = c.Outcome

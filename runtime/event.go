@@ -175,6 +175,9 @@ type Site struct {
 	// a call of a delegate, the path of the calls that delegate: "digest#1/chapter#2".
 	// Delegate is the path of the plan that such a call stands in.
 	Instance, Under, Delegate string
+	// Tries are, where one of the calls in Under is tried again, which try of each it is,
+	// the outermost first. With them each call settles once.
+	Tries []int
 }
 
 // Above is the path of the call that another carries out for, be it as its delegate

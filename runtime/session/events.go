@@ -30,7 +30,8 @@ type callEvent struct {
 	Tool     string       `json:"tool"`
 	Status   string       `json:"status"`
 	Instance *string      `json:"instance"`
-	Under    *string      `json:"under"` // the calls above one of a delegate: "digest#1/chapter#2"
+	Under    *string      `json:"under"`           // the calls above one of a delegate: "digest#1/chapter#2"
+	Tries    []int        `json:"tries,omitempty"` // which try of each of these it is, where one is tried again
 	Output   any          `json:"output"`
 	Error    *EventError  `json:"error"`
 	Routed   bool         `json:"routed"`  // the failure went to the call's failure route
@@ -70,6 +71,7 @@ type askEvent struct {
 	Tool     string            `json:"tool"`
 	Instance *string           `json:"instance"`
 	Under    *string           `json:"under"`
+	Tries    []int             `json:"tries,omitempty"`
 	Tick     int               `json:"tick,omitzero"`
 	Question *runtime.Question `json:"question"`
 	At       Milliseconds      `json:"at"`
@@ -174,7 +176,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Advise:
 		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: diag.OrNull(c.Instance), Ranking: diag.Listed(c.Ranking), At: InMilliseconds(at)})
 	case runtime.Ask:
-		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
+		e.write(askEvent{Event: "ask", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Tries: c.Tries, Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
 	case runtime.Leave:
 		e.write(instanceEvent{
 			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output, Errors: diag.Listed(c.Left.Errors),
@@ -184,7 +186,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 }
 
 func (e *Events) about(at time.Duration, c runtime.Command) callEvent {
-	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
+	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Tries: c.Tries, Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
 }
 
 // End writes the last line. The error is the first that writing met.
