@@ -209,6 +209,9 @@ func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a 
 	if why := orders.Outside(plan, call, params, a); why != "" {
 		return &Failure{Code: codeOutside, Message: why}
 	}
+	if why := label.UnendorsedParameter(plan, call, params, a); why != "" {
+		return &Failure{Code: codeOutside, Message: why}
+	}
 	return nil
 }
 
@@ -219,7 +222,7 @@ func (f *frame) refused(call *compiler.Call, value any) *Failure {
 			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
 		}
 	}
-	if why := label.Unendorsed(f.plan, call, value); why != "" && call.Each == nil {
+	if why := label.Unendorsed(f.plan, call, value, &f.machine.matching); why != "" && call.Each == nil {
 		return badOutput("%s", why)
 	}
 	return nil

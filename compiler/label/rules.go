@@ -239,8 +239,8 @@ func Shown(p *compiler.Plan, c *compiler.Call) bool {
 
 // Unendorsed says why a result isn't what the policies take for trusted of it, "" where it
 // is: such a result is none.
-func Unendorsed(p *compiler.Plan, c *compiler.Call, result any) string {
-	return unendorsed(p, c, func(e *policy.Endorse) (any, bool) {
+func Unendorsed(p *compiler.Plan, c *compiler.Call, result any, a *schema.Allowance) string {
+	return unendorsed(p, c, a, func(e *policy.Endorse) (any, bool) {
 		if e.Parameter != "" {
 			return nil, false
 		}
@@ -249,14 +249,14 @@ func Unendorsed(p *compiler.Plan, c *compiler.Call, result any) string {
 }
 
 // UnendorsedParameter is Unendorsed for what a call is given.
-func UnendorsedParameter(p *compiler.Plan, c *compiler.Call, parameters map[string]any) string {
-	return unendorsed(p, c, func(e *policy.Endorse) (any, bool) {
+func UnendorsedParameter(p *compiler.Plan, c *compiler.Call, parameters map[string]any, a *schema.Allowance) string {
+	return unendorsed(p, c, a, func(e *policy.Endorse) (any, bool) {
 		value, given := parameters[e.Parameter]
 		return value, given
 	})
 }
 
-func unendorsed(p *compiler.Plan, c *compiler.Call, of func(*policy.Endorse) (any, bool)) string {
+func unendorsed(p *compiler.Plan, c *compiler.Call, a *schema.Allowance, of func(*policy.Endorse) (any, bool)) string {
 	for _, one := range p.Policies {
 		for i := range one.Endorse {
 			e := &one.Endorse[i]
@@ -264,7 +264,7 @@ func unendorsed(p *compiler.Plan, c *compiler.Call, of func(*policy.Endorse) (an
 				continue
 			}
 			if value, there := of(e); there {
-				if v := e.As.Validate(value); v != nil {
+				if v := e.As.ValidateWithin(value, a); v != nil {
 					return fmt.Sprintf("the rule %q refuses it: %s", e.Name, v.Error())
 				}
 			}
