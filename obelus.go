@@ -131,6 +131,9 @@ type LoadOptions struct {
 	Activities []string
 	// Policies are files that say what the plan may do, in the place of the workspace's.
 	Policies []string
+	// Trust has the workspace's word count where it says that something is harmless; else it
+	// counts as far as the user has said so ("obelus trust").
+	Trust bool
 	// Functions are activities by name, over all others, and Hints what they do.
 	Functions map[string]Function
 	Hints     map[string]Hints
@@ -163,7 +166,7 @@ func Parse(name string, text []byte, o LoadOptions) (*Plan, error) {
 }
 
 func load(o LoadOptions, read func(*project.Reader) (project.Document, error)) (*Plan, error) {
-	r := &project.Reader{Root: o.Root, Config: o.Config, Activities: o.Activities, Policies: o.Policies, Instances: o.Instances, Functions: slices.Sorted(maps.Keys(o.Functions)), Hints: o.Hints}
+	r := &project.Reader{Root: o.Root, Config: o.Config, Trust: o.Trust, Activities: o.Activities, Policies: o.Policies, Instances: o.Instances, Functions: slices.Sorted(maps.Keys(o.Functions)), Hints: o.Hints}
 	d, err := read(r)
 	if err != nil {
 		return nil, err
@@ -265,8 +268,16 @@ type RunOptions struct {
 	Instances, Results string
 	// Journals is a folder for the run's journal; with "" none is kept.
 	Journals string
+	// Digest is the one that the plan must have ([Plan.Digest]), "" for any. Its programs
+	// are started with the files that it is over, whatever becomes of them meanwhile.
+	Digest   string
 	Observer Observer
 }
+
+// Digest is over all that decides what the plan does when it is run: itself and what it
+// takes in, the plans that it delegates to, and the files of the workspace that its
+// programs are started with.
+func (p *Plan) Digest() (string, error) { return p.program.Plan.Digest() }
 
 // Run runs a plan to its end. When ctx ends it stops. How it went is the result; an
 // error without one means that nothing was run, or that the journal couldn't be written
@@ -279,7 +290,7 @@ func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 		Options: runtime.Options{Input: o.Input, State: o.State, Parallel: o.Parallel, Confirm: runtime.Confirm{Policy: o.Ask}},
 		Host:    session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer, Version: version()},
 
-		PlannerName: o.Planner, Model: o.Model, Record: o.Record, Instances: o.Instances, Results: o.Results, Runs: o.Journals,
+		PlannerName: o.Planner, Model: o.Model, Record: o.Record, Instances: o.Instances, Results: o.Results, Runs: o.Journals, Digest: o.Digest,
 	})
 }
 

@@ -40,6 +40,9 @@ type Options struct {
 	// Catalogues are files of tools, activities and schemas that every document
 	// has, as if it imported them first.
 	Catalogues []*source.File
+	// Trusted says that what the catalogues say of effects counts, also where it makes
+	// them less (S1.9).
+	Trusted bool
 	// Functions are the activities that the embedding program registers.
 	Functions []string
 	// Policies say what plans may do (S17). They stand outside of the document, and hold

@@ -2,7 +2,10 @@ package compiler
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -17,7 +20,10 @@ type Origin uint8
 const (
 	// Document is the document itself, an import of it or a plan that it runs.
 	Document Origin = iota
-	// Workspace is a catalogue that the workspace's configuration names.
+	// Untrusted is a catalogue that the workspace's configuration names, where the user
+	// hasn't said that its content is trusted: it may have come from anywhere.
+	Untrusted
+	// Workspace is a catalogue of a configuration that the user trusts.
 	Workspace
 	// CommandLine is a file of activities that whoever runs the plan names.
 	CommandLine
@@ -25,14 +31,17 @@ const (
 	Program
 )
 
-// vouches reports whether what is said there may lower a risk.
-func (o Origin) vouches() bool { return o != Document }
+// Vouches reports whether what is said there may lower a risk.
+func (o Origin) Vouches() bool { return o >= Workspace }
 
 // originOf is where a definition in a file comes from.
 func (c *compilation) originOf(file *source.File) Origin {
 	switch {
 	case slices.Contains(c.options.Catalogues, file):
-		return Workspace
+		if c.options.Trusted {
+			return Workspace
+		}
+		return Untrusted
 	case slices.Contains(c.options.Activities, file):
 		return CommandLine
 	}
@@ -53,16 +62,42 @@ type Effect struct {
 	Idempotent bool   // a second time does no more than the first
 	OpenWorld  bool   // it may reach beyond this machine
 	By         string // which definition says so, in words; "" where it is plain, or nobody says so whose word counts
-	// Claimed is what the document alone says where that is less than Kind, and
-	// doesn't count; "" when it says nothing of the kind.
-	Claimed string
+	// Claimed is what is said where that is less than Kind, and doesn't count; "" when
+	// nothing of the kind is. ClaimedBy says who does, and Untrusted that it is the
+	// workspace, whose word would count if it were trusted; else it is the document.
+	Claimed, ClaimedBy string
+	Untrusted          bool
+}
+
+// String is what an effect is, and which file says so.
+func (e Effect) String() string {
+	words := e.Kind
+	if e.Kind == Unknown {
+		words = "effect unknown"
+	}
+	file := func(by string) string {
+		if _, name, ok := strings.Cut(by, "\" in "); ok {
+			return path.Base(filepath.ToSlash(name))
+		}
+		return by
+	}
+	if e.By != "" {
+		words += ", says " + file(e.By)
+	}
+	switch {
+	case e.Untrusted:
+		words += "; untrusted " + file(e.ClaimedBy) + " says " + e.Claimed
+	case e.Claimed != "":
+		words += "; the plan says " + e.Claimed
+	}
+	return words
 }
 
 // A claim is what one definition says of the activity that carries a call out.
 type claim struct {
-	hints  Hints
-	by     string
-	counts bool // it may lower a risk
+	hints Hints
+	by    string
+	from  Origin // the least of those that it takes for it to lower a risk
 }
 
 // Effect is what the activity that carries a call out may do, and who says so
@@ -87,9 +122,12 @@ func (p *Plan) Effect(call *Call, fits func(*Tool) bool) Effect {
 		return Effect{Kind: ReadOnly, Idempotent: true}
 	}
 	claims := p.claims(call, a, fits)
-	e := judge(claims, func(c claim) bool { return c.counts })
-	if said := judge(claims, func(claim) bool { return true }); rank(said.Kind) < rank(e.Kind) {
-		e.Claimed = said.Kind
+	e := judge(claims, Workspace)
+	for _, from := range []Origin{Untrusted, Document} {
+		if said := judge(claims, from); rank(said.Kind) < rank(e.Kind) {
+			e.Claimed, e.ClaimedBy, e.Untrusted = said.Kind, said.By, from == Untrusted
+			break
+		}
 	}
 	return e
 }
@@ -100,23 +138,24 @@ func (p *Plan) Said(call *Call) Effect {
 	if e := p.Effect(call, nil); e.Kind == ReadOnly {
 		return e
 	}
-	return judge(p.claims(call, p.Activities[call.Activity], nil), func(claim) bool { return true })
+	return judge(p.claims(call, p.Activities[call.Activity], nil), Document)
 }
 
 // claims collects what is said of an activity. What can only make it worse is
 // taken from the call's tool in any case.
 func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
 	var all []claim
-	vouched := a != nil && a.Origin.vouches()
+	from := Document
 	if a != nil {
-		all = append(all, claim{a.Hints, fmt.Sprintf("the activity %q%s", a.Name, whereabouts(a.NameNode)), vouched})
+		from = a.Origin
+		all = append(all, claim{a.Hints, fmt.Sprintf("the activity %q%s", a.Name, whereabouts(a.NameNode)), from})
 	}
 	of := func(t *Tool, speaks bool) {
 		hints := t.Hints
 		if !speaks {
 			hints = hints.worse()
 		}
-		all = append(all, claim{hints, fmt.Sprintf("the tool %q%s", t.Name, whereabouts(t.NameNode)), vouched && t.Origin.vouches()})
+		all = append(all, claim{hints, fmt.Sprintf("the tool %q%s", t.Name, whereabouts(t.NameNode)), min(from, t.Origin)})
 	}
 	if call.Tool != nil {
 		of(call.Tool, call.Tool.Runs(call.Activity))
@@ -128,8 +167,10 @@ func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
 }
 
 // judge puts claims together: the worst counts, and for something to be harmless
-// there must be one that counts and none against it.
-func judge(claims []claim, counts func(claim) bool) Effect {
+// there must be one that comes from there or from whose word counts more, and none
+// against it.
+func judge(claims []claim, least Origin) Effect {
+	counts := func(c claim) bool { return c.from >= least }
 	e := Effect{Kind: Unknown, OpenWorld: true}
 	says := func(hint func(Hints) *bool, value bool, who func(claim) bool) (string, bool) {
 		for _, c := range claims {

@@ -294,6 +294,9 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	default:
 		detail = append(detail, "runs "+diag.Escape(c.Delegate))
 	}
+	if a := d.plan.Activities[c.Activity]; a != nil && c.Plan() == "" && a.Kind != "expr" {
+		detail = append(detail, diag.Escape(d.plan.Effect(c, nil).String()))
+	}
 	if c.Each != nil {
 		detail = append(detail, "for each of "+diag.Escape(shorten(d.plan.Veiled(shorten(c.Each.Text(), 200)), 60)))
 	}

@@ -113,6 +113,7 @@ func newVouching(seed uint64) *vouching {
 		out, _ := json.Marshal(value)
 		return out
 	}
+	v.options.Trusted = v.chance.IntN(2) == 0
 	v.options.Catalogues = []*source.File{source.NewFile("tools.json", text(where["catalogue"]))}
 	v.options.Activities = []*source.File{source.NewFile("prod.json", text(map[string]any{"activities": where["overlay"]["activities"]}))}
 	return v
@@ -157,20 +158,21 @@ func (v *vouching) answer() *runtime.Decision {
 
 // harmless reports whether somebody whose word counts says that an activity only
 // reads (S1.9): whoever defines the activity, or a tool that it carries out, and
-// neither of them the document.
+// neither of them the document, nor a workspace that isn't trusted.
 func (v *vouching) harmless(activity string) bool {
 	a := v.activities[activity]
 	if a.kind == "expr" {
 		return true
 	}
-	if a.origin == "" {
+	counts := func(origin string) bool { return origin != "" && (origin != "catalogue" || v.options.Trusted) }
+	if !counts(a.origin) {
 		return false
 	}
 	if a.hints["readOnlyHint"] == true {
 		return true
 	}
 	for _, t := range v.tools {
-		if t.origin != "" && t.hints["readOnlyHint"] == true && slices.Contains(t.allowed, activity) {
+		if counts(t.origin) && t.hints["readOnlyHint"] == true && slices.Contains(t.allowed, activity) {
 			return true
 		}
 	}

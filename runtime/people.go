@@ -139,7 +139,7 @@ func (f *frame) question(i int32) *Question {
 	q := &Question{
 		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.site.Instance, Under: f.site.Under, Delegate: f.site.Delegate, Reason: call.Reason,
 		Params: f.calls[i].params, Runs: f.execution(call, f.calls[i].params), Context: f.context(i),
-		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, OpenWorld: effect.OpenWorld,
+		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy, Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
 		Writes: f.plan.Offered(call.Whole()), Cost: declaredCost(call.Tool),
 		Advice: f.root().ranking, Doubt: f.doubt(call), Wanted: f.wanted(i),
 		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}, plan: f.plan, of: call,

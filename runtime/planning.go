@@ -47,12 +47,15 @@ type Question struct {
 	Scopes  []Handed       `json:"scopes,omitzero"`
 	Context map[string]any `json:"context,omitzero"`
 	// Effects is what the activity that runs may do: "read-only", "writes",
-	// "destructive", or "unknown"; EffectsBy who says so, "" for nobody; and Claimed
-	// what the plan alone says where that is less and doesn't count (S1.9).
+	// "destructive", or "unknown"; EffectsBy who says so, "" for nobody; Claimed what is
+	// said where that is less and doesn't count (S1.9), ClaimedBy who says that, and
+	// Untrusted that it is a workspace that isn't trusted, and not the plan.
 	// OpenWorld is set where it reaches beyond what this machine knows, or may.
 	Effects   string   `json:"effects"`
 	EffectsBy string   `json:"effectsBy,omitzero"`
 	Claimed   string   `json:"claimed,omitzero"`
+	ClaimedBy string   `json:"claimedBy,omitzero"`
+	Untrusted bool     `json:"untrusted,omitzero"`
 	OpenWorld bool     `json:"openWorld"`
 	Writes    []string `json:"writes,omitzero"` // the alternatives of its output path, as text
 	Method    string   `json:"method,omitzero"` // how it is written there: "merge", "push", …; "" to take the place of what is there
@@ -105,7 +108,7 @@ func (q *Question) Answered(d *Decision) Event {
 // the process that asks.
 func (q *Question) identify() {
 	same := *q
-	same.Problem, same.Advice, same.ID, same.EffectsBy, same.Runs.Defined, same.Runs.Folder = "", nil, "", "", "", ""
+	same.Problem, same.Advice, same.ID, same.EffectsBy, same.ClaimedBy, same.Runs.Defined, same.Runs.Folder = "", nil, "", "", "", "", ""
 	text, _ := json.Marshal(same) // its values come from JSON
 	sum := sha256.Sum256(fmt.Appendf(text, "%v", q.at))
 	q.ID = hex.EncodeToString(sum[:8])

@@ -73,7 +73,8 @@ type Call struct {
 type Effect struct {
 	Kind       string `json:"kind"` // [compiler.ReadOnly], [compiler.Writes], [compiler.Destructive] or [compiler.Unknown]
 	By         string `json:"by,omitempty"`
-	Claimed    string `json:"claimed,omitempty"` // what the plan alone says, and doesn't count
+	Claimed    string `json:"claimed,omitempty"`   // what is said that doesn't count: by the plan, or
+	Untrusted  bool   `json:"untrusted,omitempty"` // by the workspace, which isn't trusted
 	Idempotent bool   `json:"idempotent,omitempty"`
 	OpenWorld  bool   `json:"openWorld,omitempty"` // what it is given may leave the machine
 }

@@ -266,7 +266,7 @@ func (g *gatherer) orders() []Order {
 }
 
 func effect(e compiler.Effect) Effect {
-	return Effect{Kind: e.Kind, By: e.By, Claimed: e.Claimed, Idempotent: e.Idempotent, OpenWorld: e.OpenWorld}
+	return Effect{Kind: e.Kind, By: e.By, Claimed: e.Claimed, Untrusted: e.Untrusted, Idempotent: e.Idempotent, OpenWorld: e.OpenWorld}
 }
 
 func place(n *source.Node) *Place {

@@ -272,7 +272,9 @@ func (s *sheet) effect(e Effect) string {
 	if e.By != "" {
 		words += ", says " + s.code(e.By)
 	}
-	if e.Claimed != "" {
+	if e.Untrusted {
+		words += fmt.Sprintf(" (the workspace says that it is %s, but isn't trusted)", e.Claimed)
+	} else if e.Claimed != "" {
 		words += fmt.Sprintf(" (the plan says of itself that it is %s, which doesn't count)", e.Claimed)
 	}
 	return words

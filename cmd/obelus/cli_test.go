@@ -73,6 +73,8 @@ func TestSessions(t *testing.T) {
 			t.Chdir(t.TempDir())
 			state := t.TempDir()
 			t.Setenv("XDG_STATE_HOME", state)
+			t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+			t.Setenv("HOME", t.TempDir())
 			var want []byte
 			var kept []txtar.File
 			for _, f := range session.Files {

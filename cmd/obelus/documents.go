@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -26,6 +28,7 @@ func (c *cli) addReading(cmd *cobra.Command) *reading {
 	stands(cmd, "policy", "FILE")
 	flags.StringVar(&r.Config, "config", "", "the configuration; by default the nearest obelus.yaml in the workspace")
 	stands(cmd, "config", "FILE")
+	flags.BoolVar(&r.Trust, "trust", false, "let the workspace's obelus.yaml and policy say that something is harmless, as \"obelus trust\" does for good, and OBELUS_TRUST for folders")
 	addLimits(cmd, &r.Limits)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
@@ -35,7 +38,7 @@ func (c *cli) addReading(cmd *cobra.Command) *reading {
 
 // newReading reads with the default limits, and says which configurations it passes over.
 func (c *cli) newReading() *reading {
-	r := &reading{project.Reader{Limits: source.DefaultLimits(), Stdin: c.in}}
+	r := &reading{project.Reader{Limits: source.DefaultLimits(), Stdin: c.in, Trusted: filepath.SplitList(os.Getenv("OBELUS_TRUST"))}}
 	r.Passed = func(one workspace.Refused) {
 		if one.Misnamed {
 			fmt.Fprintf(c.err, "obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), one.Why)

@@ -21,6 +21,7 @@ import (
 // nothing to say about any of them.
 func TestExamples(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
+	t.Setenv("OBELUS_TRUST", "examples")
 	plans := examplePlans(t)
 	if said := printed(t, "check", "--min-severity", "info", "examples/nightly"); !strings.HasPrefix(said, "nothing to report in 3 files") {
 		t.Errorf("the plans that nightly.yaml delegates to, and their tools: %s", said)
@@ -242,6 +243,7 @@ var quotedCommand = regexp.MustCompile("`(obelus run [^`]+)`")
 // stand, one for every plan.
 func TestExamplesPage(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
+	t.Setenv("OBELUS_TRUST", "examples")
 	page, err := os.ReadFile("examples/README.md")
 	if err != nil {
 		t.Fatal(err)

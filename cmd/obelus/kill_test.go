@@ -172,7 +172,7 @@ func (v *victim) command(t *testing.T, at int, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAnywhere$")
 	cmd.Dir = v.folder
-	cmd.Env = append(os.Environ(), "TMPDIR="+v.folder, "OBELUS_KILLED="+string(encoded), fmt.Sprint("OBELUS_KILL_AT=", at))
+	cmd.Env = append(os.Environ(), "TMPDIR="+v.folder, "OBELUS_TRUST="+v.folder, "OBELUS_KILLED="+string(encoded), fmt.Sprint("OBELUS_KILL_AT=", at))
 	return cmd
 }
 

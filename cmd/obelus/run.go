@@ -385,7 +385,11 @@ func (c *cli) unansweredFor(q *runtime.Question, p *compiler.Plan) (why, how str
 	case q.Effects == compiler.ReadOnly:
 		return "--confirm always asks about every call", "%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world"
 	}
-	how = "%s --confirm never goes on without asking; a catalogue that obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
+	how = "%s --confirm never goes on without asking"
+	if q.Untrusted {
+		return "it is only said to be " + q.Claimed + " by " + diag.Escape(q.ClaimedBy) + ", whose workspace isn't trusted", how + "; \"obelus trust\" has that count in further runs"
+	}
+	how += "; a catalogue that a trusted obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
 	if q.Claimed != "" {
 		how += "; the plan itself can't"
 	}

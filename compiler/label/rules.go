@@ -108,10 +108,10 @@ func vouched(p *compiler.Plan, c *compiler.Call, tool string) bool {
 		return c.ToolName == tool
 	}
 	a := p.Activities[c.Activity]
-	if a == nil || a.Origin == compiler.Document && a.Kind != "expr" {
+	if a == nil || !a.Origin.Vouches() && a.Kind != "expr" {
 		return false
 	}
-	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && c.Tool.Origin != compiler.Document && c.Tool.Runs(c.Activity)
+	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && c.Tool.Origin.Vouches() && c.Tool.Runs(c.Activity)
 }
 
 // output is the label of what a call gives, besides that of what it takes, and who says so.

@@ -20,6 +20,7 @@ type Configuration struct {
 	File       *source.File // nil when there is none
 	Analysis   analyzer.Config
 	Catalogues []*source.File
+	Trusted    bool              // what the catalogues say of effects counts (S1.9)
 	Found      []diag.Diagnostic // what is wrong with it
 	Told       bool              // and was said; for who shows it
 
@@ -135,7 +136,10 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 		}
 	}
 	diag.Sort(config.Found)
-	return config, nil
+	if config.Trusted = r.Config != ""; !config.Trusted && len(config.Catalogues) > 0 {
+		config.Trusted, err = r.trusts(file.Name, func() (*Vouching, error) { return config.vouching(r.limits()) })
+	}
+	return config, err
 }
 
 // fromHere is the name of a file as somebody in this folder would write it.

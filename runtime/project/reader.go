@@ -8,7 +8,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -24,11 +23,16 @@ type Reader struct {
 	Hints      map[string]compiler.Hints // what these do to the world
 	Limits     source.Limits
 	Config     string // the configuration's file; "" looks for one
-	Strict     bool   // report what the base protocol doesn't have
-	Instances  bool   // instances come with the run
-	Machine    Machine
-	Stdin      io.Reader
-	Excluded   int // files that [Reader.Gather] left out because the configuration says so
+	// Trust has the word of workspaces count where they say that something is harmless
+	// (S1.9), and Trusted the word of those in or below these folders; of others it counts
+	// as far as the user has said so ([Vouching]). What is named by itself counts.
+	Trust     bool
+	Trusted   []string
+	Strict    bool // report what the base protocol doesn't have
+	Instances bool // instances come with the run
+	Machine   Machine
+	Stdin     io.Reader
+	Excluded  int // files that [Reader.Gather] left out because the configuration says so
 	// Passed, if given, is told once of each configuration that isn't read because
 	// others may have written it.
 	Passed func(workspace.Refused)
@@ -95,7 +99,7 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 	if err != nil {
 		return err
 	}
-	options.Catalogues = config.Catalogues
+	options.Catalogues, options.Trusted = config.Catalogues, config.Trusted
 	opened := remembered(&options)
 	if isLines(name) {
 		for file := range source.Lines(name, text) {
@@ -214,27 +218,6 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 	}
 	o.Policies, err = r.policies(place)
 	return o, place, err
-}
-
-// policies are those that were named, which count as they are, or else the one beside
-// the configuration at the workspace root, which only makes things stricter.
-func (r *Reader) policies(place workspace.Place) (all []compiler.PolicyFile, err error) {
-	names := r.Policies
-	if len(names) == 0 {
-		name := filepath.Join(place.Root, policy.File)
-		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-			return nil, nil
-		}
-		names = []string{name}
-	}
-	for _, name := range names {
-		text, err := r.Text(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, compiler.PolicyFile{File: source.NewFile(name, text), Counts: len(r.Policies) > 0})
-	}
-	return all, nil
 }
 
 // given is the topmost of the folders that were named which holds another.

@@ -41,6 +41,7 @@ type Manifest struct {
 	Policies   []Policy    `json:"policies,omitempty"`
 	Activities []Reference `json:"activities,omitempty"`
 	Catalogues []Reference `json:"catalogues,omitempty"`
+	Untrusted  bool        `json:"untrusted,omitempty"` // what the catalogues say can lower no risk
 	Functions  []string    `json:"functions,omitempty"` // that the embedding program registers
 
 	// Digest is what the plan had to have that was begun, and Programs are the digests of
@@ -121,6 +122,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 	for _, f := range p.Document.Options.Activities {
 		m.Activities = append(m.Activities, referenceTo(f))
 	}
+	m.Untrusted = !p.Document.Options.Trusted && len(p.Document.Options.Catalogues) > 0
 	for _, f := range p.Document.Options.Catalogues {
 		m.Catalogues = append(m.Catalogues, referenceTo(f))
 	}
@@ -175,7 +177,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]comp
 		Root:   m.At(m.Root),
 		Config: &project.Configuration{},
 		Options: compiler.Options{
-			Name: m.Name, Limits: m.Limits, Instances: m.Instances != "", Functions: m.Functions, Hints: hints,
+			Name: m.Name, Limits: m.Limits, Trusted: !m.Untrusted, Instances: m.Instances != "", Functions: m.Functions, Hints: hints,
 			Open: func(name string) ([]byte, error) {
 				if text, ok := m.Imports[name]; ok {
 					return []byte(text), nil

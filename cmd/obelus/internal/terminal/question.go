@@ -157,11 +157,13 @@ func effectsInWords(q *runtime.Question, s Style) (words string, paint func(stri
 	case q.Effects == compiler.Unknown:
 		words += ": nobody says what it does whose word counts"
 	}
-	switch q.Claimed {
-	case compiler.ReadOnly:
-		words += "; the plan says that it only reads, which doesn't count"
-	case compiler.Writes:
-		words += "; the plan says that it destroys nothing, which doesn't count"
+	claim := map[string]string{compiler.ReadOnly: "it only reads", compiler.Writes: "it destroys nothing"}[q.Claimed]
+	switch {
+	case claim == "":
+	case q.Untrusted:
+		words += "; " + diag.Escape(q.ClaimedBy) + " says that " + claim + ", but the workspace isn't trusted (obelus trust)"
+	default:
+		words += "; the plan says that " + claim + ", which doesn't count"
 	}
 	if q.OpenWorld {
 		words += "; it may reach beyond this machine"

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) trustCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trust [DIR]",
+		Short: "let a workspace's obelus.yaml and policy say that something is harmless",
+		Long: "A plan can't say of its own programs that they only read, and neither can a workspace that came\n" +
+			"from elsewhere. This trusts the obelus.yaml of a folder, with the catalogues that it names and\n" +
+			"the files that their programs are started with, and the workspace's policy, as they are now:\n" +
+			"what they say of effects counts from then on, until one of them changes. Without it everything\n" +
+			"runs as well, only people are asked about more of it.\n\n" +
+			"What is trusted is kept in the user's configuration folder, by digests. Where nobody can say so,\n" +
+			"as in CI, --trust of the other commands does for one of them, and OBELUS_TRUST for the folders\n" +
+			"that it lists.",
+		Example: "obelus trust\nobelus trust --show examples\nobelus trust --revoke examples",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return oneArg("a folder")(cmd, args)
+		},
+	}
+	show := cmd.Flags().Bool("show", false, "say what is trusted and what it says, and trust nothing; the exit status is 1 if something isn't")
+	revoke := cmd.Flags().Bool("revoke", false, "trust it no longer")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if *show && *revoke {
+			return troubled("--show and --revoke can't be given together")
+		}
+		folder := append(args, ".")[0]
+		reader := c.newReading()
+		all, err := reader.Vouching(folder)
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			return troubled("there is no obelus.yaml and no obelus.policy.yaml in the workspace of %q", folder)
+		}
+		untrusted := false
+		for _, one := range all {
+			changed := one.Changed()
+			switch {
+			case *show:
+				untrusted = untrusted || len(changed) > 0
+				c.vouched(one, changed)
+				continue
+			case *revoke:
+				err = one.Revoke()
+			default:
+				err = one.Trust()
+			}
+			if err != nil {
+				return troubled("what is trusted can't be kept: %s", reason(err)).Advise("give --trust to the commands that are to trust it")
+			}
+			if *revoke {
+				fmt.Fprintf(c.out, "%s isn't trusted any more\n", shownPath(one.File))
+			} else {
+				c.vouched(one, nil)
+			}
+		}
+		if untrusted {
+			return ending(statusFound)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// vouched says what a file of a workspace is trusted with, and what has changed since.
+func (c *cli) vouched(v *project.Vouching, changed []string) {
+	word := "trusted"
+	switch {
+	case len(changed) > 0 && v.Before != nil:
+		word = "not trusted as it is: changed " + diag.Escape(strings.Join(changed, ", "))
+	case len(changed) > 0:
+		word = "not trusted"
+	}
+	fmt.Fprintf(c.out, "%s: %s\n", shownPath(v.File), word)
+	if more := len(v.Holds) - 1; more > 0 {
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(v.Holds)), func(name string) bool { return name == filepath.Base(v.File) })
+		fmt.Fprintf(c.out, "  with %s: %s\n", wording.Count(more, "file"), diag.Escape(strings.Join(names, ", ")))
+	}
+	if v.Plan == nil {
+		return
+	}
+	said := map[string][]string{}
+	note := func(kind, name string, h compiler.Hints) {
+		for word, hint := range map[string]*bool{"only read": h.ReadOnly, "stand being done twice": h.Idempotent} {
+			if hint != nil && *hint {
+				said[word] = append(said[word], kind+" "+name)
+			}
+		}
+		if h.Destructive != nil && !*h.Destructive {
+			said["destroy nothing"] = append(said["destroy nothing"], kind+" "+name)
+		}
+	}
+	for name, a := range v.Plan.Activities {
+		note("activity", name, a.Hints)
+	}
+	for _, t := range v.Plan.Tools {
+		note("tool", t.Name, t.Hints)
+	}
+	for _, word := range slices.Sorted(maps.Keys(said)) {
+		slices.Sort(said[word])
+		fmt.Fprintf(c.out, "  these %s: %s\n", word, diag.Escape(strings.Join(said[word], ", ")))
+	}
+}
+
+// shownPath is a path as it is shown, from here where it lies here or below.
+func shownPath(name string) string {
+	if here, err := filepath.Abs("."); err == nil {
+		if relative, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(relative) {
+			name = relative
+		}
+	}
+	return diag.Escape(name)
+}

@@ -1,0 +1,244 @@
+package project
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
+)
+
+// A Vouching is a file of a workspace that may say that something is harmless (S1.9): an
+// obelus.yaml or a policy. Its word counts only once the user has said that it is
+// trusted, with the content that it and all that it names had then.
+type Vouching struct {
+	File string // its absolute path
+	// Holds are the digests of what is trusted, by path from the file's folder: the file,
+	// the catalogues that it names, and the files that their programs are started with.
+	Holds  map[string]string
+	Plan   *compiler.Plan // what the catalogues define; nil of a policy
+	Before *Trust         // what was trusted; nil when nothing was
+}
+
+// A Trust is what the user trusts of a file, as it is kept in the user's own
+// configuration folder.
+type Trust struct {
+	File  string            `json:"file"`
+	Holds map[string]string `json:"holds"`
+}
+
+// Changed are the files that aren't what was trusted, by their paths from the file's
+// folder. It has none if the file is trusted.
+func (v *Vouching) Changed() []string {
+	if v.Before == nil {
+		return slices.Sorted(maps.Keys(v.Holds))
+	}
+	var changed []string
+	for name := range v.Before.Holds {
+		if v.Holds[name] != v.Before.Holds[name] {
+			changed = append(changed, name)
+		}
+	}
+	for name := range v.Holds {
+		if _, known := v.Before.Holds[name]; !known {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// Trust keeps that the file is trusted as it is.
+func (v *Vouching) Trust() error {
+	name, err := trustOf(v.File)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(Trust{v.File, v.Holds}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	written, err := os.CreateTemp(filepath.Dir(name), ".trust-*")
+	if err != nil {
+		return err
+	}
+	_, err = written.Write(append(text, '\n'))
+	if err = errors.Join(err, written.Close()); err == nil {
+		err = os.Rename(written.Name(), name)
+	}
+	if err != nil {
+		os.Remove(written.Name())
+	}
+	return err
+}
+
+// Revoke forgets that the file was trusted.
+func (v *Vouching) Revoke() error {
+	name, err := trustOf(v.File)
+	if err == nil {
+		if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// trustOf is the file that keeps what is trusted of another.
+func trustOf(file string) (string, error) {
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(file))
+	return filepath.Join(folder, "obelus", "trusted", hex.EncodeToString(sum[:16])+".json"), nil
+}
+
+// trusted finds what is trusted of a file; nil when nothing is, or nobody can tell.
+func trusted(file string) *Trust {
+	name, err := trustOf(file)
+	if err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	t := &Trust{}
+	if json.Unmarshal(text, t) != nil || t.File != file {
+		return nil
+	}
+	return t
+}
+
+// Vouching are the files of a folder's workspace that may say that something is harmless.
+func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
+	place, err := r.place(filepath.Join(folder, workspace.Settings))
+	if err != nil {
+		return nil, err
+	}
+	config, err := r.configured(place)
+	if err != nil {
+		return nil, err
+	}
+	if config.File != nil && config.File.Name != "-" {
+		v, err := config.vouching(r.limits())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	if len(r.Policies) > 0 {
+		return all, nil
+	}
+	policies, err := r.policies(place)
+	for _, one := range policies {
+		v, err := vouchingOf(one.File)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, err
+}
+
+// vouchingOf is a file that names no other.
+func vouchingOf(file *source.File) (*Vouching, error) {
+	absolute, err := filepath.Abs(file.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &Vouching{File: absolute, Holds: map[string]string{filepath.Base(absolute): digestOf(file.Text)}, Before: trusted(absolute)}, nil
+}
+
+// vouching is the configuration with its catalogues and their programs.
+func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
+	v, err := vouchingOf(c.File)
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Dir(v.File)
+	v.Plan, _ = compiler.Compile(source.NewFile(c.File.Name, nil), compiler.Options{
+		Name: workspace.Settings, Limits: limits, Definitions: true, Catalogues: c.Catalogues, Trusted: true,
+		Sum:  workspace.Folder{Dir: folder}.Sum,
+		Show: func(name string) string { return filepath.Join(folder, filepath.FromSlash(name)) },
+	})
+	programs, err := v.Plan.Programs()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(v.Holds, programs)
+	for _, one := range c.Catalogues {
+		if absolute, err := filepath.Abs(one.Name); err == nil {
+			if name, err := filepath.Rel(folder, absolute); err == nil {
+				v.Holds[path.Clean(filepath.ToSlash(name))] = digestOf(one.Text)
+			}
+		}
+	}
+	return v, nil
+}
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// trusts reports whether the user trusts what is asked for, which is made up only where
+// that isn't known without.
+func (r *Reader) trusts(file string, vouching func() (*Vouching, error)) (bool, error) {
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return false, err
+	}
+	if r.Trust || slices.ContainsFunc(r.Trusted, func(folder string) bool {
+		below, err := filepath.Abs(folder)
+		return err == nil && workspace.Holds(below, absolute)
+	}) {
+		return true, nil
+	}
+	if trusted(absolute) == nil {
+		return false, nil
+	}
+	v, err := vouching()
+	return err == nil && len(v.Changed()) == 0, nil
+}
+
+// policies are those that were named, which count as they are, or else the one beside
+// the configuration at the workspace root, which only makes things stricter until it is
+// trusted.
+func (r *Reader) policies(place workspace.Place) (all []compiler.PolicyFile, err error) {
+	names := r.Policies
+	if len(names) == 0 {
+		name := filepath.Join(place.Root, policy.File)
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return nil, nil
+		}
+		names = []string{name}
+	}
+	for _, name := range names {
+		text, err := r.Text(name)
+		if err != nil {
+			return nil, err
+		}
+		one := compiler.PolicyFile{File: source.NewFile(name, text), Counts: len(r.Policies) > 0}
+		if !one.Counts {
+			if one.Counts, err = r.trusts(name, func() (*Vouching, error) { return vouchingOf(one.File) }); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
