@@ -59,6 +59,17 @@ func (f branchFacts) Given(id pathtree.ID) (s *schema.Schema, sure bool) {
 	return given.schema, given.schema != nil
 }
 
+func (f branchFacts) Item(r *compiler.Read) (s *schema.Schema, sure bool) {
+	var all []*schema.Schema
+	for _, one := range f.flowsOfItem(nil, r) {
+		if one.schema == nil || one.sample || one.loose {
+			return nil, false
+		}
+		all = append(all, one.schema)
+	}
+	return schema.AnyOf(all...), len(all) > 0
+}
+
 func (f branchFacts) Both(a, b *schema.Schema) *schema.Schema { return f.meet(a, b) }
 
 func (f branchFacts) NotNull(s *schema.Schema) *schema.Schema { return f.notNull(s) }

@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -21,6 +22,7 @@ var _ = register(Rule{
 // when it is their turn, or one before them always is.
 func uselessFallbacks(p *Pass) {
 	p.unwrittenOperands()
+	p.sureItems()
 	if p.Unknown(branch.Needed) {
 		return
 	}
@@ -79,6 +81,42 @@ func uselessFallbacks(p *Pass) {
 		p.uselessOperands(e, o.call, o.template, o.fallback, chain, func(n int) (left, there logic.Literal) { return operands[i+n].left, operands[i+n].there })
 		i += len(chain)
 	}
+}
+
+// sureItems reports operands that every item of a list has, by its type.
+func (p *Pass) sureItems() {
+	p.calculations(func(call *compiler.Call, t *compiler.Template) {
+		if call == nil || !t.PerItem() || t.Expr.Plain() {
+			return
+		}
+		for at, fallback := range fallbacks(t) {
+			for i, a := range fallback.Args[:len(fallback.Args)-1] {
+				if a.Op != expression.TermReference || at == 0 && t == call.When || !p.sureItem(&p.Plan.Reads[t.Reads[a.Ref]]) {
+					continue
+				}
+				next := fallback.Args[i+1]
+				p.Report(t.Node.Within(a.Start, a.End), "%q is always there: what follows it in the fallback is never used", short(t.Node.Text[a.Start:a.End])).About(call.Label()).
+					Note(t.Node.Within(next.Start, next.End), "this is never used").Advise("take the operands after it out")
+				break
+			}
+		}
+	})
+}
+
+// sureItem reports whether a read is of an item's place, or of what each item has.
+func (p *Pass) sureItem(r *compiler.Read) bool {
+	call := p.caller(r)
+	if !p.Plan.OfItem(r) || call == nil || call.Each == nil || r.Ref.Kind == "index" {
+		return p.Plan.OfItem(r) && len(r.Ref.Path) == 0 && r.Ref.Kind == "index"
+	}
+	flows := p.elements(call.Each.List)
+	return len(flows) > 0 && !slices.ContainsFunc(flows, func(f flow) bool {
+		if f.schema == nil || f.sample || f.loose || f.schema.Kinds()&schema.Null != 0 {
+			return true
+		}
+		at := f.schema.At(compiler.SchemaPath(r.Ref.Path))
+		return len(r.Ref.Path) > 0 && !at.Required || at.Schema == nil || at.Schema.Kinds()&schema.Null != 0
+	})
 }
 
 // unwrittenOperands reports operands at whose path nothing ever stands: nobody

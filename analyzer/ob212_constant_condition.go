@@ -81,7 +81,7 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 	var calls []*compiler.Call
 	var goals []logic.Literal
 	for _, call := range p.Plan.Calls {
-		t := call.Guard()
+		t := call.When
 		switch {
 		case t == nil:
 		case !t.Live() || t.Expr != nil && len(t.Reads) == 0:
@@ -103,6 +103,9 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 		}
 		constant[call.When] = true
 		what := "is never true, so the call is always skipped"
+		if call.When.PerItem() {
+			what = "is never true, so every item is skipped"
+		}
 		if always {
 			what = "is always true"
 		}

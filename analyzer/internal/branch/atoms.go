@@ -52,13 +52,10 @@ const (
 // all atoms that are about a value.
 func (e *Conditions) findAtoms(calls []*compiler.Call) {
 	for _, call := range calls {
-		guard := call.Guard()
-		if guard == nil || guard.Expr == nil {
-			continue
+		if when := call.When; when != nil && when.Expr != nil {
+			e.whens[call.Index] = when.Expr.Logic()
+			e.atomsIn(when, e.whens[call.Index])
 		}
-		term := guard.Expr.Logic()
-		e.whens[call.Index] = term
-		e.atomsIn(guard, term)
 	}
 }
 

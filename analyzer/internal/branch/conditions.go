@@ -32,6 +32,9 @@ type Facts interface {
 	// Given is what the document itself says of a path, nil where it says nothing, and
 	// whether that is sure: values that a document gives stand for others like them.
 	Given(pathtree.ID) (s *schema.Schema, sure bool)
+	// Item is what comes to a read of an item, or of its place, nil where that isn't known,
+	// and whether that is sure.
+	Item(*compiler.Read) (s *schema.Schema, sure bool)
 	// Both is the schema of what two schemas accept, of which either may be nil.
 	Both(a, b *schema.Schema) *schema.Schema
 	// NotNull is a schema less null.

@@ -103,6 +103,7 @@ type absent struct{}
 // nothing is known of a plan beside itself.
 type nothing struct{}
 
+func (nothing) Item(*compiler.Read) (*schema.Schema, bool) { return nil, false }
 func (nothing) Unknown(diag.Facts) bool              { return false }
 func (nothing) MayBeThere(*compiler.Read) bool       { return true }
 func (nothing) BeginsWith([]expression.Segment) bool { return false }

@@ -26,7 +26,7 @@ func (e *Conditions) key(r *compiler.Read) readKey {
 	if k.count > 0 {
 		k.first, k.last = r.Writers[0], r.Writers[k.count-1]
 	}
-	if r.Bound == compiler.All {
+	if r.Bound == compiler.All || e.plan.OfItem(r) { // the items of each call are of its own list
 		k.without = r.Call
 	}
 	return k

@@ -87,6 +87,10 @@ type domain struct {
 func (e *Conditions) domainOf(r *compiler.Read) domain {
 	paths := e.plan.Paths
 	kind := paths.Kind(r.Path)
+	if e.plan.OfItem(r) && !e.facts.Unknown(diag.State|diag.Writes|diag.Input) {
+		s, sure := e.facts.Item(r)
+		return domain{schema: e.facts.NotNull(s), sure: sure}
+	}
 	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 || kind == "error" || e.facts.Unknown(diag.State|diag.Writes|diag.Input) {
 		return domain{}
 	}
