@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -35,10 +36,10 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, requ
 	if o.approvals < 0 {
 		return j, false, troubled("--approvals can't be %d: expected a whole number from 1", o.approvals)
 	}
-	signers, needed := o.signers, o.approvals
-	var revoked []string
+	signers, needed := approval.List{Name: o.signers}, o.approvals
+	var revoked []approval.List
 	if o.revoked != "" {
-		revoked = append(revoked, o.revoked)
+		revoked = append(revoked, approval.List{Name: o.revoked})
 	}
 	above, own, err := reading.Above(plan)
 	if err != nil {
@@ -51,11 +52,14 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, requ
 		said := config.Analysis.Settings
 		required, needed = required || said.RequireApproval, max(needed, said.Approvals)
 		if said.Revoked != nil {
-			revoked = append(revoked, config.At(said.Revoked.Text))
+			revoked = append(revoked, listOf(config.At(said.Revoked.Text), config.Revoked))
 		}
-		if said.Signers != nil && signers == "" {
-			signers = config.At(said.Signers.Text)
-			err = approval.Outside(filepath.Dir(plan), config.File.Name)
+		if said.Signers != nil && signers.Name == "" {
+			signers = listOf(config.At(said.Signers.Text), config.Signers)
+			if err = approval.Outside(filepath.Dir(plan), config.File.Name); err == nil && !config.Trusted {
+				err = diag.Troubled(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is", config.File.Name).
+					Advise("obelus trust %s trusts it; or name the list with --signers", filepath.Dir(config.File.Name))
+			}
 		}
 	}
 	if err == nil {
@@ -63,6 +67,14 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, requ
 	}
 	j.Approvals, j.Now = needed, time.Now()
 	return j, required, err
+}
+
+// listOf is a list as a configuration was read with it.
+func listOf(name string, read *source.File) approval.List {
+	if read == nil {
+		return approval.List{Name: name}
+	}
+	return approval.List{Name: name, Text: read.Text}
 }
 
 // required is the approval that a run needs, nil where none is asked for; file is where

@@ -21,8 +21,8 @@ func (c *cli) trustCommand() *cobra.Command {
 		Long: "A plan can't say of its own programs that they only read, and neither can a workspace that came\n" +
 			"from elsewhere. This trusts the obelus.yaml of a folder, with the catalogues that it names and\n" +
 			"the files that their programs are started with, and the workspace's policy, as they are now:\n" +
-			"what they say of effects counts from then on, until one of them changes. Without it everything\n" +
-			"runs as well, only people are asked about more of it.\n\n" +
+			"what they say of effects counts from then on, and whom they let approve, until one of them changes.\n" +
+			"Without it everything runs as well, only people are asked about more of it.\n\n" +
 			"What is trusted is kept in the user's configuration folder, by digests. Where nobody can say so,\n" +
 			"as in CI, --trust of the other commands does for one of them, and OBELUS_TRUST for the folders\n" +
 			"that it lists.",
@@ -92,6 +92,9 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 	if more := len(v.Holds) - 1; more > 0 {
 		names := slices.DeleteFunc(slices.Sorted(maps.Keys(v.Holds)), func(name string) bool { return name == filepath.Base(v.File) })
 		fmt.Fprintf(c.out, "  with %s: %s\n", wording.Count(more, "file"), diag.Escape(strings.Join(names, ", ")))
+	}
+	if v.Signers != "" {
+		fmt.Fprintf(c.out, "  those count as approving whom %s lists\n", diag.Escape(v.Signers))
 	}
 	if v.Plan == nil {
 		return

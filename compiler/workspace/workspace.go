@@ -108,6 +108,17 @@ func (f Folder) Take(name string, to io.Writer) (t Taken, err error) {
 // escapes reports whether the system refused what lies outside of a root.
 func escapes(err error) bool { return strings.HasSuffix(err.Error(), "path escapes from parent") }
 
+// Read reads a file that somebody named, one byte beyond a limit at most, so that its
+// reader notices.
+func Read(name string, limit int) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
+}
+
 // Reason is an error of the file system without the path and the system call.
 func Reason(err error) string {
 	var at *fs.PathError

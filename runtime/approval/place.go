@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,31 +9,40 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// Judging reads whose signatures count for plans of a folder: from an allowed_signers
-// file, unless it is "", and from lists of revoked keys. Such files lie [Outside] of the
-// folder. The judge's time and how many approvals it takes are for the caller to say.
-func Judging(folder, signers string, revoked []string, zone *time.Location) (j Judge, err error) {
-	read := func(name string) ([]byte, error) {
-		if err := Outside(folder, name); err != nil {
-			return nil, err
-		}
-		return ReadFile(name, mostList)
+// A List is a file that says whose signatures count, or which keys don't any more. Without
+// a text it is read.
+type List struct {
+	Name string // "" for none
+	Text []byte
+}
+
+// read reads a list, which must lie [Outside] of a folder.
+func (l List) read(folder string) ([]byte, error) {
+	if err := Outside(folder, l.Name); err != nil || l.Text != nil {
+		return l.Text, err
 	}
-	if signers != "" {
-		text, err := read(signers)
+	return ReadFile(l.Name, mostList)
+}
+
+// Judging reads whose signatures count for plans of a folder: an allowed_signers file,
+// and lists of revoked keys. The judge's time and how many approvals it takes are for the
+// caller to say.
+func Judging(folder string, signers List, revoked []List, zone *time.Location) (j Judge, err error) {
+	if signers.Name != "" {
+		text, err := signers.read(folder)
 		if err != nil {
 			return j, err
 		}
-		if j.Signers, err = ReadSigners(signers, text, zone); err != nil {
+		if j.Signers, err = ReadSigners(signers.Name, text, zone); err != nil {
 			return j, err
 		}
 	}
-	for _, name := range revoked {
-		text, err := read(name)
+	for _, one := range revoked {
+		text, err := one.read(folder)
 		if err != nil {
 			return j, err
 		}
-		list, err := ReadRevoked(name, text)
+		list, err := ReadRevoked(one.Name, text)
 		if err != nil {
 			return j, err
 		}
@@ -46,12 +54,7 @@ func Judging(folder, signers string, revoked []string, zone *time.Location) (j J
 // ReadFile reads a file, one byte beyond a limit at most: its reader then says that it is
 // too large.
 func ReadFile(name string, limit int) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, diag.Troubled(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	text, err := workspace.Read(name, limit)
 	if err != nil {
 		return nil, diag.Troubled(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).About(name).From(err)
 	}

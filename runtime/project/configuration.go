@@ -20,9 +20,12 @@ type Configuration struct {
 	File       *source.File // nil when there is none
 	Analysis   analyzer.Config
 	Catalogues []*source.File
-	Trusted    bool              // what the catalogues say of effects counts (S1.9)
-	Found      []diag.Diagnostic // what is wrong with it
-	Told       bool              // and was said; for who shows it
+	Trusted    bool // what the catalogues say of effects counts (S1.9), and whom it lets approve (S16.1)
+	// Signers and Revoked are the lists that it names of whose approval counts and of keys
+	// that don't (S16.1); nil where it names none, or one that can't be read.
+	Signers, Revoked *source.File
+	Found            []diag.Diagnostic // what is wrong with it
+	Told             bool              // and was said; for who shows it
 
 	used    map[*analyzer.Ignore]bool
 	checked map[string]bool // the files that were judged by it, from its folder
@@ -135,8 +138,16 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 			config.Catalogues = append(config.Catalogues, source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(node.Text)), catalogue))
 		}
 	}
+	for node, file := range map[*source.Node]**source.File{config.Analysis.Settings.Signers: &config.Signers, config.Analysis.Settings.Revoked: &config.Revoked} {
+		if node == nil {
+			continue
+		}
+		if text, err := workspace.Read(config.At(node.Text), r.limits().Bytes); err == nil {
+			*file = source.NewFile(config.At(node.Text), text)
+		}
+	}
 	diag.Sort(config.Found)
-	if config.Trusted = r.Config != ""; !config.Trusted && len(config.Catalogues) > 0 {
+	if config.Trusted = r.Config != ""; !config.Trusted && (len(config.Catalogues) > 0 || config.Analysis.Settings.Signers != nil) {
 		config.Trusted, err = r.trusts(file.Name, func() (*Vouching, error) { return config.vouching(r.limits()) })
 	}
 	return config, err

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -25,9 +26,11 @@ type Vouching struct {
 	File string // its absolute path
 	// Holds are the digests of what is trusted, by path from the file's folder: the file,
 	// the catalogues that it names, and the files that their programs are started with.
-	Holds  map[string]string
-	Plan   *compiler.Plan // what the catalogues define; nil of a policy
-	Before *Trust         // what was trusted; nil when nothing was
+	Holds map[string]string
+	Plan  *compiler.Plan // what the catalogues define; nil of a policy
+	// Signers is the list of whose approval counts that it names, "" for none (S16.1).
+	Signers string
+	Before  *Trust // what was trusted; nil when nothing was
 }
 
 // A Trust is what the user trusts of a file, as it is kept in the user's own
@@ -180,6 +183,18 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 		return nil, err
 	}
 	maps.Copy(v.Holds, programs)
+	for node, file := range map[*source.Node]*source.File{c.Analysis.Settings.Signers: c.Signers, c.Analysis.Settings.Revoked: c.Revoked} {
+		switch {
+		case node == nil:
+		case file == nil:
+			return nil, fmt.Errorf("%q can't be read", node.Text)
+		default:
+			v.Holds[path.Clean(filepath.ToSlash(node.Text))] = digestOf(file.Text)
+		}
+	}
+	if named := c.Analysis.Settings.Signers; named != nil {
+		v.Signers = named.Text
+	}
 	for _, one := range c.Catalogues {
 		if absolute, err := filepath.Abs(one.Name); err == nil {
 			if name, err := filepath.Rel(folder, absolute); err == nil {
