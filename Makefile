@@ -9,8 +9,9 @@ BENCHCOUNT ?= 6
 
 check: fmt vet staticcheck test thorough race generated readme fuzz
 
+# Without what only a debugger needs, which is a quarter of it; panics name their lines all the same.
 build:
-	$(GO) build -o obelus ./cmd/obelus
+	$(GO) build -ldflags=-w -o obelus ./cmd/obelus
 
 fmt:
 	@untidy=$$(gofmt -l .); \
