@@ -42,16 +42,16 @@ func (p *Plan) Canonical() ([]byte, error) {
 }
 
 // Compiled reports whether the document is a compiled plan.
-func (p *Plan) Compiled() bool { return p.Root.Get(compiledKey) != nil }
+func (p *Plan) Compiled() bool { return p.Form != Replan && p.Root.Get(compiledKey) != nil }
 
 // NotAsCompiled is the finding about a compiled plan that isn't what compiling it gives
 // (S6.6), or nil: somebody changed it, or a file that its programs are started with. A
 // document that isn't a compiled plan costs nothing.
 func (p *Plan) NotAsCompiled() *diag.Diagnostic {
-	said := p.Root.Get(compiledKey)
-	if said == nil {
+	if !p.Compiled() {
 		return nil
 	}
+	said := p.Root.Get(compiledKey)
 	refuse := func(at *source.Node, format string, args ...any) *diag.Diagnostic {
 		d := diag.New(diag.Syntax, at.Span().Head(), fmt.Sprintf(format, args...))
 		d.Help = "compile it anew from what it was compiled from; or take \"" + compiledKey + "\" out, which makes it a plan like any other"

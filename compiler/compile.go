@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -110,7 +109,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		schemaNodes: map[string]*source.Node{},
 		badSchemas:  map[source.Span]int{},
 	}
-	c.plan.parts, c.plan.ownPrograms = sync.OnceValues(c.plan.collect), sync.OnceValues(c.plan.findPrograms)
+	c.plan.decidedBy()
 	c.plan.veil = newVeil(nil)
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Part is one thing that decides what a plan does when it is run (S6.6). Names are
@@ -49,6 +50,11 @@ func (p *Plan) Digest() (string, error) {
 // and those of the plans that it delegates to. They are found out once, and the files of
 // the workspace are read for it then. Nobody changes them.
 func (p *Plan) Parts() ([]Part, error) { return p.parts() }
+
+// decidedBy lets what decides what the plan does be found out, once.
+func (p *Plan) decidedBy() {
+	p.parts, p.ownPrograms = sync.OnceValues(p.collect), sync.OnceValues(p.findPrograms)
+}
 
 // collect finds the parts out.
 func (p *Plan) collect() ([]Part, error) {

@@ -56,8 +56,9 @@ func (s Setting) begin(file *source.File, o Options) *compilation {
 		InputSchema: base.InputSchema, StateSchema: base.StateSchema, OutputSchema: base.OutputSchema, DataSchemas: base.DataSchemas,
 		Writes: base.Writes, Terminate: base.Terminate, Mode: base.Mode, Limits: base.Limits,
 		Policies: base.Policies, Live: s.Live, Advisors: base.Advisors, Advice: base.Advice, Delegates: base.Delegates, dir: base.dir,
-		schemas: base.schemas, veil: newVeil(base.veil),
+		schemas: base.schemas, veil: newVeil(base.veil), sum: base.sum,
 	}
+	p.decidedBy()
 	s.applyTo(p)
 	c := &compilation{
 		options: o, plan: p, delegation: &delegation{chain: []link{{}}}, declares: base.ToolsDeclared, schemas: base.schemas,
