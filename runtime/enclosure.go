@@ -66,7 +66,10 @@ func (f *frame) screen(i int32) {
 	more.admission.early = true
 	e.asked++
 	more.question = f.question(i)
-	more.question.Params, _ = f.plan.Calls[i].Params.Node.Value().(map[string]any)
+	more.question.Params = map[string]any{}
+	for _, field := range f.plan.Calls[i].Params.Fields {
+		more.question.Params[field.Key] = field.Value.Node.Value()
+	}
 	effect := f.plan.Effect(f.plan.Calls[i], nil) // its parameters aren't known yet
 	more.question.Effects, more.question.EffectsBy, more.question.Claimed, more.question.OpenWorld = effect.Kind, effect.By, effect.Claimed, effect.OpenWorld
 	more.question.outside(amiss)

@@ -193,5 +193,10 @@ func (o *Options) Check() error {
 	if o.Parallel < 0 {
 		return fmt.Errorf("%d activities can't run at once", o.Parallel)
 	}
+	if o.Envelope != nil {
+		if err := o.Envelope.Check(); err != nil {
+			return err
+		}
+	}
 	return o.Confirm.check()
 }

@@ -127,18 +127,25 @@ type Budget struct {
 func Of(f *facts.Facts, parts []compiler.Part) *Envelope {
 	e := &Envelope{Calls: []Allowance{}}
 	for _, one := range parts {
-		if one.Kind != compiler.PartPlan {
+		if defines(one) {
 			e.Parts = append(e.Parts, one)
 		}
 	}
 	known := map[string]int{} // by all but Times
 	e.add(known, f, "", f, 1)
 	w := f.Worst
-	e.Budget = Budget{Calls: w.Calls.Most, Cost: w.Cost.Most}
-	if w.Ticks.Most != nil && *w.Ticks.Most > 0 {
-		e.Budget.Ticks = w.Ticks.Most
-	}
+	e.Budget = Budget{Calls: w.Calls.Most, Ticks: w.Ticks.Most, Cost: w.Cost.Most}
 	return e
+}
+
+// defines reports whether a part is of a definition, and not of the plan itself or of what
+// it is run with.
+func defines(p compiler.Part) bool {
+	switch p.Kind {
+	case compiler.PartActivity, compiler.PartDelegate, compiler.PartFunction, compiler.PartProgram, compiler.PartSchema, compiler.PartTool:
+		return true
+	}
+	return false
 }
 
 // mostTimes is more often than anything is carried out.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
@@ -35,7 +36,7 @@ func (e *Envelope) definitions(parts []compiler.Part) (all []Difference) {
 		approved[compiler.Part{In: one.In, Kind: one.Kind, Name: one.Name}] = true
 	}
 	for _, one := range parts {
-		if one.Kind == compiler.PartPlan || approved[one] {
+		if !defines(one) || approved[one] {
 			continue
 		}
 		is := "is new"
@@ -162,6 +163,8 @@ func (e *Envelope) Judge(in string, c *facts.Call, g Given) (fits []int, amiss [
 			fits = append(fits, at)
 		case !known || len(j.amiss) < len(amiss):
 			amiss, known = j.amiss, true
+		case len(j.amiss) == len(amiss):
+			alsoApproved(amiss, j.amiss)
 		}
 	}
 	switch {
@@ -173,6 +176,24 @@ func (e *Envelope) Judge(in string, c *facts.Call, g Given) (fits []int, amiss [
 		return nil, []Difference{d}
 	}
 	return nil, amiss
+}
+
+// mostApproved bounds how much is told of what else is approved.
+const mostApproved = 300
+
+// alsoApproved adds what another allowance approves of where a call leaves both alike.
+func alsoApproved(all, others []Difference) {
+	for i, d := range others {
+		if all[i].What != d.What || all[i].Of != d.Of || all[i].Is != d.Is {
+			return
+		}
+	}
+	for i, d := range others {
+		one := &all[i].Approved
+		if d.Approved != "" && *one != d.Approved && !strings.HasSuffix(*one, " or "+d.Approved) && len(*one)+len(d.Approved) < mostApproved {
+			*one += " or " + d.Approved
+		}
+	}
 }
 
 // A judge holds one call against one allowance.
@@ -229,7 +250,7 @@ func (j *judge) runs() {
 		switch {
 		case a.Result != nil && j.covers(result, nil, a.Result):
 			return
-		case (a.Runs == nil || a.Runs.Kind == model && !a.Runs.Alone) && slices.Contains(a.Context, "†state") && slices.Contains(a.Context, "†input"):
+		case (a.Runs == nil || a.Runs.Kind == model && !a.Runs.Alone) && (slices.Contains(a.Context, Any) || slices.Contains(a.Context, "†state") && slices.Contains(a.Context, "†input")):
 			return
 		case a.Result != nil:
 			j.value(Result, "", result, nil, a.Result)

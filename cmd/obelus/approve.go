@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
@@ -36,6 +37,9 @@ type signing struct {
 	input, state map[string]any // that alone are approved; nil for any
 
 	out, key, signature, expires, format string
+	allow                                string
+	envelope                             *envelope.Envelope
+	besides                              int // of its calls, how many are the plan's own
 	planner                              bool
 	unsigned, yes, show, replace         bool
 	as                                   func() (string, error)
@@ -83,6 +87,8 @@ func (c *cli) approveCommand() *cobra.Command {
 	flags.BoolVar(&a.replace, "replace", false, "replace an approval of something else, or that has expired")
 	flags.StringVar(&a.expires, "expires", "90d", "until when the approval counts: a time from now such as 12h or 30d, a day such as 2027-01-31, or never")
 	stands(cmd, "expires", "TIME")
+	flags.StringVar(&a.allow, "allow", "", "what a run under the approval may do besides the plan, when a model plans anew or a person replaces a call: a file such as\n{allow: {search: {}, refund: {amount: {maximum: 100}, _times: 3}}, budget: {ticks: 10}}")
+	stands(cmd, "allow", "FILE")
 	flags.BoolVar(&a.planner, "planner", false, "show what a run with a planner may do, too: a model writes its calls")
 	a.add(cmd)
 	given := addValues(cmd)
@@ -164,6 +170,9 @@ func (a *signing) approve(judge approval.Judge) error {
 		changed = a.old.Changed(a.parts)
 	}
 	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.planner, Parts: a.parts})
+	if err := a.enclose(); err != nil {
+		return err
+	}
 	if err := a.showAll(changed); err != nil || a.show {
 		return err
 	}
@@ -247,7 +256,37 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 	if err != nil {
 		return nil, err
 	}
-	return approval.New(a.parts, approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown})
+	may, err := json.Marshal(a.envelope)
+	if err != nil {
+		return nil, err
+	}
+	return approval.New(a.parts, approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown, Envelope: may})
+}
+
+// enclose works out what a run under the approval may do.
+func (a *signing) enclose() error {
+	a.envelope = envelope.Of(a.facts, a.parts)
+	a.besides = len(a.envelope.Calls)
+	if again := a.old != nil && !a.replace; again && a.allow != "" {
+		return troubled("there is an approval %q already, and --allow would change it", a.file).Advise("--replace makes a new one in its place")
+	} else if again && len(a.old.Statement.Predicate.Envelope) > 0 { // it is the one that is signed
+		var err error
+		if a.envelope, err = envelope.Read(a.old.Statement.Predicate.Envelope); err != nil {
+			return troubled("the envelope of %q can't be read: %v", a.file, err)
+		}
+		a.besides = min(a.besides, len(a.envelope.Calls))
+	}
+	if a.allow == "" {
+		return nil
+	}
+	said, err := a.mapping(a.newReading(), "--allow", a.allow)
+	if err != nil {
+		return err
+	}
+	if err := a.envelope.Widen(a.facts, said); err != nil {
+		return troubled("--allow: %q: %v", a.allow, err).About(a.allow)
+	}
+	return nil
 }
 
 // until reads when an approval ends; zero is never.

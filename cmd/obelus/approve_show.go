@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
@@ -30,6 +31,8 @@ type shownApproval struct {
 	// Since the approval that there is, by parts and by what they mean.
 	Changed     []string          `json:"changed,omitempty"`
 	Differences []json.RawMessage `json:"differences,omitempty"`
+	// Envelope is what a run under the approval may do (S16.2).
+	Envelope *envelope.Envelope `json:"envelope"`
 }
 
 // showAll shows what there is to approve.
@@ -43,7 +46,7 @@ func (a *signing) showAll(changed []string) error {
 		differs = facts.Compare(before, a.facts)
 	}
 	if a.format == "json" {
-		shown := shownApproval{"approval", a.plan, digest, a.facts, []json.RawMessage{}, a.parts[1:], a.input, a.state, changed, nil}
+		shown := shownApproval{"approval", a.plan, digest, a.facts, []json.RawMessage{}, a.parts[1:], a.input, a.state, changed, nil, a.envelope}
 		if shown.Findings, err = objects(func(w io.Writer) error { return diag.JSON(w, withFlags(a.program.Findings)) }); err != nil {
 			return err
 		}
@@ -70,6 +73,11 @@ func (a *signing) showAll(changed []string) error {
 			fmt.Fprintf(out, item, line)
 		}
 	}
+	var besides []string
+	for _, one := range a.envelope.Calls[a.besides:] {
+		besides = append(besides, code(one.String()))
+	}
+	list("A model or a person may have it do besides", besides)
 	var given []string
 	for i, values := range []map[string]any{a.input, a.state} {
 		for _, key := range slices.Sorted(maps.Keys(values)) {

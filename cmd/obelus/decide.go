@@ -92,6 +92,9 @@ func (c *cli) decideCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if taken.Verdict == runtime.Approve && !d.all {
+			taken.Beyond = about[0].Beyond // it is the one that was named
+		}
 		again, err := questions.Decide(about, taken)
 		if err != nil {
 			return err
@@ -131,6 +134,9 @@ func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questio
 			break
 		}
 		fmt.Fprintf(out, "%s: %s, by %s\n", named(q), d.Verdict, diag.Escape(d.By))
+		for _, left := range q.Outside {
+			fmt.Fprintf(out, "  leaves what was approved: %s\n", left)
+		}
 		if d.Verdict == runtime.Change {
 			out.WriteString(terminal.NewSheet(c.out, nil).Differences(q.Params, d.Params))
 		}
@@ -296,6 +302,11 @@ func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format
 	}
 	sheet := terminal.NewSheet(c.out, toolsOf(p))
 	text, hidden := sheet.Table(list, full)
+	for _, q := range list {
+		if len(q.Outside) > 0 {
+			text += fmt.Sprintf("    %s leaves what was approved: %s\n", named(q), leftBy(q))
+		}
+	}
 	if full && len(list) == 1 {
 		text = sheet.Full(list[0])
 	}

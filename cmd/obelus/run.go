@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 
+	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -60,6 +62,8 @@ func (c *cli) runCommand() *cobra.Command {
 	requireApproval := flags.Bool("require-approval", false, "run the plan only as it was approved (obelus approve), and ask nobody about what was approved; \"require-approval\" in obelus.yaml asks for it, too")
 	approvalFile := flags.String("approval", "", "the approval; by default plan.approval.json beside a plan.yaml")
 	stands(cmd, "approval", "FILE")
+	within := flags.String("envelope", "", "hold the run to what a file lets it do, such as \"obelus approve --show --format json\" writes; an approval has its own")
+	stands(cmd, "envelope", "FILE")
 	o.approvers.add(cmd)
 	unbounded := flags.Bool("unbounded", false, "let expressions take together whatever they take")
 	flags.BoolVar(&o.unkept, "no-journal", false, "keep no journal; the run can't be resumed")
@@ -105,7 +109,10 @@ func (c *cli) runCommand() *cobra.Command {
 		if options.Approval, err = o.required(*requireApproval, *approvalFile, args[0], reading); err != nil {
 			return err
 		}
-		if options.Approval != nil && o.planner == "none" && !cmd.Flags().Changed("confirm") {
+		if options.Envelope, err = c.envelope(*within); err != nil {
+			return err
+		}
+		if options.Approval != nil && !cmd.Flags().Changed("confirm") {
 			options.Confirm = runtime.Confirm{}
 		}
 		if !o.unkept {
@@ -317,8 +324,11 @@ func (c *cli) whatNow(result *session.Result, s *session.Session) {
 		again = "obelus resume " + s.ID()
 	}
 	switch {
-	case len(result.Asked) > 0 && (result.Reason == runtime.ReasonConfirmation || result.Reason == runtime.ReasonInFlight):
+	case len(result.Asked) > 0 && slices.Contains([]runtime.Reason{runtime.ReasonConfirmation, runtime.ReasonInFlight, runtime.ReasonEnvelope}, result.Reason):
 		c.unanswered(result, s, help, again)
+	case result.Reason == runtime.ReasonEnvelope:
+		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
+		help("what a run does under an approval is counted over all of it: have more approved, and begin a new run")
 	case s.ID() != "" && result.Why != "":
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
 		help("%s asks for two more ticks; \"obelus fork %s --at TICK\" goes on from an earlier one", again, s.ID())
@@ -343,8 +353,14 @@ func (c *cli) unanswered(result *session.Result, s *session.Session, help func(s
 	}
 	for _, q := range result.Asked {
 		why, how := c.unansweredFor(q, s.Program().Plan)
-		reasons, hows, calls[why] = once(reasons, why), once(hows, how), append(calls[why], named(q))
+		if how != "" {
+			hows = once(hows, how)
+		}
+		reasons, calls[why] = once(reasons, why), append(calls[why], named(q))
 		answer := "approve answers it (or reject, change, replace)"
+		if len(q.Outside) > 0 {
+			answer = "approve lets it (or reject)"
+		}
 		if q.InFlight {
 			answer = "retry answers it (or fail)"
 		}
@@ -374,6 +390,8 @@ func (c *cli) unanswered(result *session.Result, s *session.Session, help func(s
 // unansweredFor is why a call waits for an answer, and what else lets the run go on.
 func (c *cli) unansweredFor(q *runtime.Question, p *compiler.Plan) (why, how string) {
 	switch {
+	case len(q.Outside) > 0:
+		return "it leaves what was approved: " + leftBy(q), ""
 	case q.InFlight:
 		return "it was at work when the run was killed, and may have happened", "%s --in-flight retry runs it again, --in-flight fail counts it as failed"
 	case q.Doubt != "" && p.Advice.Enforce == "ask":
@@ -407,3 +425,32 @@ type observer interface {
 type lines struct{ *session.Events }
 
 func (lines) Abandon() {}
+
+// envelope reads what a run may do; nil without a file.
+func (c *cli) envelope(name string) (*envelope.Envelope, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := c.newReading().Text(name)
+	if err != nil {
+		return nil, err
+	}
+	var shown struct{ Envelope json.RawMessage }
+	if json.Unmarshal(text, &shown) == nil && shown.Envelope != nil { // as approve shows it, among other things
+		text = shown.Envelope
+	}
+	e, err := envelope.Read(text)
+	if err != nil {
+		return nil, troubled("--envelope: %q holds no envelope: %v", name, diag.Misread(err)).About(name)
+	}
+	return e, nil
+}
+
+// leftBy is what of a call leaves what was approved.
+func leftBy(q *runtime.Question) string {
+	var all []string
+	for _, d := range q.Outside {
+		all = append(all, strings.TrimPrefix(d.String(), fmt.Sprintf("%q: ", d.Call)))
+	}
+	return strings.Join(all, "; ")
+}

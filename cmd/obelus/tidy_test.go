@@ -59,10 +59,10 @@ var mayImport = map[string][]string{
 	"runtime/planner":  {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
 	"runtime/project":  {"compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
-	"runtime/session":  {"compiler", "compiler/*", "analyzer", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording"},
+	"runtime/session":  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording"},
 	"":                 {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples/embed":   {},
-	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "analyzer/facts", "dot", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
+	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},

@@ -45,6 +45,9 @@ var byFlag = []struct {
 		}
 		return "give " + strings.Join(flags, " ") + strings.TrimPrefix(t.Help, "give it")
 	}},
+	{kind: session.ErrOutside, help: func(t *diag.Trouble) string {
+		return strings.Replace(t.Help, "have a run with a planner approved", "obelus approve --planner approves one", 1)
+	}},
 	{kind: session.ErrUnapproved, help: func(t *diag.Trouble) string {
 		return strings.Replace(t.Help, "name an allowed_signers file that", "name with --signers an allowed_signers file that", 1)
 	}},

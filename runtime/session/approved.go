@@ -49,6 +49,9 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	if verdict.Err != nil {
 		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: %v", verdict.Err).From(verdict.Err)
 	}
+	if o.Envelope, err = envelopeOf(p, file); err != nil {
+		return nil, err
+	}
 	digest, err := p.Plan.Digest()
 	return &Approved{digest, verdict.Signers(), string(a.Text)}, err
 }
@@ -70,7 +73,10 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	}
 	judge, err := o.Approvers(plan)
 	if err == nil {
-		_, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge})
+		begun := s.options.Envelope
+		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !sameEnvelope(begun, s.options.Envelope) {
+			err = diag.Troubled(ErrUnapproved, "the run %s wasn't begun under the envelope of its approval", s.ID()).About(s.ID())
+		}
 	}
 	return err
 }

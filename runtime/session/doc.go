@@ -27,6 +27,7 @@ var (
 	ErrUnfit         = errors.New("input or state doesn't fit its schema")
 	ErrLacking       = fmt.Errorf("%w: an input isn't given", ErrUnfit)
 	ErrUnapproved    = errors.New("the run isn't approved")
+	ErrOutside       = errors.New("the run leaves what was approved")
 	ErrUnanswered    = errors.New("no model answers one of the calls")
 	ErrUnrunnable    = errors.New("the plan can't be run here")
 	ErrInstances     = errors.New("the instances can't be read")

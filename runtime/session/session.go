@@ -204,6 +204,9 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	if o.Planned && o.Model != "" {
 		return nil, diag.Troubled(ErrNoPlanner, "a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
 	}
+	if err := within(p, &o); err != nil {
+		return nil, err
+	}
 	if err := Fits(p.Plan, o.Input, o.State); err != nil {
 		return nil, err
 	}
@@ -300,6 +303,9 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		return err
 	}
 	if err := s.stillApproved(o); err != nil {
+		return err
+	}
+	if err := within(s.program, &s.options); err != nil {
 		return err
 	}
 	if err := s.thereToRun(); err != nil {
@@ -444,6 +450,11 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		result := s.result(s.replay.Outcome, s.results.end())
 		ended := diag.Troubled(ErrEnded, "the run %s had ended already", s.ID()).About(s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
+	}
+	if e := s.options.Envelope; e != nil && e.Expires != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, *e.Expires)
+		defer cancel()
 	}
 	s.pins = s.manifest.pins(s.program)
 	desk := newDesk(s.Confirmer, s)

@@ -149,7 +149,7 @@ func (d *Dialogue) await(ctx context.Context, at *place) (runtime.Decision, erro
 		d.beside.hold()
 		defer d.beside.release()
 	}
-	if d.trusted[trustOf(q)] && !q.InFlight && q.Problem == "" {
+	if d.trusted[trustOf(q)] && !q.InFlight && len(q.Outside) == 0 && q.Problem == "" {
 		d.console.say(d.console.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(InFull(q)), Quoted(q.Tool)))
 		return runtime.Decision{Verdict: runtime.Approve, By: d.who}, nil
 	}
@@ -233,6 +233,9 @@ func answersTo(q *runtime.Question) []option {
 	if q.InFlight {
 		return []option{{'r', "run it again"}, {'f', "count it as failed"}, {'?', "more"}, {'q', "stop the run"}}
 	}
+	if len(q.Outside) > 0 {
+		return []option{{'y', "approve what leaves it"}, {'n', "reject"}, {'?', "more"}, {'q', "stop the run"}}
+	}
 	return []option{
 		{'y', "approve"}, {'n', "reject"}, {'e', "change parameters"}, {'r', "replace"},
 		{'a', "approve all of this tool"}, {'?', "more"}, {'q', "stop the run"},
@@ -263,7 +266,7 @@ func (d *Dialogue) carryOut(ctx context.Context, q *runtime.Question, key rune) 
 		return runtime.Decision{Verdict: runtime.Fail}, true, nil
 	case key == 'y':
 		c.say(s.Green("✓"), "approved")
-		return runtime.Decision{Verdict: runtime.Approve}, true, nil
+		return runtime.Decision{Verdict: runtime.Approve, Beyond: q.Beyond}, true, nil
 	case key == 'a':
 		d.trusted[trustOf(q)] = true
 		c.say(s.Green("✓"), fmt.Sprintf("approved, and all further calls of %s in this run", Quoted(q.Tool)))

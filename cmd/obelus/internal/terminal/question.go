@@ -100,6 +100,12 @@ func (l *Sheet) headline(p *page, q *runtime.Question) {
 	}
 	words, paint := effectsInWords(q, s)
 	p.text(4, paint, words)
+	for i, d := range q.Outside {
+		if i == 0 {
+			p.text(4, s.Red, "it leaves what was approved:")
+		}
+		p.text(6, s.Red, d.String())
+	}
 	if q.Wanted {
 		p.text(4, plainly, "the plan itself has a person asked about it")
 	}

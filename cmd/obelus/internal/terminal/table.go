@@ -209,7 +209,7 @@ var errOneByOne = errors.New("one by one")
 func (d *Dialogue) together(first *place) []*place {
 	var all []*place
 	for _, p := range append([]*place{first}, d.line.others()...) {
-		if q := p.asked; q.Problem == "" && q.Replaces == "" && !q.InFlight && !d.trusted[trustOf(q)] && !d.apart[q] {
+		if q := p.asked; q.Problem == "" && q.Replaces == "" && !q.InFlight && len(q.Outside) == 0 && !d.trusted[trustOf(q)] && !d.apart[q] {
 			all = append(all, p)
 		} else if p == first {
 			return nil

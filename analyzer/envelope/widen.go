@@ -1,0 +1,266 @@
+package envelope
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+// Widen lets an envelope hold what a person says besides what the plan does, as a mapping:
+//
+//	allow:
+//	  search: {}                                  # whatever it is given
+//	  refund: {amount: {maximum: 100}, to: †state.person.iban, note: [hello, bye], _times: 3}
+//	  "*": {_effect: read-only}                   # whatever only reads, and leaves nothing out
+//	budget: {calls: 50, cost: 2, ticks: 10, time: 1h}
+//	models: ["anthropic:claude-x"]
+//
+// A parameter is a JSON Schema, a value, a list of values, or a path with what stands
+// there or below; where a call names some of them it has those and no others. "_times" is
+// how often it may run, "_outputPath" where it may write (a path or a list of them, with
+// all below; otherwise anywhere in the state), "_effect" the worst that it may do and
+// "_openWorld: true" that what it is given may leave the machine. The facts are those of
+// the plan, which say what its tools do.
+func (e *Envelope) Widen(f *facts.Facts, said map[string]any) error {
+	for _, key := range sorted(said) {
+		var err error
+		switch key {
+		case "allow":
+			err = e.allow(f, said[key])
+		case "budget":
+			err = e.Budget.set(said[key])
+		case "models":
+			e.Models, err = textsOf(said[key])
+		default:
+			err = unknown("what an approval allows besides", key, []string{"allow", "budget", "models"})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unknown(what, key string, known []string) error {
+	err := fmt.Errorf("%s has no %q", what, key)
+	if near, ok := naming.Nearest(key, known); ok {
+		return fmt.Errorf("%w; did you mean %q?", err, near)
+	}
+	return err
+}
+
+func textsOf(v any) ([]string, error) {
+	if one, ok := v.(string); ok {
+		return []string{one}, nil
+	}
+	list, ok := v.([]any)
+	all := []string{}
+	for _, item := range list {
+		text, isText := item.(string)
+		ok = ok && isText
+		all = append(all, text)
+	}
+	if !ok {
+		return nil, fmt.Errorf("expected texts, and got %s", short(v))
+	}
+	return all, nil
+}
+
+func short(v any) string { return wording.Cut(string(facts.Compact(v)), 60) }
+
+func (e *Envelope) allow(f *facts.Facts, said any) error {
+	rules, ok := said.(map[string]any)
+	if !ok {
+		return fmt.Errorf("\"allow\" is a mapping from tools to what their calls may be given; got %s", short(said))
+	}
+	var names []string
+	for _, t := range f.Tools {
+		names = append(names, t.Name)
+	}
+	for _, name := range sorted(rules) {
+		a := Allowance{Tool: name, Each: &Values{Any: true}, Below: []string{"†state", "†data"}, Times: mostTimes}
+		at := slices.Index(names, name)
+		switch {
+		case at >= 0:
+			t := &f.Tools[at]
+			a.Effect, a.OpenWorld = t.Effect.Kind, t.Effect.OpenWorld
+			if t.Runs.Kind == model {
+				a.Context = []string{Any}
+			}
+			if d := f.Delegates[t.Runs.Plan]; d != nil {
+				e.add(map[string]int{}, d, t.Runs.Plan, f, mostTimes)
+			}
+		case name != Any:
+			return unknown("the plan", name, names)
+		}
+		if err := a.read(rules[name]); err != nil {
+			return fmt.Errorf("%q: %w", name, err)
+		}
+		if a.Effect == "" {
+			return fmt.Errorf("%q says nothing of the worst that a call may do: add \"_effect: read-only\", or another effect", Any)
+		}
+		e.Calls = append(e.Calls, a)
+	}
+	return nil
+}
+
+// read takes what is said of the calls of a tool.
+func (a *Allowance) read(said any) (err error) {
+	rule, ok := said.(map[string]any)
+	if !ok && said != nil {
+		return fmt.Errorf("expected parameters with what they may be, or {}; got %s", short(said))
+	}
+	for _, key := range sorted(rule) {
+		v := rule[key]
+		switch {
+		case key == "_times":
+			n, isNumber := v.(float64)
+			if !isNumber || n < 1 || n != float64(int(n)) {
+				return fmt.Errorf("\"_times\" is a whole number from 1; got %s", short(v))
+			}
+			a.Times = int(n)
+		case key == "_outputPath":
+			if a.Below, err = textsOf(v); err != nil {
+				return fmt.Errorf("\"_outputPath\": %w", err)
+			}
+		case key == "_effect":
+			if a.Effect, _ = v.(string); rank(a.Effect) < 0 {
+				return fmt.Errorf("\"_effect\" is %s; got %s", wording.Or([]string{compiler.ReadOnly, compiler.Writes, compiler.Unknown, compiler.Destructive}), short(v))
+			}
+		case key == "_openWorld":
+			a.OpenWorld, _ = v.(bool)
+		case strings.HasPrefix(key, "_"):
+			return unknown("a call", key, []string{"_times", "_outputPath", "_effect", "_openWorld"})
+		default:
+			values, err := valuesSaid(v)
+			if err != nil {
+				return fmt.Errorf("%q: %w", key, err)
+			}
+			if a.Parameters == nil {
+				a.Parameters = map[string]Values{}
+			}
+			a.Parameters[key] = values
+		}
+	}
+	if a.Parameters == nil {
+		a.Parameters = map[string]Values{Any: {Any: true}}
+	}
+	return nil
+}
+
+// valuesSaid is what a person says that a value may be.
+func valuesSaid(v any) (values Values, err error) {
+	switch said := v.(type) {
+	case map[string]any:
+		if len(said) == 0 {
+			return Values{Any: true}, nil
+		}
+		s := schema.New(said, schema.Options{})
+		if err := s.Compile(); err != nil {
+			return values, fmt.Errorf("it isn't a JSON Schema: %w", err)
+		}
+		values.Schema = facts.Compact(said)
+	case []any:
+		for _, one := range said {
+			values.add(one)
+		}
+	default:
+		values.add(v)
+	}
+	return values, nil
+}
+
+func (v *Values) add(said any) {
+	if text, ok := said.(string); ok && strings.HasPrefix(text, "†") && !strings.HasPrefix(text, "††") {
+		v.From = append(v.From, Source{Path: text, Tools: []string{Any}, Start: true})
+		return
+	}
+	if text, ok := said.(string); ok && strings.HasPrefix(text, "††") {
+		said = strings.TrimPrefix(text, "†")
+	}
+	v.Literals = append(v.Literals, Literal{Is: facts.Compact(said)})
+}
+
+func (b *Budget) set(said any) error {
+	parts, ok := said.(map[string]any)
+	if !ok {
+		return fmt.Errorf("a budget has numbers for calls, cost, ticks and time; got %s", short(said))
+	}
+	of := map[string]**float64{"calls": &b.Calls, "cost": &b.Cost, "ticks": &b.Ticks, "time": &b.Time}
+	for _, key := range sorted(parts) {
+		at := of[key]
+		if at == nil {
+			return unknown("a budget", key, slices.Sorted(maps.Keys(of)))
+		}
+		n, isNumber := parts[key].(float64)
+		if text, ok := parts[key].(string); ok && key == "time" {
+			if d, err := time.ParseDuration(text); err == nil {
+				n, isNumber = d.Seconds(), true
+			}
+		}
+		if !isNumber || n < 0 {
+			return fmt.Errorf("the %s of a budget is a number from 0; got %s", key, short(parts[key]))
+		}
+		*at = &n
+	}
+	return nil
+}
+
+// Read reads an envelope that was written as JSON.
+func Read(text []byte) (*Envelope, error) {
+	e := &Envelope{}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(e); err != nil {
+		return nil, err
+	}
+	return e, e.Check()
+}
+
+// Check reports what in an envelope nobody can have meant, or nil.
+func (e *Envelope) Check() error {
+	for i := range e.Calls {
+		a := &e.Calls[i]
+		switch {
+		case a.Tool == "":
+			return fmt.Errorf("call %d of the envelope names no tool", i+1)
+		case rank(a.Effect) < 0:
+			return fmt.Errorf("call %d of the envelope, of %q, has no effect: expected %s", i+1, a.Tool, wording.Or([]string{compiler.ReadOnly, compiler.Writes, compiler.Unknown, compiler.Destructive}))
+		case a.Times < 1:
+			return fmt.Errorf("call %d of the envelope, of %q, may not run at all: expected times from 1", i+1, a.Tool)
+		}
+	}
+	return nil
+}
+
+// String is a call that may be made, in one line.
+func (a *Allowance) String() string {
+	name := fmt.Sprintf("%q", a.Tool)
+	if a.Tool == Any {
+		name = "any tool"
+	}
+	text := "calls of " + name
+	if a.In != "" {
+		text += fmt.Sprintf(" in %q", a.In)
+	}
+	text += " that are at worst " + a.Effect
+	for i, key := range sorted(a.Parameters) {
+		values := a.Parameters[key]
+		text += []string{", with ", ", "}[min(i, 1)]
+		if key == Any {
+			text += "whatever parameters"
+		} else {
+			text += key + ": " + values.String()
+		}
+	}
+	return text + ", " + timesOf(a.Times)
+}
