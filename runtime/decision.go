@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
 
@@ -27,7 +28,7 @@ func (f *frame) decided(e Event) {
 		return
 	}
 	if more.question.InFlight != (d.Verdict == Retry || d.Verdict == Fail) {
-		f.askAgain(i, fmt.Sprintf("%q is no answer to this question", d.Verdict))
+		f.askAgain(i, fmt.Sprintf("%q is no answer to this question: expected %s", d.Verdict, wording.Or(more.question.Verdicts())))
 		return
 	}
 	if len(more.question.Outside) > 0 && f.decidedOutside(i, d) {
@@ -76,6 +77,14 @@ func (f *frame) decided(e Event) {
 	more.decision, more.question = d, nil
 	state.approved = true
 	f.enqueue(i)
+}
+
+// Verdicts are those of which one answers the question.
+func (q *Question) Verdicts() []string {
+	if q.InFlight {
+		return []string{string(Retry), string(Fail)}
+	}
+	return []string{string(Approve), string(Reject), string(Change), string(Replace)}
 }
 
 // rejected settles a call that a person doesn't want: the one that stands in the

@@ -86,6 +86,17 @@ func (c *cli) decideCommand() *cobra.Command {
 			if err := show(about, len(args) > 1); err != nil {
 				return err
 			}
+			for _, one := range questions.Kept {
+				switch {
+				case len(args) > 1:
+				case *format == "json":
+					if err := diag.JSONLine(c.out, one); err != nil {
+						return err
+					}
+				default:
+					about = append(about, one.Question)
+				}
+			}
 			return c.answered(about, answers, " is kept, and the run hasn't taken it up: a further decision takes its place")
 		}
 		taken, err := d.verdict(c, about[0], rest)
@@ -113,13 +124,18 @@ func (c *cli) decideCommand() *cobra.Command {
 }
 
 // answered tells of answers that are kept to questions.
-func (c *cli) answered(about []*runtime.Question, answers map[*runtime.Question]*runtime.Decision, what string) (err error) {
-	for _, q := range about {
-		if d := answers[q]; d != nil && err == nil {
-			_, err = fmt.Fprintf(c.err, "obelus: the answer %s, by %s, for the call %s%s\n", d.Verdict, diag.Escape(d.By), named(q), what)
+func (c *cli) answered(about []*runtime.Question, answers map[*runtime.Question]*runtime.Decision, what string) error {
+	about = slices.DeleteFunc(slices.Clone(about), func(q *runtime.Question) bool { return answers[q] == nil })
+	for i, q := range about {
+		if i == mostKept && len(about) > i+1 {
+			_, err := fmt.Fprintf(c.err, "obelus: so it is with %s\n", wording.Count(len(about)-i, "more answer"))
+			return err
+		}
+		if _, err := fmt.Fprintf(c.err, "obelus: the answer %s, by %s, for the call %s%s\n", answers[q].Verdict, diag.Escape(answers[q].By), named(q), what); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // mostKept is how many calls are named that were decided about together.
@@ -197,18 +213,20 @@ func (d *decision) about(open []*runtime.Question, args []string) (about []*runt
 	if len(args) > 0 && !(d.all && slices.Contains(verdicts, args[0])) {
 		call, args = args[0], args[1:]
 	}
-	var names []string
+	var names []string // each once, in the order of the questions
 	for _, q := range open {
 		name := terminal.InFull(q)
-		names = append(names, name)
-		if (call == "" || call == name) && (d.instance == "" || d.instance == q.Instance) && (d.id == "" || d.id == q.ID) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if (call == "" || call == name || strings.HasPrefix(name, call+"[")) && (d.instance == "" || d.instance == q.Instance) && (d.id == "" || d.id == q.ID) {
 			about = append(about, q)
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
 	switch {
-	case call != "" && !slices.Contains(names, call):
+	case len(about) == 0 && slices.Contains(verdicts, call):
+		return nil, nil, troubled("it isn't said which call it is to %s", call).Advise("name the call before it, or answer all that is asked with --all")
+	case call != "" && !slices.ContainsFunc(names, func(name string) bool { return name == call || strings.HasPrefix(name, call+"[") }):
 		err := troubled("the run asks nothing about a call %q", call).Suggest(call, names)
 		if len(names) == 0 {
 			return nil, nil, err.Advise("nothing is asked; obelus resume goes on")
@@ -219,7 +237,11 @@ func (d *decision) about(open []*runtime.Question, args []string) (about []*runt
 	case len(about) == 0 && len(args) > 0:
 		return nil, nil, troubled("the run asks nothing")
 	case len(about) > 1 && len(args) > 0 && !d.all:
-		return nil, nil, troubled("the run asks about %d calls of that name", len(about)).Advise("name one with --instance, or answer all with --all")
+		err := troubled("the run asks about %d calls of that name", len(about))
+		if first, last := terminal.InFull(about[0]), terminal.InFull(about[len(about)-1]); first != last {
+			return nil, nil, err.Advise("name one, from %q to %q, or answer all with --all", first, last)
+		}
+		return nil, nil, err.Advise("name one with --instance, or answer all with --all")
 	}
 	return about, args, nil
 }

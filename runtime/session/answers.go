@@ -196,6 +196,7 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 // asked, if one is there. It is a [local.Confirmer].
 type desk struct {
 	person local.Confirmer
+	within time.Duration // how long an answer is waited for
 	box    box
 	before map[string]bool // questions that were answered before the run was resumed
 	pins   *activity.Pins
@@ -214,8 +215,12 @@ type desk struct {
 
 func newDesk(person local.Confirmer, s *Session) *desk {
 	d := &desk{person: person, box: s.keeper.box(), given: s.answers, pins: s.pins, asked: map[string][]*runtime.Question{}, notice: s.options.Notice, over: make(chan struct{})}
+	d.within = s.options.Options.Confirm.Timeout
 	if s.replay != nil {
 		d.before = s.replay.answered
+		if c := s.resume.Confirm; c != nil {
+			d.within = c.Timeout
+		}
 	}
 	return d
 }
@@ -258,7 +263,11 @@ func (d *desk) answered(q *runtime.Question) *runtime.Decision {
 func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.person == nil && (q.Within == 0 || d.box == "") {
+	within := q.Within
+	if q.InFlight || len(q.Outside) > 0 { // which no default answers: the run stops then
+		within = d.within
+	}
+	if d.person == nil && (within == 0 || d.box == "") {
 		return func() (runtime.Decision, error) { return runtime.Decision{}, local.ErrNobody }
 	}
 	own, wake := context.WithCancelCause(ctx)
@@ -269,8 +278,16 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 	}
 	ask := func() (runtime.Decision, error) {
 		shown()
-		<-own.Done()
-		return runtime.Decision{}, own.Err()
+		over := make(<-chan time.Time)
+		if q.Within == 0 {
+			over = time.After(within)
+		}
+		select {
+		case <-own.Done():
+			return runtime.Decision{}, own.Err()
+		case <-over:
+			return runtime.Decision{}, local.ErrNobody
+		}
 	}
 	if d.person != nil {
 		ask = d.person.Ask(own, q, shown)

@@ -104,9 +104,9 @@ type absent struct{}
 type nothing struct{}
 
 func (nothing) Item(*compiler.Read) (*schema.Schema, bool) { return nil, false }
-func (nothing) Unknown(diag.Facts) bool              { return false }
-func (nothing) MayBeThere(*compiler.Read) bool       { return true }
-func (nothing) BeginsWith([]expression.Segment) bool { return false }
+func (nothing) Unknown(diag.Facts) bool                    { return false }
+func (nothing) MayBeThere(*compiler.Read) bool             { return true }
+func (nothing) BeginsWith([]expression.Segment) bool       { return false }
 func (nothing) InResult(*compiler.Tool, pathtree.ID, int) schema.Place {
 	return schema.Place{Possible: true}
 }

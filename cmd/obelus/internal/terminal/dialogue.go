@@ -77,7 +77,7 @@ func NewDialogue(stdin io.Reader, stderr io.Writer, beside *Gate, who string, to
 	c := &console{in: stdin.(*os.File), out: stderr.(*os.File), style: StyleFor(stderr)}
 	return &Dialogue{
 		over: over, end: end,
-		Sheet:   &Sheet{style: c.style, width: c.width, tools: tools},
+		Sheet:   &Sheet{style: c.style, width: c.width, tools: tools, more: moreByKey},
 		console: c, beside: beside, who: who,
 		trusted: map[trust]bool{}, decided: map[*runtime.Question]runtime.Decision{}, apart: map[*runtime.Question]bool{}, drafts: map[string]string{},
 	}

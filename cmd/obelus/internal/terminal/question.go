@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,11 @@ type Sheet struct {
 	style Style
 	width func() int
 	tools func(*runtime.Question) *compiler.Tool // what is known of the tool in question; nil where nothing is
+	more  string                                 // how all of it is had, behind what isn't shown whole
 }
+
+// moreByKey is what a person at a terminal types.
+const moreByKey = "; ? shows all"
 
 // NewSheet lays questions out for what is shown on a stream.
 func NewSheet(stream any, tools func(*runtime.Question) *compiler.Tool) *Sheet {
@@ -231,7 +236,7 @@ func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 		}
 		if !whole {
 			hidden = 1
-			p.text(6, l.style.Faint, "it goes on; ? shows all")
+			p.text(6, l.style.Faint, "it goes on"+l.more)
 		}
 		l.lookTwice(p, 6, value)
 	}
@@ -310,7 +315,7 @@ func (l *Sheet) params(p *page, q *runtime.Question, full bool) (hidden int) {
 		}
 	}
 	if left > 0 {
-		p.text(4, l.style.Faint, fmt.Sprintf("and %s; ? shows all", wording.Count(left, "more parameter")))
+		p.text(4, l.style.Faint, "and "+wording.Count(left, "more parameter")+l.more)
 	}
 	return hidden
 }
@@ -391,7 +396,7 @@ func sourcesOf(q *runtime.Question, name string) []runtime.Source {
 func (l *Sheet) origins(p *page, indent int, from []runtime.Source, full bool) {
 	for i, source := range from {
 		if !full && i == shownSources {
-			p.text(indent, l.style.Faint, fmt.Sprintf("← and %s; ? shows all", wording.Count(len(from)-i, "more place")))
+			p.text(indent, l.style.Faint, "← and "+wording.Count(len(from)-i, "more place")+l.more)
 			return
 		}
 		p.text(indent, l.style.Faint, inWords(source))
@@ -413,18 +418,31 @@ func inWords(source runtime.Source) string {
 func fromWhom(source runtime.Source) string {
 	var calls []string
 	for _, from := range source.From {
-		if !strings.Contains(source.Reference, "†"+from) { // else it was there from the start, and the reference says where
+		if !names(source.Reference, from) { // else it was there from the start, and the reference says where
 			calls = append(calls, Quoted(from))
 		}
 	}
 	switch {
 	case slices.Contains(source.From, "item"):
 		return ", of the list that the call runs over"
+	case slices.Contains(source.From, "index") && len(calls) == 0:
+		return ", the place of the item in the list"
 	case len(calls) == 0:
 		return ", there from the start"
 	}
 	return ", written by " + wording.And(calls)
 }
+
+// names reports whether a reference, or a text with some in it, reads a kind.
+func names(reference, kind string) bool {
+	if strings.Contains(reference, "†"+kind) {
+		return true
+	}
+	within := regexp.MustCompile(`(^|[^\w.])` + regexp.QuoteMeta(kind) + `($|[^\w])`)
+	return slices.ContainsFunc(inBraces.FindAllStringSubmatch(reference, -1), func(found []string) bool { return within.MatchString(found[1]) })
+}
+
+var inBraces = regexp.MustCompile(`†\{([^}]*)\}`)
 
 // toolItself adds what is known of the tool.
 func (l *Sheet) toolItself(p *page, q *runtime.Question) {

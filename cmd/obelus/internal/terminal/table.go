@@ -18,7 +18,7 @@ const shownRows = 20
 
 // Table is several questions at once, in their order: of calls that share all but their
 // values what they share stands above them, once. It tells how many values aren't shown
-// whole; in full all are.
+// whole; in full all are. At a terminal the first calls are shown alone, elsewhere all.
 func (l *Sheet) Table(questions []*runtime.Question, full bool) (text string, hidden int) {
 	p := &page{width: l.width()}
 	ask := fmt.Sprintf("may these %d calls run?", len(questions))
@@ -26,10 +26,11 @@ func (l *Sheet) Table(questions []*runtime.Question, full bool) (text string, hi
 		ask = "may this call run?"
 	}
 	p.line(2, l.style.Yellow("?")+" "+l.style.Bold(ask))
-	rows := shownRows
-	if full {
-		rows = len(questions)
+	rows := len(questions)
+	if !full && l.more != "" {
+		rows = shownRows
 	}
+	left := len(questions) - rows
 	for rest := questions; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && alike(rest[0], rest[n]) {
@@ -40,10 +41,10 @@ func (l *Sheet) Table(questions []*runtime.Question, full bool) (text string, hi
 			hidden += l.group(p, group, full)
 		}
 	}
-	if left := len(questions) - min(len(questions), shownRows); left > 0 && !full {
+	if left > 0 {
 		hidden += left
 		p.gap()
-		p.text(4, l.style.Faint, "and "+wording.Count(left, "more call")+"; ? shows all")
+		p.text(4, l.style.Faint, "and "+wording.Count(left, "more call")+l.more)
 	}
 	p.gap()
 	return p.b.String(), hidden
