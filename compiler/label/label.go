@@ -254,7 +254,7 @@ func (l *Labels) read(at int) value {
 	if r.Call >= 0 {
 		reader = p.Calls[r.Call]
 	}
-	v = v.over(Hop{Plan: p, Call: reader, Span: r.Span(), Words: fmt.Sprintf("%s is read", p.Paths.String(r.Path))})
+	v = v.over(Hop{Plan: p, Call: reader, read: r})
 	if l.reads == nil {
 		l.reads = map[int]value{}
 	}
@@ -300,7 +300,8 @@ func (l *Labels) written(writer int, r *compiler.Read) (v value) {
 // is: the keys below its result, or below one of its results.
 func (l *Labels) part(w *compiler.Call, written, read pathtree.ID) (rest []expression.Segment, ok bool) {
 	paths := l.Plan.Paths
-	if w.Method == compiler.Push || w.Method == compiler.Concat || !paths.IsAbove(written, read) {
+	if w.Method == compiler.Push || w.Method == compiler.Concat || !paths.IsAbove(written, read) ||
+		w.Each != nil && w.Each.Collect { // the record of a failure may stand in the place of a result
 		return nil, false
 	}
 	rest = paths.Segments(read)[paths.Depth(written):]
@@ -354,38 +355,34 @@ func (l *Labels) handed(c *compiler.Call) (v value) {
 
 // comes is what comes of a call, and of its failure.
 func (l *Labels) comes(c *compiler.Call, of *ofCall) (v, failure value) {
-	if below := l.Plan.Delegates[c.Plan()]; below != nil && l.depth < maxDepth {
+	switch below := l.Plan.Delegates[c.Plan()]; {
+	case c.Produced != nil:
+		v = l.given
+	case below != nil && l.depth < maxDepth:
 		v, failure = l.delegate(c, of, below)
-	} else {
-		v = l.carriedOut(c, of)
-		failure = v
+	default:
+		for _, parameter := range of.parameters {
+			v.join(parameter)
+		}
+		v.join(of.context)
 	}
+	if c.Produced == nil {
+		known := l.rules.of(l.Plan, c)
+		v.join(from(known.output, func(t taint) Hop {
+			return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(known.output, t), known.says)}
+		}))
+	}
+	failure.join(v)
 	join(&v.control, of.control)
 	join(&failure.control, of.control)
 	return v, failure
-}
-
-// carriedOut is what comes of a call that is no plan.
-func (l *Labels) carriedOut(c *compiler.Call, of *ofCall) (v value) {
-	if c.Produced != nil {
-		return l.given
-	}
-	for _, parameter := range of.parameters {
-		v.join(parameter)
-	}
-	v.join(of.context)
-	label, says := l.rules.output(l.Plan, c)
-	v.join(from(label, func(t taint) Hop {
-		return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(label, t), says)}
-	}))
-	return v
 }
 
 const maxDepth = 32
 
 // delegate follows labels through a plan that is run as a call.
 func (l *Labels) delegate(c *compiler.Call, of *ofCall, p *compiler.Plan) (v, failure value) {
-	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), given: l.given, secrets: l.secrets, depth: l.depth + 1}
+	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, depth: l.depth + 1}
 	below.begun.control = of.control
 	for i, f := range c.Params.Fields {
 		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i])

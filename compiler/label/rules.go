@@ -17,10 +17,35 @@ type rules struct {
 	policies []*policy.Policy
 	strict   bool
 	demands  map[demand]limit
+	calls    map[alike]*known
+}
+
+// Calls of one tool that one activity carries out are alike.
+type alike struct {
+	plan                     *compiler.Plan
+	tool, activity, delegate string
+}
+
+// What is known of them.
+type known struct {
+	effects policy.Effects
+	output  policy.Label // besides that of what they take
+	says    string       // who says so
+}
+
+func (r *rules) of(p *compiler.Plan, c *compiler.Call) *known {
+	key := alike{p, c.ToolName, c.Activity, c.Delegate}
+	k := r.calls[key]
+	if k == nil {
+		k = &known{effects: r.effects(p, c)}
+		k.output, k.says = r.output(p, c)
+		r.calls[key] = k
+	}
+	return k
 }
 
 func newRules(policies []*policy.Policy) *rules {
-	r := &rules{policies: policies, demands: map[demand]limit{}}
+	r := &rules{policies: policies, demands: map[demand]limit{}, calls: map[alike]*known{}}
 	for _, one := range policies {
 		r.strict = r.strict || one.Strict
 	}
@@ -54,9 +79,6 @@ func Gives(p *compiler.Plan, c *compiler.Call) policy.Label {
 }
 
 func (r *rules) effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
-	if c.Plan() != "" {
-		return 0 // its calls have their own
-	}
 	e := standing(p, c)
 	said, lowered := policy.Effects(0), false
 	for _, one := range r.policies {
@@ -78,7 +100,7 @@ func standing(p *compiler.Plan, c *compiler.Call) policy.Effects {
 	if c.Latent() { // what a model is asked leaves the machine
 		return policy.Read | policy.External
 	}
-	if isExpression(p, c) {
+	if isPure(p, c) {
 		return 0
 	}
 	effect := p.Effect(c, nil)
@@ -92,9 +114,11 @@ func standing(p *compiler.Plan, c *compiler.Call) policy.Effects {
 	return e
 }
 
-func isExpression(p *compiler.Plan, c *compiler.Call) bool {
+// isPure reports whether a call itself does nothing and brings nothing in: of a plan its
+// calls do.
+func isPure(p *compiler.Plan, c *compiler.Call) bool {
 	a := p.Activities[c.Activity]
-	return a != nil && a.Kind == "expr"
+	return c.Plan() != "" || a != nil && a.Kind == "expr"
 }
 
 // carries reports whether a policy that names a tool speaks of a call: of its tool, or of
@@ -117,7 +141,7 @@ func vouched(p *compiler.Plan, c *compiler.Call, tool string) bool {
 // output is the label of what a call gives, besides that of what it takes, and who says so.
 func (r *rules) output(p *compiler.Plan, c *compiler.Call) (l policy.Label, says string) {
 	standard, says := policy.Label{}, "nothing says otherwise"
-	if !c.Latent() && !isExpression(p, c) && p.Effect(c, nil).OpenWorld {
+	if !c.Latent() && !isPure(p, c) && p.Effect(c, nil).OpenWorld {
 		standard.Integrity = policy.Untrusted
 	}
 	said, integrity, confidentiality := policy.Label{}, false, false
@@ -285,7 +309,7 @@ func stepsOf(path []expression.Segment) []schema.Step {
 
 // judge finds what a call takes that it mustn't.
 func (l *Labels) judge(c *compiler.Call, is *ofCall) {
-	effects := l.rules.effects(l.Plan, c)
+	effects := l.rules.of(l.Plan, c).effects
 	anything := policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}
 	strictest := limit{most: anything} // what decides whether it runs must be as good as what it takes
 	take := func(name string, v value, at source.Span) {

@@ -5,6 +5,10 @@
 package label
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -28,6 +32,7 @@ type value struct{ data, control [taints]*step }
 // A step is the last of a way from a source; steps are shared and never change.
 type step struct {
 	before *step
+	source *step // nil of a source itself
 	length int32
 	Hop
 }
@@ -39,6 +44,8 @@ type Hop struct {
 	Span    source.Span
 	Words   string // what happens there
 	Control bool   // it goes through control alone
+
+	read *compiler.Read // whose words are made when somebody wants them
 }
 
 func nearer(a, b *step) *step {
@@ -66,7 +73,7 @@ func (v value) decides() [taints]*step {
 		if s != nil && !s.Control {
 			hop := s.Hop
 			hop.Control = true
-			s = &step{s.before, s.length, hop}
+			s = &step{before: s.before, source: s.source, length: s.length, Hop: hop}
 		}
 		all[i] = nearer(all[i], s)
 	}
@@ -81,7 +88,7 @@ func over(from [taints]*step, hop Hop) (to [taints]*step) {
 		case i > 0 && from[i-1] == s:
 			to[i] = to[i-1]
 		default:
-			to[i] = &step{s, s.length + 1, hop}
+			to[i] = &step{before: s, source: cmp.Or(s.source, s), length: s.length + 1, Hop: hop}
 		}
 	}
 	return to
@@ -119,14 +126,25 @@ func from(l policy.Label, hop func(taint) Hop) (v value) {
 	return v
 }
 
-// way is the hops that lead to a step, the source first.
+// maxWay is how many hops of a way are told; what a plan of many calls forbids would
+// otherwise take the square of them.
+const maxWay = 24
+
+// way is the hops that lead to a step, the source first. Of a long way those behind the
+// source are left out.
 func (s *step) way() []Hop {
 	var hops []Hop
 	for ; s != nil; s = s.before {
-		hops = append(hops, s.Hop)
+		if len(hops) == maxWay && s.source != nil {
+			hops = append(hops, Hop{Plan: s.Plan, Words: fmt.Sprintf("and %d steps more", s.length), Control: s.Control})
+			s = s.source
+		}
+		hop := s.Hop
+		if hop.read != nil {
+			hop.Span, hop.Words = hop.read.Span(), fmt.Sprintf("%s is read", hop.Plan.Paths.String(hop.read.Path))
+		}
+		hops = append(hops, hop)
 	}
-	for i, j := 0, len(hops)-1; i < j; i, j = i+1, j-1 {
-		hops[i], hops[j] = hops[j], hops[i]
-	}
+	slices.Reverse(hops)
 	return hops
 }
