@@ -108,7 +108,7 @@ func (c *cli) approveCommand() *cobra.Command {
 			}
 			return ending(statusTrouble)
 		}
-		if a.file, err = approvalOf(a.plan, *file); err != nil {
+		if a.file, err = approvalOf(a.plan, *file); err != nil && !a.show {
 			return err
 		}
 		if a.parts, err = approval.Parts(a.program.Plan); err != nil {
@@ -118,8 +118,10 @@ func (c *cli) approveCommand() *cobra.Command {
 			return err
 		}
 		judge, _, unjudged := a.judge(a.plan, reading)
-		if a.old, err = readApproval(a.file); err != nil && !a.replace {
-			return err
+		if a.file != "" {
+			if a.old, err = readApproval(a.file); err != nil && !a.replace {
+				return err
+			}
 		}
 		if *verify || *payload {
 			if a.old == nil {

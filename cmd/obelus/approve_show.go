@@ -26,8 +26,9 @@ type shownApproval struct {
 	Facts    *facts.Facts      `json:"facts"`
 	Findings []json.RawMessage `json:"findings"`
 	Parts    []compiler.Part   `json:"parts"`
-	Input    map[string]any    `json:"input,omitempty"`
-	State    map[string]any    `json:"state,omitempty"`
+	// The values that alone are approved, less what is secret among them.
+	Input map[string]json.RawMessage `json:"input,omitempty"`
+	State map[string]json.RawMessage `json:"state,omitempty"`
 	// Since the approval that there is, by parts and by what they mean.
 	Changed     []string          `json:"changed,omitempty"`
 	Differences []json.RawMessage `json:"differences,omitempty"`
@@ -45,8 +46,9 @@ func (a *signing) showAll(changed []string) error {
 	if before := a.before(); len(changed) > 0 && before != nil {
 		differs = facts.Compare(before, a.facts)
 	}
+	values := a.given()
 	if a.format == "json" {
-		shown := shownApproval{"approval", a.plan, digest, a.facts, []json.RawMessage{}, a.parts[1:], a.input, a.state, changed, nil, a.envelope}
+		shown := shownApproval{"approval", a.plan, digest, a.facts, []json.RawMessage{}, a.parts[1:], values[0], values[1], changed, nil, a.envelope}
 		if shown.Findings, err = objects(func(w io.Writer) error { return diag.JSON(w, withFlags(a.program.Findings)) }); err != nil {
 			return err
 		}
@@ -79,13 +81,9 @@ func (a *signing) showAll(changed []string) error {
 	}
 	list("A model or a person may have it do besides", besides)
 	var given []string
-	for i, values := range []map[string]any{a.input, a.state} {
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			value, err := json.Marshal(values[key])
-			if err != nil {
-				return err
-			}
-			given = append(given, code("†"+[]string{"input", "state"}[i]+"."+key)+": "+code(string(value)))
+	for i, kind := range []string{"input", "state"} {
+		for _, key := range slices.Sorted(maps.Keys(values[i])) {
+			given = append(given, code("†"+kind+"."+key)+": "+code(string(values[i][key])))
 		}
 	}
 	list("With these values and no others", given)
@@ -107,6 +105,24 @@ func (a *signing) showAll(changed []string) error {
 	}
 	_, err = fmt.Fprint(a.cli.out, out)
 	return err
+}
+
+// given are input and state that alone are approved, as they may be shown.
+func (a *signing) given() (shown [2]map[string]json.RawMessage) {
+	veil := compiler.NewVeil(nil)
+	veil.Learn(nil, any(a.input), a.program.Plan.InputSchema)
+	veil.Learn(nil, any(a.state), a.program.Plan.StateSchema)
+	for i, values := range []map[string]any{a.input, a.state} {
+		shown[i] = map[string]json.RawMessage{}
+		for key, value := range values {
+			text, _ := json.Marshal(value) // it was read from JSON or YAML
+			if text = []byte(veil.Over(string(text))); !json.Valid(text) {
+				text, _ = json.Marshal(string(text))
+			}
+			shown[i][key] = text
+		}
+	}
+	return shown
 }
 
 // objects are the lines that something writes, each a JSON object.

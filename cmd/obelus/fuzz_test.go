@@ -69,6 +69,7 @@ func FuzzDocument(f *testing.F) {
 			return // what lies beside plans is checked, and compiles to nothing
 		}
 		give("graph", "-")
+		give("approve", "--show", "-")
 		give("graph", "--format", "mermaid", "--paths", "-")
 		compiled, compiledStatus := give("compile", "-")
 		suppressing := strings.Contains(text, "obelus")

@@ -48,6 +48,7 @@ var hostileCommands = []struct {
 	{"run", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none"}},
 	{"run in JSON", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none", "--format", "json"}},
 	{"compat", []string{"compat", "other.json"}},
+	{"approve", []string{"approve", "--show"}},
 	{"diff", []string{"diff", "--format", "json", "old"}},
 	{"diff to nothing", []string{"diff", "empty.yaml"}},
 	{"drawing of a diff", []string{"diff", "--format", "dot", "empty.yaml"}},

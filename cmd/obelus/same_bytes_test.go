@@ -16,7 +16,7 @@ func TestSameBytes(t *testing.T) {
 	for _, file := range append(files, "../../examples/comments.jsonl") {
 		for command, times := range map[string]int{
 			"graph": 12, "graph --format mermaid --paths": 3, "graph --depth 2 --delegates 3": 3,
-			"compile": 3, "check --format json": 3, "check --format sarif": 3, "check --explain": 2, "simulate --schedules 2 --format json": 2, "simulate": 2,
+			"compile": 3, "approve --show": 2, "check --format json": 3, "check --format sarif": 3, "check --explain": 2, "simulate --schedules 2 --format json": 2, "simulate": 2,
 			"diff --format json ../../examples/refund.yaml": 3, "diff ../../examples/refund.yaml --format mermaid": 2,
 		} {
 			first, firstSaid, _ := obelus(strings.NewReader(""), append(strings.Fields(command), file)...)
