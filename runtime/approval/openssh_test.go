@@ -2,6 +2,10 @@ package approval
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -180,5 +184,73 @@ func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 				t.Errorf("with %.20q revoked, a %s key: %v, and ssh-keygen says %s", revoked, name, v.Err, said)
 			}
 		}
+	}
+}
+
+// S16.1: a binary list of revoked keys revokes what it does to ssh-keygen, and a damaged
+// one is refused.
+func TestRevokedAreThoseOfSSHKeygen(t *testing.T) {
+	folder := t.TempDir()
+	alice, bob, authority := key(t, "ed25519"), key(t, "ed25519"), key(t, "ed25519")
+	public := func(k *Key) string { return string(ssh.MarshalAuthorizedKey(k.signer.PublicKey())) }
+	write(t, folder, "ca.pub", public(authority))
+	write(t, folder, "alice.pub", public(alice))
+	write(t, folder, "bob.pub", public(bob))
+	write(t, folder, "signers", "alice@example.com "+public(alice)+"*@example.com cert-authority "+public(authority))
+	who := signers(t, string(read(t, folder, "signers")))
+	keys := map[string]*Key{"plain": alice}
+	for _, serial := range []uint64{0, 5, 64, 1000} {
+		c := certificate(t, alice.signer.PublicKey(), authority, "alice@example.com")
+		c.Serial, c.KeyId = serial, fmt.Sprint("laptop", serial)
+		if err := c.SignCert(rand.Reader, authority.signer); err != nil {
+			t.Fatal(err)
+		}
+		keys[fmt.Sprint("certified", serial)] = &Key{signer: must[ssh.Signer](t)(ssh.NewCertSigner(c, alice.signer))}
+	}
+	a := approval(t)
+	for name, k := range keys {
+		sig := must[*sshsig.Signature](t)(sshsig.Sign(bytes.NewReader(a.Payload()), k.signer, sshsig.HashSHA512, Namespace))
+		write(t, folder, name+".sig", string(sshsig.Armor(sig)))
+	}
+	var bits strings.Builder // many of them become a bitmap
+	for i := 3; i < 200; i += 2 {
+		fmt.Fprintf(&bits, "serial: %d\n", i)
+	}
+	blob := base64.StdEncoding.EncodeToString(alice.signer.PublicKey().Marshal())
+	sum := sha256.Sum256(alice.signer.PublicKey().Marshal())
+	revoked := 0
+	for i, spec := range []string{
+		"", "serial: 5\n", "serial: 5-64\n", "serial: 0-4\n", bits.String(), "id: laptop1000\n", "id: laptop\n", "serial: 1000\nid: laptop5\nserial: 60-70\n",
+		"key: ssh-ed25519 " + blob + "\n", "sha256: SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]) + "\n", "sha1: ssh-ed25519 " + blob + "\n", "hash: SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]) + "\n",
+	} {
+		for _, by := range []string{"ca.pub", "none"} { // of this authority, or of any
+			krl := fmt.Sprintf("krl%d%s", i, by)
+			write(t, folder, "spec", spec)
+			if said, ok := keygen(t, folder, nil, "-q", "-k", "-f", krl, "-s", by, "spec"); !ok {
+				t.Logf("ssh-keygen makes no list of %.20q: %s", spec, said)
+				continue
+			}
+			text := read(t, folder, krl)
+			list := must[*Revocation](t)(ReadRevoked(krl, text))
+			for name := range keys {
+				_, counts := keygen(t, folder, a.Payload(), "-Y", "verify", "-f", "signers", "-I", "alice@example.com", "-n", Namespace, "-s", name+".sig", "-r", krl, "-Overify-time=20261122120000")
+				one := approval(t)
+				if err := one.Attach(read(t, folder, name+".sig")); err != nil {
+					t.Fatal(err)
+				}
+				if v := one.Verify(Judge{Signers: who, Revoked: []*Revocation{list}, Now: today}, parts()); (v.Err == nil) != counts {
+					t.Errorf("%.20q of %s, %s: %v, and to ssh-keygen it counts: %v", spec, by, name, v.Err, counts)
+				}
+				if !counts {
+					revoked++
+				}
+			}
+			if _, err := ReadRevoked(krl, text[:len(text)-1]); len(spec) > 0 && err == nil {
+				t.Errorf("%.20q: a list that is cut off is read", spec)
+			}
+		}
+	}
+	if revoked < 20 {
+		t.Errorf("only %d are revoked", revoked)
 	}
 }

@@ -311,15 +311,18 @@ func certified(c *ssh.Certificate, patterns []string, at time.Time) (id identity
 	return id, nil
 }
 
-// A Revocation is a list of keys that don't count any more.
-type Revocation struct{ keys map[string]bool }
-
-// ReadRevoked reads a list of public keys, one a line, as ssh-keygen -Y verify -r takes it.
+// ReadRevoked reads a list of revoked keys, as ssh-keygen -Y verify -r takes it: public
+// keys, one a line, or a binary list.
 func ReadRevoked(name string, text []byte) (*Revocation, error) {
 	r := &Revocation{keys: map[string]bool{}}
-	if bytes.HasPrefix(text, []byte("SSHKRL\n\x00")) {
-		return nil, diag.Troubled(ErrSigners, "%q is a binary list of revoked keys (KRL)", name).About(name).
-			Advise("write the public keys themselves, one a line")
+	if bytes.HasPrefix(text, []byte(krlMagic)) {
+		if len(text) > mostList {
+			return nil, diag.Troubled(ErrSigners, "%q is larger than %d bytes", name, mostList).About(name)
+		}
+		if err := r.readKRL(text); err != nil {
+			return nil, diag.Troubled(ErrSigners, "%q can't be used: %v", name, err).About(name)
+		}
+		return r, nil
 	}
 	return r, eachLine(name, text, func(line string) error {
 		key, err := publicKey(line)
@@ -328,14 +331,6 @@ func ReadRevoked(name string, text []byte) (*Revocation, error) {
 		}
 		return err
 	})
-}
-
-// revoked reports whether a key is on the list, the key of a certificate, or its authority.
-func (r *Revocation) revoked(key ssh.PublicKey) bool {
-	if c, ok := key.(*ssh.Certificate); ok && r.revoked(c.SignatureKey) {
-		return true
-	}
-	return r.keys[string(bare(key).Marshal())]
 }
 
 func same(a, b ssh.PublicKey) bool { return bytes.Equal(a.Marshal(), b.Marshal()) }
