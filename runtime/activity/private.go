@@ -26,7 +26,7 @@ var ErrOther = errors.New("another file than was approved")
 
 // Keep copies the files of a workspace that have these digests by their paths, and has
 // the activities started with the copies. It takes nothing if a file holds something else
-// by now: the error wraps [ErrOther].
+// by now: the error wraps [ErrOther]. So it does if an activity names a further one.
 func Keep(root string, digests map[string]string, activities map[string]*compiler.Activity) (*Private, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -57,6 +57,16 @@ func (p *Private) all(root string, digests map[string]string, activities map[str
 	for _, a := range activities {
 		if a.Kind != "exec" {
 			continue
+		}
+		// A file that a variable names isn't in a digest, and one that has come since neither.
+		for _, name := range a.Files(os.Getenv) {
+			file, err := filepath.Abs(filepath.FromSlash(name))
+			if err != nil || copies[file] != "" {
+				continue
+			}
+			if sum, err := (workspace.Folder{Dir: root}).Sum(file); sum != "" || err != nil {
+				return fmt.Errorf("%w: %q, which the activity %q names", ErrOther, name, a.Name)
+			}
 		}
 		with, err := a.WithFiles(func(name string) string {
 			file, err := filepath.Abs(filepath.FromSlash(name))

@@ -333,3 +333,75 @@ func (w *tampering) compiled(t *testing.T, p *project.Program, digest, top strin
 		t.Fatalf("with another %s: %+v", name, refused.Findings)
 	}
 }
+
+// S1.9: what a workspace vouches for counts while its obelus.yaml, the catalogues that it
+// names and the files that their programs are started with are those that were trusted,
+// to the byte, and no longer; another folder with the same isn't trusted with it.
+func TestTrustEndsWithWhatWasTrusted(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for seed := range uint64(amount.Of(2, 20, 100)) {
+		folder, other := filepath.Join(t.TempDir(), "here"), filepath.Join(t.TempDir(), "there")
+		w := newTampering(seed)
+		layout := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+		counts := func(folder string, o project.Reader) bool {
+			d, err := o.One(filepath.Join(folder, "plans/plan.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := d.Compile().Plan
+			for _, call := range p.Calls {
+				if call.ToolName == "listed" && call.Activity != "" {
+					e := p.Effect(call, nil)
+					if trusted := e.Kind == compiler.ReadOnly; trusted != (d.Config.Trusted && !e.Untrusted) || !trusted && e.Claimed != compiler.ReadOnly {
+						t.Errorf("seed %d: trusted %v, and %+v", seed, d.Config.Trusted, e)
+					}
+				}
+			}
+			return d.Config.Trusted
+		}
+		w.put(t, folder, layout())
+		w.put(t, other, layout())
+		if counts(folder, project.Reader{}) {
+			t.Fatalf("seed %d: it is trusted before anybody said so", seed)
+		}
+		all, err := (&project.Reader{}).Vouching(folder)
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		if err := all[0].Trust(); err != nil {
+			t.Fatal(err)
+		}
+		if !counts(folder, project.Reader{}) || counts(other, project.Reader{}) || !counts(other, project.Reader{Trust: true}) ||
+			!counts(other, project.Reader{Trusted: []string{filepath.Dir(other)}}) || counts(other, project.Reader{Trusted: []string{folder}}) {
+			t.Errorf("seed %d: trust counts where it shouldn't, or doesn't where it should", seed)
+		}
+		for _, change := range []struct {
+			name string
+			ends bool
+		}{
+			{"obelus.yaml", true}, {"cat/catalogue.yaml", true}, {"cat/listed.sh", true}, {"lib/imported.sh", false}, {"plans/plan.yaml", false}, {"ops/prod.yaml", false},
+		} {
+			name := filepath.Join(folder, change.name)
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, append(text, '\n'), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if counts(folder, project.Reader{}) == change.ends {
+				t.Errorf("seed %d: after %s has changed, trusted: %v", seed, change.name, change.ends)
+			}
+			all, err := (&project.Reader{}).Vouching(folder)
+			if err != nil || (len(all[0].Changed()) == 1 && all[0].Changed()[0] == change.name) != change.ends {
+				t.Errorf("seed %d: what has changed: %q, %v", seed, all[0].Changed(), err)
+			}
+			if err := os.WriteFile(name, text, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := all[0].Revoke(); err != nil || counts(folder, project.Reader{}) {
+			t.Errorf("seed %d: it is trusted after that was taken back: %v", seed, err)
+		}
+	}
+}

@@ -84,6 +84,34 @@ output: [†state.a, †state.b, †state.c]
 	t.Logf("%d runs were done, %d refused", done, refused)
 }
 
+// S6.6: what the digest doesn't see of the files that a program is started with isn't run
+// under it: what a variable names, and what has come since.
+func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
+	for _, name := range []string{"$SCRIPT_OF_IT", "new.sh"} {
+		folder := t.TempDir()
+		t.Setenv("SCRIPT_OF_IT", "s.sh")
+		put := func(name string) {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte("echo ran > ran\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("s.sh")
+		p := programIn(t, folder, `tools: {t: {properties: {}}}
+activities: {t: {exec: {argv: [sh, "`+strings.NewReplacer("$SCRIPT_OF_IT", "{$SCRIPT_OF_IT}").Replace(name)+`"], stdin: none}}}
+calls: [{_tool: t}]
+`)
+		digest, err := p.Plan.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		put("new.sh")
+		got, err := session.Run(t.Context(), p, session.Options{Digest: digest})
+		if _, ran := os.Stat(filepath.Join(folder, "ran")); !errors.Is(err, project.ErrOther) || ran == nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
 // S6.6, S8.6: a run that demanded a digest goes on with the files that it was over, or
 // with others where those are demanded; what lies beside a program is found there.
 func TestDemandedRunsGoOn(t *testing.T) {
