@@ -50,6 +50,20 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// S17: the policy of the reference is sound.
+func TestReference(t *testing.T) {
+	text, err := os.ReadFile("../LANGUAGE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, policy, found := strings.Cut(string(text), "```yaml\npolicy: payments")
+	policy, _, _ = strings.Cut(policy, "```")
+	p, wrong := parse("policy: payments" + policy)
+	if !found || len(wrong) > 0 || len(p.Orders) != 1 || len(p.Endorse) != 2 {
+		t.Errorf("%v: %v", found, wrong)
+	}
+}
+
 // S17.4: what is wrong with a policy is said at its place, and each rule whose examples
 // contradict it is an error there.
 func TestWrong(t *testing.T) {
