@@ -46,7 +46,7 @@ type Thing string
 const (
 	ThingCall     Thing = "call"
 	ThingPath     Thing = "path"     // where something is written and read
-	ThingEdge     Thing = "edge"     // between calls that are in both plans: Name waits for What
+	ThingEdge     Thing = "edge"     // between calls that are in both plans: for whom Name waits
 	ThingActivity Thing = "activity" // what carries calls out
 	ThingOutput   Thing = "output"
 	ThingOrder    Thing = "order" // in which calls write one path
@@ -102,6 +102,8 @@ type comparison struct {
 	harmful    map[string]harm    // what plans do that calls of the new plan run
 	files      map[string]harm    // what those calls of it do that run a file
 	flows      map[flowKey]bool
+	marks      []int // by call of the new plan: the stamp of the last who met it
+	stamp      int
 	*matching  // of the plans that are being compared
 	in, by     string
 	renames    map[string]string // of paths, by the old one
@@ -110,7 +112,7 @@ type comparison struct {
 // plans compares two plans, and then those that calls of both run.
 func (c *comparison) plans(old, new *Facts, oldPath, newPath string) *matching {
 	m := match(old, new)
-	c.matching, c.in, c.flows = m, newPath, map[flowKey]bool{}
+	c.matching, c.in, c.flows, c.marks = m, newPath, map[flowKey]bool{}, make([]int, len(new.Calls))
 	c.renamedPaths()
 	for j := range new.Calls {
 		if i := m.newTo[j]; i >= 0 {
@@ -482,7 +484,7 @@ func (c *comparison) orders() {
 			}
 		}
 		if !slices.Equal(before, after) {
-			c.report(Difference{Of: ThingOrder, Name: o.Path, Old: asValue(before), New: asValue(after)})
+			c.report(Difference{Of: ThingOrder, Name: o.Path, Old: asValue(before[:min(mostCalls, len(before))]), New: asValue(after[:min(mostCalls, len(after))])})
 		}
 	}
 }

@@ -163,9 +163,18 @@ func TestDifferencesAreExact(t *testing.T) {
 				} else {
 					d.Name = known(d.Name, b, new.ids)
 				}
-				if d.Of == facts.ThingEdge {
-					d.What = known(d.What, b, new.ids)
+			}
+			if d.Of == facts.ThingEdge {
+				for change, side := range map[facts.Change]*facts.Value{facts.Added: d.New, facts.Removed: d.Old} {
+					if side == nil {
+						continue
+					}
+					for _, w := range side.Sources[0].Calls {
+						d.Change, d.What = change, known(w, b, new.ids)
+						got = append(got, said(d))
+					}
 				}
+				continue
 			}
 			got = append(got, said(d))
 		}
@@ -214,8 +223,8 @@ func mirrors(t *testing.T, a, b *facts.Facts) {
 					d.Change = facts.Added
 				}
 			}
-			if d.Of == facts.ThingEdge {
-				d.What = ""
+			if d.Of == facts.ThingEdge { // whose names are those of the new plan
+				old, new = nil, nil
 			}
 			all = append(all, fmt.Sprint(d.Change, d.Of, " ", d.Name, was, d.What, d.Path, " in ", d.In, string(old), string(new)))
 		}
@@ -240,6 +249,31 @@ func TestDifferencesMirror(t *testing.T) {
 			}
 		}
 		mirrors(t, facts.Of(old.compile(t), facts.Options{}), facts.Of(new.compile(t), facts.Options{}))
+	}
+}
+
+// In which order calls write counts where results are put together and where the first one
+// wins, and nowhere else.
+func TestOrderOfWriting(t *testing.T) {
+	for name, c := range map[string]struct{ head, one, other, want string }{
+		"pushed":                   {"", "- {_tool: a, _outputPath: l, _outputMethod: push}", "- {_tool: b, _outputPath: l, _outputMethod: push}", "†state.l"},
+		"pushed into two":          {"", "- {_tool: a, _outputPath: l, _outputMethod: push}", "- {_tool: b, _outputPath: m, _outputMethod: push}", ""},
+		"the first one":            {"writes: once", "- {_tool: a, _outputPath: l}", "- {_tool: b, _outputPath: l}", "†state.l"},
+		"the first one of a part":  {"writes: once", "- {_tool: a, _outputPath: l}", "- {_tool: b, _outputPath: l.x}", "†state.l.x"},
+		"the first one of another": {"writes: once", "- {_tool: a, _outputPath: l.y}", "- {_tool: b, _outputPath: l.x}", ""},
+		"on different branches":    {"", "- {_tool: a, of: †state.yes, _outputPath: l}", "- {_tool: b, of: †state.no, _outputPath: l}", ""},
+	} {
+		compile := func(calls ...string) *facts.Facts {
+			text := c.head + "\ncalls:\n- {_tool: ask, _outputPath: yes || no}\n" + strings.Join(calls, "\n") + "\n- {_tool: show, all: †state.l || null}\n"
+			return facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{})
+		}
+		got := ""
+		for _, d := range facts.Compare(compile(c.one, c.other), compile(c.other, c.one)).Differences {
+			got += fmt.Sprint(d.Of, d.Name)
+		}
+		if want := strings.ReplaceAll(c.want, "†", "order†"); got != want {
+			t.Errorf("%s: %q differs, want %q", name, got, want)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ type Value struct {
 
 // A Source is a path that a value is read from, and who may have written what stands there.
 type Source struct {
-	Path  string   `json:"path"`
+	Path  string   `json:"path,omitempty"`
 	Calls []string `json:"calls,omitempty"` // in the order of the text; the first of them where they are many
 	More  int      `json:"more,omitempty"`  // how many others
 	Tools []string `json:"tools,omitempty"` // those of all these calls, by name

@@ -239,42 +239,39 @@ func (c *comparison) sameCalls(a, b *Source) bool {
 			return same
 		}
 	}
-	same := slices.Equal(c.mapped(writersOf(a, c.oldAt), c.oldTo), sorted(writersOf(b, c.newAt)))
+	c.mark(a)
+	same := true
+	eachWriter(b, c.newAt, func(w int) { same = same && c.marks[w] == c.stamp })
 	if key.old != nil {
 		c.flows[key] = same
 	}
 	return same
 }
 
-// writersOf are the places of the calls that wrote a source.
-func writersOf(s *Source, at map[string]int) []int {
-	var all []int
+// mark notes, at their places in the new plan, the calls that wrote sources of the old one.
+func (c *comparison) mark(sources ...*Source) {
+	c.stamp++
+	for _, s := range sources {
+		eachWriter(s, c.oldAt, func(w int) {
+			if to := c.oldTo[w]; to >= 0 {
+				c.marks[to] = c.stamp
+			}
+		})
+	}
+}
+
+// eachWriter goes over the places of the calls that wrote a source.
+func eachWriter(s *Source, at map[string]int, do func(int)) {
 	for _, w := range s.writers {
-		all = append(all, int(w))
+		do(int(w))
 	}
 	if s.writers == nil { // the facts were read from a file
 		for _, name := range s.Calls {
 			if i, known := at[name]; known {
-				all = append(all, i)
+				do(i)
 			}
 		}
 	}
-	return all
-}
-
-// mapped are calls of the old plan by their places in the new one, -1 for those that it
-// hasn't.
-func (c *comparison) mapped(calls, to []int) []int {
-	out := make([]int, len(calls))
-	for i, w := range calls {
-		out[i] = to[w]
-	}
-	return sorted(out)
-}
-
-func sorted(list []int) []int {
-	slices.Sort(list)
-	return list
 }
 
 // sources compares what calls are handed besides their values.
@@ -352,45 +349,85 @@ func (a After) String() string {
 	return a.Call
 }
 
-// edges compares for which of the calls that are in both plans two calls wait.
+// edges compares for which of the calls that are in both plans two calls wait: Old has
+// those for which the new one doesn't wait any more, New those for which the old one didn't.
 func (c *comparison) edges(i, j int) {
 	a, b := &c.matching.old.Calls[i], &c.matching.new.Calls[j]
-	before := c.mapped(waits(a, c.oldAt), c.oldTo)
-	now := sorted(waits(b, c.newAt))
-	before, now = slices.Compact(before), slices.Compact(now)
-	if slices.Equal(before, now) {
-		return
-	}
-	d := Difference{Of: ThingEdge, Name: b.Name, call: b, At: b.At}
+	d := Difference{Change: Changed, Of: ThingEdge, Name: b.Name, At: b.At, call: b}
 	if a.Name != b.Name {
 		d.Was = a.Name
 	}
-	for _, w := range before {
-		if _, still := slices.BinarySearch(now, w); w >= 0 && !still {
-			d.Change, d.What = Removed, c.matching.new.Calls[w].Name
-			c.report(d)
-		}
+	before, now := a.waits(), b.waits()
+	c.mark(before...)
+	was := c.stamp
+	c.stamp++
+	var added, removed edgeList
+	for _, s := range now {
+		eachWriter(s, c.newAt, func(w int) {
+			if c.marks[w] != was && c.marks[w] != c.stamp && c.newTo[w] >= 0 {
+				added.add(c.matching.new.Calls[w].Name)
+			}
+			c.marks[w] = c.stamp
+		})
 	}
-	for _, w := range now {
-		if _, was := slices.BinarySearch(before, w); !was && c.newTo[w] >= 0 {
-			d.Change, d.What = Added, c.matching.new.Calls[w].Name
-			c.report(d)
-		}
+	is := c.stamp
+	c.stamp++
+	for _, s := range before {
+		eachWriter(s, c.oldAt, func(w int) {
+			if to := c.oldTo[w]; to >= 0 && c.marks[to] != is && c.marks[to] != c.stamp {
+				removed.add(c.matching.new.Calls[to].Name)
+				c.marks[to] = c.stamp
+			}
+		})
+	}
+	if d.Old, d.New = removed.value(), added.value(); d.Old != nil || d.New != nil {
+		c.report(d)
 	}
 }
 
-// waits are the calls that another waits for since it reads from them or comes after them.
-func waits(call *Call, at map[string]int) []int {
-	var all []int
+// An edgeList is some calls, of which the first are named.
+type edgeList struct{ Source }
+
+func (l *edgeList) add(name string) {
+	if len(l.Calls) >= mostCalls {
+		l.More++
+		return
+	}
+	l.Calls = append(l.Calls, name)
+}
+
+func (l *edgeList) value() *Value {
+	if len(l.Calls) == 0 {
+		return nil
+	}
+	slices.Sort(l.Calls)
+	return &Value{Sources: []Source{l.Source}}
+}
+
+// waits are the calls that another waits for since it reads from them or comes after them,
+// as sources; lists of writers that several reads share are there once.
+func (call *Call) waits() []*Source {
+	var all []*Source
+	seen := map[flowKey]bool{}
 	for _, v := range call.inputs() {
 		for k := range v.Sources {
-			all = append(all, writersOf(&v.Sources[k], at)...)
+			s := &v.Sources[k]
+			if len(s.writers) > 0 {
+				key := flowKey{old: &s.writers[0], oldLen: len(s.writers)}
+				if seen[key] {
+					continue
+				}
+				seen[key] = true
+			}
+			all = append(all, s)
 		}
 	}
-	for _, a := range call.After {
-		if w, known := at[a.Call]; known {
-			all = append(all, w)
+	if len(call.After) > 0 {
+		after := &Source{}
+		for _, a := range call.After {
+			after.Calls = append(after.Calls, a.Call)
 		}
+		all = append(all, after)
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -148,6 +149,10 @@ func (g *gatherer) activity(a *compiler.Activity) Execution {
 	return e
 }
 
+// OtherKinds is the path of all that messages of a context hold besides input and state,
+// where a call is handed all of it.
+const OtherKinds = "†*"
+
 // context is what a call is handed besides its parameters. A model sees all that was there
 // when its tick began, unless scopes say what.
 func (g *gatherer) context(c *compiler.Call, latent bool) []Source {
@@ -159,8 +164,8 @@ func (g *gatherer) context(c *compiler.Call, latent bool) []Source {
 	}
 	if latent && c.Scopes == nil && c.Delegate != compiler.Anonymous {
 		all = append(all, Source{Path: "†input", Start: true}, Source{Path: "†state", Start: true})
-		for _, kind := range g.plan.Kinds {
-			all = append(all, Source{Path: "†" + kind, Start: true})
+		if len(g.plan.Kinds) > 0 {
+			all = append(all, Source{Path: OtherKinds, Start: true})
 		}
 	}
 	return all
@@ -225,35 +230,42 @@ func (g *gatherer) branch(r *compiler.Read) (Condition, bool) {
 	return Condition{"if", w.Name, more, g.plan.Paths.String(w.Output[taken][0].ID)}, true
 }
 
+// mostOrdered is how many calls the orders of overlapping paths have together. Past that
+// only those of each path by itself are told.
+const mostOrdered = 1_000_000
+
 // orders are the paths at which it counts in which order calls write: those of results
-// that are put together, and under once all that several calls write.
+// that are put together, and under once all that several calls write, there or above.
 func (g *gatherer) orders() []Order {
 	p := g.plan
-	var orders []Order
 	at := map[pathtree.ID][]int32{}
-	var paths []pathtree.ID
 	for i, c := range p.Calls {
 		if c.Method == compiler.Set && p.Writes != compiler.Once {
 			continue
 		}
 		for _, route := range c.Output {
 			for _, path := range route {
-				if len(at[path.ID]) == 0 {
-					paths = append(paths, path.ID)
-				}
 				if w := at[path.ID]; len(w) == 0 || w[len(w)-1] != int32(i) {
 					at[path.ID] = append(w, int32(i))
 				}
 			}
 		}
 	}
-	for _, path := range paths {
+	var orders []Order
+	left := mostOrdered
+	for _, path := range slices.Sorted(maps.Keys(at)) {
 		writers := at[path]
-		if len(writers) < 2 {
-			continue
+		for above := p.Paths.Parent(path); above > pathtree.Root && left > 0; above = p.Paths.Parent(above) {
+			writers = slices.Concat(writers, at[above])
+			left -= len(at[above])
 		}
-		if p.Writes != compiler.Once {
+		if p.Writes == compiler.Once {
+			slices.Sort(writers)
+		} else {
 			slices.SortFunc(writers, func(a, b int32) int { return cmp.Compare(p.Graph.Rank(int(a)), p.Graph.Rank(int(b))) })
+		}
+		if writers = slices.Compact(writers); len(writers) < 2 {
+			continue
 		}
 		o := Order{Path: p.Paths.String(path)}
 		for _, w := range writers {

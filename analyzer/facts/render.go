@@ -364,6 +364,9 @@ func (s *sheet) values(depth int, values []Value) {
 
 // source says who may have written what a value is read from.
 func (s *sheet) source(source Source) string {
+	if source.Path == OtherKinds {
+		return "all other messages of the context"
+	}
 	words := s.code(source.Path)
 	var who []string
 	if len(source.Calls) > 0 {

@@ -38,9 +38,11 @@ func (g *gatherer) leaf(path string, t *compiler.Template, of *compiler.Call) Va
 		return Value{Path: path, Expression: g.shown(text(t.Node))}
 	}
 	v := Value{Path: path, Expression: g.shown(t.Expr.String())}
+	seen := map[string]bool{} // what reads one path in one call is bound alike
 	for _, r := range t.Reads {
 		for _, s := range g.sources(&g.plan.Reads[r], of) {
-			if !slices.ContainsFunc(v.Sources, s.same) {
+			if !seen[s.Path] {
+				seen[s.Path] = true
 				v.Sources = append(v.Sources, s)
 			}
 		}
@@ -80,10 +82,6 @@ func (g *gatherer) sources(r *compiler.Read, of *compiler.Call) []Source {
 	s.Calls, s.More = g.calls(r.Writers)
 	s.Tools = g.tools(r.Writers)
 	return []Source{s}
-}
-
-func (s Source) same(o Source) bool {
-	return s.Path == o.Path && s.Start == o.Start && s.More == o.More && slices.Equal(s.Calls, o.Calls)
 }
 
 // mostCalls is how many of the calls are listed that may have written what one read sees.

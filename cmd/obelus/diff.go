@@ -77,8 +77,11 @@ func (c *cli) compared(name string, reading *reading, format string) (side, erro
 		return side{}, err
 	}
 	p := d.Compile()
-	partial := diag.HasErrors(p.Findings)
-	if p.Analyze(); partial { // what a plan does that isn't sound can still be told
+	partial := diag.HasErrors(p.Findings) // what a plan does that isn't sound can be told all the same
+	if partial || unordered(p.Plan) {
+		p.Analyze()
+	}
+	if partial {
 		if err := c.showFaulty(p, findingsAs(format)); err != nil {
 			return side{}, err
 		}
@@ -89,6 +92,17 @@ func (c *cli) compared(name string, reading *reading, format string) (side, erro
 		return side{}, troubled("%q can't be compared: %v", name, err)
 	}
 	return side{facts.Of(p.Plan, facts.Options{Parts: parts}), p.Plan}, nil
+}
+
+// unordered reports whether calls of a plan write what others write, and only analysis
+// tells whether one comes after the other as listed (S7.2).
+func unordered(p *compiler.Plan) bool {
+	for _, d := range p.AllDelegates() {
+		if len(d.Unordered) > 0 {
+			return true
+		}
+	}
+	return len(p.Unordered) > 0
 }
 
 // approved is what was shown to those who signed an approval, whoever they are.
