@@ -24,7 +24,7 @@ func (o *approvers) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.signers, "signers", "", "whose approval counts: an allowed_signers file of OpenSSH, outside of the plan's folder; by default what \"signers\" names in an\nobelus.yaml above that folder")
 	stands(cmd, "signers", "FILE")
-	flags.StringVar(&o.revoked, "revoked", "", "keys that don't count any more, besides those that \"revoked\" in obelus.yaml names: public keys, one a line")
+	flags.StringVar(&o.revoked, "revoked", "", "keys that don't count any more, besides those that \"revoked\" in obelus.yaml names: public keys, one a line, or a binary list of ssh-keygen -k")
 	stands(cmd, "revoked", "FILE")
 	flags.IntVar(&o.approvals, "approvals", 0, "how many people have to approve; \"approvals\" in obelus.yaml may ask for more")
 	stands(cmd, "approvals", "N")
@@ -56,14 +56,14 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, requ
 		}
 		if said.Signers != nil && signers.Name == "" {
 			signers = listOf(config.At(said.Signers.Text), config.Signers)
-			if err = approval.Outside(filepath.Dir(plan), config.File.Name); err == nil && !config.Trusted {
+			if err = approval.Outside(plan, config.File.Name); err == nil && !config.Trusted {
 				err = diag.Troubled(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is", config.File.Name).
 					Advise("obelus trust %s trusts it; or name the list with --signers", filepath.Dir(config.File.Name))
 			}
 		}
 	}
 	if err == nil {
-		j, err = approval.Judging(filepath.Dir(plan), signers, revoked, time.Local)
+		j, err = approval.Judging(plan, signers, revoked, time.Local)
 	}
 	j.Approvals, j.Now = needed, time.Now()
 	return j, required, err

@@ -17,6 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -511,6 +513,45 @@ func TestPatterns(t *testing.T) {
 	} {
 		if listed(strings.Split(c.patterns, ","), c.name) != c.fits {
 			t.Errorf("%.40s, %.40s: expected %v", c.patterns, c.name, c.fits)
+		}
+	}
+}
+
+// S16.1: whoever writes a plan doesn't say who may approve it: a list in the plan's folder
+// is refused, whatever way leads there, and one that others may write.
+func TestListsLieOutside(t *testing.T) {
+	top := t.TempDir()
+	at := func(name string) string { return filepath.Join(top, name) }
+	for _, folder := range []string{"plans/pay/deep", "lists", "shared"} {
+		if err := os.MkdirAll(at(folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"plans/pay/plan.yaml", "plans/pay/list", "plans/pay/deep/list", "plans/list", "lists/list", "shared/list", "written"} {
+		if err := os.WriteFile(at(name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for to, from := range map[string]string{"lists/away": "../plans/pay/list", "plans/pay/away": "../../lists/list", "linked": "plans/pay", "lists/by": "../plans/pay/away", "lists/plan.yaml": "../plans/pay/plan.yaml", "lists/fine": "list"} {
+		if err := os.Symlink(from, at(to)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := errors.Join(os.Chmod(at("shared"), 0o777), os.Chmod(at("written"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		plan, list string
+		fine       bool
+	}{
+		{"plans/pay/plan.yaml", "lists/list", true}, {"plans/pay/plan.yaml", "plans/list", true}, {"plans/pay/plan.yaml", "lists/fine", true},
+		{"plans/pay/plan.yaml", "plans/pay/list", false}, {"plans/pay/plan.yaml", "plans/pay/deep/list", false}, {"plans/pay/plan.yaml", "lists/away", false},
+		{"plans/pay/plan.yaml", "plans/pay/away", false}, {"plans/pay/plan.yaml", "linked/list", false}, {"plans/pay/plan.yaml", "lists/by", false},
+		{"plans/pay/plan.yaml", "plans/pay/../pay/list", false}, {"linked/plan.yaml", "plans/pay/list", false}, {"lists/plan.yaml", "plans/pay/list", false}, {"lists/plan.yaml", "lists/list", false},
+		{"plans/pay/plan.yaml", "shared/list", false}, {"plans/pay/plan.yaml", "written", false}, {"plans/pay/gone.yaml", "plans/pay/list", false},
+	} {
+		if err := Outside(at(c.plan), at(c.list)); (err == nil) != c.fine || err != nil && !errors.Is(err, ErrPlace) {
+			t.Errorf("of %s, %s: %v", c.plan, c.list, err)
 		}
 	}
 }

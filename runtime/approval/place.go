@@ -3,6 +3,7 @@ package approval
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -16,20 +17,20 @@ type List struct {
 	Text []byte
 }
 
-// read reads a list, which must lie [Outside] of a folder.
-func (l List) read(folder string) ([]byte, error) {
-	if err := Outside(folder, l.Name); err != nil || l.Text != nil {
+// read reads a list, which must lie [Outside] of a plan's folder.
+func (l List) read(plan string) ([]byte, error) {
+	if err := Outside(plan, l.Name); err != nil || l.Text != nil {
 		return l.Text, err
 	}
 	return ReadFile(l.Name, mostList)
 }
 
-// Judging reads whose signatures count for plans of a folder: an allowed_signers file,
-// and lists of revoked keys. The judge's time and how many approvals it takes are for the
-// caller to say.
-func Judging(folder string, signers List, revoked []List, zone *time.Location) (j Judge, err error) {
+// Judging reads whose signatures count for a plan, by its file's name: an allowed_signers
+// file, and lists of revoked keys. The judge's time and how many approvals it takes are
+// for the caller to say.
+func Judging(plan string, signers List, revoked []List, zone *time.Location) (j Judge, err error) {
 	if signers.Name != "" {
-		text, err := signers.read(folder)
+		text, err := signers.read(plan)
 		if err != nil {
 			return j, err
 		}
@@ -38,7 +39,7 @@ func Judging(folder string, signers List, revoked []List, zone *time.Location) (
 		}
 	}
 	for _, one := range revoked {
-		text, err := one.read(folder)
+		text, err := one.read(plan)
 		if err != nil {
 			return j, err
 		}
@@ -61,18 +62,27 @@ func ReadFile(name string, limit int) ([]byte, error) {
 	return text, nil
 }
 
-// Outside reports as an error that a file lies in a folder or below it, by its name or by
-// where a symbolic link of that name leads, or that others may write it: whoever writes
-// a plan doesn't say who may approve it (S1.9).
-func Outside(folder, file string) error {
+// Outside reports as an error that a file lies in a plan's folder or below it, by its name
+// or by where a symbolic link of that name leads, or that others may write it: whoever
+// writes a plan doesn't say who may approve it (S1.9).
+func Outside(plan, file string) error {
 	inside := func() error {
 		return diag.Troubled(ErrPlace, "%q lies in the plan's folder, where the plan's author may have written it", file).About(file).
 			Advise("keep it above that folder, or elsewhere")
 	}
-	own, err := os.Stat(folder)
-	if err != nil {
-		return diag.Troubled(ErrPlace, "where the plan lies can't be told: %s", workspace.Reason(err))
+	plans := []string{plan}
+	if resolved, err := filepath.EvalSymlinks(plan); err == nil {
+		plans = append(plans, resolved)
 	}
+	var own []os.FileInfo
+	for _, name := range plans {
+		info, err := os.Stat(filepath.Dir(name))
+		if err != nil {
+			return diag.Troubled(ErrPlace, "where the plan lies can't be told: %s", workspace.Reason(err))
+		}
+		own = append(own, info)
+	}
+	var err error
 	const mostLinks = 40
 	at := file
 	for range mostLinks {
@@ -83,7 +93,7 @@ func Outside(folder, file string) error {
 			at = filepath.Join(resolved, filepath.Base(at))
 		}
 		for above := filepath.Dir(at); ; above = filepath.Dir(above) {
-			if info, err := os.Stat(above); err == nil && os.SameFile(info, own) {
+			if info, err := os.Stat(above); err == nil && slices.ContainsFunc(own, func(f os.FileInfo) bool { return os.SameFile(info, f) }) {
 				return inside()
 			}
 			if filepath.Dir(above) == above {
