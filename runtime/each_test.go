@@ -194,7 +194,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 				})
 				continue
 			case runtime.Settle: // S19.3: once, but for what a stop leaves
-				if key := fmt.Sprint(c.Instance, " ", c.Under, " ", c.Tries, " ", c.Of.Name); c.Settlement.Reason != "the run was stopped" {
+				if key := fmt.Sprint(c.Instance, " ", c.Under, " ", c.Tries, " ", c.Of.Name); !c.Settlement.Left {
 					if settled[key] {
 						t.Fatalf("%s has settled, and settles as %s", key, c.Settlement.Status)
 					}

@@ -293,6 +293,7 @@ type Settlement struct {
 	Failure  *Failure  // of a call that failed
 	Reason   string    // in words, of a call that was skipped, rejected or cancelled
 	Decision *Decision // what a person decided about it, or nil
+	Left     bool      // it hasn't settled: a stop left it so, and it goes on with the run
 
 	before bool // it was done already, and isn't settled a second time
 	absent bool // of one that was skipped: the reason is what the call lacks

@@ -19,7 +19,7 @@ func (m *Machine) stop(reason Reason) {
 	}
 	for _, f := range m.frames {
 		if f != nil {
-			f.report(&outcome.Counts, "the run was stopped")
+			f.report(&outcome.Counts, "")
 		}
 	}
 	outcome.Asked = m.Questions()
@@ -27,8 +27,28 @@ func (m *Machine) stop(reason Reason) {
 	m.finish(outcome)
 }
 
-// report cancels what runs in a frame that is stopped, and tells so of all that
-// hasn't settled.
+// left says what is so of a call that a stop finds in some status, and that goes on when
+// the run does.
+func (c *callState) left() string {
+	switch c.status {
+	case Asking:
+		return "it waits for an answer"
+	case Running:
+		if c.more != nil && c.more.child != nil {
+			return "some of it is unfinished"
+		}
+		return "it was at work when the run was stopped"
+	case Writing:
+		return "its result waits for another call"
+	}
+	if c.attempt > 0 {
+		return "it is still to be tried again"
+	}
+	return "it hasn't begun"
+}
+
+// report cancels what runs in a frame that is stopped, and tells so of all that hasn't
+// settled: for a reason, or "" as they are left.
 func (f *frame) report(counts *Counts, reason string) {
 	for i := range f.calls {
 		state := &f.calls[i]
@@ -37,7 +57,10 @@ func (f *frame) report(counts *Counts, reason string) {
 		}
 		if !state.status.Settled() {
 			counts.Add(Cancelled)
-			f.emit(int32(i), Settle).Settlement = &Settlement{Status: Cancelled, Reason: reason, Attempts: int(state.attempt)}
+			s := &Settlement{Status: Cancelled, Reason: reason, Attempts: int(state.attempt)}
+			if f.emit(int32(i), Settle).Settlement = s; reason == "" {
+				s.Reason, s.Left = state.left(), true
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"
 )
@@ -75,7 +76,7 @@ func (c *cli) listRuns(all []session.Entry) error {
 		}
 		what := ""
 		if line.Calls != nil {
-			what = terminal.Tally(*line.Calls)
+			what = terminal.Tally(*line.Calls, runtime.RunStatus(line.Status))
 			if line.Instances > 0 {
 				what = wording.Count(line.Instances, "instance") + ": " + what
 			}

@@ -55,7 +55,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	if s.Outcome.Status != runtime.RunDone {
 		word = style.Red(string(s.Outcome.Status))
 	}
-	say("\n%s in %s of virtual time: %s", word, terminal.Duration(s.Makespan), terminal.Tally(s.Outcome.Counts))
+	say("\n%s in %s of virtual time: %s", word, terminal.Duration(s.Makespan), terminal.Tally(s.Outcome.Counts, s.Outcome.Status))
 	if s.Outcome.Reason == simulate.TooLong {
 		say("  it was stopped: %s; --unbounded goes on to the end", s.Outcome.Reason)
 	}

@@ -306,6 +306,9 @@ func (p *Progress) settled(c runtime.Command) (mark, words string) {
 	case runtime.Rejected:
 		return p.style.Yellow("✗"), diag.Escape(rejection(s))
 	}
+	if s.Left {
+		return p.style.Faint("–"), diag.Escape(s.Reason)
+	}
 	return p.style.Faint("–"), diag.Escape(s.Status.String() + ": " + s.Reason)
 }
 
@@ -501,9 +504,9 @@ func (p *Progress) summary(o *runtime.Outcome) string {
 	}
 	in += Used(o.Usage)
 	if o.Instances != nil {
-		return word + in + ": " + p.tallyInstances(o) + "; calls: " + Tally(o.Counts)
+		return word + in + ": " + p.tallyInstances(o) + "; calls: " + Tally(o.Counts, o.Status)
 	}
-	return word + in + ": " + Tally(o.Counts)
+	return word + in + ": " + Tally(o.Counts, o.Status)
 }
 
 // Used says what models have used, behind something else.
@@ -526,13 +529,18 @@ func sofar(used string) string {
 	return used + " so far"
 }
 
-// Tally says how many calls settled in which way.
-func Tally(counts runtime.Counts) string {
+// Tally says how many calls settled in which way. Those of a run that was stopped which
+// haven't settled are still to come to their end when it goes on.
+func Tally(counts runtime.Counts, status runtime.RunStatus) string {
+	cancelled := "cancelled"
+	if status == runtime.RunStopped {
+		cancelled = "unfinished"
+	}
 	parts := []string{fmt.Sprintf("%d done", counts.Done)}
 	for _, part := range []struct {
 		n    int
 		word string
-	}{{counts.Failed, "failed"}, {counts.Skipped, "skipped"}, {counts.Rejected, "rejected"}, {counts.Cancelled, "cancelled"}} {
+	}{{counts.Failed, "failed"}, {counts.Skipped, "skipped"}, {counts.Rejected, "rejected"}, {counts.Cancelled, cancelled}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
 		}
