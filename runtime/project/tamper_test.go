@@ -316,7 +316,23 @@ func (w *tampering) compiled(t *testing.T, p *project.Program, digest, top strin
 	if same, err := again.Plan.Canonical(); err != nil || string(same) != string(text) {
 		t.Fatalf("it compiles to\n%s\nand again to\n%s\n%v", text, same, err)
 	}
-	// A byte of it, or of a program that it names, and it is refused.
+	for range 8 {
+		at := w.chance.IntN(len(text))
+		other := slices.Clone(text)
+		if other[at] = "ab019"[w.chance.IntN(5)]; string(other) == string(text) {
+			continue
+		}
+		err := (&project.Reader{Root: folder}).Split(filepath.Join(folder, "plans/compiled.json"), other, func(d project.Document) error {
+			if p := d.Check(); p.Verified != nil {
+				t.Errorf("it is taken with another byte at %d: %.60q in the place of %.60q", at, other[max(at-20, 0):], text[max(at-20, 0):])
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A byte of a program that it names, and it is refused.
 	name := filepath.Join(folder, slices.Sorted(maps.Keys(w.programs))[w.chance.IntN(len(w.programs))])
 	if strings.HasSuffix(name, "unused.sh") { // the activity has another in its place
 		name = filepath.Join(folder, "lib/imported.sh")
