@@ -9,13 +9,13 @@ import (
 // An Account is what a run has used up of its envelope, over all ticks and resumes.
 type Account struct {
 	*Envelope
-	used  map[string][]int // of each allowance, by instance
+	used  map[string]*ledger // by instance
 	calls int
 	cost  float64
 }
 
 // Open begins the account of a run.
-func (e *Envelope) Open() *Account { return &Account{Envelope: e, used: map[string][]int{}} }
+func (e *Envelope) Open() *Account { return &Account{Envelope: e, used: map[string]*ledger{}} }
 
 // A Start is a call that a run is about to carry out.
 type Start struct {
@@ -25,7 +25,7 @@ type Start struct {
 	Further bool    // it isn't the first try
 	Cost    float64 // what a try is said to cost
 
-	at int // the allowance that covers it, from 1
+	fits []int // the allowances that cover it
 }
 
 // Admit says what of carrying out a call leaves the envelope, or what is left of it; and
@@ -35,16 +35,12 @@ func (a *Account) Admit(s *Start) []Difference {
 	if len(amiss) > 0 {
 		return amiss
 	}
-	used := a.of(s.Given.Instance)
-	for _, at := range fits {
-		if used[at] < a.Calls[at].Times {
-			s.at = at + 1
-			break
-		}
+	if _, ok := a.of(s.Given.Instance).place(a.Envelope, fits, 1); ok {
+		a.of(s.Given.Instance).giveBack(fits, 1)
+	} else {
+		return []Difference{a.tooOften(s.In, s.Call, 1, 0)}
 	}
-	if s.at == 0 {
-		return []Difference{a.tooOften(s.In, s.Call, used[fits[0]]+1, fits)}
-	}
+	s.fits = fits
 	if most := a.Budget.Calls; most != nil && !s.Further && float64(a.calls+1) > *most {
 		amiss = append(amiss, Difference{What: Spent, Of: "calls", Is: number(float64(a.calls + 1)), Approved: number(*most)})
 	}
@@ -56,8 +52,8 @@ func (a *Account) Admit(s *Start) []Difference {
 
 // Charge takes the start of a call off what is left.
 func (a *Account) Charge(s *Start) {
-	if s.at > 0 {
-		a.of(s.Given.Instance)[s.at-1]++
+	if s.fits != nil {
+		a.of(s.Given.Instance).place(a.Envelope, s.fits, 1)
 	}
 	if !s.Further {
 		a.calls++
@@ -67,8 +63,8 @@ func (a *Account) Charge(s *Start) {
 
 // Refund gives back the try of a call that may be carried out again without doing more.
 func (a *Account) Refund(s *Start) {
-	if s.at > 0 {
-		a.of(s.Given.Instance)[s.at-1]--
+	if s.fits != nil {
+		a.of(s.Given.Instance).giveBack(s.fits, 1)
 	}
 }
 
@@ -90,13 +86,13 @@ func (a *Account) Overspent(ticks int, seconds float64) string {
 	return ""
 }
 
-func (a *Account) of(instance string) []int {
-	used, ok := a.used[instance]
-	if !ok {
-		used = make([]int, len(a.Calls))
-		a.used[instance] = used
+func (a *Account) of(instance string) *ledger {
+	l := a.used[instance]
+	if l == nil {
+		l = &ledger{used: make([]int, len(a.Calls))}
+		a.used[instance] = l
 	}
-	return used
+	return l
 }
 
 // Changed are the facts of a call some of whose parameters somebody has given other

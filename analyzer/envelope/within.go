@@ -19,7 +19,7 @@ import (
 // together isn't known, and is held against the budget as it goes.
 func (e *Envelope) Within(f *facts.Facts, parts []compiler.Part) []Difference {
 	all := e.definitions(parts)
-	w := walk{envelope: e, facts: f, used: make([]int, len(e.Calls))}
+	w := walk{envelope: e, facts: f, used: &ledger{used: make([]int, len(e.Calls))}}
 	w.plan(f, "", 1)
 	all = append(all, w.amiss...)
 	if !f.Planned {
@@ -71,7 +71,7 @@ func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 type walk struct {
 	envelope *Envelope
 	facts    *facts.Facts
-	used     []int // of each allowance
+	used     *ledger
 	depth    int
 	amiss    []Difference
 }
@@ -92,8 +92,8 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 		fits, amiss := w.envelope.Judge(in, c, Given{})
 		if len(amiss) > 0 {
 			w.amiss = append(w.amiss, amiss...)
-		} else if at := w.envelope.charge(w.used, fits, n); at < 0 {
-			w.amiss = append(w.amiss, w.envelope.tooOften(in, c, n+w.used[fits[0]], fits))
+		} else if had, ok := w.used.place(w.envelope, fits, n); !ok {
+			w.amiss = append(w.amiss, w.envelope.tooOften(in, c, n, had))
 		}
 		if d := w.facts.Delegates[c.Runs.Plan]; d != nil {
 			w.plan(d, c.Runs.Plan, n)
@@ -101,25 +101,13 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 	}
 }
 
-// charge takes so many times off one of the allowances that cover a call, the first that
-// has as many left, and gives its index; -1 where none has.
-func (e *Envelope) charge(used, fits []int, times int) int {
-	for _, at := range fits {
-		if used[at] <= e.Calls[at].Times-times {
-			used[at] += times
-			return at
-		}
-	}
-	return -1
-}
-
-func (e *Envelope) tooOften(in string, c *facts.Call, times int, fits []int) Difference {
+// tooOften says that a call runs more often than there is room for.
+func (e *Envelope) tooOften(in string, c *facts.Call, times, had int) Difference {
 	d := differing(in, c, Times)
-	most := 0
-	for _, at := range fits {
-		most = max(most, e.Calls[at].Times)
+	d.Is, d.Approved = timesOf(times), timesOf(had)
+	if had == 0 {
+		d.Is, d.Approved = "once more", "no more"
 	}
-	d.Is, d.Approved = timesOf(times), timesOf(most)
 	return d
 }
 

@@ -1,0 +1,307 @@
+package envelope_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/testdata/amount"
+)
+
+// A drawn value is a literal number, or what stands at a path, or that with something
+// added to it.
+type drawnValue struct {
+	literal int // 0 is none
+	path    string
+	adds    bool
+}
+
+func (v drawnValue) String() string {
+	switch {
+	case v.literal > 0:
+		return fmt.Sprint(v.literal)
+	case v.adds:
+		return fmt.Sprintf(`"†(†state.%s + 1)"`, v.path)
+	}
+	return "†state." + v.path
+}
+
+// A drawnCall is a call of a small plan, as its author would say it.
+type drawnCall struct {
+	tool   string
+	params map[string]drawnValue
+	writes string // "" is nowhere
+	tries  int
+	items  int // how long the list is that it runs for; 0 is none
+}
+
+func (c drawnCall) String() string {
+	text := "- {_tool: " + c.tool
+	for _, name := range slices.Sorted(maps.Keys(c.params)) {
+		text += ", " + name + ": " + c.params[name].String()
+	}
+	if c.writes != "" {
+		text += ", _outputPath: " + c.writes
+	}
+	if c.tries > 1 {
+		text += fmt.Sprintf(", _retry: {attempts: %d}", c.tries)
+	}
+	if c.items > 0 {
+		text += ", _each: [" + strings.TrimSuffix(strings.Repeat("0, ", c.items), ", ") + "]"
+	}
+	return text + "}"
+}
+
+var drawnPaths = []string{"a", "b"}
+
+func drawCall(r *rand.Rand) drawnCall {
+	c := drawnCall{tool: []string{"t", "u", "v"}[r.IntN(3)], params: map[string]drawnValue{}, tries: 1 + r.IntN(8)/7, items: max(0, r.IntN(12)-9)}
+	for _, name := range []string{"p", "q"}[:1+r.IntN(2)] {
+		c.params[name] = drawValue(r)
+	}
+	if r.IntN(3) > 0 {
+		c.writes = drawnPaths[r.IntN(len(drawnPaths))]
+	}
+	return c
+}
+
+func drawValue(r *rand.Rand) drawnValue {
+	if r.IntN(2) == 0 {
+		return drawnValue{literal: 1 + r.IntN(3)}
+	}
+	return drawnValue{path: drawnPaths[r.IntN(len(drawnPaths))], adds: r.IntN(4) == 0}
+}
+
+// replanned is a plan that is more or less another one.
+func replanned(r *rand.Rand, plan []drawnCall) []drawnCall {
+	var all []drawnCall
+	for _, c := range plan {
+		if r.IntN(4) > 0 {
+			all = append(all, c)
+		}
+	}
+	for range r.IntN(3) {
+		c := drawCall(r)
+		if r.IntN(3) > 0 {
+			c = plan[r.IntN(len(plan))]
+			c.params = maps.Clone(c.params)
+			switch r.IntN(8) {
+			case 0:
+				c.params["p"] = drawValue(r)
+			case 1:
+				delete(c.params, "q")
+			case 2:
+				c.writes = drawnPaths[r.IntN(len(drawnPaths))]
+			case 3:
+				c.tool = []string{"t", "u", "v"}[r.IntN(3)]
+			case 4:
+				c.items = r.IntN(3)
+			}
+		}
+		all = slices.Insert(all, r.IntN(len(all)+1), c)
+	}
+	return all
+}
+
+func drawnText(calls []drawnCall) string {
+	var b strings.Builder
+	b.WriteString("state: {a: 1, b: 2}\ntools:\n")
+	for _, tool := range []string{"t", "u", "v"} {
+		fmt.Fprintf(&b, "  %s: {properties: {p: {}, q: {}, _output: {}}}\n", tool)
+	}
+	b.WriteString("activities: {t: {exec: {argv: [t]}}, u: {exec: {argv: [u]}}, v: {exec: {argv: [v]}}}\ncalls:")
+	if len(calls) == 0 {
+		b.WriteString(" []")
+	}
+	b.WriteString("\n")
+	for _, c := range calls {
+		b.WriteString(c.String() + "\n")
+	}
+	return b.String()
+}
+
+// An action is one thing that a run may come to do, with all that is in its values: a
+// value that was read is known by its path and by who wrote it.
+type action struct{ tool, values, writes, list string }
+
+// actions are all that a call of a plan may come to do, whoever of those that may has
+// written last what it reads: the calls listed before it, or what was there.
+func actions(plan []drawnCall, at int) map[action]bool {
+	c := plan[at]
+	all := map[action]bool{{tool: c.tool, writes: c.writes, list: fmt.Sprint(c.items)}: true}
+	for _, name := range slices.Sorted(maps.Keys(c.params)) {
+		next := map[action]bool{}
+		for a := range all {
+			for _, value := range comesTo(plan, at, c.params[name]) {
+				b := a
+				b.values += name + "=" + value + ";"
+				next[b] = true
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+func comesTo(plan []drawnCall, at int, v drawnValue) []string {
+	if v.literal > 0 {
+		return []string{fmt.Sprint(v.literal)}
+	}
+	all := []string{"start@" + v.path} // where those that write there fail
+	for _, c := range plan[:at] {
+		if c.writes == v.path {
+			all = append(all, c.tool+"@"+v.path)
+		}
+	}
+	if v.adds {
+		for i := range all {
+			all[i] += "+1"
+		}
+	}
+	return all
+}
+
+func times(c drawnCall) int { return c.tries * max(1, c.items) }
+
+// A widened rule is what a person allows besides, and what it means.
+type widened struct {
+	said  map[string]any
+	means func(a action, c drawnCall) bool
+	tool  string
+	times int
+}
+
+func drawWidened(r *rand.Rand) *widened {
+	w := &widened{tool: []string{"t", "u"}[r.IntN(2)], times: 1 + r.IntN(2)}
+	rule := map[string]any{"_times": float64(w.times), "_outputPath": "†state.a"}
+	var p func(value string) bool
+	switch r.IntN(4) {
+	case 0:
+		most := 1 + r.IntN(2)
+		rule["p"] = map[string]any{"type": "number", "maximum": float64(most)}
+		p = func(value string) bool { return value <= fmt.Sprint(most) && len(value) == 1 }
+	case 1:
+		rule["p"] = []any{1.0, 3.0}
+		p = func(value string) bool { return value == "1" || value == "3" }
+	case 2:
+		rule["p"] = "†state.b"
+		p = func(value string) bool { return strings.HasSuffix(value, "@b") }
+	default:
+		rule["p"] = map[string]any{}
+		p = func(string) bool { return true }
+	}
+	w.said = map[string]any{"allow": map[string]any{w.tool: rule}}
+	w.means = func(a action, c drawnCall) bool {
+		value, ok := strings.CutPrefix(strings.TrimSuffix(a.values, ";"), "p=")
+		return ok && a.tool == w.tool && !strings.Contains(value, ";") && (a.writes == "a" || a.writes == "") && p(value)
+	}
+	return w
+}
+
+// subset decides by enumeration whether a replan does nothing but what a plan does, or a
+// person allows besides: every call, in every way it may come to, does what one call of
+// the plan may do, and all of them together find room.
+func subset(plan, replan []drawnCall, w *widened) bool {
+	type room struct {
+		does  func(a action, c drawnCall) bool
+		times int
+	}
+	var rooms []room
+	for i := range plan {
+		may := actions(plan, i)
+		rooms = append(rooms, room{func(a action, c drawnCall) bool {
+			if c.items == 0 {
+				for b := range may {
+					a.list = b.list // a list isn't demanded
+				}
+			}
+			return may[a]
+		}, times(plan[i])})
+	}
+	if w != nil {
+		rooms = append(rooms, room{w.means, w.times})
+	}
+	left := make([]int, len(rooms))
+	for i := range rooms {
+		left[i] = rooms[i].times
+	}
+	// Every single time finds a place of its own; all ways to place them are tried.
+	var one func(call, done int) bool
+	one = func(call, done int) bool {
+		if call == len(replan) {
+			return true
+		}
+		c := replan[call]
+		if done == times(c) {
+			return one(call+1, 0)
+		}
+		for i := range rooms {
+			if left[i] == 0 {
+				continue
+			}
+			all := true
+			for a := range actions(replan, call) {
+				all = all && rooms[i].does(a, c)
+			}
+			if all {
+				left[i]--
+				if one(call, done+1) {
+					return true
+				}
+				left[i]++
+			}
+		}
+		return false
+	}
+	return one(0, 0)
+}
+
+// S16.2: whether a replan is a subset of what was approved agrees with enumeration; what is
+// said to leave is all that leaves: without the calls that it names, the rest is within.
+func TestWithinAgreesWithEnumeration(t *testing.T) {
+	within, outside := 0, 0
+	for seed := range uint64(amount.Of(400, 3000, 10_000)) {
+		r := rand.New(rand.NewPCG(seed, 16))
+		var plan []drawnCall
+		for range 1 + r.IntN(4) {
+			plan = append(plan, drawCall(r))
+		}
+		replan := replanned(r, plan)
+		f := facts.Of(compiled(t, drawnText(plan), nil), facts.Options{})
+		e := envelope.Of(f, nil)
+		if left := e.Within(f, nil); len(left) > 0 {
+			t.Fatalf("seed %d: a plan leaves its own envelope: %v\n%s", seed, left, drawnText(plan))
+		}
+		e.Budget = envelope.Budget{}
+		var w *widened
+		if r.IntN(2) == 0 {
+			w = drawWidened(r)
+			if err := e.Widen(f, w.said); err != nil {
+				t.Fatal(err)
+			}
+		}
+		left := e.Within(facts.Of(compiled(t, drawnText(replan), nil), facts.Options{}), nil)
+		want := subset(plan, replan, w)
+		if (len(left) == 0) != want {
+			said := any(nil)
+			if w != nil {
+				said = w.said
+			}
+			t.Fatalf("seed %d: by enumeration it is within: %v; said to leave: %v\napproved:\n%s\nbesides: %v\nreplan:\n%s", seed, want, left, drawnText(plan), said, drawnText(replan))
+		}
+		if want {
+			within++
+		} else {
+			outside++
+		}
+	}
+	t.Logf("%d within, %d outside", within, outside)
+	if within < outside/5 || outside < within/5 {
+		t.Error("the pairs are too much alike")
+	}
+}
