@@ -1,0 +1,239 @@
+package runtime_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// held is a run of a plan under its own envelope, or a narrower one, and what was started
+// by tool.
+type held struct {
+	*rehearser
+	starts map[string]int
+	left   []envelope.Difference // about which people were asked
+}
+
+func hold(t *testing.T, text string, narrow func(e *envelope.Envelope), solutions ...string) *held {
+	v, e := approved(t, text)
+	if len(solutions) == 0 {
+		e = envelope.Of(facts.Of(v.Plan(), facts.Options{}), e.Parts)
+	}
+	if narrow != nil {
+		narrow(e)
+	}
+	h := &held{starts: map[string]int{}}
+	h.rehearser = &rehearser{t: t, verified: v, solutions: solutions, act: approvedResults, order: rand.New(rand.NewPCG(1, 1))}
+	h.checks = func(c runtime.Command) { h.starts[c.Of.ToolName]++ }
+	h.decide = func(q *runtime.Question) runtime.Decision {
+		h.left = append(h.left, q.Outside...)
+		return runtime.Decision{Verdict: runtime.Reject}
+	}
+	h.options = runtime.Options{Planned: len(solutions) > 0, Envelope: e}
+	return h
+}
+
+func fails(string, int, map[string]any) (any, string, *failure) {
+	return nil, "", &failure{Code: "error", Message: "no"}
+}
+
+const oneRefund = "tools: {refund: {properties: {amount: {}, _output: {}}}}\ncalls:\n- {_tool: refund, amount: 20, _outputPath: refunded}\n"
+
+// S16.2: a budget counts over tries, ticks, kills and resumes, and is never renewed.
+func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
+	refund := `{"_tool":"refund","amount":20,"_outputPath":"refunded"}`
+	for name, run := range map[string]func(t *testing.T) *held{
+		"tries": func(t *testing.T) *held {
+			h := hold(t, oneRefund, nil, solutionOf(strings.Replace(refund, `"amount"`, `"_retry":{"attempts":5},"amount"`, 1)), noMore)
+			h.act = fails
+			return h
+		},
+		"ticks": func(t *testing.T) *held {
+			h := hold(t, oneRefund, nil, solutionOf(refund), solutionOf(strings.Replace(refund, "refunded", "again", 1)), solutionOf(refund), noMore)
+			h.act = fails
+			return h
+		},
+		"a kill": func(t *testing.T) *held {
+			h := hold(t, oneRefund, nil, solutionOf(refund), noMore)
+			killed := false
+			h.watch = func(c runtime.Command) {
+				if c.Kind == runtime.Start && !killed {
+					killed = true
+					h.kill()
+				}
+			}
+			return h
+		},
+		"a plan without a model, killed": func(t *testing.T) *held {
+			h := hold(t, oneRefund, nil)
+			killed := false
+			h.watch = func(c runtime.Command) {
+				if c.Kind == runtime.Start && !killed {
+					killed = true
+					h.kill()
+				}
+			}
+			return h
+		},
+		"a renewed limit": func(t *testing.T) *held {
+			return hold(t, "limits: {calls: 1}\n"+oneRefund, func(e *envelope.Envelope) { e.Calls[0].Times = 3; one := 1.0; e.Budget.Calls = &one },
+				solutionOf(refund), solutionOf(strings.Replace(refund, `"_tool"`, `"_reasoningForCall":"x","_outputMethod":"set","_after":[],"_tool"`, 1)), noMore)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := run(t)
+			h.run()
+			if h.starts["refund"] != 1 && name != "a renewed limit" || h.starts["refund"] > 1 {
+				t.Errorf("it was carried out %d times", h.starts["refund"])
+			}
+			if len(h.left) == 0 && name != "a renewed limit" {
+				t.Errorf("nobody was asked: %v", h.settled)
+			}
+		})
+	}
+}
+
+// S16.2: a list that turns out longer than was approved stops where that ends.
+func TestEnvelopeBoundsLists(t *testing.T) {
+	h := hold(t, "stateSchema: {type: object, properties: {pages: {type: array, maxItems: 3}}}\ntools: {file: {properties: {page: {}}}}\nstate: {pages: [1, 2]}\ncalls:\n- {_tool: file, _each: †state.pages, page: †item}\n",
+		func(e *envelope.Envelope) {
+			if e.Calls[0].Times != 3 {
+				t.Errorf("it may run %d times", e.Calls[0].Times)
+			}
+			e.Calls[0].Times = 1
+		})
+	if h.run(); h.starts["file"] != 1 || len(h.left) != 1 || h.left[0].What != envelope.Times {
+		t.Errorf("it was carried out %d times; %v", h.starts["file"], h.left)
+	}
+}
+
+// S16.2: a run stops before it asks a model once more than approved, or when it has cost or
+// taken more; going on with it changes nothing.
+func TestEnvelopeStopsTheRun(t *testing.T) {
+	lookUp := `{"_tool":"lookUp","id":"†input.id","_outputPath":"person"}`
+	for name, set := range map[string]func(b *envelope.Budget, n *float64){
+		"ticks": func(b *envelope.Budget, n *float64) { b.Ticks = n },
+		"cost":  func(b *envelope.Budget, n *float64) { b.Cost = n },
+		"time":  func(b *envelope.Budget, n *float64) { b.Time = n },
+	} {
+		one := map[string]float64{"ticks": 1, "cost": 0, "time": 0.5}[name]
+		h := hold(t, approvedPlan, func(e *envelope.Envelope) { set(&e.Budget, &one) }, solutionOf(lookUp), solutionOf(looksUp), solutionOf(looksUp), noMore)
+		if name == "cost" {
+			for i := range h.options.Envelope.Calls {
+				h.options.Envelope.Calls[i].Times = 10
+			}
+		}
+		h.breaks = func(text string) []string {
+			if name == "cost" {
+				h.coming = append(h.coming, runtime.Event{Kind: runtime.Closed, Tick: h.machine.Tick(), Usage: &runtime.Usage{Cost: 1}})
+			}
+			return []string{text}
+		}
+		out := h.run()
+		if out.Status != runtime.RunStopped || out.Reason != runtime.ReasonEnvelope || out.Why == "" {
+			t.Errorf("%s: it is %s: %s %s", name, out.Status, out.Reason, out.Why)
+		}
+		before := maps.Clone(h.starts)
+		h.out = nil
+		h.resume()
+		if out := h.goOn(); out.Reason != runtime.ReasonEnvelope || !maps.Equal(before, h.starts) {
+			t.Errorf("%s: gone on with it is %s: %s; started %v, before %v", name, out.Status, out.Reason, h.starts, before)
+		}
+	}
+}
+
+// S16.2: what a person approves by the name of the difference runs, once, and a replay of
+// the journal comes to the same; what is approved without that name doesn't.
+func TestPeopleApproveTheDifference(t *testing.T) {
+	more := `{"_tool":"refund","amount":200,"to":"†state.person.iban","_outputPath":"refunded"}`
+	for _, mode := range []string{"", "mode: lazy\n"} {
+		for kills := range 3 {
+			h := hold(t, mode+approvedPlan, nil, solutionOf(looksUp, more), solutionOf(strings.Replace(more, "refunded", "sent", 1)), noMore)
+			h.kills = kills
+			approvals, amounts := 0, []any{}
+			h.checks = func(c runtime.Command) {
+				if c.Of.ToolName == "refund" {
+					amounts = append(amounts, c.Params["amount"])
+				}
+			}
+			h.decide = func(q *runtime.Question) runtime.Decision {
+				if q.InFlight {
+					return runtime.Decision{Verdict: runtime.Fail}
+				}
+				if len(q.Outside) == 0 || q.Outside[0].What == envelope.Times || approvals > 0 && len(q.Writes) > 0 && q.Writes[0] == "†state.sent" {
+					return runtime.Decision{Verdict: runtime.Reject}
+				}
+				if q.Effects != "unknown" || q.Outside[0].At == nil || !strings.Contains(q.Outside[0].String(), "200; approved: 20") {
+					t.Errorf("a person is shown %v", q.Outside)
+				}
+				approvals++
+				return runtime.Decision{Verdict: runtime.Approve, Beyond: q.Beyond, By: "ann"}
+			}
+			h.run()
+			h.follow()
+			if want := []any{200.0}; approvals == 0 || !slices.Equal(amounts, want) && kills == 0 {
+				t.Errorf("after %d approvals it refunded %v", approvals, amounts)
+			}
+			kept := false
+			for _, e := range h.events {
+				kept = kept || e.Decision != nil && e.Decision.Beyond != "" && e.Decision.By == "ann"
+			}
+			if !kept {
+				t.Error("the journal doesn't tell who approved which difference")
+			}
+		}
+	}
+}
+
+// S16.2, S12.2: what may run once may run once for each instance, and what was approved for
+// one instance runs for no other.
+func TestEnvelopeOfInstances(t *testing.T) {
+	plan := "instances: {①: {state: {iban: A}}, ②: {state: {iban: B}}}\ntools: {refund: {properties: {to: {}, _output: {}}}, wipe: {properties: {folder: {}}}}\ncalls:\n" +
+		"- {_tool: refund, to: †state.iban, _outputPath: refunded}\n- {_tool: wipe, _instance: ①, folder: x}\n"
+	refund := `{"_tool":"refund","to":"†state.iban","_outputPath":"refunded"}`
+	wipe := func(instance string) string { return `{"_tool":"wipe","_instance":"` + instance + `","folder":"x"}` }
+	for name, c := range map[string]struct {
+		calls  []string
+		starts map[string]int
+		left   string
+	}{
+		"as approved":           {[]string{refund, wipe("①")}, map[string]int{"refund": 2, "wipe": 1}, ""},
+		"another instance":      {[]string{refund, wipe("②")}, map[string]int{"refund": 2}, envelope.Instance},
+		"every instance":        {[]string{`{"_tool":"wipe","folder":"x"}`}, map[string]int{"wipe": 1}, envelope.Instance},
+		"another's, by a value": {[]string{`{"_tool":"refund","to":"B","_outputPath":"refunded"}`}, map[string]int{}, envelope.Parameter},
+	} {
+		h := hold(t, plan, nil, solutionOf(c.calls...), noMore)
+		h.run()
+		if !maps.Equal(h.starts, c.starts) || (len(h.left) > 0) != (c.left != "") || c.left != "" && h.left[0].What != c.left {
+			t.Errorf("%s: started %v, left %v", name, h.starts, h.left)
+		}
+	}
+}
+
+// S8.6, S12.5, S16.2: what failed and is run again, and what a state shows to be done,
+// counts as it would otherwise.
+func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
+	h := hold(t, oneRefund, nil)
+	h.act = fails
+	h.run()
+	h.out, h.reopened = nil, true
+	h.follow()
+	h.machine.Reopenable()
+	h.settled = map[string]string{}
+	h.step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{RetryFailed: true}})
+	h.goOn()
+	if h.starts["refund"] != 1 || len(h.left) != 1 || h.left[0].What != envelope.Times {
+		t.Errorf("it was carried out %d times; left %v", h.starts["refund"], h.left)
+	}
+	h = hold(t, oneRefund, nil)
+	h.options.Continue, h.options.State = true, map[string]any{"refunded": 1.0}
+	if h.run(); len(h.starts) > 0 || len(h.left) > 0 {
+		t.Errorf("it was carried out %v; left %v", h.starts, h.left)
+	}
+}
