@@ -85,12 +85,41 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 		all.policies, amiss = append(all.policies, read), append(amiss, found...)
 	}
 	p, found := compile(file, o, all)
+	amiss = append(amiss, p.misnamed()...)
 	p.opened = all.reads.texts()
 	if len(amiss) > 0 {
 		found = append(found, amiss...)
 		diag.Sort(found)
 	}
 	return p, found
+}
+
+// misnamed warns of the tools that a policy names and the plan doesn't have, where the plan
+// has one that must have been meant: a rule about another tool than that one keeps nothing
+// from happening. A policy may speak of tools that other plans have.
+func (p *Plan) misnamed() (found []diag.Diagnostic) {
+	var names *naming.Suggester
+	known := slices.Sorted(maps.Keys(p.Activities))
+	for _, tool := range p.Tools {
+		known = append(known, tool.Name)
+	}
+	told := map[string]bool{}
+	for _, one := range p.Policies {
+		for _, n := range one.Named {
+			if told[n.Text] || slices.Contains(known, n.Text) {
+				continue
+			}
+			if names == nil {
+				names = naming.NewSuggester(known)
+			}
+			if near, ok := names.Nearest(n.Text); ok && naming.IsSlip(n.Text, near) {
+				told[n.Text] = true
+				d := diag.New(diag.WrongType, n.Span(), fmt.Sprintf("the policy speaks of a tool %q, which the plan doesn't have", n.Text))
+				found = append(found, *d.As(diag.Warning).Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false))
+			}
+		}
+	}
+	return found
 }
 
 // compile is Compile for a plan and for those that are run within it.

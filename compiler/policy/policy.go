@@ -37,6 +37,10 @@ type Policy struct {
 	Only     []Only
 	Orders   []Order
 	Endorse  []Endorse
+
+	// Named are the names of tools that it speaks of, as they stand there, in the order in
+	// which they were met.
+	Named []*source.Node
 }
 
 // Title is how messages name a policy.
@@ -110,15 +114,15 @@ type BoundParameter struct {
 }
 
 // Refuses is what keeps parameters of a tool from being within the bounds; nil when
-// nothing does.
-func (b *Bounds) Refuses(tool string, parameters map[string]any) (parameter string, why *schema.Violation) {
+// nothing does. What patterns cost is taken off an allowance; nil is none.
+func (b *Bounds) Refuses(tool string, parameters map[string]any, a *schema.Allowance) (parameter string, why *schema.Violation) {
 	for _, t := range b.Tools {
 		if t.Name != tool {
 			continue
 		}
 		for _, p := range t.Parameters {
 			if value, given := parameters[p.Name]; given {
-				if why := p.Schema.Validate(value); why != nil {
+				if why := p.Schema.ValidateWithin(value, a); why != nil {
 					return p.Name, why
 				}
 			}

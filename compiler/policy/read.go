@@ -19,7 +19,7 @@ import (
 // is never nil; it holds what could be understood, and must not be used when a finding
 // is an error.
 func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic) {
-	r := &reader{policy: &Policy{File: file}}
+	r := &reader{policy: &Policy{File: file}, tried: schema.NewAllowance()}
 	root, problems := source.Parse(file, limits)
 	for _, p := range problems {
 		r.found = append(r.found, diag.OfProblem(p))
@@ -39,6 +39,7 @@ func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic)
 type reader struct {
 	policy *Policy
 	found  []diag.Diagnostic
+	tried  schema.Allowance // for the patterns of all examples
 }
 
 func (r *reader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
@@ -137,6 +138,7 @@ func (r *reader) root(root *source.Node) {
 	for _, f := range fields(root.Get("tools")) {
 		if r.fits(f.Value, "tool", fmt.Sprintf("the tool %q", f.Key.Text)) {
 			p.Tools = append(p.Tools, toolOf(f))
+			r.names(f.Key)
 		}
 	}
 	for _, f := range fields(root.Get("values")) {
@@ -178,6 +180,9 @@ func toolOf(f source.Field) Tool {
 	}
 	return t
 }
+
+// names notes a tool that the policy names.
+func (r *reader) names(n *source.Node) { r.policy.Named = append(r.policy.Named, n) }
 
 // saidOf reads a label that fits its schema.
 func saidOf(n *source.Node) (s Said) {

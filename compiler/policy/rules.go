@@ -31,6 +31,9 @@ func (r *reader) subjects(n *source.Node) []Subject {
 
 func (r *reader) subject(n *source.Node) (Subject, bool) {
 	s, ok := subject(n)
+	if s.Tool != "" {
+		r.names(n)
+	}
 	if !ok {
 		r.report(diag.WrongType, n.Span(), "there is no %q", n.Text).
 			Advise("write a tool's name, effect: with %s, or label: with untrusted, private, secret", strings.Join(effects, ", "))
@@ -62,6 +65,7 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	one := Bounds{Rule: rule}
 	sound := true
 	for _, tool := range n.Get("bounds").Fields {
+		r.names(tool.Key)
 		bound := BoundTool{Name: tool.Key.Text, Node: tool.Key}
 		for _, p := range tool.Value.Fields {
 			s := r.schema(p.Value, p.Key.Text)
@@ -81,7 +85,7 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 				return t.Name == tool.Key.Text && slices.ContainsFunc(t.Parameters, func(p BoundParameter) bool { return tool.Value.Get(p.Name) != nil })
 			})
 			parameters, _ := tool.Value.Value().(map[string]any)
-			if name, why := one.Refuses(tool.Key.Text, parameters); why != nil {
+			if name, why := one.Refuses(tool.Key.Text, parameters, &r.tried); why != nil {
 				return fmt.Sprintf("%q: %s", name, why.Error()), tool.Value.Get(name), true
 			}
 		}
@@ -107,6 +111,7 @@ func (r *reader) only(n *source.Node, rule Rule) trial {
 	one := Only{Rule: rule}
 	for _, item := range n.Get("only").Items {
 		one.Tools = append(one.Tools, item.Text)
+		r.names(item)
 	}
 	r.policy.Only = append(r.policy.Only, one)
 	return func(example *source.Node) (string, *source.Node, bool) {
@@ -169,6 +174,7 @@ func (r *reader) effectsOf(tool string) Effects {
 func (r *reader) endorse(n *source.Node, rule Rule) trial {
 	of := n.Get("endorse")
 	one := Endorse{Rule: rule, Tool: of.Get("tool").Text, Parameter: text(of.Get("parameter")), Person: of.Get("person") != nil}
+	r.names(of.Get("tool"))
 	if output := text(of.Get("output")); output != "" {
 		ref, err := expression.ParsePath(string(expression.Mark) + output)
 		if err != nil {
@@ -190,7 +196,7 @@ func (r *reader) endorse(n *source.Node, rule Rule) trial {
 		case one.Person:
 			return "", nil, true
 		}
-		if why := one.As.Validate(example.Value()); why != nil {
+		if why := one.As.ValidateWithin(example.Value(), &r.tried); why != nil {
 			return why.Error(), example, true
 		}
 		return "", nil, true
