@@ -65,7 +65,7 @@ func (c *cli) approveCommand() *cobra.Command {
 			"The exit status of --verify is 0 if the approval holds, and 1 if it doesn't.",
 		Example: "obelus approve plan.yaml --as alice@example.com --key ~/.ssh/id_ed25519\nobelus approve plan.yaml --show --format markdown\n" +
 			"obelus approve plan.yaml --verify --signers /etc/obelus/signers\n" +
-			"obelus approve plan.yaml --payload | ssh-keygen -Y sign -n obelus-plan -f ~/.ssh/id_ed25519 > plan.sig\nobelus approve plan.yaml --signature plan.sig --yes",
+			"obelus approve plan.yaml --payload | ssh-keygen -Y sign -n obelus-plan -f KEY > plan.sig\nobelus approve plan.yaml --signature plan.sig --yes",
 		Args: oneArg("a plan"),
 	}
 	reading := c.addReading(cmd)
@@ -257,6 +257,9 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 	shown, err := json.Marshal(a.facts)
 	if err != nil {
 		return nil, err
+	}
+	if len(shown) > approval.MostPayload/2 {
+		shown = nil // a plan of tens of thousands of calls is compared by its parts alone
 	}
 	may, err := json.Marshal(a.envelope)
 	if err != nil {

@@ -416,6 +416,14 @@ func TestSignersAreReadStrictly(t *testing.T) {
 	}
 }
 
+// S16.1: a statement that couldn't be read again isn't made.
+func TestLargeStatementsAreRefused(t *testing.T) {
+	shown := []byte(`"` + strings.Repeat("x", MostPayload) + `"`)
+	if _, err := New(parts(), Predicate{Signer: "alice", Made: today, Shown: shown}); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+}
+
 // S16.1: keys that can't sign say why.
 func TestKeysThatCantSign(t *testing.T) {
 	_, private, _ := ed25519.GenerateKey(rand.Reader)

@@ -32,6 +32,7 @@ const (
 // How large an approval may be.
 const (
 	MostBytes      = 32 << 20
+	MostPayload    = 16 << 20 // of a statement that is made
 	mostSignatures = 100
 	mostSignature  = 64 << 10
 	mostName       = 1000
@@ -83,8 +84,13 @@ func Parts(p *compiler.Plan) ([]compiler.Part, error) {
 	}
 	digest, err := p.Digest()
 	all := append([]compiler.Part{{Kind: whole, Digest: digest}}, parts...)
+	names := map[string]int{}
 	for _, one := range p.Policies {
-		policy, failed := partOf("policy", one.Name, one.Root.Value())
+		name := one.Name
+		if names[name]++; names[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, names[name])
+		}
+		policy, failed := partOf("policy", name, one.Root.Value())
 		all, err = append(all, policy), cmp.Or(err, failed)
 	}
 	return all, err
@@ -135,6 +141,9 @@ func New(parts []compiler.Part, predicate Predicate) (*Approval, error) {
 	var err error
 	if a.payload, err = canonical(&a.Statement); err != nil {
 		return nil, err
+	}
+	if len(a.payload) > MostPayload {
+		return nil, diag.Troubled(ErrTooLarge, "the statement is larger than %d bytes", MostPayload)
 	}
 	return a, a.check()
 }
