@@ -438,11 +438,15 @@ func names(reference, kind string) bool {
 	if strings.Contains(reference, "†"+kind) {
 		return true
 	}
-	within := regexp.MustCompile(`(^|[^\w.])` + regexp.QuoteMeta(kind) + `($|[^\w])`)
-	return slices.ContainsFunc(inBraces.FindAllStringSubmatch(reference, -1), func(found []string) bool { return within.MatchString(found[1]) })
+	return slices.ContainsFunc(inBraces.FindAllString(reference, -1), func(text string) bool {
+		return slices.ContainsFunc(firstWords.FindAllStringSubmatch(text, -1), func(word []string) bool { return word[1] == kind })
+	})
 }
 
-var inBraces = regexp.MustCompile(`†\{([^}]*)\}`)
+var (
+	inBraces   = regexp.MustCompile(`†\{[^}]*\}`)
+	firstWords = regexp.MustCompile(`[^\pL\pN_.]([\pL_][\pL\pN_]*)`) // that no dot is before
+)
 
 // toolItself adds what is known of the tool.
 func (l *Sheet) toolItself(p *page, q *runtime.Question) {
