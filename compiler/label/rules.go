@@ -315,17 +315,17 @@ func (l *Labels) judge(c *compiler.Call, is *ofCall) {
 	take := func(name string, v value, at source.Span) {
 		few, person := l.rules.endorses(c, name)
 		most := l.rules.demand(c, effects, name)
-		if few || person {
-			most.most.Integrity = policy.Untrusted
-		}
 		if person {
-			most.most.Confidentiality = policy.Secret
+			most.most = anything
 		}
 		if most.most.Integrity < strictest.most.Integrity {
 			strictest.most.Integrity, strictest.by[0] = most.most.Integrity, most.by[0]
 		}
 		if most.by[1] != nil && most.most.Confidentiality < strictest.most.Confidentiality {
 			strictest.most.Confidentiality, strictest.by[1] = most.most.Confidentiality, most.by[1]
+		}
+		if few { // one of these values; whether the call runs, and how often, is another matter
+			most.most.Integrity = policy.Untrusted
 		}
 		l.forbid(Flow{Call: c, Parameter: name, At: at}, v.data, most)
 	}
