@@ -80,6 +80,9 @@ func (c *cli) tell(look *session.Look, path string) observer {
 	if who := m.Planner + m.Model; who != "" {
 		fmt.Fprintf(c.out, ", with %s", diag.Escape(who))
 	}
+	if m.Approval != nil {
+		fmt.Fprintf(c.out, ", approved by %s", diag.Escape(wording.And(m.Approval.Signers)))
+	}
 	if m.Forked != nil {
 		fmt.Fprintf(c.out, ", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
 	}
