@@ -273,9 +273,6 @@ func (a *Approval) check() error {
 // Payload is what a signature is over: the pre-authentication encoding of the statement.
 func (a *Approval) Payload() []byte { return dsse.PAE(PayloadType, a.payload) }
 
-// Signed is how many signatures there are, whether they count or not.
-func (a *Approval) Signed() int { return len(a.signatures) }
-
 // Text is the approval as a file.
 func (a *Approval) Text() ([]byte, error) {
 	envelope := dsse.Envelope{PayloadType: PayloadType, Payload: base64.StdEncoding.EncodeToString(a.payload), Signatures: a.signatures}
