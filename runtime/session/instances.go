@@ -36,21 +36,6 @@ type instancesFile struct {
 	explain func(error) error // words what is wrong for who reads it; may be nil
 }
 
-// placed refuses a solution with calls for instances where the run has none. Checked
-// alone it knows nothing of the run that it is for (S12.2).
-func placed(p *compiler.Plan) error {
-	if len(p.Instances) > 0 || p.AwaitsInstances {
-		return nil
-	}
-	for _, call := range p.Calls {
-		if call.Instance != "" {
-			return diag.Troubled(ErrInstances, "the call %q is for the instance %q, and the run has no instances", call.Name, compiler.Shown(call.Instance)).
-				Advise("give the run its instances, or run the solution with the context that it answers: {context, solution}")
-		}
-	}
-	return nil
-}
-
 // openInstances opens a file of instances. Those of the plan come first, and
 // those that had joined when the run was stopped or killed are passed over.
 func openInstances(name, shown string, limits source.Limits, p *compiler.Plan, joined []string) (*instancesFile, error) {
