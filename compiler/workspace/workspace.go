@@ -93,7 +93,9 @@ func (f Folder) Take(name string, to io.Writer) (t Taken, err error) {
 	} else if err == nil {
 		defer file.Close()
 		var info fs.FileInfo
-		if info, err = file.Stat(); err == nil {
+		if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+			return t, nil
+		} else if err == nil {
 			t.Mode = info.Mode()
 			_, err = io.Copy(io.MultiWriter(sum, to), file)
 		}

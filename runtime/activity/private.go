@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 
@@ -58,8 +59,13 @@ func (p *Private) all(root string, digests map[string]string, activities map[str
 		if a.Kind != "exec" {
 			continue
 		}
-		// A file that a variable names isn't in a digest, and one that has come since neither.
-		for _, name := range a.Files(os.Getenv) {
+		// A file that PATH finds or a variable names isn't in a digest, nor one that has come
+		// since.
+		names := a.Files(os.Getenv)
+		if found, err := exec.LookPath(compiler.Filled(a.Argv[0].Texts[0], os.Getenv)); err == nil && filepath.IsAbs(found) {
+			names = append(names, found)
+		}
+		for _, name := range names {
 			file, err := filepath.Abs(filepath.FromSlash(name))
 			if err != nil || copies[file] != "" {
 				continue

@@ -219,7 +219,7 @@ func (r *Reader) trusts(file string, vouching func() (*Vouching, error)) (bool, 
 	}
 	if r.Trust || slices.ContainsFunc(r.Trusted, func(folder string) bool {
 		below, err := filepath.Abs(folder)
-		return err == nil && workspace.Holds(below, absolute)
+		return err == nil && folder != "" && workspace.Holds(below, absolute)
 	}) {
 		return true, nil
 	}

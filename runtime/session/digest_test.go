@@ -85,19 +85,21 @@ output: [†state.a, †state.b, †state.c]
 }
 
 // S6.6: what the digest doesn't see of the files that a program is started with isn't run
-// under it: what a variable names, and what has come since.
+// under it: what a variable names, what PATH finds, and what has come since.
 func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
-	for _, name := range []string{"$SCRIPT_OF_IT", "new.sh"} {
+	for _, argv := range []string{`sh, "{$SCRIPT_OF_IT}"`, "sh, new.sh", "found-by-path"} {
 		folder := t.TempDir()
+		t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 		t.Setenv("SCRIPT_OF_IT", "s.sh")
 		put := func(name string) {
-			if err := os.WriteFile(filepath.Join(folder, name), []byte("echo ran > ran\n"), 0o755); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\necho ran > ran\n"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
 		put("s.sh")
+		put("found-by-path")
 		p := programIn(t, folder, `tools: {t: {properties: {}}}
-activities: {t: {exec: {argv: [sh, "`+strings.NewReplacer("$SCRIPT_OF_IT", "{$SCRIPT_OF_IT}").Replace(name)+`"], stdin: none}}}
+activities: {t: {exec: {argv: [`+argv+`], stdin: none}}}
 calls: [{_tool: t}]
 `)
 		digest, err := p.Plan.Digest()
@@ -107,7 +109,7 @@ calls: [{_tool: t}]
 		put("new.sh")
 		got, err := session.Run(t.Context(), p, session.Options{Digest: digest})
 		if _, ran := os.Stat(filepath.Join(folder, "ran")); !errors.Is(err, project.ErrOther) || ran == nil {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf("%s: %+v, %v", argv, got, err)
 		}
 	}
 }
