@@ -104,6 +104,24 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// A tool that somebody vouches for speaks for its activity only where the values that it is
+// given instead are surely such as the tool takes (S1.9).
+func TestEffectOfAnotherToolsActivity(t *testing.T) {
+	files := map[string]string{"obelus-tools.yaml": "tools:\n  show: {type: object, properties: {file: {const: notes}}, required: [file], annotations: {readOnlyHint: true}}\nactivities:\n  show: {exec: {argv: [show, \"{file}\"]}}\n"}
+	for values, want := range map[string]string{
+		"_tool: show, file: notes":                      compiler.ReadOnly,
+		"_tool: show, file: †input.x":                   compiler.ReadOnly, // else it doesn't start
+		"_tool: other, _activity: show, file: notes":    compiler.ReadOnly,
+		"_tool: other, _activity: show, file: secrets":  compiler.Unknown,
+		"_tool: other, _activity: show, file: †input.x": compiler.Unknown,
+	} {
+		p := compiled(t, "plan.yaml", "tools: {other: {properties: {file: {}}}}\ncalls: [{"+values+"}]", files)
+		if got := facts.Of(p, facts.Options{}).Calls[0].Effect.Kind; got != want {
+			t.Errorf("%s: %s, want %s", values, got, want)
+		}
+	}
+}
+
 // large is a plan of so many calls.
 func large(n int) string {
 	var b strings.Builder

@@ -46,7 +46,10 @@ func (g *gatherer) facts() *Facts {
 
 func (g *gatherer) call(c *compiler.Call) Call {
 	p := g.plan
-	e := p.Effect(c, nil)
+	// What another tool says of its activity counts where the call's values surely fit it.
+	e := p.Effect(c, func(t *compiler.Tool) bool {
+		return t.Parameters == nil || c.Params != nil && !c.Params.Live() && t.Parameters.Accepts(c.Params.Value)
+	})
 	one := Call{
 		Name: c.Name, ID: c.ID, Tool: c.ToolName, At: place(c.Node), Instance: c.Instance,
 		Effect: effect(e), Runs: g.execution(c),

@@ -246,7 +246,7 @@ var mutations = []mutation{
 	}},
 	{"rename", func(r *rand.Rand, d *draft) ([]string, bool) {
 		i := r.IntN(len(d.calls))
-		d.calls[i]["_id"] = "another name"
+		d.calls[i]["_id"] = fmt.Sprintf("another name %d", r.IntN(1_000_000))
 		return []string{fmt.Sprintf("renamed call <%d>   in", d.ids[i])}, true
 	}},
 	{"rename a path", func(r *rand.Rand, d *draft) ([]string, bool) {

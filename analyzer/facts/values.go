@@ -120,6 +120,7 @@ func (g *gatherer) most(list *compiler.Template) (most int, bounded bool) {
 	case !list.Live():
 		items, _ := list.Value.([]any)
 		return len(items), true
+	case slices.ContainsFunc(g.plan.Instances, func(one compiler.Instance) bool { return one.InputSchema != nil || one.StateSchema != nil }):
 	case list.Expr != nil && list.Expr.Plain():
 		r := &g.plan.Reads[list.Reads[0]]
 		segments := g.plan.Paths.Segments(r.Path)
