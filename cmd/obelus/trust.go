@@ -35,6 +35,7 @@ func (c *cli) trustCommand() *cobra.Command {
 		},
 	}
 	show := cmd.Flags().Bool("show", false, "say what is trusted and what it says, and trust nothing; the exit status is 1 if something isn't")
+	format := choose(cmd, "format", "how it is told; json is one object a line for each file", "text", "json")
 	revoke := cmd.Flags().Bool("revoke", false, "trust it no longer")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *show && *revoke {
@@ -51,24 +52,22 @@ func (c *cli) trustCommand() *cobra.Command {
 		}
 		untrusted := false
 		for _, one := range all {
-			changed := one.Changed()
+			said, err := one.Changed(), error(nil)
 			switch {
-			case *show:
-				untrusted = untrusted || len(changed) > 0
-				c.vouched(one, changed)
-				continue
 			case *revoke:
-				err = one.Revoke()
-			default:
-				err = one.Trust()
+				said, err = slices.Sorted(maps.Keys(one.Holds)), one.Revoke()
+				one.Before = nil
+			case !*show:
+				said, err = nil, one.Trust()
 			}
 			if err != nil {
 				return troubled("what is trusted can't be kept: %s", reason(err)).Advise("give --trust to the commands that are to trust it")
 			}
-			if *revoke {
-				fmt.Fprintf(c.out, "%s isn't trusted any more\n", shownPath(one.File))
-			} else {
-				c.vouched(one, nil)
+			untrusted = untrusted || *show && len(said) > 0
+			if *format == "text" {
+				c.vouched(one, said)
+			} else if err := diag.JSONLine(c.out, trustLine{"trust", shownPath(one.File), len(said) == 0, diag.Listed(said), one.Holds}); err != nil {
+				return err
 			}
 		}
 		if untrusted {
@@ -77,6 +76,16 @@ func (c *cli) trustCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// A trustLine tells programs of a file whose word may count. Changed are those that
+// aren't trusted as they are.
+type trustLine struct {
+	Kind    string            `json:"kind"`
+	File    string            `json:"file"`
+	Trusted bool              `json:"trusted"`
+	Changed []string          `json:"changed"`
+	Holds   map[string]string `json:"holds"`
 }
 
 // vouched says what a file of a workspace is trusted with, and what has changed since.
@@ -88,7 +97,7 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 	case len(changed) > 0:
 		word = "not trusted"
 	}
-	fmt.Fprintf(c.out, "%s: %s\n", shownPath(v.File), word)
+	fmt.Fprintf(c.out, "%s: %s\n", diag.Escape(shownPath(v.File)), word)
 	if more := len(v.Holds) - 1; more > 0 {
 		names := slices.DeleteFunc(slices.Sorted(maps.Keys(v.Holds)), func(name string) bool { return name == filepath.Base(v.File) })
 		fmt.Fprintf(c.out, "  with %s: %s\n", wording.Count(more, "file"), diag.Escape(strings.Join(names, ", ")))
@@ -129,5 +138,5 @@ func shownPath(name string) string {
 			name = relative
 		}
 	}
-	return diag.Escape(name)
+	return name
 }
