@@ -34,7 +34,7 @@ func (o *approvers) add(cmd *cobra.Command) {
 // one. What a configuration in the plan's folder says only makes this stricter.
 func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, required bool, err error) {
 	if o.approvals < 0 {
-		return j, false, troubled("--approvals can't be %d: expected a whole number from 1", o.approvals)
+		return j, true, troubled("--approvals can't be %d: expected a whole number from 1", o.approvals)
 	}
 	signers, needed := approval.List{Name: o.signers}, o.approvals
 	var revoked []approval.List
@@ -43,11 +43,14 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, requ
 	}
 	above, own, err := reading.Above(plan)
 	if err != nil {
-		return j, false, err
+		return j, true, err // nobody can tell whether one is required
 	}
 	for _, config := range []*project.Configuration{above, own} {
 		if config == nil || config.Analysis.Settings == nil {
 			continue
+		}
+		if diag.HasErrors(config.Found) { // nobody can tell what it asks for
+			return j, true, troubled("%q, which may say who approves the plan, has errors", config.File.Name).Advise("obelus check %s tells of them", config.File.Name)
 		}
 		said := config.Analysis.Settings
 		required, needed = required || said.RequireApproval, max(needed, said.Approvals)
