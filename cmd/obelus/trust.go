@@ -110,13 +110,14 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 	}
 	said := map[string][]string{}
 	note := func(kind, name string, h compiler.Hints) {
-		for word, hint := range map[string]*bool{"only read": h.ReadOnly, "stand being done twice": h.Idempotent} {
-			if hint != nil && *hint {
-				said[word] = append(said[word], kind+" "+name)
+		for _, one := range []struct {
+			word string
+			hint *bool
+			less bool // the value that makes a risk less
+		}{{"only read", h.ReadOnly, true}, {"stand being done twice", h.Idempotent, true}, {"destroy nothing", h.Destructive, false}, {"reach nothing beyond this machine", h.OpenWorld, false}} {
+			if one.hint != nil && *one.hint == one.less {
+				said[one.word] = append(said[one.word], kind+" "+name)
 			}
-		}
-		if h.Destructive != nil && !*h.Destructive {
-			said["destroy nothing"] = append(said["destroy nothing"], kind+" "+name)
 		}
 	}
 	for name, a := range v.Plan.Activities {
