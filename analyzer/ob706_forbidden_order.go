@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -72,8 +73,12 @@ const (
 
 // after are the subjects that may begin after one of the others has begun.
 func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
-	e := p.conditions()
 	free, soft, complete := p.unorderedPairs(shares, subjects, others)
+	if is := func(of []int32) bool { return len(of) > 0 }; complete && !slices.ContainsFunc(free, is) && !slices.ContainsFunc(soft, is) &&
+		!slices.ContainsFunc(subjects, func(i int32) bool { return shares[i].clashes }) {
+		return nil
+	}
+	e := p.conditions()
 	goals, follows := maxOrderGoals, maxOrderFollows
 	for at, x := range subjects {
 		call := p.Plan.Calls[x]
@@ -129,12 +134,6 @@ func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
 // those that it does but that may begin earlier where something is skipped or isn't needed.
 func (p *Pass) unorderedPairs(shares []share, subjects, others []int32) (free, soft [][]int32, complete bool) {
 	free, soft = make([][]int32, len(subjects)), make([][]int32, len(subjects))
-	firmly := dag.NewBuilder(len(shares), 0)
-	for _, call := range p.Plan.Calls {
-		p.hangsOn(call, func(w int32, _ bool) { firmly.Add(w) })
-		firmly.Next()
-	}
-	firm := firmly.Graph(nil)
 	of := slices.Concat(subjects, others)
 	slices.Sort(of)
 	of = slices.Compact(of)
@@ -157,7 +156,7 @@ func (p *Pass) unorderedPairs(shares []share, subjects, others []int32) (free, s
 		})
 	}
 	firmPairs := map[[2]int32]bool{}
-	look(&firm, func(_ int, x, y int32, depends bool) {
+	look(&p.firmly().graph, func(_ int, x, y int32, depends bool) {
 		if depends {
 			firmPairs[[2]int32{x, y}] = true
 		}
@@ -177,11 +176,15 @@ func (p *Pass) unorderedPairs(shares []share, subjects, others []int32) (free, s
 // tooOften are the calls with which subjects may begin more often than they may: the last
 // of as few as that takes.
 func (p *Pass) tooOften(c *orders.Check, shares []share, subjects []int32) (all []broken) {
-	e := p.conditions()
 	exceeds := func(of []int32, sure bool) {
-		if len(of) == 0 {
+		total := 0
+		for _, i := range of {
+			total = capped(math.MaxInt32, total+shares[i].begins)
+		}
+		if total <= c.Most {
 			return
 		}
+		e := p.conditions()
 		goal := p.atLeast(shares, of, c.Most+1)[c.Most+1]
 		answer, certain := p.canHold(goal)
 		if answer.Impossible || e.Exhausted() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/orders"
 )
@@ -289,15 +290,19 @@ type broken struct {
 
 // notAfter are the subjects that may begin without one of the others done before.
 func (p *Pass) notAfter(c *orders.Check, shares []share, subjects []int32) (all []broken) {
-	e := p.conditions()
 	always := p.alwaysAfter(c, shares)
+	subjects = slices.DeleteFunc(slices.Clone(subjects), func(i int32) bool { return always[i] })
+	if len(subjects) == 0 {
+		return nil
+	}
+	e := p.conditions()
 	// What counts for a call hangs on its key alone.
 	type view struct{ surely, maybe []logic.Literal }
 	views := map[string]view{}
 	for _, i := range subjects {
 		one, call := &shares[i], p.Plan.Calls[i]
-		if always[i] || e.Exhausted() {
-			continue
+		if e.Exhausted() {
+			break
 		}
 		key := one.key
 		if one.open {
@@ -346,13 +351,37 @@ func (p *Pass) alwaysAfter(c *orders.Check, shares []share) []bool {
 	if c.Per != "" {
 		return always
 	}
+	firm := p.firmly()
 	for _, i := range p.Plan.Graph.Order() {
-		call := p.Plan.Calls[i]
-		p.hangsOn(call, func(w int32, done bool) {
-			always[i] = always[i] || always[w] || done && shares[w].gives
-		})
+		for _, w := range firm.graph.Deps(int(i)) {
+			always[i] = always[i] || always[w] || shares[w].gives && firm.done[[2]int32{i, w}]
+		}
 	}
 	return always
+}
+
+// A firmOrder is who hangs on whom as far as that is plain to see, and which of these must
+// be done.
+type firmOrder struct {
+	graph dag.Graph
+	done  map[[2]int32]bool
+}
+
+func (p *Pass) firmly() *firmOrder {
+	if p.firm == nil {
+		p.firm = &firmOrder{done: map[[2]int32]bool{}}
+		deps := dag.NewBuilder(len(p.Plan.Calls), p.Plan.Graph.Edges())
+		for _, call := range p.Plan.Calls {
+			p.hangsOn(call, func(w int32, done bool) {
+				if deps.Add(w); done {
+					p.firm.done[[2]int32{int32(call.Index), w}] = true
+				}
+			})
+			deps.Next()
+		}
+		p.firm.graph = deps.Graph(nil)
+	}
+	return p.firm
 }
 
 // hangsOn goes through calls without which another doesn't run, as far as that is plain to

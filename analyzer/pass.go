@@ -63,6 +63,7 @@ type Pass struct {
 	labelled   *label.Labels // see labels
 	bounds     map[*policy.BoundTool]*parameters
 	checks     []orders.Check // see orderChecks
+	firm       *firmOrder     // see firmly
 	standing   []int          // of a solution: by check, how often it counts what earlier ticks have begun
 
 	// What dangling references were most likely meant to read: that it isn't read

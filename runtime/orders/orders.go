@@ -65,31 +65,25 @@ const (
 // Role is that of a call of a plan. It counts under the name of its tool and under that of
 // the activity that carries it out, so that no other name gets round a rule.
 func (c *Check) Role(plan *compiler.Plan, call *compiler.Call) (role Role) {
-	for _, step := range c.steps(plan, call) {
-		if c.Subject.Meets(step) {
-			role |= Subject
-		}
-		if c.Other.Meets(step) {
-			role |= Other
-		}
+	if meets(c.Subject, plan, call) {
+		role |= Subject
+	}
+	if meets(c.Other, plan, call) {
+		role |= Other
 	}
 	return role
 }
 
-// steps are a call as an order sees it, under each of its names.
-func (c *Check) steps(plan *compiler.Plan, call *compiler.Call) []policy.Step {
-	steps := []policy.Step{{Tool: call.ToolName}}
-	if call.Activity != "" && call.Activity != call.ToolName {
-		steps = append(steps, policy.Step{Tool: call.Activity})
+func meets(s policy.Subject, plan *compiler.Plan, call *compiler.Call) bool {
+	switch {
+	case s.Any:
+		return true
+	case s.Tool != "":
+		return Carries(call, s.Tool)
+	case s.Effects != 0:
+		return s.Effects&label.Effects(plan, call) != 0
 	}
-	byName := func(s policy.Subject) bool { return s.Any || s.Tool != "" }
-	if byName(c.Subject) && byName(c.Other) {
-		return steps
-	}
-	for i := range steps {
-		steps[i].Effects, steps[i].Label = label.Effects(plan, call), label.Gives(plan, call)
-	}
-	return steps
+	return s.Label.Within(label.Gives(plan, call))
 }
 
 // Idempotent reports whether a further try of a call does no more than the first.
