@@ -73,6 +73,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.barred = func(call int) bool { return d.barred[call] }
 	writeConflicts(pass)
 	d.take(errorsOf(pass.found))
+	pass.ordered = append(pass.ordered, pass.asListed(func(call int) bool { return d.held[call] })...)
 	switch {
 	case len(pass.ordered) == 0:
 	case d.whole:
@@ -107,7 +108,8 @@ func (d *Draft) Extend(found []diag.Diagnostic, loose func(call *compiler.Call) 
 	d.faults = append(d.faults, nil)
 	d.held = append(d.held, false)
 	found = about(p, found)
-	d.held[i] = loose(call) || d.waitsForTheRest(call, found)
+	related := d.pass.related(call)
+	d.held[i] = loose(call) || d.waitsForTheRest(call, found) || slices.ContainsFunc(related, func(earlier int) bool { return d.held[earlier] })
 	reads := d.reads
 	d.reads = len(p.Reads)
 	if d.held[i] {
@@ -127,6 +129,7 @@ func (d *Draft) On(p *compiler.Plan, judged int) *Draft {
 	for i, call := range p.Calls[:judged] {
 		one.faults, one.held, one.barred = append(one.faults, d.faults[i]), append(one.held, d.held[i]), append(one.barred, d.barred[i])
 		one.reads += len(call.Reads)
+		one.pass.related(call)
 		if d.held[i] {
 			one.hold(call)
 		}

@@ -43,6 +43,7 @@ func forbiddenOrders(p *Pass) {
 	if len(checks) == 0 || p.screens || !p.Plan.Graph.Acyclic() {
 		return
 	}
+	var doubtful [][2]int
 	for at := range checks {
 		c := &checks[at]
 		shares, subjects, others := p.shares(at, c)
@@ -60,7 +61,50 @@ func forbiddenOrders(p *Pass) {
 			all = p.tooOften(c, shares, subjects)
 		}
 		for i := range all {
-			p.reportOrder(c, shares, &all[i])
+			if p.reportOrder(c, shares, &all[i]); !all[i].sure {
+				doubtful = p.inDoubt(doubtful, c, &all[i], subjects, others)
+			}
+		}
+	}
+	p.inOrder(doubtful)
+}
+
+// inDoubt adds the pairs of calls of which it matters to a call in doubt which comes first,
+// as they are listed; those that the graph orders otherwise are left out.
+func (p *Pass) inDoubt(pairs [][2]int, c *orders.Check, b *broken, subjects, others []int32) [][2]int {
+	var trace dag.Trace
+	add := func(i, k int32) {
+		i, k = min(i, k), max(i, k)
+		if trace.Follow(&p.Plan.Graph, i, 0); i != k && !trace.Met(k) {
+			pairs = append(pairs, [2]int{int(i), int(k)})
+		}
+	}
+	const most = 200 // which are enough for a reader of such a plan
+	if c.Kind == orders.AtMost {
+		for at := 1; at < min(len(subjects), most); at++ {
+			add(subjects[at-1], subjects[at])
+		}
+		return pairs
+	}
+	for _, other := range others[:min(len(others), most)] {
+		add(other, b.call)
+	}
+	return pairs
+}
+
+// inOrder lets pairs of calls run as listed, so that which of them is refused doesn't hang
+// on timing, as long as no calls wait for each other then.
+func (p *Pass) inOrder(pairs [][2]int) {
+	if len(pairs) == 0 {
+		return
+	}
+	if all := slices.Concat(p.ordered, pairs); p.Plan.InOrder(all).Graph.Acyclic() {
+		p.ordered = all
+		return
+	}
+	for _, pair := range pairs[:min(len(pairs), maxOrdered)] {
+		if more := append(slices.Clip(p.ordered), pair); p.Plan.InOrder(more).Graph.Acyclic() {
+			p.ordered = more
 		}
 	}
 }
@@ -277,15 +321,9 @@ func (p *Pass) reportOrder(c *orders.Check, shares []share, b *broken) {
 	if c.Node != nil {
 		f.Note(headOf(c.Node.Span()), "the rule is here")
 	}
-	if b.sure {
-		return
-	}
-	f.Message += "; whether that happens couldn't be decided, so a run refuses the call if it does"
-	f.As(diag.Warning)
-	for _, i := range b.with { // which of them comes first then doesn't hang on timing
-		if i != b.call {
-			p.ordered = append(p.ordered, [2]int{int(min(i, b.call)), int(max(i, b.call))})
-		}
+	if !b.sure {
+		f.Message += "; whether that happens couldn't be decided, so a run refuses the call if it does"
+		f.As(diag.Warning)
 	}
 }
 

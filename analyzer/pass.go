@@ -64,7 +64,7 @@ type Pass struct {
 	bounds     map[*policy.BoundTool]*parameters
 	checks     []orders.Check // see orderChecks
 	firm       *firmOrder     // see firmly
-	standing   []int          // of a solution: by check, how often it counts what earlier ticks have begun
+	told       [][]toldCall   // see related
 
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.

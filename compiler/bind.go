@@ -279,6 +279,11 @@ func (b *binder) bind() (tooDense int) {
 	p.Graph = deps.Graph(self)
 	if b.shared == nil {
 		p.orderWrites()
+		for _, call := range p.Calls { // whether or not they write what it writes
+			if len(call.Ordered) > 0 {
+				call.Waits = slices.Compact(slices.Sorted(slices.Values(slices.Concat(call.Waits, call.Ordered))))
+			}
+		}
 	}
 	return tooDense
 }

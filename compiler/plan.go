@@ -279,7 +279,7 @@ type Call struct {
 	Reads   []int   // its reads, as indexes of Plan.Reads
 	Ordered []int32 // calls listed before it that it comes after as listed (S7.2), ascending: see [Plan.InOrder]
 	Choices []int32 // under once: the calls listed before it that may write what it may write (S6.1), ascending
-	Waits   []int32 // the calls it depends on, directly or not, that may write what it may write (S8.2), ascending
+	Waits   []int32 // those of Ordered, and the calls it depends on, directly or not, that may write what it may write (S8.2), ascending
 }
 
 // A Route is one alternative of an output path: every path that it writes.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -16,14 +18,48 @@ import (
 // of them (S11.4): solutions of one tick and of several, carried, whose calls fight
 // for few paths.
 func TestCuttings(t *testing.T) {
+	cuttings(t, amount.Of(40, 1000, 10_000), compiler.Options{})
+}
+
+// So they are where a policy orders what the solutions call (S17.6): which call is refused
+// hangs on neither timing nor pieces.
+func TestCuttingsUnderAPolicy(t *testing.T) {
+	cuttings(t, amount.Of(40, 1000, 10_000), compiler.Options{Limits: source.DefaultLimits(), Policies: []compiler.PolicyFile{{File: orderPolicy(), Counts: true}}})
+}
+
+// orderPolicy orders the tools of generated plans.
+func orderPolicy() *source.File {
+	var policy strings.Builder
+	policy.WriteString("rules:\n")
+	for i, order := range []string{"a: {at-most: 2}", "b: {never-after: c}", "c: {only-after: a}", "d: {at-most: 1, per: shape}", "d: {never-after: a, per: shape}"} {
+		for k, name := range toolNames[:4] {
+			order = strings.ReplaceAll(order, string(rune('a'+k))+":", name+":")
+			order = strings.ReplaceAll(order, ": "+string(rune('a'+k)), ": "+name)
+		}
+		allows, denies := fmt.Sprintf("[%s]", toolNames[1]), fmt.Sprintf("[%s, %s]", toolNames[2], toolNames[1])
+		switch i {
+		case 0, 3:
+			subject, _, _ := strings.Cut(order, ":")
+			allows, denies = fmt.Sprintf("[%s]", subject), fmt.Sprintf("[%s, %s, %s]", subject, subject, subject)
+		case 2:
+			allows, denies = fmt.Sprintf("[%s, %s]", toolNames[0], toolNames[2]), fmt.Sprintf("[%s]", toolNames[2])
+		case 4:
+			allows, denies = fmt.Sprintf("[%s, %s]", toolNames[3], toolNames[0]), fmt.Sprintf("[%s, %s]", toolNames[0], toolNames[3])
+		}
+		fmt.Fprintf(&policy, "- {rule: r%d, order: {%s}, allows: %s, denies: %s}\n", i, order, allows, denies)
+	}
+	return source.NewFile("obelus.policy.yaml", []byte(policy.String()))
+}
+
+func cuttings(t *testing.T, plans int, o compiler.Options) {
 	cuttings := []func(string) []string{inOnePiece, callwise, nil, characterwise, nil, nil}
 	if !amount.Long() {
 		cuttings = cuttings[:3]
 	}
-	plans, count := amount.Of(40, 1000, 10_000), map[string]int{}
+	count := map[string]int{}
 	for n := range plans {
 		f := frayed(uint64(n))
-		v, why := compileGenerated(t, f.document)
+		v, why := compileWith(t, f.document, o)
 		if v == nil {
 			t.Fatalf("document %d: %s\n%s", n, why, inJSON(f.document))
 		}
@@ -47,7 +83,7 @@ func TestCuttings(t *testing.T) {
 		}
 	}
 	t.Logf("%d documents: %v", plans, count)
-	if count["calls done"] < plans || count["repeated"]*5 < plans {
+	if o.Policies == nil && (count["calls done"] < plans || count["repeated"]*5 < plans) {
 		t.Error("too little of what is generated runs")
 	}
 }

@@ -49,7 +49,6 @@ type frame struct {
 	draft              *analyzer.Draft   // of the solution that is arriving
 	ranking            []compiler.Rank   // what the advisors make of the tools
 	orders             *orders.Log       // of a frame of the run: what policies ask of the order of calls hangs on it; nil where they ask nothing
-	standing           []int             // of it, as the tick began
 	veil               frameVeil
 	wrote              map[writing]string // the tools of the calls that wrote; nil without an envelope
 }

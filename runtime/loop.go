@@ -114,6 +114,7 @@ func (m *Machine) nextTick() {
 	if first && len(l.said) > 0 {
 		m.giveAdvice()
 	}
+	m.count()
 	l.setting = m.setting(func(*frame, *Message) bool { return true })
 	if given := l.given; given != "" {
 		l.given = ""

@@ -17,6 +17,23 @@ const (
 	codeForbidden = "forbidden-order"
 )
 
+// count lets the solution of a tick be judged with what has been begun before it.
+func (m *Machine) count() {
+	l := m.loop
+	if l.live == nil {
+		return
+	}
+	l.live = l.live.Clone()
+	for _, f := range m.roots() {
+		for at, n := range f.orders.Standing() {
+			if l.live.Begun == nil {
+				l.live.Begun = f.orders.Standing()
+			}
+			l.live.Begun[at] = max(l.live.Begun[at], n)
+		}
+	}
+}
+
 // forbidden is why a call can't begin now with parameters; nil when it can.
 func (f *frame) forbidden(i int32, call *compiler.Call, params map[string]any) *Failure {
 	if call.Each != nil { // its items begin, one by one
