@@ -261,8 +261,9 @@ func (l *Log) note(i int, plan *compiler.Plan, call *compiler.Call, params map[s
 	l.all[i]++
 }
 
-// Remember takes up what calls of earlier ticks did, by what a record holds of them: what
-// each is known to have done, and those that came to an error, which may have begun.
+// Remember takes up what a document says of earlier ticks: the calls that wrote something or
+// came to an error may have begun. That one of them is done is more than a document can
+// vouch for (S1.9).
 func (l *Log) Remember(plan *compiler.Plan, history []compiler.Written, failures []any) {
 	if l == nil {
 		return
@@ -272,7 +273,7 @@ func (l *Log) Remember(plan *compiler.Plan, history []compiler.Written, failures
 		w := &history[i]
 		if id := w.ID(); !known[id] {
 			known[id] = true
-			l.remember(plan, w.Tool(), w.Activity(), w.Params(), !w.Failed())
+			l.remember(plan, w.Tool(), w.Activity(), w.Params())
 		}
 	}
 	for _, failure := range failures {
@@ -280,11 +281,11 @@ func (l *Log) Remember(plan *compiler.Plan, history []compiler.Written, failures
 		call, _ := of["call"].(map[string]any)
 		tool, _ := call["_tool"].(string)
 		activity, _ := call["_activity"].(string)
-		l.remember(plan, tool, activity, nil, false) // what its expressions came to isn't told
+		l.remember(plan, tool, activity, nil) // what its expressions came to isn't told
 	}
 }
 
-func (l *Log) remember(plan *compiler.Plan, tool, activity string, params map[string]any, done bool) {
+func (l *Log) remember(plan *compiler.Plan, tool, activity string, params map[string]any) {
 	call := &compiler.Call{ToolName: tool, Tool: plan.Tool(tool), Activity: activity}
 	each := []any{params}
 	if items, ok := params["_each"].([]any); ok {
@@ -292,9 +293,7 @@ func (l *Log) remember(plan *compiler.Plan, tool, activity string, params map[st
 	}
 	for _, one := range each {
 		own, _ := one.(map[string]any)
-		if l.Begun(plan, call, own, false); done {
-			l.Done(plan, call, own)
-		}
+		l.Begun(plan, call, own, false)
 	}
 }
 
