@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -27,8 +29,9 @@ var ErrOther = errors.New("another file than was approved")
 
 // Keep copies the files of a workspace that have these digests by their paths, and has
 // the activities started with the copies. It takes nothing if a file holds something else
-// by now: the error wraps [ErrOther]. So it does if an activity names a further one.
-func Keep(root string, digests map[string]string, activities map[string]*compiler.Activity) (*Private, error) {
+// by now, or if an activity that is in use ([InUse]) names a further one: the error wraps
+// [ErrOther].
+func Keep(root string, digests map[string]string, activities map[string]*compiler.Activity, inUse func(name string) bool) (*Private, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -37,25 +40,26 @@ func Keep(root string, digests map[string]string, activities map[string]*compile
 	if p.dir, err = os.MkdirTemp("", "obelus-"); err != nil {
 		return nil, err
 	}
-	if err := p.all(root, digests, activities); err != nil {
+	if err := p.all(root, digests, activities, inUse); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Private) all(root string, digests map[string]string, activities map[string]*compiler.Activity) (err error) {
+func (p *Private) all(root string, digests map[string]string, activities map[string]*compiler.Activity, inUse func(name string) bool) (err error) {
 	copies := map[string]string{}
-	for name, digest := range digests {
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
 		file := filepath.FromSlash(name)
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(root, file)
 		}
-		if copies[file], err = p.keep(root, file, digest); err != nil {
+		if copies[file], err = p.keep(root, file, digests[name]); err != nil {
 			return err
 		}
 	}
-	for _, a := range activities {
+	for _, of := range slices.Sorted(maps.Keys(activities)) {
+		a := activities[of]
 		if a.Kind != "exec" {
 			continue
 		}
@@ -67,7 +71,7 @@ func (p *Private) all(root string, digests map[string]string, activities map[str
 		}
 		for _, name := range names {
 			file, err := filepath.Abs(filepath.FromSlash(name))
-			if err != nil || copies[file] != "" {
+			if err != nil || copies[file] != "" || inUse != nil && !inUse(of) {
 				continue
 			}
 			if sum, err := (workspace.Folder{Dir: root}).Sum(file); sum != "" || err != nil {

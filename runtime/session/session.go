@@ -354,13 +354,9 @@ func (s *Session) open() (err error) {
 // keep has programs started with copies of the files that the digest is over.
 func (s *Session) keep(activities map[string]*compiler.Activity) (*activity.Private, error) {
 	programs, err := s.program.Plan.Programs()
-	if used := activity.InUse(s.program.Plan, s.Planned()); used != nil {
-		activities = maps.Clone(activities)
-		maps.DeleteFunc(activities, func(name string, _ *compiler.Activity) bool { return !used(name) })
-	}
 	if err == nil {
 		var private *activity.Private
-		if private, err = activity.Keep(s.program.Root, programs, activities); err == nil {
+		if private, err = activity.Keep(s.program.Root, programs, activities, activity.InUse(s.program.Plan, s.Planned())); err == nil {
 			return private, nil
 		}
 	}
