@@ -15,6 +15,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/suppress"
 	"github.com/obelus-dev/obelus/compiler"
@@ -100,6 +101,8 @@ type Config struct {
 
 	// Machine is where the plan is to be run; nil says nothing of that.
 	Machine *Machine
+	// Envelope is what the plan may do (OB703); nil holds it to nothing.
+	Envelope *envelope.Envelope
 
 	delegates *delegates // of the plan, judged so far
 	within    bool       // the plan is a delegate of one that is judged

@@ -10,6 +10,8 @@ import (
 
 	"github.com/obelus-dev/obelus/testdata/corpus"
 
+	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -46,19 +48,25 @@ func judged(name, text string) (*compiler.Plan, *Verified, []diag.Diagnostic) {
 // policiesOf is the policy that a case or a page stands under: the comment lines after
 // "# obelus.policy.yaml:". It counts, as one does that is named on the command line.
 func policiesOf(text string) []compiler.PolicyFile {
-	_, rest, found := strings.Cut(text, "# obelus.policy.yaml:\n")
-	if !found {
+	policy := commented(text, "obelus.policy.yaml")
+	if policy == "" {
 		return nil
 	}
-	var policy strings.Builder
+	return []compiler.PolicyFile{{File: source.NewFile("obelus.policy.yaml", []byte(policy)), Counts: true}}
+}
+
+// commented is a file in comments of a case, below one with its name.
+func commented(text, name string) string {
+	_, rest, _ := strings.Cut(text, "# "+name+":\n")
+	var file strings.Builder
 	for line := range strings.Lines(rest) {
 		line, ok := strings.CutPrefix(line, "#   ")
 		if !ok {
 			break
 		}
-		policy.WriteString(line)
+		file.WriteString(line)
 	}
-	return []compiler.PolicyFile{{File: source.NewFile("obelus.policy.yaml", []byte(policy.String())), Counts: true}}
+	return file.String()
 }
 
 // asked is the configuration that a case asks for: with "# strict protocol", and
@@ -72,6 +80,12 @@ func asked(text string) Config {
 			}
 			return what, "use another", a.NameNode.Span()
 		}}
+	}
+	if text := commented(text, "approved.yaml"); text != "" {
+		p, _ := compiler.Compile(source.NewFile("approved.yaml", []byte(text)), compiler.Options{Name: "approved.yaml"})
+		parts, _ := p.Parts() // it has no files
+		c.Envelope = envelope.Of(facts.Of(p, facts.Options{}), parts)
+		c.Envelope.Budget = envelope.Budget{}
 	}
 	for _, r := range Rules() {
 		if r.Optional && (strings.Contains(text, "# judge "+r.Code) || strings.Contains(text, "# want "+r.Code)) {

@@ -47,15 +47,19 @@ func (c *cli) checkCommand() *cobra.Command {
 	flags.BoolVar(&o.evidence, "explain", false, "show the evidence with each finding that has some")
 	flags.BoolVar(&o.reading.Strict, "strict-protocol", false, "report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _each, _confirm")
 	elsewhere := flags.Bool("no-environment", false, "this machine isn't the one that runs the plans: programs and variables that it lacks are warnings")
+	within := addEnvelope(cmd, "report what leaves what a file lets plans do (OB703), such as \"obelus approve --show --format json\" writes")
 	fix := flags.Bool("fix", false, "mend what can be mended safely, in the files, and report the rest")
 	diff := flags.Bool("diff", false, "show what --fix would change, and change nothing; the exit status is 1 if there is anything")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
 		o.args, o.format = args, *format
 		if flags.Changed("min-severity") {
 			o.threshold = new(severities[*threshold])
 		}
 		if o.reading.Machine = project.ThisMachine; *elsewhere {
 			o.reading.Machine = project.OtherMachine
+		}
+		if o.reading.Envelope, err = c.envelope(*within); err != nil {
+			return err
 		}
 		switch {
 		case *fix && *diff:

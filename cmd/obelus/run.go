@@ -62,8 +62,7 @@ func (c *cli) runCommand() *cobra.Command {
 	requireApproval := flags.Bool("require-approval", false, "run the plan only as it was approved (obelus approve), and ask nobody about what was approved; \"require-approval\" in obelus.yaml asks for it, too")
 	approvalFile := flags.String("approval", "", "the approval; by default plan.approval.json beside a plan.yaml")
 	stands(cmd, "approval", "FILE")
-	within := flags.String("envelope", "", "hold the run to what a file lets it do, such as \"obelus approve --show --format json\" writes; an approval has its own")
-	stands(cmd, "envelope", "FILE")
+	within := addEnvelope(cmd, "hold the run to what a file lets it do, such as \"obelus approve --show --format json\" writes; an approval has its own")
 	o.approvers.add(cmd)
 	unbounded := flags.Bool("unbounded", false, "let expressions take together whatever they take")
 	flags.BoolVar(&o.unkept, "no-journal", false, "keep no journal; the run can't be resumed")
@@ -78,6 +77,9 @@ func (c *cli) runCommand() *cobra.Command {
 		}
 		confirm, err := o.asking()
 		if err != nil {
+			return err
+		}
+		if reading.Envelope, err = c.envelope(*within); err != nil {
 			return err
 		}
 		p, err := c.sound(args[0], reading, o.format)
@@ -99,7 +101,7 @@ func (c *cli) runCommand() *cobra.Command {
 			return troubled("--out is for runs over instances, and the plan has none").Advise("--format json shows the result of any run")
 		}
 		options := session.Options{
-			Options: runtime.Options{Input: input, State: state, Parallel: given.parallel, Confirm: confirm, Continue: o.again, Unbounded: *unbounded},
+			Options: runtime.Options{Input: input, State: state, Parallel: given.parallel, Confirm: confirm, Continue: o.again, Unbounded: *unbounded, Envelope: reading.Envelope},
 			Host:    c.host(&o), Record: o.record, Instances: o.instances, Results: o.out, Digest: *digest,
 		}
 		if o.planner != "none" {
@@ -107,9 +109,6 @@ func (c *cli) runCommand() *cobra.Command {
 		}
 		options.Model = o.model
 		if options.Approval, err = o.required(*requireApproval, *approvalFile, args[0], reading); err != nil {
-			return err
-		}
-		if options.Envelope, err = c.envelope(*within); err != nil {
 			return err
 		}
 		if options.Approval != nil && !cmd.Flags().Changed("confirm") {
@@ -425,6 +424,12 @@ type observer interface {
 type lines struct{ *session.Events }
 
 func (lines) Abandon() {}
+
+func addEnvelope(cmd *cobra.Command, usage string) *string {
+	file := cmd.Flags().String("envelope", "", usage)
+	stands(cmd, "envelope", "FILE")
+	return file
+}
 
 // envelope reads what a run may do; nil without a file.
 func (c *cli) envelope(name string) (*envelope.Envelope, error) {

@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
 	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
-	"analyzer":                 {"compiler", "compiler/*", "analyzer/internal/*", "runtime/orders", "runtime/statelog"},
+	"analyzer":                 {"compiler", "compiler/*", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/orders", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*"},
 	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*"},
@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"runtime/approval": {"compiler", "compiler/*"},
 	"runtime/planner":  {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
-	"runtime/project":  {"compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
+	"runtime/project":  {"analyzer/envelope", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
 	"runtime/session":  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording"},
 	"":                 {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples/embed":   {},

@@ -54,6 +54,7 @@ func (p *Program) Demand(digest string) error {
 // among the findings.
 func (p *Program) Judge() analyzer.Judgement {
 	c := p.Config.Analysis
+	c.Envelope = p.Envelope
 	if p.Machine != AnyMachine {
 		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *compiler.Activity) (string, string, source.Span) {
 			return activity.Unrunnable(p.here(a))

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -31,6 +32,7 @@ type Reader struct {
 	Strict    bool // report what the base protocol doesn't have
 	Instances bool // instances come with the run
 	Machine   Machine
+	Envelope  *envelope.Envelope // what plans may do; nil holds them to nothing
 	Stdin     io.Reader
 	Excluded  int // files that [Reader.Gather] left out because the configuration says so
 	// Passed, if given, is told once of each configuration that isn't read because
@@ -58,6 +60,8 @@ type Document struct {
 	Opened  map[string]string // the files that compiling opened, by their paths in the workspace
 	Config  *Configuration
 	Machine Machine
+	// Envelope is what it may do; nil holds it to nothing.
+	Envelope *envelope.Envelope
 }
 
 // One reads the single document of a file; - is standard input.
@@ -103,13 +107,13 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 	opened := remembered(&options)
 	if isLines(name) {
 		for file := range source.Lines(name, text) {
-			if err := each(Document{file, options, place.Root, opened, config, r.Machine}); err != nil {
+			if err := each(Document{file, options, place.Root, opened, config, r.Machine, r.Envelope}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine})
+	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine, r.Envelope})
 }
 
 // Forget lets configurations be read anew.

@@ -1,0 +1,55 @@
+package analyzer
+
+import (
+	"github.com/obelus-dev/obelus/analyzer/envelope"
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+var outsideEnvelope = register(Rule{
+	Rule:  &diag.Rule{Code: "OB703", Name: "outside-envelope", Default: diag.Error},
+	Scope: Document,
+	Needs: diag.Everything,
+	Run:   leavesEnvelope,
+})
+
+// leavesEnvelope reports what of a plan leaves the envelope that it is judged for. The
+// calls of a solution are held to that of their run by the machine, which knows more.
+func leavesEnvelope(p *Pass) {
+	e := p.config.Envelope
+	if e == nil || p.screens {
+		return
+	}
+	parts, _ := p.Plan.Parts() // what can't be read doesn't run
+	for _, d := range e.Within(facts.Of(p.Plan, facts.Options{}), parts) {
+		f := p.Report(p.placeOf(&d), "%s", d)
+		if d.In == "" && d.Call != "" {
+			f.About(d.Call)
+		}
+		f.Advise("have it approved, or do only what is")
+	}
+}
+
+// placeOf is the call that a difference is about, the one that runs the plan that it is
+// in, or the definition.
+func (p *Pass) placeOf(d *envelope.Difference) source.Span {
+	for _, c := range p.Plan.Calls {
+		if d.Call != "" && (d.In == "" && c.Name == d.Call || d.In != "" && p.runs(c, d.In)) {
+			return headOf(c.Node.Span())
+		}
+	}
+	for _, t := range p.Plan.Tools {
+		if d.What == envelope.Definition && t.NameNode != nil && d.Of == (compiler.Part{Kind: compiler.PartTool, Name: t.Name}).String() {
+			return t.NameNode.Span()
+		}
+	}
+	return headOf(p.Plan.Root.Span())
+}
+
+// runs reports whether a call runs a plan, or one that does.
+func (p *Pass) runs(c *compiler.Call, plan string) bool {
+	d := p.Plan.Delegates[c.Plan()]
+	return d != nil && (c.Plan() == plan || d.AllDelegates()[plan] != nil)
+}
