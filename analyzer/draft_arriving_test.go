@@ -10,6 +10,9 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
@@ -24,7 +27,7 @@ func TestEveryCallIsJudgedAsWithAllBeforeIt(t *testing.T) {
 		s.arrive(t, count)
 	}
 	t.Log(count)
-	for _, kind := range []string{"held", "OB106", "OB303", "OB401", "OB405", "OB502", "OB504", "OB505", "OB508", "OB510", "OB511", "free"} {
+	for _, kind := range []string{"held", "OB106", "OB303", "OB401", "OB405", "OB502", "OB504", "OB505", "OB508", "OB510", "OB511", "OB701", "free"} {
 		if count[kind] == 0 {
 			t.Errorf("no call is %s", kind)
 		}
@@ -38,6 +41,16 @@ type solution struct {
 	setting compiler.Setting
 	calls   []string
 }
+
+const arrivingPolicy = `
+tools: {text: {output: {integrity: untrusted}}, list: {output: {confidentiality: secret}}}
+rules:
+- rule: trusted
+  tool: [picky, anything]
+  requires: {n: {integrity: trusted}, x: {integrity: trusted}}
+  allows: {n: {integrity: trusted}}
+  denies: {n: {integrity: untrusted}}
+`
 
 func newSolution(seed uint64) *solution {
 	s := &solution{Rand: rand.New(rand.NewPCG(seed, 5)), seed: seed}
@@ -58,7 +71,11 @@ calls: []
 	if s.IntN(3) == 0 {
 		text += "stateSchema: {type: object, properties: {a: {type: number}, b: {type: object, properties: {k: {type: number}}}, c: {type: array, items: {type: number}}}}\n"
 	}
-	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
+	var options compiler.Options
+	if s.seed%3 == 0 {
+		options.Policies = []compiler.PolicyFile{{File: source.NewFile("policy.yaml", []byte(arrivingPolicy)), Counts: true}}
+	}
+	base, _ := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), options)
 	s.setting = compiler.Setting{Plan: base, Input: map[string]any{"size": 3.0, "name": "Jo"}, State: map[string]any{}, Paths: base.Paths.Clone()}
 	for _, key := range []string{"a", "b", "c", "d"} {
 		if s.IntN(3) > 0 {
@@ -70,6 +87,10 @@ calls: []
 			s.setting.Instances = append(s.setting.Instances, compiler.Instance{ID: id, State: s.setting.State})
 		}
 		s.setting.Input, s.setting.State = nil, nil
+	}
+	if s.setting.Live = label.Beginning(base); s.seed%2 == 0 && s.setting.Live != nil {
+		s.setting.Live.Write([]expression.Segment{{Key: "state"}, {Key: "b"}}, policy.Label{Integrity: policy.Untrusted}, "a call")
+		s.setting.Live.See(policy.Label{Integrity: policy.Untrusted}, "a call")
 	}
 	for i := range 2 + s.IntN(9) {
 		s.calls = append(s.calls, s.call(i))

@@ -13,49 +13,46 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A start is what stands there from the start, by path.
+// A start is what stands there from the start, by path. It knows paths by themselves, since
+// those of a plan that arrives become more.
 type start struct {
 	plan    *compiler.Plan
-	at      map[pathtree.ID]value // of what stands at the path itself
-	below   map[pathtree.ID]value // of all that stands there and below
-	open    map[pathtree.ID]bool  // a policy says who may know what stands there, whatever it is called
-	opened  [][]expression.Segment
+	root    spot
 	all     value
 	known   map[pathtree.ID]value // what read gives, as far as it was asked
 	secrets map[string]bool       // keys, whether they are names of secrets
 }
 
+// A spot is a place in what stands there.
+type spot struct {
+	next  map[expression.Segment]*spot
+	here  value // of what stands at the place itself
+	below value // of all that stands there and below
+	open  bool  // a policy says who may know what stands there, whatever it is called
+}
+
 func newStart(p *compiler.Plan) *start {
-	return &start{plan: p, at: map[pathtree.ID]value{}, below: map[pathtree.ID]value{}, open: map[pathtree.ID]bool{}, known: map[pathtree.ID]value{}, secrets: map[string]bool{}}
+	return &start{plan: p, known: map[pathtree.ID]value{}, secrets: map[string]bool{}}
 }
 
-// add puts a value at a path, its kind first. Where the plan speaks of no such path what
-// stands above it still holds it.
-func (s *start) add(path []expression.Segment, v value) {
+// add puts a value at a path, its kind first.
+func (s *start) add(path []expression.Segment, v value) *spot {
 	s.all.join(v)
-	id, whole := s.lookup(path)
-	if whole {
-		have := s.at[id]
-		have.join(v)
-		s.at[id] = have
-	}
-	for ; id > pathtree.Root; id = s.plan.Paths.Parent(id) {
-		have := s.below[id]
-		have.join(v)
-		s.below[id] = have
-	}
-}
-
-// lookup is the deepest path of the plan that leads to another, and whether it is that one.
-func (s *start) lookup(path []expression.Segment) (id pathtree.ID, whole bool) {
+	at := &s.root
 	for _, segment := range path {
-		next, ok := s.plan.Paths.Lookup(id, segment)
-		if !ok {
-			return id, false
+		next := at.next[segment]
+		if next == nil {
+			next = &spot{}
+			if at.next == nil {
+				at.next = map[expression.Segment]*spot{}
+			}
+			at.next[segment] = next
 		}
-		id = next
+		at = next
+		at.below.join(v)
 	}
-	return id, true
+	at.here.join(v)
+	return at
 }
 
 // read is what a read of a path may see of it.
@@ -63,21 +60,31 @@ func (s *start) read(id pathtree.ID) value {
 	if v, ok := s.known[id]; ok {
 		return v
 	}
-	v := s.below[id]
-	paths := s.plan.Paths
-	open, named := s.open[id], ""
-	for up := id; up > pathtree.Root; up = paths.Parent(up) {
-		v.join(s.at[up])
-		open = open || s.open[up]
-		if segment := paths.Segment(up); !segment.IsIndex && paths.Depth(up) > 1 && s.isSecret(segment.Key) {
-			named = segment.Key
+	v, path := s.along(s.plan.Paths.Segments(id))
+	s.known[id] = v
+	if named := slices.IndexFunc(path, func(segment expression.Segment) bool { return !segment.IsIndex && s.isSecret(segment.Key) }); named >= 0 {
+		v.join(s.called(path[named].Key))
+		s.known[id] = v
+	}
+	return v
+}
+
+// along is what stands at a path, above and below it, and as much of the path below its kind
+// as says by its names whether that is secret: none of it where a policy does.
+func (s *start) along(path []expression.Segment) (v value, names []expression.Segment) {
+	names = path[min(1, len(path)):]
+	at := &s.root
+	for _, segment := range path {
+		if at = at.next[segment]; at == nil {
+			return v, names
+		}
+		v.join(at.here)
+		if at.open {
+			names = nil
 		}
 	}
-	if named != "" && !open {
-		v.join(s.called(named))
-	}
-	s.known[id] = v
-	return v
+	v.join(at.below)
+	return v, names
 }
 
 func (s *start) isSecret(key string) bool {
@@ -133,9 +140,7 @@ func segments(steps []any) []expression.Segment {
 }
 
 func (s *start) secret(path []expression.Segment, why string) {
-	if slices.ContainsFunc(s.opened, func(above []expression.Segment) bool {
-		return len(above) <= len(path) && slices.Equal(above, path[:len(above)])
-	}) {
+	if _, names := s.along(path); names == nil {
 		return
 	}
 	at := Hop{Plan: s.plan, Words: why}
@@ -204,16 +209,10 @@ func (s *start) values(policies []*policy.Policy) {
 	for _, one := range policies {
 		for _, v := range one.Values {
 			label := v.Said.Over(policy.Label{})
-			s.add(v.Path, from(label, func(t taint) Hop {
+			at := s.add(v.Path, from(label, func(t taint) Hop {
 				return Hop{Plan: s.plan, Span: v.Node.Span(), Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, t))}
 			}))
-			if !one.Counts || v.Said.Confidentiality == nil {
-				continue
-			}
-			s.opened = append(s.opened, v.Path)
-			if id, whole := s.lookup(v.Path); whole {
-				s.open[id] = true
-			}
+			at.open = at.open || one.Counts && v.Said.Confidentiality != nil
 		}
 	}
 }
