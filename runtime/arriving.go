@@ -46,12 +46,15 @@ func (m *Machine) judgeLast() {
 	call := m.plan.Calls[len(m.plan.Calls)-1]
 	stands := false // for one that is done
 	for _, f := range m.roots() {
-		if f.memo != nil && f.takes(call) && f.memo.list(m.plan, call) {
+		if f.memo == nil || !f.takes(call) {
+			continue
+		}
+		if number, yes := f.memo.list(m.plan, call); yes {
 			stands = true
+			m.standDown(f, number)
 		}
 	}
 	if stands {
-		m.resetSetting()
 		l.growing.Stand(l.setting)
 		l.doubts = m.doubts()
 		for _, f := range m.roots() {

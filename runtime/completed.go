@@ -20,6 +20,7 @@ type memo struct {
 	places    []int                   // of these, in the plan for all instances
 	counts    map[string]int          // how many of the tick's calls have a key
 	earlier   map[pathtree.ID][]int32 // by path, the numbers of those that earlier ticks have written there, and may be listed again
+	wrote     map[int32][]pathtree.ID // by number, the same the other way round
 	owners    map[int32]int32         // by number of a completed call: the one of the tick that lists it again
 	latest    int32                   // the number, from 1, of the completed call whose messages are being written
 
@@ -33,10 +34,11 @@ func (l *memo) nextTick(log *Log) {
 		return
 	}
 	l.keys, l.places, l.counts, l.owners, l.before = nil, nil, map[string]int{}, map[int32]int32{}, int32(len(l.completed))
-	l.earlier, l.taken = map[pathtree.ID][]int32{}, map[string]int{}
+	l.earlier, l.wrote, l.taken = map[pathtree.ID][]int32{}, map[int32][]pathtree.ID{}, map[string]int{}
 	for i := range log.Messages() {
 		if m := &log.Messages()[i]; m.Completed != 0 && l.completed[m.Completed-1].key != "" {
 			l.earlier[m.Path] = append(l.earlier[m.Path], m.Completed-1)
+			l.wrote[m.Completed-1] = append(l.wrote[m.Completed-1], m.Path)
 		}
 	}
 }
@@ -67,21 +69,21 @@ func canonical(params map[string]any) string {
 	return string(text)
 }
 
-// list takes up the next call of the tick, and reports whether it stands for a done one:
-// the nth of an identity does for the nth.
-func (l *memo) list(plan *compiler.Plan, call *compiler.Call) bool {
+// list takes up the next call of the tick, and gives the number of the done one that it
+// stands for, the nth of an identity for the nth; false where there is none.
+func (l *memo) list(plan *compiler.Plan, call *compiler.Call) (number int32, stands bool) {
 	id, i := dedupeKey(plan, call), int32(len(l.keys))
 	l.keys, l.places = append(l.keys, id), append(l.places, call.Place)
 	if id == "" {
-		return false
+		return 0, false
 	}
 	nth, numbers := l.counts[id], l.ofEarlierTicks(id)
 	l.counts[id]++
 	if nth >= len(numbers) {
-		return false
+		return 0, false
 	}
 	l.owners[numbers[nth]] = i
-	return true
+	return numbers[nth], true
 }
 
 // rematchCompleted takes up the calls of the tick's whole plan that haven't been, and
@@ -92,7 +94,9 @@ func (m *Machine) rematchCompleted(plan *compiler.Plan) bool {
 		if l := f.memo; l != nil && f.runs(plan) > len(l.keys) {
 			view := f.view(plan)
 			for _, call := range view.Calls[len(l.keys):] {
-				grown = l.list(view, call) || grown
+				if _, stands := l.list(view, call); stands {
+					grown = true
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ type loop struct {
 	given      string                             // the solution of the first tick, where a record holds it
 	ended      bool                               // the tick has been judged, and the next not begun
 	setting    compiler.Setting                   // of the tick
+	owned      bool                               // its objects are nobody else's
 	asked      *Request                           // for its solution
 	live       *policy.Live                       // how worthy of trust what stands there is; nil without policies
 	written    *statelog.Marks                    // the paths that earlier ticks may have written
@@ -115,7 +117,7 @@ func (m *Machine) nextTick() {
 		m.giveAdvice()
 	}
 	m.count()
-	l.setting = m.setting(func(*frame, *Message) bool { return true })
+	l.setting, l.owned = m.setting(func(*frame, *Message) bool { return true }), false
 	if given := l.given; given != "" {
 		l.given = ""
 		m.streamed(Event{Tick: m.tick, Text: given})
@@ -319,7 +321,46 @@ func (m *Machine) withoutRepeated(file *source.File, plan *compiler.Plan, found 
 
 // resetSetting takes what done calls that are listed again did out of the setting.
 func (m *Machine) resetSetting() {
-	m.loop.setting = m.setting(func(f *frame, message *Message) bool { return message.Tick < m.tick && !f.memo.isListed(message) })
+	m.loop.setting, m.loop.owned = m.setting((*frame).seenByTick), false
+}
+
+// seenByTick reports whether a message was there before the tick, and isn't the work of a
+// call that the tick lists again.
+func (f *frame) seenByTick(message *Message) bool {
+	return message.Tick < f.machine.tick && !f.memo.isListed(message)
+}
+
+// standDown takes what one more done call did out of the setting, without looking at the
+// rest of it. What was taken from the setting before is a copy.
+func (m *Machine) standDown(f *frame, number int32) {
+	l := m.loop
+	if s := &l.setting; !l.owned {
+		l.owned = true
+		s.State, s.Data = maps.Clone(s.State), maps.Clone(s.Data)
+		for at := range s.Instances {
+			s.Instances[at].State, s.Instances[at].Data = maps.Clone(mapping(s.Instances[at].State)), maps.Clone(s.Instances[at].Data)
+		}
+	}
+	state, data := l.setting.State, l.setting.Data
+	if m.instances != nil {
+		at := slices.Index(m.roots(), f)
+		state, data = mapping(l.setting.Instances[at].State), l.setting.Instances[at].Data
+	}
+	for _, path := range f.memo.wrote[number] {
+		segments := f.program.Paths.Segments(path)
+		of := map[string]map[string]any{"state": state, "data": data}[segments[0].Key]
+		if len(segments) < 2 || of == nil {
+			m.resetSetting()
+			return
+		}
+		id, _ := f.program.Paths.Lookup(pathtree.Root, segments[0])
+		id, _ = f.program.Paths.Lookup(id, segments[1])
+		if value, there := f.log.Resolve(id, f.seenByTick); there {
+			of[segments[1].Key] = value
+		} else {
+			delete(of, segments[1].Key)
+		}
+	}
 }
 
 // drafts judge a whole plan as each instance is to run it. Instances that run the same
