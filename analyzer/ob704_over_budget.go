@@ -1,0 +1,36 @@
+package analyzer
+
+import (
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+var _ = register(Rule{
+	Rule:  &diag.Rule{Code: "OB704", Name: "over-budget", Default: diag.Warning},
+	Scope: Document,
+	Needs: diag.Tools | diag.Order,
+	Run:   overBudget,
+})
+
+// overBudget reports a budget that the plan can't keep at worst, by what its tools are said
+// to cost ("x-simulate"). Where that isn't said of all it stays silent.
+func overBudget(p *Pass) {
+	budget := p.Plan.Root.Get("limits").Get("cost")
+	if p.screens || budget == nil || p.Plan.Limits.Cost <= 0 {
+		return
+	}
+	unlimited := *p.Plan
+	unlimited.Limits = compiler.Limits{}
+	worst := facts.Of(&unlimited, facts.Options{}).Worst.Cost
+	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost {
+		return
+	}
+	f := p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s", brief(*worst.Most), brief(p.Plan.Limits.Cost))
+	if len(worst.Because) > 0 {
+		f.Message += ": " + strings.Join(worst.Because, "; ")
+	}
+	f.Advise("raise the budget, or let there be fewer calls, tries and items (\"maxItems\")")
+}
