@@ -54,9 +54,14 @@ type Call struct {
 	Runs     Execution `json:"runs"`
 	Values   []Value   `json:"values,omitempty"` // its parameters, leaf by leaf, in the order of their names
 	// Context is what it is handed besides: its scopes, or all that a model sees.
-	Context    []Source    `json:"context,omitempty"`
-	Writes     [][]string  `json:"writes,omitempty"` // the alternatives of its output (S5.1); exactly one is written
-	Method     string      `json:"method,omitempty"` // how, if not by set
+	Context []Source `json:"context,omitempty"`
+	// Holds are, of a call that hands something out, all that may be in it by way of other
+	// calls: those that brought it in, and kinds of what was there from the start. It is
+	// left out where the sources themselves say as much.
+	Holds      []string    `json:"holds,omitempty"`
+	HoldsMore  int         `json:"holdsMore,omitempty"` // how many calls aren't listed
+	Writes     [][]string  `json:"writes,omitempty"`    // the alternatives of its output (S5.1); exactly one is written
+	Method     string      `json:"method,omitempty"`    // how, if not by set
 	When       *Value      `json:"when,omitempty"`
 	After      []After     `json:"after,omitempty"`
 	Conditions []Condition `json:"conditions,omitempty"` // all that must hold for it to run

@@ -41,6 +41,7 @@ func (g *gatherer) facts() *Facts {
 		f.Advisors = append(f.Advisors, a.ID)
 	}
 	f.Orders = g.orders()
+	g.holds(f)
 	return f
 }
 

@@ -251,6 +251,14 @@ func (s *sheet) leaving(c *Call, name string) {
 	}
 	s.values(1, c.Values)
 	s.context(c)
+	switch {
+	case slices.Contains(c.Holds, Anything):
+		s.item(1, "may hold anything")
+	case c.HoldsMore > 0:
+		s.item(1, fmt.Sprintf("may hold what came from %s, and %s more", s.codes(c.Holds), wording.Count(c.HoldsMore, "call")))
+	case len(c.Holds) > 0:
+		s.item(1, "may hold what came from "+s.codes(c.Holds))
+	}
 }
 
 func (s *sheet) at(p *Place) string {
