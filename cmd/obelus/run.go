@@ -398,7 +398,7 @@ func (c *cli) unansweredFor(q *runtime.Question, p *compiler.Plan) (why, how str
 	case q.Replaces != "":
 		return "it stands in the place of another, and is to be approved as it would run", "%s --confirm never goes on without asking"
 	case q.Wanted:
-		return "the plan has a person asked about it (_confirm)", "%s asks on a terminal, whatever --confirm says"
+		return "the plan (_confirm) or a policy (person) has a person asked about it", "%s asks on a terminal, whatever --confirm says"
 	case q.Effects == compiler.ReadOnly:
 		return "--confirm always asks about every call", "%s --confirm never goes on without asking, --confirm effects asks about calls that may change the world"
 	}

@@ -112,7 +112,7 @@ func (l *Sheet) headline(p *page, q *runtime.Question) {
 		p.text(6, s.Red, d.String())
 	}
 	if q.Wanted {
-		p.text(4, plainly, "the plan itself has a person asked about it")
+		p.text(4, plainly, "the plan itself or a policy has a person asked about it")
 	}
 	if q.Doubt != "" {
 		p.text(4, s.Yellow, diag.Escape(q.Doubt))

@@ -68,7 +68,7 @@ func (l *Sheet) group(p *page, group []*runtime.Question, full bool) (hidden int
 	words, paint := effectsInWords(q, l.style)
 	p.text(4, paint, words)
 	if q.Wanted {
-		p.text(4, plainly, "the plan itself has a person asked about it")
+		p.text(4, plainly, "the plan itself or a policy has a person asked about it")
 	}
 	if q.Doubt != "" {
 		p.text(4, l.style.Yellow, diag.Escape(q.Doubt))
