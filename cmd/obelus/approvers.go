@@ -30,30 +30,35 @@ func (o *approvers) add(cmd *cobra.Command) {
 	stands(cmd, "approvals", "N")
 }
 
-// judge reads whose approval counts now for a plan that a file holds, and whether it needs
-// one. What a configuration in the plan's folder says only makes this stricter.
-func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, required bool, err error) {
+// judge reads whose approval counts now for a plan that a file holds, and what says that
+// it needs one, or may: "" is nothing. What a configuration in the plan's folder says only
+// makes this stricter.
+func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, by string, err error) {
 	if o.approvals < 0 {
-		return j, true, troubled("--approvals can't be %d: expected a whole number from 1", o.approvals)
+		return j, "--approvals", troubled("--approvals can't be %d: expected a whole number from 1", o.approvals)
 	}
 	signers, needed := approval.List{Name: o.signers}, o.approvals
 	var revoked []approval.List
 	if o.revoked != "" {
 		revoked = append(revoked, approval.List{Name: o.revoked})
 	}
+	by, asked, err := reading.Demanded(plan)
+	if err != nil {
+		return j, plan, err
+	}
+	needed = max(needed, asked)
 	above, own, err := reading.Above(plan)
 	if err != nil {
-		return j, true, err // nobody can tell whether one is required
+		return j, plan, err // nobody can tell whether it needs one
 	}
 	for _, config := range []*project.Configuration{above, own} {
 		if config == nil || config.Analysis.Settings == nil {
 			continue
 		}
 		if diag.HasErrors(config.Found) { // nobody can tell what it asks for
-			return j, true, troubled("%q, which may say who approves the plan, has errors", config.File.Name).Advise("obelus check %s tells of them", config.File.Name)
+			return j, config.File.Name, troubled("%q, which may say who approves the plan, has errors", config.File.Name).Advise("obelus check %s tells of them", config.File.Name)
 		}
 		said := config.Analysis.Settings
-		required, needed = required || said.RequireApproval, max(needed, said.Approvals)
 		if said.Revoked != nil {
 			revoked = append(revoked, listOf(config.At(said.Revoked.Text), config.Revoked))
 		}
@@ -69,7 +74,7 @@ func (o *approvers) judge(plan string, reading *reading) (j approval.Judge, requ
 		j, err = approval.Judging(plan, signers, revoked, time.Local)
 	}
 	j.Approvals, j.Now = needed, time.Now()
-	return j, required, err
+	return j, by, err
 }
 
 // listOf is a list as a configuration was read with it.
@@ -83,8 +88,8 @@ func listOf(name string, read *source.File) approval.List {
 // required is the approval that a run needs, nil where none is asked for; file is where
 // the plan's lies, "" for beside it.
 func (o *approvers) required(asked bool, file, plan string, reading *reading) (*session.Approval, error) {
-	judge, required, err := o.judge(plan, reading)
-	if !asked && !required {
+	judge, by, err := o.judge(plan, reading)
+	if !asked && by == "" {
 		return nil, nil
 	}
 	if err != nil {
@@ -95,7 +100,11 @@ func (o *approvers) required(asked bool, file, plan string, reading *reading) (*
 	}
 	text, err := approval.ReadFile(file, approval.MostBytes)
 	if err != nil {
-		return nil, diag.Troubled(session.ErrUnapproved, "the run isn't approved: %v", err).From(err).Advise("obelus approve %s approves it", plan)
+		t := diag.Troubled(session.ErrUnapproved, "the run isn't approved: %v", err).From(err)
+		if by != "" {
+			return nil, t.Advise("%q asks for an approval: obelus approve %s gives it", by, plan)
+		}
+		return nil, t.Advise("obelus approve %s approves it", plan)
 	}
 	return &session.Approval{Text: text, Judge: judge}, nil
 }

@@ -1,7 +1,9 @@
 package project
 
 import (
+	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -77,6 +79,38 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 		own = nil
 	}
 	return above, own, err
+}
+
+// Demanded is what the configurations in a plan's folder and in those above it, up to the
+// one that holds .git, ask of its runs (S16.1): how many people have to approve, and which
+// file says that they have to at all, "" for none. Whatever configuration was named, and
+// whoever may have written one: this makes nothing laxer. Only in a folder where anybody
+// may put files, such as /tmp, nobody's word counts.
+func (r *Reader) Demanded(plan string) (by string, approvals int, err error) {
+	at, err := filepath.Abs(r.folder(plan))
+	if err != nil {
+		return "", 0, err
+	}
+	for ; ; at = filepath.Dir(at) {
+		name := filepath.Join(at, workspace.Settings)
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !anybodys(at) {
+			text, err := workspace.Read(name, r.limits().Bytes)
+			said, found := analyzer.ReadSettings(source.NewFile(name, text), r.limits())
+			if err != nil || said.RequireApproval || diag.HasErrors(found) && bytes.Contains(text, []byte("require-approval")) {
+				by = fromHere(name)
+			}
+			approvals = max(approvals, said.Approvals)
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || filepath.Dir(at) == at {
+			return by, approvals, nil
+		}
+	}
+}
+
+// anybodys reports whether anybody may put files into a folder.
+func anybodys(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.Mode()&fs.ModeSticky != 0 && info.Mode()&0o002 != 0
 }
 
 // ConfigurationAt reads a configuration, once; "" is one without a file.

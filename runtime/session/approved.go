@@ -36,6 +36,15 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	if err != nil {
 		return nil, err
 	}
+	switch { // what was shown is one run, whose calls are carried out
+	case file.Given():
+	case o.Instances != "":
+		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
+			Advise("run the plan once for each, with its own input")
+	case o.Continue && len(o.State) > 0:
+		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: calls would be taken for done by a state that nobody approved").
+			Advise("approve the plan with that state, or run it without continuing")
+	}
 	if file.Given() {
 		given, err := approval.Given(o.Input, o.State)
 		if err != nil {
