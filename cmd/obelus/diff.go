@@ -139,6 +139,9 @@ func told(differs *facts.Comparison, sides [2]side, format string) []byte {
 		out.WriteString(differs.Markdown())
 	case "text":
 		out.WriteString(differs.Text())
+		if differs.Same() && otherwiseDigested(sides) {
+			out.WriteString("their digests differ, by what nothing hangs on: what is approved of the one isn't of the other\n")
+		}
 	default:
 		touched := differs.Touched()
 		plain := dot.Options{Delegates: -1}
@@ -150,6 +153,22 @@ func told(differs *facts.Comparison, sides [2]side, format string) []byte {
 		}
 	}
 	return out.Bytes()
+}
+
+// otherwiseDigested reports whether two plans have other digests (S6.6).
+func otherwiseDigested(sides [2]side) bool {
+	var digests [2]string
+	for i, one := range sides {
+		if one.plan == nil {
+			return false
+		}
+		digest, err := one.plan.Digest()
+		if err != nil {
+			return false
+		}
+		digests[i] = digest
+	}
+	return digests[0] != digests[1]
 }
 
 func twoArgs(cmd *cobra.Command, args []string) error {
