@@ -51,7 +51,7 @@ calls: [{_tool: stay}]
 
 	cmd.Process.Signal(os.Interrupt)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if strings.Contains(lines.Text(), "cancelled") {
+		if strings.Contains(lines.Text(), "was at work") {
 			cmd.Process.Signal(os.Interrupt)
 		}
 	}
