@@ -278,6 +278,9 @@ const ByTimeout = "time-out"
 // unanswered takes the default when the time for an answer is over.
 func (f *frame) unanswered(i int32) {
 	verdict := f.machine.options.Confirm.Default
+	if label.Shown(f.plan, f.call(i)) {
+		verdict = Reject // nobody has seen it
+	}
 	if verdict == "" {
 		verdict = Reject
 	}
