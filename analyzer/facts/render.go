@@ -27,6 +27,7 @@ func (f *Facts) Markdown() string { return f.write(&sheet{markdown: true}) }
 type sheet struct {
 	strings.Builder
 	markdown bool
+	most     int // how many characters of a text of the plan are shown; 0 is all
 }
 
 func (s *sheet) heading(words string) {
@@ -51,6 +52,9 @@ func (s *sheet) item(depth int, words string) {
 
 // code is text of the plan.
 func (s *sheet) code(text string) string {
+	if s.most > 0 {
+		text = wording.Cut(text, s.most)
+	}
 	text = diag.Escape(text)
 	if !s.markdown {
 		return text

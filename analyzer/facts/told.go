@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Text is the comparison for people: what destroys or leaves the machine otherwise than
-// before comes first.
-func (c *Comparison) Text() string { return c.write(&sheet{}) }
+// before comes first. Of what is long only the beginning is shown, and JSON has it all.
+func (c *Comparison) Text() string { return c.write(&sheet{most: longest}) }
 
 // Markdown is Text for a pull request.
-func (c *Comparison) Markdown() string { return c.write(&sheet{markdown: true}) }
+func (c *Comparison) Markdown() string { return c.write(&sheet{markdown: true, most: longest}) }
 
 // JSON writes an object a line (S19.1): each difference, and a summary.
 func (c *Comparison) JSON(w io.Writer) error {
@@ -152,7 +151,7 @@ func (s *sheet) side(v *Value) string {
 	}
 	words := ""
 	if text := v.String(); text != "" {
-		words = s.code(wording.Cut(text, longest))
+		words = s.code(text)
 	}
 	if len(v.Sources) == 1 && v.Sources[0].Path == v.Expression {
 		return s.source(v.Sources[0])
@@ -166,8 +165,8 @@ func (s *sheet) side(v *Value) string {
 // amount is a number, or the word that there is none.
 func amount(v *Value) string { return strings.Trim(v.String(), `"`) }
 
-// longest is how many characters of a value are shown.
-const longest = 200
+// longest is how many characters of a text are shown.
+const longest = 500
 
 // Was is the name in the old plan of a call of the new one, "" of one that was added.
 func (c *Comparison) Was(call string) string {
