@@ -14,7 +14,7 @@ import (
 type Difference struct {
 	Change Change `json:"change"`
 	Of     Thing  `json:"of"`
-	In     string `json:"in,omitempty"`   // the delegate that it is in, by its path in the new plan, or in the old one if it isn't there any more
+	In     string `json:"in,omitempty"`   // the delegate that it is in, by its path in the new plan
 	Name   string `json:"name,omitempty"` // of the call, path, tool, …: in the new plan if it is there
 	Was    string `json:"was,omitempty"`  // its name in the old plan, if that is another
 	What   string `json:"what,omitempty"` // of what changed: which part of it
@@ -76,7 +76,7 @@ type Comparison struct {
 // difference, and calls are the same when they do the same, whatever they are called.
 func Compare(old, new *Facts) *Comparison {
 	c := &comparison{old: old, new: new, seen: map[[2]string]bool{}, activities: map[[3]string]bool{}, harmful: map[string]harm{}}
-	outermost := c.plans(old, new, "", "")
+	outermost := c.plans(old, new, "")
 	c.programs()
 	c.worst()
 	for i := range c.all {
@@ -110,9 +110,9 @@ type comparison struct {
 }
 
 // plans compares two plans, and then those that calls of both run.
-func (c *comparison) plans(old, new *Facts, oldPath, newPath string) *matching {
+func (c *comparison) plans(old, new *Facts, in string) *matching {
 	m := match(old, new)
-	c.matching, c.in, c.flows, c.marks = m, newPath, map[flowKey]bool{}, make([]int, len(new.Calls))
+	c.matching, c.in, c.flows, c.marks = m, in, map[flowKey]bool{}, make([]int, len(new.Calls))
 	c.renamedPaths()
 	for j := range new.Calls {
 		if i := m.newTo[j]; i >= 0 {
@@ -141,8 +141,8 @@ func (c *comparison) plans(old, new *Facts, oldPath, newPath string) *matching {
 		if a != nil && b != nil && !c.seen[pair] {
 			c.seen[pair] = true
 			inner := *c
-			inner.by = join(newPath, new.Calls[j].Name)
-			inner.plans(a, b, pair[0], pair[1])
+			inner.by = join(in, new.Calls[j].Name)
+			inner.plans(a, b, pair[1])
 			c.all = inner.all
 		}
 	}
