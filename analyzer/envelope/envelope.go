@@ -253,13 +253,23 @@ func literalOf(l facts.Literal) Literal {
 // equal reports whether two literals are the same value, of which the second may be
 // known in clear where the first isn't.
 func (l Literal) equal(o Literal) bool {
-	if l.Digest != "" && o.Digest == "" {
-		return l.Digest == facts.SumOf(o.Is)
+	switch {
+	case l.Digest == o.Digest:
+		return string(l.Is) == string(o.Is)
+	case l.Digest == "":
+		l, o = o, l
 	}
-	if l.Digest == "" && o.Digest != "" {
-		return facts.SumOf(facts.Compact(decoded(l.Is))) == o.Digest
+	return o.Digest == "" && l.Digest == facts.SumOf(o.Is)
+}
+
+// UnmarshalJSON reads a literal into its one form.
+func (l *Literal) UnmarshalJSON(text []byte) error {
+	type plain Literal
+	err := json.Unmarshal(text, (*plain)(l))
+	if l.Is != nil {
+		l.Is = facts.Compact(decoded(l.Is))
 	}
-	return l.Digest == o.Digest && string(facts.Compact(decoded(l.Is))) == string(facts.Compact(decoded(o.Is)))
+	return err
 }
 
 func decoded(text []byte) (v any) {

@@ -2,9 +2,11 @@ package envelope_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -13,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // compiled compiles a plan among files, which may be delegates, imports, or a catalogue
@@ -71,5 +74,37 @@ func TestEnvelopeReadsBack(t *testing.T) {
 	}
 	if os.Getenv("SHOW") != "" {
 		t.Log(string(text))
+	}
+}
+
+// A plan of 1,000 calls is held against its own envelope in well under a second.
+func TestWithinIsQuick(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("input: {q: x}\ntools: {get: {properties: {a: {}, b: {}, _output: {type: string}}}}\ncalls:\n- {_tool: get, a: †input.q, b: 1, _outputPath: p0}\n")
+	for i := 1; i < 1000; i++ {
+		fmt.Fprintf(&b, "- {_tool: get, a: †state.p%d, b: literal %d, _outputPath: p%d}\n", max(0, i-3)/5*5, i, i)
+	}
+	f := facts.Of(compiled(t, b.String(), nil), facts.Options{})
+	if took, soon := cputime.Within(300_000_000, func() {
+		if left := envelope.Of(f, nil).Within(f, nil); len(left) > 0 {
+			t.Error(left[0])
+		}
+	}); !soon {
+		t.Errorf("took %v", took)
+	}
+	for i := range f.Calls {
+		f.Calls[i].Tool += "?"
+		f.Calls[i].Effect.Kind = "destructive"
+	}
+	other := envelope.Of(facts.Of(compiled(t, b.String(), nil), facts.Options{}), nil)
+	if took, soon := cputime.Within(1_000_000_000, func() {
+		for i := range f.Calls {
+			f.Calls[i].Tool = "get"
+		}
+		if left := other.Within(f, nil); len(left) < 1000 {
+			t.Error(len(left))
+		}
+	}); !soon {
+		t.Errorf("of one that leaves everywhere took %v", took)
 	}
 }

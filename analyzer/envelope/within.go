@@ -138,33 +138,48 @@ type Given struct {
 // Judge says which allowances cover a call of a plan (in is the delegate that it stands
 // in), whatever is left of them; or if none does what leaves them, and only that.
 func (e *Envelope) Judge(in string, c *facts.Call, g Given) (fits []int, amiss []Difference) {
-	known := false
+	j := judge{call: c, given: &g, in: in, parameters: parametersOf(c)}
+	least := maxMisses
+	var nearest []int
 	for at := range e.Calls {
-		a := &e.Calls[at]
-		if a.In != in || a.Tool != c.Tool && a.Tool != Any {
+		j.allowance = &e.Calls[at]
+		if j.allowance.In != in || j.allowance.Tool != c.Tool && j.allowance.Tool != Any {
 			continue
 		}
-		j := judge{allowance: a, call: c, given: &g, in: in}
-		j.all()
-		switch {
-		case len(j.amiss) == 0:
-			fits = append(fits, at)
-		case !known || len(j.amiss) < len(amiss):
-			amiss, known = j.amiss, true
-		case len(j.amiss) == len(amiss):
+		switch j.misses = 0; {
+		case !j.counts(least):
+		case j.misses == 0:
+			fits, least = append(fits, at), 0
+		case j.misses < least:
+			least, nearest = j.misses, []int{at}
+		default:
+			nearest = append(nearest, at)
+		}
+	}
+	if len(fits) > 0 {
+		return fits, nil
+	}
+	j.telling = true
+	for _, at := range nearest[:min(len(nearest), mostNearest)] {
+		j.allowance, j.amiss = &e.Calls[at], nil
+		if j.counts(maxMisses); amiss == nil || len(j.amiss) < len(amiss) {
+			amiss = j.amiss
+		} else if len(j.amiss) == len(amiss) {
 			alsoApproved(amiss, j.amiss)
 		}
 	}
-	switch {
-	case len(fits) > 0:
-		return fits, nil
-	case !known:
+	if len(amiss) == 0 {
 		d := differing(in, c, Tool)
 		d.Of, d.Is = c.Tool, described(c)
-		return nil, []Difference{d}
+		amiss = []Difference{d}
 	}
 	return nil, amiss
 }
+
+const (
+	maxMisses   = 1 << 30
+	mostNearest = 20 // of the allowances that a call leaves in as few ways, how many are told of
+)
 
 // mostApproved bounds how much is told of what else is approved.
 const mostApproved = 300
@@ -186,46 +201,62 @@ func alsoApproved(all, others []Difference) {
 
 // A judge holds one call against one allowance.
 type judge struct {
-	allowance *Allowance
-	call      *facts.Call
-	given     *Given
-	in        string
-	amiss     []Difference
+	allowance  *Allowance
+	call       *facts.Call
+	given      *Given
+	in         string
+	parameters []parameter
+	misses     int
+	telling    bool // differences are worded, and not only counted
+	amiss      []Difference
 }
 
-func (j *judge) differs(what, of, is, approved string) {
-	d := differing(j.in, j.call, what)
-	d.Of, d.Is, d.Approved = of, is, approved
-	j.amiss = append(j.amiss, d)
+// differs notes that the call leaves the allowance; is says in words how.
+func (j *judge) differs(what, of string, is func() (is, approved string)) {
+	if j.misses++; j.telling {
+		d := differing(j.in, j.call, what)
+		d.Of = of
+		d.Is, d.Approved = is()
+		j.amiss = append(j.amiss, d)
+	}
 }
 
-func (j *judge) all() {
+func said(is, approved string) func() (string, string) {
+	return func() (string, string) { return is, approved }
+}
+
+// counts goes through all in which the call may leave the allowance. It reports whether
+// that is in at most so many ways, and may end as soon as it isn't.
+func (j *judge) counts(most int) bool {
 	a, c := j.allowance, j.call
 	if is := cmp.Or(j.given.Instance, c.Instance); a.Instances != nil && !slices.Contains(a.Instances, is) {
-		j.differs(Instance, "", cmp.Or(is, "every instance"), listed(a.Instances))
+		j.differs(Instance, "", func() (string, string) { return cmp.Or(is, "every instance"), listed(a.Instances) })
 	}
 	j.runs()
 	if rank(c.Effect.Kind) > rank(a.Effect) {
-		j.differs(Effect, "", c.Effect.Kind, a.Effect)
+		j.differs(Effect, "", said(c.Effect.Kind, a.Effect))
 	}
 	if c.Effect.OpenWorld && !a.OpenWorld {
-		j.differs(Effect, "", "what it is given may leave the machine", "it stays here")
+		j.differs(Effect, "", said("what it is given may leave the machine", "it stays here"))
 	}
-	j.parameters()
-	if c.Each != nil {
+	j.writes()
+	if j.misses <= most {
+		j.parameterValues(most)
+	}
+	if c.Each != nil && j.misses <= most {
 		list := []Leaf{leafOf("", &c.Each.List)}
 		if a.Each == nil {
-			j.differs(List, "", leavesText(list), "one call")
+			j.differs(List, "", func() (string, string) { return leavesText(list), "one call" })
 		} else {
 			j.value(List, "", list, nil, a.Each)
 		}
 	}
 	for _, s := range c.Context {
 		if !slices.ContainsFunc(a.Context, func(above string) bool { return above == Any || atOrBelow(s.Path, above) }) {
-			j.differs(Context, "", s.Path, listed(a.Context))
+			j.differs(Context, "", func() (string, string) { return s.Path, listed(a.Context) })
 		}
 	}
-	j.writes()
+	return j.misses <= most
 }
 
 // runs holds what carries the call out. A result that the plan says itself is one of a
@@ -244,11 +275,11 @@ func (j *judge) runs() {
 			j.value(Result, "", result, nil, a.Result)
 			return
 		}
-		j.differs(Result, "", leavesText(result), "what "+runsText(a.Runs)+" gives")
+		j.differs(Result, "", func() (string, string) { return leavesText(result), "what " + runsText(a.Runs) + " gives" })
 		return
 	}
 	if a.Runs != nil && (is.Kind != a.Runs.Kind || is.Activity != a.Runs.Activity || is.Plan != a.Runs.Plan || a.Runs.Alone && !is.Alone) {
-		j.differs(CarriedOut, "", runsText(&is), runsText(a.Runs))
+		j.differs(CarriedOut, "", func() (string, string) { return runsText(&is), runsText(a.Runs) })
 	}
 }
 
@@ -271,34 +302,45 @@ func (j *judge) writes() {
 		})
 	}
 	if outside && (is != "" || len(a.Below) == 0) {
-		approved := slices.Clone(a.Writes)
-		for _, above := range a.Below {
-			approved = append(approved, above+" or below")
-		}
-		j.differs(Path, "", cmp.Or(is, "nothing"), listed(approved))
+		j.differs(Path, "", func() (string, string) {
+			approved := slices.Clone(a.Writes)
+			for _, above := range a.Below {
+				approved = append(approved, above+" or below")
+			}
+			return cmp.Or(is, "nothing"), listed(approved)
+		})
 	}
 }
 
-// parameters holds what the call is given.
-func (j *judge) parameters() {
-	a, c := j.allowance, j.call
-	seen := map[string]bool{}
-	for _, p := range parametersOf(c) {
-		seen[p.name] = true
+// parameterValues holds what the call is given.
+func (j *judge) parameterValues(most int) {
+	a, named := j.allowance, 0
+	for i := range j.parameters {
+		p := &j.parameters[i]
 		allowed, ok := a.Parameters[p.name]
-		if !ok {
+		if ok {
+			named++
+		} else {
 			allowed = a.Parameters[Any]
 		}
 		var value *any
 		if v, known := j.given.Values[p.name]; known {
 			value = &v
 		}
-		j.value(Parameter, p.name, p.leaves, value, &allowed)
+		if j.value(Parameter, p.name, p.leaves, value, &allowed); j.misses > most {
+			return
+		}
+	}
+	if _, ok := a.Parameters[Any]; ok {
+		named++
+	}
+	if named == len(a.Parameters) {
+		return
 	}
 	for _, name := range sorted(a.Parameters) {
-		if name != Any && !seen[name] {
+		if name != Any && !slices.ContainsFunc(j.parameters, func(p parameter) bool { return p.name == name }) {
 			allowed := a.Parameters[name]
-			j.differs(Parameter, name, "left out", allowed.String())
+			j.differs(Parameter, name, func() (string, string) { return "left out", allowed.String() })
 		}
 	}
 }
