@@ -128,7 +128,7 @@ func from(l policy.Label, hop func(taint) Hop) (v value) {
 
 // maxWay is how many hops of a way are told; what a plan of many calls forbids would
 // otherwise take the square of them.
-const maxWay = 24
+const maxWay = 12
 
 // way is the hops that lead to a step, the source first. Of a long way those behind the
 // source are left out.
