@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -23,7 +24,8 @@ const (
 	// Untrusted is a catalogue that the workspace's configuration names, where the user
 	// hasn't said that its content is trusted: it may have come from anywhere.
 	Untrusted
-	// Workspace is a catalogue of a configuration that the user trusts.
+	// Workspace is a catalogue of a configuration that the user trusts, or a policy that
+	// counts.
 	Workspace
 	// CommandLine is a file of activities that whoever runs the plan names.
 	CommandLine
@@ -163,7 +165,36 @@ func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
 	if t := p.Tool(call.Activity); t != nil && t.Name != call.ToolName {
 		of(t, t.Runs(call.Activity) && (fits == nil || fits(t)))
 	}
+	for _, one := range p.Policies {
+		for _, t := range one.Tools {
+			if t.Effects == nil || t.Name != call.Activity && t.Name != call.ToolName {
+				continue
+			}
+			said := claim{hintsOfPolicy(*t.Effects), one.Title() + whereabouts(t.Node), from}
+			if t.Name != call.Activity { // it speaks of the tool
+				if call.Tool == nil || !call.Tool.Runs(call.Activity) {
+					said.hints = said.hints.worse()
+				} else {
+					said.from = min(from, call.Tool.Origin)
+				}
+			}
+			if !one.Counts {
+				said.from = min(said.from, Untrusted)
+			}
+			all = append(all, said)
+		}
+	}
 	return all
+}
+
+// hintsOfPolicy are what a policy says of a tool's effects.
+func hintsOfPolicy(e policy.Effects) Hints {
+	is := func(some policy.Effects) *bool {
+		yes := e&some != 0
+		return &yes
+	}
+	reads := e&(policy.Write|policy.Destructive) == 0
+	return Hints{ReadOnly: &reads, Destructive: is(policy.Destructive), OpenWorld: is(policy.External)}
 }
 
 // judge puts claims together: the worst counts, and for something to be harmless

@@ -23,6 +23,7 @@ type vouching struct {
 	tools      map[string]*interfaced
 	document   map[string]any
 	options    compiler.Options
+	reads      map[string]bool // tools and activities of which a policy that counts says that they only read
 }
 
 // An implementation is an activity: "" as its origin is the document.
@@ -113,6 +114,18 @@ func newVouching(seed uint64) *vouching {
 		out, _ := json.Marshal(value)
 		return out
 	}
+	v.reads = map[string]bool{}
+	if v.chance.IntN(2) == 0 {
+		counts, said := v.chance.IntN(2) == 0, map[string]any{}
+		for _, name := range vouchedNames {
+			if v.chance.IntN(2) == 0 {
+				effects := [][]string{{"read"}, {"read", "external"}, {"write"}, {"read", "destructive"}}[v.chance.IntN(4)]
+				said[name] = map[string]any{"effects": effects}
+				v.reads[name] = counts && effects[0] == "read" && effects[len(effects)-1] != "destructive"
+			}
+		}
+		v.options.Policies = []compiler.PolicyFile{{File: source.NewFile("policy.json", text(map[string]any{"policy": "p", "tools": said})), Counts: counts}}
+	}
 	v.options.Trusted = v.chance.IntN(2) == 0
 	v.options.Catalogues = []*source.File{source.NewFile("tools.json", text(where["catalogue"]))}
 	v.options.Activities = []*source.File{source.NewFile("prod.json", text(map[string]any{"activities": where["overlay"]["activities"]}))}
@@ -168,11 +181,11 @@ func (v *vouching) harmless(activity string) bool {
 	if !counts(a.origin) {
 		return false
 	}
-	if a.hints["readOnlyHint"] == true {
+	if a.hints["readOnlyHint"] == true || v.reads[activity] {
 		return true
 	}
-	for _, t := range v.tools {
-		if counts(t.origin) && t.hints["readOnlyHint"] == true && slices.Contains(t.allowed, activity) {
+	for name, t := range v.tools {
+		if counts(t.origin) && (t.hints["readOnlyHint"] == true || v.reads[name]) && slices.Contains(t.allowed, activity) {
 			return true
 		}
 	}
