@@ -187,7 +187,8 @@ func (f *frame) writersFor(plan *compiler.Plan, call *compiler.Call, seen func(*
 		path, counts := read.Ref.String(), seen(read)
 		tools := all[path]
 		for _, message := range f.log.Over(read.Path) {
-			if tool := f.wrote[writing{message.Tick, message.Call}]; counts(message) && !slices.Contains(tools, tool) {
+			tool, known := f.wrote[writing{message.Tick, message.Call}]
+			if known && counts(message) && !slices.Contains(tools, tool) { // else it is of a record that the run was begun with
 				tools = append(tools, tool)
 			}
 		}

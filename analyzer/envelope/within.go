@@ -89,7 +89,7 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 		if c.Each != nil {
 			n = product(n, c.Each.Most)
 		}
-		fits, amiss := w.envelope.Judge(in, c, Given{})
+		fits, amiss := w.envelope.Judge(in, c, Given{Facts: f})
 		if len(amiss) > 0 {
 			w.amiss = append(w.amiss, amiss...)
 		} else if had, ok := w.used.place(w.envelope, fits, n); !ok {
@@ -131,6 +131,9 @@ type Given struct {
 	// decide is left for later if Later is set, and else counts as outside.
 	Values map[string]any
 	Later  bool
+	// Facts are those of the plan that the call stands in, whose schemas say what its
+	// values may come to; nil where they aren't asked.
+	Facts *facts.Facts
 	// Instance is the one that it is for; "" as the call says.
 	Instance string
 }
