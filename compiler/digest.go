@@ -168,12 +168,13 @@ func (p *Plan) findPrograms() (map[string]string, error) {
 
 // Files are the paths that an activity's argv may name files by, from the folder that its
 // own is seen from: each text, what follows its first "=", and of what may be the code of
-// a shell the words with a slash or a dot in them, but what it writes to. Most are those of no file. A program that
-// is looked for in PATH isn't among them, nor what a parameter says; where a variable of
-// the environment stands there is what lookup gives, and nothing without it.
+// a shell the words with a slash or a dot in them, but what it writes to. Most are those
+// of no file. A program that is looked for in PATH isn't among them, nor what a parameter
+// says; where a variable of the environment stands there is what lookup gives, and
+// nothing without it.
 func (a *Activity) Files(lookup func(variable string) string) []string {
 	var names []string
-	a.filesIn(lookup, func(name string) string {
+	a.filesIn(lookup, func(name string, _ bool) string {
 		names = append(names, name)
 		return ""
 	})
@@ -187,10 +188,10 @@ func (a *Activity) Files(lookup func(variable string) string) []string {
 func (a *Activity) WithFiles(instead func(name string) string) (*Activity, error) {
 	var err error
 	with := *a
-	with.Argv = a.filesIn(nil, func(name string) string {
+	with.Argv = a.filesIn(nil, func(name string, inCode bool) string {
 		path := instead(name)
-		// In a shell's code it may be given without quotes, and nothing in it is a parameter.
-		if path != "" && wordOfCode.FindString(path) != path {
+		// Nothing in it is a parameter, and a shell's code needn't quote it.
+		if strings.Contains(path, "{") || inCode && wordOfCode.FindString(path) != path {
 			err = fmt.Errorf("the path %q can't take the place of %q in an argv", path, name)
 		}
 		return path
@@ -198,8 +199,8 @@ func (a *Activity) WithFiles(instead func(name string) string) (*Activity, error
 	return &with, err
 }
 
-func (a *Activity) filesIn(lookup func(variable string) string, instead func(name string) string) []Argument {
-	file := func(text string) string {
+func (a *Activity) filesIn(lookup func(variable string) string, instead func(name string, inCode bool) string) []Argument {
+	file := func(text string, inCode bool) string {
 		if text == "" || len(text) > longestPath || strings.ContainsAny(text, "{}\x00") {
 			return text
 		}
@@ -207,7 +208,7 @@ func (a *Activity) filesIn(lookup func(variable string) string, instead func(nam
 		if !filepath.IsAbs(text) && !path.IsAbs(name) {
 			name = path.Join(filepath.ToSlash(a.Dir), name)
 		}
-		return cmp.Or(instead(path.Clean(name)), text)
+		return cmp.Or(instead(path.Clean(name), inCode), text)
 	}
 	argv := make([]Argument, len(a.Argv))
 	for i, argument := range a.Argv {
@@ -222,16 +223,16 @@ func (a *Activity) filesIn(lookup func(variable string) string, instead func(nam
 			if i == 0 && text == filepath.Base(text) {
 				continue
 			}
-			whole := file(text)
+			whole := file(text, false)
 			if key, value, ok := strings.Cut(text, "="); ok && whole == text {
-				whole = key + "=" + file(value)
+				whole = key + "=" + file(value, false)
 			}
 			if whole == text && strings.ContainsAny(text, " \t\n;|&()<>") {
 				whole = wordOfCode.ReplaceAllStringFunc(text, func(word string) string {
 					if word[0] == '>' || !strings.ContainsAny(word, "./") {
 						return word
 					}
-					return file(word)
+					return file(word, true)
 				})
 			}
 			argv[i].Texts[j] = whole

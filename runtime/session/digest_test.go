@@ -36,14 +36,14 @@ func TestWhatWasApprovedRuns(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		put(name, fmt.Sprintf(ran, name))
 	}
-	for _, name := range []string{"one.sh", "tools/two", "tools/three.sh"} {
+	for _, name := range []string{"one.sh", "with space/two", "tools/three.sh"} {
 		put(name, fmt.Sprintf(ran, "a"))
 	}
 	plan := `plan: swapped
 tools: {one: {_output: {type: string}}, two: {_output: {type: string}}, three: {_output: {type: string}}}
 activities:
   one: {exec: {argv: [sh, one.sh], stdout: text, stdin: none}}
-  two: {exec: {argv: [./tools/two], stdout: text, stdin: none}}
+  two: {exec: {argv: [./with space/two], stdout: text, stdin: none}}
   three: {exec: {argv: [sh, -c, ": && ./tools/three.sh"], stdout: text, stdin: none}}
 calls:
 - {_tool: one, _id: first, _outputPath: a}
@@ -55,8 +55,8 @@ output: [†state.a, †state.b, †state.c]
 	if err != nil {
 		t.Fatal(err)
 	}
-	swap := `while :; do for f in one.sh tools/two tools/three.sh; do
-		cp b $f.new; mv $f.new $f; sleep 0.002; cp a $f.new; mv $f.new $f; cat b > $f; cp a $f.new; mv $f.new $f
+	swap := `while :; do for f in one.sh "with space/two" tools/three.sh; do
+		cp b "$f.new"; mv "$f.new" "$f"; sleep 0.002; cp a "$f.new"; mv "$f.new" "$f"; cat b > "$f"; cp a "$f.new"; mv "$f.new" "$f"
 	done; sleep 0.03; done`
 	cmd := exec.Command("sh", "-c", swap)
 	cmd.Dir, cmd.SysProcAttr = folder, &syscall.SysProcAttr{Setpgid: true}
