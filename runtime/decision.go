@@ -79,6 +79,9 @@ func (f *frame) decided(e Event) {
 	f.enqueue(i)
 }
 
+// Path is that of the call: "digest#1/chapter#2".
+func (q *Question) Path() string { return Path(q.Under, q.Call) }
+
 // Verdicts are those of which one answers the question.
 func (q *Question) Verdicts() []string {
 	if q.InFlight {

@@ -38,10 +38,7 @@ func (f *frame) delegate(i int32) {
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
-	site := Site{Instance: f.site.Instance, Under: call.Name, Delegate: call.Delegate}
-	if f.site.Under != "" {
-		site.Under = f.site.Under + "/" + call.Name
-	}
+	site := Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name), Delegate: call.Delegate}
 	if site.Tries = slices.Clip(f.site.Tries); state.attempt > 1 || site.Tries != nil {
 		for len(site.Tries) < f.delegates() {
 			site.Tries = append(site.Tries, 1)

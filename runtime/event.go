@@ -180,16 +180,21 @@ type Site struct {
 	Tries []int
 }
 
+// Path is that of a call below those in whose stead it is carried out: "digest#1/chapter#2".
+func Path(under, call string) string {
+	if under == "" {
+		return call
+	}
+	return under + "/" + call
+}
+
 // Above is the path of the call that another carries out for, be it as its delegate
 // does or for one of its items: "digest#1/chapter#2"; "" for a call of the run itself.
 func (c *Command) Above() string {
-	switch {
-	case c.Of == nil || c.Of.ItemOf == nil:
+	if c.Of == nil || c.Of.ItemOf == nil {
 		return c.Under
-	case c.Under == "":
-		return c.Of.ItemOf.Name
 	}
-	return c.Under + "/" + c.Of.ItemOf.Name
+	return Path(c.Under, c.Of.ItemOf.Name)
 }
 
 // noSite is the site of a command that is about no frame.

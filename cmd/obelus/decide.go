@@ -173,7 +173,7 @@ func (c *cli) kept(about, again []*runtime.Question, d runtime.Decision, questio
 
 // named is the call of a question in quotes, with its instance.
 func named(q *runtime.Question) string {
-	name := terminal.Quoted(terminal.InFull(q))
+	name := terminal.Quoted(q.Path())
 	if q.Instance != "" {
 		name += " of " + terminal.Quoted(q.Instance)
 	}
@@ -193,7 +193,7 @@ func (d *decision) kept(open []*runtime.Question, kept []session.Kept, args []st
 		return nil
 	}
 	is := func(q *runtime.Question) bool {
-		return terminal.InFull(q) == args[0] && (d.instance == "" || d.instance == q.Instance) && (d.id == "" || d.id == q.ID)
+		return q.Path() == args[0] && (d.instance == "" || d.instance == q.Instance) && (d.id == "" || d.id == q.ID)
 	}
 	if slices.ContainsFunc(open, is) {
 		return nil
@@ -215,7 +215,7 @@ func (d *decision) about(open []*runtime.Question, args []string) (about []*runt
 	}
 	var names []string // each once, in the order of the questions
 	for _, q := range open {
-		name := terminal.InFull(q)
+		name := q.Path()
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -238,7 +238,7 @@ func (d *decision) about(open []*runtime.Question, args []string) (about []*runt
 		return nil, nil, troubled("the run asks nothing")
 	case len(about) > 1 && len(args) > 0 && !d.all:
 		err := troubled("the run asks about %d calls of that name", len(about))
-		if first, last := terminal.InFull(about[0]), terminal.InFull(about[len(about)-1]); first != last {
+		if first, last := about[0].Path(), about[len(about)-1].Path(); first != last {
 			return nil, nil, err.Advise("name one, from %q to %q, or answer all with --all", first, last)
 		}
 		return nil, nil, err.Advise("name one with --instance, or answer all with --all")

@@ -92,10 +92,7 @@ func (c *cli) tell(look *session.Look, path string) observer {
 
 // decidedLine is what a person decided about a call, on a line.
 func decidedLine(c runtime.Command, d *runtime.Decision) string {
-	name := c.Of.Name
-	if above := c.Above(); above != "" {
-		name = above + "/" + name
-	}
+	name := runtime.Path(c.Above(), c.Of.Name)
 	if c.Instance != "" {
 		name += " of " + c.Instance
 	}

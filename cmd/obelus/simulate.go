@@ -376,12 +376,7 @@ func names(s *simulate.Scenario, calls []int) []string {
 	return names
 }
 
-func pathOf(c *simulate.CallReport) string {
-	if c.Under != "" {
-		return c.Under + "/" + c.Call.Name
-	}
-	return c.Call.Name
-}
+func pathOf(c *simulate.CallReport) string { return runtime.Path(c.Under, c.Call.Name) }
 
 // nameOf is how people are told which call it is.
 func nameOf(c *simulate.CallReport) string {

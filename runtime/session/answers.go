@@ -36,14 +36,7 @@ type Answer struct {
 
 // name is that of the call, with those above it before it, as it is shown and may be
 // written.
-func (a *Answer) name() string { return inFull(a.Under, a.Call) }
-
-func inFull(under, call string) string {
-	if under != "" {
-		return under + "/" + call
-	}
-	return call
-}
+func (a *Answer) name() string { return runtime.Path(a.Under, a.Call) }
 
 // AnswerTo is a decision about what a question asks, and nothing else.
 func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
@@ -250,7 +243,7 @@ const glance = 200 * time.Millisecond
 func (d *desk) answered(q *runtime.Question) *runtime.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	name := inFull(q.Under, q.Call)
+	name := q.Path()
 	d.asked[name] = append(d.asked[name], q)
 	d.look()
 	if a := d.take(q); a != nil {
@@ -319,7 +312,7 @@ func (d *desk) now(q *runtime.Question) string {
 // the box.
 func (d *desk) take(q *runtime.Question) *Answer {
 	answers := func(a Answer) bool {
-		return a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == inFull(q.Under, q.Call)) && (a.ID == "" || a.ID == d.now(q))
+		return a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) && (a.ID == "" || a.ID == d.now(q))
 	}
 	if at := slices.IndexFunc(d.given, answers); at >= 0 {
 		answer := d.given[at]
@@ -385,7 +378,7 @@ func (d *desk) watch() {
 func (d *desk) refused(open []*runtime.Question) (refused []*runtime.Question) {
 	for _, q := range open {
 		times := 0
-		for _, asked := range d.asked[inFull(q.Under, q.Call)] {
+		for _, asked := range d.asked[q.Path()] {
 			if asked == q {
 				times++
 			}

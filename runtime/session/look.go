@@ -49,10 +49,7 @@ func (p *point) reached(commands []runtime.Command) bool {
 		case runtime.Plan:
 			reached = reached || p.tick > 0 && c.Tick == p.tick
 		case runtime.Start, runtime.Enter, runtime.Ask:
-			name := c.Of.Name
-			if above := c.Above(); above != "" {
-				name = above + "/" + name
-			}
+			name := runtime.Path(c.Above(), c.Of.Name)
 			p.calls[name] = true
 			for _, before := range []string{"", strconv.Itoa(c.Tick) + ":"} {
 				for _, behind := range []string{"", "@" + c.Instance} {

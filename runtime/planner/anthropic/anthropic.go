@@ -55,15 +55,7 @@ const (
 )
 
 func (a *format) Forms(schema any) []endpoint.Form {
-	enforced, whole, wraps := Enforced.Write(schema)
-	var forms []endpoint.Form
-	if enforced != "" {
-		forms = append(forms, endpoint.Form{Name: outputFormat, Schema: enforced, Wrapped: wraps})
-	}
-	if whole != "" {
-		forms = append(forms, endpoint.Form{Name: forcedTool, Schema: whole, Wrapped: wraps})
-	}
-	return append(forms, endpoint.Form{Name: anyText})
+	return append(endpoint.Forms(outputFormat, forcedTool)(Enforced.Write(schema)), endpoint.Form{Name: anyText})
 }
 
 type object = map[string]any

@@ -40,6 +40,20 @@ type Form struct {
 	Wrapped bool   // the answer stands under "result"
 }
 
+// Forms are those of an endpoint that takes schemas, by their names, for what its dialect
+// writes: the one that enforces it, and the one that is given all of it.
+func Forms(enforcing, whole string) func(enforced, all string, wraps bool) []Form {
+	return func(enforced, all string, wraps bool) (forms []Form) {
+		if enforced != "" {
+			forms = append(forms, Form{enforcing, enforced, wraps})
+		}
+		if all != "" {
+			forms = append(forms, Form{whole, all, wraps})
+		}
+		return forms
+	}
+}
+
 // An Ending is what a stream said about its answer.
 type Ending struct {
 	Whole   bool // it came to its own end

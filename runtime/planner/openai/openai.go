@@ -54,16 +54,9 @@ const (
 )
 
 func (a *format) Forms(schema any) []endpoint.Form {
-	enforced, whole, wraps := Strict.Write(schema)
-	var forms []endpoint.Form
-	if enforced != "" {
-		forms = append(forms, endpoint.Form{Name: strictSchema, Schema: enforced, Wrapped: wraps})
-	}
-	if whole != "" {
-		forms = append(forms, endpoint.Form{Name: guidingSchema, Schema: whole, Wrapped: wraps})
-		if !wraps {
-			forms = append(forms, endpoint.Form{Name: anyObject})
-		}
+	forms := endpoint.Forms(strictSchema, guidingSchema)(Strict.Write(schema))
+	if n := len(forms); n > 0 && forms[n-1].Name == guidingSchema && !forms[n-1].Wrapped {
+		forms = append(forms, endpoint.Form{Name: anyObject})
 	}
 	return append(forms, endpoint.Form{Name: anyText})
 }

@@ -150,7 +150,7 @@ func (d *Dialogue) await(ctx context.Context, at *place) (runtime.Decision, erro
 		defer d.beside.release()
 	}
 	if d.trusted[trustOf(q)] && !q.InFlight && len(q.Outside) == 0 && q.Problem == "" {
-		d.console.say(d.console.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(InFull(q)), Quoted(q.Tool)))
+		d.console.say(d.console.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(q.Path()), Quoted(q.Tool)))
 		return runtime.Decision{Verdict: runtime.Approve, By: d.who}, nil
 	}
 	decision, err := d.open(ctx, at)

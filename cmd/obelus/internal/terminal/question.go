@@ -81,20 +81,12 @@ func (l *Sheet) lay(q *runtime.Question, full bool) (text string, hidden int) {
 	return p.b.String(), hidden
 }
 
-// InFull is the name of the call in question, those above it before it.
-func InFull(q *runtime.Question) string {
-	if q.Under != "" {
-		return q.Under + "/" + q.Call
-	}
-	return q.Call
-}
-
 // headline says what is to be decided and what hangs on it.
 func (l *Sheet) headline(p *page, q *runtime.Question) {
 	s := l.style
-	ask := "may " + Quoted(InFull(q)) + " run?"
+	ask := "may " + Quoted(q.Path()) + " run?"
 	if q.InFlight {
-		ask = Quoted(InFull(q)) + " was at work when the run was killed; run it again?"
+		ask = Quoted(q.Path()) + " was at work when the run was killed; run it again?"
 	}
 	for i, line := range Fold(ask, p.width-4) {
 		mark := " "

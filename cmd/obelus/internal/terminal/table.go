@@ -105,7 +105,7 @@ func (l *Sheet) group(p *page, group []*runtime.Question, full bool) (hidden int
 
 // called is the name of a call as a line of a table begins with it.
 func called(q *runtime.Question) string {
-	name := diag.Escape(InFull(q))
+	name := diag.Escape(q.Path())
 	if q.Instance != "" {
 		name += " of " + Quoted(q.Instance)
 	}
