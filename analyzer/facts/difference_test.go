@@ -252,6 +252,100 @@ func TestDifferencesMirror(t *testing.T) {
 	}
 }
 
+// Whatever message of a context is another, or setting of a plan, is told; and what it is by
+// default is the same as if it were written (S1.2, S16.3).
+func TestEverySettingCounts(t *testing.T) {
+	messages := func(m string) string {
+		return `[{"type":"tool","tool":{"t":{"type":"object","properties":{"x":{}}}}},` + m + `,{"type":"plan","plan":[{"_tool":"t","x":1}]}]`
+	}
+	plan := func(more string) string { return "calls: [{_tool: t, x: 1}]\n" + more }
+	for _, c := range []struct{ old, new, want string }{
+		{messages(`{"type":"state","state":{"a":1}}`), messages(`{"type":"state","state":{"a":2}}`), "state"},
+		{messages(`{"type":"input","input":{"a":1}}`), messages(`{"type":"input","input":{"a":2}}`), "input"},
+		{messages(`{"type":"data","kind":"k","data":{"a":1}}`), messages(`{"type":"data","kind":"k","data":{"a":2}}`), "data"},
+		{messages(`{"type":"error","data":{"a":1}}`), messages(`{"type":"error","data":{"a":2}}`), "errors"},
+		{messages(`{"type":"text","text":"one"}`), messages(`{"type":"text","text":"two"}`), "messages"},
+		{messages(`{"type":"meta","x":"one"}`), messages(`{"type":"meta","x":"two"}`), "messages"},
+		{messages(`{"type":"advisor","id":"a","role":"one"}`), messages(`{"type":"advisor","id":"a","role":"two"}`), "advisors"},
+		{messages(`{"type":"state","state":{"a":1},"schema":{}}`), messages(`{"type":"state","state":{"a":1},"schema":{"type":"object"}}`), "stateSchema"},
+		{messages(`{"type":"data","kind":"k","data":{},"schema":{}}`), messages(`{"type":"data","kind":"k","data":{},"schema":{"type":"object"}}`), "dataSchemas"},
+		{plan("mode: eager"), plan(""), ""},
+		{plan("mode: lazy"), plan(""), "mode"},
+		{plan("writes: last"), plan(""), ""},
+		{plan("writes: once"), plan(""), "writes"},
+		{plan("terminate: output"), plan(""), ""},
+		{plan("terminate: calls"), plan(""), "terminate"},
+		{plan("limits: {time: 1h}"), plan("limits: {time: 60m}"), ""},
+		{plan("limits: {tokens: 5}"), plan("limits: {tokens: 6}"), "limits"},
+		{plan("inputSchema: {type: object}"), plan("inputSchema: {type: object, properties: {a: {}}}"), "inputSchema"},
+		{plan("instances: {a: {input: {x: 1}}}"), plan("instances: {a: {input: {x: 2}}}"), "instances"},
+		{plan("instances: {a: {}}"), plan("instances: {b: {}}"), "instances"},
+		{plan("version: '1'"), plan("version: '2'"), "version"},
+		{plan("description: one"), plan("description: two"), "description"},
+		{plan("advisors: [{id: a, role: one}]\nadvice: {enforce: ask, threshold: 1}"), plan("advisors: [{id: a, role: one}]\nadvice: {enforce: warn, threshold: 1}"), "advice"},
+	} {
+		var got []string
+		old, new := compiled(t, "old.yaml", c.old, nil), compiled(t, "new.yaml", c.new, nil)
+		for _, d := range facts.Compare(facts.Of(old, facts.Options{}), facts.Of(new, facts.Options{})).Differences {
+			if d.Of == facts.ThingSetting && !slices.Contains(got, d.Name) {
+				got = append(got, d.Name)
+			} else if d.Of != facts.ThingSetting && d.Of != facts.ThingWorst {
+				t.Errorf("%s and %s: %s differs", c.old, c.new, d.Of)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s and %s: %v differs, want %q", c.old, c.new, got, c.want)
+		}
+	}
+}
+
+// Every key of a call counts, and how it is written doesn't (S3.1, S16.3).
+func TestEveryKeyOfACallCounts(t *testing.T) {
+	files := map[string]string{"a.yaml": "calls: []", "b.yaml": "calls: []"}
+	for _, c := range []struct{ old, new, want string }{
+		{"_outputPath: p", "_outputPath: †state.p", ""},
+		{"_outputPath: a || b", "_outputPath: b || a", "writes"},
+		{"_outputPath: a && b", "_outputPath: b && a", ""},
+		{"_outputPath: a && b", "_outputPath: a", "writes"},
+		{"_outputPath: p, _outputMethod: set", "_outputPath: p", ""},
+		{"_outputPath: p, _outputMethod: push", "_outputPath: p", "method"},
+		{"_instance: i", "_instance: k", "instance"},
+		{"_activity: one", "_activity: two", "carried out by"},
+		{"_delegate: a.yaml", "_delegate: b.yaml", "runs the plan"},
+		{"_delegate: anonymous, x: 1", "x: 1", "context in a context of its own"},
+		{"_scopes: [state]", "_scopes: [†state]", ""},
+		{"_scopes: [state]", "_scopes: [input]", "context"},
+		{"_outputPath: p, _output: 1", "_outputPath: p, _output: 2", "result"},
+		{"_when: †input.x > 1", "_when: †(†input.x > 1.0)", ""},
+		{"_when: †input.x > 1", "_when: †input.x >= 1", "condition"},
+		{"_after: [z]", "_after: {settled: z}", "after"},
+		{"_after: [z]", "_after: z", ""},
+		{"_retry: 3", "_retry: {attempts: 3}", ""},
+		{"_retry: {attempts: 3, backoff: 1s}", "_retry: {attempts: 3, backoff: 2s}", "backoff"},
+		{"_timeout: 60s", "_timeout: 1m", ""},
+		{"_timeout: 60s", "_timeout: 2m", "timeout"},
+		{"_each: [1, 2], x: †item", "_each: [1, 3], x: †item", "each of"},
+		{"x: {a: 1, b: 2}", "x: {b: 2.0, a: 1}", ""},
+		{"x: [1, 2]", "x: [2, 1]", "value"},
+		{"x: '††state.y'", "x: '†state.y'", "value"},
+		{"x: 'a †{input.x}'", "x: 'a †{ †input.x }'", ""},
+	} {
+		compile := func(call string) *facts.Facts {
+			text := "instances: {i: {}, k: {}}\nstate: {y: 1}\nactivities: {one: {exec: {argv: [one]}}, two: {exec: {argv: [two]}}}\ncalls:\n- {_id: z, _tool: z}\n- {_id: c, _tool: t, " + call + "}\n"
+			return facts.Of(compiled(t, "plan.yaml", text, files), facts.Options{})
+		}
+		var got []string
+		for _, d := range facts.Compare(compile(c.old), compile(c.new)).Differences {
+			if d.Of == facts.ThingCall && !slices.Contains(got, d.What) {
+				got = append(got, d.What)
+			}
+		}
+		if slices.Sort(got); strings.Join(got, " ") != c.want {
+			t.Errorf("%s and %s: %q differs, want %q", c.old, c.new, got, c.want)
+		}
+	}
+}
+
 // In which order calls write counts where results are put together and where the first one
 // wins, and nowhere else.
 func TestOrderOfWriting(t *testing.T) {

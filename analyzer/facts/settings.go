@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 func (g *gatherer) tool(t *compiler.Tool) Tool {
@@ -107,6 +108,9 @@ func (g *gatherer) settings() map[string]Literal {
 	if p.Opinions != nil {
 		set("opinions", p.Opinions.Value(), true)
 	}
+	if texts := messages(p.Root); len(texts) > 0 {
+		set("messages", texts, true)
+	}
 	instances := map[string]any{}
 	for _, one := range p.Instances {
 		own := map[string]any{}
@@ -132,6 +136,22 @@ func (g *gatherer) settings() map[string]Literal {
 	set("instances", instances, len(instances) > 0)
 	g.unused(set)
 	return all
+}
+
+// messages are those of a context that only a model reads.
+func messages(root *source.Node) (texts []any) {
+	if root == nil {
+		return nil
+	}
+	if within := root.Get("context"); within != nil {
+		root = within
+	}
+	for _, m := range root.Items {
+		if kind := text(m.Get("type")); kind == "text" || kind == "meta" {
+			texts = append(texts, m.Value())
+		}
+	}
+	return texts
 }
 
 // unused are definitions of the document that no tool and no call names: another plan of the same tools
