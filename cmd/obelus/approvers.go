@@ -109,12 +109,10 @@ func (o *approvers) required(asked bool, file, plan string, reading *reading) (*
 	return &session.Approval{Text: text, Judge: judge}, nil
 }
 
-// of gives, when a run goes on, whose approval counts for its plan.
-func (o *approvers) of(c *cli) func(plan string) (approval.Judge, error) {
-	return func(plan string) (approval.Judge, error) {
-		judge, _, err := o.judge(plan, c.newReading())
-		return judge, err
-	}
+// of gives, when a run goes on, whose approval counts for its plan, and what says that it
+// needs one.
+func (o *approvers) of(c *cli) func(plan string) (approval.Judge, string, error) {
+	return func(plan string) (approval.Judge, string, error) { return o.judge(plan, c.newReading()) }
 }
 
 // approvalOf is where a plan's approval lies, unless something else is said.

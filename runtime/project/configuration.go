@@ -81,36 +81,56 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 	return above, own, err
 }
 
-// Demanded is what the configurations in a plan's folder and in those above it, up to the
-// one that holds .git, ask of its runs (S16.1): how many people have to approve, and which
-// file says that they have to at all, "" for none. Whatever configuration was named, and
-// whoever may have written one: this makes nothing laxer. Only in a folder where anybody
-// may put files, such as /tmp, nobody's word counts.
+// Demanded is what the configurations in a plan's folder and in all those above it ask of
+// its runs (S16.1): how many people have to approve, and which file says that they have to
+// at all, "" for none. Whatever configuration was named, and whoever may have written one:
+// this makes nothing laxer.
 func (r *Reader) Demanded(plan string) (by string, approvals int, err error) {
-	at, err := filepath.Abs(r.folder(plan))
-	if err != nil {
-		return "", 0, err
-	}
-	for ; ; at = filepath.Dir(at) {
-		name := filepath.Join(at, workspace.Settings)
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !anybodys(at) {
-			text, err := workspace.Read(name, r.limits().Bytes)
+	for _, plan := range []string{plan, whereItLies(plan)} {
+		above, err := foldersOver(r.folder(plan))
+		if err != nil {
+			return "", 0, err
+		}
+		for _, at := range above {
+			name := filepath.Join(at, workspace.Settings)
+			if _, err := os.Lstat(name); err != nil {
+				continue
+			}
+			text, err := []byte(nil), fs.ErrInvalid // as of what is no file
+			if info, wrong := os.Stat(name); wrong == nil && info.Mode().IsRegular() {
+				text, err = workspace.Read(name, r.limits().Bytes)
+			}
 			said, found := analyzer.ReadSettings(source.NewFile(name, text), r.limits())
 			if err != nil || said.RequireApproval || diag.HasErrors(found) && bytes.Contains(text, []byte("require-approval")) {
 				by = fromHere(name)
 			}
 			approvals = max(approvals, said.Approvals)
 		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || filepath.Dir(at) == at {
-			return by, approvals, nil
-		}
 	}
+	return by, approvals, nil
 }
 
-// anybodys reports whether anybody may put files into a folder.
-func anybodys(folder string) bool {
-	info, err := os.Stat(folder)
-	return err == nil && info.Mode()&fs.ModeSticky != 0 && info.Mode()&0o002 != 0
+// whereItLies is the name of a file behind links.
+func whereItLies(name string) string {
+	if real, err := filepath.EvalSymlinks(name); err == nil && name != "-" {
+		return real
+	}
+	return name
+}
+
+// foldersOver are a folder and all those above it, but for those where anybody may put
+// files, such as /tmp: nobody's word counts there.
+func foldersOver(folder string) (all []string, err error) {
+	at, err := filepath.Abs(folder)
+	for ; err == nil; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err != nil || info.Mode()&fs.ModeSticky == 0 || info.Mode()&0o002 == 0 {
+			all = append(all, at)
+		}
+		if filepath.Dir(at) == at {
+			break
+		}
+	}
+	return all, err
 }
 
 // ConfigurationAt reads a configuration, once; "" is one without a file.

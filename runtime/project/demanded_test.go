@@ -1,6 +1,7 @@
 package project
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,6 +22,7 @@ func TestDemanded(t *testing.T) {
 		{"in a folder that others write", "require-approval: true", 0o644, 0o777, true},
 		{"in a folder like /tmp", "require-approval: true", 0o644, 0o777 | os.ModeSticky, false},
 		{"broken", "require-approval: true\nx: [", 0o644, 0o755, true},
+		{"a link to nothing", "", 0o644, 0o755, true},
 		{"in other words", "require-approval: perhaps", 0o644, 0o755, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -39,6 +41,11 @@ func TestDemanded(t *testing.T) {
 			}
 			if err := os.Chmod(top, test.folder); err != nil {
 				t.Fatal(err)
+			}
+			if test.name == "a link to nothing" {
+				if err := errors.Join(os.Remove(filepath.Join(top, "obelus.yaml")), os.Symlink("nowhere", filepath.Join(top, "obelus.yaml"))); err != nil {
+					t.Fatal(err)
+				}
 			}
 			by, approvals, err := (&Reader{}).Demanded(filepath.Join(plans, "plan.yaml"))
 			if err != nil || (by != "") != test.asks || test.name == "none" && approvals != 2 {

@@ -230,17 +230,23 @@ func (r *Reader) trusts(file string, vouching func() (*Vouching, error)) (bool, 
 	return err == nil && len(v.Changed()) == 0, nil
 }
 
-// policies are those that were named, which count as they are, or else the one beside
-// the configuration at the workspace root, which only makes things stricter until it is
-// trusted.
+// policies are those that were named, which count as they are, or else the one at the
+// workspace root and those above it, which only make things stricter until they are
+// trusted: a folder doesn't leave the policy of the house that it stands in by having a
+// configuration of its own.
 func (r *Reader) policies(place workspace.Place) (all []compiler.PolicyFile, err error) {
 	names := r.Policies
 	if len(names) == 0 {
-		name := filepath.Join(place.Root, policy.File)
-		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-			return nil, nil
+		above, err := foldersOver(place.Root)
+		if err != nil {
+			return nil, err
 		}
-		names = []string{name}
+		for _, at := range above {
+			name := filepath.Join(at, policy.File)
+			if _, err := os.Lstat(name); err == nil { // also where it can't be read
+				names = append(names, fromHere(name))
+			}
+		}
 	}
 	for _, name := range names {
 		text, err := r.Text(name)

@@ -67,8 +67,19 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 
 // stillApproved verifies again the approval that a run was begun under.
 func (s *Session) stillApproved(o *ResumeOptions) error {
-	was := s.manifest.Approval
+	was, by := s.manifest.Approval, ""
+	var judge approval.Judge
+	var err error
+	if o.Approvers != nil {
+		plan := s.manifest.At(s.manifest.Plan.Name)
+		if plan == "-" {
+			plan = filepath.Join(s.manifest.Folder, plan)
+		}
+		judge, by, err = o.Approvers(plan)
+	}
 	switch {
+	case was == nil && by != "":
+		return diag.Troubled(ErrUnapproved, "the run %s was begun without an approval, and %q asks for one", s.ID(), by).About(s.ID())
 	case was == nil && o.RequireApproval:
 		return diag.Troubled(ErrUnapproved, "the run %s was begun without an approval", s.ID()).About(s.ID())
 	case was == nil:
@@ -76,11 +87,6 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	case o.Approvers == nil:
 		return diag.Troubled(ErrUnapproved, "the run %s was begun under an approval, and nobody is named whose approval counts", s.ID()).About(s.ID())
 	}
-	plan := s.manifest.At(s.manifest.Plan.Name)
-	if plan == "-" {
-		plan = filepath.Join(s.manifest.Folder, plan)
-	}
-	judge, err := o.Approvers(plan)
 	if err == nil {
 		begun := s.options.Envelope
 		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !sameEnvelope(begun, s.options.Envelope) {

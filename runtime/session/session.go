@@ -108,9 +108,10 @@ type ResumeOptions struct {
 	Answers []Answer
 	// RetryFailed runs again what failed, and what was skipped for it; nothing that was done.
 	RetryFailed bool
-	// Approvers says whose approval counts for a plan, by its file's name: that of a run
-	// that was begun under one has to hold still.
-	Approvers func(plan string) (approval.Judge, error)
+	// Approvers says whose approval counts for a plan, by its file's name, as that of a run
+	// that was begun under one has to hold still; and which file says that no run of the
+	// plan may go on without one, "" for none.
+	Approvers func(plan string) (j approval.Judge, by string, err error)
 	// RequireApproval lets no run go on that was begun without an approval.
 	RequireApproval bool
 	// OrStricter keeps the policy that the run was begun with where it asks about more
