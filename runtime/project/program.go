@@ -115,7 +115,8 @@ func (p *Program) Tool(delegate, name string) *compiler.Tool {
 
 // Activities are those of the plan, and of each plan that it delegates to under the
 // names that name gives them, with the folders that programs start in as this process
-// sees them: the compiler knows them from the workspace root. What a plan carries out isn't among them: the machine runs it.
+// sees them: the compiler knows them from the workspace root. What a plan carries out isn't among
+// them: the machine runs it.
 func (p *Program) Activities(name func(delegate, name string) string) map[string]*compiler.Activity {
 	all := make(map[string]*compiler.Activity, len(p.Plan.Activities))
 	add := func(delegate string, plan *compiler.Plan) {
