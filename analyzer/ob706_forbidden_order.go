@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -55,18 +56,38 @@ func forbiddenOrders(p *Pass) {
 			continue // what was done before the call that runs the plan counts
 		case c.Kind == orders.OnlyAfter:
 			all = p.notAfter(c, shares, subjects)
+			for i := range all { // of a solution alone nobody knows what was done before it
+				all[i].sure = all[i].sure && p.Plan.Form != compiler.Solution
+			}
 		case c.Kind == orders.NeverAfter:
 			all = p.after(shares, subjects, others)
 		default:
 			all = p.tooOften(c, shares, subjects)
 		}
+		slices.SortStableFunc(all, func(a, b broken) int { return cmp.Compare(b.certainty(), a.certainty()) })
 		for i := range all {
-			if p.reportOrder(c, shares, &all[i]); !all[i].sure {
+			if i < maxOrderFindings {
+				f := p.reportOrder(c, &all[i])
+				if more := len(all) - maxOrderFindings; more > 0 && i == maxOrderFindings-1 {
+					f.Message += fmt.Sprintf("; so it is with %d more calls", more)
+				}
+			}
+			if !all[i].sure {
 				doubtful = p.inDoubt(doubtful, c, &all[i], subjects, others)
 			}
 		}
 	}
 	p.inOrder(doubtful)
+}
+
+// maxOrderFindings bounds how many calls one order is said to be broken by.
+const maxOrderFindings = 50
+
+func (b *broken) certainty() int {
+	if b.sure {
+		return 1
+	}
+	return 0
 }
 
 // inDoubt adds the pairs of calls of which it matters to a call in doubt which comes first,
@@ -80,6 +101,9 @@ func (p *Pass) inDoubt(pairs [][2]int, c *orders.Check, b *broken, subjects, oth
 		}
 	}
 	const most = 200 // which are enough for a reader of such a plan
+	if p.budget().follows -= len(p.Plan.Calls); p.may.follows < 0 {
+		return pairs
+	}
 	if c.Kind == orders.AtMost {
 		for at := 1; at < min(len(subjects), most); at++ {
 			add(subjects[at-1], subjects[at])
@@ -109,12 +133,6 @@ func (p *Pass) inOrder(pairs [][2]int) {
 	}
 }
 
-const (
-	maxOrderPairs   = 4_000_000 // of calls that are held against each other
-	maxOrderGoals   = 20_000    // questions about branches
-	maxOrderFollows = 4_000_000 // calls that are gone through to see what comes before them
-)
-
 // after are the subjects that may begin after one of the others has begun.
 func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
 	free, soft, complete := p.unorderedPairs(shares, subjects, others)
@@ -123,7 +141,6 @@ func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
 		return nil
 	}
 	e := p.conditions()
-	goals, follows := maxOrderGoals, maxOrderFollows
 	for at, x := range subjects {
 		call := p.Plan.Calls[x]
 		var best *broken
@@ -133,10 +150,7 @@ func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
 				return
 			}
 			asked[goal] = true
-			answer, certain := logic.Answer{}, false
-			if goals--; goals >= 0 {
-				answer, certain = p.canHold(goal)
-			}
+			answer, certain := p.canHold(goal)
 			if sure = sure && certain && shares[x].sure && shares[y].sure; !answer.Impossible && (best == nil || sure) {
 				best = &broken{x, []int32{y}, answer, goal, sure}
 			}
@@ -149,7 +163,7 @@ func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
 			ask(y, e.And(e.Runs(call), e.Runs(p.Plan.Calls[y])), is)
 		}
 		if len(soft[at]) > 0 && (best == nil || !best.sure) {
-			if follows -= len(p.Plan.Calls); follows < 0 {
+			if p.budget().follows -= len(shares); p.may.follows < 0 {
 				complete = false
 				continue
 			}
@@ -168,8 +182,8 @@ func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
 			all = append(all, *best)
 		}
 	}
-	if !complete || goals < 0 || e.Exhausted() {
-		p.cutShort(headOf(p.Plan.CallsNode.Span()), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
+	if !complete || p.budget().goals < 0 || e.Exhausted() {
+		p.uncounted()
 	}
 	return all
 }
@@ -181,20 +195,21 @@ func (p *Pass) unorderedPairs(shares []share, subjects, others []int32) (free, s
 	of := slices.Concat(subjects, others)
 	slices.Sort(of)
 	of = slices.Compact(of)
-	place := make(map[int32]int, len(of))
-	for at, i := range of {
-		place[i] = at
+	place := make([]int, len(subjects)) // of the subjects, ascending
+	for at, x := range subjects {
+		place[at], _ = slices.BinarySearch(of, x)
 	}
-	pairs := maxOrderPairs
+	may := p.budget()
 	look := func(g *dag.Graph, f func(at int, x, y int32, depends bool)) {
 		g.Reach(of, func(y int32, from int, set *dag.Set) {
 			if !shares[y].other {
 				return
 			}
-			for at, x := range subjects {
-				if k := place[x]; k >= from && k < from+dag.Block && x != y && pairs > 0 {
-					pairs--
-					f(at, x, y, set.Has(from, k))
+			first, _ := slices.BinarySearch(place, from)
+			for at := first; at < len(place) && place[at] < from+dag.Block; at++ {
+				if x := subjects[at]; x != y && may.pairs > 0 {
+					may.pairs--
+					f(at, x, y, set.Has(from, place[at]))
 				}
 			}
 		})
@@ -214,7 +229,7 @@ func (p *Pass) unorderedPairs(shares []share, subjects, others []int32) (free, s
 			soft[at] = append(soft[at], y)
 		}
 	})
-	return free, soft, pairs > 0
+	return free, soft, may.pairs > 0
 }
 
 // tooOften are the calls with which subjects may begin more often than they may: the last
@@ -270,7 +285,7 @@ func (p *Pass) tooOften(c *orders.Check, shares []share, subjects []int32) (all 
 		return all
 	}
 	exceeds(vague, false)
-	for left := maxCounted; len(all) == 0 && len(keys) > 0 && left > 0; keys = keys[1:] {
+	for left := p.budget().gates; len(all) == 0 && len(keys) > 0 && left > 0; keys = keys[1:] {
 		if of := alike[keys[0]]; shares[of[0]].literal() {
 			left -= (len(of) + len(vague)) * (c.Most + 2)
 			exceeds(slices.Concat(of, vague), false)
@@ -280,7 +295,7 @@ func (p *Pass) tooOften(c *orders.Check, shares []share, subjects []int32) (all 
 }
 
 // reportOrder reports a call that may begin where a policy forbids it.
-func (p *Pass) reportOrder(c *orders.Check, shares []share, b *broken) {
+func (p *Pass) reportOrder(c *orders.Check, b *broken) *diag.Diagnostic {
 	call := p.Plan.Calls[b.call]
 	var names []string
 	for _, i := range b.with {
@@ -313,7 +328,7 @@ func (p *Pass) reportOrder(c *orders.Check, shares []share, b *broken) {
 	if b.answer.Possible {
 		f.Witness = OrderWitness{append(names, call.Name), branch}
 	}
-	for _, i := range b.with {
+	for _, i := range b.with[:min(len(b.with), maxShown)] {
 		if i != b.call {
 			f.Note(p.Plan.Calls[i].ToolNode.Span(), "%q is here", p.Plan.Calls[i].Name)
 		}
@@ -325,6 +340,7 @@ func (p *Pass) reportOrder(c *orders.Check, shares []share, b *broken) {
 		f.Message += "; whether that happens couldn't be decided, so a run refuses the call if it does"
 		f.As(diag.Warning)
 	}
+	return f
 }
 
 // idOf is what "_after" can call a call.

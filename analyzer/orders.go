@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/orders"
 )
@@ -255,6 +256,9 @@ func (p *Pass) gives(shares []share) bool {
 // nothing of which the plan doesn't tell.
 func (p *Pass) canHold(goal logic.Literal) (a logic.Answer, sure bool) {
 	e := p.conditions()
+	if p.budget().goals--; p.may.goals < 0 {
+		return a, false
+	}
 	a = e.SolveLikely([]logic.Literal{goal})[0]
 	if !a.Possible {
 		return a, a.Impossible
@@ -308,6 +312,12 @@ func (p *Pass) notAfter(c *orders.Check, shares []share, subjects []int32) (all 
 		if one.open {
 			key = "?" + key
 		}
+		if _, known := views[key]; !known {
+			if p.budget().follows -= len(shares); p.may.follows < 0 {
+				p.uncounted()
+				break
+			}
+		}
 		v := once(views, key, func() view {
 			surely, maybe := make([]logic.Literal, len(shares)), make([]logic.Literal, len(shares))
 			differ := false
@@ -342,6 +352,14 @@ func (p *Pass) notAfter(c *orders.Check, shares []share, subjects []int32) (all 
 		}
 	}
 	return all
+}
+
+// uncounted says that the budget didn't last.
+func (p *Pass) uncounted() {
+	at := headOf(p.Plan.CallsNode.Span())
+	if !slices.ContainsFunc(p.found, func(d diag.Diagnostic) bool { return d.Rule == notAnalysed.Rule && d.Span == at }) {
+		p.cutShort(at, "which of the calls may come after which isn't fully analysed for the policy: there are too many")
+	}
 }
 
 // alwaysAfter are calls that, if they run, come after one of the others is done, as far as
@@ -404,8 +422,17 @@ func (p *Pass) hangsOn(call *compiler.Call, f func(w int32, done bool)) {
 	}
 }
 
-// maxCounted bounds the gates that counting calls may take.
-const maxCounted = 1 << 20
+// An orderBudget is what the orders of all rules may still take together of one plan:
+// pairs of calls that are held against each other, questions about branches, calls that are
+// gone through to see what comes before them, and gates to count with.
+type orderBudget struct{ pairs, goals, follows, gates int }
+
+func (p *Pass) budget() *orderBudget {
+	if p.may == nil {
+		p.may = &orderBudget{pairs: 1_000_000, goals: 20_000, follows: 2_000_000, gates: 1 << 20}
+	}
+	return p.may
+}
 
 // atLeast are, for every number up to a limit, whether at least so many of the subjects
 // begin.
@@ -420,8 +447,9 @@ func (p *Pass) atLeast(shares []share, subjects []int32, limit int) []logic.Lite
 		counts[n] = logic.False
 	}
 	counts[0] = logic.True
-	if len(subjects)*len(counts) <= maxCounted {
-		e.Allow(2 * len(subjects) * len(counts))
+	if gates := len(subjects) * len(counts); gates <= p.budget().gates {
+		p.may.gates -= gates
+		e.Allow(2 * gates)
 		for _, i := range subjects {
 			runs := e.Runs(p.Plan.Calls[i])
 			for n := len(counts) - 1; n > 0; n-- {

@@ -49,17 +49,37 @@ func (p *Pass) related(call *compiler.Call) (with []int) {
 				one.total = known[before-1].total
 			}
 			one.total = capped(c.Most+1, one.total+own)
-			others = func(toldCall) bool { return one.total > c.Most }
+			others = func(toldCall) bool { return true }
 		}
-		for _, t := range known[:before] {
-			if others(t) {
-				with = append(with, t.call)
-			}
-		}
+		with = append(with, few(known[:before], &one, others, c)...)
 		p.told[at] = append(known[:before:before], one)
 	}
 	slices.Sort(with)
 	return slices.Compact(with)
+}
+
+// few are those of the calls before one that orders speak of with it; of many as many as it
+// takes to come after all: the last of its own role waits for those before that.
+func few(before []toldCall, one *toldCall, others func(toldCall) bool, c *orders.Check) (with []int) {
+	const many = 64
+	atMost := c.Kind == orders.AtMost
+	if atMost && one.total <= c.Most {
+		return nil
+	}
+	if len(before) > many || atMost {
+		for at, t := range slices.Backward(before) {
+			if t.role&one.role == one.role && (!atMost || t.total > c.Most) {
+				with, before = append(with, t.call), before[at+1:]
+				break
+			}
+		}
+	}
+	for _, t := range before {
+		if others(t) {
+			with = append(with, t.call)
+		}
+	}
+	return with
 }
 
 // asListed are the pairs of calls of a solution that run as listed for the sake of orders.

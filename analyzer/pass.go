@@ -64,6 +64,7 @@ type Pass struct {
 	bounds     map[*policy.BoundTool]*parameters
 	checks     []orders.Check // see orderChecks
 	firm       *firmOrder     // see firmly
+	may        *orderBudget   // see budget
 	told       [][]toldCall   // see related
 
 	// What dangling references were most likely meant to read: that it isn't read
