@@ -12,6 +12,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/request"
@@ -21,7 +22,8 @@ import (
 // The record of every tick holds all that the tick began with: gone on from with the
 // same solutions, the run ends each tick in the state that it ended in, does nothing
 // again that was done, and tells the planner the same; and played by itself, where its
-// solution is sound, it ends where the tick did (S1.2, S11.3, S11.5, S11.9).
+// solution is sound and so valid against its own schema (S2.2), it ends where the tick did
+// (S1.2, S11.3, S11.5, S11.9).
 func TestRecordsAreGoneOnFrom(t *testing.T) {
 	plans, count := amount.Of(10, 100, 500), map[string]int{}
 	for n := range plans {
@@ -57,6 +59,9 @@ func TestRecordsAreGoneOnFrom(t *testing.T) {
 			if v == nil {
 				count["unsound"]++
 				continue
+			}
+			if why := unfitSolution(t, text); why != "" && doc["advisors"] == nil { // theirs speak out of turn, too
+				t.Fatalf("%s\nits solution isn't valid against its own schema: %s", about(), why)
 			}
 			alone := recorded(t, n, v, nil, tick)
 			if differs := difference(alone.ends[tick], whole.ends[tick]); differs != "" {
@@ -165,6 +170,19 @@ func ofRecord(text string, whole bool) (*analyzer.Verified, string) {
 		}
 	}
 	return analysis.Verified, ""
+}
+
+// unfitSolution is what the schema of a record has against its solution, or "".
+func unfitSolution(t *testing.T, text string) string {
+	t.Helper()
+	var record map[string]any
+	if err := json.Unmarshal([]byte(text), &record); err != nil {
+		t.Fatal(err)
+	}
+	if v := schema.New(record["schema"], schema.Options{}).Validate(record["solution"]); v != nil {
+		return v.Error()
+	}
+	return ""
 }
 
 // firstDifference shows where two texts begin to differ.

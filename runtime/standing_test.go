@@ -10,11 +10,11 @@ import (
 )
 
 // S11.3: a call that writes nothing is told to the next requests, with its parameters and
-// what came of it: a model that makes again what it isn't told of makes each of 45 once,
+// what came of it: a model that makes again what it isn't told of makes each of 72 once in 25 ticks,
 // and requests don't grow with it. Whether the plan is carried makes no difference,
 // though each solution leaves the calls before it out.
 func TestWhatWroteNothingIsTold(t *testing.T) {
-	const orders = 45
+	const orders = 72 // in 25 ticks
 	tool := `{"type": "tool", "tool": {"refund": {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}}}`
 	for _, document := range []string{`[` + tool + `]`, `[` + tool + `, {"type": "plan", "plan": []}]`} {
 		m := runtime.New(verify(t, document), runtime.Options{Planned: true})

@@ -107,6 +107,10 @@ func TestServiceWithoutATerminal(t *testing.T) {
 	if n := v.effects(t)["paid"]; n != 1 {
 		t.Errorf("it was paid %d times before anybody said so", n)
 	}
+	t.Chdir(v.folder)
+	if _, stderr, status := obelus(nil, "decide", "2", "refund", "approve", "--runs", v.runs); status != statusTrouble || !strings.Contains(stderr, "expected retry or fail") {
+		t.Errorf("an approval of what was at work ends with %d: %s", status, stderr)
+	}
 	step(statusOK, nil, "", "decide", "2", "refund", "retry", "--as", "ann")
 	why := `activity "file" failed (exit status 1) and wrote nothing to stderr`
 	step(statusFound, why, "refund", "resume", "2", "--format", "json", "--in-flight", "ask", "--confirm", "never")
