@@ -80,6 +80,9 @@ func Gives(p *compiler.Plan, c *compiler.Call) policy.Label {
 
 func (r *rules) effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
 	e := standing(p, c)
+	if !c.Latent() && !isPure(p, c) {
+		return e // policies have their say in it
+	}
 	said, lowered := policy.Effects(0), false
 	for _, one := range r.policies {
 		for _, t := range one.Tools {
