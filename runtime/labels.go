@@ -55,11 +55,11 @@ func (f *frame) labels() *policy.Live {
 // worse says why a call that a person writes can't take the place of another: what comes of
 // it would be worse than what was judged of it, and of all that reads it.
 func (f *frame) worse(call *compiler.Call, by *compiler.Plan) string {
-	judged := label.Of(f.plan)
+	judged := label.Of(f.reader().plan) // of an item the call that runs it was judged
 	if judged == nil {
 		return ""
 	}
-	was, is := judged.Result(call.Index), label.Of(by).Result(0)
+	was, is := judged.Result(call.Whole().Index), label.Of(by).Result(0)
 	if is.Within(was) {
 		return ""
 	}
