@@ -41,7 +41,7 @@ func (f *frame) decided(e Event) {
 			f.askAgain(i, failure.Message)
 			return
 		}
-		more.admission.cleared = true
+		more.admission.again = true
 	case Fail:
 		more.decision, more.question = d, nil
 		f.interrupted(i)

@@ -30,11 +30,13 @@ type enclosure struct {
 
 // admission is what an envelope has to do with a call.
 type admission struct {
-	early   bool             // a person is asked about it, as it arrived outside of the envelope
-	cleared bool             // a person has approved that it leaves the envelope
-	changed []string         // the parameters that a person gave other values
-	charged *envelope.Start  // its last try
-	wrote   *replacementView // of what a person put in its place
+	early bool // a person is asked about it, as it arrived outside of the envelope
+	again bool // a person has it run again that was cut short, however often that is then
+	// Approved are the differences that a person has approved.
+	approved []envelope.Difference
+	changed  []string         // the parameters that a person gave other values
+	charged  *envelope.Start  // its last try
+	wrote    *replacementView // of what a person put in its place
 }
 
 // A replacementView is what a replacement was judged by when it was written.
@@ -55,7 +57,7 @@ func (m *Machine) isGated() bool { return m.enclosure != nil && m.enclosure.aske
 // screen asks about a call that arrives outside of the envelope.
 func (f *frame) screen(i int32) {
 	e := f.machine.enclosure
-	if e == nil || f.calls[i].status != Waiting || f.calls[i].more != nil && f.calls[i].more.admission.cleared {
+	if e == nil || f.calls[i].status != Waiting {
 		return
 	}
 	_, amiss := e.Judge(f.site.Delegate, f.factsOf(i), envelope.Given{Live: true, Later: true, Instance: f.site.Instance})
@@ -92,7 +94,12 @@ func (f *frame) admit(i int32) bool {
 	s.Given = envelope.Given{Live: true, Writers: f.writers(i), Values: state.params, Instance: f.site.Instance}
 	e.next = s
 	amiss := e.Admit(s)
-	if len(amiss) == 0 || state.more != nil && state.more.admission.cleared {
+	if more := state.more; more != nil && len(amiss) > 0 {
+		if amiss = envelope.Without(amiss, more.admission.approved); more.admission.again {
+			amiss = slices.DeleteFunc(amiss, func(d envelope.Difference) bool { return d.What == envelope.Times })
+		}
+	}
+	if len(amiss) == 0 {
 		return true
 	}
 	state.rare().question = f.question(i)
@@ -219,11 +226,11 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 		f.askAgain(i, "it leaves what was approved, and an approval of that names what it is about: \"beyond\": \""+q.Beyond+"\"")
 		return true
 	case d.Verdict == Approve && !a.early:
-		a.cleared = true
+		a.approved = append(a.approved, q.Outside...)
 		return false
 	case d.Verdict == Approve:
 		f.closeEarly(i)
-		a.cleared = true
+		a.approved = append(a.approved, q.Outside...)
 		state.more.decision, state.more.question = d, nil
 		f.look(i)
 		return true

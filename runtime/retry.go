@@ -72,7 +72,8 @@ func backoff(r compiler.Retry, attempt int) time.Duration {
 func (f *frame) inFlight(i int32, how InFlight) {
 	switch {
 	case how == InFlightAnew:
-		f.calls[i].approved, f.calls[i].rare().admission.cleared = false, false
+		f.calls[i].approved = false
+		f.calls[i].rare().admission.approved = nil
 		f.enqueue(i)
 	case f.forbidden(i, f.call(i), f.calls[i].params) != nil:
 		f.interrupted(i)

@@ -32,13 +32,12 @@ type Start struct {
 // if nothing does, notes what covers the call for [Account.Charge].
 func (a *Account) Admit(s *Start) []Difference {
 	fits, amiss := a.Judge(s.In, s.Call, s.Given)
-	if len(amiss) > 0 {
-		return amiss
-	}
-	if _, ok := a.of(s.Given.Instance).place(a.Envelope, fits, 1); ok {
-		a.of(s.Given.Instance).giveBack(fits, 1)
-	} else {
-		return []Difference{a.tooOften(s.In, s.Call, 1, 0)}
+	if fits != nil {
+		if _, ok := a.of(s.Given.Instance).place(a.Envelope, fits, 1); ok {
+			a.of(s.Given.Instance).giveBack(fits, 1)
+		} else {
+			amiss = append(amiss, a.tooOften(s.In, s.Call, 1, 0))
+		}
 	}
 	s.fits = fits
 	if most := a.Budget.Calls; most != nil && !s.Further && float64(a.calls+1) > *most {
@@ -50,10 +49,13 @@ func (a *Account) Admit(s *Start) []Difference {
 	return amiss
 }
 
-// Charge takes the start of a call off what is left.
+// Charge takes the start of a call off what is left. One that leaves the envelope, which
+// somebody has approved, is charged to what it comes nearest to, if that has room.
 func (a *Account) Charge(s *Start) {
 	if s.fits != nil {
-		a.of(s.Given.Instance).place(a.Envelope, s.fits, 1)
+		if _, ok := a.of(s.Given.Instance).place(a.Envelope, s.fits, 1); !ok {
+			s.fits = nil
+		}
 	}
 	if !s.Further {
 		a.calls++

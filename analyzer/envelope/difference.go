@@ -3,6 +3,7 @@ package envelope
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -73,6 +74,19 @@ func (d Difference) String() string {
 var phrases = map[string]string{
 	CarriedOut: "what carries it out", Effect: "its effect", List: "the list that it runs for", Context: "what it is handed",
 	Path: "where it writes", Result: "its result", Instance: "whom it runs for",
+}
+
+// Without are the differences that aren't among those that were approved, wherever they
+// stand.
+func Without(all, approved []Difference) (left []Difference) {
+	for _, d := range all {
+		if !slices.ContainsFunc(approved, func(o Difference) bool {
+			return d.What == o.What && d.Of == o.Of && d.Is == o.Is && d.Approved == o.Approved
+		}) {
+			left = append(left, d)
+		}
+	}
+	return left
 }
 
 // Digest identifies differences, so that a person's word about them is about no others.

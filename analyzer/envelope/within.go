@@ -139,7 +139,8 @@ type Given struct {
 }
 
 // Judge says which allowances cover a call of a plan (in is the delegate that it stands
-// in), whatever is left of them; or if none does what leaves them, and only that.
+// in), whatever is left of them; or if none does, those that it leaves in the fewest ways
+// and all alike, and what leaves them, and only that.
 func (e *Envelope) Judge(in string, c *facts.Call, g Given) (fits []int, amiss []Difference) {
 	j := judge{call: c, given: &g, in: in, parameters: parametersOf(c)}
 	least := maxMisses
@@ -166,9 +167,9 @@ func (e *Envelope) Judge(in string, c *facts.Call, g Given) (fits []int, amiss [
 	for _, at := range nearest[:min(len(nearest), mostNearest)] {
 		j.allowance, j.amiss = &e.Calls[at], nil
 		if j.counts(maxMisses); amiss == nil || len(j.amiss) < len(amiss) {
-			amiss = j.amiss
-		} else if len(j.amiss) == len(amiss) {
-			alsoApproved(amiss, j.amiss)
+			fits, amiss = []int{at}, j.amiss
+		} else if len(j.amiss) == len(amiss) && alsoApproved(amiss, j.amiss) {
+			fits = append(fits, at)
 		}
 	}
 	if len(amiss) == 0 {
@@ -176,7 +177,7 @@ func (e *Envelope) Judge(in string, c *facts.Call, g Given) (fits []int, amiss [
 		d.Of, d.Is = c.Tool, described(c)
 		amiss = []Difference{d}
 	}
-	return nil, amiss
+	return fits, amiss
 }
 
 const (
@@ -187,11 +188,12 @@ const (
 // mostApproved bounds how much is told of what else is approved.
 const mostApproved = 300
 
-// alsoApproved adds what another allowance approves of where a call leaves both alike.
-func alsoApproved(all, others []Difference) {
+// alsoApproved adds what another allowance approves of where a call leaves both alike, and
+// reports whether it does.
+func alsoApproved(all, others []Difference) bool {
 	for i, d := range others {
 		if all[i].What != d.What || all[i].Of != d.Of || all[i].Is != d.Is {
-			return
+			return false
 		}
 	}
 	for i, d := range others {
@@ -200,6 +202,7 @@ func alsoApproved(all, others []Difference) {
 			*one += " or " + d.Approved
 		}
 	}
+	return true
 }
 
 // A judge holds one call against one allowance.
