@@ -27,7 +27,7 @@ type Settings struct {
 	RequireApproval  bool
 	Approvals        int
 	Signers, Revoked *source.Node
-	excluded    []*regexp.Regexp
+	excluded         []*regexp.Regexp
 }
 
 // Excludes reports whether a file, by its path from the folder of the settings, isn't to

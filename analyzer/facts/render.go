@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,11 +164,20 @@ func (c *Call) Leaves() bool {
 	return c.Runs.Plan == "" && (c.Effect.OpenWorld || c.Runs.Kind == model)
 }
 
+// oneWord is an argument of a program that nobody can take for several.
+var oneWord = regexp.MustCompile(`^[^\s"'\\]+$`)
+
 // Destination is where to, in words: a program, an address, a tool of a server, a model.
 func (e *Execution) Destination() string {
 	switch {
 	case len(e.Program) > 0:
-		return strings.Join(e.Program, " ")
+		words := make([]string, len(e.Program))
+		for i, argument := range e.Program {
+			if words[i] = argument; !oneWord.MatchString(argument) {
+				words[i] = strconv.Quote(argument)
+			}
+		}
+		return strings.Join(words, " ")
 	case e.URL != "":
 		return strings.TrimSpace(e.Method + " " + e.URL)
 	case e.Kind == model:

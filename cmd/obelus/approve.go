@@ -371,7 +371,9 @@ func (a *signing) findKey() (key *approval.Key, done func(), err error) {
 		}
 	}
 	socket := os.Getenv("SSH_AUTH_SOCK")
-	if socket == "" {
+	if _, err := os.Stat(a.key); socket == "" && a.key != "" && err != nil {
+		return nil, done, troubled("there is no file %q, and no SSH agent that could have a key of that name", a.key)
+	} else if socket == "" {
 		return nil, done, troubled("there is no SSH agent that could sign").Advise("name a key's file with --key")
 	}
 	conn, err := net.Dial("unix", socket)

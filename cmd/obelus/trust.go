@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ func (c *cli) trustCommand() *cobra.Command {
 			return troubled("--show and --revoke can't be given together")
 		}
 		folder := append(args, ".")[0]
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return troubled("there is no folder %q", folder)
+		}
 		reader := c.newReading()
 		all, err := reader.Vouching(folder)
 		if err != nil {
