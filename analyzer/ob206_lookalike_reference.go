@@ -31,7 +31,7 @@ func lookalikes(p *Pass) {
 		exec := a.Node.Get("exec")
 		for _, key := range []string{"argv", "env", "cwd"} {
 			if n := exec.Get(key); n != nil {
-				p.mistakenPlaces(known, n, key == "argv")
+				eachString(n, func(n *source.Node) { p.mistakenPlaces(known, n, key == "argv") })
 			}
 		}
 	})
@@ -40,18 +40,9 @@ func lookalikes(p *Pass) {
 // placeLike is what looks like a place for a parameter: {name}, or †name in front.
 var placeLike = regexp.MustCompile(`(?:^|[^${])\{([^{}$]+)\}|^†([^\s{}]+)`)
 
-// mistakenPlaces looks through what a program is started with for parameters and references
-// that nothing is put in the place of. Only in an argv parameters stand, in braces.
+// mistakenPlaces looks through a text that a program is started with for parameters and
+// references that nothing is put in the place of. Only in an argv parameters stand, in braces.
 func (p *Pass) mistakenPlaces(known *parameters, n *source.Node, inArgv bool) {
-	for _, item := range n.Items {
-		p.mistakenPlaces(known, item, inArgv)
-	}
-	for _, f := range n.Fields {
-		p.mistakenPlaces(known, f.Value, inArgv)
-	}
-	if n.Kind != source.String {
-		return
-	}
 	for _, at := range placeLike.FindAllStringSubmatchIndex(n.Text, -1) {
 		start, end, braces := at[2], at[3], true
 		if start < 0 {
@@ -86,15 +77,23 @@ func (p *Pass) mistakenPlaces(known *parameters, n *source.Node, inArgv bool) {
 // mistakenReferences looks through the strings of a value, but for those of which a
 // finding tells already.
 func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node, told []diag.Diagnostic) {
+	eachString(n, func(n *source.Node) { p.mistakenReference(call, n, told) })
+}
+
+// eachString gives the strings of a value.
+func eachString(n *source.Node, give func(*source.Node)) {
 	for _, item := range n.Items {
-		p.mistakenReferences(call, item, told)
+		eachString(item, give)
 	}
 	for _, f := range n.Fields {
-		p.mistakenReferences(call, f.Value, told)
+		eachString(f.Value, give)
 	}
-	if n.Kind != source.String {
-		return
+	if n.Kind == source.String {
+		give(n)
 	}
+}
+
+func (p *Pass) mistakenReference(call *compiler.Call, n *source.Node, told []diag.Diagnostic) {
 	if start, end, ok := expression.Unfilled(n.Text); ok {
 		p.Report(n.Within(start, end), "this is a literal string of an expression, and what stands in its †{ … } isn't filled in").About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")

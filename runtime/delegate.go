@@ -20,18 +20,9 @@ func (f *frame) child(i int32) *frame {
 func (f *frame) delegate(i int32) {
 	call, state := f.call(i), &f.calls[i]
 	plan := f.plan.Delegates[call.Delegate]
-	if f.revive(i) {
+	if f.revive(i) || !f.nextTry(i) {
 		return
 	}
-	if !f.transition(i, Running) {
-		return
-	}
-	if state.attempt == 0 {
-		f.machine.started++
-	}
-	f.began(i)
-	state.attempt++
-	f.charge(i)
 	f.machine.delegated += len(plan.Calls) + 1
 	c := f.emit(i, Enter)
 	c.Params, c.Doubt = state.params, f.doubt(call)

@@ -262,18 +262,26 @@ func (f *frame) inLine(i int32) ready {
 // isProduced reports whether a call's result stands in the plan already.
 func isProduced(call *compiler.Call) bool { return call.Latent() && call.Produced != nil }
 
-// start begins the next try of a call.
-func (f *frame) start(i int32) {
-	call, state := f.call(i), &f.calls[i]
+// nextTry counts a further try of a call; false where it may have none.
+func (f *frame) nextTry(i int32) bool {
 	if !f.transition(i, Running) {
-		return
+		return false
 	}
-	if state.attempt == 0 {
+	if f.calls[i].attempt == 0 {
 		f.machine.started++
 	}
 	f.began(i)
-	state.attempt++
+	f.calls[i].attempt++
 	f.charge(i)
+	return true
+}
+
+// start begins the next try of a call.
+func (f *frame) start(i int32) {
+	call, state := f.call(i), &f.calls[i]
+	if !f.nextTry(i) {
+		return
+	}
 	f.machine.running++
 	c := f.emit(i, Start)
 	c.Params, c.Context, c.Doubt = state.params, f.context(i), f.doubt(call)
