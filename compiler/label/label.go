@@ -404,7 +404,6 @@ func (l *Labels) delegate(c *compiler.Call, of *ofCall, p *compiler.Plan) (v, fa
 	failure = below.start.all
 	for _, one := range below.calls { // a failure of any of them is one of the call
 		failure.join(one.failure)
-		join(&v.control, one.out.control)
 	}
 	clear(below.reads)
 	v.join(below.inTemplate(p.Output, nil))
