@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -31,7 +32,7 @@ func outsideOfBounds(p *Pass) {
 			for k := range one.Bounds[i].Tools {
 				tool := &one.Bounds[i].Tools[k]
 				for _, call := range p.fresh() {
-					if orders.Carries(call, tool.Name) {
+					if label.Carries(call, tool.Name) {
 						p.outOfBounds(call, p.boundsOf(&one.Bounds[i], tool))
 					}
 				}

@@ -86,7 +86,7 @@ func (r *rules) effects(p *compiler.Plan, c *compiler.Call) policy.Effects {
 	said, lowered := policy.Effects(0), false
 	for _, one := range r.policies {
 		for _, t := range one.Tools {
-			if t.Effects != nil && carries(c, t.Name) {
+			if t.Effects != nil && Carries(c, t.Name) {
 				said |= *t.Effects
 				lowered = lowered || one.Counts && vouched(p, c, t.Name)
 			}
@@ -124,9 +124,9 @@ func isPure(p *compiler.Plan, c *compiler.Call) bool {
 	return c.Plan() != "" || a != nil && a.Kind == "expr"
 }
 
-// carries reports whether a policy that names a tool speaks of a call: of its tool, or of
+// Carries reports whether a policy that names a tool speaks of a call: of its tool, or of
 // what carries it out.
-func carries(c *compiler.Call, tool string) bool { return c.ToolName == tool || c.Activity == tool }
+func Carries(c *compiler.Call, tool string) bool { return c.ToolName == tool || c.Activity == tool }
 
 // vouched reports whether a policy that names a tool may make less of a call (S1.9): a
 // plan may define another activity of the name, or have the tool carried out by another.
@@ -150,7 +150,7 @@ func (r *rules) output(p *compiler.Plan, c *compiler.Call) (l policy.Label, says
 	said, integrity, confidentiality := policy.Label{}, false, false
 	for _, one := range r.policies {
 		for _, t := range one.Tools {
-			if !carries(c, t.Name) || t.Output == (policy.Said{}) {
+			if !Carries(c, t.Name) || t.Output == (policy.Said{}) {
 				continue
 			}
 			said, says = said.Join(t.Output.Over(policy.Label{})), one.Title()+" says so"
@@ -222,7 +222,7 @@ func (r *rules) demand(c *compiler.Call, effects policy.Effects, parameter strin
 func (r *rules) speaks(rule *policy.Requires, c *compiler.Call, effects policy.Effects) (rank int) {
 	for _, s := range rule.Tools {
 		switch {
-		case s.Tool != "" && carries(c, s.Tool):
+		case s.Tool != "" && Carries(c, s.Tool):
 			return 3
 		case s.Tool == "" && s.Meets(policy.Step{Effects: effects}):
 			rank = 1
@@ -249,7 +249,7 @@ func (r *rules) endorses(c *compiler.Call, parameter string) (few, person bool) 
 
 func (r *rules) endorsed(c *compiler.Call, is func(*policy.Endorse) bool) bool {
 	return slices.ContainsFunc(r.policies, func(one *policy.Policy) bool {
-		return one.Counts && slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return carries(c, e.Tool) && is(&e) })
+		return one.Counts && slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return Carries(c, e.Tool) && is(&e) })
 	})
 }
 
@@ -287,7 +287,7 @@ func unendorsed(p *compiler.Plan, c *compiler.Call, a *schema.Allowance, of func
 	for _, one := range p.Policies {
 		for i := range one.Endorse {
 			e := &one.Endorse[i]
-			if e.As == nil || !carries(c, e.Tool) {
+			if e.As == nil || !Carries(c, e.Tool) {
 				continue
 			}
 			if value, there := of(e); there {

@@ -79,7 +79,7 @@ func meets(s policy.Subject, plan *compiler.Plan, call *compiler.Call) bool {
 	case s.Any:
 		return true
 	case s.Tool != "":
-		return Carries(call, s.Tool)
+		return label.Carries(call, s.Tool)
 	case s.Effects != 0:
 		return s.Effects&label.Effects(plan, call) != 0
 	}
@@ -142,7 +142,7 @@ func Outside(plan *compiler.Plan, call *compiler.Call, params map[string]any, a 
 		}
 		for _, b := range p.Bounds {
 			for _, t := range b.Tools {
-				if !Carries(call, t.Name) {
+				if !label.Carries(call, t.Name) {
 					continue
 				}
 				for _, bound := range t.Parameters {
@@ -158,12 +158,6 @@ func Outside(plan *compiler.Plan, call *compiler.Call, params map[string]any, a 
 		}
 	}
 	return ""
-}
-
-// Carries reports whether what is said of a tool by name is said of a call: by the name of
-// its tool or of the activity that carries it out, so that no other name gets round it.
-func Carries(call *compiler.Call, tool string) bool {
-	return call.ToolName == tool || call.Activity == tool
 }
 
 // Unlisted is the name of a call, its tool's or that of an activity that its tool doesn't
