@@ -316,7 +316,7 @@ func (p *Pass) reportOrder(c *orders.Check, b *broken) *diag.Diagnostic {
 	case len(names) == 0:
 		says, help = fmt.Sprintf("%q may come after itself: %q and %q both begin with it, more than once", call.Name, c.Other.Text, c.Subject.Text), "take one of the two out"
 	default:
-		says, help = fmt.Sprintf("%q may begin after %s", call.Name, quotedNames(names)), fmt.Sprintf("let it come first: {settled: [%s]} in the \"_after\" of %s", idOf(call), quotedNames(names))
+		says, help = fmt.Sprintf("%q may begin after %s", call.Name, quotedNames(names)), fmt.Sprintf("let it come first: {settled: [%s]} in the \"_after\" of %s", p.idOf(call), quotedNames(names))
 	}
 	branch := e.Decisions(b.goal, b.answer.Assignment)
 	if b.answer.Possible {
@@ -344,9 +344,12 @@ func (p *Pass) reportOrder(c *orders.Check, b *broken) *diag.Diagnostic {
 }
 
 // idOf is what "_after" can call a call.
-func idOf(call *compiler.Call) string {
-	if call.ID != "" {
+func (p *Pass) idOf(call *compiler.Call) string {
+	switch {
+	case call.ID != "":
 		return call.ID
+	case slices.ContainsFunc(p.Plan.Calls, func(other *compiler.Call) bool { return other != call && other.ToolName == call.ToolName }):
+		return "its _id"
 	}
 	return call.ToolName
 }
