@@ -15,7 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/orders"
 )
 
-var forbiddenOrder = register(Rule{
+var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB706", Name: "forbidden-order", Default: diag.Error},
 	Needs: branch.Needed,
 	Run:   forbiddenOrders,

@@ -195,7 +195,7 @@ func (c *compilation) argv(a *Activity, n *source.Node) {
 	}
 }
 
-var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "yash", "zsh", "su", "runuser", "cmd", "powershell", "pwsh", "{$shell}"}
+var shells = []string{"ash", "bash", "csh", "dash", "fish", "flock", "ksh", "mksh", "rbash", "script", "sh", "tcsh", "yash", "zsh", "su", "runuser", "cmd", "powershell", "pwsh", "{$shell}"}
 
 var (
 	// shellOption is an option behind which a shell takes code, and one of which a
@@ -222,6 +222,7 @@ func isShell(program string) bool {
 func (c *compilation) shellCode(argv *source.Node) {
 	shell, value := false, false
 	option, script := -1, -1 // the items that they stand in
+	var split splitting
 	for i, item := range argv.Items {
 		texts := []*source.Node{item}
 		if item.Kind == source.Array {
@@ -231,7 +232,7 @@ func (c *compilation) shellCode(argv *source.Node) {
 			shell, option = false, -1
 		}
 		script = -1
-		for _, text := range texts {
+		for _, text := range split.words(texts) {
 			switch named := shellOption.FindString(text.Text); {
 			case hasParameter(text) && (option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText.MatchString(text.Text)):
 				name := parametersIn(text.Text)[0]
@@ -254,6 +255,63 @@ func (c *compilation) shellCode(argv *source.Node) {
 			}
 		}
 	}
+}
+
+// A splitting follows "env -S", which makes words of a text before what stands behind it.
+type splitting struct{ env, next bool }
+
+// splitOption is the option, with the text or without.
+var splitOption = regexp.MustCompile(`^(?:-[a-zA-Z]*S|--split-string=?)(.*)$`)
+
+// words are the texts of an item, those that are split as so many.
+func (s *splitting) words(texts []*source.Node) (all []*source.Node) {
+	for _, text := range texts {
+		found := splitOption.FindStringSubmatch(text.Text)
+		whole := text.Text
+		switch {
+		case s.next:
+			s.next = false
+		case s.env && found != nil:
+			whole = found[1]
+			s.next = whole == ""
+		default:
+			s.env = s.env || path.Base(text.Text) == "env"
+			all = append(all, text)
+			continue
+		}
+		for _, word := range strings.Fields(whole) {
+			one := *text
+			one.Text = strings.Trim(word, `"'`)
+			all = append(all, &one)
+		}
+	}
+	return all
+}
+
+// readsCode reports whether a program is a shell that takes what it reads for code.
+func (a *Activity) readsCode() bool {
+	shell, value := false, false
+	for _, argument := range a.Argv {
+		for _, text := range argument.Texts {
+			switch {
+			case !shell:
+				shell = isShell(text)
+			case value:
+				value = false
+			case text == "-s":
+				return true
+			case shellOption.MatchString(text):
+				return false
+			case slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, text):
+				return true
+			case strings.HasPrefix(text, "-"), strings.HasPrefix(text, "+"):
+				value = takesValue.MatchString(text)
+			default:
+				return false
+			}
+		}
+	}
+	return shell
 }
 
 // hasParameter reports whether a parameter stands in an item of an argv.

@@ -166,6 +166,8 @@ func TestShellsAreGivenNoValues(t *testing.T) {
 	}
 	for argv, want := range map[string]bool{
 		"env, -S, 'sh -c {a}'": true, "env, -S, 'bash -e -c \"{a}\"'": true, "cmd, /c, '{a}'": true, "cmd.exe, /k, 'dir {a}'": true, "su, me, -c, '{a}'": true, "'{$SHELL}', -c, '{a}'": true,
+		"env, -S, 'sh -c', '{a}'": true, "env, '--split-string=sh -c', '{a}'": true, "env, '-Ssh -c', '{a}'": true, "env, -iS, 'A=b sh -c', '{a}'": true, "flock, lock, -c, '{a}'": true, "script, -c, '{a}'": true,
+		"sh": true, "bash, -s": true, "bash, /dev/stdin, '{a}'": true, "sudo, sh, -e": true, "sh, '-'": true, "sh, -o, pipefail, script.sh": false, "env, -S, 'sh script.sh', '{a}'": false, "curl, -sS, '{a}'": false,
 		"go, run, ./cmd, -c, '{a}'": false, "git, -c, 'user.name={a}', commit": false, "echo, 'of sh and {a}'": false, "tar, -cf, '{a}'": false,
 	} {
 		if refused(argv) != want {

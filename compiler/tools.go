@@ -356,6 +356,14 @@ func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 	if n.Kind == source.Object && n.Get("argv") == nil {
 		c.report(diag.WrongType, n.Span(), "%s has no \"argv\"", what).Advise("write exec: {argv: [program, argument, …]}")
 	}
+	if a.Stdin != StreamNone && a.readsCode() {
+		at := n.Get("argv")
+		if given := n.Get("stdin"); given != nil {
+			at = given
+		}
+		c.report(diag.WrongType, at.Span(), "what %s is given would be run as code of the shell, which reads it", what).
+			Advise("name a script: [sh, script.sh], or say stdin: none")
+	}
 	if a.Worker {
 		c.workerTakes(a, n, what)
 	}

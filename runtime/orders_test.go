@@ -59,7 +59,9 @@ func toldCommands(commands []Command) string {
 // S17.5, S17.6: what doesn't start, in the ways in which a call can come to start.
 func TestWhatAPolicyRefuses(t *testing.T) {
 	begun := Event{Kind: Begun}
-	ended := func(call, attempt int) Event { return Event{Kind: Ended, Call: call, Attempt: attempt, Route: -1, Value: 1.0} }
+	ended := func(call, attempt int) Event {
+		return Event{Kind: Ended, Call: call, Attempt: attempt, Route: -1, Value: 1.0}
+	}
 	failed := func(call, attempt int) Event {
 		return Event{Kind: Ended, Call: call, Attempt: attempt, Route: -1, Failure: &Failure{Code: "error", Message: "no"}}
 	}
