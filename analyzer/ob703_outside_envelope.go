@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var outsideEnvelope = register(Rule{
+var _ = register(Rule{
 	Rule:  &diag.Rule{Code: "OB703", Name: "outside-envelope", Default: diag.Error},
 	Scope: Document,
 	Needs: diag.Everything,

@@ -13,7 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/orders"
 )
 
-var outsideBounds = register(Rule{
+var _ = register(Rule{
 	Rule: &diag.Rule{Code: "OB705", Name: "outside-bounds", Default: diag.Error},
 	Run:  outsideOfBounds,
 })
