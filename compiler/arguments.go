@@ -261,7 +261,7 @@ func (c *compilation) shellCode(argv *source.Node) {
 type splitting struct{ env, next bool }
 
 // splitOption is the option, with the text or without.
-var splitOption = regexp.MustCompile(`^(?:-[a-zA-Z]*S|--split-string=?)(.*)$`)
+var splitOption = regexp.MustCompile(`^(?:-[a-zA-Z]*S|-{2}split-string=?)(.*)$`)
 
 // words are the texts of an item, those that are split as so many.
 func (s *splitting) words(texts []*source.Node) (all []*source.Node) {
