@@ -66,6 +66,16 @@ type Resumption struct {
 	// RetryFailed runs again what failed and what was skipped for it, also of a run that
 	// has come to its end; see [Machine.Reopenable].
 	RetryFailed bool `json:"retryFailed,omitzero"`
+	// Kept are answers that wait for the run: what they are to is asked, whatever Confirm says.
+	Kept []Kept `json:"kept,omitempty"`
+}
+
+// A Kept answer is told by the path of its call ([Path]), the instance, and the name of
+// the question where the answer has one.
+type Kept struct {
+	Call     string `json:"call"`
+	Instance string `json:"instance,omitzero"`
+	ID       string `json:"id,omitzero"`
 }
 
 // InFlight is what becomes of a call that was at work when its run was killed, and may

@@ -89,12 +89,13 @@ type Machine struct {
 	spent         budget           // what doesn't count against the limits, since the run was resumed after reaching them
 	begun         bool
 	over          bool
-	keepsFailed   bool    // see Reopenable
-	stopped       bool    // over, but may be resumed
-	late          []Event // that came after it had stopped: they count when it goes on
-	ending        Reason  // why it stopped
-	why           string  // what that means, where more is to be said
-	inconsistency string  // why it isn't to be believed any more; see checkItself
+	keepsFailed   bool              // see Reopenable
+	kept          map[Kept][]string // the names of the questions that answers wait for, by their calls
+	stopped       bool              // over, but may be resumed
+	late          []Event           // that came after it had stopped: they count when it goes on
+	ending        Reason            // why it stopped
+	why           string            // what that means, where more is to be said
+	inconsistency string            // why it isn't to be believed any more; see checkItself
 	commands      []Command
 }
 

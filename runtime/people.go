@@ -41,6 +41,9 @@ func (p Policy) Stricter(than Policy) bool {
 // where what runs isn't known to be read-only (of a plan, its calls are judged), and
 // about what a person put in the place of another.
 func (f *frame) asks(i int32) bool {
+	if f.kept(i) {
+		return true
+	}
 	call := f.call(i)
 	switch f.machine.options.Confirm.Policy {
 	case Always:
@@ -51,6 +54,27 @@ func (f *frame) asks(i int32) bool {
 		}
 	}
 	return f.wanted(i) || f.asksForAdvice(call)
+}
+
+// kept reports whether an answer waits for a call to be asked about, as it was when the
+// run stopped, or as who decided could see that it would be.
+func (f *frame) kept(i int32) bool {
+	if len(f.machine.kept) == 0 {
+		return false
+	}
+	ids := f.machine.kept[Kept{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}]
+	if more := f.calls[i].more; len(ids) == 0 || more != nil && more.question != nil {
+		return len(ids) > 0
+	}
+	q := f.question(i)
+	q.at = f.tryOf(i)
+	q.identify()
+	return slices.ContainsFunc(ids, func(id string) bool { return SameQuestion(id, q.ID) })
+}
+
+// tryOf is which try of a call is next, or goes on.
+func (f *frame) tryOf(i int32) try {
+	return try{f.machine.tick, f.number, int(i), int(f.calls[i].attempt)}
 }
 
 // wanted reports whether the plan has a person asked about a call. A model can't do
@@ -91,7 +115,7 @@ func (f *frame) put(i int32, problem string) {
 		more.question = f.question(i)
 	}
 	q := more.question
-	q.Problem, q.at = f.unquoted(problem), try{f.machine.tick, f.number, int(i), int(state.attempt)}
+	q.Problem, q.at = f.unquoted(problem), f.tryOf(i)
 	if q.identify(); !q.InFlight && len(q.Outside) == 0 {
 		q.Within = f.machine.options.Confirm.Timeout
 	}

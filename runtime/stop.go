@@ -112,6 +112,11 @@ func (m *Machine) resume(e Event) {
 	if how.Confirm != nil {
 		m.options.Confirm = *how.Confirm
 	}
+	m.kept = map[Kept][]string{}
+	for _, k := range how.Kept {
+		of := Kept{Call: k.Call, Instance: k.Instance}
+		m.kept[of] = append(m.kept[of], k.ID)
+	}
 	m.renewBudget(m.ending)
 	m.over, m.stopped, m.draining = false, false, ""
 	if how.RetryFailed && m.loop == nil {

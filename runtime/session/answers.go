@@ -308,6 +308,17 @@ func (d *desk) now(q *runtime.Question) string {
 	return same.ID
 }
 
+// keeps are the answers that are there before the run goes on.
+func (d *desk) keeps() (all []runtime.Kept) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.look()
+	for _, a := range slices.Concat(d.given, d.kept) {
+		all = append(all, runtime.Kept{Call: a.name(), Instance: a.Instance, ID: a.ID})
+	}
+	return all
+}
+
 // take gives an answer to a question, once: the first of the file, or else the last of
 // the box.
 func (d *desk) take(q *runtime.Question) *Answer {

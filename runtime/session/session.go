@@ -469,6 +469,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	var outcome *runtime.Outcome
 	var err error
 	if s.replay != nil {
+		s.resume.Kept = desk.keeps()
 		outcome, err = local.Resume(ctx, s.replay.Machine, s.replay.At, s.resume, world)
 	} else {
 		outcome, err = local.Run(ctx, s.program.Verified, world)
