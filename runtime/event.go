@@ -347,6 +347,9 @@ const (
 	RunStopped RunStatus = "stopped" // before its end; it can be resumed
 )
 
+// RunGoesOn is the status of a run that somebody looks at and that hasn't ended yet.
+const RunGoesOn RunStatus = "running"
+
 // A Reason says why a run stopped or failed: one of the codes below, or words: the
 // message of the error that nothing handled, or why no more instances or no planner were
 // to be had.

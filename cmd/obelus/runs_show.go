@@ -64,8 +64,16 @@ func (c *cli) showCommand() *cobra.Command {
 		if *format == "text" && len(decided) > 0 {
 			fmt.Fprintf(c.out, "\n  decided:\n%s", strings.Join(decided, ""))
 		}
-		if ended := look.Replay.Outcome; ended != nil && look.Replay.Over() && *at == "" {
+		switch ended := look.Replay.Outcome; {
+		case ended != nil && look.Replay.Over() && *at == "":
 			stands = ended
+		case look.Status == string(runtime.RunGoesOn):
+			stands.Status, stands.Reason = runtime.RunGoesOn, ""
+			for i := range stands.Instances {
+				if one := &stands.Instances[i]; one.Status == runtime.RunStopped {
+					one.Status = runtime.RunGoesOn
+				}
+			}
 		}
 		return show.End(stands)
 	}
@@ -92,7 +100,7 @@ func (c *cli) tell(look *session.Look, path string) observer {
 
 // decidedLine is what a person decided about a call, on a line.
 func decidedLine(c runtime.Command, d *runtime.Decision) string {
-	name := runtime.Path(c.Above(), c.Of.Name)
+	name := runtime.Path(c.Under, c.Of.Name)
 	if c.Instance != "" {
 		name += " of " + c.Instance
 	}

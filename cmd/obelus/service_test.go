@@ -98,6 +98,11 @@ func TestServiceWithoutATerminal(t *testing.T) {
 		journal, _ := os.ReadFile(v.journal(t))
 		return v.there("at-work") && strings.Contains(string(journal), `"kind":"ended"`)
 	})
+	shown, _, _ := v.process(t, 0, "runs", "show", "2", "--format", "json", "--runs", runs)
+	told, _, _ := v.process(t, 0, "runs", "show", "2", "--runs", runs)
+	if now, _ := ended(shown); now["status"] != "running" || !strings.Contains(string(told), "\nrunning in ") || strings.Contains(string(told), "stopped in") {
+		t.Errorf("what goes on is shown as %v and\n%s", now["status"], told)
+	}
 	cmd.Process.Kill()
 	_ = cmd.Wait()
 	v.gone(t, "wait")

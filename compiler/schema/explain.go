@@ -24,6 +24,7 @@ type Violation struct {
 	Keyword    string
 	// Message is in plain words: lower case, no full stop.
 	Message string
+	Lacks   string // the key that isn't there, of the keyword required
 }
 
 // Where is the path in the notation of expressions: .items[0]["odd key"].
@@ -365,7 +366,9 @@ func (e *explainer) object(n *node, v map[string]any, t *trail) *Violation {
 	}
 	for _, name := range r.required {
 		if _, ok := v[name]; !ok {
-			return at(n, t, "required", "%q is missing", name)
+			lacks := at(n, t, "required", "%q is missing", name)
+			lacks.Lacks = name
+			return lacks
 		}
 	}
 	names := slices.Sorted(maps.Keys(v))

@@ -31,20 +31,13 @@ func Fits(p *compiler.Plan, input, state map[string]any) error {
 				Advise("give the run its instances, or run the solution with the context that it answers: {context, solution}")
 		}
 	}
-	all := Over(p.Input, input)
-	what, v := runtime.Unfit(p, all, state)
+	what, v := runtime.Unfit(p, Over(p.Input, input), state)
 	if v == nil {
 		return nil
 	}
 	t := misfit(what, v)
-	if what == "input" && v.Keyword == "required" {
-		t.About("key").Advise("give it")
-		for _, key := range p.InputSchema.Required() {
-			if _, ok := all[key]; !ok {
-				t.Name = key
-				break
-			}
-		}
+	if what == "input" && v.Lacks != "" && len(v.Path) == 0 {
+		t.About(v.Lacks).Advise("give it")
 	}
 	return t
 }

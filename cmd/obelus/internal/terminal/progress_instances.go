@@ -187,7 +187,7 @@ func (p *Progress) tallyInstances(o *runtime.Outcome) string {
 		ways[end.Status]++
 	}
 	text := fmt.Sprintf("%s: %d done", wording.Count(len(o.Instances), "instance"), ways[runtime.RunDone])
-	for _, way := range []runtime.RunStatus{runtime.RunFailed, runtime.RunStopped} {
+	for _, way := range []runtime.RunStatus{runtime.RunFailed, runtime.RunStopped, runtime.RunGoesOn} {
 		if ways[way] > 0 {
 			text += fmt.Sprintf(", %d %s", ways[way], way)
 		}

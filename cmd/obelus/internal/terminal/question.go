@@ -122,10 +122,10 @@ func (l *Sheet) headline(p *page, q *runtime.Question) {
 // toolOf says what a call is of, and what carries it out.
 func toolOf(q *runtime.Question) string {
 	tool := "the tool " + Quoted(q.Tool)
-	switch q.Activity {
-	case "":
+	switch {
+	case q.Runs.Kind == "plan" || q.Activity == q.Tool:
+	case q.Activity == "":
 		tool += ", whose result a model writes"
-	case q.Tool:
 	default:
 		tool += ", carried out by " + Quoted(q.Activity)
 	}
