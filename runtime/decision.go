@@ -43,7 +43,8 @@ func (f *frame) decided(e Event) {
 		}
 		more.admission.again = true
 	case Fail:
-		more.decision, more.question = d, nil
+		more.decide(d)
+		more.question = nil
 		f.interrupted(i)
 		return
 	case Reject:
@@ -74,9 +75,18 @@ func (f *frame) decided(e Event) {
 	if r := more.replacement; r != nil && d.Verdict != Retry { // what was decided is the replacement, as it was shown
 		d = &Decision{Verdict: Replace, Replacement: r.decision.Replacement, Params: d.Params, Reason: d.Reason, By: d.By}
 	}
-	more.decision, more.question = d, nil
+	more.decide(d)
+	more.question = nil
 	state.approved = true
 	f.enqueue(i)
+}
+
+// decide takes an answer, after those that were taken before.
+func (more *rareState) decide(d *Decision) {
+	if more.decision != nil {
+		more.earlier = append(more.earlier, more.decision)
+	}
+	more.decision = d
 }
 
 // Path is that of the call: "digest#1/chapter#2".
@@ -94,7 +104,8 @@ func (q *Question) Verdicts() []string {
 // plan, whatever was proposed in its place. Its failure route takes the record (S10.3).
 func (f *frame) rejected(i int32, d *Decision) {
 	state := &f.calls[i]
-	state.more.decision, state.more.replacement = d, nil
+	state.more.decide(d)
+	state.more.replacement = nil
 	reason := "rejected by a person"
 	switch {
 	case d.By == ByTimeout:

@@ -231,7 +231,8 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 	case d.Verdict == Approve:
 		f.closeEarly(i)
 		a.approved = append(a.approved, q.Outside...)
-		state.more.decision, state.more.question = d, nil
+		state.more.decide(d)
+		state.more.question = nil
 		f.look(i)
 		return true
 	case a.early && d.Verdict != Reject:

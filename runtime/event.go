@@ -302,13 +302,14 @@ func (s Status) Settled() bool { return s >= Done }
 // A Settlement is how and why a call settled.
 type Settlement struct {
 	Status   Status
-	Routed   bool      // the failure was written to the call's failure route (S9.2)
-	Attempts int       // tries of its activity
-	Output   any       // the result, of a call that is done
-	Failure  *Failure  // of a call that failed
-	Reason   string    // in words, of a call that was skipped, rejected or cancelled
-	Decision *Decision // what a person decided about it, or nil
-	Left     bool      // it hasn't settled: a stop left it so, and it goes on with the run
+	Routed   bool        // the failure was written to the call's failure route (S9.2)
+	Attempts int         // tries of its activity
+	Output   any         // the result, of a call that is done
+	Failure  *Failure    // of a call that failed
+	Reason   string      // in words, of a call that was skipped, rejected or cancelled
+	Decision *Decision   // what a person decided about it, or nil
+	Earlier  []*Decision // those that were taken before it, about tries that came to nothing
+	Left     bool        // it hasn't settled: a stop left it so, and it goes on with the run
 
 	before bool // it was done already, and isn't settled a second time
 	absent bool // of one that was skipped: the reason is what the call lacks

@@ -73,6 +73,7 @@ type rareState struct {
 	due         time.Duration // the end of a pause, or of the time for an answer
 	question    *Question     // that a person is asked
 	decision    *Decision
+	earlier     []*Decision       // taken before that
 	replacement *replacement      // what a person put in its place
 	settlement  *Settlement       // kept in ticks, for the next request
 	ran         map[string]any    // its parameters, kept in ticks once it has settled
@@ -411,7 +412,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.machine.finished = append(f.machine.finished, f)
 	}
 	if state.more != nil {
-		s.Decision, state.more.items = state.more.decision, nil
+		s.Decision, s.Earlier, state.more.items = state.more.decision, state.more.earlier, nil
 	}
 	if f.machine.loop != nil && f.parent == nil {
 		f.machine.loop.settled(f, i, &s)

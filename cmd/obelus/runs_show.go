@@ -54,7 +54,9 @@ func (c *cli) showCommand() *cobra.Command {
 		var decided []string
 		_, err = session.LookAt(path, *at, options, func(at time.Duration, command runtime.Command) {
 			if d := command.Settlement; command.Kind == runtime.Settle && d.Decision != nil {
-				decided = append(decided, decidedLine(command, d.Decision))
+				for _, one := range append(slices.Clone(d.Earlier), d.Decision) {
+					decided = append(decided, decidedLine(command, one))
+				}
 			}
 			show.Observe(at, command)
 		})

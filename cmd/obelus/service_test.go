@@ -127,6 +127,10 @@ func TestServiceWithoutATerminal(t *testing.T) {
 	if got := v.effects(t); got["paid"] != 2 || got["mailed"] != 1 || got["filed"] != 1 {
 		t.Errorf("what happened is %v", got)
 	}
+	told, _, _ = v.process(t, 0, "runs", "show", "2", "--runs", runs)
+	if !strings.Contains(string(told), "  refund: approve by ann\n  refund: retry by ann\n") {
+		t.Errorf("what was decided about one call is told as\n%s", told)
+	}
 	journal, err := os.ReadFile(v.journal(t))
 	if err != nil {
 		t.Fatal(err)
