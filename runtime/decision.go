@@ -60,7 +60,7 @@ func (f *frame) decided(e Event) {
 			return
 		}
 		f.change(i, d.Params)
-		state.params = d.Params
+		state.params, more.kept = d.Params, nil
 	case Replace:
 		problem := f.replace(i, d)
 		if problem == "" {
@@ -76,7 +76,9 @@ func (f *frame) decided(e Event) {
 		d = &Decision{Verdict: Replace, Replacement: r.decision.Replacement, Params: d.Params, Reason: d.Reason, By: d.By}
 	}
 	more.decide(d)
-	more.question = nil
+	if more.question = nil; d.Verdict == Change || d.Verdict == Replace {
+		more.given = d
+	}
 	state.approved = true
 	f.enqueue(i)
 }
@@ -143,7 +145,8 @@ func (q *Question) Unacceptable(params map[string]any) string {
 type replacement struct {
 	call     *compiler.Call
 	decision *Decision
-	context  map[string]any // what its scopes hand over, resolved when it was written
+	params   map[string]any
+	context  map[string]any // what its scopes hand over, resolved like its parameters when it was written
 	sources  []Source
 	scopes   []Handed
 }
@@ -152,6 +155,18 @@ type replacement struct {
 func (f *frame) replacement(i int32) *replacement {
 	if more := f.calls[i].more; more != nil {
 		return more.replacement
+	}
+	return nil
+}
+
+// chosen is what a person has a call run with, whatever the plan says; or nil.
+func (f *frame) chosen(i int32) map[string]any {
+	switch more := f.calls[i].more; {
+	case more == nil:
+	case more.given != nil && more.given.Params != nil:
+		return more.given.Params
+	case more.replacement != nil:
+		return more.replacement.params
 	}
 	return nil
 }
@@ -195,10 +210,11 @@ func (f *frame) replace(i int32, d *Decision) string {
 	merged.Index, merged.Place, merged.Name, merged.ID, merged.Instance = call.Index, call.Place, call.Name, call.ID, call.Instance
 	merged.Output, merged.OutputNode, merged.ItemOf = call.Output, call.OutputNode, call.ItemOf
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
-	r := &replacement{call: &merged, decision: d, context: statelog.Handed(by, scratch.read)}
+	r := &replacement{call: &merged, decision: d, params: params, context: statelog.Handed(by, scratch.read)}
 	r.sources, r.scopes = scratch.provenance(by, f.reader().writersOf)
-	f.calls[i].rare().replacement = r
-	f.calls[i].more.admission = admission{wrote: f.viewed(plan, by)}
+	more := f.calls[i].rare()
+	more.replacement, more.given, more.kept = r, nil, nil
+	more.admission = admission{wrote: f.viewed(plan, by)}
 	f.calls[i].params = params
 	return ""
 }

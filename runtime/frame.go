@@ -43,7 +43,8 @@ type frame struct {
 	unsettled          int      // its calls that haven't settled
 	errors             []runError
 	unrouted           []errorMessage
-	failures           []any // what †error reads: the data of error messages, oldest first
+	told               []errorMessage // those that †error reads, of the plan at hand
+	failures           []any          // what †error reads: the data of error messages, oldest first
 	memo               *memo
 	history            []request.Written // what its calls did in earlier ticks
 	draft              *analyzer.Draft   // of the solution that is arriving
@@ -74,12 +75,14 @@ type rareState struct {
 	question    *Question     // that a person is asked
 	decision    *Decision
 	earlier     []*Decision       // taken before that
+	given       *Decision         // by which a person has it run with other values, or another call in its place
 	replacement *replacement      // what a person put in its place
 	settlement  *Settlement       // kept in ticks, for the next request
 	ran         map[string]any    // its parameters, kept in ticks once it has settled
 	resolved    string            // its parameters as canonical JSON, where it might repeat a done call
 	repeats     int32             // the number of the done call that it repeats, from 1; or 0
 	kept        *frame            // what has become of that of the last try, where it may be gone on with
+	again       bool              // it had failed for good, and runs again
 	child       *frame            // its delegate, or its items, at work
 	items       *items            // of a call with "_each", until it settles
 	results     *results          // of its items, once they have settled
@@ -175,6 +178,10 @@ func (f *frame) settleAll() {
 func (f *frame) decide(i int32) {
 	call, state := f.plan.Calls[i], &f.calls[i]
 	params, verdict := f.verdict(i)
+	given := f.chosen(i)
+	if given != nil {
+		verdict.failure = nil // its own values aren't what it runs with
+	}
 	switch {
 	case verdict.skip != "":
 		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip, absent: true})
@@ -199,7 +206,7 @@ func (f *frame) decide(i int32) {
 	case verdict.failure != nil:
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
 	default:
-		if m := f.machine; call.Each == nil && !m.overMatched() { // else nothing starts any more
+		if m := f.machine; call.Each == nil && given == nil && !m.overMatched() { // else nothing starts any more
 			if failure := invalid(f.plan, call, params, &m.matching); failure != nil {
 				f.settle(i, Settlement{Status: Failed, Failure: failure})
 				return
@@ -235,8 +242,11 @@ func (f *frame) undone(call *compiler.Call) int {
 
 var cameTo = map[Status]string{Failed: "failed", Skipped: "was skipped", Rejected: "was rejected", Cancelled: "was cancelled"}
 
-// ready queues a call with its resolved parameters.
+// ready queues a call with its resolved parameters, or those that a person gave it.
 func (f *frame) ready(i int32, params map[string]any) {
+	if given := f.chosen(i); given != nil {
+		params = given
+	}
 	f.calls[i].params = params
 	f.enqueue(i)
 	if f.memo != nil {

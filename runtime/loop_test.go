@@ -192,13 +192,20 @@ func (r *rehearser) carryOut(c runtime.Command) {
 			r.asks = append(r.asks[:min(len(r.asks), c.Request.Tick-1)], string(c.Request.ContextJSON()))
 		}
 		r.pieces = r.broken(r.solutions[c.Request.Tick-1][len(c.Request.Received):])
+	case runtime.Cancel:
+		if r.reopened { // elsewhere answers come too late, too
+			r.asked = slices.DeleteFunc(r.asked, func(q runtime.Command) bool { return q.Frame == c.Frame && q.Tick == c.Tick && q.Call == c.Call })
+		}
 	case runtime.Repeat:
 		r.repeated++
 	case runtime.Settle:
 		if c.Settlement.Status == runtime.Cancelled {
 			break // by a stop, for the time being
 		}
-		if before := r.settled[key]; before != "" {
+		if r.reopened {
+			key = fmt.Sprint(c.Frame, ":", key)
+		}
+		if before := r.settled[key]; before != "" && (!r.reopened || before == "done" || before == "rejected") {
 			r.t.Fatalf("%s settled twice: %s, %s", c.Of.Name, before, c.Settlement.Status)
 		}
 		r.settled[key] = c.Settlement.Status.String()

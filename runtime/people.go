@@ -179,10 +179,10 @@ func (f *frame) question(i int32) *Question {
 	} else {
 		q.Sources, q.Scopes = f.provenance(call, f.reader().origins)
 	}
-	if more := f.calls[i].more; more != nil && more.decision != nil && more.decision.Params != nil {
+	if more := f.calls[i].more; more != nil && more.given != nil && more.given.Params != nil {
 		q.Sources = nil
-		for _, name := range slices.Sorted(maps.Keys(more.decision.Params)) {
-			q.Sources = append(q.Sources, Source{Param: name, From: []string{}, By: cmp.Or(more.decision.By, "a person")})
+		for _, name := range slices.Sorted(maps.Keys(more.given.Params)) {
+			q.Sources = append(q.Sources, Source{Param: name, From: []string{}, By: cmp.Or(more.given.By, "a person")})
 		}
 	}
 	return q

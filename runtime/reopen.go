@@ -24,17 +24,34 @@ func (m *Machine) Failed() (calls int, instances []string) {
 // hasLeft reports whether a frame is that of an instance that has come to its end.
 func (f *frame) hasLeft() bool { return f.left && f.parent == nil }
 
-// failedCalls are the calls of a frame that failed, and whose failure nothing took.
+// failedCalls are the calls of a frame that failed, whose failure nothing took, and of
+// which something can run again. There are none where the frame fails whatever they come
+// to: a person rejected an item of a list, or what was given up with the frame stands.
 func (f *frame) failedCalls() []int32 {
 	var failed []int32
-	for i := range f.calls {
-		state := &f.calls[i]
-		unrouted := f.items != nil || slices.ContainsFunc(f.errors, func(e runError) bool { return e.place == int32(i) })
-		if state.status == Failed && unrouted || state.status == Cancelled && f.parent != nil {
-			failed = append(failed, int32(i))
+	whole := f.items != nil && !f.items.collect
+	for at := range f.calls {
+		i, status := int32(at), f.calls[at].status
+		unrouted := f.items != nil || slices.ContainsFunc(f.errors, func(e runError) bool { return e.place == i })
+		switch {
+		case status == Rejected && whole:
+			return nil
+		case !(status == Failed && unrouted || status == Cancelled && f.parent != nil):
+		case !f.isFinal(i):
+			failed = append(failed, i)
+		case whole || status == Cancelled:
+			return nil
 		}
 	}
 	return failed
+}
+
+// isFinal reports whether a call was carried out by a delegate, or by its items, of which
+// nothing can run again: begun anew it would do again what was done, and ask or run again
+// what a person has decided about.
+func (f *frame) isFinal(i int32) bool {
+	more := f.calls[i].more
+	return more != nil && more.kept != nil && len(more.kept.failedCalls()) == 0
 }
 
 // reopen has what failed run again, and what was skipped for it; nothing that was done. A
@@ -90,7 +107,7 @@ func (f *frame) reopen() bool {
 			}
 		}
 		f.errors = slices.DeleteFunc(f.errors, func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
-		f.unrouted = nil
+		f.unrouted = slices.DeleteFunc(slices.Concat(f.told, f.unrouted), func(e errorMessage) bool { return again[e.call] })
 		f.forgetFailures()
 	} else {
 		f.items.failure = nil
@@ -115,7 +132,7 @@ func (f *frame) reopen() bool {
 }
 
 // reset puts a call in the place of one that has settled: it waits, as none of it had been
-// before but its tries.
+// before but its tries, and what a person gave it to run with.
 func (f *frame) reset(i int32) {
 	state := &f.calls[i]
 	f.machine.counts.take(state.status)
@@ -126,7 +143,11 @@ func (f *frame) reset(i int32) {
 			f.reads[r] = readState{}
 		}
 	}
-	*state = callState{attempt: state.attempt, more: &rareState{lost: state.attempt, kept: state.rare().kept}}
+	was := state.rare()
+	*state = callState{attempt: state.attempt, more: &rareState{
+		lost: state.attempt, again: true, kept: was.kept, decision: was.given, given: was.given, replacement: was.replacement,
+		admission: admission{changed: was.admission.changed, wrote: was.admission.wrote},
+	}}
 }
 
 // again has an item run that has what it runs with.
@@ -139,11 +160,17 @@ func (f *frame) again(i int32) {
 	f.ready(i, one.params)
 }
 
+// exhausted reports whether nothing is left to be tried again of a call that runs again.
+func (f *frame) exhausted(i int32) bool {
+	more := f.calls[i].more
+	return more != nil && more.again && f.isFinal(i)
+}
+
 // revive goes on with the delegate, or the items, of a call's last try that failed, where
 // something of it can run again.
 func (f *frame) revive(i int32) bool {
 	more := f.calls[i].more
-	if more == nil || more.kept == nil {
+	if more == nil || more.kept == nil || !more.again {
 		return false
 	}
 	d := more.kept

@@ -27,7 +27,7 @@ func (f *frame) appendErrors() {
 	for _, e := range f.unrouted {
 		f.failures = append(f.failures, map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
 	}
-	f.unrouted = nil
+	f.told, f.unrouted = f.unrouted, nil
 	f.showFailures()
 }
 

@@ -12,7 +12,7 @@ import (
 // failed tries a call again, or settles it (S9.2).
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
-	if f.tries(i) < call.Retry.Attempts && call.Each == nil && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
+	if f.tries(i) < call.Retry.Attempts && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
 		if f.transition(i, Pausing) {
 			f.pause(i, backoff(call.Retry, f.tries(i)))
 		}
