@@ -65,7 +65,11 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 	q := &Questions{Program: p, machine: replay.Machine, pins: m.pins(p), asked: map[string]string{}, box: boxOf(path), Running: journal.Running(path)}
 	q.without = func(ids map[string]bool) (*Questions, error) { return openQuestions(path, o, ids) }
 	if !q.Running || q.machine.Stopped() { // or is about to go on
-		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: replay.At, Resumption: &runtime.Resumption{InFlight: o.InFlight}})
+		how := runtime.Resumption{InFlight: o.InFlight}
+		for _, open := range q.machine.Questions() { // whatever --confirm said last, an answer is taken
+			how.Kept = append(how.Kept, runtime.Kept{Call: open.Path(), Instance: open.Instance})
+		}
+		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: replay.At, Resumption: &how})
 	}
 	if text, err := os.ReadFile(q.box.asked()); err == nil {
 		for _, id := range strings.Fields(string(text)) {
