@@ -145,7 +145,7 @@ func (f *frame) reset(i int32) {
 	}
 	was := state.rare()
 	*state = callState{attempt: state.attempt, more: &rareState{
-		lost: state.attempt, again: true, kept: was.kept, decision: was.given, given: was.given, replacement: was.replacement,
+		lost: state.attempt, again: true, kept: was.kept, given: was.given, replacement: was.replacement,
 		admission: admission{changed: was.admission.changed, wrote: was.admission.wrote},
 	}}
 }
