@@ -88,9 +88,13 @@ func (p *printer) bare(n *node) {
 		p.print(n.args[1], bindLet)
 	case opCond:
 		p.print(n.args[0], bindOr)
-		p.text(" ? ")
-		p.print(n.args[1], bindOr)
-		p.text(" : ")
+		if n.args[0].start == n.args[1].start && n.args[0].end == n.args[1].end { // it stands there once
+			p.text(" ?: ")
+		} else {
+			p.text(" ? ")
+			p.print(n.args[1], bindOr)
+			p.text(" : ")
+		}
 		p.print(n.args[2], bindOr)
 	case opNot:
 		p.text("not ")
