@@ -42,7 +42,7 @@ func (n *node) bind() int {
 	case opChain:
 		return bindCompare
 	case opLiteral:
-		if v, ok := n.value.(float64); ok && (v < 0 || v == 0 && 1/v < 0) {
+		if v, ok := n.value.(float64); ok && v < 0 { // the zero below 0 is written 0
 			return bindSign
 		}
 	case opLoop, opCall:
