@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -25,8 +24,12 @@ func unknownParameters(p *Pass, call *compiler.Call) {
 				p.unknownParameter(call, known, f)
 			}
 		}
-		for _, f := range call.Node.Fields { // which are kept and ignored, whatever the tool names
-			if key := f.Key.Text; strings.HasPrefix(key, "x-") && !unknown[f.Key] && known.declares(key) {
+		for _, key := range known.ignored {
+			at := slices.IndexFunc(call.Node.Fields, func(f source.Field) bool { return f.Key.Text == key })
+			if at < 0 {
+				continue
+			}
+			if f := call.Node.Fields[at]; !unknown[f.Key] {
 				unknown[f.Key] = true
 				p.Report(f.Key.Span(), "%s has a parameter %q, and doesn't get it: keys that begin with \"x-\" are ignored", known.taker, key).About(call.Label()).
 					Advise("give the parameter another name")

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -18,7 +19,8 @@ type parameters struct {
 	tool     *compiler.Tool
 	schema   *schema.Schema
 	required []string
-	open     bool // it allows parameters that it doesn't name, and says so
+	ignored  []string // that no call can give: keys that begin with "x-"
+	open     bool     // it allows parameters that it doesn't name, and says so
 	places   map[string]schema.Place
 	list     []*parameters           // see alone
 	declared *declaration            // see names
@@ -34,6 +36,7 @@ func (p *Pass) parametersOf(tool *compiler.Tool) *parameters {
 		return &parameters{
 			taker: quote(tool.Name), which: "tool", tool: tool,
 			schema: tool.Parameters, open: tool.Open, places: map[string]schema.Place{},
+			ignored:  slices.DeleteFunc(tool.Parameters.Properties(), func(name string) bool { return !strings.HasPrefix(name, "x-") }),
 			required: slices.DeleteFunc(tool.Parameters.Required(), func(name string) bool { return tool.Given[name] != nil }),
 		}
 	})

@@ -3,6 +3,7 @@
 package suppress
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -59,7 +60,9 @@ func Of(plan *compiler.Plan, named func(word string) (rule *diag.Rule, near stri
 		return s
 	}
 	s.ofFile(plan.File, []*source.Node{plan.Root}, nil, false)
-	s.keysOfDocument(plan.Root)
+	if text := plan.File.Text; bytes.Contains(text, []byte(suppressionKey)) || bytes.IndexByte(text, '\\') >= 0 { // an escape may spell it
+		s.keysOfDocument(plan.Root)
+	}
 	for _, file := range importedFiles(plan) {
 		s.ofFile(file.file, file.nodes, file.keys, true)
 		for _, n := range file.nodes {
