@@ -20,6 +20,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
 // An Envelope is what may be run. Its JSON form reads back as the same envelope.
@@ -265,7 +266,7 @@ func (l Literal) equal(o Literal) bool {
 // UnmarshalJSON reads a literal into its one form.
 func (l *Literal) UnmarshalJSON(text []byte) error {
 	type plain Literal
-	err := json.Unmarshal(text, (*plain)(l))
+	err := diag.ReadStrictly(text, (*plain)(l))
 	if l.Is != nil {
 		l.Is = facts.Compact(decoded(l.Is))
 	}

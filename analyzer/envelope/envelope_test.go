@@ -108,3 +108,26 @@ func TestWithinIsQuick(t *testing.T) {
 		t.Errorf("of one that leaves everywhere took %v", took)
 	}
 }
+
+// S16.2: an envelope is read as one thing only.
+func TestEnvelopesAreReadStrictly(t *testing.T) {
+	whole := `{"calls": [{"tool": "pay", "effect": "writes", "times": 1, "parameters": {"to": {"literals": [{"is": "ann"}]}}}], "budget": {"calls": 1}}`
+	if _, err := envelope.Read([]byte(whole)); err != nil {
+		t.Fatal(err)
+	}
+	for old, in := range map[string]string{
+		`"times": 1`:             `"times": 1, "times": 100`,
+		`"budget": {"calls": 1}`: `"budget": {"calls": 1, "calls": 100}`,
+		`"tool": "pay"`:          `"Tool": "pay"`,
+		`"literals"`:             `"literal"`,
+		`"is": "ann"`:            `"is": "ann", "is": "eve"`,
+		`{"is": "ann"}`:          `{"iz": "ann"}`,
+		`"calls": 1}}`:           `"calls": 1}} {}`,
+	} {
+		if text := strings.Replace(whole, old, in, 1); text == whole {
+			t.Fatalf("nothing is changed by %s", in)
+		} else if _, err := envelope.Read([]byte(text)); err == nil {
+			t.Errorf("it is read: %s", text)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package envelope
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -20,7 +20,7 @@ import (
 //	allow:
 //	  search: {}                                  # whatever it is given
 //	  refund: {amount: {maximum: 100}, to: †state.person.iban, note: [hello, bye], _times: 3}
-//	  "*": {_effect: read-only}                   # whatever only reads, and leaves nothing out
+//	  "*": {_effect: read-only, _outputPath: †state.notes}  # whatever only reads, and writes there alone
 //	budget: {calls: 50, cost: 2, ticks: 10, time: 1h}
 //	models: ["anthropic:claude-x"]
 //
@@ -215,12 +215,11 @@ func (b *Budget) set(said any) error {
 	return nil
 }
 
-// Read reads an envelope that was written as JSON.
+// Read reads an envelope that was written as JSON, and that can mean one thing only: it
+// holds nothing twice, nothing unknown, and nothing behind it.
 func Read(text []byte) (*Envelope, error) {
 	e := &Envelope{}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(e); err != nil {
+	if err := diag.ReadStrictly(text, e); err != nil {
 		return nil, err
 	}
 	return e, e.Check()
@@ -262,5 +261,24 @@ func (a *Allowance) String() string {
 			text += key + ": " + values.String()
 		}
 	}
+	if len(a.Below) > 0 {
+		text += ", writing anywhere at or below " + listed(a.Below)
+	}
+	if a.OpenWorld {
+		text += ", what it is given may leave the machine"
+	}
 	return text + ", " + timesOf(a.Times)
+}
+
+// Lines are what a budget bounds, in words.
+func (b *Budget) Lines() (all []string) {
+	for _, one := range []struct {
+		what string
+		most *float64
+	}{{"calls", b.Calls}, {"requests to the model that plans", b.Ticks}, {"cost", b.Cost}, {"seconds", b.Time}} {
+		if one.most != nil {
+			all = append(all, one.what+": "+number(*one.most))
+		}
+	}
+	return all
 }

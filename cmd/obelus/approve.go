@@ -24,7 +24,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Signing is what one approve command works on.
+// A signing is what one approve command works on.
 type signing struct {
 	*cli
 	approvers
@@ -54,7 +54,8 @@ func (c *cli) approveCommand() *cobra.Command {
 		Long: "Shows what a plan does when it is run, and asks whether that is approved: what destroys, then\n" +
 			"what leaves the machine and to where, what writes, what reads, under which conditions, and the\n" +
 			"most that it comes to. A yes is signed, and written beside the plan as plan.approval.json;\n" +
-			"\"obelus run --require-approval\" runs that plan and no other, and asks nobody about it again.\n\n" +
+			"\"obelus run --require-approval\" runs that plan and no other, and asks about nothing again but\n" +
+			"what the plan (_confirm) or a policy has a person asked about.\n\n" +
 			"The signature is over all that decides what runs: the plan, its tools, activities, delegates,\n" +
 			"policies, and the programs of the workspace; with --input or --state over these values, too,\n" +
 			"and the plan runs with no others. A plan that is approved already is signed besides,\n" +

@@ -80,6 +80,14 @@ func (a *signing) showAll(changed []string) error {
 		besides = append(besides, code(one.String()))
 	}
 	list("A model or a person may have it do besides", besides)
+	if a.allow != "" || a.planner {
+		list("And all of it at most", a.envelope.Budget.Lines())
+	}
+	var models []string
+	for _, name := range a.envelope.Models {
+		models = append(models, code(name))
+	}
+	list("With these models and no others", models)
 	var given []string
 	for i, kind := range []string{"input", "state"} {
 		for _, key := range slices.Sorted(maps.Keys(values[i])) {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Approvers is what the command line says of whose approval counts.
+// The approvers are what the command line says of whose approval counts.
 type approvers struct {
 	signers, revoked string
 	approvals        int

@@ -25,6 +25,7 @@ import (
 
 	"github.com/hiddeco/sshsig"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
@@ -193,7 +194,7 @@ func TestOthersVerify(t *testing.T) {
 	}
 	text := must[[]byte](t)(a.Text())
 	var envelope dsse.Envelope
-	if err := strictly(text, &envelope); err != nil {
+	if err := diag.ReadStrictly(text, &envelope); err != nil {
 		t.Fatal(err)
 	}
 	verifier := must[*dsse.EnvelopeVerifier](t)(dsse.NewEnvelopeVerifier(&edVerifier{k.plain.Public().(ed25519.PublicKey)}))

@@ -172,7 +172,7 @@ func Read(text []byte) (*Approval, error) {
 		return nil, diag.Troubled(ErrTooLarge, "the approval is larger than %d bytes", MostBytes)
 	}
 	var envelope dsse.Envelope
-	if err := strictly(text, &envelope); err != nil {
+	if err := diag.ReadStrictly(text, &envelope); err != nil {
 		return nil, malformed("%v", err)
 	}
 	if envelope.PayloadType != PayloadType {
@@ -197,7 +197,7 @@ func Read(text []byte) (*Approval, error) {
 	if value := bytes.TrimSpace(a.payload); len(value) > 0 && value[0] == '[' {
 		return nil, malformed("it holds a list of statements; expected one")
 	}
-	if err := strictly(a.payload, &a.Statement); err != nil {
+	if err := diag.ReadStrictly(a.payload, &a.Statement); err != nil {
 		return nil, malformed("its statement: %v", err)
 	}
 	if err := a.check(); err != nil {
@@ -211,26 +211,6 @@ func Read(text []byte) (*Approval, error) {
 
 func malformed(format string, args ...any) error {
 	return diag.Troubled(ErrMalformed, "that is no approval: "+format, args...)
-}
-
-// strictly reads JSON that holds every known field at most once, and no other.
-func strictly(text []byte, into any) error {
-	err := json.Unmarshal(text, into, json.RejectUnknownMembers(true))
-	var semantic *json.SemanticError
-	var syntactic *jsontext.SyntacticError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntactic):
-		return fmt.Errorf("%q stands there twice", syntactic.JSONPointer.LastToken())
-	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &semantic):
-		return fmt.Errorf("there is no field %q", semantic.JSONPointer.LastToken())
-	case errors.As(err, &semantic):
-		return fmt.Errorf("what stands at %q isn't what is expected there", string(semantic.JSONPointer))
-	case errors.As(err, &syntactic) && strings.Contains(syntactic.Error(), "after top-level value"):
-		return errors.New("more than one JSON value is in it")
-	}
-	return errors.New("it isn't valid JSON")
 }
 
 // decoded reads base64 in its one standard form.

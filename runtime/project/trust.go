@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -243,9 +244,14 @@ func (r *Reader) policies(place workspace.Place) (all []compiler.PolicyFile, err
 		}
 		for _, at := range above {
 			name := filepath.Join(at, policy.File)
-			if _, err := os.Lstat(name); err == nil { // also where it can't be read
-				names = append(names, fromHere(name))
+			if _, err := os.Lstat(name); err != nil {
+				continue
 			}
+			if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+				return nil, diag.Troubled(ErrRead, "the policy %q can't be read: it isn't a regular file, nor a link to one", fromHere(name)).About(name).
+					Advise("put the policy there, or take away what stands in its place")
+			}
+			names = append(names, fromHere(name))
 		}
 	}
 	for _, name := range names {
