@@ -317,7 +317,7 @@ func (p *Plan) compiled(document map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestOf(parts)
+	digest, err := DigestOf(parts)
 	if err != nil {
 		return nil, err
 	}

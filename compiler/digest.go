@@ -2,8 +2,6 @@ package compiler
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"path"
@@ -12,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // A Part is one thing that decides what a plan does when it is run (S6.6). Names are
@@ -43,7 +43,7 @@ func (p *Plan) Digest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return digestOf(parts)
+	return DigestOf(parts)
 }
 
 // Parts are all that decides what the plan does when it is run, in a fixed order: its own
@@ -61,7 +61,7 @@ func (p *Plan) collect() ([]Part, error) {
 	var parts []Part
 	var failed error
 	add := func(kind, name string, of any) {
-		digest, err := digestOf(of)
+		digest, err := DigestOf(of)
 		failed = cmp.Or(failed, err)
 		parts = append(parts, Part{Kind: kind, Name: name, Digest: digest})
 	}
@@ -114,14 +114,13 @@ func comparePart(a, b Part) int {
 	return cmp.Or(strings.Compare(a.In, b.In), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 }
 
-// digestOf is a digest over a value's canonical JSON.
-func digestOf(value any) (string, error) {
+// DigestOf is a digest over a value's canonical JSON (RFC 8785).
+func DigestOf(value any) (string, error) {
 	text, err := canonicalJSON(value)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	return workspace.SumOf(text), nil
 }
 
 // Programs are the digests of the workspace's files that programs of the plan and of its

@@ -126,7 +126,7 @@ func (p *Plan) Effect(call *Call, fits func(*Tool) bool) Effect {
 	claims := p.claims(call, a, fits)
 	e := judge(claims, Workspace)
 	for _, from := range []Origin{Untrusted, Document} {
-		if said := judge(claims, from); rank(said.Kind) < rank(e.Kind) {
+		if said := judge(claims, from); Risk(said.Kind) < Risk(e.Kind) {
 			e.Claimed, e.ClaimedBy, e.Untrusted = said.Kind, said.By, from == Untrusted
 			break
 		}
@@ -242,9 +242,11 @@ func judge(claims []claim, least Origin) Effect {
 	return e
 }
 
-func rank(kind string) int {
-	return slices.Index([]string{ReadOnly, Writes, Unknown, Destructive}, kind)
-}
+// Effects are the kinds of an [Effect], the one with the least risk first.
+var Effects = []string{ReadOnly, Writes, Unknown, Destructive}
+
+// Risk is the place of a kind among [Effects]; -1 for what is none.
+func Risk(kind string) int { return slices.Index(Effects, kind) }
 
 func yes(hint *bool) bool { return hint != nil && *hint }
 
@@ -275,6 +277,18 @@ func (t *Tool) Takes(name string) bool {
 	}
 	at := t.Parameters.At([]schema.Step{schema.Key(name)})
 	return at.Named || at.Possible && (t.Open || at.Open)
+}
+
+// Cost is what one try of a tool is said to cost, by its x-simulate (S15.1).
+func (t *Tool) Cost() (cost float64, known bool) {
+	if t == nil {
+		return 0, false
+	}
+	n := t.Simulate.Get("cost")
+	if n == nil || n.Kind != source.Number {
+		return 0, false
+	}
+	return n.Float(), true
 }
 
 // Runs reports whether a tool is carried out by an activity, or lets its calls

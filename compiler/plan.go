@@ -163,6 +163,12 @@ type Limits struct {
 	Cost                   float64
 }
 
+// What holds where neither a plan nor who runs it says otherwise.
+const (
+	DefaultTicks    = 25 // answers of a planner (S11.7)
+	DefaultParallel = 64 // activities that are at work at once (S8.4)
+)
+
 // A Tool is an interface: what a call may pass and what it gives back (S2.1).
 type Tool struct {
 	Name        string

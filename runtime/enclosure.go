@@ -90,7 +90,8 @@ func (f *frame) admit(i int32) bool {
 		return true
 	}
 	call := f.call(i)
-	s := &envelope.Start{In: f.site.Delegate, Call: f.factsOf(i), Further: state.attempt > 0, Cost: declaredCost(call.Tool)}
+	cost, _ := call.Tool.Cost()
+	s := &envelope.Start{In: f.site.Delegate, Call: f.factsOf(i), Further: state.attempt > 0, Cost: cost}
 	s.Given = envelope.Given{Live: true, Writers: f.writers(i), Values: state.params, Instance: f.site.Instance}
 	e.next = s
 	amiss := e.Admit(s)

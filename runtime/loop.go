@@ -524,7 +524,7 @@ func (m *Machine) endTick() {
 		m.why = "nothing was written, and nothing carried out: " + strings.Join(l.idle, "; ")
 		l.still, l.idle = 0, nil
 		m.stop(ReasonStalled)
-	case m.tick-m.spent.ticks >= cmp.Or(limit, defaultTicks):
+	case m.tick-m.spent.ticks >= cmp.Or(limit, compiler.DefaultTicks):
 		m.stop(ReasonTicks)
 	default:
 		m.nextTick()
@@ -570,9 +570,6 @@ func (m *Machine) idled() string {
 	}
 	return fmt.Sprintf("in tick %d %s", m.tick, strings.Join(told, ", "))
 }
-
-// defaultTicks bounds a loop that says nothing itself (S11.7).
-const defaultTicks = 25
 
 // showTickErrors makes structural errors of the tick readable as †error.
 func (f *frame) showTickErrors(amiss []CallError) {

@@ -25,7 +25,7 @@ type Options struct {
 	Input map[string]any `json:"input,omitempty"`
 	State map[string]any `json:"state,omitempty"`
 	// Parallel is how many activities may run at once; 0 means the plan's own
-	// limit, or else [DefaultParallel].
+	// limit, or else [compiler.DefaultParallel].
 	Parallel int `json:"parallel,omitzero"`
 	// Planned says that a planner writes what is run, tick after tick (S11); the
 	// plan's own calls are then its first draft.
@@ -45,10 +45,6 @@ type Options struct {
 	// Envelope is what the run may do under its approval (S16.2); nil holds it to nothing.
 	Envelope *envelope.Envelope `json:"envelope,omitempty"`
 }
-
-// DefaultParallel is how many activities run at once where nobody says otherwise
-// (S8.4): each may be a process, and a system has only so many.
-const DefaultParallel = 64
 
 // A Machine runs one plan once: over one state, or over those of many instances.
 // It is not safe for concurrent use.
@@ -129,7 +125,7 @@ func newMachine(p *compiler.Plan, o Options, byTime, recorded bool) *Machine {
 	if o.Envelope != nil {
 		m.enclosure = &enclosure{Account: o.Envelope.Open(), facts: map[*compiler.Call]*facts.Call{}}
 	}
-	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, DefaultParallel)
+	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, compiler.DefaultParallel)
 	if o.Planned || recorded {
 		m.loop = newLoop(p)
 		m.plan = m.loop.emptyPlan()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // Confirm says which calls a person is asked about (S10.2), and what counts as
@@ -164,10 +163,11 @@ func (f *frame) question(i int32) *Question {
 		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Instance: f.site.Instance, Under: f.site.Under, Delegate: f.site.Delegate, Reason: call.Reason,
 		Params: f.calls[i].params, Runs: f.execution(call, f.calls[i].params), Context: f.context(i),
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy, Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
-		Writes: f.plan.Offered(call.Whole()), Cost: declaredCost(call.Tool),
+		Writes: f.plan.Offered(call.Whole()),
 		Advice: f.root().ranking, Doubt: f.doubt(call), Wanted: f.wanted(i),
 		takers: []*compiler.Tool{call.Tool, f.plan.Delegates[call.Plan()].Interface()}, plan: f.plan, of: call,
 	}
+	q.Cost, _ = call.Tool.Cost()
 	if call.Retry.Attempts > 1 {
 		q.Attempts = call.Retry.Attempts
 	}
@@ -237,17 +237,6 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 		e.Defined = fmt.Sprintf("%s:%d", at.File.Name, at.From().Line)
 	}
 	return e
-}
-
-// declaredCost is what one try of a tool is said to cost (S15.1).
-func declaredCost(tool *compiler.Tool) float64 {
-	if tool == nil {
-		return 0
-	}
-	if n := tool.Simulate.Get("cost"); n != nil && n.Kind == source.Number {
-		return n.Float()
-	}
-	return 0
 }
 
 // sources notes where the expressions of a parameter get their values.

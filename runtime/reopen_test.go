@@ -29,15 +29,8 @@ func TestRetryFailed(t *testing.T) {
 		}
 		m := &mason{r, map[string][]byte{}}
 		doc := m.plan(steps, []string{"size", "user"}, 2)
-		doc["input"] = map[string]any{"size": 3.0, "user": map[string]any{"name": "ann", "tags": []any{"x"}}, "many": []any{1.0, 2.0, 3.0}}
-		doc["calls"] = append(doc["calls"].([]any), map[string]any{"_tool": "fetch", "_id": "all", "_each": "†input.many", "v": "†item", "shape": "text", "_outputPath": "all"})
-		if ids := []string{"①", "②", "③"}[:r.IntN(4)]; len(ids) > 0 {
-			instances := map[string]any{}
-			for i, id := range ids {
-				instances[id] = map[string]any{"input": map[string]any{"size": float64(i)}}
-			}
-			doc["instances"] = instances
-		}
+		withList(doc)
+		withInstances(r, doc)
 		v, why := m.compile(t, doc)
 		if v == nil {
 			t.Fatalf("plan %d: %s\n%s", n, why, inJSON(doc))
@@ -173,12 +166,27 @@ func decidedPlan(t *testing.T, n int) (*analyzer.Verified, map[string]any, *maso
 			}
 		}
 	}
-	doc["input"] = map[string]any{"size": 3.0, "user": map[string]any{"name": "ann", "tags": []any{"x"}}, "many": []any{1.0, 2.0, 3.0}}
-	doc["calls"] = append(doc["calls"].([]any), map[string]any{"_tool": "fetch", "_id": "all", "_each": "†input.many", "v": "†item", "shape": "text", "_outputPath": "all"})
+	withList(doc)
 	if parts != nil {
 		parts["_id"], parts["_outputPath"], parts["_each"], parts["v"] = "parts", "parts", "†input.many", "†item"
 		doc["calls"] = append(doc["calls"].([]any), parts)
 	}
+	withInstances(r, doc)
+	v, why := m.compile(t, doc)
+	if v == nil {
+		t.Fatalf("plan %d: %s\n%s", n, why, inJSON(doc))
+	}
+	return v, doc, m
+}
+
+// withList gives a plan its input, and a call that runs for a list of it.
+func withList(doc map[string]any) {
+	doc["input"] = map[string]any{"size": 3.0, "user": map[string]any{"name": "ann", "tags": []any{"x"}}, "many": []any{1.0, 2.0, 3.0}}
+	doc["calls"] = append(doc["calls"].([]any), map[string]any{"_tool": "fetch", "_id": "all", "_each": "†input.many", "v": "†item", "shape": "text", "_outputPath": "all"})
+}
+
+// withInstances gives a plan up to three instances.
+func withInstances(r *rand.Rand, doc map[string]any) {
 	if ids := []string{"①", "②", "③"}[:r.IntN(4)]; len(ids) > 0 {
 		instances := map[string]any{}
 		for i, id := range ids {
@@ -186,11 +194,6 @@ func decidedPlan(t *testing.T, n int) (*analyzer.Verified, map[string]any, *maso
 		}
 		doc["instances"] = instances
 	}
-	v, why := m.compile(t, doc)
-	if v == nil {
-		t.Fatalf("plan %d: %s\n%s", n, why, inJSON(doc))
-	}
-	return v, doc, m
 }
 
 // people answer by where a call is, and remember what they said.

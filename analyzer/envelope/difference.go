@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // A Difference is one thing that leaves an envelope.
@@ -92,7 +93,7 @@ func Without(all, approved []Difference) (left []Difference) {
 // Digest identifies differences, so that a person's word about them is about no others.
 func Digest(all []Difference) string {
 	text, _ := json.Marshal(all) // plain data
-	return facts.SumOf(text)
+	return workspace.SumOf(text)
 }
 
 // described says in a few words what a call does that no allowance names.
@@ -116,9 +117,9 @@ func runsText(r *Runs) string {
 	switch {
 	case r.Plan != "":
 		text = "the plan " + r.Plan
-	case r.Kind == model:
+	case r.Kind == facts.Model:
 		text = "a model"
-	case r.Kind == produced:
+	case r.Kind == facts.Produced:
 		text = "its own text"
 	case r.Activity != "":
 		text += " " + r.Activity

@@ -21,6 +21,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // An Envelope is what may be run. Its JSON form reads back as the same envelope.
@@ -94,7 +95,7 @@ type Values struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// A Literal is a value, or where it holds a secret its digest ([facts.SumOf]).
+// A Literal is a value, or where it holds a secret its digest ([facts.Literal.Sum]).
 type Literal struct {
 	Is     json.RawMessage `json:"is,omitempty"`
 	Digest string          `json:"digest,omitempty"`
@@ -260,7 +261,7 @@ func (l Literal) equal(o Literal) bool {
 	case l.Digest == "":
 		l, o = o, l
 	}
-	return o.Digest == "" && l.Digest == facts.SumOf(o.Is)
+	return o.Digest == "" && l.Digest == workspace.SumOf(o.Is)
 }
 
 // UnmarshalJSON reads a literal into its one form.

@@ -93,7 +93,7 @@ func (e *Envelope) allow(f *facts.Facts, said any) error {
 		case at >= 0:
 			t := &f.Tools[at]
 			a.Effect, a.OpenWorld = t.Effect.Kind, t.Effect.OpenWorld
-			if t.Runs.Kind == model {
+			if t.Runs.Kind == facts.Model {
 				a.Context = []string{Any}
 			}
 			if d := f.Delegates[t.Runs.Plan]; d != nil {
@@ -133,8 +133,8 @@ func (a *Allowance) read(said any) (err error) {
 				return fmt.Errorf("\"_outputPath\": %w", err)
 			}
 		case key == "_effect":
-			if a.Effect, _ = v.(string); rank(a.Effect) < 0 {
-				return fmt.Errorf("\"_effect\" is %s; got %s", wording.Or([]string{compiler.ReadOnly, compiler.Writes, compiler.Unknown, compiler.Destructive}), short(v))
+			if a.Effect, _ = v.(string); compiler.Risk(a.Effect) < 0 {
+				return fmt.Errorf("\"_effect\" is %s; got %s", wording.Or(compiler.Effects), short(v))
 			}
 		case key == "_openWorld":
 			a.OpenWorld, _ = v.(bool)
@@ -232,8 +232,8 @@ func (e *Envelope) Check() error {
 		switch {
 		case a.Tool == "":
 			return fmt.Errorf("call %d of the envelope names no tool", i+1)
-		case rank(a.Effect) < 0:
-			return fmt.Errorf("call %d of the envelope, of %q, has no effect: expected %s", i+1, a.Tool, wording.Or([]string{compiler.ReadOnly, compiler.Writes, compiler.Unknown, compiler.Destructive}))
+		case compiler.Risk(a.Effect) < 0:
+			return fmt.Errorf("call %d of the envelope, of %q, has no effect: expected %s", i+1, a.Tool, wording.Or(compiler.Effects))
 		case a.Times < 1:
 			return fmt.Errorf("call %d of the envelope, of %q, may not run at all: expected times from 1", i+1, a.Tool)
 		}

@@ -239,7 +239,7 @@ func (j *judge) counts(most int) bool {
 		j.differs(Instance, "", func() (string, string) { return cmp.Or(is, "every instance"), listed(a.Instances) })
 	}
 	j.runs()
-	if rank(c.Effect.Kind) > rank(a.Effect) {
+	if compiler.Risk(c.Effect.Kind) > compiler.Risk(a.Effect) {
 		j.differs(Effect, "", said(c.Effect.Kind, a.Effect))
 	}
 	if c.Effect.OpenWorld && !a.OpenWorld {
@@ -270,12 +270,12 @@ func (j *judge) counts(most int) bool {
 func (j *judge) runs() {
 	a, c := j.allowance, j.call
 	is := Runs{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Runs.Alone}
-	if is.Kind == produced {
+	if is.Kind == facts.Produced {
 		result := []Leaf{leafOf("", &facts.Value{Literal: c.Produced})}
 		switch {
 		case a.Result != nil && j.covers(result, nil, a.Result):
 			return
-		case (a.Runs == nil || a.Runs.Kind == model && !a.Runs.Alone) && (slices.Contains(a.Context, Any) || slices.Contains(a.Context, "†state") && slices.Contains(a.Context, "†input")):
+		case (a.Runs == nil || a.Runs.Kind == facts.Model && !a.Runs.Alone) && (slices.Contains(a.Context, Any) || slices.Contains(a.Context, "†state") && slices.Contains(a.Context, "†input")):
 			return
 		case a.Result != nil:
 			j.value(Result, "", result, nil, a.Result)
@@ -288,12 +288,6 @@ func (j *judge) runs() {
 		j.differs(CarriedOut, "", func() (string, string) { return runsText(&is), runsText(a.Runs) })
 	}
 }
-
-// The kinds of [facts.Execution] that no activity has.
-const (
-	model    = "model"
-	produced = "produced"
-)
 
 func (j *judge) writes() {
 	a, c := j.allowance, j.call
@@ -349,8 +343,4 @@ func (j *judge) parameterValues(most int) {
 			j.differs(Parameter, name, func() (string, string) { return "left out", allowed.String() })
 		}
 	}
-}
-
-func rank(kind string) int {
-	return slices.Index([]string{compiler.ReadOnly, compiler.Writes, compiler.Unknown, compiler.Destructive}, kind)
 }

@@ -1,11 +1,10 @@
 package facts
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // OfCall is what one call of a plan may do, as [Of] has it.
@@ -20,13 +19,7 @@ func (l Literal) Sum() string {
 	if l.secret == "" {
 		return ""
 	}
-	return SumOf([]byte(l.secret))
-}
-
-// SumOf is the [Literal.Sum] of a value as compact JSON with sorted keys.
-func SumOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return workspace.SumOf([]byte(l.secret))
 }
 
 // Compact is a value as facts keep it: compact JSON with sorted keys.

@@ -90,15 +90,15 @@ func (g *gatherer) call(c *compiler.Call) Call {
 	if c.Produced != nil {
 		one.Produced = g.literal(c.Produced.Value())
 	}
-	one.Context = g.context(c, one.Runs.Kind == model)
+	one.Context = g.context(c, one.Runs.Kind == Model)
 	one.Conditions = g.conditions(c, &one)
 	return one
 }
 
 // The kinds of [Execution] that no activity has.
 const (
-	model    = "model"
-	produced = "produced"
+	Model    = "model"    // a model makes the result up
+	Produced = "produced" // the result stands there already
 	aPlan    = "plan"
 )
 
@@ -109,9 +109,9 @@ func (g *gatherer) execution(c *compiler.Call) Execution {
 	case c.Plan() != "":
 		return Execution{Kind: aPlan, Plan: c.Plan(), Activity: c.Activity}
 	case c.Activity == "" && c.Produced != nil:
-		e = Execution{Kind: produced}
+		e = Execution{Kind: Produced}
 	case c.Activity == "":
-		e = Execution{Kind: model}
+		e = Execution{Kind: Model}
 	case a == nil:
 		e = Execution{Kind: compiler.Unknown, Activity: c.Activity}
 	default:

@@ -52,7 +52,7 @@ func (g *gatherer) holds(f *Facts) {
 			c.hold(f, given, kinds)
 		}
 		switch c.Runs.Kind {
-		case "expr", model, produced:
+		case "expr", Model, Produced:
 		default:
 			given[i/64] |= 1 << (i % 64)
 		}

@@ -56,21 +56,10 @@ func (s *sheet) code(text string) string {
 	if s.most > 0 {
 		text = wording.Cut(text, s.most)
 	}
-	text = diag.Escape(text)
-	if !s.markdown {
-		return text
+	if s.markdown {
+		return diag.MarkdownCode(text)
 	}
-	if text == "" {
-		return ""
-	}
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	if fence != "`" || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
-		text = " " + text + " "
-	}
-	return fence + text + fence
+	return diag.Escape(text)
 }
 
 // codes are texts of the plan with a comma between them.
@@ -161,7 +150,7 @@ func (s *sheet) calls(heading string, plans []within, belongs func(*Call) bool, 
 // Leaves reports whether what the call is given may leave the machine: to whoever the
 // program, the address or the server at its other end is, or to a model.
 func (c *Call) Leaves() bool {
-	return c.Runs.Plan == "" && (c.Effect.OpenWorld || c.Runs.Kind == model)
+	return c.Runs.Plan == "" && (c.Effect.OpenWorld || c.Runs.Kind == Model)
 }
 
 // oneWord is an argument of a program that nobody can take for several.
@@ -180,7 +169,7 @@ func (e *Execution) Destination() string {
 		return strings.Join(words, " ")
 	case e.URL != "":
 		return strings.TrimSpace(e.Method + " " + e.URL)
-	case e.Kind == model:
+	case e.Kind == Model:
 		return "a model"
 	case e.Kind == "expr":
 		return e.Text
@@ -305,9 +294,9 @@ func (s *sheet) effect(e Effect) string {
 func (s *sheet) runs(e *Execution) string {
 	var words string
 	switch {
-	case e.Kind == model:
+	case e.Kind == Model:
 		words = "a model, which makes the result up"
-	case e.Kind == produced:
+	case e.Kind == Produced:
 		words = "nothing: its result stands there"
 	case e.Kind == "expr":
 		words = "the expression " + s.code(e.Text)
@@ -411,7 +400,7 @@ func (s *sheet) worst(f *Facts) {
 	models := 0
 	for _, p := range f.plans() {
 		for i := range p.facts.Calls {
-			if p.facts.Calls[i].Runs.Kind == model {
+			if p.facts.Calls[i].Runs.Kind == Model {
 				models++
 			}
 		}

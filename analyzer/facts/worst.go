@@ -7,14 +7,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/source"
-)
-
-// defaultTicks is how many answers of a planner a run asks for where nothing says so
-// (S11.7), and defaultParallel how many activities are at work at once (S8.4).
-const (
-	defaultTicks    = 25
-	defaultParallel = 64
 )
 
 // A load is what the calls of a plan come to, once.
@@ -96,7 +88,7 @@ func (r *reckoner) of(p *compiler.Plan, f *Facts) *load {
 			own.untimed = []string{one.Name}
 		}
 		switch {
-		case !priced && one.Runs.Kind == model:
+		case !priced && one.Runs.Kind == Model:
 			own.asked = []string{one.Name}
 		case !priced:
 			own.unpriced = []string{one.Name}
@@ -182,10 +174,8 @@ func pauses(c *compiler.Call) (sum time.Duration) {
 
 // price is what one try is said to cost.
 func price(p *compiler.Plan, c *compiler.Call) (cost float64, known bool) {
-	if tool := c.Single(); tool != nil {
-		if n := tool.Simulate.Get("cost"); n != nil && n.Kind == source.Number {
-			return n.Float(), true
-		}
+	if cost, known := c.Single().Cost(); known {
+		return cost, true
 	}
 	a := p.Activities[c.Activity]
 	return 0, a != nil && a.Kind == "expr" || c.Activity == "" && c.Produced != nil
@@ -205,7 +195,7 @@ func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
 			b.because("%s runs for a list that nothing but the %d items of any list bounds", several(l.lists), compiler.MaxItems)
 		}
 	}
-	parallel := float64(defaultParallel)
+	parallel := float64(compiler.DefaultParallel)
 	if limits.Parallel > 0 {
 		parallel = float64(limits.Parallel)
 	}
@@ -238,9 +228,9 @@ func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
 		for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
 			b.unbounded("a model writes the calls")
 		}
-		w.Ticks = most(defaultTicks)
+		w.Ticks = most(compiler.DefaultTicks)
 		w.Ticks.limit(float64(limits.Ticks), "limits.ticks")
-		if limits.Ticks > defaultTicks {
+		if limits.Ticks > compiler.DefaultTicks {
 			w.Ticks = most(float64(limits.Ticks))
 			w.Ticks.because("limits.ticks bounds it")
 		}

@@ -59,9 +59,9 @@ func (a *signing) showAll(changed []string) error {
 		}
 		return diag.JSONLine(a.cli.out, &shown)
 	}
-	code, heading, item, body, differing := plainText, "%s\n", "  %s\n", a.facts.Text, (*facts.Comparison).Text
+	code, heading, item, body, differing := diag.Escape, "%s\n", "  %s\n", a.facts.Text, (*facts.Comparison).Text
 	if a.format == "markdown" {
-		code, heading, item, body, differing = markdownCode, "### %s\n\n", "- %s\n", a.facts.Markdown, (*facts.Comparison).Markdown
+		code, heading, item, body, differing = diag.MarkdownCode, "### %s\n\n", "- %s\n", a.facts.Markdown, (*facts.Comparison).Markdown
 	}
 	out := &strings.Builder{}
 	fmt.Fprintf(out, heading, "Plan "+code(a.plan))
@@ -165,20 +165,6 @@ func shownBy(a *approval.Approval) *facts.Facts {
 		}
 	}
 	return f
-}
-
-func plainText(text string) string { return diag.Escape(text) }
-
-// markdownCode is text that nothing in it ends.
-func markdownCode(text string) string {
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	if len(fence) > 1 {
-		return fence + " " + diag.Escape(text) + " " + fence
-	}
-	return fence + diag.Escape(text) + fence
 }
 
 // A shownVerdict is what approve --verify --format json shows.

@@ -103,9 +103,17 @@ func (f Folder) Take(name string, to io.Writer) (t Taken, err error) {
 	if err != nil {
 		return Taken{}, errors.New(Reason(err))
 	}
-	t.Sum = "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	t.Sum = digest(sum.Sum(nil))
 	return t, nil
 }
+
+// SumOf is the sum of a text, as [Taken] has that of a file.
+func SumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return digest(sum[:])
+}
+
+func digest(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) }
 
 // escapes reports whether the system refused what lies outside of a root.
 func escapes(err error) bool { return strings.HasSuffix(err.Error(), "path escapes from parent") }

@@ -3,10 +3,7 @@ package approval
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
-	encoding "encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -103,12 +100,8 @@ func Given(input, state map[string]any) (compiler.Part, error) {
 }
 
 func partOf(kind, name string, value any) (compiler.Part, error) {
-	text, err := encoding.Marshal(value) // which knows the numbers that plans are read with
-	if err == nil {
-		err = (*jsontext.Value)(&text).Canonicalize()
-	}
-	digest := sha256.Sum256(text)
-	return compiler.Part{Kind: kind, Name: name, Digest: sum + hex.EncodeToString(digest[:])}, err
+	digest, err := compiler.DigestOf(value)
+	return compiler.Part{Kind: kind, Name: name, Digest: digest}, err
 }
 
 const given = "input"

@@ -164,7 +164,7 @@ func vouchingOf(file *source.File) (*Vouching, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Vouching{File: absolute, Holds: map[string]string{filepath.Base(absolute): digestOf(file.Text)}, Before: trusted(absolute)}, nil
+	return &Vouching{File: absolute, Holds: map[string]string{filepath.Base(absolute): workspace.SumOf(file.Text)}, Before: trusted(absolute)}, nil
 }
 
 // vouching is the configuration with its catalogues and their programs.
@@ -190,7 +190,7 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 		case file == nil:
 			return nil, fmt.Errorf("%q can't be read", node.Text)
 		default:
-			v.Holds[path.Clean(filepath.ToSlash(node.Text))] = digestOf(file.Text)
+			v.Holds[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(file.Text)
 		}
 	}
 	if named := c.Analysis.Settings.Signers; named != nil {
@@ -199,16 +199,11 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 	for _, one := range c.Catalogues {
 		if absolute, err := filepath.Abs(one.Name); err == nil {
 			if name, err := filepath.Rel(folder, absolute); err == nil {
-				v.Holds[path.Clean(filepath.ToSlash(name))] = digestOf(one.Text)
+				v.Holds[path.Clean(filepath.ToSlash(name))] = workspace.SumOf(one.Text)
 			}
 		}
 	}
 	return v, nil
-}
-
-func digestOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // trusts reports whether the user trusts what is asked for, which is made up only where

@@ -109,7 +109,7 @@ func (w *world) analyse() {
 		w.out.Cost += w.out.Calls[i].Cost
 	}
 	w.out.LowerBound = w.out.Critical
-	parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel, runtime.DefaultParallel)
+	parallel := cmp.Or(w.options.Parallel, w.plan.Limits.Parallel, compiler.DefaultParallel)
 	w.out.LowerBound = max(w.out.LowerBound, w.out.Work/time.Duration(parallel))
 }
 
