@@ -62,6 +62,7 @@ func (w *world) enter(c runtime.Command) {
 	if report := w.report(c.Frame, c.Call); !report.Started {
 		report.Started, report.From = true, w.now
 	}
+	w.moment(c.Frame, c.Call, runtime.Running)
 }
 
 // entry is a call of a plan at work.
@@ -79,11 +80,11 @@ func (w *world) report(frame, call int) *CallReport {
 // delegate behind the call that they are done for. Which frame came first hangs on
 // the schedule.
 func (w *world) arrange() {
-	all := make([]CallReport, 0, len(w.out.Calls))
+	all, now := make([]CallReport, 0, len(w.out.Calls)), make([]int, len(w.out.Calls))
 	var take func(p *played)
 	take = func(p *played) {
 		for i, at := range p.calls {
-			p.calls[i] = len(all)
+			p.calls[i], now[at] = len(all), len(all)
 			all = append(all, w.out.Calls[at])
 			for _, child := range p.children[i] {
 				take(child)
@@ -94,6 +95,9 @@ func (w *world) arrange() {
 		take(p)
 	}
 	w.out.Calls = all
+	for i := range w.out.Moments {
+		w.out.Moments[i].Call = now[w.out.Moments[i].Call]
+	}
 }
 
 // analyse works out what the rehearsal tells of time and cost.
