@@ -46,7 +46,8 @@ var mayImport = map[string][]string{
 	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 
-	"dot":              {"compiler", "compiler/*"},
+	"dot":              {"compiler", "compiler/*", "dot/layout"},
+	"dot/layout":       {},
 	"runtime":          {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/orders", "runtime/request", "runtime/statelog"},
 	"runtime/orders":   {"compiler", "compiler/*"},
 	"runtime/statelog": {"compiler", "compiler/*"},
@@ -62,7 +63,7 @@ var mayImport = map[string][]string{
 	"runtime/session":  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording"},
 	"":                 {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples/embed":   {},
-	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
+	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "dot/*", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},

@@ -1,0 +1,159 @@
+package layout
+
+// draw says where everything stands, and returns the size of it all.
+func (d *layering) draw(placed *Placed) Box {
+	heights := make([]int, len(d.layers))
+	least, most := 1<<30, -1<<30
+	for v, one := range d.vertices {
+		heights[one.layer] = max(heights[one.layer], one.height)
+		least, most = min(least, d.x[v]-one.left), max(most, d.x[v]+one.right)
+	}
+	for _, c := range d.part.clusters {
+		least, most = min(least, d.sides[2*c]), max(most, d.sides[2*c+1])
+	}
+	above, below := d.insets()
+	tops := make([]int, len(d.layers)+1)
+	over, under := make([]int, len(d.layers)+1), make([]int, len(d.layers)+1) // what clusters take above and below each layer
+	for _, c := range d.part.clusters {
+		over[d.first[c]], under[d.last[c]] = max(over[d.first[c]], above[c]), max(under[d.last[c]], below[c])
+	}
+	gaps := d.gaps()
+	y := 0
+	for i := range d.layers {
+		y += over[i]
+		tops[i] = y
+		y += heights[i] + under[i] + gaps[i]
+	}
+	height := y
+	for v, one := range d.vertices {
+		d.x[v] -= least
+		if one.node >= 0 {
+			n := d.Nodes[one.node]
+			placed.Nodes[one.node] = Box{d.x[v] - one.left, tops[one.layer] + (heights[one.layer]-n.Height)/2, n.Width, n.Height}
+		}
+	}
+	for _, c := range d.part.clusters {
+		left, right := d.sides[2*c]-least, d.sides[2*c+1]-least
+		top, bottom := tops[d.first[c]]-above[c], tops[d.last[c]]+heights[d.last[c]]+below[c]
+		placed.Clusters[c] = Box{left, top, right - left, bottom - top}
+	}
+	loops := map[int]int{} // by node: how far its loops reach
+	for _, i := range d.part.edges {
+		if len(d.ways[i]) == 0 {
+			placed.Edges[i] = d.loop(placed.Nodes[d.Edges[i].From], d.Edges[i], loops)
+		} else {
+			placed.Edges[i] = d.route(i, tops, heights, placed)
+		}
+	}
+	return Box{Width: most - least, Height: height}
+}
+
+// insets are how far each cluster reaches above its first layer and below its
+// last one.
+func (d *layering) insets() (above, below []int) {
+	above, below = make([]int, len(d.Clusters)), make([]int, len(d.Clusters))
+	for at := len(d.part.clusters) - 1; at >= 0; at-- {
+		c := d.part.clusters[at]
+		above[c] += d.Clusters[c].TitleHeight + inset
+		below[c] += inset
+		if out := d.Clusters[c].Inside; out > 0 {
+			if d.first[out] == d.first[c] {
+				above[out] = max(above[out], above[c])
+			}
+			if d.last[out] == d.last[c] {
+				below[out] = max(below[out], below[c])
+			}
+		}
+	}
+	return above, below
+}
+
+// gaps are the distances below each layer: more where edges lead far aside, so
+// that they don't run flat.
+func (d *layering) gaps() []int {
+	gaps := make([]int, len(d.layers))
+	labels := false
+	for _, i := range d.part.edges {
+		labels = labels || len(d.ways[i]) > 0 && d.label[i] >= 0
+		for at := 1; at < len(d.ways[i]); at++ {
+			from, to := d.ways[i][at-1], d.ways[i][at]
+			layer := d.vertices[from].layer
+			gaps[layer] = max(gaps[layer], max(d.x[from]-d.x[to], d.x[to]-d.x[from]))
+		}
+	}
+	least := layerGap
+	if labels {
+		least = labelGap
+	}
+	for i := range gaps {
+		gaps[i] = least + min(gaps[i]/16, 3*least)
+	}
+	if len(gaps) > 0 {
+		gaps[len(gaps)-1] = 0
+	}
+	return gaps
+}
+
+// route is the way of an edge through its vertices: straight down within layers,
+// and in between in curves that begin and end upright, so that two of them cross
+// only where their order changes, and then once.
+func (d *layering) route(i int, tops, heights []int, placed *Placed) Route {
+	way := d.ways[i]
+	var r Route
+	var knots []Point
+	pass := func(p Point) {
+		if n := len(knots); n >= 2 && knots[n-1].X == p.X && knots[n-2].X == p.X {
+			knots = knots[:n-1]
+		}
+		knots = append(knots, p)
+	}
+	for at, v := range way {
+		layer := d.vertices[v].layer
+		x, top, bottom := d.x[v]+d.port(i, at), tops[layer], tops[layer]+heights[layer]
+		switch box := placed.Nodes[max(0, d.vertices[v].node)]; at {
+		case 0:
+			pass(Point{x, box.Y + box.Height})
+			pass(Point{x, bottom})
+		case len(way) - 1:
+			pass(Point{x, top})
+			pass(Point{x, box.Y})
+		default:
+			pass(Point{x, top})
+			pass(Point{x, bottom})
+		}
+		if v == d.label[i] {
+			e := d.Edges[i]
+			r.Label = Box{d.x[v] - e.LabelWidth/2, (top + bottom - e.LabelHeight) / 2, e.LabelWidth, e.LabelHeight}
+		}
+	}
+	if d.upwards[i] {
+		for a, b := 0, len(knots)-1; a < b; a, b = a+1, b-1 {
+			knots[a], knots[b] = knots[b], knots[a]
+		}
+	}
+	r.Curve = append(r.Curve, knots[0])
+	for k := 1; k < len(knots); k++ {
+		p, q := knots[k-1], knots[k]
+		if p == q {
+			continue
+		}
+		middle := (p.Y + q.Y) / 2
+		r.Curve = append(r.Curve, Point{p.X, middle}, Point{q.X, middle}, q)
+	}
+	return r
+}
+
+// loop leads from the right side of a node back to it.
+func (d *layering) loop(n Box, e Edge, reach map[int]int) Route {
+	from := reach[e.From]
+	out := from + loopWidth
+	x, y := n.X+n.Width, n.Y+n.Height/2
+	rise := min(n.Height/2-2, 8+from/4)
+	far := x + out*4/3 - 8
+	r := Route{Curve: []Point{{x, y - rise}, {far, y - rise}, {far, y + rise}, {x, y + rise}}}
+	if reach[e.From] = out; e.LabelWidth > 0 {
+		r.Label = Box{x + out, y - e.LabelHeight/2, e.LabelWidth, e.LabelHeight}
+		reach[e.From] = out + e.LabelWidth + edgeGap/2
+	}
+	return r
+}

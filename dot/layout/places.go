@@ -1,0 +1,236 @@
+package layout
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A token is what stands in a layer from the left to the right: a vertex, or the
+// left or right edge of a cluster.
+type token struct {
+	vertex  int // -1 for the edge of a cluster
+	cluster int
+	right   bool
+}
+
+// tokens are those of a layer.
+func (d *layering) tokens(layer []int) []token {
+	var out []token
+	inside := 0
+	leave := func(to int) { // the clusters that don't hold it
+		for c := to; inside != c; {
+			if d.depth[inside] >= d.depth[c] {
+				out = append(out, token{-1, inside, true})
+				inside = d.Clusters[inside].Inside
+			} else {
+				c = d.Clusters[c].Inside
+			}
+		}
+	}
+	for _, v := range layer {
+		c := d.vertices[v].cluster
+		if c != inside {
+			common := c
+			for a := inside; a != common; {
+				if d.depth[a] >= d.depth[common] {
+					a = d.Clusters[a].Inside
+				} else {
+					common = d.Clusters[common].Inside
+				}
+			}
+			leave(common)
+			var entered []int
+			for e := c; e != common; e = d.Clusters[e].Inside {
+				entered = append(entered, e)
+			}
+			for _, e := range slices.Backward(entered) {
+				out = append(out, token{-1, e, false})
+			}
+			inside = c
+		}
+		out = append(out, token{v, c, false})
+	}
+	leave(0)
+	return out
+}
+
+// straighten gives every vertex its x: edges are as short and as straight as the
+// order allows. What an edge passes between its ends is one variable, so that it
+// runs straight there, but where two of those cross.
+func (d *layering) straighten() {
+	rows := make([][]token, len(d.layers))
+	for i, layer := range d.layers {
+		rows[i] = d.tokens(layer)
+	}
+	d.x, d.sides = make([]int, len(d.vertices)), make([]int, 2*len(d.Clusters))
+	for _, straight := range []bool{true, false} {
+		if d.placeBlocks(rows, d.blocks(rows, straight)) {
+			return
+		}
+	}
+}
+
+// blocks number the variables: vertices that share one have the same x.
+func (d *layering) blocks(rows [][]token, straight bool) []int {
+	block := make([]int, len(d.vertices))
+	for v := range block {
+		block[v] = -1
+	}
+	passes := make([]bool, len(d.vertices))
+	for _, i := range d.part.edges {
+		for at := 1; at+1 < len(d.ways[i]); at++ {
+			passes[d.ways[i][at]] = true
+		}
+	}
+	n := 0
+	for i, row := range rows {
+		// What has as many cluster edges on its left here and there passes none of
+		// those that reach from the one layer to the other.
+		lefts := func(row []token, other int) map[int]int {
+			seen, count := map[int]int{}, 0
+			for _, t := range row {
+				if t.vertex >= 0 {
+					seen[t.vertex] = count
+				} else if d.first[t.cluster] <= other && other <= d.last[t.cluster] {
+					count++
+				}
+			}
+			return seen
+		}
+		var here, there map[int]int
+		if i > 0 && straight && len(d.part.clusters) > 0 {
+			here, there = lefts(row, i-1), lefts(rows[i-1], i)
+		}
+		// Of the edges that pass both layers, those go straight that cross none to
+		// their left that does.
+		reached := -1
+		for _, v := range d.layers[i] {
+			if straight && i > 0 && passes[v] {
+				if before := d.up[v][0]; passes[before] && d.at[before] > reached && here[v] == there[before] {
+					reached = d.at[before]
+					block[v] = block[before]
+				}
+			}
+			if block[v] < 0 {
+				block[v] = n
+				n++
+			}
+		}
+	}
+	return append(block, n)
+}
+
+// placeBlocks solves for the places of blocks and of the clusters' edges; the
+// last of block is how many there are. It reports whether there is a solution.
+func (d *layering) placeBlocks(rows [][]token, block []int) bool {
+	n := block[len(block)-1]
+	border := n
+	n += 2 * len(d.part.clusters)
+	borders := make([]int, 2*len(d.Clusters))
+	var constraints []constraint
+	for i, c := range d.part.clusters {
+		borders[2*c], borders[2*c+1] = border+2*i, border+2*i+1
+		constraints = append(constraints, constraint{border + 2*i, border + 2*i + 1, d.Clusters[c].TitleWidth + 2*inset, 4})
+	}
+	known := map[[2]int]int{}
+	for _, row := range rows {
+		for i := 1; i < len(row); i++ {
+			a, b := row[i-1], row[i]
+			gap := edgeGap
+			switch {
+			case a.vertex < 0 && b.vertex < 0 && a.right == b.right, a.vertex < 0 && !a.right, b.vertex < 0 && b.right:
+				gap = inset
+			case a.vertex < 0 || b.vertex < 0 || d.vertices[a.vertex].node >= 0 && d.vertices[b.vertex].node >= 0:
+				gap = nodeGap
+			}
+			var ends [2]int
+			for k, t := range []token{a, b} {
+				if t.vertex < 0 {
+					ends[k] = borders[2*t.cluster]
+					if t.right {
+						ends[k]++
+					}
+					continue
+				}
+				ends[k] = block[t.vertex]
+				if k == 0 {
+					gap += d.vertices[t.vertex].right
+				} else {
+					gap += d.vertices[t.vertex].left
+				}
+			}
+			at, ok := known[ends]
+			if !ok {
+				at = len(constraints)
+				known[ends] = at
+				constraints = append(constraints, constraint{ends[0], ends[1], gap, 0})
+			}
+			constraints[at].length = max(constraints[at].length, gap)
+		}
+	}
+	for _, i := range d.part.edges {
+		way := d.ways[i]
+		for at := 1; at < len(way); at++ {
+			from, to := way[at-1], way[at]
+			if block[from] == block[to] {
+				continue
+			}
+			weight := 1
+			for _, v := range []int{from, to} {
+				if d.vertices[v].node < 0 {
+					weight *= 2
+				}
+			}
+			// A variable before both of them costs what they stand apart.
+			apart := d.port(i, at-1) - d.port(i, at)
+			constraints = append(constraints, constraint{n, block[from], max(0, -apart), weight}, constraint{n, block[to], max(0, apart), weight})
+			n++
+		}
+	}
+	pos, ok := solve(n, constraints, placingWork)
+	if !ok {
+		return false
+	}
+	for v := range d.vertices {
+		d.x[v] = pos[block[v]]
+	}
+	for _, c := range d.part.clusters {
+		d.sides[2*c], d.sides[2*c+1] = pos[borders[2*c]], pos[borders[2*c+1]]
+	}
+	return true
+}
+
+// port is how far from the x of its vertex an edge passes there: edges of one
+// node stand beside each other in the order in which they leave.
+func (d *layering) port(i, at int) int {
+	v := d.ways[i][at]
+	if d.vertices[v].node < 0 {
+		return 0
+	}
+	return d.ports[[2]int{v, 2*i + min(at, 1)}]
+}
+
+// findPorts spreads the edges of each node along its upper and its lower side.
+func (d *layering) findPorts() {
+	d.ports = map[[2]int]int{}
+	type end struct{ edge, at, next int }
+	out := make([][2][]end, len(d.vertices))
+	for _, i := range d.part.edges {
+		if way := d.ways[i]; len(way) > 0 {
+			from, to := way[0], way[len(way)-1]
+			out[from][0] = append(out[from][0], end{i, 0, d.at[way[1]]})
+			out[to][1] = append(out[to][1], end{i, 1, d.at[way[len(way)-2]]})
+		}
+	}
+	for v := range out {
+		for _, side := range out[v] {
+			slices.SortStableFunc(side, func(a, b end) int { return cmp.Compare(a.next, b.next) })
+			n := d.Nodes[max(0, d.vertices[v].node)]
+			room := max(0, n.Width-24)
+			for k, e := range side {
+				step := min(portGap*max(1, len(side)-1), room)
+				d.ports[[2]int{v, 2*e.edge + e.at}] = (2*k - len(side) + 1) * step / (2 * max(1, len(side)-1))
+			}
+		}
+	}
+}
