@@ -107,7 +107,11 @@ func (m *Machine) reached(outputs []any) *Outcome {
 }
 
 // Stands is how the run stands: as if it stopped here.
-func (m *Machine) Stands() *Outcome { return m.outcome(RunStopped, m.ending) }
+func (m *Machine) Stands() *Outcome {
+	o := m.outcome(RunStopped, m.ending)
+	o.Counts.Cancelled += m.unsettled
+	return o
+}
 
 func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 	o := &Outcome{Status: status, Reason: reason, Why: m.why, Errors: sortedErrors(m.errors), Counts: m.counts, Usage: m.usage}

@@ -15,13 +15,16 @@ type Events struct {
 	out     io.Writer
 	journal string // its path; "" when the run keeps none
 
-	mu  sync.Mutex
-	at  time.Duration // of the last command
-	err error         // the first that writing met
+	mu   sync.Mutex
+	at   time.Duration // of the last command
+	seen time.Time     // when that came
+	err  error         // the first that writing met
 }
 
 // NewEvents writes the events of a run whose journal is that file; "" when it keeps none.
-func NewEvents(out io.Writer, journal string) *Events { return &Events{out: out, journal: journal} }
+func NewEvents(out io.Writer, journal string) *Events {
+	return &Events{out: out, journal: journal, seen: time.Now()}
+}
 
 // callEvent is a call's start or settlement. Every key is always there.
 type callEvent struct {
@@ -146,14 +149,14 @@ func (e *Events) write(value any) {
 func (e *Events) Waits(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.write(waitEvent{"wait", why, InMilliseconds(e.at)})
+	e.write(waitEvent{"wait", why, InMilliseconds(e.at + time.Since(e.seen))})
 }
 
 // Observe writes what programs are told of a command.
 func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.at = at
+	e.at, e.seen = at, time.Now()
 	switch c.Kind {
 	case runtime.Start, runtime.Enter:
 		event := e.about(at, c)

@@ -22,12 +22,12 @@ import (
 type point struct {
 	text  string
 	tick  int
-	after time.Duration // 0 for none
+	after time.Duration // less than 0 for none
 	calls map[string]bool
 }
 
 func pointOf(text string) point {
-	p := point{text: text, calls: map[string]bool{}}
+	p := point{text: text, after: -1, calls: map[string]bool{}}
 	p.tick, _ = strconv.Atoi(text)
 	if d, err := time.ParseDuration(text); err == nil {
 		p.after = d
@@ -35,12 +35,15 @@ func pointOf(text string) point {
 	return p
 }
 
-// before reports whether the point lies before an event.
-func (p *point) before(e *runtime.Event) bool { return e != nil && p.after > 0 && e.At > p.after }
+// before reports whether the point lies before an event; that a run begins is no later
+// than its beginning.
+func (p *point) before(e *runtime.Event) bool {
+	return e != nil && e.Kind != runtime.Begun && p.after >= 0 && (e.At > p.after || p.after == 0)
+}
 
-// reached reports whether what was commanded is the point: a call by its name, with the
-// calls above it as in "under" of events, behind "TICK:" and before "@INSTANCE" where that
-// is needed.
+// reached reports whether what was commanded is the point: a call, be it an item of a
+// list, by its name in the events, with the calls above it as in "under" there, behind
+// "TICK:" and before "@INSTANCE" where that is needed.
 func (p *point) reached(commands []runtime.Command) bool {
 	reached := false
 	for i := range commands {
@@ -49,7 +52,7 @@ func (p *point) reached(commands []runtime.Command) bool {
 		case runtime.Plan:
 			reached = reached || p.tick > 0 && c.Tick == p.tick
 		case runtime.Start, runtime.Enter, runtime.Ask:
-			name := runtime.Path(c.Above(), c.Of.Name)
+			name := runtime.Path(c.Under, c.Of.Name)
 			p.calls[name] = true
 			for _, before := range []string{"", strconv.Itoa(c.Tick) + ":"} {
 				for _, behind := range []string{"", "@" + c.Instance} {
@@ -130,7 +133,7 @@ func (l *Look) upTo(path string, contents *journal.Contents, at string, o Resume
 		}
 		reached = reached || p.text != "" && p.reached(commands)
 	})
-	if err == nil && at != "" && !reached && !(p.after > 0 && p.after >= l.Replay.At) {
+	if err == nil && at != "" && !reached && p.after < l.Replay.At {
 		err = p.missed(l.Replay.Machine.Tick())
 	}
 	return taken, err

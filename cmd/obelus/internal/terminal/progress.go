@@ -297,19 +297,21 @@ func (p *Progress) settled(c runtime.Command) (mark, words string) {
 		if s.Attempts > 1 {
 			words = fmt.Sprintf("%s, after %d tries", words, s.Attempts)
 		}
-		if s.Routed {
-			return p.style.Yellow("!"), words + ", handled by " + diag.Escape(route(c))
-		}
-		return p.style.Red("✗"), words
+		mark = p.style.Red("✗")
 	case runtime.Skipped:
 		return p.style.Faint("–"), diag.Escape("skipped: " + s.Reason)
 	case runtime.Rejected:
-		return p.style.Yellow("✗"), diag.Escape(rejection(s))
+		mark, words = p.style.Yellow("✗"), diag.Escape(rejection(s))
+	default:
+		if s.Left {
+			return p.style.Faint("–"), diag.Escape(s.Reason)
+		}
+		return p.style.Faint("–"), diag.Escape(s.Status.String() + ": " + s.Reason)
 	}
-	if s.Left {
-		return p.style.Faint("–"), diag.Escape(s.Reason)
+	if s.Routed {
+		return p.style.Yellow("!"), words + ", handled by " + diag.Escape(route(c))
 	}
-	return p.style.Faint("–"), diag.Escape(s.Status.String() + ": " + s.Reason)
+	return mark, words
 }
 
 // rejection says who or what rejected a call, and why.
@@ -529,11 +531,11 @@ func sofar(used string) string {
 	return used + " so far"
 }
 
-// Tally says how many calls settled in which way. Those of a run that was stopped which
-// haven't settled are still to come to their end when it goes on.
+// Tally says how many calls settled in which way. Those of a run that was stopped, or goes
+// on, which haven't settled are still to come to their end.
 func Tally(counts runtime.Counts, status runtime.RunStatus) string {
 	cancelled := "cancelled"
-	if status == runtime.RunStopped {
+	if status == runtime.RunStopped || status == runtime.RunGoesOn {
 		cancelled = "unfinished"
 	}
 	parts := []string{fmt.Sprintf("%d done", counts.Done)}
