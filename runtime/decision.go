@@ -23,6 +23,9 @@ func (f *frame) decided(e Event) {
 		return
 	}
 	d, more := e.Decision, state.more
+	if ids := f.machine.kept[f.keptFor(i)]; slices.Contains(ids, "") { // one to whatever is asked is to this
+		f.machine.kept[f.keptFor(i)] = slices.Delete(ids, slices.Index(ids, ""), slices.Index(ids, "")+1)
+	}
 	if d.ID != "" && !SameQuestion(d.ID, more.question.ID) {
 		f.askAgain(i, "it was an answer to another question, or what would run has changed since")
 		return

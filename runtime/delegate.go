@@ -164,7 +164,7 @@ func (f *frame) settleCancelled(i int32) {
 // release lets go of a delegate that has come to its end.
 func (f *frame) release() {
 	more := f.parent.calls[f.under].more
-	f.machine.frames[f.number], more.child = nil, nil
+	f.machine.frames[f.number], more.child, more.refused = nil, nil, f.rejects
 	if f.machine.keepsFailed {
 		more.kept = f
 	}

@@ -61,14 +61,19 @@ func (f *frame) kept(i int32) bool {
 	if len(f.machine.kept) == 0 {
 		return false
 	}
-	ids := f.machine.kept[Kept{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}]
-	if more := f.calls[i].more; len(ids) == 0 || more != nil && more.question != nil {
+	ids := f.machine.kept[f.keptFor(i)]
+	if more := f.calls[i].more; len(ids) == 0 || more != nil && more.question != nil || slices.Contains(ids, "") {
 		return len(ids) > 0
 	}
 	q := f.question(i)
 	q.at = f.tryOf(i)
 	q.identify()
 	return slices.ContainsFunc(ids, func(id string) bool { return SameQuestion(id, q.ID) })
+}
+
+// keptFor is whom answers are for that wait for a call.
+func (f *frame) keptFor(i int32) Kept {
+	return Kept{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}
 }
 
 // tryOf is which try of a call is next, or goes on.

@@ -12,7 +12,7 @@ import (
 // failed tries a call again, or settles it (S9.2).
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
-	if f.tries(i) < call.Retry.Attempts && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
+	if f.tries(i) < call.Retry.Attempts && call.Each == nil && !f.refuses(i) && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
 		if f.transition(i, Pausing) {
 			f.pause(i, backoff(call.Retry, f.tries(i)))
 		}
@@ -37,7 +37,15 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 			f.recordError(CallError{Call: call.Name, Code: failure.Code, Message: failure.Message}, i)
 		}
 	}
+	f.rejects = f.rejects || !s.Routed && (s.Status == Rejected || f.refuses(i))
 	f.settle(i, s)
+}
+
+// refuses reports whether a call failed for one within it that a person rejected: tried
+// again it would ask about that once more.
+func (f *frame) refuses(i int32) bool {
+	more := f.calls[i].more
+	return more != nil && more.refused
 }
 
 // tries is how often a call was tried, without the tries that were cut short.
@@ -88,7 +96,7 @@ func (f *frame) inFlight(i int32, how InFlight) {
 
 // interrupted fails a call of which nobody knows what it did.
 func (f *frame) interrupted(i int32) {
-	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run was killed while this call was at work, and it isn't known whether it took effect"})
+	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})
 }
 
 // repeatable reports whether running a call twice does no more than running it

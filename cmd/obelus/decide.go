@@ -33,7 +33,7 @@ func (c *cli) decideCommand() *cobra.Command {
 			"change keeps the parameters that aren't named; @FILE gives all of them. replace takes a call as\n" +
 			"JSON or @FILE, which keeps name, place and output path of the first; it is shown with its values,\n" +
 			"and is to be approved in turn. retry and fail answer for a call that was at work when its run\n" +
-			"was killed.",
+			"broke off.",
 		Example: "obelus decide 20261121-0930\nobelus decide 20261121-0930 refund#1 approve --as ann\nobelus decide 20261121-0930 refund#1 change amount=5 --reason \"agreed by phone\"\nobelus decide 20261121-0930 --all reject",
 		Args:    someArgs("a run"),
 	}

@@ -17,7 +17,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 		Use:   "resume RUN",
 		Short: "go on with a run that was stopped or killed",
 		Long: "Goes on with a run from its journal: by its id, the beginning of it, or its file. What had\n" +
-			"completed isn't run again. A call that was at work when the run was killed is run again if its\n" +
+			"completed isn't run again. A call that was at work when the run broke off is run again if its\n" +
 			"tool is idempotent or read-only; about any other a person is asked, unless --in-flight says.\n\n" +
 			"Whom a run asks is for this command to say, as it is for run; without --confirm, one that was\n" +
 			"begun with a stricter one keeps it. A run that stopped at one of its limits gets as much again.\n\n" +

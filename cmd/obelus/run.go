@@ -392,7 +392,7 @@ func (c *cli) unansweredFor(q *runtime.Question, p *compiler.Plan) (why, how str
 	case len(q.Outside) > 0:
 		return "it leaves what was approved: " + leftBy(q), ""
 	case q.InFlight:
-		return "it was at work when the run was killed, and may have happened", "%s --in-flight retry runs it again, --in-flight fail counts it as failed"
+		return "it was at work when the run broke off, and may have happened", "%s --in-flight retry runs it again, --in-flight fail counts it as failed"
 	case q.Doubt != "" && p.Advice.Enforce == "ask":
 		return diag.Escape(q.Doubt), "%s asks on a terminal, whatever --confirm says; with \"advice: {enforce: warn}\" in its plan a run only tells of it"
 	case q.Replaces != "" && !q.Wanted:

@@ -30,6 +30,9 @@ type Answer struct {
 	Instance string `json:"instance,omitzero"`
 	Under    string `json:"under,omitzero"` // the path of the calls above one of a delegate
 	runtime.Decision
+	// Spent stands behind an answer in a box that wasn't taken, and whose question isn't
+	// asked any more: that has been told.
+	Spent bool `json:"spent,omitzero"`
 
 	line int // of its file
 }
@@ -182,7 +185,11 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool { return !json.Valid(line) })
 	all, err := readAnswers(string(b), lines)
-	return all, size + int64(len(text)), err
+	spent := map[string]bool{}
+	for _, a := range slices.Backward(all) {
+		spent[a.ID] = spent[a.ID] || a.Spent
+	}
+	return slices.DeleteFunc(all, func(a Answer) bool { return spent[a.ID] }), size + int64(len(text)), err
 }
 
 // A desk is where answers come in: from a file, from the box, and from the person who is
@@ -218,13 +225,30 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 	return d
 }
 
-// close ends what the desk does, and tells what was answered and not asked.
-func (d *desk) close() {
+// close ends what the desk does, and tells what was answered and wasn't taken. Of a run that
+// stopped, an answer in the box waits for its question unless the run now asks otherwise.
+func (d *desk) close(o *runtime.Outcome) {
 	close(d.over)
 	d.watcher.Wait()
-	if d.notice != nil {
-		for _, words := range d.left() {
-			d.notice(words)
+	if d.notice == nil {
+		return
+	}
+	if o == nil {
+		o = &runtime.Outcome{Status: runtime.RunStopped}
+	}
+	stopped := o.Status == runtime.RunStopped
+	var spent []Answer
+	for _, a := range d.kept {
+		if a.Spent = !stopped || slices.ContainsFunc(o.Asked, func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }); a.Spent {
+			spent = append(spent, a)
+		}
+	}
+	for _, words := range left(slices.Concat(d.given, spent), d.untaken) {
+		d.notice(words)
+	}
+	if stopped && len(spent) > 0 {
+		if err := d.box.add(spent); err != nil {
+			d.notice(err.Error())
 		}
 	}
 }
@@ -401,18 +425,13 @@ func (d *desk) refused(open []*runtime.Question) (refused []*runtime.Question) {
 	return refused
 }
 
-// left is what was answered and not asked, or asked otherwise, in words.
-func (d *desk) left() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	const most = 5
-	var all []string
-	left := slices.Concat(d.given, d.kept)
-	for i, a := range left {
-		if i == most {
-			all = append(all, fmt.Sprintf("%d more answers weren't taken", len(left)-most))
-			break
-		}
+// left tells of answers that weren't taken, of many the last.
+func left(answers []Answer, untaken func(*Answer) string) (all []string) {
+	const most = 10
+	if more := len(answers) - most; more > 0 {
+		all, answers = append(all, wording.Counted(more, "earlier answer wasn't taken", "earlier answers weren't taken")), answers[more:]
+	}
+	for _, a := range answers {
 		which := ""
 		if a.ID != "" {
 			which = fmt.Sprintf("%q ", a.ID)
@@ -421,7 +440,7 @@ func (d *desk) left() []string {
 		if a.Instance != "" {
 			name += fmt.Sprintf(" of %q", a.Instance)
 		}
-		all = append(all, fmt.Sprintf("the answer %sfor the call %s wasn't %s", which, name, d.untaken(&a)))
+		all = append(all, fmt.Sprintf("the answer %sfor the call %s wasn't %s", which, name, untaken(&a)))
 	}
 	return all
 }

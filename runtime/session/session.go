@@ -293,7 +293,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 			s.replay.reopen()
 		case s.replay.Over():
 			return diag.Troubled(ErrNothingFailed, "no call of the run %s failed that could be run again", s.ID()).About(s.ID()).
-				Advise("what a person rejected, and an output that doesn't fit, stand as they are: begin a new run at one of its calls")
+				Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as they are: begin a new run at one of its calls")
 		}
 	}
 	if s.replay.Over() && !s.resume.RetryFailed {
@@ -474,7 +474,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	} else {
 		outcome, err = local.Run(ctx, s.program.Verified, world)
 	}
-	desk.close()
+	desk.close(outcome)
 	if err != nil {
 		if s.results != nil {
 			s.results.close()

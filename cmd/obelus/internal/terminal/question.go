@@ -86,7 +86,7 @@ func (l *Sheet) headline(p *page, q *runtime.Question) {
 	s := l.style
 	ask := "may " + Quoted(q.Path()) + " run?"
 	if q.InFlight {
-		ask = Quoted(q.Path()) + " was at work when the run was killed; run it again?"
+		ask = Quoted(q.Path()) + " was at work when the run broke off; run it again?"
 	}
 	for i, line := range Fold(ask, p.width-4) {
 		mark := " "

@@ -25,6 +25,9 @@ func (l *Sheet) Table(questions []*runtime.Question, full bool) (text string, hi
 	if len(questions) == 1 {
 		ask = "may this call run?"
 	}
+	if !slices.ContainsFunc(questions, func(q *runtime.Question) bool { return !q.InFlight }) {
+		ask = strings.TrimSuffix(ask, "?") + " again?"
+	}
 	p.line(2, l.style.Yellow("?")+" "+l.style.Bold(ask))
 	rows := len(questions)
 	if !full && l.more != "" {
@@ -67,6 +70,9 @@ func (l *Sheet) group(p *page, group []*runtime.Question, full bool) (hidden int
 	p.text(4, l.style.Bold, toolOf(q))
 	words, paint := effectsInWords(q, l.style)
 	p.text(4, paint, words)
+	if q.InFlight {
+		p.text(4, l.style.Yellow, "at work when the run broke off, and may have happened: retry runs it again, fail counts it as failed")
+	}
 	if q.Wanted {
 		p.text(4, plainly, "the plan itself or a policy has a person asked about it")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/testdata/pty"
 
 	"github.com/obelus-dev/obelus/runtime"
@@ -141,6 +142,27 @@ func TestOneOfATableIsTakenBack(t *testing.T) {
 			if i != at {
 				wants(t, await(t, p, one), runtime.Approve)
 			}
+		}
+	}
+}
+
+// S8.6, S10.2: a table says of a call that was at work when the run broke off that it was,
+// and what answers it; only where all of them were does it ask about running again.
+func TestTablesTellWhatWasAtWork(t *testing.T) {
+	was := paying("pay", 1.0)
+	was.InFlight = true
+	sheet := NewSheet(&strings.Builder{}, func(*runtime.Question) *compiler.Tool { return nil })
+	const at = "at work when the run broke off, and may have happened: retry runs it again, fail counts it as failed"
+	for _, test := range []struct {
+		asks      string
+		questions []*runtime.Question
+	}{
+		{"may this call run again?", []*runtime.Question{was}},
+		{"may these 2 calls run?", []*runtime.Question{was, paying("mail", 1.0)}},
+	} {
+		text, _ := sheet.Table(test.questions, false)
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, test.asks) || strings.Count(text, at) != 1 {
+			t.Errorf("want %q and once %q in\n%s", test.asks, at, text)
 		}
 	}
 }
