@@ -74,11 +74,10 @@ func commented(text, name string) string {
 func asked(text string) Config {
 	c := Config{StrictProtocol: strings.Contains(text, "# strict protocol"), Settings: &Settings{Rules: map[*diag.Rule]Level{}}}
 	if strings.Contains(text, "OB609") { // a machine that runs no http
-		c.Machine = &Machine{Unrunnable: func(a *compiler.Activity) (what, help string, at source.Span) {
+		c.Machine = &Machine{Unrunnable: func(a *compiler.Activity, tell func(what, help string, at source.Span)) {
 			if a.Kind == "http" {
-				what = "it is of kind http"
+				tell("it is of kind http", "use another", a.NameNode.Span())
 			}
-			return what, "use another", a.NameNode.Span()
 		}}
 	}
 	if text := commented(text, "approved.yaml"); text != "" {

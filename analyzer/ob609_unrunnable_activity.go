@@ -17,9 +17,9 @@ var _ = register(Rule{
 
 // A Machine is what is known of where a plan is to be run.
 type Machine struct {
-	// Unrunnable tells why an activity can't be run there, what to do, and at which
-	// place of the text; "" when it can be.
-	Unrunnable func(*compiler.Activity) (what, help string, at source.Span)
+	// Unrunnable tells each thing for which an activity can't be run there, what to do, and
+	// at which place of the text.
+	Unrunnable func(a *compiler.Activity, tell func(what, help string, at source.Span))
 	// Other says that the plan will be run on another machine than the one that was
 	// looked at: what is missing is then a warning.
 	Other bool
@@ -39,15 +39,13 @@ func unrunnableActivities(p *Pass) {
 			continue
 		}
 		told[call.Activity] = true
-		what, help, at := p.config.Machine.Unrunnable(a)
-		if what == "" {
-			continue
-		}
-		f := p.Report(at, "the activity %q can't be run: %s", compiler.Shown(a.Name), what).About(call.Label()).Advise("%s", help).
-			Note(call.ToolNode.Span(), "%q needs it", call.Name)
-		if p.config.Machine.Other {
-			f.As(diag.Warning)
-		}
+		p.config.Machine.Unrunnable(a, func(what, help string, at source.Span) {
+			f := p.Report(at, "the activity %q can't be run: %s", compiler.Shown(a.Name), what).About(call.Label()).Advise("%s", help).
+				Note(call.ToolNode.Span(), "%q needs it", call.Name)
+			if p.config.Machine.Other {
+				f.As(diag.Warning)
+			}
+		})
 	}
 }
 

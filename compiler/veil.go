@@ -268,9 +268,12 @@ func (c *compilation) concealFitting(n *source.Node, s *schema.Schema) {
 		return
 	}
 	s.Secrets(n.Value(), func(path []any) {
-		if at := n.Along(path); at.Kind == source.Object || at.Kind == source.Array {
+		switch at := n.Along(path); {
+		case at.Kind == source.Object || at.Kind == source.Array:
 			c.concealNames(at, "secret")
-		} else {
+		case c.names(at) && !telling(at.Text): // it is shown where it is a name, and not here
+			at.File.Hide(at.Span())
+		default:
 			c.conceal(at, "secret")
 		}
 	})

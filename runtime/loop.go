@@ -484,7 +484,8 @@ func (m *Machine) endTick() {
 		f.keepHistory()
 		f.appendErrors()
 		output, problem := f.result()
-		if problem != nil {
+		judged := func(e CallError) bool { return e.Code == codeMisfit } // of the text, which says the same
+		if problem != nil && !(problem.Code == "bad-output" && slices.ContainsFunc(l.tickErrors, judged)) {
 			problem.Instance = f.site.Instance
 			l.addTickError(*problem)
 		}

@@ -15,6 +15,7 @@ import (
 const (
 	codeOutside   = "outside-bounds"
 	codeForbidden = "forbidden-order"
+	codeMisfit    = "output-mismatch"
 )
 
 // count lets the solution of a tick be judged with what has been begun before it.

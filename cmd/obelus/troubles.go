@@ -28,12 +28,6 @@ var byFlag = []struct {
 		return strings.Replace(t.Help, "when the run is resumed, what is missing is written", "\"obelus resume\" of this run writes what is missing", 1)
 	}},
 	{kind: session.ErrInstances, from: "the instances can't", to: "--instances can't"},
-	{kind: session.ErrUnfit, help: func(t *diag.Trouble) string {
-		if t.Name == "" {
-			return ""
-		}
-		return fmt.Sprintf("give it with --input %s=…, or several with --input @file.json", t.Name)
-	}},
 	{kind: session.ErrLacking, help: func(t *diag.Trouble) string {
 		var flags []string
 		for key := range strings.SplitSeq(t.Name, "\n") {
@@ -42,6 +36,9 @@ var byFlag = []struct {
 				value = fmt.Sprintf("%q", value)
 			}
 			flags = append(flags, "--input "+value)
+		}
+		if len(flags) > 1 {
+			flags = append(flags, "(or all in a file: --input @file.json)")
 		}
 		return "give " + strings.Join(flags, " ") + strings.TrimPrefix(t.Help, "give it")
 	}},

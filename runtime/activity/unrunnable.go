@@ -11,21 +11,21 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-const theFolder = "the folder "
-
-// Missing is what isn't there of what an activity starts, in words: its folder or its
-// program; or "". The folder is as this process sees it.
-func Missing(a *compiler.Activity) string {
+// Missing is what isn't there of what an activity starts, in words: its folder and its
+// program; or "" for each that is. The folder is as this process sees it; of a program that
+// would lie in one that isn't there nothing is known.
+func Missing(a *compiler.Activity) (folder, program string) {
 	if a.Kind != "exec" || len(a.Argv) == 0 {
-		return ""
+		return "", ""
 	}
 	if info, err := os.Stat(filepath.Clean(a.Dir)); err != nil || !info.IsDir() {
-		return fmt.Sprintf(theFolder+"%q", a.Dir)
+		folder = fmt.Sprintf("the folder %q", a.Dir)
 	}
-	if program := a.Argv[0].Texts[0]; !found(program, a.Dir) {
-		return fmt.Sprintf("the program %q", program)
+	name := a.Argv[0].Texts[0]
+	if below := filepath.Base(name) != name && !filepath.IsAbs(name); !(below && folder != "") && !found(name, a.Dir) {
+		program = fmt.Sprintf("the program %q", name)
 	}
-	return ""
+	return folder, program
 }
 
 // found reports whether a program that is started in a folder is there. One whose name
@@ -44,36 +44,42 @@ func found(program, dir string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// Unrunnable tells why an activity can't be carried out on this machine (S2.3): it is of
-// a kind that this version can't run, or what it starts or takes of the environment
-// isn't there. What is "" when it can be.
-func Unrunnable(a *compiler.Activity) (what, help string, at source.Span) {
-	at = a.Node.Span()
+// Unrunnable tells all that keeps an activity from being carried out on this machine (S2.3):
+// it is of a kind that this version can't run, or what it starts or takes of the environment
+// isn't there.
+func Unrunnable(a *compiler.Activity, tell func(what, help string, at source.Span)) {
+	at := a.Node.Span()
 	if a.NameNode != nil {
 		at = a.NameNode.Span()
 	}
 	switch a.Kind {
 	case "exec":
 	case "expr", "go", "plan":
-		return "", "", at
+		return
 	default:
-		return "it is of kind " + a.Kind + ", which this version can't run", "let a program do it (exec), or give the run another activity of that name", at
+		tell("it is of kind "+a.Kind+", which this version can't run", "let a program do it (exec), or give the run another activity of that name", at)
+		return
 	}
 	exec := a.Node.Get("exec")
 	if argv := exec.Get("argv"); argv != nil && len(argv.Items) > 0 {
 		at = argv.Items[0].Span()
 	}
-	if what := Missing(a); what != "" {
-		if cwd := exec.Get("cwd"); cwd != nil && strings.HasPrefix(what, theFolder) {
-			return what + " isn't there", "make it before the run; it is looked for from the folder of the file that defines the activity", cwd.Span()
-		}
-		return what + " isn't there", "install it, or write where it is; a path is relative to the folder of the file that defines the activity", at
+	folder, program := Missing(a)
+	cwd := exec.Get("cwd")
+	switch {
+	case folder == "":
+	case cwd != nil:
+		tell(folder+" isn't there", "make it before the run; it is looked for from the folder of the file that defines the activity", cwd.Span())
+	default:
+		tell(folder+" isn't there", "make it before the run", at)
+	}
+	if program != "" {
+		tell(program+" isn't there", "install it, or write where it is; a path is relative to the folder of the file that defines the activity", at)
 	}
 	env := readEnvironment(os.Environ())
 	for _, v := range a.Variables {
 		if _, there := env[v.Name]; !there {
-			return fmt.Sprintf("the environment has no %s", v.Name), "set it, or define the activity without it", v.Node.Span()
+			tell(fmt.Sprintf("the environment has no %s", v.Name), "set it, or define the activity without it", v.Node.Span())
 		}
 	}
-	return "", "", at
 }

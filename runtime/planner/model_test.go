@@ -191,7 +191,7 @@ func TestUnavailable(t *testing.T) {
 					t.Fatalf("got %v", err)
 				}
 				message := strings.NewReplacer(p.base, "BASE", p.key, "KEY").Replace(err.Error())
-				for _, want := range append(c.says, "the planner "+p.spec+" gives no answer: http://models.test") {
+				for _, want := range append(c.says, p.spec+" gives no answer: http://models.test") {
 					if !strings.Contains(message, want) {
 						t.Errorf("no %q in %q", want, message)
 					}

@@ -56,8 +56,8 @@ func (p *Program) Judge() analyzer.Judgement {
 	c := p.Config.Analysis
 	c.Envelope = p.Envelope
 	if p.Machine != AnyMachine {
-		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *compiler.Activity) (string, string, source.Span) {
-			return activity.Unrunnable(p.here(a))
+		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *compiler.Activity, tell func(what, help string, at source.Span)) {
+			activity.Unrunnable(p.here(a), tell)
 		}}
 	}
 	return analyzer.Analyze(p.Plan, p.Findings, c)

@@ -15,7 +15,7 @@ type Unavailable struct {
 }
 
 func (u *Unavailable) Error() string {
-	return fmt.Sprintf("the planner %s gives no answer: %s; %s", diag.Escape(u.Planner), u.Why, u.Remedy)
+	return fmt.Sprintf("%s gives no answer: %s; %s", diag.Escape(u.Planner), u.Why, u.Remedy)
 }
 
 // Refused says that a model declined to answer.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +45,7 @@ func (s *Session) thereToRun() error {
 		if used != nil && !used(name) {
 			continue
 		}
-		if what := activity.Missing(all[name]); what != "" {
+		if what := cmp.Or(activity.Missing(all[name])); what != "" {
 			return diag.Troubled(ErrNotThere, "the run can't go on: %s of activity \"%s\" isn't there", what, name).About(s.ID()).Advise("put it back, and the run goes on")
 		}
 	}

@@ -3,6 +3,8 @@ package session
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -14,7 +16,8 @@ import (
 
 // Fits refuses values that the plan's schemas don't admit. Where there are instances
 // each of them has to fit, with its own values over these: then only what can't be
-// right for any is refused here. The name of the trouble is the key that is lacking.
+// right for any is refused here. The name of the trouble is the keys that are lacking, a line
+// each.
 func Fits(p *compiler.Plan, input, state map[string]any) error {
 	if len(p.Instances) > 0 || p.AwaitsInstances {
 		if v := runtime.UnfitKeys(p.InputSchema, input); v != nil {
@@ -35,11 +38,25 @@ func Fits(p *compiler.Plan, input, state map[string]any) error {
 	if v == nil {
 		return nil
 	}
-	t := misfit(what, v)
-	if what == "input" && v.Lacks != "" && len(v.Path) == 0 {
-		t.About(v.Lacks).Advise("give it")
+	if what != "input" || v.Lacks == "" || len(v.Path) > 0 {
+		return misfit(what, v)
 	}
-	return t
+	var keys, quoted []string
+	given := Over(p.Input, input)
+	for _, key := range p.InputSchema.Required() {
+		if _, there := given[key]; !there {
+			keys, quoted = append(keys, key), append(quoted, strconv.Quote(key))
+		}
+	}
+	if !slices.Contains(keys, v.Lacks) { // it is lacking where only some values do
+		keys, quoted = []string{v.Lacks}, []string{strconv.Quote(v.Lacks)}
+	}
+	verb := "is"
+	if len(keys) > 1 {
+		verb = "are"
+	}
+	return diag.Troubled(ErrLacking, "the input doesn't fit its schema: %s %s missing", wording.And(quoted), verb).
+		About(strings.Join(keys, "\n")).Advise("give it")
 }
 
 // lacks refuses to begin without an input that the plan can't do without. The name of the

@@ -112,9 +112,9 @@ func (p *Replayed) find(r *request.Request) (answer, error) {
 	}
 	switch {
 	case number > len(p.ticks):
-		return answer{}, p.lacks(fmt.Sprintf("it was asked for the solution of tick %d and %s", number, holds(len(p.ticks))))
+		return answer{}, p.lacks(remedy, "it was asked for the solution of tick %d and %s", number, holds(len(p.ticks)))
 	case !tick.solution.given:
-		return answer{}, p.lacks(fmt.Sprintf("no solution was recorded for tick %d", number))
+		return answer{}, p.lacks(remedy, "no solution was recorded for tick %d", number)
 	}
 	return tick.solution, nil
 }
@@ -129,9 +129,10 @@ func holds(ticks int) string {
 	return fmt.Sprintf("holds those of ticks 1 to %d", ticks)
 }
 
-func (p *Replayed) lacks(why string) *request.Unavailable {
-	return &request.Unavailable{Planner: "replay:" + p.name, Why: why,
-		Remedy: "add what is missing to the file, or let a model answer, and resume the run"}
+const remedy = "add what is missing to the file, which has an item for each tick (null stands for one that isn't asked for), or let a model answer, and resume the run"
+
+func (p *Replayed) lacks(remedy, why string, args ...any) *request.Unavailable {
+	return &request.Unavailable{Planner: "replay:" + p.name, Why: fmt.Sprintf(why, args...), Remedy: remedy}
 }
 
 // findLatent is the result of a latent call: what is recorded under its name
@@ -150,8 +151,12 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 			break
 		}
 	}
-	if len(fitting) == 0 {
-		return answer{}, p.lacks(fmt.Sprintf("no result was recorded for the call %q in tick %d", r.Call.Name, max(r.Tick, 1)))
+	switch {
+	case len(fitting) > 0:
+	case r.Tick == 0: // of a plan that is run as it stands
+		return answer{}, p.lacks(fmt.Sprintf("add one to its first item, such as [{\"latent\": {%q: …}}], or let a model answer", r.Call.Name), "no result is recorded for the call %q", r.Call.Name)
+	default:
+		return answer{}, p.lacks(remedy, "no result was recorded for the call %q in tick %d", r.Call.Name, r.Tick)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
