@@ -61,7 +61,10 @@ func parametersIn(text string) (names []string) {
 // boolean alone in one of its texts is there without that text where it is true, and
 // left out where it is false. The error is an [*UnfitArgument].
 func (a *Activity) Arguments(params map[string]any, lookup func(variable string) string) ([]string, error) {
-	var argv []string
+	var argv, starting []string
+	if a.instead != nil {
+		starting, _ = a.starting(func(name string) (any, bool) { return params[name], true })
+	}
 	guarded := false // everything behind -- is no option
 	for _, item := range a.Argv {
 		texts, values, err := item.given(params)
@@ -79,6 +82,11 @@ func (a *Activity) Arguments(params map[string]any, lookup func(variable string)
 					}
 					return nil, &UnfitArgument{name, what + ", which the program would take for an option",
 						fmt.Sprintf("put \"--\" before %q in \"argv\", or join it to the option whose value it is", text)}
+				}
+				if slices.Contains(starting, text) {
+					if option, file := optionValue(argument); a.instead(a.at(file)) != "" {
+						argument = option + a.instead(a.at(file))
+					}
 				}
 				argv = append(argv, argument)
 				guarded = guarded || text == "--"

@@ -150,7 +150,7 @@ func (p *Plan) findPrograms() (map[string]string, error) {
 			there.Dir = path.Join(p.workspace, a.Dir)
 			a = &there
 		}
-		for _, file := range a.Files(nil) {
+		for _, file := range p.Naming(a).Files(nil) {
 			if _, known := found[file]; known {
 				continue
 			}
@@ -167,26 +167,39 @@ func (p *Plan) findPrograms() (map[string]string, error) {
 
 // Files are the paths that an activity's argv may name files by, from the folder that its
 // own is seen from: each text, what follows its first "=", and of what may be the code of
-// a shell the words with a slash or a dot in them, but what it writes to. Most are those
-// of no file. A program that is looked for in PATH isn't among them, nor what a parameter
-// says; where a variable of the environment stands there is what lookup gives, and
-// nothing without it.
+// a shell the words with a slash or a dot in them, but what it writes to; and what calls
+// have it start ([Plan.Naming]). Most are those of no file. A program that is looked for
+// in PATH isn't among them, nor what a parameter says otherwise; where a variable of the
+// environment stands there is what lookup gives, and nothing without it.
 func (a *Activity) Files(lookup func(variable string) string) []string {
 	var names []string
 	a.filesIn(lookup, func(name string, _ bool) string {
 		names = append(names, name)
 		return ""
 	})
+	for _, text := range a.started {
+		names = append(names, a.at(text))
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
+// at is the path of what an argv names.
+func (a *Activity) at(text string) string {
+	name := filepath.ToSlash(text)
+	if !filepath.IsAbs(text) && !path.IsAbs(name) {
+		name = path.Join(filepath.ToSlash(a.Dir), name)
+	}
+	return path.Clean(name)
+}
+
 // WithFiles is the activity with other paths in the place of those that its argv names
-// files by, as they stand there without a variable; "" keeps one. The error says that one
-// can't stand there.
+// files by, as they stand there without a variable, and of those that a call has it start;
+// "" keeps one. The error says that one can't stand there.
 func (a *Activity) WithFiles(instead func(name string) string) (*Activity, error) {
 	var err error
 	with := *a
+	with.instead = instead
 	with.Argv = a.filesIn(nil, func(name string, inCode bool) string {
 		path := instead(name)
 		// Nothing in it is a parameter, and a shell's code needn't quote it.
@@ -203,11 +216,7 @@ func (a *Activity) filesIn(lookup func(variable string) string, instead func(nam
 		if text == "" || len(text) > longestPath || strings.ContainsAny(text, "{}\x00") {
 			return text
 		}
-		name := filepath.ToSlash(text)
-		if !filepath.IsAbs(text) && !path.IsAbs(name) {
-			name = path.Join(filepath.ToSlash(a.Dir), name)
-		}
-		return cmp.Or(instead(path.Clean(name), inCode), text)
+		return cmp.Or(instead(a.at(text), inCode), text)
 	}
 	argv := make([]Argument, len(a.Argv))
 	for i, argument := range a.Argv {

@@ -235,6 +235,9 @@ type Activity struct {
 	Variables []Variable
 	Origin    Origin
 	Hints     Hints // what it says of itself; see [Plan.Effect]
+
+	started []string                 // see [Plan.Naming]
+	instead func(name string) string // see [Activity.WithFiles]
 }
 
 // An EnvSetting gives a variable of the environment a value, in which {$NAME} stands for

@@ -91,6 +91,7 @@ type Execution struct {
 	Defined    *Place   `json:"defined,omitempty"`
 	Program    []string `json:"program,omitempty"` // exec: the argv, with {name} for parameters and {$NAME} for the environment
 	Folder     string   `json:"folder,omitempty"`  // exec: where it is started, from the workspace root
+	Starts     []string `json:"starts,omitempty"`  // exec: those of the argv that name a program, or the text of one, which only the run tells
 	Method     string   `json:"method,omitempty"`  // http
 	URL        string   `json:"url,omitempty"`     // http
 	Text       string   `json:"text,omitempty"`    // expr

@@ -116,6 +116,9 @@ func (g *gatherer) execution(c *compiler.Call) Execution {
 		e = Execution{Kind: compiler.Unknown, Activity: c.Activity}
 	default:
 		e = g.activity(a)
+		if a.Kind == "exec" {
+			_, e.Starts = a.Starts(c)
+		}
 	}
 	e.Alone = c.Delegate == compiler.Anonymous
 	return e

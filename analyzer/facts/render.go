@@ -199,6 +199,9 @@ func (s *sheet) body(c *Call) {
 		s.item(1, "effect: "+s.effect(c.Effect))
 	}
 	s.item(1, "runs "+s.runs(&c.Runs))
+	if len(c.Runs.Starts) > 0 {
+		s.item(1, "runs whatever file "+s.codes(c.Runs.Starts)+" names then: only the run tells which")
+	}
 	for _, condition := range c.Conditions {
 		s.item(1, s.condition(condition))
 	}

@@ -116,6 +116,9 @@ type Options struct {
 	// InUse reports whether an activity may be called, so that what its definition
 	// takes of the environment has to be there; nil means that any may. See [InUse].
 	InUse func(name string) bool
+	// Private, if given, are the copies that programs are started with ([Keep]); each is
+	// held to them whenever it starts, and once it has ended.
+	Private *Private
 	// Register, if given, keeps which programs run, for when this process is killed.
 	Register *Register
 	// Waits, if given, is told in words when a program has to wait for processes, files
@@ -189,7 +192,7 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 		if missing := env.missing(def); missing != nil && (o.InUse == nil || o.InUse(name)) {
 			return nil, missing
 		}
-		p := program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, set: s}
+		p := program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, set: s, private: o.Private}
 		if def.Worker {
 			return newWorker(p), nil
 		}

@@ -26,6 +26,7 @@ type program struct {
 	grace   time.Duration
 	hide    *redact.Redactor
 	set     *Set
+	private *Private
 }
 
 // keptStderr is how many bytes of stderr are kept, so that what is quoted can
@@ -119,7 +120,7 @@ func (x *program) stdout(r *Request) string {
 
 // toStart is how the program is started for a call.
 func (x *program) toStart(ctx context.Context, argv []string, input []byte, call string, read func(io.Reader)) *start {
-	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: x.environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, call: call}
+	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: x.environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, call: call, private: x.private}
 }
 
 // input is what a program reads: the parameters, none of which begins with "_",
@@ -151,6 +152,9 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		f.Message += saying(stderr)
 		f.Details = p.details(stderr)
 		return Result{Route: -1}, f
+	}
+	if err := x.appeared(); err != nil {
+		return Result{Route: -1}, err
 	}
 	if !p.cmd.ProcessState.Success() {
 		return Result{Route: -1}, &Failure{Code: CodeError, Message: x.died(p, stderr), Details: p.details(stderr)}
@@ -190,6 +194,15 @@ func (x *program) read(form string, output []byte) (any, error) {
 		list = append(list, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 	}
 	return list, nil
+}
+
+// appeared is the failure of a program that may have found a file meanwhile which it
+// wasn't approved with: what it gives isn't taken.
+func (x *program) appeared() error {
+	if err := x.private.unseen(x.name, ""); err != nil {
+		return &Failure{Code: CodeError, Message: fmt.Sprintf("what activity %q gave isn't taken, since a file has come while it worked: %v", x.name, err)}
+	}
+	return nil
 }
 
 // died says how the program ended by itself, and what it said last: mostly

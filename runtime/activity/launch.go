@@ -35,6 +35,7 @@ type start struct {
 	read           func(io.Reader) // is given its stdout, in a goroutine of its own, and may leave some of it
 	set            *Set
 	activity, call string // what it is for; a worker is for no call
+	private        *Private
 }
 
 var line = struct {
@@ -230,6 +231,9 @@ func begin(s *start) (p *process, err error) {
 		return r, w
 	}
 	p = &process{cmd: exec.Command(s.argv[0], s.argv[1:]...), done: make(chan struct{})}
+	if err = s.private.unseen(s.activity, p.cmd.Path); err != nil {
+		return nil, err
+	}
 	var stdin *os.File
 	if s.input == nil {
 		stdin, p.stdin = pipe(true)

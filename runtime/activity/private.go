@@ -20,41 +20,45 @@ import (
 // copies lie links to what lies around the files, so that a program finds what it takes
 // from beside itself. A copy can't be written to.
 type Private struct {
-	dir  string
-	like map[string]bool // folders of the workspace that there is one like
+	root, dir string
+	like      map[string]bool               // folders of the workspace that there is one like
+	copies    map[string]string             // by file
+	kept      map[string]*compiler.Activity // as they were, without the copies
 }
 
-// ErrOther says that a file isn't what was approved.
-var ErrOther = errors.New("another file than was approved")
+// What keeps a program from being started as it was approved.
+var (
+	ErrOther  = errors.New("another file than was approved")
+	ErrUnseen = errors.New("what is started can't be held to what was approved")
+)
 
 // Keep copies the files of a workspace that have these digests by their paths, and has
 // the activities started with the copies. It takes nothing if a file holds something else
 // by now, or if an activity that is in use ([InUse]) names a further one: the error wraps
-// [ErrOther].
+// [ErrOther], or [ErrUnseen] where no digest could be over it.
 func Keep(root string, digests map[string]string, activities map[string]*compiler.Activity, inUse func(name string) bool) (*Private, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
-	p := &Private{like: map[string]bool{}}
+	p := &Private{root: root, like: map[string]bool{}, copies: map[string]string{}, kept: maps.Clone(activities)}
 	if p.dir, err = os.MkdirTemp("", "obelus-"); err != nil {
 		return nil, err
 	}
-	if err := p.all(root, digests, activities, inUse); err != nil {
+	if err := p.all(digests, activities, inUse); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Private) all(root string, digests map[string]string, activities map[string]*compiler.Activity, inUse func(name string) bool) (err error) {
-	copies := map[string]string{}
+func (p *Private) all(digests map[string]string, activities map[string]*compiler.Activity, inUse func(name string) bool) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(digests)) {
 		file := filepath.FromSlash(name)
 		if !filepath.IsAbs(file) {
-			file = filepath.Join(root, file)
+			file = filepath.Join(p.root, file)
 		}
-		if copies[file], err = p.keep(root, file, digests[name]); err != nil {
+		if p.copies[file], err = p.keep(file, digests[name]); err != nil {
 			return err
 		}
 	}
@@ -63,43 +67,68 @@ func (p *Private) all(root string, digests map[string]string, activities map[str
 		if a.Kind != "exec" {
 			continue
 		}
-		// A file that PATH finds or a variable names isn't in a digest, nor one that has come
-		// since.
-		names := a.Files(os.Getenv)
-		if found, err := exec.LookPath(compiler.Filled(a.Argv[0].Texts[0], os.Getenv)); err == nil && filepath.IsAbs(found) {
-			names = append(names, found)
-		}
-		for _, name := range names {
-			file, err := filepath.Abs(filepath.FromSlash(name))
-			if err != nil || copies[file] != "" || inUse != nil && !inUse(of) {
-				continue
-			}
-			if sum, err := (workspace.Folder{Dir: root}).Sum(file); sum != "" || err != nil {
-				return fmt.Errorf("%w: %q, which the activity %q names", ErrOther, name, a.Name)
+		if inUse == nil || inUse(of) {
+			program, _ := exec.LookPath(compiler.Filled(a.Argv[0].Texts[0], os.Getenv))
+			if err := p.unseen(of, program); err != nil {
+				return err
 			}
 		}
-		with, err := a.WithFiles(func(name string) string {
-			file, err := filepath.Abs(filepath.FromSlash(name))
-			if err != nil {
-				return ""
-			}
-			return copies[file]
-		})
+		with, err := a.WithFiles(p.copyOf)
 		if err != nil {
 			return err
 		}
-		*a = *with
+		activities[of] = with
+	}
+	return nil
+}
+
+// copyOf is the copy of a file, "" where there is none.
+func (p *Private) copyOf(name string) string {
+	file, err := filepath.Abs(filepath.FromSlash(name))
+	if err != nil {
+		return ""
+	}
+	return p.copies[file]
+}
+
+// unseen finds what is a file of the workspace by now and no copy is of, among what an
+// activity names and the program that PATH finds for it: no digest is over it, or it has
+// come since. A nil Private holds nothing to anything.
+func (p *Private) unseen(activity, program string) error {
+	if p == nil {
+		return nil
+	}
+	a := p.kept[activity]
+	named := a.Files(nil)
+	for _, name := range append(a.Files(os.Getenv), program) {
+		if name == "" || name == program && (!filepath.IsAbs(program) || workspace.Holds(p.dir, program)) || p.copyOf(name) != "" {
+			continue
+		}
+		file, err := filepath.Abs(filepath.FromSlash(name))
+		if err != nil {
+			return err
+		}
+		sum, err := (workspace.Folder{Dir: p.root}).Sum(file)
+		switch {
+		case sum == "" && err == nil:
+		case slices.Contains(named, name):
+			return fmt.Errorf("%w: %q, which the activity %q names, wasn't there", ErrOther, name, a.Name)
+		case name == program:
+			return fmt.Errorf("%w: PATH finds the program of the activity %q in the workspace, as %q, which no digest is over", ErrUnseen, a.Name, name)
+		default:
+			return fmt.Errorf("%w: a variable of the environment has the activity %q start %q, a file of the workspace, which no digest is over", ErrUnseen, a.Name, name)
+		}
 	}
 	return nil
 }
 
 // keep copies one file.
-func (p *Private) keep(root, file, digest string) (copied string, err error) {
-	inside, err := filepath.Rel(root, file)
+func (p *Private) keep(file, digest string) (copied string, err error) {
+	inside, err := filepath.Rel(p.root, file)
 	if err != nil {
 		return "", err
 	}
-	if err := p.beside(root, filepath.Dir(inside)); err != nil {
+	if err := p.beside(filepath.Dir(inside)); err != nil {
 		return "", err
 	}
 	copied = filepath.Join(p.dir, inside)
@@ -115,7 +144,7 @@ func (p *Private) keep(root, file, digest string) (copied string, err error) {
 		return "", err
 	}
 	defer to.Close()
-	taken, err := workspace.Folder{Dir: root}.Take(file, to)
+	taken, err := workspace.Folder{Dir: p.root}.Take(file, to)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("the file %q can't be read: %w", filepath.ToSlash(inside), err)
@@ -131,14 +160,14 @@ func (p *Private) keep(root, file, digest string) (copied string, err error) {
 }
 
 // beside makes a folder like one of the workspace, of links to all that is in that one.
-func (p *Private) beside(root, inside string) error {
+func (p *Private) beside(inside string) error {
 	if p.like[inside] {
 		return nil
 	}
 	p.like[inside] = true
 	dir := filepath.Join(p.dir, inside)
 	if inside != "." {
-		if err := p.beside(root, filepath.Dir(inside)); err != nil {
+		if err := p.beside(filepath.Dir(inside)); err != nil {
 			return err
 		}
 		if err := os.Remove(dir); err != nil {
@@ -148,12 +177,12 @@ func (p *Private) beside(root, inside string) error {
 			return err
 		}
 	}
-	all, err := os.ReadDir(filepath.Join(root, inside))
+	all, err := os.ReadDir(filepath.Join(p.root, inside))
 	if err != nil {
 		return err
 	}
 	for _, one := range all {
-		if err := os.Symlink(filepath.Join(root, inside, one.Name()), filepath.Join(dir, one.Name())); err != nil {
+		if err := os.Symlink(filepath.Join(p.root, inside, one.Name()), filepath.Join(dir, one.Name())); err != nil {
 			return err
 		}
 	}

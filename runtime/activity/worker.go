@@ -279,6 +279,9 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 	if ok == bad {
 		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got %s`, w.name, keysOf(object)), nil)
 	}
+	if err := w.appeared(); err != nil {
+		return workerReply{Result{Route: -1}, err}
+	}
 	if ok {
 		result, err := route(result, req.Request, w.name, "")
 		return workerReply{result, err}

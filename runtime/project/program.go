@@ -125,7 +125,7 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 			if a.Kind == "plan" || a.Kind == "go" && delegate != "" { // functions are everyone's
 				continue
 			}
-			all[name(delegate, own)] = p.here(a)
+			all[name(delegate, own)] = p.here(plan.Naming(a))
 		}
 	}
 	add("", p.Plan)

@@ -46,6 +46,19 @@ func (w *tampering) program(folder, name string) object {
 	return object{"exec": object{"argv": argv, "env": object{"MODE": w.word()}}, "annotations": object{"readOnlyHint": true}}
 }
 
+// scripted is an activity that starts what a call names, in one of the ways in which argvs
+// do, and a call of it, which names data besides.
+func (w *tampering) scripted(folder, tool string) (activity, call object) {
+	file := tool + ".sh"
+	w.programs[filepath.Join(folder, file)] = "echo '\"ok\"' # " + w.word() + "\n"
+	w.programs[filepath.Join(folder, "data.txt")] = w.word()
+	argv := []list{
+		{"sh", "{script}", "{x}"}, {"env", "A=b", "bash", "-e", "./x/../{script}", "{x}"}, {"timeout", "-s", "KILL", "60", "python3", "-u", "{script}", "--", "{x}"},
+		{"sh", "-c", `if [ "$1" ]; then . "./$1" </dev/null; fi`, "sh", list{"{script}"}}, {"make", "-f", "{script}", "all"}, {"sh", list{"-x", "{flag}"}, "{script}", "{x}"},
+	}[w.chance.IntN(6)]
+	return object{"exec": object{"argv": argv}}, object{"_tool": tool, "script": file, "flag": w.chance.IntN(2) == 0, "x": "data.txt", "_outputPath": "†state." + w.word()}
+}
+
 func newTampering(seed uint64) *tampering {
 	w := &tampering{chance: rand.New(rand.NewPCG(seed, 66)), programs: map[string]string{}}
 	call := func(tool string) object {
@@ -79,6 +92,13 @@ func newTampering(seed uint64) *tampering {
 	top["tools"], top["schemas"] = object{"own": w.tool(), "overlaid": w.tool()}, object{"S": object{"type": "string"}, "Mine": object{"enum": list{w.word()}}}
 	top["activities"] = object{"own": w.program("plans", "own"), "run": object{"plan": "sub/one.yaml"}, "overlaid": w.program("plans", "unused")}
 	w.at("plans/sub/one.yaml")["activities"] = object{"deeper": object{"plan": "../../deep/two.yaml"}}
+	for _, one := range []struct{ plan, definitions, tool string }{{"plans/plan.yaml", "lib/tools.yaml", "named"}, {"plans/plan.yaml", "lib/tools.yaml", "missing"}, {"plans/sub/one.yaml", "plans/sub/more.yaml", "scripted"}} {
+		activity, call := w.scripted(filepath.Dir(one.definitions), one.tool)
+		w.at(one.definitions, "activities")[one.tool] = activity
+		w.at(one.definitions, "tools")[one.tool] = object{"properties": object{"script": object{}, "flag": object{}, "x": object{}, "_output": object{}}}
+		w.at(one.plan)["calls"] = append(w.at(one.plan)["calls"].(list), call)
+	}
+	delete(w.programs, "lib/missing.sh")
 	return w
 }
 
@@ -142,6 +162,18 @@ func changes(w *tampering) []change {
 		{"a program of a delegate's delegate", program("deep/inner.sh"), `the program "inner.sh" of the delegate "../deep/two.yaml" is another`},
 		{"a program that is gone", func(w *tampering) { delete(w.programs, "cat/listed.sh") }, `the program "../cat/listed.sh" is gone`},
 
+		{"a script that a call names", program("lib/named.sh"), `the program "../lib/named.sh" is another`},
+		{"a script that a delegate's call names", program("plans/sub/scripted.sh"), `the program "scripted.sh" of the delegate "sub/one.yaml" is another`},
+		{"a script that wasn't there", program("lib/missing.sh"), `the program "../lib/missing.sh" is new`},
+		{"which script a call names", func(w *tampering) {
+			for _, call := range w.at("plans/plan.yaml")["calls"].(list) {
+				if call.(object)["_tool"] == "named" {
+					call.(object)["script"] = "imported.sh"
+				}
+			}
+		}, `the program "../lib/named.sh" is gone`},
+
+		{"a file that is data", program("lib/data.txt"), ""},
 		{"layout", func(*tampering) {}, ""},
 		{"settings that decide nothing", set("rules", object{"OB608": "off"}, "obelus.yaml"), ""},
 		{"a file that nobody names", func(w *tampering) { w.programs["lib/other.sh"] = w.word() }, ""},
@@ -333,10 +365,10 @@ func (w *tampering) compiled(t *testing.T, p *project.Program, digest, top strin
 		}
 	}
 	// A byte of a program that it names, and it is refused.
-	name := filepath.Join(folder, slices.Sorted(maps.Keys(w.programs))[w.chance.IntN(len(w.programs))])
-	if strings.HasSuffix(name, "unused.sh") { // the activity has another in its place
-		name = filepath.Join(folder, "lib/imported.sh")
-	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(w.programs)), func(name string) bool {
+		return strings.HasSuffix(name, "unused.sh") || strings.HasSuffix(name, "data.txt") // an activity has another in its place, or it is no program
+	})
+	name := filepath.Join(folder, names[w.chance.IntN(len(names))])
 	if err := os.WriteFile(name, []byte("exit 1"), 0o755); err != nil {
 		t.Fatal(err)
 	}

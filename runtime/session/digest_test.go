@@ -5,6 +5,7 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,12 +37,13 @@ func TestWhatWasApprovedRuns(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		put(name, fmt.Sprintf(ran, name))
 	}
-	for _, name := range []string{"one.sh", "with space/two", "tools/three.sh"} {
+	for _, name := range []string{"one.sh", "with space/two", "tools/three.sh", "tools/four.sh"} {
 		put(name, fmt.Sprintf(ran, "a"))
 	}
 	plan := `plan: swapped
-tools: {one: {_output: {type: string}}, two: {_output: {type: string}}, three: {_output: {type: string}}}
+tools: {one: {_output: {type: string}}, two: {_output: {type: string}}, three: {_output: {type: string}}, four: {properties: {script: {type: string}, _output: {type: string}}}}
 activities:
+  four: {exec: {argv: [sh, "./tools/{script}"], stdout: text, stdin: none}}
   one: {exec: {argv: [sh, one.sh], stdout: text, stdin: none}}
   two: {exec: {argv: [./with space/two], stdout: text, stdin: none}}
   three: {exec: {argv: [sh, -c, ": && ./tools/three.sh"], stdout: text, stdin: none}}
@@ -49,13 +51,14 @@ calls:
 - {_tool: one, _id: first, _outputPath: a}
 - {_tool: two, _id: second, _after: first, _outputPath: b}
 - {_tool: three, _after: second, _outputPath: c}
-output: [†state.a, †state.b, †state.c]
+- {_tool: four, script: four.sh, _after: second, _outputPath: d}
+output: [†state.a, †state.b, †state.c, †state.d]
 `
 	approved, err := programIn(t, folder, plan).Plan.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	swap := `while :; do for f in one.sh "with space/two" tools/three.sh; do
+	swap := `while :; do for f in one.sh "with space/two" tools/three.sh tools/four.sh; do
 		cp b "$f.new"; mv "$f.new" "$f"; sleep 0.002; cp a "$f.new"; mv "$f.new" "$f"; cat b > "$f"; cp a "$f.new"; mv "$f.new" "$f"
 	done; sleep 0.03; done`
 	cmd := exec.Command("sh", "-c", swap)
@@ -71,23 +74,32 @@ output: [†state.a, †state.b, †state.c]
 		switch {
 		case errors.Is(err, project.ErrOther) && got == nil:
 			refused++
-		case err != nil || got.Status != runtime.RunDone || fmt.Sprint(got.Output) != "[a a a]":
+		case err != nil || got.Status != runtime.RunDone || fmt.Sprint(got.Output) != "[a a a a]":
 			t.Fatalf("it came to %+v, %v", got, err)
 		default:
 			done++
 		}
 	}
 	text, _ := os.ReadFile(filepath.Join(folder, "ran"))
-	if lines := strings.Fields(string(text)); len(lines) != 3*done || strings.Contains(string(text), "b") {
+	if lines := strings.Fields(string(text)); len(lines) != 4*done || strings.Contains(string(text), "b") {
 		t.Errorf("%d runs were done and %d refused, and programs ran: %q", done, refused, lines)
 	}
 	t.Logf("%d runs were done, %d refused", done, refused)
 }
 
 // S6.6: what the digest doesn't see of the files that a program is started with isn't run
-// under it: what a variable names, what PATH finds, and what has come since.
+// under it: what a variable names, what PATH finds, and what has come since, be it named by
+// the argv or by a call's literal. It is said which of these it is.
 func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
-	for _, argv := range []string{`sh, "{$SCRIPT_OF_IT}"`, "sh, new.sh", "found-by-path"} {
+	for _, test := range []struct {
+		argv, says string
+		changed    bool
+	}{
+		{`sh, "{$SCRIPT_OF_IT}"`, "a variable of the environment", false},
+		{"found-by-path", "PATH finds", false},
+		{"sh, new.sh", `"new.sh"`, true},
+		{`sh, -e, "{x}"`, `"new.sh"`, true},
+	} {
 		folder := t.TempDir()
 		t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 		t.Setenv("SCRIPT_OF_IT", "s.sh")
@@ -98,9 +110,9 @@ func TestWhatNobodyDemandedDoesntRun(t *testing.T) {
 		}
 		put("s.sh")
 		put("found-by-path")
-		p := programIn(t, folder, `tools: {t: {properties: {}}}
-activities: {t: {exec: {argv: [`+argv+`], stdin: none}}}
-calls: [{_tool: t}]
+		p := programIn(t, folder, `tools: {t: {properties: {x: {}}}}
+activities: {t: {exec: {argv: [`+test.argv+`], stdin: none}}}
+calls: [{_tool: t, x: new.sh}]
 `)
 		digest, err := p.Plan.Digest()
 		if err != nil {
@@ -108,10 +120,85 @@ calls: [{_tool: t}]
 		}
 		put("new.sh")
 		got, err := session.Run(t.Context(), p, session.Options{Digest: digest})
-		if _, ran := os.Stat(filepath.Join(folder, "ran")); !errors.Is(err, project.ErrOther) || ran == nil {
-			t.Errorf("%s: %+v, %v", argv, got, err)
+		if _, ran := os.Stat(filepath.Join(folder, "ran")); err == nil || errors.Is(err, project.ErrOther) != test.changed || ran == nil || !strings.Contains(strings.ReplaceAll(err.Error(), folder+"/", ""), test.says) {
+			t.Errorf("%s: %+v, %v", test.argv, got, err)
 		}
 	}
+}
+
+// S6.6: a file that comes while a run under a digest works, and that a program's argv, a
+// literal of its call or PATH would name, isn't run by a program that starts from then on;
+// and what a program gives that had started isn't taken. Whenever a second process puts the
+// files there, the run isn't done with what they hold.
+func TestWhatComesLateIsntTaken(t *testing.T) {
+	folder, elsewhere := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", folder+"/bin:"+elsewhere+":"+os.Getenv("PATH"))
+	put := func(name, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(filepath.Join(elsewhere, "tool-of-it"), "echo good\n")
+	put(filepath.Join(folder, "bin", "other"), "")
+	put(filepath.Join(folder, "first.sh"), "echo good\n")
+	const plan = `tools: {t: {properties: {x: {}, _output: {type: string}}}}
+activities:
+  first: {exec: {argv: [sh, first.sh], stdout: text, stdin: none}}
+  code: {exec: {argv: [sh, -c, "if [ -f ./late.sh ]; then . ./late.sh; else echo good; fi"], stdout: text, stdin: none}}
+  named: {exec: {argv: [sh, -c, 'if [ -f "$1" ]; then . "$1"; else echo good; fi', sh, "{x}"], stdout: text, stdin: none}}
+  found: {exec: {argv: [tool-of-it], stdout: text, stdin: none}}
+  worker: {exec: {argv: [sh, -c, 'while read -r line; do if [ -f ./late.sh ]; then . ./late.sh; fi; id="${line#*:}"; echo "{\"id\": ${id%%,*}, \"result\": \"$(cat told 2>/dev/null || echo good)\"}"; done'], worker: true}}
+calls:
+- {_tool: t, _id: first, _activity: first, _outputPath: a}
+- {_tool: t, _activity: code, _after: first, _outputPath: b}
+- {_tool: t, _activity: named, x: ./late.sh, _after: first, _outputPath: c}
+- {_tool: t, _activity: found, _after: first, _outputPath: d}
+- {_tool: t, _activity: worker, _after: first, _outputPath: e}
+output: [†state.a, †state.b, †state.c, †state.d, †state.e]
+`
+	chance := rand.New(rand.NewPCG(6, 6))
+	late := []string{filepath.Join(folder, "late.sh"), filepath.Join(folder, "bin", "tool-of-it")}
+	done, refused, failed := 0, 0, 0
+	for i := range amount.Of(10, 50, 1000) {
+		for _, name := range append(late, filepath.Join(folder, "told")) {
+			os.Remove(name)
+		}
+		p := programIn(t, folder, plan)
+		digest, err := p.Plan.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		come := exec.Command("sh", "-c", `sleep "$1"; printf 'echo evil | tee told\n' > .new; chmod +x .new; cp -p .new .two; mv .two bin/tool-of-it; mv .new late.sh`, "sh", fmt.Sprint(chance.Float64()*0.05))
+		come.Dir = folder
+		if i == 0 { // a call of the run itself does it
+			put(filepath.Join(folder, "first.sh"), "echo 'echo evil' > late.sh; echo good\n")
+			p = programIn(t, folder, plan)
+			digest, _ = p.Plan.Digest()
+		} else if err := come.Start(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := session.Run(t.Context(), p, session.Options{Digest: digest})
+		switch {
+		case errors.Is(err, project.ErrOther), errors.Is(err, session.ErrUnrunnable):
+			refused++
+		case err != nil || strings.Contains(fmt.Sprint(got.Output, got.State), "evil"):
+			t.Fatalf("it came to %+v, %v", got, err)
+		case got.Status == runtime.RunDone && i > 0:
+			done++
+		default:
+			failed++
+		}
+		if i == 0 {
+			put(filepath.Join(folder, "first.sh"), "echo good\n")
+			if failed != 1 || strings.Contains(fmt.Sprint(got.Errors), "evil") {
+				t.Fatalf("a file that a call makes was run: %+v, %v", got, err)
+			}
+			continue
+		}
+		come.Wait()
+	}
+	t.Logf("%d runs were done, %d refused, and %d failed", done, refused, failed)
 }
 
 // S6.6, S8.6: a run that demanded a digest goes on with the files that it was over, or

@@ -326,7 +326,7 @@ func (s *Session) open() (err error) {
 		}
 	}
 	s.set, err = activity.Open(activities, o.Functions, activity.Options{
-		InUse: activity.InUse(plan, s.Planned()), Register: s.register, Waits: s.wait,
+		InUse: activity.InUse(plan, s.Planned()), Private: s.private, Register: s.register, Waits: s.wait,
 	})
 	if err != nil {
 		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
@@ -361,8 +361,11 @@ func (s *Session) keep(activities map[string]*compiler.Activity) (*activity.Priv
 			return private, nil
 		}
 	}
-	if errors.Is(err, activity.ErrOther) {
+	switch {
+	case errors.Is(err, activity.ErrOther):
 		return nil, diag.Troubled(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err)
+	case errors.Is(err, activity.ErrUnseen):
+		return nil, diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err).Advise("name the file itself in argv, so that the digest is over it")
 	}
 	return nil, diag.Troubled(ErrUnrunnable, "the programs that are demanded can't be kept: %v", err).From(err)
 }

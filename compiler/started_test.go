@@ -1,0 +1,47 @@
+package compiler_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// S6.6: which files a call's literals have a program start, and which texts of the argv are
+// known only as it runs. Data isn't among them.
+func TestWhatAnArgvStarts(t *testing.T) {
+	for _, test := range []struct{ argv, params, files, decided string }{
+		{`[sh, "{a}", "{b}"]`, "a: x, b: y", "x", ""},
+		{`[sh, "{a}", "{b}"]`, "b: y", "y", ""},
+		{`[sh, "{a}", "{b}"]`, "a: null, b: y", "y", ""},
+		{`[sh, "{a}", "{b}"]`, "a: †input.a, b: y", "y", "{a}"},
+		{`[sh, "lib/{a}.sh"]`, "a: [x, y]", "lib/x.sh lib/y.sh", ""},
+		{`[bash, [-x, "{f}"], "{a}", "{b}"]`, "f: true, a: x, b: y", "x", ""},
+		{`[bash, --rcfile, "{f}", -e, "{a}"]`, "f: x, a: y", "x", ""},
+		{`[sh, s.sh, "{a}"]`, "a: x", "", ""},
+		{`[sh, -c, 'echo "$1"', sh, "{a}"]`, "a: x", "", ""},
+		{`[sh, -c, 'cd d && . "./$1"', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[sh, -c, 'if true; then "$@"; fi', sh, "{a}", "{b}"]`, "a: x, b: †input.b", "x", "{a} {b}"},
+		{`[python3, -u, tool.py, "{a}"]`, "a: x", "", ""},
+		{`[python3.12, -W, ignore, "{a}", "{b}"]`, "a: x, b: y", "x", ""},
+		{`[python3, -m, "{a}", "{b}"]`, "a: x, b: y", "x", "{a}"},
+		{`[python3, -c, "import sys", "{a}"]`, "a: x", "", ""},
+		{`[env, A=b, timeout, -k, "5", "10", node, "{a}"]`, "a: x", "x", ""},
+		{`[env, -C, d, sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[env, -S, "sh {a}"]`, "a: x", "sh x", "sh {a}"},
+		{`[make, -s, -f, "{a}", "{b}"]`, "a: x, b: y", "x", ""},
+		{`[awk, "--file={a}", "{b}"]`, "a: x, b: y", "x", ""},
+		{`[sed, -n, 1p, "{a}"]`, "a: x", "", ""},
+		{`[git, log, "{a}"]`, "a: x", "", ""},
+		{`["{$TOOL}", "{a}"]`, "a: x", "x", "{$TOOL}"},
+		{`[sh, "{$DIR}/{a}"]`, "a: x", "", "{$DIR}/{a}"},
+	} {
+		text := "tools: {t: {properties: {}}}\nactivities: {t: {exec: {argv: " + test.argv + "}}}\ncalls: [{_tool: t, " + test.params + "}]\n"
+		p, _ := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Limits: source.DefaultLimits()})
+		files, decided := p.Activities["t"].Starts(p.Calls[0])
+		if strings.Join(files, " ") != test.files || strings.Join(decided, " ") != test.decided {
+			t.Errorf("%s, %s: files %q, decided %q; expected %q and %q", test.argv, test.params, files, decided, test.files, test.decided)
+		}
+	}
+}
