@@ -149,20 +149,32 @@ func told(branch []branch.Choice) string {
 			words = append(words, fmt.Sprintf("%d more things come together", len(branch)-i))
 			break
 		}
-		switch {
-		case d.Takes != "":
-			words = append(words, quote(d.Call)+" takes "+quote(d.Takes))
-		case d.Fails:
-			words = append(words, quote(d.Call)+" fails")
-		case d.Condition != "" && *d.Holds:
-			words = append(words, quote(d.Condition)+" holds")
-		case d.Condition != "":
-			words = append(words, quote(d.Condition)+" doesn't hold")
-		default:
-			words = append(words, quote(d.Reference)+" is "+shortly(*d.Value))
-		}
+		words = append(words, InWords(d))
 	}
 	return wording.And(words)
+}
+
+// InWords is one thing that a branch hangs on in words.
+func InWords(d BranchChoice) string {
+	switch {
+	case d.Takes != "":
+		return quote(d.Call) + " takes " + quote(d.Takes)
+	case d.Fails:
+		return quote(d.Call) + " fails"
+	case d.Approved != nil && *d.Approved:
+		return quote(d.Call) + " is approved"
+	case d.Approved != nil:
+		return quote(d.Call) + " is rejected"
+	case d.Condition != "" && *d.Holds:
+		return quote(d.Condition) + " holds"
+	case d.Condition != "":
+		return quote(d.Condition) + " doesn't hold"
+	case d.Absent:
+		return quote(d.Reference) + " has no value"
+	case d.Reference != "":
+		return quote(d.Reference) + " is " + shortly(*d.Value)
+	}
+	return quote(d.Call) + " ends well"
 }
 
 func shortly(value any) string {

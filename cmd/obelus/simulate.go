@@ -33,13 +33,17 @@ func (c *cli) simulateCommand() *cobra.Command {
 			"and failures made up from what the tools say of themselves (_mock, examples, _output and\n" +
 			"x-simulate). Expressions are computed. The same seed gives the same rehearsal.\n\n" +
 			"With --schedules the same work is done in other orders as well, to see that all end alike.\n" +
+			"With --branches every combination is rehearsed of how calls may end (each alternative, a failure)\n" +
+			"and of made-up values with which conditions hold and don't, or of too many a sample. It tells\n" +
+			"which get stuck, end without output or with a failure that nothing handles, or skip what needn't\n" +
+			"be skipped, each cause once, with the shortest way there.\n" +
 			"Times in JSON are milliseconds.\n\n" +
 			"A rehearsal is bounded: where there are too many instances or orders it takes some of them,\n" +
 			"one of too many or too large values is stopped, and it is said what was left out.\n" +
 			"--unbounded takes all of it.\n\n" +
-			"The exit status is 0 when every rehearsal is done, 1 when one failed or they end differently,\n" +
-			"and 2 when the plan or the command line has errors.",
-		Example: "obelus simulate plan.yaml\nobelus simulate plan.yaml --fail chargeCard --seed 7\nobelus simulate plan.yaml --schedules 50 --format json",
+			"The exit status is 0 when every rehearsal is done, 1 when one failed (with --branches: on\n" +
+			"some branch) or they end differently, and 2 when the plan or the command line has errors.",
+		Example: "obelus simulate plan.yaml\nobelus simulate plan.yaml --fail chargeCard --seed 7\nobelus simulate plan.yaml --schedules 50 --format json\nobelus simulate plan.yaml --branches",
 		Args:    oneArg("a plan"),
 	}
 	reading := c.addReading(cmd)
@@ -50,15 +54,19 @@ func (c *cli) simulateCommand() *cobra.Command {
 	seed := flags.Uint64("seed", 1, "decides what is left to chance")
 	schedules := flags.Int("schedules", 0, "rehearse this many other orders too")
 	schedule := flags.String("schedule", "", "replay the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
-	fail := flags.StringArray("fail", nil, "a tool, or a call, that fails every time; may be repeated")
+	fail := flags.StringArray("fail", nil, "a tool, a call, or an item of one (fetch#1[2]) that fails every time; may be repeated")
+	branches := flags.Bool("branches", false, "rehearse the ways in which calls may end and conditions come out")
 	unbounded := flags.Bool("unbounded", false, "leave nothing out, whatever it costs")
 	stands(cmd, "seed", "N")
 	stands(cmd, "schedules", "N")
 	stands(cmd, "schedule", "FILE")
-	stands(cmd, "fail", "TOOL")
+	stands(cmd, "fail", "TOOL|CALL|ITEM")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *schedules < 0 {
 			return troubled("--schedules can't be %d: expected a whole number from 0", *schedules)
+		}
+		if *branches && (*schedules > 0 || *schedule != "") {
+			return troubled("--branches can't be given together with --schedules or --schedule: it rehearses each branch in one order")
 		}
 		if *schedules > 0 && *schedule != "" {
 			return troubled("--schedule and --schedules can't be given together: the one replays orders, the other draws them")
@@ -86,7 +94,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 		}
 		var unmet []string // items that are to fail, and haven't come up
 		for _, name := range *fail {
-			if err := knownToolOrCall(p.Plan, name); err != nil {
+			if err := failable(p.Plan, name); err != nil {
 				return err
 			}
 			if itemOf.MatchString(name) {
@@ -97,7 +105,10 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if *unbounded {
 			o.Steps, o.Unbounded = 0, true
 		}
-		r := rehearsal{cli: c, plan: p.Plan, json: *format == "json", madeUp: madeUp, steps: 2 * o.Steps}
+		r := rehearsal{cli: c, plan: p.Plan, json: *format == "json", madeUp: madeUp, fail: *fail, steps: 2 * o.Steps}
+		if *branches {
+			return r.explore(prepared, o)
+		}
 		for n := range *schedules + 1 {
 			o := o
 			o.Schedule = n
@@ -186,23 +197,69 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 }
 
 // itemOf is the end of the name of a call for one item (S3.3).
-var itemOf = regexp.MustCompile(`\[\d+\]$`)
+var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 
-func knownToolOrCall(plan *compiler.Plan, name string) error {
-	known := map[string]bool{}
-	add := func(p *compiler.Plan) {
+// failable reports whether a plan has what --fail names: a tool, a call by its name or by its
+// path below the calls that delegate to it, or an item of a call, which is known to be there
+// only when the call runs.
+func failable(plan *compiler.Plan, name string) error {
+	known := map[string]bool{} // and whether it runs for the items of a list
+	var add func(p *compiler.Plan, under string, depth int)
+	add = func(p *compiler.Plan, under string, depth int) {
 		for _, call := range p.Calls {
-			known[call.ToolName], known[call.Name] = true, true
+			path := runtime.Path(under, call.Name)
+			known[call.ToolName] = known[call.ToolName]
+			known[call.Name], known[path] = call.Each != nil, call.Each != nil
+			if below := p.Delegates[call.Plan()]; below != nil && depth < 8 && len(known) < 100_000 {
+				add(below, path, depth+1)
+			}
 		}
 	}
-	add(plan)
-	for _, delegate := range plan.AllDelegates() {
-		add(delegate)
-	}
-	if known[name] || known[itemOf.ReplaceAllString(name, "")] {
+	add(plan, "", 0)
+	whole := itemOf.ReplaceAllString(name, "")
+	items, there := known[whole]
+	switch {
+	case there && (items || whole == name):
 		return nil
+	case there:
+		return troubled("--fail: %q runs once, and not for items: there is no %q", whole, name).Suggest(name, []string{whole})
 	}
 	return troubled("--fail: no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
+}
+
+// failed reports an item that --fail names and that there wasn't.
+func (r *rehearsal) failed(s *simulate.Scenario) error {
+	for _, name := range r.fail {
+		if err := missingItem(s, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func missingItem(s *simulate.Scenario, name string) error {
+	whole := itemOf.ReplaceAllString(name, "")
+	count := 0
+	for i := range s.Calls {
+		one := &s.Calls[i]
+		if one.Call.ItemOf == nil {
+			continue
+		}
+		if one.Call.Name == name || pathOf(one) == name {
+			return nil
+		}
+		if one.Call.ItemOf.Name == whole || runtime.Path(one.Under, one.Call.ItemOf.Name) == whole {
+			count++
+		}
+	}
+	if whole == name {
+		return nil
+	}
+	err := troubled("--fail: there is no %q: %q ran for %s", name, whole, wording.Count(count, "item"))
+	if count > 0 {
+		err = err.Advise("the last is %q", fmt.Sprintf("%s[%d]", whole, count-1))
+	}
+	return err
 }
 
 // invented completes the input with values that its schema accepts, where it
@@ -246,6 +303,7 @@ type rehearsal struct {
 	json      bool
 	replaying bool     // the orders are given, and each is worth showing
 	madeUp    []string // inputs
+	fail      []string
 	plays     []func() (*simulate.Scenario, error)
 	steps     int // what all of them may cost; 0 for no bound
 	left      int // orders that weren't rehearsed
@@ -265,6 +323,9 @@ func (r *rehearsal) play() error {
 			return err
 		}
 		if first == nil {
+			if err := r.failed(s); err != nil {
+				return err
+			}
 			first, usual = s, fate(s)
 		} else if different == nil && !bytes.Equal(usual, fate(s)) {
 			different = s
@@ -321,6 +382,9 @@ type (
 		Instances    map[string]session.InstanceResult `json:"instances,omitzero"` // in the place of output and state
 		Errors       []runtime.CallError               `json:"errors"`
 		Invented     []string                          `json:"invented"`                  // inputs that were made up
+		Problem      *branchProblem                    `json:"problem,omitzero"`          // of a branch: what goes wrong on it
+		Branch       []analyzer.BranchChoice           `json:"branch,omitzero"`           // and what comes otherwise there than usual
+		Seen         int                               `json:"seen,omitzero"`             // the combinations played that it happens in
 		LeftOut      int                               `json:"instancesLeftOut,omitzero"` // for which there was no room
 	}
 	scenarioCall struct {
@@ -348,6 +412,7 @@ type (
 		Deterministic bool                 `json:"deterministic"`
 		Stuck         int                  `json:"stuck"`            // rehearsals in which calls never settled
 		LeftOut       int                  `json:"leftOut,omitzero"` // other orders for which there was no room
+		Branches      *branchSummary       `json:"branches,omitzero"`
 	}
 )
 
@@ -359,6 +424,11 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 		_, err := fmt.Fprint(r.out, r.report(s))
 		return err
 	}
+	return diag.JSONLine(r.out, r.event(s))
+}
+
+// event is a rehearsal as programs read it.
+func (r *rehearsal) event(s *simulate.Scenario) scenarioEvent {
 	e := scenarioEvent{
 		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: diag.OrNull(s.Outcome.Reason),
 		Makespan: session.InMilliseconds(s.Makespan), CriticalPath: names(s, s.CriticalPath), Critical: criticalInstance(s), LowerBound: session.InMilliseconds(s.LowerBound),
@@ -378,7 +448,7 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 			e.Calls[i].Error = &session.EventError{Code: f.Code, Message: f.Message, Details: f.Details}
 		}
 	}
-	return diag.JSONLine(r.out, e)
+	return e
 }
 
 // names are those of calls, a delegate's with the calls above them.
@@ -410,13 +480,17 @@ func stuck(s *simulate.Scenario) bool {
 	return slices.ContainsFunc(s.Calls, func(c simulate.CallReport) bool { return !c.Status.Settled() })
 }
 
+func summaryOf(first *simulate.Scenario) simulationSummary {
+	return simulationSummary{
+		Kind: "summary", Makespan: session.InMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath), LowerBound: session.InMilliseconds(first.LowerBound), Cost: first.Cost,
+	}
+}
+
 // conclude says what the rehearsals together show.
 func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	if r.json {
-		summary := simulationSummary{
-			Kind: "summary", Scenarios: len(r.plays) - r.left, LeftOut: r.left, Makespan: session.InMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath),
-			LowerBound: session.InMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: different == nil,
-		}
+		summary := summaryOf(first)
+		summary.Scenarios, summary.LeftOut, summary.Deterministic = len(r.plays)-r.left, r.left, different == nil
 		if stuck(first) {
 			summary.Stuck++
 		}

@@ -18,15 +18,11 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	style := terminal.StyleFor(r.out)
 	var out strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	title := r.plan.Name
-	if title == "" && r.plan.File != nil {
-		title = r.plan.File.Name
-	}
 	what := fmt.Sprintf("seed %d", s.Seed)
 	if r.replaying {
 		what = fmt.Sprintf("schedule %d", s.Schedule+1)
 	}
-	say("%s", style.Bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, %s", title, wording.Count(len(s.Calls), "call"), what))))
+	say("%s", style.Bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, %s", r.title(), wording.Count(len(s.Calls), "call"), what))))
 	if len(r.madeUp) > 0 {
 		say("%s", style.Faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
 	}
@@ -78,6 +74,14 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 		say("  cost: %g", s.Cost)
 	}
 	return out.String()
+}
+
+// title is what people are told that is rehearsed.
+func (r *rehearsal) title() string {
+	if r.plan.Name == "" && r.plan.File != nil {
+		return r.plan.File.Name
+	}
+	return r.plan.Name
 }
 
 // ofInstance says whose path is the critical one.

@@ -23,18 +23,33 @@ func (s *Schema) Sample(r *rand.Rand) (any, bool) {
 // SampleWithin is Sample with a budget of steps like that of [Contains], off
 // which it takes what the value cost.
 func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
-	return s.sampleWithin(r, steps, false)
+	return s.sampleWithin(r, steps, usual)
+}
+
+// FullWithin is SampleWithin that looks for values with every property that the schema
+// names, and none of which is null that may be something else.
+func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
+	return s.sampleWithin(r, steps, full)
 }
 
 // OddWithin is SampleWithin that looks for values in which something is out of the
 // ordinary: a null or a fraction where there may be one, a list of several.
 func (s *Schema) OddWithin(r *rand.Rand, steps *int) (any, bool) {
-	return s.sampleWithin(r, steps, true)
+	return s.sampleWithin(r, steps, odd)
 }
 
-func (s *Schema) sampleWithin(r *rand.Rand, steps *int, odd bool) (any, bool) {
+// A taste is what values are looked for.
+type taste uint8
+
+const (
+	usual taste = iota
+	odd         // see [Schema.OddWithin]
+	full        // see [Schema.FullWithin]
+)
+
+func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste) (any, bool) {
 	left := *steps * checksPerStep
-	v, ok := sample(s.ready(), r, &left, odd)
+	v, ok := sample(s.ready(), r, &left, of)
 	*steps = left / checksPerStep
 	return v, ok
 }
@@ -42,10 +57,13 @@ func (s *Schema) sampleWithin(r *rand.Rand, steps *int, odd bool) (any, bool) {
 // SampleSteps is what one value may cost where nobody says.
 const SampleSteps = 10_000
 
-func sample(n *node, r *rand.Rand, left *int, odd bool) (any, bool) {
+func sample(n *node, r *rand.Rand, left *int, of taste) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
-		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: odd && try < 4}
+		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: of == odd && try < 4}
+		if of == full && try < len(fullDepths) {
+			m.full = fullDepths[try]
+		}
 		v := m.value([]*node{n}, 0, "")
 		ok := m.left > 0 && KindOf(v) != 0 && m.accepts(n, v)
 		if *left = m.left; ok {
@@ -64,7 +82,12 @@ type sampler struct {
 	writers map[*regex.Pattern]*regex.Writer // that words were made by
 	frugal  bool                             // say as little as possible
 	odd     bool                             // see [Schema.OddWithin]
+	full    int                              // how deep objects have all properties and lists an item; see [Schema.FullWithin]
 }
+
+// fullDepths are the depths to which the first guesses are full: a schema that holds
+// itself has no values that are so all the way.
+var fullDepths = []int{9, 7, 5, 4, 3, 2, 1}
 
 // affords takes work off what is left; false means that the guess is given up.
 func (m *sampler) affords(steps int) bool {
@@ -235,14 +258,14 @@ func (m *sampler) kind(w want, depth int) Kinds {
 		candidates = w.kinds & spoken
 	case w.kinds == Anything:
 		candidates = String | Integer | Boolean
-	case depth > 6 && candidates&^(Array|Object) != 0:
+	case depth > 6 && depth >= m.full && candidates&^(Array|Object) != 0:
 		candidates &^= Array | Object
 	}
 	if candidates&Null != 0 && candidates != Null {
 		if m.odd && m.r.IntN(3) == 0 {
 			return Null
 		}
-		if m.r.IntN(5) > 0 && !(depth > 6) {
+		if depth < m.full || m.r.IntN(5) > 0 && !(depth > 6) {
 			candidates &^= Null
 		}
 	}
@@ -395,7 +418,7 @@ func (m *sampler) array(w want, depth int, name string) any {
 	}
 	length := max(low, len(contains))
 	if !m.frugal && depth < 5 {
-		if length += m.r.IntN(3); m.odd {
+		if length += m.r.IntN(3); m.odd || length == 0 && depth < m.full {
 			length++
 		}
 	}
@@ -494,7 +517,7 @@ func (m *sampler) object(w want, depth int) any {
 		share = 0.15
 	}
 	for _, name := range names {
-		if _, ok := v[name]; !ok && len(v) < high && (len(v) < low || !m.frugal && m.r.Float64() < share) {
+		if _, ok := v[name]; !ok && len(v) < high && (len(v) < low || !m.frugal && (m.r.Float64() < share || depth < m.full)) {
 			put(name)
 		}
 	}

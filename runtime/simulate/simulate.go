@@ -29,7 +29,8 @@ type Options struct {
 	// Schedule, above 0, draws durations anew and leaves results alone: another
 	// interleaving of the same work.
 	Schedule int
-	// Fail names tools (or calls) whose activities fail every time.
+	// Fail names what fails every time: tools, calls, items of calls ("fetch#1[2]"), and calls
+	// of delegates by their name or path.
 	Fail []string
 	// Answer, of a run that is planned, gives the planner's answer to the request for
 	// a solution, in the pieces in which it arrives.
@@ -43,6 +44,8 @@ type Options struct {
 	Steps int
 	// Observe sees every command at its virtual time.
 	Observe func(at time.Duration, c runtime.Command)
+
+	course *course // says how calls end, where branches are explored
 }
 
 // DefaultSteps is what one rehearsal of a plan may cost where nobody says otherwise,
@@ -307,6 +310,10 @@ func (w *world) note(c runtime.Command) {
 		w.enter(c)
 	case runtime.Settle:
 		w.settled(c)
+	case runtime.Write:
+		if w.options.course != nil && c.Frame == 0 {
+			w.options.course.writes[c.Call] = append(w.options.course.writes[c.Call], c.Message)
+		}
 	}
 }
 
@@ -336,14 +343,26 @@ func (w *world) start(c runtime.Command) {
 	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
 	chance := w.chance(c, -1)
 	switch {
-	case slices.Contains(w.options.Fail, call.ToolName), slices.Contains(w.options.Fail, call.Name):
-		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the rehearsal was told to let it fail"}
+	case w.options.course != nil:
+		w.options.course.ends(w, c, chance, &e)
+	case w.toldToFail(call, c.Under):
+		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: asTold}
 	case chance.Float64() < how.failure:
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "a failure drawn at the tool's rate"}
 	default:
 		w.perform(c, chance, &e)
 	}
 	w.later(duration, e)
+}
+
+// asTold is why a call fails that [Options.Fail] names.
+const asTold = "the rehearsal was told to let it fail"
+
+func (w *world) toldToFail(call *compiler.Call, under string) bool {
+	whole := call.Whole().Name
+	return slices.ContainsFunc(w.options.Fail, func(name string) bool {
+		return name == call.ToolName || name == call.Name || name == whole || under != "" && (name == runtime.Path(under, call.Name) || name == runtime.Path(under, whole))
+	})
 }
 
 // answer lets the planner's answer arrive.
@@ -359,6 +378,9 @@ func (w *world) answer(c runtime.Command) {
 // decide lets a person answer.
 func (w *world) decide(c runtime.Command) {
 	decision, after := runtime.Decision{Verdict: runtime.Approve}, time.Duration(0)
+	if w.options.course != nil && !w.options.course.approves(c) {
+		decision.Verdict = runtime.Reject
+	}
 	if w.options.Decide != nil {
 		decision, after = w.options.Decide(c.Question)
 	}
@@ -455,19 +477,22 @@ func (w *world) result(call *compiler.Call, chance *rand.Rand) (any, *runtime.Fa
 		return nil, nil
 	}
 	left := schema.SampleSteps
-	value, ok := call.Tool.Output.SampleWithin(chance, &left)
+	value, ok := call.Tool.Output.FullWithin(chance, &left)
 	w.out.Steps += stepsOfSample * (schema.SampleSteps - left)
 	if !ok {
-		return nil, &runtime.Failure{Code: activity.CodeBadOutput, Message: "no value that fits the tool's \"_output\" could be made up; give it \"examples\""}
+		return nil, &runtime.Failure{Code: activity.CodeBadOutput, Message: unmakeable}
 	}
 	return value, nil
 }
+
+const unmakeable = "no value that fits the tool's \"_output\" could be made up; give it \"examples\""
 
 // A profile is what a tool says of its duration, cost and failures
 // (x-simulate).
 type profile struct {
 	p50, p95      time.Duration
 	cost, failure float64
+	rated         bool // it says how often it fails
 }
 
 // defaultDuration is how long an activity takes whose tool says nothing.
@@ -515,6 +540,6 @@ func readProfile(n *source.Node) profile {
 	read(duration, &p.p50)
 	read(duration.Get("p50"), &p.p50)
 	read(duration.Get("p95"), &p.p95)
-	p.cost, p.failure = number(n.Get("cost")), number(n.Get("failure"))
+	p.cost, p.failure, p.rated = number(n.Get("cost")), number(n.Get("failure")), n.Get("failure") != nil
 	return p
 }

@@ -7,14 +7,16 @@ import (
 )
 
 // A Choice is one thing that a branch of a plan hangs on. It holds a call and
-// the alternative that it takes, or that it fails; or a reference and its value;
-// or a condition and whether it holds.
+// the alternative that it takes, or that it fails, or whether people approve it; or a
+// reference and its value; or a condition and whether it holds.
 type Choice struct {
 	Call      string `json:"call,omitempty"`
 	Takes     string `json:"takes,omitempty"` // the alternative's paths, as in the plan
 	Fails     bool   `json:"fails,omitempty"`
+	Approved  *bool  `json:"approved,omitempty"`
 	Reference string `json:"reference,omitempty"`
 	Value     *any   `json:"value,omitempty"`
+	Absent    bool   `json:"absent,omitempty"` // the reference has no value
 	Condition string `json:"condition,omitempty"`
 	Holds     *bool  `json:"holds,omitempty"`
 }

@@ -411,3 +411,40 @@ func (d *division) outcomes(s *subject, value any) string {
 	}
 	return string(all)
 }
+
+// A Turn is a value that conditions are about, by one of its reads, and what it may be:
+// for whatever the conditions can come to, as far as such values were found.
+type Turn struct {
+	Read   *compiler.Read
+	Values []any
+
+	of *subject
+	e  *Conditions
+}
+
+// Alike reports whether all conditions are known to come to the same with either value.
+func (t *Turn) Alike(a, b any) bool {
+	return !slices.ContainsFunc(t.of.atoms, func(of *atom) bool {
+		comes := func(v any) outcome {
+			return t.e.evaluate(of, func(int) (any, expression.Presence) { return v, expression.There })
+		}
+		return len(of.subjects) > 1 || comes(a) != comes(b)
+	})
+}
+
+// Turns are the values that conditions are about, in the order in which these ask for them.
+// What can't be had from outside, as the record of a failure, isn't among their values.
+func (e *Conditions) Turns() []Turn {
+	turns := make([]Turn, len(e.subjects))
+	for _, s := range e.subjects {
+		e.divide(s)
+		turn := Turn{Read: &e.plan.Reads[s.read], of: s, e: e}
+		for _, c := range s.cells {
+			if !c.rare && !c.elsewhere {
+				turn.Values = append(turn.Values, c.value)
+			}
+		}
+		turns[s.number] = turn
+	}
+	return turns
+}

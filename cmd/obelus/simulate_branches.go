@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// mostCombinations are played one by one; of more there is a sample.
+const mostCombinations = 500
+
+type (
+	branchProblem struct {
+		Kind    simulate.ProblemKind `json:"kind"`
+		Call    *string              `json:"call"`
+		Message string               `json:"message"`
+	}
+	branchSummary struct {
+		Choices  int            `json:"choices"`
+		Played   int            `json:"played"` // combinations
+		Most     float64        `json:"most"`   // that there may be
+		Complete bool           `json:"complete"`
+		Pairs    *pairSummary   `json:"pairs"` // of a sample, where they were counted
+		Problems map[string]int `json:"problems"`
+	}
+	pairSummary struct {
+		Played int `json:"played"`
+		All    int `json:"all"`
+	}
+)
+
+// explore rehearses the branches of the plan (S15.3).
+func (r *rehearsal) explore(plan *analyzer.Rehearsal, o simulate.Options) error {
+	most := mostCombinations
+	if o.Unbounded {
+		most = 1 << 40
+	}
+	found := simulate.Explore(plan, o, r.madeUp, most)
+	if err := r.failed(found.Usual); err != nil {
+		return err
+	}
+	say := r.tell
+	if r.json {
+		say = r.list
+	}
+	if err := say(found); err != nil {
+		return err
+	}
+	for _, p := range found.Problems {
+		if p.Kind != simulate.Needless {
+			return ending(statusFound)
+		}
+	}
+	return nil
+}
+
+// list writes what was found for programs: the usual course, one for each problem, and the
+// summary.
+func (r *rehearsal) list(found *simulate.Exploration) error {
+	if err := r.show(found.Usual); err != nil {
+		return err
+	}
+	summary := summaryOf(found.Usual)
+	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
+	summary.Branches = &branchSummary{Choices: len(found.Choices), Played: found.Played, Most: found.Most, Complete: found.Complete, Problems: map[string]int{}}
+	if found.Pairs > 0 {
+		summary.Branches.Pairs = &pairSummary{found.Together, found.Pairs}
+	}
+	for _, p := range found.Problems {
+		e := r.event(p.Scenario)
+		e.Problem, e.Branch, e.Seen = &branchProblem{p.Kind, diag.OrNull(p.Call), p.Message}, diag.Listed(p.Path), p.Seen
+		summary.Branches.Problems[string(p.Kind)]++
+		if err := diag.JSONLine(r.out, e); err != nil {
+			return err
+		}
+	}
+	return diag.JSONLine(r.out, summary)
+}
+
+// problemTitles are the kinds of problem in the order in which people are told of them.
+var problemTitles = []struct {
+	kind  simulate.ProblemKind
+	title string
+}{
+	{simulate.Stuck, "gets stuck"},
+	{simulate.NoOutput, "ends without output"},
+	{simulate.Unhandled, "ends with a failure that nothing handles"},
+	{simulate.Needless, "skips what needn't be skipped"},
+}
+
+// tell writes what was found for people.
+func (r *rehearsal) tell(found *simulate.Exploration) error {
+	style := terminal.StyleFor(r.out)
+	var out strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+	say("%s", style.Bold(diag.Escape(fmt.Sprintf("branches of %s, %s, seed %d", r.title(), wording.Count(len(found.Choices), "choice"), found.Usual.Seed))))
+	say("%s", extent(found))
+	if len(r.madeUp) > 0 {
+		say("%s", style.Faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
+	}
+	if found.Cut {
+		say("some combinations were stopped: %s; --unbounded goes on to the end", simulate.TooLong)
+	}
+	sound := true
+	for _, of := range problemTitles {
+		n := 0
+		for _, p := range found.Problems {
+			if p.Kind != of.kind {
+				continue
+			}
+			if n++; n == 1 {
+				mark := style.Red("✗")
+				if of.kind == simulate.Needless {
+					mark = style.Yellow("!")
+				}
+				say("\n%s %s", mark, style.Bold(of.title))
+			}
+			sound = sound && of.kind == simulate.Needless
+			if n > maxTimeline {
+				continue
+			}
+			r.problem(say, &p, found, style)
+		}
+		if n > maxTimeline {
+			say("  … and %s; --format json has them all", wording.Count(n-maxTimeline, "more branch"))
+		}
+	}
+	if sound {
+		say("\n%s no branch that was played gets stuck, ends without output or with a failure that nothing handles", style.Green("✓"))
+	}
+	_, err := fmt.Fprint(r.out, out.String())
+	return err
+}
+
+func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found *simulate.Exploration, style terminal.Style) {
+	words := make([]string, len(p.Path))
+	for i, choice := range p.Path {
+		words[i] = analyzer.InWords(choice)
+	}
+	way := strings.Join(words, ", ")
+	if way == "" {
+		way = "as it usually goes"
+	}
+	say("  %s  %s", diag.Escape(way), style.Faint(fmt.Sprintf("in %d of %d", p.Seen, found.Played)))
+	told := len(p.Path) > 0 && p.Path[len(p.Path)-1].Fails && strings.HasPrefix(p.Path[len(p.Path)-1].Call+"/", p.Call+"/")
+	if message := p.Message; p.Kind != simulate.Unhandled || !told {
+		if p.Call != "" {
+			message = fmt.Sprintf("%q: %s", p.Call, message)
+		}
+		say("      %s", terminal.Cut(diag.Escape(message), 300))
+	}
+}
+
+// extent says how much was played.
+func extent(found *simulate.Exploration) string {
+	if found.Complete {
+		return fmt.Sprintf("played all %s that can be reached", wording.Count(found.Played, "combination"))
+	}
+	most := fmt.Sprintf("%.0f", found.Most)
+	if found.Most >= 1e6 {
+		most = fmt.Sprintf("%.1e", found.Most)
+	}
+	text := fmt.Sprintf("played %d of at most %s combinations", found.Played, most)
+	switch {
+	case found.Pairs == 0:
+		return text + "; too many choices to count pairs"
+	case found.Pairs == found.Together:
+		return text + fmt.Sprintf(", every one of %d pairs of options among them", found.Pairs)
+	}
+	return text + fmt.Sprintf(", %d of %d pairs of options among them; the others never came together", found.Together, found.Pairs)
+}

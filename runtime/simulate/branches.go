@@ -1,0 +1,541 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// An Exploration is what the rehearsals of a plan's branches came to (S15.3).
+type Exploration struct {
+	Usual    *Scenario                 // what comes when each choice has its first option
+	Choices  [][]analyzer.BranchChoice // the options of every choice that was met
+	Played   int                       // combinations of options, each once
+	Most     float64                   // combinations there are, those that can't be reached among them
+	Complete bool                      // all that can be reached were played
+	Pairs    int                       // of options of two choices, of a sample; 0 where there are too many to count
+	Together int                       // of these, those that were played in one combination
+	Stuck    int                       // combinations in which calls never settled
+	Cut      bool                      // some were stopped since they took too many steps
+	Problems []Problem                 // the shortest path first
+}
+
+// A Problem is what goes wrong on a branch: one for each cause, with the shortest path
+// that was found to it.
+type Problem struct {
+	Kind     ProblemKind
+	Call     string // whose it is; "" for the plan's output
+	Message  string
+	Path     []analyzer.BranchChoice // what comes otherwise than usual, in the order of the run
+	Seen     int                     // combinations played that it happens in
+	Scenario *Scenario
+
+	code string
+	path []pick
+}
+
+// ProblemKind is what goes wrong.
+type ProblemKind string
+
+// The kinds of problem.
+const (
+	Stuck     ProblemKind = "stuck"         // calls never settle
+	NoOutput  ProblemKind = "no-output"     // every failure is handled, and the plan's output comes to nothing
+	Unhandled ProblemKind = "failure"       // a failure that nothing handles, or an output that doesn't fit its schema
+	Needless  ProblemKind = "needless-skip" // a call is skipped for want of what it can do without
+)
+
+// is reports whether two problems have one cause. Of plans that end without output the
+// paths tell causes apart.
+func (p *Problem) is(other *Problem) bool {
+	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code
+}
+
+// mostPaired bounds the choices of which pairs are counted.
+const mostPaired = 300
+
+// Explore rehearses the branches of a plan: all combinations of how calls end, and of
+// values with which its conditions hold or don't, as far as a run can reach them. Where
+// there are more than so many it plays a sample: combinations that bring every two options
+// together where they can come together, and those to which a search leads back from the
+// output, over what it hangs on (Alvaro, Rosen, Hellerstein: Lineage-driven Fault Injection,
+// SIGMOD 2015), and from calls that were never started. Made are the inputs that were
+// made up, and may be others. Options.Steps bounds each rehearsal, and four times as many
+// steps each of the three parts.
+func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Exploration {
+	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan][]analyzer.Turn{},
+		trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
+	x.input = x.givenInput(made)
+	x.allow(most)
+	if x.out.Complete = x.enumerate(); !x.out.Complete {
+		x.allow(most)
+		x.cover()
+		x.allow(most)
+		x.searchOutput()
+		x.searchIdle()
+	}
+	x.allow(most)
+	x.conclude()
+	return &x.out
+}
+
+type explorer struct {
+	rehearsal *analyzer.Rehearsal
+	plan      *compiler.Plan
+	o         Options
+	input     []part
+	forks     map[string]*fork // by the path of the call
+	turned    map[*compiler.Plan][]analyzer.Turn
+	known     map[string]int // choices by key
+	choices   []choice
+	trials    map[string]*trial
+	order     []*trial
+	pairs     map[[2]pick]bool // that were played together
+	started   []bool           // calls of the plan, in some combination
+	now, last *course          // the combination that is played, and that was played last
+	out       Exploration
+
+	plays, steps int // that are left
+}
+
+// A trial is one combination that was played.
+type trial struct {
+	picks    []pick
+	problems []Problem
+}
+
+// otherwise are the picks of a trial that aren't the usual ones.
+func (t *trial) otherwise() []pick {
+	return slices.DeleteFunc(slices.Clone(t.picks), func(p pick) bool { return p.option == 0 })
+}
+
+// has is what a trial has of the same cause as another problem; nil when it hasn't.
+func (t *trial) has(p *Problem) *Problem {
+	if at := slices.IndexFunc(t.problems, func(o Problem) bool { return o.is(p) }); at >= 0 {
+		return &t.problems[at]
+	}
+	return nil
+}
+
+func (x *explorer) allow(most int) { x.plays, x.steps = most, 4*x.o.Steps }
+
+// affords reports whether another combination may be played.
+func (x *explorer) affords() bool { return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) }
+
+// play rehearses the combination that has these options and elsewhere the usual ones, or
+// those preferred.
+func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
+	c := &course{explorer: x, told: map[int]int{}, prefer: prefer, taken: map[int]int{}, writes: map[int][]*runtime.Message{}}
+	for _, p := range told {
+		c.told[p.choice] = p.option
+	}
+	o := x.o
+	o.course, x.now = c, c
+	if input, ok := c.vary(any(o.Input), x.input, "", -1, x.acceptsInput); ok {
+		o.Input, _ = input.(map[string]any)
+		c.given = o.Input
+	} else {
+		c.void = true
+	}
+	c.scenario = Run(x.rehearsal, o)
+	x.last = c
+	if x.out.Usual == nil {
+		x.out.Usual = c.scenario
+	}
+	x.plays--
+	x.steps -= c.scenario.Steps
+	t := &trial{picks: c.picks}
+	key := keyOf(c.picks)
+	if was := x.trials[key]; was != nil {
+		return was
+	}
+	x.trials[key] = t
+	if c.void {
+		return t
+	}
+	x.order = append(x.order, t)
+	x.out.Played++
+	t.problems = c.judge()
+	for i := range c.scenario.Calls {
+		if one := &c.scenario.Calls[i]; one.Started && one.Under == "" && one.Call.ItemOf == nil {
+			x.started[one.Call.Index] = true
+		}
+	}
+	if len(x.choices) <= mostPaired {
+		for i, a := range t.picks {
+			for _, b := range t.picks[:i] {
+				x.pairs[paired(a, b)] = true
+			}
+		}
+	}
+	return t
+}
+
+func paired(a, b pick) [2]pick {
+	if a.choice > b.choice {
+		a, b = b, a
+	}
+	return [2]pick{a, b}
+}
+
+// keyOf tells combinations apart, whatever order their choices were met in.
+func keyOf(picks []pick) string {
+	picks = slices.SortedFunc(slices.Values(picks), func(a, b pick) int { return a.choice - b.choice })
+	return fmt.Sprint(picks)
+}
+
+// enumerate plays all combinations that can be reached, one after the other as an
+// odometer counts, and reports whether it came to the end.
+func (x *explorer) enumerate() bool {
+	for picks := []pick(nil); ; {
+		if !x.affords() {
+			return false
+		}
+		x.play(picks, nil)
+		picks = slices.Clone(x.last.picks)
+		for len(picks) > 0 && picks[len(picks)-1].option+1 == len(x.choices[picks[len(picks)-1].choice].options) {
+			picks = picks[:len(picks)-1]
+		}
+		if len(picks) == 0 {
+			return true
+		}
+		picks[len(picks)-1].option++
+	}
+}
+
+// cover plays combinations until every two options have come together: first those that
+// bring most new pairs, choice by choice as they are met, then for each pair that is left
+// one that has come near.
+func (x *explorer) cover() {
+	for stale := 0; stale < 3 && x.affords() && len(x.choices) <= mostPaired; {
+		before := len(x.pairs)
+		x.play(nil, func(choice, n int) int {
+			best, most := 0, -1
+			for option := range n {
+				fresh := 0
+				for _, p := range x.now.picks {
+					if !x.pairs[paired(p, pick{choice, option})] {
+						fresh++
+					}
+				}
+				if fresh > most {
+					best, most = option, fresh
+				}
+			}
+			return best
+		})
+		if stale++; len(x.pairs) > before {
+			stale = 0
+		}
+	}
+	tried := map[[2]pick]bool{}
+	for found := true; found; {
+		found = false
+		for a := 0; a < len(x.choices); a++ { // each alone first: rehearsals bring further choices
+			for option := range x.choices[a].options {
+				if one := (pick{a, option}); !tried[[2]pick{one, one}] && x.affords() {
+					tried[[2]pick{one, one}] = true
+					if alone := x.near([2]pick{one, one}); alone != nil {
+						x.play(alone[0], nil)
+					}
+				}
+			}
+		}
+		x.eachPair(func(p [2]pick) {
+			if x.pairs[p] || tried[p] {
+				return
+			}
+			tried[p] = true
+			for _, near := range x.near(p) {
+				if x.affords() && !x.pairs[p] {
+					x.play(near, nil)
+					found = true
+				}
+			}
+		})
+	}
+}
+
+// eachPair goes through the pairs of options of two choices.
+func (x *explorer) eachPair(f func([2]pick)) {
+	if len(x.choices) > mostPaired {
+		return
+	}
+	for b := range x.choices {
+		for a := range b {
+			for i := range x.choices[a].options {
+				for j := range x.choices[b].options {
+					f([2]pick{{a, i}, {b, j}})
+				}
+			}
+		}
+	}
+}
+
+// near are combinations like some that were played, with a pair put in: of one that has
+// the first option and met the second choice, and of one the other way round. Of one option
+// alone there is none where it was played.
+func (x *explorer) near(p [2]pick) (near [][]pick) {
+	if p[0] == p[1] {
+		var best []pick
+		for _, t := range x.order {
+			if slices.Contains(t.picks, p[0]) {
+				return nil
+			}
+			if at := slices.IndexFunc(t.picks, func(q pick) bool { return q.choice == p[0].choice }); at >= 0 && best == nil {
+				best = slices.Clone(t.picks)
+				best[at] = p[0]
+			}
+		}
+		return [][]pick{best}
+	}
+	for i, other := range []int{1, 0} {
+		var best []pick
+		for _, t := range x.order {
+			if slices.Contains(t.picks, p[i]) {
+				met := slices.ContainsFunc(t.picks, func(q pick) bool { return q.choice == p[other].choice })
+				if best == nil || met {
+					best = append(slices.DeleteFunc(slices.Clone(t.picks), func(q pick) bool { return q.choice == p[other].choice }), p[other])
+				}
+				if met {
+					break
+				}
+			}
+		}
+		if best != nil {
+			near = append(near, best)
+		}
+	}
+	return near
+}
+
+// searchOutput looks for all shortest ways to end without output.
+func (x *explorer) searchOutput() {
+	if x.plan.Output == nil {
+		return
+	}
+	x.search(func(t *trial) (found, barren bool) {
+		for _, p := range t.problems {
+			found, barren = found || p.Kind == NoOutput, barren || p.Kind == Unhandled || p.Kind == Stuck
+		}
+		return found, barren
+	}, func() []int { return x.last.outputHangs() }, x.plays, false)
+}
+
+// searchIdle looks for a way to start each call that never was.
+func (x *explorer) searchIdle() {
+	for i := range x.plan.Calls {
+		if !x.started[i] && x.affords() {
+			x.search(func(*trial) (bool, bool) { return x.started[i], false }, func() []int { return x.last.callHangs(i) }, max(16, x.plays/4), true)
+		}
+	}
+}
+
+// search goes from the usual combination to others by changing, one more each time, what
+// the wanted end hangs on for not having come; a combination that has all it hangs on
+// in common with one that was played comes to the same. So it finds every smallest set of
+// changes that lead there, unless it has to give up. Nothing is looked for beyond what is
+// barren, nor beyond a change that isn't met any more.
+func (x *explorer) search(ends func(*trial) (found, barren bool), hangs func() []int, most int, one bool) {
+	queue, queued := [][]pick{nil}, map[string]bool{}
+	var found [][]pick
+	for ; len(queue) > 0 && most > 0 && x.affords(); queue = queue[1:] {
+		told := queue[0]
+		if slices.ContainsFunc(found, func(f []pick) bool { return within(f, told) }) {
+			continue
+		}
+		most--
+		t := x.play(told, nil)
+		arrived, barren := ends(t)
+		if arrived {
+			if found = append(found, told); one {
+				return
+			}
+		}
+		if arrived || barren || !within(told, x.last.picks) {
+			continue
+		}
+		for _, choice := range hangs() {
+			for option := range x.choices[choice].options {
+				if option == x.last.taken[choice] || slices.ContainsFunc(told, func(p pick) bool { return p.choice == choice }) {
+					continue
+				}
+				next := append(slices.Clone(told), pick{choice, option})
+				if key := keyOf(next); !queued[key] {
+					queued[key] = true
+					queue = append(queue, next)
+				}
+			}
+		}
+	}
+}
+
+// within reports whether all of some picks are among others.
+func within(few, many []pick) bool {
+	return !slices.ContainsFunc(few, func(p pick) bool { return !slices.Contains(many, p) })
+}
+
+// conclude puts together what was found.
+func (x *explorer) conclude() {
+	for _, t := range slices.SortedStableFunc(slices.Values(x.order), func(a, b *trial) int { return len(a.otherwise()) - len(b.otherwise()) }) {
+		for _, p := range t.problems {
+			if !slices.ContainsFunc(x.out.Problems, func(known Problem) bool {
+				return known.is(&p) && (p.Kind != NoOutput || within(known.path, t.picks))
+			}) {
+				x.out.Problems = append(x.out.Problems, x.shortest(p, t.otherwise()))
+			}
+		}
+	}
+	for _, t := range x.order {
+		for i := range x.out.Problems {
+			p := &x.out.Problems[i]
+			if t.has(p) != nil && (p.Kind != NoOutput || within(p.path, t.picks)) {
+				p.Seen++
+			}
+		}
+		if t.has(&Problem{Kind: Stuck}) != nil {
+			x.out.Stuck++
+		}
+	}
+	x.out.Most = 1
+	for _, c := range x.choices {
+		x.out.Choices = append(x.out.Choices, c.options)
+		x.out.Most *= float64(len(c.options))
+	}
+	if !x.out.Complete {
+		x.eachPair(func(p [2]pick) {
+			if x.out.Pairs++; x.pairs[p] {
+				x.out.Together++
+			}
+		})
+	}
+	slices.SortStableFunc(x.out.Problems, func(a, b Problem) int {
+		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q pick) int { return cmp.Or(p.choice-q.choice, p.option-q.option) }))
+	})
+}
+
+// shortest leaves out of a problem's path whatever it comes to without.
+func (x *explorer) shortest(p Problem, path []pick) Problem {
+	for i := len(path) - 1; i >= 0; i-- {
+		if without := slices.Delete(slices.Clone(path), i, i+1); len(path) > 1 && x.play(without, nil).has(&p) != nil {
+			path = without
+		}
+	}
+	p = *x.play(path, nil).has(&p)
+	p.path, p.Scenario = path, x.last.scenario
+	for _, one := range x.last.picks {
+		if one.option > 0 {
+			p.Path = append(p.Path, x.choices[one.choice].options[one.option])
+		}
+	}
+	return p
+}
+
+// judge is what went wrong in a rehearsal.
+func (c *course) judge() (all []Problem) {
+	s := c.scenario
+	if s.Outcome.Reason == TooLong {
+		c.out.Cut = true
+		return nil
+	}
+	if at := slices.IndexFunc(s.Calls, func(one CallReport) bool { return !one.Status.Settled() }); at >= 0 {
+		return []Problem{{Kind: Stuck, Message: fmt.Sprintf("%q never settles", s.Calls[at].Call.Name)}}
+	}
+	add := func(p Problem) {
+		if !slices.ContainsFunc(all, func(o Problem) bool { return o.is(&p) }) {
+			all = append(all, p)
+		}
+	}
+	failed := slices.ContainsFunc(s.Outcome.Errors, func(e runtime.CallError) bool { return e.Call != "" })
+	for _, e := range s.Outcome.Errors {
+		if failed && e.Call == "" {
+			continue // for want of what the calls didn't give
+		}
+		p := Problem{Kind: Unhandled, Call: e.Call, Message: e.Message, code: e.Code}
+		if e.Code == "no-output" {
+			p.Kind = NoOutput
+		}
+		add(p)
+	}
+	for i := range s.Calls {
+		if one := &s.Calls[i]; one.Status == runtime.Skipped && one.Under == "" {
+			if why := c.needless(one); why != "" {
+				add(Problem{Kind: Needless, Call: one.Call.Name, Message: why})
+			}
+		}
+	}
+	return all
+}
+
+// needless is why a call that was skipped needn't have been: the values that it lacks are
+// for parameters that its tool doesn't require, or it comes after a call that had nothing to
+// do.
+func (c *course) needless(one *CallReport) string {
+	call := one.Call
+	if strings.HasPrefix(one.Reason, "it comes after") {
+		for _, a := range call.After {
+			if after := c.plan.Calls[a.Call]; !a.Settled && c.status(a.Call) == runtime.Skipped {
+				return fmt.Sprintf("all that it reads is there; it comes after %q, which had nothing to do: \"_after: {settled: …}\" waits for it either way", after.Name)
+			}
+		}
+		return ""
+	}
+	if call.Tool == nil || call.Tool.Parameters == nil || strings.HasPrefix(one.Reason, "its condition") || call.Each != nil {
+		return ""
+	}
+	var lacks []string
+	for _, f := range call.Params.Fields {
+		for _, r := range f.Value.Reads {
+			if !f.Value.Expr.Plain() || c.there(&c.plan.Reads[r]) {
+				continue
+			}
+			if slices.Contains(call.Tool.Parameters.Required(), f.Key) {
+				return ""
+			}
+			lacks = append(lacks, fmt.Sprintf("%q", f.Key))
+		}
+	}
+	if lacks == nil {
+		return ""
+	}
+	return fmt.Sprintf("it lacks %s, which %q doesn't require: \"|| null\" behind the reference runs it without", strings.Join(lacks, " and "), call.ToolName)
+}
+
+// status is how a call of the plan itself ended.
+func (c *course) status(call int) runtime.Status {
+	for i := range c.scenario.Calls {
+		if one := &c.scenario.Calls[i]; one.Under == "" && one.Call.ItemOf == nil && one.Call.Index == call {
+			return one.Status
+		}
+	}
+	return runtime.Waiting
+}
+
+// there reports whether a read of the plan has a value at the end.
+func (c *course) there(r *compiler.Read) bool {
+	if slices.ContainsFunc(r.Writers, func(w int32) bool { return c.provides(w, r) }) {
+		return true
+	}
+	begins := map[string]any{
+		"input": compiler.Overlay(c.plan.Input, any(c.given)), "state": compiler.Overlay(c.plan.State, any(c.o.State)), "data": any(c.plan.Data),
+	}
+	v, ok := c.plan.Paths.Walk(begins, r.Path)
+	return ok && v != nil
+}
+
+// provides reports whether a call wrote something that a read sees.
+func (c *course) provides(w int32, r *compiler.Read) bool {
+	return slices.ContainsFunc(c.writes[int(w)], func(m *runtime.Message) bool {
+		if !c.plan.Paths.IsAbove(m.Path, r.Path) {
+			return m.Value != nil && c.plan.Paths.IsAbove(r.Path, m.Path)
+		}
+		v, ok := pathtree.Walk(m.Value, c.plan.Paths.Segments(r.Path)[c.plan.Paths.Depth(m.Path):])
+		return ok && v != nil
+	})
+}

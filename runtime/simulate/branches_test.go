@@ -1,0 +1,123 @@
+package simulate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/testdata/amount"
+)
+
+// branching is a random plan of at most so many calls, with alternatives, failures, conditions
+// on what calls give, parts that may be missing, and an output over several of them. It is
+// empty where the plan has errors.
+func branching(random *rand.Rand, most int) (string, *analyzer.Rehearsal) {
+	var calls []string
+	refs := []string{}
+	ref := func() string { return refs[random.IntN(len(refs))] }
+	joined := func(op string) string {
+		list := []string{ref()}
+		for range random.IntN(3) {
+			list = append(list, ref())
+		}
+		return strings.Join(list, op)
+	}
+	for i := range 2 + random.IntN(most-1) {
+		call := fmt.Sprintf("- {_tool: %s, _outputPath: %s", []string{"get", "sure"}[random.IntN(4)/3], "a"+fmt.Sprint(i))
+		routed := random.IntN(3) > 0
+		if routed {
+			call += fmt.Sprintf(" || e%d", i)
+		}
+		if len(refs) > 0 {
+			switch random.IntN(5) {
+			case 0:
+				call += ", of: '" + joined(" || ") + "'"
+			case 1:
+				call += ", of: " + ref()
+			case 2:
+				call += ", _when: '" + ref() + ".n > 5'"
+			case 3:
+				call += ", of: " + ref() + ".note"
+			}
+		}
+		calls = append(calls, call+"}")
+		if refs = append(refs, fmt.Sprintf("†state.a%d", i)); routed && random.IntN(2) == 0 {
+			refs = append(refs, fmt.Sprintf("†state.e%d", i))
+		}
+	}
+	output := "'" + joined(" || ") + "'"
+	if random.IntN(3) == 0 {
+		output = fmt.Sprintf("{one: %s, two: '%s'}", ref(), joined(" || "))
+	}
+	text := `
+tools:
+  get: {type: object, properties: {of: {}, _output: {type: object, properties: {n: {type: integer, minimum: 0, maximum: 9}, note: {type: string}}, required: [n]}}}
+  sure: {type: object, properties: {of: {}, _output: {type: object, properties: {n: {type: integer, minimum: 0, maximum: 9}}, required: [n]}}, x-simulate: {failure: 0}}
+calls:
+` + strings.Join(calls, "\n") + "\noutput: " + output + "\n"
+	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
+	if v := analyzer.Analyze(p, found, analyzer.Config{}).Verified; v != nil {
+		return text, v.Rehearsal()
+	}
+	return text, nil
+}
+
+// barren are the shortest ways to end without output that an exploration found.
+func barren(x *simulate.Exploration) (paths []string) {
+	for _, p := range x.Problems {
+		if p.Kind == simulate.NoOutput {
+			slices.SortFunc(p.Path, func(a, b analyzer.BranchChoice) int { return strings.Compare(analyzer.InWords(a), analyzer.InWords(b)) })
+			text, err := json.Marshal(p.Path)
+			if err != nil {
+				panic(err)
+			}
+			paths = append(paths, string(text))
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// S15.3: a sample finds every way to end without output that playing all combinations
+// finds, and every failure that nothing handles.
+func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
+	t.Parallel()
+	plans, found, played, all := 0, 0, 0, 0
+	for n := 0; plans < amount.Of(15, 150, 2_000) && n < 100_000; n++ {
+		text, r := branching(rand.New(rand.NewPCG(uint64(n), 15)), 12)
+		if r == nil {
+			continue
+		}
+		whole := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 6_000)
+		if !whole.Complete || whole.Played < 80 {
+			continue
+		}
+		plans++
+		sample := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 60)
+		if sample.Complete {
+			t.Fatalf("all of %d combinations were played of a sample", sample.Played)
+		}
+		played, all = played+sample.Played, all+whole.Played
+		want, got := barren(whole), barren(sample)
+		found += len(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("plan %d: %d of %d combinations find\n%s\nall find\n%s\n%s", n, sample.Played, whole.Played, strings.Join(got, "\n"), strings.Join(want, "\n"), text)
+		}
+		for _, p := range whole.Problems {
+			if p.Kind == simulate.Unhandled && !slices.ContainsFunc(sample.Problems, func(o simulate.Problem) bool { return o.Kind == p.Kind && o.Call == p.Call }) {
+				t.Errorf("plan %d: a sample of %d of %d doesn't find that %s fails\n%s", n, sample.Played, whole.Played, p.Call, text)
+			}
+		}
+	}
+	t.Logf("%d plans, %d of %d combinations, %d ways to end without output", plans, played, all, found)
+	if found < plans/2 {
+		t.Errorf("only %d ways", found)
+	}
+}

@@ -1,0 +1,405 @@
+package simulate
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
+)
+
+// A course is one way through a plan: which of its options was taken of every choice that
+// it came by. What it isn't told it takes the first of.
+type course struct {
+	*explorer
+	told     map[int]int                // by choice
+	prefer   func(choice, n int) int    // of the others; nil is the first
+	picks    []pick                     // in the order in which they were met
+	taken    map[int]int                // the same by choice
+	writes   map[int][]*runtime.Message // of the plan itself, by call
+	void     bool                       // no value has all that was chosen for its parts
+	given    map[string]any             // the input
+	scenario *Scenario
+}
+
+// A pick is an option that was taken of a choice.
+type pick struct{ choice, option int }
+
+// choose takes one of the options of a choice, the same for all tries, items and
+// instances.
+func (c *course) choose(key string, call int, options []analyzer.BranchChoice) int {
+	if len(options) < 2 {
+		return 0
+	}
+	at, known := c.known[key]
+	if !known {
+		at = len(c.choices)
+		c.known[key] = at
+		c.choices = append(c.choices, choice{options, call})
+	}
+	if option, ok := c.taken[at]; ok {
+		return option
+	}
+	option, ok := c.told[at]
+	if !ok && c.prefer != nil {
+		option = c.prefer(at, len(options))
+	}
+	c.picks, c.taken[at] = append(c.picks, pick{at, option}), option
+	return option
+}
+
+// A choice is something in which two courses may differ. It belongs to a call of the plan
+// itself, in whose delegate it may stand; -1 is the input.
+type choice struct {
+	options []analyzer.BranchChoice
+	call    int
+}
+
+// A fork is what a call may come to.
+type fork struct {
+	endings []ending
+	options []analyzer.BranchChoice
+}
+
+// An ending is one way in which the activity of a call ends.
+type ending struct {
+	fails    string // why; "" for one that ends well
+	computed bool   // by an expression
+	route    int    // -1 leaves it to S5.2
+	value    any
+	places   []part
+}
+
+// A part is one of a result, or of the input, on which something hangs.
+type part struct {
+	key     string
+	steps   []expression.Segment
+	values  []any
+	options []analyzer.BranchChoice
+}
+
+// missing stands for a part that is left out.
+var missing = new(any)
+
+// ends lets a try end as the course has it.
+func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *runtime.Event) {
+	call := command.Of.Whole()
+	f := c.fork(w, command, call)
+	path := runtime.Path(command.Under, call.Name)
+	root := c.root(path)
+	how := f.endings[c.choose(path, root, named(f.options, command.Under))]
+	switch {
+	case how.fails != "":
+		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: how.fails}
+	case how.computed:
+		w.perform(command, chance, e)
+	default:
+		var ok bool
+		if e.Value, ok = c.vary(how.value, how.places, command.Under, root, func(v any) bool { return fits(command.Plan, call, how.route, v) }); !ok {
+			c.void = true
+		}
+		if e.Route = how.route; command.Of.ItemOf != nil {
+			e.Route = -1
+		}
+		w.weigh(e.Value)
+	}
+}
+
+// root is the call of the plan itself that a path leads through.
+func (c *course) root(path string) int {
+	for i, call := range c.plan.Calls {
+		if path == call.Name || len(path) > len(call.Name) && path[:len(call.Name)] == call.Name && path[len(call.Name)] == '/' {
+			return i
+		}
+	}
+	return -1
+}
+
+// named tells options of a delegate's call with the calls above it.
+func named(options []analyzer.BranchChoice, under string) []analyzer.BranchChoice {
+	if under == "" {
+		return options
+	}
+	options = slices.Clone(options)
+	for i := range options {
+		options[i].Call = runtime.Path(under, options[i].Call)
+	}
+	return options
+}
+
+// vary puts chosen values into a value, the deepest first; it is false where nothing holds
+// all of them.
+func (c *course) vary(value any, places []part, under string, call int, fits func(any) bool) (any, bool) {
+	changed := 0
+	for _, p := range places {
+		if option := c.choose(runtime.Path(under, p.key), call, named(p.options, under)); option > 0 {
+			value = planted(value, p.steps, p.values[option])
+			changed++
+		}
+	}
+	return value, changed < 2 || fits(value)
+}
+
+// planted is a value with another at a place in it, or without it.
+func planted(value any, steps []expression.Segment, part any) any {
+	if len(steps) == 0 {
+		if part == missing {
+			return nil
+		}
+		return part
+	}
+	step := steps[0]
+	if step.IsIndex {
+		list, _ := value.([]any)
+		list = slices.Clone(list)
+		for len(list) <= step.Index {
+			list = append(list, nil)
+		}
+		if list[step.Index] = planted(list[step.Index], steps[1:], part); part == missing && len(steps) == 1 {
+			list = list[:step.Index]
+		}
+		return list
+	}
+	object, _ := value.(map[string]any)
+	if object = maps.Clone(object); object == nil {
+		object = map[string]any{}
+	}
+	if part == missing && len(steps) == 1 {
+		delete(object, step.Key)
+	} else {
+		object[step.Key] = planted(object[step.Key], steps[1:], part)
+	}
+	return object
+}
+
+// fork works out what a call may come to: an alternative each, with the values on which
+// conditions hang, and failing.
+func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) *fork {
+	told := w.toldToFail(command.Of, command.Under)
+	if told && command.Of.ItemOf != nil {
+		call = command.Of // not every item need be told to
+	}
+	key := runtime.Path(command.Under, call.Name)
+	if f := x.forks[key]; f != nil {
+		return f
+	}
+	plan, f := command.Plan, &fork{}
+	x.forks[key] = f
+	add := func(e ending, as analyzer.BranchChoice) {
+		as.Call = call.Name
+		f.endings, f.options = append(f.endings, e), append(f.options, as)
+	}
+	tool := call.Single()
+	expr := false
+	if a := plan.Activities[call.Activity]; a != nil && a.Expression != nil && (tool == nil || len(tool.Mocks) == 0) {
+		expr = true
+	}
+	how := w.profile(tool)
+	mayFail := told || how.failure > 0 || !how.rated && (!expr || call.FailureRoute() >= 0)
+	last := len(call.Output)
+	if mayFail && call.FailureRoute() >= 0 {
+		last--
+	}
+	offered := plan.Offered(call)
+	unmade := "the rehearsal lets it fail"
+	if told {
+		unmade = asTold
+	}
+	switch {
+	case told:
+	case expr:
+		add(ending{computed: true, route: -1}, analyzer.BranchChoice{})
+	case len(call.Output) < 2:
+		if e, ok := x.made(w, plan, call, len(call.Output)-1); ok {
+			add(e, analyzer.BranchChoice{})
+		} else {
+			unmade = unmakeable
+		}
+	default:
+		for i := range last {
+			if e, ok := x.made(w, plan, call, i); ok {
+				add(e, analyzer.BranchChoice{Takes: offered[i]})
+			}
+		}
+	}
+	if mayFail || len(f.endings) == 0 {
+		add(ending{fails: unmade}, analyzer.BranchChoice{Fails: true})
+	}
+	return f
+}
+
+// made makes up a result of a call that takes an alternative, by the tool's own examples
+// if one fits.
+func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, route int) (e ending, ok bool) {
+	e.route = route
+	if len(call.Output) < 2 || call.Each != nil {
+		e.route = -1
+	}
+	tool := call.Single()
+	if tool != nil {
+		for _, mock := range tool.Mocks {
+			if result, err := activity.Take(mock, activity.Request{Paths: plan.Offered(call)}, ""); err == nil && (result.Route < 0 || result.Route == route) && fits(plan, call, e.route, result.Value) {
+				e.value, ok = result.Value, true
+				break
+			}
+		}
+	}
+	if !ok {
+		known := schemas(plan, call, e.route)
+		if ok = len(known) == 0; !ok {
+			left := schema.SampleSteps
+			e.value, ok = schema.AllOf(known...).FullWithin(w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1), &left)
+		} else if tool == nil || tool.Output == nil {
+			e.value = nil
+		}
+	}
+	if ok && call.Each == nil && route >= 0 && (call.Method == compiler.Set || call.Method == compiler.Merge || call.Method == compiler.Assign) {
+		e.places = x.places(plan, call, route, e.value)
+	}
+	return e, ok
+}
+
+// schemas are what a result of a call has to fit on an alternative.
+func schemas(plan *compiler.Plan, call *compiler.Call, route int) (known []*schema.Schema) {
+	if tool := call.Single(); tool != nil && tool.Output != nil {
+		known = append(known, tool.Output)
+	}
+	if route < 0 && len(call.Output) == 1 {
+		route = 0
+	}
+	if route < 0 || call.Method != compiler.Set || call.Each != nil {
+		return known
+	}
+	for _, path := range call.Output[route] {
+		if s, below := plan.SchemaOver(path.ID); s != nil {
+			if at := s.At(compiler.SchemaPath(below)); at.Schema != nil {
+				known = append(known, at.Schema)
+			}
+		}
+	}
+	return known
+}
+
+func fits(plan *compiler.Plan, call *compiler.Call, route int, value any) bool {
+	return !slices.ContainsFunc(schemas(plan, call, route), func(s *schema.Schema) bool { return !s.Accepts(value) })
+}
+
+// mostValues bounds how many values are tried of one part of a result.
+const mostValues = 6
+
+// places are the parts of a call's result on which conditions hang, and those that
+// are read and needn't be there, the deepest first.
+func (x *explorer) places(plan *compiler.Plan, call *compiler.Call, route int, value any) []part {
+	var all []part
+	paths := plan.Paths
+	for _, target := range call.Output[route] {
+		of := func(read *compiler.Read) *part {
+			if plan.OfItem(read) || !slices.Contains(read.Writers, int32(call.Index)) || !paths.IsAbove(target.ID, read.Path) {
+				return nil
+			}
+			key := call.Name + "\x00" + strconv.Itoa(route) + paths.String(read.Path)
+			if at := slices.IndexFunc(all, func(p part) bool { return p.key == key }); at >= 0 {
+				return &all[at]
+			}
+			steps := paths.Segments(read.Path)[paths.Depth(target.ID):]
+			p := part{key: key, steps: steps}
+			if now, ok := pathtree.Walk(value, steps); ok {
+				p.take(read, now)
+			} else {
+				p.take(read, missing)
+			}
+			all = append(all, p)
+			return &all[len(all)-1]
+		}
+		admit := func(p *part, read *compiler.Read, v any) {
+			if len(p.values) < mostValues && fits(plan, call, route, planted(value, p.steps, v)) {
+				p.take(read, v)
+			}
+		}
+		for _, turn := range x.turns(plan) {
+			if p := of(turn.Read); p != nil {
+				for _, v := range turn.Values {
+					if len(p.values) == 0 || !turn.Alike(v, p.values[0]) {
+						admit(p, turn.Read, v)
+					}
+				}
+			}
+		}
+		for i := range plan.Reads {
+			read := &plan.Reads[i]
+			if p := of(read); p != nil && !slices.Contains(p.values, any(missing)) && x.optional(call, p.steps) {
+				admit(p, read, missing)
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(p part) bool { return len(p.values) < 2 })
+	slices.SortStableFunc(all, func(a, b part) int { return len(b.steps) - len(a.steps) })
+	return all
+}
+
+func (p *part) take(read *compiler.Read, v any) {
+	as := analyzer.BranchChoice{Reference: read.Ref.String(), Value: &v}
+	if v == missing {
+		as.Value, as.Absent = nil, true
+	}
+	p.values, p.options = append(p.values, v), append(p.options, as)
+}
+
+// optional reports whether a tool says that a part of its result needn't be there, or may
+// be null.
+func (x *explorer) optional(call *compiler.Call, steps []expression.Segment) bool {
+	tool := call.Single()
+	if tool == nil || tool.Output == nil {
+		return false
+	}
+	at := tool.Output.At(compiler.SchemaPath(steps))
+	return at.Named || len(steps) == 0 && tool.Output.Kinds() != schema.Anything
+}
+
+// turns are the values on which conditions of a plan turn.
+func (x *explorer) turns(plan *compiler.Plan) []analyzer.Turn {
+	turns, known := x.turned[plan]
+	if !known {
+		turns = analyzer.Turns(plan)
+		x.turned[plan] = turns
+	}
+	return turns
+}
+
+// givenInput are the parts of the input on which conditions hang, of what was made up.
+func (x *explorer) givenInput(made []string) (all []part) {
+	for _, turn := range x.turns(x.plan) {
+		steps := x.plan.Paths.Segments(turn.Read.Path)
+		if len(steps) < 2 || steps[0].Key != "input" || !slices.Contains(made, steps[1].Key) {
+			continue
+		}
+		p := part{key: "\x00" + x.plan.Paths.String(turn.Read.Path), steps: steps[1:]}
+		now, _ := pathtree.Walk(any(x.o.Input), p.steps)
+		p.take(turn.Read, now)
+		for _, v := range turn.Values {
+			if len(p.values) < mostValues && !turn.Alike(v, now) && x.acceptsInput(planted(any(x.o.Input), p.steps, v)) {
+				p.take(turn.Read, v)
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func (x *explorer) acceptsInput(v any) bool {
+	return x.plan.InputSchema == nil || x.plan.InputSchema.Accepts(compiler.Overlay(x.plan.Input, v))
+}
+
+// approves reports whether people approve a call on this course.
+func (c *course) approves(command runtime.Command) bool {
+	path := runtime.Path(command.Under, command.Of.Whole().Name)
+	yes, no := true, false
+	return c.choose("?"+path, c.root(path), []analyzer.BranchChoice{{Call: path, Approved: &yes}, {Call: path, Approved: &no}}) == 0
+}
