@@ -26,14 +26,14 @@ import (
 type Veil struct {
 	under   *Veil             // which is taken to what this one leaves
 	names   map[string]string // by value: under which name it stands
-	isName  map[string]bool   // keys that were asked about
+	asked   [64]askedKey      // those of the keys asked about, each in its place
 	secrets []secret          // as they may stand in a text, sorted
 	fresh   []secret          // that aren't among them yet
 }
 
 // NewVeil hides what another does, nil is none, and what it learns.
 func NewVeil(under *Veil) *Veil {
-	return &Veil{under: under, names: map[string]string{}, isName: map[string]bool{}}
+	return &Veil{under: under, names: map[string]string{}}
 }
 
 // planVeil is what a document holds that is never shown.
@@ -53,14 +53,22 @@ func (s secret) compare(t secret) int {
 	return cmp.Or(strings.Compare(s.text, t.text), strings.Compare(s.value, t.value))
 }
 
-// isSecret reports whether a key is the name of a secret.
+// isSecret reports whether a key is the name of a secret. A document has few keys, many times
+// each, and they are remembered.
 func (v *Veil) isSecret(key string) bool {
-	known, asked := v.isName[key]
-	if !asked {
-		known = naming.SecretKey(key)
-		v.isName[key] = known
+	if key == "" {
+		return false
 	}
-	return known
+	at := &v.asked[(uint(len(key))+uint(key[0])*5+uint(key[len(key)-1])*3)%64]
+	if at.key != key {
+		*at = askedKey{key, naming.SecretKey(key)}
+	}
+	return at.secret
+}
+
+type askedKey struct {
+	key    string
+	secret bool
 }
 
 // keep hides a value that stands under a name; of several names it is the first in the

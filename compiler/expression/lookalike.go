@@ -44,7 +44,7 @@ type Mistaken struct {
 // name is there, those that other notations have. Without any mark only a whole string
 // counts.
 func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
-	if IsExpression(s) || len(s) > maxLookalike || !strings.ContainsAny(s, ".[{$"+mark) {
+	if IsExpression(s) || len(s) > maxLookalike || !strings.ContainsAny(s, ".[{$") && !strings.Contains(s, mark) {
 		return m, false
 	}
 	quoted := strings.ReplaceAll(s, "'", "\"") // ['key'] is read as ["key"]

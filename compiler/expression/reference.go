@@ -273,28 +273,34 @@ func hex4(text string, at, end int) (rune, bool) {
 func readKey(text string, at int) int {
 	end := at
 	for i := at; i < len(text); {
-		c := text[i]
-		if c == '-' && i > at {
+		switch c := text[i]; {
+		case c < utf8.RuneSelf && inKey[c]:
 			i++
-			continue
-		}
-		size := 1
-		if c < utf8.RuneSelf {
-			if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_') {
-				return end
-			}
-		} else {
-			var r rune
-			r, size = utf8.DecodeRuneInString(text[i:])
+			end = i
+		case c == '-' && i > at:
+			i++
+		case c < utf8.RuneSelf:
+			return end
+		default:
+			r, size := utf8.DecodeRuneInString(text[i:])
 			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 				return end
 			}
+			i += size
+			end = i
 		}
-		i += size
-		end = i
 	}
 	return end
 }
+
+// inKey says of an ASCII character that it may stand anywhere in a key.
+var inKey = func() (in [utf8.RuneSelf]bool) {
+	for c := range in {
+		r := rune(c)
+		in[c] = r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	return in
+}()
 
 // digits is the end of the run of ASCII digits at text[at:].
 func digits(text string, at int) int {

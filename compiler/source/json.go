@@ -232,33 +232,39 @@ func (j *jsonReader) refuseCommentAhead() {
 	}
 }
 
+// quotable is what stands for itself in a string.
+var quotable = classOf(func(c byte) bool { return c >= ' ' && c != '"' && c != '\\' })
+
 // str reads a string. One without escapes shares the file's text.
 func (j *jsonReader) str() *Node {
 	start := j.i
 	n := j.node(String, DoubleQuoted, start, 0)
 	escaped := false
-	for i := start + 1; i < len(j.text); i++ {
-		switch c := j.text[i]; {
-		case c == '"':
+	for i, text := start+1, j.text; ; i++ {
+		if i = quotable.end(text, i); i >= len(text) {
+			break
+		}
+		switch c := text[i]; c {
+		case '"':
 			j.i = i + 1
 			n.End = j.i
 			j.checkScalar(start, n.End)
 			if !escaped {
-				n.Text = j.text[start+1 : i]
+				n.Text = text[start+1 : i]
 				return n
 			}
-			d := decoder{src: j.text, out: j.scratch[:0], strictJSON: true, nul: j.file.Format == JSONData}
+			d := decoder{src: text, out: j.scratch[:0], strictJSON: true, nul: j.file.Format == JSONData}
 			if bad := d.double(start, n.End); bad != nil {
 				j.stop(bad.start, bad.end, bad.help, "%s", bad.message)
 			}
 			n.Text, j.scratch = string(d.out), d.out
 			return n
-		case c == '\\':
+		case '\\':
 			escaped = true
 			i++
-		case c == '\n' || c == '\r':
+		case '\n', '\r':
 			j.stop(start, i, "close it on its line; a line break is written \\n", "the string isn't closed on its line")
-		case c < ' ':
+		default:
 			j.stop(i, i+1, "write it as an escape", "a control character (U+%04X) inside a string", c)
 		}
 	}

@@ -78,10 +78,18 @@ func (y *yamlReader) refusePlainStart(flow bool) {
 	}
 }
 
+// inPlain is what goes on text without quotes wherever it stands.
+var inPlain = classOf(func(c byte) bool { return !blank(c) && !isBreak(c) && c != ':' && c != '#' && !flowIndicator(c) })
+
 // plainLine is the end of the text without quotes that a line holds from i on.
 func (y *yamlReader) plainLine(i int, flow bool) int {
 	end := i
 	for ; i < len(y.text); i++ {
+		if next := inPlain.end(y.text, i); next > i {
+			if i, end = next, next; i == len(y.text) {
+				return end
+			}
+		}
 		c := y.text[i]
 		switch {
 		case blank(c):

@@ -70,11 +70,13 @@ func (y *yamlReader) end() {
 	y.stop(y.i, y.lineEnd(y.i), "put it into a file of its own", "a second document begins here; a file holds one")
 }
 
+// inYAML is what may stand in YAML text whatever follows.
+var inYAML = classOf(func(c byte) bool { return c >= ' ' && c != 0x7F && c != 0xC2 || c == '\t' || isBreak(c) })
+
 // refuseControls refuses the characters that YAML text can't hold.
 func (y *yamlReader) refuseControls() {
-	for i := 0; i < len(y.text); i++ {
+	for i := inYAML.end(y.text, 0); i < len(y.text); i = inYAML.end(y.text, i+1) {
 		switch c := y.text[i]; {
-		case ' ' <= c && c < 0x7F, c > 0xC2, 0x80 <= c && c < 0xC2, c == '\t', isBreak(c):
 		case c == 0:
 			y.stop(i, i+1, noNUL, "a NUL character")
 		case c == 0xC2 && (y.text[i+1] >= 0xA0 || y.text[i+1] == 0x85): // the two-byte characters that print
