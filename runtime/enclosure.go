@@ -8,6 +8,8 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/statelog"
 )
@@ -60,7 +62,9 @@ func (f *frame) screen(i int32) {
 	if e == nil || f.calls[i].status != Waiting {
 		return
 	}
-	_, amiss := e.Judge(f.site.Delegate, f.factsOf(i), envelope.Given{Live: true, Later: true, Instance: f.site.Instance})
+	given := f.circumstances(i)
+	given.Later = true
+	amiss := e.Account.Judge(f.site.Delegate, f.factsOf(i), given)
 	if len(amiss) == 0 {
 		return
 	}
@@ -92,7 +96,8 @@ func (f *frame) admit(i int32) bool {
 	call := f.call(i)
 	cost, _ := call.Tool.Cost()
 	s := &envelope.Start{In: f.site.Delegate, Call: f.factsOf(i), Further: state.attempt > 0, Cost: cost}
-	s.Given = envelope.Given{Live: true, Writers: f.writers(i), Values: state.params, Instance: f.site.Instance}
+	s.Given = f.circumstances(i)
+	s.Given.Writers, s.Given.Values = f.writers(i), state.params
 	e.next = s
 	amiss := e.Admit(s)
 	if more := state.more; more != nil && len(amiss) > 0 {
@@ -113,8 +118,85 @@ func (f *frame) admit(i int32) bool {
 func (f *frame) charge(i int32) {
 	if e := f.machine.enclosure; e != nil && e.next != nil {
 		e.Charge(e.next)
+		f.reader().writes(f.listed(i), e.next.Writer(e.Envelope))
 		f.calls[i].rare().admission.charged, e.next = e.next, nil
 	}
+}
+
+// listed is the call of the plan that runs in a place: of an item the one that runs it.
+func (f *frame) listed(i int32) *compiler.Call {
+	if f.items != nil {
+		return f.parent.plan.Calls[f.under]
+	}
+	return f.plan.Calls[i]
+}
+
+// circumstances are what is known of a call for its envelope before its values are.
+func (f *frame) circumstances(i int32) envelope.Given {
+	reader, call := f.reader(), f.listed(i)
+	return envelope.Given{
+		Live: true, Instance: f.site.Instance, Tick: f.machine.tick,
+		Beside: func(name string) *facts.Call {
+			at := slices.IndexFunc(reader.plan.Calls, func(c *compiler.Call) bool { return c.Name == name })
+			if at < 0 {
+				return nil
+			}
+			return reader.judged(int32(at))
+		},
+		Stands: func(condition string) (map[string][]string, bool) { return reader.stood(call, condition) },
+	}
+}
+
+// judged are the facts of a call as they count for those that come after it; nil where a
+// person has approved that it does something else.
+func (f *frame) judged(i int32) *facts.Call {
+	more := f.calls[i].more
+	switch {
+	case more == nil:
+	case len(more.admission.approved) > 0:
+		return nil
+	case more.replacement != nil || len(more.admission.changed) > 0:
+		return f.factsOf(i)
+	}
+	return f.machine.enclosure.factsOf(f.plan, f.plan.Calls[i])
+}
+
+// stood reports whether a condition held when the tick began, and who had written what it
+// reads. It doesn't, as far as is known, where a call listed before may write there.
+func (f *frame) stood(call *compiler.Call, condition string) (writers map[string][]string, holds bool) {
+	e, err := expression.Parse(condition, expression.Limits{})
+	if err != nil {
+		return nil, false
+	}
+	writers = map[string][]string{}
+	paths, known := f.plan.Paths, true
+	before := func(message *Message) bool { return message.Tick < f.machine.tick }
+	value, presence, failed := e.Eval(func(ref int) (any, expression.Presence) {
+		r := e.References()[ref]
+		at, below := pathtree.Root, append([]expression.Segment{{Key: r.Kind}}, r.Path...)
+		for len(below) > 0 {
+			next, there := paths.Lookup(at, below[0])
+			if !there {
+				break
+			}
+			at, below = next, below[1:]
+		}
+		for _, other := range f.plan.Calls[:call.Index] {
+			for _, route := range other.Output {
+				known = known && !slices.ContainsFunc(route, func(p compiler.Path) bool { return paths.Overlap(p.ID, at) })
+			}
+		}
+		if known = known && at != pathtree.Root; !known {
+			return nil, expression.Absent
+		}
+		writers[r.String()] = f.tools(at, before)
+		value, there := f.log.Resolve(at, before)
+		if value, there = pathtree.Walk(value, below); !there {
+			return nil, expression.Absent
+		}
+		return value, expression.There
+	})
+	return writers, known && failed == nil && presence == expression.There && value == true
 }
 
 // refund gives back a try that was cut short and does nothing more when it is made again.
@@ -127,20 +209,11 @@ func (f *frame) refund(i int32) {
 
 // factsOf are those of what runs in a place of the plan.
 func (f *frame) factsOf(i int32) *facts.Call {
-	e, plan, call := f.machine.enclosure, f.plan, f.plan.Calls[i]
-	if f.items != nil {
-		plan, call = f.parent.plan, f.parent.plan.Calls[f.under]
-	}
-	var one facts.Call
+	one := *f.machine.enclosure.factsOf(f.reader().plan, f.listed(i))
 	if more := f.calls[i].more; more != nil && more.replacement != nil {
+		when, after := one.When, one.After // that it has waited for
 		one = *more.admission.wrote.facts
-	} else {
-		known := e.facts[call]
-		if known == nil {
-			known = facts.OfCall(plan, call)
-			e.facts[call] = known
-		}
-		one = *known
+		one.When, one.After, one.Confirm = when, after, true
 	}
 	one.Name = f.plan.Calls[i].Name
 	if f.calls[i].status != Waiting { // its parameters are known
@@ -151,6 +224,15 @@ func (f *frame) factsOf(i int32) *facts.Call {
 		return envelope.Changed(&one, f.calls[i].params, more.admission.changed)
 	}
 	return &one
+}
+
+func (e *enclosure) factsOf(plan *compiler.Plan, call *compiler.Call) *facts.Call {
+	known := e.facts[call]
+	if known == nil {
+		known = facts.OfCall(plan, call)
+		e.facts[call] = known
+	}
+	return known
 }
 
 // change notes which parameters a person gives other values.
@@ -173,16 +255,14 @@ func (f *frame) change(i int32, params map[string]any) {
 
 // writers are the tools that have written what a call reads, by path.
 func (f *frame) writers(i int32) map[string][]string {
-	if f.replacement(i) != nil {
-		return f.calls[i].more.admission.wrote.writers
-	}
-	reader, call := f.reader(), f.plan.Calls[i]
-	if f.items != nil {
-		call = f.parent.plan.Calls[f.under]
-	}
-	return reader.writersFor(reader.plan, call, func(read *compiler.Read) func(*Message) bool {
+	reader := f.reader()
+	all := reader.writersFor(reader.plan, f.listed(i), func(read *compiler.Read) func(*Message) bool {
 		return func(message *Message) bool { return reader.sees(read, message) }
 	})
+	if f.replacement(i) != nil {
+		maps.Copy(all, f.calls[i].more.admission.wrote.writers)
+	}
+	return all
 }
 
 func (f *frame) writersFor(plan *compiler.Plan, call *compiler.Call, seen func(*compiler.Read) func(*Message) bool) map[string][]string {
@@ -192,22 +272,34 @@ func (f *frame) writersFor(plan *compiler.Plan, call *compiler.Call, seen func(*
 		if plan.OfItem(read) {
 			continue
 		}
-		path, counts := read.Ref.String(), seen(read)
-		tools := all[path]
-		for _, message := range f.log.Over(read.Path) {
-			tool, known := f.wrote[writing{message.Tick, message.Call}]
-			if known && counts(message) && !slices.Contains(tools, tool) { // else it is of a record that the run was begun with
-				tools = append(tools, tool)
-			}
-		}
-		slices.Sort(tools)
-		all[path] = tools
+		path := read.Ref.String()
+		all[path] = append(all[path], f.tools(read.Path, seen(read))...)
 	}
 	return all
 }
 
+// tools are those that have written what stands at a path, of the messages that count.
+func (f *frame) tools(path pathtree.ID, counts func(*Message) bool) (tools []string) {
+	for _, message := range f.log.Over(path) {
+		tool, known := f.wrote[writing{message.Tick, message.Call}]
+		if known && counts(message) && !slices.Contains(tools, tool) { // else it is of a record that the run was begun with
+			tools = append(tools, tool)
+		}
+	}
+	slices.Sort(tools)
+	return tools
+}
+
 // writing is the call that wrote a message of a frame's log.
 type writing struct{ tick, call int }
+
+// writes notes as whom a call writes.
+func (f *frame) writes(call *compiler.Call, as string) {
+	if f.wrote == nil {
+		f.wrote = map[writing]string{}
+	}
+	f.wrote[writing{f.machine.tick, call.Index}] = as
+}
 
 // viewed is what a replacement is judged by: what is there now.
 func (f *frame) viewed(plan *compiler.Plan, by *compiler.Call) *replacementView {

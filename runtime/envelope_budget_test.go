@@ -237,3 +237,55 @@ func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
 		t.Errorf("it was carried out %v; left %v", h.starts, h.left)
 	}
 }
+
+// S16.2: a path that a person allows means what the plan's own calls write there, or those
+// that are named for it: a model can't make up the value that is to be pinned.
+func TestAllowedPathsCannotBeForged(t *testing.T) {
+	const plan = "input: {id: 7}\ninputSchema: {type: object, properties: {id: {}}}\ntools:\n  find: {properties: {id: {}, _output: {}}}\n  upper: {properties: {a: {}, _output: {}}}\n  refund: {properties: {amount: {}, to: {}, _output: {}}}\n" +
+		"activities: {find: {expr: '{\"iban\": id}'}, upper: {expr: 'upper(a)'}}\ncalls:\n- {_tool: find, id: †input.id, _outputPath: person}\n- {_tool: refund, amount: 20, to: †state.person.iban, _outputPath: refunded}\n"
+	const find, forged = `{"_tool":"find","id":"†input.id","_outputPath":"person"}`, `{"_tool":"find","id":"EVIL","_outputPath":"person"}`
+	upper := func(path string) string { return `{"_tool":"upper","a":"evil","_outputPath":"` + path + `"}` }
+	refund := func(amount string) string {
+		return `{"_tool":"refund","amount":` + amount + `,"to":"†state.person.iban","_outputPath":"refunded"}`
+	}
+	anything := map[string]any{"_effect": "read-only"}
+	for name, c := range map[string]struct {
+		solutions []string
+		besides   map[string]any
+		refunds   int
+	}{
+		"honest":                      {[]string{solutionOf(find, refund("100"))}, nil, 1},
+		"honest, in two ticks":        {[]string{solutionOf(find), solutionOf(refund("20"))}, nil, 1},
+		"another tool":                {[]string{solutionOf(upper("person.iban"), refund("100"))}, nil, 0},
+		"another tool above":          {[]string{solutionOf(upper("person"), refund("100"))}, nil, 0},
+		"another tool, in two ticks":  {[]string{solutionOf(upper("person.iban")), solutionOf(refund("100"))}, nil, 0},
+		"another tool behind":         {[]string{solutionOf(find), solutionOf(upper("person.iban")), solutionOf(refund("100"))}, nil, 0},
+		"another tool, as approved":   {[]string{solutionOf(upper("person.iban"), refund("20"))}, nil, 0},
+		"of somebody else":            {[]string{solutionOf(forged, refund("100"))}, nil, 0},
+		"of somebody else, approved":  {[]string{solutionOf(forged), solutionOf(refund("20"))}, nil, 0},
+		"for items":                   {[]string{solutionOf(`{"_tool":"find","_each":["EVIL"],"id":"†item","_outputPath":"person"}`, `{"_tool":"refund","amount":100,"to":"†state.person[0].iban","_outputPath":"refunded"}`)}, nil, 0},
+		"named for the path":          {[]string{solutionOf(upper("person.iban"), refund("100"))}, map[string]any{"upper": map[string]any{"_outputPath": "†state.person"}}, 1},
+		"named, and for no path":      {[]string{solutionOf(upper("person.iban"), refund("100"))}, map[string]any{"upper": map[string]any{}}, 0},
+		"its own tool, by its name":   {[]string{solutionOf(forged, refund("100"))}, map[string]any{"find": map[string]any{}}, 1},
+		"another path, for the write": {[]string{solutionOf(upper("person.iban"), refund("100"))}, map[string]any{"upper": map[string]any{"_outputPath": "†state.other"}}, 0},
+	} {
+		v, _ := approved(t, plan)
+		h := hold(t, plan, func(e *envelope.Envelope) {
+			e.Budget = envelope.Budget{}
+			allow := map[string]any{"*": anything, "refund": map[string]any{"amount": map[string]any{"maximum": 100.0}, "to": "†state.person.iban", "_times": 1.0}}
+			maps.Copy(allow, c.besides)
+			if err := e.Widen(facts.Of(v.Plan(), facts.Options{}), map[string]any{"allow": allow}); err != nil {
+				t.Fatal(err)
+			}
+		}, append(c.solutions, noMore)...)
+		h.act = func(call string, _ int, params map[string]any) (any, string, *failure) {
+			if strings.HasPrefix(call, "find") {
+				return map[string]any{"iban": "NL01"}, "", nil
+			}
+			return "EVIL", "", nil
+		}
+		if h.run(); h.starts["refund"] != c.refunds || c.refunds == 0 && !slices.ContainsFunc(h.left, func(d envelope.Difference) bool { return d.Tool == "refund" }) {
+			t.Errorf("%s: it was refunded %d times; left %v", name, h.starts["refund"], h.left)
+		}
+	}
+}

@@ -52,7 +52,7 @@ type frame struct {
 	ranking            []compiler.Rank   // what the advisors make of the tools
 	orders             *orders.Log       // of a frame of the run: what policies ask of the order of calls hangs on it; nil where they ask nothing
 	veil               frameVeil
-	wrote              map[writing]string // the tools of the calls that wrote; nil without an envelope
+	wrote              map[writing]string // as whom calls write; nil without an envelope
 }
 
 // callState is what the machine knows of a call.
@@ -407,6 +407,11 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Status == Done && !s.before {
 		f.did(i)
 	}
+	if e := f.machine.enclosure; e != nil && f.parent == nil {
+		if one := f.judged(i); one != nil {
+			e.Ended(one, f.circumstances(i), s.Status == Done)
+		}
+	}
 	if state.more != nil && state.more.admission.early {
 		f.closeEarly(i)
 		f.emit(i, Cancel)
@@ -476,11 +481,8 @@ func (f *frame) write(call *compiler.Call, path pathtree.ID, method compiler.Met
 		f.machine.loop.changed = true
 		f.machine.loop.written.Add(path)
 	}
-	if f.machine.enclosure != nil {
-		if f.wrote == nil {
-			f.wrote = map[writing]string{}
-		}
-		f.wrote[writing{message.Tick, message.Call}] = call.ToolName
+	if _, known := f.wrote[writing{message.Tick, message.Call}]; !known && f.machine.enclosure != nil { // of one that has failed without a start
+		f.writes(call, call.ToolName)
 	}
 	if f.memo != nil {
 		message.Completed = f.memo.latest

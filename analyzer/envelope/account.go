@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 )
@@ -9,13 +10,18 @@ import (
 // An Account is what a run has used up of its envelope, over all ticks and resumes.
 type Account struct {
 	*Envelope
-	used  map[string]*ledger // by instance
+	used  map[string]*ledger    // by instance
+	known map[string]*knowledge // by instance
+	gated bool                  // calls come after others
 	calls int
 	cost  float64
 }
 
 // Open begins the account of a run.
-func (e *Envelope) Open() *Account { return &Account{Envelope: e, used: map[string]*ledger{}} }
+func (e *Envelope) Open() *Account {
+	gated := slices.ContainsFunc(e.Calls, func(a Allowance) bool { return len(a.After) > 0 })
+	return &Account{Envelope: e, used: map[string]*ledger{}, known: map[string]*knowledge{}, gated: gated}
+}
 
 // A Start is a call that a run is about to carry out.
 type Start struct {
@@ -25,13 +31,44 @@ type Start struct {
 	Further bool    // it isn't the first try
 	Cost    float64 // what a try is said to cost
 
-	fits []int // the allowances that cover it
+	fits []int // the allowances that cover it, or come nearest
+}
+
+// Judge says what of a call leaves the envelope, whatever is left of that.
+func (a *Account) Judge(in string, c *facts.Call, g Given) []Difference {
+	_, amiss := a.judge(in, c, g, a.knows(g.Instance))
+	return amiss
+}
+
+// Ended notes that a call of the plan itself has come to its end: what comes after it in a
+// later tick comes after it.
+func (a *Account) Ended(c *facts.Call, g Given, done bool) {
+	if a.gated {
+		j := judge{envelope: a.Envelope, known: a.knows(g.Instance), given: &g}
+		j.known.ended = append(j.known.ended, ended{j.fitsOf(c), done, g.Tick})
+	}
+}
+
+// Writer is who a call is for those who read what it writes: its tool, if what covers the
+// call names that, and is not just whatever may be done besides.
+func (s *Start) Writer(e *Envelope) string {
+	if len(s.fits) > 0 && !slices.ContainsFunc(s.fits, func(at int) bool { return e.Calls[at].Tool != Any }) {
+		return s.Call.Tool + ", as \"*\" allows"
+	}
+	return s.Call.Tool
+}
+
+func (a *Account) knows(instance string) *knowledge {
+	if a.known[instance] == nil {
+		a.known[instance] = &knowledge{}
+	}
+	return a.known[instance]
 }
 
 // Admit says what of carrying out a call leaves the envelope, or what is left of it; and
 // if nothing does, notes what covers the call for [Account.Charge].
 func (a *Account) Admit(s *Start) []Difference {
-	fits, amiss := a.Judge(s.In, s.Call, s.Given)
+	fits, amiss := a.judge(s.In, s.Call, s.Given, a.knows(s.Given.Instance))
 	if fits != nil {
 		if _, ok := a.of(s.Given.Instance).place(a.Envelope, fits, 1); ok {
 			a.of(s.Given.Instance).giveBack(fits, 1)

@@ -32,6 +32,9 @@ const (
 	Parameter  = "parameter"  // another value, or a value from elsewhere
 	List       = "list"       // it runs for the items of another list
 	Context    = "context"    // it is handed more
+	Condition  = "condition"  // it may run where the approved call wouldn't
+	After      = "after"      // it doesn't wait for a call
+	Confirm    = "confirm"    // a person isn't asked
 	Path       = "path"       // it writes elsewhere
 	Result     = "result"     // its result stands there already
 	Instance   = "instance"   // it runs for others
@@ -56,6 +59,8 @@ func (d Difference) String() string {
 		return diag.Escape(fmt.Sprintf("%s: %s; approved: %s", d.Of, d.Is, d.Approved))
 	case Times:
 		text = fmt.Sprintf("runs %s; approved: %s", d.Is, d.Approved)
+	case After:
+		text = fmt.Sprintf("comes after %s; approved: once %s", d.Is, d.Approved)
 	default:
 		text = fmt.Sprintf("%s is %s; approved: %s", phrases[d.What], d.Is, d.Approved)
 		if d.What == Parameter {
@@ -73,6 +78,7 @@ func (d Difference) String() string {
 }
 
 var phrases = map[string]string{
+	Condition: "its condition", Confirm: "who is asked about it",
 	CarriedOut: "what carries it out", Effect: "its effect", List: "the list that it runs for", Context: "what it is handed",
 	Path: "where it writes", Result: "its result", Instance: "whom it runs for",
 }

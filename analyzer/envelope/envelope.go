@@ -7,9 +7,9 @@
 // something stays within is decided from facts (package facts) and, where a run knows
 // them, from the values that a call is about to be given.
 //
-// It speaks of what calls do, and not of when: a condition, or an order among calls, is
-// the plan's own business, and what must never come before something else is said by a
-// policy (S17.6).
+// It speaks of what calls do and of what they wait for: a condition, and calls that must be
+// done before. Any further order among calls is the plan's own business, and what must
+// never come before something else is said by a policy (S17.6).
 package envelope
 
 import (
@@ -44,6 +44,8 @@ type Envelope struct {
 type Allowance struct {
 	In   string `json:"in,omitempty"` // the delegate whose calls it is about, by path from the workspace root; "" is the plan itself
 	Tool string `json:"tool"`         // [Any] is whichever
+	// Names are the calls of the plan that others come after, of those that it is.
+	Names []string `json:"names,omitempty"`
 	// Runs is what carries the call out; nil is whatever the tool lets its calls choose.
 	Runs *Runs `json:"runs,omitempty"`
 	// Effect is the worst that it may do: read-only, writes, unknown or destructive.
@@ -55,6 +57,11 @@ type Allowance struct {
 	// Parameters are what each may be, by name; [Any] stands for those without an entry.
 	// One with an entry of its own must be there.
 	Parameters map[string]Values `json:"parameters,omitempty"`
+	// When is the condition under which alone it may run, and After are the calls that must
+	// have ended before. Confirm is set where a person is to be asked about it in any case.
+	When    *Leaf  `json:"when,omitempty"`
+	After   []Gate `json:"after,omitempty"`
+	Confirm bool   `json:"confirm,omitempty"`
 	// Each is what the list may be for whose items it runs; nil is none.
 	Each *Values `json:"each,omitempty"`
 	// Context are the paths that it may be handed besides, with all below them.
@@ -155,6 +162,7 @@ const mostTimes = 1 << 40
 
 // add takes in what the calls of a plan may do that is run so many times.
 func (e *Envelope) add(known map[string]int, f *facts.Facts, in string, whole *facts.Facts, times int) {
+	of := make([]int, len(f.Calls))
 	for i := range f.Calls {
 		c := &f.Calls[i]
 		a := allowanceOf(in, c)
@@ -167,13 +175,16 @@ func (e *Envelope) add(known map[string]int, f *facts.Facts, in string, whole *f
 		if d := whole.Delegates[c.Runs.Plan]; d != nil {
 			e.add(known, d, c.Runs.Plan, whole, a.Times)
 		}
-		if at, ok := known[string(key)]; ok {
+		at, ok := known[string(key)]
+		if !ok {
+			at, known[string(key)] = len(e.Calls), len(e.Calls)
+			e.Calls = append(e.Calls, a)
+		} else {
 			e.Calls[at].Times = min(mostTimes, e.Calls[at].Times+a.Times)
-			continue
 		}
-		known[string(key)] = len(e.Calls)
-		e.Calls = append(e.Calls, a)
+		of[i] = at
 	}
+	e.name(f, of)
 }
 
 func product(a, b int) int {
@@ -206,6 +217,16 @@ func allowanceOf(in string, c *facts.Call) Allowance {
 	}
 	slices.Sort(a.Context)
 	a.Context = slices.Compact(a.Context)
+	if c.When != nil && string(c.When.Literal.Text) != "true" {
+		when := leafOf("", c.When)
+		a.When = &when
+	}
+	for _, after := range c.After {
+		if gate := (Gate{after.Call, after.Settled}); !after.Listed && !slices.Contains(a.After, gate) {
+			a.After = append(a.After, gate)
+		}
+	}
+	a.Confirm = c.Confirm
 	if !c.Produced.IsZero() {
 		a.Result = &Values{Literals: []Literal{literalOf(c.Produced)}}
 	}

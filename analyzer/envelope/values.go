@@ -148,7 +148,14 @@ func (v *Values) String() string {
 		all = append(all, leavesText(v.Leaves))
 	}
 	for _, s := range v.From {
-		all = append(all, "what stands at "+s.String()+" or below")
+		text := "what stands at " + s.Path + " or below"
+		switch {
+		case len(s.Tools) == 0:
+			text += ", as it is from the start"
+		case !slices.Contains(s.Tools, Any):
+			text += ", as " + strings.Join(s.Tools, ", ") + " wrote it"
+		}
+		all = append(all, text)
 	}
 	if v.Schema != nil {
 		all = append(all, "what fits "+string(v.Schema))

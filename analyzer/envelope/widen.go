@@ -25,7 +25,8 @@ import (
 //	models: ["anthropic:claude-x"]
 //
 // A parameter is a JSON Schema, a value, a list of values, or a path with what stands
-// there or below; where a call names some of them it has those and no others. "_times" is
+// there or below as the tools write it that do so in the plan, or whose calls "allow" names
+// with an "_outputPath" there; where a call names some of them it has those and no others. "_times" is
 // how often it may run, "_outputPath" where it may write (a path or a list of them, with
 // all below; otherwise anywhere in the state), "_effect" the worst that it may do and
 // "_openWorld: true" that what it is given may leave the machine. The facts are those of
@@ -86,6 +87,7 @@ func (e *Envelope) allow(f *facts.Facts, said any) error {
 	for _, t := range f.Tools {
 		names = append(names, t.Name)
 	}
+	own := len(e.Calls)
 	for _, name := range sorted(rules) {
 		a := Allowance{Tool: name, Each: &Values{Any: true}, Below: []string{"†state", "†data"}, Times: mostTimes}
 		at := slices.Index(names, name)
@@ -110,7 +112,41 @@ func (e *Envelope) allow(f *facts.Facts, said any) error {
 		}
 		e.Calls = append(e.Calls, a)
 	}
+	for at := range e.Calls[own:] {
+		for _, values := range e.Calls[own+at].Parameters {
+			for i := range values.From {
+				values.From[i].Tools = writers(f, rules, e.Calls[own:], values.From[i].Path)
+			}
+		}
+	}
 	return nil
+}
+
+// writers are the tools that write what stands at a path: those of the plan's own calls,
+// and those whose calls a person lets write there by name.
+func writers(f *facts.Facts, rules map[string]any, allowed []Allowance, at string) []string {
+	tools := map[string]bool{}
+	note := func(tool, path string) {
+		if atOrBelow(path, at) || atOrBelow(at, path) {
+			tools[tool] = true
+		}
+	}
+	for i := range f.Calls {
+		for _, route := range f.Calls[i].Writes {
+			for _, path := range route {
+				note(f.Calls[i].Tool, path)
+			}
+		}
+	}
+	for i := range allowed {
+		rule, _ := rules[allowed[i].Tool].(map[string]any)
+		if _, said := rule["_outputPath"]; said && allowed[i].In == "" && allowed[i].Tool != Any {
+			for _, path := range allowed[i].Below {
+				note(allowed[i].Tool, path)
+			}
+		}
+	}
+	return sorted(tools)
 }
 
 // read takes what is said of the calls of a tool.
@@ -181,7 +217,7 @@ func valuesSaid(v any) (values Values, err error) {
 
 func (v *Values) add(said any) {
 	if text, ok := said.(string); ok && strings.HasPrefix(text, "†") && !strings.HasPrefix(text, "††") {
-		v.From = append(v.From, Source{Path: text, Tools: []string{Any}, Start: true})
+		v.From = append(v.From, Source{Path: text, Start: true})
 		return
 	}
 	if text, ok := said.(string); ok && strings.HasPrefix(text, "††") {

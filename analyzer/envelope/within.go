@@ -19,7 +19,7 @@ import (
 // together isn't known, and is held against the budget as it goes.
 func (e *Envelope) Within(f *facts.Facts, parts []compiler.Part) []Difference {
 	all := e.definitions(parts)
-	w := walk{envelope: e, facts: f, used: &ledger{used: make([]int, len(e.Calls))}}
+	w := walk{envelope: e, facts: f, used: &ledger{used: make([]int, len(e.Calls))}, known: &knowledge{}}
 	w.plan(f, "", 1)
 	all = append(all, w.amiss...)
 	if !f.Planned {
@@ -72,6 +72,7 @@ type walk struct {
 	envelope *Envelope
 	facts    *facts.Facts
 	used     *ledger
+	known    *knowledge
 	depth    int
 	amiss    []Difference
 }
@@ -83,13 +84,18 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
+	byName := map[string]*facts.Call{}
+	for i := range f.Calls {
+		byName[f.Calls[i].Name] = &f.Calls[i]
+	}
+	given := Given{Facts: f, Beside: func(name string) *facts.Call { return byName[name] }}
 	for i := range f.Calls {
 		c := &f.Calls[i]
 		n := product(times, max(1, c.Tries))
 		if c.Each != nil {
 			n = product(n, c.Each.Most)
 		}
-		fits, amiss := w.envelope.Judge(in, c, Given{Facts: f})
+		fits, amiss := w.envelope.judge(in, c, given, w.known)
 		if len(amiss) > 0 {
 			w.amiss = append(w.amiss, amiss...)
 		} else if had, ok := w.used.place(w.envelope, fits, n); !ok {
@@ -136,13 +142,21 @@ type Given struct {
 	Facts *facts.Facts
 	// Instance is the one that it is for; "" as the call says.
 	Instance string
+	// Tick is that of a run: calls that were done in earlier ones are done.
+	Tick int
+	// Beside finds a call of the same plan by name; nil where it mayn't count, or where the
+	// plan has none.
+	Beside func(name string) *facts.Call
+	// Stands reports whether a condition held when the tick began, and who had written what
+	// it reads, if the call can't have seen anything else; nil where that isn't known.
+	Stands func(condition string) (writers map[string][]string, holds bool)
 }
 
-// Judge says which allowances cover a call of a plan (in is the delegate that it stands
+// judge says which allowances cover a call of a plan (in is the delegate that it stands
 // in), whatever is left of them; or if none does, those that it leaves in the fewest ways
 // and all alike, and what leaves them, and only that.
-func (e *Envelope) Judge(in string, c *facts.Call, g Given) (fits []int, amiss []Difference) {
-	j := judge{call: c, given: &g, in: in, parameters: parametersOf(c)}
+func (e *Envelope) judge(in string, c *facts.Call, g Given, k *knowledge) (fits []int, amiss []Difference) {
+	j := judge{envelope: e, known: k, call: c, given: &g, in: in, parameters: parametersOf(c)}
 	least := maxMisses
 	var nearest []int
 	for at := range e.Calls {
@@ -207,6 +221,8 @@ func alsoApproved(all, others []Difference) bool {
 
 // A judge holds one call against one allowance.
 type judge struct {
+	envelope   *Envelope
+	known      *knowledge
 	allowance  *Allowance
 	call       *facts.Call
 	given      *Given
@@ -256,13 +272,29 @@ func (j *judge) counts(most int) bool {
 		} else {
 			j.value(List, "", list, nil, a.Each)
 		}
+	} else if a.Each != nil && !a.Each.mayBeOne() {
+		j.differs(List, "", func() (string, string) { return "none", a.Each.String() })
 	}
 	for _, s := range c.Context {
 		if !slices.ContainsFunc(a.Context, func(above string) bool { return above == Any || atOrBelow(s.Path, above) }) {
 			j.differs(Context, "", func() (string, string) { return s.Path, listed(a.Context) })
 		}
 	}
+	if a.Confirm && !c.Confirm {
+		j.differs(Confirm, "", said("nobody", "a person"))
+	}
+	if j.misses <= most {
+		j.gates()
+	}
+	if j.misses <= most {
+		j.condition()
+	}
 	return j.misses <= most
+}
+
+// mayBeOne reports whether what runs for the items of such a list always runs at all.
+func (v *Values) mayBeOne() bool {
+	return v.Any || len(v.Literals) > 0 && !slices.ContainsFunc(v.Literals, func(l Literal) bool { return string(l.Is) == "[]" })
 }
 
 // runs holds what carries the call out. A result that the plan says itself is one of a

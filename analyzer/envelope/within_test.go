@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,10 +39,57 @@ type drawnCall struct {
 	writes string // "" is nowhere
 	tries  int
 	items  int // how long the list is that it runs for; 0 is none
+	when   []drawnCondition
+	after  int // the call of the same plan that must be done before, from 1; 0 is none
+	asks   bool
+}
+
+// A drawnCondition is a comparison; what a call has of them must all hold.
+type drawnCondition struct {
+	path, op string
+	than     int
+}
+
+func (c drawnCondition) String() string {
+	return fmt.Sprintf("†state.%s %s %d", c.path, c.op, c.than)
+}
+
+func (c drawnCondition) holds(n int) bool {
+	switch c.op {
+	case "==":
+		return n == c.than
+	case "!=":
+		return n != c.than
+	case ">":
+		return n > c.than
+	}
+	return n <= c.than
+}
+
+func drawConditions(r *rand.Rand) (all []drawnCondition) {
+	for _, path := range drawnPaths {
+		if r.IntN(4) == 0 {
+			all = append(all, drawnCondition{path, []string{"==", "!=", ">", "<="}[r.IntN(4)], 1 + r.IntN(2)})
+		}
+	}
+	return all
 }
 
 func (c drawnCall) String() string {
-	text := "- {_tool: " + c.tool
+	text := "{_tool: " + c.tool
+	if len(c.when) > 0 {
+		var all []string
+		for _, one := range c.when {
+			all = append(all, one.String())
+		}
+		text += `, _when: "†(` + strings.Join(all, " and ") + `)"`
+	}
+	if c.after > 0 {
+		text += fmt.Sprintf(", _after: [c%d]", c.after)
+	}
+	if c.asks {
+		text += ", _confirm: true"
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.params)) {
 		text += ", " + name + ": " + c.params[name].String()
 	}
@@ -60,7 +108,7 @@ func (c drawnCall) String() string {
 var drawnPaths = []string{"a", "b"}
 
 func drawCall(r *rand.Rand) drawnCall {
-	c := drawnCall{tool: []string{"t", "u", "v"}[r.IntN(3)], params: map[string]drawnValue{}, tries: 1 + r.IntN(8)/7, items: max(0, r.IntN(12)-9)}
+	c := drawnCall{tool: []string{"t", "u", "v"}[r.IntN(3)], params: map[string]drawnValue{}, tries: 1 + r.IntN(8)/7, items: max(0, r.IntN(12)-9), when: drawConditions(r), asks: r.IntN(10) == 0}
 	for _, name := range []string{"p", "q"}[:1+r.IntN(2)] {
 		c.params[name] = drawValue(r)
 	}
@@ -79,10 +127,10 @@ func drawValue(r *rand.Rand) drawnValue {
 
 // replanned is a plan that is more or less another one.
 func replanned(r *rand.Rand, plan []drawnCall) []drawnCall {
-	var all []drawnCall
-	for _, c := range plan {
-		if r.IntN(4) > 0 {
-			all = append(all, c)
+	all := slices.Clone(plan)
+	for at := len(all) - 1; at >= 0; at-- {
+		if r.IntN(4) == 0 {
+			all = without(all, at)
 		}
 	}
 	for range r.IntN(3) {
@@ -90,7 +138,16 @@ func replanned(r *rand.Rand, plan []drawnCall) []drawnCall {
 		if r.IntN(3) > 0 {
 			c = plan[r.IntN(len(plan))]
 			c.params = maps.Clone(c.params)
-			switch r.IntN(8) {
+			c.after = min(c.after, len(all))
+			switch r.IntN(12) {
+			case 8:
+				c.when = nil
+			case 9:
+				c.when = drawConditions(r)
+			case 10:
+				c.after = r.IntN(len(all) + 1)
+			case 11:
+				c.asks = false
 			case 0:
 				c.params["p"] = drawValue(r)
 			case 1:
@@ -103,7 +160,30 @@ func replanned(r *rand.Rand, plan []drawnCall) []drawnCall {
 				c.items = r.IntN(3)
 			}
 		}
-		all = slices.Insert(all, r.IntN(len(all)+1), c)
+		at := len(all)
+		if c.after == 0 {
+			at = r.IntN(len(all) + 1)
+		}
+		for i := range all {
+			if all[i].after > at {
+				all[i].after++
+			}
+		}
+		all = slices.Insert(all, at, c)
+	}
+	return all
+}
+
+// without is a plan less a call; those that came after it come after nothing.
+func without(plan []drawnCall, at int) []drawnCall {
+	all := slices.Delete(plan, at, at+1)
+	for i := range all {
+		switch {
+		case all[i].after == at+1:
+			all[i].after = 0
+		case all[i].after > at:
+			all[i].after--
+		}
 	}
 	return all
 }
@@ -119,8 +199,8 @@ func drawnText(calls []drawnCall) string {
 		b.WriteString(" []")
 	}
 	b.WriteString("\n")
-	for _, c := range calls {
-		b.WriteString(c.String() + "\n")
+	for i, c := range calls {
+		fmt.Fprintf(&b, "- {_id: c%d, %s\n", i+1, strings.TrimPrefix(c.String(), "{"))
 	}
 	return b.String()
 }
@@ -146,6 +226,66 @@ func actions(plan []drawnCall, at int) map[action]bool {
 		all = next
 	}
 	return all
+}
+
+// worlds are all in which a call may run: what stands at a path, and who wrote it.
+func worlds(plan []drawnCall, at int) []string {
+	all := []string{""}
+	for _, path := range drawnPaths {
+		var next []string
+		is := slices.IndexFunc(plan[at].when, func(c drawnCondition) bool { return c.path == path })
+		writers := []string{"start@", "t@", "u@", "v@"}
+		if is >= 0 {
+			writers = comesTo(plan, at, drawnValue{path: path})
+		}
+		for n := range 4 {
+			if is >= 0 && !plan[at].when[is].holds(n) {
+				continue
+			}
+			for _, world := range all {
+				for _, writer := range writers {
+					next = append(next, world+" "+strings.TrimSuffix(writer, path)+strconv.Itoa(n))
+				}
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// gated reports whether a call of a replan comes after one that does only what a call of
+// the plan does, and comes after what that came after.
+func gated(plan, replan []drawnCall, gate, call int) bool {
+	for before := replan[call].after; before > 0; before = replan[before-1].after {
+		if covers(plan, replan, gate-1, before-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether all that a call of a replan may come to is what a call of the plan
+// may come to.
+func covers(plan, replan []drawnCall, one, call int) bool {
+	may, c := actions(plan, one), replan[call]
+	for a := range actions(replan, call) {
+		if c.items == 0 {
+			for b := range may {
+				a.list = b.list // a list isn't demanded
+				break
+			}
+		}
+		if !may[a] {
+			return false
+		}
+	}
+	elsewhere := worlds(plan, one)
+	for _, world := range worlds(replan, call) {
+		if !slices.Contains(elsewhere, world) {
+			return false
+		}
+	}
+	return (c.asks || !plan[one].asks) && (plan[one].after == 0 || gated(plan, replan, plan[one].after, call))
 }
 
 func comesTo(plan []drawnCall, at int, v drawnValue) []string {
@@ -176,7 +316,7 @@ type widened struct {
 	times int
 }
 
-func drawWidened(r *rand.Rand) *widened {
+func drawWidened(r *rand.Rand, plan []drawnCall) *widened {
 	w := &widened{tool: []string{"t", "u"}[r.IntN(2)], times: 1 + r.IntN(2)}
 	rule := map[string]any{"_times": float64(w.times), "_outputPath": "†state.a"}
 	var p func(value string) bool
@@ -189,8 +329,13 @@ func drawWidened(r *rand.Rand) *widened {
 		rule["p"] = []any{1.0, 3.0}
 		p = func(value string) bool { return value == "1" || value == "3" }
 	case 2:
-		rule["p"] = "†state.b"
-		p = func(value string) bool { return strings.HasSuffix(value, "@b") }
+		path := drawnPaths[r.IntN(len(drawnPaths))]
+		rule["p"] = "†state." + path
+		p = func(value string) bool { // as the plan writes it, or where the rule itself says that its calls may write
+			writer, at, ok := strings.Cut(value, "@")
+			return ok && at == path && (writer == "start" || path == "a" && writer == w.tool ||
+				slices.ContainsFunc(plan, func(c drawnCall) bool { return c.tool == writer && c.writes == path }))
+		}
 	default:
 		rule["p"] = map[string]any{}
 		p = func(string) bool { return true }
@@ -208,23 +353,28 @@ func drawWidened(r *rand.Rand) *widened {
 // the plan may do, and all of them together find room.
 func subset(plan, replan []drawnCall, w *widened) bool {
 	type room struct {
-		does  func(a action, c drawnCall) bool
-		times int
+		covers func(call int) bool
+		times  int
 	}
 	var rooms []room
 	for i := range plan {
-		may := actions(plan, i)
-		rooms = append(rooms, room{func(a action, c drawnCall) bool {
-			if c.items == 0 {
-				for b := range may {
-					a.list = b.list // a list isn't demanded
-				}
-			}
-			return may[a]
-		}, times(plan[i])})
+		rooms = append(rooms, room{func(call int) bool { return covers(plan, replan, i, call) }, times(plan[i])})
 	}
 	if w != nil {
-		rooms = append(rooms, room{w.means, w.times})
+		rooms = append(rooms, room{func(call int) bool {
+			for a := range actions(replan, call) {
+				if !w.means(a, replan[call]) {
+					return false
+				}
+			}
+			return true
+		}, w.times})
+	}
+	known := map[[2]int]bool{}
+	for i := range rooms {
+		for call := range replan {
+			known[[2]int{i, call}] = rooms[i].covers(call)
+		}
 	}
 	left := make([]int, len(rooms))
 	for i := range rooms {
@@ -244,11 +394,7 @@ func subset(plan, replan []drawnCall, w *widened) bool {
 			if left[i] == 0 {
 				continue
 			}
-			all := true
-			for a := range actions(replan, call) {
-				all = all && rooms[i].does(a, c)
-			}
-			if all {
+			if known[[2]int{i, call}] {
 				left[i]--
 				if one(call, done+1) {
 					return true
@@ -268,8 +414,9 @@ func TestWithinAgreesWithEnumeration(t *testing.T) {
 	for seed := range uint64(amount.Of(400, 3000, 10_000)) {
 		r := rand.New(rand.NewPCG(seed, 16))
 		var plan []drawnCall
-		for range 1 + r.IntN(4) {
+		for i := range 1 + r.IntN(4) {
 			plan = append(plan, drawCall(r))
+			plan[i].after = max(0, r.IntN(2*i+1)-i)
 		}
 		replan := replanned(r, plan)
 		f := facts.Of(compiled(t, drawnText(plan), nil), facts.Options{})
@@ -280,7 +427,7 @@ func TestWithinAgreesWithEnumeration(t *testing.T) {
 		e.Budget = envelope.Budget{}
 		var w *widened
 		if r.IntN(2) == 0 {
-			w = drawWidened(r)
+			w = drawWidened(r, plan)
 			if err := e.Widen(f, w.said); err != nil {
 				t.Fatal(err)
 			}

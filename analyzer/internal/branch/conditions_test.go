@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -40,7 +39,7 @@ func FuzzConditions(f *testing.F) {
 			return
 		}
 		call := plan.Calls[0]
-		e := New(plan, nothing{})
+		e := New(plan, Nothing{})
 		form := e.formula(call.When)
 		form.alone = map[int]valued{}
 		term := e.whens[0]
@@ -99,18 +98,3 @@ func FuzzConditions(f *testing.F) {
 }
 
 type absent struct{}
-
-// nothing is known of a plan beside itself.
-type nothing struct{}
-
-func (nothing) Item(*compiler.Read) (*schema.Schema, bool) { return nil, false }
-func (nothing) Unknown(diag.Facts) bool                    { return false }
-func (nothing) MayBeThere(*compiler.Read) bool             { return true }
-func (nothing) BeginsWith([]expression.Segment) bool       { return false }
-func (nothing) InResult(*compiler.Tool, pathtree.ID, int) schema.Place {
-	return schema.Place{Possible: true}
-}
-func (nothing) InState(pathtree.ID) *schema.Schema       { return nil }
-func (nothing) Given(pathtree.ID) (*schema.Schema, bool) { return nil, false }
-func (nothing) Both(_, b *schema.Schema) *schema.Schema  { return b }
-func (nothing) NotNull(s *schema.Schema) *schema.Schema  { return s }
