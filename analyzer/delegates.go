@@ -12,11 +12,12 @@ import (
 // plan is said when the plan itself is checked.
 type delegates struct {
 	judge  func(*compiler.Plan) Judgement
-	orders map[orderPlace]orderPart // see [Pass.orderPartOf]
+	orders map[orderPlace]orderPart         // see [Pass.orderPartOf]
+	bounds map[*compiler.Plan][]*parameters // see [Pass.boundsWithin]
 }
 
 func newDelegates(c Config, judge func(*compiler.Plan, []diag.Diagnostic, Config) Judgement) *delegates {
-	d, judged := &delegates{orders: map[orderPlace]orderPart{}}, map[*compiler.Plan]Judgement{}
+	d, judged := &delegates{orders: map[orderPlace]orderPart{}, bounds: map[*compiler.Plan][]*parameters{}}, map[*compiler.Plan]Judgement{}
 	c.delegates, c.within = d, true
 	d.judge = func(p *compiler.Plan) Judgement {
 		return once(judged, p, func() Judgement { return judge(p, p.Findings(), c) })

@@ -83,7 +83,7 @@ func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
 	flows := []flow{{}}
 	if t.Expr != nil {
 		flows = p.flowsOf(t)
-	} else if whole, ok := p.flowOfTemplate(t); ok {
+	} else if whole, ok := p.flowOfTemplate(nil, t); ok {
 		flows[0] = whole
 	} else {
 		return false

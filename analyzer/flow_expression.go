@@ -3,8 +3,10 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -51,13 +53,32 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 	case expression.Gate:
 		flows = p.lessNull(p.flowsOfPart(flows, t, part.Parts[len(part.Parts)-1]), before)
 	case expression.Choice:
+		for i, operand := range part.Parts {
+			from := len(flows)
+			flows = p.flowsOfPart(flows, t, operand)
+			for k := range flows[from:] {
+				f := &flows[from+k]
+				f.loose, f.schema = f.loose || p.looksAt(t, f), p.implied(f, t, part.Condition, part.Start, i == 0)
+			}
+		}
+		return p.lessImpossible(flows, before)
+	case expression.Least, expression.Most:
+		number := p.numberWithin(part)
 		for _, operand := range part.Parts {
 			flows = p.flowsOfPart(flows, t, operand)
 		}
 		for i := range flows[before:] {
 			f := &flows[before+i]
-			f.loose = f.loose || p.looksAt(t, f)
+			if f.sample {
+				f.schema = f.like
+			}
+			if f.schema.Kinds()&schema.Array != 0 {
+				f.schema = number // of one of its items
+			}
+			f.schema = p.meet(f.schema, number)
+			f.loose, f.sample, f.computed = true, false, true
 		}
+		return p.lessImpossible(flows, before)
 	case expression.Text:
 		flows = append(flows, p.flowOfText(t, part))
 	default:
@@ -65,6 +86,54 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 		flows = append(flows, flow{schema: like, loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}})
 	}
 	return flows
+}
+
+// implied is what comes of a flow where a condition of a template, which stands somewhere in
+// it, comes out as said.
+func (p *Pass) implied(f *flow, t *compiler.Template, condition func() *expression.Term, at int, holds bool) *schema.Schema {
+	if f.read == nil || f.sample {
+		return f.schema
+	}
+	paths := p.Plan.Paths
+	return p.meet(f.schema, once(p.flowing().implied, implication{t, at, holds, f.read.Path}, func() *schema.Schema {
+		return branch.Implied(condition(), holds, func(ref int) ([]schema.Step, bool) {
+			r := &p.Plan.Reads[t.Reads[ref]]
+			if !paths.IsAbove(f.read.Path, r.Path) || !slices.Equal(r.Writers, f.read.Writers) {
+				return nil, false
+			}
+			return compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(f.read.Path):]), true
+		})
+	}))
+}
+
+// lessImpossible leaves of the flows from a place on those of which a value can come.
+func (p *Pass) lessImpossible(flows []flow, from int) []flow {
+	return append(flows[:from], slices.DeleteFunc(flows[from:], func(f flow) bool {
+		return f.schema != nil && p.contains(f.schema, schema.AnyOf()).Relation == schema.Fits
+	})...)
+}
+
+// An implication is a condition, how it comes out, and the place of which that says something.
+type implication struct {
+	of    *compiler.Template
+	at    int
+	holds bool
+	path  pathtree.ID
+}
+
+// numberWithin is what the numbers among the operands of a smallest or largest leave of all
+// numbers.
+func (p *Pass) numberWithin(part expression.Part) *schema.Schema {
+	number, keyword := schema.OfKinds(schema.Number), "maximum"
+	if part.Kind == expression.Most {
+		keyword = "minimum"
+	}
+	for _, operand := range part.Parts {
+		if limit, ok := operand.Value.(float64); ok && operand.Kind == expression.Written {
+			number = p.meet(number, schema.New(map[string]any{keyword: limit}, schema.Options{}))
+		}
+	}
+	return number
 }
 
 // looksAt reports whether an expression looks at more than one place of what a flow

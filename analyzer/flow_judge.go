@@ -158,6 +158,29 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 	return v.Relation, v.Witness
 }
 
+// relateTo judges one flow into a place, less what the condition of its call keeps away.
+func (p *Pass) relateTo(f *flow, to *target) (schema.Relation, any) {
+	before := p.flows.cutShort
+	relation, witness := p.relate(f, to.schema)
+	if f.schema == nil || relation == schema.Fits || relation == schema.Never {
+		return relation, witness
+	}
+	passes := *f
+	if passes.schema = p.guarded(f, to.call); passes.schema == f.schema {
+		return relation, witness
+	}
+	p.flows.cutShort = before
+	return p.relate(&passes, to.schema)
+}
+
+// guarded is what of a flow into a call its condition lets through.
+func (p *Pass) guarded(f *flow, call *compiler.Call) *schema.Schema {
+	if call == nil || call.When == nil || call.When.Expr == nil {
+		return f.schema
+	}
+	return p.implied(f, call.When, call.When.Expr.Logic, 0, true)
+}
+
 // judge holds flows against what a place wants. Something is said only where
 // every flow is known not to fit, or where a value is at hand that may come and
 // isn't accepted.
@@ -169,7 +192,7 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 	found := false
 	for i := range flows {
 		f := &flows[i]
-		relation, witness := p.relate(f, to.schema)
+		relation, witness := p.relateTo(f, to)
 		p.flows.sure = p.flows.sure && relation == schema.Fits
 		if relation == schema.Never {
 			kinds |= f.schema.Kinds()
@@ -340,7 +363,7 @@ func (p *Pass) judgeTemplate(t *compiler.Template, to target, sound bool) []judg
 	if t.Expr != nil || len(found) > 0 || !sound {
 		return found
 	}
-	whole, ok := p.flowOfTemplate(t)
+	whole, ok := p.flowOfTemplate(to.call, t)
 	if !ok {
 		return nil
 	}
@@ -382,19 +405,19 @@ func (t target) below(step string, s *schema.Schema) target {
 	return t
 }
 
-// flowOfTemplate is a value put together from what flows into it. It is false
+// flowOfTemplate is a value put together from what flows into it, for a call or for none. It is false
 // where a part may be left out, or nothing is known of any.
-func (p *Pass) flowOfTemplate(t *compiler.Template) (flow, bool) {
+func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, bool) {
 	switch {
 	case !t.Live():
 		return flow{schema: schema.Const(t.Value)}, true
 	case t.Expr != nil:
-		return p.oneFlow(p.flowsOf(t))
+		return p.oneFlow(call, p.flowsOf(t))
 	case t.Items != nil:
 		whole := flow{}
 		items := make([]*schema.Schema, len(t.Items))
 		for i, item := range t.Items {
-			f, ok := p.flowOfTemplate(item)
+			f, ok := p.flowOfTemplate(call, item)
 			if !ok {
 				return f, false
 			}
@@ -407,7 +430,7 @@ func (p *Pass) flowOfTemplate(t *compiler.Template) (flow, bool) {
 		parts := make(map[string]*schema.Schema, len(t.Fields))
 		names := make([]string, len(t.Fields))
 		for i, field := range t.Fields {
-			f, ok := p.flowOfTemplate(field.Value)
+			f, ok := p.flowOfTemplate(call, field.Value)
 			if !ok {
 				return f, false
 			}
@@ -422,11 +445,11 @@ func (p *Pass) flowOfTemplate(t *compiler.Template) (flow, bool) {
 
 // oneFlow joins flows. Values that only stand for others are joined as what
 // they are like.
-func (p *Pass) oneFlow(flows []flow) (flow, bool) {
+func (p *Pass) oneFlow(call *compiler.Call, flows []flow) (flow, bool) {
 	joined := flow{}
 	var all []*schema.Schema
 	for _, f := range flows {
-		s := f.schema
+		s := p.guarded(&f, call)
 		if f.sample {
 			s, joined.loose = f.like, true
 		}

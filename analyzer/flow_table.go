@@ -19,6 +19,8 @@ type flowTable struct {
 	given map[pathtree.ID]flow
 	state map[pathtree.ID]schema.Place
 
+	implied map[implication]*schema.Schema
+
 	judgements []judgement
 	judged     bool
 	fitting    []bool // by the first read of an expression: all that comes surely fits what it is for
@@ -67,7 +69,7 @@ const maxReasoning = 400_000
 func (p *Pass) flowing() *flowTable {
 	if p.flows == nil {
 		p.flows = &flowTable{
-			given: map[pathtree.ID]flow{}, state: map[pathtree.ID]schema.Place{}, certain: map[*compiler.Call]bool{},
+			given: map[pathtree.ID]flow{}, state: map[pathtree.ID]schema.Place{}, certain: map[*compiler.Call]bool{}, implied: map[implication]*schema.Schema{},
 		}
 		if p.view != nil {
 			p.flows.schemaTable = p.view.shared.schemas

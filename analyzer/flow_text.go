@@ -1,34 +1,62 @@
 package analyzer
 
 import (
+	"regexp"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
+// maxTextPattern bounds the pattern of what a text may be.
+const maxTextPattern = 500
+
 // maxTexts bounds how many texts are told apart that one expression may give.
 const maxTexts = 64
 
 // flowOfText is the flow out of a text with expressions in it: where few values come
 // to them it is one of so many texts, of which some may never come, as values hang
-// together; else it is any text.
+// together; else it is a text with what is written out in its places.
 func (p *Pass) flowOfText(t *compiler.Template, part expression.Part) flow {
-	out := flow{schema: schema.OfKinds(schema.String), loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}}
-	texts := []any{""}
+	out := flow{loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}}
+	texts, pattern, length := []any{""}, "", 0
 	for _, piece := range part.Parts {
-		var pieces []any
-		for _, f := range p.flowsOfPart(nil, t, piece) {
-			values := fewValues(&f)
-			if values == nil {
-				return out
+		flows := p.flowsOfPart(nil, t, piece)
+		if len(flows) == 0 {
+			flows = unknown
+		}
+		var values []any
+		var patterns []string
+		longest := 0
+		for _, f := range flows {
+			if f.schema = p.guarded(&f, p.taker(t)); f.loose || f.sample {
+				f.schema = nil
 			}
-			pieces = append(pieces, values...)
+			few := p.fewValues(f.schema)
+			if values = append(values, few...); few == nil {
+				texts = nil
+			}
+			one, most := p.textsOf(f.schema, few)
+			patterns, longest = append(patterns, one), max(longest, most)
 		}
-		if texts = appended(texts, pieces); len(texts) == 0 || len(texts) > maxTexts {
-			return out
+		pattern += "(?:" + strings.Join(patterns, "|") + ")"
+		length = min(length+longest, anyLength)
+		if texts = appended(texts, values); len(texts) > maxTexts {
+			texts = nil
 		}
+	}
+	if len(texts) == 0 {
+		out.schema = schema.OfKinds(schema.String)
+		if length < anyLength {
+			out.schema = p.meet(out.schema, schema.New(map[string]any{"maxLength": float64(length)}, schema.Options{}))
+		}
+		if len(pattern) < maxTextPattern {
+			out.schema = p.meet(out.schema, schema.New(map[string]any{"pattern": "^" + pattern + "$"}, schema.Options{}))
+		}
+		return out
 	}
 	all := make([]*schema.Schema, len(texts))
 	for i, text := range texts {
@@ -36,6 +64,54 @@ func (p *Pass) flowOfText(t *compiler.Template, part expression.Part) flow {
 	}
 	out.schema = schema.AnyOf(all...)
 	return out
+}
+
+// taker is the call that takes what a template gives as a parameter, once its condition has
+// come out as true; nil where there is none.
+func (p *Pass) taker(t *compiler.Template) *compiler.Call {
+	call := p.caller(&p.Plan.Reads[t.Reads[0]])
+	if call == nil || t == call.When || call.Each != nil && !t.PerItem() {
+		return nil
+	}
+	return call
+}
+
+// anyLength is how long a text is of which nothing is known.
+const anyLength = 1 << 30
+
+// textsOf is a pattern for what values of a schema, of which it may have few, are as text,
+// and how long the longest is.
+func (p *Pass) textsOf(s *schema.Schema, few []any) (pattern string, longest int) {
+	if few != nil {
+		var words []string
+		for _, value := range few {
+			if text, ok := expression.AsText(value); ok {
+				words, longest = append(words, regexp.QuoteMeta(text)), max(longest, utf8.RuneCountInString(text))
+			}
+		}
+		return strings.Join(words, "|"), longest
+	}
+	if pattern, longest = "[^]*", anyLength; s == nil || s.Kinds() != schema.String {
+		return pattern, longest
+	}
+	within := func(keyword string, value any) bool {
+		return p.contains(s, schema.New(map[string]any{keyword: value}, schema.Options{})).Relation == schema.Fits
+	}
+	marks := s.Landmarks()
+	for _, known := range slices.Backward(marks.Patterns) { // a condition's are the last
+		if within("pattern", "^"+known+"$") {
+			pattern = known
+			break
+		}
+	}
+	slices.Sort(marks.Lengths)
+	for _, length := range slices.Compact(marks.Lengths) {
+		if length >= 0 && length < anyLength && within("maxLength", float64(length)) {
+			longest = length
+			break
+		}
+	}
+	return pattern, longest
 }
 
 // appended puts every one of some values behind every one of some texts. Values that
@@ -55,20 +131,17 @@ func appended(texts, values []any) []any {
 	return all
 }
 
-// fewValues are those that a flow may have, where its schema counts them.
-func fewValues(f *flow) []any {
-	if f.schema == nil || f.loose || f.sample {
+// fewValues are those that a schema accepts, where it is known to list them.
+func (p *Pass) fewValues(s *schema.Schema) []any {
+	if s == nil {
 		return nil
 	}
-	raw, _ := f.schema.Raw().(map[string]any)
-	values, _ := raw["enum"].([]any)
-	if fixed, ok := raw["const"]; ok {
-		values = []any{fixed}
-	} else if values == nil && f.schema.Kinds() == schema.Boolean {
-		values = []any{true, false}
+	if s.Kinds() == schema.Boolean {
+		return []any{true, false}
 	}
-	if len(values) > maxTexts {
+	values := s.Landmarks().Listed
+	if len(values) == 0 || len(values) > maxTexts || p.contains(s, schema.New(map[string]any{"enum": values}, schema.Options{})).Relation != schema.Fits {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(values), func(v any) bool { return !f.schema.Accepts(v) })
+	return slices.DeleteFunc(values, func(v any) bool { return !s.Accepts(v) })
 }

@@ -57,7 +57,7 @@ func (p *Pass) elements(list *compiler.Template) []flow {
 		return []flow{{schema: schema.New(map[string]any{"enum": values}, schema.Options{})}}
 	case list.Expr == nil:
 		for _, item := range list.Items {
-			f, ok := p.flowOfTemplate(item)
+			f, ok := p.flowOfTemplate(nil, item)
 			if !ok {
 				return unknown
 			}

@@ -20,23 +20,107 @@ var _ = register(Rule{
 
 // outsideOfBounds reports calls of tools that a policy doesn't list, and what their
 // parameters are or may be beside what it lets them be (S17.5): its bounds are one more
-// taker of the parameters.
+// taker of the parameters. A call that a plan carries out passes them on as well.
 func outsideOfBounds(p *Pass) {
-	for _, one := range p.Plan.Policies {
-		for i := range one.Only {
-			for _, call := range p.fresh() {
+	if len(p.Plan.Policies) == 0 {
+		return
+	}
+	for _, call := range p.fresh() {
+		for _, one := range p.Plan.Policies {
+			for i := range one.Only {
 				p.unlisted(&one.Only[i], call)
 			}
 		}
+		for _, bounds := range p.boundsOn(call) {
+			p.outOfBounds(call, bounds)
+		}
+		for _, bounds := range p.boundsWithin(call.Plan()) {
+			p.outOfBounds(call, bounds)
+		}
+	}
+	for _, one := range p.Plan.Policies {
 		for i := range one.Bounds {
 			for k := range one.Bounds[i].Tools {
-				tool := &one.Bounds[i].Tools[k]
-				for _, call := range p.fresh() {
-					if label.Carries(call, tool.Name) {
-						p.outOfBounds(call, p.boundsOf(&one.Bounds[i], tool))
+				p.untyped(&one.Bounds[i], &one.Bounds[i].Tools[k])
+			}
+		}
+	}
+}
+
+// boundsOn are those that policies set for a call.
+func (p *Pass) boundsOn(call *compiler.Call) (all []*parameters) {
+	for _, one := range p.Plan.Policies {
+		for i := range one.Bounds {
+			for k := range one.Bounds[i].Tools {
+				if tool := &one.Bounds[i].Tools[k]; label.Carries(call, tool.Name) {
+					all = append(all, p.boundsOf(&one.Bounds[i], tool))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// boundsWithin are those that a delegate's parameters come to for certain: if they are
+// given, and nothing fails, its calls pass them on to what is bounded.
+func (p *Pass) boundsWithin(path string) []*parameters {
+	d := p.Plan.Delegates[path]
+	if path == "" || d == nil || p.config.delegates == nil {
+		return nil
+	}
+	return once(p.config.delegates.bounds, d, func() (all []*parameters) {
+		judged := p.config.delegates.judge(d)
+		if judged.Verified == nil {
+			return nil // which is a finding of its own
+		}
+		inner := newPass(judged.Plan, nil)
+		inner.config = p.config
+		for _, call := range inner.Plan.Calls {
+			for _, bounds := range slices.Concat(inner.boundsOn(call), inner.boundsWithin(call.Plan())) {
+				for _, f := range call.Params.Fields {
+					if one := inner.passedOn(call, f, bounds); one != nil {
+						one.taker = fmt.Sprintf("%s, which %q of the delegate %q passes it on to,", bounds.taker, call.Name, path)
+						all = append(all, one)
 					}
 				}
 			}
+		}
+		return all
+	})
+}
+
+// passedOn is what a bound of a call's parameter is to the parameter of the plan that is
+// passed on there; nil where none is for certain.
+func (p *Pass) passedOn(call *compiler.Call, f compiler.TemplateField, bounds *parameters) *parameters {
+	place, bounded := bounds.places[f.Key]
+	if !bounded || call.Each != nil || f.Value.Expr == nil || !f.Value.Expr.Plain() {
+		return nil
+	}
+	r := &p.Plan.Reads[f.Value.Reads[0]]
+	if r.Ref.Kind != "input" || len(r.Ref.Path) == 0 || r.Ref.Path[0].IsIndex || len(r.Writers) > 0 {
+		return nil
+	}
+	e := p.conditions()
+	if !e.SolveOne(e.And(e.There(f.Value), e.Runs(call).Not()), true).Impossible {
+		return nil
+	}
+	name := r.Ref.Path[0].Key
+	place.Schema = schema.Containing(compiler.SchemaPath(r.Ref.Path[1:]), place.Schema)
+	return &parameters{which: "delegate", places: map[string]schema.Place{name: place}, bounds: map[string]*source.Node{name: bounds.bounds[f.Key]}}
+}
+
+// untyped reports bounds that a value of another type than they speak of is within, of
+// parameters of which the tool of a call doesn't tell the type either.
+func (p *Pass) untyped(bounds *policy.Bounds, of *policy.BoundTool) {
+	at := slices.IndexFunc(p.Plan.Calls, func(c *compiler.Call) bool { return label.Carries(c, of.Name) && c.Tool != nil })
+	if at < p.from {
+		return
+	}
+	known := p.parametersOf(p.Plan.Calls[at].Tool)
+	for i := range of.Parameters {
+		if bound := &of.Parameters[i]; known != nil && bound.NamesNoType() && known.place(bound.Name).Schema.Kinds() == schema.Anything {
+			p.Report(headOf(bound.Node.Span()), "the bound of %q in %q names no type, and neither does %s: a value of another type is within it", bound.Name, bounds.Name, known.taker).As(diag.Warning).
+				Advise("name the \"type\" that it may have")
 		}
 	}
 }
@@ -78,10 +162,13 @@ func (p *Pass) outOfBounds(call *compiler.Call, bounds *parameters) {
 		}
 		to := target{call: call, taker: bounds, schema: place.Schema, key: f.Key}
 		found := p.judgeTemplate(f.Value, to, true)
+		if bounds.which == "delegate" { // of which its own findings say what else may be
+			found = slices.DeleteFunc(found, func(j judgement) bool { return j.relation != schema.Never })
+		}
 		for i := range found {
 			p.reportBounds(&found[i])
 		}
-		if len(found) == 0 && !p.isWithin(f.Value, place.Schema) {
+		if bounds.which != "delegate" && len(found) == 0 && !p.isWithin(call, f.Value, place.Schema) {
 			to.node = f.Value.Node
 			p.reportBounds(&judgement{relation: schema.Unknown, several: true, to: to})
 		}
@@ -90,15 +177,18 @@ func (p *Pass) outOfBounds(call *compiler.Call, bounds *parameters) {
 
 // isWithin reports whether all that a template may give is known to fit a schema; of a
 // value that the document gives as an example nothing more is known than that it does.
-func (p *Pass) isWithin(t *compiler.Template, s *schema.Schema) bool {
+func (p *Pass) isWithin(call *compiler.Call, t *compiler.Template, s *schema.Schema) bool {
 	flows := []flow{{}}
 	if t.Expr != nil {
 		flows = p.flowsOf(t)
-	} else if whole, ok := p.flowOfTemplate(t); ok {
+	} else if whole, ok := p.flowOfTemplate(call, t); ok {
 		flows[0] = whole
 	}
 	return !slices.ContainsFunc(flows, func(f flow) bool {
-		return !f.sample && (f.schema == nil || p.fits(f.schema, s).Relation != schema.Fits)
+		if f.schema = p.guarded(&f, call); f.schema == nil {
+			return true
+		}
+		return !f.sample && p.fits(f.schema, s).Relation != schema.Fits
 	})
 }
 
@@ -113,7 +203,7 @@ func (p *Pass) reportBounds(j *judgement) {
 	default:
 		f = p.Report(j.place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.called(), what).As(diag.Warning)
 	}
-	f.About(j.to.call.Label()).Advise("narrow what the source may give to what the policy allows, or pass something else")
+	f.About(j.to.call.Label()).Advise("narrow what the source may give to what the policy allows, or let a \"_when\" see to it")
 	f.Witness = j.witness
 	p.note(f, j)
 }

@@ -19,6 +19,9 @@ const (
 	Choice
 	// Text: that of all Parts as text, one after the other (S4.9).
 	Text
+	// Least and Most: the smallest and the largest number among Parts, or in them (min, max).
+	Least
+	Most
 )
 
 // A Part is an expression, or a part of one, as far as its value is handed on
@@ -105,6 +108,10 @@ func (e *Expr) outline(n *node) Part {
 		p.Kind, operands = Choice, n.args[1:]
 	case n.op == opText:
 		p.Kind = Text
+	case n.op == opCall && n.name == "min":
+		p.Kind = Least
+	case n.op == opCall && n.name == "max":
+		p.Kind = Most
 	default:
 		return p
 	}
@@ -114,6 +121,9 @@ func (e *Expr) outline(n *node) Part {
 	}
 	return p
 }
+
+// Condition is what decides between the parts of a choice.
+func (p Part) Condition() *Term { return new(terms).of(p.node.args[0]) }
 
 // literal is the value of a constant node.
 func (n *node) literal() any {

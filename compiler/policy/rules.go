@@ -93,6 +93,22 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	}
 }
 
+// Untyped remarks on bounds that a value of another type than they speak of is within,
+// unless a tool that isn't known here says what it takes.
+func (p *Policy) Untyped() (found []diag.Diagnostic) {
+	for _, rule := range p.Bounds {
+		for _, tool := range rule.Tools {
+			for i := range tool.Parameters {
+				if bound := &tool.Parameters[i]; bound.NamesNoType() {
+					d := diag.New(diag.WrongType, bound.Node.Span().Head(), fmt.Sprintf("the bound of %q names no type: a value of another type is within it, unless the tool says what it takes", bound.Name))
+					found = append(found, *d.As(diag.Info).Advise("name the \"type\" that it may have"))
+				}
+			}
+		}
+	}
+	return found
+}
+
 // schema reads a JSON Schema; format counts in it, since a bound is there to be kept.
 func (r *reader) schema(n *source.Node, what string) *schema.Schema {
 	s := schema.New(n.Value(), schema.Options{AssertFormat: true})

@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/obelus-dev/obelus/compiler/schema/regex"
+
 // Inhabit looks for a value that some schemas accept and none of others does. It is
 // found where a value comes back with true; there is none where it comes back as not
 // found and known; else it couldn't be told within the budget.
@@ -42,6 +44,8 @@ type Landmarks struct {
 	Step    float64   // what it wants numbers to be a multiple of; 0 for nothing
 	Lengths []int     // bounds of how many characters, items or properties there are
 	Listed  []any     // the values that it lists
+
+	Patterns []string // what it wants texts to match, as a whole and whatever stands around it
 }
 
 // Landmarks are those of the schema, as far as its parts are looked at.
@@ -83,6 +87,11 @@ func (l *Landmarks) of(n *node) {
 	}
 	if n.strings != nil {
 		l.Lengths = append(l.Lengths, n.strings.min, n.strings.max)
+		if n.strings.pattern != nil {
+			if whole, ok := regex.Whole(n.strings.pattern.Source); ok {
+				l.Patterns = append(l.Patterns, whole)
+			}
+		}
 	}
 	if n.arrays != nil {
 		l.Lengths = append(l.Lengths, n.arrays.min, n.arrays.max)

@@ -393,3 +393,54 @@ func unfolded(function, text string) string {
 	}
 	return b.String()
 }
+
+// Implied is a schema that a value fits if a condition comes out as said; nil where that
+// says nothing of it. Below reports of a reference whether it is to the value or a part of
+// it, and to which.
+func Implied(t *expression.Term, holds bool, below func(ref int) (part []schema.Step, ok bool)) *schema.Schema {
+	operands, all := t.Args, false
+	switch t.Op {
+	case expression.TermNot:
+		return Implied(t.Args[0], !holds, below)
+	case expression.TermAnd, expression.TermOr:
+		all = (t.Op == expression.TermAnd) == holds
+	case expression.TermFallback:
+	case expression.TermGate:
+		operands = operands[len(operands)-1:]
+	case expression.TermLiteral:
+		if t.Value != holds {
+			return schema.AnyOf()
+		}
+		return nil
+	default:
+		var part []schema.Step
+		piece := piecer{func(x *expression.Term) (is bool) {
+			if x.Op == expression.TermReference {
+				part, is = below(x.Ref)
+			}
+			return is
+		}}.yes(t)
+		if piece == nil {
+			return nil
+		}
+		if !holds {
+			piece = object{"not": piece}
+		}
+		return schema.Containing(part, schema.New(piece, schema.Options{}))
+	}
+	var known []*schema.Schema
+	for _, operand := range operands {
+		if one := Implied(operand, holds, below); one != nil {
+			known = append(known, one)
+		} else if !all {
+			return nil
+		}
+	}
+	switch {
+	case len(known) == 0:
+		return nil
+	case all:
+		return schema.AllOf(known...)
+	}
+	return schema.AnyOf(known...)
+}

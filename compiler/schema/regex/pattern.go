@@ -16,6 +16,7 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -182,6 +183,32 @@ func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
 	}
 	p.once.Do(func() { p.size = maxProgram }) // not of a pattern that regexp reads
 	return &syntax.Regexp{Op: syntax.OpNoMatch}, &syntax.Prog{Inst: make([]syntax.Inst, maxProgram)}
+}
+
+// Whole is a pattern, to be put between others, for the texts in which one finds something;
+// false where what it asks hangs on what is around it.
+func Whole(source string) (whole string, ok bool) {
+	p, _, err := Compile(source)
+	if err != nil || !p.Regular() {
+		return "", false
+	}
+	tree, _ := p.parsed()
+	inner, before, after := []*syntax.Regexp{tree}, "[^]*", "[^]*"
+	if tree.Op == syntax.OpConcat {
+		inner = tree.Sub
+	}
+	if strings.HasPrefix(source, "^") && inner[0].Op == syntax.OpBeginText {
+		source, inner, before = source[1:], inner[1:], ""
+	}
+	if last := len(inner) - 1; last >= 0 && strings.HasSuffix(source, "$") && inner[last].Op == syntax.OpEndText {
+		source, inner, after = source[:len(source)-1], inner[:last], ""
+	}
+	return before + "(?:" + source + ")" + after, !slices.ContainsFunc(inner, looksAround)
+}
+
+// looksAround reports whether an expression asks where it is.
+func looksAround(re *syntax.Regexp) bool {
+	return re.Op >= syntax.OpBeginLine && re.Op <= syntax.OpNoWordBoundary || slices.ContainsFunc(re.Sub, looksAround)
 }
 
 // Effort is what matching a text costs at most without an automaton, in steps of a
