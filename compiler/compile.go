@@ -80,7 +80,7 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	}
 	var amiss []diag.Diagnostic
 	for _, one := range o.Policies {
-		read, found := policy.Parse(one.File, o.Limits)
+		read, found := ReadPolicy(one.File, o.Limits)
 		read.Counts = one.Counts
 		all.policies, amiss = append(all.policies, read), append(amiss, found...)
 	}
@@ -94,9 +94,30 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 	return p, found
 }
 
+// ReadPolicy reads a policy as [policy.Parse] does, and says besides which names of tools in
+// it a reader can't see or may take for others (S2.6), whatever plans there are.
+func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag.Diagnostic) {
+	p, found := policy.Parse(file, limits)
+	tools := newNames(func(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
+		found = append(found, diag.New(rule, at, fmt.Sprintf(format, args...)))
+		return &found[len(found)-1]
+	}, "policy's tools")
+	for _, n := range p.Named {
+		known := tools.has(n.Text)
+		tools.add(n.Text, n.Span())
+		if _, _, mixed := naming.MixedScripts(n.Text); !known && !mixed && len(naming.Deceptive(n.Text)) > 0 {
+			d := diag.New(diag.ConfusableName, n.Span(), fmt.Sprintf("the name %q is drawn like %q", naming.Spelled(n.Text), naming.Skeleton(n.Text)))
+			found = append(found, *d.As(diag.Warning).Advise("a rule about another tool than the one that was meant keeps nothing from happening"))
+		}
+	}
+	diag.Sort(found)
+	return p, found
+}
+
 // misnamed warns of the tools that a policy names and the plan doesn't have, where the plan
 // has one that must have been meant: a rule about another tool than that one keeps nothing
-// from happening. A policy may speak of tools that other plans have.
+// from happening. One that only looks like it is an error (S2.6). A policy may speak of tools
+// that other plans have.
 func (p *Plan) misnamed() (found []diag.Diagnostic) {
 	var names *naming.Suggester
 	known := slices.Sorted(maps.Keys(p.Activities))
@@ -112,8 +133,11 @@ func (p *Plan) misnamed() (found []diag.Diagnostic) {
 			if names == nil {
 				names = naming.NewSuggester(known)
 			}
-			if near, ok := names.Nearest(n.Text); ok && naming.IsSlip(n.Text, near) {
-				told[n.Text] = true
+			told[n.Text] = true
+			if twin := slices.IndexFunc(known, func(name string) bool { return naming.Skeleton(name) == naming.Skeleton(n.Text) }); twin >= 0 {
+				d := diag.New(diag.ConfusableName, n.Span(), fmt.Sprintf("the policy speaks of a tool %q, which looks like the plan's %q", naming.Spelled(n.Text), naming.Spelled(known[twin])))
+				found = append(found, *d.Advise("write the plan's name: a rule about another tool keeps nothing from happening").Rename(n, 0, len(n.Text), known[twin], false))
+			} else if near, ok := names.Nearest(n.Text); ok && naming.IsSlip(n.Text, near) {
 				d := diag.New(diag.WrongType, n.Span(), fmt.Sprintf("the policy speaks of a tool %q, which the plan doesn't have", n.Text))
 				found = append(found, *d.As(diag.Warning).Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false))
 			}

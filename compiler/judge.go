@@ -16,25 +16,25 @@ import (
 // judgeNames looks for ids and paths that a reader can't tell apart, or can't
 // see (S2.6).
 func (c *compilation) judgeNames() {
-	tools := newNames(c, "tools")
+	tools := newNames(c.report, "plan's tools")
 	for _, d := range c.toolDefs {
 		tools.add(d.name, d.key.Span())
 	}
-	activities := newNames(c, "activities")
+	activities := newNames(c.report, "plan's activities")
 	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
 		if a := c.plan.Activities[name]; a.NameNode != nil {
 			activities.add(name, a.NameNode.Span())
 		}
 	}
-	advisors := newNames(c, "advisors")
+	advisors := newNames(c.report, "plan's advisors")
 	for _, a := range c.plan.Advisors {
 		advisors.add(a.ID, a.IDNode.Span())
 	}
-	instances := newNames(c, "instances")
+	instances := newNames(c.report, "plan's instances")
 	for _, i := range c.plan.Instances {
 		instances.add(i.ID, i.Node.Span())
 	}
-	c.spellings = spellings{tools: tools, calls: newNames(c, "calls"), paths: newNames(c, "paths"), composed: map[string]bool{}}
+	c.spellings = spellings{tools: tools, calls: newNames(c.report, "plan's calls"), paths: newNames(c.report, "plan's paths"), composed: map[string]bool{}}
 	c.judgeNamesOfCalls()
 	if !c.plan.Paths.IsASCII() {
 		for i := range c.plan.Reads {
@@ -102,14 +102,14 @@ func (c *compilation) judgePath(id pathtree.ID, at func() source.Span) {
 
 // names is one set of names that must be told apart.
 type names struct {
-	c         *compilation
-	what      string
+	report    func(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic
+	what      string // and whose
 	seen      map[string]source.Span
 	skeletons map[string]string
 }
 
-func newNames(c *compilation, what string) *names {
-	return &names{c: c, what: what, seen: map[string]source.Span{}, skeletons: map[string]string{}}
+func newNames(report func(*diag.Rule, source.Span, string, ...any) *diag.Diagnostic, what string) *names {
+	return &names{report: report, what: what, seen: map[string]source.Span{}, skeletons: map[string]string{}}
 }
 
 func (n *names) has(name string) bool { _, ok := n.seen[name]; return ok }
@@ -122,13 +122,13 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 	}
 	n.seen[name] = at
 	if r, _, what, bad := naming.BadCharacter(name); bad {
-		n.c.report(diag.ConfusableName, at, "the name %q holds %s, %s", diag.Escape(name), fmt.Sprintf("U+%04X", r), what).
+		n.report(diag.ConfusableName, at, "the name %q holds %s, %s", diag.Escape(name), fmt.Sprintf("U+%04X", r), what).
 			Advise("remove it: a reader can't see it")
 		return
 	}
 	skeleton := naming.Skeleton(name)
 	if other, taken := n.skeletons[skeleton]; taken && other != name {
-		f := n.c.report(diag.ConfusableName, at, "two of the plan's %s look alike: %q and %q", n.what, naming.Spelled(name), naming.Spelled(other))
+		f := n.report(diag.ConfusableName, at, "two of the %s look alike: %q and %q", n.what, naming.Spelled(name), naming.Spelled(other))
 		if first, ok := n.seen[other]; ok {
 			f.Note(first, "the other is here")
 		}
@@ -144,7 +144,7 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 		if !mixed {
 			continue
 		}
-		f := n.c.report(diag.ConfusableName, at, "the name %q mixes %s and %s letters", naming.Spelled(name), a, b)
+		f := n.report(diag.ConfusableName, at, "the name %q mixes %s and %s letters", naming.Spelled(name), a, b)
 		f.Severity = diag.Warning
 		f.Advise("a letter of another script is easily taken for one of the rest")
 		return

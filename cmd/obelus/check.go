@@ -10,7 +10,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -127,8 +126,8 @@ func (r *reporter) judgeFile(file project.Named) error {
 		case project.Instances:
 			found = session.JudgeInstances(file.Name, text, r.reading.Limits)
 		case project.Policy:
-			_, found = policy.Parse(d.File, r.reading.Limits)
-			found = r.once(found, nil)
+			policy, wrong := compiler.ReadPolicy(d.File, r.reading.Limits)
+			found = r.once(append(wrong, policy.Untyped()...), nil)
 		default:
 			return r.judge(p)
 		}
