@@ -1,20 +1,21 @@
 package layout
 
-// draw says where everything stands, and returns the size of it all.
-func (d *layering) draw(placed *Placed) Box {
+// draw says where everything stands.
+func (d *layering) draw() Placed {
+	placed := Placed{Nodes: make([]Box, len(d.Nodes)), Edges: make([]Route, len(d.Edges)), Clusters: make([]Box, len(d.Clusters))}
 	heights := make([]int, len(d.layers))
 	least, most := 1<<30, -1<<30
 	for v, one := range d.vertices {
 		heights[one.layer] = max(heights[one.layer], one.height)
 		least, most = min(least, d.x[v]-one.left), max(most, d.x[v]+one.right)
 	}
-	for _, c := range d.part.clusters {
-		least, most = min(least, d.sides[2*c]), max(most, d.sides[2*c+1])
+	for c := 1; c < len(d.Clusters); c++ {
+		least, most = min(least, d.sides[2*c-2]), max(most, d.sides[2*c-1])
 	}
 	above, below := d.insets()
 	tops := make([]int, len(d.layers)+1)
 	over, under := make([]int, len(d.layers)+1), make([]int, len(d.layers)+1) // what clusters take above and below each layer
-	for _, c := range d.part.clusters {
+	for c := 1; c < len(d.Clusters); c++ {
 		over[d.first[c]], under[d.last[c]] = max(over[d.first[c]], above[c]), max(under[d.last[c]], below[c])
 	}
 	gaps := d.gaps()
@@ -24,36 +25,35 @@ func (d *layering) draw(placed *Placed) Box {
 		tops[i] = y
 		y += heights[i] + under[i] + gaps[i]
 	}
-	height := y
+	placed.Width, placed.Height = most-least, y
 	for v, one := range d.vertices {
 		d.x[v] -= least
-		if one.node >= 0 {
-			n := d.Nodes[one.node]
-			placed.Nodes[one.node] = Box{d.x[v] - one.left, tops[one.layer] + (heights[one.layer]-n.Height)/2, n.Width, n.Height}
+		if d.isNode(v) {
+			n := d.Nodes[v]
+			placed.Nodes[v] = Box{d.x[v] - one.left, tops[one.layer] + (heights[one.layer]-n.Height)/2, n.Width, n.Height}
 		}
 	}
-	for _, c := range d.part.clusters {
-		left, right := d.sides[2*c]-least, d.sides[2*c+1]-least
+	for c := 1; c < len(d.Clusters); c++ {
+		left, right := d.sides[2*c-2]-least, d.sides[2*c-1]-least
 		top, bottom := tops[d.first[c]]-above[c], tops[d.last[c]]+heights[d.last[c]]+below[c]
 		placed.Clusters[c] = Box{left, top, right - left, bottom - top}
 	}
 	loops := map[int]int{} // by node: how far its loops reach
-	for _, i := range d.part.edges {
+	for i := range d.Edges {
 		if len(d.ways[i]) == 0 {
 			placed.Edges[i] = d.loop(placed.Nodes[d.Edges[i].From], d.Edges[i], loops)
 		} else {
-			placed.Edges[i] = d.route(i, tops, heights, placed)
+			placed.Edges[i] = d.route(i, tops, heights, &placed)
 		}
 	}
-	return Box{Width: most - least, Height: height}
+	return placed
 }
 
 // insets are how far each cluster reaches above its first layer and below its
 // last one.
 func (d *layering) insets() (above, below []int) {
 	above, below = make([]int, len(d.Clusters)), make([]int, len(d.Clusters))
-	for at := len(d.part.clusters) - 1; at >= 0; at-- {
-		c := d.part.clusters[at]
+	for c := len(d.Clusters) - 1; c > 0; c-- {
 		above[c] += d.Clusters[c].TitleHeight + inset
 		below[c] += inset
 		if out := d.Clusters[c].Inside; out > 0 {
@@ -73,7 +73,7 @@ func (d *layering) insets() (above, below []int) {
 func (d *layering) gaps() []int {
 	gaps := make([]int, len(d.layers))
 	labels := false
-	for _, i := range d.part.edges {
+	for i := range d.Edges {
 		labels = labels || len(d.ways[i]) > 0 && d.label[i] >= 0
 		for at := 1; at < len(d.ways[i]); at++ {
 			from, to := d.ways[i][at-1], d.ways[i][at]
@@ -110,17 +110,13 @@ func (d *layering) route(i int, tops, heights []int, placed *Placed) Route {
 	for at, v := range way {
 		layer := d.vertices[v].layer
 		x, top, bottom := d.x[v]+d.port(i, at), tops[layer], tops[layer]+heights[layer]
-		switch box := placed.Nodes[max(0, d.vertices[v].node)]; at {
-		case 0:
-			pass(Point{x, box.Y + box.Height})
-			pass(Point{x, bottom})
-		case len(way) - 1:
-			pass(Point{x, top})
-			pass(Point{x, box.Y})
-		default:
-			pass(Point{x, top})
-			pass(Point{x, bottom})
+		if at == 0 {
+			top = placed.Nodes[v].Y + placed.Nodes[v].Height
+		} else if at == len(way)-1 {
+			bottom = placed.Nodes[v].Y
 		}
+		pass(Point{x, top})
+		pass(Point{x, bottom})
 		if v == d.label[i] {
 			e := d.Edges[i]
 			r.Label = Box{d.x[v] - e.LabelWidth/2, (top + bottom - e.LabelHeight) / 2, e.LabelWidth, e.LabelHeight}

@@ -8,15 +8,13 @@ type vertex struct {
 	left, right int // how far it reaches from its x
 	height      int
 	cluster     int
-	node        int // its node, or -1
 }
 
-// A layering is the work on one part.
+// A layering is the work on one part. The vertices of its nodes are the first
+// ones, and have the same indexes.
 type layering struct {
-	*Graph
-	part     *part
+	Graph
 	vertices []vertex
-	of       []int   // by node: its vertex
 	layers   [][]int // the vertices of each layer, from the left
 	at       []int   // by vertex: its place in its layer
 	up, down [][]int // by vertex: those that it is joined to in the layers beside its own, once for each edge
@@ -27,21 +25,15 @@ type layering struct {
 	last     []int
 	depth    []int          // by cluster: how many it is in
 	x        []int          // by vertex
-	sides    []int          // by cluster: where its left and right edges are, at 2c and 2c+1
+	sides    []int          // by cluster: where its left and right sides are, at 2c and 2c+1
 	ports    map[[2]int]int // by vertex, and twice the edge, plus 1 at its lower end: how far from the x it ends
 }
 
-// place lays the part out from 0, 0 on, and returns its size.
-func (p *part) place(placed *Placed) Box {
-	d := &layering{Graph: p.graph, part: p, of: make([]int, len(p.graph.Nodes))}
-	d.ways, d.upwards, d.label = make([][]int, len(d.Edges)), make([]bool, len(d.Edges)), make([]int, len(d.Edges))
-	d.first, d.last, d.depth = make([]int, len(d.Clusters)), make([]int, len(d.Clusters)), make([]int, len(d.Clusters))
-	for c := 1; c < len(d.Clusters); c++ {
-		d.depth[c] = d.depth[d.Clusters[c].Inside] + 1
-	}
-	for _, i := range p.nodes {
-		n := d.Nodes[i]
-		d.of[i] = d.add(vertex{left: n.Width / 2, right: n.Width - n.Width/2, height: n.Height, cluster: n.Cluster, node: i})
+// place lays a connected graph out.
+func (g Graph) place() Placed {
+	d := &layering{Graph: g, ways: make([][]int, len(g.Edges)), upwards: make([]bool, len(g.Edges)), label: make([]int, len(g.Edges))}
+	for _, n := range g.Nodes {
+		d.add(vertex{left: n.Width / 2, right: n.Width - n.Width/2, height: n.Height, cluster: n.Cluster})
 	}
 	d.orient()
 	d.rank()
@@ -49,8 +41,11 @@ func (p *part) place(placed *Placed) Box {
 	d.arrange()
 	d.findPorts()
 	d.straighten()
-	return d.draw(placed)
+	return d.draw()
 }
+
+// isNode reports whether a vertex is a node, and not where an edge or a cluster passes.
+func (d *layering) isNode(v int) bool { return v < len(d.Nodes) }
 
 func (d *layering) add(v vertex) int {
 	d.vertices = append(d.vertices, v)
@@ -61,10 +56,10 @@ func (d *layering) add(v vertex) int {
 // first, beginning where nothing leads to.
 func (d *layering) orient() {
 	out, in := make([][]int, len(d.vertices)), make([]int, len(d.vertices))
-	for _, i := range d.part.edges {
-		if e := d.Edges[i]; e.From != e.To {
-			out[d.of[e.From]] = append(out[d.of[e.From]], i)
-			in[d.of[e.To]]++
+	for i, e := range d.Edges {
+		if e.From != e.To {
+			out[e.From] = append(out[e.From], i)
+			in[e.To]++
 		}
 	}
 	const open, done = 1, 2
@@ -85,7 +80,7 @@ func (d *layering) orient() {
 			}
 			i := out[top.v][top.edge]
 			top.edge++
-			switch to := d.of[d.Edges[i].To]; state[to] {
+			switch to := d.Edges[i].To; state[to] {
 			case open:
 				d.upwards[i] = true
 			case 0:
@@ -106,7 +101,7 @@ func (d *layering) orient() {
 
 // ends are the upper and the lower vertex of an edge.
 func (d *layering) ends(i int) (from, to int) {
-	from, to = d.of[d.Edges[i].From], d.of[d.Edges[i].To]
+	from, to = d.Edges[i].From, d.Edges[i].To
 	if d.upwards[i] {
 		from, to = to, from
 	}
@@ -117,13 +112,13 @@ func (d *layering) ends(i int) (from, to int) {
 // labels, there is a layer for those between two of nodes.
 func (d *layering) rank() {
 	length := 1
-	for _, i := range d.part.edges {
-		if d.Edges[i].LabelWidth > 0 && d.Edges[i].From != d.Edges[i].To {
+	for _, e := range d.Edges {
+		if e.LabelWidth > 0 && e.From != e.To {
 			length = 2
 		}
 	}
 	var constraints []constraint
-	for _, i := range d.part.edges {
+	for i := range d.Edges {
 		if from, to := d.ends(i); from != to {
 			constraints = append(constraints, constraint{from, to, length, 1})
 		}
@@ -134,8 +129,10 @@ func (d *layering) rank() {
 		d.vertices[v].layer = pos[v] - least
 	}
 	d.layers = make([][]int, slices.Max(pos)-least+1)
-	for _, c := range d.part.clusters {
-		d.first[c], d.last[c] = len(d.layers), -1
+	n := len(d.Clusters)
+	d.first, d.last, d.depth = slices.Repeat([]int{len(d.layers)}, n), slices.Repeat([]int{-1}, n), make([]int, n)
+	for c := 1; c < n; c++ {
+		d.depth[c] = d.depth[d.Clusters[c].Inside] + 1
 	}
 	for _, v := range d.vertices {
 		for c := v.cluster; c > 0; c = d.Clusters[c].Inside {
@@ -148,7 +145,7 @@ func (d *layering) rank() {
 // cluster of one of its ends as long as that reaches, and every cluster at
 // least one vertex in each of its layers.
 func (d *layering) lead() {
-	for _, i := range d.part.edges {
+	for i := range d.Edges {
 		from, to := d.ends(i)
 		d.label[i] = -1
 		if from == to {
@@ -162,7 +159,7 @@ func (d *layering) lead() {
 		way := []int{from}
 		high, low := d.vertices[from], d.vertices[to]
 		for layer := high.layer + 1; layer < low.layer; layer++ {
-			v := vertex{layer: layer, node: -1, cluster: d.passing(high.cluster, low.cluster, layer)}
+			v := vertex{layer: layer, cluster: d.passing(high.cluster, low.cluster, layer)}
 			if e := d.Edges[i]; e.LabelWidth > 0 && layer == high.layer+((low.layer-high.layer)/2|1) {
 				v.left, v.right, v.height = e.LabelWidth/2, e.LabelWidth-e.LabelWidth/2, e.LabelHeight
 				d.label[i] = len(d.vertices)
@@ -177,10 +174,10 @@ func (d *layering) lead() {
 			held[[2]int{c, v.layer}] = true
 		}
 	}
-	for _, c := range slices.Backward(d.part.clusters) {
+	for c := len(d.Clusters) - 1; c > 0; c-- {
 		for layer := d.first[c]; layer <= d.last[c]; layer++ {
 			if !held[[2]int{c, layer}] {
-				d.add(vertex{layer: layer, node: -1, cluster: c})
+				d.add(vertex{layer: layer, cluster: c})
 				for c := c; c > 0; c = d.Clusters[c].Inside {
 					held[[2]int{c, layer}] = true
 				}
@@ -188,7 +185,7 @@ func (d *layering) lead() {
 		}
 	}
 	d.up, d.down = make([][]int, len(d.vertices)), make([][]int, len(d.vertices))
-	for _, i := range d.part.edges {
+	for i := range d.Edges {
 		for at := 1; at < len(d.ways[i]); at++ {
 			from, to := d.ways[i][at-1], d.ways[i][at]
 			d.down[from], d.up[to] = append(d.down[from], to), append(d.up[to], from)

@@ -105,25 +105,45 @@ func Place(g Graph) Placed {
 	if len(g.Clusters) == 0 {
 		g.Clusters = []Cluster{{}}
 	}
-	placed := Placed{Nodes: make([]Box, len(g.Nodes)), Edges: make([]Route, len(g.Edges)), Clusters: make([]Box, len(g.Clusters))}
+	whole := Placed{Nodes: make([]Box, len(g.Nodes)), Edges: make([]Route, len(g.Edges)), Clusters: make([]Box, len(g.Clusters))}
 	parts := g.parts()
-	sizes := make([]Box, len(parts))
+	places, sizes := make([]Placed, len(parts)), make([]Box, len(parts))
 	for i, p := range parts {
-		sizes[i] = p.place(&placed)
+		places[i] = p.place()
+		sizes[i] = Box{Width: places[i].Width, Height: places[i].Height}
 	}
 	shelve(sizes)
 	for i, p := range parts {
-		p.move(&placed, sizes[i].X, sizes[i].Y)
-		placed.Width, placed.Height = max(placed.Width, sizes[i].X+sizes[i].Width), max(placed.Height, sizes[i].Y+sizes[i].Height)
+		at, size := places[i], sizes[i]
+		for k, node := range p.nodes {
+			whole.Nodes[node] = at.Nodes[k].moved(size)
+		}
+		for k, cluster := range p.clusters {
+			whole.Clusters[cluster] = at.Clusters[k].moved(size)
+		}
+		for k, edge := range p.edges {
+			r := at.Edges[k]
+			r.Label = r.Label.moved(size)
+			for c := range r.Curve {
+				r.Curve[c].X, r.Curve[c].Y = r.Curve[c].X+size.X, r.Curve[c].Y+size.Y
+			}
+			whole.Edges[edge] = r
+		}
+		whole.Width, whole.Height = max(whole.Width, size.X+size.Width), max(whole.Height, size.Y+size.Height)
 	}
-	placed.Clusters[0] = Box{Width: placed.Width, Height: placed.Height}
-	return placed
+	whole.Clusters[0] = Box{Width: whole.Width, Height: whole.Height}
+	return whole
 }
 
-// A part is the nodes that edges or clusters join, with the indexes that they
-// have in the graph.
+func (b Box) moved(by Box) Box {
+	b.X, b.Y = b.X+by.X, b.Y+by.Y
+	return b
+}
+
+// A part is the nodes that edges or clusters join, as a graph of its own, and
+// the indexes that those and its edges and clusters have in the whole.
 type part struct {
-	graph                  *Graph
+	Graph
 	nodes, edges, clusters []int
 }
 
@@ -156,23 +176,31 @@ func (g *Graph) parts() []*part {
 	}
 	var parts []*part
 	of := map[int]*part{}
+	node, cluster := make([]int, len(g.Nodes)), make([]int, len(g.Clusters)) // their indexes in their parts
 	for i := range g.Nodes {
-		p := of[find(i)]
-		if p == nil {
-			p = &part{graph: g}
-			of[find(i)] = p
-			parts = append(parts, p)
+		if of[find(i)] == nil {
+			parts = append(parts, &part{Graph: Graph{Clusters: make([]Cluster, 1)}, clusters: make([]int, 1)})
+			of[find(i)] = parts[len(parts)-1]
 		}
-		p.nodes = append(p.nodes, i)
-	}
-	for i, e := range g.Edges {
-		p := of[find(e.From)]
-		p.edges = append(p.edges, i)
 	}
 	for i := 1; i < len(g.Clusters); i++ {
 		if p := of[find(len(g.Nodes)+i)]; p != nil { // a cluster without nodes isn't drawn
-			p.clusters = append(p.clusters, i)
+			cluster[i] = len(p.Clusters)
+			c := g.Clusters[i]
+			c.Inside = cluster[c.Inside]
+			p.Clusters, p.clusters = append(p.Clusters, c), append(p.clusters, i)
 		}
+	}
+	for i, n := range g.Nodes {
+		p := of[find(i)]
+		node[i] = len(p.Nodes)
+		n.Cluster = cluster[n.Cluster]
+		p.Nodes, p.nodes = append(p.Nodes, n), append(p.nodes, i)
+	}
+	for i, e := range g.Edges {
+		p := of[find(e.From)]
+		e.From, e.To = node[e.From], node[e.To]
+		p.Edges, p.edges = append(p.Edges, e), append(p.edges, i)
 	}
 	return parts
 }
@@ -196,23 +224,5 @@ func shelve(boxes []Box) {
 		boxes[i].X, boxes[i].Y = x, y
 		x += boxes[i].Width + partGap
 		row = max(row, boxes[i].Height)
-	}
-}
-
-// move shifts what a part has placed.
-func (p *part) move(placed *Placed, x, y int) {
-	shift := func(b *Box) { b.X, b.Y = b.X+x, b.Y+y }
-	for _, i := range p.nodes {
-		shift(&placed.Nodes[i])
-	}
-	for _, i := range p.clusters {
-		shift(&placed.Clusters[i])
-	}
-	for _, i := range p.edges {
-		r := &placed.Edges[i]
-		shift(&r.Label)
-		for at := range r.Curve {
-			r.Curve[at] = Point{r.Curve[at].X + x, r.Curve[at].Y + y}
-		}
 	}
 }

@@ -114,7 +114,7 @@ func (o *ordering) put(layer int, order []int) {
 // agree gives clusters one order, by where they stand on the whole, and orders
 // all layers accordingly.
 func (o *ordering) agree() {
-	if len(o.part.clusters) > 0 {
+	if len(o.Clusters) > 1 {
 		sum, n := make([]int, len(o.Clusters)), make([]int, len(o.Clusters))
 		for v, one := range o.vertices {
 			for c := one.cluster; c > 0; c = o.Clusters[c].Inside {
@@ -122,7 +122,7 @@ func (o *ordering) agree() {
 				n[c]++
 			}
 		}
-		for _, c := range o.part.clusters {
+		for c := 1; c < len(o.Clusters); c++ {
 			o.rank[c] = sum[c] / n[c]
 		}
 	}
@@ -146,7 +146,7 @@ func (o *ordering) sweep(downwards, median bool) {
 			o.key[v] = o.measure(joined[v], median)
 		}
 		var clusters map[int][2]int // where clusters stand in the layer before: sum, number
-		if len(o.part.clusters) > 0 {
+		if len(o.Clusters) > 1 {
 			clusters = map[int][2]int{}
 			for _, v := range o.layers[before] {
 				for c := o.vertices[v].cluster; c > 0; c = o.Clusters[c].Inside {

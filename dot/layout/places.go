@@ -62,7 +62,7 @@ func (d *layering) straighten() {
 	for i, layer := range d.layers {
 		rows[i] = d.tokens(layer)
 	}
-	d.x, d.sides = make([]int, len(d.vertices)), make([]int, 2*len(d.Clusters))
+	d.x = make([]int, len(d.vertices))
 	for _, straight := range []bool{true, false} {
 		if d.placeBlocks(rows, d.blocks(rows, straight)) {
 			return
@@ -77,7 +77,7 @@ func (d *layering) blocks(rows [][]token, straight bool) []int {
 		block[v] = -1
 	}
 	passes := make([]bool, len(d.vertices))
-	for _, i := range d.part.edges {
+	for i := range d.Edges {
 		for at := 1; at+1 < len(d.ways[i]); at++ {
 			passes[d.ways[i][at]] = true
 		}
@@ -98,7 +98,7 @@ func (d *layering) blocks(rows [][]token, straight bool) []int {
 			return seen
 		}
 		var here, there map[int]int
-		if i > 0 && straight && len(d.part.clusters) > 0 {
+		if i > 0 && straight && len(d.Clusters) > 1 {
 			here, there = lefts(row, i-1), lefts(rows[i-1], i)
 		}
 		// Of the edges that pass both layers, those go straight that cross none to
@@ -125,12 +125,10 @@ func (d *layering) blocks(rows [][]token, straight bool) []int {
 func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 	n := block[len(block)-1]
 	border := n
-	n += 2 * len(d.part.clusters)
-	borders := make([]int, 2*len(d.Clusters))
 	var constraints []constraint
-	for i, c := range d.part.clusters {
-		borders[2*c], borders[2*c+1] = border+2*i, border+2*i+1
-		constraints = append(constraints, constraint{border + 2*i, border + 2*i + 1, d.Clusters[c].TitleWidth + 2*inset, 4})
+	for _, c := range d.Clusters[1:] {
+		constraints = append(constraints, constraint{n, n + 1, c.TitleWidth + 2*inset, 4})
+		n += 2
 	}
 	known := map[[2]int]int{}
 	for _, row := range rows {
@@ -140,13 +138,13 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 			switch {
 			case a.vertex < 0 && b.vertex < 0 && a.right == b.right, a.vertex < 0 && !a.right, b.vertex < 0 && b.right:
 				gap = inset
-			case a.vertex < 0 || b.vertex < 0 || d.vertices[a.vertex].node >= 0 && d.vertices[b.vertex].node >= 0:
+			case a.vertex < 0 || b.vertex < 0 || d.isNode(a.vertex) && d.isNode(b.vertex):
 				gap = nodeGap
 			}
 			var ends [2]int
 			for k, t := range []token{a, b} {
 				if t.vertex < 0 {
-					ends[k] = borders[2*t.cluster]
+					ends[k] = border + 2*(t.cluster-1)
 					if t.right {
 						ends[k]++
 					}
@@ -168,7 +166,7 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 			constraints[at].length = max(constraints[at].length, gap)
 		}
 	}
-	for _, i := range d.part.edges {
+	for i := range d.Edges {
 		way := d.ways[i]
 		for at := 1; at < len(way); at++ {
 			from, to := way[at-1], way[at]
@@ -177,7 +175,7 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 			}
 			weight := 1
 			for _, v := range []int{from, to} {
-				if d.vertices[v].node < 0 {
+				if !d.isNode(v) {
 					weight *= 2
 				}
 			}
@@ -194,9 +192,7 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 	for v := range d.vertices {
 		d.x[v] = pos[block[v]]
 	}
-	for _, c := range d.part.clusters {
-		d.sides[2*c], d.sides[2*c+1] = pos[borders[2*c]], pos[borders[2*c+1]]
-	}
+	d.sides = pos[border : border+2*len(d.Clusters)-2]
 	return true
 }
 
@@ -204,7 +200,7 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 // node stand beside each other in the order in which they leave.
 func (d *layering) port(i, at int) int {
 	v := d.ways[i][at]
-	if d.vertices[v].node < 0 {
+	if !d.isNode(v) {
 		return 0
 	}
 	return d.ports[[2]int{v, 2*i + min(at, 1)}]
@@ -214,8 +210,8 @@ func (d *layering) port(i, at int) int {
 func (d *layering) findPorts() {
 	d.ports = map[[2]int]int{}
 	type end struct{ edge, at, next int }
-	out := make([][2][]end, len(d.vertices))
-	for _, i := range d.part.edges {
+	out := make([][2][]end, len(d.Nodes))
+	for i := range d.Edges {
 		if way := d.ways[i]; len(way) > 0 {
 			from, to := way[0], way[len(way)-1]
 			out[from][0] = append(out[from][0], end{i, 0, d.at[way[1]]})
@@ -225,8 +221,7 @@ func (d *layering) findPorts() {
 	for v := range out {
 		for _, side := range out[v] {
 			slices.SortStableFunc(side, func(a, b end) int { return cmp.Compare(a.next, b.next) })
-			n := d.Nodes[max(0, d.vertices[v].node)]
-			room := max(0, n.Width-24)
+			room := max(0, d.Nodes[v].Width-24)
 			for k, e := range side {
 				step := min(portGap*max(1, len(side)-1), room)
 				d.ports[[2]int{v, 2*e.edge + e.at}] = (2*k - len(side) + 1) * step / (2 * max(1, len(side)-1))
