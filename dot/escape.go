@@ -50,9 +50,18 @@ func shorten(s string, limit int) string {
 // words says a mark in words, so that colour isn't all there is.
 func (m Mark) words() string {
 	s := string(m.Kind)
-	if m.Code != "" {
-		s += " " + m.Code
+	switch m.Kind {
+	case Leaves:
+		s = "may leave the machine"
+	case UnknownEffect:
+		s = "effect unknown"
+	case Critical:
+		s = "on the critical path"
 	}
+	if m.Code != "" && !strings.HasPrefix(m.Code, ";") && !strings.HasPrefix(m.Code, ",") {
+		s += " "
+	}
+	s += m.Code
 	if m.Count > 1 {
 		s += " ×" + strconv.Itoa(m.Count)
 	}

@@ -292,9 +292,20 @@ type edgeKey struct {
 // further ones, so that an edge for a million reads stays small.
 type bundle struct {
 	edgeKey
-	labels  []string
-	further int
-	marks   []Mark
+	labels    []string
+	further   int
+	marks     []Mark
+	condition string // of all that goes this way; see conditional
+	free      bool   // something goes this way without a condition
+}
+
+// conditional says what must be so for something to go this way. Where several
+// things do, on several conditions, the edge has none.
+func (e *bundle) conditional(condition string) {
+	if e.free = e.free || condition == "" || e.condition != "" && e.condition != condition; e.free {
+		condition = ""
+	}
+	e.condition = condition
 }
 
 // maxLabels is how many paths an edge names.
@@ -339,6 +350,7 @@ func (b *builder) again(from, to int, e Edge) {
 	for _, label := range labels {
 		edge.read(label)
 	}
+	edge.conditional(e.Condition)
 	for _, m := range e.Marks {
 		edge.marks = addMark(edge.marks, m)
 	}
@@ -374,7 +386,7 @@ func (b *builder) view() View {
 		if e.further > 0 {
 			label += fmt.Sprintf("\n+%d more", e.further)
 		}
-		b.v.Edges[i] = Edge{From: e.from, To: e.to, Label: label, Kind: e.kind, Marks: e.marks, further: e.further}
+		b.v.Edges[i] = Edge{From: e.from, To: e.to, Label: label, Condition: e.condition, Kind: e.kind, Marks: e.marks, further: e.further}
 	}
 	return b.v
 }

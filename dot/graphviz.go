@@ -9,12 +9,13 @@ import (
 // what matters is always said in words, or by dashes, too.
 const (
 	ink     = "#24292f"
-	muted   = "#6e7781"
+	muted   = "#59636e"
 	line    = "#8c959f"
 	danger  = "#b42318"
 	caution = "#9a6700"
 	fine    = "#1a7f37"
 	working = "#0969da"
+	paper   = "#ffffff"
 )
 
 // A paint is how a kind of node looks.
@@ -32,19 +33,31 @@ var paints = map[Kind]paint{
 	Output:  {"#ebf8ee", "#68b37c", ink},
 }
 
+// darker are the colours that stand for others on black.
+var darker = map[string]string{
+	paper: "#0d1117", ink: "#e6edf3", muted: "#9aa4af", line: "#768390", danger: "#ff7b72", caution: "#d8a02a", fine: "#4cc465", working: "#6cb2ff",
+	"#f6f8fa": "#161b22", "#fff8ec": "#2a2010", "#c69026": "#b98413", "#f7f2fd": "#221a33", "#9a7fd1": "#a98ee0", "#eaeef2": "#262c35", "#6e7781": "#8b949e",
+	"#afb8c1": "#6e7681", "#eaf4ff": "#0f2238", "#6ea8dc": "#4b8fd1", "#ebf8ee": "#12261a", "#68b37c": "#3f9a58",
+}
+
+// A tone is a colour that says how grave something is.
+type tone struct{ name, colour string }
+
+var tones = []tone{{"danger", danger}, {"caution", caution}, {"fine", fine}, {"working", working}, {"quiet", muted}}
+
 // tone is the colour of a mark.
-func (k MarkKind) tone() string {
+func (k MarkKind) tone() tone {
 	switch k {
-	case Error, Failed, Rejected, Removed:
-		return danger
-	case Warning, Changed:
-		return caution
+	case Error, Failed, Rejected, Removed, Destructive:
+		return tones[0]
+	case Warning, Changed, Writes, Leaves, UnknownEffect:
+		return tones[1]
 	case Done, Added:
-		return fine
-	case Running:
-		return working
+		return tones[2]
+	case Running, Critical:
+		return tones[3]
 	}
-	return muted
+	return tones[4]
 }
 
 // DOT is the view in Graphviz's language: top to bottom, calls as boxes, what
@@ -92,6 +105,9 @@ func (v View) titleDOT() string {
 	for _, note := range v.Notes {
 		lines = append(lines, textDOT(note, maxNote))
 	}
+	for _, entry := range v.Legend() {
+		lines = append(lines, fmt.Sprintf("<I>%s</I>", textDOT(entry.String(), maxNote)))
+	}
 	if len(lines) == 0 {
 		return ""
 	}
@@ -122,11 +138,11 @@ func (n *Node) dot() string {
 	border := look.border
 	marks := said(n.Marks)
 	for _, m := range marks {
-		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s"><B>%s</B></FONT>`, m.Kind.tone(), escapeHTML(m.words()))
+		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s"><B>%s</B></FONT>`, m.Kind.tone().colour, escapeHTML(m.words()))
 	}
 	attributes := []string{"label=<" + label + ">"}
 	if len(marks) > 0 {
-		border = marks[0].Kind.tone()
+		border = marks[0].Kind.tone().colour
 		attributes = append(attributes, "penwidth=1.8")
 	}
 	if look.fill != paints[Call].fill {
@@ -160,6 +176,9 @@ func (e *Edge) dot(nodes []Node) string {
 	if e.Label != "" {
 		label = textDOT(e.Label, maxLabel)
 	}
+	if e.Condition != "" {
+		label = strings.TrimPrefix(label+"<BR/><I>"+textDOT(e.Condition, maxLabel)+"</I>", "<BR/>")
+	}
 	color := ""
 	switch e.Kind {
 	case Failure:
@@ -167,12 +186,14 @@ func (e *Edge) dot(nodes []Node) string {
 		attributes = append(attributes, "style=dashed")
 	case Order:
 		attributes = append(attributes, "style=dotted", "penwidth=1.4")
+	case Write:
+		attributes = append(attributes, "penwidth=2.4")
 	}
 	if nodes[e.From].Kind == Missing {
 		attributes = append(attributes, "style=dashed")
 	}
 	for _, m := range said(e.Marks) {
-		color = m.Kind.tone()
+		color = m.Kind.tone().colour
 		label = strings.TrimPrefix(label+"<BR/>", "<BR/>") + "<B>" + escapeHTML(m.words()) + "</B>"
 		attributes = append(attributes, "penwidth=1.8")
 		break

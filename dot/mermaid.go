@@ -35,7 +35,10 @@ func tooLarge(nodes, edges int) string {
 
 func (v View) mermaid(sizes labelSizes) string {
 	var b strings.Builder
-	notes := v.Notes
+	notes := slices.Clip(v.Notes)
+	for _, entry := range v.Legend() {
+		notes = append(notes, entry.String())
+	}
 	if title := strings.Join(rows(v.Name, maxTitle), " "); title != "" {
 		if strings.ContainsFunc(title, func(r rune) bool { return !harmless(r) }) {
 			notes = append([]string{title}, notes...) // Mermaid changes < and & in titles
@@ -158,13 +161,19 @@ func (e *Edge) mermaid(nodes []Node, sizes labelSizes) string {
 	label := ""
 	if sizes.edge > 0 {
 		label = textMermaid(e.Label, sizes.edge)
+		if e.Condition != "" {
+			label = strings.TrimPrefix(label+"<br/>"+textMermaid(e.Condition, sizes.edge), "<br/>")
+		}
 		for _, m := range said(e.Marks)[:min(1, len(said(e.Marks)))] {
 			label = strings.TrimPrefix(label+"<br/>", "<br/>") + escapeMermaid(m.words())
 		}
 	}
 	arrow := " --> "
-	if e.Kind != Data {
+	switch e.Kind {
+	case Order, Failure:
 		arrow = " -.-> "
+	case Write:
+		arrow = " ==> "
 	}
 	if label != "" {
 		arrow = strings.TrimRight(arrow, " ") + "|" + quoteMermaid(label) + "| "
@@ -185,7 +194,7 @@ func (v View) classes(b *strings.Builder, notes bool) {
 		look := paints[n.Kind]
 		border, extra := look.border, ""
 		if marks := said(n.Marks); len(marks) > 0 {
-			border, extra = marks[0].Kind.tone(), ",stroke-width:2px"
+			border, extra = marks[0].Kind.tone().colour, ",stroke-width:2px"
 		}
 		if n.Kind == Missing {
 			extra += ",stroke-dasharray:5 4"

@@ -30,7 +30,7 @@ func (d *drawing) drawPath(r *compiler.Read, reader int) {
 	d.b.edge(at, reader, Data)
 	for _, w := range r.Writers {
 		if from := d.of(int(w)); from >= 0 && r.Call >= 0 && d.onCycle(int(w), r.Call) {
-			for _, e := range []*bundle{d.b.edge(from, at, d.writeKind(int(w), r.Path)), d.b.edge(at, reader, Data)} {
+			for _, e := range []*bundle{d.b.edge(from, at, d.writes(int(w), r.Path)), d.b.edge(at, reader, Data)} {
 				e.marks = addMark(nil, cycleMark)
 			}
 		}
@@ -40,7 +40,8 @@ func (d *drawing) drawPath(r *compiler.Read, reader int) {
 // drawWrite draws that a call writes a path, and says what it writes where
 // that is above or below the path, or how where it doesn't just set it.
 func (d *drawing) drawWrite(from, to, call int, path pathtree.ID) {
-	e := d.b.edge(from, to, d.writeKind(call, path))
+	e := d.b.edge(from, to, d.writes(call, path))
+	e.conditional(d.condition(call, path))
 	c := d.plan.Calls[call]
 	if c.Method != compiler.Set {
 		e.read(c.Method.String())
@@ -92,4 +93,12 @@ func (d *drawing) drawUnread() {
 			}
 		}
 	}
+}
+
+// writes is the kind of an edge from a call to a path that it writes.
+func (d *drawing) writes(call int, path pathtree.ID) EdgeKind {
+	if d.writeKind(call, path) == Failure {
+		return Failure
+	}
+	return Write
 }

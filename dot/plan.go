@@ -1,7 +1,6 @@
 package dot
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +17,8 @@ type Options struct {
 	// writers that a reader may see: a path that is written anew, as in
 	// draft → polish → publish, is there once for each of its readers' views.
 	Paths bool
+	// Detail writes the parameters of each call into its node.
+	Detail bool
 	// Depth, without Focus, draws the calls of the first Depth layers one by
 	// one and what is deeper tool by tool. With Focus it is how many steps
 	// from the call the drawing reaches; 0 is one step.
@@ -239,86 +240,6 @@ func (d *drawing) draw(level int) (v View, fits bool) {
 // one can be drawn instead.
 func (d *drawing) crowded() bool { return !d.last && len(d.b.v.Nodes) > d.options.MaxNodes }
 
-func (d *drawing) drawCalls() {
-	members := make([]int, len(d.grouping.groups)) // those that are near
-	last := make([]int, len(d.grouping.groups))
-	of := make([]instances, len(d.grouping.groups))
-	for i, call := range d.plan.Calls {
-		if d.near == nil || d.near[i] {
-			g := d.grouping.of[i]
-			members[g]++
-			last[g] = i
-			of[g].add(call.Instance)
-		}
-	}
-	d.shown = make([]int, len(d.grouping.groups))
-	for g := range d.grouping.groups {
-		switch members[g] {
-		case 0:
-			d.shown[g] = -1
-		case 1:
-			d.shown[g] = d.b.node(d.callNode(d.plan.Calls[last[g]]))
-		default:
-			n := d.grouping.groups[g].node()
-			n.Label, n.Detail, n.Tool = diag.Escape(n.Label), escapeLines(n.Detail), diag.Escape(n.Tool)
-			if of[g].one() {
-				n.Frames = framesOf(d.plan.Calls[last[g]])
-			} else if words := cmp.Or(of[g].words(), inEvery(d.plan)); words != "" {
-				n.Detail += "\n" + words
-			}
-			d.shown[g] = d.b.node(n)
-		}
-	}
-}
-
-func (d *drawing) callNode(c *compiler.Call) Node {
-	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: framesOf(c), Count: 1}
-	latent := c.Latent() && c.Produced == nil && c.Tool != nil
-	switch {
-	case latent:
-		n.Kind = Latent
-	case len(c.Output) == 0:
-		n.Kind = Effect
-	}
-	var detail, tooltip []string
-	if c.ID != "" && c.ID != c.ToolName {
-		detail = append(detail, n.Tool)
-	}
-	if latent {
-		detail = append(detail, "a model answers")
-	}
-	switch c.Delegate {
-	case "":
-	case compiler.Anonymous:
-		detail = append(detail, "in a context of its own")
-	default:
-		detail = append(detail, "runs "+diag.Escape(c.Delegate))
-	}
-	if a := d.plan.Activities[c.Activity]; a != nil && c.Plan() == "" && a.Kind != "expr" {
-		detail = append(detail, diag.Escape(d.plan.Effect(c, nil).String()))
-	}
-	if c.Each != nil {
-		detail = append(detail, "for each of "+diag.Escape(shorten(d.plan.Veiled(shorten(c.Each.Text(), 200)), 60)))
-	}
-	if c.When != nil && c.When.Node != nil {
-		detail = append(detail, "when "+diag.Escape(d.plan.Veiled(c.When.Node.Text)))
-	}
-	if c.Tool != nil && c.Tool.Description != "" {
-		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
-	}
-	if c.Reason != "" {
-		tooltip = append(tooltip, diag.Escape(d.plan.Veiled(c.Reason)))
-	}
-	if c.Node != nil {
-		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))
-	}
-	if words := inEvery(d.plan); words != "" && c.Instance == "" {
-		detail = append(detail, words)
-	}
-	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
-	return n
-}
-
 // of is the node of a call, or -1.
 func (d *drawing) of(call int) int { return d.shown[d.grouping.of[call]] }
 
@@ -371,6 +292,7 @@ func (d *drawing) drawData(from, to int, r *compiler.Read, writer int, name stri
 	}
 	e := d.b.edge(from, to, d.writeKind(writer, r.Path))
 	e.read(name)
+	e.conditional(d.condition(writer, r.Path))
 	if r.Call >= 0 && d.onCycle(writer, r.Call) {
 		e.marks = addMark(e.marks, cycleMark)
 	}
@@ -390,6 +312,25 @@ func (d *drawing) writeKind(call int, path pathtree.ID) EdgeKind {
 		}
 	}
 	return Failure
+}
+
+// condition is what must be so for a call with several alternatives to write what
+// overlaps a path.
+func (d *drawing) condition(call int, path pathtree.ID) string {
+	routes := d.plan.Calls[call].Output
+	n := 0
+	for _, route := range routes {
+		if slices.ContainsFunc(route, func(p compiler.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
+			n++
+		}
+	}
+	switch {
+	case n == len(routes):
+		return ""
+	case d.writeKind(call, path) == Failure:
+		return "if it fails, or writes this"
+	}
+	return "if it writes this"
 }
 
 // cycleMark is on every edge between calls that wait for each other.
@@ -412,7 +353,7 @@ func (d *drawing) pathName(r *compiler.Read) string {
 // there from the start, or of nothing.
 func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 	name := d.pathName(r)
-	if r.Call >= 0 && d.writes(r.Call, r.Path) {
+	if r.Call >= 0 && d.rewrites(r.Call, r.Path) {
 		e := d.b.edge(reader, reader, Data)
 		e.read(name)
 		e.marks = addMark(e.marks, cycleMark)
@@ -458,9 +399,9 @@ func (d *drawing) atMost(sources int) int {
 	return sources
 }
 
-// writes reports whether a call reads a path that it writes itself, and the
+// rewrites reports whether a call reads a path that it writes itself, and the
 // compiler found no one else for it to wait for.
-func (d *drawing) writes(call int, path pathtree.ID) bool {
+func (d *drawing) rewrites(call int, path pathtree.ID) bool {
 	g, ok := d.net.(*dag.Graph)
 	if !ok {
 		return false

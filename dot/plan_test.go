@@ -205,12 +205,12 @@ output: †state.page
 		"path †state.log", "path †state.page", "path †state.problem", "path †state.text", "path †state.text.body", "path †state.versions.polished",
 	})
 	same(t, "edges", edges(v), []string{
-		"alarm#4 -data-> †state.log: push",
-		"draft#1 -data-> †state.text",
-		"draft#1 -data-> †state.text.body: writes †state.text",
-		"polish#2 -data-> †state.text.body: writes †state.text",
-		"polish#2 -data-> †state.versions.polished",
-		"publish#3 -data-> †state.page",
+		"alarm#4 -write-> †state.log: push",
+		"draft#1 -write-> †state.text",
+		"draft#1 -write-> †state.text.body: writes †state.text",
+		"polish#2 -write-> †state.text.body: writes †state.text",
+		"polish#2 -write-> †state.versions.polished",
+		"publish#3 -write-> †state.page",
 		"publish#3 -failure-> †state.problem",
 		"†input.notes -data-> draft#1",
 		"†state.page -data-> output",

@@ -424,7 +424,7 @@ var (
 		`---`, `title: "[^"\\:#&<>]*"`, `flowchart TD`, `  end`,
 		`  subgraph g\d+ \[` + mermaidLabel + `\]`,
 		` +n(?:ote)?\d+(?:\[{1,2}|\(\[?|\[/)` + mermaidLabel + `(?:\]{1,2}|\]?\)|/\]):::ob[A-Za-z]+`,
-		`  n\d+ -(?:-|\.-)>(?:\|` + mermaidLabel + `\|)? n\d+`,
+		`  n\d+ (?:--|-\.-|==)>(?:\|` + mermaidLabel + `\|)? n\d+`,
 		`  classDef ob[A-Za-z]+ [a-z0-9:#, -]+`, `  linkStyle [0-9,]+ [a-z0-9:#, -]+`,
 	}, "|") + `)$`)
 )

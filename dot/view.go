@@ -53,8 +53,11 @@ const (
 type Edge struct {
 	From, To int    // indexes of View.Nodes
 	Label    string // the paths read; a line each
-	Kind     EdgeKind
-	Marks    []Mark
+	// Condition is what must be so for a value to come this way, where the plan has
+	// another one besides; "" otherwise.
+	Condition string
+	Kind      EdgeKind
+	Marks     []Mark
 
 	further int // how many more paths the last line of Label counts
 }
@@ -67,13 +70,14 @@ const (
 	Data    EdgeKind = "data"    // a value is read
 	Order   EdgeKind = "order"   // only the order: _after, or who is tried first under the policy once
 	Failure EdgeKind = "failure" // what is read is there only when the writer failed (S9.2)
+	Write   EdgeKind = "write"   // a call writes a path that has a node of its own
 )
 
 // A Mark is something to say about a node or an edge: a finding, how far a run got,
 // or what became of it.
 type Mark struct {
 	Kind  MarkKind
-	Code  string // of a finding; "" otherwise
+	Code  string // of a finding; what else is said of an effect, and by whom; "" otherwise
 	Text  string // the message of the first one
 	Count int    // how many marks of this kind and code it stands for; 0 counts as 1
 }
@@ -97,10 +101,20 @@ const (
 	Added   MarkKind = "added"
 	Removed MarkKind = "removed"
 	Changed MarkKind = "changed"
+
+	// What carrying a call out may do to the world (S1.9). Nobody whose word counts says
+	// what one of UnknownEffect does.
+	Destructive   MarkKind = "destroys"
+	Leaves        MarkKind = "leaves"
+	Writes        MarkKind = "writes"
+	UnknownEffect MarkKind = "unknown"
+
+	// Critical is of what the shortest time of the whole hangs on.
+	Critical MarkKind = "critical"
 )
 
 // importance orders marks: what a reader should see first comes first.
-var importance = []MarkKind{Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Skipped, Done, Info}
+var importance = []MarkKind{Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Skipped, Done, Destructive, UnknownEffect, Leaves, Writes, Critical, Info}
 
 // Mark puts a mark on the node of a call, by the call's name, and reports whether
 // the view has that call as a node of its own.

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/dot"
@@ -12,18 +16,20 @@ import (
 func (c *cli) graphCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph FILE | -",
-		Short: "draw a plan for Graphviz or Mermaid",
+		Short: "draw a plan: SVG, Graphviz, Mermaid, text",
 		Long: "Draws which call waits for which, and the paths that data takes, with findings marked.\n" +
 			"Any document that parses can be drawn, sound or not. Large plans are collapsed.",
-		Example: "obelus graph plan.yaml | dot -Tsvg > plan.svg\nobelus graph plan.yaml -o plan.mmd\nobelus graph plan.yaml --focus sendMail --depth 2",
+		Example: "obelus graph plan.yaml -o plan.svg\nobelus graph plan.yaml --format text\nobelus graph plan.yaml -o plan.mmd\nobelus graph plan.yaml --focus sendMail --depth 2",
 		Args:    oneArg("a plan"),
 	}
 	reading := c.addReading(cmd)
-	format := choose(cmd, "format", "the drawing's language; a file name given with -o that ends in .mmd or .md means mermaid", "dot", "mermaid")
+	format := choose(cmd, "format", "the drawing's form; the ending of a file name given with -o says it, too", "dot", "mermaid", "svg", "png", "text")
 	output := addOutput(cmd)
+	engine := choose(cmd, "layout", "who lays an SVG out: obelus itself, or the Graphviz that is installed", "obelus", "dot")
 	var o dot.Options
 	flags := cmd.Flags()
-	flags.BoolVar(&o.Paths, "paths", false, "draw the state's paths as nodes of their own")
+	flags.BoolVar(&o.Paths, "paths", false, "draw the state's paths as nodes of their own, and who writes and who reads them")
+	flags.BoolVar(&o.Detail, "detail", false, "write the parameters of each call into its box")
 	flags.IntVar(&o.Depth, "depth", 0, "collapse what is deeper; with --focus, how far to go from the call")
 	stands(cmd, "depth", "N")
 	flags.StringVar(&o.Focus, "focus", "", "draw only this call and what is near it")
@@ -54,23 +60,75 @@ func (c *cli) graphCommand() *cobra.Command {
 		if err := knownCall(p.Plan, o.Focus); err != nil {
 			return err
 		}
-		if extension := strings.ToLower(filepath.Ext(*output)); !cmd.Flags().Changed("format") && (extension == ".mmd" || extension == ".mermaid" || extension == ".md") {
-			*format = "mermaid"
-		}
 		view := dot.FromPlan(p.Plan, p.Findings, o)
 		if *labels {
 			view.Labels(p.Plan)
 		}
-		drawing := view.DOT()
-		if *format == "mermaid" {
-			drawing = view.Mermaid()
-		}
-		if strings.EqualFold(filepath.Ext(*output), ".md") {
-			drawing = "```mermaid\n" + strings.TrimRight(drawing, "\n") + "\n```\n"
-		}
-		return c.write(*output, []byte(drawing))
+		return c.draw(view, *format, *output, cmd.Flags().Changed("format"), *engine)
 	}
 	return cmd
+}
+
+// endings say what a file of a name holds.
+var endings = map[string]string{
+	".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid", ".svg": "svg", ".png": "png", ".txt": "text",
+}
+
+// draw writes a view in the form that is asked for, or that the name of the file
+// stands for.
+func (c *cli) draw(view dot.View, format, output string, asked bool, engine string) error {
+	ending := strings.ToLower(filepath.Ext(output))
+	if form, known := endings[ending]; known && asked && form != format {
+		return troubled("a file that ends in %q isn't of the format %s", ending, format).Advise("name it otherwise, or leave out --format")
+	} else if known {
+		format = form
+	} else if output != "" && output != "-" && !asked {
+		return troubled("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .png, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
+	}
+	drawing := ""
+	switch {
+	case format == "png":
+		return c.graphviz(view, "png", output)
+	case format == "svg" && engine == "dot":
+		return c.graphviz(view, "svg", output)
+	case format == "svg":
+		drawing = view.SVG()
+	case format == "text":
+		drawing = view.Text()
+	case format == "mermaid":
+		drawing = view.Mermaid()
+	default:
+		drawing = view.DOT()
+	}
+	if ending == ".md" {
+		drawing = "```mermaid\n" + strings.TrimRight(drawing, "\n") + "\n```\n"
+	}
+	return c.write(output, []byte(drawing))
+}
+
+// patience is how long Graphviz may take for a drawing.
+const patience = 2 * time.Minute
+
+// graphviz has the Graphviz that is installed draw a view.
+func (c *cli) graphviz(view dot.View, format, output string) error {
+	program, err := exec.LookPath("dot")
+	if err != nil {
+		return troubled("Graphviz isn't installed: its program \"dot\" draws %s", strings.ToUpper(format)).Advise("install it (the package is called graphviz), or draw an SVG without --layout dot")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "-T"+format)
+	cmd.Stdin = strings.NewReader(view.DOT())
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	drawing, err := cmd.Output()
+	switch {
+	case ctx.Err() != nil:
+		return troubled("Graphviz didn't draw this within %v", patience).Advise("--depth and --focus draw less")
+	case err != nil:
+		return troubled("Graphviz can't draw this: %v: %s", err, strings.TrimSpace(said.String()))
+	}
+	return c.write(output, drawing)
 }
 
 // knownCall refuses the name of a call that the plan doesn't have.

@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"analyzer/envelope":        {"analyzer/facts", "compiler", "compiler/*", "analyzer/internal/branch"},
 	"analyzer/internal/branch": {"compiler", "compiler/*", "analyzer/internal/logic"},
 
-	"dot":              {"compiler", "compiler/*", "dot/layout"},
+	"dot":              {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
 	"dot/layout":       {},
 	"runtime":          {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/orders", "runtime/request", "runtime/statelog"},
 	"runtime/orders":   {"compiler", "compiler/*"},

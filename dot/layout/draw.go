@@ -86,7 +86,7 @@ func (d *layering) gaps() []int {
 		least = labelGap
 	}
 	for i := range gaps {
-		gaps[i] = least + min(gaps[i]/16, 3*least)
+		gaps[i] = least + min(gaps[i]/10, 3*least)
 	}
 	if len(gaps) > 0 {
 		gaps[len(gaps)-1] = 0

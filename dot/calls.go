@@ -1,0 +1,152 @@
+package dot
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+func (d *drawing) drawCalls() {
+	members := make([]int, len(d.grouping.groups)) // those that are near
+	last := make([]int, len(d.grouping.groups))
+	of := make([]instances, len(d.grouping.groups))
+	for i, call := range d.plan.Calls {
+		if d.near == nil || d.near[i] {
+			g := d.grouping.of[i]
+			members[g]++
+			last[g] = i
+			of[g].add(call.Instance)
+		}
+	}
+	d.shown = make([]int, len(d.grouping.groups))
+	for g := range d.grouping.groups {
+		switch members[g] {
+		case 0:
+			d.shown[g] = -1
+		case 1:
+			d.shown[g] = d.b.node(d.callNode(d.plan.Calls[last[g]]))
+		default:
+			n := d.grouping.groups[g].node()
+			n.Label, n.Detail, n.Tool = diag.Escape(n.Label), escapeLines(n.Detail), diag.Escape(n.Tool)
+			if of[g].one() {
+				n.Frames = framesOf(d.plan.Calls[last[g]])
+			} else if words := cmp.Or(of[g].words(), inEvery(d.plan)); words != "" {
+				n.Detail += "\n" + words
+			}
+			d.shown[g] = d.b.node(n)
+		}
+	}
+}
+
+func (d *drawing) callNode(c *compiler.Call) Node {
+	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: framesOf(c), Count: 1}
+	latent := c.Latent() && c.Produced == nil && c.Tool != nil
+	switch {
+	case latent:
+		n.Kind = Latent
+	case len(c.Output) == 0:
+		n.Kind = Effect
+	}
+	var detail, tooltip []string
+	if c.ID != "" && c.ID != c.ToolName {
+		detail = append(detail, n.Tool)
+	}
+	fact := facts.OfCall(d.plan, c)
+	switch {
+	case latent:
+		detail = append(detail, "a model answers")
+	case c.Delegate == compiler.Anonymous:
+		detail = append(detail, "in a context of its own")
+	case fact.Runs.Plan != "" || fact.Runs.URL != "" || len(fact.Runs.Program) > 0:
+		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxDetail-5)))
+	}
+	said, marks := d.effect(c, fact)
+	detail, n.Marks = append(detail, said...), marks
+	if c.Each != nil {
+		detail = append(detail, "for each of "+diag.Escape(shorten(d.plan.Veiled(shorten(c.Each.Text(), 200)), 60)))
+	}
+	if c.When != nil && c.When.Node != nil {
+		detail = append(detail, "when "+diag.Escape(d.plan.Veiled(c.When.Node.Text)))
+	}
+	detail = append(detail, d.limits(c)...)
+	if d.options.Detail {
+		for _, value := range fact.Values {
+			detail = append(detail, diag.Escape(value.Path+": "+shorten(value.String(), maxDetail)))
+		}
+	}
+	if c.Tool != nil && c.Tool.Description != "" {
+		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
+	}
+	if c.Reason != "" {
+		tooltip = append(tooltip, diag.Escape(d.plan.Veiled(c.Reason)))
+	}
+	if c.Node != nil {
+		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))
+	}
+	if words := inEvery(d.plan); words != "" && c.Instance == "" {
+		detail = append(detail, words)
+	}
+	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
+	return n
+}
+
+// effect is what a call may do to the world, and who says so: as marks, or in words
+// that it changes nothing.
+func (d *drawing) effect(c *compiler.Call, fact *facts.Call) (words []string, marks []Mark) {
+	a := d.plan.Activities[c.Activity]
+	if a == nil || a.Kind == "expr" || c.Plan() != "" {
+		return nil, nil
+	}
+	e := d.plan.Effect(c, nil)
+	said := diag.Escape(e.String())
+	kind, harmful := map[string]MarkKind{compiler.Destructive: Destructive, compiler.Writes: Writes, compiler.Unknown: UnknownEffect}[e.Kind]
+	if !harmful {
+		words = append(words, said)
+	} else {
+		at := strings.IndexAny(said+";", ",;")
+		marks = addMark(marks, Mark{Kind: kind, Code: said[at:]})
+	}
+	if fact.Leaves() && kind != UnknownEffect {
+		marks = addMark(marks, Mark{Kind: Leaves})
+	}
+	return words, marks
+}
+
+// limits are how often a call is tried, how long it may take, whether a person is
+// asked, and what its tool says that it takes and costs.
+func (d *drawing) limits(c *compiler.Call) []string {
+	var out []string
+	if c.Retry.Attempts > 1 {
+		out = append(out, fmt.Sprintf("up to %d tries", c.Retry.Attempts))
+	}
+	if c.Timeout > 0 {
+		out = append(out, "at most "+c.Timeout.String())
+	}
+	if c.Confirm {
+		out = append(out, "a person is asked")
+	}
+	if c.Tool != nil && c.Tool.Simulate != nil {
+		var says []string
+		duration := c.Tool.Simulate.Get("duration")
+		if median := duration.Get("p50"); median != nil {
+			duration = median
+		}
+		for _, one := range []struct {
+			of   *source.Node
+			form string
+		}{{duration, "about %s"}, {c.Tool.Simulate.Get("cost"), "costs %s"}} {
+			if one.of != nil && one.of.Text != "" {
+				says = append(says, fmt.Sprintf(one.form, diag.Escape(d.plan.Veiled(shorten(one.of.Text, 20)))))
+			}
+		}
+		if len(says) > 0 {
+			out = append(out, strings.Join(says, ", "))
+		}
+	}
+	return out
+}

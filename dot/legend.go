@@ -1,0 +1,59 @@
+package dot
+
+import (
+	"slices"
+)
+
+// A LegendEntry explains one sign that a drawing uses: the look of a kind of node
+// or of edge, or the border of a mark. One of the three is set.
+type LegendEntry struct {
+	Node  Kind
+	Edge  EdgeKind
+	Mark  MarkKind
+	Look  string // in words, for formats that draw no sample
+	Words string // what it means
+}
+
+// String is the entry in words.
+func (e LegendEntry) String() string { return e.Look + ": " + e.Words }
+
+// signs are all that there is to explain, in the order in which it is explained.
+// What says of itself what it is, such as a finding's code, isn't among it.
+var signs = []LegendEntry{
+	{Node: Effect, Look: "amber box", Words: "a call whose result nothing takes: it runs for what it does"},
+	{Node: Latent, Look: "violet box", Words: "a call whose result a model makes up"},
+	{Node: Folded, Look: "double box", Words: "several calls, drawn as one"},
+	{Node: Path, Look: "white box", Words: "a path of the state, as its readers see it"},
+	{Node: Missing, Look: "dashed box", Words: "a path that is read and nothing writes"},
+	{Edge: Data, Look: "line", Words: "a value: of the path beside it"},
+	{Edge: Write, Look: "thick line", Words: "a call writes the path; thin lines read it"},
+	{Edge: Failure, Look: "dashed red line", Words: "only if the call that it comes from fails, or chooses that path"},
+	{Edge: Order, Look: "dotted line", Words: "only the order: no value goes this way"},
+	{Mark: Critical, Look: "blue border", Words: "on the critical path: what the shortest time of the whole hangs on"},
+	{Mark: UnknownEffect, Look: "effect unknown", Words: "nobody whose word counts says what the call does"},
+}
+
+// Legend explains the signs that the view uses, and no others. A view that only
+// has calls and the values that they read explains itself.
+func (v View) Legend() []LegendEntry {
+	var used []LegendEntry
+	node := func(uses func(n Node) bool) bool { return slices.ContainsFunc(v.Nodes, uses) }
+	edge := func(uses func(e Edge) bool) bool { return slices.ContainsFunc(v.Edges, uses) }
+	for _, sign := range signs {
+		var there bool
+		switch {
+		case sign.Node != "":
+			there = node(func(n Node) bool { return n.Kind == sign.Node })
+		case sign.Edge == Data: // beside other lines it is to be told from them
+			there = edge(func(e Edge) bool { return e.Kind == Data }) && edge(func(e Edge) bool { return e.Kind == Failure || e.Kind == Order }) && !edge(func(e Edge) bool { return e.Kind == Write })
+		case sign.Edge != "":
+			there = edge(func(e Edge) bool { return e.Kind == sign.Edge })
+		default:
+			there = node(func(n Node) bool { return has(n.Marks, sign.Mark) })
+		}
+		if there {
+			used = append(used, sign)
+		}
+	}
+	return used
+}
