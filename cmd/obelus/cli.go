@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -123,6 +124,14 @@ func (c *cli) rootCommand() *cobra.Command {
 			return unknownCommand(root, args[0])
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		for _, folder := range trustedFolders() {
+			if folder != "" && !filepath.IsAbs(folder) { // it would be another wherever one stands
+				return troubled("OBELUS_TRUST lists %q, which isn't an absolute path", folder).Advise("write the whole path of the folder that is to be trusted")
+			}
+		}
+		return nil
 	}
 	root.SetIn(c.in)
 	root.SetOut(c.out)

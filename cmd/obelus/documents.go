@@ -38,7 +38,7 @@ func (c *cli) addReading(cmd *cobra.Command) *reading {
 
 // newReading reads with the default limits, and says which configurations it passes over.
 func (c *cli) newReading() *reading {
-	r := &reading{project.Reader{Limits: source.DefaultLimits(), Stdin: c.in, Trusted: filepath.SplitList(os.Getenv("OBELUS_TRUST"))}}
+	r := &reading{project.Reader{Limits: source.DefaultLimits(), Stdin: c.in, Trusted: trustedFolders()}}
 	r.Passed = func(one workspace.Refused) {
 		if one.Misnamed {
 			fmt.Fprintf(c.err, "obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), one.Why)
@@ -48,6 +48,9 @@ func (c *cli) newReading() *reading {
 	}
 	return r
 }
+
+// trustedFolders are those that the environment lists.
+func trustedFolders() []string { return filepath.SplitList(os.Getenv("OBELUS_TRUST")) }
 
 // reason is an error of the file system without the path and the system call.
 func reason(err error) string { return workspace.Reason(err) }

@@ -17,11 +17,28 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
+// trustExamples has the examples' word count.
+func trustExamples(t *testing.T) {
+	folder, err := filepath.Abs("examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OBELUS_TRUST", folder)
+}
+
+// S1.9: a folder that the environment trusts is the same wherever one stands.
+func TestTrustedFoldersAreAbsolute(t *testing.T) {
+	t.Setenv("OBELUS_TRUST", t.TempDir()+string(filepath.ListSeparator)+"examples")
+	if _, stderr, status := obelus(strings.NewReader("calls: []"), "check", "-"); status != statusTrouble || !strings.Contains(stderr, `"examples", which isn't an absolute path`) {
+		t.Errorf("status %d\n%s", status, stderr)
+	}
+}
+
 // S1.7, S19: every example is checked, drawn, rehearsed and run, and there is
 // nothing to say about any of them.
 func TestExamples(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
-	t.Setenv("OBELUS_TRUST", "examples")
+	trustExamples(t)
 	plans := examplePlans(t)
 	if said := printed(t, "check", "--min-severity", "info", "examples/nightly"); !strings.HasPrefix(said, "nothing to report in 3 files") {
 		t.Errorf("the plans that nightly.yaml delegates to, and their tools: %s", said)
@@ -243,7 +260,7 @@ var quotedCommand = regexp.MustCompile("`(obelus run [^`]+)`")
 // stand, one for every plan.
 func TestExamplesPage(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
-	t.Setenv("OBELUS_TRUST", "examples")
+	trustExamples(t)
 	page, err := os.ReadFile("examples/README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/cobra"
@@ -109,6 +112,9 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 	if v.Signers != "" {
 		fmt.Fprintf(c.out, "  those count as approving whom %s lists\n", diag.Escape(v.Signers))
 	}
+	if v.Policy != nil {
+		c.loosened(v.Policy)
+	}
 	if v.Plan == nil {
 		return
 	}
@@ -133,6 +139,38 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 	for _, word := range slices.Sorted(maps.Keys(said)) {
 		slices.Sort(said[word])
 		fmt.Fprintf(c.out, "  these %s: %s\n", word, diag.Escape(strings.Join(said[word], ", ")))
+	}
+}
+
+// loosened says what a policy may make less strict: what it says of tools and of values
+// that are there from the start, what it clears and what it endorses, as it stands there.
+func (c *cli) loosened(p *policy.Policy) {
+	say := func(what string, of *source.Node) {
+		text, _ := json.Marshal(of.Value()) // it was read from YAML or JSON
+		fmt.Fprintf(c.out, "  %s: %s\n", diag.Escape(what), diag.Escape(string(text)))
+	}
+	for _, key := range []string{"tools", "values"} {
+		if all := p.Root.Get(key); all != nil {
+			for _, f := range all.Fields {
+				say("it says of "+f.Key.Text, f.Value)
+			}
+		}
+	}
+	rules := p.Root.Get("rules")
+	if rules == nil {
+		return
+	}
+	for _, rule := range rules.Items {
+		if clears := rule.Get("requires"); clears != nil {
+			for _, f := range clears.Fields {
+				if most := f.Value.Get("confidentiality"); most != nil && most.Text != policy.Public.String() {
+					tools, _ := json.Marshal(rule.Get("tool").Value())
+					say("it clears "+f.Key.Text+" of "+string(tools)+" for what is "+most.Text+", by the rule", rule.Get("rule"))
+				}
+			}
+		} else if endorses := rule.Get("endorse"); endorses != nil {
+			say("it endorses", endorses)
+		}
 	}
 }
 

@@ -40,21 +40,25 @@ func (r *Reader) configured(place workspace.Place) (*Configuration, error) {
 	if name == "" {
 		name = place.Settings
 		for _, one := range place.Passed {
-			if r.passed == nil {
-				r.passed = map[string]bool{}
-			}
-			if !r.passed[one.Name] {
-				r.passed[one.Name] = true
-				if one.Misnamed {
-					one.Name = fromHere(one.Name)
-				}
-				if r.Passed != nil {
-					r.Passed(one)
-				}
-			}
+			r.passOver(one)
 		}
 	}
 	return r.ConfigurationAt(name)
+}
+
+// passOver tells, once, of a file that isn't read although somebody may mean it.
+func (r *Reader) passOver(one workspace.Refused) {
+	if r.Passed == nil || r.passed[one.Name] {
+		return
+	}
+	if r.passed == nil {
+		r.passed = map[string]bool{}
+	}
+	r.passed[one.Name] = true
+	if one.Misnamed {
+		one.Name = fromHere(one.Name)
+	}
+	r.Passed(one)
 }
 
 // Above are the configurations that say who may approve a plan, by its file's name, the
@@ -110,10 +114,13 @@ func (r *Reader) Demanded(plan string) (by string, approvals int, err error) {
 	return by, approvals, nil
 }
 
-// whereItLies is the name of a file behind links.
+// whereItLies is the name of a file behind links, or of one that is yet to be.
 func whereItLies(name string) string {
 	if real, err := filepath.EvalSymlinks(name); err == nil && name != "-" {
 		return real
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil && name != "-" {
+		return filepath.Join(real, filepath.Base(name))
 	}
 	return name
 }

@@ -220,7 +220,7 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 		}
 		o.Activities = append(o.Activities, source.NewFile(extra, text))
 	}
-	o.Policies, err = r.policies(place)
+	o.Policies, err = r.policies(name)
 	return o, place, err
 }
 

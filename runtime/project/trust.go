@@ -29,6 +29,8 @@ type Vouching struct {
 	// the catalogues that it names, and the files that their programs are started with.
 	Holds map[string]string
 	Plan  *compiler.Plan // what the catalogues define; nil of a policy
+	// Policy is what a policy says; nil of an obelus.yaml.
+	Policy *policy.Policy
 	// Signers is the list of whose approval counts that it names, "" for none (S16.1).
 	Signers string
 	Before  *Trust // what was trusted; nil when nothing was
@@ -147,12 +149,13 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 	if len(r.Policies) > 0 {
 		return all, nil
 	}
-	policies, err := r.policies(place)
+	policies, err := r.policies(filepath.Join(folder, workspace.Settings))
 	for _, one := range policies {
 		v, err := vouchingOf(one.File)
 		if err != nil {
 			return nil, err
 		}
+		v.Policy, _ = policy.Parse(one.File, r.limits()) // what is wrong with it is said of plans
 		all = append(all, v)
 	}
 	return all, err
@@ -226,27 +229,13 @@ func (r *Reader) trusts(file string, vouching func() (*Vouching, error)) (bool, 
 	return err == nil && len(v.Changed()) == 0, nil
 }
 
-// policies are those that were named, which count as they are, or else the one at the
-// workspace root and those above it, which only make things stricter until they are
-// trusted: a folder doesn't leave the policy of the house that it stands in by having a
-// configuration of its own.
-func (r *Reader) policies(place workspace.Place) (all []compiler.PolicyFile, err error) {
+// policies are those that were named, which count as they are, or else those that a file
+// stands under, which only make things stricter until they are trusted.
+func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 	names := r.Policies
 	if len(names) == 0 {
-		above, err := foldersOver(place.Root)
-		if err != nil {
+		if names, err = r.policiesOver(file); err != nil {
 			return nil, err
-		}
-		for _, at := range above {
-			name := filepath.Join(at, policy.File)
-			if _, err := os.Lstat(name); err != nil {
-				continue
-			}
-			if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-				return nil, diag.Troubled(ErrRead, "the policy %q can't be read: it isn't a regular file, nor a link to one", fromHere(name)).About(name).
-					Advise("put the policy there, or take away what stands in its place")
-			}
-			names = append(names, fromHere(name))
 		}
 	}
 	for _, name := range names {
@@ -263,4 +252,33 @@ func (r *Reader) policies(place workspace.Place) (all []compiler.PolicyFile, err
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// policiesOver are the policies in a file's folder and above it, also where it really lies:
+// a folder doesn't leave the policy of the house that it stands in by having a configuration
+// of its own, nor by a link to it.
+func (r *Reader) policiesOver(file string) (names []string, err error) {
+	over, err := foldersOver(r.folder(whereItLies(file)))
+	named, wrong := foldersOver(r.folder(file))
+	var known []os.FileInfo
+	for _, at := range append(over, named...) {
+		for _, other := range []string{"." + policy.File, "obelus.policy.yml", ".obelus.policy.yml"} {
+			if info, err := os.Stat(filepath.Join(at, other)); err == nil && info.Mode().IsRegular() && workspace.Shared(at) == "" {
+				r.passOver(workspace.Refused{Name: filepath.Join(at, other), Why: "a policy is called " + policy.File, Misnamed: true})
+			}
+		}
+		name := filepath.Join(at, policy.File)
+		if _, err := os.Lstat(name); err != nil {
+			continue
+		}
+		info, err := os.Stat(name)
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+			return nil, diag.Troubled(ErrRead, "the policy %q can't be read: it isn't a regular file, nor a link to one", fromHere(name)).About(name).
+				Advise("put the policy there, or take away what stands in its place")
+		case !slices.ContainsFunc(known, func(one os.FileInfo) bool { return os.SameFile(one, info) }):
+			names, known = append(names, fromHere(name)), append(known, info)
+		}
+	}
+	return names, errors.Join(err, wrong)
 }
