@@ -118,8 +118,11 @@ func (e *Envelope) tooOften(in string, c *facts.Call, times, had int) Difference
 }
 
 func timesOf(n int) string {
-	if n >= mostTimes {
+	switch {
+	case n >= mostTimes:
 		return "any number of times"
+	case n == 1:
+		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
 }

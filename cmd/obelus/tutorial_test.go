@@ -16,6 +16,7 @@ const asCommand = "OBELUS_TEST_AS_COMMAND"
 
 var (
 	tutorialBlock = regexp.MustCompile("(?ms)^(<!-- file ([^\n]*) -->\n)?```(console|yaml|sh)\n(.*?)^```$")
+	runNames      = regexp.MustCompile(`\b[0-9]{8}-[0-9]{6}-[a-z]+-[0-9a-f]{4}\b`)
 	ofKeys        = regexp.MustCompile(`SHA256:[A-Za-z0-9+/]{43}|AAAA[A-Za-z0-9+/=]{60,}`)
 )
 
@@ -71,7 +72,8 @@ func TestApprovalTutorial(t *testing.T) {
 			fmt.Fprintf(&printed, "$ %s\n%s", command, keptAt.ReplaceAllString(string(out), "; journal ~/.local/state/obelus/runs/20261121-093012-refund-4f2a.jsonl"))
 		}
 		same := func(text string) string {
-			return keptAt.ReplaceAllString(ofKeys.ReplaceAllString(timeless(text), "KEY"), "; journal …")
+			text = runNames.ReplaceAllString(ofKeys.ReplaceAllString(timeless(text), "KEY"), "RUN")
+			return keptAt.ReplaceAllString(text, "; journal …")
 		}
 		if same(printed.String()) == same(shown) {
 			return block
