@@ -62,9 +62,16 @@ func advised(r *rand.Rand) (doc map[string]any, solutions []string) {
 	}
 	var advisors []any
 	for i := range 1 + r.IntN(3) {
-		advisors = append(advisors, map[string]any{
+		advisor := map[string]any{
 			"id": fmt.Sprint("advisor", i), "role": "advises", "on": pick("request", "request", "start", "finish"), "isInstanced": len(instances) > 0 && r.IntN(2) == 0,
-		})
+		}
+		if r.IntN(2) == 0 { // who says why, too
+			advisor["schema"] = map[string]any{
+				"type": "object", "required": []any{"risk"}, "additionalProperties": r.IntN(2) == 0,
+				"properties": map[string]any{"risk": map[string]any{"type": "integer", "minimum": 0.0, "maximum": 9.0}, "why": map[string]any{"enum": []any{"new", "old", nil}}},
+			}
+		}
+		advisors = append(advisors, advisor)
 	}
 	tools := toolDefinitions()
 	doc = map[string]any{
@@ -89,6 +96,14 @@ func advised(r *rand.Rand) (doc map[string]any, solutions []string) {
 				opinion := map[string]any{"id": advisor["id"], "calls": fmt.Sprintf(`{"fetch":%v,"draft":%v}`, float64(r.IntN(1000))/7, r.IntN(100))}
 				if id != "" {
 					opinion["_instance"] = id
+				}
+				if advisor["schema"] != nil {
+					if opinion["risk"] = float64(r.IntN(10)); r.IntN(2) == 0 {
+						opinion["why"] = []any{"new", "old", nil}[r.IntN(3)]
+					}
+					if tick < 3 && r.IntN(12) == 0 {
+						opinion["risk"] = "high"
+					}
 				}
 				if tick < 3 && r.IntN(12) == 0 {
 					opinion["calls"] = "{"

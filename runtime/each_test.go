@@ -20,7 +20,7 @@ import (
 // "_each", or with a call written out for each item and one that puts together what they
 // give.
 type fan struct {
-	items     []any // {v, ok, maybe, flaky, bad}
+	items     []any // {v, ok, maybe, flaky, bad, slow}
 	when      bool  // an item that isn't ok is skipped
 	collect   bool
 	route     bool // the call has a route for its failure
@@ -29,6 +29,7 @@ type fan struct {
 	wants     bool // the call wants what another one may not give
 	lacks     bool // that one fails
 	maybe     bool // items want what not every item has
+	timed     bool // a try may run out of its time: that of one that is slow
 	retries   int
 	instances int
 }
@@ -36,12 +37,15 @@ type fan struct {
 func newFan(r *rand.Rand) fan {
 	f := fan{
 		when: r.IntN(2) == 0, collect: r.IntN(2) == 0, route: r.IntN(2) == 0, delegates: r.IntN(3) == 0, nested: r.IntN(2) == 0,
-		wants: r.IntN(3) == 0, lacks: r.IntN(3) == 0, maybe: r.IntN(3) == 0, retries: 1 + r.IntN(2), instances: r.IntN(3),
+		wants: r.IntN(3) == 0, lacks: r.IntN(3) == 0, maybe: r.IntN(3) == 0, timed: r.IntN(3) == 0, retries: 1 + r.IntN(2), instances: r.IntN(3),
 	}
 	f.items = make([]any, r.IntN(7))
 	fails := r.IntN(2) == 0
 	for i := range f.items {
-		item := map[string]any{"v": float64(r.IntN(100)), "ok": r.IntN(3) > 0, "flaky": r.IntN(3) == 0, "bad": fails && r.IntN(4) == 0}
+		item := map[string]any{"v": float64(r.IntN(100)), "ok": r.IntN(3) > 0, "flaky": r.IntN(3) == 0, "bad": fails && r.IntN(4) == 0, "slow": false}
+		if f.timed && r.IntN(4) == 0 { // and fails for nothing else: which comes first hangs on timing
+			item["flaky"], item["bad"], item["slow"] = false, false, true
+		}
 		if r.IntN(3) > 0 {
 			item["maybe"] = "some"
 		}
@@ -52,8 +56,12 @@ func newFan(r *rand.Rand) fan {
 
 // document is the plan; written says that a call is written out for each item.
 func (f fan) document(written bool) map[string]any {
+	list := map[string]any{"_tool": "list", "_outputPath": "list"}
+	if f.instances > 0 {
+		list["of"] = "†input.of"
+	}
 	calls := []any{
-		map[string]any{"_tool": "list", "_outputPath": "list"},
+		list,
 		map[string]any{"_tool": "other", "lacks": f.lacks, "_outputPath": "other || problem"},
 	}
 	path := "out"
@@ -70,6 +78,9 @@ func (f fan) document(written bool) map[string]any {
 		}
 		if f.wants {
 			call["other"] = "†state.other"
+		}
+		if f.timed {
+			call["slow"], call["_timeout"] = item+".slow", "1h"
 		}
 		if f.delegates {
 			call["_delegate"] = "work.yaml"
@@ -123,8 +134,10 @@ func (f fan) document(written bool) map[string]any {
 func (f fan) act(c runtime.Command, tried bool) (any, *runtime.Failure) {
 	p := c.Params
 	switch c.Of.ToolName {
-	case "list":
-		return f.items, nil
+	case "list": // of each instance another
+		of, _ := p["of"].(float64)
+		from := min(int(of), len(f.items))
+		return slices.Concat(f.items[from:], f.items[:from]), nil
 	case "other":
 		if p["lacks"] == true {
 			return nil, &runtime.Failure{Code: "error", Message: "there is no other"}
@@ -171,8 +184,13 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 	var journal, coming []runtime.Event
 	var outcome *runtime.Outcome
 	type place struct{ frame, call int }
-	names, ended, tried, settled := map[place]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	names, ended, tried, settled, slow := map[place]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[place]bool{}
 	take := func(commands []runtime.Command) {
+		for _, c := range commands {
+			if c.Kind == runtime.Start || c.Kind == runtime.Enter {
+				slow[place{c.Frame, c.Call}] = c.Params["slow"] == true
+			}
+		}
 		for _, c := range commands {
 			e := runtime.Event{Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
 			switch c.Kind {
@@ -181,9 +199,14 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 				if names[place{c.Frame, c.Call}] = name; ended[name] && !(f.delegates && f.nested) { // a delegate that is begun anew begins all of it anew
 					t.Fatalf("%s was done, and is started again", name)
 				}
-				e.Kind = runtime.Ended
+				if e.Kind = runtime.Ended; slow[place{c.Frame, c.Call}] { // until it is given up
+					continue
+				}
 				e.Value, e.Failure = f.act(c, tried[f.spoils(name)])
 			case runtime.SetTimer:
+				if c.After > time.Minute && !slow[place{c.Frame, c.Call}] { // the time of a try, which ends before
+					continue
+				}
 				e.Kind = runtime.Fired
 			case runtime.Ask:
 				e.Kind, e.Route, e.Decision = runtime.Decided, 0, &runtime.Decision{Verdict: runtime.Approve}
@@ -192,7 +215,9 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 				coming = slices.DeleteFunc(coming, func(other runtime.Event) bool {
 					return other.Kind == runtime.Decided && other.Frame == c.Frame && other.Call == c.Call
 				})
-				continue
+				if !slow[place{c.Frame, c.Call}] { // what else is at work ends by itself
+					continue
+				}
 			case runtime.Settle: // S19.3: once, but for what a stop leaves
 				if key := fmt.Sprint(c.Instance, " ", c.Under, " ", c.Tries, " ", c.Of.Name); !c.Settlement.Left {
 					if settled[key] {
@@ -248,6 +273,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 		}
 		if len(coming) == 0 {
 			t.Fatal("nothing is at work, and the run isn't over")
+
 		}
 		next := r.IntN(len(coming))
 		e := coming[next]
@@ -279,28 +305,41 @@ func cameTo(o *runtime.Outcome) string {
 
 // S3.3, S6.3, S8.6: a call with "_each" comes to what a call for each item, written out, and
 // one that puts their results together come to: whatever the order in which they end, however
-// many run at once, with failures, retries, conditions, delegates and instances, asked about or
-// not, and killed anywhere. What was done isn't done again.
+// many run at once, with failures, time-outs, retries, conditions, delegates with such calls of
+// their own, instances with lists of their own, asked about or not, and killed anywhere. What was
+// done isn't done again.
 func TestEachIsWhatIsWrittenOut(t *testing.T) {
-	const inner = "calls: [{_tool: work, v: †input.v, at: †input.at, of: †input.of || null, maybe: †input.maybe || null, flaky: †input.flaky, bad: †input.bad, _outputPath: w}]\noutput: †state.w\n"
-	open := func(name string) ([]byte, error) {
-		switch name {
-		case "work.yaml":
-			return []byte(inner), nil
-		case "nested.yaml":
-			return []byte(strings.Replace(inner, "v: †input.v, at: †input.at", "_each: [1, 2, 3], v: †item, at: [†index, †input.at, †input.v]", 1)), nil
+	const inner = "calls: [{_tool: work, v: †input.v, at: †input.at, of: †input.of || null, maybe: †input.maybe || null, flaky: †input.flaky, bad: †input.bad, slow: †input.slow || false, _outputPath: w}]\noutput: †state.w\n"
+	const nested = `, of: †input.of || null, maybe: †input.maybe || null, flaky: †input.flaky`
+	open := func(written bool) func(name string) ([]byte, error) {
+		text := "calls:\n- {_id: w, _tool: work, _each: [1, 2, 3], v: †item, at: [†index, †input.at, †input.v], bad: '†(†input.bad and †index > 0)', slow: '†(†input.slow || false) and †index == 2'" + nested + ", _outputPath: w}\noutput: †state.w\n"
+		if written {
+			text = "calls:\n"
+			for i := range 3 {
+				text += fmt.Sprintf("- {_tool: work, v: %d, at: [%d, †input.at, †input.v], bad: '†(†input.bad and %[2]d > 0)', slow: '†(†input.slow || false) and %[2]d == 2'%s, _outputPath: r%[2]d || f%[2]d}\n", i+1, i, nested)
+			}
+			text += "- {_id: w, _tool: pack, results: [†state.r0 || null, †state.r1 || null, †state.r2 || null], failures: [†state.f0 || null, †state.f1 || null, †state.f2 || null], _outputPath: w}\noutput: †state.w\n"
 		}
-		return nil, os.ErrNotExist
+		return func(name string) ([]byte, error) {
+			switch name {
+			case "work.yaml":
+				return []byte(inner), nil
+			case "nested.yaml":
+				return []byte(text), nil
+			}
+			return nil, os.ErrNotExist
+		}
 	}
 	met := map[string]int{}
 	for n := range amount.Of(60, 1500, 20_000) {
 		r := rand.New(rand.NewPCG(uint64(n), 33))
 		f := newFan(r)
-		o := compiler.Options{Functions: []string{"list", "other", "work", "pack", "use"}, Open: open}
+		o := compiler.Options{Functions: []string{"list", "other", "work", "pack", "use"}, Open: open(false)}
 		each, why := compileWith(t, f.document(false), o)
 		if each == nil {
 			t.Fatalf("plan %d: %s\n%s", n, why, inJSON(f.document(false)))
 		}
+		o.Open = open(true)
 		written, why := compileWith(t, f.document(true), o)
 		if written == nil {
 			t.Fatalf("plan %d, written out: %s\n%s", n, why, inJSON(f.document(true)))
@@ -316,12 +355,15 @@ func TestEachIsWhatIsWrittenOut(t *testing.T) {
 				t.Fatalf("plan %d: %s\nwritten out: %s\n%s", n, cameTo(got), cameTo(want), inJSON(f.document(false)))
 			}
 			met[string(got.Status)]++
+			if slices.ContainsFunc(f.items, func(item any) bool { return item.(map[string]any)["slow"] == true }) {
+				met["timed out"]++
+			}
 			if got.Counts.Skipped > 1 {
 				met["skipped"]++
 			}
 		}
 	}
-	if met["done"] == 0 || met["failed"] == 0 || met["skipped"] == 0 {
+	if met["done"] == 0 || met["failed"] == 0 || met["skipped"] == 0 || met["timed out"] == 0 {
 		t.Errorf("this shows too little: %v", met)
 	}
 }

@@ -41,7 +41,7 @@ type frame struct {
 	parked, unparked   []int32  // calls whose results are kept: until another has settled; and to be looked at again
 	isAwake            bool     // some call is to be looked at, and the machine knows it
 	unsettled          int      // its calls that haven't settled
-	rejects            bool     // it has failed for a call that a person rejected
+	rejects            bool     // it has failed for a call that isn't to be tried again
 	errors             []runError
 	unrouted           []errorMessage
 	told               []errorMessage // those that †error reads, of the plan at hand
@@ -84,7 +84,7 @@ type rareState struct {
 	repeats     int32             // the number of the done call that it repeats, from 1; or 0
 	kept        *frame            // what has become of that of the last try, where it may be gone on with
 	again       bool              // it had failed for good, and runs again
-	refused     bool              // of that of its last try
+	refused     bool              // it isn't to be tried again, as a person rejected what is within it, or nobody knows what it did
 	child       *frame            // its delegate, or its items, at work
 	items       *items            // of a call with "_each", until it settles
 	results     *results          // of its items, once they have settled

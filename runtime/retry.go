@@ -41,8 +41,8 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	f.settle(i, s)
 }
 
-// refuses reports whether a call failed for one within it that a person rejected: tried
-// again it would ask about that once more.
+// refuses reports whether a call failed for one that a person rejected, or that was cut
+// short and may not simply run again: begun anew it would ask about that once more, or run it.
 func (f *frame) refuses(i int32) bool {
 	more := f.calls[i].more
 	return more != nil && more.refused
@@ -96,6 +96,7 @@ func (f *frame) inFlight(i int32, how InFlight) {
 
 // interrupted fails a call of which nobody knows what it did.
 func (f *frame) interrupted(i int32) {
+	f.calls[i].rare().refused = true
 	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})
 }
 

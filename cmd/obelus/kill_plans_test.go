@@ -24,13 +24,18 @@ tools:
   fails: {properties: {name: {type: string}, x: {}}, required: [name]}
   say: {properties: {name: {type: string}, x: {}}}
   judge: {properties: {name: {type: string}, x: {}}, required: [name]}
+  chapter: {properties: {of: {type: string}, x: {}}}
 `
+
+// killedPage is what items of a chapter delegate to in turn.
+const killedPage = "calls: [{_tool: act, name: †input.of, x: †input.x || 0, _outputPath: a}]\noutput: †state.a\n"
 
 type killedPlan struct {
 	name, calls, solutions string
 	asks                   bool   // a person at a terminal approves what the plan does
 	instances              string // a line each: what their calls leave, in the order of the calls
 	list                   string // what the items of the last of two calls leave
+	chapter                string // the plan that calls delegate to
 }
 
 var killedPlans = []killedPlan{
@@ -92,6 +97,20 @@ output: †state
 - {_tool: flaky, _each: [B, C, D, E], name: †item, x: †state.a, _retry: {attempts: 9, backoff: 1ms}, _onItemFailure: collect, _outputPath: b}
 output: †state
 `},
+	{name: "items-nested", calls: `
+- {_tool: chapter, _each: [†input.first, †input.second], of: †item, _delegate: chapter.yaml, _outputPath: a}
+- {_tool: chapter, of: †input.third, x: †state.a, _delegate: chapter.yaml, _retry: 3, _outputPath: b}
+output: †state
+`, chapter: `
+tools: {page: {properties: {of: {type: string}, x: {}}}}
+calls:
+- {_tool: page, _each: [p, q], of: "†{input.of}†{item}", x: †index, _delegate: page.yaml, _outputPath: a}
+- {_tool: again, _each: [X, Y], name: "†{input.of}†{item}", x: †state.a, _outputPath: b}
+output: [†state.a, †state.b]
+`, instances: `
+{"id": "①", "input": {"first": "1", "second": "2", "third": "3"}}
+{"id": "②", "input": {"first": "4", "second": "5", "third": "6"}}
+`},
 	{name: "once", calls: "[]\nwrites: once", solutions: `
 - calls:
   - {_tool: act, name: a, _outputPath: best}
@@ -128,14 +147,6 @@ output: †state
 }
 
 var namedCall = regexp.MustCompile(`_tool: \w+, name: ([^,}]+)`)
-
-// each is how many calls an instance has; 0 without instances.
-func (p killedPlan) each() int {
-	if p.instances == "" {
-		return 0
-	}
-	return strings.Count(p.calls, "_tool:")
-}
 
 var namedValue = regexp.MustCompile(`"(?:first|second|third)": "(\w+)"`)
 
