@@ -111,7 +111,7 @@ func (d *drawing) effect(c *compiler.Call, fact *facts.Call) (words []string, ma
 		at := strings.IndexAny(said+";", ",;")
 		marks = addMark(marks, Mark{Kind: kind, Code: said[at:]})
 	}
-	if fact.Leaves() && kind != UnknownEffect {
+	if fact.Leaves() && (kind != UnknownEffect || a.Kind != "exec") { // a program of which nothing is known may do anything
 		marks = addMark(marks, Mark{Kind: Leaves})
 	}
 	return words, marks

@@ -98,6 +98,8 @@ func draw(t *testing.T, name string, v View) {
 	t.Helper()
 	golden(t, name+".dot", v.DOT())
 	golden(t, name+".mmd", v.Mermaid())
+	golden(t, name+".txt", v.Text())
+	noneOverlap(t, v, readSVG(t, v.SVG()))
 	t.Run("graphviz", func(t *testing.T) {
 		page := parseSVG(t, graphviz(t, v.DOT()))
 		if len(page.nodes) != len(v.Nodes) {
@@ -456,7 +458,7 @@ func TestSameBytes(t *testing.T) {
 		for range 8 {
 			p, found := compile(t, "plan.yaml", text)
 			v := FromPlan(p, found, Options{})
-			if s := v.DOT() + v.Mermaid(); first == "" {
+			if s := v.DOT() + v.Mermaid() + v.SVG() + v.Text(); first == "" {
 				first = s
 			} else if s != first {
 				t.Fatal("the drawing of one plan differs from time to time")
@@ -506,6 +508,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: %d nodes for %d calls", file, len(v.Nodes), len(p.Calls))
 			}
 			jobs = append(jobs, v.Mermaid())
+			noneOverlap(t, v, readSVG(t, v.SVG()))
 			if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
 				t.Errorf("%s: %d of %d nodes drawn", file, len(page.nodes), len(v.Nodes))
 			}
@@ -536,9 +539,10 @@ func TestCorpus(t *testing.T) {
 			if calls != len(p.Calls) || calls == 0 {
 				t.Errorf("%s:%d: %d of %d calls are drawn", name, i+1, calls, len(p.Calls))
 			}
-			if i%151 == 0 {
+			if i%amount.Of(151, 20, 7) == 0 {
 				names = append(names, fmt.Sprint(name, ":", i+1))
 				jobs = append(jobs, v.Mermaid())
+				noneOverlap(t, v, readSVG(t, v.SVG()))
 				if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
 					t.Errorf("%s:%d: %d of %d nodes are drawn", name, i+1, len(page.nodes), len(v.Nodes))
 				}

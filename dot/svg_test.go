@@ -1,0 +1,228 @@
+package dot
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/dot/layout"
+	"github.com/obelus-dev/obelus/testdata/cputime"
+	"time"
+)
+
+// A drawnGroup is a node, edge or frame of an SVG of ours.
+type drawnGroup struct {
+	class, tip string
+	lines      []string
+	box        layout.Box
+}
+
+// readSVG reads an SVG of ours back, by id, and checks that it holds nothing that
+// acts: elements, attributes and classes are ours alone.
+func readSVG(t testing.TB, text string) map[string]*drawnGroup {
+	t.Helper()
+	groups := map[string]*drawnGroup{}
+	in := xml.NewDecoder(strings.NewReader(text))
+	var open []string
+	var group *drawnGroup
+	for {
+		token, err := in.Token()
+		if err == io.EOF {
+			return groups
+		}
+		if err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			name := token.Name.Local
+			open = append(open, name)
+			if !slices.Contains([]string{"svg", "title", "style", "g", "rect", "path", "text"}, name) {
+				t.Fatalf("an element %q", name)
+			}
+			values := map[string]string{}
+			for _, a := range token.Attr {
+				values[a.Name.Local] = a.Value
+				if !slices.Contains([]string{"xmlns", "class", "viewBox", "width", "height", "role", "id", "data-node", "data-from", "data-to", "x", "y", "rx", "d", "transform", "font-size", "text-anchor"}, a.Name.Local) {
+					t.Fatalf("an attribute %q=%q", a.Name.Local, a.Value)
+				}
+			}
+			switch {
+			case name == "g" && values["id"] != "":
+				group = &drawnGroup{class: values["class"]}
+				if groups[values["id"]] != nil {
+					t.Fatalf("two groups %q", values["id"])
+				}
+				groups[values["id"]] = group
+			case name == "rect" && group != nil && group.box.Width == 0:
+				fmt.Sscan(values["x"]+" "+values["y"]+" "+values["width"]+" "+values["height"], &group.box.X, &group.box.Y, &group.box.Width, &group.box.Height)
+			}
+		case xml.EndElement:
+			if open = open[:len(open)-1]; token.Name.Local == "g" {
+				group = nil
+			}
+		case xml.CharData:
+			if s := string(token); group != nil && open[len(open)-1] == "text" {
+				group.lines = append(group.lines, s)
+			} else if group != nil && open[len(open)-1] == "title" {
+				group.tip = s
+			}
+		}
+	}
+}
+
+// noneOverlap reports nodes that stand over each other.
+func noneOverlap(t testing.TB, v View, groups map[string]*drawnGroup) {
+	t.Helper()
+	var boxes []layout.Box
+	for i := range v.Nodes {
+		id := v.Nodes[i].ID
+		if v.Nodes[i].Call != "" {
+			id = Anchor(v.Nodes[i].Call)
+		}
+		g := groups[id]
+		if g == nil {
+			t.Fatalf("no node %q", id)
+		}
+		for k, b := range boxes {
+			if a := g.box; a.X < b.X+b.Width && b.X < a.X+a.Width && a.Y < b.Y+b.Height && b.Y < a.Y+a.Height {
+				t.Errorf("nodes %d and %d stand over each other", k, i)
+			}
+		}
+		boxes = append(boxes, g.box)
+	}
+	for i := range v.Edges {
+		if groups[fmt.Sprintf("e%d", i)] == nil {
+			t.Errorf("edge %d isn't drawn", i)
+		}
+	}
+}
+
+// S2.6: whatever a label holds, it comes through as text, in SVG and in the tree.
+func TestSVGDrawsEveryLabel(t *testing.T) {
+	for _, batch := range batches(append(append(randomTexts(60), strings.Repeat("8 kB ]]>", 1000), "\ufffe\uffff", "--></style></title></text>"), hostile...)) {
+		v := labelled(batch...)
+		groups := readSVG(t, v.SVG())
+		noneOverlap(t, v, groups)
+		for i, s := range batch {
+			node := groups[fmt.Sprintf("n%d", 4*i)]
+			want := squeeze(words(s, maxLabel) + " " + words(s, maxDetail) + " error OB203")
+			if got := squeeze(strings.Join(node.lines, " ")); got != strings.ToValidUTF8(replaced.Replace(want), "\ufffd") {
+				t.Errorf("%q is drawn as %q, want %q", s, got, want)
+			}
+			if edge := groups[fmt.Sprintf("e%d", 3*i)]; squeeze(strings.Join(edge.lines, " ")) != replaced.Replace(squeeze(words(s, maxLabel)+" warning OB211")) {
+				t.Errorf("an edge %q is drawn as %q", s, edge.lines)
+			}
+		}
+		for _, line := range strings.Split(v.Text(), "\n") {
+			if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x202e }) {
+				t.Errorf("the tree holds %q", line)
+			}
+		}
+	}
+}
+
+// replaced are what XML can't hold at all.
+var replaced = strings.NewReplacer("\ufffe", "\ufffd", "\uffff", "\ufffd")
+
+// A call's anchor is its own, and fit for an address.
+func TestAnchor(t *testing.T) {
+	seen := map[string]string{}
+	for _, name := range append(randomTexts(200), hostile...) {
+		a := Anchor(name)
+		if before, ok := seen[a]; ok && before != name {
+			t.Errorf("%q and %q share %q", before, name, a)
+		}
+		seen[a] = name
+		if strings.Trim(strings.ToLower(a), "abcdefghijklmnopqrstuvwxyz0123456789-_.~") != "" {
+			t.Errorf("%q is the anchor of %q", a, name)
+		}
+	}
+	if got := Anchor("refund#2"); got != "call-refund~232" {
+		t.Errorf("%q", got)
+	}
+}
+
+// The legend explains what a drawing uses and nothing else.
+func TestLegend(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		paths bool
+		want  []string
+	}{
+		{"calls: [{_tool: a, _outputPath: x}]\noutput: †state.x", false, nil},
+		{"calls: [{_tool: a}]", false, []string{"amber box"}},
+		{"calls: [{_tool: a, _outputPath: x || e}, {_tool: b, e: †state.e, _outputPath: y}, {_tool: b, x: †state.x, _outputPath: z}]", false, []string{"line", "dashed red line"}},
+		{"calls: [{_tool: a, _outputPath: x}, {_tool: b, x: †state.x, _outputPath: y}]", true, []string{"white box", "thick line"}},
+		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", false, []string{"dashed box", "line", "dotted line"}},
+		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", false, []string{"violet box"}},
+		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", false, []string{"effect unknown"}},
+	} {
+		p, found := compile(t, "plan.yaml", test.text)
+		v := FromPlan(p, found, Options{Paths: test.paths})
+		var got []string
+		for _, entry := range v.Legend() {
+			got = append(got, entry.Look)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s\nexplains %q, and not %q", test.text, got, test.want)
+		}
+		all := v.DOT() + v.SVG() + v.Mermaid()
+		for _, entry := range signs {
+			if said := slices.Contains(got, entry.Look); said != strings.Contains(all, entry.Words) && !strings.Contains(entry.Words, ":") && !strings.Contains(entry.Words, ";") {
+				t.Errorf("%s\n%q is explained: %v", test.text, entry.Words, said)
+			}
+		}
+	}
+}
+
+// S16.1: a box says what a yes depends on: what the call may do and who says so, what
+// it runs, how often and how long; and with Detail what it is given.
+func TestWhatACallSays(t *testing.T) {
+	p, _ := compile(t, "plan.yaml", `
+calls:
+  - {_tool: wipe, disk: /dev/sda, _retry: {attempts: 3}, _timeout: 2s, _confirm: true}
+  - {_tool: post, text: †input.text, _outputPath: answer}
+tools:
+  wipe: {type: object, properties: {disk: {type: string}}, annotations: {destructiveHint: true}, x-simulate: {duration: {p50: 2s, p95: 9s}, cost: 0.5}}
+activities:
+  wipe: {exec: {argv: [wipe, "{disk}"]}, annotations: {destructiveHint: true}}
+  post: {http: {method: POST, url: "https://example.com/in"}, annotations: {readOnlyHint: false, destructiveHint: false}}
+`)
+	v := FromPlan(p, nil, Options{Detail: true})
+	var got []string
+	for _, n := range v.Nodes[:2] {
+		words := strings.Split(n.Detail, "\n")
+		for _, m := range n.Marks {
+			words = append(words, m.words())
+		}
+		got = append(got, strings.Join(words, " | "))
+	}
+	want := []string{
+		`runs wipe {disk} | up to 3 tries | at most 2s | a person is asked | about 2s, costs 0.5 | disk: "/dev/sda" | destroys, says plan.yaml | may leave the machine`,
+		`runs POST https://example.com/in | text: †input.text | effect unknown; the plan says writes | may leave the machine`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A drawing of a thousand calls takes less than a second, and chains and fans of
+// many are no trouble.
+func TestSVGIsQuick(t *testing.T) {
+	for name, text := range map[string]string{"layers": layered(25, 40), "chain": layered(1000, 1), "fan": layered(2, 500), "many": layered(1, 1000)} {
+		p, found := compile(t, "plan.yaml", text)
+		v := FromPlan(p, found, Options{MaxNodes: 2000, MaxEdges: 4000})
+		if len(v.Nodes) != 1000 {
+			t.Fatalf("%s: %d nodes", name, len(v.Nodes))
+		}
+		var svg string
+		if took, soon := cputime.Within(time.Second, func() { svg = v.SVG() + v.Text() }); !soon {
+			t.Errorf("%s: %v for %d nodes", name, took, len(v.Nodes))
+		}
+		noneOverlap(t, v, readSVG(t, svg[:strings.Index(svg, "</svg>")+6]))
+	}
+}
