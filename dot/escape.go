@@ -68,6 +68,15 @@ func (m Mark) words() string {
 	return s
 }
 
+// first is what an edge says of its marks: the gravest of them. What is on the
+// critical path is seen by its colour, and said at its ends.
+func first(marks []Mark) []Mark {
+	if marks = said(marks); len(marks) > 0 && marks[0].Kind != Critical {
+		return marks[:1]
+	}
+	return nil
+}
+
 // said lists what a node's marks say in the drawing; infos are left to
 // tooltips.
 func said(marks []Mark) []Mark {

@@ -192,11 +192,12 @@ func (e *Edge) dot(nodes []Node) string {
 	if nodes[e.From].Kind == Missing {
 		attributes = append(attributes, "style=dashed")
 	}
-	for _, m := range said(e.Marks) {
-		color = m.Kind.tone().colour
+	for _, m := range first(e.Marks) {
 		label = strings.TrimPrefix(label+"<BR/>", "<BR/>") + "<B>" + escapeHTML(m.words()) + "</B>"
+	}
+	if marks := said(e.Marks); len(marks) > 0 {
+		color = marks[0].Kind.tone().colour
 		attributes = append(attributes, "penwidth=1.8")
-		break
 	}
 	if label != "" {
 		// A blank on either side keeps the words off the line.

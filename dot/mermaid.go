@@ -164,7 +164,7 @@ func (e *Edge) mermaid(nodes []Node, sizes labelSizes) string {
 		if e.Condition != "" {
 			label = strings.TrimPrefix(label+"<br/>"+textMermaid(e.Condition, sizes.edge), "<br/>")
 		}
-		for _, m := range said(e.Marks)[:min(1, len(said(e.Marks)))] {
+		for _, m := range first(e.Marks) {
 			label = strings.TrimPrefix(label+"<br/>", "<br/>") + escapeMermaid(m.words())
 		}
 	}
@@ -204,13 +204,15 @@ func (v View) classes(b *strings.Builder, notes bool) {
 	if notes {
 		fmt.Fprintf(b, "  classDef obNote fill:none,stroke:none,color:%s\n", muted)
 	}
-	var failures, orders, faults, added []string
+	var failures, orders, faults, added, critical []string
 	for i, e := range v.Edges {
 		switch {
 		case has(e.Marks, Added):
 			added = append(added, strconv.Itoa(i))
 		case has(e.Marks, Error, Failed, Removed):
 			faults = append(faults, strconv.Itoa(i))
+		case has(e.Marks, Critical):
+			critical = append(critical, strconv.Itoa(i))
 		case e.Kind == Failure:
 			failures = append(failures, strconv.Itoa(i))
 		case e.Kind == Order:
@@ -223,6 +225,7 @@ func (v View) classes(b *strings.Builder, notes bool) {
 	}{
 		{faults, "stroke:" + danger + ",stroke-width:2px,color:" + danger},
 		{added, "stroke:" + fine + ",stroke-width:2px,color:" + fine},
+		{critical, "stroke:" + working + ",stroke-width:2px,color:" + working},
 		{failures, "stroke:" + danger + ",stroke-dasharray:6 4,color:" + danger},
 		{orders, "stroke:" + line + ",stroke-dasharray:2 4"},
 	} {

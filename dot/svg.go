@@ -115,7 +115,7 @@ func (d *svgDrawing) measure() {
 		for _, row := range rows(e.Condition, maxLabel) {
 			t.add(row, "condition", smallText)
 		}
-		for _, m := range said(e.Marks)[:min(1, len(said(e.Marks)))] {
+		for _, m := range first(e.Marks) {
 			t.add(m.words(), "tone-"+m.Kind.tone().name, smallText)
 		}
 		d.labels = append(d.labels, t)

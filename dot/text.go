@@ -121,7 +121,7 @@ func (t *textTree) edge(e *Edge) string {
 	if e.Condition != "" {
 		words += ", " + inOne(e.Condition)
 	}
-	for _, m := range said(e.Marks) {
+	for _, m := range first(e.Marks) {
 		words += " · " + m.words()
 	}
 	return words

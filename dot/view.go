@@ -128,6 +128,19 @@ func (v *View) Mark(call string, m Mark) bool {
 	return false
 }
 
+// Way puts a mark on the nodes of calls, by their names, and on the edges from each
+// of them to the next.
+func (v *View) Way(calls []string, m Mark) {
+	for i, call := range calls {
+		v.Mark(call, m)
+		for k := range v.Edges {
+			if e := &v.Edges[k]; i > 0 && v.Nodes[e.From].Call == calls[i-1] && v.Nodes[e.To].Call == call {
+				e.Marks = addMark(e.Marks, m)
+			}
+		}
+	}
+}
+
 // addMark keeps marks in the order of their importance, then by code, each
 // kind and code once.
 func addMark(marks []Mark, m Mark) []Mark {

@@ -3,13 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/spf13/cobra"
 )
 
@@ -35,6 +43,7 @@ func (c *cli) graphCommand() *cobra.Command {
 	flags.StringVar(&o.Focus, "focus", "", "draw only this call and what is near it")
 	stands(cmd, "focus", "CALL")
 	labels := flags.Bool("labels", false, "write beside each call how worthy of trust and how confidential its result is under the policy, and mark the ways that it forbids")
+	critical := flags.Bool("critical", false, "rehearse the plan, every call as long as its tool says (x-simulate), and mark what the time of the whole hangs on")
 	flags.IntVar(&o.Delegates, "delegates", 0, "draw what delegates do, so many levels deep, 0 for none; by default all of it where the drawing stays small")
 	stands(cmd, "delegates", "N")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -64,9 +73,44 @@ func (c *cli) graphCommand() *cobra.Command {
 		if *labels {
 			view.Labels(p.Plan)
 		}
+		view.Notes = append(view.Notes, atWorst(p.Plan)...)
+		if *critical {
+			if err := markCritical(&view, p); err != nil {
+				return err
+			}
+		}
 		return c.draw(view, *format, *output, cmd.Flags().Changed("format"), *engine)
 	}
 	return cmd
+}
+
+// atWorst says how often calls run, how long that takes and what it costs at most,
+// where their tools say anything of cost.
+func atWorst(plan *compiler.Plan) []string {
+	if !slices.ContainsFunc(plan.Tools, func(t *compiler.Tool) bool { return t.Simulate != nil }) {
+		return nil
+	}
+	worst := facts.Of(plan, facts.Options{}).Worst
+	bound := func(b facts.Bound, unit string) string {
+		if b.Most == nil {
+			return "unbounded"
+		}
+		return strconv.FormatFloat(*b.Most, 'f', -1, 64) + unit
+	}
+	return []string{fmt.Sprintf("at worst: tries %s, cost %s, time %s", bound(worst.Tries, ""), bound(worst.Cost, ""), bound(worst.Time, "s"))}
+}
+
+// markCritical marks the critical path of a rehearsal.
+func markCritical(view *dot.View, p *project.Program) error {
+	r := analyzer.Rehearse(p.Plan, p.Findings)
+	if r == nil {
+		return troubled("the plan has errors, so it can't be rehearsed and has no critical path").Advise("obelus check shows them")
+	}
+	input, _ := invented(p.Plan, map[string]any{}, 1)
+	s := simulate.Run(r, simulate.Options{Options: runtime.Options{Input: input}, Seed: 1, Steps: simulate.DefaultSteps(p.Plan)})
+	view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
+	view.Notes = append(view.Notes, fmt.Sprintf("in a rehearsal without failures: %v on the critical path, cost %v", s.Critical.Round(time.Millisecond), s.Cost))
+	return nil
 }
 
 // endings say what a file of a name holds.
