@@ -71,7 +71,7 @@ func (l *Sheet) group(p *page, group []*runtime.Question, full bool) (hidden int
 	words, paint := effectsInWords(q, l.style)
 	p.text(4, paint, words)
 	if q.InFlight {
-		p.text(4, l.style.Yellow, "at work when the run broke off, and may have happened: retry runs it again, fail counts it as failed")
+		p.text(4, l.style.Yellow, "at work when the run broke off: retry runs it again, fail counts it as failed")
 	}
 	if q.Wanted {
 		p.text(4, plainly, "the plan itself or a policy has a person asked about it")

@@ -152,7 +152,7 @@ func TestTablesTellWhatWasAtWork(t *testing.T) {
 	was := paying("pay", 1.0)
 	was.InFlight = true
 	sheet := NewSheet(&strings.Builder{}, func(*runtime.Question) *compiler.Tool { return nil })
-	const at = "at work when the run broke off, and may have happened: retry runs it again, fail counts it as failed"
+	const at = "at work when the run broke off: retry runs it again, fail counts it as failed"
 	for _, test := range []struct {
 		asks      string
 		questions []*runtime.Question
