@@ -23,9 +23,13 @@ type Difference struct {
 	New    *Value `json:"new,omitempty"`
 	Risk   Risk   `json:"risk,omitempty"`
 	At     *Place `json:"at,omitempty"`
+	// Reaches are calls that are given what a setting says is there from the start, by
+	// themselves or by way of others: the first of them.
+	Reaches []string `json:"reaches,omitempty"`
 
 	call *Call  // that it is about
 	by   string // the call that runs the delegate
+	harm harm   // that is done by what it reaches, or what runs it
 }
 
 // Change is what became of a thing.
@@ -100,9 +104,9 @@ type comparison struct {
 	seen       map[[2]string]bool // delegates that were compared
 	activities map[[3]string]bool // where, and by both names
 	harmful    map[string]harm    // what plans do that calls of the new plan run
-	files      map[string]harm    // what those calls of it do that run a file
 	flows      map[flowKey]bool
-	marks      []int // by call of the new plan: the stamp of the last who met it
+	reached    map[string]reached // by path
+	marks      []int              // by call of the new plan: the stamp of the last who met it
 	stamp      int
 	*matching  // of the plans that are being compared
 	in, by     string
@@ -112,7 +116,7 @@ type comparison struct {
 // plans compares two plans, and then those that calls of both run.
 func (c *comparison) plans(old, new *Facts, in string) *matching {
 	m := match(old, new)
-	c.matching, c.in, c.flows, c.marks = m, in, map[flowKey]bool{}, make([]int, len(new.Calls))
+	c.matching, c.in, c.flows, c.marks, c.reached = m, in, map[flowKey]bool{}, make([]int, len(new.Calls)), map[string]reached{}
 	c.renamedPaths()
 	for j := range new.Calls {
 		if i := m.newTo[j]; i >= 0 {
@@ -150,7 +154,9 @@ func (c *comparison) plans(old, new *Facts, in string) *matching {
 }
 
 func (c *comparison) report(d Difference) {
-	d.In, d.by = c.in, c.by
+	if d.In, d.by = c.in, c.by; d.Of == ThingSetting {
+		c.reach(&d)
+	}
 	if d.Change == "" {
 		switch whole := d.What == "" && d.Path == ""; {
 		case whole && d.Old == nil:
@@ -183,7 +189,7 @@ func (c *comparison) calls(a, b *Call) {
 	text("instance", a.Instance, b.Instance)
 	text("effect", a.Effect.Kind, b.Effect.Kind)
 	text("effect that only the plan claims", a.Effect.Claimed, b.Effect.Claimed)
-	c.flag(about(Reaches), a.Effect.OpenWorld, b.Effect.OpenWorld)
+	c.flag(about(Reaches), a.Effect.OpenWorld || a.Runs.Kind == Model, b.Effect.OpenWorld || b.Runs.Kind == Model)
 	c.flag(about("a second time does no more"), a.Effect.Idempotent, b.Effect.Idempotent)
 	c.runs(about, &a.Runs, &b.Runs)
 	c.values(about("value"), a.Values, b.Values)
@@ -442,16 +448,24 @@ func (c *comparison) tools() {
 	}
 }
 
-// programs compares what the files hold that calls of both plans run.
+// programs compares what the files hold that calls of both plans run; a file that is only
+// there in one of them is told of if both name it.
 func (c *comparison) programs() {
-	if len(c.old.Programs)+len(c.new.Programs) == 0 {
-		return
+	files := maps.Clone(c.old.Programs)
+	if files == nil {
+		files = map[string]string{}
 	}
-	before := c.running(c.old)
-	c.files = c.running(c.new)
-	for _, name := range slices.Sorted(maps.Keys(c.files)) {
-		if _, both := before[name]; both {
-			c.text(Difference{Of: ThingProgram, Name: name}, c.old.Programs[name], c.new.Programs[name])
+	maps.Copy(files, c.new.Programs)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		old, new := c.old.Programs[name], c.new.Programs[name]
+		if old == new {
+			continue
+		}
+		_, before := c.names(c.old, name)
+		d := Difference{Of: ThingProgram, Name: name}
+		now := false
+		if d.harm, now = c.names(c.new, name); before && now || old != "" && new != "" {
+			c.text(d, old, new)
 		}
 	}
 }

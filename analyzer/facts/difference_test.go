@@ -382,6 +382,7 @@ func TestLargePlansAreComparedSoon(t *testing.T) {
 		"all literals":  strings.ReplaceAll(text, ", b: literal ", ", b: other "),
 		"all paths":     strings.ReplaceAll(strings.ReplaceAll(text, "state.p", "state.q"), "_outputPath: p", "_outputPath: q"),
 		"another tool":  strings.ReplaceAll(text, "_tool: get", "_tool: fetch"),
+		"an input":      strings.Replace(text, "{q: x}", "{q: y}", 1),
 		"nothing alike": "calls: []",
 	} {
 		new := facts.Of(compiled(t, "plan.yaml", other, nil), facts.Options{})

@@ -1,13 +1,8 @@
 package facts
 
 import (
-	"cmp"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/obelus-dev/obelus/compiler"
 )
 
 // What values are made of, compared: where they come from, where they go, and who waits
@@ -439,24 +434,38 @@ var weighty = []string{
 }
 
 // risk is why a difference should be looked at first: a call that destroys or that hands
-// something on is new, or does it otherwise than before.
+// something on is new, or does it otherwise than before, or is given something else. What
+// only has it done less, later or with a person's word is none.
 func (c *comparison) risk(d *Difference) Risk {
-	if d.Of == ThingProgram && d.New != nil {
-		return c.files[d.Name].risk()
-	}
-	if d.call == nil || d.Change == Renamed || d.Change == Removed && d.What == "" || d.Of != ThingActivity && (d.Of != ThingCall || !slices.Contains(weighty, d.What)) {
+	switch {
+	case d.Of == ThingProgram || d.Of == ThingSetting:
+		return d.harm.risk()
+	case d.call == nil || d.Change == Renamed || d.Change == Removed && d.What == "" || d.Of != ThingActivity && (d.Of != ThingCall || !slices.Contains(weighty, d.What)):
 		return ""
 	}
 	h := c.harms(d.call)
 	switch d.What {
+	case "condition", "after", "a person is asked":
+		if d.Old == nil {
+			return ""
+		}
+	case "most items", "tries":
+		if d.Old != nil && d.New != nil && less(d.New.Literal, d.Old.Literal) {
+			return ""
+		}
 	case "effect":
 		h.leaves = false
 	case Reaches:
 		h.destroys, h.leaves = false, h.leaves && d.New != nil
-	case "value", "context":
-		h.destroys = d.call.Effect.Kind == compiler.Destructive
 	}
 	return h.risk()
+}
+
+// less compares two numbers.
+func less(a, b Literal) bool {
+	x, isX := a.value().(float64)
+	y, isY := b.value().(float64)
+	return isX && isY && x < y
 }
 
 func (h harm) risk() Risk {
@@ -467,24 +476,6 @@ func (h harm) risk() Risk {
 		return Leaves
 	}
 	return ""
-}
-
-// running are what may be files that calls run, by path from the plan's folder, with what
-// these calls do.
-func (c *comparison) running(f *Facts) map[string]harm {
-	files := map[string]harm{}
-	for _, p := range f.plans() {
-		for i := range p.facts.Calls {
-			call := &p.facts.Calls[i]
-			for _, argument := range call.Runs.Program {
-				if file, err := filepath.Rel(cmp.Or(f.Folder, "."), path.Join(call.Runs.Folder, argument)); err == nil {
-					one, all := c.harms(call), files[filepath.ToSlash(file)]
-					files[filepath.ToSlash(file)] = harm{all.destroys || one.destroys, all.leaves || one.leaves}
-				}
-			}
-		}
-	}
-	return files
 }
 
 // A harm is whether a call, or one of the plan that it runs, destroys something or may,

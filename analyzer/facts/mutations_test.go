@@ -313,7 +313,7 @@ var mutations = []mutation{
 			return nil, false
 		}
 		d.calls[i]["_tool"] = "get"
-		return []string{changed(d.ids[i], "tool", ""), changed(d.ids[i], "effect", ""), changed(d.ids[i], facts.Reaches, ""),
+		return []string{changed(d.ids[i], "tool", ""), changed(d.ids[i], "effect", ""), // a model is beyond the machine, too
 			changed(d.ids[i], "a second time does no more", ""), changed(d.ids[i], "carried out by", ""), changed(d.ids[i], "context", "")}, true
 	}},
 	{"after", func(r *rand.Rand, d *draft) ([]string, bool) {

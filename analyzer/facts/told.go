@@ -51,7 +51,7 @@ var sections = []struct {
 }{
 	{"Destroys what it didn't, or may", func(d *Difference) bool { return d.Risk == Destroys }},
 	{"Leaves the machine otherwise than before", func(d *Difference) bool { return d.Risk == Leaves }},
-	{"Calls", func(d *Difference) bool { return d.Of == ThingCall }},
+	{"Calls", func(d *Difference) bool { return d.Of == ThingCall || len(d.Reaches) > 0 }},
 	{"Paths", func(d *Difference) bool { return d.Of == ThingPath || d.Of == ThingOrder }},
 	{"What carries calls out", func(d *Difference) bool { return d.Of == ThingActivity || d.Of == ThingProgram }},
 	{"Tools", func(d *Difference) bool { return d.Of == ThingTool }},
@@ -133,14 +133,17 @@ func (s *sheet) difference(d *Difference) {
 		s.body(d.call)
 	case d.Of == ThingCall && d.What == "" && d.Change == Removed:
 		s.item(1, "isn't there any more; it ran "+s.runs(&d.call.Runs))
-	case d.Of == ThingProgram && d.Change == Changed:
-		s.item(1, "the file holds something else")
-	case d.Of == ThingProgram || d.Old == nil && d.New == nil:
+	case d.Of == ThingProgram:
+		s.item(1, map[Change]string{Added: "the file is there now", Removed: "the file isn't there any more", Changed: "the file holds something else"}[d.Change])
+	case d.Old == nil && d.New == nil:
 	default:
 		if words != "" {
 			words += ": "
 		}
 		s.item(1, words+s.side(d.Old)+" → "+s.side(d.New))
+	}
+	if len(d.Reaches) > 0 {
+		s.item(1, "this reaches "+s.codes(d.Reaches))
 	}
 }
 

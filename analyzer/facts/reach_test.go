@@ -1,0 +1,144 @@
+package facts_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/testdata/amount"
+)
+
+// S16.3: a value of the plan's own input or state that is another stands with the calls
+// that are given it, themselves or by way of others, and first where one of these destroys
+// something or hands something out: as what the compiler bound to what says.
+func TestWhatSettingsReach(t *testing.T) {
+	met := map[string]int{}
+	for seed := range uint64(amount.Of(150, 2000, 50_000)) {
+		r := rand.New(rand.NewPCG(seed, 163))
+		old := written(r)
+		new := old.clone()
+		kind, key := []string{"input", "state"}[r.IntN(2)], ""
+		switch kind {
+		case "input":
+			key = []string{"q", "n"}[r.IntN(2)]
+			at(new.doc, "input")[key] = "another"
+		default:
+			key = []string{"s", "list"}[r.IntN(2)]
+			at(new.doc, "state")[key] = map[string]any{"s": "another", "list": []any{1.0, 7.0}}[key]
+		}
+		a, b := old.compile(t), new.compile(t)
+		after := facts.Of(b, facts.Options{})
+		want, risk := reaches(b, after, kind, key)
+		told := 0
+		for _, d := range facts.Compare(facts.Of(a, facts.Options{}), after).Differences {
+			if d.Of != facts.ThingSetting {
+				continue
+			}
+			told++
+			if !slices.Equal(d.Reaches, want) || d.Risk != risk {
+				t.Fatalf("seed %d, %s.%s: it reaches %q and %s; expected %q, %s\n%s", seed, kind, key, d.Reaches, d.Risk, want, risk, new.text())
+			}
+		}
+		if told != 1 {
+			t.Fatalf("seed %d: %s.%s is told of %d times", seed, kind, key, told)
+		}
+		met[string(risk)]++
+	}
+	if len(met) < 3 {
+		t.Errorf("risks that were met: %v", met)
+	}
+}
+
+// reaches finds which calls of a plan are given what stands at a path from the start.
+func reaches(p *compiler.Plan, f *facts.Facts, kind, key string) (names []string, risk facts.Risk) {
+	hit := make([]bool, len(p.Calls))
+	rank := map[facts.Risk]int{"": 0, facts.Leaves: 1, facts.Destroys: 2}
+	for range p.Calls {
+		for i, c := range p.Calls {
+			for _, at := range c.Reads {
+				r := &p.Reads[at]
+				text := r.Ref.String()
+				hit[i] = hit[i] || (r.Start || len(r.Writers) == 0) && (text == "†"+kind || text == "†"+kind+"."+key || strings.HasPrefix(text, "†"+kind+"."+key+"["))
+				hit[i] = hit[i] || slices.ContainsFunc(r.Writers, func(w int32) bool { return hit[w] })
+			}
+			hit[i] = hit[i] || f.Calls[i].Runs.Kind == facts.Model && c.Scopes == nil
+		}
+	}
+	for i, c := range f.Calls {
+		if !hit[i] {
+			continue
+		}
+		names = append(names, c.Name)
+		one := facts.Risk("")
+		switch {
+		case c.Runs.Plan != "": // it asks a model, of which nobody says what it does
+			inner := f.Delegates[c.Runs.Plan].Calls[0]
+			one = map[bool]facts.Risk{true: facts.Destroys, false: facts.Leaves}[inner.Effect.Kind == compiler.Unknown || inner.Effect.Kind == compiler.Destructive]
+		case c.Effect.Kind == compiler.Destructive || c.Effect.Kind == compiler.Unknown:
+			one = facts.Destroys
+		case c.Effect.OpenWorld || c.Runs.Kind == facts.Model:
+			one = facts.Leaves
+		}
+		if rank[one] > rank[risk] {
+			risk = one
+		}
+	}
+	return names[:min(len(names), 20)], risk
+}
+
+// S16.3: what only has a call done less, later or with a person's word isn't told of
+// first, and the other way round it is.
+func TestWhatOnlyTightensIsntFirst(t *testing.T) {
+	const head = "tools: {t: {properties: {x: {}}}, z: {properties: {}}}\nactivities: {t: {exec: {argv: [t, '{x}']}}, z: {expr: '1'}}\ninput: {x: 1, l: [1]}\ncalls:\n- {_id: z, _tool: z, _outputPath: z}\n"
+	for _, test := range []struct{ loose, tight string }{
+		{"x: 1", "x: 1, _when: †input.x > 0"},
+		{"x: 1", "x: 1, _after: z"},
+		{"x: 1", "x: 1, _confirm: true"},
+		{"x: 1, _retry: 3", "x: 1, _retry: 2"},
+		{"x: 1, _retry: 3", "x: 1"},
+		{"x: †item, _each: [1, 2]", "x: †item, _each: [1, 2], _confirm: true"},
+	} {
+		of := func(call string) *facts.Facts {
+			return facts.Of(compiled(t, "plan.yaml", head+"- {_id: c, _tool: t, "+call+"}\n", nil), facts.Options{})
+		}
+		loose, tight := of(test.loose), of(test.tight)
+		for what, c := range map[string]struct {
+			old, new *facts.Facts
+			risk     facts.Risk
+		}{"tightened": {loose, tight, ""}, "loosened": {tight, loose, facts.Destroys}} {
+			for _, d := range facts.Compare(c.old, c.new).Differences {
+				if d.Of == facts.ThingCall && d.Risk != c.risk {
+					t.Errorf("%s, %s: %s is %q", fmt.Sprint(test), what, d.What, d.Risk)
+				}
+			}
+		}
+	}
+}
+
+// S16.3: a file that calls run is told of where it holds something else, or is there in one
+// of the plans only, whether an argv, a shell's code or a call's literal names it.
+func TestFilesThatRunAreCompared(t *testing.T) {
+	for _, argv := range []string{`[sh, lib/s.sh]`, `[sh, -c, "if [ -f ./lib/s.sh ]; then . ./lib/s.sh; fi"]`, `[sh, "{x}"]`} {
+		of := func(digest string) *facts.Facts {
+			text := "tools: {t: {properties: {x: {}}}}\nactivities: {t: {exec: {argv: " + argv + "}}}\ncalls: [{_tool: t, x: lib/s.sh}]\n"
+			var parts []compiler.Part
+			if digest != "" {
+				parts = append(parts, compiler.Part{Kind: compiler.PartProgram, Name: "lib/s.sh", Digest: digest})
+			}
+			return facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{Parts: parts})
+		}
+		for _, test := range []struct {
+			old, new string
+			change   facts.Change
+		}{{"1", "2", facts.Changed}, {"", "2", facts.Added}, {"1", "", facts.Removed}} {
+			all := facts.Compare(of(test.old), of(test.new)).Differences
+			if len(all) != 1 || all[0].Of != facts.ThingProgram || all[0].Change != test.change || all[0].Risk != facts.Destroys {
+				t.Errorf("%s, %q and %q: %+v", argv, test.old, test.new, all)
+			}
+		}
+	}
+}
