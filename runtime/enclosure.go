@@ -28,6 +28,20 @@ type enclosure struct {
 	asked  int                            // calls that a person is asked about as they arrived
 	next   *envelope.Start                // what was admitted last, and starts now
 	models float64                        // what models have cost
+	places map[string]int32               // of the calls of a plan, by name
+	of     *compiler.Plan
+}
+
+// place finds a call of a plan by name.
+func (e *enclosure) place(plan *compiler.Plan, name string) (int32, bool) {
+	if e.of != plan || len(e.places) != len(plan.Calls) {
+		e.of, e.places = plan, make(map[string]int32, len(plan.Calls))
+		for i, c := range plan.Calls {
+			e.places[c.Name] = int32(i)
+		}
+	}
+	at, there := e.places[name]
+	return at, there
 }
 
 // admission is what an envelope has to do with a call.
@@ -137,11 +151,11 @@ func (f *frame) circumstances(i int32) envelope.Given {
 	return envelope.Given{
 		Live: true, Instance: f.site.Instance, Tick: f.machine.tick,
 		Beside: func(name string) *facts.Call {
-			at := slices.IndexFunc(reader.plan.Calls, func(c *compiler.Call) bool { return c.Name == name })
-			if at < 0 {
+			at, there := reader.machine.enclosure.place(reader.plan, name)
+			if !there {
 				return nil
 			}
-			return reader.judged(int32(at))
+			return reader.judged(at)
 		},
 		Stands: func(condition string) (map[string][]string, bool) { return reader.stood(call, condition) },
 	}

@@ -45,7 +45,11 @@ func (a *Account) Judge(in string, c *facts.Call, g Given) []Difference {
 func (a *Account) Ended(c *facts.Call, g Given, done bool) {
 	if a.gated {
 		j := judge{envelope: a.Envelope, known: a.knows(g.Instance), given: &g}
-		j.known.ended = append(j.known.ended, ended{j.fitsOf(c), done, g.Tick})
+		one := ended{fits: j.fitsOf(c), tick: g.Tick}
+		if done {
+			one.done = 1
+		}
+		j.known.ended = append(j.known.ended, one)
 	}
 }
 

@@ -40,7 +40,7 @@ func (e *Envelope) name(f *facts.Facts, of []int) {
 // An ended call is one that a run has come to the end of, in some tick.
 type ended struct {
 	fits []int // the allowances that covered it
-	done bool
+	done int   // 1 if it is
 	tick int
 }
 
@@ -49,6 +49,7 @@ type knowledge struct {
 	fits   map[*facts.Call][]int // of calls as they are written
 	proven map[[2]string]bool    // whether a condition implies another
 	ended  []ended
+	gates  map[[2]string]int // the allowances that gates name, by delegate and name; nil before they are asked for
 }
 
 // mostProofs bounds how many conditions are compared by meaning, each with another. Past
@@ -126,16 +127,22 @@ func (l *Leaf) writtenBy(writers map[string][]string) bool {
 }
 
 // gates hold what the call comes after: calls that do what those did that were approved,
-// in the plan, or done in an earlier tick.
+// in the plan, or done in an earlier tick. One call stands for one of them.
 func (j *judge) gates() {
-	var before []ended
-	for at, gate := range j.allowance.After {
-		if at == 0 {
-			before = j.before()
+	left := map[int][2]int{}
+	for n, gate := range j.allowance.After {
+		if n == 0 && j.passed == nil {
+			j.pass()
 		}
-		k := slices.IndexFunc(before, func(b ended) bool { return (b.done || gate.Settled) && j.stands(gate, b.fits) })
-		if k >= 0 {
-			before = slices.Delete(before, k, k+1) // one call stands for one gate
+		at, named := j.known.gate(j.envelope, j.in, gate.Call)
+		if _, seen := left[at]; !seen {
+			left[at] = j.passed[at]
+		}
+		count := left[at]
+		if count[0]--; !gate.Settled {
+			count[1]--
+		}
+		if left[at] = count; named && min(count[0], count[1]) >= 0 {
 			continue
 		}
 		j.differs(After, gate.Call, func() (string, string) {
@@ -150,64 +157,84 @@ func (j *judge) gates() {
 	}
 }
 
-// stands reports whether a call that some allowances cover does what the call of a gate did.
-func (j *judge) stands(gate Gate, fits []int) bool {
-	return slices.ContainsFunc(fits, func(at int) bool {
-		a := &j.envelope.Calls[at]
-		return a.In == j.in && slices.Contains(a.Names, gate.Call)
-	})
+// gate finds the allowance that a gate's call is.
+func (k *knowledge) gate(e *Envelope, in, call string) (at int, named bool) {
+	if k.gates == nil {
+		k.gates = map[[2]string]int{}
+		for at := range e.Calls {
+			for _, name := range e.Calls[at].Names {
+				k.gates[[2]string{e.Calls[at].In, name}] = at
+			}
+		}
+	}
+	at, named = k.gates[[2]string{in, call}]
+	return at, named
 }
 
-// before are the calls that have ended once the call starts.
-func (j *judge) before() (all []ended) {
+// mostBefore bounds how many calls are followed that come before one. Past it a call
+// counts as coming after nothing more.
+const mostBefore = 100
+
+// pass counts, by allowance, the calls that have ended once the call starts, and those of
+// them that are done.
+func (j *judge) pass() {
+	j.passed = map[int][2]int{}
+	note := func(fits []int, ended, done int) {
+		for _, at := range fits {
+			j.passed[at] = [2]int{j.passed[at][0] + ended, j.passed[at][1] + done}
+		}
+	}
 	for _, one := range j.known.ended {
 		if one.tick < j.given.Tick {
-			all = append(all, one)
+			note(one.fits, 1, one.done)
 		}
 	}
 	if j.given.Beside == nil {
-		return all
+		return
 	}
-	at := map[string]int{}
-	var follow func(c *facts.Call)
-	follow = func(c *facts.Call) { // which starts, so that what it comes after has come so far
-		for _, a := range c.After {
+	done := map[string]bool{} // by call that it comes after
+	for follow := []*facts.Call{j.call}; len(follow) > 0; follow = follow[1:] {
+		for _, a := range follow[0].After { // it starts, so that these have come so far
+			before, seen := done[a.Call]
 			other := j.given.Beside(a.Call)
-			if other == nil || a.Listed {
+			if other == nil || a.Listed || seen && (before || a.Settled) || len(done) == mostBefore {
 				continue
 			}
-			i, seen := at[a.Call]
-			if !seen {
-				i = len(all)
-				at[a.Call], all = i, append(all, ended{fits: j.fitsOf(other)})
+			done[a.Call] = !a.Settled
+			switch fits := j.fitsOf(other); {
+			case a.Settled:
+				note(fits, 1, 0)
+			case seen:
+				note(fits, 0, 1)
+			default:
+				note(fits, 1, 1)
 			}
-			if !a.Settled && !all[i].done {
-				all[i].done = true
-				follow(other)
+			if !a.Settled {
+				follow = append(follow, other)
 			}
 		}
 	}
-	follow(j.call)
-	return all
 }
 
 // fitsOf are the allowances that cover another call as it is written.
 func (j *judge) fitsOf(c *facts.Call) []int {
 	k := j.known
-	fits, known := k.fits[c]
-	if known {
+	if fits, known := k.fits[c]; known {
 		return fits
 	}
-	if k.fits == nil {
-		k.fits = map[*facts.Call][]int{}
-	}
-	k.fits[c] = nil // a call that comes after itself
+	k.keep(c, nil) // a call that comes after itself
 	g := *j.given
 	g.Values, g.Writers, g.Later = nil, nil, g.Live
 	fits, amiss := j.envelope.judge(j.in, c, g, k)
-	if len(amiss) > 0 {
-		fits = nil
+	if len(amiss) == 0 {
+		k.keep(c, fits)
+	}
+	return k.fits[c]
+}
+
+func (k *knowledge) keep(c *facts.Call, fits []int) {
+	if k.fits == nil {
+		k.fits = map[*facts.Call][]int{}
 	}
 	k.fits[c] = fits
-	return fits
 }

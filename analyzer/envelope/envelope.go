@@ -222,8 +222,10 @@ func allowanceOf(in string, c *facts.Call) Allowance {
 		a.When = &when
 	}
 	for _, after := range c.After {
-		if gate := (Gate{after.Call, after.Settled}); !after.Listed && !slices.Contains(a.After, gate) {
-			a.After = append(a.After, gate)
+		if at := slices.IndexFunc(a.After, func(g Gate) bool { return g.Call == after.Call }); at >= 0 {
+			a.After[at].Settled = a.After[at].Settled && (after.Settled || after.Listed)
+		} else if !after.Listed {
+			a.After = append(a.After, Gate{after.Call, after.Settled})
 		}
 	}
 	a.Confirm = c.Confirm

@@ -80,9 +80,9 @@ func TestEnvelopeReadsBack(t *testing.T) {
 // A plan of 1,000 calls is held against its own envelope in well under a second.
 func TestWithinIsQuick(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("input: {q: x}\ntools: {get: {properties: {a: {}, b: {}, _output: {type: string}}}}\ncalls:\n- {_tool: get, a: †input.q, b: 1, _outputPath: p0}\n")
+	b.WriteString("input: {q: x}\ntools: {get: {properties: {a: {}, b: {}, _output: {type: string}}}}\ncalls:\n- {_tool: get, _id: c0, a: †input.q, b: 1, _outputPath: p0}\n")
 	for i := 1; i < 1000; i++ {
-		fmt.Fprintf(&b, "- {_tool: get, a: †state.p%d, b: literal %d, _outputPath: p%d}\n", max(0, i-3)/5*5, i, i)
+		fmt.Fprintf(&b, "- {_tool: get, _id: c%d, a: †state.p%d, b: literal %d, _when: \"†(†state.p%d != 'x%d')\", _after: [c%d], _outputPath: p%d}\n", i, max(0, i-3)/5*5, i, max(0, i-7), i, i-1, i)
 	}
 	f := facts.Of(compiled(t, b.String(), nil), facts.Options{})
 	if took, soon := cputime.Within(300_000_000, func() {

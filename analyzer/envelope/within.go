@@ -97,10 +97,12 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 		}
 		fits, amiss := w.envelope.judge(in, c, given, w.known)
 		if len(amiss) > 0 {
-			w.amiss = append(w.amiss, amiss...)
+			fits = nil
 		} else if had, ok := w.used.place(w.envelope, fits, n); !ok {
-			w.amiss = append(w.amiss, w.envelope.tooOften(in, c, n, had))
+			amiss = append(amiss, w.envelope.tooOften(in, c, n, had))
 		}
+		w.known.keep(c, fits)
+		w.amiss = append(w.amiss, amiss...)
 		if d := w.facts.Delegates[c.Runs.Plan]; d != nil {
 			w.plan(d, c.Runs.Plan, n)
 		}
@@ -231,6 +233,7 @@ type judge struct {
 	given      *Given
 	in         string
 	parameters []parameter
+	passed     map[int][2]int // see [judge.pass]
 	misses     int
 	telling    bool // differences are worded, and not only counted
 	amiss      []Difference
@@ -286,10 +289,8 @@ func (j *judge) counts(most int) bool {
 	if a.Confirm && !c.Confirm {
 		j.differs(Confirm, "", said("nobody", "a person"))
 	}
-	if j.misses <= most {
+	if j.misses == 0 || j.telling {
 		j.gates()
-	}
-	if j.misses <= most {
 		j.condition()
 	}
 	return j.misses <= most
