@@ -161,6 +161,19 @@ func addMark(marks []Mark, m Mark) []Mark {
 	return slices.Insert(marks, at, m)
 }
 
+// In is the view in the format of a name: dot, mermaid, svg or text.
+func (v View) In(format string) string {
+	switch format {
+	case "mermaid":
+		return v.Mermaid()
+	case "svg":
+		return v.SVG()
+	case "text":
+		return v.Text()
+	}
+	return v.DOT()
+}
+
 // has reports whether there is a mark of one of these kinds.
 func has(marks []Mark, kinds ...MarkKind) bool {
 	return slices.ContainsFunc(marks, func(m Mark) bool { return slices.Contains(kinds, m.Kind) })

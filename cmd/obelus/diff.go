@@ -29,7 +29,7 @@ func (c *cli) diffCommand() *cobra.Command {
 		Args:    twoArgs,
 	}
 	reading := c.addReading(cmd)
-	format := choose(cmd, "format", "how the differences are written; dot and mermaid draw the new plan with what became of the old one", "text", "json", "markdown", "dot", "mermaid")
+	format := choose(cmd, "format", "how the differences are written; dot, mermaid and svg draw the new plan with what became of the old one", "text", "json", "markdown", "dot", "mermaid", "svg")
 	output := addOutput(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		var sides [2]side
@@ -115,7 +115,7 @@ func approved(name string, text []byte, format string) (side, error) {
 	switch {
 	case shown == nil:
 		return side{}, troubled("the approval %q doesn't say what was shown", name)
-	case format == "dot" || format == "mermaid":
+	case format == "dot" || format == "mermaid" || format == "svg":
 		return side{}, troubled("the approval %q has no plan that could be drawn", name).Advise("compare it as text, json or markdown")
 	}
 	return side{facts: shown}, nil
@@ -146,11 +146,7 @@ func told(differs *facts.Comparison, sides [2]side, format string) []byte {
 		touched := differs.Touched()
 		plain := dot.Options{Delegates: -1}
 		view := dot.FromPlan(sides[1].plan, nil, plain).Against(dot.FromPlan(sides[0].plan, nil, plain), differs.Was, func(call string) bool { return touched[call] })
-		if format == "dot" {
-			out.WriteString(view.DOT())
-		} else {
-			out.WriteString(view.Mermaid())
-		}
+		out.WriteString(view.In(format))
 	}
 	return out.Bytes()
 }

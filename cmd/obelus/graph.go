@@ -129,21 +129,10 @@ func (c *cli) draw(view dot.View, format, output string, asked bool, engine stri
 	} else if output != "" && output != "-" && !asked {
 		return troubled("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .png, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
 	}
-	drawing := ""
-	switch {
-	case format == "png":
-		return c.graphviz(view, "png", output)
-	case format == "svg" && engine == "dot":
-		return c.graphviz(view, "svg", output)
-	case format == "svg":
-		drawing = view.SVG()
-	case format == "text":
-		drawing = view.Text()
-	case format == "mermaid":
-		drawing = view.Mermaid()
-	default:
-		drawing = view.DOT()
+	if format == "png" || format == "svg" && engine == "dot" {
+		return c.graphviz(view, format, output)
 	}
+	drawing := view.In(format)
 	if ending == ".md" {
 		drawing = "```mermaid\n" + strings.TrimRight(drawing, "\n") + "\n```\n"
 	}
