@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,5 +164,34 @@ func BenchmarkFacts(b *testing.B) {
 				facts.Of(compiled(b, "plan.yaml", text, nil), facts.Options{}).Text()
 			}
 		})
+	}
+}
+
+// S16.1: no two programs with their arguments look the same, and what looks like a blank
+// in an argument is spelled out.
+func TestNoTwoProgramsLookAlike(t *testing.T) {
+	parts := []string{"", "a", " ", `"`, "'", `\`, ";", "\u00a0", "\u3000", "\u2028", "\n"}
+	var words []string
+	for _, a := range parts {
+		for _, b := range parts {
+			words = append(words, a+b, a+"x"+b)
+		}
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	seen := map[string][]string{}
+	look := func(program ...string) {
+		e := facts.Execution{Kind: "exec", Program: program}
+		shown := e.Destination()
+		if other, known := seen[shown]; known || strings.ContainsAny(shown, "\u00a0\u3000\u2028\n") {
+			t.Errorf("%q and %q look like %s", other, program, shown)
+		}
+		seen[shown] = program
+	}
+	for _, a := range words {
+		look("sh", a)
+		for _, b := range words {
+			look("sh", a, b)
+		}
 	}
 }

@@ -119,6 +119,7 @@ func (f *Facts) write(s *sheet) string {
 		s.heading("A model plans with these tools")
 		for _, t := range f.Tools {
 			s.item(0, s.code(t.Name)+": "+s.effect(t.Effect)+"; "+s.runs(&t.Runs))
+			s.starts(&t.Runs)
 		}
 	}
 	if len(f.Output) > 0 {
@@ -154,7 +155,7 @@ func (c *Call) Leaves() bool {
 }
 
 // oneWord is an argument of a program that nobody can take for several.
-var oneWord = regexp.MustCompile(`^[^\s"'\\]+$`)
+var oneWord = regexp.MustCompile(`^[^\s\pZ\pC"'\\]+$`)
 
 // Destination is where to, in words: a program, an address, a tool of a server, a model.
 func (e *Execution) Destination() string {
@@ -199,9 +200,7 @@ func (s *sheet) body(c *Call) {
 		s.item(1, "effect: "+s.effect(c.Effect))
 	}
 	s.item(1, "runs "+s.runs(&c.Runs))
-	if len(c.Runs.Starts) > 0 {
-		s.item(1, "runs whatever file "+s.codes(c.Runs.Starts)+" names then: only the run tells which")
-	}
+	s.starts(&c.Runs)
 	for _, condition := range c.Conditions {
 		s.item(1, s.condition(condition))
 	}
@@ -232,6 +231,13 @@ func (s *sheet) body(c *Call) {
 	}
 	if c.Reason != "" {
 		s.item(1, "reason given: "+s.code(c.Reason))
+	}
+}
+
+// starts shows by what a program names what it runs, where the plan doesn't tell.
+func (s *sheet) starts(e *Execution) {
+	if len(e.Starts) > 0 {
+		s.item(1, "runs whatever file "+s.codes(e.Starts)+" names then: only the run tells which")
 	}
 }
 
