@@ -108,6 +108,11 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 
 // producedMismatch judges a result that the solution already holds.
 func (p *Pass) producedMismatch(call *compiler.Call) {
+	if call.Takes > 0 { // none but this
+		one := *call
+		one.Output = call.Output[call.Takes-1 : call.Takes]
+		call = &one
+	}
 	wanted := p.acceptedSomewhere(call)
 	if wanted == nil {
 		return

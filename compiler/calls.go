@@ -176,6 +176,29 @@ func (c *compilation) lowerCall(call *Call) {
 	if call.Output == nil && call.Tool != nil && call.Tool.OutputPath != nil {
 		c.inheritOutputPath(call)
 	}
+	c.chosen(call)
+}
+
+// chosen takes a result apart that stands in a solution and names the alternative which it
+// takes (S2.3).
+func (c *compilation) chosen(call *Call) {
+	path, result := call.Produced.Get("_outputPath"), call.Produced.Get("_output")
+	if path == nil || result == nil || len(call.Produced.Fields) != 2 {
+		return
+	}
+	call.Produced = result
+	named := &Call{Node: call.Node, Name: call.Name}
+	if c.outputPath(named, path); len(named.Output) == 0 {
+		return
+	}
+	for i, offered := range call.Output {
+		if len(named.Output) == 1 && slices.EqualFunc(offered, named.Output[0], func(a, b Path) bool { return a.ID == b.ID }) {
+			call.Takes = i + 1
+			return
+		}
+	}
+	c.report(diag.WrongType, path.Span(), "the result names the path %q, which the call doesn't offer", path.Text).About(call.Label()).
+		Advise("name one of the alternatives of the call's \"_outputPath\"")
 }
 
 // lowerMeta reads one of a call's keys that begin with "_".

@@ -280,6 +280,7 @@ type Call struct {
 	ItemOf     *Call          // of a call for one item: the one that runs it; see [Plan.Items]
 	Instance   string         // the instance that it is for; "" for all (S12.2)
 	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
+	Takes      int            // the alternative that Produced names, from 1; 0 for none
 	Reason     string         // _reasoningForCall
 	Scopes     []Scope        // what its context is made of (S14.3); nil when nothing says so, empty when it is to be empty
 	ScopesNode *source.Node   // _scopes, or nil

@@ -311,7 +311,7 @@ func (f *frame) produced(i int32) {
 	if f.transition(i, Running) {
 		f.began(i)
 		f.charge(i)
-		f.complete(i, f.call(i).Produced.Value(), -1, nil)
+		f.complete(i, f.call(i).Produced.Value(), f.call(i).Takes-1, nil)
 	}
 }
 

@@ -88,7 +88,7 @@ func (g *gatherer) call(c *compiler.Call) Call {
 	}
 	one.Timeout = duration(c.Timeout)
 	if c.Produced != nil {
-		one.Produced = g.literal(c.Produced.Value())
+		one.Produced = g.literal(c.Node.Get("_output").Value()) // with the alternative that it names
 	}
 	one.Context = g.context(c, one.Runs.Kind == Model)
 	one.Conditions = g.conditions(c, &one)
