@@ -27,6 +27,7 @@ type (
 		Complete bool           `json:"complete"`
 		Pairs    *pairSummary   `json:"pairs"` // of a sample, where they were counted
 		Problems map[string]int `json:"problems"`
+		LeftOut  int            `json:"leftOut,omitzero"` // causes that there was no room to follow
 	}
 	pairSummary struct {
 		Played int `json:"played"`
@@ -67,7 +68,7 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	}
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
-	summary.Branches = &branchSummary{Choices: len(found.Choices), Played: found.Played, Most: found.Most, Complete: found.Complete, Problems: map[string]int{}}
+	summary.Branches = &branchSummary{Choices: len(found.Choices), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Problems: map[string]int{}}
 	if found.Pairs > 0 {
 		summary.Branches.Pairs = &pairSummary{found.Together, found.Pairs}
 	}
@@ -129,6 +130,9 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 		if n > maxTimeline {
 			say("  … and %s; --format json has them all", wording.Count(n-maxTimeline, "more branch"))
 		}
+	}
+	if found.Untold > 0 {
+		say("\n%s left out: there was no room to follow them all; --unbounded does", wording.Count(found.Untold, "more cause"))
 	}
 	if sound {
 		say("\n%s no branch that was played gets stuck, ends without output or with a failure that nothing handles", style.Green("✓"))

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type Exploration struct {
 	Together int                       // of these, those that were played in one combination
 	Stuck    int                       // combinations in which calls never settled
 	Cut      bool                      // some were stopped since they took too many steps
+	Untold   int                       // causes for which there was no room among Problems
 	Problems []Problem                 // the shortest path first
 }
 
@@ -51,6 +53,12 @@ const (
 	Needless  ProblemKind = "needless-skip" // a call is skipped for want of what it can do without
 )
 
+// A cause tells problems apart.
+type cause struct {
+	kind       ProblemKind
+	call, code string
+}
+
 // is reports whether two problems have one cause. Of plans that end without output the
 // paths tell causes apart.
 func (p *Problem) is(other *Problem) bool {
@@ -66,11 +74,14 @@ const mostPaired = 300
 // together where they can come together, and those to which a search leads back from the
 // output, over what it hangs on (Alvaro, Rosen, Hellerstein: Lineage-driven Fault Injection,
 // SIGMOD 2015), and from calls that were never started. Made are the inputs that were
-// made up, and may be others. Options.Steps bounds each rehearsal, and four times as many
-// steps each of the three parts.
+// made up, and may be others. Options.Steps bounds each rehearsal, and twice as many steps all
+// of them.
 func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Exploration {
 	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan][]analyzer.Turn{},
-		trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
+		read: map[*compiler.Plan][][]*compiler.Read{}, names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
+	for i, call := range x.plan.Calls {
+		x.names[call.Name] = i
+	}
 	x.input = x.givenInput(made)
 	x.allow(most)
 	if x.out.Complete = x.enumerate(); !x.out.Complete {
@@ -92,11 +103,15 @@ type explorer struct {
 	input     []part
 	forks     map[string]*fork // by the path of the call
 	turned    map[*compiler.Plan][]analyzer.Turn
+	read      map[*compiler.Plan][][]*compiler.Read
+	names     map[string]int // the plan's calls
 	known     map[string]int // choices by key
 	choices   []choice
 	trials    map[string]*trial
 	order     []*trial
 	pairs     map[[2]pick]bool // that were played together
+	options   map[pick]bool    // that were played
+	met       map[int]*trial   // the first with a choice
 	started   []bool           // calls of the plan, in some combination
 	now, last *course          // the combination that is played, and that was played last
 	out       Exploration
@@ -123,7 +138,7 @@ func (t *trial) has(p *Problem) *Problem {
 	return nil
 }
 
-func (x *explorer) allow(most int) { x.plays, x.steps = most, 4*x.o.Steps }
+func (x *explorer) allow(most int) { x.plays, x.steps = most, x.o.Steps/2 }
 
 // affords reports whether another combination may be played.
 func (x *explorer) affords() bool { return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) }
@@ -165,6 +180,11 @@ func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
 	for i := range c.scenario.Calls {
 		if one := &c.scenario.Calls[i]; one.Started && one.Under == "" && one.Call.ItemOf == nil {
 			x.started[one.Call.Index] = true
+		}
+	}
+	for _, p := range t.picks {
+		if x.options[p] = true; x.met[p.choice] == nil {
+			x.met[p.choice] = t
 		}
 	}
 	if len(x.choices) <= mostPaired {
@@ -237,13 +257,11 @@ func (x *explorer) cover() {
 	tried := map[[2]pick]bool{}
 	for found := true; found; {
 		found = false
-		for a := 0; a < len(x.choices); a++ { // each alone first: rehearsals bring further choices
-			for option := range x.choices[a].options {
-				if one := (pick{a, option}); !tried[[2]pick{one, one}] && x.affords() {
-					tried[[2]pick{one, one}] = true
-					if alone := x.near([2]pick{one, one}); alone != nil {
-						x.play(alone[0], nil)
-					}
+		for at := 0; at < len(x.choices) && x.affords(); at++ { // each alone first: rehearsals bring further choices
+			for option := range x.choices[at].options {
+				if one := (pick{at, option}); !x.options[one] && !tried[paired(one, one)] && x.met[at] != nil && x.affords() {
+					tried[paired(one, one)] = true
+					x.play(replaced(x.met[at].picks, one), nil)
 				}
 			}
 		}
@@ -279,29 +297,15 @@ func (x *explorer) eachPair(f func([2]pick)) {
 }
 
 // near are combinations like some that were played, with a pair put in: of one that has
-// the first option and met the second choice, and of one the other way round. Of one option
-// alone there is none where it was played.
+// the first option and met the second choice, and of one the other way round.
 func (x *explorer) near(p [2]pick) (near [][]pick) {
-	if p[0] == p[1] {
-		var best []pick
-		for _, t := range x.order {
-			if slices.Contains(t.picks, p[0]) {
-				return nil
-			}
-			if at := slices.IndexFunc(t.picks, func(q pick) bool { return q.choice == p[0].choice }); at >= 0 && best == nil {
-				best = slices.Clone(t.picks)
-				best[at] = p[0]
-			}
-		}
-		return [][]pick{best}
-	}
 	for i, other := range []int{1, 0} {
 		var best []pick
 		for _, t := range x.order {
 			if slices.Contains(t.picks, p[i]) {
 				met := slices.ContainsFunc(t.picks, func(q pick) bool { return q.choice == p[other].choice })
 				if best == nil || met {
-					best = append(slices.DeleteFunc(slices.Clone(t.picks), func(q pick) bool { return q.choice == p[other].choice }), p[other])
+					best = replaced(t.picks, p[other])
 				}
 				if met {
 					break
@@ -313,6 +317,11 @@ func (x *explorer) near(p [2]pick) (near [][]pick) {
 		}
 	}
 	return near
+}
+
+// replaced are picks with another option of one choice.
+func replaced(picks []pick, by pick) []pick {
+	return append(slices.DeleteFunc(slices.Clone(picks), func(p pick) bool { return p.choice == by.choice }), by)
 }
 
 // searchOutput looks for all shortest ways to end without output.
@@ -383,15 +392,21 @@ func within(few, many []pick) bool {
 
 // conclude puts together what was found.
 func (x *explorer) conclude() {
+	untold := map[cause]bool{}
 	for _, t := range slices.SortedStableFunc(slices.Values(x.order), func(a, b *trial) int { return len(a.otherwise()) - len(b.otherwise()) }) {
 		for _, p := range t.problems {
 			if !slices.ContainsFunc(x.out.Problems, func(known Problem) bool {
 				return known.is(&p) && (p.Kind != NoOutput || within(known.path, t.picks))
 			}) {
+				if !x.affords() {
+					untold[cause{p.Kind, p.Call, p.code}] = true
+					continue
+				}
 				x.out.Problems = append(x.out.Problems, x.shortest(p, t.otherwise()))
 			}
 		}
 	}
+	x.out.Untold = len(untold)
 	for _, t := range x.order {
 		for i := range x.out.Problems {
 			p := &x.out.Problems[i]
@@ -406,7 +421,7 @@ func (x *explorer) conclude() {
 	x.out.Most = 1
 	for _, c := range x.choices {
 		x.out.Choices = append(x.out.Choices, c.options)
-		x.out.Most *= float64(len(c.options))
+		x.out.Most = min(x.out.Most*float64(len(c.options)), math.MaxFloat64)
 	}
 	if !x.out.Complete {
 		x.eachPair(func(p [2]pick) {
@@ -447,8 +462,10 @@ func (c *course) judge() (all []Problem) {
 	if at := slices.IndexFunc(s.Calls, func(one CallReport) bool { return !one.Status.Settled() }); at >= 0 {
 		return []Problem{{Kind: Stuck, Message: fmt.Sprintf("%q never settles", s.Calls[at].Call.Name)}}
 	}
+	known := map[cause]bool{}
 	add := func(p Problem) {
-		if !slices.ContainsFunc(all, func(o Problem) bool { return o.is(&p) }) {
+		if of := (cause{p.Kind, p.Call, p.code}); !known[of] {
+			known[of] = true
 			all = append(all, p)
 		}
 	}
@@ -463,9 +480,15 @@ func (c *course) judge() (all []Problem) {
 		}
 		add(p)
 	}
+	statuses := make([]runtime.Status, len(c.plan.Calls))
 	for i := range s.Calls {
-		if one := &s.Calls[i]; one.Status == runtime.Skipped && one.Under == "" {
-			if why := c.needless(one); why != "" {
+		if one := &s.Calls[i]; one.Under == "" && one.Call.ItemOf == nil {
+			statuses[one.Call.Index] = one.Status
+		}
+	}
+	for i := range s.Calls {
+		if one := &s.Calls[i]; one.Status == runtime.Skipped && one.Under == "" && one.Call.ItemOf == nil {
+			if why := c.needless(one, statuses); why != "" {
 				add(Problem{Kind: Needless, Call: one.Call.Name, Message: why})
 			}
 		}
@@ -474,19 +497,19 @@ func (c *course) judge() (all []Problem) {
 }
 
 // needless is why a call that was skipped needn't have been: the values that it lacks are
-// for parameters that its tool doesn't require, or it comes after a call that had nothing to
+// for parameters that its tool doesn't require while it requires others, or it comes after a call that had nothing to
 // do.
-func (c *course) needless(one *CallReport) string {
+func (c *course) needless(one *CallReport, statuses []runtime.Status) string {
 	call := one.Call
 	if strings.HasPrefix(one.Reason, "it comes after") {
 		for _, a := range call.After {
-			if after := c.plan.Calls[a.Call]; !a.Settled && c.status(a.Call) == runtime.Skipped {
+			if after := c.plan.Calls[a.Call]; !a.Settled && statuses[a.Call] == runtime.Skipped {
 				return fmt.Sprintf("all that it reads is there; it comes after %q, which had nothing to do: \"_after: {settled: …}\" waits for it either way", after.Name)
 			}
 		}
 		return ""
 	}
-	if call.Tool == nil || call.Tool.Parameters == nil || strings.HasPrefix(one.Reason, "its condition") || call.Each != nil {
+	if call.Tool == nil || call.Tool.Parameters == nil || len(call.Tool.Parameters.Required()) == 0 || strings.HasPrefix(one.Reason, "its condition") || call.Each != nil {
 		return ""
 	}
 	var lacks []string
@@ -505,16 +528,6 @@ func (c *course) needless(one *CallReport) string {
 		return ""
 	}
 	return fmt.Sprintf("it lacks %s, which %q doesn't require: \"|| null\" behind the reference runs it without", strings.Join(lacks, " and "), call.ToolName)
-}
-
-// status is how a call of the plan itself ended.
-func (c *course) status(call int) runtime.Status {
-	for i := range c.scenario.Calls {
-		if one := &c.scenario.Calls[i]; one.Under == "" && one.Call.ItemOf == nil && one.Call.Index == call {
-			return one.Status
-		}
-	}
-	return runtime.Waiting
 }
 
 // there reports whether a read of the plan has a value at the end.

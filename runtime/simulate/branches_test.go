@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // branching is a random plan of at most so many calls, with alternatives, failures, conditions
@@ -119,5 +121,23 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 	t.Logf("%d plans, %d of %d combinations, %d ways to end without output", plans, played, all, found)
 	if found < plans/2 {
 		t.Errorf("only %d ways", found)
+	}
+}
+
+// S15.3, S18: what exploring costs is bounded, however many branches there are, and what was
+// left out is told.
+func TestExplorationsAreBounded(t *testing.T) {
+	text := "tools: {t: {type: object, properties: {a: {}, _output: {type: object, properties: {x: {type: number}}, required: [x]}}}}\ncalls:\n- {_tool: t, a: 1, _outputPath: s0}\n"
+	for i := range 1_000 {
+		text += fmt.Sprintf("- {_tool: t, a: †state.s%d.x, _outputPath: s%d}\n", i/7, i+1)
+	}
+	r := verified(t, text+"output: †state.s1000\n")
+	steps := simulate.DefaultSteps(r.Plan())
+	var x *simulate.Exploration
+	if took, soon := cputime.Within(2*time.Second, func() { x = simulate.Explore(r, simulate.Options{Seed: 1, Steps: steps}, nil, 500) }); !soon {
+		t.Errorf("took %v", took)
+	}
+	if x.Complete || x.Most < 1e300 || x.Untold == 0 || x.Stuck > 0 {
+		t.Errorf("%d of %g combinations, complete %v; %d causes aren't told", x.Played, x.Most, x.Complete, x.Untold)
 	}
 }

@@ -114,9 +114,11 @@ func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *r
 
 // root is the call of the plan itself that a path leads through.
 func (c *course) root(path string) int {
-	for i, call := range c.plan.Calls {
-		if path == call.Name || len(path) > len(call.Name) && path[:len(call.Name)] == call.Name && path[len(call.Name)] == '/' {
-			return i
+	for end := range len(path) + 1 {
+		if end == len(path) || path[end] == '/' {
+			if at, ok := c.names[path[:end]]; ok {
+				return at
+			}
 		}
 	}
 	return -1
@@ -256,6 +258,7 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 		if ok = len(known) == 0; !ok {
 			left := schema.SampleSteps
 			e.value, ok = schema.AllOf(known...).FullWithin(w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1), &left)
+			x.steps -= stepsOfSample * (schema.SampleSteps - left)
 		} else if tool == nil || tool.Output == nil {
 			e.value = nil
 		}
@@ -332,8 +335,7 @@ func (x *explorer) places(plan *compiler.Plan, call *compiler.Call, route int, v
 				}
 			}
 		}
-		for i := range plan.Reads {
-			read := &plan.Reads[i]
+		for _, read := range x.readers(plan, call) {
 			if p := of(read); p != nil && !slices.Contains(p.values, any(missing)) && x.optional(call, p.steps) {
 				admit(p, read, missing)
 			}
@@ -361,6 +363,21 @@ func (x *explorer) optional(call *compiler.Call, steps []expression.Segment) boo
 	}
 	at := tool.Output.At(compiler.SchemaPath(steps))
 	return at.Named || len(steps) == 0 && tool.Output.Kinds() != schema.Anything
+}
+
+// readers are the reads that may see what a call writes.
+func (x *explorer) readers(plan *compiler.Plan, call *compiler.Call) []*compiler.Read {
+	by, known := x.read[plan]
+	if !known {
+		by = make([][]*compiler.Read, len(plan.Calls))
+		for i := range plan.Reads {
+			for _, w := range plan.Reads[i].Writers {
+				by[w] = append(by[w], &plan.Reads[i])
+			}
+		}
+		x.read[plan] = by
+	}
+	return by[call.Index]
 }
 
 // turns are the values on which conditions of a plan turn.

@@ -12,13 +12,18 @@ import (
 // too large rather than too small.
 type lineage struct {
 	*course
-	whole, kept []bool // by call: all that its end hangs on is in it, or all that its value hangs on
+	whole, kept []bool        // by call: all that its end hangs on is in it, or all that its value hangs on
+	owned       map[int][]int // choices that were met, by call
 	choices     map[int]bool
 }
 
 func (c *course) lineage() *lineage {
 	n := len(c.plan.Calls)
-	l := &lineage{c, make([]bool, n), make([]bool, n), map[int]bool{}}
+	l := &lineage{c, make([]bool, n), make([]bool, n), map[int][]int{}, map[int]bool{}}
+	for _, p := range c.picks {
+		of := c.explorer.choices[p.choice].call
+		l.owned[of] = append(l.owned[of], p.choice)
+	}
 	l.own(-1)
 	return l
 }
@@ -61,10 +66,8 @@ func (l *lineage) list() (list []int) {
 
 // own takes in the choices of a call, or with -1 those of the input.
 func (l *lineage) own(call int) {
-	for _, p := range l.picks {
-		if l.explorer.choices[p.choice].call == call {
-			l.choices[p.choice] = true
-		}
+	for _, choice := range l.owned[call] {
+		l.choices[choice] = true
 	}
 }
 
