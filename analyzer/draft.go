@@ -184,7 +184,7 @@ func (d *Draft) take(found []diag.Diagnostic) {
 			}
 			continue
 		}
-		if !d.held[call.Index] {
+		if !d.held[call.Index] && f.Rule != diag.DuplicateID { // whose the name is, is known at once
 			for _, note := range f.Related {
 				if other := d.callIn(note.Span); other != nil && (d.held[other.Index] || !d.held[call.Index] && other.Index > call.Index) {
 					call = other

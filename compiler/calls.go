@@ -89,12 +89,20 @@ func (c *compilation) apart(call *Call) {
 	c.sharesName(c.ids[call.Name], call)
 }
 
-// sharesName reports that a call's "_id" is the name of one without, if there are two.
-func (c *compilation) sharesName(other, call *Call) {
-	if other != nil && call != nil {
-		c.report(diag.DuplicateID, other.Node.Get("_id").Span(), "the id %q is also the name of a call without one", other.ID).About(other.Label()).
-			Note(call.ToolNode.Span(), "it is this call's, after its tool and place").Advise("choose another \"_id\"")
+// sharesName reports that a call's "_id" is the name of one without, if there are two. It
+// is the later one's fault, so that it doesn't matter whether they arrive together.
+func (c *compilation) sharesName(named, call *Call) {
+	if named == nil || call == nil {
+		return
 	}
+	id, tool := named.Node.Get("_id").Span(), call.ToolNode.Span()
+	if named.Node.Start > call.Node.Start {
+		c.report(diag.DuplicateID, id, "the id %q is also the name of a call without one", named.ID).About(named.Label()).
+			Note(tool, "it is this call's, after its tool and place").Advise("choose another \"_id\"")
+		return
+	}
+	c.report(diag.DuplicateID, tool, "this call is known by its tool and place as %q, which is also the id of another", named.ID).About(call.Label()).
+		Note(id, "it is this call's").Advise("give it an \"_id\", or choose another for the other")
 }
 
 // nameCall finds a call's tool and name; place counts from 1 (S3.2).

@@ -79,7 +79,7 @@ func (g *Growing) Add(text []byte, start, end int) bool {
 	c.apart(call)
 	if call.ID == "" {
 		c.unnamed[call.Name] = call
-	} else {
+	} else if c.ids[call.ID] == call {
 		c.sharesName(call, c.unnamed[call.ID])
 	}
 	c.lowerCall(call)
