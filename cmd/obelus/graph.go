@@ -23,15 +23,26 @@ import (
 
 func (c *cli) graphCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "graph FILE | -",
-		Short: "draw a plan: SVG, Graphviz, Mermaid, text",
+		Use:   "graph FILE | - | --run RUN",
+		Short: "draw a plan or a run: SVG, a page, Graphviz, Mermaid, text",
 		Long: "Draws which call waits for which, and the paths that data takes, with findings marked.\n" +
-			"Any document that parses can be drawn, sound or not. Large plans are collapsed.",
-		Example: "obelus graph plan.yaml -o plan.svg\nobelus graph plan.yaml --format text\nobelus graph plan.yaml -o plan.mmd\nobelus graph plan.yaml --focus sendMail --depth 2",
-		Args:    oneArg("a plan"),
+			"Any document that parses can be drawn, sound or not. Large plans are collapsed.\n\n" +
+			"A page is one HTML file for a browser, which loads nothing: the drawing with all that is known\n" +
+			"of each call, a rehearsal to step through, and what comes when a call fails. With --run it is\n" +
+			"what happened in a run, to be played back; other formats draw how each call ended.",
+		Example: "obelus graph plan.yaml -o plan.svg\nobelus graph plan.yaml -o plan.html\nobelus graph plan.yaml --format text\nobelus graph plan.yaml --focus sendMail --depth 2\nobelus graph --run 20261121-0930 -o run.html",
+	}
+	run := cmd.Flags().String("run", "", "draw what happened in a run, by its id or the file of its journal")
+	stands(cmd, "run", "RUN")
+	runs := addRuns(cmd)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if *run != "" {
+			return noArgs(cmd, args)
+		}
+		return oneArg("a plan, or a run with --run")(cmd, args)
 	}
 	reading := c.addReading(cmd)
-	format := choose(cmd, "format", "the drawing's form; the ending of a file name given with -o says it, too", "dot", "mermaid", "svg", "png", "text")
+	format := choose(cmd, "format", "the drawing's form; the ending of a file name given with -o says it, too", "dot", "mermaid", "svg", "png", "text", "html")
 	output := addOutput(cmd)
 	engine := choose(cmd, "layout", "who lays an SVG out: obelus itself, or the Graphviz that is installed", "obelus", "dot")
 	var o dot.Options
@@ -56,6 +67,30 @@ func (c *cli) graphCommand() *cobra.Command {
 		case unfold && o.Delegates == 0:
 			o.Delegates = -1 // the library's word for none
 		}
+		form, err := formOf(*format, *output, cmd.Flags().Changed("format"))
+		if err != nil {
+			return err
+		}
+		if form == "html" {
+			o.MaxNodes, o.MaxEdges = pageNodes, pageEdges
+		}
+		if *run != "" {
+			if *labels || *critical || o.Focus != "" {
+				return troubled("--labels, --critical and --focus are for plans, and can't be given with --run")
+			}
+			path, err := runs.find(*run)
+			if err != nil {
+				return err
+			}
+			one, err := drawnRun(path, o, form == "html")
+			switch {
+			case err != nil:
+				return err
+			case form == "html":
+				return c.writePage(one, *output)
+			}
+			return c.draw(one.View, form, *output, *engine)
+		}
 		p, err := c.prepared(args[0], reading)
 		if err != nil {
 			return err
@@ -74,12 +109,19 @@ func (c *cli) graphCommand() *cobra.Command {
 			view.Labels(p.Plan)
 		}
 		view.Notes = append(view.Notes, atWorst(p.Plan)...)
+		if form == "html" {
+			one, err := pageOf(p, view)
+			if err != nil {
+				return err
+			}
+			return c.writePage(one, *output)
+		}
 		if *critical {
 			if err := markCritical(&view, p); err != nil {
 				return err
 			}
 		}
-		return c.draw(view, *format, *output, cmd.Flags().Changed("format"), *engine)
+		return c.draw(view, form, *output, *engine)
 	}
 	return cmd
 }
@@ -115,25 +157,29 @@ func markCritical(view *dot.View, p *project.Program) error {
 
 // endings say what a file of a name holds.
 var endings = map[string]string{
-	".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid", ".svg": "svg", ".png": "png", ".txt": "text",
+	".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid", ".svg": "svg", ".png": "png", ".txt": "text", ".html": "html", ".htm": "html",
 }
 
-// draw writes a view in the form that is asked for, or that the name of the file
-// stands for.
-func (c *cli) draw(view dot.View, format, output string, asked bool, engine string) error {
+// formOf is the form that is asked for, or that the name of the file stands for.
+func formOf(format, output string, asked bool) (string, error) {
 	ending := strings.ToLower(filepath.Ext(output))
 	if form, known := endings[ending]; known && asked && form != format {
-		return troubled("a file that ends in %q isn't of the format %s", ending, format).Advise("name it otherwise, or leave out --format")
+		return "", troubled("a file that ends in %q isn't of the format %s", ending, format).Advise("name it otherwise, or leave out --format")
 	} else if known {
-		format = form
+		return form, nil
 	} else if output != "" && output != "-" && !asked {
-		return troubled("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .png, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
+		return "", troubled("nothing is drawn into a file that ends in %q", ending).Advise("it may end in .svg, .html, .png, .txt, .dot, .gv, .mmd or .md; --format says what other files hold")
 	}
+	return format, nil
+}
+
+// draw writes a view in a form.
+func (c *cli) draw(view dot.View, format, output, engine string) error {
 	if format == "png" || format == "svg" && engine == "dot" {
 		return c.graphviz(view, format, output)
 	}
 	drawing := view.In(format)
-	if ending == ".md" {
+	if strings.EqualFold(filepath.Ext(output), ".md") {
 		drawing = "```mermaid\n" + strings.TrimRight(drawing, "\n") + "\n```\n"
 	}
 	return c.write(output, []byte(drawing))

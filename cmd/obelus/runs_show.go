@@ -66,20 +66,26 @@ func (c *cli) showCommand() *cobra.Command {
 		if *format == "text" && len(decided) > 0 {
 			fmt.Fprintf(c.out, "\n  decided:\n%s", strings.Join(decided, ""))
 		}
-		switch ended := look.Replay.Outcome; {
-		case ended != nil && look.Replay.Over() && *at == "":
-			stands = ended
-		case look.Status == string(runtime.RunGoesOn):
-			stands.Status, stands.Reason = runtime.RunGoesOn, ""
-			for i := range stands.Instances {
-				if one := &stands.Instances[i]; one.Status == runtime.RunStopped {
-					one.Status = runtime.RunGoesOn
-				}
-			}
-		}
-		return show.End(stands)
+		return show.End(stood(look, *at == ""))
 	}
 	return cmd
+}
+
+// stood is how a run ended, where it was looked at up to its end, or how it stands.
+func stood(look *session.Look, whole bool) *runtime.Outcome {
+	if whole && look.Replay.Over() && look.Replay.Outcome != nil {
+		return look.Replay.Outcome
+	}
+	stands := look.Replay.Machine.Stands()
+	if look.Status == string(runtime.RunGoesOn) {
+		stands.Status, stands.Reason = runtime.RunGoesOn, ""
+		for i := range stands.Instances {
+			if one := &stands.Instances[i]; one.Status == runtime.RunStopped {
+				one.Status = runtime.RunGoesOn
+			}
+		}
+	}
+	return stands
 }
 
 // tell begins to tell of a run to people.

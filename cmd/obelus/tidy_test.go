@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 
 	"dot":              {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
 	"dot/layout":       {},
+	"dot/page":         {"analyzer/facts", "compiler", "compiler/*", "dot"},
 	"runtime":          {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime/orders", "runtime/request", "runtime/statelog"},
 	"runtime/orders":   {"compiler", "compiler/*"},
 	"runtime/statelog": {"compiler", "compiler/*"},

@@ -77,12 +77,7 @@ const mostPaired = 300
 // made up, and may be others. Options.Steps bounds each rehearsal, and twice as many steps all
 // of them.
 func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Exploration {
-	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan][]analyzer.Turn{},
-		read: map[*compiler.Plan][][]*compiler.Read{}, names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
-	for i, call := range x.plan.Calls {
-		x.names[call.Name] = i
-	}
-	x.input = x.givenInput(made)
+	x := newExplorer(r, o, made)
 	x.allow(most)
 	if x.out.Complete = x.enumerate(); !x.out.Complete {
 		x.allow(most)
@@ -94,6 +89,16 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 	x.allow(most)
 	x.conclude()
 	return &x.out
+}
+
+func newExplorer(r *analyzer.Rehearsal, o Options, made []string) *explorer {
+	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan][]analyzer.Turn{},
+		read: map[*compiler.Plan][][]*compiler.Read{}, names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
+	for i, call := range x.plan.Calls {
+		x.names[call.Name] = i
+	}
+	x.input = x.givenInput(made)
+	return x
 }
 
 type explorer struct {

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
+)
+
+// A course is what happened in a run or in a rehearsal, for drawings: its events as
+// programs are given them, and what became of each call. It is an observer.
+type course struct {
+	*session.Events
+	lines []json.RawMessage
+	plans map[int]*compiler.Plan // by tick, as far as it had grown
+	ends  map[int]*runtime.TickEnd
+	fates map[string]*lot // by the names of calls in a view
+}
+
+// A lot is what became of a call, of all its items and instances together.
+type lot struct {
+	counts   map[dot.MarkKind]int
+	from, to time.Duration
+	started  bool
+	tries    int
+	why      string
+}
+
+func newCourse() *course {
+	c := &course{plans: map[int]*compiler.Plan{}, ends: map[int]*runtime.TickEnd{}, fates: map[string]*lot{}}
+	c.Events = session.NewEvents(c, "")
+	return c
+}
+
+// Write takes an event.
+func (c *course) Write(line []byte) (int, error) {
+	c.lines = append(c.lines, bytes.TrimSpace(slices.Clone(line)))
+	return len(line), nil
+}
+
+// longestResult is how much of a result a page shows, in bytes of JSON.
+const longestResult = 4 << 10
+
+// shortened is a value, or the beginning of its text where that is long.
+func shortened(v any) any {
+	text, err := json.Marshal(v)
+	switch {
+	case err != nil:
+		return nil
+	case len(text) > longestResult:
+		return wording.Cut(string(text), longestResult)
+	}
+	return v
+}
+
+// Observe takes what happened. What an earlier tick had done counts as done.
+func (c *course) Observe(at time.Duration, command runtime.Command) {
+	if command.Kind == runtime.Repeat {
+		command.Kind = runtime.Settle
+		settled := *command.Settlement
+		settled.Reason = "an earlier step has done it"
+		command.Settlement = &settled
+	}
+	if command.Kind == runtime.Settle {
+		settled := *command.Settlement
+		settled.Output = shortened(settled.Output)
+		command.Settlement = &settled
+	}
+	if command.Plan != nil && command.Under == "" && command.Of != nil && command.Of.ItemOf == nil {
+		c.plans[command.Tick] = command.Plan
+	}
+	if command.Kind == runtime.EndTick {
+		c.ends[command.Tick] = command.End
+	}
+	c.note(at, command)
+	c.Events.Observe(at, command)
+}
+
+// nameInView is how a view names the call that a command is about.
+func nameInView(command runtime.Command) string {
+	of := cmp.Or(command.Of.ItemOf, command.Of)
+	name := runtime.Path(pathItems.ReplaceAllString(command.Under, "$1"), of.Name)
+	if command.Tick > 0 {
+		name = fmt.Sprintf("%d:%s", command.Tick, name)
+	}
+	return name
+}
+
+// pathItems are the numbers of items in a path of calls (S3.3).
+var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
+
+func (c *course) note(at time.Duration, command runtime.Command) {
+	switch command.Kind {
+	case runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask:
+	default:
+		return
+	}
+	name := nameInView(command)
+	f := c.fates[name]
+	if f == nil {
+		f = &lot{counts: map[dot.MarkKind]int{}}
+		c.fates[name] = f
+	}
+	switch command.Kind {
+	case runtime.Start, runtime.Enter:
+		if !f.started {
+			f.started, f.from = true, at
+		}
+	case runtime.Settle:
+		s := command.Settlement
+		f.counts[dot.MarkKind(s.Status.String())]++
+		f.to, f.tries = at, max(f.tries, s.Attempts)
+		if s.Failure != nil {
+			f.why = s.Failure.Message
+		} else if s.Reason != "" {
+			f.why = s.Reason
+		}
+		if d := s.Decision; d != nil {
+			f.why = strings.TrimSuffix(fmt.Sprintf("%s: %s by %s", f.why, d.Verdict, cmp.Or(d.By, "a person")), " ")
+			f.why = strings.TrimPrefix(f.why, ": ")
+		}
+	}
+}
+
+// mark draws in what happened.
+func (c *course) mark(v *dot.View) {
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		f := c.fates[n.Call]
+		if n.Call == "" || f == nil {
+			continue
+		}
+		if len(f.counts) == 0 {
+			f.counts[dot.Running] = 1
+		}
+		for _, kind := range slices.Sorted(maps.Keys(f.counts)) {
+			v.Mark(n.Call, dot.Mark{Kind: kind, Text: f.why, Count: f.counts[kind]})
+		}
+		var words []string
+		if f.started && f.to >= f.from {
+			words = append(words, terminal.Duration(f.from)+" to "+terminal.Duration(f.to))
+		}
+		if f.tries > 1 {
+			words = append(words, fmt.Sprintf("%d tries", f.tries))
+		}
+		if f.why != "" {
+			words = append(words, diag.Escape(wording.Cut(f.why, 100)))
+		}
+		n.Detail = strings.TrimPrefix(n.Detail+"\n"+strings.Join(words, ", "), "\n")
+	}
+}
+
+// step is what is told of a tick that has ended.
+func (c *course) step(tick int) string {
+	end := c.ends[tick]
+	if end == nil {
+		return ""
+	}
+	var words []string
+	for _, fault := range end.Faults {
+		words = append(words, diag.Escape(wording.Cut(fault.Message, 100)))
+	}
+	return strings.Join(words, "\n")
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/dot/page"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// What a page has room for: nodes of its drawing, and events of rehearsals in which a
+// call fails.
+const (
+	pageNodes  = 2_000
+	pageEdges  = 8_000
+	pageEvents = 20_000
+
+	pageRehearsals = 300
+)
+
+// drawnRun draws the run of a journal, with all that a page tells of it; a page marks
+// itself what happened.
+func drawnRun(path string, o dot.Options, paged bool) (*page.Page, error) {
+	happened := newCourse()
+	look, err := session.LookAt(path, "", session.ResumeOptions{}, happened.Observe)
+	if err != nil {
+		return nil, err
+	}
+	if err := happened.End(stood(look, true)); err != nil {
+		return nil, err
+	}
+	one := happened.page(look.Program, look.Manifest.Options.Planned, o)
+	one.Kind, one.Scenarios = page.Run, []page.Scenario{{Name: look.Run, Events: happened.lines}}
+	one.View.Name = cmp.Or(one.View.Name, "plan") + ": " + diag.Escape(look.Run)
+	one.View.Notes = append(one.View.Notes, fmt.Sprintf("a run begun on %s, %s", look.Manifest.Begun.UTC().Format(time.DateTime), look.Status))
+	if !paged {
+		happened.mark(&one.View)
+	}
+	return one, nil
+}
+
+// page is that of what happened: of the plan, or of those of all ticks of a planned run.
+func (c *course) page(p *project.Program, planned bool, o dot.Options) *page.Page {
+	if !planned {
+		return &page.Page{View: dot.FromPlan(p.Plan, p.Findings, o), Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
+	}
+	one := &page.Page{}
+	views := make([]dot.View, 0, len(c.plans))
+	for _, tick := range slices.Sorted(maps.Keys(c.plans)) {
+		of := c.plans[tick]
+		for len(views) < tick-1 {
+			views = append(views, dot.View{})
+		}
+		views = append(views, dot.FromPlan(of, nil, o))
+		one.Parts = append(one.Parts, page.Part{Prefix: fmt.Sprintf("%d:", tick), Plan: of, Facts: facts.Of(of, facts.Options{Planned: true})})
+	}
+	one.View = dot.Steps(views, c.step)
+	one.View.Name = diag.Escape(p.Plan.Name)
+	return one
+}
+
+// writePage writes a page where the user wants it.
+func (c *cli) writePage(p *page.Page, output string) error {
+	text, err := p.HTML()
+	if err != nil {
+		return err
+	}
+	return c.write(output, []byte(text))
+}
+
+// pageOf is the page of a plan, with rehearsals of it: as it usually goes, and for each
+// thing that may go otherwise what comes then.
+func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
+	one := &page.Page{View: view, Kind: page.Rehearsal, Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
+	r := analyzer.Rehearse(p.Plan, p.Findings)
+	if r == nil {
+		return one, nil
+	}
+	input, made := invented(p.Plan, nil, 1)
+	if session.Fits(p.Plan, input, nil) != nil {
+		return one, nil // nobody can say what it would be given
+	}
+	o := simulate.Options{Options: runtime.Options{Input: input}, Seed: 1, Steps: simulate.DefaultSteps(p.Plan)}
+	var bad error
+	events, crowded := 0, 0
+	left := simulate.Alternatives(r, o, made, pageRehearsals, func(path []analyzer.BranchChoice, s *simulate.Scenario) {
+		told := page.Scenario{Name: "as it usually goes", Critical: names(s, s.CriticalPath), Cost: s.Cost}
+		var words []string
+		for _, choice := range path {
+			words = append(words, analyzer.InWords(choice))
+			if choice.Fails {
+				told.Fails = choice.Call
+			}
+		}
+		if len(path) > 0 {
+			told.Name = strings.Join(words, ", ")
+			if events += len(s.Moments); events > pageEvents {
+				crowded++
+				return
+			}
+		}
+		var err error
+		if told.Events, err = eventsOf(s, len(path) == 0); err != nil {
+			bad = err
+		}
+		one.Scenarios = append(one.Scenarios, told)
+	})
+	one.Left = left + crowded
+	return one, bad
+}
+
+// eventsOf are the events of a rehearsal as a run has them (S19.3).
+func eventsOf(s *simulate.Scenario, results bool) (all []json.RawMessage, err error) {
+	add := func(e any) {
+		text, bad := json.Marshal(e)
+		if all = append(all, text); bad != nil {
+			err = bad
+		}
+	}
+	type call struct {
+		Event    string               `json:"event"`
+		Call     string               `json:"call"`
+		Instance string               `json:"instance,omitempty"`
+		Under    string               `json:"under,omitempty"`
+		Status   string               `json:"status"`
+		Reason   string               `json:"reason,omitempty"`
+		Error    *runtime.Failure     `json:"error,omitempty"`
+		Routed   bool                 `json:"routed,omitempty"`
+		Attempt  int                  `json:"attempt,omitempty"`
+		Output   any                  `json:"output,omitempty"`
+		At       session.Milliseconds `json:"at"`
+	}
+	for _, m := range s.Moments {
+		c := &s.Calls[m.Call]
+		e := call{Event: "call", Call: c.Call.Name, Instance: c.Instance, Under: c.Under, At: session.InMilliseconds(m.At)}
+		switch {
+		case m.Status == runtime.Running:
+			e.Status = "started"
+		case m.Status.Settled():
+			e.Status, e.Reason, e.Error, e.Routed, e.Attempt = m.Status.String(), c.Reason, c.Failure, c.Routed, c.Attempts
+			if results {
+				e.Output = shortened(c.Output)
+			}
+		default:
+			continue
+		}
+		add(e)
+	}
+	add(struct {
+		Event  string               `json:"event"`
+		Status runtime.RunStatus    `json:"status"`
+		Reason runtime.Reason       `json:"reason,omitempty"`
+		At     session.Milliseconds `json:"at"`
+	}{"end", s.Outcome.Status, s.Outcome.Reason, session.InMilliseconds(s.Makespan)})
+	return all, err
+}

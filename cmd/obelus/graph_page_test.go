@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
+)
+
+// A browser is a real one, and a script that does in it what people do. One serves all
+// tests, and ends with its standard input, as they end.
+type browser struct {
+	jobs    *json.Encoder
+	answers *bufio.Scanner
+}
+
+var theBrowser *browser
+
+// A visit is what is to be done with a page.
+type visit struct {
+	File     string   `json:"file,omitempty"`
+	URL      string   `json:"url,omitempty"`
+	By       []string `json:"by,omitempty"`
+	Find     string   `json:"find,omitempty"`
+	Fails    string   `json:"fails,omitempty"`
+	Evaluate string   `json:"evaluate,omitempty"`
+	Shot     string   `json:"shot,omitempty"`
+	Dark     bool     `json:"dark,omitempty"`
+}
+
+// A view is what was seen.
+type seen struct {
+	Seen     map[string]any `json:"seen"`
+	MS       map[string]int `json:"ms"`
+	Said     []string       `json:"said"`
+	Requests []string       `json:"requests"`
+	Value    any            `json:"value"`
+	Error    string         `json:"error"`
+}
+
+// here is the folder of this package, wherever a test goes.
+var here, _ = os.Getwd()
+
+func startBrowser(t *testing.T) *browser {
+	t.Helper()
+	if theBrowser != nil {
+		return theBrowser
+	}
+	folder := os.Getenv("OBELUS_BROWSER") // set where node_modules stand elsewhere
+	if folder == "" {
+		folder = filepath.Join(here, "..", "..", ".tools", "browser")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "node_modules", "playwright-core")); err != nil {
+		t.Skip("playwright-core isn't installed: .ci/install installs it, or OBELUS_BROWSER names the folder that has its node_modules")
+	}
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium isn't installed: .ci/install installs it")
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("the browser's tests need node, which isn't installed")
+	}
+	cmd := exec.Command(node, filepath.Join(here, "testdata", "page", "browse.mjs"), folder, chromium)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theBrowser = &browser{json.NewEncoder(in), bufio.NewScanner(out)}
+	theBrowser.answers.Buffer(nil, 1<<26)
+	return theBrowser
+}
+
+// visits does something with a page, of which nothing may go wrong.
+func (b *browser) visits(t *testing.T, v visit) *seen {
+	t.Helper()
+	if err := b.jobs.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	if !b.answers.Scan() {
+		t.Fatalf("the browser doesn't answer: %v", b.answers.Err())
+	}
+	var s seen
+	if err := json.Unmarshal(b.answers.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Error != "" || len(s.Said) > 0 || len(s.Requests) > 0 {
+		t.Errorf("%s: %s; on the console: %q; requests: %q", v.File, s.Error, s.Said, s.Requests)
+	}
+	return &s
+}
+
+// pageFile writes the page of a plan, or of a run, beside other files of the test.
+func pageFile(t *testing.T, args ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "page.html")
+	if stdout, stderr, status := obelus(strings.NewReader(""), slices.Concat([]string{"graph"}, args, []string{"-o", file})...); status != statusOK {
+		t.Fatalf("status %d: %s%s", status, stdout, stderr)
+	}
+	return file
+}
+
+// ladder is a plan of n calls in rows of ten, each but those of the first reading from
+// two of the row before; c5 may fail, and mend is there for that.
+func ladder(n int) string {
+	var b strings.Builder
+	b.WriteString("plan: ladder\ntools:\n  work: {type: object, properties: {a: {}, b: {}, _output: {type: integer}}, x-simulate: {duration: {p50: 100ms, p95: 300ms}}}\n" +
+		"  mend: {type: object, properties: {why: {}, of: {}}, x-simulate: {duration: 50ms}}\ncalls:\n")
+	for i := range n - 1 {
+		from := func(j int) string {
+			if i < 10 {
+				return "1"
+			}
+			return fmt.Sprintf("†state.c%d", i/10*10-10+j%10)
+		}
+		fails := ""
+		if i == 5 {
+			fails = " || failed"
+		}
+		fmt.Fprintf(&b, "- {_id: c%d, _tool: work, a: %s, b: %s, _outputPath: c%d%s}\n", i, from(i), from(i+1), i, fails)
+	}
+	b.WriteString("- {_id: mend, _tool: mend, why: †state.failed.message, of: †state.failed.code}\n")
+	return b.String()
+}
+
+// S19: what people do with a page, in a real browser from a file: find a call, see where
+// its second parameter comes from, see what is skipped where a call fails, step to the
+// moment of a failure, and find the critical path.
+func TestPageInBrowser(t *testing.T) {
+	b := startBrowser(t)
+	for _, n := range []int{10, 100, 1000}[:amount.Of(2, 3, 3)] {
+		plan := filepath.Join(t.TempDir(), "ladder.yaml")
+		if err := os.WriteFile(plan, []byte(ladder(n)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		find, source, skips := "mend", "c5", ""
+		if n > 10 {
+			find, source = fmt.Sprintf("c%d", n-12), fmt.Sprintf("c%d", (n-12)/10*10-10+(n-11)%10)
+			skips = "c14 is skipped: †state.c5 has no value"
+		}
+		file := pageFile(t, "--format", "html", plan)
+		s := b.visits(t, visit{File: file, By: []string{"mouse", "keys"}, Find: find, Fails: "c5", Shot: os.Getenv("OBELUS_SHOTS")})
+		t.Logf("%d calls: %v ms", n, s.MS)
+		critical := lastLine(t, printed(t, "simulate", "--format", "json", plan))["criticalPath"]
+		for _, by := range []string{"mouse", "keys"} {
+			if got := s.Seen["find by "+by]; got != find {
+				t.Errorf("%d calls, by %s: found %v, want %s", n, by, got, find)
+			}
+			if got := s.Seen["source by "+by]; !reflect.DeepEqual(got, []any{source, source}) {
+				t.Errorf("%d calls, by %s: the second parameter comes from %v, want %s", n, by, got, source)
+			}
+			skipped, _ := s.Seen["branch by "+by].([]any)
+			if (skips != "" || n == 10 && len(skipped) != 0) && !slices.Contains(skipped, any(skips)) {
+				t.Errorf("%d calls, by %s: skipped are %q, want %q", n, by, skipped, skips)
+			}
+			if got, _ := s.Seen["failure by "+by].(string); !strings.Contains(got, "c5 failed, and handled: the rehearsal lets it fail") {
+				t.Errorf("%d calls, by %s: the moment of the failure is %q", n, by, got)
+			}
+			if got := s.Seen["critical by "+by]; !reflect.DeepEqual(got, critical) {
+				t.Errorf("%d calls, by %s: the critical path is %v, want %v", n, by, got, critical)
+			}
+		}
+	}
+}
+
+// S2.6: nothing in a plan runs in a browser that opens its page, and all of it is text.
+func TestPageIsInert(t *testing.T) {
+	evil := []string{`</script><script>window.hacked=1</script>`, `<img src=x onerror="window.hacked=1">`, `<!--<script>`, `]]></svg><script>window.hacked=1</script>`,
+		`"><svg onload=window.hacked=1>`, "javascript:window.hacked=1", "{{title}}{{drawing}}", "\u202egnp.exe", "end\x01\x7f", strings.Repeat("<b>x</b>", 1000)}
+	plan := map[string]any{"plan": evil[0], "description": evil[1], "tools": map[string]any{}}
+	var calls []any
+	for i, text := range evil {
+		name := fmt.Sprintf("t%d", i)
+		if i < 4 {
+			name = text
+		}
+		plan["tools"].(map[string]any)[name] = map[string]any{"type": "object", "description": text, "properties": map[string]any{"p": map[string]any{"description": text}}}
+		calls = append(calls, map[string]any{"_id": fmt.Sprintf("id%d%.200s", i, text), "_tool": name, "p": text, "_reasoningForCall": text})
+	}
+	plan["calls"] = calls
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "evil.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page := pageFile(t, "--format", "html", file)
+	held, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := os.ReadFile(pageFile(t, "--format", "html", file)); string(again) != string(held) {
+		t.Error("the same plan gives other bytes")
+	}
+	tags := regexp.MustCompile(`(?i)<(/?script|img|svg|iframe|b>|!--)`).FindAllString(string(held), -1)
+	want := []string{"<svg", "<script", "</script", "<script", "</script"}
+	if !slices.Equal(tags, want) {
+		t.Errorf("the page has the tags %q, want %q", tags, want)
+	}
+	b := startBrowser(t)
+	s := b.visits(t, visit{File: page, Evaluate: `(() => {
+  for (const c of data.calls) { choose(c.key); for (const d of document.querySelectorAll('#panel details')) d.open = true; }
+  view('table'); view('time');
+  return [window.hacked === undefined, document.querySelectorAll('script').length, document.querySelector('h1').textContent, data.calls.map(c => c.values[0].literal)];
+})()`})
+	var values []any
+	for _, text := range evil {
+		values = append(values, text)
+	}
+	if want := []any{true, 2.0, evil[0], values}; !reflect.DeepEqual(s.Value, any(want)) {
+		t.Errorf("in the browser it is %.600v", s.Value)
+	}
+}
+
+// S19: what happened in a run is drawn in every form: how each call ended and when, why
+// it didn't run, who tried again, and the steps of a run that a model planned.
+func TestRunsAreDrawn(t *testing.T) {
+	t.Chdir(filepath.Join("..", ".."))
+	runs := t.TempDir()
+	journal := func(args ...string) string {
+		t.Helper()
+		end := lastLine(t, printed(t, slices.Concat([]string{"run", "--format", "json", "--runs", runs}, args)...))
+		return end["journal"].(string)
+	}
+	failed := journal("examples/refund.yaml", "--input", "amount=750")
+	planned := journal("examples/planned/trip.yaml", "--planner", "replay:examples/planned/trip.solutions.yaml")
+	for _, format := range []string{"dot", "mermaid", "svg", "text"} {
+		drawing := printed(t, "graph", "--run", failed, "--format", format)
+		for _, want := range []string{"done", "skipped", "state.receipt has no value"} {
+			if !strings.Contains(drawing, want) {
+				t.Errorf("%s doesn't say %q:\n%s", format, want, drawing)
+			}
+		}
+		drawing = printed(t, "graph", "--run", strings.TrimSuffix(filepath.Base(planned), ".jsonl"), "--runs", runs, "--format", format)
+		for _, want := range []string{"model plans", "an earlier step has done it"} {
+			if !strings.Contains(drawing, want) {
+				t.Errorf("of a run that was planned %s doesn't say %q:\n%s", format, want, drawing)
+			}
+		}
+	}
+	for _, wrong := range [][]string{{"graph", "--run", failed, "examples/refund.yaml"}, {"graph"}, {"graph", "--run", "nothing", "--runs", runs}} {
+		if stdout, stderr, status := obelus(strings.NewReader(""), wrong...); status != statusTrouble || stdout != "" || stderr == "" {
+			t.Errorf("%v: status %d, %s%s", wrong, status, stdout, stderr)
+		}
+	}
+
+	page := func(journal string) *seen {
+		return startBrowser(t).visits(t, visit{File: pageFile(t, "--run", journal), Evaluate: `(() => {
+  const end = data.calls.map(c => c.key + ' ' + now.play.final(c.key));
+  setMoment(-1);
+  jump(1, m => m.failed);
+  return [end, document.querySelector('#moment').textContent.replace(/^[^·]*· /, ''), now.key];
+})()`})
+	}
+	if got, want := fmt.Sprint(page(failed).Value), "[[refundCard#1 done sendReceipt#2 skipped openTicket#3 done sendApology#4 done] there is no other failure after this moment ]"; got != want {
+		t.Errorf("played back it is %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprint(page(planned).Value), "[[1:flight#1 done 1:hotel#2 done 1:party#3 done 2:flight#1 done 2:party#2 done 2:hotel#3 done] there is no other failure after this moment ]"; got != want {
+		t.Errorf("played back it is %s, want %s", got, want)
+	}
+}

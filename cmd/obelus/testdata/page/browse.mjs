@@ -1,0 +1,96 @@
+// Does in a real browser what people do with a page, by mouse and by keys, and says what
+// they saw: a job a line in, an answer a line out.
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import path from 'node:path';
+
+const { chromium } = await import(pathToFileURL(path.resolve(process.argv[2], 'node_modules/playwright-core/index.mjs')));
+const browser = await chromium.launch({
+  executablePath: process.argv[3],
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+
+async function open(job) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: job.dark ? 'dark' : 'light' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20000);
+  const said = [], requests = [];
+  page.on('console', m => said.push(m.type() + ': ' + m.text()));
+  page.on('pageerror', e => said.push('error: ' + e.message));
+  page.on('dialog', d => { said.push('dialog: ' + d.message()); d.dismiss(); });
+  page.on('request', r => { if (r.url() !== page.url() && !r.url().startsWith('file:')) requests.push(r.url()); });
+  await page.addInitScript(() => document.addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI)));
+  const began = Date.now();
+  await page.goto(job.url || pathToFileURL(job.file).href);
+  await page.waitForFunction(() => document.querySelectorAll('#panel section').length > 0);
+  return { context, page, said, requests, loaded: Date.now() - began };
+}
+
+const text = (page, selector) => page.locator(selector).allTextContents();
+const heading = page => page.locator('#panel h2').textContent();
+
+// Each task by mouse, and by keys alone. What they give is what was seen.
+const tasks = {
+  find: {
+    mouse: async (page, job) => { await page.click('#search'); await page.fill('#search', job.find); await page.click('#found button >> nth=0'); return heading(page); },
+    keys: async (page, job) => { await page.keyboard.press('/'); await page.keyboard.type(job.find); await page.keyboard.press('Enter'); return heading(page); },
+  },
+  source: { // of the second parameter
+    mouse: async page => { const name = await page.locator('#panel dl dd').nth(1).locator('button').first().textContent(); await page.locator('#panel dl dd').nth(1).locator('button').first().click(); return [name, await heading(page)]; },
+    keys: async page => {
+      await page.keyboard.press('Enter');
+      const name = await page.locator('#panel dl dd').nth(1).locator('button').first().textContent();
+      for (let i = 0; i < 60; i++) {
+        await page.keyboard.press('Tab');
+        if (await page.evaluate(() => document.activeElement === document.querySelectorAll('#panel dl dd')[1].querySelector('button'))) break;
+      }
+      await page.keyboard.press('Enter');
+      return [name, await heading(page)];
+    },
+  },
+  branch: { // what is skipped where a call fails
+    mouse: async (page, job) => { await page.selectOption('#scenario', { label: 'what if "' + job.fails + '" fails?' }); return text(page, '#skipped li'); },
+    keys: async (page, job) => {
+      await page.focus('#scenario');
+      for (let i = 0; i < 2000 && !(await page.locator('#told').textContent()).startsWith('What if "' + job.fails + '" fails?'); i++) await page.keyboard.press('ArrowDown');
+      return text(page, '#skipped li');
+    },
+  },
+  failure: { // the moment of it
+    mouse: async page => { await page.locator('#slider').fill('-1'); await page.click('#failure'); return page.locator('#moment').textContent(); },
+    keys: async page => { await page.focus('#slider'); await page.keyboard.press('Home'); await page.keyboard.press('f'); return page.locator('#moment').textContent(); },
+  },
+  critical: {
+    mouse: async page => { await page.selectOption('#scenario', '0'); await page.click('#critical'); return page.evaluate(stars); },
+    keys: async page => { await page.focus('#scenario'); await page.keyboard.press('Home'); await page.focus('#drawing .place'); await page.keyboard.press('c'); return page.evaluate(stars); },
+  },
+};
+const stars = () => [...document.querySelectorAll('.place.critical')].map(g => [+/★(\d+)/.exec(g.querySelector('.badge').textContent)[1], g.getAttribute('aria-label').split(',')[0]]).sort((a, b) => a[0] - b[0]).map(x => x[1]);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const job = JSON.parse(line), answer = { seen: {}, ms: {} };
+  try {
+    for (const by of job.by || []) {
+      const { context, page, said, requests, loaded } = await open(job);
+      answer.ms.load = loaded;
+      for (const [name, task] of Object.entries(tasks)) {
+        const began = Date.now();
+        answer.seen[name + ' by ' + by] = await task[by](page, job);
+        answer.ms[name + ' by ' + by] = Date.now() - began;
+      }
+      if (job.shot) await page.screenshot({ path: job.shot + '-' + by + '.png' });
+      answer.said = [...answer.said || [], ...said];
+      answer.requests = [...answer.requests || [], ...requests];
+      await context.close();
+    }
+    if (job.evaluate) {
+      const { context, page, said, requests } = await open(job);
+      answer.value = await page.evaluate(job.evaluate);
+      answer.said = [...answer.said || [], ...said];
+      answer.requests = [...answer.requests || [], ...requests];
+      await context.close();
+    }
+  } catch (e) { answer.error = String(e); }
+  console.log(JSON.stringify(answer));
+}
+await browser.close();

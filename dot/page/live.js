@@ -1,0 +1,74 @@
+'use strict';
+// A run that goes on: its events come as they happen, and what it asks is answered here.
+
+const asked = new Map(); // open questions by id: their elements
+const desk = el('div', { id: 'questions', role: 'region', 'aria-label': 'questions of the run', 'aria-live': 'polite' });
+$('panel').before(desk);
+$('title').after(el('span', { id: 'live', role: 'status', className: 'working' }));
+
+// question shows what would run in full, and takes one answer.
+function question(q) {
+  const box = el('section', { className: 'question' }), note = el('p', { role: 'status', className: 'danger' });
+  const answer = async decision => {
+    for (const b of box.querySelectorAll('button')) b.disabled = true;
+    let failed = '';
+    try {
+      const r = await fetch('answer', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ id: q.id, ...decision }) });
+      failed = await r.text();
+    } catch (e) { failed = 'the run can’t be reached any more'; }
+    note.textContent = failed ? clean(failed) : 'answered';
+    if (failed) for (const b of box.querySelectorAll('button')) b.disabled = false;
+  };
+  const reason = el('input', { placeholder: 'why, in words', 'aria-label': 'reason', size: 24 });
+  const changed = el('textarea', { value: JSON.stringify(q.params, null, 2), 'aria-label': 'changed parameters, as JSON', spellcheck: false });
+  add(box, [el('h3', {}, 'The run asks about ' + q.key), el('pre', {}, q.text.replace(/[ \n]+$/, '')),
+    el('div', { className: 'group' }, q.again ? [el('button', { onclick: () => answer({ verdict: 'retry' }) }, 'Run it again'), el('button', { onclick: () => answer({ verdict: 'fail' }) }, 'Count it as failed')]
+      : [el('button', { onclick: () => answer({ verdict: 'approve' }) }, '✓ Approve'), el('button', { onclick: () => answer({ verdict: 'reject', reason: reason.value || undefined }) }, '✗ Reject'), reason]),
+    q.params ? el('details', {}, el('summary', {}, 'change its parameters'), changed, el('button', { onclick: () => {
+      let params;
+      try { params = JSON.parse(changed.value); } catch (e) { note.textContent = 'that is no JSON: ' + clean(e.message); return; }
+      answer({ verdict: 'change', params });
+    } }, 'Run it with these')) : '', note]);
+  return box;
+}
+
+function ask(list) {
+  const ids = new Set(list.map(q => q.id));
+  for (const [id, box] of asked) if (!ids.has(id)) { box.remove(); asked.delete(id); }
+  for (const q of list) if (!asked.has(q.id)) { asked.set(q.id, question(q)); desk.append(asked.get(q.id)); }
+  document.title = (list.length ? '(' + list.length + ') ' : '') + $('title').textContent;
+}
+
+// Drawing is done a few times a second, however many events come.
+let due = 0, follow = true, touched = new Set();
+function soon() {
+  due ||= setTimeout(() => {
+    due = 0;
+    const p = now.play, all = touched;
+    touched = new Set();
+    $('slider').max = p.moments.length - 1;
+    if (follow) now.moment = p.moments.length - 1;
+    refresh(all.has(now.key) || p.status);
+  }, 200);
+}
+$('slider').addEventListener('input', () => { follow = +$('slider').value >= now.play.moments.length - 1; });
+for (const id of ['back', 'failure', 'play']) $(id).addEventListener('click', () => { follow = false; });
+
+const stream = new EventSource('events');
+stream.onmessage = m => {
+  const news = JSON.parse(m.data);
+  for (const e of news.events) touched.add(now.play.take(e).key);
+  ask(news.questions);
+  if (news.drawn !== data.drawn && !document.querySelector('#grown')) {
+    $('told').hidden = false;
+    fill($('told'), el('span', { id: 'grown' }, 'The model has planned another step. '), el('button', { onclick: () => location.reload() }, 'Draw it'));
+  }
+  if (news.over) {
+    stream.close();
+    ask([]);
+    $('live').textContent = 'the run has ended';
+  }
+  if (news.events.length) soon();
+};
+stream.onerror = () => { $('live').textContent = stream.readyState === 2 || now.play.status ? 'the run has ended, or can’t be reached' : 'the run can’t be reached; trying again'; };
+stream.onopen = () => { $('live').textContent = '● live'; };

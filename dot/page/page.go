@@ -1,0 +1,245 @@
+// Package page writes a drawing as one HTML file that needs nothing else: its script and
+// its style stand in it, and its content policy allows these two and nothing more, so
+// that it loads nothing, and nothing in a plan can run.
+//
+// What it shows is the view with all that is known of its calls, and what happened to
+// them, in a rehearsal or in a run, as the events that programs are given (S19.3).
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/dot"
+)
+
+var (
+	//go:embed page.html
+	shell string
+	//go:embed page.css
+	style string
+	//go:embed page.js
+	pageScript string
+	//go:embed panel.js
+	panelScript string
+	//go:embed live.js
+	liveScript string
+)
+
+// A Page is what one file shows.
+type Page struct {
+	View      dot.View
+	Parts     []Part // the plan, or of a run with a planner that of each tick
+	Scenarios []Scenario
+	Kind      Kind
+	Left      int // rehearsals for which there was no room
+	Drawn     int // of a live page: how often it was drawn
+}
+
+// Kind is what the scenarios of a page are.
+type Kind string
+
+// The kinds of page.
+const (
+	Rehearsal Kind = "rehearsal" // the first as the plan goes, the others with a call that fails
+	Run       Kind = "run"       // one run
+	Live      Kind = "live"      // one that goes on: its events come from where the page does
+)
+
+// A Part is a plan whose calls the view has.
+type Part struct {
+	Prefix   string // before the names of its calls in the view; "2:" of the second tick
+	Plan     *compiler.Plan
+	Facts    *facts.Facts
+	Findings []diag.Diagnostic
+}
+
+// A Scenario is a rehearsal or a run.
+type Scenario struct {
+	Name     string            `json:"name"`
+	Fails    string            `json:"fails,omitempty"`    // the call that it lets fail
+	Critical []string          `json:"critical,omitempty"` // its critical path, where it is known
+	Cost     float64           `json:"cost,omitempty"`
+	Events   []json.RawMessage `json:"events"` // S19.3
+}
+
+// The form of the block of data, which only the page's own script reads.
+type (
+	block struct {
+		Kind      Kind          `json:"kind"`
+		Notes     []string      `json:"notes"`
+		Calls     []call        `json:"calls"`
+		Nodes     []node        `json:"nodes"`
+		Edges     []edge        `json:"edges"`
+		Parts     []part        `json:"parts"`
+		Findings  []finding     `json:"findings"` // about no call
+		Output    []facts.Value `json:"output,omitempty"`
+		Advisors  []string      `json:"advisors"`
+		Planned   bool          `json:"planned,omitempty"`
+		Worst     facts.Worst   `json:"worst"`
+		Scenarios []Scenario    `json:"scenarios,omitempty"`
+		Left      int           `json:"left,omitempty"`
+		Drawn     int           `json:"drawn,omitempty"`
+	}
+	part struct {
+		Prefix string                `json:"prefix"`
+		Tools  map[string]facts.Tool `json:"tools"`
+	}
+	node struct {
+		ID string `json:"id"`
+	}
+	edge struct {
+		From string `json:"from"`
+		To   string `json:"to"`
+	}
+	call struct {
+		Key  string `json:"key"` // as the view names it
+		Node string `json:"node,omitempty"`
+		Part int    `json:"part"`
+		facts.Call
+		To       string    `json:"to"`
+		Leaves   bool      `json:"leaves,omitempty"`
+		Findings []finding `json:"findings,omitempty"`
+		From     int       `json:"from,omitempty"` // the first of its lines
+		Lines    []string  `json:"lines,omitempty"`
+	}
+	finding struct {
+		Code     string `json:"code"`
+		Severity string `json:"severity"`
+		Message  string `json:"message"`
+		Help     string `json:"help,omitempty"`
+	}
+)
+
+// mostCalls bounds the calls of delegates that a page tells of; those of the plan itself
+// are all there.
+const mostCalls = 3000
+
+// HTML is the page. The same page always gives the same bytes.
+func (p *Page) HTML() (string, error) {
+	text, err := json.Marshal(p.block()) // which leaves no "<" in it
+	if err != nil {
+		return "", err
+	}
+	script, connects := pageScript+panelScript, ""
+	if p.Kind == Live {
+		script, connects = script+liveScript, "; connect-src 'self'"
+	}
+	title, drawing := p.View.Name, p.View.SVG()
+	if title == "" {
+		title = "plan"
+	}
+	body := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{drawing}}", drawing).Replace(shell)
+	var b strings.Builder
+	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+	fmt.Fprintf(&b, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", policy(script, style, drawing)+connects)
+	b.WriteString("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n%s", html.EscapeString(title), style, body)
+	fmt.Fprintf(&b, "<script id=\"data\" type=\"application/json\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", text, script)
+	return b.String(), nil
+}
+
+// policy allows one script, and the style of the page and those of the drawing.
+func policy(script, style, drawing string) string {
+	styles := hash(style)
+	for rest := drawing; ; {
+		_, after, ok := strings.Cut(rest, "<style>")
+		if !ok {
+			break
+		}
+		var own string
+		own, rest, _ = strings.Cut(after, "</style>")
+		styles += " " + hash(own)
+	}
+	return "default-src 'none'; script-src " + hash(script) + "; style-src " + styles + "; base-uri 'none'; form-action 'none'"
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+func (p *Page) block() *block {
+	nodes := map[string]string{} // by call
+	b := &block{Kind: p.Kind, Notes: diag.Listed(p.View.Notes), Scenarios: p.Scenarios, Left: p.Left, Drawn: p.Drawn, Findings: []finding{}, Advisors: []string{}, Edges: []edge{}}
+	for _, n := range p.View.Nodes {
+		b.Nodes = append(b.Nodes, node{n.ID})
+		if n.Call != "" {
+			nodes[n.Call] = n.ID
+		}
+	}
+	for _, e := range p.View.Edges {
+		b.Edges = append(b.Edges, edge{p.View.Nodes[e.From].ID, p.View.Nodes[e.To].ID})
+	}
+	for _, one := range p.Parts {
+		b.add(one, one.Facts, nodes)
+		b.Output, b.Planned, b.Worst = one.Facts.Output, b.Planned || one.Facts.Planned, one.Facts.Worst
+		b.Advisors = append(b.Advisors, one.Facts.Advisors...)
+	}
+	b.Advisors = slices.Compact(b.Advisors)
+	return b
+}
+
+// add takes in the calls of a plan, and below each those of the plan that it runs.
+func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
+	about := map[string][]finding{}
+	for _, f := range p.Findings {
+		one := finding{f.Rule.Code, f.Severity.String(), p.Plan.Veiled(f.Message), p.Plan.Veiled(f.Help)}
+		if f.Call == "" {
+			b.Findings = append(b.Findings, one)
+		} else {
+			about[f.Call] = append(about[f.Call], one)
+		}
+	}
+	number := len(b.Parts)
+	b.Parts = append(b.Parts, part{p.Prefix, map[string]facts.Tool{}})
+	for _, t := range p.Facts.Tools {
+		b.Parts[number].Tools[t.Name] = t
+	}
+	for i := range p.Facts.Calls {
+		f := p.Facts.Calls[i]
+		c := call{Key: p.Prefix + f.Name, Part: number, Call: f, To: f.Runs.Destination(), Leaves: f.Leaves(), Findings: about[f.Name]}
+		c.Node = nodes[c.Key]
+		c.lines(p.Plan, p.Plan.Calls[i])
+		b.Calls = append(b.Calls, c)
+		inner := p.Plan.Delegates[p.Plan.Calls[i].Plan()]
+		if inner == nil || len(b.Calls)+len(inner.Calls) > mostCalls {
+			continue
+		}
+		if known := outermost.Delegates[f.Runs.Plan]; known != nil && strings.Count(c.Key, "/") < deepest {
+			b.add(Part{c.Key + "/", inner, known, inner.Findings()}, outermost, nodes)
+		}
+	}
+}
+
+// deepest is how many delegates stand within each other at most.
+const deepest = 8
+
+// mostLines is how many lines of its text a call shows.
+const mostLines = 120
+
+// lines are those that the call stands in, without secrets.
+func (c *call) lines(p *compiler.Plan, of *compiler.Call) {
+	if of.Node == nil || of.Node.File == nil {
+		return
+	}
+	span := of.Node.Span()
+	from, to := span.From().Line, span.To().Line
+	c.From = from
+	for line := from; line <= to && line-from <= mostLines; line++ {
+		c.Lines = append(c.Lines, span.File.Line(line))
+	}
+	c.Lines = strings.Split(strings.TrimRight(p.Veiled(strings.Join(c.Lines, "\n")), "\n "), "\n")
+	if more := to - from - mostLines; more > 0 {
+		c.Lines = append(c.Lines, fmt.Sprintf("… and %d more lines", more))
+	}
+}

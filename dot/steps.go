@@ -1,0 +1,52 @@
+package dot
+
+import "fmt"
+
+// Steps draws the plans of a run with a planner as one view, one below the other: each in
+// a frame of its own, between them the model that is asked again. The name of a call of
+// step n begins with "n:". Of a single view it changes nothing but these names.
+func Steps(views []View, told func(step int) string) View {
+	if len(views) == 0 {
+		return View{}
+	}
+	b := newBuilder(views[0].Name)
+	var last []int // what the step before ends with
+	for n, v := range views {
+		step := n + 1
+		asked := b.node(Node{Kind: Latent, Label: fmt.Sprintf("step %d: a model plans", step), Detail: told(step)})
+		for _, end := range last {
+			b.edge(end, asked, Order).read("then")
+		}
+		placed, waits, waited := make([]int, len(v.Nodes)), make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))
+		for _, e := range v.Edges {
+			waits[e.To], waited[e.From] = true, true
+		}
+		for i, node := range v.Nodes {
+			if node.Call != "" {
+				node.Call = fmt.Sprintf("%d:%s", step, node.Call)
+			}
+			node.Frames = append([]string{fmt.Sprintf("step %d", step)}, node.Frames...)
+			placed[i] = b.node(node)
+		}
+		for _, e := range v.Edges {
+			b.again(placed[e.From], placed[e.To], e)
+		}
+		last = nil
+		for i := range v.Nodes {
+			if !waits[i] {
+				b.edge(asked, placed[i], Order).read("then")
+			}
+			if !waited[i] {
+				last = append(last, placed[i])
+			}
+		}
+		if last == nil {
+			last = []int{asked}
+		}
+	}
+	out := b.view()
+	for _, v := range views {
+		out.Notes = append(out.Notes, v.Notes...)
+	}
+	return out
+}
