@@ -99,10 +99,14 @@ func (g Argument) leftOut(param func(name string) (any, bool)) bool {
 	})
 }
 
-// literal gives the values of a call's parameters, as far as the plan's text says them.
+// literal gives the values of a call's parameters, as far as the plan's text says them: of
+// one that is the item of a list, all of them.
 func (c *Call) literal(name string) (value any, known bool) {
 	for _, field := range c.Params.Fields {
 		if field.Key == name {
+			if of := field.Value.Expr; of != nil && c.Each != nil && of.String() == "†item" && !c.Each.List.Live() {
+				return c.Each.List.Value, true
+			}
 			return field.Value.Value, !field.Value.Live()
 		}
 	}

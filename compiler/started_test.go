@@ -35,6 +35,8 @@ func TestWhatAnArgvStarts(t *testing.T) {
 		{`[sed, -n, 1p, "{a}"]`, "a: x", "", ""},
 		{`[git, log, "{a}"]`, "a: x", "", ""},
 		{`["{$TOOL}", "{a}"]`, "a: x", "x", "{$TOOL}"},
+		{`[sh, "lib/{a}"]`, "_each: [x, y], a: †item", "lib/x lib/y", ""},
+		{`[sh, "lib/{a}"]`, "_each: †input.l, a: †item", "", "lib/{a}"},
 		{`[sh, "{$DIR}/{a}"]`, "a: x", "", "{$DIR}/{a}"},
 	} {
 		text := "tools: {t: {properties: {}}}\nactivities: {t: {exec: {argv: " + test.argv + "}}}\ncalls: [{_tool: t, " + test.params + "}]\n"

@@ -237,7 +237,11 @@ func (s *sheet) body(c *Call) {
 // starts shows by what a program names what it runs, where the plan doesn't tell.
 func (s *sheet) starts(e *Execution) {
 	if len(e.Starts) > 0 {
-		s.item(1, "runs whatever file "+s.codes(e.Starts)+" names then: only the run tells which")
+		words := "runs whatever file " + s.codes(e.Starts) + " names then: only the run tells which"
+		if slices.ContainsFunc(e.Starts, func(text string) bool { return strings.Contains(text, "{$") }) {
+			words += " (by a variable under an approval none of the workspace)"
+		}
+		s.item(1, words)
 	}
 }
 
