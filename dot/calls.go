@@ -88,9 +88,11 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	if c.Node != nil {
 		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))
 	}
-	if words := inEvery(d.plan); words != "" && c.Instance == "" {
+	words := inEvery(d.plan)
+	if words != "" && c.Instance == "" {
 		detail = append(detail, words)
 	}
+	n.Repeats = c.Each != nil || words != "" && c.Instance == ""
 	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
 	return n
 }

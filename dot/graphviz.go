@@ -164,6 +164,9 @@ func (n *Node) dot() string {
 	case Path:
 		attributes = append(attributes, "shape=note", "style=filled")
 	}
+	if n.Repeats {
+		attributes = append(attributes, "shape=box3d", "style=filled")
+	}
 	if tip := tips(n); tip != "" {
 		attributes = append(attributes, "tooltip="+quoteDOT(tip))
 	}

@@ -5,13 +5,14 @@ import (
 )
 
 // A LegendEntry explains one sign that a drawing uses: the look of a kind of node
-// or of edge, or the border of a mark. One of the three is set.
+// or of edge, of what repeats, or the border of a mark. One of the four is set.
 type LegendEntry struct {
-	Node  Kind
-	Edge  EdgeKind
-	Mark  MarkKind
-	Look  string // in words, for formats that draw no sample
-	Words string // what it means
+	Node    Kind
+	Edge    EdgeKind
+	Mark    MarkKind
+	Repeats bool
+	Look    string // in words, for formats that draw no sample
+	Words   string // what it means
 }
 
 // String is the entry in words.
@@ -23,6 +24,7 @@ var signs = []LegendEntry{
 	{Node: Effect, Look: "amber box", Words: "a call whose result nothing takes: it runs for what it does"},
 	{Node: Latent, Look: "violet box", Words: "a call whose result a model makes up"},
 	{Node: Folded, Look: "double box", Words: "several calls, drawn as one"},
+	{Repeats: true, Look: "stacked box", Words: "a call that runs once for each of several items or instances"},
 	{Node: Path, Look: "white box", Words: "a path of the state, as its readers see it"},
 	{Node: Missing, Look: "dashed box", Words: "a path that is read and nothing writes"},
 	{Edge: Data, Look: "line", Words: "a value: of the path beside it"},
@@ -44,6 +46,8 @@ func (v View) Legend() []LegendEntry {
 		switch {
 		case sign.Node != "":
 			there = node(func(n Node) bool { return n.Kind == sign.Node })
+		case sign.Repeats:
+			there = node(func(n Node) bool { return n.Repeats })
 		case sign.Edge == Data: // beside other lines it is to be told from them
 			there = edge(func(e Edge) bool { return e.Kind == Data }) && edge(func(e Edge) bool { return e.Kind == Failure || e.Kind == Order }) && !edge(func(e Edge) bool { return e.Kind == Write })
 		case sign.Edge != "":

@@ -37,7 +37,9 @@ func (v View) mermaid(sizes labelSizes) string {
 	var b strings.Builder
 	notes := slices.Clip(v.Notes)
 	for _, entry := range v.Legend() {
-		notes = append(notes, entry.String())
+		if !entry.Repeats { // it has no stacks, and the box says so in words
+			notes = append(notes, entry.String())
+		}
 	}
 	if title := strings.Join(rows(v.Name, maxTitle), " "); title != "" {
 		if strings.ContainsFunc(title, func(r rune) bool { return !harmless(r) }) {

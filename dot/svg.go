@@ -229,13 +229,13 @@ func (d *svgDrawing) node(n *Node, t svgText, box layout.Box) {
 	if tip := tips(n); tip != "" {
 		d.element("title", tip)
 	}
-	d.shape(n.Kind, box)
+	d.shape(n.Kind, n.Repeats, box)
 	d.text(t, box.X+box.Width/2, box.Y+(box.Height-t.height)/2, "middle")
 	d.out.WriteString("</g>\n")
 }
 
 // shape draws the border of a node: each kind has its own, besides its colour.
-func (d *svgDrawing) shape(kind Kind, box layout.Box) {
+func (d *svgDrawing) shape(kind Kind, repeats bool, box layout.Box) {
 	round := 5
 	switch kind {
 	case Input, Initial, Output:
@@ -245,6 +245,11 @@ func (d *svgDrawing) shape(kind Kind, box layout.Box) {
 	}
 	rect := func(inset, round int) {
 		fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X+inset, box.Y+inset, box.Width-2*inset, box.Height-2*inset, round)
+	}
+	if repeats { // two more stand behind it
+		for _, at := range []int{2, 1} {
+			fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X+4*at, box.Y+4*at, box.Width, box.Height, round)
+		}
 	}
 	rect(0, round)
 	if kind == Folded {
@@ -309,7 +314,11 @@ func (d *svgDrawing) sample(entry LegendEntry, x, y int) {
 	switch {
 	case entry.Node != "":
 		fmt.Fprintf(&d.out, `<g class="node %s">`, entry.Node)
-		d.shape(entry.Node, layout.Box{X: x, Y: y - 6, Width: 30, Height: 12})
+		d.shape(entry.Node, false, layout.Box{X: x, Y: y - 6, Width: 30, Height: 12})
+		d.out.WriteString("</g>\n")
+	case entry.Repeats:
+		d.out.WriteString(`<g class="node call">`)
+		d.shape(Call, true, layout.Box{X: x, Y: y - 8, Width: 24, Height: 9})
 		d.out.WriteString("</g>\n")
 	case entry.Edge != "":
 		fmt.Fprintf(&d.out, `<g class="edge %s"><path class="way" d="M%d %dh30"/>%s</g>`+"\n", entry.Edge, x, y, arrow(layout.Point{X: x + 32, Y: y}, layout.Point{X: x, Y: y}))

@@ -4,13 +4,15 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/dot/layout"
 	"github.com/obelus-dev/obelus/testdata/cputime"
-	"time"
+	"github.com/obelus-dev/obelus/testdata/crossings"
 )
 
 // A drawnGroup is a node, edge or frame of an SVG of ours.
@@ -72,6 +74,32 @@ func readSVG(t testing.TB, text string) map[string]*drawnGroup {
 			}
 		}
 	}
+}
+
+var svgEdge = regexp.MustCompile(`data-from="(\w+)" data-to="(\w+)"><path class="way" d="M(\d+) (\d+)([^"]*)"`)
+
+// drawnEdges are the edges of an SVG of ours.
+func drawnEdges(t testing.TB, svg string) []crossings.Edge {
+	t.Helper()
+	var edges []crossings.Edge
+	for _, m := range svgEdge.FindAllStringSubmatch(svg, -1) {
+		var at crossings.Spot
+		fmt.Sscan(m[3]+" "+m[4], &at.X, &at.Y)
+		e := crossings.Edge{From: m[1], To: m[2], Curve: []crossings.Spot{at}}
+		for _, piece := range regexp.MustCompile(`[VC][\d ]+`).FindAllString(m[5], -1) {
+			var n [6]float64
+			if piece[0] == 'V' {
+				fmt.Sscan(piece[1:], &n[5])
+				e.Curve = append(e.Curve, at, crossings.Spot{X: at.X, Y: n[5]}, crossings.Spot{X: at.X, Y: n[5]})
+			} else {
+				fmt.Sscan(piece[1:], &n[0], &n[1], &n[2], &n[3], &n[4], &n[5])
+				e.Curve = append(e.Curve, crossings.Spot{X: n[0], Y: n[1]}, crossings.Spot{X: n[2], Y: n[3]}, crossings.Spot{X: n[4], Y: n[5]})
+			}
+			at = e.Curve[len(e.Curve)-1]
+		}
+		edges = append(edges, e)
+	}
+	return edges
 }
 
 // noneOverlap reports nodes that stand over each other.
@@ -159,6 +187,7 @@ func TestLegend(t *testing.T) {
 		{"calls: [{_tool: a, _outputPath: x}, {_tool: b, x: †state.x, _outputPath: y}]", true, []string{"white box", "thick line"}},
 		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", false, []string{"dashed box", "line", "dotted line"}},
 		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", false, []string{"violet box"}},
+		{"calls: [{_tool: t, _each: [1, 2], _outputPath: x}]", false, []string{"stacked box"}},
 		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", false, []string{"effect unknown"}},
 	} {
 		p, found := compile(t, "plan.yaml", test.text)

@@ -30,6 +30,7 @@ type Node struct {
 	Call    string   // the call's name (S3.2); "" when it isn't one call
 	Tool    string   // the tool of the call or calls; "" when none or several
 	Count   int      // how many calls it stands for; 0 when it isn't calls
+	Repeats bool     // it stands for a call that runs once for each of several items or instances
 	Marks   []Mark
 }
 

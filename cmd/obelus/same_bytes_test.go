@@ -1,9 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
 // S15.2, S6.6: what a command says of a file is the same every time. Go goes over maps in
@@ -16,6 +22,7 @@ func TestSameBytes(t *testing.T) {
 	for _, file := range append(files, "../../examples/comments.jsonl") {
 		for command, times := range map[string]int{
 			"graph": 12, "graph --format mermaid --paths": 3, "graph --depth 2 --delegates 3": 3,
+			"graph --format svg --critical --detail": 3, "graph --format text --paths": 3,
 			"compile": 3, "approve --show": 2, "check --format json": 3, "check --format sarif": 3, "check --explain": 2, "simulate --schedules 2 --format json": 2, "simulate": 2,
 			"diff --format json ../../examples/refund.yaml": 3, "diff ../../examples/refund.yaml --format mermaid": 2,
 		} {
@@ -25,6 +32,40 @@ func TestSameBytes(t *testing.T) {
 					t.Errorf("obelus %s %s gives\n%s%s\nand then\n%s%s", command, file, first, firstSaid, again, said)
 					break
 				}
+			}
+		}
+	}
+}
+
+// A process of its own goes over its maps in orders of its own, too: a dozen of them say
+// the same, of the examples and, with -long, of plans of the corpus.
+func TestFreshProcessesSayTheSame(t *testing.T) {
+	files, _ := filepath.Glob("../../examples/*.yaml")
+	files = files[:len(files)/amount.Of(6, 1, 1)]
+	folder := t.TempDir()
+	for _, name := range corpus.Plans[:amount.Of(0, 0, len(corpus.Plans))] {
+		for i, row := range corpus.Rows[corpus.Plan](t, name) {
+			if i%40 == 0 {
+				file := filepath.Join(folder, fmt.Sprintf("%s-%d.json", name, i))
+				if err := os.WriteFile(file, row.Document, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, file)
+			}
+		}
+	}
+	commands := []string{"graph --format svg", "graph", "graph --format mermaid --paths", "graph --format text", "check --format json", "compile", "approve --show", "simulate --format json"}
+	for _, command := range commands[:amount.Of(1, len(commands), len(commands))] {
+		for _, file := range files {
+			said := map[string]int{}
+			for range amount.Of(4, 12, 12) {
+				cmd := exec.Command(os.Args[0], append(strings.Fields(command), file)...)
+				cmd.Env = append(os.Environ(), asCommand+"=1")
+				out, _ := cmd.CombinedOutput() // faults that it finds are what it says
+				said[string(out)]++
+			}
+			if len(said) > 1 {
+				t.Errorf("obelus %s %s says %d different things", command, file, len(said))
 			}
 		}
 	}

@@ -1,0 +1,90 @@
+package dot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/corpus"
+	"github.com/obelus-dev/obelus/testdata/crossings"
+)
+
+// Every example is drawn, with and without its paths.
+func TestExamples(t *testing.T) {
+	files, _ := filepath.Glob("../examples/*.yaml")
+	if len(files) == 0 {
+		t.Skip("there are no examples beside this room")
+	}
+	var jobs []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, found := compile(t, file, string(text))
+		for _, paths := range []bool{false, true} {
+			v := FromPlan(p, found, Options{Paths: paths})
+			if len(v.Nodes) < len(p.Calls) {
+				t.Errorf("%s: %d nodes for %d calls", file, len(v.Nodes), len(p.Calls))
+			}
+			jobs = append(jobs, v.Mermaid())
+			noneOverlap(t, v, readSVG(t, v.SVG()))
+			if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
+				t.Errorf("%s: %d of %d nodes drawn", file, len(page.nodes), len(v.Nodes))
+			}
+		}
+	}
+	jobs = jobs[:len(jobs)/amount.Of(4, 1, 1)] // it takes a while to draw them all
+	for i, d := range mermaid(t, jobs...) {
+		if d.Error != "" {
+			t.Errorf("%s: %s", files[i/2], d.Error)
+		}
+	}
+}
+
+// Plans that people and models wrote, many of them faulty, are drawn by the
+// real tools: every call is there.
+func TestCorpus(t *testing.T) {
+	var jobs, names []string
+	ours, theirs := 0, 0 // crossings
+	for _, name := range corpus.Plans {
+		for i, row := range strings.Split(strings.TrimSpace(string(corpus.Text(t, name))), "\n") {
+			file := source.NewFile(name+".json", []byte(row))
+			file.Row = i + 1
+			p, found := compiler.Compile(file, compiler.Options{})
+			v := FromPlan(p, found, Options{Paths: i%2 > 0})
+			calls := 0
+			for _, n := range v.Nodes {
+				calls += n.Count
+			}
+			if calls != len(p.Calls) || calls == 0 {
+				t.Errorf("%s:%d: %d of %d calls are drawn", name, i+1, calls, len(p.Calls))
+			}
+			if i%amount.Of(151, 20, 7) == 0 {
+				names = append(names, fmt.Sprint(name, ":", i+1))
+				jobs = append(jobs, v.Mermaid())
+				svg := v.SVG()
+				noneOverlap(t, v, readSVG(t, svg))
+				ours += crossings.Count(drawnEdges(t, svg))
+				theirs += crossings.Count(crossings.Graphviz(t, v.DOT()))
+				if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
+					t.Errorf("%s:%d: %d of %d nodes are drawn", name, i+1, len(page.nodes), len(v.Nodes))
+				}
+			}
+		}
+	}
+	t.Logf("%d plans: %d crossings, Graphviz %d", len(jobs), ours, theirs)
+	if ours*10 > theirs*13+30 {
+		t.Errorf("edges cross %d times, and %d times in Graphviz's drawings", ours, theirs)
+	}
+	for i, d := range mermaid(t, jobs...) {
+		if d.Error != "" {
+			t.Errorf("%s: %s", names[i], d.Error)
+		}
+	}
+}
