@@ -73,11 +73,11 @@ func (c *cli) showCommand() *cobra.Command {
 
 // stood is how a run ended, where it was looked at up to its end, or how it stands.
 func stood(look *session.Look, whole bool) *runtime.Outcome {
-	if whole && look.Replay.Over() && look.Replay.Outcome != nil {
+	if look.Replay.Over() && look.Replay.Outcome != nil {
 		return look.Replay.Outcome
 	}
 	stands := look.Replay.Machine.Stands()
-	if look.Status == string(runtime.RunGoesOn) {
+	if !look.Replay.Machine.Stopped() && (!whole || look.Status == string(runtime.RunGoesOn)) {
 		stands.Status, stands.Reason = runtime.RunGoesOn, ""
 		for i := range stands.Instances {
 			if one := &stands.Instances[i]; one.Status == runtime.RunStopped {
