@@ -175,8 +175,11 @@ func formOf(format, output string, asked bool) (string, error) {
 
 // draw writes a view in a form.
 func (c *cli) draw(view dot.View, format, output, engine string) error {
-	if format == "png" || format == "svg" && engine == "dot" {
+	switch {
+	case format == "png", format == "svg" && engine == "dot":
 		return c.graphviz(view, format, output)
+	case engine == "dot":
+		return troubled("--layout dot lays out SVG and PNG, and no %s", format).Advise("add --format svg, or leave it out")
 	}
 	drawing := view.In(format)
 	if strings.EqualFold(filepath.Ext(output), ".md") {

@@ -213,6 +213,9 @@ func TestManyNodes(t *testing.T) {
 		if took, soon := cputime.Within(time.Duration(amount.Of(1, 60, 60))*time.Second, func() { p = Place(g) }); !soon {
 			t.Errorf("%s: %d nodes take %v", name, len(g.Nodes), took)
 		}
+		if len(g.Nodes) > 1000 {
+			continue // to count crossings takes longer
+		}
 		if n := p.crossed(g); n > 0 {
 			t.Errorf("%s: %d crossings", name, n)
 		}

@@ -17,40 +17,26 @@ type token struct {
 func (d *layering) tokens(layer []int) []token {
 	var out []token
 	inside := 0
-	leave := func(to int) { // the clusters that don't hold it
-		for c := to; inside != c; {
+	enter := func(c int) { // and leave the clusters that don't hold it
+		var entered []int
+		for inside != c {
 			if d.depth[inside] >= d.depth[c] {
 				out = append(out, token{-1, inside, true})
 				inside = d.Clusters[inside].Inside
 			} else {
+				entered = append(entered, c)
 				c = d.Clusters[c].Inside
 			}
 		}
+		for _, inside = range slices.Backward(entered) {
+			out = append(out, token{-1, inside, false})
+		}
 	}
 	for _, v := range layer {
-		c := d.vertices[v].cluster
-		if c != inside {
-			common := c
-			for a := inside; a != common; {
-				if d.depth[a] >= d.depth[common] {
-					a = d.Clusters[a].Inside
-				} else {
-					common = d.Clusters[common].Inside
-				}
-			}
-			leave(common)
-			var entered []int
-			for e := c; e != common; e = d.Clusters[e].Inside {
-				entered = append(entered, e)
-			}
-			for _, e := range slices.Backward(entered) {
-				out = append(out, token{-1, e, false})
-			}
-			inside = c
-		}
-		out = append(out, token{v, c, false})
+		enter(d.vertices[v].cluster)
+		out = append(out, token{v, inside, false})
 	}
-	leave(0)
+	enter(0)
 	return out
 }
 
