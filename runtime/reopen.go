@@ -160,10 +160,12 @@ func (f *frame) again(i int32) {
 	f.ready(i, one.params)
 }
 
-// exhausted reports whether nothing is left to be tried again of a call that runs again.
+// exhausted reports whether nothing is left to be tried again of a call that runs again; or
+// it failed for one that a person rejected, or that was cut short and may not simply run
+// again: begun anew it would ask about that once more, or run it.
 func (f *frame) exhausted(i int32) bool {
 	more := f.calls[i].more
-	return more != nil && more.again && f.isFinal(i)
+	return more != nil && (more.refused || more.again && f.isFinal(i))
 }
 
 // revive goes on with the delegate, or the items, of a call's last try that failed, where

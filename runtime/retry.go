@@ -12,7 +12,7 @@ import (
 // failed tries a call again, or settles it (S9.2).
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
-	if f.tries(i) < call.Retry.Attempts && call.Each == nil && !f.refuses(i) && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
+	if f.tries(i) < call.Retry.Attempts && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
 		if f.transition(i, Pausing) {
 			f.pause(i, backoff(call.Retry, f.tries(i)))
 		}
@@ -37,15 +37,8 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 			f.recordError(CallError{Call: call.Name, Code: failure.Code, Message: failure.Message}, i)
 		}
 	}
-	f.rejects = f.rejects || !s.Routed && (s.Status == Rejected || f.refuses(i))
+	f.rejects = f.rejects || !s.Routed && (s.Status == Rejected || state.more != nil && state.more.refused)
 	f.settle(i, s)
-}
-
-// refuses reports whether a call failed for one that a person rejected, or that was cut
-// short and may not simply run again: begun anew it would ask about that once more, or run it.
-func (f *frame) refuses(i int32) bool {
-	more := f.calls[i].more
-	return more != nil && more.refused
 }
 
 // tries is how often a call was tried, without the tries that were cut short.

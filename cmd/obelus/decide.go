@@ -40,9 +40,7 @@ func (c *cli) decideCommand() *cobra.Command {
 	var o running
 	d := decision{}
 	flags := cmd.Flags()
-	flags.StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
-	stands(cmd, "runs", "DIR")
-	_ = cmd.MarkFlagDirname("runs")
+	o.addRuns(cmd)
 	as := addAs(cmd)
 	flags.StringVar(&d.reason, "reason", "", "why, in words; a model is told of them")
 	stands(cmd, "reason", "TEXT")
@@ -51,9 +49,7 @@ func (c *cli) decideCommand() *cobra.Command {
 	flags.StringVar(&d.id, "id", "", "the question that is meant, as its \"ask\" event names it: no other is answered")
 	stands(cmd, "id", "ID")
 	flags.BoolVar(&d.all, "all", false, "answer all questions that are open, or all about a call, in the same way")
-	var activities []string
-	flags.StringArrayVar(&activities, "activities", nil, "a file of activities with which the run will be resumed; may be given several times")
-	stands(cmd, "activities", "FILE")
+	activities := addActivities(cmd)
 	format := choose(cmd, "format", "how questions are written; json is one a line", "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		path, err := o.find(args[0])
@@ -63,7 +59,7 @@ func (c *cli) decideCommand() *cobra.Command {
 		if d.by, err = as(); err != nil {
 			return err
 		}
-		questions, err := session.OpenQuestions(path, session.ResumeOptions{Activities: activities})
+		questions, err := session.OpenQuestions(path, session.ResumeOptions{Activities: *activities})
 		if err != nil {
 			return err
 		}

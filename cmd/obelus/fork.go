@@ -21,9 +21,7 @@ func (c *cli) forkCommand() *cobra.Command {
 	o.add(c, cmd)
 	flags := cmd.Flags()
 	at := addAt(cmd, "the point from which the new run goes on")
-	var activities []string
-	flags.StringArrayVar(&activities, "activities", nil, "a file of activities in the place of those that the run was begun with; may be given several times")
-	stands(cmd, "activities", "FILE")
+	activities := addActivities(cmd)
 	flags.StringVar(&o.planner, "planner", "", "who writes the further ticks, in the place of who did: replay:FILE, openai:MODEL or anthropic:MODEL")
 	stands(cmd, "planner", "PLANNER")
 	flags.StringVar(&o.model, "model", "", "who answers latent calls, in the place of who did")
@@ -48,7 +46,7 @@ func (c *cli) forkCommand() *cobra.Command {
 		options := session.ForkOptions{
 			ResumeOptions: session.ResumeOptions{
 				Approvers: o.of(c),
-				Host:      c.host(&o), Activities: activities, InFlight: runtime.InFlightAnew,
+				Host:      c.host(&o), Activities: *activities, InFlight: runtime.InFlightAnew,
 				Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
 			},
 			At: *at, PlannerName: o.planner, Model: o.model, Record: o.record, Results: o.out,

@@ -34,7 +34,7 @@ func (c *cli) graphCommand() *cobra.Command {
 	}
 	run := cmd.Flags().String("run", "", "draw what happened in a run, by its id or the file of its journal")
 	stands(cmd, "run", "RUN")
-	runs := addRuns(cmd)
+	runs := new(running).addRuns(cmd)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if *run != "" {
 			return noArgs(cmd, args)

@@ -29,9 +29,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 	var o running
 	o.add(c, cmd)
 	inFlight := choose(cmd, "in-flight", "what becomes of calls that were at work and may not simply be run again", "ask", "retry", "fail")
-	var activities []string
-	cmd.Flags().StringArrayVar(&activities, "activities", nil, "a file of activities in the place of those that the run was begun with; may be given several times")
-	stands(cmd, "activities", "FILE")
+	activities := addActivities(cmd)
 	decide := cmd.Flags().String("decide", "", "answers to what is asked: {\"call\", \"verdict\", \"id\"?, \"instance\"?, \"under\"?, \"params\"?, \"replacement\"?, \"reason\"?, \"by\"?}, one or a list of them, or one a line (.jsonl)")
 	stands(cmd, "decide", "FILE")
 	retryFailed := cmd.Flags().Bool("retry-failed", false, "run again what failed, and what was skipped for it, also of a run that has ended; nothing that was done")
@@ -52,7 +50,7 @@ func (c *cli) resumeCommand() *cobra.Command {
 			return err
 		}
 		return c.resume(cmd.Context(), path, &o, session.ResumeOptions{
-			Host: c.host(&o), Activities: activities, InFlight: runtime.InFlight(*inFlight),
+			Host: c.host(&o), Activities: *activities, InFlight: runtime.InFlight(*inFlight),
 			RetryFailed: *retryFailed, Digest: *digest, Answers: answers, Confirm: &confirm, OrStricter: !cmd.Flags().Changed("confirm"),
 			Approvers: o.of(c), RequireApproval: *requireApproval,
 		})

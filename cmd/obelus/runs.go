@@ -25,11 +25,8 @@ func (c *cli) runsCommand() *cobra.Command {
 		Example: "obelus runs\nobelus runs --format json\nobelus runs --verify",
 		Args:    cobra.NoArgs,
 	}
-	var o running
-	cmd.Flags().StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
-	stands(cmd, "runs", "DIR")
+	o := new(running).addRuns(cmd)
 	verify := cmd.Flags().Bool("verify", false, "verify every record of every journal")
-	_ = cmd.MarkFlagDirname("runs")
 	format := choose(cmd, "format", "how runs are written; json is one a line", "text", "json")
 	cmd.AddCommand(c.showCommand(), c.pruneCommand())
 	cmd.RunE = func(*cobra.Command, []string) error {

@@ -25,19 +25,17 @@ func (c *cli) showCommand() *cobra.Command {
 		Example: "obelus runs show 20261121-0930\nobelus runs show 20261121-0930 --state --at pay#2\nobelus runs show 20261121-0930 --format json",
 		Args:    oneArg("a run"),
 	}
-	o := addRuns(cmd)
+	o := new(running).addRuns(cmd)
 	at := addAt(cmd, "the point up to which it is told")
 	state := cmd.Flags().Bool("state", false, "show the state, as JSON, of each instance by its id where there are any")
-	var activities []string
-	cmd.Flags().StringArrayVar(&activities, "activities", nil, "a file of activities in the place of those that the run was begun with; may be given several times")
-	stands(cmd, "activities", "FILE")
+	activities := addActivities(cmd)
 	format := choose(cmd, "format", "how the run is written; json is its events, one a line", "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := o.find(args[0])
 		if err != nil {
 			return err
 		}
-		options := session.ResumeOptions{Activities: activities}
+		options := session.ResumeOptions{Activities: *activities}
 		look, err := session.LookAt(path, *at, options, nil)
 		if err != nil {
 			return err
@@ -151,7 +149,7 @@ func (c *cli) pruneCommand() *cobra.Command {
 		Example: "obelus runs prune --older-than 30d\nobelus runs prune --keep 100 --stopped --dry-run",
 		Args:    cobra.NoArgs,
 	}
-	o := addRuns(cmd)
+	o := new(running).addRuns(cmd)
 	flags := cmd.Flags()
 	older := flags.String("older-than", "", "remove runs of which the journal was written last longer ago than this: a time such as 12h, or days such as 30d")
 	stands(cmd, "older-than", "TIME")
@@ -221,9 +219,15 @@ func ageOf(text string) (time.Duration, error) {
 	return 0, troubled("--older-than can't be %q: expected a time such as 12h, or days such as 30d", text)
 }
 
+// addActivities adds the flag that names activities for a run that was begun before.
+func addActivities(cmd *cobra.Command) *[]string {
+	files := cmd.Flags().StringArray("activities", nil, "a file of activities in the place of those that the run was begun with; may be given several times")
+	stands(cmd, "activities", "FILE")
+	return files
+}
+
 // addRuns adds the flag that names the folder of journals.
-func addRuns(cmd *cobra.Command) *running {
-	o := &running{}
+func (o *running) addRuns(cmd *cobra.Command) *running {
 	cmd.Flags().StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
 	stands(cmd, "runs", "DIR")
 	_ = cmd.MarkFlagDirname("runs")
