@@ -113,9 +113,10 @@ func (e *Envelope) allow(f *facts.Facts, said any) error {
 		e.Calls = append(e.Calls, a)
 	}
 	for at := range e.Calls[own:] {
-		for _, values := range e.Calls[own+at].Parameters {
-			for i := range values.From {
-				values.From[i].Tools = writers(f, rules, e.Calls[own:], values.From[i].Path)
+		parameters := e.Calls[own+at].Parameters
+		for _, name := range slices.Sorted(maps.Keys(parameters)) {
+			for i, from := range parameters[name].From {
+				parameters[name].From[i].Tools = writers(f, rules, e.Calls[own:], from.Path)
 			}
 		}
 	}
