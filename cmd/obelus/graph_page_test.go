@@ -34,7 +34,7 @@ type visit struct {
 	Fails    string   `json:"fails,omitempty"`
 	Evaluate string   `json:"evaluate,omitempty"`
 	Shot     string   `json:"shot,omitempty"`
-	Dark     bool     `json:"dark,omitempty"`
+	Times    int      `json:"times,omitempty"` // how many look at it at once
 }
 
 // A view is what was seen.

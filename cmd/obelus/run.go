@@ -17,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -146,6 +147,7 @@ type running struct {
 	instances  string // the file of instances
 	out        string // the file of results
 	again      bool   // what the states show to be done isn't run again
+	page       bool   // the run is shown on a page, which asks, too
 }
 
 func (o *running) add(c *cli, cmd *cobra.Command) {
@@ -158,6 +160,7 @@ func (o *running) add(c *cli, cmd *cobra.Command) {
 	o.addRuns(cmd)
 	flags.Float64SliceVar(&o.price, "price", nil, "what a million tokens cost that a model reads, and that it writes, for limits.cost; such as 3,15")
 	stands(cmd, "price", "IN,OUT")
+	flags.BoolVar(&o.page, "page", false, "show the run on a page in a browser on this computer, and answer what it asks there as well; the address is printed")
 	as := addAs(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
 		if o.as, err = as(); err != nil {
@@ -256,6 +259,17 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) error {
 	screen.WhenClosed(stop)
 
 	show := c.observer(ctx, screen, s, o)
+	if o.page {
+		served, err := serve(s, o.as)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.err, "obelus: the run is shown at %s\n", served.address())
+		show = paged{show, served}
+		if s.Confirmer = local.Confirmer(served); asking != nil {
+			s.Confirmer = either{asking, served}
+		}
+	}
 	s.Observer = show
 	result, err := s.Run(ctx)
 	if result == nil {

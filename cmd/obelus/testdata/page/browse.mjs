@@ -11,14 +11,14 @@ const browser = await chromium.launch({
 });
 
 async function open(job) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: job.dark ? 'dark' : 'light' });
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   page.setDefaultTimeout(20000);
   const said = [], requests = [];
   page.on('console', m => said.push(m.type() + ': ' + m.text()));
   page.on('pageerror', e => said.push('error: ' + e.message));
   page.on('dialog', d => { said.push('dialog: ' + d.message()); d.dismiss(); });
-  page.on('request', r => { if (r.url() !== page.url() && !r.url().startsWith('file:')) requests.push(r.url()); });
+  page.on('request', r => { if (!r.url().startsWith(job.url || 'file:')) requests.push(r.url()); });
   await page.addInitScript(() => document.addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI)));
   const began = Date.now();
   await page.goto(job.url || pathToFileURL(job.file).href);
@@ -84,11 +84,15 @@ for await (const line of createInterface({ input: process.stdin })) {
       await context.close();
     }
     if (job.evaluate) {
-      const { context, page, said, requests } = await open(job);
-      answer.value = await page.evaluate(job.evaluate);
-      answer.said = [...answer.said || [], ...said];
-      answer.requests = [...answer.requests || [], ...requests];
-      await context.close();
+      const pages = []; // as many as look at it at once
+      for (let i = 0; i < (job.times || 1); i++) pages.push(await open(job));
+      const values = await Promise.all(pages.map(({ page }) => page.evaluate(job.evaluate)));
+      answer.value = job.times ? values : values[0];
+      for (const { context, said, requests } of pages) {
+        answer.said = [...answer.said || [], ...said];
+        answer.requests = [...answer.requests || [], ...requests];
+        await context.close();
+      }
     }
   } catch (e) { answer.error = String(e); }
   console.log(JSON.stringify(answer));

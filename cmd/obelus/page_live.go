@@ -1,0 +1,375 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/dot/page"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
+)
+
+// A live page shows a run as it goes on, and is where a person answers what it asks
+// (S10.2). It is served on this computer alone, at an address with a token that nobody
+// guesses, to requests that name that very address, and takes answers from the page
+// itself and from no other. It observes the run, and is a [local.Confirmer].
+type live struct {
+	who      string // who answers here
+	host     string // 127.0.0.1 and the port
+	token    string
+	server   *http.Server
+	program  *project.Program
+	planned  bool
+	sheet    *terminal.Sheet
+	finished sync.WaitGroup // of streams
+
+	mu      sync.Mutex
+	page    string // of the plans that stand still; its events come by stream
+	drawn   int    // how often it was drawn
+	course  *course
+	left    int // events that came when there was no room for more
+	posed   []*posed
+	over    bool
+	changed chan struct{} // closed when there is something new
+}
+
+// A posed question is open.
+type posed struct {
+	*runtime.Question
+	answer chan runtime.Decision
+}
+
+// mostEvents is how many events a live page keeps.
+const mostEvents = 200_000
+
+// serve begins to serve the page of a run.
+func serve(s *session.Session, who string) (*live, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, troubled("the page can't be served: %s", reason(err))
+	}
+	l := &live{who: who, host: listener.Addr().String(), token: rand.Text(), program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{})}
+	l.sheet = terminal.NewSheet(io.Discard, toolsOf(l.program))
+	if err := l.draw(); err != nil {
+		return nil, err
+	}
+	routes := http.NewServeMux()
+	routes.HandleFunc("GET /"+l.token+"/{$}", l.show)
+	routes.HandleFunc("GET /"+l.token+"/events", l.stream)
+	routes.HandleFunc("POST /"+l.token+"/answer", l.take)
+	l.server = &http.Server{Handler: l.guarded(routes), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	go l.server.Serve(listener) // until it is closed
+	return l, nil
+}
+
+func (l *live) address() string { return "http://" + l.host + "/" + l.token + "/" }
+
+// guarded lets only those in who have the address: a name of another that leads here
+// isn't one, nor is a page of another.
+func (l *live) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+		path := []byte(r.URL.Path)
+		whole := []byte("/" + l.token + "/")
+		switch {
+		case r.Host != l.host, origin != "" && origin != "http://"+l.host, site != "" && site != "same-origin" && site != "none",
+			len(path) < len(whole), subtle.ConstantTimeCompare(path[:len(whole)], whole) != 1:
+			http.Error(w, "there is nothing here", http.StatusNotFound)
+			return
+		}
+		for key, value := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin"} {
+			w.Header().Set(key, value)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// draw draws what doesn't change any more: the plan, or those of the ticks that have ended.
+// It is done by who steps the run, so that nothing changes meanwhile.
+func (l *live) draw() (err error) {
+	l.drawn++
+	one := l.course.page(l.program, l.planned, dot.Options{MaxNodes: pageNodes, MaxEdges: pageEdges})
+	one.Kind, one.Drawn = page.Live, l.drawn
+	one.Scenarios = []page.Scenario{{Name: "the run", Events: []json.RawMessage{}}}
+	l.page, err = one.HTML()
+	return err
+}
+
+func (l *live) show(w http.ResponseWriter, _ *http.Request) {
+	l.mu.Lock()
+	text := l.page
+	l.mu.Unlock()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	io.WriteString(w, text)
+}
+
+// news is what a page is told.
+type news struct {
+	Events    []json.RawMessage `json:"events"`
+	Questions []shown           `json:"questions"`
+	Drawn     int               `json:"drawn"` // a page that was drawn before that doesn't have all calls
+	Over      bool              `json:"over"`
+}
+
+// shown is a question as a page shows it: in the words in which a terminal does.
+type shown struct {
+	ID     string `json:"id"`
+	Key    string `json:"key"`
+	Text   string `json:"text"`
+	Params any    `json:"params,omitempty"` // that may be changed
+	Again  bool   `json:"again,omitempty"`  // retry or fail is the answer
+}
+
+// mostAtOnce bounds the events of a message, and pause is between two, so that a page
+// isn't woken for each.
+const (
+	mostAtOnce = 5_000
+	pause      = 100 * time.Millisecond
+)
+
+// stream tells a page what happens from an event on, as it happens, until the run is over.
+func (l *live) stream(w http.ResponseWriter, r *http.Request) {
+	l.finished.Add(1)
+	defer l.finished.Done()
+	from, _ := strconv.Atoi(cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("from")))
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	for {
+		l.mu.Lock()
+		changed := l.changed
+		from = max(0, min(from, len(l.course.lines)))
+		to := min(len(l.course.lines), from+mostAtOnce)
+		n := news{Events: diag.Listed(l.course.lines[from:to]), Questions: []shown{}, Drawn: l.drawn}
+		behind := to < len(l.course.lines)
+		n.Over = l.over && !behind
+		for _, q := range l.posed {
+			n.Questions = append(n.Questions, l.shown(q.Question))
+		}
+		l.mu.Unlock()
+		text, err := json.Marshal(n)
+		if err != nil {
+			return
+		}
+		out.SetWriteDeadline(time.Now().Add(30 * time.Second))
+		if _, err := fmt.Fprintf(w, "id: %d\ndata: %s\n\n", to, text); err != nil || out.Flush() != nil || n.Over {
+			return
+		}
+		if from = to; behind {
+			continue
+		}
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (l *live) shown(q *runtime.Question) shown {
+	s := shown{ID: q.ID, Key: q.Path(), Text: l.sheet.Full(q), Again: q.InFlight}
+	if !q.InFlight && len(q.Outside) == 0 {
+		s.Params = q.Params
+	}
+	for _, d := range q.Outside {
+		s.Text += "\nleaves what was approved: " + d.String()
+	}
+	return s
+}
+
+// take takes an answer: the first to a question counts, and none that comes later.
+func (l *live) take(w http.ResponseWriter, r *http.Request) {
+	var given runtime.Decision
+	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20))
+	body.DisallowUnknownFields()
+	switch err := body.Decode(&given); {
+	case r.Header.Get("Origin") != "http://"+l.host || r.Header.Get("Content-Type") != "application/json":
+		http.Error(w, "answers come from the page", http.StatusForbidden)
+		return
+	case err != nil || given.ID == "" || len(given.Replacement) > 0 || (given.Verdict == runtime.Change) != (given.Params != nil) ||
+		!slices.Contains([]runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Retry, runtime.Fail}, given.Verdict):
+		http.Error(w, "that is no answer", http.StatusBadRequest)
+		return
+	}
+	l.mu.Lock()
+	at := slices.IndexFunc(l.posed, func(q *posed) bool { return q.ID == given.ID })
+	var q *posed
+	if at >= 0 {
+		q = l.posed[at]
+		l.posed = slices.Delete(l.posed, at, at+1)
+		l.tell()
+	}
+	l.mu.Unlock()
+	if q == nil {
+		io.WriteString(w, "it has been answered elsewhere, or isn't asked any more") // an empty answer says that it counts
+		return
+	}
+	given.By, given.Beyond = l.who, ""
+	if given.Verdict == runtime.Approve {
+		given.Beyond = q.Beyond
+	}
+	q.answer <- given
+}
+
+// Ask shows a question on the page until somebody answers it, or ctx ends.
+func (l *live) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+	one := &posed{q, make(chan runtime.Decision, 1)}
+	l.mu.Lock()
+	l.posed = append(l.posed, one)
+	l.tell()
+	l.mu.Unlock()
+	return func() (runtime.Decision, error) {
+		shown()
+		select {
+		case d := <-one.answer:
+			return d, nil
+		case <-ctx.Done():
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		at := slices.Index(l.posed, one)
+		if at < 0 { // somebody has answered meanwhile, and was told so
+			return <-one.answer, nil
+		}
+		l.posed = slices.Delete(l.posed, at, at+1)
+		l.tell()
+		return runtime.Decision{}, ctx.Err()
+	}
+}
+
+// tell wakes those who wait for news.
+func (l *live) tell() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Observe takes what happened.
+func (l *live) Observe(at time.Duration, c runtime.Command) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.course.lines) >= mostEvents {
+		l.left++
+		return
+	}
+	before := len(l.course.lines)
+	l.course.Observe(at, c)
+	if c.Kind == runtime.EndTick {
+		_ = l.draw() // else the page stays as it was
+	}
+	if len(l.course.lines) > before {
+		l.tell()
+	}
+}
+
+// Waits takes why programs wait.
+func (l *live) Waits(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.course.Waits(why)
+	l.tell()
+}
+
+// close tells pages how the run ended, and serves them no more; nil where it never came to
+// an end.
+func (l *live) close(o *runtime.Outcome) {
+	l.mu.Lock()
+	if l.left > 0 {
+		l.course.Waits(fmt.Sprintf("%d more events came than a page shows", l.left))
+	}
+	if o != nil {
+		_ = l.course.End(o) // which writes into memory
+	}
+	l.over = true
+	l.tell()
+	l.mu.Unlock()
+	told := make(chan struct{})
+	go func() { l.finished.Wait(); close(told) }()
+	select {
+	case <-told:
+	case <-time.After(time.Second):
+	}
+	l.server.Close()
+}
+
+// paged shows a run on its page as well.
+type paged struct {
+	observer
+	page *live
+}
+
+func (p paged) Observe(at time.Duration, c runtime.Command) {
+	p.observer.Observe(at, c)
+	p.page.Observe(at, c)
+}
+
+func (p paged) Waits(why string) {
+	p.observer.Waits(why)
+	p.page.Waits(why)
+}
+
+func (p paged) End(o *runtime.Outcome) error {
+	p.page.close(o)
+	return p.observer.End(o)
+}
+
+func (p paged) Abandon() {
+	p.page.close(nil)
+	p.observer.Abandon()
+}
+
+// either asks in two places at once; the first answer counts. What one place can't answer,
+// the other may.
+type either struct{ a, b local.Confirmer }
+
+// Ask puts a question to both.
+func (e either) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+	own, taken := context.WithCancelCause(ctx)
+	var once sync.Once
+	seen := func() { once.Do(shown) }
+	a, b := e.a.Ask(own, q, seen), e.b.Ask(own, q, seen)
+	return func() (runtime.Decision, error) {
+		type result struct {
+			decision runtime.Decision
+			err      error
+		}
+		results := make(chan result)
+		for _, ask := range []func() (runtime.Decision, error){a, b} {
+			go func() {
+				d, err := ask()
+				results <- result{d, err}
+			}()
+		}
+		var counts result
+		for range 2 {
+			if one := <-results; own.Err() == nil || ctx.Err() != nil {
+				counts = one
+				if one.err == nil || !errors.Is(one.err, local.ErrNobody) {
+					taken(errors.New("it has been answered elsewhere"))
+				}
+			}
+		}
+		taken(nil)
+		return counts.decision, counts.err
+	}
+}
