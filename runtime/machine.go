@@ -44,6 +44,10 @@ type Options struct {
 	Unbounded bool `json:"unbounded,omitzero"`
 	// Envelope is what the run may do under its approval (S16.2); nil holds it to nothing.
 	Envelope *envelope.Envelope `json:"envelope,omitempty"`
+	// Signed says that people have signed that, and that who approves what leaves it signs
+	// it, too: a decision without [Decision.Signed] isn't taken. Whether that holds is for
+	// the world to say, which leaves out of a decision what doesn't.
+	Signed bool `json:"signed,omitzero"`
 }
 
 // A Machine runs one plan once: over one state, or over those of many instances.

@@ -75,6 +75,7 @@ func TestSessions(t *testing.T) {
 			t.Setenv("XDG_STATE_HOME", state)
 			t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 			t.Setenv("HOME", t.TempDir())
+			t.Setenv("SSH_AUTH_SOCK", "")
 			var want []byte
 			var kept []txtar.File
 			for _, f := range session.Files {

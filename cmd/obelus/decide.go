@@ -49,6 +49,9 @@ func (c *cli) decideCommand() *cobra.Command {
 	flags.StringVar(&d.id, "id", "", "the question that is meant, as its \"ask\" event names it: no other is answered")
 	stands(cmd, "id", "ID")
 	flags.BoolVar(&d.all, "all", false, "answer all questions that are open, or all about a call, in the same way")
+	flags.StringVar(&d.key, "key", "", "the key that signs an approval of what leaves an approval that is signed: a file, or one that the SSH agent holds, as with approve")
+	stands(cmd, "key", "KEY")
+	d.approvers.add(cmd)
 	activities := addActivities(cmd)
 	format := choose(cmd, "format", "how questions are written; json is one a line", "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -59,6 +62,7 @@ func (c *cli) decideCommand() *cobra.Command {
 		if d.by, err = as(); err != nil {
 			return err
 		}
+		d.named = cmd.Flags().Changed("as")
 		questions, err := session.OpenQuestions(path, session.ResumeOptions{Activities: *activities})
 		if err != nil {
 			return err
@@ -101,6 +105,9 @@ func (c *cli) decideCommand() *cobra.Command {
 		}
 		if taken.Verdict == runtime.Approve && !d.all {
 			taken.Beyond = about[0].Beyond // it is the one that was named
+			if err := d.sign(c, &taken, about[0], questions); err != nil {
+				return err
+			}
 		}
 		again, err := questions.Decide(about, taken)
 		if err != nil {
@@ -178,8 +185,22 @@ func named(q *runtime.Question) string {
 
 // A decision is what the command line says of one.
 type decision struct {
-	by, reason, instance, id string
-	all                      bool
+	by, reason, instance, id, key string
+	all, named                    bool
+	approvers
+}
+
+// sign signs a decision that approves of what leaves an approval that is signed.
+func (d *decision) sign(c *cli, taken *runtime.Decision, q *runtime.Question, questions *session.Questions) error {
+	if !questions.ToSign(q) {
+		return nil
+	}
+	key, done, err := (&signing{cli: c, key: d.key}).findKey()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return questions.Sign(q, taken, d.named, key, d.approvers.of(c))
 }
 
 // kept finds the questions that are meant where they are answered, and no open one is:

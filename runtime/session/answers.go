@@ -200,6 +200,7 @@ type desk struct {
 	box    box
 	before map[string]bool // questions that were answered before the run was resumed
 	pins   *activity.Pins
+	signed *vouching // nil of a run without an approval
 	notice func(string)
 
 	mu      sync.Mutex
@@ -215,7 +216,10 @@ type desk struct {
 
 func newDesk(person local.Confirmer, s *Session) *desk {
 	d := &desk{person: person, box: s.keeper.box(), given: s.answers, pins: s.pins, asked: map[string][]*runtime.Question{}, notice: s.options.Notice, over: make(chan struct{})}
-	d.within = s.options.Options.Confirm.Timeout
+	if d.within = s.options.Options.Confirm.Timeout; s.vouching != nil {
+		s.vouching.run = s.ID()
+		d.signed = s.vouching
+	}
 	if s.replay != nil {
 		d.before = s.replay.answered
 		if c := s.resume.Confirm; c != nil {
@@ -237,13 +241,20 @@ func (d *desk) close(o *runtime.Outcome) {
 		o = &runtime.Outcome{Status: runtime.RunStopped}
 	}
 	stopped := o.Status == runtime.RunStopped
+	told := slices.Clone(d.given)
 	var spent []Answer
 	for _, a := range d.kept {
-		if a.Spent = !stopped || slices.ContainsFunc(o.Asked, func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }); a.Spent {
+		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
+		waits := func(q *runtime.Question) bool { return asks(q) && q.ID == a.ID && a.Signed != "" } // for a further signature
+		asked := slices.ContainsFunc(o.Asked, asks)
+		if a.Spent = !stopped || asked && !slices.ContainsFunc(o.Asked, waits); a.Spent {
 			spent = append(spent, a)
 		}
+		if a.Spent || asked {
+			told = append(told, a)
+		}
 	}
-	for _, words := range left(slices.Concat(d.given, spent), d.untaken) {
+	for _, words := range left(told, d.untaken) {
 		d.notice(words)
 	}
 	if stopped && len(spent) > 0 {
@@ -321,6 +332,9 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		if takes := decision.Verdict; err == nil && (takes == runtime.Approve || takes == runtime.Change || takes == runtime.Retry) && d.now(q) != q.ID {
 			decision.ID = "what was shown" // and isn't what would run now
 		}
+		if d.vouched(&decision, q) != nil {
+			decision.Signed = ""
+		}
 		return decision, err
 	}
 }
@@ -343,11 +357,19 @@ func (d *desk) keeps() (all []runtime.Kept) {
 	return all
 }
 
+// vouched reports why the signature of a decision doesn't count.
+func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
+	if d.signed == nil || decision.Signed == "" {
+		return nil
+	}
+	return d.signed.holds(decision.Signed, q, d.now(q))
+}
+
 // take gives an answer to a question, once: the first of the file, or else the last of
 // the box.
 func (d *desk) take(q *runtime.Question) *Answer {
 	answers := func(a Answer) bool {
-		return a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) && (a.ID == "" || a.ID == d.now(q))
+		return a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) && (a.ID == "" || a.ID == d.now(q)) && d.vouched(&a.Decision, q) == nil
 	}
 	if at := slices.IndexFunc(d.given, answers); at >= 0 {
 		answer := d.given[at]
@@ -459,6 +481,11 @@ func (d *desk) untaken(a *Answer) string {
 		return q.Instance != a.Instance
 	})
 	unseen := func(q *runtime.Question) bool { return runtime.SameQuestion(a.ID, q.ID) }
+	for _, q := range asked {
+		if err := d.vouched(&a.Decision, q); err != nil && (a.ID == "" || a.ID == q.ID) {
+			return "taken: it isn't approved: " + err.Error()
+		}
+	}
 	switch {
 	case len(asked) == 0 && instances[0] == "":
 		return "taken: the call is of no instance"

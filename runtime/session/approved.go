@@ -65,17 +65,21 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	return &Approved{digest, verdict.Signers(), string(a.Text)}, err
 }
 
+// file is that of the plan.
+func (m *Manifest) file() string {
+	if m.Plan.Name == "-" {
+		return filepath.Join(m.Folder, m.Plan.Name)
+	}
+	return m.At(m.Plan.Name)
+}
+
 // stillApproved verifies again the approval that a run was begun under.
 func (s *Session) stillApproved(o *ResumeOptions) error {
 	was, by := s.manifest.Approval, ""
 	var judge approval.Judge
 	var err error
 	if o.Approvers != nil {
-		plan := s.manifest.At(s.manifest.Plan.Name)
-		if plan == "-" {
-			plan = filepath.Join(s.manifest.Folder, plan)
-		}
-		judge, by, err = o.Approvers(plan)
+		judge, by, err = o.Approvers(s.manifest.file())
 	}
 	switch {
 	case was == nil && by != "":
@@ -88,6 +92,7 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 		return diag.Troubled(ErrUnapproved, "the run %s was begun under an approval, and nobody is named whose approval counts", s.ID()).About(s.ID())
 	}
 	if err == nil {
+		s.vouching = &vouching{under: was, judge: judge}
 		begun := s.options.Envelope
 		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !sameEnvelope(begun, s.options.Envelope) {
 			err = diag.Troubled(ErrUnapproved, "the run %s wasn't begun under the envelope of its approval", s.ID()).About(s.ID())

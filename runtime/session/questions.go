@@ -22,11 +22,12 @@ type Questions struct {
 	// decision takes the place of one.
 	Kept []Kept
 
-	machine *runtime.Machine
-	pins    *activity.Pins
-	asked   map[string]string // by the machine's part of a question's name, what the run added to it
-	box     box
-	without func(ids map[string]bool) (*Questions, error) // the same without some answers
+	machine  *runtime.Machine
+	pins     *activity.Pins
+	vouching *vouching
+	asked    map[string]string // by the machine's part of a question's name, what the run added to it
+	box      box
+	without  func(ids map[string]bool) (*Questions, error) // the same without some answers
 }
 
 // A Kept answer is a question with what was decided about it.
@@ -63,6 +64,9 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 		return nil, diag.Troubled(ErrEnded, "the run has ended, and asks nothing any more").About(path)
 	}
 	q := &Questions{Program: p, machine: replay.Machine, pins: m.pins(p), asked: map[string]string{}, box: boxOf(path), Running: journal.Running(path)}
+	if m.Approval != nil && m.Options.Signed {
+		q.vouching = &vouching{run: (&keeper{file: path}).id(), plan: m.file(), under: m.Approval}
+	}
 	q.without = func(ids map[string]bool) (*Questions, error) { return openQuestions(path, o, ids) }
 	if !q.Running || q.machine.Stopped() { // or is about to go on
 		how := runtime.Resumption{InFlight: o.InFlight}

@@ -182,6 +182,7 @@ type Session struct {
 	recorder *recording.Recorder
 	answers  []Answer
 	pins     *activity.Pins
+	vouching *vouching // nil of a run without an approval
 	ran      bool
 }
 
@@ -199,7 +200,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 		if under, err = approved(p, &o, o.Approval); err != nil {
 			return nil, err
 		}
-		o.Digest = under.Digest
+		o.Digest, o.Signed = under.Digest, true
 	}
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
@@ -221,7 +222,9 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	if s.manifest, err = manifestOf(p, &o); err != nil {
 		return nil, err
 	}
-	s.manifest.Approval = under
+	if s.manifest.Approval = under; under != nil {
+		s.vouching = &vouching{under: under, judge: o.Approval.Judge}
+	}
 	if err := s.open(); err != nil {
 		s.Close()
 		return nil, err
