@@ -21,7 +21,7 @@ var (
 	// codeOption is one behind which the code itself stands, of what isn't a shell.
 	codeOption = regexp.MustCompile(`^(-[a-zA-Z]*[ceE]|--(eval|print))$`)
 	// runsArgument is code of a shell that runs what one of its arguments names.
-	runsArgument = regexp.MustCompile(`(^|[;&|({!\n]|\b(then|do|else|exec|source|eval|command|` + strings.Join(shells[:len(shells)-1], "|") + `)\b|\b(` + starter.String()[2:len(starter.String())-2] + `)|(^|\s)\.)(\s+-\S+)*\s*["']?[^\s"'$]*\$(\{?[0-9@*])`)
+	runsArgument = regexp.MustCompile(`(^|[;&|({!\n]|\b(then|do|else|exec|source|eval|command|` + strings.Join(shells[:len(shells)-1], "|") + `)\b|\b(` + starter.String()[2:len(starter.String())-2] + `)|(^|\s)\.)(\s+-\S+)*\s*["']?[^\s"'$]*["']?\$(\{?[0-9@*])`)
 	// notByName is an option that has what is started looked for elsewhere than in the
 	// program's folder, or under another name.
 	notByName = regexp.MustCompile(`^(-[Cm]|--(chdir|directory|module))`)
@@ -37,33 +37,27 @@ var (
 // of them names its file from the program's folder.
 func (a *Activity) starting(param func(name string) (value any, known bool)) (texts []string, sure bool) {
 	sure = true
-	open, reads, next, behind, any := true, false, false, false, false // any: whichever argument
-	shell, code := false, false
+	// What comes next may be started, is the value of an option for it, or of another one;
+	// any argument may.
+	open, next, behind, any := true, false, false, false
+	shell, reads, code := false, false, false
 	var split splitting
 	for i, argument := range a.Argv {
-		if argument.leftOut(param) {
-			continue
-		}
-		for _, text := range argument.Texts {
-			for _, word := range split.words([]*source.Node{{Text: text}}) {
+		for _, given := range argument.words(param) {
+			for _, word := range split.words([]*source.Node{{Text: given.word}}) {
 				w := word.Text
 				option := len(w) > 1 && (w[0] == '-' || w[0] == '+')
-				decided, known := false, true
-				for _, name := range parametersIn(w) {
-					value, is := param(name)
-					_, flag := value.(bool)
-					decided, known = decided || !flag || w != "{"+name+"}", known && is
+				if given.decided && (any || next || open && !option || (open || reads) && codeFile.MatchString(w)) {
+					sure = sure && w == given.word && !any
+					if !slices.Contains(texts, given.text) {
+						texts = append(texts, given.text)
+					}
 				}
-				decided, known = decided || variable.MatchString(w), known && !variable.MatchString(w)
 				name := strings.ToLower(strings.TrimSuffix(path.Base(filepath.ToSlash(w)), ".exe"))
 				switch {
-				case decided && (any || next || open && !option || (open || reads) && codeFile.MatchString(w)):
-					texts, sure = append(texts, text), sure && w == text && !any
-					next, behind = false, false
-					if open = open && !known; i == 0 || isShell(w) {
-						open, shell = true, isShell(w)
-					}
 				case any:
+				case given.decided && !given.known:
+					next, behind, shell = false, false, shell || open && isShell(w)
 				case next:
 					next, open = false, false
 				case code && !option:
@@ -78,7 +72,7 @@ func (a *Activity) starting(param func(name string) (value any, known bool)) (te
 					sure = sure && !notByName.MatchString(w)
 					code = code || open && (shell && shellOption.MatchString(w) || !shell && codeOption.MatchString(w))
 					next = (open || reads) && !shell && codeFile.FindString(w) == w
-					behind = true
+					behind = !shell || takesValue.MatchString(w) || strings.HasPrefix(w, "--")
 				default:
 					open = open && i > 0 && (valueOrSetting.MatchString(w) || behind && !strings.ContainsAny(w, "./ "))
 					behind = false
@@ -89,14 +83,41 @@ func (a *Activity) starting(param func(name string) (value any, known bool)) (te
 	return texts, sure
 }
 
-// leftOut reports whether an item of an argv is surely left out.
-func (g Argument) leftOut(param func(name string) (any, bool)) bool {
-	return slices.ContainsFunc(g.Texts, func(text string) bool {
-		return slices.ContainsFunc(parametersIn(text), func(name string) bool {
-			value, known := param(name)
-			return known && (value == nil || value == false && g.Option && text == "{"+name+"}")
-		})
-	})
+// A givenWord is an argument that a text of an argv gives, as far as its parameters are
+// known.
+type givenWord struct {
+	text, word     string
+	decided, known bool // by a parameter or a variable; and what it says
+}
+
+// words are the arguments that an item of an argv gives.
+func (g Argument) words(param func(name string) (any, bool)) (words []givenWord) {
+	params, known := map[string]any{}, true
+	for _, text := range g.Texts {
+		for _, name := range parametersIn(text) {
+			value, is := param(name)
+			if is && value == nil {
+				return nil
+			}
+			params[name], known = value, known && is
+		}
+	}
+	texts, values, err := g.Texts, []map[string]any{nil}, error(nil)
+	if known {
+		if texts, values, err = g.given(params); err != nil {
+			return nil // so that nothing is started
+		}
+	}
+	for _, one := range values {
+		for _, text := range texts {
+			w := givenWord{text: text, word: text, decided: len(parametersIn(text)) > 0 || variable.MatchString(text), known: known && !variable.MatchString(text)}
+			if w.known {
+				w.word = fill(text, one, AsWritten)
+			}
+			words = append(words, w)
+		}
+	}
+	return words
 }
 
 // literal gives the values of a call's parameters, as far as the plan's text says them: of

@@ -18,7 +18,7 @@ func TestWhatAnArgvStarts(t *testing.T) {
 		{`[sh, "{a}", "{b}"]`, "a: †input.a, b: y", "y", "{a}"},
 		{`[sh, "lib/{a}.sh"]`, "a: [x, y]", "lib/x.sh lib/y.sh", ""},
 		{`[bash, [-x, "{f}"], "{a}", "{b}"]`, "f: true, a: x, b: y", "x", ""},
-		{`[bash, --rcfile, "{f}", -e, "{a}"]`, "f: x, a: y", "x", ""},
+		{`[bash, --rcfile, "{f}", -e, "{a}"]`, "f: x, a: y", "x y", ""},
 		{`[sh, s.sh, "{a}"]`, "a: x", "", ""},
 		{`[sh, -c, 'echo "$1"', sh, "{a}"]`, "a: x", "", ""},
 		{`[sh, -c, 'cd d && . "./$1"', sh, "{a}"]`, "a: x", "x", "{a}"},
@@ -37,6 +37,11 @@ func TestWhatAnArgvStarts(t *testing.T) {
 		{`["{$TOOL}", "{a}"]`, "a: x", "x", "{$TOOL}"},
 		{`[sh, "lib/{a}"]`, "_each: [x, y], a: †item", "lib/x lib/y", ""},
 		{`[sh, "lib/{a}"]`, "_each: †input.l, a: †item", "", "lib/{a}"},
+		{`[sh, "{a}", "{b}"]`, "a: [], b: y", "y", ""},
+		{`[sh, "{a}", "{b}"]`, "a: +x, b: y", "y", ""},
+		{`[sh, "{a}", "{b}", "{c}"]`, "a: [x, z], b: y", "x z", ""},
+		{`[env, "{a}", "{b}", "{c}"]`, "a: A=b, b: sh, c: y", "A=b sh y", ""},
+		{`[timeout, "{a}", "{b}", "{c}"]`, "a: 5s, b: y, c: z", "5s y", ""},
 		{`[sh, "{$DIR}/{a}"]`, "a: x", "", "{$DIR}/{a}"},
 	} {
 		text := "tools: {t: {properties: {}}}\nactivities: {t: {exec: {argv: " + test.argv + "}}}\ncalls: [{_tool: t, " + test.params + "}]\n"
