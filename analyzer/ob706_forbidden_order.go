@@ -156,7 +156,7 @@ func (p *Pass) after(shares []share, subjects, others []int32) (all []broken) {
 			}
 		}
 		if shares[x].clashes {
-			ask(x, e.Runs(call), true)
+			ask(x, e.Runs(call), !shares[x].open)
 		}
 		for _, y := range free[at] {
 			is, _ := shares[x].same(&shares[y])

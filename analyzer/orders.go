@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -41,8 +42,26 @@ func (a *share) literal() bool { return a.key == "" || strings.HasPrefix(a.key, 
 
 // An orderPart is what a plan is to a check, as the plan of a call.
 type orderPart struct {
-	subject, other, needs, gives, sure bool
-	begins                             int
+	subject, other, needs, gives bool
+	begins                       int
+	sure                         bool // as far as it isn't nothing
+}
+
+// passedBy are the parameters that a call passes on to the plan that carries it out, and
+// whether they are sure not to be null.
+func (p *Pass) passedBy(call *compiler.Call) map[string]bool {
+	all := map[string]bool{}
+	for _, f := range call.Params.Fields {
+		switch {
+		case !f.Value.Live():
+			all[f.Key] = f.Value.Value != nil
+		case f.Value.Expr != nil:
+			all[f.Key] = !slices.ContainsFunc(p.flowsOf(f.Value), func(f flow) bool { return f.schema.Kinds()&schema.Null != 0 })
+		default:
+			all[f.Key] = true
+		}
+	}
+	return all
 }
 
 // shares are what the calls of the plan are to a check, and which of them are anything.
@@ -67,12 +86,16 @@ func (p *Pass) shares(at int, c *orders.Check) (all []share, subjects, others []
 
 func (p *Pass) share(at int, c *orders.Check, call *compiler.Call, role orders.Role) share {
 	one := share{subject: role&orders.Subject != 0, other: role&orders.Other != 0, sure: true}
-	in := p.orderPartOf(call.Plan(), at)
+	in := p.orderPartOf(call, at)
 	tries, limit := max(1, call.Retry.Attempts), c.Most+1
 	items, some := 1, true
+	alike := 1 // items that may count under one value
 	if call.Each != nil {
 		items, some = p.lengths(call.Each, limit+1)
 		some = some && !call.When.PerItem() && !call.Each.Collect
+		if alike = items; c.Per != "" && p.distinct(call, c.Per) {
+			alike = 1
+		}
 	}
 	switch c.Kind {
 	case orders.OnlyAfter:
@@ -80,8 +103,8 @@ func (p *Pass) share(at int, c *orders.Check, call *compiler.Call, role orders.R
 		one.sure = one.subject || in.sure
 		one.subject, one.other = one.subject || in.needs, one.other || in.gives
 	case orders.NeverAfter:
-		again := tries > 1 || items > 1
-		one.clashes = one.other && in.subject || again && (one.subject || in.subject) && (one.other || in.other)
+		again := func(items int) bool { return tries > 1 || items > 1 }
+		one.clashes = one.other && in.subject || again(items) && (one.subject || in.subject) && (one.other || in.other) && (in.subject || in.other) || again(alike) && one.subject && one.other
 		one.sure = (one.subject || one.other) && !in.subject && !in.other || in.sure
 		one.subject, one.other = one.subject || in.subject, one.other || in.other
 	case orders.AtMost:
@@ -92,11 +115,13 @@ func (p *Pass) share(at int, c *orders.Check, call *compiler.Call, role orders.R
 			}
 		}
 		one.sure = in.begins == 0 || in.sure
-		one.begins = capped(limit, capped(limit, own+capped(limit, tries, in.begins)), items)
+		one.begins = capped(limit, capped(limit, own, alike)+capped(limit, tries, in.begins, items))
 		one.subject = one.begins > 0
 		one.other = one.subject
 	}
-	one.sure = one.sure && (tries == 1 || p.canFail(call)) // else it may never be tried again
+	if tries > 1 && (c.Kind == orders.AtMost || one.clashes) {
+		one.sure = one.sure && p.canFail(call) // else it may never be tried again
+	}
 	if c.Per != "" {
 		one.key, one.open = p.orderKey(c.Per, call)
 		one.open = one.open || in != orderPart{sure: true}
@@ -132,6 +157,28 @@ func (p *Pass) orderKey(parameter string, call *compiler.Call) (key string, open
 	return "=null", false
 }
 
+// distinct reports whether a parameter is another for each item of a call: it is the item's
+// place, or the item of a list in which none is twice.
+func (p *Pass) distinct(call *compiler.Call, parameter string) bool {
+	at := slices.IndexFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == parameter })
+	if at < 0 || call.Params.Fields[at].Value.Expr == nil || !call.Params.Fields[at].Value.Expr.Plain() {
+		return false
+	}
+	switch ref := p.Plan.Reads[call.Params.Fields[at].Value.Reads[0]].Ref; {
+	case len(ref.Path) > 0:
+		return false
+	case ref.Kind == "item" && !call.Each.List.Live():
+		return unique.Accepts(call.Each.List.Value)
+	case ref.Kind == "item" && call.Each.List.Expr != nil:
+		return p.areLists(p.flowsOf(call.Each.List), unique)
+	default:
+		return ref.Kind == "index"
+	}
+}
+
+// unique is the schema of lists in which no item is twice.
+var unique = schema.New(map[string]any{"uniqueItems": true}, schema.Options{})
+
 // lengths are the most items that the list of a call may have, up to a limit, and whether
 // it is sure to have one.
 func (p *Pass) lengths(each *compiler.Each, limit int) (most int, some bool) {
@@ -146,50 +193,56 @@ func (p *Pass) lengths(each *compiler.Each, limit int) (most int, some bool) {
 		limit = min(limit, compiler.MaxItems)
 		low, high := 0, limit // of fewer than high items it is known, of more it isn't
 		for low < high {
-			if middle := (low + high) / 2; p.areLists(flows, "maxItems", middle) {
+			if middle := (low + high) / 2; p.areLists(flows, lengthBound("maxItems", middle)) {
 				high = middle
 			} else {
 				low = middle + 1
 			}
 		}
-		return low, p.areLists(flows, "minItems", 1)
+		return low, p.areLists(flows, lengthBound("minItems", 1))
 	}
 }
 
-// areLists reports whether all that comes is known to keep a bound on its length.
-func (p *Pass) areLists(flows []flow, keyword string, n int) bool {
-	bound := schema.New(map[string]any{keyword: float64(n)}, schema.Options{})
+func lengthBound(keyword string, n int) *schema.Schema {
+	return schema.New(map[string]any{keyword: float64(n)}, schema.Options{})
+}
+
+// areLists reports whether all that comes is known to be such a list.
+func (p *Pass) areLists(flows []flow, such *schema.Schema) bool {
 	return len(flows) > 0 && !slices.ContainsFunc(flows, func(f flow) bool {
-		return f.schema == nil || f.sample || p.contains(f.schema, bound).Relation != schema.Fits
+		return f.schema == nil || f.sample || p.contains(f.schema, such).Relation != schema.Fits
 	})
 }
 
-// orderPartOf is what the plan that carries a call out is to a check.
-func (p *Pass) orderPartOf(path string, at int) orderPart {
-	d := p.Plan.Delegates[path]
-	if path == "" || d == nil || p.config.delegates == nil {
+// orderPartOf is what the plan that carries a call out is to a check, with what the call
+// passes.
+func (p *Pass) orderPartOf(call *compiler.Call, at int) orderPart {
+	d := p.Plan.Delegates[call.Plan()]
+	if d == nil || p.config.delegates == nil {
 		return orderPart{sure: true}
 	}
-	return once(p.config.delegates.orders, orderPlace{d, at}, func() orderPart {
+	handed := p.passedBy(call)
+	return once(p.config.delegates.orders, orderPlace{d, at, fmt.Sprint(handed)}, func() orderPart {
 		judged := p.config.delegates.judge(d)
 		if judged.Verified == nil {
 			return orderPart{} // which is a finding of its own
 		}
 		inner := newPass(judged.Plan, nil)
-		inner.config = p.config
+		inner.config, inner.handed = p.config, handed
 		return inner.orderPart(at)
 	})
 }
 
-// An orderPlace is a plan and a check.
+// An orderPlace is a plan, a check, and what the plan is handed.
 type orderPlace struct {
-	plan  *compiler.Plan
-	check int
+	plan   *compiler.Plan
+	check  int
+	handed string
 }
 
 func (p *Pass) orderPart(at int) (whole orderPart) {
+	e := p.conditions()
 	if at == failing {
-		e := p.conditions()
 		return orderPart{sure: slices.ContainsFunc(p.Plan.Calls, func(call *compiler.Call) bool {
 			runs := e.Runs(call)
 			can, sure := p.canHold(runs)
@@ -201,9 +254,11 @@ func (p *Pass) orderPart(at int) (whole orderPart) {
 	if len(subjects)+len(others) == 0 {
 		return orderPart{sure: true}
 	}
-	e := p.conditions()
 	whole.sure = true
 	runs := func(of []int32) bool {
+		if len(of) == 0 {
+			return false
+		}
 		some := logic.False
 		for _, i := range of {
 			some = e.Or(some, e.Runs(p.Plan.Calls[i]))
@@ -277,7 +332,7 @@ func (p *Pass) canFail(call *compiler.Call) bool {
 	if call.Plan() == "" {
 		return true
 	}
-	return p.orderPartOf(call.Plan(), failing).sure
+	return p.orderPartOf(call, failing).sure
 }
 
 // failing stands in the place of a check for whether a plan can fail.

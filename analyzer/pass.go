@@ -62,10 +62,11 @@ type Pass struct {
 	flows      *flowTable
 	labelled   *label.Labels // see labels
 	bounds     map[*policy.BoundTool]*parameters
-	checks     []orders.Check // see orderChecks
-	firm       *firmOrder     // see firmly
-	may        *orderBudget   // see budget
-	told       [][]toldCall   // see related
+	handed     map[string]bool // of a plan that a call runs: its parameters, see [Pass.passedBy]; else nil
+	checks     []orders.Check  // see orderChecks
+	firm       *firmOrder      // see firmly
+	may        *orderBudget    // see budget
+	told       [][]toldCall    // see related
 
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.

@@ -76,7 +76,7 @@ func orderedCalls(r *rand.Rand, n int, delegates bool) string {
 		case 6:
 			fmt.Fprintf(&b, ", p: [%s, %s]", path(i), path(i))
 		}
-		if tools[i] != "d" && tools[i] != "l" {
+		if tools[i] != "l" {
 			switch r.IntN(6) {
 			case 0:
 				b.WriteString(", k: x")
@@ -106,14 +106,21 @@ func orderedCalls(r *rand.Rand, n int, delegates bool) string {
 			b.WriteString(", _retry: 2")
 		}
 		if chance(8) && tools[i] != "l" {
+			own := func() string { return b.String()[strings.LastIndex(b.String(), "\n- {")+1:] }
+			named := strings.Contains(own(), ", k: ")
 			switch j := slices.Index(tools[:i], "l"); {
 			case j >= 0:
 				fmt.Fprintf(&b, ", _each: †state.s%d", j)
 			case chance(2):
-				b.WriteString(", _each: [1, 2]")
+				b.WriteString(", _each: [x, y]")
 			}
-			if strings.HasSuffix(b.String(), "]") && chance(3) {
-				b.WriteString(", _onItemFailure: collect")
+			if strings.Contains(own(), "_each") {
+				if !named && chance(2) {
+					b.WriteString([]string{", k: †item", ", k: †index"}[r.IntN(2)])
+				}
+				if chance(3) {
+					b.WriteString(", _onItemFailure: collect")
+				}
 			}
 		}
 		if routes[i] {
@@ -130,13 +137,13 @@ func generateOrdered(r *rand.Rand) orderedPlan {
 	head := `
 inputSchema: {type: object, properties: {k: {enum: [x, y]}, yes: {type: boolean}}}
 tools:
-  a: {properties: {p: {}, k: {type: string}, _output: {type: boolean}}}
-  b: {properties: {p: {}, k: {type: string}, _output: {type: boolean}}}
-  c: {properties: {p: {}, k: {type: string}, _output: {enum: [x, y]}}}
-  l: {properties: {p: {}, _output: {type: array, maxItems: 2, minItems: ` + fmt.Sprint(r.IntN(2)) + `}}}
+  a: {properties: {p: {}, k: {}, _output: {type: boolean}}}
+  b: {properties: {p: {}, k: {}, _output: {type: boolean}}}
+  c: {properties: {p: {}, k: {}, _output: {enum: [x, y]}}}
+  l: {properties: {p: {}, _output: {type: array, items: {enum: [x, y]}, maxItems: 2, minItems: ` + fmt.Sprint(r.IntN(2)) + `, uniqueItems: ` + fmt.Sprint(r.IntN(2) == 0) + `}}}
 `
 	g := orderedPlan{inner: head + "calls:\n" + orderedCalls(r, 1+r.IntN(2), false)}
-	g.text = head + "  d: {properties: {p: {}, _delegate: {const: inner.yaml}}}\ncalls:\n" + orderedCalls(r, 2+r.IntN(3), true)
+	g.text = head + "  d: {properties: {p: {}, k: {}, _delegate: {const: inner.yaml}}}\ncalls:\n" + orderedCalls(r, 2+r.IntN(3), true)
 	var b strings.Builder
 	b.WriteString("rules:\n")
 	for i := range 2 {
@@ -318,11 +325,12 @@ type choice struct {
 	what int
 }
 
-// outcomes are how a try of a tool may end.
+// outcomes are how a try of a tool may end. Lists are never empty with 1, and may hold an
+// item twice with 2.
 func outcomes(call *compiler.Call, lists int) (all []Event) {
-	values := map[string][]any{"a": {true, false}, "b": {true, false}, "c": {"x", "y"}, "l": {[]any{}, []any{1.0}, []any{1.0, 2.0}}}[call.ToolName]
+	values := map[string][]any{"a": {true, false}, "b": {true, false}, "c": {"x", "y"}, "l": {[]any{}, []any{"x"}, []any{"x", "y"}, []any{"x", "x"}}}[call.ToolName]
 	if call.ToolName == "l" {
-		values = values[lists:]
+		values = values[lists&1 : 3+lists/2]
 	}
 	for _, v := range values {
 		all = append(all, Event{Value: v, Route: -1})
@@ -381,18 +389,22 @@ func (g *orderedPlan) enumerate(plan *compiler.Plan, most int) (broken map[strin
 	if strings.Contains(g.text, "minItems: 1") {
 		lists = 1
 	}
+	if strings.Contains(g.text, "uniqueItems: false") {
+		lists += 2
+	}
 	for _, input := range []map[string]any{{"k": "x", "yes": true}, {"k": "y", "yes": true}, {"k": "x", "yes": false}, {"k": "y", "yes": false}} {
 		if input["k"] == "y" && !strings.Contains(g.policy, "per:") || input["yes"] == false && !strings.Contains(g.text, "input.yes") {
 			continue
 		}
 		seen := map[string]bool{}
-		var visit func(path []choice) bool
-		visit = func(path []choice) bool {
+		begin := func() *orderWorld {
 			w := &orderWorld{machine: newMachine(plan, Options{Input: input, Confirm: Confirm{Policy: Always}}, false, false), monitor: newOrderMonitor(g.rules), open: map[string]openTry{}}
 			w.step(Event{Kind: Begun})
-			for _, c := range path {
-				w.take(c, lists)
-			}
+			return w
+		}
+		// The world is one in which the path has been gone; the last way on goes on in it.
+		var visit func(w *orderWorld, path []choice) bool
+		visit = func(w *orderWorld, path []choice) bool {
 			for name := range w.monitor.broken {
 				broken[name] = true
 			}
@@ -410,14 +422,23 @@ func (g *orderedPlan) enumerate(plan *compiler.Plan, most int) (broken map[strin
 			if most--; most < 0 {
 				return false
 			}
-			for _, c := range w.next(lists) {
-				if !visit(append(slices.Clip(path), c)) {
+			all := w.next(lists)
+			for i, c := range all {
+				on := w
+				if i < len(all)-1 {
+					on = begin()
+					for _, before := range path {
+						on.take(before, lists)
+					}
+				}
+				on.take(c, lists)
+				if !visit(on, append(slices.Clip(path), c)) {
 					return false
 				}
 			}
 			return true
 		}
-		if !visit(nil) {
+		if !visit(begin(), nil) {
 			return broken, false
 		}
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -71,33 +72,103 @@ type Order struct {
 	Per        string    // a parameter: each of its values by itself; "" for all calls together
 }
 
-// value is what a step counts under: the value of the order's parameter.
-func (o *Order) value(step Step) string {
+// Kind is what a check asks for.
+type Kind uint8
+
+// The kinds of checks.
+const (
+	OnlyAfter  Kind = iota // one of the others is done before
+	NeverAfter             // none of the others has been begun before
+	AtMost                 // no more than Most have been begun
+)
+
+// A Check is one thing that one order of a policy asks for.
+type Check struct {
+	*Order
+	Kind  Kind
+	Other Subject // of AtMost the subject again
+	Most  int
+}
+
+// Checks are what an order asks for.
+func (o *Order) Checks() (all []Check) {
+	for _, other := range o.OnlyAfter {
+		all = append(all, Check{o, OnlyAfter, other, 0})
+	}
+	for _, other := range o.NeverAfter {
+		all = append(all, Check{o, NeverAfter, other, 0})
+	}
+	if o.AtMost >= 0 {
+		all = append(all, Check{o, AtMost, o.Subject, o.AtMost})
+	}
+	return all
+}
+
+// Forbids reports whether a subject mustn't begin when so many of the others have come
+// under its value: been done, for OnlyAfter, or else begun.
+func (c *Check) Forbids(came int) bool {
+	switch c.Kind {
+	case OnlyAfter:
+		return came == 0
+	case NeverAfter:
+		return came > 0
+	}
+	return came >= c.Most
+}
+
+// Key is what a call with parameters counts under: the value of the order's parameter.
+func (o *Order) Key(params map[string]any) string {
 	if o.Per == "" {
 		return ""
 	}
-	text, _ := json.Marshal(step.Parameters[o.Per])
+	text, err := json.Marshal(params[o.Per]) // objects by key
+	if err != nil {
+		panic("a parameter that isn't JSON: " + err.Error())
+	}
 	return string(text)
+}
+
+// Says is what a check asks for, in words.
+func (c *Check) Says() string {
+	per := ""
+	if c.Per != "" {
+		per = fmt.Sprintf(" for one value of %q", c.Per)
+	}
+	switch c.Kind {
+	case OnlyAfter:
+		return fmt.Sprintf("%q may only come after %q is done%s", c.Subject.Text, c.Other.Text, per)
+	case NeverAfter:
+		return fmt.Sprintf("%q may never come after %q%s", c.Subject.Text, c.Other.Text, per)
+	}
+	times := fmt.Sprintf("at most %d times", c.Most)
+	switch c.Most {
+	case 0:
+		times = "never"
+	case 1:
+		times = "at most once"
+	}
+	return fmt.Sprintf("%q may come %s%s", c.Subject.Text, times, per)
 }
 
 // Refuses is the first of some calls, each of which is done before the next begins, that
 // mustn't come where it comes; -1 when all may.
 func (o *Order) Refuses(steps []Step) int {
+	checks := o.Checks()
+	came := make([]map[string]int, len(checks))
 	for i, step := range steps {
-		if !o.Subject.Meets(step) {
-			continue
-		}
-		before := slices.DeleteFunc(slices.Clone(steps[:i]), func(other Step) bool { return o.value(other) != o.value(step) })
-		met := func(s Subject) bool { return slices.ContainsFunc(before, s.Meets) }
-		count := 1
-		for _, other := range before {
-			if o.Subject.Meets(other) {
-				count++
+		key := o.Key(step.Parameters)
+		for k := range checks {
+			if o.Subject.Meets(step) && checks[k].Forbids(came[k][key]) {
+				return i
 			}
 		}
-		if o.AtMost >= 0 && count > o.AtMost || slices.ContainsFunc(o.NeverAfter, met) ||
-			slices.ContainsFunc(o.OnlyAfter, func(s Subject) bool { return !met(s) }) {
-			return i
+		for k := range checks {
+			if checks[k].Other.Meets(step) {
+				if came[k] == nil {
+					came[k] = map[string]int{}
+				}
+				came[k][key]++
+			}
 		}
 	}
 	return -1

@@ -5,7 +5,6 @@
 package orders
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -15,37 +14,22 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Kind is what a check asks for.
-type Kind uint8
-
 // The kinds of checks.
 const (
-	OnlyAfter  Kind = iota // one of the others is done before
-	NeverAfter             // none of the others has been begun before
-	AtMost                 // no more than Most have been begun
+	OnlyAfter  = policy.OnlyAfter
+	NeverAfter = policy.NeverAfter
+	AtMost     = policy.AtMost
 )
 
-// A Check is one thing that one order of a policy asks for.
-type Check struct {
-	*policy.Order
-	Kind  Kind
-	Other policy.Subject // of AtMost the subject again
-	Most  int
-}
+// A Check is what an order asks for of the calls of plans.
+type Check struct{ policy.Check }
 
 // Of lists the checks of policies.
 func Of(policies []*policy.Policy) (all []Check) {
 	for _, p := range policies {
 		for i := range p.Orders {
-			o := &p.Orders[i]
-			for _, other := range o.OnlyAfter {
-				all = append(all, Check{o, OnlyAfter, other, 0})
-			}
-			for _, other := range o.NeverAfter {
-				all = append(all, Check{o, NeverAfter, other, 0})
-			}
-			if o.AtMost >= 0 {
-				all = append(all, Check{o, AtMost, o.Subject, o.AtMost})
+			for _, c := range p.Orders[i].Checks() {
+				all = append(all, Check{c})
 			}
 		}
 	}
@@ -94,42 +78,6 @@ func Idempotent(plan *compiler.Plan, call *compiler.Call) bool {
 // none says of no tool that a call's parameters are such as it takes, so that what is known
 // of a call's effects is the same before a run and in it.
 func none(*compiler.Tool) bool { return false }
-
-// Key is what a call with parameters counts under: the value of the order's parameter.
-func (c *Check) Key(params map[string]any) string {
-	if c.Per == "" {
-		return ""
-	}
-	text, err := json.Marshal(params[c.Per]) // objects by key
-	if err != nil {
-		panic("a parameter that isn't JSON: " + err.Error())
-	}
-	return string(text)
-}
-
-// Says is what a check asks for, in words.
-func (c *Check) Says() string {
-	per := ""
-	if c.Per != "" {
-		per = fmt.Sprintf(" for one value of %q", c.Per)
-	}
-	switch c.Kind {
-	case OnlyAfter:
-		return fmt.Sprintf("%s may only come after %s is done%s", named(c.Subject), named(c.Other), per)
-	case NeverAfter:
-		return fmt.Sprintf("%s may never come after %s%s", named(c.Subject), named(c.Other), per)
-	}
-	times := fmt.Sprintf("at most %d times", c.Most)
-	switch c.Most {
-	case 0:
-		times = "never"
-	case 1:
-		times = "at most once"
-	}
-	return fmt.Sprintf("%s may come %s%s", named(c.Subject), times, per)
-}
-
-func named(s policy.Subject) string { return fmt.Sprintf("%q", s.Text) }
 
 // Outside is why a call with parameters may not be, by the policies of its plan (S17.5),
 // and the rule that says so; "" when it may. What patterns cost is taken off an allowance.
@@ -205,11 +153,11 @@ func (l *Log) Forbids(plan *compiler.Plan, call *compiler.Call, params map[strin
 		if c.Role(plan, call)&Subject == 0 {
 			continue
 		}
-		n, key := l.count[i], c.Key(params)
-		switch {
-		case c.Kind == OnlyAfter && n[key] == 0 && (l.every[i] == 0 || c.Per != ""),
-			c.Kind == NeverAfter && n[key]+l.every[i] > 0,
-			c.Kind == AtMost && !again && n[key]+l.every[i] >= c.Most:
+		came := l.count[i][c.Key(params)]
+		if c.Kind != OnlyAfter || c.Per == "" {
+			came += l.every[i]
+		}
+		if c.Forbids(came) && !(again && c.Kind == AtMost) {
 			return c
 		}
 	}

@@ -232,6 +232,9 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 	}
 	switch plan.Paths.Kind(r.Path) {
 	case "input":
+		if is, known := e.facts.Handed(below()); known {
+			return valued{logic.Constant(is), logic.Constant(is)}
+		}
 		if plan.InputSchema != nil {
 			return promised(plan.InputSchema)
 		}
