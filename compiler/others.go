@@ -129,15 +129,25 @@ func (c *compilation) simulated(n *source.Node) {
 			}
 		}
 	}
+	spread := func(f source.Field, part func(source.Field)) bool {
+		if f.Value.Kind != source.Object {
+			return false
+		}
+		c.fields(f.Value, "\""+f.Key.Text+"\"", map[string]func(source.Field){"p50": part, "p95": part})
+		return true
+	}
+	cost := number("a number from 0", func(v float64) bool { return v >= 0 })
 	c.fields(n, "\"x-simulate\"", map[string]func(source.Field){
 		"duration": func(f source.Field) {
-			if f.Value.Kind == source.Object {
-				c.fields(f.Value, "\"duration\"", map[string]func(source.Field){"p50": duration, "p95": duration})
-			} else if f.Value.Kind != source.String || f.Value.Text != "0s" {
+			if !spread(f, duration) && (f.Value.Kind != source.String || f.Value.Text != "0s") {
 				duration(f)
 			}
 		},
-		"cost":    number("a number from 0", func(v float64) bool { return v >= 0 }),
+		"cost": func(f source.Field) {
+			if !spread(f, cost) {
+				cost(f)
+			}
+		},
 		"failure": number("a rate from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }),
 	})
 }

@@ -32,6 +32,8 @@ func (c *cli) simulateCommand() *cobra.Command {
 		Long: "Rehearses a plan: the engine of a real run on a virtual clock, with results, durations, costs\n" +
 			"and failures made up from what the tools say of themselves (_mock, examples, _output and\n" +
 			"x-simulate). Expressions are computed. The same seed gives the same rehearsal.\n\n" +
+			"With --seeds the same plan is rehearsed with many seeds, for the percentiles of time and cost; with\n" +
+			"--from, tools take as long, cost as much and fail as often as in runs that were.\n" +
 			"With --schedules the same work is done in other orders as well, to see that all end alike.\n" +
 			"With --branches every combination is rehearsed of how calls may end (each alternative, a failure)\n" +
 			"and of made-up values with which conditions hold and don't, or of too many a sample. It tells\n" +
@@ -52,12 +54,17 @@ func (c *cli) simulateCommand() *cobra.Command {
 	format := choose(cmd, "format", "how the rehearsal is written", "text", "json")
 	flags := cmd.Flags()
 	seed := flags.Uint64("seed", 1, "decides what is left to chance")
+	seeds := flags.Int("seeds", 0, "rehearse with this many seeds, from --seed on, and tell the percentiles of time and cost")
+	from := flags.StringArray("from", nil, "a run, or its journal, whose durations, costs and failures take the place of what the tools say; may be repeated")
+	folder := addRuns(cmd)
 	schedules := flags.Int("schedules", 0, "rehearse this many other orders too")
 	schedule := flags.String("schedule", "", "replay the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
 	fail := flags.StringArray("fail", nil, "a tool, a call, or an item of one (fetch#1[2]) that fails every time; may be repeated")
 	branches := flags.Bool("branches", false, "rehearse the ways in which calls may end and conditions come out")
 	unbounded := flags.Bool("unbounded", false, "leave nothing out, whatever it costs")
 	stands(cmd, "seed", "N")
+	stands(cmd, "seeds", "N")
+	stands(cmd, "from", "RUN")
 	stands(cmd, "schedules", "N")
 	stands(cmd, "schedule", "FILE")
 	stands(cmd, "fail", "TOOL|CALL|ITEM")
@@ -65,11 +72,17 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if *schedules < 0 {
 			return troubled("--schedules can't be %d: expected a whole number from 0", *schedules)
 		}
-		if *branches && (*schedules > 0 || *schedule != "") {
-			return troubled("--branches can't be given together with --schedules or --schedule: it rehearses each branch in one order")
+		if *seeds < 0 || *seeds > 100_000 {
+			return troubled("--seeds can't be %d: expected a whole number from 0 to 100000", *seeds)
 		}
-		if *schedules > 0 && *schedule != "" {
-			return troubled("--schedule and --schedules can't be given together: the one replays orders, the other draws them")
+		var several []string
+		for name, given := range map[string]bool{"--branches": *branches, "--seeds": *seeds > 0, "--schedules": *schedules > 0, "--schedule": *schedule != ""} {
+			if given {
+				several = append(several, name)
+			}
+		}
+		if slices.Sort(several); len(several) > 1 {
+			return troubled("%s can't be given together: each is another set of rehearsals", wording.And(several))
 		}
 		input, state, err := given.values(c, reading, args[0])
 		if err != nil {
@@ -101,13 +114,19 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if *unbounded {
 			o.Steps, o.Unbounded = 0, true
 		}
+		if o.Observed, err = c.observed(p.Plan, folder, *from); err != nil {
+			return err
+		}
 		r := rehearsal{cli: c, plan: p.Plan, json: *format == "json", madeUp: madeUp, fail: *fail, steps: 2 * o.Steps}
 		if *branches {
 			return r.explore(prepared, o)
 		}
-		for n := range *schedules + 1 {
+		r.seeds = *seeds > 0
+		for n := range max(*schedules+1, *seeds) {
 			o := o
-			o.Schedule = n
+			if o.Schedule = n; r.seeds {
+				o.Schedule, o.Seed = 0, *seed+uint64(n)
+			}
 			r.plays = append(r.plays, func() (*simulate.Scenario, error) { return simulate.Run(prepared, o), nil })
 		}
 		if *schedule != "" {
@@ -290,9 +309,11 @@ type rehearsal struct {
 	*cli
 	plan      *compiler.Plan
 	json      bool
+	seeds     bool     // each play has another
 	replaying bool     // the orders are given, and each is worth showing
 	madeUp    []string // inputs
 	fail      []string
+	spread    spread
 	plays     []func() (*simulate.Scenario, error)
 	steps     int // what all of them may cost; 0 for no bound
 	left      int // orders that weren't rehearsed
@@ -316,10 +337,11 @@ func (r *rehearsal) play() error {
 				return err
 			}
 			first, usual = s, fate(s)
-		} else if different == nil && !bytes.Equal(usual, fate(s)) {
+		} else if different == nil && !r.seeds && !bytes.Equal(usual, fate(s)) {
 			different = s
 		}
 		steps += s.Steps
+		r.spread.take(s)
 		good = good && s.Outcome.Status == runtime.RunDone
 		if n == 0 || r.json || r.replaying {
 			if err := r.show(s); err != nil {
@@ -402,6 +424,7 @@ type (
 		Stuck         int                  `json:"stuck"`            // rehearsals in which calls never settled
 		LeftOut       int                  `json:"leftOut,omitzero"` // other orders for which there was no room
 		Branches      *branchSummary       `json:"branches,omitzero"`
+		Seeds         *seedSummary         `json:"seeds,omitzero"`
 	}
 )
 
@@ -479,6 +502,9 @@ func summaryOf(first *simulate.Scenario) simulationSummary {
 func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	if r.json {
 		summary := summaryOf(first)
+		if r.seeds {
+			summary.Seeds = r.spread.summary()
+		}
 		summary.Scenarios, summary.LeftOut, summary.Deterministic = len(r.plays)-r.left, r.left, different == nil
 		if stuck(first) {
 			summary.Stuck++
@@ -488,6 +514,8 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	style := terminal.StyleFor(r.out)
 	var err error
 	switch {
+	case r.seeds:
+		_, err = fmt.Fprint(r.out, r.spread.words(r.left))
 	case different != nil:
 		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.Red("✗"), r.number(different), r.difference(first, different))
 	case r.left > 0 && len(r.plays)-r.left == 1:

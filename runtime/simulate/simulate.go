@@ -8,7 +8,6 @@ import (
 	"container/heap"
 	"errors"
 	"hash/fnv"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
@@ -44,6 +42,9 @@ type Options struct {
 	Steps int
 	// Observe sees every command at its virtual time.
 	Observe func(at time.Duration, c runtime.Command)
+	// Observed is what runs have shown of tools, by name: it takes the place of what they say
+	// of themselves.
+	Observed map[string]*Observed
 
 	course *course // says how calls end, where branches are explored
 }
@@ -335,8 +336,8 @@ func (w *world) start(c runtime.Command) {
 		return // the schedule says when it ends
 	}
 	how := w.profile(call.Tool)
-	report.Cost += how.cost
-	duration := how.duration(w.chance(c, w.options.Schedule))
+	report.Cost += how.cost.draw(w.chance(c, -2))
+	duration := time.Duration(how.duration.draw(w.chance(c, w.options.Schedule)))
 	if w.options.Schedule > 0 {
 		duration = time.Duration(float64(duration) * (0.1 + 1.9*w.chance(c, w.options.Schedule+1).Float64()))
 	}
@@ -486,60 +487,3 @@ func (w *world) result(call *compiler.Call, chance *rand.Rand) (any, *runtime.Fa
 }
 
 const unmakeable = "no value that fits the tool's \"_output\" could be made up; give it \"examples\""
-
-// A profile is what a tool says of its duration, cost and failures
-// (x-simulate).
-type profile struct {
-	p50, p95      time.Duration
-	cost, failure float64
-	rated         bool // it says how often it fails
-}
-
-// defaultDuration is how long an activity takes whose tool says nothing.
-const defaultDuration = 100 * time.Millisecond
-
-func (p profile) duration(chance *rand.Rand) time.Duration {
-	if p.p95 <= p.p50 {
-		return p.p50
-	}
-	// Log-normal, as service times tend to be; 1.6449 is the 95th percentile of
-	// the standard normal distribution.
-	sigma := math.Log(float64(p.p95)/float64(p.p50)) / 1.6449
-	return time.Duration(float64(p.p50) * math.Exp(sigma*chance.NormFloat64()))
-}
-
-func (w *world) profile(tool *compiler.Tool) profile {
-	if tool == nil {
-		return profile{p50: defaultDuration}
-	}
-	p, known := w.profiles[tool]
-	if !known {
-		p = readProfile(tool.Simulate)
-		w.profiles[tool] = p
-	}
-	return p
-}
-
-func readProfile(n *source.Node) profile {
-	p := profile{p50: defaultDuration}
-	read := func(n *source.Node, to *time.Duration) {
-		if n != nil && n.Kind == source.String {
-			if d, err := time.ParseDuration(n.Text); err == nil && d >= 0 {
-				*to = d
-			}
-		}
-	}
-	number := func(n *source.Node) float64 {
-		if n == nil || n.Kind != source.Number {
-			return 0
-		}
-		f, _ := n.Value().(float64)
-		return f
-	}
-	duration := n.Get("duration")
-	read(duration, &p.p50)
-	read(duration.Get("p50"), &p.p50)
-	read(duration.Get("p95"), &p.p95)
-	p.cost, p.failure, p.rated = number(n.Get("cost")), number(n.Get("failure")), n.Get("failure") != nil
-	return p
-}
