@@ -71,7 +71,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 		say("  critical path%s: %s", ofInstance(s), terminal.Cut(diag.Escape(strings.Join(names(s, s.CriticalPath), " → ")), 400))
 	}
 	if s.Cost > 0 {
-		say("  cost: %g", s.Cost)
+		say("  cost: %.4g", s.Cost)
 	}
 	return out.String()
 }

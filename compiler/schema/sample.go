@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
@@ -27,9 +26,15 @@ func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
 }
 
 // FullWithin is SampleWithin that looks for values with every property that the schema
-// names, and none of which is null that may be something else.
+// names, and none of which is null that may be something else. Where it finds none by
+// guessing it takes whatever [Inhabit] finds.
 func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
-	return s.sampleWithin(r, steps, full)
+	v, ok := s.sampleWithin(r, steps, full)
+	if most := min(*steps, defaultSteps); !ok && most > 0 {
+		*steps -= most
+		v, ok, _ = Inhabit([]*Schema{s}, nil, Budget{Steps: most})
+	}
+	return v, ok
 }
 
 // OddWithin is SampleWithin that looks for values in which something is out of the
@@ -328,71 +333,6 @@ func (m *sampler) number(w want, kind Kinds) any {
 		return k / math.Round(1/step)
 	}
 	return k * step
-}
-
-var sampleFormats = map[string]string{
-	"uuid": "3f2b8c1e-9d47-4a6b-8e21-5c0d7f9a1b34", "email": "ada@example.com", "hostname": "example.com", "ipv4": "192.0.2.7",
-	"ip-address": "192.0.2.7", "ipv6": "2001:db8::7", "uri": "https://example.com/a", "iri": "https://example.com/a", "uri-reference": "/a",
-	"uriref": "/a", "iri-reference": "/a", "uri-template": "/a/{id}", "regex": "^a+$", "json-pointer": "/a/b",
-	"relative-json-pointer": "1/a", "duration": "P1DT2H", "period": "2024-03-01T10:00:00Z/2024-03-02T10:00:00Z",
-}
-
-var sampleWords = []string{"amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "juniper", "karst", "lagoon"}
-
-func (m *sampler) text(w want, name string) any {
-	low, high := 0, maxCount
-	var patterns []*regex.Pattern
-	format := ""
-	for _, n := range w.nodes {
-		if r := n.strings; r != nil {
-			low, high = max(low, r.min), min(high, r.max)
-			if r.pattern != nil {
-				patterns = append(patterns, r.pattern)
-			}
-			if r.format != "" {
-				format = r.format
-			}
-			if r.encoding == "base64" {
-				return "aGVsbG8="
-			}
-			if r.mediaType == "application/json" {
-				return "{}"
-			}
-		}
-	}
-	if len(patterns) > 0 {
-		return m.matching(patterns, low, high)
-	}
-	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.r.IntN(366*86400)) * time.Second)
-	switch format {
-	case "date-time":
-		return day.Format(time.RFC3339)
-	case "date":
-		return day.Format(time.DateOnly)
-	case "time":
-		return day.Format("15:04:05Z")
-	}
-	if s, ok := sampleFormats[format]; ok {
-		return s
-	}
-	s := sampleWords[m.r.IntN(len(sampleWords))]
-	if name != "" && m.r.IntN(2) == 0 && plainKey(name) {
-		s = name + " " + s
-	}
-	if low > longest {
-		return nil // nobody wants to see that; whoever asked finds it refused
-	}
-	if !m.affords(low / 8) {
-		return nil
-	}
-	if len(s) < low {
-		s += strings.Repeat(" "+sampleWords[m.r.IntN(len(sampleWords))], (low-len(s))/6+1)
-	}
-	if high < len(s) {
-		s = strings.TrimRight(s[:max(low, high)], " ")
-		s += strings.Repeat("x", max(0, low-len(s)))
-	}
-	return s
 }
 
 func (m *sampler) array(w want, depth int, name string) any {

@@ -71,7 +71,7 @@ func sources(list []*regex.Pattern) []string {
 func TestFormats(t *testing.T) {
 	var corpus []string
 	for name, words := range shortFormats {
-		for _, w := range append(slices.Clone(words), sampleFormats[name]) {
+		for _, w := range append(slices.Clone(words), (&sampler{r: rand.New(rand.NewPCG(1, 1))}).formatted(name)) {
 			if check := formats[name]; check == nil || w == "" && len(words[0]) > 0 {
 				continue
 			} else if !check(w) {

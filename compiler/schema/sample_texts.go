@@ -1,0 +1,121 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
+)
+
+// formatted makes up a text of a format; "" for a format of which nothing is known.
+func (m *sampler) formatted(format string) string {
+	word, n := sampleWords[m.r.IntN(len(sampleWords))], 1+m.r.IntN(250)
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.r.IntN(366*86400)) * time.Second)
+	switch format {
+	case "date-time":
+		return day.Format(time.RFC3339)
+	case "date":
+		return day.Format(time.DateOnly)
+	case "time":
+		return day.Format("15:04:05Z")
+	case "duration":
+		return fmt.Sprintf("P%dDT2H", n)
+	case "period":
+		return day.Format(time.RFC3339) + fmt.Sprintf("/P%dD", n)
+	case "uuid":
+		return fmt.Sprintf("%08x-9d47-4a6b-8e21-%012x", m.r.Uint32(), m.r.Uint64()>>16)
+	case "email", "idn-email":
+		return fmt.Sprintf("%s%d@example.com", word, n)
+	case "hostname", "idn-hostname":
+		return fmt.Sprintf("%s%d.example.com", word, n)
+	case "ipv4", "ip-address":
+		return fmt.Sprintf("192.0.2.%d", n)
+	case "ipv6":
+		return fmt.Sprintf("2001:db8::%x", n)
+	case "uri", "iri":
+		return fmt.Sprintf("https://example.com/%s/%d", word, n)
+	case "uri-reference", "uriref", "iri-reference", "json-pointer":
+		return fmt.Sprintf("/%s/%d", word, n)
+	case "uri-template":
+		return fmt.Sprintf("/%s/{id}/%d", word, n)
+	case "regex":
+		return fmt.Sprintf("^%s{%d}$", word, n)
+	case "relative-json-pointer":
+		return fmt.Sprintf("%d/%s", n%10, word)
+	}
+	return ""
+}
+
+// formed makes up a text of a format that fits lengths and patterns, too, if one is found
+// soon.
+func (m *sampler) formed(format string, patterns []*regex.Pattern, low, high int) (string, bool) {
+	for try := range 12 {
+		s := m.formatted(format)
+		if short := shortFormats[format]; try > 5 && len(short) > 0 {
+			s = short[m.r.IntN(len(short))]
+		}
+		if try%2 == 1 && len(patterns) > 0 {
+			s, _ = m.matching(patterns, low, high).(string)
+		}
+		n := utf8.RuneCountInString(s)
+		if valid := formats[format]; s != "" && n >= low && n <= high && (valid == nil || valid(s)) && m.affords(8) &&
+			!slices.ContainsFunc(patterns, func(p *regex.Pattern) bool { return !m.matches(p, s) }) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+var sampleWords = []string{"amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "juniper", "karst", "lagoon"}
+
+func (m *sampler) text(w want, name string) any {
+	low, high := 0, maxCount
+	var patterns []*regex.Pattern
+	format := ""
+	for _, n := range w.nodes {
+		if r := n.strings; r != nil {
+			low, high = max(low, r.min), min(high, r.max)
+			if r.pattern != nil {
+				patterns = append(patterns, r.pattern)
+			}
+			if r.format != "" {
+				format = r.format
+			}
+			if r.encoding == "base64" {
+				return "aGVsbG8="
+			}
+			if r.mediaType == "application/json" {
+				return "{}"
+			}
+		}
+	}
+	if format != "" {
+		if s, ok := m.formed(format, patterns, low, high); ok {
+			return s
+		}
+	}
+	if len(patterns) > 0 {
+		return m.matching(patterns, low, high)
+	}
+	s := sampleWords[m.r.IntN(len(sampleWords))]
+	if name != "" && m.r.IntN(2) == 0 && plainKey(name) {
+		s = name + " " + s
+	}
+	if low > longest {
+		return nil // nobody wants to see that; whoever asked finds it refused
+	}
+	if !m.affords(low / 8) {
+		return nil
+	}
+	if len(s) < low {
+		s += strings.Repeat(" "+sampleWords[m.r.IntN(len(sampleWords))], (low-len(s))/6+1)
+	}
+	if high < len(s) {
+		s = strings.TrimRight(s[:max(low, high)], " ")
+		s += strings.Repeat("x", max(0, low-len(s)))
+	}
+	return s
+}
