@@ -56,7 +56,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 	seed := flags.Uint64("seed", 1, "decides what is left to chance")
 	seeds := flags.Int("seeds", 0, "rehearse with this many seeds, from --seed on, and tell the percentiles of time and cost")
 	from := flags.StringArray("from", nil, "a run, or its journal, whose durations, costs and failures take the place of what the tools say; may be repeated")
-	folder := addRuns(cmd)
+	folder := (&running{}).addRuns(cmd)
 	schedules := flags.Int("schedules", 0, "rehearse this many other orders too")
 	schedule := flags.String("schedule", "", "replay the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
 	fail := flags.StringArray("fail", nil, "a tool, a call, or an item of one (fetch#1[2]) that fails every time; may be repeated")
