@@ -59,14 +59,16 @@ func TestDrawingIsBounded(t *testing.T) {
 				continue
 			}
 			var v View
-			var before, after runtime.MemStats
-			took, soon := cputime.Within(time.Second, func() {
-				runtime.ReadMemStats(&before)
-				v = FromPlan(p, found, o)
-				runtime.ReadMemStats(&after)
-			})
-			if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 100 || !soon {
-				t.Errorf("%s, %s: %d nodes and %d edges took %v and %d MiB", name, how, len(v.Nodes), len(v.Edges), took, mb)
+			for _, draw := range []func(){func() { v = FromPlan(p, found, o) }, func() { v.SVG(); v.Text() }} {
+				var before, after runtime.MemStats
+				took, soon := cputime.Within(time.Second, func() {
+					runtime.ReadMemStats(&before)
+					draw()
+					runtime.ReadMemStats(&after)
+				})
+				if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 100 || !soon {
+					t.Errorf("%s, %s: %d nodes and %d edges took %v and %d MiB", name, how, len(v.Nodes), len(v.Edges), took, mb)
+				}
 			}
 			if len(v.Nodes) > mermaidNodes || len(v.Edges) > mermaidEdges {
 				t.Errorf("%s, %s: %d nodes and %d edges", name, how, len(v.Nodes), len(v.Edges))

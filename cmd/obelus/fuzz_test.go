@@ -71,6 +71,8 @@ func FuzzDocument(f *testing.F) {
 		give("graph", "-")
 		give("approve", "--show", "-")
 		give("graph", "--format", "mermaid", "--paths", "-")
+		give("graph", "--format", "svg", "--detail", "-")
+		give("graph", "--format", "text", "-")
 		compiled, compiledStatus := give("compile", "-")
 		suppressing := strings.Contains(text, "obelus")
 		lacking := compiledStatus == statusOK && strings.Contains(lines, `"OB609"`)       // this machine lacks it, and the plan compiles

@@ -43,6 +43,8 @@ var hostileCommands = []struct {
 	{"graph", []string{"graph"}},
 	{"mermaid", []string{"graph", "--format", "mermaid", "--paths"}},
 	{"depth", []string{"graph", "--depth", "3"}},
+	{"svg", []string{"graph", "--format", "svg", "--detail"}},
+	{"tree", []string{"graph", "--format", "text"}},
 	{"simulate", []string{"simulate", "--schedules", "20"}},
 	{"simulate in JSON", []string{"simulate", "--schedules", "20", "--format", "json"}},
 	{"run", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none"}},

@@ -14,6 +14,9 @@ type ordering struct {
 	work  int
 	flip  bool // those that would stand equally well change places
 	count []int
+	// What is made anew again and again stands in these.
+	buffers [2][]int
+	median  []int
 }
 
 // How fine keys are, and how often the search goes on without having found better.
@@ -32,7 +35,7 @@ const (
 func (d *layering) arrange() {
 	o := &ordering{layering: d, rank: make([]int, len(d.Clusters)), key: make([]int, len(d.vertices)), work: crossingWork}
 	d.at = make([]int, len(d.vertices))
-	var best [][]int
+	best := make([][]int, len(d.layers))
 	least := -1
 	for start := 0; start < 2 || start < starts && o.work > crossingWork*7/8; start++ {
 		o.begin(start)
@@ -49,9 +52,9 @@ func (d *layering) arrange() {
 				idle++
 			}
 			if least < 0 || n < least {
-				least, best = n, best[:0]
-				for _, layer := range d.layers {
-					best = append(best, slices.Clone(layer))
+				least = n
+				for i, layer := range d.layers {
+					best[i] = append(best[i][:0], layer...)
 				}
 			}
 		}
@@ -114,17 +117,18 @@ func (o *ordering) put(layer int, order []int) {
 // agree gives clusters one order, by where they stand on the whole, and orders
 // all layers accordingly.
 func (o *ordering) agree() {
-	if len(o.Clusters) > 1 {
-		sum, n := make([]int, len(o.Clusters)), make([]int, len(o.Clusters))
-		for v, one := range o.vertices {
-			for c := one.cluster; c > 0; c = o.Clusters[c].Inside {
-				sum[c] += (2*o.at[v] + 1) * fine / (2 * len(o.layers[one.layer]))
-				n[c]++
-			}
+	if len(o.Clusters) == 1 {
+		return
+	}
+	sum, n := make([]int, len(o.Clusters)), make([]int, len(o.Clusters))
+	for v, one := range o.vertices {
+		for c := one.cluster; c > 0; c = o.Clusters[c].Inside {
+			sum[c] += (2*o.at[v] + 1) * fine / (2 * len(o.layers[one.layer]))
+			n[c]++
 		}
-		for c := 1; c < len(o.Clusters); c++ {
-			o.rank[c] = sum[c] / n[c]
-		}
+	}
+	for c := 1; c < len(o.Clusters); c++ {
+		o.rank[c] = sum[c] / n[c]
 	}
 	for i, layer := range o.layers {
 		for at, v := range layer {
@@ -172,10 +176,11 @@ func (o *ordering) measure(joined []int, median bool) int {
 		}
 		return sum * fine / n
 	}
-	at := make([]int, n)
-	for i, w := range joined {
-		at[i] = o.at[w]
+	o.median = o.median[:0]
+	for _, w := range joined {
+		o.median = append(o.median, o.at[w])
 	}
+	at := o.median
 	slices.Sort(at)
 	if n%2 == 1 {
 		return at[n/2] * fine
@@ -201,8 +206,7 @@ type item struct {
 func (o *ordering) sorted(cluster int, vertices []int, before map[int][2]int) []int {
 	o.work -= 8 * len(vertices)
 	items := o.items(cluster, vertices, before)
-	var slots []int
-	var keyed []item
+	slots, keyed := make([]int, 0, len(items)), make([]item, 0, len(items))
 	for i, one := range items {
 		if one.key >= 0 {
 			slots, keyed = append(slots, i), append(keyed, one)
@@ -239,7 +243,7 @@ func (o *ordering) sorted(cluster int, vertices []int, before map[int][2]int) []
 
 func (o *ordering) items(cluster int, vertices []int, before map[int][2]int) []item {
 	items := make([]item, 0, len(vertices))
-	known := map[int]int{} // by cluster: its item
+	var known map[int]int // by cluster: its item
 	for i, v := range vertices {
 		c := o.vertices[v].cluster
 		if c == cluster {
@@ -251,7 +255,9 @@ func (o *ordering) items(cluster int, vertices []int, before map[int][2]int) []i
 		}
 		at, ok := known[c]
 		if !ok {
-			at = len(items)
+			if at = len(items); known == nil {
+				known = map[int]int{}
+			}
 			known[c] = at
 			items = append(items, item{cluster: c})
 		}
@@ -289,7 +295,7 @@ func (o *ordering) transpose() {
 				continue
 			}
 			again[i] = false
-			up, down := o.places(layer, o.up), o.places(layer, o.down)
+			up, down := o.places(layer, o.up, 0), o.places(layer, o.down, 1)
 			for at := 0; at+1 < len(layer); at++ {
 				v, w := layer[at], layer[at+1]
 				if o.vertices[v].cluster != o.vertices[w].cluster {
@@ -315,17 +321,24 @@ func (o *ordering) transpose() {
 }
 
 // places are, for each vertex of a layer, the places of those that it is joined
-// to, in order.
-func (o *ordering) places(layer []int, joined [][]int) [][]int {
+// to on one side, in order; they are good until the next call for that side.
+func (o *ordering) places(layer []int, joined [][]int, side int) [][]int {
 	places := make([][]int, len(layer))
-	for i, v := range layer {
-		places[i] = make([]int, len(joined[v]))
-		for k, w := range joined[v] {
-			places[i][k] = o.at[w]
-		}
-		slices.Sort(places[i])
-		o.work -= len(joined[v])
+	n := 0
+	for _, v := range layer {
+		n += len(joined[v])
 	}
+	o.work -= n
+	all := slices.Grow(o.buffers[side][:0], n) // of one layer at a time
+	for i, v := range layer {
+		from := len(all)
+		for _, w := range joined[v] {
+			all = append(all, o.at[w])
+		}
+		places[i] = all[from:]
+		slices.Sort(places[i])
+	}
+	o.buffers[side] = all
 	return places
 }
 
@@ -353,7 +366,7 @@ func (o *ordering) crossings() int {
 		}
 		o.count = slices.Grow(o.count[:0], 2*size)[:2*size]
 		clear(o.count)
-		for _, lower := range o.places(o.layers[i-1], o.down) {
+		for _, lower := range o.places(o.layers[i-1], o.down, 1) {
 			for _, place := range lower {
 				for leaf := place + size; leaf > 1; leaf /= 2 {
 					if leaf%2 == 0 {
