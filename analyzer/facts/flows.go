@@ -468,6 +468,9 @@ func less(a, b Literal) bool {
 	return isX && isY && x < y
 }
 
+// and is the harm of both.
+func (h harm) and(o harm) harm { return harm{h.destroys || o.destroys, h.leaves || o.leaves} }
+
 func (h harm) risk() Risk {
 	switch {
 	case h.destroys:
@@ -492,8 +495,7 @@ func (c *comparison) harms(call *Call) harm {
 	if d := c.new.Delegates[plan]; d != nil && !known {
 		c.harmful[plan] = all // in a circle nothing comes
 		for i := range d.Calls {
-			one := c.harms(&d.Calls[i])
-			all.destroys, all.leaves = all.destroys || one.destroys, all.leaves || one.leaves
+			all = all.and(c.harms(&d.Calls[i]))
 		}
 		c.harmful[plan] = all
 	}

@@ -88,8 +88,7 @@ func (c *comparison) follow(from string) (r reached) {
 	}
 	for i := range f.Calls {
 		if call := &f.Calls[i]; given[i] {
-			one := c.harms(call)
-			r.harm = harm{r.harm.destroys || one.destroys, r.harm.leaves || one.leaves}
+			r.harm = r.harm.and(c.harms(call))
 			if len(r.calls) < mostReached {
 				r.calls = append(r.calls, call.Name)
 			}
@@ -115,8 +114,7 @@ func (c *comparison) names(f *Facts, file string) (of harm, named bool) {
 			call := &p.facts.Calls[i]
 			holds := func(text string) bool { return strings.Contains(text, base) }
 			if slices.ContainsFunc(call.Runs.Program, holds) || len(call.Runs.Program) > 0 && slices.ContainsFunc(call.Values, func(v Value) bool { return holds(string(v.Literal.Text)) }) {
-				one := c.harms(call)
-				of, named = harm{of.destroys || one.destroys, of.leaves || one.leaves}, true
+				of, named = of.and(c.harms(call)), true
 			}
 		}
 	}
