@@ -90,6 +90,7 @@ func (f *frame) screen(i int32) {
 	for _, field := range f.plan.Calls[i].Params.Fields {
 		more.question.Params[field.Key] = field.Value.Node.Value()
 	}
+	more.question.Runs = f.execution(f.plan.Calls[i], more.question.Params)
 	effect := f.plan.Effect(f.plan.Calls[i], nil) // its parameters aren't known yet
 	more.question.Effects, more.question.EffectsBy, more.question.Claimed, more.question.OpenWorld = effect.Kind, effect.By, effect.Claimed, effect.OpenWorld
 	more.question.outside(amiss)

@@ -289,3 +289,51 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 		}
 	}
 }
+
+// S16.2, S10.1: a question about what leaves the envelope shows what would run, with what it
+// is given, and from whom that is: also before anything of the answer has started, and of
+// what an earlier tick wrote.
+func TestQuestionsOutsideShowWhatRuns(t *testing.T) {
+	const plan = "input: {id: 7}\ntools:\n  look: {properties: {id: {}, _output: {}}}\n  send: {properties: {to: {}, sum: {}, _output: {}}}\nactivities: {look: {exec: {argv: [look, \"{id}\"]}}, send: {exec: {argv: [send, --to, \"{to}\", --, \"{sum}\"]}}}\n" +
+		"calls:\n- {_tool: look, id: †input.id, _outputPath: found}\n- {_tool: send, to: ann, sum: †state.found, _outputPath: paid}\n"
+	const look, pay = `{"_tool":"look","id":"†input.id","_outputPath":"found"}`, `{"_tool":"send","to":"eve","sum":"†state.found","_outputPath":"paid"}`
+	for name, c := range map[string]struct {
+		solutions []string
+		from      string
+	}{
+		"before it starts":   {[]string{solutionOf(look, pay)}, "look#1"},
+		"of an earlier tick": {[]string{solutionOf(look), solutionOf(pay)}, "look in tick 1"},
+	} {
+		h := hold(t, plan, nil, append(c.solutions, noMore)...)
+		asked := 0
+		h.decide = func(q *runtime.Question) runtime.Decision {
+			asked++
+			at := slices.IndexFunc(q.Sources, func(s runtime.Source) bool { return s.Param == "sum" })
+			if at < 0 || !slices.Equal(q.Sources[at].From, []string{c.from}) || !slices.Equal(q.Runs.Argv, []string{"send", "--to", "eve", "--", "†state.found"}) {
+				t.Errorf("%s: it runs %q, from %v", name, q.Runs.Argv, q.Sources)
+			}
+			return runtime.Decision{Verdict: runtime.Reject}
+		}
+		if h.run(); asked == 0 {
+			t.Errorf("%s: nobody was asked", name)
+		}
+	}
+}
+
+// S16.2: where the approval is signed, a yes to what leaves it that isn't lets nothing run.
+func TestDifferencesAreSigned(t *testing.T) {
+	for signed, starts := range map[string]int{"": 0, "a statement": 1} {
+		h := hold(t, oneRefund, func(e *envelope.Envelope) { e.Calls[0].Parameters["amount"] = envelope.Values{} })
+		h.options.Signed = true
+		times := 0
+		h.decide = func(q *runtime.Question) runtime.Decision {
+			if times++; times > 1 && signed == "" {
+				return runtime.Decision{Verdict: runtime.Reject}
+			}
+			return runtime.Decision{Verdict: runtime.Approve, Beyond: q.Beyond, Signed: signed}
+		}
+		if h.run(); h.starts["refund"] != starts {
+			t.Errorf("signed by %q it was carried out %d times", signed, h.starts["refund"])
+		}
+	}
+}

@@ -269,8 +269,9 @@ func (f *frame) sources(all []Source, origins func(*compiler.Read) []string, par
 	return all
 }
 
-// origins names what a read got its value from: calls that wrote, or what was
-// there from the start.
+// origins names what a read got its value from: calls that wrote, under an envelope those
+// of earlier ticks included, or what was there from the start. Of a call that hasn't come so
+// far they are those that may write yet.
 func (f *frame) origins(r *compiler.Read) []string {
 	var from []string
 	writers := r.Writers
@@ -279,8 +280,15 @@ func (f *frame) origins(r *compiler.Read) []string {
 			writers = append(writers, f.plan.Reads[of].Writers...)
 		}
 	}
+	for _, m := range f.log.Over(r.Path) {
+		if tool, known := f.wrote[writing{m.Tick, m.Call}]; known && m.Tick < f.machine.tick && f.sees(r, m) {
+			if name := fmt.Sprintf("%s in tick %d", tool, m.Tick); !slices.Contains(from, name) {
+				from = append(from, name)
+			}
+		}
+	}
 	for _, w := range writers {
-		if f.calls[w].status == Done || f.calls[w].status == Failed {
+		if s := f.calls[w].status; s == Done || s == Failed || !s.Settled() {
 			from = append(from, f.plan.Calls[w].Name)
 		}
 	}

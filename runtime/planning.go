@@ -169,7 +169,7 @@ type Handed struct {
 type Source struct {
 	Param     string   `json:"param"`       // a path into the parameters: "user.name", "items[0]"
 	Reference string   `json:"reference"`   // the expression, as it stands in the plan
-	From      []string `json:"from"`        // the calls that wrote what it reads; "input", "state" for what was there from the start
+	From      []string `json:"from"`        // the calls that wrote what it reads, or may yet; "input", "state" for what was there from the start
 	By        string   `json:"by,omitzero"` // who gave the value in the place of all that, or "" for nobody
 }
 
