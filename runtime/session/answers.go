@@ -369,7 +369,9 @@ func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
 // the box.
 func (d *desk) take(q *runtime.Question) *Answer {
 	answers := func(a Answer) bool {
-		return a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) && (a.ID == "" || a.ID == d.now(q)) && d.vouched(&a.Decision, q) == nil
+		no := a.Verdict == runtime.Reject || a.Verdict == runtime.Fail // which stands whatever would run has become
+		fits := a.ID == "" || a.ID == d.now(q) || no && runtime.SameQuestion(a.ID, q.ID)
+		return fits && a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) && d.vouched(&a.Decision, q) == nil
 	}
 	if at := slices.IndexFunc(d.given, answers); at >= 0 {
 		answer := d.given[at]
