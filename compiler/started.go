@@ -174,8 +174,9 @@ func optionValue(argument string) (option, value string) {
 // so that they are among its [Activity.Files].
 func (p *Plan) Naming(a *Activity) *Activity {
 	with := *a
+	_, some := a.Starts(&Call{})
 	for _, c := range p.Calls {
-		if len(a.Parameters) > 0 && c.Activity == a.Name {
+		if len(some) > 0 && c.Activity == a.Name {
 			files, _ := a.Starts(c)
 			with.started = append(with.started, files...)
 		}

@@ -94,6 +94,9 @@ func TestWhatRunsIsAmongWhatStarts(t *testing.T) {
 		cancel()
 		files, _ := a.Starts(p.Calls[0])
 		done, _ := os.ReadFile(filepath.Join(folder, "ran"))
+		if _, some := a.Starts(&compiler.Call{}); len(done) > 0 && len(some) == 0 {
+			t.Errorf("seed %d: %q runs %s, and no call is said to start anything\n%s", seed, words, done, text)
+		}
 		for _, one := range strings.Fields(string(done)) {
 			if started++; !slices.ContainsFunc(files, func(file string) bool { return filepath.Clean(file) == one }) {
 				t.Errorf("seed %d: %q runs %s, and is said to start %q\n%s", seed, words, one, files, text)

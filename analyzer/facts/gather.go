@@ -116,7 +116,7 @@ func (g *gatherer) execution(c *compiler.Call) Execution {
 		e = Execution{Kind: compiler.Unknown, Activity: c.Activity}
 	default:
 		e = g.activity(a)
-		if a.Kind == "exec" {
+		if e.Starts != nil { // what this call says may tell
 			_, e.Starts = a.Starts(c)
 		}
 	}
@@ -143,6 +143,7 @@ func (g *gatherer) activity(a *compiler.Activity) Execution {
 		e.Text = g.shown(a.Node.Get("expr").Text)
 	case "exec":
 		e.Folder = cmp.Or(a.Dir, ".")
+		_, e.Starts = a.Starts(&compiler.Call{})
 		for _, argument := range a.Argv {
 			for _, text := range argument.Texts {
 				e.Program = append(e.Program, g.shown(text))
