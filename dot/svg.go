@@ -225,7 +225,7 @@ func (d *svgDrawing) node(n *Node, t svgText, box layout.Box) {
 	if n.Call != "" {
 		id = Anchor(n.Call)
 	}
-	fmt.Fprintf(&d.out, `<g class="%s" id="%s" data-node="%s">`, n.classes(), id, n.ID)
+	fmt.Fprintf(&d.out, `<g class="%s" id="%s" data-node="%s">`, classes("node", string(n.Kind), n.Marks), id, n.ID)
 	if tip := tips(n); tip != "" {
 		d.element("title", tip)
 	}
@@ -257,12 +257,13 @@ func (d *svgDrawing) shape(kind Kind, repeats bool, box layout.Box) {
 	}
 }
 
-func (n *Node) classes() string {
-	words := []string{"node", string(n.Kind)}
-	if marks := said(n.Marks); len(marks) > 0 {
+// classes are those of a group, by which styles and scripts find it.
+func classes(what, kind string, marks []Mark) string {
+	words := []string{what, kind}
+	if marks := said(marks); len(marks) > 0 {
 		words = append(words, "line-"+marks[0].Kind.tone().name)
 	}
-	for _, m := range n.Marks {
+	for _, m := range marks {
 		words = append(words, "mark-"+string(m.Kind))
 	}
 	return strings.Join(words, " ")
@@ -270,17 +271,11 @@ func (n *Node) classes() string {
 
 func (d *svgDrawing) edge(i int) {
 	e, r, t := &d.Edges[i], d.placed.Edges[i], d.labels[i]
-	words := []string{"edge", string(e.Kind)}
-	if marks := said(e.Marks); len(marks) > 0 {
-		words = append(words, "line-"+marks[0].Kind.tone().name)
-	}
+	class := classes("edge", string(e.Kind), e.Marks)
 	if d.Nodes[e.From].Kind == Missing {
-		words = append(words, "of-nothing")
+		class += " of-nothing"
 	}
-	for _, m := range e.Marks {
-		words = append(words, "mark-"+string(m.Kind))
-	}
-	fmt.Fprintf(&d.out, `<g class="%s" id="e%d" data-from="%s" data-to="%s">`, strings.Join(words, " "), i, d.Nodes[e.From].ID, d.Nodes[e.To].ID)
+	fmt.Fprintf(&d.out, `<g class="%s" id="e%d" data-from="%s" data-to="%s">`, class, i, d.Nodes[e.From].ID, d.Nodes[e.To].ID)
 	end := r.Curve[len(r.Curve)-1]
 	before := r.Curve[len(r.Curve)-2]
 	fmt.Fprintf(&d.out, `<path class="way" d="%s"/>`, r.Path())

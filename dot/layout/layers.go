@@ -64,38 +64,24 @@ func (d *layering) orient() {
 	}
 	const open, done = 1, 2
 	state := make([]int, len(d.vertices))
-	type visit struct{ v, edge int }
-	search := func(root int) {
-		if state[root] != 0 {
-			return
-		}
-		stack := []visit{{root, 0}}
-		state[root] = open
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			if top.edge == len(out[top.v]) {
-				state[top.v] = done
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			i := out[top.v][top.edge]
-			top.edge++
-			switch to := d.Edges[i].To; state[to] {
-			case open:
+	var search func(v int)
+	search = func(v int) {
+		state[v] = open
+		for _, i := range out[v] {
+			if to := d.Edges[i].To; state[to] == open {
 				d.upwards[i] = true
-			case 0:
-				state[to] = open
-				stack = append(stack, visit{to, 0})
+			} else if state[to] == 0 {
+				search(to)
 			}
 		}
+		state[v] = done
 	}
-	for v := range d.vertices {
-		if in[v] == 0 {
-			search(v)
+	for _, free := range []bool{true, false} {
+		for v := range d.vertices {
+			if state[v] == 0 && (in[v] == 0 || !free) {
+				search(v)
+			}
 		}
-	}
-	for v := range d.vertices {
-		search(v)
 	}
 }
 

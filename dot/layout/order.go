@@ -77,28 +77,26 @@ func (o *ordering) begin(start int) {
 	if !downwards {
 		next, back = o.up, o.down
 	}
+	var visit func(v int)
+	visit = func(v int) {
+		seen[v] = true
+		layer := o.vertices[v].layer
+		o.layers[layer] = append(o.layers[layer], v)
+		joined := next[v]
+		if start > 1 {
+			joined = slices.Clone(joined)
+			chance.Shuffle(len(joined), func(i, k int) { joined[i], joined[k] = joined[k], joined[i] })
+		}
+		for _, w := range joined {
+			if !seen[w] {
+				visit(w)
+			}
+		}
+	}
 	for _, ends := range []bool{true, false} { // first from those that nothing leads to
 		for root := range o.vertices {
-			if ends != (len(back[root]) == 0) || seen[root] {
-				continue
-			}
-			stack := []int{root}
-			for len(stack) > 0 {
-				v := stack[len(stack)-1]
-				stack = stack[:len(stack)-1]
-				if seen[v] {
-					continue
-				}
-				seen[v] = true
-				layer := o.vertices[v].layer
-				o.layers[layer] = append(o.layers[layer], v)
-				base := len(stack)
-				for _, w := range slices.Backward(next[v]) {
-					stack = append(stack, w)
-				}
-				if joined := stack[base:]; start > 1 {
-					chance.Shuffle(len(joined), func(i, k int) { joined[i], joined[k] = joined[k], joined[i] })
-				}
+			if !seen[root] && (len(back[root]) == 0 || !ends) {
+				visit(root)
 			}
 		}
 	}

@@ -189,29 +189,19 @@ func (s *simplex) other(i, v int) int {
 	return c.from + c.to - v
 }
 
-// number orders a subtree anew, from a place on.
-func (s *simplex) number(root, from int) {
-	type visit struct{ v, link int }
-	stack := []visit{{root, 0}}
-	s.low[root] = from
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		v := top.v
-		if top.link == len(s.links[v]) {
-			s.lim[v], s.order[from] = from, v
-			from++
-			stack = stack[:len(stack)-1]
-			s.work--
-			continue
-		}
-		i := s.links[v][top.link]
-		top.link++
+// number orders a subtree anew, from a place on, and returns the next place.
+func (s *simplex) number(v, from int) int {
+	s.work--
+	s.low[v] = from
+	for _, i := range s.links[v] {
 		if i != s.parent[v] {
 			child := s.other(i, v)
-			s.parent[child], s.low[child] = i, from
-			stack = append(stack, visit{child, 0})
+			s.parent[child] = i
+			from = s.number(child, from)
 		}
 	}
+	s.lim[v], s.order[from] = from, v
+	return from + 1
 }
 
 // weigh sums up the weights that cross the borders of all subtrees. What runs
