@@ -17,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -51,7 +52,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 	reading := c.addReading(cmd)
 	given := addGiven(cmd)
 	digest := addDemanded(cmd, "rehearse the plan of this digest, which \"obelus compile --digest\" prints, or none")
-	format := choose(cmd, "format", "how the rehearsal is written", "text", "json")
+	format := choose(cmd, "format", "how the rehearsal is written; mermaid and svg are its timeline, drawn", "text", "json", "mermaid", "svg")
 	flags := cmd.Flags()
 	seed := flags.Uint64("seed", 1, "decides what is left to chance")
 	seeds := flags.Int("seeds", 0, "rehearse with this many seeds, from --seed on, and tell the percentiles of time and cost")
@@ -80,6 +81,9 @@ func (c *cli) simulateCommand() *cobra.Command {
 			if given {
 				several = append(several, name)
 			}
+		}
+		if *format != "json" && *format != "text" && len(several) > 0 {
+			return troubled("--format %s draws one rehearsal, and %s is for several", *format, wording.And(several))
 		}
 		if slices.Sort(several); len(several) > 1 {
 			return troubled("%s can't be given together: each is another set of rehearsals", wording.And(several))
@@ -117,7 +121,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if o.Observed, err = c.observed(p.Plan, folder, *from); err != nil {
 			return err
 		}
-		r := rehearsal{cli: c, plan: p.Plan, json: *format == "json", madeUp: madeUp, fail: *fail, steps: 2 * o.Steps}
+		r := rehearsal{cli: c, plan: p.Plan, json: *format == "json", drawn: drawings[*format], madeUp: madeUp, fail: *fail, steps: 2 * o.Steps}
 		if *branches {
 			return r.explore(prepared, o)
 		}
@@ -309,9 +313,10 @@ type rehearsal struct {
 	*cli
 	plan      *compiler.Plan
 	json      bool
-	seeds     bool     // each play has another
-	replaying bool     // the orders are given, and each is worth showing
-	madeUp    []string // inputs
+	drawn     func(*dot.Timeline) string // how the timeline is drawn; nil for text and JSON
+	seeds     bool                       // each play has another
+	replaying bool                       // the orders are given, and each is worth showing
+	madeUp    []string                   // inputs
 	fail      []string
 	spread    spread
 	plays     []func() (*simulate.Scenario, error)
@@ -429,6 +434,10 @@ type (
 )
 
 func (r *rehearsal) show(s *simulate.Scenario) error {
+	if r.drawn != nil {
+		_, err := fmt.Fprint(r.out, r.drawn(r.drawing(s)))
+		return err
+	}
 	if !r.json {
 		if s.Schedule > 0 {
 			fmt.Fprintln(r.out)
@@ -500,6 +509,9 @@ func summaryOf(first *simulate.Scenario) simulationSummary {
 
 // conclude says what the rehearsals together show.
 func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
+	if r.drawn != nil {
+		return nil
+	}
 	if r.json {
 		summary := summaryOf(first)
 		if r.seeds {

@@ -25,7 +25,7 @@ output: †state.a || "none"
 	}
 	args := []string{"simulate", "plan.yaml", "--input", "of=1", "--seeds", "60", "--format", "json"}
 	for _, of := range []string{"1", "2", "3", "3"} {
-		obelus(strings.NewReader(""), "run", "plan.yaml", "--input", "of=" + of, "--runs", "runs", "--confirm", "never")
+		obelus(strings.NewReader(""), "run", "plan.yaml", "--input", "of="+of, "--runs", "runs", "--confirm", "never")
 	}
 	runs, err := filepath.Glob("runs/*.jsonl")
 	if err != nil || len(runs) != 4 {

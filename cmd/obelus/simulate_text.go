@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
@@ -97,17 +99,11 @@ const barWidth = 40
 
 // timeline draws when each call was at work, in the order of their starts.
 func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style terminal.Style) {
-	order := make([]int, len(s.Calls))
 	names := 0
-	for i := range order {
-		order[i] = i
+	for i := range s.Calls {
 		names = min(48, max(names, diag.Columns(nameOf(&s.Calls[i]))))
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(s.Calls[a].From - s.Calls[b].From) })
-	critical := map[int]bool{}
-	for _, call := range s.CriticalPath {
-		critical[call] = true
-	}
+	order, critical := inTime(s)
 	for n, i := range order {
 		if n == maxTimeline {
 			fmt.Fprintf(out, "  … and %s; --format json has them all\n", wording.Count(len(order)-n, "more call"))
@@ -129,6 +125,42 @@ func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style t
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
 	fmt.Fprintf(out, "  %s\n", style.Faint(fmt.Sprintf("  %s  0%s%s   █ critical path", strings.Repeat(" ", names), strings.Repeat(" ", barWidth-1-len(terminal.Duration(s.Makespan))), terminal.Duration(s.Makespan))))
+}
+
+// inTime are the calls in the order of their starts, and which are on the critical path.
+func inTime(s *simulate.Scenario) (order []int, critical map[int]bool) {
+	order, critical = make([]int, len(s.Calls)), map[int]bool{}
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Calls[a].From, s.Calls[b].From) })
+	for _, call := range s.CriticalPath {
+		critical[call] = true
+	}
+	return order, critical
+}
+
+// drawings are the formats in which a timeline is drawn.
+var drawings = map[string]func(*dot.Timeline) string{"mermaid": (*dot.Timeline).Gantt, "svg": (*dot.Timeline).SVG}
+
+// drawing is the timeline of a rehearsal to be drawn.
+func (r *rehearsal) drawing(s *simulate.Scenario) *dot.Timeline {
+	t := &dot.Timeline{Name: fmt.Sprintf("rehearsal of %s, seed %d", r.title(), s.Seed), Notes: []string{
+		fmt.Sprintf("%s in %s; at most %d at once; the critical path is marked", s.Outcome.Status, terminal.Duration(s.Makespan), s.Peak),
+	}}
+	order, critical := inTime(s)
+	for _, i := range order {
+		call := &s.Calls[i]
+		bar := dot.Bar{Label: strings.TrimPrefix(call.Instance+" "+pathOf(call), " "), From: call.From, To: call.To, Marks: []dot.Mark{{Kind: dot.MarkKind(call.Status.String())}}}
+		if critical[i] {
+			bar.Marks = append(bar.Marks, dot.Mark{Kind: dot.Critical})
+		}
+		if call.Status != runtime.Done {
+			bar.Detail = r.words(*call)
+		}
+		t.Bars = append(t.Bars, bar)
+	}
+	return t
 }
 
 // excerpt shows a value, and of a long one the beginning.
