@@ -69,7 +69,7 @@ func (v View) DOT() string {
 	b.WriteString("digraph plan {\n")
 	fmt.Fprintf(&b, "  graph [rankdir=TB, nodesep=0.4, ranksep=0.55, pad=0.25, fontname=\"Helvetica,Arial,sans-serif\", fontsize=11, fontcolor=\"%s\"", muted)
 	if title := v.titleDOT(); title != "" {
-		fmt.Fprintf(&b, ", labelloc=t, label=<%s>", title)
+		fmt.Fprintf(&b, ", labelloc=t, labeljust=l, label=<%s>", title)
 	}
 	b.WriteString("]\n")
 	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", fontname=\"Helvetica,Arial,sans-serif\", fontsize=12, fillcolor=\"%s\", color=\"%s\", fontcolor=\"%s\"]\n",
@@ -111,7 +111,8 @@ func (v View) titleDOT() string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return strings.Join(lines, "<BR/>") + "<BR/> "
+	const left = `<BR ALIGN="LEFT"/>`
+	return strings.Join(lines, left) + left + " "
 }
 
 // textDOT is text for an HTML-like label, its lines broken.

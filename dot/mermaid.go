@@ -35,10 +35,10 @@ func tooLarge(nodes, edges int) string {
 
 func (v View) mermaid(sizes labelSizes) string {
 	var b strings.Builder
-	notes := slices.Clip(v.Notes)
+	notes, legend := v.Notes, []string{}
 	for _, entry := range v.Legend() {
 		if !entry.Repeats { // it has no stacks, and the box says so in words
-			notes = append(notes, entry.String())
+			legend = append(legend, textMermaid(entry.String(), maxNote))
 		}
 	}
 	if title := strings.Join(rows(v.Name, maxTitle), " "); title != "" {
@@ -53,10 +53,13 @@ func (v View) mermaid(sizes labelSizes) string {
 	for i, note := range notes {
 		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", i, quoteMermaid(textMermaid(note, maxNote)))
 	}
+	if len(legend) > 0 {
+		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", len(notes), quoteMermaid(strings.Join(legend, "<br/>")))
+	}
 	for _, e := range v.Edges {
 		b.WriteString("  " + e.mermaid(v.Nodes, sizes) + "\n")
 	}
-	v.classes(&b, len(notes) > 0)
+	v.classes(&b, len(notes)+len(legend) > 0)
 	return b.String()
 }
 
