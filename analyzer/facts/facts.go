@@ -58,20 +58,24 @@ type Call struct {
 	// Holds are, of a call that hands something out, all that may be in it by way of other
 	// calls: those that brought it in, and kinds of what was there from the start. It is
 	// left out where the sources themselves say as much.
-	Holds      []string    `json:"holds,omitempty"`
-	HoldsMore  int         `json:"holdsMore,omitempty"` // how many calls aren't listed
-	Writes     [][]string  `json:"writes,omitempty"`    // the alternatives of its output (S5.1); exactly one is written
-	Method     string      `json:"method,omitempty"`    // how, if not by set
-	When       *Value      `json:"when,omitempty"`
-	After      []After     `json:"after,omitempty"`
-	Conditions []Condition `json:"conditions,omitempty"` // all that must hold for it to run
-	Each       *Each       `json:"each,omitempty"`
-	Tries      int         `json:"tries,omitempty"` // if more than one
-	Backoff    string      `json:"backoff,omitempty"`
-	Timeout    string      `json:"timeout,omitempty"`
-	Confirm    bool        `json:"confirm,omitempty"`   // a person is asked about it in any case
-	Produced   Literal     `json:"produced,omitzero"`   // the result of a latent call that stands there already
-	Reason     string      `json:"reasoning,omitempty"` // for people; nothing hangs on it
+	Holds     []string `json:"holds,omitempty"`
+	HoldsMore int      `json:"holdsMore,omitempty"` // how many calls aren't listed
+	// Labels are, of a plan that stands under policies, what these make of its parameters, of
+	// what decides whether it runs ("_when") and of all that it takes where it is handed more
+	// than them ("_scopes"): integrity and confidentiality (S17).
+	Labels     map[string]string `json:"labels,omitempty"`
+	Writes     [][]string        `json:"writes,omitempty"` // the alternatives of its output (S5.1); exactly one is written
+	Method     string            `json:"method,omitempty"` // how, if not by set
+	When       *Value            `json:"when,omitempty"`
+	After      []After           `json:"after,omitempty"`
+	Conditions []Condition       `json:"conditions,omitempty"` // all that must hold for it to run
+	Each       *Each             `json:"each,omitempty"`
+	Tries      int               `json:"tries,omitempty"` // if more than one
+	Backoff    string            `json:"backoff,omitempty"`
+	Timeout    string            `json:"timeout,omitempty"`
+	Confirm    bool              `json:"confirm,omitempty"`   // a person is asked about it in any case
+	Produced   Literal           `json:"produced,omitzero"`   // the result of a latent call that stands there already
+	Reason     string            `json:"reasoning,omitempty"` // for people; nothing hangs on it
 }
 
 // An Effect is what carrying a call out may do to the world, and who says so (S1.9).
@@ -221,6 +225,7 @@ type Options struct {
 // Of collects the facts of a plan. One with errors has those that could be understood.
 func Of(p *compiler.Plan, o Options) *Facts {
 	f := newGatherer(p).facts()
+	f.label(p)
 	f.Planned = o.Planned
 	for _, part := range o.Parts {
 		if part.Kind == compiler.PartProgram {

@@ -1,9 +1,13 @@
 package facts
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/label"
 )
 
 // mostSpread bounds the work of following values through a plan, in words of 64 calls that
@@ -114,4 +118,45 @@ func and(a, b []uint64) []uint64 {
 		out[i] = a[i] & b[i]
 	}
 	return out
+}
+
+// What calls have in [Call.Labels] beside parameters.
+const (
+	labelOfControl = "_when"
+	labelOfContext = label.Context
+)
+
+// label says what the policies of a plan make of what its calls are given.
+func (f *Facts) label(p *compiler.Plan) {
+	labels := label.Of(p)
+	if labels == nil {
+		return
+	}
+	for i, c := range p.Calls {
+		one := map[string]string{}
+		for at, field := range c.Params.Fields {
+			data, control := labels.Parameter(i, at)
+			one[field.Key], one[labelOfControl] = data.String(), control.String()
+		}
+		if len(f.Calls[i].Context) > 0 {
+			one[labelOfContext] = labels.Sees(i).String()
+		}
+		f.Calls[i].Labels = one
+	}
+}
+
+// labels are those of a call in one line.
+func (s *sheet) labels(c *Call) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
+		what := s.code(name)
+		switch name {
+		case labelOfControl:
+			what = "whether it runs"
+		case labelOfContext:
+			what = "all that it is handed"
+		}
+		all = append(all, what+" is "+c.Labels[name])
+	}
+	return strings.Join(all, "; ")
 }

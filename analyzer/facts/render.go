@@ -267,6 +267,9 @@ func (s *sheet) leaving(c *Call, name string) {
 	}
 	s.values(1, c.Values)
 	s.context(c)
+	if len(c.Labels) > 0 {
+		s.item(1, "labels: "+s.labels(c))
+	}
 	switch {
 	case slices.Contains(c.Holds, Anything):
 		s.item(1, "may hold anything")

@@ -88,7 +88,7 @@ func (c *cli) approveCommand() *cobra.Command {
 	flags.BoolVar(&a.replace, "replace", false, "replace an approval of something else, or that has expired")
 	flags.StringVar(&a.expires, "expires", "90d", "until when the approval counts: a time from now such as 12h or 30d, a day such as 2027-01-31, or never")
 	stands(cmd, "expires", "TIME")
-	flags.StringVar(&a.allow, "allow", "", "what a run under the approval may do besides the plan, when a model plans anew or a person replaces a call: a file such as\n{allow: {search: {}, refund: {amount: {maximum: 100}, _times: 3}}, budget: {ticks: 10}}")
+	flags.StringVar(&a.allow, "allow", "", "what a run under the approval may do besides the plan, when a model plans anew or a person replaces a call: a file such as\n{allow: {search: {}, refund: {amount: {maximum: 100}, _times: 3}}, budget: {ticks: 10}}; every try counts, also of what failed and is run again")
 	stands(cmd, "allow", "FILE")
 	flags.BoolVar(&a.planner, "planner", false, "show what a run with a planner may do, too: a model writes its calls")
 	a.add(cmd)

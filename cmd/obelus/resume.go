@@ -22,7 +22,8 @@ func (c *cli) resumeCommand() *cobra.Command {
 			"Whom a run asks is for this command to say, as it is for run; without --confirm, one that was\n" +
 			"begun with a stricter one keeps it. A run that stopped at one of its limits gets as much again.\n\n" +
 			"A run that failed has ended; --retry-failed goes on with it: what failed runs again, and what was\n" +
-			"skipped for it. What was done, failures that the plan took, and what a person rejected stand.",
+			"skipped for it. What was done, failures that the plan took, and what a person rejected stand.\n" +
+			"Under an approval every try counts: one more than was approved is asked about, and signed.",
 		Example: "obelus resume 20261121-093012-refund-4f2a\nobelus resume 20261121-0930 --in-flight retry\nobelus resume 20261121-0930 --retry-failed",
 		Args:    oneArg("a run"),
 	}
