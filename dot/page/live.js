@@ -48,6 +48,7 @@ function soon() {
     touched = new Set();
     $('slider').max = p.moments.length - 1;
     if (follow) now.moment = p.moments.length - 1;
+    if (p.status) overviewed = null;
     refresh(all.has(now.key) || p.status);
   }, 200);
 }

@@ -30,6 +30,7 @@ const svg = (tag, attributes) => {
   return e;
 };
 const count = (n, word) => n + ' ' + word + (n === 1 ? '' : 's');
+const ends = status => ({ done: 'is done', failed: 'fails', stopped: 'stops' })[status] || 'is ' + status;
 const between = (list, mark) => list.flatMap((x, i) => i ? [mark, x] : [x]);
 const duration = ms => ms < 1000 ? Math.round(ms) + ' ms' : ms < 60000 ? (ms / 1000).toFixed(ms < 10000 ? 2 : 1).replace(/\.?0+$/, '') + ' s'
   : ms < 3600000 ? Math.floor(ms / 60000) + ' min ' + Math.round(ms % 60000 / 1000) + ' s' : (ms / 3600000).toFixed(1) + ' h';
@@ -138,7 +139,7 @@ class Play {
       m.failed = e.errors.length > 0;
     } else if (e.event === 'end') {
       this.status = e.status; this.reason = e.reason; this.output = e.output;
-      m.words = 'the run is ' + e.status + (e.reason ? ': ' + e.reason : '');
+      m.words = (data.kind === 'rehearsal' ? 'the plan ' : 'the run ') + ends(e.status) + (e.reason ? ': ' + e.reason : '');
     } else if (e.event === 'instance') {
       m.words = e.instance + ' is ' + e.status;
     } else {
@@ -154,16 +155,22 @@ class Play {
     if (r.begun !== undefined && i >= r.begun && !(asks && r.asked > r.last)) return 'running';
     return asks ? 'asked' : 'waiting';
   }
+  // of are the records of a call that are shown.
+  of(key) {
+    const all = this.records.get(key) || [];
+    return now.instance ? all.filter(r => r.instance === now.instance || !r.instance) : all;
+  }
   // at is how a call stands after event i: the most important state, in signs and in words.
   at(key, i) {
-    const all = (this.records.get(key) || []).filter(r => !now.instance || r.instance === now.instance || !r.instance);
+    const all = this.of(key);
     if (!all.length) return { state: 'waiting', sign: '', words: 'waiting' };
-    const counts = {};
-    for (const r of all) { const s = this.state(r, i); counts[s] = (counts[s] || 0) + 1; }
-    const there = importance.filter(s => counts[s]);
-    const r = all[0], state = there[0];
-    if (all.length > 1) return { state, sign: there.filter(s => s !== 'waiting').map(s => counts[s] + states[s][0]).join(' '), words: there.map(s => counts[s] + ' ' + states[s][1]).join(', ') };
-    const took = r.from !== undefined && r.ended !== undefined && i >= r.ended ? duration(r.to - r.from) : '';
+    if (all.length > 1) {
+      const counts = {};
+      for (const r of all) { const s = this.state(r, i); counts[s] = (counts[s] || 0) + 1; }
+      const there = importance.filter(s => counts[s]);
+      return { state: there[0], sign: there.filter(s => s !== 'waiting').map(s => counts[s] + states[s][0]).join(' '), words: there.map(s => counts[s] + ' ' + states[s][1]).join(', ') };
+    }
+    const r = all[0], state = this.state(r, i), took = r.from !== undefined && r.ended !== undefined && i >= r.ended ? duration(r.to - r.from) : '';
     return { state, sign: (states[state][0] + ' ' + took).trim(), words: states[state][1] + (took ? ' after ' + took : '') };
   }
   // path is the critical path: as the rehearsal gives it, or who was waited for, from the last back.
@@ -186,7 +193,7 @@ function playOf(n) { return plays[n] ||= data.scenarios && data.scenarios[n] ? n
 // ---- the drawing ----------------------------------------------------------
 
 const drawing = $('drawing');
-let canvas, whole, box;
+let canvas, whole, box, roving; // roving is the call that Tab leads to
 
 function prepare() {
   canvas = drawing.querySelector('svg');
@@ -202,25 +209,32 @@ function prepare() {
     c.g = g;
     if (g) measured.push([c, g, g.getBBox()]);
   }
+  const frames = new Map(); // how coordinates of a group are those of the drawing, by the group
   for (const [c, g, b] of measured) {
+    const of = g.parentNode, m = frames.get(of) || canvas.getScreenCTM().inverse().multiply(of.getScreenCTM());
+    frames.set(of, m);
     c.box = b;
+    c.stands = { x: b.x * m.a + m.e, y: b.y * m.d + m.f, w: b.width * m.a, h: b.height * m.d };
     g.classList.add('place');
     g.setAttribute('role', 'button');
     g.setAttribute('tabindex', '-1');
     g.append(svg('rect', { class: 'halo', x: b.x - 3, y: b.y - 3, width: b.width + 6, height: b.height + 6, rx: 8 }));
     g.addEventListener('focus', () => choose(c.key));
   }
-  const first = measured[0];
-  if (first) first[1].setAttribute('tabindex', '0');
+  if (measured.length) roving = measured[0][1];
+  if (roving) roving.setAttribute('tabindex', '0');
   data.edges.forEach((e, i) => { e.g = $('e' + i); });
 }
 
 function look(b) { box = b; canvas.setAttribute('viewBox', [b.x, b.y, b.w, b.h].map(n => n.toFixed(2)).join(' ')); }
-function ratio() { return drawing.clientHeight / Math.max(1, drawing.clientWidth); }
+// size is that of the place for the drawing, kept since to ask for it lays the page out.
+let size = { w: 1, h: 1 };
+function measure() { size = { w: drawing.clientWidth || size.w, h: drawing.clientHeight || size.h }; }
+function ratio() { return size.h / size.w; }
 
 // fit shows all of the drawing, or its beginning where all would be too small to read.
 function fit(all) {
-  const r = ratio(), wide = drawing.clientWidth;
+  const r = ratio(), wide = size.w;
   let w = Math.max(whole.w, whole.h / r, wide / 1.4);
   if (!all && w > wide / .5) w = wide / .8;
   const h = w * r;
@@ -233,17 +247,11 @@ function zoom(by, x, y) {
 }
 function reveal(c) {
   if (!c.box) return;
-  const b = inDrawing(c), pad = 20;
+  const b = c.stands, pad = 20;
   if (b.x - pad < box.x || b.y - pad < box.y || b.x + b.w + pad > box.x + box.w || b.y + b.h + pad > box.y + box.h) {
-    if (box.w > drawing.clientWidth / .5) { const w = drawing.clientWidth / .8; box = { ...box, w, h: w * ratio() }; }
+    if (box.w > size.w / .5) { const w = size.w / .8; box = { ...box, w, h: w * ratio() }; }
     look({ ...box, x: b.x + b.w / 2 - box.w / 2, y: b.y + b.h / 2 - box.h / 2 });
   }
-}
-// inDrawing is where a call stands in the drawing's own coordinates.
-function inDrawing(c) {
-  const m = canvas.getScreenCTM().inverse().multiply(c.g.getScreenCTM());
-  const a = new DOMPoint(c.box.x, c.box.y).matrixTransform(m);
-  return { x: a.x, y: a.y, w: c.box.width * m.a, h: c.box.height * m.d };
 }
 function pointAt(event) { return new DOMPoint(event.clientX, event.clientY).matrixTransform(canvas.getScreenCTM().inverse()); }
 
@@ -258,7 +266,7 @@ drawing.addEventListener('pointerdown', e => { pointers.set(e.pointerId, e); mov
 drawing.addEventListener('pointermove', e => {
   const last = pointers.get(e.pointerId);
   if (!last || !(e.buttons & 1)) { pointers.delete(e.pointerId); return; }
-  const dx = e.clientX - last.clientX, dy = e.clientY - last.clientY, k = box.w / drawing.clientWidth;
+  const dx = e.clientX - last.clientX, dy = e.clientY - last.clientY, k = box.w / size.w;
   if ((moved += Math.abs(dx) + Math.abs(dy)) > 4) { drawing.setPointerCapture(e.pointerId); drawing.classList.add('moving'); }
   if (pointers.size === 2) {
     const other = [...pointers.values()].find(p => p.pointerId !== e.pointerId);
@@ -286,36 +294,42 @@ drawing.addEventListener('keydown', e => {
 });
 function beside(c, step) {
   if (!c || !c.g) return [];
-  const own = inDrawing(c), row = data.calls.filter(o => o.g).map(o => [o, inDrawing(o)]).filter(([, b]) => Math.abs(b.y + b.h / 2 - own.y - own.h / 2) < Math.max(own.h, b.h) / 2);
-  row.sort((a, b) => a[1].x - b[1].x);
-  const at = row.findIndex(([o]) => o === c) + step;
-  return row[at] ? [row[at][0].key] : [];
+  const middle = o => o.stands.y + o.stands.h / 2;
+  const row = data.calls.filter(o => o.g && Math.abs(middle(o) - middle(c)) < Math.max(c.stands.h, o.stands.h) / 2).sort((a, b) => a.stands.x - b.stands.x);
+  const next = row[row.indexOf(c) + step];
+  return next ? [next.key] : [];
+}
+
+// looks gives an element the classes that it is to have now, where they have changed.
+function looks(of, g, words) {
+  const next = words.filter(Boolean).join(' ');
+  if (of.looks === next) return false;
+  if (of.looks) g.classList.remove(...of.looks.split(' '));
+  if (next) g.classList.add(...next.split(' '));
+  of.looks = next;
+  return true;
 }
 
 // paint brings the drawing to the moment.
 function paint() {
-  const path = new Set(now.critical && now.play ? now.play.path() : []), order = [...path];
+  const path = new Map((now.critical && now.play ? now.play.path() : []).map((key, i) => [key, i + 1]));
   for (const c of calls.values()) {
     if (!c.g) continue;
     const s = now.play && now.moment >= 0 ? now.play.at(c.key, now.moment) : { state: '', sign: '', words: '' };
-    const mark = path.has(c.key) ? '★' + (order.indexOf(c.key) + 1) : '';
-    const sign = [mark, s.sign].filter(Boolean).join(' ');
-    const looks = [s.state && 's-' + s.state, mark && 'critical', c.key === now.key && 'chosen'].filter(Boolean).join(' ');
-    if (c.sign === sign && c.looks === looks) continue;
-    if (c.looks) c.g.classList.remove(...c.looks.split(' '));
-    if (looks) c.g.classList.add(...looks.split(' '));
+    const mark = path.has(c.key) ? '★' + path.get(c.key) : '', sign = (mark + ' ' + s.sign).trim();
+    const changed = looks(c, c.g, [s.state && 's-' + s.state, mark && 'critical', c.key === now.key && 'chosen']);
+    if (!changed && c.sign === sign) continue;
     if (c.sign !== sign) badge(c, sign);
-    c.sign = sign; c.looks = looks;
+    c.sign = sign;
     c.g.setAttribute('aria-label', [c.key, effectOf(c)[0], s.words, mark && 'on the critical path'].filter(Boolean).map(clean).join(', '));
     c.g.setAttribute('aria-current', c.key === now.key);
   }
   for (const e of data.edges) {
     if (!e.g) continue;
-    const from = atNode.get(e.from), to = atNode.get(e.to);
-    const on = from && to && order.indexOf(to.key) === order.indexOf(from.key) + 1 && path.has(from.key);
-    e.g.classList.toggle('critical', !!on);
-    e.g.classList.toggle('lit', !!now.key && (from && from.key === now.key || to && to.key === now.key));
-    e.g.classList.toggle('off', [from, to].some(c => c && c.looks && /s-(skipped|cancelled)/.test(c.looks)));
+    const from = atNode.get(e.from), to = atNode.get(e.to), own = now.key && (from && from.key === now.key || to && to.key === now.key);
+    const on = from && to && path.has(from.key) && path.get(to.key) === path.get(from.key) + 1;
+    const off = [from, to].some(c => c && c.looks && /s-(skipped|cancelled)/.test(c.looks));
+    looks(e, e.g, [on && 'critical', own && 'lit', off && 'off']);
   }
 }
 function badge(c, sign) {
@@ -334,11 +348,14 @@ function badge(c, sign) {
 // choose shows a call; go moves the focus to it besides.
 function choose(key) {
   if (!calls.has(key) || key === now.key) return;
-  const old = calls.get(now.key);
   now.key = key;
   const c = calls.get(key);
-  if (old && old.g) old.g.setAttribute('tabindex', '-1');
-  if (c.g) { data.calls.forEach(o => o.g && o.g.setAttribute('tabindex', '-1')); c.g.setAttribute('tabindex', '0'); reveal(c); }
+  if (c.g) {
+    if (roving) roving.setAttribute('tabindex', '-1');
+    roving = c.g;
+    roving.setAttribute('tabindex', '0');
+    reveal(c);
+  }
   history.replaceState(null, '', '#call=' + encodeURIComponent(key));
   refresh();
   $('panel').parentNode.scrollTop = 0;
@@ -396,6 +413,8 @@ function setScenario(n) {
   $('slider').max = now.play.moments.length - 1;
   told();
   refresh();
+  const fails = calls.get(now.play.fails);
+  if (n > 0 && fails && fails.box) reveal(fails);
 }
 
 function view(name) {

@@ -23,12 +23,13 @@ const effectWords = c => [tone(effectOf(c)), c.effect.by && c.runs.kind !== 'pla
   c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace says ' + c.effect.claimed + ', but isn’t trusted' : 'the plan says of itself that it is ' + c.effect.claimed + ', which doesn’t count') : ''];
 const finding = f => el('div', { className: 'finding ' + f.severity }, el('b', {}, f.severity + ' ' + f.code + ': '), f.message, f.help ? el('div', { className: 'small' }, f.help) : '');
 
+let overviewed = null; // it is the same at every moment
 function panel() {
   const c = calls.get(now.key);
   fill($('panel'), el('div', { className: 'top' },
     el('button', { onclick: overview, 'aria-pressed': String(!c) }, 'Overview'),
     c ? el('button', { onclick: () => { if (now.view !== 'drawing') view('drawing'); go(c.key); reveal(c); } }, 'Show in the drawing') : ''),
-  ...(c ? about(c) : whole_()));
+  ...(c ? about(c) : overviewed ||= review()));
 }
 
 // about is all that is known of a call.
@@ -53,7 +54,7 @@ function about(c) {
 
 function happened(c) {
   if (!now.play) return null;
-  const all = (now.play.records.get(c.key) || []).filter(r => !now.instance || r.instance === now.instance || !r.instance);
+  const all = now.play.of(c.key);
   return all.slice(0, 50).map(r => {
     const s = now.moment < 0 ? 'waiting' : now.play.state(r, now.moment), over = r.ended !== undefined && now.moment >= r.ended, d = over && r.decision;
     return el('div', {}, r.label ? el('b', {}, r.label + ': ') : '', el('span', { className: { failed: 'danger', rejected: 'danger', handled: 'caution', running: 'working', asked: 'working', done: 'fine' }[s] || 'muted' }, states[s].join(' ').trim()),
@@ -65,8 +66,8 @@ function happened(c) {
   }).concat(all.length > 50 ? [all.length - 50 + ' more'] : []);
 }
 
-// whole_ answers what a reviewer asks of the plan as a whole.
-function whole_() {
+// review answers what a reviewer asks of the plan as a whole.
+function review() {
   const of = test => data.calls.filter(test);
   const line = c => [callLink(c.key), ' ', el('span', { className: 'small' }, ...effectWords(c), conditionsOf(c))];
   const conditionsOf = c => (c.conditions || []).length ? [' · ', between(c.conditions.map(x => condition(c, x)), '; ')] : '';
@@ -97,7 +98,9 @@ function whole_() {
 }
 
 // outcome is what a rehearsal has otherwise than the first one: what is skipped, and what runs.
+const outcomes = [];
 function outcome(n) {
+  if (outcomes[n]) return outcomes[n];
   const a = playOf(0), b = playOf(n), off = [], on = [];
   const idle = new Set(['skipped', 'cancelled', 'waiting']);
   for (const c of data.calls) {
@@ -106,12 +109,12 @@ function outcome(n) {
     if (is && !was) off.push(c.key);
     if (was && !is) on.push(c.key);
   }
-  return { off, on, play: b };
+  return outcomes[n] = { off, on, play: b };
 }
 function failures() {
   if (!data.scenarios || data.kind !== 'rehearsal') return null;
   const list = data.scenarios.slice(1).map((s, i) => [s, i + 1, outcome(i + 1)]).sort((a, b) => (b[2].on.length > 0) - (a[2].on.length > 0)); // first what the plan does something about
-  return [items(list.slice(0, 25).map(([s, n, o]) => [el('button', { className: 'link', onclick: () => setScenario(n) }, s.name), ': the plan is ' + o.play.status, o.on.length ? ['; then ', links(o.on.slice(0, 8)), o.on.length > 8 ? ' …' : '', ' run'] : '', o.off.length ? ['; skipped: ', links(o.off.slice(0, 8)), o.off.length > 8 ? ' and ' + (o.off.length - 8) + ' more' : ''] : ''])), list.length > 25 ? el('p', { className: 'muted' }, 'choose others above the drawing') : null, data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null];
+  return [items(list.slice(0, 25).map(([s, n, o]) => [el('button', { className: 'link', onclick: () => setScenario(n) }, s.name), ': the plan ' + ends(o.play.status), o.on.length ? ['; then ', links(o.on.slice(0, 8)), o.on.length > 8 ? ' …' : '', ' run'] : '', o.off.length ? ['; skipped: ', links(o.off.slice(0, 8)), o.off.length > 8 ? ' and ' + (o.off.length - 8) + ' more' : ''] : ''])), list.length > 25 ? el('p', { className: 'muted' }, 'choose others above the drawing') : null, data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null];
 }
 
 // sideBySide are the largest sets of calls that were at work at once.
@@ -136,7 +139,7 @@ function told() {
   $('told').hidden = !other;
   if (!other) return;
   const o = outcome(now.scenario);
-  fill($('told'), el('b', {}, 'What if ' + now.play.name + '? '), 'The plan is ' + o.play.status + ' after ' + duration(o.play.length) + (o.play.reason ? ' (' + o.play.reason + ')' : '') + '. ',
+  fill($('told'), el('b', {}, 'What if ' + now.play.name + '? '), 'The plan ' + ends(o.play.status) + ' after ' + duration(o.play.length) + (o.play.reason ? ' (' + o.play.reason + ')' : '') + '. ',
     o.on.length ? ['Only then: ', links(o.on.slice(0, 20)), '. '] : '', el('button', { onclick: () => setScenario(0) }, 'Back'),
     o.off.length ? el('ul', { id: 'skipped' }, ...o.off.slice(0, 30).map(k => el('li', {}, callLink(k), ' is skipped: ' + o.play.why(k))), o.off.length > 30 ? el('li', {}, o.off.length - 30 + ' more') : '') : el('span', {}, ' Nothing is skipped because of it.'));
 }
@@ -199,11 +202,12 @@ document.addEventListener('keydown', e => {
   if (what) { what(); e.preventDefault(); }
 });
 addEventListener('hashchange', fromAddress);
-addEventListener('resize', () => look({ ...box, h: box.w * ratio() }));
+new ResizeObserver(() => { measure(); look({ ...box, h: box.w * ratio() }); }).observe(drawing);
 addEventListener('beforeprint', () => { $('drawing').hidden = $('table').hidden = false; look({ ...whole }); table(); });
 addEventListener('afterprint', () => { view(now.view); fit(); });
 
 prepare();
+measure();
 fit();
 const scenarios = data.scenarios || [];
 for (const id of ['scenario', 'critical', 'slider', 'play', 'back', 'on', 'failure', 'show-time']) $(id).hidden = !scenarios.length;
