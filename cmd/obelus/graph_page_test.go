@@ -278,3 +278,22 @@ func TestRunsAreDrawn(t *testing.T) {
 		t.Errorf("played back it is %s, want %s", got, want)
 	}
 }
+
+// S7: what a call is made to give, or gave, under the name of a secret isn't in a page.
+func TestPageHoldsNoSecret(t *testing.T) {
+	dir := t.TempDir()
+	plan, page := filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "page.html")
+	text := "input: {token: zq7Marker-4711}\ntools: {t: {type: object, properties: {n: {}, password: {}, _output: {}}, _mock: {password: zq7Marker-4711}}}\n" +
+		"calls: [{_tool: t, n: 1, _outputPath: a}, {_tool: t, password: †input.token, n: a zq7Marker-4711, _outputPath: b}]\noutput: {a: †state.a, b: †state.b}\nactivities: {t: {expr: '{password: \"zq7\" + \"Marker-4711\"}'}}\n"
+	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	end := lastLine(t, printed(t, "run", "--format", "json", "--runs", dir, plan))
+	for _, args := range [][]string{{plan}, {"--run", end["journal"].(string)}} {
+		printed(t, slices.Concat([]string{"graph", "-o", page}, args)...)
+		held, err := os.ReadFile(page)
+		if err != nil || len(held) == 0 || strings.Contains(string(held), "zq7Marker-4711") {
+			t.Errorf("graph %v: %v, %d bytes, which hold the secret: %v", args, err, len(held), strings.Contains(string(held), "zq7Marker-4711"))
+		}
+	}
+}

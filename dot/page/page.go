@@ -170,7 +170,7 @@ func hash(text string) string {
 
 func (p *Page) block() *block {
 	nodes := map[string]string{} // by call
-	b := &block{Kind: p.Kind, Notes: diag.Listed(p.View.Notes), Scenarios: p.Scenarios, Left: p.Left, Drawn: p.Drawn, Findings: []finding{}, Advisors: []string{}, Edges: []edge{}}
+	b := &block{Kind: p.Kind, Notes: diag.Listed(p.View.Notes), Scenarios: slices.Clone(p.Scenarios), Left: p.Left, Drawn: p.Drawn, Calls: []call{}, Nodes: []node{}, Edges: []edge{}, Parts: []part{}, Findings: []finding{}, Advisors: []string{}}
 	for _, n := range p.View.Nodes {
 		b.Nodes = append(b.Nodes, node{n.ID})
 		if n.Call != "" {
@@ -186,7 +186,28 @@ func (p *Page) block() *block {
 		b.Advisors = append(b.Advisors, one.Facts.Advisors...)
 	}
 	b.Advisors = slices.Compact(b.Advisors)
+	for i := range b.Scenarios {
+		b.Scenarios[i].Events = p.veiled(b.Scenarios[i].Events)
+	}
 	return b
+}
+
+// veiled are events without the secrets of the plans; one that is no JSON without them is
+// left out.
+func (p *Page) veiled(events []json.RawMessage) []json.RawMessage {
+	all := make([]json.RawMessage, 0, len(events))
+	for _, event := range events {
+		text := string(event)
+		for _, one := range p.Parts {
+			text = one.Plan.Veiled(text)
+		}
+		if text == string(event) {
+			all = append(all, event)
+		} else if json.Valid([]byte(text)) {
+			all = append(all, json.RawMessage(text))
+		}
+	}
+	return all
 }
 
 // add takes in the calls of a plan, and below each those of the plan that it runs.
