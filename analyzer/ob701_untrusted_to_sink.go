@@ -20,7 +20,7 @@ func (p *Pass) labels() *label.Labels {
 	case p.labelled == nil && p.screens:
 		p.labelled = label.Begin(p.Plan)
 	case p.labelled == nil:
-		p.labelled = label.Of(p.Plan)
+		p.labelled = label.Judged(p.Plan)
 	}
 	if p.labelled != nil && p.screens {
 		p.labelled.Extend()

@@ -33,10 +33,10 @@ func BenchmarkPolicied(b *testing.B) {
 		fmt.Fprintf(&rules, "- {rule: c%d, order: {charge: {at-most: 1, per: k}}, allows: [charge], denies: [charge, charge]}\n", i)
 		fmt.Fprintf(&rules, "- {rule: d%d, bounds: {put: {k: {pattern: ^v, type: string}}}, allows: {put: {k: v}}, denies: {put: {k: w}}}\n", i)
 	}
-	for _, policy := range []string{"none", "empty", "rules"} {
+	for _, policy := range []string{"none", "empty", "labels", "rules"} {
 		o := compiler.Options{Name: "plan.yaml", Limits: source.DefaultLimits(), Functions: names}
 		if policy != "none" {
-			text := map[string]string{"empty": "policy: empty\n", "rules": rules.String()}[policy]
+			text := map[string]string{"empty": "policy: empty\n", "labels": "tools: {put: {effects: [write, external], output: {integrity: untrusted}}}\nrules: [{rule: r, tool: charge, requires: {k: {integrity: trusted}}, allows: {k: {integrity: trusted}}, denies: {k: {integrity: untrusted}}}]\n", "rules": rules.String()}[policy]
 			o.Policies = []compiler.PolicyFile{{File: source.NewFile("obelus.policy.yaml", []byte(text)), Counts: true}}
 		}
 		b.Run(policy, func(b *testing.B) {

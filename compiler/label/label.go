@@ -57,8 +57,36 @@ type Flow struct {
 const Context = "_scopes"
 
 // Of follows labels through a plan; nil when it stands under no policy.
-func Of(p *compiler.Plan) *Labels {
+func Of(p *compiler.Plan) *Labels { return begin(p, [taints]bool{true, true, true}).followed() }
+
+// Judged is Of for the sake of flows alone: labels that nothing forbids anywhere aren't
+// followed.
+func Judged(p *compiler.Plan) *Labels {
 	l := Begin(p)
+	if l == nil || l.isIdle() {
+		return l
+	}
+	return l.followed()
+}
+
+// isIdle reports whether nothing in a plan is worse than its own text in a way that could
+// be forbidden.
+func (l *Labels) isIdle() bool {
+	p := l.Plan
+	if len(p.Delegates) > 0 || l.start.all != nothing || l.given != nothing || l.begun != nothing {
+		return false
+	}
+	for i := range p.Paths.Len() {
+		if l.start.read(pathtree.ID(i)) != nothing {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.Calls, func(c *compiler.Call) bool {
+		return l.start.from(l.rules.of(p, c).output, func(taint) Hop { return Hop{} }) != nothing || l.resultHoldsSecrets(c)
+	})
+}
+
+func (l *Labels) followed() *Labels {
 	if l != nil {
 		l.follow()
 	}
@@ -85,13 +113,30 @@ func (l *Labels) follow() {
 	}
 }
 
-// Begin is Of for a plan that grows: [Labels.Extend] follows what has come. It is nil
+// Begin is Judged for a plan that grows: [Labels.Extend] follows what has come. It is nil
 // when the plan stands under no policy.
-func Begin(p *compiler.Plan) *Labels {
+func Begin(p *compiler.Plan) *Labels { return begin(p, forbidden(p.Policies)) }
+
+// forbidden are the taints that some call may not take.
+func forbidden(policies []*policy.Policy) (some [taints]bool) {
+	some[secret] = true // which mustn't leave the machine
+	for _, one := range policies {
+		for i := range one.Requires {
+			for _, said := range one.Requires[i].Parameters {
+				most := said.Most()
+				some[untrusted] = some[untrusted] || most.Integrity < policy.Untrusted
+				some[private] = some[private] || most.Confidentiality < policy.Private
+			}
+		}
+	}
+	return some
+}
+
+func begin(p *compiler.Plan, followed [taints]bool) *Labels {
 	if len(p.Policies) == 0 {
 		return nil
 	}
-	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p), secrets: map[*compiler.Tool]bool{}}
+	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p, followed), secrets: map[*compiler.Tool]bool{}, reads: map[int]value{}}
 	l.start.values(p.Policies)
 	l.start.declared()
 	if p.Live != nil {
@@ -105,7 +150,7 @@ func Begin(p *compiler.Plan) *Labels {
 // could see: its text joins all of that.
 func (l *Labels) live(live *policy.Live) {
 	of := func(label policy.Label, words string) value {
-		return from(label, func(taint) Hop { return Hop{Plan: l.Plan, Words: words} })
+		return l.start.from(label, func(taint) Hop { return Hop{Plan: l.Plan, Words: words} })
 	}
 	for _, v := range live.Values {
 		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
@@ -165,8 +210,11 @@ func (l *Labels) call(i int) {
 	for _, before := range c.Choices {
 		join(&of.control, l.ended(int(before), c.ToolNode.Span()))
 	}
-	for _, f := range c.Params.Fields {
-		v := l.inTemplate(f.Value, c)
+	if n := len(c.Params.Fields); n > 0 {
+		of.parameters = make([]value, 0, n)
+	}
+	for i := range c.Params.Fields {
+		v := l.inTemplate(c.Params.Fields[i].Value, c)
 		join(&of.control, v.control) // whether it is there decides whether the call runs
 		of.parameters = append(of.parameters, v)
 	}
@@ -194,7 +242,7 @@ func (l *Labels) inTemplate(t *compiler.Template, c *compiler.Call) (v value) {
 		v.join(l.given)
 	}
 	var decides map[int]bool
-	if t.Expr != nil {
+	if t.Expr != nil && !t.Expr.Plain() {
 		t.Expr.Deciding(func(ref int) {
 			if decides == nil {
 				decides = map[int]bool{}
@@ -254,11 +302,12 @@ func (l *Labels) read(at int) value {
 	if r.Call >= 0 {
 		reader = p.Calls[r.Call]
 	}
-	v = v.over(Hop{Plan: p, Call: reader, read: r})
-	if l.reads == nil {
-		l.reads = map[int]value{}
+	if v != nothing {
+		v = v.over(Hop{Plan: p, Call: reader, read: r})
 	}
-	l.reads[at] = v
+	if reader != nil && reader.Each != nil { // every read of an item asks for those of the list
+		l.reads[at] = v
+	}
 	return v
 }
 
@@ -284,7 +333,7 @@ func (l *Labels) written(writer int, r *compiler.Read) (v value) {
 				v.join(l.calls[writer].failure)
 			}
 			if l.resultHoldsSecrets(w) && (!within || !l.isPlain(w, rest)) {
-				join(&v.data, from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
+				join(&v.data, l.start.from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
 					return Hop{Plan: p, Call: w, Span: w.ToolNode.Span(), Words: fmt.Sprintf("what %q gives holds a secret", w.ToolName)}
 				}).data)
 			}
@@ -368,8 +417,8 @@ func (l *Labels) comes(c *compiler.Call, of *ofCall) (v, failure value) {
 	}
 	if c.Produced == nil {
 		known := l.rules.of(l.Plan, c)
-		v.join(from(known.output, func(t taint) Hop {
-			return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(known.output, t), known.says)}
+		v.join(l.start.from(known.output, func(t taint) Hop {
+			return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: known.words[t]}
 		}))
 	}
 	failure.join(v)
@@ -382,7 +431,7 @@ const maxDepth = 32
 
 // delegate follows labels through a plan that is run as a call.
 func (l *Labels) delegate(c *compiler.Call, of *ofCall, p *compiler.Plan) (v, failure value) {
-	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, depth: l.depth + 1}
+	below := &Labels{Plan: p, rules: l.rules, start: newStart(p, l.start.followed), secrets: l.secrets, reads: map[int]value{}, depth: l.depth + 1}
 	below.begun.control = of.control
 	for i, f := range c.Params.Fields {
 		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i])

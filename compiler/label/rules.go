@@ -30,15 +30,18 @@ type alike struct {
 type known struct {
 	effects policy.Effects
 	output  policy.Label // besides that of what they take
-	says    string       // who says so
+	words   [taints]string
 }
 
 func (r *rules) of(p *compiler.Plan, c *compiler.Call) *known {
 	key := alike{p, c.ToolName, c.Activity, c.Delegate}
 	k := r.calls[key]
 	if k == nil {
-		k = &known{effects: r.effects(p, c)}
-		k.output, k.says = r.output(p, c)
+		output, says := r.output(p, c)
+		k = &known{effects: r.effects(p, c), output: output}
+		for t := range taints {
+			k.words[t] = fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(output, t), says)
+		}
 		r.calls[key] = k
 	}
 	return k
@@ -312,6 +315,9 @@ func stepsOf(path []expression.Segment) []schema.Step {
 
 // judge finds what a call takes that it mustn't.
 func (l *Labels) judge(c *compiler.Call, is *ofCall) {
+	if is.control == nothing.control && is.context == nothing && !slices.ContainsFunc(is.parameters, func(v value) bool { return v != nothing }) {
+		return
+	}
 	effects := l.rules.of(l.Plan, c).effects
 	anything := policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}
 	strictest := limit{most: anything} // what decides whether it runs must be as good as what it takes

@@ -16,11 +16,12 @@ import (
 // A start is what stands there from the start, by path. It knows paths by themselves, since
 // those of a plan that arrives become more.
 type start struct {
-	plan    *compiler.Plan
-	root    spot
-	all     value
-	known   map[pathtree.ID]value // what read gives, as far as it was asked
-	secrets map[string]bool       // keys, whether they are names of secrets
+	plan     *compiler.Plan
+	followed [taints]bool
+	root     spot
+	all      value
+	known    []*value        // by path, what read gives, as far as it was asked
+	secrets  map[string]bool // keys, whether they are names of secrets
 }
 
 // A spot is a place in what stands there.
@@ -31,8 +32,19 @@ type spot struct {
 	open  bool  // a policy says who may know what stands there, whatever it is called
 }
 
-func newStart(p *compiler.Plan) *start {
-	return &start{plan: p, known: map[pathtree.ID]value{}, secrets: map[string]bool{}}
+func newStart(p *compiler.Plan, followed [taints]bool) *start {
+	return &start{plan: p, followed: followed, secrets: map[string]bool{}}
+}
+
+// from is the value of a source with a label, as far as it is followed; hop is called for each taint that it has,
+// so that each has words of its own.
+func (s *start) from(l policy.Label, hop func(taint) Hop) (v value) {
+	for i, has := range [taints]bool{l.Integrity == policy.Untrusted, l.Confidentiality >= policy.Private, l.Confidentiality == policy.Secret} {
+		if has && s.followed[i] {
+			v.data[i] = &step{Hop: hop(taint(i))}
+		}
+	}
+	return v
 }
 
 // add puts a value at a path, its kind first.
@@ -57,17 +69,34 @@ func (s *start) add(path []expression.Segment, v value) *spot {
 
 // read is what a read of a path may see of it.
 func (s *start) read(id pathtree.ID) value {
-	if v, ok := s.known[id]; ok {
-		return v
+	if missing := s.plan.Paths.Len() - len(s.known); missing > 0 {
+		s.known = append(s.known, make([]*value, missing)...)
 	}
-	v, path := s.along(s.plan.Paths.Segments(id))
-	s.known[id] = v
-	if named := slices.IndexFunc(path, func(segment expression.Segment) bool { return !segment.IsIndex && s.isSecret(segment.Key) }); named >= 0 {
-		v.join(s.called(path[named].Key))
-		s.known[id] = v
+	if s.known[id] == nil && len(s.root.next) == 0 { // nothing but names says anything
+		s.known[id] = &nothing
+		if at := s.plan.Paths.Depth(id); at > 1 {
+			if v := s.read(s.plan.Paths.Parent(id)); v != nothing {
+				s.known[id] = &v
+			} else if last := s.plan.Paths.Segment(id); !last.IsIndex && s.isSecret(last.Key) {
+				v = s.called(last.Key)
+				s.known[id] = &v
+			}
+		}
 	}
-	return v
+	if s.known[id] == nil {
+		v, path := s.along(s.plan.Paths.Segments(id))
+		if named := slices.IndexFunc(path, func(segment expression.Segment) bool { return !segment.IsIndex && s.isSecret(segment.Key) }); named >= 0 {
+			v.join(s.called(path[named].Key))
+		}
+		if s.known[id] = &nothing; v != nothing {
+			s.known[id] = &v
+		}
+	}
+	return *s.known[id]
 }
+
+// nothing is the value of what is as good as the plan's own text.
+var nothing value
 
 // along is what stands at a path, above and below it, and as much of the path below its kind
 // as says by its names whether that is secret: none of it where a policy does.
@@ -98,7 +127,7 @@ func (s *start) isSecret(key string) bool {
 
 // called is the value of what stands under the name of a secret.
 func (s *start) called(key string) value {
-	return from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
+	return s.from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
 		return Hop{Plan: s.plan, Words: fmt.Sprintf("%q is the name of a secret", key)}
 	})
 }
@@ -144,7 +173,7 @@ func (s *start) secret(path []expression.Segment, why string) {
 		return
 	}
 	at := Hop{Plan: s.plan, Words: why}
-	s.add(path, from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop { return at }))
+	s.add(path, s.from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop { return at }))
 }
 
 // named adds what stands under names of secrets. What is read by such a name needs no
@@ -209,7 +238,7 @@ func (s *start) values(policies []*policy.Policy) {
 	for _, one := range policies {
 		for _, v := range one.Values {
 			label := v.Said.Over(policy.Label{})
-			at := s.add(v.Path, from(label, func(t taint) Hop {
+			at := s.add(v.Path, s.from(label, func(t taint) Hop {
 				return Hop{Plan: s.plan, Span: v.Node.Span(), Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, t))}
 			}))
 			at.open = at.open || one.Counts && v.Said.Confidentiality != nil
@@ -220,7 +249,9 @@ func (s *start) values(policies []*policy.Policy) {
 // advised says that advisors, which are models, have seen all that stands there.
 func (s *start) advised(given value) {
 	v := s.all
-	v.join(given)
+	if v.join(given); v == nothing {
+		return
+	}
 	s.add([]expression.Segment{{Key: "advice"}}, v.over(Hop{Plan: s.plan, Words: "advisors were shown it"}))
 }
 

@@ -115,17 +115,6 @@ func of(ways [taints]*step) (l policy.Label) {
 	return l
 }
 
-// from is the value of a source with a label; hop is called for each taint that it has,
-// so that each has words of its own.
-func from(l policy.Label, hop func(taint) Hop) (v value) {
-	for i, has := range [taints]bool{l.Integrity == policy.Untrusted, l.Confidentiality >= policy.Private, l.Confidentiality == policy.Secret} {
-		if has {
-			v.data[i] = &step{Hop: hop(taint(i))}
-		}
-	}
-	return v
-}
-
 // maxWay is how many hops of a way are told; what a plan of many calls forbids would
 // otherwise take the square of them.
 const maxWay = 12

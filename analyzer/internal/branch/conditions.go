@@ -274,7 +274,11 @@ func (e *Conditions) outcome(call *compiler.Call) []logic.Literal {
 	n := len(call.Output)
 	taken := make([]logic.Literal, max(n, 1))
 	e.within(call.Index, func() {
-		if n < 2 {
+		if e.neverFails(call) {
+			for i := range taken {
+				taken[i] = logic.Constant(i == 0)
+			}
+		} else if n < 2 {
 			taken[0] = e.Variable(false, false, aboutFailure{call.Index}).Not()
 		} else {
 			e.ExactlyOne(taken, logic.True, true, aboutOutcome{call.Index})
@@ -282,6 +286,15 @@ func (e *Conditions) outcome(call *compiler.Call) []logic.Literal {
 	})
 	e.outcomes[call.Index] = taken
 	return taken
+}
+
+// neverFails reports whether a call runs for items that are written out and puts the
+// failures of any in the list that it gives, for which there is room.
+func (e *Conditions) neverFails(call *compiler.Call) bool {
+	return call.Each != nil && call.Each.Collect && !call.Each.List.Live() && e.plan.StateSchema == nil &&
+		!slices.ContainsFunc(call.Params.Fields, func(f compiler.TemplateField) bool {
+			return f.Value.Live() && !f.Value.PerItem() && (f.Value.Expr == nil || !f.Value.Expr.Plain())
+		})
 }
 
 // Done is whether a call ends as done: it runs, and doesn't fail, into its failure route
