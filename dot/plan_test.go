@@ -497,6 +497,7 @@ func FuzzFromPlan(f *testing.F) {
 		p, found := compile(t, "plan.yaml", text)
 		v := FromPlan(p, found, Options{Paths: options&1 > 0, Depth: int(options >> 1 & 3), Focus: focus, MaxNodes: int(options >> 3)})
 		tokenKinds(t, v.DOT())
+		noneOverlap(t, v, readSVG(t, v.SVG()))
 		for _, line := range strings.Split(strings.TrimSuffix(v.Mermaid(), "\n"), "\n") {
 			if !mermaidLine.MatchString(line) {
 				t.Fatalf("breaks out: %s", line)
