@@ -47,6 +47,7 @@ var hostileCommands = []struct {
 	{"tree", []string{"graph", "--format", "text"}},
 	{"simulate", []string{"simulate", "--schedules", "20"}},
 	{"simulate in JSON", []string{"simulate", "--schedules", "20", "--format", "json"}},
+	{"branches", []string{"simulate", "--branches"}},
 	{"run", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none"}},
 	{"run in JSON", []string{"run", "--no-journal", "--confirm", "never", "--planner", "none", "--format", "json"}},
 	{"compat", []string{"compat", "other.json"}},

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -59,7 +60,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 	from := flags.StringArray("from", nil, "a run, or its journal, whose durations, costs and failures take the place of what the tools say; may be repeated")
 	folder := (&running{}).addRuns(cmd)
 	schedules := flags.Int("schedules", 0, "rehearse this many other orders too")
-	schedule := flags.String("schedule", "", "replay the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
+	schedule := flags.String("schedule", "", "replay one of --schedules by its number, or the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
 	fail := flags.StringArray("fail", nil, "a tool, a call, or an item of one (fetch#1[2]) that fails every time; may be repeated")
 	branches := flags.Bool("branches", false, "rehearse the ways in which calls may end and conditions come out")
 	unbounded := flags.Bool("unbounded", false, "leave nothing out, whatever it costs")
@@ -67,7 +68,7 @@ func (c *cli) simulateCommand() *cobra.Command {
 	stands(cmd, "seeds", "N")
 	stands(cmd, "from", "RUN")
 	stands(cmd, "schedules", "N")
-	stands(cmd, "schedule", "FILE")
+	stands(cmd, "schedule", "N|FILE")
 	stands(cmd, "fail", "TOOL|CALL|ITEM")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *schedules < 0 {
@@ -88,6 +89,8 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if slices.Sort(several); len(several) > 1 {
 			return troubled("%s can't be given together: each is another set of rehearsals", wording.And(several))
 		}
+		number, err := strconv.Atoi(*schedule)
+		numbered := err == nil && number >= 0
 		input, state, err := given.values(c, reading, args[0])
 		if err != nil {
 			return err
@@ -128,12 +131,15 @@ func (c *cli) simulateCommand() *cobra.Command {
 		r.seeds = *seeds > 0
 		for n := range max(*schedules+1, *seeds) {
 			o := o
-			if o.Schedule = n; r.seeds {
+			if o.Schedule = n; numbered {
+				o.Schedule = number
+			}
+			if r.seeds {
 				o.Schedule, o.Seed = 0, *seed+uint64(n)
 			}
 			r.plays = append(r.plays, func() (*simulate.Scenario, error) { return simulate.Run(prepared, o), nil })
 		}
-		if *schedule != "" {
+		if *schedule != "" && !numbered {
 			r.replaying = true
 			if r.plays, err = c.replays(*schedule, reading, prepared, o); err != nil {
 				return err
@@ -430,6 +436,7 @@ type (
 		LeftOut       int                  `json:"leftOut,omitzero"` // other orders for which there was no room
 		Branches      *branchSummary       `json:"branches,omitzero"`
 		Seeds         *seedSummary         `json:"seeds,omitzero"`
+		Diverging     *divergence          `json:"diverging,omitzero"` // two orders of the same work that end differently
 	}
 )
 
@@ -439,7 +446,7 @@ func (r *rehearsal) show(s *simulate.Scenario) error {
 		return err
 	}
 	if !r.json {
-		if s.Schedule > 0 {
+		if s.Schedule > 0 && r.replaying {
 			fmt.Fprintln(r.out)
 		}
 		_, err := fmt.Fprint(r.out, r.report(s))
@@ -514,6 +521,9 @@ func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
 	}
 	if r.json {
 		summary := summaryOf(first)
+		if different != nil {
+			summary.Diverging = r.diverge(first, different)
+		}
 		if r.seeds {
 			summary.Seeds = r.spread.summary()
 		}
@@ -549,24 +559,4 @@ func (r *rehearsal) number(s *simulate.Scenario) int {
 		return s.Schedule + 1
 	}
 	return s.Schedule
-}
-
-// difference says in what two rehearsals of the same work end differently.
-func (r *rehearsal) difference(a, b *simulate.Scenario) string {
-	var out strings.Builder
-	for i := range min(len(a.Calls), len(b.Calls)) {
-		if a.Calls[i].Status != b.Calls[i].Status {
-			fmt.Fprintf(&out, "  the call \"%s\" is %s, and then %s\n", nameOf(&a.Calls[i]), a.Calls[i].Status, b.Calls[i].Status)
-		}
-	}
-	x, y := session.ResultsOf(a.Outcome), session.ResultsOf(b.Outcome)
-	for _, id := range slices.Sorted(maps.Keys(x)) {
-		if one, other := terminal.Brief(x[id].State), terminal.Brief(y[id].State); one != other {
-			fmt.Fprintf(&out, "  the state of %s is %s\n      and then %s\n", diag.Escape(id), terminal.Cut(one, 200), terminal.Cut(other, 200))
-		}
-	}
-	if x, y := terminal.Brief(a.Outcome.State), terminal.Brief(b.Outcome.State); x != y {
-		fmt.Fprintf(&out, "  the state is %s\n      and then %s\n", terminal.Cut(x, 200), terminal.Cut(y, 200))
-	}
-	return out.String()
 }

@@ -21,6 +21,9 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 	var out strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
 	what := fmt.Sprintf("seed %d", s.Seed)
+	if s.Schedule > 0 {
+		what += fmt.Sprintf(", schedule %d", s.Schedule)
+	}
 	if r.replaying {
 		what = fmt.Sprintf("schedule %d", s.Schedule+1)
 	}
