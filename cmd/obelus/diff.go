@@ -32,6 +32,12 @@ func (c *cli) diffCommand() *cobra.Command {
 	format := choose(cmd, "format", "how the differences are written; dot, mermaid and svg draw the new plan with what became of the old one", "text", "json", "markdown", "dot", "mermaid", "svg")
 	output := addOutput(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if form := endings[strings.ToLower(filepath.Ext(*output))]; !cmd.Flags().Changed("format") && (form == "svg" || form == "dot" || form == "mermaid") {
+			*format = form
+			if strings.EqualFold(filepath.Ext(*output), ".md") {
+				*format = "markdown"
+			}
+		}
 		var sides [2]side
 		for i, name := range args {
 			one, err := c.compared(name, reading, *format)
