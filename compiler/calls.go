@@ -393,7 +393,7 @@ func (c *compilation) pathOf(ref expression.Reference) (pathtree.ID, bool) {
 	}
 	paths := c.plan.Paths
 	id := pathtree.Root
-	if !slices.Contains(builtinKinds, ref.Kind) && !(c.items && isItemKind(ref.Kind)) {
+	if !slices.Contains(builtinKinds, ref.Kind) && !(c.items && IsItemKind(ref.Kind)) {
 		id = paths.Intern(id, expression.Segment{Key: "data"})
 	}
 	id = paths.Intern(id, expression.Segment{Key: ref.Kind})
@@ -518,7 +518,7 @@ func (c *compilation) textTemplate(call *Call, n *source.Node) *Template {
 			read.Call = call.Index
 		}
 		c.plan.Reads = append(c.plan.Reads, read)
-		t.perItem = t.perItem || c.items && isItemKind(ref.Kind)
+		t.perItem = t.perItem || c.items && IsItemKind(ref.Kind)
 	}
 	t.Reads = c.rooms.numbers.from(firstRead, len(c.plan.Reads))
 	return t

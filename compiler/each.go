@@ -199,10 +199,11 @@ func (t *Template) PerItem() bool { return t != nil && t.perItem }
 // OfItem reports whether a read is of an item that its call runs for, or of the item's
 // place in the list.
 func (p *Plan) OfItem(r *Read) bool {
-	return r.Path != pathtree.Root && isItemKind(p.Paths.Kind(r.Path))
+	return r.Path != pathtree.Root && IsItemKind(p.Paths.Kind(r.Path))
 }
 
-func isItemKind(kind string) bool { return kind == itemKind || kind == indexKind }
+// IsItemKind reports whether references of a kind are to the item of a list, or its index.
+func IsItemKind(kind string) bool { return kind == itemKind || kind == indexKind }
 
 // Items is the plan of the calls that a call with "_each" runs, for so many items: they
 // wait for nothing, write nothing and are numbered from 0. Their reads are those of the

@@ -107,7 +107,7 @@ func (c *compilation) lowerScopes(call *Call) {
 // scopesOfItems reports what would be handed over in vain: a plan has no such kind.
 func (c *compilation) scopesOfItems(call *Call) {
 	for _, s := range call.Scopes {
-		if isItemKind(s.Kind) {
+		if IsItemKind(s.Kind) {
 			c.report(diag.BadScope, s.Node.Span(), "%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(), s.Node.Text).About(call.Label()).
 				Advise("pass it as a parameter, such as %s: %s", s.Kind, s.Node.Text)
 		}
@@ -186,7 +186,7 @@ func (c *compilation) scopesOfAdvisors() {
 // where there are none from nobody. A solution alone doesn't know.
 func (c *compilation) isKind(kind string) bool {
 	switch {
-	case c.items && isItemKind(kind):
+	case c.items && IsItemKind(kind):
 		return true
 	case kind == "advice":
 		return len(c.plan.Advisors) > 0 || c.plan.Form == Solution
@@ -215,7 +215,7 @@ func (c *compilation) unknownKind(rule *diag.Rule, ref expression.Reference, n *
 		return
 	}
 	f := c.report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind).About(call.Label())
-	if isItemKind(ref.Kind) {
+	if IsItemKind(ref.Kind) {
 		f.Advise("†item and †index stand in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\", and nowhere else")
 		return
 	}

@@ -151,10 +151,10 @@ func (f *frame) circumstances(i int32) envelope.Given {
 	reader, call := f.reader(), f.listed(i)
 	return envelope.Given{
 		Live: true, Instance: f.site.Instance, Tick: f.machine.tick,
-		Beside: func(name string) *facts.Call {
+		Beside: func(name string) (*facts.Call, bool) {
 			at, there := reader.machine.enclosure.place(reader.plan, name)
 			if !there {
-				return nil
+				return nil, false
 			}
 			return reader.judged(at)
 		},
@@ -162,18 +162,17 @@ func (f *frame) circumstances(i int32) envelope.Given {
 	}
 }
 
-// judged are the facts of a call as they count for those that come after it; nil where a
+// judged are the facts of a call as they count for those that come after it, and whether a
 // person has approved that it does something else.
-func (f *frame) judged(i int32) *facts.Call {
-	more := f.calls[i].more
-	switch {
+func (f *frame) judged(i int32) (c *facts.Call, approved bool) {
+	switch more := f.calls[i].more; {
 	case more == nil:
 	case len(more.admission.approved) > 0:
-		return nil
+		return f.factsOf(i), true
 	case more.replacement != nil || len(more.admission.changed) > 0:
-		return f.factsOf(i)
+		return f.factsOf(i), false
 	}
-	return f.machine.enclosure.factsOf(f.plan, f.plan.Calls[i])
+	return f.machine.enclosure.factsOf(f.plan, f.plan.Calls[i]), false
 }
 
 // stood reports whether a condition held when the tick began, and who had written what it
@@ -188,6 +187,7 @@ func (f *frame) stood(call *compiler.Call, condition string) (writers map[string
 	before := func(message *Message) bool { return message.Tick < f.machine.tick }
 	value, presence, failed := e.Eval(func(ref int) (any, expression.Presence) {
 		r := e.References()[ref]
+		known = known && !compiler.IsItemKind(r.Kind) // an item's value isn't that of the tick
 		at, below := pathtree.Root, append([]expression.Segment{{Key: r.Kind}}, r.Path...)
 		for len(below) > 0 {
 			next, there := paths.Lookup(at, below[0])

@@ -39,6 +39,9 @@ tools:
   audit: {properties: {id: {}, _output: {}}}
   ship: {properties: {order: {}, _output: {}}}
   wire: {properties: {order: {}, _output: {}}}
+  hold: {properties: {id: {}, _output: {}}}
+  give: {properties: {order: {}, _output: {}}}
+  tip: {properties: {to: {}, _output: {}}}
 activities:
   both: {expr: "folder"}
 advisors:
@@ -58,6 +61,10 @@ calls:
 - {_tool: audit, _id: audit, id: 7, _outputPath: audited}
 - {_tool: ship, order: 7, _after: [audit], _outputPath: shipped}
 - {_tool: wire, order: 7, _confirm: true, _outputPath: wired}
+- {_tool: hold, id: †input.id, _outputPath: held}
+- {_tool: give, order: 7, _when: "†((†state.held || null) == null)", _outputPath: given}
+- {_tool: give, order: †state.held || 8, _outputPath: also}
+- {_tool: tip, _each: [a, b], to: †item, _when: "†(†item != 'b')", _outputPath: tipped}
 `
 
 var approvedFiles = map[string]string{
@@ -69,7 +76,7 @@ var approvedFiles = map[string]string{
 func approved(t testing.TB, text string) (*analyzer.Verified, *envelope.Envelope) {
 	t.Helper()
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{
-		Name: "plan.yaml", Functions: []string{"readMail", "lookUp", "sendMail", "sendFast", "refund", "file", "wipe", "shorten", "verify", "pay", "audit", "ship", "wire"},
+		Name: "plan.yaml", Functions: []string{"readMail", "lookUp", "sendMail", "sendFast", "refund", "file", "wipe", "shorten", "verify", "pay", "audit", "ship", "wire", "hold", "give", "tip"},
 		Open: func(name string) ([]byte, error) {
 			if text, ok := approvedFiles[name]; ok {
 				return []byte(text), nil
@@ -118,6 +125,9 @@ var mayHappen = map[string]int{
 	`audit {"id":7}`:                                                            1,
 	`ship {"order":7}`:                                                          1,
 	`wire {"order":7}`:                                                          1,
+	`hold {"id":7}`:                                                             1, // and is done, so that nothing is given by the first
+	`give {"order":"fine"}`:                                                     1,
+	`tip {"to":"a"}`:                                                            1,
 }
 
 func (b *bystander) started(c runtime.Command) {
@@ -286,6 +296,18 @@ func waysOut() []wayOut {
 	add("a gate by another's name", call(`'_tool':'lookUp','_id':'audit','id':'†input.id','_outputPath':'person'`), call(`'_tool':'ship','order':7,'_after':['audit'],'_outputPath':'shipped'`))
 	add("a gate however it ends", call(`'_tool':'audit','_id':'audit','id':7,'_when':'†state.v.ok','_outputPath':'audited'`), call(`'_tool':'ship','order':7,'_after':{'settled':['audit']},'_outputPath':'shipped'`))
 	add("a gate in a loop", call(`'_tool':'ship','_id':'s','order':7,'_after':['s'],'_outputPath':'shipped'`))
+	holds, gives := call(`'_tool':'hold','id':'†input.id','_outputPath':'held'`), call(`'_tool':'give','order':7,'_when':'†((†state.held || null) == null)','_outputPath':'given'`)
+	add("a condition of what nobody has written", gives)
+	add("a condition of what is written later", call(`'_tool':'give','order':7,'_outputPath':'given'`), holds)
+	add("a condition of what comes after", call(`'_tool':'give','_id':'g','order':7,'_outputPath':'given'`), strings.Replace(holds, `"_tool"`, `"_after":["g"],"_tool"`, 1))
+	for _, more := range []string{`"_when":false`, `"_when":"†(†state.label == 'x')"`, `"_after":["never"]`} {
+		add("a condition of what doesn't run: "+more, call(`'_tool':'classify','_id':'never','text':'x','_when':false`), strings.Replace(holds, `"_tool"`, more+`,"_tool"`, 1), gives)
+	}
+	add("what is read in the place of what nobody has written", call(`'_tool':'give','order':'†state.held || 8','_outputPath':'also'`))
+	for _, when := range []string{"true", `"†(†item == \u0027b\u0027)"`, `"†(†index < 9)"`, `"†(†input.id == 7)"`} {
+		add("an item's condition: "+when, call(`'_tool':'tip','_each':['a','b'],'_when':%s,'to':'†item','_outputPath':'tipped'`, when))
+	}
+	add("an item's condition left out", call(`'_tool':'tip','_each':['a','b'],'to':'†item','_outputPath':'tipped'`))
 	add("nobody asked", call(`'_tool':'wire','order':7,'_outputPath':'wired'`))
 	add("an instance", call(`'_tool':'refund','_instance':'①','amount':20,'to':'†state.person.iban','_outputPath':'refunded'`))
 	return all

@@ -408,9 +408,8 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.did(i)
 	}
 	if e := f.machine.enclosure; e != nil && f.parent == nil {
-		if one := f.judged(i); one != nil {
-			e.Ended(one, f.circumstances(i), s.Status == Done)
-		}
+		one, approved := f.judged(i)
+		e.Ended(one, f.circumstances(i), s.Status == Done, approved)
 	}
 	if state.more != nil && state.more.admission.early {
 		f.closeEarly(i)

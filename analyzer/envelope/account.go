@@ -41,15 +41,11 @@ func (a *Account) Judge(in string, c *facts.Call, g Given) []Difference {
 }
 
 // Ended notes that a call of the plan itself has come to its end: what comes after it in a
-// later tick comes after it.
-func (a *Account) Ended(c *facts.Call, g Given, done bool) {
+// later tick comes after it. See [Given.Beside] for approved.
+func (a *Account) Ended(c *facts.Call, g Given, done, approved bool) {
 	if a.gated {
 		j := judge{envelope: a.Envelope, known: a.knows(g.Instance), given: &g}
-		one := ended{fits: j.fitsOf(c), tick: g.Tick}
-		if done {
-			one.done = 1
-		}
-		j.known.ended = append(j.known.ended, one)
+		j.known.ended = append(j.known.ended, ended{j.standing(c, approved), done && !approved, g.Tick})
 	}
 }
 

@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -13,6 +14,10 @@ import (
 type Gate struct {
 	Call    string `json:"call"`              // see [Allowance.Names]
 	Settled bool   `json:"settled,omitempty"` // however it ended; else it must be done
+	// Needed is set where the call that has the gate doesn't start without what the other
+	// writes. It is held to that only where something else comes after it: which mustn't see
+	// it skipped for want of what nobody wrote.
+	Needed bool `json:"needed,omitempty"`
 }
 
 func (g Gate) String() string {
@@ -22,12 +27,55 @@ func (g Gate) String() string {
 	return fmt.Sprintf("%q is done", g.Call)
 }
 
+// behind adds the gates of a call: what it comes after, and who writes what it reads, where
+// the plan has them: what may be read without being there, or is there from the start, isn't
+// the same before they have ended.
+func (a *Allowance) behind(c *facts.Call) {
+	at := map[string]int{}
+	gate := func(g Gate) {
+		i, there := at[g.Call]
+		if !there {
+			at[g.Call] = len(a.After)
+			a.After = append(a.After, g)
+			return
+		}
+		a.After[i].Settled = a.After[i].Settled && g.Settled
+		a.After[i].Needed = a.After[i].Needed && g.Needed
+	}
+	for _, after := range c.After {
+		if !after.Listed {
+			gate(Gate{Call: after.Call, Settled: after.Settled})
+		}
+	}
+	for v := range reads(c) {
+		for _, s := range v.Sources {
+			for _, writer := range s.Calls {
+				gate(Gate{Call: writer, Settled: true, Needed: v.Expression == s.Path && !s.Start})
+			}
+		}
+	}
+}
+
+// reads are the values that decide whether and how a call is carried out.
+func reads(c *facts.Call) iter.Seq[*facts.Value] {
+	return func(yield func(*facts.Value) bool) {
+		if c.When != nil && !yield(c.When) || c.Each != nil && !yield(&c.Each.List) {
+			return
+		}
+		for i := range c.Values {
+			if !yield(&c.Values[i]) {
+				return
+			}
+		}
+	}
+}
+
 // name has allowances known by the calls that others come after.
 func (e *Envelope) name(f *facts.Facts, of []int) {
 	gates := map[string]bool{}
-	for i := range f.Calls {
-		for _, a := range f.Calls[i].After {
-			gates[a.Call] = gates[a.Call] || !a.Listed
+	for _, at := range of {
+		for _, g := range e.Calls[at].After {
+			gates[g.Call] = true
 		}
 	}
 	for i, at := range of {
@@ -39,15 +87,22 @@ func (e *Envelope) name(f *facts.Facts, of []int) {
 
 // An ended call is one that a run has come to the end of, in some tick.
 type ended struct {
-	fits []int // the allowances that covered it
-	done int   // 1 if it is
+	*standing
+	done bool
 	tick int
+}
+
+// A standing is for which allowances a call stands where others come after it.
+type standing struct {
+	done  []int // if it is done: those that cover it
+	ended []int // however it ended: those of them that nothing less keeps from running
+	whole bool  // ended is known
 }
 
 // knowledge is what has been found out of calls and conditions, which is asked again.
 type knowledge struct {
-	fits   map[*facts.Call][]int // of calls as they are written
-	proven map[[2]string]bool    // whether a condition implies another
+	stands map[*facts.Call]*standing // of calls as they are written
+	proven map[[2]string]bool        // whether a condition implies another
 	ended  []ended
 	gates  map[[2]string]int // the allowances that gates name, by delegate and name; nil before they are asked for
 }
@@ -127,24 +182,9 @@ func (l *Leaf) writtenBy(writers map[string][]string) bool {
 }
 
 // gates hold what the call comes after: calls that do what those did that were approved,
-// in the plan, or done in an earlier tick. One call stands for one of them.
+// in the plan, or done in an earlier tick.
 func (j *judge) gates() {
-	left := map[int][2]int{}
-	for n, gate := range j.allowance.After {
-		if n == 0 && j.passed == nil {
-			j.pass()
-		}
-		at, named := j.known.gate(j.envelope, j.in, gate.Call)
-		if _, seen := left[at]; !seen {
-			left[at] = j.passed[at]
-		}
-		count := left[at]
-		if count[0]--; !gate.Settled {
-			count[1]--
-		}
-		if left[at] = count; named && min(count[0], count[1]) >= 0 {
-			continue
-		}
+	for _, gate := range j.lacking(false) {
 		j.differs(After, gate.Call, func() (string, string) {
 			var names []string
 			for _, a := range j.call.After {
@@ -155,6 +195,46 @@ func (j *judge) gates() {
 			return listed(names), gate.String()
 		})
 	}
+}
+
+// lacking are the gates that nothing stands for: with all, also those of what the call
+// doesn't start without. What comes right before the call is enough in nearly every case.
+func (j *judge) lacking(all bool) []Gate {
+	if len(j.allowance.After) == 0 {
+		return nil
+	}
+	if j.passed == nil {
+		j.pass(false)
+	}
+	gates := j.unmet(all)
+	if len(gates) > 0 && !j.passedAll {
+		j.pass(true)
+		gates = j.unmet(all)
+	}
+	return gates
+}
+
+// unmet are the gates that nothing of what has passed stands for. One call stands for one of
+// them.
+func (j *judge) unmet(all bool) (gates []Gate) {
+	left := map[int][2]int{}
+	for _, gate := range j.allowance.After {
+		if gate.Needed && !all {
+			continue
+		}
+		at, named := j.known.gate(j.envelope, j.in, gate.Call)
+		if _, seen := left[at]; !seen {
+			left[at] = j.passed[at]
+		}
+		count := left[at]
+		if count[0]--; !gate.Settled {
+			count[1]--
+		}
+		if left[at] = count; !named || min(count[0], count[1]) < 0 {
+			gates = append(gates, gate)
+		}
+	}
+	return gates
 }
 
 // gate finds the allowance that a gate's call is.
@@ -176,65 +256,124 @@ func (k *knowledge) gate(e *Envelope, in, call string) (at int, named bool) {
 const mostBefore = 100
 
 // pass counts, by allowance, the calls that have ended once the call starts, and those of
-// them that are done.
-func (j *judge) pass() {
-	j.passed = map[int][2]int{}
-	note := func(fits []int, ended, done int) {
-		for _, at := range fits {
-			j.passed[at] = [2]int{j.passed[at][0] + ended, j.passed[at][1] + done}
+// them that are done: those right before it, or all.
+func (j *judge) pass(all bool) {
+	j.passed, j.passedAll = map[int][2]int{}, all
+	note := func(one *standing, done bool) {
+		of, n := one.ended, 0
+		if done {
+			of, n = one.done, 1
+		}
+		for _, at := range of {
+			j.passed[at] = [2]int{j.passed[at][0] + 1, j.passed[at][1] + n}
 		}
 	}
 	for _, one := range j.known.ended {
 		if one.tick < j.given.Tick {
-			note(one.fits, 1, one.done)
+			note(one.standing, one.done)
 		}
 	}
 	if j.given.Beside == nil {
 		return
 	}
-	done := map[string]bool{} // by call that it comes after
-	for follow := []*facts.Call{j.call}; len(follow) > 0; follow = follow[1:] {
-		for _, a := range follow[0].After { // it starts, so that these have come so far
-			before, seen := done[a.Call]
-			other := j.given.Beside(a.Call)
-			if other == nil || a.Listed || seen && (before || a.Settled) || len(done) == mostBefore {
+	type earlier struct {
+		call           *facts.Call
+		approved, done bool
+	}
+	var before []earlier
+	at := map[string]int{} // places, from 1
+	come := func(name string, done bool) {
+		i := at[name]
+		if i == 0 {
+			call, approved := j.given.Beside(name)
+			before = append(before, earlier{call: call, approved: approved})
+			i = len(before)
+			at[name] = i
+		}
+		before[i-1].done = before[i-1].done || done
+	}
+	follow := []*facts.Call{j.call}
+	for followed := 0; followed < len(follow); followed++ {
+		for _, a := range follow[followed].After { // it starts, so that these have come so far
+			i := at[a.Call]
+			if a.Listed || i > 0 && (a.Settled || before[i-1].done) || len(before) >= mostBefore {
 				continue
 			}
-			done[a.Call] = !a.Settled
-			switch fits := j.fitsOf(other); {
-			case a.Settled:
-				note(fits, 1, 0)
-			case seen:
-				note(fits, 0, 1)
-			default:
-				note(fits, 1, 1)
+			if come(a.Call, !a.Settled); all && !a.Settled {
+				if one := before[at[a.Call]-1]; one.call != nil && !one.approved {
+					follow = append(follow, one.call)
+				}
 			}
-			if !a.Settled {
-				follow = append(follow, other)
+		}
+	}
+	for v := range reads(j.call) {
+		for _, s := range v.Sources {
+			for _, writer := range s.Calls {
+				come(writer, false)
 			}
+		}
+	}
+	for _, one := range before {
+		if one.call != nil {
+			note(j.standing(one.call, one.approved), one.done)
 		}
 	}
 }
 
-// fitsOf are the allowances that cover another call as it is written.
-func (j *judge) fitsOf(c *facts.Call) []int {
-	k := j.known
-	if fits, known := k.fits[c]; known {
-		return fits
-	}
-	k.keep(c, nil) // a call that comes after itself
-	g := *j.given
+// standing is what another call stands for as it is written; of one that a person has
+// approved of as it is, what it comes nearest to, and only as it has ended.
+func (j *judge) standing(c *facts.Call, approved bool) *standing {
+	g, k := *j.given, j.known
 	g.Values, g.Writers, g.Later = nil, nil, g.Live
-	fits, amiss := j.envelope.judge(j.in, c, g, k)
-	if len(amiss) == 0 {
-		k.keep(c, fits)
+	if approved {
+		nearest, _ := j.envelope.judge(j.in, c, g, k)
+		return &standing{ended: nearest}
 	}
-	return k.fits[c]
+	one := k.stands[c]
+	if one == nil {
+		one = k.keep(c, nil) // a call that comes after itself
+		if fits, amiss := j.envelope.judge(j.in, c, g, k); len(amiss) == 0 {
+			one.done = fits
+		}
+	}
+	if !one.whole {
+		one.whole = true
+		other := judge{envelope: j.envelope, known: k, call: c, given: &g, in: j.in}
+		for _, at := range one.done {
+			other.allowance = &j.envelope.Calls[at]
+			if other.free() {
+				one.ended = append(one.ended, at)
+			}
+		}
+	}
+	return one
 }
 
-func (k *knowledge) keep(c *facts.Call, fits []int) {
-	if k.fits == nil {
-		k.fits = map[*facts.Call][]int{}
+// free reports whether nothing more has the call be skipped than has the one approved: no
+// other condition, none to come after that must be done, and no writer left out of what it
+// reads.
+func (j *judge) free() bool {
+	a, c := j.allowance, j.call
+	free := a.When == nil && (c.When == nil || string(c.When.Literal.Text) == "true") || a.When != nil && c.When != nil && j.sameLeaf(leafOf("", c.When), *a.When)
+	must := 0
+	for _, gate := range a.After {
+		if !gate.Settled {
+			must++
+		}
 	}
-	k.fits[c] = fits
+	for _, after := range c.After {
+		if !after.Settled && !after.Listed {
+			must--
+		}
+	}
+	return free && must >= 0 && len(j.lacking(true)) == 0
+}
+
+func (k *knowledge) keep(c *facts.Call, fits []int) *standing {
+	if k.stands == nil {
+		k.stands = map[*facts.Call]*standing{}
+	}
+	one := &standing{done: fits}
+	k.stands[c] = one
+	return one
 }

@@ -58,7 +58,7 @@ type Allowance struct {
 	// One with an entry of its own must be there.
 	Parameters map[string]Values `json:"parameters,omitempty"`
 	// When is the condition under which alone it may run, and After are the calls that must
-	// have ended before. Confirm is set where a person is to be asked about it in any case.
+	// have ended before: those that it comes after, and those that write what it reads. Confirm is set where a person is to be asked about it in any case.
 	When    *Leaf  `json:"when,omitempty"`
 	After   []Gate `json:"after,omitempty"`
 	Confirm bool   `json:"confirm,omitempty"`
@@ -221,13 +221,7 @@ func allowanceOf(in string, c *facts.Call) Allowance {
 		when := leafOf("", c.When)
 		a.When = &when
 	}
-	for _, after := range c.After {
-		if at := slices.IndexFunc(a.After, func(g Gate) bool { return g.Call == after.Call }); at >= 0 {
-			a.After[at].Settled = a.After[at].Settled && (after.Settled || after.Listed)
-		} else if !after.Listed {
-			a.After = append(a.After, Gate{after.Call, after.Settled})
-		}
-	}
+	a.behind(c)
 	a.Confirm = c.Confirm
 	if !c.Produced.IsZero() {
 		a.Result = &Values{Literals: []Literal{literalOf(c.Produced)}}

@@ -88,7 +88,7 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 	for i := range f.Calls {
 		byName[f.Calls[i].Name] = &f.Calls[i]
 	}
-	given := Given{Facts: f, Beside: func(name string) *facts.Call { return byName[name] }}
+	given := Given{Facts: f, Beside: func(name string) (*facts.Call, bool) { return byName[name], false }}
 	for i := range f.Calls {
 		c := &f.Calls[i]
 		n := product(times, max(1, c.Tries))
@@ -101,7 +101,9 @@ func (w *walk) plan(f *facts.Facts, in string, times int) {
 		} else if had, ok := w.used.place(w.envelope, fits, n); !ok {
 			amiss = append(amiss, w.envelope.tooOften(in, c, n, had))
 		}
-		w.known.keep(c, fits)
+		if w.known.stands[c] == nil {
+			w.known.keep(c, fits)
+		}
 		w.amiss = append(w.amiss, amiss...)
 		if d := w.facts.Delegates[c.Runs.Plan]; d != nil {
 			w.plan(d, c.Runs.Plan, n)
@@ -149,9 +151,9 @@ type Given struct {
 	Instance string
 	// Tick is that of a run: calls that were done in earlier ones are done.
 	Tick int
-	// Beside finds a call of the same plan by name; nil where it mayn't count, or where the
-	// plan has none.
-	Beside func(name string) *facts.Call
+	// Beside finds a call of the same plan by name, nil where there is none, and says whether
+	// a person has approved that it does something else than was approved before.
+	Beside func(name string) (call *facts.Call, approved bool)
 	// Stands reports whether a condition held when the tick began, and who had written what
 	// it reads, if the call can't have seen anything else; nil where that isn't known.
 	Stands func(condition string) (writers map[string][]string, holds bool)
@@ -234,6 +236,7 @@ type judge struct {
 	in         string
 	parameters []parameter
 	passed     map[int][2]int // see [judge.pass]
+	passedAll  bool
 	misses     int
 	telling    bool // differences are worded, and not only counted
 	amiss      []Difference

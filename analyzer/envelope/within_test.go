@@ -253,15 +253,68 @@ func worlds(plan []drawnCall, at int) []string {
 	return all
 }
 
-// gated reports whether a call of a replan comes after one that does only what a call of
-// the plan does, and comes after what that came after.
-func gated(plan, replan []drawnCall, gate, call int) bool {
-	for before := replan[call].after; before > 0; before = replan[before-1].after {
-		if covers(plan, replan, gate-1, before-1) {
-			return true
+// behind are the calls that one comes after, and whether they must be done: what it says,
+// and those listed before it that write what it reads.
+func behind(plan []drawnCall, at int) map[int]bool {
+	all, c := map[int]bool{}, plan[at]
+	reads := func(path string) bool {
+		for _, v := range c.params {
+			if v.literal == 0 && v.path == path {
+				return true
+			}
+		}
+		return slices.ContainsFunc(c.when, func(w drawnCondition) bool { return w.path == path })
+	}
+	for i := range plan[:at] {
+		if plan[i].writes != "" && reads(plan[i].writes) {
+			all[i] = false
 		}
 	}
-	return false
+	if c.after > 0 {
+		all[c.after-1] = true
+	}
+	return all
+}
+
+// gated reports whether a call of a replan comes after calls that do only what those do
+// that a call of the plan comes after, one for each: they are done, or nothing has them be
+// skipped that hadn't.
+func gated(plan, replan []drawnCall, one, call int) bool {
+	before := behind(replan, call)
+	for b := replan[call].after; b > 0; b = replan[b-1].after {
+		before[b-1] = true
+	}
+	class := func(at int) string { // the calls of a plan that are the same but for how often
+		c := plan[at]
+		c.tries, c.after = 0, 0
+		return fmt.Sprint(c, behind(plan, at))
+	}
+	type count struct{ ended, done int }
+	need := map[string]count{}
+	gates := map[string]int{}
+	for gate, done := range behind(plan, one) {
+		n := need[class(gate)]
+		if n.ended++; done {
+			n.done++
+		}
+		need[class(gate)], gates[class(gate)] = n, gate
+	}
+	for of, n := range need {
+		gate := gates[of]
+		for b, done := range before {
+			alike := fmt.Sprint(plan[gate].when) == fmt.Sprint(replan[b].when) && (plan[gate].after > 0 || replan[b].after == 0)
+			if !(done || alike) || !covers(plan, replan, gate, b) {
+				continue
+			}
+			if n.ended--; done {
+				n.done--
+			}
+		}
+		if n.ended > 0 || n.done > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // covers reports whether all that a call of a replan may come to is what a call of the plan
@@ -285,7 +338,7 @@ func covers(plan, replan []drawnCall, one, call int) bool {
 			return false
 		}
 	}
-	return (c.asks || !plan[one].asks) && (plan[one].after == 0 || gated(plan, replan, plan[one].after, call))
+	return (c.asks || !plan[one].asks) && gated(plan, replan, one, call)
 }
 
 func comesTo(plan []drawnCall, at int, v drawnValue) []string {
