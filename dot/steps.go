@@ -15,7 +15,7 @@ func Steps(views []View, told func(step int) string) View {
 		step := n + 1
 		asked := b.node(Node{Kind: Latent, Label: fmt.Sprintf("step %d: a model plans", step), Detail: told(step)})
 		for _, end := range last {
-			b.edge(end, asked, Order).read("then")
+			b.edge(end, asked, Order).read("after")
 		}
 		placed, waits, waited := make([]int, len(v.Nodes)), make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))
 		for _, e := range v.Edges {
@@ -34,7 +34,7 @@ func Steps(views []View, told func(step int) string) View {
 		last = nil
 		for i := range v.Nodes {
 			if !waits[i] {
-				b.edge(asked, placed[i], Order).read("then")
+				b.edge(asked, placed[i], Order).read("after")
 			}
 			if !waited[i] {
 				last = append(last, placed[i])

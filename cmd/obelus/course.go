@@ -115,18 +115,21 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 		c.fates[name] = f
 	}
 	switch command.Kind {
+	case runtime.Ask:
+		f.why = "a person is asked"
 	case runtime.Start, runtime.Enter:
+		f.why = ""
 		if !f.started {
 			f.started, f.from = true, at
 		}
 	case runtime.Settle:
 		s := command.Settlement
-		f.counts[dot.MarkKind(s.Status.String())]++
+		if !s.Left { // else it goes on when the run does
+			f.counts[dot.MarkKind(s.Status.String())]++
+		}
 		f.to, f.tries = at, max(f.tries, s.Attempts)
-		if s.Failure != nil {
+		if f.why = s.Reason; s.Failure != nil {
 			f.why = s.Failure.Message
-		} else if s.Reason != "" {
-			f.why = s.Reason
 		}
 		if d := s.Decision; d != nil {
 			f.why = strings.TrimSuffix(fmt.Sprintf("%s: %s by %s", f.why, d.Verdict, cmp.Or(d.By, "a person")), " ")
@@ -143,7 +146,7 @@ func (c *course) mark(v *dot.View) {
 		if n.Call == "" || f == nil {
 			continue
 		}
-		if len(f.counts) == 0 {
+		if len(f.counts) == 0 && f.started {
 			f.counts[dot.Running] = 1
 		}
 		for _, kind := range slices.Sorted(maps.Keys(f.counts)) {

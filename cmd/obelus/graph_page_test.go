@@ -159,6 +159,13 @@ func TestPageInBrowser(t *testing.T) {
 		s := b.visits(t, visit{File: file, By: []string{"mouse", "keys"}, Find: find, Fails: "c5", Shot: os.Getenv("OBELUS_SHOTS")})
 		t.Logf("%d calls: %v ms", n, s.MS)
 		critical := lastLine(t, printed(t, "simulate", "--format", "json", plan))["criticalPath"]
+		first := map[bool]string{true: "c5", false: fmt.Sprintf("c%d", (n-12)/10*10-10+(n-12)%10)}[n == 10]
+		if got := s.Seen["edges by keys"]; !reflect.DeepEqual(got, []any{first, "true"}) {
+			t.Errorf("%d calls: back along an edge is %v, want %s", n, got, first)
+		}
+		if got := s.Seen["link by mouse"]; got != "c5" {
+			t.Errorf("%d calls: a link leads to %v", n, got)
+		}
 		for _, by := range []string{"mouse", "keys"} {
 			if got := s.Seen["find by "+by]; got != find {
 				t.Errorf("%d calls, by %s: found %v, want %s", n, by, got, find)

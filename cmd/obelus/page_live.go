@@ -107,6 +107,9 @@ func (l *live) draw() (err error) {
 	l.drawn++
 	one := l.course.page(l.program, l.planned, dot.Options{MaxNodes: pageNodes, MaxEdges: pageEdges})
 	one.Kind, one.Drawn = page.Live, l.drawn
+	if l.planned {
+		one.View.Notes = append(one.View.Notes, "a step is drawn when it has ended")
+	}
 	one.Scenarios = []page.Scenario{{Name: "the run", Events: []json.RawMessage{}}}
 	l.page, err = one.HTML()
 	return err

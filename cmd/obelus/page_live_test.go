@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +14,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -262,5 +267,60 @@ func TestLivePageInBrowser(t *testing.T) {
 	}
 	if end := r.ended(); end["calls"].(map[string]any)["rejected"] != 1.0 {
 		t.Errorf("the run ends with %v", end)
+	}
+}
+
+// An askedAt is a place where questions are asked, and what is answered there, after a while.
+type askedAt struct {
+	after   time.Duration
+	verdict runtime.Verdict // "" for never
+	err     error
+	left    bool // the question was taken back
+}
+
+func (p *askedAt) Ask(ctx context.Context, _ *runtime.Question, shown func()) func() (runtime.Decision, error) {
+	return func() (runtime.Decision, error) {
+		shown()
+		over := time.After(p.after)
+		if p.verdict == "" && p.err == nil {
+			over = nil
+		}
+		select {
+		case <-over:
+			return runtime.Decision{Verdict: p.verdict}, p.err
+		case <-ctx.Done():
+			p.left = true
+			return runtime.Decision{}, ctx.Err()
+		}
+	}
+}
+
+// S10.2: what is asked at a terminal and on a page has one answer, the first; where one of
+// them has nobody, the other is waited for; and the end of the run takes both back.
+func TestEitherAnswers(t *testing.T) {
+	stop := errors.New("stop")
+	for name, one := range map[string]struct {
+		a, b    askedAt
+		verdict runtime.Verdict
+		err     error
+	}{
+		"the page first":     {askedAt{after: 2 * time.Second, verdict: "reject"}, askedAt{after: time.Second, verdict: "approve"}, "approve", nil},
+		"the terminal first": {askedAt{after: time.Second, verdict: "reject"}, askedAt{}, "reject", nil},
+		"nobody there":       {askedAt{err: local.ErrNobody}, askedAt{after: time.Hour, verdict: "approve"}, "approve", nil},
+		"nobody at all":      {askedAt{err: local.ErrNobody}, askedAt{after: time.Second, err: local.ErrNobody}, "", local.ErrNobody},
+		"a stop":             {askedAt{after: time.Second, err: stop}, askedAt{}, "", stop},
+		"the run ends":       {askedAt{}, askedAt{}, "", context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+				defer cancel()
+				shown := 0
+				d, err := either{&one.a, &one.b}.Ask(ctx, &runtime.Question{}, func() { shown++ })()
+				if d.Verdict != one.verdict || !errors.Is(err, one.err) || shown != 1 {
+					t.Errorf("%q, %v, shown %d times; want %q, %v", d.Verdict, err, shown, one.verdict, one.err)
+				}
+			})
+		})
 	}
 }

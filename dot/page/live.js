@@ -40,6 +40,7 @@ function ask(list) {
 }
 
 // Drawing is done a few times a second, however many events come.
+let reviewed = 0; // when the overview was
 let due = 0, follow = true, touched = new Set();
 function soon() {
   due ||= setTimeout(() => {
@@ -48,8 +49,9 @@ function soon() {
     touched = new Set();
     $('slider').max = p.moments.length - 1;
     if (follow) now.moment = p.moments.length - 1;
-    if (p.status) overviewed = null;
-    refresh(all.has(now.key) || p.status);
+    const reading = $('panel').matches(':hover, :focus-within') && !p.status;
+    if (now.key === '' && !reading && (p.status || Date.now() > reviewed + 1000)) { overviewed = null; reviewed = Date.now(); }
+    refresh(now.key === '' ? !overviewed : all.has(now.key) || p.status);
   }, 200);
 }
 $('slider').addEventListener('input', () => { follow = +$('slider').value >= now.play.moments.length - 1; });

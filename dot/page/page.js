@@ -32,7 +32,7 @@ const svg = (tag, attributes) => {
 const count = (n, word) => n + ' ' + word + (n === 1 ? '' : 's');
 const ends = status => ({ done: 'is done', failed: 'fails', stopped: 'stops' })[status] || 'is ' + status;
 const between = (list, mark) => list.flatMap((x, i) => i ? [mark, x] : [x]);
-const duration = ms => ms < 1000 ? Math.round(ms) + ' ms' : ms < 60000 ? (ms / 1000).toFixed(ms < 10000 ? 2 : 1).replace(/\.?0+$/, '') + ' s'
+const duration = ms => ms > 0 && ms < 1 ? '<1 ms' : ms < 1000 ? Math.round(ms) + ' ms' : ms < 60000 ? (ms / 1000).toFixed(ms < 10000 ? 2 : 1).replace(/\.?0+$/, '') + ' s'
   : ms < 3600000 ? Math.floor(ms / 60000) + ' min ' + Math.round(ms % 60000 / 1000) + ' s' : (ms / 3600000).toFixed(1) + ' h';
 const brief = (value, most) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);

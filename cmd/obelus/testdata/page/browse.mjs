@@ -48,6 +48,20 @@ const tasks = {
       return [name, await heading(page)];
     },
   },
+  edges: { // from a call back along one, and beside
+    keys: async (page, job) => {
+      await page.keyboard.press('/');
+      await page.keyboard.type(job.find);
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('ArrowUp');
+      const before = await heading(page);
+      await page.keyboard.press('ArrowDown');
+      return [before, await page.evaluate(() => keys.next.get(decodeURIComponent(location.hash.slice(6))) !== undefined && document.activeElement.getAttribute('aria-current'))];
+    },
+  },
+  link: {
+    mouse: async (page, job) => { await page.evaluate(call => { location.hash = '#call=' + call; }, job.fails); await page.waitForFunction(call => document.querySelector('#panel h2').textContent === call, job.fails); return heading(page); },
+  },
   branch: { // what is skipped where a call fails
     mouse: async (page, job) => { await page.selectOption('#scenario', { label: 'what if "' + job.fails + '" fails?' }); return text(page, '#skipped li'); },
     keys: async (page, job) => {
@@ -74,6 +88,7 @@ for await (const line of createInterface({ input: process.stdin })) {
       const { context, page, said, requests, loaded } = await open(job);
       answer.ms.load = loaded;
       for (const [name, task] of Object.entries(tasks)) {
+        if (!task[by]) continue;
         const began = Date.now();
         answer.seen[name + ' by ' + by] = await task[by](page, job);
         answer.ms[name + ' by ' + by] = Date.now() - began;
