@@ -240,7 +240,9 @@ func (d *svgDrawing) shape(kind Kind, repeats bool, box layout.Box) {
 	switch kind {
 	case Input, Initial, Output:
 		round = box.Height / 2
-	case Path:
+	case Latent:
+		round = 12
+	case Effect, Path:
 		round = 0
 	}
 	rect := func(inset, round int) {
