@@ -42,6 +42,8 @@ tools:
   hold: {properties: {id: {}, _output: {}}}
   give: {properties: {order: {}, _output: {}}}
   tip: {properties: {to: {}, _output: {}}}
+  post: {properties: {order: {}, _output: {}}}
+  tell: {properties: {text: {}, _output: {}}}
 activities:
   both: {expr: "folder"}
 advisors:
@@ -61,6 +63,8 @@ calls:
 - {_tool: audit, _id: audit, id: 7, _outputPath: audited}
 - {_tool: ship, order: 7, _after: [audit], _outputPath: shipped}
 - {_tool: wire, order: 7, _confirm: true, _outputPath: wired}
+- {_tool: tell, text: "†(†state?.audited || 'nothing')", _outputPath: heard}
+- {_tool: post, order: 7, _when: "†(not (†state?.v.ok || false))", _outputPath: posted}
 - {_tool: hold, id: †input.id, _outputPath: held}
 - {_tool: give, order: 7, _when: "†((†state.held || null) == null)", _outputPath: given}
 - {_tool: give, order: †state.held || 8, _outputPath: also}
@@ -76,7 +80,7 @@ var approvedFiles = map[string]string{
 func approved(t testing.TB, text string) (*analyzer.Verified, *envelope.Envelope) {
 	t.Helper()
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{
-		Name: "plan.yaml", Functions: []string{"readMail", "lookUp", "sendMail", "sendFast", "refund", "file", "wipe", "shorten", "verify", "pay", "audit", "ship", "wire", "hold", "give", "tip"},
+		Name: "plan.yaml", Functions: []string{"readMail", "lookUp", "sendMail", "sendFast", "refund", "file", "wipe", "shorten", "verify", "pay", "audit", "ship", "wire", "hold", "give", "tip", "post", "tell"},
 		Open: func(name string) ([]byte, error) {
 			if text, ok := approvedFiles[name]; ok {
 				return []byte(text), nil
@@ -125,6 +129,8 @@ var mayHappen = map[string]int{
 	`audit {"id":7}`:                                                            1,
 	`ship {"order":7}`:                                                          1,
 	`wire {"order":7}`:                                                          1,
+	`tell {"text":"fine"}`:                                                      1,
+	`post {"order":7}`:                                                          1,
 	`hold {"id":7}`:                                                             1, // and is done, so that nothing is given by the first
 	`give {"order":"fine"}`:                                                     1,
 	`tip {"to":"a"}`:                                                            1,
@@ -137,6 +143,10 @@ func (b *bystander) started(c runtime.Command) {
 	case "ship":
 		if b.times[`audit {"id":7}`] == 0 {
 			b.t.Errorf("%s: it is shipped before the audit", b.what)
+		}
+	case "post":
+		if b.times[`verify {"id":7}`] == 0 {
+			b.t.Errorf("%s: it is posted before anybody has verified", b.what)
 		}
 	case "wire":
 		if !b.asked["wire"] {
@@ -290,6 +300,14 @@ func waysOut() []wayOut {
 	add("a condition of what another tool wrote", call(`'_tool':'classify','text':'†state.mail.text','_outputPath':'v.ok'`), pays("†state.v.ok"))
 	add("a condition of what a model says", call(`'_tool':'scoped','text':'x','_output':true,'_outputPath':'v.ok'`), pays("†state.v.ok"))
 	add("a condition of a check of something else", call(`'_tool':'verify','id':8,'_outputPath':'v'`), pays("†state.v.ok"))
+	tells := `'_tool':'tell','text':'†(†state?.audited || \"nothing\")','_outputPath':'heard'`
+	add("what a value is first looked for in left out", call(tells))
+	add("what a value is first looked for in for something else", call(`'_tool':'audit','id':8,'_outputPath':'audited'`), call(tells))
+	posts := `'_tool':'post','order':7,'_when':'†(not (†state?.v.ok || false))','_outputPath':'posted'`
+	add("the writer of a condition left out", call(posts))
+	add("the writer of a condition left out, with the condition", call(`'_tool':'post','order':7,'_outputPath':'posted'`))
+	add("the writer of a condition for something else", call(`'_tool':'verify','id':8,'_outputPath':'v'`), call(posts))
+	add("the writer of a condition that is listed behind", call(`'_tool':'post','order':7,'_outputPath':'posted'`), verifies)
 	add("a gate left out", call(`'_tool':'ship','order':7,'_outputPath':'shipped'`))
 	add("another gate", verifies, call(`'_tool':'ship','order':7,'_after':['verify'],'_outputPath':'shipped'`))
 	add("a gate for something else", call(`'_tool':'audit','_id':'audit','id':8,'_outputPath':'audited'`), call(`'_tool':'ship','order':7,'_after':['audit'],'_outputPath':'shipped'`))
@@ -397,6 +415,10 @@ func TestHonestReplansRun(t *testing.T) {
 			{solutionOf(readsMail, looksUp, strings.Replace(sendsMail, `"_tool"`, `"_id":"s","_when":"†(†state.label != \\"\\")","_tool"`, 1), classifies), noMore},
 			{solutionOf(looksUp, strings.ReplaceAll(strings.Replace(refunds, "†state.person.iban", `†state[\"person\"].iban`, 1), "'", `"`)), noMore},
 			{solutionOf(verifies, paysIf, audits, ships), noMore},
+			{solutionOf(verifies, strings.ReplaceAll(`{'_tool':'post','order':7,'_when':'†(not (†state?.v.ok || false))','_outputPath':'posted'}`, "'", `"`)), noMore},
+			{solutionOf(verifies), solutionOf(`{"_tool":"post","order":7,"_outputPath":"posted"}`), noMore},
+			{solutionOf(audits, `{"_tool":"tell","text":"†(†state?.audited || \\"nothing\\")","_outputPath":"heard"}`), noMore},
+			{solutionOf(audits), solutionOf(`{"_tool":"tell","text":"†(†state?.audited || \\"nothing\\")","_outputPath":"heard"}`), noMore},
 			{solutionOf(verifies), solutionOf(strings.Replace(paysIf, "†state.v.ok", "†(†state.v.ok and †input.id == 7)", 1)), noMore},
 			{solutionOf(audits), solutionOf(strings.Replace(ships, `,"_after":["a"]`, "", 1)), noMore},
 			{solutionOf(audits, strings.Replace(looksUp, `"_tool"`, `"_id":"lookUp1","_after":["a"],"_tool"`, 1), strings.Replace(ships, `["a"]`, `["lookUp1"]`, 1)), noMore},
