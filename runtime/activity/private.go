@@ -18,11 +18,13 @@ import (
 // A Private folder holds copies of the files of a workspace that programs are started
 // with, so that what was approved runs whatever becomes of the files (S6.6). Around the
 // copies lie links to what lies around the files, so that a program finds what it takes
-// from beside itself. A copy can't be written to.
+// from beside itself. A copy can't be written to; one that a program has put something else
+// in the place of nevertheless isn't started.
 type Private struct {
 	root, dir string
 	like      map[string]bool               // folders of the workspace that there is one like
 	copies    map[string]string             // by file
+	made      map[string]fs.FileInfo        // what each copy is, by its path
 	kept      map[string]*compiler.Activity // as they were, without the copies
 }
 
@@ -45,11 +47,48 @@ func Keep(root string, digests map[string]string, activities map[string]*compile
 	if p.dir, err = os.MkdirTemp("", "obelus-"); err != nil {
 		return nil, err
 	}
-	if err := p.all(digests, activities, inUse); err != nil {
+	if err := errors.Join(p.all(digests, activities, inUse), p.seal()); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// seal notes what the copies are, and has the folders take nothing more.
+func (p *Private) seal() (err error) {
+	p.made = map[string]fs.FileInfo{}
+	for _, copied := range p.copies {
+		if p.made[copied], err = os.Lstat(copied); err != nil {
+			return err
+		}
+	}
+	return p.folders(0o500)
+}
+
+// folders changes who may write into the folders.
+func (p *Private) folders(mode fs.FileMode) (err error) {
+	for inside := range p.like {
+		err = errors.Join(err, os.Chmod(filepath.Join(p.dir, inside), mode))
+	}
+	return err
+}
+
+// replaced finds a copy that isn't what was made any more.
+func (p *Private) replaced() error {
+	for _, file := range slices.Sorted(maps.Keys(p.copies)) {
+		copied := p.copies[file]
+		if p.made[copied] == nil {
+			continue // it is being made
+		}
+		is, err := os.Lstat(copied)
+		was := p.made[copied]
+		if err == nil && os.SameFile(is, was) && is.Mode() == was.Mode() && is.Size() == was.Size() && is.ModTime().Equal(was.ModTime()) && changed(is) == changed(was) {
+			continue
+		}
+		inside, _ := filepath.Rel(p.root, file)
+		return fmt.Errorf("%w: a program of the run has put something else in the place of %q", ErrOther, filepath.ToSlash(inside))
+	}
+	return nil
 }
 
 func (p *Private) all(digests map[string]string, activities map[string]*compiler.Activity, inUse func(name string) bool) (err error) {
@@ -97,6 +136,9 @@ func (p *Private) copyOf(name string) string {
 func (p *Private) unseen(activity, program string) error {
 	if p == nil {
 		return nil
+	}
+	if err := p.replaced(); err != nil {
+		return err
 	}
 	a := p.kept[activity]
 	named := a.Files(nil)
@@ -190,4 +232,6 @@ func (p *Private) beside(inside string) error {
 }
 
 // Close removes the copies.
-func (p *Private) Close() error { return os.RemoveAll(p.dir) }
+func (p *Private) Close() error {
+	return errors.Join(p.folders(0o700), os.RemoveAll(p.dir))
+}

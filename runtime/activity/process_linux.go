@@ -2,6 +2,7 @@ package activity
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strconv"
@@ -80,4 +81,12 @@ func spare() *supply {
 	}
 	y.limit = y.most
 	return y
+}
+
+// changed is when anything about a file was changed last, which a program can't set.
+func changed(file fs.FileInfo) int64 {
+	if stat, ok := file.Sys().(*syscall.Stat_t); ok {
+		return stat.Ctim.Nano()
+	}
+	return 0
 }

@@ -3,6 +3,7 @@
 package activity
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 )
@@ -14,3 +15,6 @@ func awaitEnd(cmd *exec.Cmd) { cmd.Wait() }
 func scratch() (*os.File, error) { return temporary() }
 
 func spare() *supply { return &supply{} }
+
+// changed is unknown here.
+func changed(fs.FileInfo) int64 { return 0 }

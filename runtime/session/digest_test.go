@@ -126,6 +126,45 @@ calls: [{_tool: t, x: new.sh}]
 	}
 }
 
+// S6.6: what a program of the run puts in the place of the copy that is started isn't
+// started.
+func TestCopiesArentReplaced(t *testing.T) {
+	for name, with := range map[string]string{
+		"moved over":           `cp evil.sh "$0.new"; mv -f "$0.new" "$1"`,
+		"copied over":          `cp -f evil.sh "$1"`,
+		"written in its place": `chmod u+w "$1"; cat evil.sh > "$1"; chmod u-w "$1"`,
+		"its folder opened":    `chmod u+w "$(dirname "$1")"; rm -f "$1"; cp evil.sh "$1"; chmod u-w "$(dirname "$1")"`,
+		"a link":               `chmod u+w "$(dirname "$1")"; ln -sf "$PWD/evil.sh" "$1"`,
+		"its age kept":         `chmod u+w "$1"; cp -p "$1" /dev/null; touch -r "$1" "$PWD/age"; printf 'echo evil' > "$1"; touch -r "$PWD/age" "$1"; chmod u-w "$1"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			for name, text := range map[string]string{"good.sh": "echo good", "evil.sh": "echo evil", "swap.sh": with} {
+				if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := programIn(t, folder, `tools: {t: {properties: {_output: {type: string}}}}
+activities:
+  swap: {exec: {argv: [sh, swap.sh, good.sh], stdout: text, stdin: none}}
+  good: {exec: {argv: [sh, good.sh], stdout: text, stdin: none}}
+calls:
+- {_tool: t, _activity: swap, _id: swap, _outputPath: a}
+- {_tool: t, _activity: good, _after: {settled: [swap]}, _outputPath: b}
+output: †state.b
+`)
+			digest, err := p.Plan.Digest()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := session.Run(t.Context(), p, session.Options{Digest: digest})
+			if err != nil || strings.Contains(fmt.Sprint(got.Output, got.State), "evil") {
+				t.Fatalf("it came to %+v, %v", got, err)
+			}
+		})
+	}
+}
+
 // S6.6: a file that comes while a run under a digest works, and that a program's argv, a
 // literal of its call or PATH would name, isn't run by a program that starts from then on;
 // and what a program gives that had started isn't taken. Whenever a second process puts the
