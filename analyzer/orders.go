@@ -245,6 +245,9 @@ func (p *Pass) orderPart(at int) (whole orderPart) {
 	if at == failing {
 		return orderPart{sure: slices.ContainsFunc(p.Plan.Calls, func(call *compiler.Call) bool {
 			runs := e.Runs(call)
+			if e.And(runs, e.Done(call).Not()) == logic.False {
+				return false
+			}
 			can, sure := p.canHold(runs)
 			return call.FailureRoute() < 0 && can.Possible && sure && e.OnEndings(runs, can.Assignment) && p.canFail(call)
 		})}

@@ -224,13 +224,18 @@ func (l *Labels) call(i int) {
 	l.judge(c, &l.calls[i])
 }
 
-// ended is what whether another call is done says of it.
+// ended is what whether another call is done says of it: whether it ran, for that it may
+// fail isn't counted.
 func (l *Labels) ended(call int, at source.Span) [taints]*step {
 	if call >= len(l.calls) {
 		return [taints]*step{}
 	}
 	c := l.Plan.Calls[call]
-	return over(l.calls[call].out.decides(), Hop{Plan: l.Plan, Call: c, Span: at, Words: fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name), Control: true})
+	decides := l.calls[call].out.control
+	if len(c.Output) > 1 || l.Plan.Writes == compiler.Once { // what it gives may go where failures go, or be none that stands in the way
+		decides = l.calls[call].out.decides()
+	}
+	return over(decides, Hop{Plan: l.Plan, Call: c, Span: at, Words: fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name), Control: true})
 }
 
 // inTemplate is what the expressions of a template may see.
@@ -276,12 +281,18 @@ func onlyRefers(e *expression.Expr) bool {
 	return e.Plain() || alternatives && !literal
 }
 
-// readOf is what a read of a call may see, be it of an item.
+// readOf is what a read of a call may see, be it of an item. Of the place of one only
+// whether it is there hangs on the list.
 func (l *Labels) readOf(r int, c *compiler.Call) value {
-	if l.Plan.OfItem(&l.Plan.Reads[r]) {
-		return l.inTemplate(c.Each.List, c)
+	read := &l.Plan.Reads[r]
+	if !l.Plan.OfItem(read) {
+		return l.read(r)
 	}
-	return l.read(r)
+	v := l.inTemplate(c.Each.List, c)
+	if read.Ref.Kind == "index" {
+		return value{control: v.decides()}
+	}
+	return v
 }
 
 // read is what a read may see.

@@ -330,7 +330,7 @@ func (l *Labels) judge(c *compiler.Call, is *ofCall) {
 		if most.most.Integrity < strictest.most.Integrity {
 			strictest.most.Integrity, strictest.by[0] = most.most.Integrity, most.by[0]
 		}
-		if most.by[1] != nil && most.most.Confidentiality < strictest.most.Confidentiality {
+		if most.most.Confidentiality < strictest.most.Confidentiality {
 			strictest.most.Confidentiality, strictest.by[1] = most.most.Confidentiality, most.by[1]
 		}
 		if few { // one of these values; whether the call runs, and how often, is another matter
