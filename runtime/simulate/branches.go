@@ -93,7 +93,7 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 
 func newExplorer(r *analyzer.Rehearsal, o Options, made []string) *explorer {
 	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan][]analyzer.Turn{},
-		read: map[*compiler.Plan][][]*compiler.Read{}, names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
+		names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
 	for i, call := range x.plan.Calls {
 		x.names[call.Name] = i
 	}
@@ -108,7 +108,6 @@ type explorer struct {
 	input     []part
 	forks     map[string]*fork // by the path of the call
 	turned    map[*compiler.Plan][]analyzer.Turn
-	read      map[*compiler.Plan][][]*compiler.Read
 	names     map[string]int // the plan's calls
 	known     map[string]int // choices by key
 	choices   []choice

@@ -259,12 +259,12 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 			left := schema.SampleSteps
 			e.value, ok = schema.AllOf(known...).FullWithin(w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1), &left)
 			x.steps -= stepsOfSample * (schema.SampleSteps - left)
-		} else if tool == nil || tool.Output == nil {
-			e.value = nil
+		} else {
+			e.value = w.unsaid(plan, call, w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1))
 		}
 	}
 	if ok && call.Each == nil && route >= 0 && (call.Method == compiler.Set || call.Method == compiler.Merge || call.Method == compiler.Assign) {
-		e.places = x.places(plan, call, route, e.value)
+		e.places = x.places(w, plan, call, route, e.value)
 	}
 	return e, ok
 }
@@ -299,7 +299,7 @@ const mostValues = 6
 
 // places are the parts of a call's result on which conditions hang, and those that
 // are read and needn't be there, the deepest first.
-func (x *explorer) places(plan *compiler.Plan, call *compiler.Call, route int, value any) []part {
+func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, route int, value any) []part {
 	var all []part
 	paths := plan.Paths
 	for _, target := range call.Output[route] {
@@ -335,7 +335,7 @@ func (x *explorer) places(plan *compiler.Plan, call *compiler.Call, route int, v
 				}
 			}
 		}
-		for _, read := range x.readers(plan, call) {
+		for _, read := range w.readers(plan, call) {
 			if p := of(read); p != nil && !slices.Contains(p.values, any(missing)) && x.optional(call, p.steps) {
 				admit(p, read, missing)
 			}
@@ -363,21 +363,6 @@ func (x *explorer) optional(call *compiler.Call, steps []expression.Segment) boo
 	}
 	at := tool.Output.At(compiler.SchemaPath(steps))
 	return at.Named || len(steps) == 0 && tool.Output.Kinds() != schema.Anything
-}
-
-// readers are the reads that may see what a call writes.
-func (x *explorer) readers(plan *compiler.Plan, call *compiler.Call) []*compiler.Read {
-	by, known := x.read[plan]
-	if !known {
-		by = make([][]*compiler.Read, len(plan.Calls))
-		for i := range plan.Reads {
-			for _, w := range plan.Reads[i].Writers {
-				by[w] = append(by[w], &plan.Reads[i])
-			}
-		}
-		x.read[plan] = by
-	}
-	return by[call.Index]
 }
 
 // turns are the values on which conditions of a plan turn.

@@ -216,7 +216,7 @@ func (w *world) weigh(v any) {
 }
 
 func newWorld(r *analyzer.Rehearsal, o Options) *world {
-	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
+	w := &world{plan: r.Plan(), options: o, machine: runtime.Rehearse(r, o.Options), profiles: map[*compiler.Tool]profile{}, read: map[*compiler.Plan][][]*compiler.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
 	if w.machine.Bounded() {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
@@ -237,9 +237,10 @@ type world struct {
 	entered   map[delegated]entry
 	replaying bool
 	profiles  map[*compiler.Tool]profile
-	budget    *activity.Budget // of expressions; nil for no bound
-	resolved  int              // what the machine's own expressions had taken when that was counted last
-	matched   int              // the same of what patterns may have cost
+	read      map[*compiler.Plan][][]*compiler.Read // by writer
+	budget    *activity.Budget                      // of expressions; nil for no bound
+	resolved  int                                   // what the machine's own expressions had taken when that was counted last
+	matched   int                                   // the same of what patterns may have cost
 	out       *Scenario
 }
 
@@ -398,7 +399,7 @@ func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) 
 		result, err = activity.Evaluate(a.Name, a.Expression, request)
 		w.out.Steps += result.Steps / stepsOfStep
 		w.weigh(result.Value)
-	} else if e.Value, e.Failure = w.result(call, chance); e.Failure != nil {
+	} else if e.Value, e.Failure = w.result(c.Plan, call, chance); e.Failure != nil {
 		return
 	} else {
 		w.weigh(e.Value)
@@ -467,18 +468,22 @@ func (w *world) chance(c runtime.Command, schedule int) *rand.Rand {
 
 // result makes up what an activity gives back: what the tool's own examples say, or
 // a value that the tool's "_output" accepts.
-func (w *world) result(call *compiler.Call, chance *rand.Rand) (any, *runtime.Failure) {
+func (w *world) result(plan *compiler.Plan, call *compiler.Call, chance *rand.Rand) (any, *runtime.Failure) {
 	if call.Tool != nil && len(call.Tool.Mocks) > 0 {
 		return call.Tool.Mocks[chance.IntN(len(call.Tool.Mocks))], nil
 	}
 	if call.Produced != nil {
 		return call.Produced.Value(), nil
 	}
-	if call.Tool == nil || call.Tool.Output == nil {
-		return nil, nil
+	known := schemas(plan, call.Whole(), -1)
+	if call.Tool != nil && call.Tool.Output != nil {
+		known = []*schema.Schema{call.Tool.Output} // whether the state has a place for it is to be seen
+	}
+	if len(known) == 0 || call.ItemOf != nil && call.Tool.Output == nil {
+		return w.unsaid(plan, call, chance), nil
 	}
 	left := schema.SampleSteps
-	value, ok := call.Tool.Output.FullWithin(chance, &left)
+	value, ok := schema.AllOf(known...).FullWithin(chance, &left)
 	w.out.Steps += stepsOfSample * (schema.SampleSteps - left)
 	if !ok {
 		return nil, &runtime.Failure{Code: activity.CodeBadOutput, Message: unmakeable}

@@ -1,0 +1,171 @@
+package simulate
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// unsaid makes up a result of which nobody says what it is: it has what is read of it, of
+// the types of the parameters that take it, and is a text where nothing more is known.
+// Without it nothing that hangs on the result would be rehearsed.
+func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Rand) any {
+	whole := call.Whole()
+	if plan = w.planOf(plan, whole); len(whole.Output) == 0 || plan == nil {
+		return nil
+	}
+	reads := w.readers(plan, whole)
+	var value any
+	for _, target := range slices.Concat(whole.Output...) {
+		for _, read := range reads {
+			if !plan.Paths.IsAbove(target.ID, read.Path) {
+				continue
+			}
+			steps := plan.Paths.Segments(read.Path)[plan.Paths.Depth(target.ID):]
+			if whole.Each != nil { // it is one item of what is read
+				if len(steps) == 0 || !steps[0].IsIndex {
+					continue
+				}
+				steps = steps[1:]
+			}
+			if now, _ := pathtree.Walk(value, steps); now == nil && possible(value, steps) {
+				value = planted(value, steps, taken(plan, read, whole.Name, chance))
+			}
+		}
+	}
+	_, object := value.(map[string]any)
+	switch {
+	case value == nil && whole.Method != compiler.Merge && whole.Method != compiler.Assign:
+		value = "made up by " + whole.Name
+	case !object && (whole.Method == compiler.Merge || whole.Method == compiler.Assign):
+		value = map[string]any{"by": whole.Name}
+	}
+	if _, list := value.([]any); whole.Method == compiler.Concat && !list {
+		value = []any{value}
+	}
+	return value
+}
+
+// planOf is the plan that a call stands in: that of a call for an item has the reads of
+// it, and none of its calls. It is nil where it isn't found.
+func (w *world) planOf(plan *compiler.Plan, call *compiler.Call) *compiler.Plan {
+	has := func(p *compiler.Plan) bool { return call.Index < len(p.Calls) && p.Calls[call.Index] == call }
+	if has(plan) {
+		return plan
+	}
+	if has(w.plan) {
+		return w.plan
+	}
+	for _, p := range w.plan.AllDelegates() { // it is in one of them at most
+		if has(p) {
+			return p
+		}
+	}
+	return nil
+}
+
+// possible reports whether there is room in a value for something at a place.
+func possible(value any, steps []expression.Segment) bool {
+	for i, s := range steps {
+		if value == nil {
+			return !slices.ContainsFunc(steps[i:], func(s expression.Segment) bool { return s.IsIndex && s.Index > 100 })
+		}
+		_, object := value.(map[string]any)
+		_, list := value.([]any)
+		if s.IsIndex && (!list || s.Index > 100) || !s.IsIndex && !object {
+			return false
+		}
+		value, _ = pathtree.Step(value, s)
+	}
+	return true
+}
+
+// taken makes up a value for a read: what the parameter accepts that it is the whole of, or
+// what the expression goes well with that it stands in.
+func taken(plan *compiler.Plan, read *compiler.Read, by string, chance *rand.Rand) any {
+	text := any("made up by " + by)
+	some := []any{text, 2.0, true, []any{text}, map[string]any{}}
+	found := text
+	within := func(t *compiler.Template, of *schema.Schema) {
+		for i, r := range t.Reads {
+			if &plan.Reads[r] != read {
+				continue
+			}
+			if !t.Expr.Plain() {
+				for _, v := range some {
+					if _, p, err := t.Expr.Eval(func(ref int) (any, expression.Presence) { return v, expression.There }); err == nil && p == expression.There {
+						found = v
+						return
+					}
+				}
+			} else if left := schema.SampleSteps; i == 0 && of != nil && of.Kinds() != schema.Anything {
+				if v, ok := of.FullWithin(chance, &left); ok && v != nil {
+					found = v
+				}
+			}
+			return
+		}
+	}
+	if read.Call < 0 {
+		each(plan.Output, func(t *compiler.Template) { within(t, nil) })
+		return found
+	}
+	call := plan.Calls[read.Call]
+	for _, f := range call.Params.Fields {
+		var of *schema.Schema
+		if tool := call.Single(); tool != nil && tool.Parameters != nil && f.Value.Expr != nil {
+			of = tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema
+		}
+		each(f.Value, func(t *compiler.Template) { within(t, of) })
+	}
+	each(call.When, func(t *compiler.Template) { within(t, nil) })
+	if call.Each != nil {
+		each(call.Each.List, func(t *compiler.Template) {
+			if within(t, nil); t.Expr.Plain() && slices.ContainsFunc(t.Reads, func(r int) bool { return &plan.Reads[r] == read }) {
+				found = []any{text}
+			}
+		})
+	}
+	return found
+}
+
+// each goes through the expressions of a template.
+func each(t *compiler.Template, f func(*compiler.Template)) {
+	if t == nil {
+		return
+	}
+	if t.Expr != nil {
+		f(t)
+	}
+	for _, field := range t.Fields {
+		each(field.Value, f)
+	}
+	for _, item := range t.Items {
+		each(item, f)
+	}
+}
+
+// readers are the reads of a plan that may see what a call of it writes, the deepest first.
+func (w *world) readers(plan *compiler.Plan, call *compiler.Call) []*compiler.Read {
+	by, known := w.read[plan]
+	if !known {
+		by = make([][]*compiler.Read, len(plan.Calls))
+		for i := range plan.Reads {
+			if read := &plan.Reads[i]; !plan.OfItem(read) {
+				for _, writer := range read.Writers {
+					by[writer] = append(by[writer], read)
+				}
+			}
+		}
+		for _, list := range by {
+			slices.SortStableFunc(list, func(a, b *compiler.Read) int { return cmp.Compare(plan.Paths.Depth(b.Path), plan.Paths.Depth(a.Path)) })
+		}
+		w.read[plan] = by
+	}
+	return by[call.Index]
+}
