@@ -386,6 +386,9 @@ func (d *desk) take(q *runtime.Question) *Answer {
 		last = &a
 		return true
 	})
+	if last != nil && last.Signed != "" { // by more people than before
+		d.kept = slices.DeleteFunc(d.kept, func(a Answer) bool { return a.ID == last.ID })
+	}
 	return last
 }
 
