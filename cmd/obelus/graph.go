@@ -82,7 +82,7 @@ func (c *cli) graphCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			one, err := drawnRun(path, o, form == "html")
+			one, err := drawnRun(path, reading.Activities, o, form == "html")
 			switch {
 			case err != nil:
 				return err

@@ -32,9 +32,9 @@ const (
 
 // drawnRun draws the run of a journal, with all that a page tells of it; a page marks
 // itself what happened.
-func drawnRun(path string, o dot.Options, paged bool) (*page.Page, error) {
+func drawnRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
 	happened := newCourse()
-	look, err := session.LookAt(path, "", session.ResumeOptions{}, happened.Observe)
+	look, err := session.LookAt(path, "", session.ResumeOptions{Activities: activities}, happened.Observe)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,8 @@ function question(q) {
   const reason = el('input', { placeholder: 'why, in words', 'aria-label': 'reason', size: 24 });
   const changed = el('textarea', { value: JSON.stringify(q.params, null, 2), 'aria-label': 'changed parameters, as JSON', spellcheck: false });
   add(box, [el('h3', {}, 'The run asks about ' + q.key), el('pre', {}, q.text.replace(/[ \n]+$/, '')),
-    el('div', { className: 'group' }, q.again ? [el('button', { onclick: () => answer({ verdict: 'retry' }) }, 'Run it again'), el('button', { onclick: () => answer({ verdict: 'fail' }) }, 'Count it as failed')]
+    el('div', { className: 'group' }, q.again
+      ? [el('button', { onclick: () => answer({ verdict: 'retry' }) }, 'Run it again'), el('button', { onclick: () => answer({ verdict: 'fail' }) }, 'Count it as failed')]
       : [el('button', { onclick: () => answer({ verdict: 'approve' }) }, '✓ Approve'), el('button', { onclick: () => answer({ verdict: 'reject', reason: reason.value || undefined }) }, '✗ Reject'), reason]),
     q.params ? el('details', {}, el('summary', {}, 'change its parameters'), changed, el('button', { onclick: () => {
       let params;

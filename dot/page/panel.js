@@ -18,7 +18,16 @@ function sources(c, list) {
     s.calls ? links(s.calls.map(name => c.prefix + name)) : '', s.more ? ' and ' + s.more + ' more' : '',
     s.start ? (s.calls ? ', or ' : '') + 'there from the start' : ''));
 }
-const condition = (c, x) => [x.words + ' ', x.text ? calls.has(c.prefix + x.text) ? callLink(c.prefix + x.text, x.text) : el('code', {}, x.text) : '', x.more ? ' ' + x.more : '', x.path ? [' ', el('code', {}, x.path)] : ''];
+// value is a parameter, or a part of the output: what it is, and where it comes from.
+function value(c, v, name) {
+  const plain = v.sources && v.sources.length === 1 && v.sources[0].path === v.expression;
+  return [el('dt', {}, v.path || name), el('dd', {}, 'literal' in v ? json(v.literal) : plain ? '' : el('code', {}, v.expression), sources(c, v.sources))];
+}
+// condition is what must hold for a call to run.
+function condition(c, x) {
+  const named = calls.has(c.prefix + x.text) ? callLink(c.prefix + x.text, x.text) : el('code', {}, x.text);
+  return [x.words + ' ', x.text ? named : '', x.more ? ' ' + x.more : '', x.path ? [' ', el('code', {}, x.path)] : ''];
+}
 const effectWords = c => [tone(effectOf(c)), c.effect.by && c.runs.kind !== 'plan' ? ', says ' + c.effect.by : '',
   c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace says ' + c.effect.claimed + ', but isn’t trusted' : 'the plan says of itself that it is ' + c.effect.claimed + ', which doesn’t count') : ''];
 const finding = f => el('div', { className: 'finding ' + f.severity }, el('b', {}, f.severity + ' ' + f.code + ': '), f.message, f.help ? el('div', { className: 'small' }, f.help) : '');
@@ -34,67 +43,112 @@ function panel() {
 
 // about is all that is known of a call.
 function about(c) {
-  const t = tool(c) || {}, params = c.values || [], other = data.scenarios ? data.scenarios.findIndex(s => s.fails === c.key) : -1;
-  const users = keys.next.get(c.key);
-  return [el('h2', {}, c.key), t.description ? el('p', {}, t.description) : null,
-    section('What it does', el('div', { className: 'fact' },
-      fact('tool', c.tool), fact('effect', effectWords(c)), fact('runs', el('code', {}, c.to), c.runs.folder && c.runs.folder !== '.' ? ' in ' + c.runs.folder : ''),
-      c.leaves ? fact('leaves to', el('b', {}, c.to)) : [], c.holds ? fact('may hold', c.holds.map(h => c.prefix + h).some(k => calls.has(k)) ? ['what came from ', links(c.holds.map(h => c.prefix + h))] : c.holds.join(', '), c.holdsMore ? ' and ' + c.holdsMore + ' more' : '') : [],
-      fact('only', between((c.conditions || []).map(x => condition(c, x)), el('br'))),
-      fact('writes', between((c.writes || []).map(w => el('code', {}, w.join(', '))), ' or '), c.method ? ' (' + c.method + ')' : ''),
-      fact('then', links(users)), c.each ? fact('at most', count(c.each.most, 'time')) : [], c.tries ? fact('tried', 'up to ' + c.tries + ' times' + (c.backoff ? ', ' + c.backoff + ' between' : '')) : [],
-      fact('stopped', c.timeout ? 'after ' + c.timeout : ''), fact('asks', c.confirm ? 'a person, in any case' : ''), fact('why', c.reasoning || ''))),
+  const t = tool(c) || {}, other = data.scenarios ? data.scenarios.findIndex(s => s.fails === c.key) : -1;
+  const folded = (name, what) => what ? el('details', {}, el('summary', {}, name), json(what)) : null;
+  return [
+    el('h2', {}, c.key), t.description ? el('p', {}, t.description) : null,
+    section('What it does', el('div', { className: 'fact' }, doing(c))),
     section('Happened', happened(c), other > 0 && other !== now.scenario ? el('p', {}, el('button', { onclick: () => setScenario(other) }, 'What if it fails?')) : null),
-    section('Parameters', params.length ? el('dl', {}, ...params.map(v => [el('dt', {}, v.path || 'all'), el('dd', {}, 'literal' in v ? json(v.literal) : v.sources && v.sources.length === 1 && v.sources[0].path === v.expression ? '' : el('code', {}, v.expression), sources(c, v.sources))])) : null),
+    section('Parameters', (c.values || []).length ? el('dl', {}, ...c.values.map(v => value(c, v, 'all'))) : null),
     section('Is handed besides', (c.context || []).length ? sources(c, c.context) : null),
     section('Findings', (c.findings || []).map(finding)),
-    section('Schema', t.parameters ? el('details', {}, el('summary', {}, 'parameters'), json(t.parameters)) : null, t.output ? el('details', {}, el('summary', {}, 'result'), json(t.output)) : null),
-    c.lines ? section('Source', el('p', { className: 'small' }, c.at.file + ', line ' + c.from), el('pre', { className: 'source' }, ...c.lines.map((line, i) => [el('span', { className: 'n' }, String(c.from + i).padStart(4) + '  '), line, '\n']))) : null];
+    section('Schema', folded('parameters', t.parameters), folded('result', t.output)),
+    section('Source', c.lines ? [el('p', { className: 'small' }, c.at.file + ', line ' + c.from),
+      el('pre', { className: 'source' }, ...c.lines.map((line, i) => [el('span', { className: 'n' }, String(c.from + i).padStart(4) + '  '), line, '\n']))] : null),
+  ];
 }
 
+function doing(c) {
+  const held = (c.holds || []).map(h => c.prefix + h), more = c.holdsMore ? ' and ' + c.holdsMore + ' more' : '';
+  return [
+    fact('tool', c.tool), fact('effect', effectWords(c)),
+    fact('runs', el('code', {}, c.to), c.runs.folder && c.runs.folder !== '.' ? ' in ' + c.runs.folder : ''),
+    fact('leaves to', c.leaves ? el('b', {}, c.to) : ''),
+    fact('may hold', held.length ? [held.some(k => calls.has(k)) ? ['what came from ', links(held)] : c.holds.join(', '), more] : ''),
+    fact('only', between((c.conditions || []).map(x => condition(c, x)), el('br'))),
+    fact('writes', between((c.writes || []).map(w => el('code', {}, w.join(', '))), ' or '), c.method ? ' (' + c.method + ')' : ''),
+    fact('then', firstLinks(keys.next.get(c.key), 60)),
+    fact('at most', c.each ? count(c.each.most, 'time') : ''),
+    fact('tried', c.tries ? 'up to ' + c.tries + ' times' + (c.backoff ? ', ' + c.backoff + ' between' : '') : ''),
+    fact('stopped', c.timeout ? 'after ' + c.timeout : ''), fact('asks', c.confirm ? 'a person, in any case' : ''), fact('why', c.reasoning || ''),
+  ];
+}
+
+const tones = { failed: 'danger', rejected: 'danger', handled: 'caution', running: 'working', asked: 'working', done: 'fine' };
+
+// happened is what became of a call so far: of each of its items and instances.
 function happened(c) {
-  if (!now.play) return null;
-  const all = now.play.of(c.key);
+  const all = now.play ? now.play.of(c.key) : [];
   return all.slice(0, 50).map(r => {
-    const s = now.moment < 0 ? 'waiting' : now.play.state(r, now.moment), over = r.ended !== undefined && now.moment >= r.ended, d = over && r.decision;
-    return el('div', {}, r.label ? el('b', {}, r.label + ': ') : '', el('span', { className: { failed: 'danger', rejected: 'danger', handled: 'caution', running: 'working', asked: 'working', done: 'fine' }[s] || 'muted' }, states[s].join(' ').trim()),
-      r.from !== undefined && s !== 'waiting' ? ' from ' + duration(r.from) + (over ? ' to ' + duration(r.to) : '') + (r.tries > 1 ? ', try ' + r.tries : '') : '',
-      r.askedAt !== undefined && s !== 'waiting' ? el('div', {}, 'a person was asked at ' + duration(r.askedAt)) : '',
+    const s = now.moment < 0 ? 'waiting' : now.play.state(r, now.moment), begun = s !== 'waiting';
+    const span = r.from !== undefined && begun ? ' from ' + duration(r.from) : '';
+    const line = [r.label ? el('b', {}, r.label + ': ') : '', el('span', { className: tones[s] || 'muted' }, states[s].join(' ').trim()), span];
+    const asked = r.askedAt !== undefined && begun ? el('div', {}, 'a person was asked at ' + duration(r.askedAt)) : '';
+    if (r.ended === undefined || now.moment < r.ended) return el('div', {}, line, asked);
+    const d = r.decision;
+    return el('div', {}, line, span ? ' to ' + duration(r.to) : '', r.tries > 1 ? ', try ' + r.tries : '', asked,
       d ? el('div', {}, 'decided: ' + d.verdict + (d.by ? ' by ' + d.by : '') + (d.reason ? ' (' + d.reason + ')' : ''), d.params ? json(d.params) : '') : '',
-      over && r.reason ? el('div', {}, r.reason) : '', over && r.error ? el('div', { className: 'danger' }, r.error.code + ': ' + r.error.message) : '',
-      over && r.output != null ? el('details', {}, el('summary', {}, 'result: ', el('code', {}, brief(r.output, 60))), json(r.output)) : '');
+      r.reason ? el('div', {}, r.reason) : '', r.error ? el('div', { className: 'danger' }, r.error.code + ': ' + r.error.message) : '',
+      r.output != null ? el('details', {}, el('summary', {}, 'result: ', el('code', {}, brief(r.output, 60))), json(r.output)) : '');
   }).concat(all.length > 50 ? [all.length - 50 + ' more'] : []);
 }
 
+// firstLinks are links to the first of many calls.
+const firstLinks = (list, most) => [links(list.slice(0, most)), list.length > most ? ' and ' + (list.length - most) + ' more' : ''];
+const few = list => list.length > 40 ? [...list.slice(0, 40), el('span', { className: 'muted' }, list.length - 40 + ' more; the table has them all')] : list;
+const small = (...words) => el('span', { className: 'small' }, ...words);
+const underConditions = c => (c.conditions || []).length ? [' · ', between(c.conditions.map(x => condition(c, x)), '; ')] : '';
+const listed = list => list.length ? items(few(list)) : el('p', {}, 'nothing');
+const callsThat = test => data.calls.filter(test);
+
 // review answers what a reviewer asks of the plan as a whole.
 function review() {
-  const of = test => data.calls.filter(test);
-  const line = c => [callLink(c.key), ' ', el('span', { className: 'small' }, ...effectWords(c), conditionsOf(c))];
-  const conditionsOf = c => (c.conditions || []).length ? [' · ', between(c.conditions.map(x => condition(c, x)), '; ')] : '';
-  const few = list => list.length > 40 ? [...list.slice(0, 40), el('span', { className: 'muted' }, list.length - 40 + ' more; the table has them all')] : list;
-  const destroys = of(c => ['destructive', 'unknown'].includes(c.effect.kind) && !['plan', 'model', 'produced'].includes(c.runs.kind));
-  const leaves = of(c => c.leaves && c.runs.kind !== 'model'), shown = of(c => c.leaves && c.runs.kind === 'model'), models = of(c => c.runs.kind === 'model' || c.runs.kind === 'produced');
   const found = [...data.findings.map(f => [f, null]), ...data.calls.flatMap(c => (c.findings || []).map(f => [f, c]))];
-  const told = list => few(list.map(([f, c]) => [c ? callLink(c.key) : '', finding(f)])), serious = told(found.filter(([f]) => f.severity !== 'info')), other = told(found.filter(([f]) => f.severity === 'info'));
-  const p = playOf(0), bound = (name, b, show) => b.most == null ? name + ': unbounded' + (b.because ? ' (' + b.because.join('; ') + ')' : '') : name + ': at most ' + show(b.most) + (b.because ? ' (' + b.because.join('; ') + ')' : '');
-  const path = p ? p.path() : [];
+  const told = test => few(found.filter(([f]) => test(f)).map(([f, c]) => [c ? callLink(c.key) : '', finding(f)]));
+  const p = playOf(0);
   return [
     data.notes.length ? el('p', { className: 'muted' }, between(data.notes, '; ')) : null,
-    section('Findings', serious.length ? serious : null),
-    section('What is destroyed', destroys.length ? items(few(destroys.map(line))) : el('p', {}, 'nothing')),
-    section('What leaves this machine, and to where', leaves.length + shown.length ? items(few(leaves.map(c => [callLink(c.key), ' → ', el('code', {}, c.to), el('span', { className: 'small' }, ' with ', (c.values || []).map(v => v.path).join(', ') || 'nothing', c.holds ? '; may hold what came from ' + brief(c.holds.join(', '), 200) : '', conditionsOf(c))])).concat(shown.length ? [['to a model: ', links(shown.slice(0, 40).map(c => c.key)), shown.length > 40 ? ' and ' + (shown.length - 40) + ' more' : '']] : [])) : el('p', {}, 'nothing')),
-    section('What came from a model', models.length || data.planned || data.advisors.length ? items(few(models.map(c => [callLink(c.key), keys.next.get(c.key).length ? [el('span', { className: 'small' }, ', read by '), links(keys.next.get(c.key))] : ''])).concat(data.planned ? ['the calls themselves: a model plans'] : [], data.advisors.length ? ['advice of ' + data.advisors.join(', ')] : [])) : el('p', {}, 'nothing')),
+    section('Findings', told(f => f.severity !== 'info')),
+    section('What is destroyed', destroyed()),
+    section('What leaves this machine, and to where', leaving()),
+    section('What came from a model', fromModels()),
     section('When something fails, or goes otherwise', failures()),
-    p ? section('What runs side by side', items(sideBySide(p))) : null,
-    section('How long, how dear', items([
-      p && p.length !== undefined ? (data.kind === 'rehearsal' ? 'rehearsed: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + +p.cost.toPrecision(6) : '') + (p.status ? ', ' + p.status : '') : '',
-      path.length ? ['critical path: ', between(path.slice(0, 30).map(k => callLink(k)), ' → '), path.length > 30 ? ' … ' + (path.length - 30) + ' more' : ''] : '',
-      bound('time', data.worst.time, n => duration(n * 1000)), bound('cost', data.worst.cost, n => +n.toPrecision(6)), bound('calls', data.worst.calls, n => n), bound('tries', data.worst.tries, n => n)].filter(Boolean))),
-    section('What it gives', (data.output || []).length ? el('dl', {}, ...data.output.map(v => [el('dt', {}, v.path || 'output'), el('dd', {}, 'literal' in v ? json(v.literal) : el('code', {}, v.expression), sources({ prefix: data.prefix }, v.sources))])) : null),
-    section('Notes', other.length ? other : null),
-    section('Signs', el('p', { className: 'small' }, importance.filter(s => states[s][0]).map(s => states[s][0] + ' ' + states[s][1]).join(' · ') + ' · ★ critical path · ▲ destroys, or may · △ writes · ✦ a model')),
-    section('Keys', el('p', { className: 'small' }, '/ search · ↓ ↑ along the edges · ← → beside · Enter details · Esc back · [ ] a moment back, on · f F the next failure, the one before · c critical path · + − 0 zoom · 1 2 3 drawing, timeline, table')),
+    section('What runs side by side', p ? items(sideBySide(p)) : null),
+    section('How long, how dear', howLong(p)),
+    section('What it gives', (data.output || []).length ? el('dl', {}, ...data.output.map(v => value({ prefix: data.prefix }, v, 'output'))) : null),
+    section('Notes', told(f => f.severity === 'info')),
+    section('Signs', small(importance.filter(s => states[s][0]).map(s => states[s].join(' ')).join(' · '), ' · ★ critical path · ▲ destroys, or may · △ writes · ✦ a model')),
+    section('Keys', small('/ search · ↓ ↑ along the edges · ← → beside · Enter details · Esc back · [ ] a moment back, on · f F the next failure, the one before · ',
+      'c critical path · + − 0 zoom · 1 2 3 drawing, timeline, table')),
   ];
+}
+
+function destroyed() {
+  const not = ['plan', 'model', 'produced'];
+  return listed(callsThat(c => ['destructive', 'unknown'].includes(c.effect.kind) && !not.includes(c.runs.kind)).map(c => [callLink(c.key), ' ', small(...effectWords(c), underConditions(c))]));
+}
+
+function leaving() {
+  const models = callsThat(c => c.leaves && c.runs.kind === 'model').map(c => c.key);
+  return listed(callsThat(c => c.leaves && c.runs.kind !== 'model').map(c => [callLink(c.key), ' → ', el('code', {}, c.to),
+    small(' with ', (c.values || []).map(v => v.path).join(', ') || 'nothing', c.holds ? '; may hold what came from ' + brief(c.holds.join(', '), 200) : '', underConditions(c))])
+    .concat(models.length ? [['to a model: ', firstLinks(models, 40)]] : []));
+}
+
+function fromModels() {
+  const list = callsThat(c => c.runs.kind === 'model' || c.runs.kind === 'produced');
+  return listed([...list.map(c => [callLink(c.key), keys.next.get(c.key).length ? [small(', read by '), firstLinks(keys.next.get(c.key), 12)] : '']),
+    ...data.planned ? ['the calls themselves: a model plans'] : [], ...data.advisors.length ? ['advice of ' + data.advisors.join(', ')] : []]);
+}
+
+function howLong(p) {
+  const bound = (name, b, show) => name + (b.most == null ? ': unbounded' : ': at most ' + show(b.most)) + (b.because ? ' (' + b.because.join('; ') + ')' : '');
+  const path = p ? p.path() : [], plain = n => +n.toPrecision(6);
+  return items([
+    p ? (data.kind === 'rehearsal' ? 'rehearsed: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
+    path.length ? ['critical path: ', between(path.slice(0, 30).map(k => callLink(k)), ' → '), path.length > 30 ? ' … ' + (path.length - 30) + ' more' : ''] : '',
+    bound('time', data.worst.time, n => duration(n * 1000)), bound('cost', data.worst.cost, plain), bound('calls', data.worst.calls, plain), bound('tries', data.worst.tries, plain),
+  ].filter(Boolean));
 }
 
 // outcome is what a rehearsal has otherwise than the first one: what is skipped, and what runs.
@@ -113,8 +167,14 @@ function outcome(n) {
 }
 function failures() {
   if (!data.scenarios || data.kind !== 'rehearsal') return null;
-  const list = data.scenarios.slice(1).map((s, i) => [s, i + 1, outcome(i + 1)]).sort((a, b) => (b[2].on.length > 0) - (a[2].on.length > 0)); // first what the plan does something about
-  return [items(list.slice(0, 25).map(([s, n, o]) => [el('button', { className: 'link', onclick: () => setScenario(n) }, s.name), ': the plan ' + ends(o.play.status), o.on.length ? ['; then ', links(o.on.slice(0, 8)), o.on.length > 8 ? ' …' : '', ' run'] : '', o.off.length ? ['; skipped: ', links(o.off.slice(0, 8)), o.off.length > 8 ? ' and ' + (o.off.length - 8) + ' more' : ''] : ''])), list.length > 25 ? el('p', { className: 'muted' }, 'choose others above the drawing') : null, data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null];
+  const list = data.scenarios.slice(1).map((s, i) => [s, i + 1, outcome(i + 1)]);
+  list.sort((a, b) => (b[2].on.length > 0) - (a[2].on.length > 0)); // first what the plan does something about
+  return [
+    items(list.slice(0, 25).map(([s, n, o]) => [el('button', { className: 'link', onclick: () => setScenario(n) }, s.name), ': the plan ' + ends(o.play.status),
+      o.on.length ? ['; then ', firstLinks(o.on, 8), ' run'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : ''])),
+    list.length > 25 ? el('p', { className: 'muted' }, 'choose others above the drawing') : null,
+    data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null,
+  ];
 }
 
 // sideBySide are the largest sets of calls that were at work at once.
@@ -129,8 +189,8 @@ function sideBySide(p) {
     if (e.status === 'started') { at.add(name); grew = true; most = Math.max(most, at.size); } else if (at.has(name)) { close(i); at.delete(name); }
   });
   sets.sort((a, b) => b[0].length - a[0].length);
-  const list = sets.slice(0, 6).map(([names, until]) => [links([...new Set(names.map(n => n.split('\n')[0]))].slice(0, 12)), names.length > 12 ? ' and more' : '', el('span', { className: 'small' }, ' until ' + duration(until))]);
-  return ['at most ' + most + ' at once', ...list];
+  const unique = names => [...new Set(names.map(n => n.split('\n')[0]))];
+  return ['at most ' + most + ' at once', ...sets.slice(0, 6).map(([names, until]) => [firstLinks(unique(names), 12), small(' until ' + duration(until))])];
 }
 
 // told says above the drawing which other course is shown.
@@ -139,20 +199,24 @@ function told() {
   $('told').hidden = !other;
   if (!other) return;
   const o = outcome(now.scenario);
-  fill($('told'), el('b', {}, 'What if ' + now.play.name + '? '), 'The plan ' + ends(o.play.status) + ' after ' + duration(o.play.length) + (o.play.reason ? ' (' + o.play.reason + ')' : '') + '. ',
-    o.on.length ? ['Only then: ', links(o.on.slice(0, 20)), '. '] : '', el('button', { onclick: () => setScenario(0) }, 'Back'),
-    o.off.length ? el('ul', { id: 'skipped' }, ...o.off.slice(0, 30).map(k => el('li', {}, callLink(k), ' is skipped: ' + o.play.why(k))), o.off.length > 30 ? el('li', {}, o.off.length - 30 + ' more') : '') : el('span', {}, ' Nothing is skipped because of it.'));
+  const skipped = o.off.slice(0, 30).map(k => el('li', {}, callLink(k), ' is skipped: ' + o.play.why(k)));
+  fill($('told'), el('b', {}, 'What if ' + now.play.name + '? '),
+    'The plan ' + ends(o.play.status) + ' after ' + duration(o.play.length) + (o.play.reason ? ' (' + o.play.reason + ')' : '') + '. ',
+    o.on.length ? ['Only then: ', firstLinks(o.on, 20), '. '] : '', el('button', { onclick: () => setScenario(0) }, 'Back'),
+    skipped.length ? el('ul', { id: 'skipped' }, ...skipped, o.off.length > 30 ? el('li', {}, o.off.length - 30 + ' more') : '') : ' Nothing is skipped because of it.');
 }
 
 // table is the plan without a drawing.
 function table() {
   const head = ['call', 'tool', 'effect', 'leaves to', 'only', 'reads from', 'writes', 'state'];
-  fill($('table'), el('table', {}, el('caption', {}, count(data.calls.length, 'call') + ' in the order of the text'), el('thead', {}, el('tr', {}, ...head.map(h => el('th', { scope: 'col' }, h)))),
-    el('tbody', {}, ...data.calls.map(c => {
-      const s = now.play && now.moment >= 0 ? now.play.at(c.key, now.moment) : null;
-      return el('tr', { className: c.key === now.key ? 'chosen' : '' }, el('th', { scope: 'row' }, callLink(c.key)), el('td', {}, c.tool), el('td', {}, effectWords(c)), el('td', {}, c.leaves ? c.to : ''), el('td', {}, between((c.conditions || []).map(x => condition(c, x)), '; ')),
-        el('td', {}, links(keys.before.get(c.key) || [])), el('td', {}, (c.writes || []).map(w => w.join(', ')).join(' or ')), el('td', {}, s ? (states[s.state][0] + ' ' + s.words).trim() : ''));
-    }))));
+  const row = c => {
+    const s = now.play && now.moment >= 0 ? now.play.at(c.key, now.moment) : null;
+    const cells = [c.tool, effectWords(c), c.leaves ? c.to : '', between((c.conditions || []).map(x => condition(c, x)), '; '), links(keys.before.get(c.key) || []),
+      (c.writes || []).map(w => w.join(', ')).join(' or '), s ? (states[s.state][0] + ' ' + s.words).trim() : ''];
+    return el('tr', { className: c.key === now.key ? 'chosen' : '' }, el('th', { scope: 'row' }, callLink(c.key)), ...cells.map(x => el('td', {}, x)));
+  };
+  fill($('table'), el('table', {}, el('caption', {}, count(data.calls.length, 'call') + ' in the order of the text'),
+    el('thead', {}, el('tr', {}, ...head.map(h => el('th', { scope: 'col' }, h)))), el('tbody', {}, ...data.calls.map(row))));
 }
 
 // timeline is when each call was at work, in the order of their starts.
@@ -160,8 +224,9 @@ function timeline() {
   const p = now.play;
   if (!p) { fill($('time'), el('p', {}, 'A plan with errors isn’t rehearsed.')); return; }
   const end = p.length || 1, at = now.moment < 0 ? 0 : p.moments[now.moment].at, path = new Set(p.path());
-  const start = r => r.askedAt ?? r.from ?? r.to ?? 0, all = [...p.byName.values()].filter(r => !now.instance || r.instance === now.instance || !r.instance).sort((a, b) => start(a) - start(b));
-  fill($('time'), el('p', { className: 'small' }, duration(0) + ' to ' + duration(end) + (path.size ? '; a thick line below: the critical path' : '')), ...all.slice(0, 3000).map(r => {
+  const start = r => r.askedAt ?? r.from ?? r.to ?? 0;
+  const all = [...p.byName.values()].filter(r => !now.instance || r.instance === now.instance || !r.instance).sort((a, b) => start(a) - start(b));
+  const row = r => {
     const lane = el('div', { className: 'lane' }), s = p.state(r, p.events.length - 1);
     const bar = (from, to, kind, words) => {
       const b = el('span', { className: 'bar ' + kind, title: words }, words);
@@ -176,20 +241,46 @@ function timeline() {
     line.style.left = Math.min(100, 100 * at / end) + '%';
     lane.append(line);
     return el('div', { className: 'row' }, el('button', { className: 'link', onclick: () => choose(r.key), title: r.label || r.key }, r.label || r.key), lane);
-  }));
+  };
+  fill($('time'), el('p', { className: 'small' }, duration(0) + ' to ' + duration(end) + (path.size ? '; a thick line below: the critical path' : '')), ...all.slice(0, 3000).map(row),
+    all.length > 3000 ? el('p', {}, all.length - 3000 + ' more') : '');
 }
 
 // ---- controls -------------------------------------------------------------
 
-// theme is light or dark whatever the reader's system prefers; the drawing has colours of its own for both.
+// theme is light or dark whatever the reader's system prefers, or "" for that; the drawing
+// has colours of its own for both.
 function theme(name) {
   document.documentElement.dataset.theme = name;
-  for (const rule of [...canvas.querySelectorAll('style')].flatMap(s => [...s.sheet.cssRules])) if (rule instanceof CSSMediaRule) rule.media.mediaText = name === 'dark' ? 'all' : 'not all';
+  for (const style of canvas.querySelectorAll('style')) {
+    for (const rule of style.sheet.cssRules) if (rule instanceof CSSMediaRule) rule.media.mediaText = { dark: 'all', light: 'not all' }[name] || '(prefers-color-scheme: dark)';
+  }
 }
-const press = { 'show-drawing': () => view('drawing'), 'show-time': () => view('time'), 'show-table': () => view('table'), in: () => zoom(.8), out: () => zoom(1.25), all: () => fit(true),
-  critical: () => { now.critical = !now.critical; $('critical').setAttribute('aria-pressed', now.critical); refresh(); if (now.critical && now.play && now.play.path()[0]) { const c = calls.get(now.play.path()[0]); if (c.g) reveal(c); } },
-  theme: () => { const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches; theme(dark ? 'light' : 'dark'); },
-  play: () => playing(!timer), back: () => setMoment(now.moment - 1), on: () => setMoment(now.moment + 1), failure: () => jump(1, m => m.failed) };
+function otherTheme() {
+  const chosen = document.documentElement.dataset.theme, dark = chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  theme(dark ? 'light' : 'dark');
+}
+function critical() {
+  now.critical = !now.critical;
+  $('critical').setAttribute('aria-pressed', now.critical);
+  refresh();
+  const first = now.critical && now.play && calls.get(now.play.path()[0]);
+  if (first && first.g) reveal(first);
+}
+// escape leads back to the drawing, and from there to the overview.
+function escape() {
+  const c = calls.get(now.key);
+  if (c && c.g && !drawing.contains(document.activeElement)) c.g.focus({ preventScroll: true }); else overview();
+}
+
+const press = {
+  'show-drawing': () => view('drawing'), 'show-time': () => view('time'), 'show-table': () => view('table'), in: () => zoom(.8), out: () => zoom(1.25), all: () => fit(true), theme: otherTheme,
+  critical, play: () => playing(!timer), back: () => setMoment(now.moment - 1), on: () => setMoment(now.moment + 1), failure: () => jump(1, m => m.failed),
+};
+const letters = {
+  '/': () => $('search').focus(), '[': press.back, ']': press.on, f: press.failure, F: () => jump(-1, m => m.failed), c: critical, '+': press.in, '-': press.out, 0: press.all,
+  1: press['show-drawing'], 2: press['show-time'], 3: press['show-table'], Escape: escape,
+};
 for (const [id, what] of Object.entries(press)) $(id).addEventListener('click', what);
 $('slider').addEventListener('input', () => setMoment(+$('slider').value));
 $('scenario').addEventListener('change', () => setScenario(+$('scenario').value));
@@ -197,14 +288,20 @@ $('instance').addEventListener('change', () => { now.instance = $('instance').va
 $('to-table').addEventListener('click', e => { e.preventDefault(); view('table'); $('table').focus(); });
 document.addEventListener('keydown', e => {
   if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input:not([type=range]), textarea, select')) return;
-  const what = { '/': () => $('search').focus(), '[': press.back, ']': press.on, f: press.failure, F: () => jump(-1, m => m.failed), c: press.critical, '+': press.in, '-': press.out, '0': press.all,
-    1: press['show-drawing'], 2: press['show-time'], 3: press['show-table'], Escape: () => { const c = calls.get(now.key); if (c && c.g && !drawing.contains(document.activeElement)) c.g.focus({ preventScroll: true }); else overview(); } }[e.key];
+  const what = letters[e.key];
   if (what) { what(); e.preventDefault(); }
 });
 addEventListener('hashchange', fromAddress);
 new ResizeObserver(() => { measure(); look({ ...box, h: box.w * ratio() }); }).observe(drawing);
-addEventListener('beforeprint', () => { $('drawing').hidden = $('table').hidden = false; look({ ...whole }); table(); });
-addEventListener('afterprint', () => { view(now.view); fit(); });
+let ownTheme = '';
+addEventListener('beforeprint', () => {
+  ownTheme = document.documentElement.dataset.theme || '';
+  theme('light');
+  $('drawing').hidden = $('table').hidden = false;
+  look({ ...whole });
+  table();
+});
+addEventListener('afterprint', () => { theme(ownTheme); view(now.view); fit(); });
 
 prepare();
 measure();
