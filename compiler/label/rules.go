@@ -16,7 +16,6 @@ import (
 type rules struct {
 	policies []*policy.Policy
 	strict   bool
-	demands  map[demand]limit
 	calls    map[alike]*known
 }
 
@@ -31,6 +30,7 @@ type known struct {
 	effects policy.Effects
 	output  policy.Label // besides that of what they take
 	words   [taints]string
+	demands map[string]demand // by parameter
 }
 
 func (r *rules) of(p *compiler.Plan, c *compiler.Call) *known {
@@ -38,7 +38,7 @@ func (r *rules) of(p *compiler.Plan, c *compiler.Call) *known {
 	k := r.calls[key]
 	if k == nil {
 		output, says := r.output(p, c)
-		k = &known{effects: r.effects(p, c), output: output}
+		k = &known{effects: r.effects(p, c), output: output, demands: map[string]demand{}}
 		for t := range taints {
 			k.words[t] = fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(output, t), says)
 		}
@@ -48,18 +48,18 @@ func (r *rules) of(p *compiler.Plan, c *compiler.Call) *known {
 }
 
 func newRules(policies []*policy.Policy) *rules {
-	r := &rules{policies: policies, demands: map[demand]limit{}, calls: map[alike]*known{}}
+	r := &rules{policies: policies, calls: map[alike]*known{}}
 	for _, one := range policies {
 		r.strict = r.strict || one.Strict
 	}
 	return r
 }
 
-// A demand is what a parameter of calls of some kind is asked for.
+// A demand is what a parameter of calls that are alike is asked for, and what a policy takes
+// for trusted of it: one of a few values, or what a person approves.
 type demand struct {
-	tool, activity string
-	effects        policy.Effects
-	parameter      string
+	limit
+	few, person bool
 }
 
 // A limit is what a parameter takes, and which rules say so.
@@ -179,11 +179,17 @@ func (r *rules) output(p *compiler.Plan, c *compiler.Call) (l policy.Label, says
 // counts before one that names an effect, and one that names the parameter before one
 // about any; of several policies the strictest. What is secret mustn't leave unless a
 // policy that counts says that it may.
-func (r *rules) demand(c *compiler.Call, effects policy.Effects, parameter string) limit {
-	key := demand{c.ToolName, c.Activity, effects, parameter}
-	if l, ok := r.demands[key]; ok {
-		return l
+func (r *rules) demand(c *compiler.Call, is *known, parameter string) demand {
+	d, ok := is.demands[parameter]
+	if !ok {
+		d.limit = r.limit(c, is.effects, parameter)
+		d.few, d.person = r.endorses(c, parameter)
+		is.demands[parameter] = d
 	}
+	return d
+}
+
+func (r *rules) limit(c *compiler.Call, effects policy.Effects, parameter string) limit {
 	all := limit{most: policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}}
 	cleared := false
 	for _, one := range r.policies {
@@ -217,7 +223,6 @@ func (r *rules) demand(c *compiler.Call, effects policy.Effects, parameter strin
 	if !cleared && effects&policy.External != 0 && all.most.Confidentiality == policy.Secret {
 		all.most.Confidentiality, all.by[1] = policy.Private, nil
 	}
-	r.demands[key] = all
 	return all
 }
 
@@ -318,13 +323,12 @@ func (l *Labels) judge(c *compiler.Call, is *ofCall) {
 	if is.control == nothing.control && is.context == nothing && !slices.ContainsFunc(is.parameters, func(v value) bool { return v != nothing }) {
 		return
 	}
-	effects := l.rules.of(l.Plan, c).effects
+	known := l.rules.of(l.Plan, c)
 	anything := policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}
 	strictest := limit{most: anything} // what decides whether it runs must be as good as what it takes
-	take := func(name string, v value, at source.Span) {
-		few, person := l.rules.endorses(c, name)
-		most := l.rules.demand(c, effects, name)
-		if person {
+	take := func(name string, v value, at func() source.Span) {
+		most := l.rules.demand(c, known, name)
+		if most.person {
 			most.most = anything
 		}
 		if most.most.Integrity < strictest.most.Integrity {
@@ -333,21 +337,24 @@ func (l *Labels) judge(c *compiler.Call, is *ofCall) {
 		if most.most.Confidentiality < strictest.most.Confidentiality {
 			strictest.most.Confidentiality, strictest.by[1] = most.most.Confidentiality, most.by[1]
 		}
-		if few { // one of these values; whether the call runs, and how often, is another matter
+		if most.few { // one of these values; whether the call runs, and how often, is another matter
 			most.most.Integrity = policy.Untrusted
 		}
-		l.forbid(Flow{Call: c, Parameter: name, At: at}, v.data, most)
+		if v.data != nothing.data {
+			l.forbid(Flow{Call: c, Parameter: name, At: at()}, v.data, most.limit)
+		}
 	}
-	for i, f := range c.Params.Fields {
-		take(f.Key, is.parameters[i], f.Value.Node.Span())
+	for i := range c.Params.Fields {
+		f := &c.Params.Fields[i]
+		take(f.Key, is.parameters[i], f.Value.Node.Span)
 	}
-	if is.context != (value{}) {
-		take(Context, is.context, c.ToolNode.Span())
+	if is.context != nothing {
+		take(Context, is.context, c.ToolNode.Span)
 	}
 	if len(c.Params.Fields) == 0 {
-		take(policy.AnyParameter, value{}, source.Span{})
+		take(policy.AnyParameter, nothing, nil)
 	}
-	if effects&(policy.Destructive|policy.External) != 0 {
+	if is.control != nothing.control && known.effects&(policy.Destructive|policy.External) != 0 {
 		l.forbid(Flow{Call: c, At: c.ToolNode.Span(), Control: true, Strict: l.rules.strict}, is.control, strictest)
 	}
 }
