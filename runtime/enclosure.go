@@ -334,7 +334,7 @@ func (f *frame) decidedOutside(i int32, d *Decision) bool {
 		f.askAgain(i, "it leaves what was approved, and an approval of that names what it is about: \"beyond\": \""+q.Beyond+"\"")
 		return true
 	case d.Verdict == Approve && f.machine.options.Signed && d.Signed == "":
-		f.askAgain(i, "it leaves an approval that people have signed, and is approved as that was: by who signs it, as \"obelus decide\" does, and is one of them")
+		f.askAgain(i, "the approval that it leaves is signed, and so has to be an approval of that, by people whose signatures count: \"obelus decide\" signs one")
 		return true
 	case d.Verdict == Approve && !a.early:
 		a.approved = append(a.approved, q.Outside...)

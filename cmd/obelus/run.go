@@ -371,6 +371,9 @@ func (c *cli) unanswered(result *session.Result, s *session.Session, help func(s
 		answer := "approve answers it (or reject, change, replace)"
 		if len(q.Outside) > 0 {
 			answer = "approve lets it (or reject)"
+			if s.Signed() {
+				answer = "approve --key KEY signs that it may (or reject)"
+			}
 		}
 		if q.InFlight {
 			answer = "retry answers it (or fail)"

@@ -423,6 +423,10 @@ func (s *Session) Program() *project.Program { return s.program }
 // Results is the file for what comes of each instance; "" for none.
 func (s *Session) Results() string { return s.options.Results }
 
+// Signed reports whether the run is under an approval, so that who approves what leaves it
+// signs that.
+func (s *Session) Signed() bool { return s.options.Signed }
+
 // Planned reports whether a planner writes what is run.
 func (s *Session) Planned() bool { return s.options.Planned }
 
