@@ -51,6 +51,7 @@ for (const c of data.calls) {
 }
 const keys = { next: new Map(), before: new Map() }; // by key, the keys of calls along the edges
 (function follow() {
+  for (const key of calls.keys()) keys.before.set(key, []);
   const out = new Map(data.nodes.map(n => [n.id, []]));
   for (const e of data.edges) out.get(e.from).push(e.to);
   for (const c of calls.values()) {
@@ -64,7 +65,14 @@ const keys = { next: new Map(), before: new Map() }; // by key, the keys of call
     };
     if (c.node) visit(c.node);
     keys.next.set(c.key, all);
-    for (const to of all) keys.before.set(to, [...keys.before.get(to) || [], c.key]);
+    for (const to of all) keys.before.get(to).push(c.key);
+  }
+  for (const c of calls.values()) { // where the drawing has them together, by what they read
+    if (c.node) continue;
+    const read = [...c.values || [], c.when, c.each && c.each.list].filter(Boolean).flatMap(v => v.sources || []).concat(c.context || []).flatMap(x => x.calls || []);
+    const from = new Set([...read, ...(c.after || []).map(a => a.call)].map(name => c.prefix + name).filter(key => calls.has(key)));
+    keys.before.set(c.key, [...from]);
+    for (const key of from) keys.next.get(key).push(c.key);
   }
 })();
 
