@@ -3,6 +3,7 @@ package envelope
 import (
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -50,11 +51,20 @@ func (a *Allowance) behind(c *facts.Call) {
 	for v := range reads(c) {
 		for _, s := range v.Sources {
 			for _, writer := range s.Calls {
-				gate(Gate{Call: writer, Settled: true, Needed: v.Expression == s.Path && !s.Start})
+				gate(Gate{Call: writer, Settled: true, Needed: !s.Start && needs(v, s.Path)})
 			}
 		}
 	}
 }
+
+// needs reports whether what is put together can't be without what stands at a path.
+func needs(v *facts.Value, path string) bool {
+	return v.Expression == path || v.Expression != "" && !mayDoWithout.MatchString(v.Expression)
+}
+
+// mayDoWithout is in expressions that may come to something though what they read isn't
+// there, or before they come to it.
+var mayDoWithout = regexp.MustCompile(`[|?&]|\b(and|or|if)\b`)
 
 // reads are the values that decide whether and how a call is carried out.
 func reads(c *facts.Call) iter.Seq[*facts.Value] {
@@ -66,6 +76,9 @@ func reads(c *facts.Call) iter.Seq[*facts.Value] {
 			if !yield(&c.Values[i]) {
 				return
 			}
+		}
+		if c.Runs.Plan != "" { // which may read of its context what isn't there
+			yield(&facts.Value{Sources: c.Context})
 		}
 	}
 }
@@ -339,6 +352,10 @@ func (j *judge) standing(c *facts.Call, approved bool) *standing {
 	if !one.whole {
 		one.whole = true
 		other := judge{envelope: j.envelope, known: k, call: c, given: &g, in: j.in}
+		one.done = slices.DeleteFunc(slices.Clone(one.done), func(at int) bool {
+			other.allowance = &j.envelope.Calls[at]
+			return !other.does()
+		})
 		for _, at := range one.done {
 			other.allowance = &j.envelope.Calls[at]
 			if other.free() {
@@ -349,12 +366,25 @@ func (j *judge) standing(c *facts.Call, approved bool) *standing {
 	return one
 }
 
-// free reports whether nothing more has the call be skipped than has the one approved: no
-// other condition, none to come after that must be done, and no writer left out of what it
-// reads.
+// does reports whether, if the call is done, all is done that was approved: a list is done
+// without the items that a condition skips, or whose failures are collected.
+func (j *judge) does() bool {
+	return j.call.Each == nil || j.sameCondition() && j.call.Each.Collect == j.allowance.Collect
+}
+
+func (j *judge) sameCondition() bool {
+	a, c := j.allowance, j.call
+	if c.When == nil || string(c.When.Literal.Text) == "true" {
+		return a.When == nil
+	}
+	return a.When != nil && j.sameLeaf(leafOf("", c.When), *a.When)
+}
+
+// free reports whether nothing more has the call be skipped or fail than has the one
+// approved: no other condition, none to come after that must be done, no writer left out of
+// what it reads, no fewer tries and no less time.
 func (j *judge) free() bool {
 	a, c := j.allowance, j.call
-	free := a.When == nil && (c.When == nil || string(c.When.Literal.Text) == "true") || a.When != nil && c.When != nil && j.sameLeaf(leafOf("", c.When), *a.When)
 	must := 0
 	for _, gate := range a.After {
 		if !gate.Settled {
@@ -366,7 +396,7 @@ func (j *judge) free() bool {
 			must--
 		}
 	}
-	return free && must >= 0 && len(j.lacking(true)) == 0
+	return must >= 0 && j.sameCondition() && c.Tries >= a.Tries && (c.Timeout == "" || c.Timeout == a.Timeout) && len(j.lacking(true)) == 0
 }
 
 func (k *knowledge) keep(c *facts.Call, fits []int) *standing {

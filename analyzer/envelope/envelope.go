@@ -66,6 +66,14 @@ type Allowance struct {
 	Each *Values `json:"each,omitempty"`
 	// Context are the paths that it may be handed besides, with all below them.
 	Context []string `json:"context,omitempty"`
+	// Handed is the context that a delegate has, all of it: without a part, or with what
+	// somebody else wrote, its conditions would come out otherwise.
+	Handed []Source `json:"handed,omitempty"`
+	// Tries, Timeout and Collect say what makes the call fail, where others come after it:
+	// how often it is tried, how long it may take, and that failures of items don't count.
+	Tries   int    `json:"tries,omitempty"`
+	Timeout string `json:"timeout,omitempty"`
+	Collect bool   `json:"collect,omitempty"`
 	// Writes are the output paths that it may have, with their method, "" being none; and
 	// Below paths at and below which it may write in any way.
 	Writes []string `json:"writes,omitempty"`
@@ -214,7 +222,11 @@ func allowanceOf(in string, c *facts.Call) Allowance {
 	}
 	for _, s := range c.Context {
 		a.Context = append(a.Context, s.Path)
+		if c.Runs.Plan != "" {
+			a.Handed = append(a.Handed, Source{s.Path, s.Tools, s.Start})
+		}
 	}
+	a.Tries, a.Timeout, a.Collect = c.Tries, c.Timeout, c.Each != nil && c.Each.Collect
 	slices.Sort(a.Context)
 	a.Context = slices.Compact(a.Context)
 	if c.When != nil && string(c.When.Literal.Text) != "true" {

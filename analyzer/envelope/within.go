@@ -289,6 +289,11 @@ func (j *judge) counts(most int) bool {
 			j.differs(Context, "", func() (string, string) { return s.Path, listed(a.Context) })
 		}
 	}
+	for _, o := range a.Handed {
+		if !slices.ContainsFunc(c.Context, func(s facts.Source) bool { return s.Path == o.Path && j.writtenBy(Source{s.Path, s.Tools, s.Start}, o) }) {
+			j.differs(Context, o.Path, said("left out, or written by others", o.String()))
+		}
+	}
 	if a.Confirm && !c.Confirm {
 		j.differs(Confirm, "", said("nobody", "a person"))
 	}

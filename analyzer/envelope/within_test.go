@@ -286,7 +286,7 @@ func gated(plan, replan []drawnCall, one, call int) bool {
 	}
 	class := func(at int) string { // the calls of a plan that are the same but for how often
 		c := plan[at]
-		c.tries, c.after = 0, 0
+		c.after = 0
 		return fmt.Sprint(c, behind(plan, at))
 	}
 	type count struct{ ended, done int }
@@ -302,8 +302,9 @@ func gated(plan, replan []drawnCall, one, call int) bool {
 	for of, n := range need {
 		gate := gates[of]
 		for b, done := range before {
-			alike := fmt.Sprint(plan[gate].when) == fmt.Sprint(replan[b].when) && (plan[gate].after > 0 || replan[b].after == 0)
-			if !(done || alike) || !covers(plan, replan, gate, b) {
+			same := fmt.Sprint(plan[gate].when) == fmt.Sprint(replan[b].when)
+			alike := same && (plan[gate].after > 0 || replan[b].after == 0) && replan[b].tries >= plan[gate].tries
+			if !(done || alike) || replan[b].items > 0 && !same || !covers(plan, replan, gate, b) {
 				continue
 			}
 			if n.ended--; done {

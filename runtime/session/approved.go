@@ -41,9 +41,9 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	case o.Instances != "":
 		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
 			Advise("run the plan once for each, with its own input")
-	case o.Continue && len(o.State) > 0:
-		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: calls would be taken for done by a state that nobody approved").
-			Advise("approve the plan with that state, or run it without continuing")
+	case len(o.State) > 0:
+		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: it would begin with a state that nobody approved, and that would pass for what calls have written").
+			Advise("approve the plan with that state (approve --state), or run it without")
 	}
 	if file.Given() {
 		given, err := approval.Given(o.Input, o.State)
