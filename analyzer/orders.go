@@ -245,7 +245,7 @@ func (p *Pass) orderPart(at int) (whole orderPart) {
 	if at == failing {
 		return orderPart{sure: slices.ContainsFunc(p.Plan.Calls, func(call *compiler.Call) bool {
 			runs := e.Runs(call)
-			if e.And(runs, e.Done(call).Not()) == logic.False {
+			if collects(call) {
 				return false
 			}
 			can, sure := p.canHold(runs)
@@ -322,12 +322,16 @@ func (p *Pass) canHold(goal logic.Literal) (a logic.Answer, sure bool) {
 		return a, a.Impossible
 	}
 	for _, v := range e.Implicant(goal, a.Assignment) {
-		if call, ends := e.EndingOf(v); e.About(v) == nil || ends && a.Assignment.Flips(v) && !p.canFail(p.Plan.Calls[call]) {
+		if call, ends := e.EndingOf(v); e.About(v) == nil || ends && a.Assignment.Flips(v) && (!p.canFail(p.Plan.Calls[call]) || collects(p.Plan.Calls[call])) {
 			return a, false
 		}
 	}
 	return a, undecided(e.Decisions(goal, a.Assignment)) == 0
 }
+
+// collects reports whether a call puts the failures of its items in the list that it gives:
+// that it fails itself is rare.
+func collects(call *compiler.Call) bool { return call.Each != nil && call.Each.Collect }
 
 // canFail reports whether a call is sure to be able to fail: one that a plan carries out,
 // if one of the plan's calls is.
