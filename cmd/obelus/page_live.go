@@ -48,6 +48,7 @@ type live struct {
 	posed   []*posed
 	over    bool
 	changed chan struct{} // closed when there is something new
+	ending  chan struct{} // closed as it is over
 }
 
 // A posed question is open.
@@ -65,7 +66,7 @@ func serve(s *session.Session, who string) (*live, error) {
 	if err != nil {
 		return nil, troubled("the page can't be served: %s", reason(err))
 	}
-	l := &live{who: who, host: listener.Addr().String(), token: rand.Text(), program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{})}
+	l := &live{who: who, host: listener.Addr().String(), token: rand.Text(), program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{}), ending: make(chan struct{})}
 	l.sheet = terminal.NewSheet(io.Discard, toolsOf(l.program))
 	if err := l.draw(); err != nil {
 		return nil, err
@@ -140,6 +141,9 @@ type shown struct {
 	Again  bool   `json:"again,omitempty"`  // retry or fail is the answer
 }
 
+// goodbye is how long a page that doesn't read keeps a run from its end.
+const goodbye = 3 * time.Second
+
 // mostAtOnce bounds the events of a message, and pause is between two, so that a page
 // isn't woken for each.
 const (
@@ -184,6 +188,7 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-time.After(pause):
+		case <-l.ending:
 		case <-r.Context().Done():
 			return
 		}
@@ -304,13 +309,14 @@ func (l *live) close(o *runtime.Outcome) {
 		_ = l.course.End(o) // which writes into memory
 	}
 	l.over = true
+	close(l.ending)
 	l.tell()
 	l.mu.Unlock()
 	told := make(chan struct{})
 	go func() { l.finished.Wait(); close(told) }()
 	select {
 	case <-told:
-	case <-time.After(time.Second):
+	case <-time.After(goodbye):
 	}
 	l.server.Close()
 }
