@@ -135,7 +135,7 @@ func TestCopiesArentReplaced(t *testing.T) {
 		"written in its place": `chmod u+w "$1"; cat evil.sh > "$1"; chmod u-w "$1"`,
 		"its folder opened":    `chmod u+w "$(dirname "$1")"; rm -f "$1"; cp evil.sh "$1"; chmod u-w "$(dirname "$1")"`,
 		"a link":               `chmod u+w "$(dirname "$1")"; ln -sf "$PWD/evil.sh" "$1"`,
-		"its age kept":         `chmod u+w "$1"; cp -p "$1" /dev/null; touch -r "$1" "$PWD/age"; printf 'echo evil' > "$1"; touch -r "$PWD/age" "$1"; chmod u-w "$1"`,
+		"its age kept":         `chmod u+w "$1"; touch -r "$1" "$PWD/age"; printf 'echo evil' > "$1"; touch -r "$PWD/age" "$1"; chmod u-w "$1"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
