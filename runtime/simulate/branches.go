@@ -74,8 +74,8 @@ const mostPaired = 300
 // together where they can come together, and those to which a search leads back from the
 // output, over what it hangs on (Alvaro, Rosen, Hellerstein: Lineage-driven Fault Injection,
 // SIGMOD 2015), and from calls that were never started. Made are the inputs that were
-// made up, and may be others. Options.Steps bounds each rehearsal, and twice as many steps all
-// of them.
+// made up, and may be others. Options.Steps bounds each rehearsal, and somewhat more all of
+// them.
 func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Exploration {
 	x := newExplorer(r, o, made)
 	x.allow(most)
@@ -94,7 +94,11 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 func newExplorer(r *analyzer.Rehearsal, o Options, made []string) *explorer {
 	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan][]analyzer.Turn{},
 		names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
+	if x.making = o.Steps / 8; o.Steps == 0 {
+		x.making = math.MaxInt
+	}
 	for i, call := range x.plan.Calls {
+		x.looks += len(call.Reads) * len(x.plan.Graph.Deps(i)) / effortOfStep
 		x.names[call.Name] = i
 	}
 	x.input = x.givenInput(made)
@@ -121,6 +125,8 @@ type explorer struct {
 	out       Exploration
 
 	plays, steps int // that are left
+	making       int // steps that are left for results
+	looks        int // what it costs that calls look at their reads, as often as one of those settles that they wait for
 }
 
 // A trial is one combination that was played.
@@ -142,7 +148,7 @@ func (t *trial) has(p *Problem) *Problem {
 	return nil
 }
 
-func (x *explorer) allow(most int) { x.plays, x.steps = most, x.o.Steps/2 }
+func (x *explorer) allow(most int) { x.plays, x.steps = most, x.o.Steps/3 }
 
 // affords reports whether another combination may be played.
 func (x *explorer) affords() bool { return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) }
@@ -168,7 +174,7 @@ func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
 		x.out.Usual = c.scenario
 	}
 	x.plays--
-	x.steps -= c.scenario.Steps
+	x.steps -= c.scenario.Steps + x.looks
 	t := &trial{picks: c.picks}
 	key := keyOf(c.picks)
 	if was := x.trials[key]; was != nil {
@@ -394,15 +400,21 @@ func within(few, many []pick) bool {
 	return !slices.ContainsFunc(few, func(p pick) bool { return !slices.Contains(many, p) })
 }
 
+// mostKept bounds the calls of the scenarios of problems.
+const mostKept = 50_000
+
 // conclude puts together what was found.
 func (x *explorer) conclude() {
-	untold := map[cause]bool{}
+	untold, room := map[cause]bool{}, mostKept
+	if x.o.Steps == 0 {
+		room = math.MaxInt
+	}
 	for _, t := range slices.SortedStableFunc(slices.Values(x.order), func(a, b *trial) int { return len(a.otherwise()) - len(b.otherwise()) }) {
 		for _, p := range t.problems {
 			if !slices.ContainsFunc(x.out.Problems, func(known Problem) bool {
 				return known.is(&p) && (p.Kind != NoOutput || within(known.path, t.picks))
 			}) {
-				if !x.affords() {
+				if room -= len(x.plan.Calls) * max(1, len(x.plan.Instances)); !x.affords() || room < 0 && len(x.out.Problems) > 0 {
 					untold[cause{p.Kind, p.Call, p.code}] = true
 					continue
 				}
@@ -539,10 +551,10 @@ func (c *course) there(r *compiler.Read) bool {
 	if slices.ContainsFunc(r.Writers, func(w int32) bool { return c.provides(w, r) }) {
 		return true
 	}
-	begins := map[string]any{
-		"input": compiler.Overlay(c.plan.Input, any(c.given)), "state": compiler.Overlay(c.plan.State, any(c.o.State)), "data": any(c.plan.Data),
+	if c.begins == nil {
+		c.begins = map[string]any{"input": compiler.Overlay(c.plan.Input, any(c.given)), "state": compiler.Overlay(c.plan.State, any(c.o.State)), "data": any(c.plan.Data)}
 	}
-	v, ok := c.plan.Paths.Walk(begins, r.Path)
+	v, ok := c.plan.Paths.Walk(c.begins, r.Path)
 	return ok && v != nil
 }
 

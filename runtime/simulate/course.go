@@ -26,6 +26,7 @@ type course struct {
 	writes   map[int][]*runtime.Message // of the plan itself, by call
 	void     bool                       // no value has all that was chosen for its parts
 	given    map[string]any             // the input
+	begins   map[string]any             // what is there before any call, once that was asked
 	scenario *Scenario
 }
 
@@ -95,6 +96,7 @@ func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *r
 	path := runtime.Path(command.Under, call.Name)
 	root := c.root(path)
 	how := f.endings[c.choose(path, root, named(f.options, command.Under))]
+	c.void = c.void || how.fails == unmakeable && c.making <= 0
 	switch {
 	case how.fails != "":
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: how.fails}
@@ -240,6 +242,10 @@ func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) 
 // made makes up a result of a call that takes an alternative, by the tool's own examples
 // if one fits.
 func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, route int) (e ending, ok bool) {
+	if x.making -= stepsOfCall; x.making <= 0 {
+		x.out.Cut = true // it isn't known what the call may come to
+		return e, false
+	}
 	e.route = route
 	if len(call.Output) < 2 || call.Each != nil {
 		e.route = -1
@@ -256,9 +262,10 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 	if !ok {
 		known := schemas(plan, call, e.route)
 		if ok = len(known) == 0; !ok {
-			left := schema.SampleSteps
+			left := min(schema.SampleSteps, x.making)
+			before := left
 			e.value, ok = schema.AllOf(known...).FullWithin(w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1), &left)
-			x.steps -= stepsOfSample * (schema.SampleSteps - left)
+			x.making -= before - left
 		} else {
 			e.value = w.unsaid(plan, call, w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1))
 		}
@@ -304,7 +311,7 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 	paths := plan.Paths
 	for _, target := range call.Output[route] {
 		of := func(read *compiler.Read) *part {
-			if plan.OfItem(read) || !slices.Contains(read.Writers, int32(call.Index)) || !paths.IsAbove(target.ID, read.Path) {
+			if _, sees := slices.BinarySearch(read.Writers, int32(call.Index)); !sees || plan.OfItem(read) || !paths.IsAbove(target.ID, read.Path) {
 				return nil
 			}
 			key := call.Name + "\x00" + strconv.Itoa(route) + paths.String(read.Path)
@@ -322,7 +329,7 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 			return &all[len(all)-1]
 		}
 		admit := func(p *part, read *compiler.Read, v any) {
-			if len(p.values) < mostValues && fits(plan, call, route, planted(value, p.steps, v)) {
+			if x.making -= stepsOfCall; len(p.values) < mostValues && x.making > 0 && fits(plan, call, route, planted(value, p.steps, v)) {
 				p.take(read, v)
 			}
 		}

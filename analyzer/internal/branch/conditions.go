@@ -108,24 +108,31 @@ const (
 
 // New works out the conditions of a plan.
 func New(plan *compiler.Plan, facts Facts) *Conditions {
-	n := len(plan.Calls)
-	e := &Conditions{
-		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
-		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
-		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork, Memory: evaluationRoom},
-	}
-	e.reach()
-	e.findAtoms(plan.Calls)
-	inOrder := make([]bool, n)
+	e := begun(plan, facts, 1)
+	inOrder := make([]bool, len(plan.Calls))
 	for _, i := range plan.Graph.Order() {
 		inOrder[i] = true
 	}
-	for i := range n {
+	for i := range inOrder {
 		if !inOrder[i] { // on a cycle, or after one: nothing is known
 			e.runs[i] = e.unknown(true)
 		}
 	}
 	e.build(plan.Graph.Order())
+	return e
+}
+
+// begun are conditions of which no more is worked out than what they are about, for a part of
+// the work that evaluating them may take.
+func begun(plan *compiler.Plan, facts Facts, part int) *Conditions {
+	n := len(plan.Calls)
+	e := &Conditions{
+		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
+		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
+		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
+	}
+	e.reach()
+	e.findAtoms(plan.Calls)
 	return e
 }
 

@@ -432,9 +432,11 @@ func (t *Turn) Alike(a, b any) bool {
 	})
 }
 
-// Turns are the values that conditions are about, in the order in which these ask for them.
-// What can't be had from outside, as the record of a failure, isn't among their values.
-func (e *Conditions) Turns() []Turn {
+// Turns are the values that a plan's conditions are about, in the order in which these ask
+// for them. What can't be had from outside, as the record of a failure, isn't among their
+// values.
+func Turns(plan *compiler.Plan, facts Facts) []Turn {
+	e := begun(plan, facts, 8)
 	turns := make([]Turn, len(e.subjects))
 	for _, s := range e.subjects {
 		e.divide(s)
