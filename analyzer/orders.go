@@ -245,7 +245,7 @@ func (p *Pass) orderPart(at int) (whole orderPart) {
 	if at == failing {
 		return orderPart{sure: slices.ContainsFunc(p.Plan.Calls, func(call *compiler.Call) bool {
 			runs := e.Runs(call)
-			if collects(call) {
+			if a := p.Plan.Activities[call.Activity]; collects(call) || a != nil && a.Expression != nil { // of which nobody knows whether it goes wrong
 				return false
 			}
 			can, sure := p.canHold(runs)
