@@ -113,7 +113,7 @@ func (c *cli) runCommand() *cobra.Command {
 			return err
 		}
 		if options.Approval != nil && !cmd.Flags().Changed("confirm") {
-			options.Confirm = runtime.Confirm{}
+			options.Confirm.Policy = ""
 		}
 		if !o.unkept {
 			if options.Runs, err = o.runsFolder(); err != nil {
@@ -197,8 +197,8 @@ func (o *running) asking() (runtime.Confirm, error) {
 		return runtime.Confirm{}, troubled("--answer-within can't be %v: expected a time such as 5m", o.within)
 	}
 	confirm := runtime.Confirm{Policy: runtime.Policy(o.confirm), Timeout: o.within, Default: runtime.Verdict(o.unanswered)}
-	if o.confirm == "never" {
-		confirm = runtime.Confirm{}
+	if o.confirm == "never" { // what asks all the same has its time
+		confirm.Policy = ""
 	}
 	return confirm, nil
 }
