@@ -46,7 +46,8 @@ var byFlag = []struct {
 		return strings.Replace(t.Help, "have a run with a planner approved", "obelus approve --planner approves one", 1)
 	}},
 	{kind: session.ErrUnapproved, help: func(t *diag.Trouble) string {
-		return strings.Replace(t.Help, "name an allowed_signers file that", "name with --signers an allowed_signers file that", 1)
+		return strings.NewReplacer("name an allowed_signers file that", "name with --signers an allowed_signers file that",
+			"approve the plan with that state", "approve the plan with that state (approve --state)").Replace(t.Help)
 	}},
 	{kind: approval.ErrPlace, help: func(t *diag.Trouble) string {
 		return strings.Replace(t.Help, "keep it above that folder, or elsewhere", "keep it above that folder, or elsewhere, and name it with --signers", 1)

@@ -43,7 +43,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 			Advise("run the plan once for each, with its own input")
 	case len(o.State) > 0:
 		return nil, diag.Troubled(ErrUnapproved, "the run isn't approved: it would begin with a state that nobody approved, and that would pass for what calls have written").
-			Advise("approve the plan with that state (approve --state), or run it without")
+			Advise("approve the plan with that state, or run it without")
 	}
 	if file.Given() {
 		given, err := approval.Given(o.Input, o.State)
