@@ -206,7 +206,10 @@ func (f *frame) stood(call *compiler.Call, condition string) (writers map[string
 		}
 		writers[r.String()] = f.tools(at, before)
 		value, there := f.log.Resolve(at, before)
-		if value, there = pathtree.Walk(value, below); !there {
+		if there {
+			value, there = pathtree.Walk(value, below)
+		}
+		if !there {
 			return nil, expression.Absent
 		}
 		return value, expression.There

@@ -29,7 +29,6 @@ type liveRun struct {
 	stop context.CancelFunc
 	done chan struct{}
 	out  strings.Builder
-	end  map[string]any
 }
 
 var pageAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+/`)

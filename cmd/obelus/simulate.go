@@ -223,7 +223,9 @@ func failable(plan *compiler.Plan, name string) error {
 	add = func(p *compiler.Plan, under string, depth int) {
 		for _, call := range p.Calls {
 			path := runtime.Path(under, call.Name)
-			known[call.ToolName] = known[call.ToolName]
+			if _, told := known[call.ToolName]; !told {
+				known[call.ToolName] = false
+			}
 			known[call.Name], known[path] = call.Each != nil, call.Each != nil
 			if below := p.Delegates[call.Plan()]; below != nil && depth < 8 && len(known) < 100_000 {
 				add(below, path, depth+1)
