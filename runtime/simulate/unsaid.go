@@ -12,8 +12,8 @@ import (
 )
 
 // unsaid makes up a result of which nobody says what it is: it has what is read of it, of
-// the types of the parameters that take it, and is a text where nothing more is known.
-// Without it nothing that hangs on the result would be rehearsed.
+// the types of the parameters that take it, and is a text where nothing more is known; null
+// where nothing reads it. Without it nothing that hangs on the result would be rehearsed.
 func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Rand) any {
 	whole := call.Whole()
 	if plan = w.planOf(plan, whole); len(whole.Output) == 0 || plan == nil {
@@ -37,6 +37,9 @@ func (w *world) unsaid(plan *compiler.Plan, call *compiler.Call, chance *rand.Ra
 				value = planted(value, steps, taken(plan, read, whole.Name, chance))
 			}
 		}
+	}
+	if len(reads) == 0 {
+		return nil
 	}
 	_, object := value.(map[string]any)
 	switch {
@@ -150,7 +153,7 @@ func each(t *compiler.Template, f func(*compiler.Template)) {
 	}
 }
 
-// readers are the reads of a plan that may see what a call of it writes, the deepest first.
+// readers are the reads of a plan that look into what a call of it writes, the deepest first.
 func (w *world) readers(plan *compiler.Plan, call *compiler.Call) []*compiler.Read {
 	by, known := w.read[plan]
 	if !known {
@@ -158,7 +161,11 @@ func (w *world) readers(plan *compiler.Plan, call *compiler.Call) []*compiler.Re
 		for i := range plan.Reads {
 			if read := &plan.Reads[i]; !plan.OfItem(read) {
 				for _, writer := range read.Writers {
-					by[writer] = append(by[writer], read)
+					if slices.ContainsFunc(plan.Calls[writer].Output, func(route compiler.Route) bool {
+						return slices.ContainsFunc(route, func(path compiler.Path) bool { return plan.Paths.IsAbove(path.ID, read.Path) })
+					}) {
+						by[writer] = append(by[writer], read)
+					}
 				}
 			}
 		}
