@@ -141,3 +141,19 @@ func TestExplorationsAreBounded(t *testing.T) {
 		t.Errorf("%d of %g combinations, complete %v; %d causes aren't told", x.Played, x.Most, x.Complete, x.Untold)
 	}
 }
+
+// S15: 10,000 calls are rehearsed in under a second.
+func TestLargeRehearsalsAreQuick(t *testing.T) {
+	text := "tools: {t: {type: object, properties: {a: {}, _output: {type: object, properties: {x: {type: number}}, required: [x]}}}}\ncalls:\n- {_tool: t, a: 1, _outputPath: s0}\n"
+	for i := range 9_999 {
+		text += fmt.Sprintf("- {_tool: t, a: †state.s%d.x, _outputPath: s%d}\n", i-i%7, i+1)
+	}
+	r := verified(t, text)
+	if took, soon := cputime.Within(time.Second, func() {
+		if s := simulate.Run(r, simulate.Options{Seed: 1, Steps: simulate.DefaultSteps(r.Plan())}); s.Outcome.Status != "done" {
+			t.Errorf("%s: %s", s.Outcome.Status, s.Outcome.Reason)
+		}
+	}); !soon {
+		t.Errorf("took %v", took)
+	}
+}
