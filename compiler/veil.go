@@ -40,8 +40,9 @@ func NewVeil(under *Veil) *Veil {
 type planVeil struct {
 	*Veil
 	above *planVeil // of the plan that a solution is for
-	once  sync.Once
-	all   *Veil // of this plan, those above and its delegates
+	mutex sync.Mutex
+	all   *Veil // of this plan, those above and its delegates; nil before it is asked for
+	taken int   // how many values of its own that holds: a plan whose calls arrive has more
 }
 
 func newVeil(above *planVeil) *planVeil { return &planVeil{Veil: NewVeil(nil), above: above} }
@@ -294,13 +295,17 @@ func (p *Plan) Veiled(text string) string {
 	if p.veil == nil {
 		return text
 	}
-	p.veil.once.Do(func() { p.veil.gather(p) })
-	return p.veil.all.Over(text)
+	return p.veil.gathered(p).Over(text)
 }
 
-// gather takes in all that is to be hidden.
-func (v *planVeil) gather(p *Plan) {
-	v.all = NewVeil(nil)
+// gathered is all that is to be hidden. It is only read, by many at once.
+func (v *planVeil) gathered(p *Plan) *Veil {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	if v.all != nil && v.taken == len(v.names) {
+		return v.all
+	}
+	v.all, v.taken = NewVeil(nil), len(v.names)
 	take := func(from *planVeil) {
 		for ; from != nil; from = from.above {
 			for value, name := range from.names {
@@ -312,7 +317,8 @@ func (v *planVeil) gather(p *Plan) {
 	for _, below := range p.AllDelegates() {
 		take(below.veil)
 	}
-	v.all.sort() // from here on it is only read, by many at once
+	v.all.sort()
+	return v.all
 }
 
 func asJSON(value any) string {
@@ -417,7 +423,8 @@ func (p *Plan) Shroud(findings []diag.Diagnostic) {
 	if p.veil == nil {
 		return
 	}
-	if p.Veiled(""); len(p.veil.all.secrets) == 0 { // once all is gathered
+	all := p.veil.gathered(p)
+	if len(all.secrets) == 0 {
 		return
 	}
 	seen := map[*source.File]bool{}
@@ -427,7 +434,7 @@ func (p *Plan) Shroud(findings []diag.Diagnostic) {
 		}
 		seen[at.File] = true
 		text := string(at.File.Text)
-		p.veil.all.each(text, func(from, to int, _ string) {
+		all.each(text, func(from, to int, _ string) {
 			if telling(text[from:to]) {
 				at.File.Hide(source.Span{File: at.File, Start: from, End: to})
 			}
