@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml/parser"
-
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"

@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/cputime"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 func settingsOf(t testing.TB, text string) (*Settings, []diag.Diagnostic) {

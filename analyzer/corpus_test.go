@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
 // A row is one plan of the corpus.

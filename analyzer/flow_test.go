@@ -10,15 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/testdata/amount"
-	"github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
 // S7: a type that is changed in a sound plan is found at the reference that it

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"golang.org/x/tools/txtar"
 )
 
 // S1.1, S4.5: the place of a finding inside a string is the text that is meant,

@@ -10,15 +10,14 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
-	"github.com/obelus-dev/obelus/testdata/amount"
-	"github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // typedValues are what generated conditions are about: fields of the result of one

@@ -5,12 +5,11 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"golang.org/x/text/unicode/norm"
 )
 
 // judgeNames looks for ids and paths that a reader can't tell apart, or can't

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/testdata/amount"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 func compile(t testing.TB, name, text string) (*compiler.Plan, []diag.Diagnostic) {

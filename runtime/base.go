@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"github.com/obelus-dev/obelus/compiler"
-
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 

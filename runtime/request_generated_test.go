@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // Whatever a plan's calls use, a planner that is shown it may repeat it, and the

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/testdata/amount"
-	"github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
 // checked compiles and analyses a plan.

@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-
 	"github.com/obelus-dev/obelus/testdata/pty"
+	"golang.org/x/crypto/ssh"
 )
 
 // S16.1: a person at a terminal is asked whether to approve, and for the passphrase of a

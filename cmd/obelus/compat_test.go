@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
 // An answered pair is a line of what compat says with --format json.

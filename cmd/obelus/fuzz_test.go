@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
 	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/project"

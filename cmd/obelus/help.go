@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
 

@@ -162,7 +162,10 @@ func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found
 
 // extent says how much was played.
 func extent(found *simulate.Exploration) string {
-	if found.Complete {
+	switch {
+	case found.Complete && found.Played == 1:
+		return "there is one way that it can go, and it was played"
+	case found.Complete:
 		return fmt.Sprintf("played all %s that can be reached", wording.Count(found.Played, "combination"))
 	}
 	most := fmt.Sprintf("%.0f", found.Most)

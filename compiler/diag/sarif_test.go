@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // reportOfAll has something of everything that a finding may have.

@@ -11,7 +11,6 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
-
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/expr-lang/expr"
-
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/goccy/go-yaml"
+	"github.com/obelus-dev/obelus/testdata/corpus"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 

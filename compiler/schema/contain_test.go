@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 

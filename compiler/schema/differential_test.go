@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/cputime"
+	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 var seedFlag = flag.Uint64("seed", 1, "the seed of the random cases; 0 chooses one and prints it")

@@ -5,9 +5,8 @@ import (
 	"regexp"
 	"unicode/utf8"
 
-	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
+	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // formats are the checks of the formats that are asserted, those of the

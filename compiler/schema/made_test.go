@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/corpus"
+	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // S15.1: whatever is made up is valid, formats included, for the ordinary validator, and has

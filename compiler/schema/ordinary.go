@@ -13,9 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
+	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // Ordinary is the schema compiled by the ordinary validator, once. It is slower

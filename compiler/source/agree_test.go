@@ -14,12 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	yamlv4 "go.yaml.in/yaml/v4"
-
-	"github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml"
+	"github.com/obelus-dev/obelus/testdata/corpus"
+	yamlv4 "go.yaml.in/yaml/v4"
 )
 
 // asJSON turns a value of any decoder into the types that JSON decodes to.

@@ -13,11 +13,10 @@ import (
 	"strings"
 
 	"github.com/hiddeco/sshsig"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
-
-	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
 // A Key signs approvals.

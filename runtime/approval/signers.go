@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"golang.org/x/crypto/ssh"
 )
 
 // Namespace is what the SSH signatures of approvals are made for, so that one that was

@@ -13,10 +13,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/secure-systems-lab/go-securesystemslib/dsse"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
 // What the formats are called.

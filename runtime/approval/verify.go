@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/hiddeco/sshsig"
-	"github.com/secure-systems-lab/go-securesystemslib/dsse"
-	"golang.org/x/crypto/ssh"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+	"golang.org/x/crypto/ssh"
 )
 
 // A Judge says whose signatures count, how many it takes, and at which time.

@@ -15,13 +15,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/runtime/planner/recording"
-
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/runtime/planner/anthropic"
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/openai"
+	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 

@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
-
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 

@@ -10,13 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/testdata/corpus"
-
-	"golang.org/x/tools/txtar"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/corpus"
+	"golang.org/x/tools/txtar"
 )
 
 // mendedAs is what fixing a document until nothing is left to fix makes of it.

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	corpora "github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	corpora "github.com/obelus-dev/obelus/testdata/corpus"
 )
 
 // decoded is JSON as plain values.

@@ -13,15 +13,13 @@ import (
 	"strings"
 	"testing"
 
-	corpora "github.com/obelus-dev/obelus/testdata/corpus"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
-	"golang.org/x/tools/txtar"
-
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	corpora "github.com/obelus-dev/obelus/testdata/corpus"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"golang.org/x/tools/txtar"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected requests in testdata")

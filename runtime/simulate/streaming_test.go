@@ -7,13 +7,12 @@ import (
 	"testing"
 	"time"
 
-	corpora "github.com/obelus-dev/obelus/testdata/corpus"
-
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	corpora "github.com/obelus-dev/obelus/testdata/corpus"
 )
 
 // What a model is taken to do: four bytes a token, 80 tokens a second.

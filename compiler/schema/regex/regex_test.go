@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/dlclark/regexp2"
-
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 

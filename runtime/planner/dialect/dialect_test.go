@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/planner/anthropic"
 	"github.com/obelus-dev/obelus/runtime/planner/dialect"
 	"github.com/obelus-dev/obelus/runtime/planner/openai"
 	"github.com/obelus-dev/obelus/runtime/request"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 func schemaOf(t testing.TB, text string) any {

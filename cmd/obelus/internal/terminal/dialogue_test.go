@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/testdata/pty"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
 type answer struct {

@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/testdata/pty"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
 // While a question is open, a run's progress waits: what settles is shown

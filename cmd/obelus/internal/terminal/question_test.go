@@ -14,12 +14,10 @@ import (
 	"testing"
 
 	"github.com/aymanbagabas/go-udiff"
-
-	"github.com/obelus-dev/obelus/testdata/pty"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/pty"
 	"golang.org/x/tools/txtar"
 )
 

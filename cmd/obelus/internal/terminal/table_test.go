@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/testdata/pty"
-
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
 // askedTogether is a person at a terminal before whom several questions are put at once.

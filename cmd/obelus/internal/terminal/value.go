@@ -3,9 +3,6 @@ package terminal
 import (
 	"bytes"
 	"encoding/json"
-
-	"github.com/obelus-dev/obelus/compiler/source"
-
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"golang.org/x/text/unicode/norm"
 )
