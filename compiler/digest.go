@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -167,16 +166,17 @@ func (p *Plan) findPrograms() (map[string]string, error) {
 
 // Files are the paths that an activity's argv may name files by, from the folder that its
 // own is seen from: each text, what follows its first "=", and of what may be the code of
-// a shell the words with a slash or a dot in them, but what it writes to; and what calls
-// have it start ([Plan.Naming]). Most are those of no file. A program that is looked for
-// in PATH isn't among them, nor what a parameter says otherwise; where a variable of the
-// environment stands there is what lookup gives, and nothing without it.
+// a shell the words with a slash or a dot in them, without their quotes, but what it
+// writes to; and what calls have it start ([Plan.Naming]). Most are those of no file. A
+// program that is looked for in PATH isn't among them, nor what a parameter says
+// otherwise; where a variable of the environment stands there is what lookup gives, and
+// nothing without it.
 func (a *Activity) Files(lookup func(variable string) string) []string {
 	var names []string
-	a.filesIn(lookup, func(name string, _ bool) string {
+	a.filesIn(lookup, func(name string) string {
 		names = append(names, name)
 		return ""
-	})
+	}, nil)
 	for _, text := range a.started {
 		names = append(names, a.at(text))
 	}
@@ -200,23 +200,27 @@ func (a *Activity) WithFiles(instead func(name string) string) (*Activity, error
 	var err error
 	with := *a
 	with.instead = instead
-	with.Argv = a.filesIn(nil, func(name string, inCode bool) string {
+	unfit := func(path, name string) {
+		err = fmt.Errorf("the path %q can't take the place of %q in an argv", path, name)
+	}
+	with.Argv = a.filesIn(nil, func(name string) string {
 		path := instead(name)
-		// Nothing in it is a parameter, and a shell's code needn't quote it.
-		if strings.Contains(path, "{") || inCode && wordOfCode.FindString(path) != path {
-			err = fmt.Errorf("the path %q can't take the place of %q in an argv", path, name)
+		if strings.Contains(path, "{") { // as of a parameter
+			unfit(path, name)
 		}
 		return path
-	})
+	}, unfit)
 	return &with, err
 }
 
-func (a *Activity) filesIn(lookup func(variable string) string, instead func(name string, inCode bool) string) []Argument {
-	file := func(text string, inCode bool) string {
+// filesIn is the argv with what instead says in the place of the paths that it may name
+// files by. Where that can't stand in a text, unfit is called with both.
+func (a *Activity) filesIn(lookup func(variable string) string, instead func(name string) string, unfit func(path, text string)) []Argument {
+	file := func(text string) string {
 		if text == "" || len(text) > longestPath || strings.ContainsAny(text, "{}\x00") {
-			return text
+			return ""
 		}
-		return cmp.Or(instead(a.at(text), inCode), text)
+		return instead(a.at(text))
 	}
 	argv := make([]Argument, len(a.Argv))
 	for i, argument := range a.Argv {
@@ -231,28 +235,27 @@ func (a *Activity) filesIn(lookup func(variable string) string, instead func(nam
 			if i == 0 && text == filepath.Base(text) {
 				continue
 			}
-			whole := file(text, false)
-			if key, value, ok := strings.Cut(text, "="); ok && whole == text {
-				whole = key + "=" + file(value, false)
+			whole := file(text)
+			if key, value, ok := strings.Cut(text, "="); ok && whole == "" {
+				if whole = file(value); whole != "" {
+					whole = key + "=" + whole
+				}
 			}
-			if whole == text && strings.ContainsAny(text, " \t\n;|&()<>") {
-				whole = wordOfCode.ReplaceAllStringFunc(text, func(word string) string {
-					if word[0] == '>' || !strings.ContainsAny(word, "./") {
-						return word
-					}
-					return file(word, true)
-				})
+			if whole == "" && strings.ContainsAny(text, " \t\n;|&()<>'\"`\\") {
+				edits := pathsIn(text, file, func(path string) { unfit(path, text) })
+				slices.SortFunc(edits, func(a, b edit) int { return b.start - a.start })
+				whole = text
+				for _, e := range edits {
+					whole = whole[:e.start] + e.with + whole[e.end:]
+				}
 			}
-			argv[i].Texts[j] = whole
+			argv[i].Texts[j] = cmp.Or(whole, text)
 		}
 	}
 	return argv
 }
 
 const longestPath = 4096
-
-// wordOfCode is a word in a shell's code that may be a path, or what the code writes to.
-var wordOfCode = regexp.MustCompile(`>[>|&]?\s*[^\s;|&()<>]*|[\pL\pN_./@%+~-]+`)
 
 // String names a part to people.
 func (p Part) String() string {

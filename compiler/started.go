@@ -20,8 +20,6 @@ var (
 	codeFile = regexp.MustCompile(`^(-[fmrx]|--(file|from-file|require|import|module|jar)(=|$)|-jar$)`)
 	// codeOption is one behind which the code itself stands, of what isn't a shell.
 	codeOption = regexp.MustCompile(`^(-[a-zA-Z]*[ceE]|--(eval|print))$`)
-	// runsArgument is code of a shell that runs what one of its arguments names.
-	runsArgument = regexp.MustCompile(`(^|[;&|({!\n]|\b(then|do|else|exec|source|eval|command|` + strings.Join(shells[:len(shells)-1], "|") + `)\b|\b(` + starter.String()[2:len(starter.String())-2] + `)|(^|\s)\.)(\s+-\S+)*\s*["']?[^\s"'$]*["']?\$(\{?[0-9@*])`)
 	// notByName is an option that has what is started looked for elsewhere than in the
 	// program's folder, or under another name.
 	notByName = regexp.MustCompile(`^(-[Cm]|--(chdir|directory|module))`)
@@ -61,7 +59,8 @@ func (a *Activity) starting(param func(name string) (value any, known bool)) (te
 				case next:
 					next, open = false, false
 				case code && !option:
-					if any = shell && runsArgument.MatchString(w); !any {
+					// What env has made words of is only a part of the code.
+					if any = shell && (w != given.word || !onlyData(w)); !any {
 						return texts, sure
 					}
 				case isShell(w) || starter.MatchString(name):

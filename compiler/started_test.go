@@ -1,6 +1,7 @@
 package compiler_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +24,17 @@ func TestWhatAnArgvStarts(t *testing.T) {
 		{`[sh, -c, 'echo "$1"', sh, "{a}"]`, "a: x", "", ""},
 		{`[sh, -c, 'cd d && . "./$1"', sh, "{a}"]`, "a: x", "x", "{a}"},
 		{`[sh, -c, 'if true; then "$@"; fi', sh, "{a}", "{b}"]`, "a: x, b: †input.b", "x", "{a} {b}"},
+		{`[sh, -c, 'n=$1; test -f "$n" && echo "$(cat "$n")" | wc -l >&2', sh, "{a}"]`, "a: x", "", ""},
+		{`[sh, -c, 'for f in "$@"; do . "$f"; done', sh, "{a}", "{b}"]`, "a: x, b: †input.b", "x", "{a} {b}"},
+		{`[sh, -c, 'sh < "$1"', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[sh, -c, 'cat "$1" | sh', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[sh, -c, 'make -f "$1"', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[sh, -c, '\\. "$1"', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[sh, -c, 'trap ". $1" EXIT', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[sh, -c, 'sh -c ". $0" "$1"', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[sh, -c, 'echo "$(. "$1")"', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[sh, -c, 'LD_PRELOAD=$1 cat', sh, "{a}"]`, "a: x", "x", "{a}"},
+		{`[env, -S, "sh -c 'echo; . $1' sh", "{a}"]`, "a: x", "x", "{a}"},
 		{`[python3, -u, tool.py, "{a}"]`, "a: x", "", ""},
 		{`[python3.12, -W, ignore, "{a}", "{b}"]`, "a: x, b: y", "x", ""},
 		{`[python3, -m, "{a}", "{b}"]`, "a: x, b: y", "x", "{a}"},
@@ -49,6 +61,17 @@ func TestWhatAnArgvStarts(t *testing.T) {
 		files, decided := p.Activities["t"].Starts(p.Calls[0])
 		if strings.Join(files, " ") != test.files || strings.Join(decided, " ") != test.decided {
 			t.Errorf("%s, %s: files %q, decided %q; expected %q and %q", test.argv, test.params, files, decided, test.files, test.decided)
+		}
+	}
+}
+
+// S6.6: code in code, however deep, is told from data in steps that don't grow with the square of it.
+func TestDeepCodeStarts(t *testing.T) {
+	for _, one := range []string{"$(", "`", "\"$(", "\\", "'\"", "<(", "x=("} {
+		code := "echo ./a.sh; " + strings.Repeat(one, 20_000) + " ./deep.sh $1"
+		a := &compiler.Activity{Kind: "exec", Argv: []compiler.Argument{{Texts: []string{"sh"}}, {Texts: []string{"-c"}}, {Texts: []string{code}}, {Texts: []string{"sh"}}, {Texts: []string{"{a}"}}}}
+		if _, decided := a.Starts(&compiler.Call{}); len(decided) != 1 || !slices.Contains(a.Files(nil), "a.sh") {
+			t.Errorf("%q deep: decided %q", one, decided)
 		}
 	}
 }

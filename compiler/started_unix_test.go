@@ -5,6 +5,7 @@ package compiler_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -42,6 +43,11 @@ func TestWhatRunsIsAmongWhatStarts(t *testing.T) {
 	heads := [][]string{
 		{"sh"}, {"bash"}, {"dash"}, {"sh", "-e"}, {"bash", "-o", "pipefail"}, {"bash", "--norc"}, {"sh", "-c", `. "$1"`, "sh"}, {"sh", "-c", `exec "$@"`, "sh"}, {"sh", "-c", `echo "$1"`, "sh"},
 		{"bash", "-c", `if true; then ./"$1"; fi`, "sh"}, {"sh", "-c", `sh "./$2"`, "sh"}, {"perl"}, {"perl", "-w"}, {"perl", "-I", "lib"}, {"perl", "-e", "0"}, {"awk", "-f"}, {"make", "-s", "-f"}, {"sed", "-n", "1p"}, {"cat"}, {"sh", "own.sh"},
+	}
+	// What shells may do with their arguments: each way runs them, or nothing of them.
+	for _, code := range []string{`for f in "$@"; do . "$f"; done`, `for f do sh "$f"; done`, `sh < "$1"`, `cat "$1" | sh`, `make -s -f "$1"`, `\. "./$1"`, `trap ". ./$1" EXIT`, `sh -c ". $0" "./$1"`, `eval "n=\$$#"; sh "$n"`, `echo "$(sh "$1")"`, "echo `\"./$1\"`",
+		`f() { "$@"; }; f sh "$2"`, `while test $# != 0; do <"$1" sh; shift; done`, `case $1 in *) sh "$1";; esac`, `n=$1; test -f "$n" && cat "$n" >&2`, `wc -l < "$1"; printf '%s' "$(head -1 "$1")"`} {
+		heads = append(heads, []string{"sh", "-c", code, "sh"})
 	}
 	before := [][]string{nil, nil, nil, {"env"}, {"env", "A=b"}, {"env", "-u", "HOME"}, {"timeout", "5"}, {"timeout", "-s", "KILL", "5"}, {"nice"}, {"nice", "-n", "5"}, {"nohup"}, {"setsid", "-w"}, {"stdbuf", "-o", "L"}, {"env", "timeout", "5"}}
 	values := []any{nil, []any{}, "+e", "A=b", "5", "sh", "env", "own.sh", "word", true, false}
@@ -107,4 +113,96 @@ func TestWhatRunsIsAmongWhatStarts(t *testing.T) {
 	if started < 20 {
 		t.Errorf("only %d files were run", started)
 	}
+}
+
+// S6.6: whatever a real shell's code names of files, in whatever quotes, is among what is
+// named, and with copies in their place it runs these. The code is made up: each byte of a
+// name is quoted in one of the ways there are.
+func TestWhatCodeRunsIsNamed(t *testing.T) {
+	folder := t.TempDir()
+	names := []string{"a.sh", "my tool.sh", "it's.sh", "sub/in it.sh", `q"$x.sh`, "back`\\.sh"}
+	var runs []string
+	for _, in := range []string{"", "of $run 'it'/"} {
+		for _, name := range names {
+			path := filepath.Join(folder, in, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("#!/bin/sh\necho '"+strings.ReplaceAll(in+name, "'", `'\''`)+"'\n"), 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ways := []string{"%", "sh %", ". % && :", "x=1 sh %;", "echo $(sh %)", "echo \"$(sh %)\"", "x=`sh %`; echo \"$x\"", "echo \"`sh %`\"", "if %; then :; fi", "(sh %)", "sh < %", "cat %|sh", "f=%; sh \"$f\"", "for f in %; do sh \"$f\"; done", "echo no > out.txt; %", "sh -e -- %\n"}
+	for seed := range uint64(amount.Of(150, 1500, 30_000)) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		name := names[r.IntN(len(names))]
+		way := ways[r.IntN(len(ways))]
+		word := shellQuoted(r, "./"+name)
+		if strings.Contains(way, "`") {
+			word = strings.NewReplacer(`\`, `\\`, "$", `\$`, "`", "\\`").Replace(word)
+			if strings.Contains(way, "\"`") {
+				word = strings.ReplaceAll(word, `"`, `\"`)
+			}
+		}
+		code := strings.ReplaceAll(way, "%", word)
+		if r.IntN(6) == 0 && !strings.Contains(code, "'") {
+			code = "eval '" + code + "'"
+		}
+		a := &compiler.Activity{Kind: "exec", Argv: []compiler.Argument{{Texts: []string{"sh"}}, {Texts: []string{"-c"}}, {Texts: []string{code}}}}
+		run := func(a *compiler.Activity) string {
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", a.Argv[2].Texts[0])
+			cmd.Dir = folder
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				return string(out) + err.Error()
+			}
+			return strings.TrimSpace(string(out))
+		}
+		if done := run(a); done != name {
+			t.Fatalf("seed %d: %q runs %q", seed, code, done)
+		}
+		if !slices.Contains(a.Files(nil), name) {
+			t.Errorf("seed %d: %q runs %q, and is said to name %q", seed, code, name, a.Files(nil))
+			continue
+		}
+		with, err := a.WithFiles(func(file string) string {
+			if file != name {
+				return ""
+			}
+			return "./of $run 'it'/" + name
+		})
+		if err != nil { // then nothing runs
+			continue
+		}
+		if runs = append(runs, code); run(with) != "of $run 'it'/"+name {
+			t.Errorf("seed %d: %q with a copy is %q, which runs %q", seed, code, with.Argv[2].Texts[0], run(with))
+		}
+	}
+	if t.Logf("%d were run with copies", len(runs)); len(runs) < 50 {
+		t.Errorf("only %d were run with copies", len(runs))
+	}
+}
+
+// shellQuoted is a text as a word of a shell, quoted in one of many ways.
+func shellQuoted(r *rand.Rand, text string) string {
+	escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`")
+	single := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	switch r.IntN(3) {
+	case 0:
+		return single(text)
+	case 1:
+		return `"` + escaped.Replace(text) + `"`
+	}
+	var b strings.Builder
+	for _, c := range text {
+		switch one := string(c); {
+		case r.IntN(3) == 0:
+			b.WriteString(single(one))
+		case r.IntN(3) == 0:
+			b.WriteString(`"` + escaped.Replace(one) + `"`)
+		case strings.ContainsAny(one, " '\"$`\\") || r.IntN(4) == 0:
+			b.WriteString(`\` + one)
+		default:
+			b.WriteString(one)
+		}
+	}
+	return b.String()
 }
