@@ -102,7 +102,7 @@ func (b *browser) visits(t *testing.T, v visit) *seen {
 		t.Fatal(err)
 	}
 	if v.URL != "" { // a live page, whose run may have ended before its last answer comes
-		s.Said = slices.DeleteFunc(s.Said, func(text string) bool { return strings.Contains(text, "ERR_CONNECTION_REFUSED") })
+		s.Said = slices.DeleteFunc(s.Said, func(text string) bool { return strings.Contains(text, "Failed to load resource: net::ERR_") })
 	}
 	if s.Error != "" || len(s.Said) > 0 || len(s.Requests) > 0 {
 		t.Errorf("%s: %s; on the console: %q; requests: %q", v.File, s.Error, s.Said, s.Requests)
