@@ -76,17 +76,20 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if *seeds < 0 || *seeds > 100_000 {
 			return troubled("--seeds can't be %d: expected a whole number from 0 to 100000", *seeds)
 		}
-		var several []string
-		for name, given := range map[string]bool{"--branches": *branches, "--seeds": *seeds > 0, "--schedules": *schedules > 0, "--schedule": *schedule != ""} {
-			if given {
-				several = append(several, name)
+		var several []string // in the order of the alphabet
+		for _, flag := range []struct {
+			name  string
+			given bool
+		}{{"--branches", *branches}, {"--schedule", *schedule != ""}, {"--schedules", *schedules > 0}, {"--seeds", *seeds > 0}} {
+			if flag.given {
+				several = append(several, flag.name)
 			}
 		}
-		if *format != "json" && *format != "text" && len(several) > 0 {
-			return troubled("--format %s draws one rehearsal, and %s is for several", *format, wording.And(several))
-		}
-		if slices.Sort(several); len(several) > 1 {
+		if len(several) > 1 {
 			return troubled("%s can't be given together: each is another set of rehearsals", wording.And(several))
+		}
+		if *format != "json" && *format != "text" && len(several) > 0 {
+			return troubled("--format %s draws one rehearsal, and %s is for several", *format, several[0])
 		}
 		number, err := strconv.Atoi(*schedule)
 		numbered := err == nil && number >= 0

@@ -6,8 +6,8 @@ import "github.com/obelus-dev/obelus/analyzer"
 // first of the usual course, in which nothing fails, without a path, and then of one for
 // every other option of every choice that one of these courses meets, with the path to it:
 // the last of it is the option, what comes before is what brings the choice about. Failures
-// that no route takes come last. At most so many are rehearsed. Options.Steps bounds each, and half as many steps all; left is how
-// many options had no room.
+// that no route takes come last. At most so many are rehearsed. Options.Steps bounds each,
+// and half as many steps all; left is how many options had no room.
 func Alternatives(r *analyzer.Rehearsal, o Options, made []string, most int, each func(path []analyzer.BranchChoice, s *Scenario)) (left int) {
 	x := newExplorer(r, o, made)
 	x.allow(most)
