@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -410,8 +411,18 @@ func (a *signing) passphrase() ([]byte, error) {
 	if !ok || !terminal.CanAsk(a.in, a.err) {
 		return nil, troubled("the key %q is locked, and nobody can be asked for its passphrase", a.key).Advise("let an SSH agent hold it: ssh-add %s", a.key)
 	}
-	fmt.Fprintf(a.err, "passphrase of \"%s\": ", diag.Escape(a.key))
-	words, err := term.ReadPassword(int(file.Fd()))
-	fmt.Fprintln(a.err)
-	return words, err
+	found, err := term.MakeRaw(int(file.Fd())) // before it is asked for: who is quick isn't echoed either
+	if err != nil {
+		return nil, err
+	}
+	defer term.Restore(int(file.Fd()), found)
+	person := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{file, a.err}, "")
+	words, err := person.ReadPassword(fmt.Sprintf("passphrase of \"%s\": ", diag.Escape(a.key)))
+	if err == io.EOF {
+		return nil, troubled("the key %q is locked, and no passphrase was given", a.key)
+	}
+	return []byte(words), err
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // S16.1: a person at a terminal is asked whether to approve, and for the passphrase of a
-// key that is locked; nothing is written without a yes.
+// key that is locked, which isn't shown however soon it is typed; nothing is written without a yes.
 func TestApproveAsksOnATerminal(t *testing.T) {
 	folder := t.TempDir()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -44,6 +44,7 @@ func TestApproveAsksOnATerminal(t *testing.T) {
 		{"no", "n\r", "", statusFound, "not approved"},
 		{"nothing", "\r", "", statusFound, "not approved"},
 		{"wrong passphrase", "y\r", "sesame\r", statusTrouble, "the passphrase is wrong"},
+		{"no passphrase", "y\r", "sesame\x03", statusTrouble, "no passphrase was given"},
 		{"yes", "yes\r", "open sesame\r", statusOK, "an allowed_signers file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
