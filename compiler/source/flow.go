@@ -60,17 +60,42 @@ func (y *yamlReader) flowEntry(open *Node, closer byte) bool {
 }
 
 func (y *yamlReader) expectComma(open *Node, closer byte) {
+	if y.leftBehind(open) {
+		p := Problem{
+			Code:    codeSyntax,
+			Span:    Span{y.file, open.Start, open.Start + 1},
+			Message: fmt.Sprintf("%q is never closed; expected %q", y.text[open.Start:open.Start+1], string(closer)),
+			Related: []Note{{Span{y.file, y.i, y.i + 1}, "here something else begins"}},
+		}
+		y.add(p)
+		panic(stopped{})
+	}
+	help := "put text that holds any of , [ ] { } in quotes"
+	if c := y.text[y.i]; c == ']' || c == '}' {
+		help = fmt.Sprintf("close the %q with %q before it; %s", y.text[open.Start:open.Start+1], string(closer), help)
+	}
 	p := Problem{
 		Code:    codeSyntax,
 		Span:    Span{y.file, y.i, y.i + 1},
 		Message: fmt.Sprintf("expected a comma or %q", string(closer)),
-		Help:    "put text that holds any of , [ ] { } in quotes",
+		Help:    help,
 	}
 	if open.Start < y.line {
 		p.Related = []Note{{Span{y.file, open.Start, open.Start + 1}, "it is opened here"}}
 	}
 	y.add(p)
 	panic(stopped{})
+}
+
+// leftBehind reports whether the line that is read can't belong to a collection that
+// was opened behind something on a line before it: it is indented no further than that.
+func (y *yamlReader) leftBehind(open *Node) bool {
+	if open.Start >= y.line {
+		return false
+	}
+	opening := strings.LastIndexByte(y.text[:open.Start], '\n') + 1
+	indentation := func(line int) int { return len(y.text[line:]) - len(strings.TrimLeft(y.text[line:], " ")) }
+	return opening+indentation(opening) < open.Start && indentation(y.line) <= indentation(opening)
 }
 
 // flowSkip goes to the next thing inside a flow collection.
