@@ -89,6 +89,11 @@ func (c *cli) check(o checking) error {
 	if err != nil {
 		return err
 	}
+	return c.checkFiles(o, files)
+}
+
+// checkFiles checks files that arguments led to.
+func (c *cli) checkFiles(o checking, files []project.Named) error {
 	r := &reporter{cli: c, checking: o, told: map[string]bool{}, paths: map[string]string{}}
 	r.total.Excluded = o.reading.Excluded
 	for _, file := range files {

@@ -101,14 +101,10 @@ func (c *cli) graphCommand() *cobra.Command {
 			}
 			return ending(statusFound)
 		}
-		if err := knownCall(p.Plan, o.Focus); err != nil {
+		view, err := viewOf(p, o, *labels)
+		if err != nil {
 			return err
 		}
-		view := dot.FromPlan(p.Plan, p.Findings, o)
-		if *labels {
-			view.Labels(p.Plan)
-		}
-		view.Notes = append(view.Notes, atWorst(p.Plan)...)
 		if form == "html" {
 			one, err := pageOf(p, view)
 			if err != nil {
@@ -124,6 +120,19 @@ func (c *cli) graphCommand() *cobra.Command {
 		return c.draw(view, form, *output, *engine)
 	}
 	return cmd
+}
+
+// viewOf is a plan as it is drawn.
+func viewOf(p *project.Program, o dot.Options, labels bool) (dot.View, error) {
+	if err := knownCall(p.Plan, o.Focus); err != nil {
+		return dot.View{}, err
+	}
+	view := dot.FromPlan(p.Plan, p.Findings, o)
+	if labels {
+		view.Labels(p.Plan)
+	}
+	view.Notes = append(view.Notes, atWorst(p.Plan)...)
+	return view, nil
 }
 
 // atWorst says how often calls run, how long that takes and what it costs at most,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,9 +30,8 @@ import (
 // guesses, to requests that name that very address, and takes answers from the page
 // itself and from no other. It observes the run, and is a [local.Confirmer].
 type live struct {
+	door
 	who      string // who answers here
-	host     string // 127.0.0.1 and the port
-	token    string
 	server   *http.Server
 	program  *project.Program
 	planned  bool
@@ -66,7 +64,7 @@ func serve(s *session.Session, who string) (*live, error) {
 	if err != nil {
 		return nil, troubled("the page can't be served: %s", reason(err))
 	}
-	l := &live{who: who, host: listener.Addr().String(), token: rand.Text(), program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{}), ending: make(chan struct{})}
+	l := &live{door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{}), ending: make(chan struct{})}
 	l.sheet = terminal.NewSheet(io.Discard, toolsOf(l.program))
 	if err := l.draw(); err != nil {
 		return nil, err
@@ -78,28 +76,6 @@ func serve(s *session.Session, who string) (*live, error) {
 	l.server = &http.Server{Handler: l.guarded(routes), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	go l.server.Serve(listener) // until it is closed
 	return l, nil
-}
-
-func (l *live) address() string { return "http://" + l.host + "/" + l.token + "/" }
-
-// guarded lets only those in who have the address: a name of another that leads here
-// isn't one, nor is a page of another.
-func (l *live) guarded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
-		path := []byte(r.URL.Path)
-		whole := []byte("/" + l.token + "/")
-		switch {
-		case r.Host != l.host, origin != "" && origin != "http://"+l.host, site != "" && site != "same-origin" && site != "none",
-			len(path) < len(whole), subtle.ConstantTimeCompare(path[:len(whole)], whole) != 1:
-			http.Error(w, "there is nothing here", http.StatusNotFound)
-			return
-		}
-		for key, value := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin"} {
-			w.Header().Set(key, value)
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // draw draws what doesn't change any more: the plan, or those of the ticks that have ended.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -49,20 +50,19 @@ func (c *cli) simulateCommand() *cobra.Command {
 		Example: "obelus simulate plan.yaml\nobelus simulate plan.yaml --fail chargeCard --seed 7\nobelus simulate plan.yaml --schedules 50 --format json\nobelus simulate plan.yaml --branches",
 		Args:    oneArg("a plan"),
 	}
-	reading := c.addReading(cmd)
-	given := addGiven(cmd)
+	o := simulating{reading: c.addReading(cmd), given: addGiven(cmd)}
 	digest := addDemanded(cmd, "rehearse the plan of this digest, which \"obelus compile --digest\" prints, or none")
 	format := choose(cmd, "format", "how the rehearsal is written; mermaid and svg are its timeline, drawn", "text", "json", "mermaid", "svg")
 	flags := cmd.Flags()
-	seed := flags.Uint64("seed", 1, "decides what is left to chance")
-	seeds := flags.Int("seeds", 0, "rehearse with this many seeds, from --seed on, and tell the percentiles of time and cost")
+	flags.Uint64Var(&o.seed, "seed", 1, "decides what is left to chance")
+	flags.IntVar(&o.seeds, "seeds", 0, "rehearse with this many seeds, from --seed on, and tell the percentiles of time and cost")
 	from := flags.StringArray("from", nil, "a run, or its journal, whose durations, costs and failures take the place of what the tools say; may be repeated")
 	folder := (&running{}).addRuns(cmd)
-	schedules := flags.Int("schedules", 0, "rehearse this many other orders too")
-	schedule := flags.String("schedule", "", "replay one of --schedules by its number, or the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
-	fail := flags.StringArray("fail", nil, "a tool, a call, or an item of one (fetch#1[2]) that fails every time; may be repeated")
-	branches := flags.Bool("branches", false, "rehearse the ways in which calls may end and conditions come out")
-	unbounded := flags.Bool("unbounded", false, "leave nothing out, whatever it costs")
+	flags.IntVar(&o.schedules, "schedules", 0, "rehearse this many other orders too")
+	flags.StringVar(&o.schedule, "schedule", "", "replay one of --schedules by its number, or the order, or the orders, that a file holds: {events: [{call, output, path?, fails?}]}, or a finding's witness")
+	flags.StringArrayVar(&o.fail, "fail", nil, "a tool, a call, or an item of one (fetch#1[2]) that fails every time; may be repeated")
+	flags.BoolVar(&o.branches, "branches", false, "rehearse the ways in which calls may end and conditions come out")
+	flags.BoolVar(&o.unbounded, "unbounded", false, "leave nothing out, whatever it costs")
 	stands(cmd, "seed", "N")
 	stands(cmd, "seeds", "N")
 	stands(cmd, "from", "RUN")
@@ -70,17 +70,19 @@ func (c *cli) simulateCommand() *cobra.Command {
 	stands(cmd, "schedule", "N|FILE")
 	stands(cmd, "fail", "TOOL|CALL|ITEM")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if *schedules < 0 {
-			return troubled("--schedules can't be %d: expected a whole number from 0", *schedules)
+		o.format, o.digest = *format, *digest
+		o.observed = func(p *compiler.Plan) (map[string]*simulate.Observed, error) { return c.observed(p, folder, *from) }
+		if o.schedules < 0 {
+			return troubled("--schedules can't be %d: expected a whole number from 0", o.schedules)
 		}
-		if *seeds < 0 || *seeds > 100_000 {
-			return troubled("--seeds can't be %d: expected a whole number from 0 to 100000", *seeds)
+		if o.seeds < 0 || o.seeds > 100_000 {
+			return troubled("--seeds can't be %d: expected a whole number from 0 to 100000", o.seeds)
 		}
 		var several []string // in the order of the alphabet
 		for _, flag := range []struct {
 			name  string
 			given bool
-		}{{"--branches", *branches}, {"--schedule", *schedule != ""}, {"--schedules", *schedules > 0}, {"--seeds", *seeds > 0}} {
+		}{{"--branches", o.branches}, {"--schedule", o.schedule != ""}, {"--schedules", o.schedules > 0}, {"--seeds", o.seeds > 0}} {
 			if flag.given {
 				several = append(several, flag.name)
 			}
@@ -88,68 +90,88 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if len(several) > 1 {
 			return troubled("%s can't be given together: each is another set of rehearsals", wording.And(several))
 		}
-		if *format != "json" && *format != "text" && len(several) > 0 {
-			return troubled("--format %s draws one rehearsal, and %s is for several", *format, several[0])
+		if o.format != "json" && o.format != "text" && len(several) > 0 {
+			return troubled("--format %s draws one rehearsal, and %s is for several", o.format, several[0])
 		}
-		number, err := strconv.Atoi(*schedule)
-		numbered := err == nil && number >= 0
-		input, state, err := given.values(c, reading, args[0])
-		if err != nil {
-			return err
-		}
-		p, prepared, err := c.rehearsable(args[0], reading, *format)
-		if err != nil {
-			return err
-		}
-		if err := p.Demand(*digest); err != nil {
-			return err
-		}
-		if err := given.settle(p.Plan, input); err != nil {
-			return err
-		}
-		if err := unreadInputs(p.Plan, input); err != nil {
-			return err
-		}
-		input, madeUp := invented(p.Plan, input, *seed)
-		if err := session.Fits(p.Plan, input, state); err != nil {
-			return err
-		}
-		for _, name := range *fail {
-			if err := failable(p.Plan, name); err != nil {
-				return err
-			}
-		}
-		o := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: given.parallel}, Seed: *seed, Fail: *fail, Steps: simulate.DefaultSteps(p.Plan)}
-		if *unbounded {
-			o.Steps, o.Unbounded = 0, true
-		}
-		if o.Observed, err = c.observed(p.Plan, folder, *from); err != nil {
-			return err
-		}
-		r := rehearsal{cli: c, plan: p.Plan, json: *format == "json", drawn: drawings[*format], madeUp: madeUp, fail: *fail, steps: 2 * o.Steps}
-		if *branches {
-			return r.explore(prepared, o)
-		}
-		r.seeds = *seeds > 0
-		for n := range max(*schedules+1, *seeds) {
-			o := o
-			if o.Schedule = n; numbered {
-				o.Schedule = number
-			}
-			if r.seeds {
-				o.Schedule, o.Seed = 0, *seed+uint64(n)
-			}
-			r.plays = append(r.plays, func() (*simulate.Scenario, error) { return simulate.Run(prepared, o), nil })
-		}
-		if *schedule != "" && !numbered {
-			r.replaying = true
-			if r.plays, err = c.replays(*schedule, reading, prepared, o); err != nil {
-				return err
-			}
-		}
-		return r.play()
+		return c.simulate(o, args[0])
 	}
 	return cmd
+}
+
+// Simulating is what one simulate command was asked for.
+type simulating struct {
+	reading             *reading
+	given               *given
+	format, digest      string
+	seed                uint64
+	seeds, schedules    int
+	schedule            string
+	observed            func(*compiler.Plan) (map[string]*simulate.Observed, error) // nil for none
+	fail                []string
+	branches, unbounded bool
+	watch               func(steps int) bool // see [simulate.Options]
+}
+
+func (c *cli) simulate(o simulating, name string) error {
+	input, state, err := o.given.values(c, o.reading, name)
+	if err != nil {
+		return err
+	}
+	p, prepared, err := c.rehearsable(name, o.reading, o.format)
+	if err != nil {
+		return err
+	}
+	if err := p.Demand(o.digest); err != nil {
+		return err
+	}
+	if err := o.given.settle(p.Plan, input); err != nil {
+		return err
+	}
+	if err := unreadInputs(p.Plan, input); err != nil {
+		return err
+	}
+	input, madeUp := invented(p.Plan, input, o.seed)
+	if err := session.Fits(p.Plan, input, state); err != nil {
+		return err
+	}
+	for _, name := range o.fail {
+		if err := failable(p.Plan, name); err != nil {
+			return err
+		}
+	}
+	each := simulate.Options{Options: runtime.Options{Input: input, State: state, Parallel: o.given.parallel}, Seed: o.seed, Fail: o.fail, Steps: simulate.DefaultSteps(p.Plan), Watch: o.watch}
+	if o.unbounded {
+		each.Steps, each.Unbounded = 0, true
+	}
+	if o.observed != nil {
+		if each.Observed, err = o.observed(p.Plan); err != nil {
+			return err
+		}
+	}
+	r := rehearsal{cli: c, plan: p.Plan, json: o.format == "json", drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, steps: 2 * each.Steps}
+	if o.branches {
+		return r.explore(prepared, each)
+	}
+	number, err := strconv.Atoi(o.schedule)
+	numbered := err == nil && number >= 0
+	r.seeds = o.seeds > 0
+	for n := range max(o.schedules+1, o.seeds) {
+		each := each
+		if each.Schedule = n; numbered {
+			each.Schedule = number
+		}
+		if r.seeds {
+			each.Schedule, each.Seed = 0, o.seed+uint64(n)
+		}
+		r.plays = append(r.plays, func() (*simulate.Scenario, error) { return simulate.Run(prepared, each), nil })
+	}
+	if o.schedule != "" && !numbered {
+		r.replaying = true
+		if r.plays, err = c.replays(o.schedule, o.reading, prepared, each); err != nil {
+			return err
+		}
+	}
+	return r.play()
 }
 
 // rehearsable prepares a plan for rehearsals. Calls that write over each other
@@ -216,7 +238,10 @@ func (c *cli) replays(name string, reading *reading, r *analyzer.Rehearsal, o si
 // itemOf is the end of the name of a call for one item (S3.3).
 var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 
-// failable reports whether a plan has what --fail names: a tool, a call by its name or by its
+// errFail is the trouble with what is to fail and isn't there.
+var errFail = errors.New("there is nothing of that name that could fail")
+
+// failable reports whether a plan has what is to fail: a tool, a call by its name or by its
 // path below the calls that delegate to it, or an item of a call, which is known to be there
 // only when the call runs.
 func failable(plan *compiler.Plan, name string) error {
@@ -241,9 +266,9 @@ func failable(plan *compiler.Plan, name string) error {
 	case there && (items || whole == name):
 		return nil
 	case there:
-		return troubled("--fail: %q runs once, and not for items: there is no %q", whole, name).Suggest(name, []string{whole})
+		return diag.Troubled(errFail, "%q runs once, and not for items: there is no %q", whole, name).Suggest(name, []string{whole})
 	}
-	return troubled("--fail: no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
+	return diag.Troubled(errFail, "no call of the plan is %q or uses that tool", name).Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
 // failed reports an item that --fail names and that there wasn't.
@@ -277,7 +302,7 @@ func missingItem(s *simulate.Scenario, name string) error {
 	if whole == name {
 		return nil
 	}
-	err := troubled("--fail: there is no %q: %q ran for %s", name, whole, wording.Count(count, "item"))
+	err := diag.Troubled(errFail, "there is no %q: %q ran for %s", name, whole, wording.Count(count, "item"))
 	if count > 0 {
 		err = err.Advise("the last is %q", fmt.Sprintf("%s[%d]", whole, count-1))
 	}

@@ -24,6 +24,13 @@ var byFlag = []struct {
 	{kind: project.ErrOutside, help: says("name a folder with --root that holds it")},
 	{kind: project.ErrOther, help: says("\"obelus compile --digest --explain\" lists what the digest is over; look at what has changed before you demand another")},
 	{kind: project.ErrNotOne, help: says("this command takes one plan; \"obelus check\" takes any number")},
+	{kind: errFail, to: "--fail: "},
+	{kind: errUnread, help: func(t *diag.Trouble) string {
+		if t.Name == "" {
+			return t.Help
+		}
+		return t.Help + " it is given with --input " + t.Name + "=…"
+	}},
 	{kind: session.ErrResults, from: "results: ", to: "--out: ", help: func(t *diag.Trouble) string {
 		return strings.Replace(t.Help, "when the run is resumed, what is missing is written", "\"obelus resume\" of this run writes what is missing", 1)
 	}},

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -16,7 +18,8 @@ import (
 
 // Given is what a run or a rehearsal is handed besides its plan (S19.4).
 type given struct {
-	inputs, states []string
+	input, state   map[string]any // that were read before
+	inputs, states []string       // what flags lay over them
 	parallel       int
 	flags          *pflag.FlagSet
 	texts          map[string]string // of inputs that were given by themselves, as they were written
@@ -45,7 +48,7 @@ func addValues(cmd *cobra.Command) *given {
 // values reads what was given for input and state of a plan, the later over the
 // earlier.
 func (g *given) values(c *cli, r *reading, plan string) (input, state map[string]any, err error) {
-	if g.parallel < 0 || g.parallel == 0 && g.flags.Changed("parallel") {
+	if g.parallel < 0 || g.parallel == 0 && g.flags != nil && g.flags.Changed("parallel") {
 		return nil, nil, troubled("--parallel can't be %d: expected a whole number from 1", g.parallel)
 	}
 	in := 0
@@ -62,6 +65,7 @@ func (g *given) values(c *cli, r *reading, plan string) (input, state map[string
 	if in > 1 {
 		return nil, nil, troubled("standard input can be read only once: %d things ask for it", in).Advise("give all but one of them as files")
 	}
+	input, state = g.input, g.state
 	for _, text := range g.inputs {
 		if input, err = g.take(c, r, input, "--input", text); err != nil {
 			return nil, nil, err
@@ -156,6 +160,9 @@ func (g *given) settle(p *compiler.Plan, input map[string]any) error {
 	return nil
 }
 
+// errUnread is the trouble with an input that nothing reads.
+var errUnread = errors.New("nothing reads the input")
+
 // unreadInputs refuses an input that nothing reads and no schema declares: most likely it
 // is misspelt. A model that answers a call without scopes reads all of it (S14.3).
 func unreadInputs(p *compiler.Plan, input map[string]any) error {
@@ -183,10 +190,10 @@ func unreadInputs(p *compiler.Plan, input map[string]any) error {
 		if known[key] || p.InputSchema != nil && p.InputSchema.At([]schema.Step{schema.Key(key)}).Named {
 			continue // a pattern or "additionalProperties" may declare it
 		}
-		err := troubled("the plan doesn't read the input %q", key)
+		err := diag.Troubled(errUnread, "the plan doesn't read the input %q", key)
 		switch near, ok := naming.Nearest(key, names); {
 		case ok:
-			return err.Advise("did you mean %q? it is given with --input %s=…", near, near)
+			return err.Advise("did you mean %q?", near).About(near)
 		case len(names) == 0:
 			return err.Advise("take it out: the plan reads no input")
 		}

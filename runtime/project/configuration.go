@@ -167,7 +167,7 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 	if name == "" {
 		return config, nil
 	}
-	text, err := r.Text(name)
+	text, err := r.text(name)
 	if err != nil {
 		return nil, err
 	}

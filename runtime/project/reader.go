@@ -34,7 +34,13 @@ type Reader struct {
 	Machine   Machine
 	Envelope  *envelope.Envelope // what plans may do; nil holds them to nothing
 	Stdin     io.Reader
-	Excluded  int // files that [Reader.Gather] left out because the configuration says so
+	// Confined reads a file that is named from the workspace that Root is, and refuses those
+	// outside of it and links that lead there, as is done with what documents name.
+	Confined bool
+	// Texts are files of the workspace, by path from its root, that documents take in from
+	// here and not from the disk. None of them is a configuration or a policy.
+	Texts    map[string]string
+	Excluded int // files that [Reader.Gather] left out because the configuration says so
 	// Passed, if given, is told once of each configuration that isn't read because
 	// others may have written it.
 	Passed func(workspace.Refused)
@@ -124,6 +130,22 @@ func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".
 // Text reads a file that somebody named, one byte beyond the limit at most: its
 // reader then says that it is too large.
 func (r *Reader) Text(name string) ([]byte, error) {
+	if r.Confined && name != "-" {
+		relative, err := below(r.Root, name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := workspace.Folder{Dir: r.Root, Limit: r.most(name)}.Open(filepath.ToSlash(relative))
+		if err != nil {
+			return nil, CantRead(name, err)
+		}
+		return r.bounded(name, text)
+	}
+	return r.text(name)
+}
+
+// text reads a file that isn't named by who gives documents, such as a policy above them.
+func (r *Reader) text(name string) ([]byte, error) {
 	in := r.Stdin
 	if name != "-" {
 		file, err := os.Open(name)
@@ -136,16 +158,26 @@ func (r *Reader) Text(name string) ([]byte, error) {
 	if in == nil {
 		in = strings.NewReader("")
 	}
-	limit := int64(r.limits().Bytes)
-	if isLines(name) {
-		limit *= linesFactor // the limit is a document's
-	}
-	text, err := io.ReadAll(io.LimitReader(in, limit+1))
+	text, err := io.ReadAll(io.LimitReader(in, int64(r.most(name))+1))
 	if err != nil {
 		return nil, CantRead(name, err)
 	}
-	if isLines(name) && int64(len(text)) > limit {
-		return nil, diag.Troubled(ErrTooLarge, "%q is larger than %d bytes", name, limit).About(name).Advise("split it into several files")
+	return r.bounded(name, text)
+}
+
+// most is how large a file may be: the limit is a document's.
+func (r *Reader) most(name string) int {
+	if isLines(name) {
+		return r.limits().Bytes * linesFactor
+	}
+	return r.limits().Bytes
+}
+
+// bounded refuses a file of many documents that is too large; one document's reader does so
+// itself.
+func (r *Reader) bounded(name string, text []byte) ([]byte, error) {
+	if most := r.most(name); isLines(name) && len(text) > most {
+		return nil, diag.Troubled(ErrTooLarge, "%q is larger than %d bytes", name, most).About(name).Advise("split it into several files")
 	}
 	return text, nil
 }
@@ -209,12 +241,12 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 	limits := r.limits()
 	o = compiler.Options{
 		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Functions: r.Functions, Hints: r.Hints,
-		Open: workspace.Folder{Dir: root, Limit: limits.Bytes}.Open,
-		Sum:  workspace.Folder{Dir: root}.Sum,
+		Open: workspace.Folder{Dir: root, Limit: limits.Bytes, Texts: r.Texts}.Open,
+		Sum:  workspace.Folder{Dir: root, Texts: r.Texts}.Sum,
 		Show: func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
 	}
 	for _, extra := range r.Activities {
-		text, err := r.Text(extra)
+		text, err := r.text(extra)
 		if err != nil {
 			return o, place, err
 		}

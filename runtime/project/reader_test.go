@@ -89,3 +89,46 @@ func TestCataloguesAreReadOnce(t *testing.T) {
 		t.Error("a number is taken for a string")
 	}
 }
+
+// S1.6: a reader that is confined reads nothing outside of its workspace, by whatever name,
+// and texts that it is given stand in the place of files that documents take in, and never
+// in that of what decides what is trusted.
+func TestConfined(t *testing.T) {
+	root, elsewhere := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		filepath.Join(root, "plan.yaml"):        "import: [tools.yaml]\ncalls: [{_tool: a, _outputPath: x}]\n",
+		filepath.Join(root, "tools.yaml"):       "activities: {b: {expr: \"1\"}}\n",
+		filepath.Join(root, "obelus.yaml"):      "rules: {OB408: warning}\n",
+		filepath.Join(elsewhere, "secret.yaml"): "calls: []\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(elsewhere, "secret.yaml"), filepath.Join(root, "link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	back, err := filepath.Rel(root, elsewhere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &project.Reader{Root: root, Confined: true, Texts: map[string]string{"tools.yaml": "activities: {a: {expr: \"1\"}}\n", "obelus.yaml": "nothing of the kind"}}
+	d, err := r.One(filepath.Join(root, "plan.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := d.Check(); p.Verified == nil || p.Config.File == nil || len(p.Config.Found) > 0 {
+		t.Errorf("%+v", p.Findings)
+	}
+	for name, kind := range map[string]error{
+		filepath.Join(elsewhere, "secret.yaml"):  project.ErrOutside,
+		filepath.Join(root, back, "secret.yaml"): project.ErrOutside,
+		filepath.Join(root, "link.yaml"):         project.ErrRead,
+		filepath.Join(root, "gone.yaml"):         project.ErrRead,
+		root:                                     project.ErrRead,
+	} {
+		if _, err := r.One(name); !errors.Is(err, kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -239,7 +239,7 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 		}
 	}
 	for _, name := range names {
-		text, err := r.Text(name)
+		text, err := r.text(name)
 		if err != nil {
 			return nil, err
 		}

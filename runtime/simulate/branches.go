@@ -151,7 +151,9 @@ func (t *trial) has(p *Problem) *Problem {
 func (x *explorer) allow(most int) { x.plays, x.steps = most, x.o.Steps/3 }
 
 // affords reports whether another combination may be played.
-func (x *explorer) affords() bool { return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) }
+func (x *explorer) affords() bool {
+	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.o.Watch(0))
+}
 
 // play rehearses the combination that has these options and elsewhere the usual ones, or
 // those preferred.

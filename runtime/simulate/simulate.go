@@ -46,6 +46,10 @@ type Options struct {
 	// of themselves.
 	Observed map[string]*Observed
 
+	// Watch, if given, is asked before every event, with what the rehearsal has cost so far;
+	// where it says no the rehearsal is stopped, and no other of the same kind begun.
+	Watch func(steps int) bool
+
 	course *course // says how calls end, where branches are explored
 }
 
@@ -126,6 +130,10 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 			w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Stopped, At: w.now, Text: TooLong}))
 			break
 		}
+		if o.Watch != nil && !o.Watch(w.out.Steps) {
+			w.carryOut(w.machine.Step(runtime.Event{Kind: runtime.Stopped, At: w.now, Text: Unwatched}))
+			break
+		}
 		next := heap.Pop(&w.due).(happening)
 		e := next.event
 		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Frame, e.Call).Settled()) {
@@ -151,6 +159,9 @@ func Run(r *analyzer.Rehearsal, o Options) *Scenario {
 
 // TooLong is the reason of a rehearsal that was stopped by Options.Steps.
 const TooLong = "the rehearsal takes too many steps"
+
+// Unwatched is the reason of a rehearsal that was stopped by Options.Watch.
+const Unwatched = "nobody waits for the rehearsal any more"
 
 // stepsOfCall is what a call costs beside its values, and stepsOfSample one of the
 // steps in which a result is made up; stepsOfStep is how many steps of an expression
