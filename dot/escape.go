@@ -55,10 +55,12 @@ func (m Mark) words() string {
 		s = "may leave the machine"
 	case UnknownEffect:
 		s = "effect unknown"
+	case Wrong:
+		s = "goes wrong"
 	case Critical:
 		s = "on the critical path"
 	}
-	if m.Code != "" && !strings.HasPrefix(m.Code, ";") && !strings.HasPrefix(m.Code, ",") {
+	if m.Code != "" && !strings.ContainsRune(";,:", rune(m.Code[0])) {
 		s += " "
 	}
 	s += m.Code

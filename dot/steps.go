@@ -17,19 +17,9 @@ func Steps(views []View, told func(step int) string) View {
 		for _, end := range last {
 			b.edge(end, asked, Order).read("after")
 		}
-		placed, waits, waited := make([]int, len(v.Nodes)), make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))
+		placed, waits, waited := b.take(v, step, fmt.Sprintf("step %d", step)), make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))
 		for _, e := range v.Edges {
 			waits[e.To], waited[e.From] = true, true
-		}
-		for i, node := range v.Nodes {
-			if node.Call != "" {
-				node.Call = fmt.Sprintf("%d:%s", step, node.Call)
-			}
-			node.Frames = append([]string{fmt.Sprintf("step %d", step)}, node.Frames...)
-			placed[i] = b.node(node)
-		}
-		for _, e := range v.Edges {
-			b.again(placed[e.From], placed[e.To], e)
 		}
 		last = nil
 		for i := range v.Nodes {
@@ -49,4 +39,30 @@ func Steps(views []View, told func(step int) string) View {
 		out.Notes = append(out.Notes, v.Notes...)
 	}
 	return out
+}
+
+// Beside draws views of one plan as one, each in a frame of its own under its name. The name
+// of a call of view n, counted from 1, begins with "n:".
+func Beside(name string, views []View) View {
+	b := newBuilder(name)
+	for n, v := range views {
+		b.take(v, n+1, v.Name)
+	}
+	return b.view()
+}
+
+// take draws all of a view in a frame, and tells which nodes its own are now. The names of
+// its calls begin with a number.
+func (b *builder) take(v View, number int, frame string) (placed []int) {
+	for _, node := range v.Nodes {
+		if node.Call != "" {
+			node.Call = fmt.Sprintf("%d:%s", number, node.Call)
+		}
+		node.Frames = append([]string{frame}, node.Frames...)
+		placed = append(placed, b.node(node))
+	}
+	for _, e := range v.Edges {
+		b.again(placed[e.From], placed[e.To], e)
+	}
+	return placed
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
 // A course is what happened in a run or in a rehearsal, for drawings: its events as
@@ -32,7 +32,7 @@ type course struct {
 
 // A lot is what became of a call, of all its items and instances together.
 type lot struct {
-	counts   map[dot.MarkKind]int
+	counts   map[dot.Mark]int
 	from, to time.Duration
 	started  bool
 	tries    int
@@ -102,18 +102,47 @@ func nameInView(command runtime.Command) string {
 // pathItems are the numbers of items in a path of calls (S3.3).
 var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
 
+// of is what became of a call, by its name in a view.
+func (c *course) of(name string) *lot {
+	if c.fates[name] == nil {
+		c.fates[name] = &lot{counts: map[dot.Mark]int{}}
+	}
+	return c.fates[name]
+}
+
+// fateMark is how a call ended.
+func fateMark(status runtime.Status, routed bool) dot.Mark {
+	if status == runtime.Failed && routed {
+		return dot.Mark{Kind: dot.Failed, Code: ", handled"}
+	}
+	return dot.Mark{Kind: dot.MarkKind(status.String())}
+}
+
+// took takes a rehearsal that has ended.
+func (c *course) took(s *simulate.Scenario) {
+	for i := range s.Calls {
+		one := &s.Calls[i]
+		f := c.of(runtime.Path(pathItems.ReplaceAllString(one.Under, "$1"), one.Call.Whole().Name))
+		if i+1 == len(s.Calls) || s.Calls[i+1].Call.ItemOf != one.Call { // else its items are counted
+			f.counts[fateMark(one.Status, one.Routed)]++
+		}
+		if !f.started || one.From < f.from {
+			f.from = one.From
+		}
+		f.started, f.to, f.tries = f.started || one.Started, max(f.to, one.To), max(f.tries, one.Attempts)
+		if f.why = cmp.Or(one.Reason, f.why); one.Failure != nil {
+			f.why = one.Failure.Message
+		}
+	}
+}
+
 func (c *course) note(at time.Duration, command runtime.Command) {
 	switch command.Kind {
 	case runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask:
 	default:
 		return
 	}
-	name := nameInView(command)
-	f := c.fates[name]
-	if f == nil {
-		f = &lot{counts: map[dot.MarkKind]int{}}
-		c.fates[name] = f
-	}
+	f := c.of(nameInView(command))
 	switch command.Kind {
 	case runtime.Ask:
 		f.why = "a person is asked"
@@ -124,8 +153,8 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 		}
 	case runtime.Settle:
 		s := command.Settlement
-		if !s.Left { // else it goes on when the run does
-			f.counts[dot.MarkKind(s.Status.String())]++
+		if !s.Left && (command.Of.Each == nil || len(f.counts) == 0) { // else it goes on when the run does, or its items are counted
+			f.counts[fateMark(s.Status, s.Routed)]++
 		}
 		f.to, f.tries = at, max(f.tries, s.Attempts)
 		if f.why = s.Reason; s.Failure != nil {
@@ -147,10 +176,11 @@ func (c *course) mark(v *dot.View) {
 			continue
 		}
 		if len(f.counts) == 0 && f.started {
-			f.counts[dot.Running] = 1
+			f.counts[dot.Mark{Kind: dot.Running}] = 1
 		}
-		for _, kind := range slices.Sorted(maps.Keys(f.counts)) {
-			v.Mark(n.Call, dot.Mark{Kind: kind, Text: f.why, Count: f.counts[kind]})
+		for m, count := range f.counts { // the view keeps them in an order of its own
+			m.Text, m.Count = f.why, count
+			v.Mark(n.Call, m)
 		}
 		var words []string
 		if f.started && f.to >= f.from {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
@@ -20,13 +21,14 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// What a page has room for: nodes of its drawing, and events of rehearsals in which a
-// call fails.
+// What a page has room for: nodes of its drawing, and events of rehearsals in which
+// something goes otherwise.
 const (
 	pageNodes  = 2_000
 	pageEdges  = 8_000
 	pageEvents = 20_000
 
+	pageTogether   = 4_000 // events of those in which several do
 	pageRehearsals = 300
 )
 
@@ -80,10 +82,10 @@ func (c *cli) writePage(p *page.Page, output string) error {
 	return c.write(output, []byte(text))
 }
 
-// pageOf is the page of a plan, with rehearsals of it: as it usually goes, and for each
-// thing that may go otherwise what comes then.
+// pageOf is the page of a plan, with rehearsals of it: as it usually goes, what comes when
+// each thing goes otherwise, and when several do.
 func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
-	one := &page.Page{View: view, Kind: page.Rehearsal, Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
+	one := pageOfPlan(p.Plan, p.Findings, view)
 	r := analyzer.Rehearse(p.Plan, p.Findings)
 	if r == nil {
 		return one, nil
@@ -93,32 +95,75 @@ func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
 		return one, nil // nobody can say what it would be given
 	}
 	o := simulate.Options{Options: runtime.Options{Input: input}, Seed: 1, Steps: simulate.DefaultSteps(p.Plan)}
+	return one, rehearsed(one, simulate.Begin(r, o, made))
+}
+
+func pageOfPlan(plan *compiler.Plan, findings []diag.Diagnostic, view dot.View) *page.Page {
+	return &page.Page{View: view, Kind: page.Rehearsal, Parts: []page.Part{{Plan: plan, Facts: facts.Of(plan, facts.Options{}), Findings: findings}}}
+}
+
+// rehearsed puts the rehearsals of an exploration into a page: the usual one, those that go
+// wrong where any were found, and those in which something goes otherwise.
+func rehearsed(one *page.Page, found *simulate.Exploration) error {
 	var bad error
-	events, crowded := 0, 0
-	left := simulate.Alternatives(r, o, made, pageRehearsals, func(path []analyzer.BranchChoice, s *simulate.Scenario) {
-		told := page.Scenario{Name: "as it usually goes", Critical: names(s, s.CriticalPath), Cost: s.Cost}
-		var words []string
-		for _, choice := range path {
-			words = append(words, analyzer.InWords(choice))
-			if choice.Fails {
-				told.Fails = choice.Call
-			}
+	at := map[string]int{} // by what they hang on
+	add := func(path []analyzer.BranchChoice, picks [][2]int, s *simulate.Scenario) *page.Scenario {
+		key := fmt.Sprint(picks)
+		if n, known := at[key]; known {
+			return &one.Scenarios[n]
 		}
-		if len(path) > 0 {
-			told.Name = strings.Join(words, ", ")
-			if events += len(s.Moments); events > pageEvents {
-				crowded++
-				return
-			}
+		of := page.Scenario{Name: strings.Join(inWords(path), ", "), Picks: picks, Critical: names(s, s.CriticalPath), Cost: s.Cost}
+		if n := len(path); n > 0 && path[n-1].Fails {
+			of.Fails = path[n-1].Call
 		}
 		var err error
-		if told.Events, err = eventsOf(s, len(path) == 0); err != nil {
+		if of.Events, err = eventsOf(s, len(path) == 0); err != nil {
 			bad = err
 		}
-		one.Scenarios = append(one.Scenarios, told)
+		at[key] = len(one.Scenarios)
+		one.Scenarios = append(one.Scenarios, of)
+		return &one.Scenarios[at[key]]
+	}
+	events, crowded, together := 0, 0, 0
+	left := found.Alternatives(pageRehearsals, func(a *simulate.Alternative) bool {
+		size := len(a.Scenario.Moments)
+		switch {
+		case len(a.Path) == 0:
+			add(nil, a.Picks, a.Scenario)
+			for i := range found.Problems {
+				p := &found.Problems[i]
+				of := add(p.Path, p.Picks, p.Scenario)
+				of.Problem = strings.TrimPrefix(of.Problem+"; "+p.Message, "; ")
+			}
+		case a.Together:
+			if together += size; together <= pageTogether {
+				add(a.Path, a.Picks, a.Scenario).Together = true
+			}
+		default:
+			if events += size; events > pageEvents {
+				crowded++
+			} else {
+				add(a.Path, a.Picks, a.Scenario)
+			}
+		}
+		return together <= pageTogether
 	})
 	one.Left = left + crowded
-	return one, bad
+	for _, options := range found.Choices() {
+		one.Choices = append(one.Choices, inWords(options))
+	}
+	return bad
+}
+
+// inWords are options of choices as people read them.
+func inWords(path []analyzer.BranchChoice) (words []string) {
+	for _, choice := range path {
+		words = append(words, analyzer.InWords(choice))
+	}
+	if words == nil {
+		return []string{"as it usually goes"}
+	}
+	return words
 }
 
 // eventsOf are the events of a rehearsal as a run has them (S19.3).

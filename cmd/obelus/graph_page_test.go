@@ -307,3 +307,44 @@ func TestPageHoldsNoSecret(t *testing.T) {
 		}
 	}
 }
+
+// S15.3, S19: several things are set to go otherwise at once, by keys and by mouse; what
+// comes of it is what a rehearsal with these failures comes to, and one key takes all back.
+func TestSeveralThingsGoOtherwiseOnAPage(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "ladder.yaml")
+	if err := os.WriteFile(plan, []byte(ladder(14)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told, _, _ := obelus(strings.NewReader(""), "simulate", plan, "--format", "json", "--fail", "c5", "--fail", "c3")
+	first, _, _ := strings.Cut(told, "\n")
+	var scenario struct {
+		Calls []struct{ Call, Status string }
+	}
+	if err := json.Unmarshal([]byte(first), &scenario); err != nil {
+		t.Fatal(err)
+	}
+	var want []any
+	for _, c := range scenario.Calls {
+		want = append(want, c.Call+" "+c.Status)
+	}
+	s := startBrowser(t).visits(t, visit{File: pageFile(t, "--format", "html", plan), Evaluate: `(() => {
+  const key = k => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: k, bubbles: true }));
+  const tick = words => [...document.querySelectorAll('#switches label')].find(l => l.textContent.trim() === words).querySelector('input').click();
+  const shown = () => [document.querySelector('#told').hidden, document.querySelectorAll('#told .chip').length, document.querySelector('#what-if').textContent];
+  key('w');
+  const opened = document.activeElement.id;
+  tick('"c5" fails');
+  tick('"c3" fails');
+  const both = data.calls.map(c => c.key + ' ' + now.play.final(c.key).replace('handled', 'failed')), set = shown();
+  tick('"c10" fails');
+  const third = document.querySelector('#told').textContent.includes('"c10" fails');
+  document.querySelector('#told .chip').click();
+  const one = [...document.querySelectorAll('#told .chip')].map(c => c.textContent);
+  document.querySelector('#what-if').focus();
+  key('x');
+  return [opened, both, set, third, one.length, shown(), [...document.querySelectorAll('#switches input:checked')].length];
+})()`})
+	if want := []any{"switch-filter", any(want), []any{false, 2.0, "⇄ What if… (2)"}, true, 2.0, []any{true, 0.0, "⇄ What if…"}, 0.0}; !reflect.DeepEqual(s.Value, any(want)) {
+		t.Errorf("on the page it is\n%v, want\n%v", s.Value, want)
+	}
+}

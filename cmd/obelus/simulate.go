@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -52,7 +51,8 @@ func (c *cli) simulateCommand() *cobra.Command {
 	}
 	o := simulating{reading: c.addReading(cmd), given: addGiven(cmd)}
 	digest := addDemanded(cmd, "rehearse the plan of this digest, which \"obelus compile --digest\" prints, or none")
-	format := choose(cmd, "format", "how the rehearsal is written; mermaid and svg are its timeline, drawn", "text", "json", "mermaid", "svg")
+	format := choose(cmd, "format", "how the rehearsal is written; drawn are its timeline (mermaid, svg) or, with --branches, the branches that go wrong; the ending of a file name given with -o says it, too", "text", "json", "mermaid", "svg", "dot", "png", "html")
+	output := addOutput(cmd)
 	flags := cmd.Flags()
 	flags.Uint64Var(&o.seed, "seed", 1, "decides what is left to chance")
 	flags.IntVar(&o.seeds, "seeds", 0, "rehearse with this many seeds, from --seed on, and tell the percentiles of time and cost")
@@ -69,8 +69,11 @@ func (c *cli) simulateCommand() *cobra.Command {
 	stands(cmd, "schedules", "N")
 	stands(cmd, "schedule", "N|FILE")
 	stands(cmd, "fail", "TOOL|CALL|ITEM")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		o.format, o.digest = *format, *digest
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if o.format, err = formOf(*format, *output, cmd.Flags().Changed("format")); err != nil {
+			return err
+		}
+		o.digest, o.output = *digest, *output
 		o.observed = func(p *compiler.Plan) (map[string]*simulate.Observed, error) { return c.observed(p, folder, *from) }
 		if o.schedules < 0 {
 			return troubled("--schedules can't be %d: expected a whole number from 0", o.schedules)
@@ -90,10 +93,27 @@ func (c *cli) simulateCommand() *cobra.Command {
 		if len(several) > 1 {
 			return troubled("%s can't be given together: each is another set of rehearsals", wording.And(several))
 		}
-		if o.format != "json" && o.format != "text" && len(several) > 0 {
+		told := o.format == "json" || o.format == "text"
+		switch {
+		case told || o.branches:
+		case len(several) > 0:
 			return troubled("--format %s draws one rehearsal, and %s is for several", o.format, several[0])
+		case drawings[o.format] == nil:
+			return troubled("--format %s draws branches, and no timeline", o.format).Advise("add --branches, or draw the plan with obelus graph")
 		}
-		return c.simulate(o, args[0])
+		if o.output == "" || o.branches && !told {
+			return c.simulate(o, args[0])
+		}
+		var text bytes.Buffer
+		to := *c
+		to.out = &text
+		err = to.simulate(o, args[0])
+		if text.Len() > 0 {
+			if bad := c.write(o.output, text.Bytes()); bad != nil {
+				return bad
+			}
+		}
+		return err
 	}
 	return cmd
 }
@@ -103,6 +123,7 @@ type simulating struct {
 	reading             *reading
 	given               *given
 	format, digest      string
+	output              string // a file, for pictures of branches; "" for standard output
 	seed                uint64
 	seeds, schedules    int
 	schedule            string
@@ -148,8 +169,9 @@ func (c *cli) simulate(o simulating, name string) error {
 			return err
 		}
 	}
-	r := rehearsal{cli: c, plan: p.Plan, json: o.format == "json", drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, steps: 2 * each.Steps}
+	r := rehearsal{cli: c, plan: p.Plan, findings: p.Findings, json: o.format == "json", form: o.format, output: o.output, drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, steps: 2 * each.Steps}
 	if o.branches {
+		r.drawn = nil
 		return r.explore(prepared, each)
 	}
 	number, err := strconv.Atoi(o.schedule)
@@ -347,7 +369,10 @@ func haveOwn(instances []compiler.Instance, key string) bool {
 type rehearsal struct {
 	*cli
 	plan      *compiler.Plan
+	findings  []diag.Diagnostic
 	json      bool
+	form      string
+	output    string                     // a file; "" for standard output
 	drawn     func(*dot.Timeline) string // how the timeline is drawn; nil for text and JSON
 	seeds     bool                       // each play has another
 	replaying bool                       // the orders are given, and each is worth showing
@@ -541,51 +566,4 @@ func summaryOf(first *simulate.Scenario) simulationSummary {
 	return simulationSummary{
 		Kind: "summary", Makespan: session.InMilliseconds(first.Makespan), CriticalPath: names(first, first.CriticalPath), LowerBound: session.InMilliseconds(first.LowerBound), Cost: first.Cost,
 	}
-}
-
-// conclude says what the rehearsals together show.
-func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
-	if r.drawn != nil {
-		return nil
-	}
-	if r.json {
-		summary := summaryOf(first)
-		if different != nil {
-			summary.Diverging = r.diverge(first, different)
-		}
-		if r.seeds {
-			summary.Seeds = r.spread.summary()
-		}
-		summary.Scenarios, summary.LeftOut, summary.Deterministic = len(r.plays)-r.left, r.left, different == nil
-		if stuck(first) {
-			summary.Stuck++
-		}
-		return diag.JSONLine(r.out, summary)
-	}
-	style := terminal.StyleFor(r.out)
-	var err error
-	switch {
-	case r.seeds:
-		_, err = fmt.Fprint(r.out, r.spread.words(r.left))
-	case different != nil:
-		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.Red("✗"), r.number(different), r.difference(first, different))
-	case r.left > 0 && len(r.plays)-r.left == 1:
-		_, err = fmt.Fprintf(r.out, "\n%s was left out: it would cost too much; --unbounded rehearses all\n", wording.Count(r.left, "other schedule"))
-	case r.left > 0:
-		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state; %d more were left out, --unbounded rehearses all\n", style.Green("✓"), wording.Count(len(r.plays)-r.left-1, "other schedule"), r.left)
-	case len(r.plays) == 2:
-		_, err = fmt.Fprintf(r.out, "\n%s another schedule ends in the same state\n", style.Green("✓"))
-	case len(r.plays) > 2:
-		_, err = fmt.Fprintf(r.out, "\n%s %d other schedules end in the same state\n", style.Green("✓"), len(r.plays)-1)
-	}
-	return err
-}
-
-// number is how people count schedules: replayed ones from 1, others from 1
-// after the first.
-func (r *rehearsal) number(s *simulate.Scenario) int {
-	if r.replaying {
-		return s.Schedule + 1
-	}
-	return s.Schedule
 }

@@ -48,6 +48,8 @@ func (r *rehearsal) explore(plan *analyzer.Rehearsal, o simulate.Options) error 
 	say := r.tell
 	if r.json {
 		say = r.list
+	} else if r.form != "text" {
+		say = r.picture
 	}
 	if err := say(found); err != nil {
 		return err
@@ -68,7 +70,7 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	}
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
-	summary.Branches = &branchSummary{Choices: len(found.Choices), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Problems: map[string]int{}}
+	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Problems: map[string]int{}}
 	if found.Pairs > 0 {
 		summary.Branches.Pairs = &pairSummary{found.Together, found.Pairs}
 	}
@@ -85,13 +87,13 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 
 // problemTitles are the kinds of problem in the order in which people are told of them.
 var problemTitles = []struct {
-	kind  simulate.ProblemKind
-	title string
+	kind         simulate.ProblemKind
+	title, short string // of the branch, and of where it goes wrong
 }{
-	{simulate.Stuck, "gets stuck"},
-	{simulate.NoOutput, "ends without output"},
-	{simulate.Unhandled, "ends with a failure that nothing handles"},
-	{simulate.Needless, "skips what needn't be skipped"},
+	{simulate.Stuck, "gets stuck", "stuck"},
+	{simulate.NoOutput, "ends without output", "no output"},
+	{simulate.Unhandled, "ends with a failure that nothing handles", "nothing handles it"},
+	{simulate.Needless, "skips what needn't be skipped", "needn't be skipped"},
 }
 
 // tell writes what was found for people.
@@ -99,7 +101,7 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 	style := terminal.StyleFor(r.out)
 	var out strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	say("%s", style.Bold(diag.Escape(fmt.Sprintf("branches of %s, %s, seed %d", r.title(), wording.Count(len(found.Choices), "choice"), found.Usual.Seed))))
+	say("%s", style.Bold(diag.Escape(fmt.Sprintf("branches of %s, %s, seed %d", r.title(), wording.Count(len(found.Choices()), "choice"), found.Usual.Seed))))
 	say("%s", extent(found))
 	if len(r.madeUp) > 0 {
 		say("%s", style.Faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
@@ -142,15 +144,7 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 }
 
 func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found *simulate.Exploration, style terminal.Style) {
-	words := make([]string, len(p.Path))
-	for i, choice := range p.Path {
-		words[i] = analyzer.InWords(choice)
-	}
-	way := strings.Join(words, ", ")
-	if way == "" {
-		way = "as it usually goes"
-	}
-	say("  %s  %s", diag.Escape(way), style.Faint(fmt.Sprintf("in %d of %d", p.Seen, found.Played)))
+	say("  %s  %s", diag.Escape(strings.Join(inWords(p.Path), ", ")), style.Faint(fmt.Sprintf("in %d of %d", p.Seen, found.Played)))
 	told := len(p.Path) > 0 && p.Path[len(p.Path)-1].Fails && strings.HasPrefix(p.Path[len(p.Path)-1].Call+"/", p.Call+"/")
 	if message := p.Message; p.Kind != simulate.Unhandled || !told {
 		if p.Call != "" {

@@ -209,3 +209,50 @@ func (r *rehearsal) words(call simulate.CallReport) string {
 	}
 	return terminal.Cut(terminal.Brief(call.Output), 60)
 }
+
+// conclude says what the rehearsals together show.
+func (r *rehearsal) conclude(first, different *simulate.Scenario) error {
+	if r.drawn != nil {
+		return nil
+	}
+	if r.json {
+		summary := summaryOf(first)
+		if different != nil {
+			summary.Diverging = r.diverge(first, different)
+		}
+		if r.seeds {
+			summary.Seeds = r.spread.summary()
+		}
+		summary.Scenarios, summary.LeftOut, summary.Deterministic = len(r.plays)-r.left, r.left, different == nil
+		if stuck(first) {
+			summary.Stuck++
+		}
+		return diag.JSONLine(r.out, summary)
+	}
+	style := terminal.StyleFor(r.out)
+	var err error
+	switch {
+	case r.seeds:
+		_, err = fmt.Fprint(r.out, r.spread.words(r.left))
+	case different != nil:
+		_, err = fmt.Fprintf(r.out, "\n%s schedule %d ends differently:\n%s", style.Red("✗"), r.number(different), r.difference(first, different))
+	case r.left > 0 && len(r.plays)-r.left == 1:
+		_, err = fmt.Fprintf(r.out, "\n%s was left out: it would cost too much; --unbounded rehearses all\n", wording.Count(r.left, "other schedule"))
+	case r.left > 0:
+		_, err = fmt.Fprintf(r.out, "\n%s %s in the same state; %d more were left out, --unbounded rehearses all\n", style.Green("✓"), wording.Count(len(r.plays)-r.left-1, "other schedule"), r.left)
+	case len(r.plays) == 2:
+		_, err = fmt.Fprintf(r.out, "\n%s another schedule ends in the same state\n", style.Green("✓"))
+	case len(r.plays) > 2:
+		_, err = fmt.Fprintf(r.out, "\n%s %d other schedules end in the same state\n", style.Green("✓"), len(r.plays)-1)
+	}
+	return err
+}
+
+// number is how people count schedules: replayed ones from 1, others from 1
+// after the first.
+func (r *rehearsal) number(s *simulate.Scenario) int {
+	if r.replaying {
+		return s.Schedule + 1
+	}
+	return s.Schedule
+}

@@ -41,8 +41,9 @@ type Page struct {
 	Parts     []Part // the plan, or of a run with a planner that of each tick
 	Scenarios []Scenario
 	Kind      Kind
-	Left      int // rehearsals for which there was no room
-	Drawn     int // of a live page: how often it was drawn
+	Choices   [][]string // of rehearsals: what may go otherwise, and how, in words; first how it usually goes
+	Left      int        // rehearsals for which there was no room
+	Drawn     int        // of a live page: how often it was drawn
 }
 
 // Kind is what the scenarios of a page are.
@@ -66,6 +67,9 @@ type Part struct {
 // A Scenario is a rehearsal or a run.
 type Scenario struct {
 	Name     string            `json:"name"`
+	Picks    [][2]int          `json:"picks,omitempty"`    // what it hangs on: of every choice that it came by the option
+	Together bool              `json:"together,omitempty"` // several things go otherwise that needn't all do
+	Problem  string            `json:"problem,omitempty"`  // what goes wrong, in words, where it is shown for that
 	Fails    string            `json:"fails,omitempty"`    // the call that it lets fail
 	Critical []string          `json:"critical,omitempty"` // its critical path, where it is known
 	Cost     float64           `json:"cost,omitempty"`
@@ -87,6 +91,7 @@ type (
 		Planned   bool          `json:"planned,omitempty"`
 		Worst     facts.Worst   `json:"worst"`
 		Scenarios []Scenario    `json:"scenarios,omitempty"`
+		Choices   [][]string    `json:"choices,omitempty"`
 		Left      int           `json:"left,omitempty"`
 		Drawn     int           `json:"drawn,omitempty"`
 	}
@@ -170,7 +175,7 @@ func hash(text string) string {
 
 func (p *Page) block() *block {
 	nodes := map[string]string{} // by call
-	b := &block{Kind: p.Kind, Notes: diag.Listed(p.View.Notes), Scenarios: slices.Clone(p.Scenarios), Left: p.Left, Drawn: p.Drawn, Calls: []call{}, Nodes: []node{}, Edges: []edge{}, Parts: []part{}, Findings: []finding{}, Advisors: []string{}}
+	b := &block{Kind: p.Kind, Notes: diag.Listed(p.View.Notes), Scenarios: slices.Clone(p.Scenarios), Choices: p.Choices, Left: p.Left, Drawn: p.Drawn, Calls: []call{}, Nodes: []node{}, Edges: []edge{}, Parts: []part{}, Findings: []finding{}, Advisors: []string{}}
 	for _, n := range p.View.Nodes {
 		b.Nodes = append(b.Nodes, node{n.ID})
 		if n.Call != "" {

@@ -194,7 +194,7 @@ class Play {
   why(key) { const r = (this.records.get(key) || [])[0] || {}; return r.error ? r.error.message : r.reason || ''; }
 }
 
-const now = { play: null, scenario: 0, moment: -1, key: '', view: 'drawing', critical: false, instance: '' };
+const now = { play: null, scenario: 0, set: new Map(), moment: -1, key: '', view: 'drawing', critical: false, instance: '' };
 const plays = [];
 function playOf(n) { return plays[n] ||= data.scenarios && data.scenarios[n] ? new Play(data.scenarios[n]) : null; }
 
@@ -412,14 +412,28 @@ function jump(step, special) {
 
 function setScenario(n) {
   now.scenario = n;
+  now.set = new Map((data.scenarios[n].picks || []).filter(([, option]) => option));
+  show();
+}
+// What may go otherwise is set together: choices, and the option of each. What comes of it is
+// the one rehearsal in which all that it came by is as set, or else as usual.
+function setSwitch(choice, option) {
+  const set = new Map(now.set);
+  if (option) set.set(choice, option); else set.delete(choice);
+  const n = data.scenarios.findIndex(s => (s.picks || []).every(([c, o]) => (set.get(c) || 0) === o));
+  if (n >= 0) Object.assign(now, { scenario: n, set });
+  show(n >= 0 ? '' : 'Together with ' + data.choices[choice][option] + ' this wasn’t rehearsed: there was no room for it here, or no values allow it. obelus simulate --branches goes further.');
+}
+function show(but) {
+  const n = now.scenario;
   now.play = playOf(n);
   now.moment = n > 0 || data.kind !== 'rehearsal' ? now.play.moments.length - 1 : -1;
-  $('scenario').value = n;
   const seen = [...now.play.instances];
   $('instance').hidden = seen.length < 2;
   if (seen.length > 1) fill($('instance'), el('option', { value: '' }, 'all ' + seen.length + ' instances'), ...seen.map(id => el('option', { value: id }, id)));
   $('slider').max = now.play.moments.length - 1;
-  told();
+  told(but);
+  switched();
   refresh();
   const fails = calls.get(now.play.fails);
   if (n > 0 && fails && fails.box) reveal(fails);

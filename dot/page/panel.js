@@ -112,6 +112,7 @@ function review() {
     section('What is destroyed', destroyed()),
     section('What leaves this machine, and to where', leaving()),
     section('What came from a model', fromModels()),
+    section('Branches that go wrong', items(few((data.scenarios || []).map((s, i) => s.problem ? [course(i), ': ' + s.problem] : null).filter(Boolean)))),
     section('When something fails, or goes otherwise', failures()),
     section('What runs side by side', p ? items(sideBySide(p)) : null),
     section('How long, how dear', howLong(p)),
@@ -119,7 +120,7 @@ function review() {
     section('Notes', told(f => f.severity === 'info')),
     section('Signs', small(importance.filter(s => states[s][0]).map(s => states[s].join(' ')).join(' · '), ' · ★ critical path · ▲ destroys, or may · △ writes · ✦ a model')),
     section('Keys', small('/ search · ↓ ↑ along the edges · ← → beside · Enter details · Esc back · [ ] a moment back, on · f F the next failure, the one before · ',
-      'c critical path · + − 0 zoom · 1 2 3 drawing, timeline, table')),
+      'w what if, x as usual · c critical path · + − 0 zoom · 1 2 3 drawing, timeline, table')),
   ];
 }
 
@@ -151,6 +152,8 @@ function howLong(p) {
   ].filter(Boolean));
 }
 
+const course = n => el('button', { className: 'link', onclick: () => setScenario(n) }, data.scenarios[n].name);
+
 // outcome is what a rehearsal has otherwise than the first one: what is skipped, and what runs.
 const outcomes = [];
 function outcome(n) {
@@ -167,12 +170,12 @@ function outcome(n) {
 }
 function failures() {
   if (!data.scenarios || data.kind !== 'rehearsal') return null;
-  const list = data.scenarios.slice(1).map((s, i) => [s, i + 1, outcome(i + 1)]);
-  list.sort((a, b) => (b[2].on.length > 0) - (a[2].on.length > 0)); // first what the plan does something about
+  const list = data.scenarios.map((s, i) => i && !s.together ? [i, outcome(i)] : null).filter(Boolean);
+  list.sort((a, b) => (b[1].on.length > 0) - (a[1].on.length > 0)); // first what the plan does something about
   return [
-    items(list.slice(0, 25).map(([s, n, o]) => [el('button', { className: 'link', onclick: () => setScenario(n) }, s.name), ': the plan ' + ends(o.play.status),
+    items(list.slice(0, 25).map(([n, o]) => [course(n), ': the plan ' + ends(o.play.status),
       o.on.length ? ['; then ', firstLinks(o.on, 8), ' run'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : ''])),
-    list.length > 25 ? el('p', { className: 'muted' }, 'choose others above the drawing') : null,
+    list.length > 25 ? el('p', { className: 'muted' }, '“What if…” above the drawing has all of them, and several at once') : null,
     data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null,
   ];
 }
@@ -193,17 +196,44 @@ function sideBySide(p) {
   return ['at most ' + most + ' at once', ...sets.slice(0, 6).map(([names, until]) => [firstLinks(unique(names), 12), small(' until ' + duration(until))])];
 }
 
-// told says above the drawing which other course is shown.
-function told() {
-  const other = now.scenario > 0;
-  $('told').hidden = !other;
-  if (!other) return;
-  const o = outcome(now.scenario);
-  const skipped = o.off.slice(0, 30).map(k => el('li', {}, callLink(k), ' is skipped: ' + o.play.why(k)));
-  fill($('told'), el('b', {}, 'What if ' + now.play.name + '? '),
-    'The plan ' + ends(o.play.status) + ' after ' + duration(o.play.length) + (o.play.reason ? ' (' + o.play.reason + ')' : '') + '. ',
-    o.on.length ? ['Only then: ', firstLinks(o.on, 20), '. '] : '', el('button', { onclick: () => setScenario(0) }, 'Back'),
-    skipped.length ? el('ul', { id: 'skipped' }, ...skipped, o.off.length > 30 ? el('li', {}, o.off.length - 30 + ' more') : '') : ' Nothing is skipped because of it.');
+// told says above the drawing what is set to go otherwise, and what comes of it.
+function told(but) {
+  const n = now.scenario, o = n > 0 ? outcome(n) : null, p = now.play;
+  $('told').hidden = !now.set.size && !but;
+  const met = new Map(p.picks || []);
+  const chips = [...now.set].map(([choice, option]) => el('button', { className: 'chip', onclick: () => setSwitch(choice, 0), 'aria-label': 'take back: ' + data.choices[choice][option] },
+    data.choices[choice][option] + (met.has(choice) ? '' : ' (it never comes to that)') + ' ✕'));
+  const skipped = o ? o.off.slice(0, 30).map(k => el('li', {}, callLink(k), ' is skipped: ' + p.why(k))) : [];
+  fill($('told'), but ? el('p', { className: 'caution' }, but) : '', now.set.size ? [el('b', {}, 'What if '), between(chips, ' and '), '? ',
+    'The plan ' + ends(p.status) + ' after ' + duration(p.length) + (p.reason ? ' (' + p.reason + ')' : '') + '. ',
+    o && o.on.length ? ['Only then: ', firstLinks(o.on, 20), '. '] : '', el('button', { id: 'clear', onclick: () => setScenario(0) }, 'As usual (x)'),
+    skipped.length ? el('ul', { id: 'skipped' }, ...skipped, o.off.length > 30 ? el('li', {}, o.off.length - 30 + ' more') : '') : ' Nothing is skipped because of it.'] : '');
+}
+
+// switches lists what may go otherwise, each option with a box to tick.
+let boxes = null;
+function switches(open) {
+  const list = $('switches');
+  list.hidden = !open;
+  $('what-if').setAttribute('aria-expanded', open);
+  if (!open) return;
+  if (!boxes) {
+    boxes = data.choices.flatMap((options, choice) => options.slice(1).map((words, i) => {
+      const box = el('input', { type: 'checkbox', onchange: () => setSwitch(choice, box.checked ? i + 1 : 0) });
+      return { box, choice, option: i + 1, words: words.toLowerCase(), line: el('label', {}, box, ' ' + words) };
+    }));
+    const filter = el('input', { id: 'switch-filter', type: 'search', placeholder: 'what may go otherwise', 'aria-label': 'narrow the list of what may go otherwise', autocomplete: 'off',
+      oninput: () => { for (const b of boxes) b.line.hidden = !b.words.includes(filter.value.toLowerCase()); } });
+    fill(list, el('div', { className: 'group' }, filter, el('button', { onclick: () => setScenario(0) }, 'As usual (x)'), el('button', { onclick: () => switches(false) }, 'Close')),
+      el('div', { className: 'boxes' }, ...boxes.map(b => b.line)));
+    switched();
+  }
+  $('switch-filter').focus();
+}
+// switched brings the boxes to what is set.
+function switched() {
+  $('what-if').textContent = '⇄ What if…' + (now.set.size ? ' (' + now.set.size + ')' : '');
+  for (const b of boxes || []) b.box.checked = now.set.get(b.choice) === b.option;
 }
 
 // table is the plan without a drawing.
@@ -275,19 +305,19 @@ function escape() {
 
 const press = {
   'show-drawing': () => view('drawing'), 'show-time': () => view('time'), 'show-table': () => view('table'), in: () => zoom(.8), out: () => zoom(1.25), all: () => fit(true), theme: otherTheme,
-  critical, play: () => playing(!timer), back: () => setMoment(now.moment - 1), on: () => setMoment(now.moment + 1), failure: () => jump(1, m => m.failed),
+  'what-if': () => switches($('switches').hidden), critical, play: () => playing(!timer), back: () => setMoment(now.moment - 1), on: () => setMoment(now.moment + 1), failure: () => jump(1, m => m.failed),
 };
 const letters = {
-  '/': () => $('search').focus(), '[': press.back, ']': press.on, f: press.failure, F: () => jump(-1, m => m.failed), c: critical, '+': press.in, '-': press.out, 0: press.all,
+  '/': () => $('search').focus(), '[': press.back, ']': press.on, f: press.failure, F: () => jump(-1, m => m.failed), c: critical, w: () => switches(true), x: () => { if (now.set.size) setScenario(0); }, '+': press.in, '-': press.out, 0: press.all,
   1: press['show-drawing'], 2: press['show-time'], 3: press['show-table'], Escape: escape,
 };
 for (const [id, what] of Object.entries(press)) $(id).addEventListener('click', what);
 $('slider').addEventListener('input', () => setMoment(+$('slider').value));
-$('scenario').addEventListener('change', () => setScenario(+$('scenario').value));
+$('switches').addEventListener('keydown', e => { if (e.key === 'Escape') { switches(false); $('what-if').focus(); e.stopPropagation(); } });
 $('instance').addEventListener('change', () => { now.instance = $('instance').value; refresh(); });
 $('to-table').addEventListener('click', e => { e.preventDefault(); view('table'); $('table').focus(); });
 document.addEventListener('keydown', e => {
-  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input:not([type=range]), textarea, select')) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input:not([type=range], [type=checkbox]), textarea, select')) return;
   const what = letters[e.key];
   if (what) { what(); e.preventDefault(); }
 });
@@ -307,8 +337,7 @@ prepare();
 measure();
 fit();
 const scenarios = data.scenarios || [];
-for (const id of ['scenario', 'critical', 'slider', 'play', 'back', 'on', 'failure', 'show-time']) $(id).hidden = !scenarios.length;
-$('scenario').hidden = scenarios.length < 2;
-fill($('scenario'), ...scenarios.map((s, i) => el('option', { value: i }, i ? 'what if ' + s.name + '?' : s.name)));
+for (const id of ['critical', 'slider', 'play', 'back', 'on', 'failure', 'show-time']) $(id).hidden = !scenarios.length;
+$('what-if').hidden = scenarios.length < 2;
 if (scenarios.length) setScenario(0); else refresh();
 fromAddress();

@@ -2,37 +2,67 @@ package simulate
 
 import "github.com/obelus-dev/obelus/analyzer"
 
-// Alternatives rehearses what comes when one thing goes otherwise than usual. Each is told
-// first of the usual course, in which nothing fails, without a path, and then of one for
-// every other option of every choice that one of these courses meets, with the path to it:
-// the last of it is the option, what comes before is what brings the choice about. Failures
-// that no route takes come last. At most so many are rehearsed. Options.Steps bounds each,
-// and half as many steps all; left is how many options had no room.
-func Alternatives(r *analyzer.Rehearsal, o Options, made []string, most int, each func(path []analyzer.BranchChoice, s *Scenario)) (left int) {
-	x := newExplorer(r, o, made)
+// An Alternative is a rehearsal in which something goes otherwise than usual.
+type Alternative struct {
+	Path     []analyzer.BranchChoice // what does; empty of the usual course
+	Picks    [][2]int                // of every choice that it came by, the choice and the option; it hangs on nothing else
+	Together bool                    // several things go otherwise that needn't all do
+	Scenario *Scenario
+}
+
+// Alternatives rehearses what comes when things go otherwise than usual. Each is told first
+// of the usual course, in which nothing fails, and then of one for every other option of
+// every choice that one of these courses meets: the last of its path is the option, what
+// comes before is what brings the choice about. Failures that no route takes come last. At
+// most so many are rehearsed; left is how many options had no room. Then come those in which
+// several things go otherwise, the fewest first, as long as each asks for more.
+// Options.Steps bounds each rehearsal, and half as many steps all.
+func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
+	x := e.by
 	x.allow(most)
 	x.play(nil, nil)
-	each(nil, x.last.scenario)
+	more := each(x.alternative(nil, false))
 	met := make([][]pick, len(x.choices)) // by choice: what brings it about
-	tried := map[pick]bool{}
+	queue, queued := []meeting{{nil, x.last.picks}}, map[string]bool{}
+	take := func(told []pick, together bool) {
+		queued[keyOf(told)] = true
+		x.play(told, nil)
+		for len(met) < len(x.choices) {
+			met = append(met, told)
+		}
+		if !x.last.void && within(told, x.last.picks) {
+			more = each(x.alternative(told, together))
+			queue = append(queue, meeting{told, x.last.picks})
+		}
+	}
 	for _, anything := range []bool{false, true} { // first what the plan does something about
 		for i := 0; i < len(x.choices); i++ {
 			for option := 1; option < len(x.choices[i].options); option++ {
-				now := pick{i, option}
-				if tried[now] || !anything && x.plainly(now) {
+				told := append(met[i][:len(met[i]):len(met[i])], pick{i, option})
+				if queued[keyOf(told)] || !anything && x.plainly(pick{i, option}) {
 					continue
 				}
-				if tried[now] = true; !x.affords() {
+				if !x.affords() {
+					queued[keyOf(told)] = true
 					left++
 					continue
 				}
-				told := append(met[i][:len(met[i]):len(met[i])], now)
-				x.play(told, nil)
-				for len(met) < len(x.choices) {
-					met = append(met, told)
-				}
-				if !x.last.void && within(told, x.last.picks) {
-					each(x.named(told), x.last.scenario)
+				take(told, false)
+			}
+		}
+	}
+	for _, anything := range []bool{false, true} {
+		for at := 0; at < len(queue); at++ {
+			for _, p := range queue[at].picks {
+				for option := 1; option < len(x.choices[p.choice].options) && p.option == 0; option++ {
+					now := pick{p.choice, option}
+					if !x.affords() || !more {
+						return left
+					}
+					told := append(queue[at].told[:len(queue[at].told):len(queue[at].told)], now)
+					if !queued[keyOf(told)] && (anything || !x.plainly(now)) {
+						take(told, true)
+					}
 				}
 			}
 		}
@@ -40,17 +70,28 @@ func Alternatives(r *analyzer.Rehearsal, o Options, made []string, most int, eac
 	return left
 }
 
+// A meeting is what a course was told, and what it came by.
+type meeting struct{ told, picks []pick }
+
 // plainly reports whether an option is a failure that no route takes.
 func (x *explorer) plainly(p pick) bool {
 	c := x.choices[p.choice]
 	return c.options[p.option].Fails && c.call >= 0 && x.plan.Calls[c.call].FailureRoute() < 0
 }
 
-// named are options as they are told.
-func (x *explorer) named(picks []pick) []analyzer.BranchChoice {
-	path := make([]analyzer.BranchChoice, len(picks))
-	for i, p := range picks {
-		path[i] = x.choices[p.choice].options[p.option]
+// alternative is what was played last, and was told this.
+func (x *explorer) alternative(told []pick, together bool) *Alternative {
+	a := &Alternative{Picks: pairsOf(x.last.picks), Together: together, Scenario: x.last.scenario}
+	for _, p := range told {
+		a.Path = append(a.Path, x.choices[p.choice].options[p.option])
 	}
-	return path
+	return a
+}
+
+func pairsOf(picks []pick) [][2]int {
+	pairs := make([][2]int, len(picks))
+	for i, p := range picks {
+		pairs[i] = [2]int{p.choice, p.option}
+	}
+	return pairs
 }

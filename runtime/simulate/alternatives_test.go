@@ -1,12 +1,14 @@
 package simulate_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // S15.3: what comes when one thing goes otherwise than usual is rehearsed for each thing,
@@ -22,15 +24,18 @@ calls:
 - {_id: sorry, _tool: use, of: †state.failed}
 `)
 	rehearse := func(most int) (told []string, left int) {
-		left = simulate.Alternatives(plan, simulate.Options{Seed: 1}, nil, most, func(path []analyzer.BranchChoice, s *simulate.Scenario) {
+		left = simulate.Begin(plan, simulate.Options{Seed: 1}, nil).Alternatives(most, func(a *simulate.Alternative) bool {
 			words := []string{}
-			for _, choice := range path {
+			for _, choice := range a.Path {
 				words = append(words, analyzer.InWords(choice))
 			}
-			for i := range s.Calls {
-				words = append(words, s.Calls[i].Status.String())
+			for i := range a.Scenario.Calls {
+				words = append(words, a.Scenario.Calls[i].Status.String())
 			}
-			told = append(told, strings.Join(words, " "))
+			if told = append(told, strings.Join(words, " ")); a.Together {
+				told[len(told)-1] += ", together"
+			}
+			return true
 		})
 		return told, left
 	}
@@ -47,4 +52,48 @@ calls:
 	if told, left := rehearse(2); len(told) != 2 || left == 0 {
 		t.Errorf("with room for two: %d left, of %q", left, told)
 	}
+}
+
+// S15.3: several things may go otherwise at once. With room for all each combination that
+// can be reached is told of once, and whatever is set, exactly one of them is what comes of
+// it: the one in which all that it came by is as set, or else as usual.
+func TestAlternativesTogether(t *testing.T) {
+	plans, told := 0, 0
+	for n := 0; plans < amount.Of(20, 100, 500); n++ {
+		random := rand.New(rand.NewPCG(uint64(n), 16))
+		text, r := branching(random, 6)
+		if r == nil {
+			continue
+		}
+		whole := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 500)
+		if !whole.Complete || whole.Played < 6 {
+			continue
+		}
+		plans++
+		of := simulate.Begin(r, simulate.Options{Seed: 1}, nil)
+		var all []*simulate.Alternative
+		if left := of.Alternatives(2_000, func(a *simulate.Alternative) bool { all = append(all, a); return true }); left > 0 || len(all) != whole.Played {
+			t.Fatalf("plan %d: %d combinations and %d left of %d\n%s", n, len(all), left, whole.Played, text)
+		}
+		told += len(all)
+		choices := of.Choices()
+		for range 20 {
+			set := make([]int, len(choices))
+			for i := range set {
+				if random.IntN(3) == 0 {
+					set[i] = random.IntN(len(choices[i]))
+				}
+			}
+			fit := 0
+			for _, a := range all {
+				if !slices.ContainsFunc(a.Picks, func(p [2]int) bool { return set[p[0]] != p[1] }) {
+					fit++
+				}
+			}
+			if fit != 1 {
+				t.Fatalf("plan %d: %d rehearsals are what comes of %v\n%s", n, fit, set, text)
+			}
+		}
+	}
+	t.Logf("%d plans, %d combinations", plans, told)
 }

@@ -15,17 +15,26 @@ import (
 
 // An Exploration is what the rehearsals of a plan's branches came to (S15.3).
 type Exploration struct {
-	Usual    *Scenario                 // what comes when each choice has its first option
-	Choices  [][]analyzer.BranchChoice // the options of every choice that was met
-	Played   int                       // combinations of options, each once
-	Most     float64                   // combinations there are, those that can't be reached among them
-	Complete bool                      // all that can be reached were played
-	Pairs    int                       // of options of two choices, of a sample; 0 where there are too many to count
-	Together int                       // of these, those that were played in one combination
-	Stuck    int                       // combinations in which calls never settled
-	Cut      bool                      // some were stopped since they took too many steps
-	Untold   int                       // causes for which there was no room among Problems
-	Problems []Problem                 // the shortest path first
+	Usual    *Scenario // what comes when each choice has its first option
+	Played   int       // combinations of options, each once
+	Most     float64   // combinations there are, those that can't be reached among them
+	Complete bool      // all that can be reached were played
+	Pairs    int       // of options of two choices, of a sample; 0 where there are too many to count
+	Together int       // of these, those that were played in one combination
+	Stuck    int       // combinations in which calls never settled
+	Cut      bool      // some were stopped since they took too many steps
+	Untold   int       // causes for which there was no room among Problems
+	Problems []Problem // the shortest path first
+
+	by *explorer
+}
+
+// Choices are the options of every choice that was met.
+func (e *Exploration) Choices() (all [][]analyzer.BranchChoice) {
+	for _, c := range e.by.choices {
+		all = append(all, c.options)
+	}
+	return all
 }
 
 // A Problem is what goes wrong on a branch: one for each cause, with the shortest path
@@ -36,6 +45,7 @@ type Problem struct {
 	Message  string
 	Path     []analyzer.BranchChoice // what comes otherwise than usual, in the order of the run
 	Seen     int                     // combinations played that it happens in
+	Picks    [][2]int                // as those of an [Alternative]
 	Scenario *Scenario
 
 	code string
@@ -77,7 +87,7 @@ const mostPaired = 300
 // made up, and may be others. Options.Steps bounds each rehearsal, and somewhat more all of
 // them.
 func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Exploration {
-	x := newExplorer(r, o, made)
+	x := Begin(r, o, made).by
 	x.allow(most)
 	if x.out.Complete = x.enumerate(); !x.out.Complete {
 		x.allow(most)
@@ -91,7 +101,8 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 	return &x.out
 }
 
-func newExplorer(r *analyzer.Rehearsal, o Options, made []string) *explorer {
+// Begin is an exploration in which nothing was played yet.
+func Begin(r *analyzer.Rehearsal, o Options, made []string) *Exploration {
 	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan][]analyzer.Turn{},
 		names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
 	if x.making = o.Steps / 8; o.Steps == 0 {
@@ -102,7 +113,8 @@ func newExplorer(r *analyzer.Rehearsal, o Options, made []string) *explorer {
 		x.names[call.Name] = i
 	}
 	x.input = x.givenInput(made)
-	return x
+	x.out.by = x
+	return &x.out
 }
 
 type explorer struct {
@@ -438,7 +450,6 @@ func (x *explorer) conclude() {
 	}
 	x.out.Most = 1
 	for _, c := range x.choices {
-		x.out.Choices = append(x.out.Choices, c.options)
 		x.out.Most = min(x.out.Most*float64(len(c.options)), math.MaxFloat64)
 	}
 	if !x.out.Complete {
@@ -461,7 +472,7 @@ func (x *explorer) shortest(p Problem, path []pick) Problem {
 		}
 	}
 	p = *x.play(path, nil).has(&p)
-	p.path, p.Scenario = path, x.last.scenario
+	p.path, p.Scenario, p.Picks = path, x.last.scenario, pairsOf(x.last.picks)
 	for _, one := range x.last.picks {
 		if one.option > 0 {
 			p.Path = append(p.Path, x.choices[one.choice].options[one.option])

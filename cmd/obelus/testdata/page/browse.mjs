@@ -63,10 +63,19 @@ const tasks = {
     mouse: async (page, job) => { await page.evaluate(call => { location.hash = '#call=' + call; }, job.fails); await page.waitForFunction(call => document.querySelector('#panel h2').textContent === call, job.fails); return heading(page); },
   },
   branch: { // what is skipped where a call fails
-    mouse: async (page, job) => { await page.selectOption('#scenario', { label: 'what if "' + job.fails + '" fails?' }); return text(page, '#skipped li'); },
+    mouse: async (page, job) => {
+      await page.click('#what-if');
+      await page.getByLabel('"' + job.fails + '" fails', { exact: true }).check();
+      await page.click('#what-if');
+      return text(page, '#skipped li');
+    },
     keys: async (page, job) => {
-      await page.focus('#scenario');
-      for (let i = 0; i < 2000 && !(await page.locator('#told').textContent()).startsWith('What if "' + job.fails + '" fails?'); i++) await page.keyboard.press('ArrowDown');
+      await page.focus('#drawing .place');
+      await page.keyboard.press('w');
+      await page.keyboard.type('"' + job.fails + '" fails');
+      for (let i = 0; i < 9 && !await page.evaluate(() => document.activeElement.type === 'checkbox'); i++) await page.keyboard.press('Tab');
+      await page.keyboard.press('Space');
+      await page.keyboard.press('Escape');
       return text(page, '#skipped li');
     },
   },
@@ -75,8 +84,8 @@ const tasks = {
     keys: async page => { await page.focus('#slider'); await page.keyboard.press('Home'); await page.keyboard.press('f'); return page.locator('#moment').textContent(); },
   },
   critical: {
-    mouse: async page => { await page.selectOption('#scenario', '0'); await page.click('#critical'); return page.evaluate(stars); },
-    keys: async page => { await page.focus('#scenario'); await page.keyboard.press('Home'); await page.focus('#drawing .place'); await page.keyboard.press('c'); return page.evaluate(stars); },
+    mouse: async page => { await page.click('#clear'); await page.click('#critical'); return page.evaluate(stars); },
+    keys: async page => { await page.focus('#drawing .place'); await page.keyboard.press('x'); await page.keyboard.press('c'); return page.evaluate(stars); },
   },
 };
 const stars = () => [...document.querySelectorAll('.place.critical')].map(g => [+/★(\d+)/.exec(g.querySelector('.badge').textContent)[1], g.getAttribute('aria-label').split(',')[0]]).sort((a, b) => a[0] - b[0]).map(x => x[1]);
