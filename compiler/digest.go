@@ -166,22 +166,31 @@ func (p *Plan) findPrograms() (map[string]string, error) {
 
 // Files are the paths that an activity's argv may name files by, from the folder that its
 // own is seen from: each text, what follows its first "=", and of what may be the code of
-// a shell the words with a slash or a dot in them, without their quotes, but what it
+// a shell the words that may name one ([codeReading.pathsIn]), but what it
 // writes to; and what calls have it start ([Plan.Naming]). Most are those of no file. A
 // program that is looked for in PATH isn't among them, nor what a parameter says
 // otherwise; where a variable of the environment stands there is what lookup gives, and
 // nothing without it.
 func (a *Activity) Files(lookup func(variable string) string) []string {
 	var names []string
-	a.filesIn(lookup, func(name string) string {
-		names = append(names, name)
+	hold := func(name string) { names = append(names, name) }
+	a.filesIn(lookup, codeReading{hold: hold, file: func(name string) string {
+		hold(name)
 		return ""
-	}, nil)
+	}})
 	for _, text := range a.started {
 		names = append(names, a.at(text))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// Held are those of the [Activity.Files] that nothing can take the place of, since its argv
+// doesn't tell whether a word of its code names them, or from where: they are to be as
+// they were themselves.
+func (a *Activity) Held() (names []string) {
+	a.filesIn(nil, codeReading{file: func(string) string { return "" }, hold: func(name string) { names = append(names, name) }})
+	return names
 }
 
 // at is the path of what an argv names.
@@ -200,27 +209,35 @@ func (a *Activity) WithFiles(instead func(name string) string) (*Activity, error
 	var err error
 	with := *a
 	with.instead = instead
-	unfit := func(path, name string) {
-		err = fmt.Errorf("the path %q can't take the place of %q in an argv", path, name)
+	unfit := func(path string) {
+		err = fmt.Errorf("the path %q can't stand in an argv in the place of what it is a copy of", path)
 	}
-	with.Argv = a.filesIn(nil, func(name string) string {
+	with.Argv = a.filesIn(nil, codeReading{file: func(name string) string {
 		path := instead(name)
 		if strings.Contains(path, "{") { // as of a parameter
-			unfit(path, name)
+			unfit(path)
 		}
 		return path
-	}, unfit)
+	}, unfit: unfit})
 	return &with, err
 }
 
-// filesIn is the argv with what instead says in the place of the paths that it may name
-// files by. Where that can't stand in a text, unfit is called with both.
-func (a *Activity) filesIn(lookup func(variable string) string, instead func(name string) string, unfit func(path, text string)) []Argument {
-	file := func(text string) string {
-		if text == "" || len(text) > longestPath || strings.ContainsAny(text, "{}\x00") {
+// filesIn is the argv with what r says in the place of the paths that it may name files by.
+func (a *Activity) filesIn(lookup func(variable string) string, r codeReading) []Argument {
+	file, hold := r.file, r.hold
+	fits := func(text string) bool {
+		return text != "" && len(text) <= longestPath && !strings.ContainsAny(text, "{}\x00")
+	}
+	r.file = func(text string) string {
+		if !fits(text) {
 			return ""
 		}
-		return instead(a.at(text))
+		return file(a.at(text))
+	}
+	r.hold = func(text string) {
+		if hold != nil && fits(text) {
+			hold(a.at(text))
+		}
 	}
 	argv := make([]Argument, len(a.Argv))
 	for i, argument := range a.Argv {
@@ -235,25 +252,22 @@ func (a *Activity) filesIn(lookup func(variable string) string, instead func(nam
 			if i == 0 && text == filepath.Base(text) {
 				continue
 			}
-			whole := file(text)
-			if key, value, ok := strings.Cut(text, "="); ok && whole == "" {
-				if whole = file(value); whole != "" {
-					whole = key + "=" + whole
-				}
+			edits := r.named(text, nameBegins(text))
+			if edits == nil && inCode(text) {
+				edits = r.pathsIn(text)
 			}
-			if whole == "" && strings.ContainsAny(text, " \t\n;|&()<>'\"`\\") {
-				edits := pathsIn(text, file, func(path string) { unfit(path, text) })
-				slices.SortFunc(edits, func(a, b edit) int { return b.start - a.start })
-				whole = text
-				for _, e := range edits {
-					whole = whole[:e.start] + e.with + whole[e.end:]
-				}
+			slices.SortFunc(edits, func(a, b edit) int { return b.start - a.start })
+			for _, e := range edits {
+				text = text[:e.start] + e.with + text[e.end:]
 			}
-			argv[i].Texts[j] = cmp.Or(whole, text)
+			argv[i].Texts[j] = text
 		}
 	}
 	return argv
 }
+
+// inCode reports whether a text may be the code of a shell, with words in it.
+func inCode(text string) bool { return strings.ContainsAny(text, " \t\n;|&()<>'\"`\\") }
 
 const longestPath = 4096
 

@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,14 +17,18 @@ type shellWord struct {
 	start    int
 	end      int
 	commands []shellWord // the code of those whose output is put in: $(…) and `…`
+	command  int         // which of the code it belongs to
+	target   byte        // what it stands behind: '<', '>', 'a' for ">>"; 0 for nothing
 	first    bool        // it names the program of a command
 	written  bool        // the code writes to what it names
+	starts   bool        // a shell, or what starts another program, may take it for one
+	taken    bool        // a shell or an interpreter runs the file that it names
 }
 
 // shellWords are the words of a shell's code, as a POSIX shell splits it. Of what isn't
 // such code, as the text of another language, they are words nevertheless.
 func shellWords(code string) (words []shellWord) {
-	first, target := true, byte(0)
+	first, target, command := true, byte(0), 0
 	for i := 0; i < len(code); {
 		switch c := code[i]; c {
 		case ' ', '\t', '\r':
@@ -30,14 +36,18 @@ func shellWords(code string) (words []shellWord) {
 		case '<', '>':
 			target = c
 			for i++; i < len(code) && strings.IndexByte("<>|&", code[i]) >= 0; i++ {
+				if target == '>' && code[i] == '>' {
+					target = 'a'
+				}
 			}
 		case '\n', ';', '&', '|', '(', ')':
 			first, target = true, 0
+			command++
 			i++
 		default:
 			w := shellWordAt(code, i)
-			w.text = string(w.bytes)
-			w.first, w.written = first && target == 0, target == '>'
+			w.text, w.command, w.target = string(w.bytes), command, target
+			w.first, w.written = first && target == 0, target == '>' || target == 'a'
 			words = append(words, w)
 			if i = w.end; target == 0 {
 				first = beforeCommand.MatchString(w.text) || first && setsVariable.MatchString(w.text)
@@ -166,48 +176,137 @@ var pathInCode = regexp.MustCompile(`[\pL\pN_./@%+~-]+`)
 // deepestCode bounds the work for code in code; further in, nothing is made of quotes.
 const deepestCode = 16
 
-// pathsIn gives file the words with a slash or a dot in a shell's code that may be paths,
-// but what the code writes to: without their quotes, and what stands in them as code of
-// its own. They are the edits that put what file says in their place. Where that can't be
-// done, unfit is called with it.
-func pathsIn(code string, file func(name string) string, unfit func(path string)) []edit {
-	return pathsInside(code, 0, file, unfit)
+// A codeReading is told which files a shell's code names.
+type codeReading struct {
+	// file is given what may be the path of a file, and gives what takes its place; "" for
+	// nothing.
+	file func(name string) string
+	// hold is given what may be the path of one that nothing can take the place of.
+	hold func(name string)
+	// own is given a name of a file that the code writes before.
+	own func(name string)
+	// unfit is given what can't stand where it would have to.
+	unfit func(path string)
+
+	loose bool // any word may name a program; see surveyed
 }
 
-func pathsInside(code string, depth int, file func(name string) string, unfit func(path string)) (edits []edit) {
-	if depth > deepestCode {
-		return plainPaths(code, file)
+// A codePlace is what the code in front of a word has done.
+type codePlace struct {
+	folders []string        // which it may be in, the first is where it begins
+	written map[string]bool // the files that it has put text into
+}
+
+func (p codePlace) inside() codePlace {
+	return codePlace{slices.Clone(p.folders), maps.Clone(p.written)}
+}
+
+// from are the paths of what is named in the code.
+func (p *codePlace) from(name string) (all []string) {
+	for _, folder := range p.folders {
+		if path.IsAbs(name) || len(all) > 0 && folder == "" {
+			return append(all, name)
+		}
+		all = append(all, path.Join(folder, name))
 	}
-	for _, w := range shellWords(code) {
-		put := func(in shellWord, inside []edit) {
-			for _, e := range inside {
-				if e, fits := in.quoted(e); fits {
-					edits = append(edits, e)
-				} else {
-					unfit(e.with)
-				}
-			}
+	return all
+}
+
+// pathsIn are the edits that put in the place of paths in a shell's code what file says: of
+// words with a slash or a dot that may be some, but what the code writes to, without their
+// quotes, and what stands in them as code of its own. What can't be so put is held:
+// names without either where something takes them for a program, and all behind "cd".
+func (r codeReading) pathsIn(code string) []edit {
+	_, r.loose = surveyed(code, 0)
+	return r.inside(code, 0, codePlace{folders: []string{""}, written: map[string]bool{}})
+}
+
+func (r *codeReading) inside(code string, depth int, at codePlace) (edits []edit) {
+	if depth > deepestCode {
+		return plainPaths(code, r.file)
+	}
+	for _, command := range commandsOf(code) {
+		command.survey()
+		for _, w := range command.words {
+			edits = append(edits, r.word(code, &w, depth, &at)...)
 		}
-		for _, command := range w.commands {
-			put(command, pathsInside(command.text, depth+1, file, unfit))
+		if folder, ok := command.enters(); ok && len(at.folders) <= deepestCode {
+			at.folders = append(at.folders, path.Join(at.folders[len(at.folders)-1], folder))
 		}
-		if w.written || !strings.ContainsAny(w.text, "./") {
-			continue
-		}
-		var inside []edit
-		behind := strings.IndexByte(w.text, '=') + 1
-		if path := file(w.text); path != "" {
-			inside = []edit{{0, len(w.text), path}}
-		} else if path := file(w.text[behind:]); path != "" {
-			inside = []edit{{behind, len(w.text), path}}
-		} else if w.text != code[w.start:w.end] {
-			inside = pathsInside(w.text, depth+1, file, unfit)
-		} else {
-			inside = plainPaths(w.text, file)
-		}
-		put(w, inside)
 	}
 	return edits
+}
+
+// word are the edits of a word of the code.
+func (r *codeReading) word(code string, w *shellWord, depth int, at *codePlace) (edits []edit) {
+	put := func(in *shellWord, inside []edit) {
+		for _, e := range inside {
+			if e, fits := in.quoted(e); fits {
+				edits = append(edits, e)
+			} else {
+				r.unfit(e.with)
+			}
+		}
+	}
+	for _, command := range w.commands {
+		put(&command, r.inside(command.text, depth+1, at.inside()))
+	}
+	folder := at.folders[len(at.folders)-1]
+	if w.written {
+		if w.target == '>' {
+			at.written[path.Join(folder, w.text)] = true
+		}
+		return edits
+	}
+	begins := nameBegins(w.text)
+	if slices.ContainsFunc(begins, func(i int) bool { return at.written[path.Join(folder, w.text[i:])] }) {
+		if r.own != nil {
+			r.own(code[w.start:w.end])
+		}
+		return edits
+	}
+	inside, quoted := []edit(nil), w.text != code[w.start:w.end]
+	switch isPath, moved := w.taken || strings.ContainsAny(w.text, "./"), len(at.folders) > 1; {
+	case isPath && !moved:
+		if inside = r.named(w.text, begins); inside == nil && !quoted {
+			inside = plainPaths(w.text, r.file)
+		}
+	case isPath || w.starts || r.loose && (!w.first || len(begins) > 1):
+		for _, i := range begins {
+			for _, name := range at.from(w.text[i:]) {
+				r.hold(name)
+			}
+		}
+	}
+	if inside == nil && quoted {
+		inside = r.inside(w.text, depth+1, at.inside())
+	}
+	put(w, inside)
+	return edits
+}
+
+// named is the edit of a text that names a file, in whole or from where one of these
+// begins.
+func (r *codeReading) named(text string, begins []int) []edit {
+	for _, i := range begins {
+		if path := r.file(text[i:]); path != "" {
+			return []edit{{i, len(text), path}}
+		}
+	}
+	return nil
+}
+
+// nameBegins are where in a word the name of a file may begin: at its beginning, behind
+// its first "=", and behind the option that is joined to it.
+func nameBegins(text string) []int {
+	begins := []int{0}
+	if i := strings.IndexByte(text, '=') + 1; i > 0 {
+		begins = append(begins, i)
+	}
+	if option, _ := optionValue(text); option != "" && !strings.HasSuffix(option, "=") {
+		begins = append(begins, len(option))
+	}
+	return begins
 }
 
 // plainPaths are the edits of a text without quotes.

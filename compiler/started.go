@@ -12,8 +12,10 @@ import (
 
 // What in an argv has another program started, or the text of one run.
 var (
-	// starter is a program that runs what the next argument names which is no option.
-	starter = regexp.MustCompile(`^(env|sudo|doas|nice|ionice|nohup|timeout|time|xargs|stdbuf|setsid|chroot|unshare|strace|(python|pypy|ruby|perl|php|lua)[0-9.]*|node|nodejs|deno|bun|npx|java|luajit|rscript|tclsh|wish|osascript|groovy|scala|ansible-playbook)$`)
+	// launcher is a program that starts the one which the next argument names that is no
+	// option, and interpreter one that runs the code in it.
+	launcher    = regexp.MustCompile(`^(env|sudo|doas|nice|ionice|nohup|timeout|time|xargs|stdbuf|setsid|chroot|unshare|strace|npx|ansible-playbook)$`)
+	interpreter = regexp.MustCompile(`^((python|pypy|ruby|perl|php|lua)[0-9.]*|node|nodejs|deno|bun|java|luajit|rscript|tclsh|wish|osascript|groovy|scala)$`)
 	// reader is a program that runs what the option names behind which its code stands.
 	reader = regexp.MustCompile(`^(awk|gawk|mawk|sed|make|gmake|jq|psql|gdb|gnuplot)$`)
 	// codeFile is an option of these two that names a file of code, or a module of it.
@@ -25,6 +27,15 @@ var (
 	notByName = regexp.MustCompile(`^(-[Cm]|--(chdir|directory|module))`)
 	// valueOrSetting is an argument between such a program and what it starts.
 	valueOrSetting = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*=.*|[0-9]+(\.[0-9]+)?[a-z]?|run)$`)
+	// withValue is such a program with an option that what follows is the value of,
+	// whatever it looks like.
+	withValue = regexp.MustCompile(`^(env -[uC]|(perl|ruby)[0-9.]* -I)$`)
+	// otherShell is a shell that what is named first behind it isn't a file for.
+	otherShell = regexp.MustCompile(`^(flock|script|su|runuser|cmd|\{\$shell\})$`)
+	// asksOnly is an option of one that has it run nothing.
+	asksOnly = regexp.MustCompile(`^-(-(version|help)|V)$`)
+	// finder is a program that finds what it runs by itself.
+	finder = regexp.MustCompile(`^(make|gmake|ninja|cmake|meson|bazel|just|task|rake|npm|npx|pnpm|yarn|cargo|go|gradlew?|mvnw?|ant|tox|nox|pytest|uv|poetry|docker|docker-compose|podman|terraform|ansible-playbook|vagrant|dotnet)$`)
 )
 
 // starting are the texts of the argv, as they stand there, that parameters or variables
@@ -34,52 +45,99 @@ var (
 // can't be told from what it starts there are rather too many. sure reports whether each
 // of them names its file from the program's folder.
 func (a *Activity) starting(param func(name string) (value any, known bool)) (texts []string, sure bool) {
-	sure = true
-	// What comes next may be started, is the value of an option for it, or of another one;
-	// any argument may.
-	open, next, behind, any := true, false, false, false
-	shell, reads, code := false, false, false
-	var split splitting
-	for i, argument := range a.Argv {
+	f := a.followed(param, func(given givenWord) {
+		if !slices.Contains(texts, given.text) {
+			texts = append(texts, given.text)
+		}
+	})
+	return texts, !f.unsure
+}
+
+func (a *Activity) followed(param func(name string) (value any, known bool), start func(givenWord)) *following {
+	f := following{start: start, open: true}
+	for _, argument := range a.Argv {
 		for _, given := range argument.words(param) {
-			for _, word := range split.words([]*source.Node{{Text: given.word}}) {
-				w := word.Text
-				option := len(w) > 1 && (w[0] == '-' || w[0] == '+')
-				if given.decided && (any || next || open && !option || (open || reads) && codeFile.MatchString(w)) {
-					sure = sure && w == given.word && !any
-					if !slices.Contains(texts, given.text) {
-						texts = append(texts, given.text)
-					}
-				}
-				name := strings.ToLower(strings.TrimSuffix(path.Base(filepath.ToSlash(w)), ".exe"))
-				switch {
-				case any:
-				case given.decided && !given.known:
-					next, behind, shell = false, false, shell || open && isShell(w)
-				case next:
-					next, open = false, false
-				case code && !option:
-					// What env has made words of is only a part of the code.
-					if any = shell && (w != given.word || !onlyData(w)); !any {
-						return texts, sure
-					}
-				case isShell(w) || starter.MatchString(name):
-					open, shell, behind = true, isShell(w), false
-				case reader.MatchString(name):
-					open, reads = false, true
-				case option:
-					sure = sure && !notByName.MatchString(w)
-					code = code || open && (shell && shellOption.MatchString(w) || !shell && codeOption.MatchString(w))
-					next = (open || reads) && !shell && codeFile.FindString(w) == w
-					behind = !shell || takesValue.MatchString(w) || strings.HasPrefix(w, "--")
-				default:
-					open = open && i > 0 && (valueOrSetting.MatchString(w) || behind && !strings.ContainsAny(w, "./ "))
-					behind = false
-				}
+			if !f.next(given) {
+				return &f
 			}
 		}
 	}
-	return texts, sure
+	return &f
+}
+
+// A following goes over an argv, from word to word, for those of it that name a program or
+// what holds the text of one.
+type following struct {
+	start func(givenWord) // is given those that something decides
+	// unsure says that one may name its file from elsewhere than the program's folder, and
+	// finds that a program finds by itself what it runs.
+	unsure, finds bool
+
+	split splitting
+	words int
+	name  string // of the last program that starts what is named behind it
+	// What comes next may be started, is the value of an option for it, or of another one;
+	// any argument may.
+	open, value, behind, valued, any bool
+	shell, reads, code, input, stdin bool
+	started                          bool
+}
+
+// next takes a word, and reports whether there may be more.
+func (f *following) next(given givenWord) bool {
+	for _, word := range f.split.words([]*source.Node{{Text: given.word}}) {
+		if w := word.Text; !f.word(w, given) {
+			return false
+		}
+		f.words++
+	}
+	return true
+}
+
+func (f *following) word(w string, given givenWord) bool {
+	option := len(w) > 1 && (w[0] == '-' || w[0] == '+')
+	if given.decided && (f.any || f.value || f.open && !option || (f.open || f.reads) && codeFile.MatchString(w)) {
+		f.unsure, f.started = f.unsure || w != given.word || f.any, true
+		f.start(given)
+	}
+	name := strings.ToLower(strings.TrimSuffix(path.Base(filepath.ToSlash(w)), ".exe"))
+	f.stdin = f.stdin || f.open && f.input && (w == "-" || f.shell && w == "-s")
+	first := f.words == 0 || f.open && launcher.MatchString(f.name)
+	f.finds = f.finds || first && !option && finder.MatchString(name)
+	switch {
+	case f.any:
+	case given.decided && !given.known:
+		f.value, f.behind, f.shell = false, false, f.shell || f.open && isShell(w)
+	case f.value:
+		f.value, f.open = false, false
+	case f.code && !option:
+		// What env has made words of is only a part of the code.
+		f.any = f.shell && (w != given.word || !onlyData(w))
+		f.open = f.any
+		return f.any
+	case isShell(w) || launcher.MatchString(name) || interpreter.MatchString(name):
+		f.open, f.shell, f.behind, f.started, f.name, f.input = true, isShell(w), false, false, name, isShell(w) || interpreter.MatchString(name)
+	case reader.MatchString(name):
+		f.open, f.reads = false, true
+	case option:
+		elsewhere := notByName.MatchString(w)
+		f.unsure, f.finds = f.unsure || elsewhere, f.finds || elsewhere && (f.open || f.reads)
+		f.code = f.code || f.open && (f.shell && shellOption.MatchString(w) || !f.shell && codeOption.MatchString(w))
+		f.value = (f.open || f.reads) && !f.shell && codeFile.FindString(w) == w
+		f.behind = !f.shell || takesValue.MatchString(w) || strings.HasPrefix(w, "--")
+		f.valued = withValue.MatchString(f.name + " " + w)
+		f.input = f.input && !asksOnly.MatchString(w)
+	default:
+		f.open = f.open && f.words > 0 && (valueOrSetting.MatchString(w) || f.behind && (f.valued || !strings.ContainsAny(w, "./ ")))
+		f.behind = false
+	}
+	return true
+}
+
+// takesInput reports whether a shell or an interpreter of the argv takes code from its
+// input.
+func (f *following) takesInput() bool {
+	return f.stdin || f.open && f.input && !f.any && !f.code && !f.started
 }
 
 // A givenWord is an argument that a text of an argv gives, as far as its parameters are
@@ -159,6 +217,35 @@ func (a *Activity) Starts(c *Call) (files, decided []string) {
 		}
 	}
 	return files, decided
+}
+
+// Unseen are the parts of a program's code, or its argv, by which it may run files of the
+// workspace that the digest isn't over besides what those name that it is over: what only
+// the run tells, what it writes itself, or what a program finds by itself.
+func (a *Activity) Unseen() []string {
+	var all, words []string
+	for _, argument := range a.Argv {
+		for _, text := range argument.Texts {
+			words = append(words, text)
+			if inCode(text) {
+				told, _ := surveyed(text, 0)
+				all = append(all, told...)
+			}
+		}
+	}
+	f := a.followed(func(string) (any, bool) { return nil, false }, func(givenWord) {})
+	if f.finds || f.takesInput() {
+		all = append(all, strings.Join(words, " "))
+	}
+	a.filesIn(nil, codeReading{file: func(string) string { return "" }, own: func(name string) { all = append(all, name) }})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// runs reports whether the shell or interpreter that is followed surely runs the file that
+// a word names, from the folder that it is in.
+func (f *following) runs(w string) bool {
+	return f.open && f.input && !f.behind && !f.value && !f.code && !f.any && !f.unsure && !otherShell.MatchString(f.name) && !valueOrSetting.MatchString(w)
 }
 
 // optionValue is what an argument names that may begin with its option.

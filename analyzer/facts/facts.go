@@ -96,6 +96,7 @@ type Execution struct {
 	Program    []string `json:"program,omitempty"` // exec: the argv, with {name} for parameters and {$NAME} for the environment
 	Folder     string   `json:"folder,omitempty"`  // exec: where it is started, from the workspace root
 	Starts     []string `json:"starts,omitempty"`  // exec: those of the argv that name a program, or the text of one, which only the run tells
+	Unseen     []string `json:"unseen,omitempty"`  // exec: by which of its code it may run files that no digest is over
 	Method     string   `json:"method,omitempty"`  // http
 	URL        string   `json:"url,omitempty"`     // http
 	Text       string   `json:"text,omitempty"`    // expr

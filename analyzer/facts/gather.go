@@ -144,6 +144,9 @@ func (g *gatherer) activity(a *compiler.Activity) Execution {
 	case "exec":
 		e.Folder = cmp.Or(a.Dir, ".")
 		_, e.Starts = a.Starts(&compiler.Call{})
+		for _, text := range a.Unseen() {
+			e.Unseen = append(e.Unseen, g.shown(text))
+		}
 		for _, argument := range a.Argv {
 			for _, text := range argument.Texts {
 				e.Program = append(e.Program, g.shown(text))

@@ -236,6 +236,9 @@ func (s *sheet) body(c *Call) {
 
 // starts shows by what a program names what it runs, where the plan doesn't tell.
 func (s *sheet) starts(e *Execution) {
+	if len(e.Unseen) > 0 {
+		s.item(1, "may run files that the digest isn't over, by "+s.codes(e.Unseen))
+	}
 	if len(e.Starts) > 0 {
 		words := "runs whatever file " + s.codes(e.Starts) + " names then: only the run tells which"
 		if slices.ContainsFunc(e.Starts, func(text string) bool { return strings.Contains(text, "{$") }) {

@@ -200,7 +200,7 @@ func (x *program) read(form string, output []byte) (any, error) {
 // wasn't approved with: what it gives isn't taken.
 func (x *program) appeared() error {
 	if err := x.private.unseen(x.name, ""); err != nil {
-		return &Failure{Code: CodeError, Message: fmt.Sprintf("what activity %q gave isn't taken, since a file has come while it worked: %v (a file that it writes is named by a parameter)", x.name, err)}
+		return &Failure{Code: CodeError, Message: fmt.Sprintf("what activity %q gave isn't taken, since a file has come or changed while it worked: %v (a file that it writes is named by a parameter)", x.name, err)}
 	}
 	return nil
 }

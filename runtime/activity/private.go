@@ -19,12 +19,14 @@ import (
 // with, so that what was approved runs whatever becomes of the files (S6.6). Around the
 // copies lie links to what lies around the files, so that a program finds what it takes
 // from beside itself. A copy can't be written to; one that a program has put something else
-// in the place of nevertheless isn't started.
+// in the place of nevertheless isn't started. A file that no copy can take the place of
+// ([compiler.Activity.Held]) must stay untouched itself.
 type Private struct {
 	root, dir string
 	like      map[string]bool               // folders of the workspace that there is one like
 	copies    map[string]string             // by file
-	made      map[string]fs.FileInfo        // what each copy is, by its path
+	sums      map[string]string             // likewise, the digests
+	made      map[string]fs.FileInfo        // what each copy is, and each file that is held, by its path
 	kept      map[string]*compiler.Activity // as they were, without the copies
 }
 
@@ -43,7 +45,7 @@ func Keep(root string, digests map[string]string, activities map[string]*compile
 	if err != nil {
 		return nil, err
 	}
-	p := &Private{root: root, like: map[string]bool{}, copies: map[string]string{}, kept: maps.Clone(activities)}
+	p := &Private{root: root, like: map[string]bool{}, copies: map[string]string{}, made: map[string]fs.FileInfo{}, kept: maps.Clone(activities)}
 	if p.dir, err = os.MkdirTemp("", "obelus-"); err != nil {
 		return nil, err
 	}
@@ -56,13 +58,42 @@ func Keep(root string, digests map[string]string, activities map[string]*compile
 
 // seal notes what the copies are, and has the folders take nothing more.
 func (p *Private) seal() (err error) {
-	p.made = map[string]fs.FileInfo{}
 	for _, copied := range p.copies {
 		if p.made[copied], err = os.Lstat(copied); err != nil {
 			return err
 		}
 	}
 	return p.folders(0o500)
+}
+
+// hold notes what the files are that no copy takes the place of, before they are compared.
+func (p *Private) hold() (err error) {
+	for _, a := range p.kept {
+		if a.Kind != "exec" {
+			continue
+		}
+		for _, name := range a.Held() {
+			file, err := filepath.Abs(filepath.FromSlash(name))
+			if err != nil {
+				return err
+			}
+			if p.sums[file] == "" {
+				continue
+			}
+			if p.made[file], err = os.Stat(file); err != nil {
+				return fmt.Errorf("%w: %q", ErrOther, p.inside(file))
+			}
+		}
+	}
+	return nil
+}
+
+// inside is a file of the workspace, as it is named to people.
+func (p *Private) inside(file string) string {
+	if inside, err := filepath.Rel(p.root, file); err == nil {
+		return filepath.ToSlash(inside)
+	}
+	return file
 }
 
 // folders changes who may write into the folders.
@@ -73,31 +104,51 @@ func (p *Private) folders(mode fs.FileMode) (err error) {
 	return err
 }
 
-// replaced finds a copy that isn't what was made any more.
-func (p *Private) replaced() error {
+// replaced finds a copy, or a file that an activity holds, that isn't what it was any more.
+func (p *Private) replaced(a *compiler.Activity) error {
 	for _, file := range slices.Sorted(maps.Keys(p.copies)) {
-		copied := p.copies[file]
-		if p.made[copied] == nil {
-			continue // it is being made
+		if is, err := os.Lstat(p.copies[file]); !p.untouched(p.copies[file], is, err) {
+			return fmt.Errorf("%w: a program of the run has put something else in the place of %q", ErrOther, p.inside(file))
 		}
-		is, err := os.Lstat(copied)
-		was := p.made[copied]
-		if err == nil && os.SameFile(is, was) && is.Mode() == was.Mode() && is.Size() == was.Size() && is.ModTime().Equal(was.ModTime()) && changed(is) == changed(was) {
-			continue
+	}
+	for _, name := range a.Held() {
+		file, err := filepath.Abs(filepath.FromSlash(name))
+		if err != nil {
+			return err
 		}
-		inside, _ := filepath.Rel(p.root, file)
-		return fmt.Errorf("%w: a program of the run has put something else in the place of %q", ErrOther, filepath.ToSlash(inside))
+		is, err := os.Stat(file)
+		same := p.untouched(file, is, err)
+		if same && p.made[file] != nil { // the clock of the files may be coarse
+			sum, err := (workspace.Folder{Dir: p.root}).Sum(file)
+			same = err == nil && sum == p.sums[file]
+		}
+		if !same {
+			return fmt.Errorf("%w: %q, which the code of the activity %q names, has been touched since the run began", ErrOther, p.inside(file), a.Name)
+		}
 	}
 	return nil
 }
 
+// untouched reports whether a file is what it was, if it is known what that is.
+func (p *Private) untouched(file string, is fs.FileInfo, err error) bool {
+	was := p.made[file]
+	return was == nil || err == nil && os.SameFile(is, was) && is.Mode() == was.Mode() && is.Size() == was.Size() && is.ModTime().Equal(was.ModTime()) && changed(is) == changed(was)
+}
+
 func (p *Private) all(digests map[string]string, activities map[string]*compiler.Activity, inUse func(name string) bool) (err error) {
-	for _, name := range slices.Sorted(maps.Keys(digests)) {
+	p.sums = map[string]string{}
+	for name, digest := range digests {
 		file := filepath.FromSlash(name)
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(p.root, file)
 		}
-		if p.copies[file], err = p.keep(file, digests[name]); err != nil {
+		p.sums[file] = digest
+	}
+	if err := p.hold(); err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(p.sums)) {
+		if p.copies[file], err = p.keep(file, p.sums[file]); err != nil {
 			return err
 		}
 	}
@@ -137,10 +188,10 @@ func (p *Private) unseen(activity, program string) error {
 	if p == nil {
 		return nil
 	}
-	if err := p.replaced(); err != nil {
+	a := p.kept[activity]
+	if err := p.replaced(a); err != nil {
 		return err
 	}
-	a := p.kept[activity]
 	named := a.Files(nil)
 	for _, name := range append(a.Files(os.Getenv), program) {
 		if name == "" || name == program && (!filepath.IsAbs(program) || workspace.Holds(p.dir, program)) || p.copyOf(name) != "" {

@@ -37,7 +37,7 @@ func TestWhatWasApprovedRuns(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		put(name, fmt.Sprintf(ran, name))
 	}
-	for _, name := range []string{"one.sh", "with space/two", "tools/three.sh", "tools/four.sh"} {
+	for _, name := range []string{"one.sh", "with space/two", "tools/three.sh", "tools/four.sh", "five"} {
 		put(name, fmt.Sprintf(ran, "a"))
 	}
 	plan := `plan: swapped
@@ -47,18 +47,20 @@ activities:
   one: {exec: {argv: [sh, one.sh], stdout: text, stdin: none}}
   two: {exec: {argv: [./with space/two], stdout: text, stdin: none}}
   three: {exec: {argv: [sh, -c, ": && ./tools/three.sh"], stdout: text, stdin: none}}
+  five: {exec: {argv: [sh, -c, "if sh five | cat; then :; fi"], stdout: text, stdin: none}}
 calls:
 - {_tool: one, _id: first, _outputPath: a}
 - {_tool: two, _id: second, _after: first, _outputPath: b}
 - {_tool: three, _after: second, _outputPath: c}
 - {_tool: four, script: four.sh, _after: second, _outputPath: d}
-output: [†state.a, †state.b, †state.c, †state.d]
+- {_tool: one, _activity: five, _after: second, _outputPath: e}
+output: [†state.a, †state.b, †state.c, †state.d, †state.e]
 `
 	approved, err := programIn(t, folder, plan).Plan.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	swap := `while :; do for f in one.sh "with space/two" tools/three.sh tools/four.sh; do
+	swap := `while :; do for f in one.sh "with space/two" tools/three.sh tools/four.sh five; do
 		cp b "$f.new"; mv "$f.new" "$f"; sleep 0.002; cp a "$f.new"; mv "$f.new" "$f"; cat b > "$f"; cp a "$f.new"; mv "$f.new" "$f"
 	done; sleep 0.03; done`
 	cmd := exec.Command("sh", "-c", swap)
@@ -74,14 +76,14 @@ output: [†state.a, †state.b, †state.c, †state.d]
 		switch {
 		case errors.Is(err, project.ErrOther) && got == nil:
 			refused++
-		case err != nil || got.Status != runtime.RunDone || fmt.Sprint(got.Output) != "[a a a a]":
+		case err != nil || got.Status != runtime.RunDone || fmt.Sprint(got.Output) != "[a a a a a]":
 			t.Fatalf("it came to %+v, %v", got, err)
 		default:
 			done++
 		}
 	}
 	text, _ := os.ReadFile(filepath.Join(folder, "ran"))
-	if lines := strings.Fields(string(text)); len(lines) != 4*done || strings.Contains(string(text), "b") {
+	if lines := strings.Fields(string(text)); len(lines) != 5*done || strings.Contains(string(text), "b") {
 		t.Errorf("%d runs were done and %d refused, and programs ran: %q", done, refused, lines)
 	}
 	t.Logf("%d runs were done, %d refused", done, refused)
@@ -162,6 +164,58 @@ output: †state.b
 				t.Fatalf("it came to %+v, %v", got, err)
 			}
 		})
+	}
+}
+
+// S6.6: a file that a shell's code names so that no copy can take its place is in the
+// digest. Whoever touches it while the run works, and be it to put back what was there, the
+// code isn't run with it any more; what the code itself writes it may read.
+func TestHeldFilesStay(t *testing.T) {
+	for _, test := range []struct{ first, code, want string }{
+		{":", "cat prog | sh", "good"},
+		{"echo echo evil > prog", "cat prog | sh", ""},
+		{"cp prog old; echo echo evil > prog; mv old prog", "cat prog | sh", ""},
+		{"echo echo evil > prog", `PATH=.:$PATH; . prog`, ""},
+		{"echo echo evil > prog", `f=prog; sh "$f"`, ""},
+		{"echo echo evil > prog", `cd sub; cd ..; sh prog`, ""},
+		{"echo echo evil > sub/prog", `cd sub && sh ./prog`, ""},
+		{"echo x > sub/prog", "sh prog", "good"}, // its copy
+		{"echo echo evil > prog", "sh prog", "good"},
+		{"echo x > data", "sh prog data", "good"},
+		{"echo x > data", "cat data > /dev/null; sh prog", "good"},
+		{":", "echo good > out.txt; cat out.txt", "good"},
+		{"echo x > out.txt", "echo good | tee out.txt > /dev/null && cat out.txt", "good"},
+		{"touch build", "test -f build && sh prog", "good"},
+	} {
+		folder := t.TempDir()
+		for name, text := range map[string]string{"first.sh": test.first, "prog": "echo good", "sub/prog": "echo good", "build": "", "data": "", "made.sh": "echo made"} {
+			if err := errors.Join(os.MkdirAll(filepath.Join(folder, "sub"), 0o755), os.WriteFile(filepath.Join(folder, name), []byte(text+"\n"), 0o755)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := programIn(t, folder, `tools: {t: {properties: {_output: {type: string}}}}
+activities:
+  first: {exec: {argv: [sh, first.sh], stdout: text, stdin: none}}
+  code: {exec: {argv: [sh, -c, '`+test.code+`'], stdout: text, stdin: none}}
+calls:
+- {_tool: t, _id: first, _activity: first, _outputPath: a}
+- {_tool: t, _activity: code, _after: first, _outputPath: b}
+output: †state.b
+`)
+		digest, err := p.Plan.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := session.Run(t.Context(), p, session.Options{Digest: digest})
+		if err != nil || test.want != "" && got.Output != test.want || test.want == "" && (got.Status == runtime.RunDone || !strings.Contains(fmt.Sprint(got.Errors), "has been touched")) {
+			t.Errorf("%q after %q: %+v, %v", test.code, test.first, got, err)
+		}
+		if test.want == "" { // and the digest is over it
+			p := programIn(t, folder, string(p.File.Text))
+			if now, err := p.Plan.Digest(); now == digest && !strings.Contains(test.first, "old") || err != nil {
+				t.Errorf("%q after %q: the digest stays %s, %v", test.code, test.first, now, err)
+			}
+		}
 	}
 }
 
