@@ -3,13 +3,16 @@ package main
 import (
 	"crypto/subtle"
 	"net/http"
+	"slices"
+	"strings"
 )
 
 // A door lets only those in who know a secret address of this computer. A name of another
 // that leads here isn't that address (which is how a page of the web would come in, by DNS
 // that is rebound), nor is the page of another.
 type door struct {
-	host  string // the address and the port
+	host  string   // the address and the port
+	also  []string // other names for them
 	token string
 }
 
@@ -17,9 +20,25 @@ func (d *door) address() string { return "http://" + d.host + "/" + d.token + "/
 
 // guarded serves those who have the address.
 func (d *door) guarded(next http.Handler) http.Handler {
+	return d.served(next, func(r *http.Request) bool { return startsWith(r.URL.Path, "/"+d.token+"/") })
+}
+
+// orBearer serves those who have the address, and those who send the token of it in a header.
+func (d *door) orBearer(next http.Handler) http.Handler {
+	return d.served(next, func(r *http.Request) bool {
+		sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		return startsWith(r.URL.Path, "/"+d.token+"/") || len(sent) == len(d.token) && startsWith(sent, d.token)
+	})
+}
+
+// startsWith takes as long for every text of some length.
+func startsWith(text, secret string) bool {
+	return len(text) >= len(secret) && subtle.ConstantTimeCompare([]byte(text[:len(secret)]), []byte(secret)) == 1
+}
+
+func (d *door) served(next http.Handler, knows func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, whole := []byte(r.URL.Path), []byte("/"+d.token+"/")
-		if !d.fromHere(r) || len(path) < len(whole) || subtle.ConstantTimeCompare(path[:len(whole)], whole) != 1 {
+		if !d.fromHere(r) || !knows(r) {
 			http.Error(w, "there is nothing here", http.StatusNotFound)
 			return
 		}
@@ -34,5 +53,7 @@ func (d *door) guarded(next http.Handler) http.Handler {
 // another.
 func (d *door) fromHere(r *http.Request) bool {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
-	return r.Host == d.host && (origin == "" || origin == "http://"+d.host) && (site == "" || site == "same-origin" || site == "none")
+	_, of, _ := strings.Cut(origin, "://")
+	known := func(host string) bool { return host == d.host || slices.Contains(d.also, host) }
+	return known(r.Host) && (origin == "" || of == r.Host) && (site == "" || site == "same-origin" || site == "none")
 }

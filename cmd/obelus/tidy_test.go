@@ -64,8 +64,9 @@ var mayImport = map[string][]string{
 	"runtime/project":  {"analyzer/envelope", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
 	"runtime/session":  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording"},
 	"":                 {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
+	"examples":         {},
 	"examples/embed":   {},
-	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "dot/*", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
+	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},

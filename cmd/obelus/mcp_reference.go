@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/planschema"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/examples"
+	"github.com/obelus-dev/obelus/runtime"
+)
+
+// The schemas of what the tools answer. Objects that come of commands may hold more than is
+// named here (S19.2, S19.3, S19.5).
+const (
+	restSchema     = `"leftOut":{"type":"integer","description":"how many entries are left out"},"next":{"type":"integer","description":"give this as \"first\" to see them"}`
+	positionSchema = `{"type":["object","null"],"properties":{"line":{"type":"integer"},"column":{"type":"integer"},"offset":{"type":"integer"}}}`
+	findingsList   = `{"type":"array","items":{"type":"object","properties":{"code":{"type":"string"},"name":{"type":"string"},"severity":{"enum":["error","warning","info"]},"message":{"type":"string"},"file":{"type":["string","null"]},"start":` + positionSchema + `,"end":` + positionSchema + `,"call":{"type":["string","null"]},"related":{"type":"array"},"fixes":{"type":"array"},"witness":{},"help":{"type":["string","null"]}},"required":["code","severity","message"]}}`
+	findingsSchema = `{"type":"object","properties":{"findings":` + findingsList + `,"summary":{"type":"object","properties":{"errors":{"type":"integer"},"warnings":{"type":"integer"},"infos":{"type":"integer"},"maturity":{"type":["string","null"]}},"required":["errors","warnings","infos"]},` + restSchema + `},"required":["findings","summary"]}`
+
+	explainedSchema   = `{"type":"object","properties":{"page":{"type":"string","description":"Markdown"},"call":{"description":"what the call does"},"findings":` + findingsList + `,` + restSchema + `}}`
+	drawnSchema       = `{"type":"object","properties":{"format":{"enum":["text","mermaid"]},"drawing":{"type":"string"}},"required":["format","drawing"]}`
+	simulatedSchema   = `{"type":"object","properties":{"scenario":{"type":"object","properties":{"status":{"type":"string"},"makespan":{"type":"number","description":"milliseconds"},"cost":{"type":"number"},"calls":{"type":"array","items":{"type":"object","properties":{"call":{"type":"string"},"tool":{"type":"string"},"status":{"type":"string"},"start":{"type":"number"},"end":{"type":"number"}},"required":["call","tool","status"]}},"output":{},"state":{}},"required":["status","calls"]},"problems":{"type":"array","items":{"type":"object"}},"summary":{"type":"object"},` + restSchema + `},"required":["scenario","summary"]}`
+	comparedSchema    = `{"type":"object","properties":{"verdict":{"enum":["fits","never","may-not-fit","unknown"]},"witness":{"description":"a value that the producer accepts and the consumer refuses"},"keyword":{"type":["string","null"]},"reason":{"type":["string","null"]}},"required":["verdict"]}`
+	differencesSchema = `{"type":"object","properties":{"differences":{"type":"array","items":{"type":"object","properties":{"change":{"type":"string"},"of":{"type":"string"},"name":{"type":"string"}},"required":["change","of"]}},"summary":{"type":"object","properties":{"same":{"type":"boolean"}},"required":["same"]},` + restSchema + `},"required":["differences","summary"]}`
+	ranSchema         = `{"type":"object","properties":{"events":{"type":"array","items":{"type":"object"}},"end":{"type":"object","properties":{"status":{"enum":["done","failed","stopped"]},"run":{"type":"string"},"output":{},"state":{},"errors":{}},"required":["status","run"]},` + restSchema + `},"required":["events","end"]}`
+)
+
+// references are the parts of the language's reference, by the resources that they are.
+var references = []struct{ name, title, text string }{
+	{"language", "the plan language", compiler.Reference},
+	{"execution", "how a plan runs", runtime.Reference},
+}
+
+// clause is a part ("S5") or a clause ("S5.1") of the reference, where both parts of it speak
+// of it from both.
+func clause(name string) (string, error) {
+	var all []string
+	for _, reference := range references {
+		if text := clauseOf(reference.text, name); text != "" {
+			all = append(all, text)
+		}
+	}
+	if len(all) == 0 {
+		return "", troubled("there is no clause %q", name).Advise("a clause is named such as S5 or S5.1:\n%s", contents())
+	}
+	text := strings.Join(all, "\n\n")
+	if len(text) <= mostPage {
+		return text, nil
+	}
+	brief := strings.SplitN(text, "\n", 2)[0] + ", in brief; a clause has all of it (S8.3)\n"
+	for _, line := range clauses.FindAllString(text, -1) {
+		brief += "\n" + wording.Cut(line, 160)
+	}
+	return brief, nil
+}
+
+// mostPage is how much of the reference is told at once, in bytes, and clauses are how its
+// clauses begin.
+const mostPage = 12 << 10
+
+var clauses = regexp.MustCompile(`(?m)^\*\*S\d+\.\d+\*\* .*$`)
+
+// parts are the headings of a reference.
+var parts = regexp.MustCompile(`(?m)^## (S\d+) (.*)$`)
+
+func contents() string {
+	var all []string
+	for _, reference := range references {
+		all = append(all, contentsOf(reference.title, reference.text))
+	}
+	return strings.Join(all, "\n")
+}
+
+func contentsOf(title, text string) string {
+	all := title
+	for _, part := range parts.FindAllStringSubmatch(text, -1) {
+		all += "\n  " + part[1] + " " + part[2]
+	}
+	return all
+}
+
+func clauseOf(reference, name string) string {
+	name = strings.ToUpper(name)
+	begin, end := "\n## "+name+" ", []string{"\n## "}
+	if strings.Contains(name, ".") {
+		begin, end = "\n**"+name+"**", []string{"\n## ", "\n### ", "\n**S"}
+	}
+	_, text, found := strings.Cut(reference, begin)
+	if !found {
+		return ""
+	}
+	for _, next := range end {
+		text, _, _ = strings.Cut(text, next)
+	}
+	return strings.TrimSpace(begin + text)
+}
+
+// addResources adds what agents may read: all of it is in this program.
+func (s *mcpServer) addResources(to *mcp.Server) {
+	const markdown = "text/markdown"
+	fixed := func(uri, name, about, kind string, text func() string) {
+		to.AddResource(&mcp.Resource{URI: uri, Name: name, Description: about, MIMEType: kind}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return resource(uri, kind, text()), nil
+		})
+	}
+	family := func(of, argument, name, about, kind string, find func(string) string) {
+		to.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: of + "{" + argument + "}", Name: name, Description: about, MIMEType: kind}, func(_ context.Context, request *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			text := find(strings.TrimPrefix(request.Params.URI, of))
+			if text == "" {
+				return nil, mcp.ResourceNotFoundError(request.Params.URI)
+			}
+			return resource(request.Params.URI, kind, text), nil
+		})
+	}
+	for _, one := range references {
+		fixed("obelus://"+one.name, one.name, "Contents of the reference: "+one.title, markdown, func() string { return contentsOf(one.title, one.text) })
+		for _, part := range parts.FindAllStringSubmatch(one.text, -1) {
+			fixed("obelus://"+one.name+"/"+part[1], part[1]+" "+part[2], "A part of the reference: "+one.title, markdown, func() string { return clauseOf(one.text, part[1]) })
+		}
+		family("obelus://"+one.name+"/", "clause", one.name+" by clause", "A clause of the reference, such as S5.1: "+one.title, markdown, func(name string) string { return clauseOf(one.text, name) })
+	}
+	fixed("obelus://rules", "rules", "All findings: code, severity, name", "text/plain", rulesList)
+	family("obelus://rules/", "code", "rule", "What a finding means and how to mend it, such as OB401", markdown, func(code string) string { text, _ := analyzer.Page(code); return text })
+	fixed("obelus://examples", "examples", "The names of the example plans", "text/plain", func() string { return strings.Join(exampleNames(), "\n") })
+	family("obelus://examples/", "name", "example", "An example, such as weather.yaml", "application/yaml", example)
+	fixed("obelus://schemas/plan", "plan.schema.json", "The JSON Schema of plan files", "application/schema+json", func() string { return string(planschema.JSON()) })
+}
+
+func resource(uri, kind, text string) *mcp.ReadResourceResult {
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: kind, Text: text}}}
+}
+
+func rulesList() string {
+	var text strings.Builder
+	_ = (&cli{out: &text}).listRules() // to memory
+	return text.String()
+}
+
+func exampleNames() []string {
+	all, err := examples.Plans.ReadDir(".")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	names := make([]string, len(all))
+	for i, one := range all {
+		names[i] = one.Name()
+	}
+	return names
+}
+
+func example(name string) string {
+	text, err := examples.Plans.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// addPrompts adds what users may have agents begin with.
+func (s *mcpServer) addPrompts(to *mcp.Server) {
+	to.AddPrompt(&mcp.Prompt{Name: "write-a-plan", Description: "Write a plan for a task, and test it",
+		Arguments: []*mcp.PromptArgument{{Name: "task", Description: "what the plan is to do", Required: true}, {Name: "tools", Description: "the tools that it may use, with their schemas"}}},
+		func(_ context.Context, request *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			given := request.Params.Arguments
+			text := "Write an obelus plan that does this:\n\n" + given["task"] + "\n\n"
+			if given["tools"] != "" {
+				text += "It may use these tools:\n\n" + given["tools"] + "\n\n"
+			}
+			return prompt("Write a plan for a task, and test it", text+howToWrite+"\n\nAn example:\n\n```yaml\n"+example("weather.yaml")+"```\n"), nil
+		})
+	to.AddPrompt(&mcp.Prompt{Name: "mend-a-plan", Description: "Mend what a check finds in a plan",
+		Arguments: []*mcp.PromptArgument{{Name: "plan", Description: "the text of the plan", Required: true}}},
+		func(ctx context.Context, request *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			a := s.asked(ctx, &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
+			plan := request.Params.Arguments["plan"]
+			found, err := a.mcpCheck(checkGiven{planGiven: planGiven{Plan: plan}})
+			if err != nil {
+				found.text = a.why(err)
+			}
+			return prompt("Mend what a check finds in a plan", fmt.Sprintf("Mend this obelus plan. Change what the findings are about, and leave the rest as it is.\n\n```\n%s\n```\n\nThe check says (line:column):\n\n%s\n\n%s", plan, found.text, howToWrite)), nil
+		})
+}
+
+const howToWrite = "A plan is a list of calls. A call names its tool (_tool), passes parameters, and says where its result goes (_outputPath). A string that begins with † reads a path: " +
+	"†input.city, †state.weather. Calls that read what others write come after them by themselves; the others run side by side. Declare tools with JSON Schemas under \"tools\", their results under _output. " +
+	"Give the text to the tool check until it has no errors; explain tells what a finding means (code) or what the language's reference says (clause: S3 for calls, S4 for references, S5 for paths). " +
+	"Then rehearse it with simulate, once with branches set, and mend what gets stuck."
+
+func prompt(about, text string) *mcp.GetPromptResult {
+	return &mcp.GetPromptResult{Description: about, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}
+}

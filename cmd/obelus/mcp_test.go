@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/corpus"
+)
+
+// served begins "obelus mcp" over a folder, in this process, and gives a client of it.
+func served(t *testing.T, root string, o *mcp.ClientOptions, flags ...string) *mcp.ClientSession {
+	t.Helper()
+	return servedTo(t, root, o, io.Discard, flags...)
+}
+
+// servedTo writes all that the server sends to the client besides.
+func servedTo(t *testing.T, root string, o *mcp.ClientOptions, sent io.Writer, flags ...string) *mcp.ClientSession {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	var said bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(t.Context(), append([]string{"mcp", "--root", root}, flags...), toServer, io.MultiWriter(sent, fromServer), &said)
+		fromServer.Close()
+	}()
+	session, err := client(o).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		fromClient.Close()
+		if status := <-ended; status != statusOK || said.Len() > 0 {
+			t.Errorf("exit status %d: %s", status, said.String())
+		}
+	})
+	return session
+}
+
+func client(o *mcp.ClientOptions) *mcp.Client {
+	return mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o)
+}
+
+// called is what a tool answers: the text, and the structured form.
+func called(t testing.TB, s *mcp.ClientSession, tool string, arguments any) (text string, value map[string]any, failed bool) {
+	t.Helper()
+	result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		t.Errorf("%s: %v", tool, err)
+		return "", nil, true
+	}
+	for _, one := range result.Content {
+		text += one.(*mcp.TextContent).Text
+	}
+	value, _ = result.StructuredContent.(map[string]any)
+	return text, value, result.IsError
+}
+
+// put writes files into a new folder.
+func put(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+const (
+	goodPlan = "tools:\n  fetch: {type: object, properties: {city: {type: string}, _output: {type: string}}, required: [city]}\n" +
+		"input: {city: Oslo}\ncalls:\n  - {_tool: fetch, city: †input.city, _outputPath: weather}\noutput: {today: †state.weather}\n"
+	badPlan = "tools:\n  fetch: {type: object, properties: {city: {type: string}, _output: {type: string}}, required: [city]}\n" +
+		"calls:\n  - {_tool: fetch, city: †state.nowhere, _outputPath: weather}\n"
+	nowhere = `-:4:26: error OB203: "†state.nowhere" is never there`
+)
+
+// S19: each tool answers for a good and for a bad plan, given as text or as a file, and
+// what can't be answered is an error of the tool that says where, why and what to do.
+func TestMCPTools(t *testing.T) {
+	type in = map[string]any
+	plan := func(text string) in { return in{"plan": text} }
+	s := served(t, put(t, map[string]string{"plans/good.yaml": goodPlan, "plans/import.yaml": "import: [tools.yaml]\n" + strings.SplitN(goodPlan, "\n", 3)[2]}), nil)
+	tools := "tools: {fetch: {type: object, properties: {city: {type: string}, _output: {type: string}}, required: [city]}}\n"
+	for _, one := range []struct {
+		tool   string
+		in     in
+		failed bool
+		text   string // that is in the answer
+		key    string // that the structured answer has
+	}{
+		{"check", plan(goodPlan), false, "0 errors, 0 warnings, 1 info; maturity: freeform", "findings"},
+		{"check", plan(badPlan), false, nowhere, "summary"},
+		{"check", in{"path": "plans/good.yaml"}, false, "plans/good.yaml:5:13: info OB602", "findings"},
+		{"check", in{"path": "plans/import.yaml", "files": in{"plans/tools.yaml": tools}}, false, "0 errors", "findings"},
+		{"check", in{"path": "plans/import.yaml"}, false, "plans/import.yaml:1:10: error OB104", "findings"},
+		{"check", in{"plan": badPlan, "first": 1}, false, nowhere, "findings"},
+		{"check", in{"plan": badPlan, "most": 1}, false, "… and 1 more: ask again with first: 1", "next"},
+		{"check", in{"path": "../other.yaml"}, true, "isn't a path below the workspace's root\n  help: name a file by its path from the root", ""},
+		{"check", in{"path": "plans/gone.yaml"}, true, `can't read "plans/gone.yaml": there is no such file`, ""},
+		{"check", in{"plan": goodPlan, "files": in{"../up.yaml": ""}}, true, `"files" has "../up.yaml"`, ""},
+		{"check", in{}, true, "there is no plan\n  help:", ""},
+		{"check", in{"plane": ""}, true, `["plane"]`, ""},
+		{"explain", in{"code": "ob203"}, false, "# OB203 dangling-reference", "page"},
+		{"explain", in{"clause": "s5.1"}, false, "**S5.1** `_outputPath` is a path", "page"},
+		{"explain", in{"clause": "S8"}, false, "## S8 Running", "page"},
+		{"explain", in{"clause": "S8"}, false, "\n**S8.3** A call settles as *done*", "page"},
+		{"explain", in{"clause": "S99"}, true, `there is no clause "S99"`, ""},
+		{"explain", in{"code": "OB40"}, true, "did you mean", ""},
+		{"explain", in{}, false, "OB203  error", "page"},
+		{"explain", in{"plan": goodPlan, "call": "fetch#1"}, false, `"values":[{"path":"city","expression":"†input.city"`, "call"},
+		{"explain", in{"plan": badPlan, "call": "fetch#1"}, false, nowhere, "findings"},
+		{"explain", in{"plan": badPlan, "call": "fetch#2"}, true, `the plan has no call "fetch#2"`, ""},
+		{"graph", plan(goodPlan), false, "fetch#1 · a model answers", "drawing"},
+		{"graph", in{"plan": badPlan, "format": "mermaid"}, false, "nothing writes it", "drawing"},
+		{"graph", in{"plan": goodPlan, "format": "png"}, true, "expected text or mermaid", ""},
+		{"graph", plan("calls: ["), true, "error OB101", ""},
+		{"simulate", plan(goodPlan), false, "done after 100 ms of virtual time", "scenario"},
+		{"simulate", in{"plan": goodPlan, "branches": true}, false, `problem: {"call":"fetch#1","kind":"failure"`, "problems"},
+		{"simulate", in{"plan": goodPlan, "schedules": 3}, false, "done after", "summary"},
+		{"simulate", in{"plan": goodPlan, "fail": []string{"fetch"}}, false, "failed: the rehearsal was told to let it fail", "scenario"},
+		{"simulate", in{"plan": goodPlan, "fail": []string{"fetsh"}}, true, "no call of the plan is \"fetsh\" or uses that tool\n  help: did you mean \"fetch\"?", ""},
+		{"simulate", plan(badPlan), true, nowhere, ""},
+		{"compat", in{"producer": in{"type": "integer"}, "consumer": in{"type": "number", "minimum": 3}}, false, "may-not-fit", "witness"},
+		{"compat", in{"producer": in{"type": 3}, "consumer": true}, true, "error OB509", ""},
+		{"diff", in{"old": plan(goodPlan), "new": plan(strings.Replace(goodPlan, "Oslo", "Rome", 1))}, false, `city: "Oslo" → "Rome"`, "differences"},
+		{"diff", in{"old": plan(goodPlan), "new": in{"path": "plans/good.yaml"}}, false, "the plans mean the same", "summary"},
+		{"diff", in{"old": plan(goodPlan), "new": plan("calls: [")}, true, "error OB101", ""},
+	} {
+		text, value, failed := called(t, s, one.tool, one.in)
+		if failed != one.failed || !strings.Contains(text, one.text) || strings.Contains(text, "goroutine 1") {
+			t.Errorf("%s %v: failed %v\n%s", one.tool, one.in, failed, text)
+		}
+		if _, there := value[one.key]; !there && one.key != "" {
+			t.Errorf("%s %v: no %q in %v", one.tool, one.in, one.key, value)
+		}
+	}
+	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "run", Arguments: plan(goodPlan)}); err == nil {
+		t.Error("run is offered although nobody allowed it")
+	}
+}
+
+// S19: what tools say of themselves is true: all of them but run only read.
+func TestMCPLists(t *testing.T) {
+	for _, flags := range [][]string{nil, {"--allow-run"}} {
+		s := served(t, t.TempDir(), nil, flags...)
+		var names []string
+		for tool, err := range s.Tools(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, tool.Name)
+			a, runs := tool.Annotations, tool.Name == "run"
+			if tool.InputSchema == nil || tool.OutputSchema == nil || a.ReadOnlyHint == runs || *a.OpenWorldHint != runs || *a.DestructiveHint != runs || a.IdempotentHint == runs {
+				t.Errorf("%s: %+v", tool.Name, a)
+			}
+		}
+		if got := strings.Join(names, " "); got != strings.Trim("check compat diff explain graph "+strings.Repeat("run ", len(flags))+"simulate", " ") {
+			t.Error(got)
+		}
+	}
+}
+
+// The language's reference, every finding and the examples are resources, and prompts
+// bring a model to write and to mend plans.
+func TestMCPReference(t *testing.T) {
+	s := served(t, t.TempDir(), nil)
+	read := func(uri string) string {
+		got, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			t.Errorf("%s: %v", uri, err)
+			return ""
+		}
+		return got.Contents[0].Text
+	}
+	for uri, text := range map[string]string{
+		"obelus://language": "S5 Output paths and state", "obelus://language/S5": "**S5.3**", "obelus://language/S5.1": "**S5.1**", "obelus://execution/S8.3": "**S8.3**",
+		"obelus://rules": "OB401", "obelus://rules/OB401": "# OB401", "obelus://examples": "weather.yaml", "obelus://examples/weather.yaml": "plan: weather", "obelus://schemas/plan": `"$schema"`,
+	} {
+		if got := read(uri); !strings.Contains(got, text) {
+			t.Errorf("%s: %.300s", uri, got)
+		}
+	}
+	if got := read("obelus://language/S5.1"); strings.Contains(got, "S5.2") {
+		t.Error(got)
+	}
+	for _, uri := range []string{"obelus://language/S99", "obelus://rules/OB999", "obelus://examples/..%2fexamples.go", "obelus://examples/../go.mod", "file:///etc/passwd"} {
+		if got, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
+			t.Errorf("%s: %.100s", uri, got.Contents[0].Text)
+		}
+	}
+	parts := 0
+	for one, err := range s.Resources(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parts++; read(one.URI) == "" {
+			t.Errorf("%s is empty", one.URI)
+		}
+	}
+	if parts < 20 {
+		t.Errorf("only %d resources", parts)
+	}
+	for name, arguments := range map[string]map[string]string{"write-a-plan": {"task": "say hello"}, "mend-a-plan": {"plan": badPlan}} {
+		got, err := s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name, Arguments: arguments})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := got.Messages[0].Content.(*mcp.TextContent).Text
+		if want := map[string]string{"write-a-plan": "say hello", "mend-a-plan": nowhere}[name]; !strings.Contains(text, want) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// all are the entries of an answer and of those after it.
+func all(t *testing.T, s *mcp.ClientSession, tool, entries string, arguments map[string]any) (list []any, last map[string]any) {
+	for {
+		arguments["first"] = len(list)
+		_, value, failed := called(t, s, tool, arguments)
+		more, ok := value[entries].([]any)
+		if failed || !ok {
+			t.Fatalf("%s: %v", tool, value)
+		}
+		list, last = append(list, more...), value
+		if value["next"] == nil {
+			return list, last
+		}
+		if int(value["next"].(float64)) != len(list) || len(more) == 0 {
+			t.Fatalf("%d entries, and then %v", len(list), value["next"])
+		}
+	}
+}
+
+// S19.2: what check answers is what "obelus check --format json" writes, of examples and of
+// plans that others wrote; but nothing is said of what this machine lacks (OB609).
+func TestMCPChecksAsTheCommand(t *testing.T) {
+	root := t.TempDir()
+	s := served(t, root, nil)
+	texts := []string{goodPlan, badPlan, "", "\n", "calls: [", "[]", "{\"calls\": 1}", "\x00"}
+	for _, name := range exampleNames() {
+		texts = append(texts, example(name))
+	}
+	for _, name := range corpus.Plans {
+		rows := corpus.Rows[corpus.Plan](t, name)
+		each := max(1, len(rows)/amount.Of(10, 60, 300))
+		for i := 0; i < len(rows); i += each {
+			texts = append(texts, string(rows[i].Document))
+		}
+	}
+	compared := 0
+	for _, text := range texts {
+		if text == "" {
+			continue // which isn't a plan for who gives texts
+		}
+		stdout, stderr, status := obelus(strings.NewReader(text), "check", "--format", "json", "--root", root, "-")
+		if status == statusTrouble {
+			t.Fatal(stderr)
+		}
+		var want []any
+		var summary any
+		lacks := false
+		for line := range strings.Lines(stdout) {
+			var one map[string]any
+			if err := json.Unmarshal([]byte(line), &one); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case one["kind"] == "summary":
+				summary = one
+			case one["code"] == "OB609":
+				lacks = true
+			default:
+				want = append(want, one)
+			}
+		}
+		got, last := all(t, s, "check", "findings", map[string]any{"plan": text})
+		if len(want)+len(got) > 0 && !reflect.DeepEqual(got, want) || !lacks && !reflect.DeepEqual(last["summary"], summary) {
+			t.Errorf("%.300q:\n%v\nand by the command\n%v, %v", text, last, want, summary)
+		}
+		compared += len(want)
+	}
+	if compared < 20 {
+		t.Errorf("only %d findings were compared", compared)
+	}
+}
+
+// Any number of requests are answered at once, each as it would be alone.
+func TestMCPAnswersManyAtOnce(t *testing.T) {
+	s := served(t, t.TempDir(), nil)
+	plans := []string{goodPlan, badPlan, strings.ReplaceAll(badPlan, "nowhere", "elsewhere")}
+	var want []string
+	for _, plan := range plans {
+		text, _, _ := called(t, s, "check", map[string]any{"plan": plan})
+		want = append(want, text)
+	}
+	answers := make(chan error, 100)
+	for i := range cap(answers) {
+		go func() {
+			tool, in := "check", map[string]any{"plan": plans[i%3]}
+			if i%10 == 9 {
+				tool, in["branches"] = "simulate", true
+			}
+			if text, _, _ := called(t, s, tool, in); tool == "check" && text != want[i%3] {
+				answers <- fmt.Errorf("%s\nis answered by\n%s", plans[i%3], text)
+				return
+			}
+			answers <- nil
+		}()
+	}
+	for range cap(answers) {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The Go client of the protocol, to a process of its own, which ends when its standard
+// input does.
+func TestMCPProcess(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "mcp", "--root", t.TempDir())
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	s, err := client(nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _, failed := called(t, s, "check", map[string]any{"plan": badPlan}); failed || !strings.Contains(text, nowhere) {
+		t.Error(text)
+	}
+	if err := s.Close(); err != nil || cmd.ProcessState.ExitCode() != statusOK {
+		t.Errorf("%v, %v", err, cmd.ProcessState)
+	}
+}
+
+// The names of the workspace's files don't say where on this machine they lie.
+func TestMCPNamesFilesFromTheRoot(t *testing.T) {
+	root := put(t, map[string]string{"a/plan.yaml": "import: [tools.yaml]\n" + badPlan, "a/tools.yaml": "tools: 3\n"})
+	s := served(t, root, nil)
+	for _, one := range []struct {
+		tool string
+		in   map[string]any
+	}{
+		{"check", map[string]any{"path": "a/plan.yaml"}}, {"check", map[string]any{"path": "a/gone.yaml"}}, {"simulate", map[string]any{"path": "a/plan.yaml"}},
+		{"explain", map[string]any{"path": "a/plan.yaml", "call": "fetch#1"}}, {"diff", map[string]any{"old": map[string]any{"path": "a/plan.yaml"}, "new": map[string]any{"plan": goodPlan}}},
+	} {
+		text, value, _ := called(t, s, one.tool, one.in)
+		whole, _ := json.Marshal(value)
+		if strings.Contains(text+string(whole), root) {
+			t.Errorf("%s: %s\n%s", one.tool, text, whole)
+		}
+	}
+}
+

@@ -1,0 +1,488 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/dot"
+	"github.com/obelus-dev/obelus/runtime/project"
+)
+
+// What the tools take. The descriptions are what a model reads.
+type (
+	planGiven struct {
+		Plan  string            `json:"plan,omitempty" jsonschema:"the text of the plan, in YAML or JSON"`
+		Path  string            `json:"path,omitempty" jsonschema:"in place of plan: a file of the workspace, by its path from the root"`
+		Files map[string]string `json:"files,omitempty" jsonschema:"texts of files that the plan takes in (import, _delegate), by their paths from the root; they exist for this request alone and stand in the place of files of these names"`
+	}
+	pageGiven struct {
+		First int `json:"first,omitempty" jsonschema:"how many entries to pass over, to see what was left out before"`
+		Most  int `json:"most,omitempty" jsonschema:"how many entries to show, 20 unless given, 200 at most"`
+	}
+	checkGiven struct {
+		planGiven
+		pageGiven
+		Strict bool `json:"strictProtocol,omitempty" jsonschema:"report what the base protocol doesn't have: _id, _when, _after, _retry, _timeout, _each, _confirm"`
+	}
+	explainGiven struct {
+		planGiven
+		Code   string `json:"code,omitempty" jsonschema:"a finding's code or name, such as OB401; without code, clause and call all findings are listed"`
+		Clause string `json:"clause,omitempty" jsonschema:"a part or a clause of the language's reference, such as S5 or S5.1"`
+		Call   string `json:"call,omitempty" jsonschema:"a call of the plan, by its _id or by its tool and place, such as fetch#1: what it does, where its values come from, on what it hangs"`
+	}
+	graphGiven struct {
+		planGiven
+		Format string `json:"format,omitempty" jsonschema:"text, which is the default, or mermaid"`
+		Focus  string `json:"focus,omitempty" jsonschema:"draw only this call and what is near it"`
+		Depth  int    `json:"depth,omitempty" jsonschema:"collapse what is deeper; with focus, how far to go from the call"`
+		Paths  bool   `json:"paths,omitempty" jsonschema:"draw the state's paths as nodes of their own"`
+		Detail bool   `json:"detail,omitempty" jsonschema:"write the parameters of each call into its box"`
+		Labels bool   `json:"labels,omitempty" jsonschema:"under a policy: how worthy of trust and how confidential results are"`
+	}
+	simulateGiven struct {
+		planGiven
+		pageGiven
+		Input     map[string]any `json:"input,omitempty" jsonschema:"input values, over the plan's own; what is required and not given is made up"`
+		State     map[string]any `json:"state,omitempty" jsonschema:"a state to start from, over the plan's own"`
+		Seed      *int           `json:"seed,omitempty" jsonschema:"decides what is left to chance; 1 unless given"`
+		Fail      []string       `json:"fail,omitempty" jsonschema:"tools, calls, or items of calls (fetch#1[2]) that fail every time"`
+		Parallel  int            `json:"parallel,omitempty" jsonschema:"how many activities may run at once"`
+		Branches  bool           `json:"branches,omitempty" jsonschema:"play the ways in which calls may end and conditions come out, and tell which get stuck, end without output or with a failure that nothing handles, or skip what needn't be skipped"`
+		Schedules int            `json:"schedules,omitempty" jsonschema:"rehearse this many other orders of the same work too, 100 at most, to see that all end alike"`
+	}
+	compatGiven struct {
+		Producer any    `json:"producer" jsonschema:"a JSON Schema"`
+		Consumer any    `json:"consumer" jsonschema:"the JSON Schema that is to accept every value of the producer's"`
+		Dialect  string `json:"dialect,omitempty" jsonschema:"what schemas are read as that have no $schema: 2020-12, which is the default, 2019-09, draft7, draft6 or draft4"`
+	}
+	diffGiven struct {
+		pageGiven
+		Old planGiven `json:"old" jsonschema:"the plan as it was"`
+		New planGiven `json:"new" jsonschema:"the plan as it is now"`
+	}
+)
+
+// A reply is what a tool says: the structured form, and the same for who reads text.
+type reply struct {
+	value map[string]any
+	text  string
+}
+
+// An asked is one request, carried out as a command of its own whose output is kept.
+type asked struct {
+	*cli
+	ctx     context.Context
+	server  *mcpServer
+	said    bytes.Buffer         // what the command writes
+	notes   bytes.Buffer         // and what it says of its work
+	advance func(message string) // tells the client that it goes on
+}
+
+// addTools adds what agents may ask for.
+func (s *mcpServer) addTools(to *mcp.Server) {
+	offer(s, to, "check", "Find faults in a plan before it runs: what it can't mean, reads that nobody writes, values that don't fit, calls that write over each other. Nothing is run.", findingsSchema, (*asked).mcpCheck)
+	offer(s, to, "explain", "Tell what a finding means with a failing and a mended plan, what a clause of the language's reference says, or what a call of a plan does.", explainedSchema, (*asked).mcpExplain)
+	offer(s, to, "graph", "Draw which call of a plan waits for which, and the paths that data takes, as text or Mermaid. Plans with errors are drawn, too.", drawnSchema, (*asked).mcpGraph)
+	offer(s, to, "simulate", "Rehearse a plan on a virtual clock, with results made up from what its tools say of themselves: the order, what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run but expressions.", simulatedSchema, (*asked).mcpSimulate)
+	offer(s, to, "compat", "Tell whether every value of one JSON Schema fits another: fits, never, may-not-fit (with a value that shows it) or unknown (with the reason).", comparedSchema, (*asked).mcpCompat)
+	offer(s, to, "diff", "Tell how two plans differ by what they do, whatever their layout: calls, where values come from, who waits for whom, what leaves, and what all of it may come to.", differencesSchema, (*asked).mcpDiff)
+	if s.allowRun {
+		offer(s, to, "run", "Run a plan of the workspace that people have approved, exactly as it was approved. What it would do besides stops it, and nobody is asked.", ranSchema, (*asked).mcpRun)
+	}
+}
+
+// offer adds a tool.
+func offer[In any](s *mcpServer, to *mcp.Server, name, about, schema string, do func(*asked, In) (reply, error)) {
+	runs := name == "run"
+	open, room := runs, s.busy
+	if runs {
+		room = s.runs
+	}
+	tool := &mcp.Tool{Name: name, Description: about, OutputSchema: json.RawMessage(schema),
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !runs, IdempotentHint: !runs, DestructiveHint: &runs, OpenWorldHint: &open}}
+	mcp.AddTool(to, tool, func(ctx context.Context, request *mcp.CallToolRequest, in In) (result *mcp.CallToolResult, value any, err error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.ctx, cancel)()
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		a := s.asked(ctx, request)
+		defer func() {
+			if bug := recover(); bug != nil {
+				a.notes.Reset()
+				a.confess(bug)
+				result, value, err = refused(a.notes.String()), nil, nil
+			}
+		}()
+		said, err := do(a, in)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil:
+			return refused(a.why(err)), nil, nil
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said.text}}}, said.value, nil
+	})
+}
+
+// asked begins a request.
+func (s *mcpServer) asked(ctx context.Context, request *mcp.CallToolRequest) *asked {
+	a := &asked{ctx: ctx, server: s, advance: func(string) {}}
+	a.cli = &cli{in: strings.NewReader(""), out: &a.said, err: &a.notes}
+	token := request.Params.GetProgressToken()
+	if token == nil {
+		return a
+	}
+	done, told := 0, time.Time{}
+	a.advance = func(message string) {
+		if done++; time.Since(told) < pause {
+			return
+		}
+		told = time.Now()
+		_ = request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(done), Message: message}) // who doesn't listen misses it
+	}
+	return a
+}
+
+func refused(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+// why words what kept a request from being answered: the findings that were shown of a plan
+// that has errors, or trouble and what to do about it.
+func (a *asked) why(err error) string {
+	var ended ending
+	if errors.As(err, &ended) {
+		lines, _ := a.lines()
+		if text, left := shownFindings(lines, pageGiven{}); text != "" {
+			return "there are errors:\n" + text + left.words("check shows them")
+		}
+		return "there is no answer"
+	}
+	text, help := err.Error(), ""
+	var t *diag.Trouble
+	if errors.As(err, &t) {
+		text, help = t.Message, t.Help
+	}
+	if help != "" {
+		help = "\n  help: " + diag.Escape(help)
+	}
+	return a.server.named(diag.Escape(text) + help)
+}
+
+// below is what the names of the workspace's files begin with here, and not for clients.
+func (s *mcpServer) below() string {
+	return strings.TrimSuffix(s.reading.Root, string(filepath.Separator)) + string(filepath.Separator)
+}
+
+// named is a text in which the workspace's files are named as clients do.
+func (s *mcpServer) named(text string) string { return strings.ReplaceAll(text, s.below(), "") }
+
+// lines are what a command wrote for programs, an object a line, the summary apart.
+func (a *asked) lines() (all []json.RawMessage, summary map[string]any) {
+	below, _ := json.Marshal(a.server.below())
+	from := append([]byte(`"file":`), below[:len(below)-1]...)
+	for line := range bytes.Lines(bytes.ReplaceAll(a.said.Bytes(), from, []byte(`"file":"`))) {
+		var kind struct{ Kind string }
+		if json.Unmarshal(line, &kind) == nil && kind.Kind == "summary" {
+			_ = json.Unmarshal(line, &summary)
+			continue
+		}
+		all = append(all, fitting(bytes.TrimSpace(line)))
+	}
+	return all, summary
+}
+
+// fitting is an object without what makes it too large for an answer of several.
+func fitting(line json.RawMessage) json.RawMessage {
+	var object map[string]json.RawMessage
+	if len(line) <= mostAnswer/4 || json.Unmarshal(line, &object) != nil {
+		return line
+	}
+	for key, value := range object {
+		var text string
+		switch {
+		case len(value) <= longestResult:
+		case json.Unmarshal(value, &text) == nil:
+			object[key], _ = json.Marshal(wording.Cut(text, longestResult))
+		case value[0] == '[':
+			object[key] = json.RawMessage("[]")
+		default:
+			object[key] = json.RawMessage("null")
+		}
+	}
+	object["cut"] = json.RawMessage("true")
+	shorter, err := json.Marshal(object)
+	if err != nil {
+		return line
+	}
+	return shorter
+}
+
+// What one answer holds.
+const (
+	usualEntries = 20
+	mostEntries  = 200
+	mostAnswer   = 64 << 10 // bytes of entries
+)
+
+// leftOut is how many entries an answer hasn't, and from which on to ask for them.
+type leftOut struct{ count, next int }
+
+func (l leftOut) words(how string) string {
+	if l.count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("… and %d more: %s\n", l.count, cmp.Or(how, fmt.Sprintf("ask again with first: %d", l.next)))
+}
+
+// in notes in an answer what it hasn't.
+func (l leftOut) in(value map[string]any) map[string]any {
+	if l.count > 0 {
+		value["leftOut"], value["next"] = l.count, l.next
+	}
+	return value
+}
+
+// portion is the part of a list that is asked for, as far as an answer holds it.
+func portion[T any](all []T, p pageGiven) ([]T, leftOut) {
+	from := min(max(0, p.First), len(all))
+	most := min(mostEntries, cmp.Or(max(0, p.Most), usualEntries))
+	to := from
+	for size := 0; to < len(all) && to-from < most; to++ {
+		text, _ := json.Marshal(all[to]) // all of it is JSON
+		if size += len(text); size > mostAnswer && to > from {
+			break
+		}
+	}
+	return diag.Listed(all[from:to]), leftOut{len(all) - to, to}
+}
+
+// reads says how the documents of a request are read, and under which name the plan stands.
+func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
+	r = a.newReading()
+	passed := r.Passed
+	r.Reader = a.server.reading.Reader
+	r.Passed, r.Stdin, r.Texts = passed, strings.NewReader(given.Plan), map[string]string{}
+	for _, named := range slices.Sorted(maps.Keys(given.Files)) {
+		clean := path.Clean(filepath.ToSlash(named))
+		if !filepath.IsLocal(clean) || clean == "." {
+			return nil, "", diag.Troubled(project.ErrOutside, "\"files\" has %q, which isn't a path below the workspace's root", named).Advise("name it as the plan does, from the root")
+		}
+		r.Texts[clean] = given.Files[named]
+	}
+	switch {
+	case given.Path != "" && given.Plan != "":
+		return nil, "", troubled("\"plan\" and \"path\" can't be given together: the one is a text, the other names a file")
+	case given.Path != "" && !filepath.IsLocal(filepath.FromSlash(given.Path)):
+		return nil, "", diag.Troubled(project.ErrOutside, "%q isn't a path below the workspace's root", given.Path).Advise("name a file by its path from the root, or give its text as \"plan\"")
+	case given.Path != "":
+		name = filepath.Join(r.Root, filepath.FromSlash(given.Path))
+		_, err = r.Text(name) // before anything else is looked at
+		return r, name, err
+	case given.Plan == "":
+		return nil, "", troubled("there is no plan").Advise("give its text as \"plan\", or a file of the workspace as \"path\"")
+	}
+	return r, "-", nil
+}
+
+func (a *asked) mcpCheck(in checkGiven) (reply, error) {
+	r, name, err := a.reads(in.planGiven)
+	if err != nil {
+		return reply{}, err
+	}
+	r.Strict = in.Strict
+	var ended ending
+	if err := a.checkFiles(checking{reading: r, format: "json"}, []project.Named{{Name: name}}); err != nil && !errors.As(err, &ended) {
+		return reply{}, err
+	}
+	lines, summary := a.lines()
+	text, left := shownFindings(lines, in.pageGiven)
+	shown, _ := portion(lines, in.pageGiven)
+	count := func(what string) int { n, _ := summary[what].(float64); return int(n) }
+	text += left.words("")
+	text += fmt.Sprintf("%s, %s, %s", wording.Count(count("errors"), "error"), wording.Count(count("warnings"), "warning"), wording.Count(count("infos"), "info"))
+	if maturity, ok := summary["maturity"].(string); ok {
+		text += "; maturity: " + maturity
+	}
+	if list, _ := summary["unjudged"].([]any); len(list) > 0 {
+		text += fmt.Sprint("; not judged yet because of the errors: ", strings.Trim(fmt.Sprint(list), "[]"))
+	}
+	return reply{left.in(map[string]any{"findings": shown, "summary": summary}), text}, nil
+}
+
+// shownFindings are findings as text, a line each and their help.
+func shownFindings(lines []json.RawMessage, p pageGiven) (string, leftOut) {
+	shown, left := portion(lines, p)
+	var text strings.Builder
+	for _, line := range shown {
+		var f struct {
+			Code, Severity, Message string
+			File, Help, Call        *string
+			Start                   *source.Position
+		}
+		if json.Unmarshal(line, &f) != nil {
+			continue
+		}
+		if f.File != nil && f.Start != nil {
+			fmt.Fprintf(&text, "%s:%d:%d: ", diag.Escape(*f.File), f.Start.Line, f.Start.Column)
+		}
+		fmt.Fprintf(&text, "%s %s: %s\n", f.Severity, f.Code, diag.Escape(f.Message))
+		if f.Help != nil {
+			fmt.Fprintf(&text, "  help: %s\n", diag.Escape(*f.Help))
+		}
+	}
+	return text.String(), left
+}
+
+func (a *asked) mcpExplain(in explainGiven) (reply, error) {
+	switch {
+	case in.Call != "":
+		return a.explainCall(in)
+	case in.Clause != "":
+		text, err := clause(in.Clause)
+		return reply{map[string]any{"page": text}, text}, err
+	case in.Code != "":
+		if err := a.explain(in.Code); err != nil {
+			return reply{}, err
+		}
+	default:
+		if err := a.listRules(); err != nil {
+			return reply{}, err
+		}
+	}
+	return reply{map[string]any{"page": a.said.String()}, a.said.String()}, nil
+}
+
+// explainCall tells what a call of a plan does.
+func (a *asked) explainCall(in explainGiven) (reply, error) {
+	r, name, err := a.reads(in.planGiven)
+	if err != nil {
+		return reply{}, err
+	}
+	p, err := a.prepared(name, r)
+	if err != nil {
+		return reply{}, err
+	}
+	if p.Plan.Root == nil {
+		if err := a.showFaulty(p, "json"); err != nil {
+			return reply{}, err
+		}
+		return reply{}, ending(statusFound)
+	}
+	if err := knownCall(p.Plan, in.Call); err != nil {
+		return reply{}, err
+	}
+	var about []diag.Diagnostic
+	for _, f := range p.Findings {
+		if f.Call == in.Call {
+			about = append(about, f)
+		}
+	}
+	all := facts.Of(p.Plan, facts.Options{}).Calls
+	at := slices.IndexFunc(all, func(call facts.Call) bool { return call.Name == in.Call })
+	if err := errors.Join(diag.JSONLine(&a.said, all[at]), diag.JSON(&a.said, about)); err != nil {
+		return reply{}, err
+	}
+	lines, _ := a.lines()
+	call, lines := lines[0], lines[1:]
+	text, left := shownFindings(lines, pageGiven{})
+	shown, _ := portion(lines, pageGiven{})
+	return reply{left.in(map[string]any{"call": call, "findings": shown}), string(call) + "\n" + text}, nil
+}
+
+func (a *asked) mcpGraph(in graphGiven) (reply, error) {
+	r, name, err := a.reads(in.planGiven)
+	if err != nil {
+		return reply{}, err
+	}
+	form := cmp.Or(in.Format, "text")
+	if form != "text" && form != "mermaid" {
+		return reply{}, troubled("\"format\" can't be %q: expected text or mermaid", in.Format)
+	}
+	p, err := a.prepared(name, r)
+	if err != nil {
+		return reply{}, err
+	}
+	if p.Plan.Root == nil {
+		if err := a.showFaulty(p, "json"); err != nil {
+			return reply{}, err
+		}
+		return reply{}, ending(statusFound)
+	}
+	view, err := viewOf(p, dot.Options{Focus: in.Focus, Depth: max(0, in.Depth), Paths: in.Paths, Detail: in.Detail}, in.Labels)
+	if err != nil {
+		return reply{}, err
+	}
+	drawing := view.In(form)
+	if len(drawing) > mostAnswer {
+		return reply{}, troubled("the drawing is too large for an answer: %d bytes", len(drawing)).Advise("draw what is near one call (\"focus\"), or give a smaller \"depth\"")
+	}
+	return reply{map[string]any{"format": form, "drawing": drawing}, drawing}, nil
+}
+
+func (a *asked) mcpCompat(in compatGiven) (reply, error) {
+	pair, err := json.Marshal(map[string]any{"sub": in.Producer, "super": in.Consumer, "dialect": cmp.Or(in.Dialect, dialectNames[0])})
+	if err != nil {
+		return reply{}, err
+	}
+	r := a.newReading()
+	r.Limits = a.server.reading.Limits
+	file := source.NewFile("schemas.json", pair)
+	j := judge{cli: a.cli, reading: r, json: true}
+	ruling, found := j.line(file)
+	if diag.HasErrors(found) {
+		if err := diag.JSON(&a.said, found); err != nil {
+			return reply{}, err
+		}
+		return reply{}, ending(statusTrouble)
+	}
+	var text bytes.Buffer
+	if err := errors.Join(ruling.writeJSON(&a.said), ruling.writeText(&text, terminal.StyleFor(&text))); err != nil {
+		return reply{}, err
+	}
+	var verdict map[string]any
+	if err := json.Unmarshal(a.said.Bytes(), &verdict); err != nil {
+		return reply{}, err
+	}
+	verdict["witness"] = shortened(verdict["witness"])
+	return reply{verdict, wording.Cut(text.String(), mostAnswer)}, nil
+}
+
+func (a *asked) mcpDiff(in diffGiven) (reply, error) {
+	var sides [2]side
+	for i, given := range []planGiven{in.Old, in.New} {
+		r, name, err := a.reads(given)
+		if err != nil {
+			return reply{}, err
+		}
+		if sides[i], err = a.compared(name, r, "json"); err != nil {
+			return reply{}, err
+		}
+	}
+	differs := facts.Compare(sides[0].facts, sides[1].facts)
+	a.said.Write(told(differs, sides, "json"))
+	lines, summary := a.lines()
+	shown, left := portion(lines, in.pageGiven)
+	return reply{left.in(map[string]any{"differences": shown, "summary": summary}), a.server.named(wording.Cut(string(told(differs, sides, "text")), mostAnswer)) + left.words("")}, nil
+}

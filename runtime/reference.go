@@ -1,0 +1,8 @@
+package runtime
+
+import _ "embed"
+
+// Reference is how a plan runs as people are told it, in the form of [compiler.Reference].
+//
+//go:embed EXECUTION.md
+var Reference string
