@@ -23,8 +23,8 @@ type Difference struct {
 	New    *Value `json:"new,omitempty"`
 	Risk   Risk   `json:"risk,omitempty"`
 	At     *Place `json:"at,omitempty"`
-	// Reaches are calls that are given what a setting says is there from the start, by
-	// themselves or by way of others: the first of them.
+	// Reaches are calls that are given what a setting says is there from the start, or what
+	// comes of the call, by themselves or by way of others: the first of them.
 	Reaches []string `json:"reaches,omitempty"`
 
 	call *Call  // that it is about
@@ -106,6 +106,9 @@ type comparison struct {
 	harmful    map[string]harm    // what plans do that calls of the new plan run
 	flows      map[flowKey]bool
 	reached    map[string]reached // by path
+	harmsBelow []harm             // see below
+	beyond     harm               // done by those that are given what the plan gives whose calls run this one
+	passed     int                // how many differences of calls were followed
 	marks      []int              // by call of the new plan: the stamp of the last who met it
 	stamp      int
 	*matching  // of the plans that are being compared
@@ -116,7 +119,7 @@ type comparison struct {
 // plans compares two plans, and then those that calls of both run.
 func (c *comparison) plans(old, new *Facts, in string) *matching {
 	m := match(old, new)
-	c.matching, c.in, c.flows, c.marks, c.reached = m, in, map[flowKey]bool{}, make([]int, len(new.Calls)), map[string]reached{}
+	c.matching, c.in, c.flows, c.marks, c.reached, c.harmsBelow = m, in, map[flowKey]bool{}, make([]int, len(new.Calls)), map[string]reached{}, nil
 	c.renamedPaths()
 	for j := range new.Calls {
 		if i := m.newTo[j]; i >= 0 {
@@ -145,7 +148,7 @@ func (c *comparison) plans(old, new *Facts, in string) *matching {
 		if a != nil && b != nil && !c.seen[pair] {
 			c.seen[pair] = true
 			inner := *c
-			inner.by = join(in, new.Calls[j].Name)
+			inner.by, inner.beyond = join(in, new.Calls[j].Name), c.beyond.and(c.below()[j])
 			inner.plans(a, b, pair[1])
 			c.all = inner.all
 		}
@@ -157,6 +160,7 @@ func (c *comparison) report(d Difference) {
 	if d.In, d.by = c.in, c.by; d.Of == ThingSetting {
 		c.reach(&d)
 	}
+	c.pass(&d)
 	if d.Change == "" {
 		switch whole := d.What == "" && d.Path == ""; {
 		case whole && d.Old == nil:

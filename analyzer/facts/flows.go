@@ -458,7 +458,7 @@ func (c *comparison) risk(d *Difference) Risk {
 	case Reaches:
 		h.destroys, h.leaves = false, h.leaves && d.New != nil
 	}
-	return h.risk()
+	return h.and(d.harm).risk()
 }
 
 // less compares two numbers.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -33,7 +34,7 @@ func (d *Difference) begins() string {
 	return ""
 }
 
-// A reached is the calls that are given what stands at a path from the start, the first of
+// A reached is the calls that are given something, the first of
 // them by name, and the harm that all of them do.
 type reached struct {
 	calls []string
@@ -55,23 +56,103 @@ func (c *comparison) reach(d *Difference) {
 	}
 	r, known := c.reached[from]
 	if !known {
-		r = c.follow(from)
+		r = c.follow(from, nil)
 		c.reached[from] = r
 	}
 	d.Reaches, d.harm = r.calls, r.harm
 }
 
-func (c *comparison) follow(from string) (r reached) {
+// resultOf are the parts of a call on which hangs what it gives.
+var resultOf = []string{"tool", "carried out by", "runs the plan", "in a context of its own", "value", "context", "condition", "each of", "most items", "result"}
+
+// pass finds which calls are given what comes of those that a difference is about, where
+// these do more harm than the calls themselves.
+func (c *comparison) pass(d *Difference) {
+	if d.call == nil || d.What == "condition" && d.Old == nil || d.Of != ThingActivity && (d.Of != ThingCall || !slices.Contains(resultOf, d.What)) {
+		return
+	}
+	var own harm
+	from, calls := map[int]bool{}, c.matching.new.Calls
+	if d.Of == ThingActivity {
+		for i := range calls {
+			from[i] = calls[i].Runs.Activity == d.Name
+		}
+	} else if i, is := c.newAt[d.call.Name]; is && &calls[i] == d.call {
+		from[i] = true
+	}
+	maps.DeleteFunc(from, func(_ int, is bool) bool { return !is })
+	for i := range from {
+		own, d.harm = own.and(c.harms(&calls[i])), d.harm.and(c.below()[i])
+	}
+	inside := d.harm
+	if len(from) > 0 {
+		d.harm = d.harm.and(c.beyond)
+	}
+	if d.harm.risk().rank() >= own.risk().rank() {
+		d.harm = harm{}
+		return
+	}
+	if c.passed++; c.passed <= mostFollowed {
+		d.Reaches = c.follow("", from).calls
+	}
+	if inside != d.harm {
+		d.Reaches = append(d.Reaches, c.by)
+	}
+}
+
+// below is, by call of the new plan, the harm done by those that are given what comes of it.
+func (c *comparison) below() []harm {
 	f := c.matching.new
-	given, left := make([]bool, len(f.Calls)), mostSpread
-	waits := make([][]*Source, len(f.Calls))
+	if c.harmsBelow != nil {
+		return c.harmsBelow
+	}
+	c.harmsBelow = make([]harm, len(f.Calls))
+	waits, told := f.gives(), map[flowKey]harm{}
+	for more := true; more; {
+		more = false
+		for i := len(f.Calls) - 1; i >= 0; i-- {
+			h := c.harms(&f.Calls[i]).and(c.harmsBelow[i])
+			for _, s := range waits[i] {
+				if len(s.writers) > 0 {
+					key := flowKey{old: &s.writers[0], oldLen: len(s.writers)}
+					if told[key].and(h) == told[key] {
+						continue
+					}
+					told[key] = told[key].and(h)
+				}
+				eachWriter(s, c.newAt, func(w int) {
+					if was := c.harmsBelow[w]; was.and(h) != was {
+						c.harmsBelow[w], more = was.and(h), true
+					}
+				})
+			}
+		}
+	}
+	return c.harmsBelow
+}
+
+// gives is, by call, where what it is given comes from.
+func (f *Facts) gives() [][]*Source {
+	all := make([][]*Source, len(f.Calls))
 	for i := range f.Calls {
 		one := f.Calls[i]
 		one.After = nil // from those nothing comes
-		waits[i] = one.waits()
+		all[i] = one.waits()
+	}
+	return all
+}
+
+// follow finds the calls that are given what stands at a path from the start, or what some
+// calls give.
+func (c *comparison) follow(from string, calls map[int]bool) (r reached) {
+	f := c.matching.new
+	given, left := make([]bool, len(f.Calls)), mostSpread
+	waits := f.gives()
+	for i := range calls {
+		given[i] = true
 	}
 	holds := func(s *Source) bool {
-		if left -= len(s.writers) + len(s.Calls) + 1; left < 0 || s.Start && overlaps(s.Path, from) {
+		if left -= len(s.writers) + len(s.Calls) + 1; left < 0 || s.Start && from != "" && overlaps(s.Path, from) {
 			return true
 		}
 		hit := false
@@ -87,7 +168,7 @@ func (c *comparison) follow(from string) (r reached) {
 		}
 	}
 	for i := range f.Calls {
-		if call := &f.Calls[i]; given[i] {
+		if call := &f.Calls[i]; given[i] && !calls[i] {
 			r.harm = r.harm.and(c.harms(call))
 			if len(r.calls) < mostReached {
 				r.calls = append(r.calls, call.Name)

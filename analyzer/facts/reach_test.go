@@ -142,3 +142,58 @@ func TestFilesThatRunAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// S16.3: what is changed of a call that itself does no harm stands first, with what it
+// reaches, where what it gives goes to one that does: itself, by way of others, or out of a
+// delegate; and where it doesn't, it doesn't.
+func TestWhatCallsReach(t *testing.T) {
+	const plan = `
+input: {who: ann}
+tools:
+  look: {properties: {q: {}, _output: {}}, annotations: {readOnlyHint: true}}
+  calc: {properties: {v: {}, _output: {}}}
+  work: {properties: {v: {}, _output: {}}}
+  pay: {properties: {n: {}}, annotations: {destructiveHint: true}}
+activities: {calc: {expr: v}, work: {plan: inner.yaml}, pay: {exec: {argv: [pay, "{n}"]}}}
+calls:
+- {_tool: look, _id: a, q: one, _output: {n: 1}, _outputPath: a}
+- {_tool: calc, _id: b, v: †state.a.n, _outputPath: b}
+- {_tool: work, _id: c, v: †state.b, _outputPath: c}
+- {_tool: calc, _id: d, v: †state.c, _when: †(†input.who == 'ann'), _outputPath: d}
+- {_tool: pay, _id: e, n: "†state.d || 1"}
+- {_tool: calc, _id: f, v: 7, _outputPath: f}
+output: †state.f
+`
+	const inner = "tools: {calc: {properties: {v: {}, _output: {}}}}\nactivities: {calc: {expr: v}}\ncalls:\n- {_tool: calc, v: †input.v, _outputPath: r}\noutput: †state.r\n"
+	of := func(plan, inner string) *facts.Facts {
+		return facts.Of(compiled(t, "plan.yaml", plan, map[string]string{"inner.yaml": inner}), facts.Options{})
+	}
+	old := of(plan, inner)
+	for _, test := range []struct {
+		from, to, reaches string
+		risk              facts.Risk
+	}{
+		{"v: †state.a.n", "v: †(†state.a.n * 100)", "c d e", facts.Destroys},
+		{"calc: {expr: v}, work", "calc: {expr: v + 1}, work", "c e", facts.Destroys},
+		{"v: †state.c", "v: †(†state.c + 1)", "e", facts.Destroys},
+		{"== 'ann'", "!= 'bob'", "e", facts.Destroys},
+		{"{n: 1}", "{n: 2}", "b c d e", facts.Destroys},
+		{"v: 7", "v: 8", "", ""},
+		{"calc: {expr: v}}\ncalls", "calc: {expr: v + 1}}\ncalls", "c", facts.Destroys},
+		{"v: †input.v", "v: †(†input.v + 1)", "c", facts.Destroys},
+	} {
+		met := false
+		for _, d := range facts.Compare(old, of(strings.Replace(plan, test.from, test.to, 1), strings.Replace(inner, test.from, test.to, 1))).Differences {
+			if d.Of != facts.ThingCall && d.Of != facts.ThingActivity {
+				continue
+			}
+			met = true
+			if strings.Join(d.Reaches, " ") != test.reaches || d.Risk != test.risk {
+				t.Errorf("%s: it reaches %q, %q; expected %q, %q", test.to, d.Reaches, d.Risk, test.reaches, test.risk)
+			}
+		}
+		if !met {
+			t.Errorf("%s: no difference is told", test.to)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func (r *Reader) passOver(one workspace.Refused) {
 
 // Above are the configurations that say who may approve a plan, by its file's name, the
 // one that tells of whoever may not have written it first: the one that was named, or
-// else the nearest above the plan's folder and then its own. One without a file is nil.
+// else the nearest above the plan's folder, above its workspace too, and then its own. One without a file is nil.
 func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 	place, err := r.place(plan)
 	if err != nil {
@@ -76,7 +76,8 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if place, err = workspace.Locate(filepath.Dir(folder), "", ""); err == nil && place.Settings != "" {
+	top := filepath.VolumeName(folder) + string(filepath.Separator)
+	if place, err = workspace.Locate(filepath.Dir(folder), "", top); err == nil && place.Settings != "" {
 		above, err = r.ConfigurationAt(place.Settings)
 	}
 	if own == above || own.File == nil {
