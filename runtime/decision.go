@@ -44,7 +44,7 @@ func (f *frame) decided(e Event) {
 			f.askAgain(i, failure.Message)
 			return
 		}
-		more.admission.again = true
+		more.admission.again, more.doubtful = true, false
 	case Fail:
 		more.decide(d)
 		more.question = nil

@@ -185,6 +185,8 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 	var outcome *runtime.Outcome
 	type place struct{ frame, call int }
 	names, ended, tried, settled, slow := map[place]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[place]bool{}
+	m := runtime.New(v, o)
+	working, doubtful, how := map[place]bool{}, map[place]bool{}, runtime.InFlightAsk
 	take := func(commands []runtime.Command) {
 		for _, c := range commands {
 			if c.Kind == runtime.Start || c.Kind == runtime.Enter {
@@ -199,6 +201,10 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 				if names[place{c.Frame, c.Call}] = name; ended[name] && !(f.delegates && f.nested) { // a delegate that is begun anew begins all of it anew
 					t.Fatalf("%s was done, and is started again", name)
 				}
+				if at := (place{c.Frame, c.Call}); doubtful[at] && how != runtime.InFlightRetry {
+					t.Fatalf("%s may have had its effect, and is started again unasked", name)
+				}
+				working[place{c.Frame, c.Call}], doubtful[place{c.Frame, c.Call}] = true, false
 				if e.Kind = runtime.Ended; slow[place{c.Frame, c.Call}] { // until it is given up
 					continue
 				}
@@ -210,12 +216,19 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 				e.Kind = runtime.Fired
 			case runtime.Ask:
 				e.Kind, e.Route, e.Decision = runtime.Decided, 0, &runtime.Decision{Verdict: runtime.Approve}
+				if c.Question.InFlight {
+					e.Decision.Verdict = runtime.Retry
+				}
 			case runtime.Cancel:
 				e.Kind, e.Failure = runtime.Ended, &runtime.Failure{Code: "interrupted"}
+				if !m.Stopped() {
+					delete(working, place{c.Frame, c.Call}) // its time is over, and that is what becomes of it
+				}
+				all := len(coming)
 				coming = slices.DeleteFunc(coming, func(other runtime.Event) bool {
 					return other.Kind == runtime.Decided && other.Frame == c.Frame && other.Call == c.Call
 				})
-				if !slow[place{c.Frame, c.Call}] { // what else is at work ends by itself
+				if len(coming) < all || !slow[place{c.Frame, c.Call}] { // a question is taken back, and what else is at work ends by itself
 					continue
 				}
 			case runtime.Settle: // S19.3: once, but for what a stop leaves
@@ -235,7 +248,6 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 			coming = append(coming, e)
 		}
 	}
-	m := runtime.New(v, o)
 	step := func(e runtime.Event) {
 		e.At = time.Duration(len(journal))
 		journal = append(journal, e)
@@ -243,8 +255,18 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 			name := names[place{e.Frame, e.Call}]
 			tried[f.spoils(name)] = true
 			ended[name] = e.Failure == nil
+			delete(working, place{e.Frame, e.Call})
+		}
+		if e.Kind == runtime.Decided && e.Decision.Verdict == runtime.Retry {
+			delete(doubtful, place{e.Frame, e.Call})
 		}
 		take(m.Step(e))
+	}
+	resume := func() {
+		maps.Copy(doubtful, working)
+		clear(working)
+		how = []runtime.InFlight{runtime.InFlightRetry, runtime.InFlightAsk}[r.IntN(2)]
+		step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{InFlight: how}})
 	}
 	step(runtime.Event{Kind: runtime.Begun})
 	for outcome == nil {
@@ -258,7 +280,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 			}
 			if r.IntN(2) == 0 && m.Stopped() {
 				coming = nil
-				step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{InFlight: runtime.InFlightRetry}})
+				resume()
 				continue
 			}
 			m, coming = runtime.New(v, o), nil
@@ -268,7 +290,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 					t.Fatalf("its journal can't be followed: %v", err)
 				}
 			}
-			step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{InFlight: runtime.InFlightRetry}})
+			resume()
 			continue
 		}
 		if len(coming) == 0 {
@@ -307,7 +329,8 @@ func cameTo(o *runtime.Outcome) string {
 // one that puts their results together come to: whatever the order in which they end, however
 // many run at once, with failures, time-outs, retries, conditions, delegates with such calls of
 // their own, instances with lists of their own, asked about or not, and killed anywhere. What was
-// done isn't done again.
+// done isn't done again, and what may have been, only if whoever resumed the run last, or a
+// person who was asked, says so.
 func TestEachIsWhatIsWrittenOut(t *testing.T) {
 	const inner = "calls: [{_tool: work, v: †input.v, at: †input.at, of: †input.of || null, maybe: †input.maybe || null, flaky: †input.flaky, bad: †input.bad, slow: †input.slow || false, _outputPath: w}]\noutput: †state.w\n"
 	const nested = `, of: †input.of || null, maybe: †input.maybe || null, flaky: †input.flaky`

@@ -72,6 +72,7 @@ type callState struct {
 // rareState is what it knows besides of few calls, so that the others don't pay for it.
 type rareState struct {
 	lost        int32         // tries that a kill or a stop cut short
+	doubtful    bool          // such a try may have had its effect, and whoever resumed the run last said of all of them that they run again: this one hasn't yet
 	due         time.Duration // the end of a pause, or of the time for an answer
 	question    *Question     // that a person is asked
 	decision    *Decision
@@ -285,6 +286,9 @@ func (f *frame) nextTry(i int32) bool {
 	}
 	f.began(i)
 	f.calls[i].attempt++
+	if more := f.calls[i].more; more != nil {
+		more.doubtful = false
+	}
 	f.charge(i)
 	return true
 }

@@ -79,7 +79,10 @@ func (f *frame) inFlight(i int32, how InFlight) {
 		f.enqueue(i)
 	case f.forbidden(i, f.call(i), f.calls[i].params) != nil:
 		f.interrupted(i)
-	case f.repeatable(i) || how == InFlightRetry:
+	case f.repeatable(i):
+		f.enqueue(i)
+	case how == InFlightRetry:
+		f.calls[i].more.doubtful = true
 		f.enqueue(i)
 	case how == InFlightFail:
 		f.interrupted(i)

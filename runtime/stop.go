@@ -47,6 +47,10 @@ func (c *callState) left() string {
 	return "it hasn't begun"
 }
 
+// isDoubtful reports whether a try of a call was cut short that may have had its effect, so
+// that it is run again only if whoever resumes the run says so once more.
+func (c *callState) isDoubtful() bool { return c.more != nil && c.more.doubtful }
+
 // report cancels what runs in a frame that is stopped, and tells so of all that hasn't
 // settled: for a reason, or "" as they are left.
 func (f *frame) report(counts *Counts, reason string) {
@@ -167,6 +171,10 @@ func (f *frame) resume(how Resumption) {
 			f.put(i, state.more.question.Problem)
 		}
 		switch state.status {
+		case Queued:
+			if state.isDoubtful() && how.InFlight != InFlightRetry { // the word of who resumes now counts, not that of who did before
+				f.inFlight(i, how.InFlight)
+			}
 		case Running:
 			switch {
 			case f.child(i) == nil && (f.givenUp || state.more != nil && state.more.overdue): // it was given up before, and nothing of it is left
@@ -183,7 +191,7 @@ func (f *frame) resume(how Resumption) {
 		case Pausing:
 			f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
 		case Asking:
-			if q := state.more.question; q.InFlight {
+			if q := state.more.question; q.InFlight || state.isDoubtful() {
 				f.inFlight(i, how.InFlight)
 			} else if f.asks(i) {
 				f.ask(i, q.Problem)

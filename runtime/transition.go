@@ -21,8 +21,9 @@ var mayFollow = [...]statuses{
 	// Done where the call was done before; Cancelled with the delegate that it is in.
 	Waiting: setOf(Queued, Done, Failed, Skipped, Cancelled),
 	// Queued again where the limit of calls lets it not start, Failed where the order of a
-	// policy doesn't.
-	Queued: setOf(Queued, Asking, Running, Failed, Cancelled),
+	// policy doesn't, or where a kill cut a try short and who resumes says that it has
+	// failed; Writing of its record then.
+	Queued: setOf(Queued, Asking, Running, Writing, Failed, Cancelled),
 	// Asking again where an answer can't be taken. Failed of a call that a kill cut short
 	// and of which a person says that it has failed; Writing of its record, and that of a
 	// call which is rejected.

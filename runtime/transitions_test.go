@@ -46,17 +46,28 @@ func TestRareTransitions(t *testing.T) {
 		map[string]any{"_tool": "draft", "_id": "one", "_outputPath": "x || †state.e"},
 		map[string]any{"_tool": "draft", "_id": "two", "_outputPath": "y || †state.e.why"},
 	}
+	behind := []any{ // both that wait for "two" are ready at once, and come before "three"
+		map[string]any{"_tool": "draft", "_id": "one", "x": "†state.z", "_outputPath": "o"},
+		map[string]any{"_tool": "draft", "_id": "later", "x": "†state.z"},
+		map[string]any{"_tool": "draft", "_id": "two", "_outputPath": "z"},
+		map[string]any{"_tool": "draft", "_id": "four", "x": "†state.o", "_outputPath": "x || †state.e"},
+		map[string]any{"_tool": "draft", "_id": "three", "_outputPath": "y || †state.e.why"},
+	}
 	delegates := []any{map[string]any{"_tool": "fetch", "_id": "all", "_delegate": "d.json", "_timeout": "5s"}}
 	value := func(v any) func(*runtime.Event) { return func(e *runtime.Event) { e.Value = v } }
 	says := func(v runtime.Verdict) func(*runtime.Event) {
 		return func(e *runtime.Event) { e.Decision = &runtime.Decision{Verdict: v} }
 	}
+	resumes := func(how runtime.InFlight) func(*runtime.Event) {
+		return func(e *runtime.Event) { e.Resumption = &runtime.Resumption{InFlight: how} }
+	}
 	object := map[string]any{"k": 1.0}
 	for name, c := range map[string]struct {
-		calls  []any
-		always bool // somebody is asked about every call
-		events func(*story)
-		want   string
+		calls    []any
+		always   bool // somebody is asked about every call
+		parallel int
+		events   func(*story)
+		want     string
 	}{
 		"a call that was cut short is said to have failed": {calls: merges[:1], events: func(s *story) {
 			s.tell(runtime.Resumed, "", nil)
@@ -67,6 +78,29 @@ func TestRareTransitions(t *testing.T) {
 			s.tell(runtime.Decided, "two", says(runtime.Fail))
 			s.tell(runtime.Decided, "one", says(runtime.Fail))
 		}, want: "one starts, two starts, one is asked about, two is asked about, one is failed, two is failed"},
+		"one that is to be tried again, and before it is, has failed": {calls: behind, parallel: 2, events: func(s *story) {
+			s.tell(runtime.Ended, "two", value(object))
+			s.tell(runtime.Resumed, "", resumes(runtime.InFlightRetry))
+			s.tell(runtime.Resumed, "", resumes(runtime.InFlightFail))
+		}, want: "two starts, three starts, two is done, one starts, one starts, later starts, one is failed, later is failed, four is skipped, three is failed"},
+		"one that is to be tried again, and before it is, is asked about": {calls: behind, parallel: 2, events: func(s *story) {
+			s.tell(runtime.Ended, "two", value(object))
+			s.tell(runtime.Resumed, "", resumes(runtime.InFlightRetry))
+			s.tell(runtime.Resumed, "", resumes(runtime.InFlightRetry))
+			s.tell(runtime.Resumed, "", nil)
+			for _, call := range []string{"one", "later", "three"} {
+				s.tell(runtime.Decided, call, says(runtime.Fail))
+			}
+		}, want: "two starts, three starts, two is done, one starts, one starts, later starts, one starts, later starts, one is asked about, later is asked about, three is asked about, one is failed, four is skipped, later is failed, three is failed"},
+		"one of which a person says that it is to be tried again": {calls: behind, parallel: 1, events: func(s *story) {
+			s.tell(runtime.Ended, "two", value(object))
+			s.tell(runtime.Resumed, "", nil)
+			s.tell(runtime.Decided, "one", says(runtime.Retry))
+			s.tell(runtime.Resumed, "", resumes(runtime.InFlightFail))
+			for _, call := range []string{"one", "four", "three"} {
+				s.tell(runtime.Ended, call, value(object))
+			}
+		}, want: "two starts, two is done, one starts, one is asked about, later starts, later is failed, one starts, one is done, four starts, four is done, three starts, three is done"},
 		"a call is rejected whose record is kept until another has settled": {calls: routes, always: true, events: func(s *story) {
 			s.tell(runtime.Decided, "one", says(runtime.Approve))
 			s.tell(runtime.Decided, "two", says(runtime.Reject))
@@ -94,7 +128,7 @@ func TestRareTransitions(t *testing.T) {
 			if v == nil {
 				t.Fatal(why)
 			}
-			o := runtime.Options{}
+			o := runtime.Options{Parallel: c.parallel}
 			if c.always {
 				o.Confirm.Policy = runtime.Always
 			}
