@@ -3,6 +3,7 @@ package dot
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -34,7 +35,7 @@ func (d *drawing) drawCalls() {
 			n := d.grouping.groups[g].node()
 			n.Label, n.Detail, n.Tool = diag.Escape(n.Label), escapeLines(n.Detail), diag.Escape(n.Tool)
 			if of[g].one() {
-				n.Frames = framesOf(d.plan.Calls[last[g]])
+				n.Frames = d.framesOf(d.plan.Calls[last[g]])
 			} else if words := cmp.Or(of[g].words(), inEvery(d.plan)); words != "" {
 				n.Detail += "\n" + words
 			}
@@ -44,7 +45,7 @@ func (d *drawing) drawCalls() {
 }
 
 func (d *drawing) callNode(c *compiler.Call) Node {
-	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: framesOf(c), Count: 1}
+	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: d.framesOf(c), Count: 1}
 	latent := c.Latent() && c.Produced == nil && c.Tool != nil
 	switch {
 	case latent:
@@ -71,7 +72,9 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		detail = append(detail, "for each of "+diag.Escape(shorten(d.plan.Veiled(shorten(c.Each.Text(), 200)), 60)))
 	}
 	if c.When != nil && c.When.Node != nil {
-		detail = append(detail, "when "+diag.Escape(d.plan.Veiled(c.When.Node.Text)))
+		if text := diag.Escape(d.plan.Veiled(c.When.Node.Text)); !slices.Contains(n.Frames, "if "+text) {
+			detail = append(detail, "when "+text)
+		}
 	}
 	detail = append(detail, d.limits(c)...)
 	if d.options.Detail {

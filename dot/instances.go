@@ -3,6 +3,7 @@ package dot
 import (
 	"fmt"
 
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -52,11 +53,32 @@ func inEvery(p *compiler.Plan) string {
 	return ""
 }
 
-// framesOf is the frame of a call that is for one instance; a call for all stands
-// in none.
-func framesOf(c *compiler.Call) []string {
+// framesOf is the frame of a call that is for one instance, or those of the branches on
+// which it runs alone.
+func (d *drawing) framesOf(c *compiler.Call) []string {
 	if c.Instance == "" {
-		return nil
+		return d.branches[c.Index]
 	}
 	return []string{"instance " + diag.Escape(c.Instance)}
+}
+
+// drawBranches finds the frames of branches that exclude each other, where calls are drawn
+// one by one.
+func (d *drawing) drawBranches(level int) {
+	d.branches = map[int][]string{}
+	if level > byCall || d.options.Depth > 0 || len(d.plan.Calls) > d.options.MaxNodes {
+		return
+	}
+	forks := facts.Forks(d.plan)
+	for n, fork := range forks { // the larger ones are around the others
+		title := "at most one of these runs"
+		if len(forks) > 1 {
+			title = fmt.Sprintf("branches %d: %s", n+1, title)
+		}
+		for _, one := range fork {
+			for _, call := range one.Calls {
+				d.branches[call] = append(d.branches[call], title, "if "+diag.Escape(d.plan.Veiled(one.Condition)))
+			}
+		}
+	}
 }
