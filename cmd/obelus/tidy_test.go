@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"compiler/label":           {"compiler", "compiler/*"},
 	"compiler/workspace":       {},
 	"compiler/lock":            {"compiler/source", "compiler/diag", "compiler/naming", "compiler/schema", "compiler/wording"},
+	"compiler/openapi":         {"compiler/source", "compiler/diag", "compiler/lock", "compiler/schema", "compiler/wording"},
 	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/orders", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},

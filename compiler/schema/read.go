@@ -81,7 +81,7 @@ func (r *reader) fail(n *node, tail []string, help, format string, args ...any) 
 func (r *reader) stop(n *node, message, help string) {
 	if !r.full {
 		r.full = true
-		r.err = &SchemaError{Def: n.unit.name, Message: message, Help: help}
+		r.err = &SchemaError{Def: n.unit.name, Message: message, Help: help, Limit: true}
 	}
 }
 

@@ -177,6 +177,7 @@ type SchemaError struct {
 	Def     string
 	Message string // lower case, no full stop
 	Help    string // what to do; may be ""
+	Limit   bool   // all of it is larger than a schema may be (S18)
 }
 
 func (e *SchemaError) Error() string { return e.Message }

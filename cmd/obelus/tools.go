@@ -1,0 +1,320 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/openapi"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) toolsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tools",
+		Short: "take in the tools of a service",
+		Long: "Makes a catalogue of what a service offers: \"obelus tools import\" reads an OpenAPI file, and\n" +
+			"writes tools, the activities that carry them out, and the schemas that they share.",
+		Example: "obelus tools import petstore.json -o petstore.tools.yaml",
+		Args:    cobra.NoArgs,
+	}
+	cmd.AddCommand(c.importCommand())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	return cmd
+}
+
+func (c *cli) importCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "make a catalogue of an OpenAPI file",
+		Long: "Makes a catalogue of an OpenAPI file (3.0 or 3.1, JSON or YAML): each operation becomes a tool\n" +
+			"and an http activity. Its parameters and the properties of its body are the tool's parameters,\n" +
+			"the schemas of its results its _output. What can't be sent or read isn't imported, and is\n" +
+			"told with the reason and the place. Keys and tokens are taken from the environment. Nothing but\n" +
+			"the file is read.\n\n" +
+			"A GET is said to only read, a PUT and a DELETE to come to the same when they are done twice, and a\n" +
+			"DELETE to destroy; that something is harmless counts where the catalogue is named by an\n" +
+			"obelus.yaml that is trusted, or with --activities.\n\n" +
+			"Without -o the catalogue goes to standard output, and what is told of it to standard error.\n" +
+			"Patterns are texts in which * stands for anything; each of the three flags may be given several\n" +
+			"times. The exit status is 1 when nothing was imported.",
+		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
+			"obelus tools import github.json --only \"GET /repos/*\" --tag issues -o github.tools.yaml\n" +
+			"obelus tools import api.yaml --server https://api.example.com -o api.tools.yaml",
+		Args: oneArg("an OpenAPI file"),
+	}
+	o := importing{}
+	flags := cmd.Flags()
+	for _, one := range []struct {
+		name, word, usage string
+		into              *[]string
+	}{
+		{"only", "PATTERN", "import operations like this: \"GET /users/*\"", &o.only},
+		{"tag", "PATTERN", "import operations with a tag like this", &o.tags},
+		{"name", "PATTERN", "import operations whose tool would be called so", &o.names},
+		{"header", "HEADER", "send a header with every request: \"Authorization: Bearer {$TOKEN}\"", &o.headers},
+	} {
+		flags.StringArrayVar(one.into, one.name, nil, one.usage+"; may be given several times")
+		stands(cmd, one.name, one.word)
+	}
+	flags.StringVar(&o.server, "server", "", "the address of the service, in the place of the file's first")
+	stands(cmd, "server", "URL")
+	output := addOutput(cmd)
+	format := choose(cmd, "format", "how what was imported is told; json is one object a line, and needs -o", "text", "json")
+	reading := c.newReading()
+	addLimits(cmd, &reading.Limits)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		o.limits, o.output, o.json = reading.Limits, *output, *format == "json"
+		if o.output == "-" {
+			o.output = ""
+		}
+		if o.json && o.output == "" {
+			return troubled("--format json needs -o: the catalogue itself goes to standard output").Advise("name a file for it with -o")
+		}
+		text, err := reading.Text(args[0])
+		if err != nil {
+			return err
+		}
+		return c.importFile(args[0], text, o)
+	}
+	return cmd
+}
+
+// An importing is what the flags of an import say.
+type importing struct {
+	only, tags, names, headers []string
+	server, output             string
+	json                       bool
+	limits                     source.Limits
+}
+
+// options are how a document is read.
+func (o importing) options(file string) (openapi.Options, error) {
+	stem, _, _ := strings.Cut(filepath.Base(file), ".")
+	out := openapi.Options{Limits: o.limits, Server: o.server, Prefix: strings.ToUpper(stem), Headers: map[string]string{}}
+	for _, header := range o.headers {
+		name, value, ok := strings.Cut(header, ":")
+		if !ok || name == "" {
+			return out, troubled("--header can't be %q: expected NAME: VALUE", header)
+		}
+		out.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	only, tags, names := like(o.only), like(o.tags), like(o.names)
+	out.Wanted = func(op *openapi.Operation) bool {
+		return only(op.String()) && names(op.Name) && (len(o.tags) == 0 || slices.ContainsFunc(op.Tags, tags))
+	}
+	return out, nil
+}
+
+// like reports whether a text is like one of some patterns; without patterns every text is.
+func like(patterns []string) func(string) bool {
+	if len(patterns) == 0 {
+		return func(string) bool { return true }
+	}
+	var all []string
+	for _, pattern := range patterns {
+		all = append(all, strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*"))
+	}
+	return regexp.MustCompile("^(?s:" + strings.Join(all, "|") + ")$").MatchString
+}
+
+// importedHead begins the catalogues that are written here.
+const importedHead = "# Written by obelus tools import"
+
+// importFile makes a catalogue of a document, and says what became of it.
+func (c *cli) importFile(name string, text []byte, o importing) error {
+	options, err := o.options(name)
+	if err != nil {
+		return err
+	}
+	api, found := openapi.Read(source.NewFile(name, text), options)
+	if api == nil {
+		if err := c.show(found, map[bool]string{true: "json", false: "text"}[o.json]); err != nil {
+			return err
+		}
+		return ending(statusTrouble)
+	}
+	imported := len(api.Imported())
+	if imported > 0 {
+		catalogue, err := lock.YAML(fmt.Sprintf("%s from %s.\n", importedHead, diag.Escape(filepath.Base(name))), api.Catalogue())
+		if err != nil {
+			return troubled("no catalogue can be made of %q: %v", name, err)
+		}
+		if before, err := os.ReadFile(o.output); err == nil && o.output != "" && !bytes.HasPrefix(before, []byte(importedHead)) {
+			return troubled("%q is there already, and wasn't written by obelus tools", o.output).Advise("name another file with -o")
+		}
+		if err := c.write(o.output, catalogue); err != nil {
+			return err
+		}
+	}
+	to := c.out
+	if o.output == "" {
+		to = c.err
+	}
+	told := &importTold{file: name, output: o.output, api: api}
+	if o.json {
+		err = told.json(to)
+	} else {
+		_, err = io.WriteString(to, told.text(terminal.StyleFor(to)))
+	}
+	if err == nil && imported == 0 {
+		return ending(statusFound)
+	}
+	return err
+}
+
+// An importTold is what is said of an import.
+type importTold struct {
+	file, output string
+	api          *openapi.API
+}
+
+// A told place is one thing that is said of an import, with the reason that it shares with
+// others.
+type toldPlace struct {
+	reason, message string
+	at              source.Span
+}
+
+// refused are the operations that weren't imported.
+func (t *importTold) refused() (all []toldPlace) {
+	for _, o := range t.api.Operations {
+		if o.Refused != "" {
+			all = append(all, toldPlace{o.Reason, o.String() + ": " + o.Refused, o.At})
+		}
+	}
+	return all
+}
+
+const mostTold = 5 // places of one reason
+
+func (t *importTold) text(style terminal.Style) string {
+	var out strings.Builder
+	imported := len(t.api.Imported())
+	fmt.Fprintf(&out, "%s of %s imported", style.Bold(wording.Count(imported, "operation")), diag.Escape(t.file))
+	if imported < len(t.api.Operations) {
+		fmt.Fprintf(&out, ", %d not", len(t.api.Operations)-imported)
+	}
+	if t.api.Unwanted > 0 {
+		fmt.Fprintf(&out, "; %d not asked for", t.api.Unwanted)
+	}
+	if t.output != "" && imported > 0 {
+		fmt.Fprintf(&out, "; they are in %s", diag.Escape(t.output))
+	}
+	out.WriteString("\n")
+	var notes []toldPlace
+	for _, n := range t.api.Notes {
+		notes = append(notes, toldPlace{n.Reason, n.Message, n.At})
+	}
+	group(&out, style, "not imported:", t.refused())
+	if slices.ContainsFunc(t.api.Operations, func(o *openapi.Operation) bool { return o.Reason == openapi.NoAddress }) {
+		out.WriteString("  " + style.Green("help:") + " say where the service is with --server https://…\n")
+	}
+	group(&out, style, "imported otherwise than they are written:", notes)
+	if len(t.api.Variables) > 0 {
+		out.WriteString(style.Bold("requests take from the environment:") + "\n")
+		for _, v := range t.api.Variables {
+			fmt.Fprintf(&out, "  %s: %s\n", v.Name, diag.Escape(v.Holds))
+		}
+	}
+	return out.String()
+}
+
+// group tells places by their reasons, the most frequent first.
+func group(out *strings.Builder, style terminal.Style, title string, all []toldPlace) {
+	if len(all) == 0 {
+		return
+	}
+	out.WriteString(style.Bold(title) + "\n")
+	by := map[string][]toldPlace{}
+	var reasons []string
+	for _, one := range all {
+		if by[one.reason] == nil {
+			reasons = append(reasons, one.reason)
+		}
+		by[one.reason] = append(by[one.reason], one)
+	}
+	slices.SortStableFunc(reasons, func(a, b string) int { return len(by[b]) - len(by[a]) })
+	for _, reason := range reasons {
+		fmt.Fprintf(out, "  %d: %s\n", len(by[reason]), reason)
+		for i, one := range by[reason] {
+			if i == mostTold {
+				fmt.Fprintf(out, "    and %d more, which --format json lists\n", len(by[reason])-i)
+				break
+			}
+			fmt.Fprintf(out, "    %s: %s\n", diag.Escape(one.at.Where()), diag.Escape(one.message))
+		}
+	}
+}
+
+// An importLine tells programs of one operation, or of one thing that was changed.
+type importLine struct {
+	Kind      string           `json:"kind"`
+	Operation *string          `json:"operation"`
+	Tool      *string          `json:"tool"`
+	Reason    *string          `json:"reason"`
+	Message   *string          `json:"message"`
+	File      string           `json:"file"`
+	Start     *source.Position `json:"start"`
+}
+
+type (
+	variableLine struct {
+		Kind  string `json:"kind"`
+		Name  string `json:"name"`
+		Holds string `json:"holds"`
+	}
+	importSummary struct {
+		Kind       string         `json:"kind"`
+		File       string         `json:"file"`
+		Output     string         `json:"output"`
+		Operations int            `json:"operations"` // that were asked for
+		Imported   int            `json:"imported"`
+		Unwanted   int            `json:"unwanted"`
+		Schemas    int            `json:"schemas"`
+		Reasons    map[string]int `json:"reasons"` // of those that weren't imported
+	}
+)
+
+func lineOf(kind, operation, tool, reason, message string, at source.Span) importLine {
+	from := at.From()
+	return importLine{kind, diag.OrNull(operation), diag.OrNull(tool), diag.OrNull(reason), diag.OrNull(message), at.File.Name, &from}
+}
+
+func (t *importTold) json(w io.Writer) error {
+	var lines []any
+	for _, o := range t.api.Operations {
+		if o.Refused == "" {
+			lines = append(lines, lineOf("imported", o.String(), o.Name, "", "", o.Node.Span()))
+		} else {
+			lines = append(lines, lineOf("refused", o.String(), "", o.Reason, o.Refused, o.At))
+		}
+	}
+	for _, n := range t.api.Notes {
+		lines = append(lines, lineOf("note", "", "", n.Reason, n.Message, n.At))
+	}
+	for _, v := range t.api.Variables {
+		lines = append(lines, variableLine{"variable", v.Name, v.Holds})
+	}
+	reasons := map[string]int{}
+	for _, one := range t.refused() {
+		reasons[one.reason]++
+	}
+	lines = append(lines, importSummary{"summary", t.file, t.output, len(t.api.Operations), len(t.api.Imported()), t.api.Unwanted, len(t.api.Schemas()), reasons})
+	for _, line := range lines {
+		if err := diag.JSONLine(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

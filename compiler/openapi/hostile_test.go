@@ -1,0 +1,150 @@
+package openapi
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/cputime"
+)
+
+// imported reads a document, and holds its catalogue to what a file of definitions must be.
+func imported(t *testing.T, name, text string) *API {
+	t.Helper()
+	api, found := Read(source.NewFile(name, []byte(text)), Options{Server: "https://api.example.com", Prefix: "API"})
+	if api == nil {
+		if !diag.HasErrors(found) {
+			t.Fatal("it isn't read, and nothing is said")
+		}
+		return nil
+	}
+	if len(api.Imported()) == 0 {
+		return api
+	}
+	out, err := lock.YAML("# test\n", api.Catalogue())
+	if err != nil {
+		t.Fatalf("no catalogue: %v\n%s", err, text)
+	}
+	_, wrong := compiler.Compile(source.NewFile("catalogue.yaml", out), compiler.Options{Definitions: true})
+	for _, d := range wrong {
+		if d.Severity == diag.Error && !strings.Contains(d.Message, "too many keywords together") {
+			t.Errorf("the catalogue has an error: %s: %s: %s", d.Span.Where(), d.Message, wording.Cut(text, 3_000))
+			return api
+		}
+	}
+	return api
+}
+
+const sound = `{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "security": [{"key": []}],
+"paths": {"/a/{id}": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
+  "post": {"operationId": "post a", "parameters": [{"$ref": "#/components/parameters/q"}], "tags": ["x"],
+    "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}},
+    "responses": {"200": {"description": "d", "content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/B"}}}}}, "4XX": {"description": "no"}}}}},
+"components": {"parameters": {"q": {"name": "q", "in": "query", "style": "form", "explode": false, "schema": {"type": "array", "items": {"type": "string"}}}},
+  "securitySchemes": {"key": {"type": "apiKey", "in": "query", "name": "k"}},
+  "schemas": {"A": {"allOf": [{"$ref": "#/components/schemas/B"}, {"type": "object", "properties": {"b": {"$ref": "#/components/schemas/A"}}, "required": ["n"]}]},
+    "B": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0, "readOnly": true}}, "oneOf": [{}, false], "discriminator": {"propertyName": "n", "mapping": {"x": "B"}}}}}}`
+
+// S1.8, S18: whatever stands in whatever place of a document, it is read without a panic,
+// and what comes of it is a sound catalogue.
+func TestWrongTypesEverywhere(t *testing.T) {
+	file := source.NewFile("sound.json", []byte(sound))
+	root, _ := source.Parse(file, source.DefaultLimits())
+	var nodes []*source.Node
+	var walk func(n *source.Node)
+	walk = func(n *source.Node) {
+		nodes = append(nodes, n)
+		for _, item := range n.Items {
+			walk(item)
+		}
+		for _, f := range n.Fields {
+			nodes = append(nodes, f.Key)
+			walk(f.Value)
+		}
+	}
+	walk(root)
+	if api := imported(t, "sound.json", sound); api == nil || len(api.Imported()) != 1 || len(api.Notes) != 0 {
+		t.Fatalf("the document itself isn't imported: %+v", api)
+	}
+	wrong := []string{`null`, `true`, `7`, `-1.5e300`, `"x"`, `""`, `[]`, `{}`, `[{}]`, `[null, [7]]`, `{"x": 7}`, `{"$ref": "#"}`, `{"$ref": 7}`, `{"$ref": "#/components/schemas/A"}`, `{"$ref": "#/paths/~1a~1{id}"}`,
+		`{"$ref": "file:///etc/passwd"}`, `{"$ref": "http://127.0.0.1/x"}`, `{"type": "file"}`, `{"not": {}}`, `{"pattern": "(("}`, `"\u202e†{x}{$HOME}"`, `{"type": ["object", "array"]}`}
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range amount.Of(100, 3_000, 60_000) {
+		text := sound
+		for range 1 + i%2 { // one place, or two
+			n := nodes[r.IntN(len(nodes))]
+			if len(text) == len(sound) {
+				text = sound[:n.Start] + wrong[r.IntN(len(wrong))] + sound[n.End:]
+			} else if at := strings.LastIndexByte(text, ':'); at > 0 {
+				text = text[:at+1] + wrong[r.IntN(len(wrong))] + text[at+1+strings.IndexAny(text[at+1:], ",}"):]
+			}
+		}
+		imported(t, "wrong.json", text)
+	}
+}
+
+// S18: what is made to cost much costs as much as its text is long.
+func TestHostileDocumentsAreBounded(t *testing.T) {
+	document := func(paths, schemas string) string {
+		return `{"openapi": "3.0.0", "paths": {` + paths + `}, "components": {"schemas": {` + schemas + `}}}`
+	}
+	list := func(n int, one func(i int) string) string {
+		var all []string
+		for i := range n {
+			all = append(all, one(i))
+		}
+		return strings.Join(all, ",\n")
+	}
+	get := func(schema string) string {
+		return `"/a": {"get": {"responses": {"200": {"content": {"application/json": {"schema": ` + schema + `}}}}},
+			"post": {"requestBody": {"required": true, "content": {"application/json": {"schema": ` + schema + `}}}, "responses": {}}}`
+	}
+	ref := func(i int) string { return fmt.Sprintf(`{"$ref": "#/components/schemas/S%d"}`, i) }
+	n := amount.Of(300, 2_000, 20_000)
+	for name, text := range map[string]string{
+		"a ring":   document(get(ref(0)), list(n, func(i int) string { return fmt.Sprintf(`"S%d": %s`, i, ref((i+1)%n)) })),
+		"a ladder": document(get(ref(0)), list(60, func(i int) string { return fmt.Sprintf(`"S%d": {"allOf": [%s, %[2]s]}`, i, ref(i+1)) })),
+		"a net": document(get(ref(0)), list(100, func(i int) string {
+			return fmt.Sprintf(`"S%d": {"properties": {%s}}`, i, list(100, func(k int) string { return fmt.Sprintf(`"p%d": %s`, k, ref(k)) }))
+		})),
+		"all by one": document(list(n, func(i int) string { return strings.Replace(get(ref(0)), `"/a"`, fmt.Sprintf(`"/a%d"`, i), 1) }), `"S0": {"type": "object"}`),
+		"itself":     document(get(`{"$ref": "#/paths/~1a/get/responses/200/content/application~1json/schema"}`), ""),
+		"a long way": document(get(`{"$ref": "`+"#"+strings.Repeat("/paths", 10_000)+`"}`), ""),
+		"deep":       document(get(strings.Repeat(`{"items": `, 80)+"{}"+strings.Repeat("}", 80)), ""),
+		"one name": document(list(n, func(i int) string {
+			return fmt.Sprintf(`"/%s": {"get": {"operationId": "x", "responses": {}}}`, strings.Repeat("a", i%7)+fmt.Sprint(i))
+		}), ""),
+		"many values": document(get(`{"enum": [`+list(n, func(i int) string { return fmt.Sprintf(`"v%d"`, i) })+`]}`), ""),
+		"many faults": document(get(`{"properties": {`+list(n, func(i int) string { return fmt.Sprintf(`"p%d": {"type": "x"}`, i) })+`}}`), ""),
+		"contradictory": document(get(ref(0)), list(100, func(i int) string {
+			return fmt.Sprintf(`"S%d": {"allOf": [{"type": "string"}, {"type": "object"}, %s]}`, i, ref((i+1)%100))
+		})),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if spent := cputime.Spent(func() { imported(t, "hostile.json", text) }); spent > 3*time.Second {
+				t.Errorf("%d bytes take %v", len(text), spent)
+			}
+		})
+	}
+}
+
+// FuzzRead: no text makes the reading panic, or a catalogue that isn't sound.
+func FuzzRead(f *testing.F) {
+	f.Add(sound, true)
+	f.Add("openapi: 3.0.1\npaths:\n  /a:\n    get: {responses: {'200': {content: {text/csv: {}}}}}\n", false)
+	f.Fuzz(func(t *testing.T, text string, json bool) {
+		name := "api.yaml"
+		if json {
+			name = "api.json"
+		}
+		imported(t, name, text)
+	})
+}
