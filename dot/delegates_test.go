@@ -82,8 +82,8 @@ func TestDelegates(t *testing.T) {
 	same(t, "edges", drawn, []string{
 		" -data-> bind#2: †state.one",
 		" -data-> one/text/draft#1: †state.seed",
-		" -data-> one: †state.style",
-		" -order-> mourn#3: after",
+		" -data-> one: †state.style (if there)",
+		" -after-> mourn#3: only if done",
 		"bind#2 -data-> : †state.book",
 		"one -data-> one/outline#1: †input.about\n†state.style",
 		"one -failure-> mourn#3: †state.error",

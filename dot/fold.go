@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/obelus-dev/obelus/compiler"
 )
 
 // What Mermaid draws with its default settings: it refuses more than 500
@@ -297,6 +299,7 @@ type bundle struct {
 	marks     []Mark
 	condition string // of all that goes this way; see conditional
 	free      bool   // something goes this way without a condition
+	needed    bool   // something that goes this way can't be done without
 }
 
 // conditional says what must be so for something to go this way. Where several
@@ -351,10 +354,14 @@ func (b *builder) again(from, to int, e Edge) {
 		edge.read(label)
 	}
 	edge.conditional(e.Condition)
+	edge.needed = edge.needed || !e.Optional
 	for _, m := range e.Marks {
 		edge.marks = addMark(edge.marks, m)
 	}
 }
+
+// takes notes whether a read that goes this way can be done without.
+func (e *bundle) takes(r *compiler.Read) { e.needed = e.needed || r.Ref.Required }
 
 // read adds one label to an edge.
 func (e *bundle) read(label string) {
@@ -386,7 +393,7 @@ func (b *builder) view() View {
 		if e.further > 0 {
 			label += fmt.Sprintf("\n+%d more", e.further)
 		}
-		b.v.Edges[i] = Edge{From: e.from, To: e.to, Label: label, Condition: e.condition, Kind: e.kind, Marks: e.marks, further: e.further}
+		b.v.Edges[i] = Edge{From: e.from, To: e.to, Label: label, Condition: e.condition, Optional: !e.needed && (e.kind == Data || e.kind == Failure), Kind: e.kind, Marks: e.marks, further: e.further}
 	}
 	return b.v
 }

@@ -62,7 +62,7 @@ func (k MarkKind) tone() tone {
 
 // DOT is the view in Graphviz's language: top to bottom, calls as boxes, what
 // is there from the start and the output as rounded ones, missing paths dashed,
-// failure routes dashed, order without data dotted. Labels are cut to what
+// failure routes dashed and red, what only has to be done dashed, order alone dotted. Labels are cut to what
 // people read; tooltips (in SVG) hold more.
 func (v View) DOT() string {
 	var b strings.Builder
@@ -188,13 +188,18 @@ func (e *Edge) dot(nodes []Node) string {
 	case Failure:
 		color = danger
 		attributes = append(attributes, "style=dashed")
-	case Order:
+	case After:
+		attributes = append(attributes, "style=dashed", "penwidth=1.4")
+	case Order, Once:
 		attributes = append(attributes, "style=dotted", "penwidth=1.4")
 	case Write:
 		attributes = append(attributes, "penwidth=2.4")
 	}
 	if nodes[e.From].Kind == Missing {
 		attributes = append(attributes, "style=dashed")
+	}
+	if e.Optional {
+		attributes = append(attributes, "arrowhead=empty")
 	}
 	for _, m := range first(e.Marks) {
 		label = strings.TrimPrefix(label+"<BR/>", "<BR/>") + "<B>" + escapeHTML(m.words()) + "</B>"

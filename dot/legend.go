@@ -5,14 +5,16 @@ import (
 )
 
 // A LegendEntry explains one sign that a drawing uses: the look of a kind of node
-// or of edge, of what repeats, or the border of a mark. One of the four is set.
+// or of edge, of what repeats or can be done without, or the border of a mark. One of the
+// five is set.
 type LegendEntry struct {
-	Node    Kind
-	Edge    EdgeKind
-	Mark    MarkKind
-	Repeats bool
-	Look    string // in words, for formats that draw no sample
-	Words   string // what it means
+	Node     Kind
+	Edge     EdgeKind
+	Mark     MarkKind
+	Repeats  bool
+	Optional bool
+	Look     string // in words, for formats that draw no sample
+	Words    string // what it means
 }
 
 // String is the entry in words.
@@ -30,7 +32,10 @@ var signs = []LegendEntry{
 	{Edge: Data, Look: "line", Words: "a value: of the path beside it"},
 	{Edge: Write, Look: "thick line", Words: "a call writes the path; thin lines read it"},
 	{Edge: Failure, Look: "dashed red line", Words: "only if the call that it comes from fails, or chooses that path"},
-	{Edge: Order, Look: "dotted line", Words: "only the order: no value goes this way"},
+	{Optional: true, Look: "open arrowhead", Words: "a value that can be done without, or that another takes the place of"},
+	{Edge: After, Look: "dashed line", Words: "no value, but only if the call that it comes from is done: else this one is skipped"},
+	{Edge: Order, Look: "dotted line", Words: "only the order (once settled, or as listed): once the call that it comes from has ended, however it does"},
+	{Edge: Once, Look: "dotted line", Words: "unless it wrote: only if the call that it comes from has written nothing there: the first that does is taken"},
 	{Mark: Critical, Look: "blue border", Words: "on the critical path: what the shortest time of the whole hangs on"},
 	{Mark: UnknownEffect, Look: "effect unknown", Words: "nobody whose word counts says what the call does"},
 }
@@ -48,8 +53,10 @@ func (v View) Legend() []LegendEntry {
 			there = node(func(n Node) bool { return n.Kind == sign.Node })
 		case sign.Repeats:
 			there = node(func(n Node) bool { return n.Repeats })
+		case sign.Optional:
+			there = edge(func(e Edge) bool { return e.Optional })
 		case sign.Edge == Data: // beside other lines it is to be told from them
-			there = edge(func(e Edge) bool { return e.Kind == Data }) && edge(func(e Edge) bool { return e.Kind == Failure || e.Kind == Order }) && !edge(func(e Edge) bool { return e.Kind == Write })
+			there = edge(func(e Edge) bool { return e.Kind == Data }) && edge(func(e Edge) bool { return e.Kind != Data }) && !edge(func(e Edge) bool { return e.Kind == Write })
 		case sign.Edge != "":
 			there = edge(func(e Edge) bool { return e.Kind == sign.Edge })
 		default:

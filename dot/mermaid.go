@@ -37,7 +37,7 @@ func (v View) mermaid(sizes labelSizes) string {
 	var b strings.Builder
 	notes, legend := v.Notes, []string{}
 	for _, entry := range v.Legend() {
-		if !entry.Repeats { // it has no stacks, and the box says so in words
+		if !entry.Repeats && !entry.Optional { // it has neither stacks nor other arrows, and labels say so in words
 			legend = append(legend, textMermaid(entry.String(), maxNote))
 		}
 	}
@@ -175,7 +175,7 @@ func (e *Edge) mermaid(nodes []Node, sizes labelSizes) string {
 	}
 	arrow := " --> "
 	switch e.Kind {
-	case Order, Failure:
+	case After, Order, Once, Failure:
 		arrow = " -.-> "
 	case Write:
 		arrow = " ==> "
@@ -209,7 +209,7 @@ func (v View) classes(b *strings.Builder, notes bool) {
 	if notes {
 		fmt.Fprintf(b, "  classDef obNote fill:none,stroke:none,color:%s\n", muted)
 	}
-	var failures, orders, faults, added, critical []string
+	var failures, afters, orders, faults, added, critical []string
 	for i, e := range v.Edges {
 		switch {
 		case has(e.Marks, Added):
@@ -220,7 +220,9 @@ func (v View) classes(b *strings.Builder, notes bool) {
 			critical = append(critical, strconv.Itoa(i))
 		case e.Kind == Failure:
 			failures = append(failures, strconv.Itoa(i))
-		case e.Kind == Order:
+		case e.Kind == After:
+			afters = append(afters, strconv.Itoa(i))
+		case e.Kind == Order, e.Kind == Once:
 			orders = append(orders, strconv.Itoa(i))
 		}
 	}
@@ -232,7 +234,8 @@ func (v View) classes(b *strings.Builder, notes bool) {
 		{added, "stroke:" + fine + ",stroke-width:2px,color:" + fine},
 		{critical, "stroke:" + working + ",stroke-width:2px,color:" + working},
 		{failures, "stroke:" + danger + ",stroke-dasharray:6 4,color:" + danger},
-		{orders, "stroke:" + line + ",stroke-dasharray:2 4"},
+		{afters, "stroke:" + muted + ",stroke-width:2px,stroke-dasharray:6 4"},
+		{orders, "stroke:" + muted + ",stroke-width:2px,stroke-dasharray:2 4"},
 	} {
 		if len(style.edges) > 0 {
 			fmt.Fprintf(b, "  linkStyle %s %s\n", strings.Join(style.edges, ","), style.look)

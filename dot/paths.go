@@ -27,7 +27,7 @@ func (d *drawing) drawPath(r *compiler.Read, reader int) {
 			}
 		}
 	}
-	d.b.edge(at, reader, Data)
+	d.b.edge(at, reader, Data).takes(r)
 	for _, w := range r.Writers {
 		if from := d.of(int(w)); from >= 0 && r.Call >= 0 && d.onCycle(int(w), r.Call) {
 			for _, e := range []*bundle{d.b.edge(from, at, d.writes(int(w), r.Path)), d.b.edge(at, reader, Data)} {
@@ -42,6 +42,7 @@ func (d *drawing) drawPath(r *compiler.Read, reader int) {
 func (d *drawing) drawWrite(from, to, call int, path pathtree.ID) {
 	e := d.b.edge(from, to, d.writes(call, path))
 	e.conditional(d.condition(call, path))
+	e.needed = true
 	c := d.plan.Calls[call]
 	if c.Method != compiler.Set {
 		e.read(c.Method.String())

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // Options say what of a plan is drawn.
@@ -56,6 +57,7 @@ func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
 	}
 	d := &drawing{plan: p, options: o, findings: findings, net: networkOf(p)}
 	d.indexFindings()
+	d.findEither()
 	d.focus()
 	level := byCall
 	if d.near == nil && len(p.Calls) > o.MaxNodes {
@@ -108,9 +110,10 @@ type drawing struct {
 	options  Options
 	findings []diag.Diagnostic
 	net      network
-	near     []bool  // by call: it is drawn; nil when all are
-	layer    []int32 // by call, once it is needed
-	branches map[int][]string // by call: the frames of those that it runs on
+	either   map[*source.Node]bool // see findEither
+	near     []bool                // by call: it is drawn; nil when all are
+	layer    []int32               // by call, once it is needed
+	branches map[int][]string      // by call: the frames of those that it runs on
 	missing  map[string][]place
 	outputs  []place
 	notes    []string
@@ -293,7 +296,8 @@ func (d *drawing) drawData(from, to int, r *compiler.Read, writer int, name stri
 		return
 	}
 	e := d.b.edge(from, to, d.writeKind(writer, r.Path))
-	e.read(name)
+	e.takes(r)
+	e.read(d.named(r, name))
 	e.conditional(d.condition(writer, r.Path))
 	if r.Call >= 0 && d.onCycle(writer, r.Call) {
 		e.marks = addMark(e.marks, cycleMark)
@@ -351,6 +355,48 @@ func (d *drawing) pathName(r *compiler.Read) string {
 	return diag.Escape(d.plan.Paths.String(r.Path))
 }
 
+// named is the path of a read, and whether its reader can do without.
+func (d *drawing) named(r *compiler.Read, name string) string {
+	switch {
+	case r.Ref.Required:
+		return name
+	case d.either[r.Node]:
+		return name + " (or another)"
+	}
+	return name + " (if there)"
+}
+
+// findEither finds the expressions that are one of several values and nothing else, so that
+// they can do without each of them, but not without all.
+func (d *drawing) findEither() {
+	d.either = map[*source.Node]bool{}
+	var look func(t *compiler.Template)
+	look = func(t *compiler.Template) {
+		if t == nil {
+			return
+		}
+		if t.Expr != nil {
+			if some, literal := t.Expr.Alternatives(); some && !literal {
+				d.either[t.Node] = true
+			}
+		}
+		for _, field := range t.Fields {
+			look(field.Value)
+		}
+		for _, item := range t.Items {
+			look(item)
+		}
+	}
+	for _, c := range d.plan.Calls {
+		look(c.Params)
+		look(c.When)
+		if c.Each != nil {
+			look(c.Each.List)
+		}
+	}
+	look(d.plan.Output)
+}
+
 // drawUnbound draws a read that no call writes for: of the input, of what is
 // there from the start, or of nothing.
 func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
@@ -371,14 +417,14 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 		if _, known := d.lost[name]; !known && len(d.lost) >= d.atMost(maxMissing) {
 			n = Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}
 		}
-		d.b.edge(d.source(n, d.lost), reader, Data)
+		d.b.edge(d.source(n, d.lost), reader, Data).takes(r)
 		return
 	case d.options.Paths:
 		kind := Initial
 		if r.Ref.Kind == "input" {
 			kind = Input
 		}
-		d.b.edge(d.source(Node{Kind: kind, Label: name}, d.sources), reader, Data)
+		d.b.edge(d.source(Node{Kind: kind, Label: name}, d.sources), reader, Data).takes(r)
 		return
 	case r.Ref.Kind == "input":
 		n = Node{Kind: Input, Label: "input"}
@@ -390,7 +436,9 @@ func (d *drawing) drawUnbound(r *compiler.Read, reader int) {
 			n = Node{Kind: Initial, Label: "more kinds of data"}
 		}
 	}
-	d.b.edge(d.source(n, d.sources), reader, Data).read(name)
+	e := d.b.edge(d.source(n, d.sources), reader, Data)
+	e.takes(r)
+	e.read(d.named(r, name))
 }
 
 // atMost is how many sources of a kind are drawn one by one.
@@ -444,12 +492,12 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 		}
 		for _, a := range c.After {
 			if from := d.of(a.Call); from >= 0 && from != to {
-				e := d.b.edge(from, to, Order)
+				kind, how := After, "only if done"
 				if a.Settled {
-					e.read("once settled")
-				} else {
-					e.read("after")
+					kind, how = Order, "once settled"
 				}
+				e := d.b.edge(from, to, kind)
+				e.read(how)
 				if d.onCycle(a.Call, i) {
 					e.marks = addMark(e.marks, cycleMark)
 				}
@@ -462,10 +510,11 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 				continue
 			}
 			before := len(d.b.edges)
-			e, why := d.b.edge(from, to, Order), d.plan.Writes.String()
-			if _, listed := slices.BinarySearch(c.Ordered, w); listed {
-				why = "as listed"
+			kind, why := Once, "unless it wrote"
+			if _, listed := slices.BinarySearch(c.Ordered, w); listed || d.plan.Writes != compiler.Once {
+				kind, why = Order, "as listed"
 			}
+			e := d.b.edge(from, to, kind)
 			e.read(why)
 			if d.onCycle(int(w), i) {
 				e.marks = addMark(e.marks, cycleMark)

@@ -76,12 +76,12 @@ func TestFromPlan(t *testing.T) {
 		"call apology", "call findOrder#1", "call refund#2", "effect sendReceipt#3", "input input", "output output",
 	})
 	same(t, "edges", edges(v), []string{
-		"apology -data-> output: †state.letter",
+		"apology -data-> output: †state.letter (or another)",
 		"findOrder#1 -data-> refund#2: †state.order.total",
 		"input -data-> apology: †input.customer",
 		"input -data-> findOrder#1: †input.order",
 		"input -data-> sendReceipt#3: †input.customer",
-		"refund#2 -data-> output: †state.receipt",
+		"refund#2 -data-> output: †state.receipt (or another)",
 		"refund#2 -data-> sendReceipt#3: †state.receipt",
 		"refund#2 -failure-> apology: †state.error",
 	})
@@ -155,7 +155,7 @@ func TestFromFaultyPlan(t *testing.T) {
 		"alone#3 -data-> alone#3: †state.alone !error OB301",
 		"alone#3 -data-> output: †state.alone",
 		"first#1 -data-> second#2: †state.first !error OB301",
-		"lost#4 -data-> last#5: †state.found",
+		"lost#4 -data-> last#5: †state.found (if there)",
 		"second#2 -data-> first#1: †state.second !error OB301",
 		"†nokind.z -data-> last#5",
 		"†state.gone.far -data-> lost#4",
@@ -220,8 +220,9 @@ output: †state.page
 	draw(t, "paths", v)
 }
 
-// S5.5, S6.1: order without data is drawn dotted: _after, and who is tried
-// first under the policy once, where it doesn't follow from a longer way.
+// S3.1, S5.5, S6.1: what a call comes after without a value of it is told by what becomes of
+// it when that doesn't end well: skipped, run all the same, or run for that very reason. Who
+// is tried first under the policy once is drawn where it doesn't follow from a longer way.
 func TestOrder(t *testing.T) {
 	p, _ := compile(t, "once.yaml", `
 plan: once
@@ -232,13 +233,45 @@ calls:
   - {_id: guess, _tool: guess, _outputPath: price}
   - {_id: say, _tool: say, price: †state.price}
   - {_id: log, _tool: log, _after: [say]}
+  - {_id: tidy, _tool: tidy, _after: {settled: [say]}}
 `)
 	v := FromPlan(p, nil, Options{})
 	same(t, "edges", edges(v), []string{
 		"cache -data-> say: †state.price", "shop -data-> say: †state.price", "guess -data-> say: †state.price",
-		"cache -order-> shop: once", "shop -order-> guess: once", "say -order-> log: after",
+		"cache -once-> shop: unless it wrote", "shop -once-> guess: unless it wrote", "say -after-> log: only if done", "say -order-> tidy: once settled",
 	})
 	draw(t, "once", v)
+}
+
+// S4.4: what a call can do without is told from what it needs, and alternatives of each other
+// from both; an edge is open where nothing that goes that way is needed.
+func TestOptional(t *testing.T) {
+	p, _ := compile(t, "optional.yaml", `
+plan: optional
+input: {name: "", style: ""}
+calls:
+  - {_id: save, _tool: save, _outputPath: ok || bad}
+  - {_id: send, _tool: send, _outputPath: sent || unsent}
+  - {_id: tell, _tool: tell, ok: †state.ok || null, bad: †state.bad || null, name: †input.name, style: †input.style || ""}
+  - {_id: complain, _tool: tell, why: †state.bad.message || †state.unsent.message}
+  - {_id: both, _tool: tell, all: †state.ok, some: †state.sent || †state.ok}
+`)
+	v := FromPlan(p, nil, Options{})
+	same(t, "edges", edges(v), []string{
+		"input -data-> tell: †input.name, †input.style (if there)",
+		"save -data-> both: †state.ok, †state.ok (or another)",
+		"save -data-> tell: †state.ok (if there)",
+		"save -failure-> complain: †state.bad.message (or another)",
+		"save -failure-> tell: †state.bad (if there)",
+		"send -data-> both: †state.sent (or another)",
+		"send -failure-> complain: †state.unsent.message (or another)",
+	})
+	for _, e := range v.Edges {
+		if to := v.Nodes[e.To].Label; e.Optional != (v.Nodes[e.From].Kind == Call && (to != "both" || e.Label == "†state.sent (or another)")) {
+			t.Errorf("%s to %s: optional %v", e.Label, to, e.Optional)
+		}
+	}
+	draw(t, "optional", v)
 }
 
 // S12.2: the calls for one instance stand in one frame, and those for all in none and

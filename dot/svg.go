@@ -277,6 +277,9 @@ func (d *svgDrawing) edge(i int) {
 	if d.Nodes[e.From].Kind == Missing {
 		class += " of-nothing"
 	}
+	if e.Optional {
+		class += " optional"
+	}
 	fmt.Fprintf(&d.out, `<g class="%s" id="e%d" data-from="%s" data-to="%s">`, class, i, d.Nodes[e.From].ID, d.Nodes[e.To].ID)
 	end := r.Curve[len(r.Curve)-1]
 	before := r.Curve[len(r.Curve)-2]
@@ -317,7 +320,10 @@ func (d *svgDrawing) sample(entry LegendEntry, x, y int) {
 		d.out.WriteString(`<g class="node call">`)
 		d.shape(Call, true, layout.Box{X: x, Y: y - 8, Width: 24, Height: 9})
 		d.out.WriteString("</g>\n")
-	case entry.Edge != "":
+	case entry.Edge != "", entry.Optional:
+		if entry.Optional {
+			entry.Edge = "optional"
+		}
 		fmt.Fprintf(&d.out, `<g class="edge %s"><path class="way" d="M%d %dh30"/>%s</g>`+"\n", entry.Edge, x, y, arrow(layout.Point{X: x + 32, Y: y}, layout.Point{X: x, Y: y}))
 	default:
 		fmt.Fprintf(&d.out, `<g class="node call line-%s"><rect x="%d" y="%d" width="30" height="12" rx="5"/></g>`+"\n", entry.Mark.tone().name, x, y-6)
@@ -353,7 +359,7 @@ var asciiWidths = [95]uint8{
 
 var svgStyle = svgColours(false) + `.obelus text{font-family:"DejaVu Sans",Verdana,"Helvetica Neue",Arial,sans-serif}.obelus .title{font-weight:bold}.obelus .condition{font-style:italic}` +
 	`.obelus .node rect{stroke-width:1.2}.obelus .node[class*="line-"] rect{stroke-width:2}.obelus .missing rect{stroke-dasharray:5 4}` +
-	`.obelus .way{fill:none;stroke-width:1.2}.obelus .edge[class*="line-"] .way{stroke-width:2}.obelus .edge .head{stroke:none}.obelus .failure .way,.obelus .of-nothing .way{stroke-dasharray:6 4}.obelus .order .way{stroke-dasharray:1.5 4;stroke-width:1.6}.obelus .write .way{stroke-width:2.6}` +
+	`.obelus .way{fill:none;stroke-width:1.2}.obelus .edge[class*="line-"] .way{stroke-width:2}.obelus .edge .head{stroke:none}.obelus .edge.optional .head{stroke-width:1.2}.obelus .failure .way,.obelus .of-nothing .way{stroke-dasharray:6 4}.obelus .after .way{stroke-dasharray:6 4;stroke-width:1.6}.obelus .order .way,.obelus .once .way{stroke-dasharray:1.5 4;stroke-width:1.6}.obelus .write .way{stroke-width:2.6}` +
 	`.obelus .edge .under{stroke:none}.obelus .frame rect{fill:none;stroke-dasharray:2 3}` +
 	"@media (prefers-color-scheme:dark){" + svgColours(true) + "}"
 
@@ -376,6 +382,8 @@ func svgColours(dark bool) string {
 	rule(".detail,.edge text,.legend text,.missing .name", "fill", muted)
 	rule(".way", "stroke", line)
 	rule(".head", "fill", line)
+	rule(".edge.optional .head", "fill", paper)
+	rule(".edge.optional .head", "stroke", line)
 	rule(".frame rect", "stroke", line)
 	for _, kind := range []Kind{Call, Effect, Latent, Folded, Path, Input, Initial, Missing, Output} {
 		rule("."+string(kind)+" rect", "fill", paints[kind].fill)
@@ -383,9 +391,11 @@ func svgColours(dark bool) string {
 	}
 	rule(".failure .way", "stroke", danger)
 	rule(".failure .head,.failure text", "fill", danger)
+	rule(".edge.failure.optional .head", "stroke", danger)
 	for _, t := range tones {
 		rule(".line-"+t.name+" rect,.line-"+t.name+" .way", "stroke", t.colour)
 		rule(".line-"+t.name+" .head,text.tone-"+t.name, "fill", t.colour)
+		rule(".edge.line-"+t.name+".optional .head", "stroke", t.colour)
 	}
 	return b.String()
 }

@@ -185,7 +185,7 @@ func TestLegend(t *testing.T) {
 		{"calls: [{_tool: a}]", false, []string{"amber box"}},
 		{"calls: [{_tool: a, _outputPath: x || e}, {_tool: b, e: †state.e, _outputPath: y}, {_tool: b, x: †state.x, _outputPath: z}]", false, []string{"line", "dashed red line"}},
 		{"calls: [{_tool: a, _outputPath: x}, {_tool: b, x: †state.x, _outputPath: y}]", true, []string{"white box", "thick line"}},
-		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", false, []string{"dashed box", "line", "dotted line"}},
+		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", false, []string{"dashed box", "line", "dashed line"}},
 		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", false, []string{"violet box"}},
 		{"calls: [{_tool: t, _each: [1, 2], _outputPath: x}]", false, []string{"stacked box"}},
 		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", false, []string{"effect unknown"}},

@@ -106,9 +106,9 @@ func (t *textTree) edge(e *Edge) string {
 	words := inOne(from.Label)
 	label := strings.Join(rows(e.Label, maxTip), ", ")
 	switch {
-	case e.Kind == Order && label == "after":
+	case label == "after":
 		words = "after " + words
-	case e.Kind == Order:
+	case e.Kind == After, e.Kind == Order, e.Kind == Once:
 		words = "after " + words + ", " + label
 	case label != "":
 		words = "← " + words + ": " + label

@@ -57,6 +57,7 @@ type Edge struct {
 	// Condition is what must be so for a value to come this way, where the plan has
 	// another one besides; "" otherwise.
 	Condition string
+	Optional  bool // the call that it leads to can do without all that comes this way
 	Kind      EdgeKind
 	Marks     []Mark
 
@@ -69,7 +70,9 @@ type EdgeKind string
 // The kinds of edge.
 const (
 	Data    EdgeKind = "data"    // a value is read
-	Order   EdgeKind = "order"   // only the order: _after, or who is tried first under the policy once
+	After   EdgeKind = "after"   // no value, but only if the call is done: _after
+	Order   EdgeKind = "order"   // only the order, however the call ends: _after with settled, or as listed
+	Once    EdgeKind = "once"    // only if the call hasn't written: who is tried first under the policy once (S5.5)
 	Failure EdgeKind = "failure" // what is read is there only when the writer failed (S9.2)
 	Write   EdgeKind = "write"   // a call writes a path that has a node of its own
 )
