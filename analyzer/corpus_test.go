@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 )
@@ -74,8 +75,10 @@ func asked(text string) Config {
 	c := Config{StrictProtocol: strings.Contains(text, "# strict protocol"), Settings: &Settings{Rules: map[*diag.Rule]Level{}}}
 	if strings.Contains(text, "OB609") { // a machine that runs no http
 		c.Machine = &Machine{Unrunnable: func(a *compiler.Activity, tell func(what, help string, at source.Span)) {
-			if a.Kind == "http" {
-				tell("it is of kind http", "use another", a.NameNode.Span())
+			if a.Kind == "mcp" {
+				tell("it is of kind mcp", "use another", a.NameNode.Span())
+			} else if a.HTTP != nil && hosts.Rules(nil).Refuse(a.HTTP.Host, "") != nil {
+				tell("its host is private", "use another", a.NameNode.Span())
 			}
 		}}
 	}

@@ -31,8 +31,8 @@ func badParameters(p *Pass, call *compiler.Call) {
 	}
 }
 
-// unfitArguments reports literals that can't be arguments of the program that is run
-// (S2.3).
+// unfitArguments reports literals that can't be arguments of the program that is run,
+// or stand in the request that is sent (S2.3).
 func (p *Pass) unfitArguments(call *compiler.Call) {
 	a := p.Plan.Activities[call.Activity]
 	if a == nil || len(a.Parameters) == 0 {
@@ -42,11 +42,18 @@ func (p *Pass) unfitArguments(call *compiler.Call) {
 	for _, f := range call.Params.Fields {
 		if given[f.Key] = f.Value.Value; f.Value.Live() {
 			given[f.Key] = p.heldFor(f.Value)
+			if given[f.Key] == nil && a.HTTP != nil { // it will be something, and fit
+				given[f.Key] = "x"
+			}
 		}
 	}
 	var unfit *compiler.UnfitArgument
-	if _, err := a.Arguments(given, compiler.AsWritten); errors.As(err, &unfit) {
+	if err := a.Unfit(given); errors.As(err, &unfit) {
 		at := slices.IndexFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == unfit.Parameter })
+		if at < 0 {
+			p.Report(call.ToolNode.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+			return
+		}
 		value := call.Params.Fields[at].Value
 		f := p.Report(value.Node.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
 		if value.Live() { // a run may be given another

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -27,7 +28,9 @@ type Settings struct {
 	RequireApproval  bool
 	Approvals        int
 	Signers, Revoked *source.Node
-	excluded         []*regexp.Regexp
+	// Hosts are those that requests may go to; nil where nothing is said.
+	Hosts    *hosts.List
+	excluded []*regexp.Regexp
 }
 
 // Excludes reports whether a file, by its path from the folder of the settings, isn't to
@@ -71,11 +74,12 @@ func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Setti
 	switch {
 	case root == nil, root.Kind == source.Null: // an empty file sets nothing
 	case root.Kind != source.Object:
-		r.wants(root, "the configuration", "a mapping with \"rules\", \"ignore\", \"exclude\", \"min-severity\", \"tools\" or \"signers\"")
+		r.wants(root, "the configuration", "a mapping with \"rules\", \"ignore\", \"exclude\", \"min-severity\", \"tools\", \"hosts\" or \"signers\"")
 	default:
 		r.fields(root, "the configuration", map[string]func(source.Field){
 			"rules": r.rules, "ignore": r.ignores, "tools": r.tools, "exclude": r.exclude, "min-severity": r.minSeverity,
 			"require-approval": r.requireApproval, "approvals": r.approvals, "signers": r.file(&r.settings.Signers), "revoked": r.file(&r.settings.Revoked),
+			"hosts": r.hosts,
 		})
 	}
 	diag.Sort(r.found)
@@ -329,6 +333,17 @@ func globbed(pattern string) string {
 
 func (r *settingsReader) tools(f source.Field) {
 	r.settings.Tools = append(r.settings.Tools, r.texts(f, "a list of files that declare tools", "a file's path, relative to this file", "name files that declare tools")...)
+}
+
+func (r *settingsReader) hosts(f source.Field) {
+	r.settings.Hosts = &hosts.List{By: f.Value.File.Name}
+	for _, item := range r.texts(f, "a list of hosts", "a host, like api.example.com, *.example.com:8443 or 10.0.0.0/8", "name the hosts that requests may go to") {
+		if one, err := hosts.Parse(item.Text); err != nil {
+			r.report(diag.WrongType, item.Span(), "%q names no host: %v", item.Text, err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
+		} else {
+			r.settings.Hosts.Entries = append(r.settings.Hosts.Entries, one)
+		}
+	}
 }
 
 func (r *settingsReader) requireApproval(f source.Field) {

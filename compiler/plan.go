@@ -214,14 +214,15 @@ type Activity struct {
 	Expression *expression.Expr // expr
 	Argv       []Argument       // exec
 	Worker     bool             // exec: one process, a line a request
+	HTTP       *HTTP            // http
 	// Stdin is what a program reads: [StreamJSON] (also ""), [StreamNone], or the
 	// reference †name to a parameter, whose path from the parameters on is StdinPath.
 	// Stdout is the form of what it writes; "" is StreamJSON where something is to come
 	// of the call, and else StreamNone.
 	Stdin, Stdout string               // exec
 	StdinPath     []expression.Segment // exec
-	Parameters    []Variable           // exec: those that argv and stdin take, and where
-	Timeout       time.Duration        // exec; 0 is none
+	Parameters    []Variable           // exec, http: those that its texts take by name, and where
+	Timeout       time.Duration        // exec, http; 0 is none, or what is usual
 	Plan          string               // plan: the path of the plan from the workspace root; "" when that isn't known
 	PlanNode      *source.Node         // plan: where it names it
 	Dir           string               // exec: the folder in which it is started; of the file that defines it, or its cwd

@@ -321,7 +321,7 @@ func (c *compilation) activity(d definition) *Activity {
 	c.fields(d.node, what, map[string]func(source.Field){
 		"exec":        kind("exec", func(n *source.Node) { c.execActivity(a, n, what) }),
 		"expr":        kind("expr", func(n *source.Node) { c.exprActivity(a, n, what) }),
-		"http":        kind("http", func(n *source.Node) { c.mapping(n, what+"'s \"http\"") }),
+		"http":        kind("http", func(n *source.Node) { c.httpActivity(a, n, what) }),
 		"mcp":         kind("mcp", func(n *source.Node) { c.mapping(n, what+"'s \"mcp\"") }),
 		"plan":        kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, a.Dir, nil) }),
 		"annotations": func(f source.Field) { a.Hints = c.activityHints(f.Value, what) },

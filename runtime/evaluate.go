@@ -186,7 +186,7 @@ func unfitting(code, what string, v *schema.Violation) *Failure {
 }
 
 // invalid validates resolved parameters just before the start (S8.5): what doesn't fit
-// the tool, can't be an argument of the program, or isn't within the bounds of a policy
+// the tool, can't be an argument of the program or stand in the request, or isn't within the bounds of a policy
 // (S17.5), is a structural error. What the
 // schema's patterns cost is taken off an allowance; nil is none.
 func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a *schema.Allowance) *Failure {
@@ -201,8 +201,8 @@ func invalid(plan *compiler.Plan, call *compiler.Call, params map[string]any, a 
 			return unfitting("bad-parameter", "the parameters don't fit the tool's schema", v)
 		}
 	}
-	if by != nil && len(by.Parameters) > 0 {
-		if _, err := by.Arguments(params, compiler.AsWritten); err != nil {
+	if by != nil {
+		if err := by.Unfit(params); err != nil {
 			return &Failure{Code: "bad-parameter", Message: err.Error()}
 		}
 	}

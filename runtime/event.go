@@ -323,6 +323,8 @@ type Failure struct {
 	Code    string `json:"code"` // "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
 	Message string `json:"message"`
 	Details any    `json:"details,omitempty"`
+	// After is how long whoever failed asks to wait before another try; 0 is nothing.
+	After time.Duration `json:"after,omitzero"`
 }
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message) }

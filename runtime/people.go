@@ -232,6 +232,11 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 		e.Kind, e.Text = a.Kind, a.Node.Get("expr").Text
 	default:
 		e.Kind = a.Kind
+		if a.HTTP != nil {
+			if r, err := a.HTTP.Shown(params); err == nil {
+				e.Method, e.URL = r.Method, r.URL
+			}
+		}
 		if n := a.Node.Get(a.Kind); n != nil {
 			text, _ := json.Marshal(n.Value())
 			e.Text = string(text)

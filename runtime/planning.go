@@ -150,6 +150,9 @@ type Execution struct {
 	// its name as {$NAME}; and Inherit the names of those that it gets of ours.
 	Env     []string `json:"env,omitzero"`
 	Inherit []string `json:"inherit,omitzero"`
+	// Method and URL are those of the request of an http, with the values of this call.
+	Method string `json:"method,omitzero"`
+	URL    string `json:"url,omitzero"`
 	// Text is the expression of an expr, the path of a plan, or what else describes
 	// the activity, as JSON.
 	Text string `json:"text,omitzero"`

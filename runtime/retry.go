@@ -9,12 +9,16 @@ import (
 // Whether a call is tried again is decided here: after a try that failed (S9.2),
 // and after a kill that cut one short (S8.6).
 
+// longestPause is how long a call waits for its next try at most. One that is asked to
+// wait for longer has failed.
+const longestPause = time.Hour
+
 // failed tries a call again, or settles it (S9.2).
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
-	if f.tries(i) < call.Retry.Attempts && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
+	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
 		if f.transition(i, Pausing) {
-			f.pause(i, backoff(call.Retry, f.tries(i)))
+			f.pause(i, max(failure.After, backoff(call.Retry, f.tries(i))))
 		}
 		return
 	}
@@ -56,13 +60,12 @@ func (f *frame) pause(i int32, after time.Duration) {
 	f.emit(i, SetTimer).After = after
 }
 
-// backoff is the pause after a try: doubled after each further one, up to an
-// hour.
+// backoff is the pause after a try: doubled after each further one, up to the longest.
 func backoff(r compiler.Retry, attempt int) time.Duration {
 	pause := r.Backoff
 	for range attempt - 1 {
-		if pause >= time.Hour {
-			return time.Hour
+		if pause >= longestPause {
+			return longestPause
 		}
 		pause *= 2
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -29,11 +30,24 @@ func (c *cli) addReading(cmd *cobra.Command) *reading {
 	flags.StringVar(&r.Config, "config", "", "the configuration; by default the nearest obelus.yaml in the workspace")
 	stands(cmd, "config", "FILE")
 	flags.BoolVar(&r.Trust, "trust", false, "let the workspace's obelus.yaml and policy say that something is harmless, as \"obelus trust\" does for good, and OBELUS_TRUST for folders")
+	flags.VarP(allowed{&r.Hosts}, "allow-host", "", "let requests go to a host that the workspace's obelus.yaml doesn't list, or to a private or local address; may be given several times")
+	stands(cmd, "allow-host", "HOST[:PORT]")
 	addLimits(cmd, &r.Limits)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 	}
 	return r
+}
+
+// allowed are the hosts that a flag names.
+type allowed struct{ list *[]hosts.Entry }
+
+func (a allowed) String() string { return "" }
+func (a allowed) Type() string   { return "HOST[:PORT]" }
+func (a allowed) Set(text string) error {
+	one, err := hosts.Parse(text)
+	*a.list = append(*a.list, one)
+	return err
 }
 
 // newReading reads with the default limits, and says which configurations it passes over.

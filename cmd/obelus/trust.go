@@ -112,6 +112,9 @@ func (c *cli) vouched(v *project.Vouching, changed []string) {
 	if v.Signers != "" {
 		fmt.Fprintf(c.out, "  those count as approving whom %s lists\n", diag.Escape(v.Signers))
 	}
+	if len(v.Hosts) > 0 {
+		fmt.Fprintf(c.out, "  requests may go to %s\n", diag.Escape(strings.Join(v.Hosts, ", ")))
+	}
 	if v.Policy != nil {
 		c.loosened(v.Policy)
 	}
@@ -148,6 +151,9 @@ func (c *cli) loosened(p *policy.Policy) {
 	say := func(what string, of *source.Node) {
 		text, _ := json.Marshal(of.Value()) // it was read from YAML or JSON
 		fmt.Fprintf(c.out, "  %s: %s\n", diag.Escape(what), diag.Escape(string(text)))
+	}
+	if all := p.Root.Get("hosts"); all != nil {
+		say("requests may go to", all)
 	}
 	for _, key := range []string{"tools", "values"} {
 		if all := p.Root.Get(key); all != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -28,6 +29,8 @@ type Policy struct {
 	Counts bool
 	// Strict makes errors of flows through control alone.
 	Strict bool
+	// Hosts are the only ones that requests may go to; nil where nothing is said.
+	Hosts  *hosts.List
 	Tools  []Tool
 	Values []Value
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -144,6 +145,9 @@ func (r *reader) root(root *source.Node) {
 	for _, f := range fields(root.Get("values")) {
 		r.value(f)
 	}
+	if list := root.Get("hosts"); list != nil {
+		r.hosts(list)
+	}
 	rules := root.Get("rules")
 	if rules == nil {
 		return
@@ -152,6 +156,18 @@ func (r *reader) root(root *source.Node) {
 	for i, n := range rules.Items {
 		if i < maxRules {
 			r.rule(n, i, names)
+		}
+	}
+}
+
+// hosts reads the list of those that requests may go to.
+func (r *reader) hosts(list *source.Node) {
+	r.policy.Hosts = &hosts.List{}
+	for _, n := range list.Items {
+		if one, err := hosts.Parse(text(n)); err != nil {
+			r.report(diag.WrongType, n.Span(), "%q names no host: %v", text(n), err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
+		} else {
+			r.policy.Hosts.Entries = append(r.policy.Hosts.Entries, one)
 		}
 	}
 }

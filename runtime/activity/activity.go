@@ -1,5 +1,5 @@
-// Package activity carries calls out: programs, workers, expressions and Go
-// functions (S2.3). It knows nothing of plans, state or retries; it turns a
+// Package activity carries calls out: programs, workers, requests over HTTP, expressions
+// and Go functions (S2.3). It knows nothing of plans, state or retries; it turns a
 // tool's parameters into one JSON value, or into a [Failure] that says what
 // went wrong in words fit for a person and for a plan's failure route (S9.2).
 //
@@ -20,12 +20,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
@@ -80,6 +82,8 @@ type Failure struct {
 	Code    string // one of the Code constants, or the worker's own
 	Message string
 	Details any // a JSON value; nil when there are none
+	// After is how long whoever failed asks to wait before another try; 0 is nothing.
+	After time.Duration
 }
 
 func (f *Failure) Error() string { return f.Message }
@@ -119,6 +123,8 @@ type Options struct {
 	// Private, if given, are the copies that programs are started with ([Keep]); each is
 	// held to them whenever it starts, and once it has ended.
 	Private *Private
+	// Hosts are where requests may go.
+	Hosts hosts.Rules
 	// Register, if given, keeps which programs run, for when this process is killed.
 	Register *Register
 	// Waits, if given, is told in words when a program has to wait for processes, files
@@ -131,6 +137,7 @@ type Options struct {
 type Set struct {
 	byName   map[string]starter
 	workers  []*worker
+	client   *http.Client // of all that send requests; nil for none
 	register *Register
 	waits    func(string)
 
@@ -197,6 +204,19 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 			return newWorker(p), nil
 		}
 		return &p, nil
+	case "http":
+		if inUse := o.InUse == nil || o.InUse(name); inUse {
+			if missing := env.missing(def); missing != nil {
+				return nil, missing
+			}
+			if refusal := refusedHost(def, o.Hosts); refusal != nil {
+				return nil, fmt.Errorf("the activity %q isn't allowed to send its request: %s; %s", name, refusal.Why, refusal.Help)
+			}
+		}
+		if s.client == nil {
+			s.client = newClient(o.Hosts)
+		}
+		return newCaller(name, def, env, hide, s.client), nil
 	case "expr":
 		return &code{name, def.Expression}, nil
 	case "go":
@@ -308,6 +328,9 @@ func (s *Set) Close() error {
 	}
 	all.Wait()
 	s.running.Wait()
+	if s.client != nil {
+		s.client.CloseIdleConnections()
+	}
 	return nil
 }
 

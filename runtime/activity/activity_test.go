@@ -97,16 +97,16 @@ func TestFunctionBadResults(t *testing.T) {
 
 // S9.2: a function's error keeps its own code and details.
 func TestFunctionErrors(t *testing.T) {
-	own := &Failure{"declined", "card expired", map[string]int{"try": 2}}
+	own := &Failure{Code: "declined", Message: "card expired", Details: map[string]int{"try": 2}}
 	for name, c := range map[string]struct {
 		give error
 		want Failure
 	}{
-		"plain":    {errors.New("no such user"), Failure{CodeError, "no such user", nil}},
-		"own":      {own, Failure{"declined", "card expired", map[string]any{"try": 2.0}}},
-		"wrapped":  {fmt.Errorf("charging: %w", own), Failure{"declined", "card expired", map[string]any{"try": 2.0}}},
-		"deadline": {fmt.Errorf("asking: %w", context.DeadlineExceeded), Failure{CodeTimeout, "asking: context deadline exceeded", nil}},
-		"inner":    {context.Canceled, Failure{CodeError, "context canceled", nil}},
+		"plain":    {errors.New("no such user"), Failure{Code: CodeError, Message: "no such user"}},
+		"own":      {own, Failure{Code: "declined", Message: "card expired", Details: map[string]any{"try": 2.0}}},
+		"wrapped":  {fmt.Errorf("charging: %w", own), Failure{Code: "declined", Message: "card expired", Details: map[string]any{"try": 2.0}}},
+		"deadline": {fmt.Errorf("asking: %w", context.DeadlineExceeded), Failure{Code: CodeTimeout, Message: "asking: context deadline exceeded"}},
+		"inner":    {context.Canceled, Failure{Code: CodeError, Message: "context canceled"}},
 	} {
 		s := openFunc(t, func(context.Context, Request) (any, error) { return nil, c.give })
 		_, err := s.Run(context.Background(), "act", Request{})
@@ -269,7 +269,6 @@ func TestExpression(t *testing.T) {
 // definitions, and an unknown name is no runtime error.
 func TestOpen(t *testing.T) {
 	for want, def := range map[string]*compiler.Activity{
-		`activity "x" is of kind http, which this version cannot run yet`:      {Kind: "http"},
 		`activity "x" is of kind mcp, which this version cannot run yet`:       {Kind: "mcp"},
 		`activity "x" is a Go function that this program doesn't register`:     {Kind: "go"},
 		`activity "x" has an empty argv: expected a program and its arguments`: {Kind: "exec"},
@@ -317,7 +316,7 @@ func TestFunctionSecrets(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	_, err = s.Run(context.Background(), "error", Request{})
-	if f := (*Failure)(nil); !errors.As(err, &f) || !reflect.DeepEqual(*f, Failure{CodeError, "GET ?t=[hidden SOME_TOKEN]", "[hidden SOME_TOKEN]"}) {
+	if f := (*Failure)(nil); !errors.As(err, &f) || !reflect.DeepEqual(*f, Failure{Code: CodeError, Message: "GET ?t=[hidden SOME_TOKEN]", Details: "[hidden SOME_TOKEN]"}) {
 		t.Errorf("got %#v", err)
 	}
 }

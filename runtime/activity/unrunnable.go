@@ -2,13 +2,16 @@ package activity
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/web"
 )
 
 // Missing is what isn't there of what an activity starts, in words: its folder and its
@@ -46,20 +49,44 @@ func found(program, dir string) bool {
 
 // Unrunnable tells all that keeps an activity from being carried out on this machine (S2.3):
 // it is of a kind that this version can't run, or what it starts or takes of the environment
-// isn't there.
-func Unrunnable(a *compiler.Activity, tell func(what, help string, at source.Span)) {
+// isn't there, or it may not go to its host.
+func Unrunnable(a *compiler.Activity, rules hosts.Rules, tell func(what, help string, at source.Span)) {
 	at := a.Node.Span()
 	if a.NameNode != nil {
 		at = a.NameNode.Span()
 	}
 	switch a.Kind {
 	case "exec":
+		unfound(a, at, tell)
+	case "http":
+		if refusal := refusedHost(a, rules); refusal != nil {
+			tell(refusal.Why, refusal.Help, a.Node.Get("http").Get("url").Span())
+		}
 	case "expr", "go", "plan":
 		return
 	default:
 		tell("it is of kind "+a.Kind+", which this version can't run", "let a program do it (exec), or give the run another activity of that name", at)
 		return
 	}
+	env := readEnvironment(os.Environ())
+	for _, v := range a.Variables {
+		if _, there := env[v.Name]; !there {
+			tell(fmt.Sprintf("the environment has no %s", v.Name), "set it, or define the activity without it", v.Node.Span())
+		}
+	}
+}
+
+// refusedHost is why an activity may not go to its host, as far as that is known.
+func refusedHost(a *compiler.Activity, rules hosts.Rules) *hosts.Refusal {
+	at, err := url.Parse(a.HTTP.Base())
+	if err != nil {
+		return nil
+	}
+	return rules.Refuse(at.Hostname(), web.Port(at))
+}
+
+// unfound tells what isn't there of what an activity starts.
+func unfound(a *compiler.Activity, at source.Span, tell func(what, help string, at source.Span)) {
 	exec := a.Node.Get("exec")
 	if argv := exec.Get("argv"); argv != nil && len(argv.Items) > 0 {
 		at = argv.Items[0].Span()
@@ -75,11 +102,5 @@ func Unrunnable(a *compiler.Activity, tell func(what, help string, at source.Spa
 	}
 	if program != "" {
 		tell(program+" isn't there", "install it, or write where it is; a path is relative to the folder of the file that defines the activity", at)
-	}
-	env := readEnvironment(os.Environ())
-	for _, v := range a.Variables {
-		if _, there := env[v.Name]; !there {
-			tell(fmt.Sprintf("the environment has no %s", v.Name), "set it, or define the activity without it", v.Node.Span())
-		}
 	}
 }

@@ -121,13 +121,13 @@ func TestWorkerErrors(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	pid, _ := whoami(t, s)
 	for line, want := range map[string]Failure{
-		`{"id":ID,"error":"no such user"}`:                                                   {CodeError, "no such user", nil},
-		`{"id":ID,"error":{"code":"declined","message":"card expired","details":{"try":2}}}`: {"declined", "card expired", map[string]any{"try": 2.0}},
-		`{"id":ID,"error":{"message":"m"}}`:                                                  {CodeError, "m", nil},
-		`{"id":ID,"error":{}}`:                                                               {CodeError, `activity "act" failed and gave no message`, nil},
-		`{"id":ID,"error":null}`:                                                             {CodeBadOutput, `activity "act" must say what its "error" is with a string or {code, message, details}`, nil},
-		`{"id":ID,"result":1,"error":"x"}`:                                                   {CodeBadOutput, `activity "act" must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys "error, id, result"`, nil},
-		`{"id":ID,"answer":1}`:                                                               {CodeBadOutput, `activity "act" must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys "answer, id"`, nil},
+		`{"id":ID,"error":"no such user"}`:                                                   {Code: CodeError, Message: "no such user"},
+		`{"id":ID,"error":{"code":"declined","message":"card expired","details":{"try":2}}}`: {Code: "declined", Message: "card expired", Details: map[string]any{"try": 2.0}},
+		`{"id":ID,"error":{"message":"m"}}`:                                                  {Code: CodeError, Message: "m"},
+		`{"id":ID,"error":{}}`:                                                               {Code: CodeError, Message: `activity "act" failed and gave no message`},
+		`{"id":ID,"error":null}`:                                                             {Code: CodeBadOutput, Message: `activity "act" must say what its "error" is with a string or {code, message, details}`},
+		`{"id":ID,"result":1,"error":"x"}`:                                                   {Code: CodeBadOutput, Message: `activity "act" must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys "error, id, result"`},
+		`{"id":ID,"answer":1}`:                                                               {Code: CodeBadOutput, Message: `activity "act" must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys "answer, id"`},
 	} {
 		_, err := ask(s, "raw", map[string]any{"line": line})
 		if f := failure(t, err, want.Code); !reflect.DeepEqual(*f, want) {

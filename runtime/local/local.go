@@ -584,7 +584,7 @@ func characters(text string) (whole, rest string) {
 func failureOf(err error) *runtime.Failure {
 	var f *activity.Failure
 	if errors.As(err, &f) {
-		return &runtime.Failure{Code: f.Code, Message: f.Message, Details: f.Details}
+		return &runtime.Failure{Code: f.Code, Message: f.Message, Details: f.Details, After: f.After}
 	}
 	return &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
 }

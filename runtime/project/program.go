@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
@@ -57,7 +58,7 @@ func (p *Program) Judge() analyzer.Judgement {
 	c.Envelope = p.Envelope
 	if p.Machine != AnyMachine {
 		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *compiler.Activity, tell func(what, help string, at source.Span)) {
-			activity.Unrunnable(p.here(a), tell)
+			activity.Unrunnable(p.here(a), p.HostRules(), tell)
 		}}
 	}
 	return analyzer.Analyze(p.Plan, p.Findings, c)
@@ -133,6 +134,20 @@ func (p *Program) Activities(name func(delegate, name string) string) map[string
 		add(path, plan)
 	}
 	return all
+}
+
+// HostRules are where requests of the plan may go: the lists of policies are held to
+// whatever else is listed.
+func (p *Program) HostRules() hosts.Rules {
+	rules := slices.Clone(p.Hosts)
+	for _, one := range p.Plan.Policies {
+		if one.Hosts != nil {
+			list := *one.Hosts
+			list.By, list.Counts, list.Final = one.Title(), one.Counts, true
+			rules = append(rules, list)
+		}
+	}
+	return rules
 }
 
 // Workspace is the folder from which the plan names those of its own activities: the

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -32,8 +33,10 @@ type Reader struct {
 	Strict    bool // report what the base protocol doesn't have
 	Instances bool // instances come with the run
 	Machine   Machine
-	Envelope  *envelope.Envelope // what plans may do; nil holds them to nothing
-	Stdin     io.Reader
+	// Hosts are further ones that requests may go to, by the word of whoever runs plans.
+	Hosts    []hosts.Entry
+	Envelope *envelope.Envelope // what plans may do; nil holds them to nothing
+	Stdin    io.Reader
 	// Confined reads a file that is named from the workspace that Root is, and refuses those
 	// outside of it and links that lead there, as is done with what documents name.
 	Confined bool
@@ -66,6 +69,7 @@ type Document struct {
 	Opened  map[string]string // the files that compiling opened, by their paths in the workspace
 	Config  *Configuration
 	Machine Machine
+	Hosts   hosts.Rules // where its requests may go, by all but policies
 	// Envelope is what it may do; nil holds it to nothing.
 	Envelope *envelope.Envelope
 }
@@ -111,15 +115,29 @@ func (r *Reader) Split(name string, text []byte, each func(Document) error) erro
 	}
 	options.Catalogues, options.Trusted = config.Catalogues, config.Trusted
 	opened := remembered(&options)
+	rules := r.hosts(config)
 	if isLines(name) {
 		for file := range source.Lines(name, text) {
-			if err := each(Document{file, options, place.Root, opened, config, r.Machine, r.Envelope}); err != nil {
+			if err := each(Document{file, options, place.Root, opened, config, r.Machine, rules, r.Envelope}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine, r.Envelope})
+	return each(Document{source.NewFile(name, text), options, place.Root, opened, config, r.Machine, rules, r.Envelope})
+}
+
+// hosts are where requests may go by a configuration and by the word of whoever runs plans.
+func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {
+	if config.Analysis.Settings != nil && config.Analysis.Settings.Hosts != nil {
+		list := *config.Analysis.Settings.Hosts
+		list.Counts = config.Trusted
+		rules = append(rules, list)
+	}
+	if len(r.Hosts) > 0 {
+		rules = append(rules, hosts.List{By: "whoever runs the plan", Entries: r.Hosts, Adds: true, Counts: true})
+	}
+	return rules
 }
 
 // Forget lets configurations be read anew.

@@ -33,7 +33,8 @@ type Vouching struct {
 	Policy *policy.Policy
 	// Signers is the list of whose approval counts that it names, "" for none (S16.1).
 	Signers string
-	Before  *Trust // what was trusted; nil when nothing was
+	Hosts   []string // that it lets requests go to, as they are written there
+	Before  *Trust   // what was trusted; nil when nothing was
 }
 
 // A Trust is what the user trusts of a file, as it is kept in the user's own
@@ -194,6 +195,11 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 			return nil, fmt.Errorf("%q can't be read", node.Text)
 		default:
 			v.Holds[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(file.Text)
+		}
+	}
+	if list := c.Analysis.Settings.Hosts; list != nil {
+		for _, one := range list.Entries {
+			v.Hosts = append(v.Hosts, one.String())
 		}
 	}
 	if named := c.Analysis.Settings.Signers; named != nil {

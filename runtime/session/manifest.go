@@ -15,6 +15,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
@@ -58,6 +59,7 @@ type Manifest struct {
 	Model   string          `json:"model,omitempty"`
 	Record  string          `json:"record,omitempty"`
 	Limits  source.Limits   `json:"limits"`
+	Hosts   hosts.Rules     `json:"hosts,omitempty"` // where requests may go, but for what policies say
 
 	Forked *Forked `json:"forked,omitempty"` // of a run that goes on from where another stood
 
@@ -104,6 +106,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		Format: runtime.Format, Obelus: o.Version, Title: p.Plan.Name, Begun: time.Now().UTC().Truncate(time.Second), Folder: folder, Root: p.Root,
 		Name: p.Document.Options.Name, Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened, Limits: p.Document.Options.Limits, Functions: p.Document.Options.Functions,
 		Options: o.Options, Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
+		Hosts: p.Hosts,
 	}
 	if o.Runs != "" {
 		m.Key = rand.Text()
@@ -175,6 +178,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]comp
 	d := project.Document{
 		File:   source.NewFile(m.Plan.Name, []byte(m.Plan.Text)),
 		Root:   m.At(m.Root),
+		Hosts:  m.Hosts,
 		Config: &project.Configuration{},
 		Options: compiler.Options{
 			Name: m.Name, Limits: m.Limits, Trusted: !m.Untrusted, Instances: m.Instances != "", Functions: m.Functions, Hints: hints,

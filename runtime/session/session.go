@@ -328,7 +328,7 @@ func (s *Session) open() (err error) {
 		}
 	}
 	s.set, err = activity.Open(activities, o.Functions, activity.Options{
-		InUse: activity.InUse(plan, s.Planned()), Private: s.private, Register: s.register, Waits: s.wait,
+		InUse: activity.InUse(plan, s.Planned()), Private: s.private, Register: s.register, Waits: s.wait, Hosts: s.program.HostRules(),
 	})
 	if err != nil {
 		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)

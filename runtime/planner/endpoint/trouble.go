@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/runtime/request"
+	"github.com/obelus-dev/obelus/runtime/web"
 )
 
 // A trouble is why an endpoint gave no answer, or not all of one.
@@ -98,7 +98,7 @@ func judge(x *exchange, err error, base, keys string) trouble {
 		t.why, t.remedy = x.brief(fmt.Sprint(err)), fmt.Sprintf("see whether %s is right", base)
 	default:
 		var untrusted *tls.CertificateVerificationError
-		t.why = fmt.Sprintf("%s can't be reached: %s", where, x.brief(inner(err).Error()))
+		t.why = fmt.Sprintf("%s can't be reached: %s", where, x.brief(web.Cause(err).Error()))
 		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", base)
 		t.again = !errors.As(err, &untrusted)
 	}
@@ -148,7 +148,7 @@ func (t *trouble) judgeStream(x *exchange, err error) {
 	case said == nil && err == nil:
 		t.why, t.again = "the stream ended before the answer", true
 	case said == nil:
-		t.why, t.again = "the stream broke off: "+x.brief(inner(err).Error()), true
+		t.why, t.again = "the stream broke off: "+x.brief(web.Cause(err).Error()), true
 	case c.has(unpaid...):
 		t.why, t.remedy = x.at+" said "+x.saying(c.words), "see to the account's credit, and resume the run"
 	default:
@@ -156,14 +156,6 @@ func (t *trouble) judgeStream(x *exchange, err error) {
 		t.again = c.has(passing...) || !c.has(lasting...)
 		t.form = !t.again && c.has(shapes...)
 	}
-}
-
-// inner is an error without the request that it names.
-func inner(err error) error {
-	if at := (*url.Error)(nil); errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }
 
 // saying quotes somebody else's words.
@@ -193,21 +185,9 @@ func (x *exchange) brief(s string) string {
 // nothing that makes sense.
 func serverWait(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
-		return seconds(ms / 1000)
+		return web.Seconds(ms / 1000)
 	}
-	after := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(after, 64); err == nil && s >= 0 {
-		return seconds(s)
-	}
-	if at, err := http.ParseTime(after); err == nil {
-		return max(0, time.Until(at))
-	}
-	return -1
-}
-
-// seconds is a duration, at most a year.
-func seconds(s float64) time.Duration {
-	return time.Duration(min(s, 365*24*3600) * float64(time.Second))
+	return web.RetryAfter(h)
 }
 
 // pauseBefore is how long to wait before the nth repetition of a request whose

@@ -192,7 +192,10 @@ func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 	case "plan":
 		what, value = "it runs the plan", e.Text
 	case "http", "mcp":
-		what, value = "it sends a request by "+e.Kind, json.RawMessage(e.Text)
+		if what = "it sends a request by " + e.Kind; e.URL != "" {
+			what = "it sends " + diag.Escape(e.Method+" "+e.URL)
+		}
+		value = json.RawMessage(e.Text)
 	case "go":
 		what = "it calls a function of this program"
 	default:

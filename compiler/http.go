@@ -1,0 +1,596 @@
+package compiler
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// An HTTP is how an activity makes a request of a call's parameters (S2.3).
+type HTTP struct {
+	Method string
+	// Host is where it goes, with the port if one is written; no parameter decides it.
+	Host string
+	// Sends says how the body is written: [StreamJSON], [BodyForm], [StreamText], or
+	// [StreamNone]; "" is JSON where there is a parameter for it, and else none.
+	Sends string
+	// Response is the form of the result: [StreamJSON], [StreamText], [ResponseFull],
+	// [StreamNone]; "" is JSON where something is to come of the call, and else none.
+	Response string
+
+	scheme, user, path, search string // of the url, as they are written
+	query, headers             []httpField
+	body                       *source.Node    // a template; nil takes the parameters that nothing else does
+	taken                      map[string]bool // the parameters that stand somewhere by name
+}
+
+// The forms of bodies and results that programs don't have.
+const (
+	BodyForm     = "form" // as the forms of pages are sent
+	ResponseFull = "full" // {status, headers, body}
+)
+
+// An httpField is a field of a query or a header.
+type httpField struct {
+	name  string
+	value *source.Node
+	join  string // what the items of a list are joined with; "" repeats the field
+}
+
+// A WebRequest is what is sent for one call.
+type WebRequest struct {
+	Method, URL string
+	Headers     [][2]string // in the order in which they are listed
+	// Body is what is sent: a JSON value, or the text of a form or a text; Sends says which.
+	Body  any
+	Sends string
+}
+
+var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
+
+// httpActivity reads the description of a request.
+func (c *compilation) httpActivity(a *Activity, n *source.Node, what string) {
+	h := &HTTP{Method: "GET", taken: map[string]bool{}}
+	a.HTTP = h
+	c.fields(n, what+"'s \"http\"", map[string]func(source.Field){
+		"method":  func(f source.Field) { h.Method = c.oneOf(f.Value, "\"method\"", methods...) },
+		"url":     func(f source.Field) { c.httpURL(a, f.Value) },
+		"query":   func(f source.Field) { h.query = c.httpFields(a, f.Value, "query") },
+		"headers": func(f source.Field) { h.headers = c.httpHeaders(a, f.Value) },
+		"body":    func(source.Field) {}, // its form may hang on the headers
+		"response": func(f source.Field) {
+			h.Response = c.oneOf(f.Value, "\"response\"", StreamJSON, StreamText, ResponseFull, StreamNone)
+		},
+		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
+	})
+	if n.Kind != source.Object {
+		return
+	}
+	if n.Get("url") == nil {
+		c.report(diag.WrongType, n.Span().Head(), "%s has no \"url\"", what).Advise("write http: {method: GET, url: \"https://host/path/{parameter}\"}")
+	}
+	if body := n.Get("body"); body != nil {
+		c.httpBody(a, body)
+	} else if !slices.Contains([]string{"POST", "PUT", "PATCH"}, h.Method) {
+		h.Sends = StreamNone
+	}
+	for _, p := range a.Parameters {
+		h.taken[p.Name] = true
+	}
+}
+
+// httpAddress takes an address apart: its scheme, who asks, the host with its port, the
+// path, the query and the fragment.
+var httpAddress = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@]*)@)?([^/?#@]*)(/[^?#]*)?(?:\?([^#]*))?(#.*)?$`)
+
+// httpURL reads the template of an address.
+func (c *compilation) httpURL(a *Activity, n *source.Node) {
+	text := c.text(n, "\"url\"")
+	if text == "" {
+		return
+	}
+	c.placesIn(a, n)
+	wrong := func(part, format string, args ...any) *diag.Diagnostic {
+		at := max(0, strings.Index(text, part))
+		return c.report(diag.WrongType, n.Within(at, at+len(part)), format, args...)
+	}
+	if at := strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }); at >= 0 {
+		wrong(text[at:at+1], "the url has a character that no address has").Advise("write it as %%%02X", text[at])
+		return
+	}
+	part := httpAddress.FindStringSubmatch(text)
+	if part == nil {
+		wrong(text, "%q is no address", text).Advise("write it like https://api.example.com/users/{name}; the host can't come from a parameter")
+		return
+	}
+	h := a.HTTP
+	h.scheme, h.user, h.Host, h.path, h.search = strings.ToLower(part[1]), part[2], part[3], part[4], part[5]
+	at, err := url.Parse("http://" + h.Host)
+	switch {
+	case h.scheme != "http" && h.scheme != "https":
+		wrong(part[1], "requests go by http or https, and the url says %q", part[1]).Advise("begin it with https://")
+	case strings.ContainsAny(h.Host, "{}"):
+		wrong(h.Host, "the host can't come from a parameter or the environment").Advise("write it out; another file of activities can name another host")
+	case err != nil || at.Hostname() == "" || strings.HasSuffix(h.Host, ":") || !strings.HasPrefix(h.Host, "[") && !hosts.IsName(hosts.Name(at.Hostname())):
+		wrong(text, "%q is no host", h.Host).Advise("write it in ASCII, like api.example.com:8443; other letters as xn--…")
+	case len(parametersIn(h.user)) > 0:
+		wrong(h.user, "who asks can't come from a parameter").Advise("take it from the environment: {$USER}:{$PASSWORD}@")
+	case part[6] != "":
+		wrong(part[6], "what follows # is never sent").Advise("leave it out")
+	default:
+		for segment := range strings.SplitSeq(h.path, "/") {
+			plain, err := url.PathUnescape(placeholder.ReplaceAllString(segment, "x"))
+			switch {
+			case err != nil:
+				wrong(segment, "a %% in the url stands for no byte").Advise("write it as %%25")
+			case isDots(plain):
+				wrong("/"+segment, "the url leaves a folder by %q", plain).Advise("write the path that is meant")
+			}
+		}
+	}
+}
+
+// placesIn notes the parameters and variables that a text takes.
+func (c *compilation) placesIn(a *Activity, n *source.Node) {
+	a.takes(n)
+	for _, name := range parametersIn(n.Text) {
+		a.Parameters = append(a.Parameters, Variable{name, n})
+	}
+}
+
+// httpTemplate reads a value of a request, in which †name is a parameter and {name} its
+// text.
+func (c *compilation) httpTemplate(a *Activity, n *source.Node) {
+	for _, item := range n.Items {
+		c.httpTemplate(a, item)
+	}
+	for _, f := range n.Fields {
+		c.httpTemplate(a, f.Value)
+	}
+	if n.Kind != source.String {
+		return
+	}
+	if !expression.IsExpression(n.Text) {
+		c.placesIn(a, n)
+	} else if ref, err := expression.ParsePath(n.Text); err != nil {
+		c.report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).Advise("a parameter is written †name, and a text that begins with † ††")
+	} else {
+		a.Parameters = append(a.Parameters, Variable{ref.Kind, n})
+	}
+}
+
+// httpFields reads the fields of a query, or headers.
+func (c *compilation) httpFields(a *Activity, n *source.Node, key string) (all []httpField) {
+	if n.Kind != source.Object {
+		c.wants(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters")
+		return nil
+	}
+	for _, f := range n.Fields {
+		one := httpField{name: f.Key.Text, value: f.Value}
+		if f.Value.Get("value") != nil {
+			c.fields(f.Value, fmt.Sprintf("%q in %q", f.Key.Text, key), map[string]func(source.Field){
+				"value": func(f source.Field) { one.value = f.Value },
+				"join":  func(f source.Field) { one.join = c.text(f.Value, "\"join\"") },
+			})
+		}
+		if one.value.Kind == source.Object || slices.ContainsFunc(one.value.Items, func(n *source.Node) bool { return n.Kind == source.Object || n.Kind == source.Array }) {
+			c.wants(one.value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
+				Advise("a list is sent as several fields, and as one where {value: †list, join: \",\"} says so")
+			continue
+		}
+		c.httpTemplate(a, one.value)
+		all = append(all, one)
+	}
+	return all
+}
+
+// ownHeaders are those that follow from the request and its connection.
+var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
+
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
+func (c *compilation) httpHeaders(a *Activity, n *source.Node) []httpField {
+	all := c.httpFields(a, n, "headers")
+	first := map[string]bool{}
+	for _, f := range n.Fields {
+		name := strings.ToLower(f.Key.Text)
+		switch {
+		case !headerName.MatchString(name):
+			c.report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
+		case slices.Contains(ownHeaders, name):
+			c.report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).Advise("leave it out")
+		case first[name]:
+			c.report(diag.DuplicateKey, f.Key.Span(), "the header %q is there twice", f.Key.Text).Advise("give it a list of values")
+		}
+		first[name] = true
+		if text := f.Value.Text; f.Value.Kind == source.String && badHeader(text) {
+			c.report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
+		}
+	}
+	return all
+}
+
+// contentType is what the headers say of the body, in lower case and without parameters.
+func (h *HTTP) contentType() string {
+	for _, f := range h.headers {
+		if strings.EqualFold(f.name, "content-type") {
+			kind, _, _ := strings.Cut(f.value.Text, ";")
+			return strings.ToLower(strings.TrimSpace(kind))
+		}
+	}
+	return ""
+}
+
+// httpBody reads what is sent.
+func (c *compilation) httpBody(a *Activity, n *source.Node) {
+	h := a.HTTP
+	words := []string{StreamJSON, BodyForm, StreamText, StreamNone}
+	kind := h.contentType()
+	isJSON := kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json")
+	switch {
+	case n.Kind == source.String && slices.Contains(words, n.Text):
+		h.Sends = n.Text
+	case n.Kind == source.Object || n.Kind == source.Array || n.Kind == source.String && expression.IsExpression(n.Text):
+		h.body, h.Sends = n, StreamJSON
+		if kind == "application/x-www-form-urlencoded" {
+			h.Sends = BodyForm
+		} else if !isJSON {
+			h.Sends = StreamText
+		}
+		if h.Sends == StreamText && n.Kind != source.String || h.Sends == BodyForm && n.Kind == source.Array {
+			c.report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).Advise("a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
+		}
+	case n.Kind == source.String && placeholder.MatchString(n.Text):
+		h.body, h.Sends = n, StreamText
+	default:
+		c.oneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
+	}
+	if h.body != nil {
+		c.httpTemplate(a, h.body)
+	}
+	if h.Sends != StreamNone && (h.Method == "GET" || h.Method == "HEAD") {
+		c.report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).Advise("say method: POST, or pass the values under \"query\"")
+	}
+}
+
+// isDots reports whether a segment of a path stands for another folder.
+func isDots(segment string) bool { return segment == "." || segment == ".." }
+
+// badHeader reports whether a text can't be the value of a header.
+func badHeader(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// A filling puts what a call passes into a request.
+type filling struct {
+	params map[string]any
+	lookup func(variable string) string
+	shown  bool // for people: variables stand there by their names
+}
+
+// Base is the address that requests go to, without a path.
+func (h *HTTP) Base() string { return h.scheme + "://" + h.Host }
+
+// Request is what is sent for a call with these parameters; lookup gives what a variable
+// of the environment holds. The error is an [*UnfitArgument], which never tells that.
+func (h *HTTP) Request(params map[string]any, lookup func(variable string) string) (*WebRequest, error) {
+	return h.request(&filling{params: params, lookup: lookup})
+}
+
+// Shown is the request as people see it: variables of the environment, which are secret,
+// stand there by their names.
+func (h *HTTP) Shown(params map[string]any) (*WebRequest, error) {
+	return h.request(&filling{params: params, lookup: AsWritten, shown: true})
+}
+
+func (h *HTTP) request(in *filling) (*WebRequest, error) {
+	r := &WebRequest{Method: h.Method, URL: h.scheme + "://"}
+	if h.user != "" {
+		user, err := in.encoded(h.user, false)
+		if err != nil {
+			return nil, err
+		}
+		r.URL += user + "@"
+	}
+	path, err := in.path(h.path)
+	if err != nil {
+		return nil, err
+	}
+	r.URL += h.Host + path
+	query, err := in.encoded(h.search, false)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := in.fields(h.query)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range fields {
+		if query != "" {
+			query += "&"
+		}
+		query += in.escape(f[0]) + "=" + in.escape(f[1])
+	}
+	if query != "" {
+		r.URL += "?" + query
+	}
+	if r.Headers, err = in.fields(h.headers); err != nil {
+		return nil, err
+	}
+	for _, f := range r.Headers {
+		if badHeader(f[1]) {
+			return nil, &UnfitArgument{nameIn(h.headers, f[0]), fmt.Sprintf("the value for the header %q has a character that no header has", f[0]), "pass it in one line"}
+		}
+	}
+	r.Body, r.Sends, err = in.body(h)
+	return r, err
+}
+
+// nameIn is the parameter that stands in a field; "" for none.
+func nameIn(all []httpField, field string) string {
+	for _, f := range all {
+		if f.name == field {
+			return namedIn(f.value)
+		}
+	}
+	return ""
+}
+
+// named is the first parameter that stands in a template; "" for none.
+func namedIn(n *source.Node) string {
+	names := parametersIn(n.Text)
+	if expression.IsExpression(n.Text) {
+		if ref, err := expression.ParsePath(n.Text); err == nil {
+			names = []string{ref.Kind}
+		}
+	}
+	for _, item := range n.Items {
+		if name := namedIn(item); name != "" {
+			names = append(names, name)
+		}
+	}
+	return firstOf(names)
+}
+
+// escape writes a text so that it stays what it is wherever it stands in an address: all
+// but letters, digits and -._~ as %XX (RFC 6570, level 1). What people are shown is
+// escaped but for the names of variables.
+func (in *filling) escape(text string) string {
+	text = strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+	if in.shown {
+		text = escapedVariable.ReplaceAllString(text, "{$$$1}")
+	}
+	return text
+}
+
+var escapedVariable = regexp.MustCompile(`%7B%24([A-Za-z_][A-Za-z0-9_]*)%7D`)
+
+// encoded fills in a part of an address, with what is filled in escaped.
+func (in *filling) encoded(template string, inPath bool) (text string, err error) {
+	text = placeholder.ReplaceAllStringFunc(template, func(found string) string {
+		name, value := named(found), ""
+		switch {
+		case name != "":
+			switch v := in.params[name].(type) {
+			case nil:
+				err = &UnfitArgument{name, fmt.Sprintf("the url needs %q, and it isn't given", name), "pass it"}
+				return ""
+			case []any, map[string]any:
+				err = &UnfitArgument{name, fmt.Sprintf("%q is a list or an object, which can't stand in a url", name), "pass a text, a number or a boolean"}
+				return ""
+			default:
+				value = argumentText(v)
+			}
+		case found[0] == '$':
+			return found
+		case found[1] == '$':
+			name, value = found, in.lookup(found[2:len(found)-1])
+		default:
+			return found[1 : len(found)-1]
+		}
+		if why := unnamed(value); inPath && why != "" {
+			if err = (&UnfitArgument{name, fmt.Sprintf("the value of %q %s, and stands in the path of the url", name, why), "pass a name"}); name == found {
+				err = &UnfitArgument{"", fmt.Sprintf("what the environment holds for %s %s, and stands in the path of the url", found, why), "set it to a name"}
+			}
+		}
+		return in.escape(value)
+	})
+	return text, err
+}
+
+// unnamed says why a value isn't one name in a path to whoever reads it, also once more
+// decoded; "" for one that is.
+func unnamed(value string) string {
+	plain, err := url.PathUnescape(value)
+	if err != nil {
+		plain = value
+	}
+	for _, text := range []string{value, plain} {
+		switch {
+		case text == "":
+			return "is empty"
+		case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
+			return "has a control character"
+		case slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' }), isDots):
+			return "leads to another folder"
+		}
+	}
+	return ""
+}
+
+// path fills in the path of an address. No segment becomes another folder, whatever
+// stands beside a value in it.
+func (in *filling) path(template string) (string, error) {
+	path, err := in.encoded(template, true)
+	if err != nil {
+		return "", err
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if isDots(segment) {
+			return "", &UnfitArgument{firstOf(parametersIn(template)), "the values make a segment of the url's path lead to another folder", "pass names"}
+		}
+	}
+	if path == "" {
+		path = "/"
+	}
+	return path, nil
+}
+
+func firstOf(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
+}
+
+// value is what a template makes of what is given, and whether that is there.
+func (in *filling) value(n *source.Node) (any, bool) {
+	switch n.Kind {
+	case source.String:
+		switch {
+		case strings.HasPrefix(n.Text, "††"):
+			return strings.TrimPrefix(n.Text, "†"), true
+		case expression.IsExpression(n.Text):
+			ref, err := expression.ParsePath(n.Text)
+			if err != nil {
+				return nil, false
+			}
+			return pathtree.Walk(in.params, append([]expression.Segment{{Key: ref.Kind}}, ref.Path...))
+		}
+		for _, name := range parametersIn(n.Text) {
+			if in.params[name] == nil {
+				return nil, false
+			}
+		}
+		return fill(n.Text, in.params, in.lookup), true
+	case source.Array:
+		list := []any{}
+		for _, item := range n.Items {
+			if v, there := in.value(item); there {
+				list = append(list, v)
+			}
+		}
+		return list, true
+	case source.Object:
+		object := make(map[string]any, len(n.Fields))
+		for _, f := range n.Fields {
+			if v, there := in.value(f.Value); there {
+				object[f.Key.Text] = v
+			}
+		}
+		return object, true
+	}
+	return n.Value(), true
+}
+
+// fields are the fields of a query, of headers or of a form: a list is as many fields, and
+// what isn't given is none.
+func (in *filling) fields(all []httpField) (list [][2]string, err error) {
+	for _, f := range all {
+		value, _ := in.value(f.value)
+		texts, ok := fieldTexts(value)
+		if !ok {
+			return nil, &UnfitArgument{namedIn(f.value), fmt.Sprintf("the value for %q is an object, or has one in it, and can't be sent there", f.name), "pass texts, numbers or booleans"}
+		}
+		if f.join != "" && len(texts) > 0 {
+			texts = []string{strings.Join(texts, f.join)}
+		}
+		for _, text := range texts {
+			list = append(list, [2]string{f.name, text})
+		}
+	}
+	return list, nil
+}
+
+func fieldTexts(value any) (texts []string, ok bool) {
+	items, many := value.([]any)
+	if !many {
+		items = []any{value}
+	}
+	for _, item := range items {
+		switch item.(type) {
+		case nil:
+		case []any, map[string]any:
+			return nil, false
+		default:
+			texts = append(texts, argumentText(item))
+		}
+	}
+	return texts, true
+}
+
+// rest are the parameters that stand nowhere by name.
+func (in *filling) rest(h *HTTP) map[string]any {
+	rest := maps.Clone(in.params)
+	maps.DeleteFunc(rest, func(name string, _ any) bool { return h.taken[name] })
+	return rest
+}
+
+// body is what is sent, and in which form.
+func (in *filling) body(h *HTTP) (body any, sends string, err error) {
+	var of any
+	switch rest := in.rest(h); {
+	case h.Sends == StreamNone:
+		return nil, StreamNone, nil
+	case h.body != nil:
+		value, there := in.value(h.body)
+		if of = value; !there {
+			return nil, StreamNone, nil
+		}
+	case h.Sends == "" && len(rest) == 0:
+		return nil, StreamNone, nil
+	case h.Sends == StreamText:
+		for _, name := range slices.Sorted(maps.Keys(rest)) {
+			if of != nil {
+				return nil, "", &UnfitArgument{name, fmt.Sprintf("one parameter is sent as a text, and %q is another", name), "say in \"body\" which: †name"}
+			}
+			of = rest[name]
+		}
+	default:
+		of = rest
+	}
+	switch h.Sends {
+	case StreamText:
+		text, ok := of.(string)
+		if !ok && of != nil {
+			text = argumentText(of)
+		}
+		return text, StreamText, nil
+	case BodyForm:
+		fields, ok := of.(map[string]any)
+		if !ok {
+			return nil, "", &UnfitArgument{namedIn(h.body), "a form is made of an object, and this is none", "pass an object"}
+		}
+		form := url.Values{}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			texts, ok := fieldTexts(fields[name])
+			if !ok {
+				return nil, "", &UnfitArgument{name, fmt.Sprintf("the value for %q is an object, or has one in it, and can't be sent in a form", name), "pass texts, numbers or booleans"}
+			}
+			form[name] = texts
+		}
+		return form.Encode(), BodyForm, nil
+	}
+	return of, StreamJSON, nil
+}
+
+// Unfit is why an activity can't be given these parameters: an [*UnfitArgument], or nil.
+func (a *Activity) Unfit(params map[string]any) (err error) {
+	switch {
+	case len(a.Parameters) == 0:
+	case a.HTTP != nil:
+		_, err = a.HTTP.Shown(params)
+	default:
+		_, err = a.Arguments(params, AsWritten)
+	}
+	return err
+}

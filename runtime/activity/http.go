@@ -1,0 +1,383 @@
+package activity
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/runtime/redact"
+	"github.com/obelus-dev/obelus/runtime/web"
+)
+
+// A caller is an activity that sends a request for each call.
+type caller struct {
+	name   string
+	def    *compiler.Activity
+	env    environment
+	hide   *redact.Redactor
+	client *http.Client // shared by all of the set
+}
+
+const (
+	usualTimeout = time.Minute // of a request and all of its answer
+	maxRedirects = 5
+	maxRefusal   = 64 << 10 // bytes that are read of an answer that is an error
+	maxQuoted    = 300      // bytes of it in a message
+	maxDetail    = 2 << 10  // and in what a plan is given, where it isn't JSON
+)
+
+// newClient makes the client of a set. It follows redirects within a host, and keeps no
+// cookies.
+func newClient(rules hosts.Rules) *http.Client {
+	return &http.Client{Transport: web.NewTransport(rules), CheckRedirect: func(r *http.Request, before []*http.Request) error {
+		switch first := before[0].URL; {
+		case r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Hostname(), first.Hostname()) || web.Port(r.URL) != web.Port(first):
+			return &errRedirected{fmt.Sprintf("sent us on to %s://%s, which isn't followed", r.URL.Scheme, r.URL.Host)}
+		case len(before) > maxRedirects:
+			return &errRedirected{fmt.Sprintf("sent us on more than %d times", maxRedirects)}
+		}
+		r.Header.Del("Referer") // which Go adds, and may hold a secret
+		return nil
+	}}
+}
+
+// An errRedirected is why a redirect isn't followed.
+type errRedirected struct{ why string }
+
+func (e *errRedirected) Error() string { return e.why }
+
+// newCaller makes the activity of a request. What it takes of the environment is secret
+// from now on, in every form in which it is sent.
+func newCaller(name string, def *compiler.Activity, env environment, hide *redact.Redactor, client *http.Client) *caller {
+	for _, v := range def.Variables {
+		secret := env[v.Name]
+		quoted, _ := encode(secret)
+		escaped := strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")
+		for _, form := range []string{secret, string(quoted[1 : len(quoted)-1]), html.EscapeString(secret), escaped, lowerEscapes(escaped), url.QueryEscape(secret), url.PathEscape(secret)} {
+			hide.Keep(v.Name, form)
+		}
+	}
+	if r, err := def.HTTP.Request(nil, env.get); err == nil {
+		if at, err := url.Parse(r.URL); err == nil && at.User != nil {
+			password, _ := at.User.Password()
+			hide.Learn("key", base64.StdEncoding.EncodeToString([]byte(at.User.Username()+":"+password)))
+		}
+	}
+	return &caller{name, def, env, hide, client}
+}
+
+// lowerEscapes writes the digits of %XX in lower case.
+func lowerEscapes(text string) string {
+	parts := strings.Split(text, "%")
+	for i := range parts[1:] {
+		parts[i+1] = strings.ToLower(parts[i+1][:2]) + parts[i+1][2:]
+	}
+	return strings.Join(parts, "%")
+}
+
+func (x *caller) start(ctx context.Context, r Request, ended func(Result, error)) {
+	go func() { ended(x.run(ctx, r)) }()
+}
+
+// run sends the request of a call, and takes what comes.
+func (x *caller) run(ctx context.Context, r Request) (Result, error) {
+	limit := x.def.Timeout
+	if limit == 0 {
+		limit = usualTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errOverdue{limit})
+	defer cancel()
+	request, err := x.request(ctx, &r)
+	if err != nil {
+		return x.fail(CodeError, "can't be given this: %v", err)
+	}
+	value, err := x.exchange(request, x.form(&r))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return Result{Route: -1}, interrupted(ctx, x.name)
+	case err != nil:
+		return Result{Route: -1}, err
+	}
+	return route(value, r, x.name, "")
+}
+
+func (x *caller) fail(code, format string, args ...any) (Result, error) {
+	return Result{Route: -1}, x.failure(code, format, args...)
+}
+
+func (x *caller) failure(code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: fmt.Sprintf("activity %q ", x.name) + x.hide.Message(fmt.Sprintf(format, args...))}
+}
+
+// form is the form of the result.
+func (x *caller) form(r *Request) string {
+	switch {
+	case x.def.HTTP.Response != "":
+		return x.def.HTTP.Response
+	case r.Unread:
+		return compiler.StreamNone
+	}
+	return compiler.StreamJSON
+}
+
+// contentTypes are those of bodies.
+var contentTypes = map[string]string{
+	compiler.StreamJSON: "application/json", compiler.BodyForm: "application/x-www-form-urlencoded", compiler.StreamText: "text/plain; charset=utf-8",
+}
+
+// request is what is sent for a call. The error holds no secret.
+func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error) {
+	sent, err := x.def.HTTP.Request(r.input(), x.env.get)
+	if err != nil {
+		return nil, err
+	}
+	var body io.Reader = http.NoBody
+	if sent.Sends != compiler.StreamNone {
+		text, isText := sent.Body.(string)
+		content := []byte(text)
+		if !isText || sent.Sends == compiler.StreamJSON {
+			if content, err = encode(sent.Body); err != nil {
+				return nil, fmt.Errorf("the body can't be written as JSON: %w", err)
+			}
+		}
+		body = bytes.NewReader(content)
+	}
+	request, err := http.NewRequestWithContext(ctx, sent.Method, sent.URL, body)
+	if err != nil {
+		return nil, errors.New("what the environment holds makes no url")
+	}
+	for _, h := range sent.Headers {
+		request.Header.Add(h[0], h[1])
+	}
+	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[x.form(r)], "Content-Type": contentTypes[sent.Sends], "Accept-Encoding": "gzip"} {
+		if usual != "" && request.Header.Values(name) == nil {
+			request.Header.Set(name, usual)
+		}
+	}
+	return request, nil
+}
+
+var accepted = map[string]string{compiler.StreamJSON: "application/json", compiler.StreamText: "text/*, */*;q=0.1", compiler.ResponseFull: "*/*", compiler.StreamNone: "*/*"}
+
+// exchange sends a request and reads the answer to it in a form. The error is a [*Failure].
+func (x *caller) exchange(request *http.Request, form string) (any, error) {
+	answer, err := x.client.Do(request)
+	if err != nil {
+		return nil, x.unanswered(request, answer, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusSwitchingProtocols { // what follows isn't HTTP, and isn't held to the context
+		answer.Body.Close()
+		answer.Body = http.NoBody
+	}
+	plain, err := unpacked(answer)
+	if answer.StatusCode/100 != 2 {
+		return nil, x.refused(answer, plain)
+	}
+	var body []byte
+	if answer.ContentLength > maxOutput {
+		err = errTooMuch
+	} else if err == nil {
+		body, err = io.ReadAll(&atMost{plain, maxOutput + 1})
+	}
+	if err != nil {
+		return nil, x.unread(request, err)
+	}
+	value, err := x.value(answer, body, form)
+	if err != nil {
+		said := ""
+		if kind := answer.Header.Get("Content-Type"); kind != "" {
+			said = " (the answer is " + x.brief(kind, maxQuoted) + ")"
+		}
+		return nil, x.failure(CodeBadOutput, "must be answered with %v%s%s", err, said, x.begins(body))
+	}
+	return value, nil
+}
+
+// errTooMuch is the error of reading more than is taken.
+var errTooMuch = errors.New("it is too long")
+
+// atMost reads no more than so many bytes less one, and says so.
+type atMost struct {
+	io.Reader
+	left int64
+}
+
+func (a *atMost) Read(p []byte) (int, error) {
+	if a.left <= 0 {
+		return 0, errTooMuch
+	}
+	n, err := a.Reader.Read(p[:min(int64(len(p)), a.left)])
+	a.left -= int64(n)
+	return n, err
+}
+
+// An errEncoding is the error of an answer in an encoding that nobody asked for.
+type errEncoding struct{ coding string }
+
+func (e *errEncoding) Error() string { return fmt.Sprintf("its Content-Encoding is %q", e.coding) }
+
+// unpacked is the body of an answer as it was before it was compressed. As much is read of
+// what is compressed as of what isn't: what makes nothing has an end, too.
+func unpacked(answer *http.Response) (io.Reader, error) {
+	packed := &atMost{answer.Body, maxOutput + 1}
+	switch coding := strings.ToLower(strings.Join(answer.Header.Values("Content-Encoding"), ", ")); coding {
+	case "", "identity":
+		return packed, nil
+	case "gzip", "x-gzip":
+		plain, err := gzip.NewReader(packed)
+		if err == io.EOF { // there is no body
+			return packed, nil
+		} else if err != nil {
+			return http.NoBody, err
+		}
+		return plain, nil
+	default:
+		return http.NoBody, &errEncoding{coding}
+	}
+}
+
+// unread is the failure of an answer that can't be read to its end.
+func (x *caller) unread(request *http.Request, err error) *Failure {
+	var corrupt flate.CorruptInputError
+	var unknown *errEncoding
+	why := x.brief(web.Cause(err).Error(), maxQuoted)
+	switch from := from(request); {
+	case errors.Is(err, errTooMuch):
+		return x.failure(CodeBadOutput, "was sent more than %d MiB by %s", maxOutput>>20, from)
+	case errors.As(err, &unknown), errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		return x.failure(CodeBadOutput, "can't read the answer of %s: %s; it takes gzip, or nothing of the kind", from, why)
+	default:
+		return x.failure(CodeError, "lost the answer of %s: it broke off (%s)", from, why)
+	}
+}
+
+// from is where a request went, less what may be secret.
+func from(r *http.Request) string { return r.Method + " " + r.URL.Scheme + "://" + r.URL.Host }
+
+// unanswered is the failure of a request without an answer, or with one that leads
+// elsewhere.
+func (x *caller) unanswered(request *http.Request, answer *http.Response, err error) *Failure {
+	var refusal *hosts.Refusal
+	var redirected *errRedirected
+	switch {
+	case errors.As(err, &refusal):
+		return x.failure(CodeError, "isn't allowed to send the request: %s; %s", refusal.Why, refusal.Help)
+	case errors.As(err, &redirected):
+		f := x.failure(statusCode(answer), "isn't answered: %s %s", from(request), x.brief(redirected.why, maxQuoted))
+		f.Details = map[string]any{"status": float64(answer.StatusCode)}
+		return f
+	}
+	return x.failure(CodeError, "can't reach %s: %s", from(request), x.brief(web.Cause(err).Error(), maxQuoted))
+}
+
+// statusCode is the code of a failure that a status is.
+func statusCode(answer *http.Response) string { return fmt.Sprintf("http-%d", answer.StatusCode) }
+
+// refused is the failure of an answer that says no.
+func (x *caller) refused(answer *http.Response, body io.Reader) *Failure {
+	content, _ := io.ReadAll(io.LimitReader(body, maxRefusal)) // what is lost of it says nothing else
+	details, quoted := map[string]any{"status": float64(answer.StatusCode)}, ""
+	if said, err := decode(content, maxDepth, x.hide); err == nil {
+		details["body"] = said
+		content, _ = encode(said) // in which nothing is escaped that is secret
+	} else if len(content) > 0 {
+		details["body"] = x.brief(string(content), maxDetail)
+	}
+	if text := x.brief(string(content), maxQuoted); text != "" {
+		quoted = fmt.Sprintf(": %q", text)
+	}
+	f := x.failure(statusCode(answer), "got %d %s from %s%s", answer.StatusCode, http.StatusText(answer.StatusCode), from(answer.Request), quoted)
+	if f.After = web.RetryAfter(answer.Header); f.After > 0 {
+		details["retryAfter"] = f.After.Seconds()
+	}
+	f.After = max(0, f.After)
+	f.Details = details
+	return f
+}
+
+// brief is the beginning of somebody else's text, in one line and without secrets, which
+// are hidden before it is cut: most of one is as good as all of it.
+func (x *caller) brief(text string, most int) string {
+	if len(text) >= maxRefusal { // it may be cut within one
+		text = text[:maxRefusal]
+		text = text[:len(text)-x.hide.Unsure(text)]
+	}
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return utf8.RuneError
+		}
+		return r
+	}, oneLine(x.hide.Message(text)))
+	if len(text) <= most {
+		return text
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}
+
+// begins shows how a body begins that isn't what it should be.
+func (x *caller) begins(body []byte) string {
+	text := x.brief(string(body[:min(len(body), maxRefusal)]), maxQuoted)
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(", which begins %q", text)
+}
+
+// value is what an answer gives in a form. The error says what it should have been.
+func (x *caller) value(answer *http.Response, body []byte, form string) (any, error) {
+	kind, parameters, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	switch form {
+	case compiler.StreamNone:
+		return nil, nil
+	case compiler.StreamText:
+		charset := strings.ToLower(parameters["charset"])
+		if !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset) || !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 {
+			return nil, errors.New("UTF-8 without NUL")
+		}
+		return x.hide.Text(string(body)), nil
+	case compiler.ResponseFull:
+		inner := compiler.StreamText
+		if len(body) == 0 || kind == "application/json" || strings.HasSuffix(kind, "+json") {
+			inner = compiler.StreamJSON
+		}
+		content, err := x.value(answer, body, inner)
+		return map[string]any{"status": float64(answer.StatusCode), "headers": x.headers(answer.Header), "body": content}, err
+	}
+	if body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")); len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
+		return nil, nil
+	}
+	value, err := decode(body, maxDepth, x.hide)
+	if err != nil {
+		err = fmt.Errorf("exactly one JSON value: %w", err)
+	}
+	return value, err
+}
+
+// headers are those of an answer by their names in lower case, several of one name joined
+// as HTTP has it.
+func (x *caller) headers(all http.Header) map[string]any {
+	headers := make(map[string]any, len(all))
+	for name, values := range all {
+		headers[strings.ToLower(name)] = x.hide.Under(name, x.hide.Valid(strings.Join(values, ", ")))
+	}
+	return headers
+}

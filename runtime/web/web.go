@@ -1,0 +1,129 @@
+// Package web is what requests over HTTP have in common, whoever sends them: connections
+// that go where the lists of hosts let them and nowhere else, and what a server asks of
+// whoever comes again.
+package web
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/hosts"
+)
+
+// A Transport carries requests to the hosts that its rules allow. The address that a name
+// leads to is judged where the connection is made, so that no second answer about the name
+// counts. Where the environment names a proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), the proxy
+// is trusted and finds the address: only the name is judged then.
+type Transport struct {
+	*http.Transport
+	Rules hosts.Rules
+}
+
+// maxHeader bounds the headers of an answer, in bytes.
+const maxHeader = 256 << 10
+
+// NewTransport makes a transport. It asks for nothing compressed by itself, and speaks
+// HTTP/1.1.
+func NewTransport(rules hosts.Rules) *Transport {
+	t := &Transport{Rules: rules}
+	t.Transport = &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: t.dial, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 15 * time.Second, ExpectContinueTimeout: time.Second,
+		Protocols: &http.Protocols{},
+	}
+	t.Protocols.SetHTTP1(true)
+	return t
+}
+
+type viaProxy struct{}
+
+// RoundTrip sends a request, if it may go to its host. The error of one that may not is a
+// [*hosts.Refusal].
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	refuse := t.Rules.Refuse
+	if t.Proxy != nil {
+		if proxy, err := t.Proxy(r); err != nil {
+			return nil, errors.New("the proxy that the environment names is none")
+		} else if proxy != nil {
+			refuse = t.Rules.RefuseUnknown
+			r = r.WithContext(context.WithValue(r.Context(), viaProxy{}, true))
+		}
+	}
+	if refusal := refuse(r.URL.Hostname(), Port(r.URL)); refusal != nil {
+		return nil, refusal
+	}
+	return t.Transport.RoundTrip(r)
+}
+
+// Port is the port that an address goes to.
+func Port(at *url.URL) string {
+	switch {
+	case at.Port() != "":
+		return at.Port()
+	case at.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// dialer makes connections; nothing waits longer for one.
+var dialer = net.Dialer{Timeout: 15 * time.Second}
+
+// dial connects to a host, at none but an address that is allowed.
+func (t *Transport) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	d := dialer
+	d.Resolver = resolver
+	if ctx.Value(viaProxy{}) == nil {
+		d.Control = func(_, to string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(to)
+			if err != nil {
+				return err
+			}
+			if refusal := t.Rules.RefuseAddress(host, port, at.Addr()); refusal != nil {
+				return refusal
+			}
+			return nil
+		}
+	}
+	return d.DialContext(ctx, network, address)
+}
+
+// resolver looks names up; nil is the system's.
+var resolver *net.Resolver
+
+// RetryAfter is how long a server asks to wait; negative when it says nothing that makes
+// sense.
+func RetryAfter(h http.Header) time.Duration {
+	after := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(after, 64); err == nil && s >= 0 {
+		return Seconds(s)
+	}
+	if at, err := http.ParseTime(after); err == nil {
+		return max(0, time.Until(at))
+	}
+	return -1
+}
+
+// Seconds is a duration, at most a year.
+func Seconds(s float64) time.Duration {
+	return time.Duration(min(s, 365*24*3600) * float64(time.Second))
+}
+
+// Cause is an error of a request without the request that it names, which may hold a secret.
+func Cause(err error) error {
+	if at := (*url.Error)(nil); errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
