@@ -61,7 +61,7 @@ func TestAlternativesTogether(t *testing.T) {
 	plans, told := 0, 0
 	for n := 0; plans < amount.Of(20, 100, 500); n++ {
 		random := rand.New(rand.NewPCG(uint64(n), 16))
-		text, r := branching(random, 6)
+		text, r := branching(random, 6, n%2 > 0)
 		if r == nil {
 			continue
 		}

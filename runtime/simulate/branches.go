@@ -103,7 +103,7 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 
 // Begin is an exploration in which nothing was played yet.
 func Begin(r *analyzer.Rehearsal, o Options, made []string) *Exploration {
-	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan][]analyzer.Turn{},
+	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan]*turned{},
 		names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
@@ -123,7 +123,7 @@ type explorer struct {
 	o         Options
 	input     []part
 	forks     map[string]*fork // by the path of the call
-	turned    map[*compiler.Plan][]analyzer.Turn
+	turned    map[*compiler.Plan]*turned
 	names     map[string]int // the plan's calls
 	known     map[string]int // choices by key
 	choices   []choice

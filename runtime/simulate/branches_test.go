@@ -18,11 +18,12 @@ import (
 )
 
 // branching is a random plan of at most so many calls, with alternatives, failures, conditions
-// on what calls give, parts that may be missing, and an output over several of them. It is
-// empty where the plan has errors.
-func branching(random *rand.Rand, most int) (string, *analyzer.Rehearsal) {
+// on what calls give, parts that may be missing, and an output over several of them; with
+// items also calls that run for lists found on the way, under conditions on their items and
+// places. It is empty where the plan has errors.
+func branching(random *rand.Rand, most int, items bool) (string, *analyzer.Rehearsal) {
 	var calls []string
-	refs := []string{}
+	refs, lists := []string{}, []string{}
 	ref := func() string { return refs[random.IntN(len(refs))] }
 	joined := func(op string) string {
 		list := []string{ref()}
@@ -32,6 +33,18 @@ func branching(random *rand.Rand, most int) (string, *analyzer.Rehearsal) {
 		return strings.Join(list, op)
 	}
 	for i := range 2 + random.IntN(most-1) {
+		switch kind := random.IntN(6); {
+		case !items:
+		case kind == 0:
+			calls = append(calls, fmt.Sprintf("- {_tool: many, _outputPath: a%d}", i))
+			refs, lists = append(refs, fmt.Sprintf("†state.a%d", i)), append(lists, fmt.Sprintf("†state.a%d.list", i))
+			continue
+		case kind < 3 && len(lists) > 0:
+			when := []string{"", ", _when: '†item.n > 5'", ", _when: '†item.n <= 3'", ", _when: '†index > 0'"}[random.IntN(4)]
+			calls = append(calls, fmt.Sprintf("- {_tool: one, _each: %s%s, of: †item.n, _outputPath: a%d}", lists[random.IntN(len(lists))], when, i))
+			refs, lists = append(refs, fmt.Sprintf("†state.a%d[0]", i), fmt.Sprintf("†state.a%d[1]", i)), append(lists, fmt.Sprintf("†state.a%d", i))
+			continue
+		}
 		call := fmt.Sprintf("- {_tool: %s, _outputPath: %s", []string{"get", "sure"}[random.IntN(4)/3], "a"+fmt.Sprint(i))
 		routed := random.IntN(3) > 0
 		if routed {
@@ -61,6 +74,8 @@ func branching(random *rand.Rand, most int) (string, *analyzer.Rehearsal) {
 	text := `
 tools:
   get: {type: object, properties: {of: {}, _output: {type: object, properties: {n: {type: integer, minimum: 0, maximum: 9}, note: {type: string}}, required: [n]}}}
+  many: {type: object, properties: {_output: {type: object, properties: {n: {type: integer, minimum: 0, maximum: 9}, list: {type: array, items: {type: object, properties: {n: {type: integer, minimum: 0, maximum: 9}}, required: [n]}}}, required: [n, list]}}, x-simulate: {failure: 0}}
+  one: {type: object, properties: {of: {}, _output: {type: object, properties: {n: {type: integer, minimum: 0, maximum: 9}}, required: [n]}}, x-simulate: {failure: 0}}
   sure: {type: object, properties: {of: {}, _output: {type: object, properties: {n: {type: integer, minimum: 0, maximum: 9}}, required: [n]}}, x-simulate: {failure: 0}}
 calls:
 ` + strings.Join(calls, "\n") + "\noutput: " + output + "\n"
@@ -91,9 +106,9 @@ func barren(x *simulate.Exploration) (paths []string) {
 // finds, and every failure that nothing handles.
 func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 	t.Parallel()
-	plans, found, played, all := 0, 0, 0, 0
+	plans, found, played, all, each := 0, 0, 0, 0, 0
 	for n := 0; plans < amount.Of(15, 150, 2_000) && n < 100_000; n++ {
-		text, r := branching(rand.New(rand.NewPCG(uint64(n), 15)), 12)
+		text, r := branching(rand.New(rand.NewPCG(uint64(n), 15)), 12, n%2 > 0)
 		if r == nil {
 			continue
 		}
@@ -101,7 +116,9 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 		if !whole.Complete || whole.Played < 80 {
 			continue
 		}
-		plans++
+		if plans++; strings.Contains(text, "_each") {
+			each++
+		}
 		sample := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 60)
 		if sample.Complete {
 			t.Fatalf("all of %d combinations were played of a sample", sample.Played)
@@ -118,8 +135,8 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d plans, %d of %d combinations, %d ways to end without output", plans, played, all, found)
-	if found < plans/2 {
+	t.Logf("%d plans, %d with items; %d of %d combinations, %d ways to end without output", plans, each, played, all, found)
+	if found < plans/2 || each < plans/5 {
 		t.Errorf("only %d ways", found)
 	}
 }

@@ -3,6 +3,7 @@ package simulate
 import (
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -270,7 +271,7 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 			e.value = w.unsaid(plan, call, w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1))
 		}
 	}
-	if ok && call.Each == nil && route >= 0 && (call.Method == compiler.Set || call.Method == compiler.Merge || call.Method == compiler.Assign) {
+	if ok && route >= 0 && (call.Method == compiler.Set || call.Method == compiler.Merge || call.Method == compiler.Assign) {
 		e.places = x.places(w, plan, call, route, e.value)
 	}
 	return e, ok
@@ -304,21 +305,20 @@ func fits(plan *compiler.Plan, call *compiler.Call, route int, value any) bool {
 // mostValues bounds how many values are tried of one part of a result.
 const mostValues = 6
 
-// places are the parts of a call's result on which conditions hang, and those that
-// are read and needn't be there, the deepest first.
+// places are the parts of a call's result on which conditions hang and lists that calls run
+// for, and those that are read and needn't be there, the deepest first.
 func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, route int, value any) []part {
+	if plan = w.planOf(plan, call); plan == nil {
+		return nil
+	}
 	var all []part
 	paths := plan.Paths
 	for _, target := range call.Output[route] {
-		of := func(read *compiler.Read) *part {
-			if _, sees := slices.BinarySearch(read.Writers, int32(call.Index)); !sees || plan.OfItem(read) || !paths.IsAbove(target.ID, read.Path) {
-				return nil
-			}
-			key := call.Name + "\x00" + strconv.Itoa(route) + paths.String(read.Path)
+		at := func(name string, steps []expression.Segment, read *compiler.Read) *part {
+			key := call.Name + "\x00" + strconv.Itoa(route) + name
 			if at := slices.IndexFunc(all, func(p part) bool { return p.key == key }); at >= 0 {
 				return &all[at]
 			}
-			steps := paths.Segments(read.Path)[paths.Depth(target.ID):]
 			p := part{key: key, steps: steps}
 			if now, ok := pathtree.Walk(value, steps); ok {
 				p.take(read, now)
@@ -328,23 +328,32 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 			all = append(all, p)
 			return &all[len(all)-1]
 		}
-		admit := func(p *part, read *compiler.Read, v any) {
-			if x.making -= stepsOfCall; len(p.values) < mostValues && x.making > 0 && fits(plan, call, route, planted(value, p.steps, v)) {
+		sees := func(read *compiler.Read) bool {
+			_, sees := slices.BinarySearch(read.Writers, int32(call.Index))
+			return sees && !plan.OfItem(read) && paths.IsAbove(target.ID, read.Path)
+		}
+		of := func(read *compiler.Read) *part {
+			if call.Each != nil || !sees(read) { // each item gives a part of what is read
+				return nil
+			}
+			return at(paths.String(read.Path), paths.Segments(read.Path)[paths.Depth(target.ID):], read)
+		}
+		admit := func(p *part, read *compiler.Read, v any, most int) {
+			if x.making -= stepsOfCall; len(p.values) < most && x.making > 0 && fits(plan, call, route, planted(value, p.steps, v)) {
 				p.take(read, v)
 			}
 		}
-		for _, turn := range x.turns(plan) {
-			if p := of(turn.Read); p != nil {
-				for _, v := range turn.Values {
-					if len(p.values) == 0 || !turn.Alike(v, p.values[0]) {
-						admit(p, turn.Read, v)
-					}
+		x.try(plan, of, admit)
+		for _, list := range x.turns(plan).lists {
+			for _, t := range list.turns {
+				if call.Each != nil && sees(list.read) && list.read.Path == target.ID && t.Read.Ref.Kind == "item" { // of which it gives the items
+					at(list.call.Name+paths.String(t.Read.Path), paths.Segments(t.Read.Path)[1:], t.Read).turn(t, admit)
 				}
 			}
 		}
 		for _, read := range w.readers(plan, call) {
 			if p := of(read); p != nil && !slices.Contains(p.values, any(missing)) && x.optional(call, p.steps) {
-				admit(p, read, missing)
+				admit(p, read, missing, mostValues)
 			}
 		}
 	}
@@ -353,7 +362,11 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 	return all
 }
 
+// take takes up a value, once.
 func (p *part) take(read *compiler.Read, v any) {
+	if slices.ContainsFunc(p.values, func(known any) bool { return reflect.DeepEqual(known, v) }) {
+		return
+	}
 	as := analyzer.BranchChoice{Reference: read.Ref.String(), Value: &v}
 	if v == missing {
 		as.Value, as.Absent = nil, true
@@ -372,34 +385,69 @@ func (x *explorer) optional(call *compiler.Call, steps []expression.Segment) boo
 	return at.Named || len(steps) == 0 && tool.Output.Kinds() != schema.Anything
 }
 
-// turns are the values on which conditions of a plan turn.
-func (x *explorer) turns(plan *compiler.Plan) []analyzer.Turn {
-	turns, known := x.turned[plan]
-	if !known {
-		turns = analyzer.Turns(plan)
-		x.turned[plan] = turns
+// turns are the values on which conditions of a plan turn, and the lists that its calls run
+// for.
+func (x *explorer) turns(plan *compiler.Plan) *turned {
+	if x.turned[plan] == nil {
+		turns := analyzer.Turns(plan)
+		x.turned[plan] = &turned{turns, listsOf(plan, turns)}
 	}
-	return turns
+	return x.turned[plan]
 }
 
-// givenInput are the parts of the input on which conditions hang, of what was made up.
-func (x *explorer) givenInput(made []string) (all []part) {
-	for _, turn := range x.turns(x.plan) {
-		steps := x.plan.Paths.Segments(turn.Read.Path)
-		if len(steps) < 2 || steps[0].Key != "input" || !slices.Contains(made, steps[1].Key) {
-			continue
+// admitting takes up a value that is tried of a part, if it has room for it and it fits.
+type admitting func(p *part, read *compiler.Read, v any, most int)
+
+// try takes up what is tried of the parts that reads of a plan see.
+func (x *explorer) try(plan *compiler.Plan, of func(*compiler.Read) *part, admit admitting) {
+	known := x.turns(plan)
+	for i := range known.turns {
+		if p := of(known.turns[i].Read); p != nil {
+			p.turn(&known.turns[i], admit)
 		}
-		p := part{key: "\x00" + x.plan.Paths.String(turn.Read.Path), steps: steps[1:]}
-		now, _ := pathtree.Walk(any(x.o.Input), p.steps)
-		p.take(turn.Read, now)
-		for _, v := range turn.Values {
-			if len(p.values) < mostValues && !turn.Alike(v, now) && x.acceptsInput(planted(any(x.o.Input), p.steps, v)) {
-				p.take(turn.Read, v)
+	}
+	for _, list := range known.lists {
+		if p := of(list.read); p != nil {
+			for _, v := range list.tried(plan, p.values[0]) {
+				admit(p, list.read, v, mostLists)
 			}
 		}
-		all = append(all, p)
 	}
-	return all
+}
+
+// turn takes up the values for which conditions come to something else than usual.
+func (p *part) turn(t *analyzer.Turn, admit admitting) {
+	for _, v := range t.Values {
+		if !t.Alike(v, p.values[0]) {
+			admit(p, t.Read, v, mostValues)
+		}
+	}
+}
+
+// givenInput are the parts of the input on which conditions hang, and the lists that calls run
+// for, of what was made up.
+func (x *explorer) givenInput(made []string) (all []part) {
+	at := func(read *compiler.Read) *part {
+		steps := x.plan.Paths.Segments(read.Path)
+		if len(steps) < 2 || steps[0].Key != "input" || !slices.Contains(made, steps[1].Key) {
+			return nil
+		}
+		key := "\x00" + x.plan.Paths.String(read.Path)
+		if at := slices.IndexFunc(all, func(p part) bool { return p.key == key }); at >= 0 {
+			return &all[at]
+		}
+		p := part{key: key, steps: steps[1:]}
+		now, _ := pathtree.Walk(any(x.o.Input), p.steps)
+		p.take(read, now)
+		all = append(all, p)
+		return &all[len(all)-1]
+	}
+	x.try(x.plan, at, func(p *part, read *compiler.Read, v any, most int) {
+		if len(p.values) < most && x.acceptsInput(planted(any(x.o.Input), p.steps, v)) {
+			p.take(read, v)
+		}
+	})
+	return slices.DeleteFunc(all, func(p part) bool { return len(p.values) < 2 })
 }
 
 func (x *explorer) acceptsInput(v any) bool {
