@@ -131,6 +131,9 @@ func TestServiceWithoutATerminal(t *testing.T) {
 	if !strings.Contains(string(told), "  refund: approve by ann\n  refund: retry by ann\n") {
 		t.Errorf("what was decided about one call is told as\n%s", told)
 	}
+	if shown, _, _ = v.process(t, 0, "runs", "show", "2", "--format", "json", "--runs", runs); strings.Contains(string(shown)+string(told), "it waits for an answer") {
+		t.Errorf("what an earlier stop left is told of a run that went on:\n%s%s", told, shown)
+	}
 	journal, err := os.ReadFile(v.journal(t))
 	if err != nil {
 		t.Fatal(err)
