@@ -5,9 +5,9 @@ GO ?= go
 FUZZTIME ?= 1s
 BENCHCOUNT ?= 6
 
-.PHONY: check build fmt vet staticcheck test thorough race fuzz generated readme bench update rule clean
+.PHONY: check build fmt vet staticcheck test modules thorough race fuzz generated readme bench update rule clean
 
-check: fmt vet staticcheck test thorough race generated readme fuzz
+check: fmt vet staticcheck test modules thorough race generated readme fuzz
 
 # Without what only a debugger needs, which is a quarter of it; panics name their lines all the same.
 build:
@@ -25,6 +25,13 @@ staticcheck:
 
 test:
 	$(GO) test ./...
+
+# Modules of their own, which are built on this one as it is here.
+modules:
+	@for module in $$(git ls-files '*/go.mod'); do \
+		echo "$$module"; \
+		(cd "$$(dirname "$$module")" && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) test ./...) || exit 1; \
+	done
 
 # All that "make test" runs, with more cases than it has time for where a package
 # has the flag; -long tries more still.

@@ -40,6 +40,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // What functions, people and watchers are given and give.
@@ -272,6 +274,14 @@ type RunOptions struct {
 	// are started with the files that it is over, whatever becomes of them meanwhile.
 	Digest   string
 	Observer Observer
+	Telemetry
+}
+
+// Telemetry is whom a run is told to in OpenTelemetry's terms; see package trace for what
+// is told. A nil provider is told nothing. Functions run within the spans of their tries.
+type Telemetry struct {
+	Spans  trace.TracerProvider
+	Meters metric.MeterProvider
 }
 
 // Digest is over all that decides what the plan does when it is run: itself and what it
@@ -288,7 +298,7 @@ func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 	}
 	return session.Run(ctx, p.program, session.Options{
 		Options: runtime.Options{Input: o.Input, State: o.State, Parallel: o.Parallel, Confirm: runtime.Confirm{Policy: o.Ask}},
-		Host:    session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer, Version: version()},
+		Host:    session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer, Spans: o.Spans, Meters: o.Meters, Version: version()},
 
 		PlannerName: o.Planner, Model: o.Model, Record: o.Record, Instances: o.Instances, Results: o.Results, Runs: o.Journals, Digest: o.Digest,
 	})
@@ -311,6 +321,7 @@ type ResumeOptions struct {
 	Ask       Policy
 	Confirmer Confirmer
 	Observer  Observer
+	Telemetry
 }
 
 // Resume goes on with a run from its journal, whatever has become of its plan's file:
@@ -318,7 +329,7 @@ type ResumeOptions struct {
 // the error [ErrEnded].
 func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, error) {
 	return session.Resume(ctx, journal, session.ResumeOptions{
-		Host:       session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer, Version: version()},
+		Host:       session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer, Spans: o.Spans, Meters: o.Meters, Version: version()},
 		Activities: o.Activities, InFlight: o.InFlight, Answers: o.Answers, Confirm: &runtime.Confirm{Policy: o.Ask},
 	})
 }

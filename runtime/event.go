@@ -162,7 +162,7 @@ type Command struct {
 	// Of Join: how many instances are asked for, at most. Of Enter: how many items a call
 	// with "_each" runs for (S3.3).
 	Count int
-	// Of SetTimer: how long it waits.
+	// Of SetTimer: how long it waits. Of Tried: how long until the next try.
 	After time.Duration
 	// Of Finish: the end of the run.
 	Outcome *Outcome
@@ -171,6 +171,8 @@ type Command struct {
 	Message *Message
 	// Of Settle and Repeat: how the call settled.
 	Settlement *Settlement
+	// Of Tried: why the try failed; nil when it didn't.
+	Failure *Failure
 	// Of EndTick: what the tick was.
 	End *TickEnd
 	// Of Advise: what the advisors make of the tools, of an instance or of all.
@@ -266,6 +268,9 @@ const (
 	Advise
 	// Leave lets be known that an instance has come to its end.
 	Leave
+	// Tried lets be known that a try has ended with which its call doesn't settle: the call
+	// is tried again, or what it has come to can't be judged yet.
+	Tried
 )
 
 const firstNotice = 64

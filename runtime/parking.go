@@ -33,7 +33,10 @@ func (f *frame) park(i int32, routes []compiler.Route, method compiler.Method, a
 	for _, route := range routes {
 		for _, path := range route {
 			if behind := f.ahead(i, path.ID, method); behind >= 0 {
-				if f.transition(i, Writing) {
+				if before := f.calls[i].status; f.transition(i, Writing) {
+					if before == Running {
+						f.tried(i, a.failure, 0)
+					}
 					f.calls[i].rare().arrival = &arrival{a.value, a.route, a.failure, behind}
 					f.parked = append(f.parked, i)
 				}

@@ -18,7 +18,9 @@ func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
 	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
 		if f.transition(i, Pausing) {
-			f.pause(i, max(failure.After, backoff(call.Retry, f.tries(i))))
+			pause := max(failure.After, backoff(call.Retry, f.tries(i)))
+			f.tried(i, failure, pause)
+			f.pause(i, pause)
 		}
 		return
 	}
@@ -52,6 +54,15 @@ func (f *frame) tries(i int32) int {
 		return int(state.attempt)
 	}
 	return int(state.attempt - state.more.lost)
+}
+
+// tried lets be known that a try has ended and its call goes on.
+func (f *frame) tried(i int32, failure *Failure, after time.Duration) {
+	if failure != nil {
+		failure = f.withoutSecrets(i, failure)
+	}
+	c := f.emit(i, Tried)
+	c.Failure, c.After = failure, after
 }
 
 // pause sets a timer that a resumed run sets again.

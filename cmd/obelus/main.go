@@ -7,9 +7,13 @@ import (
 	"io"
 	"log"
 	"os"
+
+	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
 func main() {
 	log.SetOutput(io.Discard) // to which net/http tells what servers say unasked
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	// Who started us may have told of a span, within which whatever we start stands then.
+	ctx := activity.WithTrace(context.Background(), map[string]string{"traceparent": os.Getenv("TRACEPARENT"), "tracestate": os.Getenv("TRACESTATE")})
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -27,7 +27,7 @@ func (c *cli) runsCommand() *cobra.Command {
 	o := new(running).addRuns(cmd)
 	verify := cmd.Flags().Bool("verify", false, "verify every record of every journal")
 	format := choose(cmd, "format", "how runs are written; json is one a line", "text", "json")
-	cmd.AddCommand(c.showCommand(), c.pruneCommand())
+	cmd.AddCommand(c.showCommand(), c.exportCommand(), c.pruneCommand())
 	cmd.RunE = func(*cobra.Command, []string) error {
 		folder, err := o.runsFolder()
 		if err != nil {

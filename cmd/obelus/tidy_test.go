@@ -61,11 +61,13 @@ var mayImport = map[string][]string{
 	"runtime/activity": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/redact", "runtime/web"},
 	"runtime/local":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/request"},
 	"runtime/journal":  {},
+	"runtime/trace":    {"runtime"},
+	"otel":             {""}, // a module of its own
 	"runtime/approval": {"compiler", "compiler/*"},
 	"runtime/planner":  {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity"},
 	"runtime/project":  {"analyzer/envelope", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
-	"runtime/session":  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording"},
+	"runtime/session":  {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/trace"},
 	"":                 {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":         {},
 	"examples/embed":   {},

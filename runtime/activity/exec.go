@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -120,7 +121,8 @@ func (x *program) stdout(r *Request) string {
 
 // toStart is how the program is started for a call.
 func (x *program) toStart(ctx context.Context, argv []string, input []byte, call string, read func(io.Reader)) *start {
-	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: x.environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, call: call, private: x.private}
+	environ := append(slices.Clip(x.environ), tracedVariables(ctx)...)
+	return &start{ctx: ctx, argv: argv, dir: x.def.Dir, environ: environ, input: input, keep: x.keptStderr(), read: read, set: x.set, activity: x.name, call: call, private: x.private}
 }
 
 // input is what a program reads: the parameters, none of which begins with "_",

@@ -70,7 +70,7 @@ type workerReply struct {
 
 // start puts a request to the worker, and waits for its answer in a goroutine.
 func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)) {
-	req, err := w.put(r)
+	req, err := w.put(ctx, r)
 	go func() {
 		if err != nil {
 			ended(Result{Route: -1}, err)
@@ -98,13 +98,14 @@ func (w *worker) await(ctx context.Context, req *request) (Result, error) {
 }
 
 // put gives a request to the process that takes them, or has one started.
-func (w *worker) put(r Request) (*request, error) {
+func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 	asked := struct {
-		ID      int            `json:"id"`
-		Tool    string         `json:"tool"`
-		Params  map[string]any `json:"params"`
-		Context map[string]any `json:"context,omitzero"`
-	}{0, r.Tool, r.Params, r.Context}
+		ID      int               `json:"id"`
+		Tool    string            `json:"tool"`
+		Params  map[string]any    `json:"params"`
+		Context map[string]any    `json:"context,omitzero"`
+		Trace   map[string]string `json:"trace,omitempty"` // see [Traced]
+	}{0, r.Tool, r.Params, r.Context, Traced(ctx)}
 	if asked.Params == nil {
 		asked.Params = map[string]any{}
 	}

@@ -43,6 +43,9 @@ type Options struct {
 	// before it is carried out. It is called from one goroutine and must not
 	// keep what it is given longer than it has to.
 	Observe func(at time.Duration, c runtime.Command)
+	// Within, if given, is the context in which a try or a request for a plan is carried
+	// out, made from the run's; it is called after Observe, from the same goroutine.
+	Within func(ctx context.Context, c runtime.Command) context.Context
 	// Grace is how long cancelled activities may take to end before the run
 	// returns without them; 0 means 5 seconds.
 	Grace time.Duration
@@ -434,9 +437,9 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		}
 		switch c.Kind {
 		case runtime.Start:
-			w.start(ctx, c)
+			w.start(w.within(ctx, c), c)
 		case runtime.Plan:
-			w.plan(ctx, c)
+			w.plan(w.within(ctx, c), c)
 		case runtime.Ask:
 			w.ask(ctx, c)
 		case runtime.Join:
@@ -456,6 +459,13 @@ func (w *world) carryOut(ctx context.Context, commands []runtime.Command) *runti
 		}
 	}
 	return nil
+}
+
+func (w *world) within(ctx context.Context, c runtime.Command) context.Context {
+	if w.options.Within != nil {
+		return w.options.Within(ctx, c)
+	}
+	return ctx
 }
 
 // note stops what is kept for a call that has settled.

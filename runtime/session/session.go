@@ -21,6 +21,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/trace"
+	"go.opentelemetry.io/otel/metric"
+	otel "go.opentelemetry.io/otel/trace"
 )
 
 // Options say what a run is to do.
@@ -67,6 +70,10 @@ type Host struct {
 	Confirmer local.Confirmer
 	// Observer, if given, sees the run.
 	Observer Observer
+	// Spans and Meters, if given, are told of the run (package trace). Activities are carried
+	// out within the spans of their tries, and hand these on.
+	Spans  otel.TracerProvider
+	Meters metric.MeterProvider
 	// Notice, if given, is told in a sentence what was met that needs no decision.
 	Notice func(text string)
 	// Explain, if given, words what is wrong with an instance before it becomes the
@@ -182,6 +189,7 @@ type Session struct {
 	answers  []Answer
 	pins     *activity.Pins
 	vouching *vouching // nil of a run without an approval
+	tracer   *trace.Tracer
 	ran      bool
 }
 
@@ -463,9 +471,10 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		ctx, cancel = context.WithDeadline(ctx, *e.Expires)
 		defer cancel()
 	}
+	s.tracer = trace.New(ctx, s.options.Spans, s.options.Meters, s.traced())
 	s.pins = s.manifest.pins(s.program)
 	desk := newDesk(s.Confirmer, s)
-	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered, Observe: s.observe}
+	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered, Observe: s.observe, Within: s.tracer.Within}
 	if s.planner != nil {
 		world.Planner = s.planner
 	}
@@ -505,6 +514,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 
 // wait tells the observer what is waited for.
 func (s *Session) wait(why string) {
+	s.tracer.Waits(why)
 	if s.Observer != nil {
 		s.Observer.Waits(why)
 	}
@@ -521,6 +531,7 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 	if c.Kind == runtime.Leave && s.results != nil {
 		s.results.add(c.Left)
 	}
+	s.tracer.Observe(at, c)
 	if s.Observer != nil {
 		s.Observer.Observe(at, c)
 	}

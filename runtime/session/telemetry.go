@@ -1,0 +1,31 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/obelus-dev/obelus/runtime/trace"
+	"go.opentelemetry.io/otel/attribute"
+)
+
+// traced is what spans tell of the run as a whole, which begins or goes on now.
+func (s *Session) traced() trace.Run {
+	r := trace.Run{ID: s.ID(), Plan: s.manifest.Title, Began: time.Now()}
+	if s.replay != nil {
+		r.Began, r.Resumed = r.Began.Add(-s.replay.At), true
+	}
+	return r
+}
+
+// Traced tells of the run of a journal in spans (package trace), with attributes of what
+// ran it. Of a run that goes on it tells what has happened.
+func Traced(path string, o ResumeOptions, attributes ...attribute.KeyValue) (*trace.Recording, error) {
+	look, err := LookAt(path, "", o, nil)
+	if err != nil {
+		return nil, err
+	}
+	recording := trace.NewRecording(look.Run, attributes...)
+	tracer := trace.New(context.Background(), recording, nil, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Manifest.Begun})
+	_, err = LookAt(path, "", o, tracer.Observe)
+	return recording, err
+}

@@ -1,0 +1,284 @@
+package trace_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus"
+	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/runtime/trace"
+	otel "go.opentelemetry.io/otel/trace"
+)
+
+// A spans is what OTLP says of one run, with what is asked of it here.
+type spans struct {
+	all  []*span
+	byID map[string]*span
+}
+
+type span struct {
+	SpanID, ParentSpanID, TraceID, Name string
+	Kind                                int
+	StartTimeUnixNano, EndTimeUnixNano  json.Number
+	Attributes                          []struct {
+		Key   string
+		Value map[string]any
+	}
+	Links  []struct{ TraceID, SpanID string }
+	Status struct {
+		Code    int
+		Message string
+	}
+}
+
+func (s *span) attribute(key string) string {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			for _, v := range a.Value {
+				return fmt.Sprint(v)
+			}
+		}
+	}
+	return ""
+}
+
+// name is the span's own with those above it: "run/call f f#1/try 1".
+func (s *spans) name(one *span) string {
+	name := strings.Join(slices.DeleteFunc([]string{one.Name, one.attribute("obelus.call"), one.attribute("obelus.attempt")}, func(w string) bool { return w == "" }), " ")
+	if above := s.byID[one.ParentSpanID]; above != nil {
+		return s.name(above) + "/" + name
+	}
+	return name
+}
+
+// lines say of each span what doesn't hang on the time.
+func (s *spans) lines() []string {
+	var lines []string
+	for _, one := range s.all {
+		line := s.name(one)
+		for _, key := range []string{"obelus.status", "obelus.tries", "obelus.verdict", "obelus.routed", "obelus.reason", "error.type", "obelus.items", "obelus.instance"} {
+			if v := one.attribute(key); v != "" {
+				line += " " + strings.TrimPrefix(key, "obelus.") + "=" + v
+			}
+		}
+		if one.Status.Code != 0 {
+			line += fmt.Sprintf(" error %q", one.Status.Message)
+		}
+		for _, l := range one.Links {
+			line += " reads " + s.byID[l.SpanID].attribute("obelus.call")
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func read(t *testing.T, r *trace.Recording) *spans {
+	t.Helper()
+	text, err := r.OTLP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct{ Spans []*span }
+		}
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	s := &spans{all: all.ResourceSpans[0].ScopeSpans[0].Spans, byID: map[string]*span{}}
+	for _, one := range s.all {
+		if s.byID[one.SpanID] != nil {
+			t.Errorf("two spans have the id %s", one.SpanID)
+		}
+		s.byID[one.SpanID] = one
+	}
+	for _, one := range s.all {
+		begun, _ := one.StartTimeUnixNano.Int64()
+		ended, _ := one.EndTimeUnixNano.Int64()
+		if ended < begun {
+			t.Errorf("%s ends before it begins", s.name(one))
+		}
+		above := s.byID[one.ParentSpanID]
+		if (above == nil) != (one.Name == "run") {
+			t.Errorf("%s isn't below the run's span", s.name(one))
+		}
+		if above != nil {
+			from, _ := above.StartTimeUnixNano.Int64()
+			to, _ := above.EndTimeUnixNano.Int64()
+			if begun < from || ended > to {
+				t.Errorf("%s is from %d to %d, and what it is a part of from %d to %d", s.name(one), begun, ended, from, to)
+			}
+		}
+		for _, l := range one.Links {
+			if s.byID[l.SpanID] == nil {
+				t.Errorf("%s has a link to nothing", s.name(one))
+			}
+		}
+	}
+	return s
+}
+
+const plan = `
+plan: traced
+calls:
+- {_tool: flaky, _retry: {attempts: 3, backoff: 1ms}, _outputPath: †state.a}
+- {_tool: double, of: †state.a, _outputPath: †state.b}
+- {_tool: fails, _outputPath: '†state.c || †state.problem'}
+- {_tool: double, of: †state.c.x, _outputPath: †state.d}
+- {_tool: double, _each: [1, 2], of: †item, _outputPath: †state.e}
+- {_tool: asked, of: †state.b, _confirm: true, _outputPath: †state.f}
+- {_tool: part, of: †state.b, _outputPath: †state.g}
+output: †state
+tools:
+  flaky: {properties: {_output: {type: integer}}}
+  fails: {properties: {_output: {properties: {x: {type: integer}}}}}
+  double: {properties: {of: {type: integer}, _output: {type: integer}}, required: [of]}
+  asked: {properties: {of: {type: integer}, _output: {type: integer}}}
+  part: {properties: {of: {type: integer}}, _delegate: part.yaml}
+activities:
+  double: {expr: of * 2}
+  asked: {expr: of}
+`
+
+const part = `
+input: {of: 1}
+calls: [{_tool: double, of: †input.of, _outputPath: †state.a}]
+output: †state.a
+tools: {double: {properties: {of: {type: integer}, _output: {type: integer}}, required: [of]}}
+activities: {double: {expr: of * 2}}
+`
+
+// told runs the plan above, traced, and gives its spans and those of its journal.
+func told(t *testing.T) (live, kept *spans) {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range map[string]string{"plan.yaml": plan, "part.yaml": part, "obelus.yaml": ""} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tries := 0
+	functions := map[string]obelus.Function{
+		"flaky": func(ctx context.Context, r obelus.Request) (any, error) {
+			if !otel.SpanContextFromContext(ctx).IsValid() {
+				t.Error("a function doesn't run within a span")
+			}
+			if tries++; tries < 3 {
+				return nil, &obelus.Failure{Code: "busy", Message: "come again"}
+			}
+			return 1, nil
+		},
+		"fails": func(context.Context, obelus.Request) (any, error) { return nil, errors.New("no") },
+	}
+	p, err := obelus.Load(filepath.Join(folder, "plan.yaml"), obelus.LoadOptions{Functions: functions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording := trace.NewRecording("live")
+	result, err := p.Run(t.Context(), obelus.RunOptions{Journals: filepath.Join(folder, "runs"), Confirmer: yes{}, Telemetry: obelus.Telemetry{Spans: recording}})
+	if err != nil || result.Status != obelus.Done {
+		t.Fatal(result, err)
+	}
+	again, err := session.Traced(result.Journal, session.ResumeOptions{Host: session.Host{Functions: functions}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read(t, recording), read(t, again)
+}
+
+// yes approves of everything.
+type yes struct{}
+
+func (yes) Ask(context.Context, *obelus.Question, func()) func() (obelus.Decision, error) {
+	return func() (obelus.Decision, error) { return obelus.Decision{Verdict: "approve", By: "ada"}, nil }
+}
+
+// Every call of a run has a span, within that of what it is a part of and with links to
+// what it reads; each try, pause and question has one. A run that goes on and its journal
+// give the same.
+func TestSpans(t *testing.T) {
+	live, kept := told(t)
+	want := strings.Split(strings.TrimSpace(`
+run status=done
+run/call asked asked#6 status=done tries=1 verdict=approve reads double#2
+run/call asked asked#6/question
+run/call double double#2 status=done tries=1 reads flaky#1
+run/call double double#4 status=skipped tries=0 reason=†state.c.x has no value reads fails#3
+run/call double double#5 status=done tries=1 items=2
+run/call double double#5/call double double#5[0] status=done tries=1
+run/call double double#5/call double double#5[1] status=done tries=1
+run/call fails fails#3 status=failed tries=1 routed=true error.type=error error "no"
+run/call fails fails#3/try 1 error.type=error error "no"
+run/call flaky flaky#1 status=done tries=3
+run/call flaky flaky#1/pause
+run/call flaky flaky#1/pause
+run/call flaky flaky#1/try 1 error.type=busy error "come again"
+run/call flaky flaky#1/try 2 error.type=busy error "come again"
+run/call flaky flaky#1/try 3
+run/call part part#7 status=done tries=1 reads double#2
+run/call part part#7/call double part#7/double#1 status=done tries=1
+`), "\n")
+	if got := live.lines(); !slices.Equal(got, want) {
+		t.Errorf("spans are\n%s", strings.Join(got, "\n"))
+	}
+	if a, b := live.lines(), kept.lines(); !slices.Equal(a, b) {
+		t.Errorf("the journal's are\n%s", strings.Join(b, "\n"))
+	}
+}
+
+// The span of a try is handed on to the programs that carry it out.
+func TestProgramsAreToldOfTheirSpan(t *testing.T) {
+	folder := t.TempDir()
+	text := `
+calls:
+- {_tool: once, _id: first, _outputPath: †state.a}
+- {_tool: worker, _after: [first], _outputPath: †state.b}
+output: '†{state.a} †{state.b}'
+tools: {once: {_output: {type: string}}, worker: {_output: {type: string}}}
+activities:
+  once: {exec: {argv: [sh, -c, 'printf \"%s\" "$TRACEPARENT"'], stdout: text}}
+  worker: {exec: {argv: [sh, -c, 'while read -r line; do p=${line#*traceparent\":\"}; printf "{\"id\":1,\"result\":\"%s\"}\n" "${p%%\"*}"; done'], worker: true}}
+`
+	if err := os.WriteFile(filepath.Join(folder, "plan.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(ctx context.Context, o obelus.Telemetry) []string {
+		p, err := obelus.Load(filepath.Join(folder, "plan.yaml"), obelus.LoadOptions{Root: folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := p.Run(ctx, obelus.RunOptions{Telemetry: o, Ask: "never"})
+		if err != nil || result.Status != obelus.Done {
+			t.Fatalf("%+v %v", result, err)
+		}
+		return strings.Fields(strings.ReplaceAll(result.Output.(string), `"`, ""))
+	}
+	recording := trace.NewRecording("live")
+	got := run(t.Context(), obelus.Telemetry{Spans: recording})
+	var want []string
+	for _, one := range read(t, recording).all {
+		if one.Name == "try" {
+			want = append(want, "00-"+one.TraceID+"-"+one.SpanID+"-01")
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("programs were told of %v, want %v", got, want)
+	}
+	const ours = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	if got := run(activity.WithTrace(t.Context(), map[string]string{"traceparent": ours}), obelus.Telemetry{}); !slices.Equal(got, []string{ours, ours}) {
+		t.Errorf("without a provider they were told of %v", got)
+	}
+	if got := run(t.Context(), obelus.Telemetry{}); len(got) > 1 || len(got) == 1 && !strings.HasPrefix(got[0], "{") {
+		t.Errorf("without a span they were told of %v", got)
+	}
+}
