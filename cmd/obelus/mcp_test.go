@@ -366,4 +366,3 @@ func TestMCPNamesFilesFromTheRoot(t *testing.T) {
 		}
 	}
 }
-

@@ -36,7 +36,9 @@ func TestRunsExport(t *testing.T) {
 	}
 	var otlp struct {
 		ResourceSpans []struct {
-			ScopeSpans []struct{ Spans []struct{ Name, SpanID string } }
+			ScopeSpans []struct {
+				Spans []struct{ Name, SpanID string }
+			}
 		}
 	}
 	if err := json.Unmarshal(written, &otlp); err != nil {
