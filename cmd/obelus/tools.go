@@ -21,15 +21,42 @@ import (
 
 func (c *cli) toolsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "tools",
-		Short: "take in the tools of a service",
-		Long: "Makes a catalogue of what a service offers: \"obelus tools import\" reads an OpenAPI file, and\n" +
-			"writes tools, the activities that carry them out, and the schemas that they share.",
-		Example: "obelus tools import petstore.json -o petstore.tools.yaml",
-		Args:    cobra.NoArgs,
+		Use:   "tools --check [DIR | LOCK]",
+		Short: "take in the tools of a service, and say how they have drifted",
+		Long: "\"obelus tools import\" makes a catalogue of what a service offers, with a lock file beside it\n" +
+			"(obelus.lock.yaml) that says what each tool was. --check reads the sources again, and says\n" +
+			"which tools are others by now. A change breaks plans when a value that was fine as a parameter\n" +
+			"isn't any more, when a result may come that was ruled out, or when a tool does more harm than\n" +
+			"was said or isn't there; the value is shown. All else is harmless.\n\n" +
+			"With --plan it says which findings a plan has with the tools as they are now that it hadn't with\n" +
+			"those of its catalogue, each at the call that breaks.\n\n" +
+			"The exit status is 0 when nothing has changed or all is harmless, 1 when something breaks plans\n" +
+			"(with --plan: one of these), and 2 when a file can't be read.",
+		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
+			"obelus tools --check\n" +
+			"obelus tools --check --plan plan.yaml --plan nightly.yaml",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return oneArg("a lock file")(cmd, args)
+		},
 	}
+	check := cmd.Flags().Bool("check", false, "say how tools differ from what was locked")
+	plans := cmd.Flags().StringArray("plan", nil, "a plan of which to say whether it breaks; may be given several times")
+	stands(cmd, "plan", "FILE")
+	format := choose(cmd, "format", "how it is told; json is one object a line", "text", "json")
+	reading := c.addReading(cmd)
 	cmd.AddCommand(c.importCommand())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !*check {
+			if len(args)+len(*plans) > 0 {
+				return troubled("what is tools to do with %q?", append(args, *plans...)[0]).Advise("usage: %s", usageLine(cmd))
+			}
+			return cmd.Help()
+		}
+		return c.checkLock(append(args, ".")[0], reading, *plans, *format == "json")
+	}
 	return cmd
 }
 
@@ -45,9 +72,10 @@ func (c *cli) importCommand() *cobra.Command {
 			"A GET is said to only read, a PUT and a DELETE to come to the same when they are done twice, and a\n" +
 			"DELETE to destroy; that something is harmless counts where the catalogue is named by an\n" +
 			"obelus.yaml that is trusted, or with --activities.\n\n" +
-			"Without -o the catalogue goes to standard output, and what is told of it to standard error.\n" +
-			"Patterns are texts in which * stands for anything; each of the three flags may be given several\n" +
-			"times. The exit status is 1 when nothing was imported.",
+			"Beside the catalogue, obelus.lock.yaml keeps what the tools were, for \"obelus tools --check\".\n" +
+			"Without -o there is no lock, the catalogue goes to standard output, and what is told of it to\n" +
+			"standard error. Patterns are texts in which * stands for anything; each of the three flags may be\n" +
+			"given several times. The exit status is 1 when nothing was imported.",
 		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
 			"obelus tools import github.json --only \"GET /repos/*\" --tag issues -o github.tools.yaml\n" +
 			"obelus tools import api.yaml --server https://api.example.com -o api.tools.yaml",
@@ -84,6 +112,9 @@ func (c *cli) importCommand() *cobra.Command {
 		text, err := reading.Text(args[0])
 		if err != nil {
 			return err
+		}
+		if args[0] == "-" && o.output != "" {
+			return troubled("standard input can't be read again, and so isn't locked").Advise("name a file, or leave -o out")
 		}
 		return c.importFile(args[0], text, o)
 	}
@@ -155,6 +186,11 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 		}
 		if err := c.write(o.output, catalogue); err != nil {
 			return err
+		}
+		if o.output != "" {
+			if err := c.keep(o, name, text, api); err != nil {
+				return err
+			}
 		}
 	}
 	to := c.out

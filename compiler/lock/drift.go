@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -14,30 +16,40 @@ import (
 type Drift struct {
 	Tool   string
 	Breaks bool   // a plan that was sound may not be any more; else it is harmless
-	What   string // in words, the tool aside: "its parameters refuse {\"q\":\"\"}, which was fine"
+	What   string // in words, the tool aside: "its parameters may not be {\"q\":\"\"} any more"
+	// Witness is a value that was fine and isn't, or that wasn't to come and now may;
+	// nil where none shows it.
+	Witness any
 }
 
 // Compare tells how tools differ from what was locked; both lists are sorted by name. What a plan hands a
 // tool was checked against the locked parameters, so each value of these must do still;
 // what comes back must be what the locked result admits. Where that can't be shown, it
 // breaks plans.
-func Compare(was, is []Tool) []Drift {
-	var drifts []Drift
+func Compare(was, is []Tool) []Drift { return drifts(was, is, nil, nil) }
+
+// Drifts tells how the operations of a file differ from what was locked, as [Compare] does.
+func (f File) Drifts(is File) []Drift {
+	return drifts(f.Operations, is.Operations, f.Schemas, is.Schemas)
+}
+
+// drifts compares tools whose schemas refer to others by name.
+func drifts(was, is []Tool, before, after map[string]any) (all []Drift) {
 	for _, old := range was {
 		now := find(is, old.Name, Tool.key)
 		if now == nil {
-			drifts = append(drifts, Drift{old.Name, true, "it isn't there any more"})
+			all = append(all, Drift{Tool: old.Name, Breaks: true, What: "it isn't there any more"})
 			continue
 		}
-		drifts = append(drifts, compare(old, *now)...)
+		all = append(all, compare(old, *now, before, after)...)
 	}
 	for _, now := range is {
 		if find(was, now.Name, Tool.key) == nil {
-			drifts = append(drifts, Drift{now.Name, false, "it is new"})
+			all = append(all, Drift{Tool: now.Name, What: "it is new"})
 		}
 	}
-	slices.SortStableFunc(drifts, func(a, b Drift) int { return cmp.Compare(a.Tool, b.Tool) })
-	return drifts
+	slices.SortStableFunc(all, func(a, b Drift) int { return cmp.Compare(a.Tool, b.Tool) })
+	return all
 }
 
 // Breaking reports whether any of several drifts breaks plans.
@@ -45,16 +57,18 @@ func Breaking(drifts []Drift) bool {
 	return slices.ContainsFunc(drifts, func(d Drift) bool { return d.Breaks })
 }
 
-func compare(was, is Tool) (drifts []Drift) {
-	tell := func(breaks bool, what string) { drifts = append(drifts, Drift{was.Name, breaks, what}) }
+func compare(was, is Tool, before, after map[string]any) (drifts []Drift) {
+	tell := func(breaks bool, what string) {
+		drifts = append(drifts, Drift{Tool: was.Name, Breaks: breaks, What: what})
+	}
 	if was.Operation != is.Operation {
 		tell(true, fmt.Sprintf("it is %q, and was %q", is.Operation, was.Operation))
 	}
-	if !sameSchema(was.Input, is.Input) {
-		tell(fits(was.Input, is.Input, "its parameters have changed", "its parameters may not be %s any more"))
+	if !sameSchema(closed(was.Input, before), closed(is.Input, after)) {
+		drifts = append(drifts, fits(was, compiled(was.Input, before), compiled(is.Input, after), "its parameters have changed", "its parameters may not be %s any more"))
 	}
-	if !sameSchema(was.Output, is.Output) {
-		tell(fits(is.Output, was.Output, "its result has changed", "its result may now be %s, which was ruled out"))
+	if !sameSchema(closed(was.Output, before), closed(is.Output, after)) {
+		drifts = append(drifts, fits(was, compiled(is.Output, after), compiled(was.Output, before), "its result has changed", "its result may now be %s, which was ruled out"))
 	}
 	for _, name := range Hints {
 		// What isn't said is the worst (S17.1).
@@ -77,23 +91,59 @@ func hint(t Tool, name string, otherwise bool) bool {
 	return otherwise
 }
 
-// fits reports whether a change of a schema breaks plans, and says so with a value that
-// the producer gives and the consumer refuses.
-func fits(producer, consumer any, changed, refused string) (breaks bool, what string) {
-	verdict := schema.Contains(compiled(producer), compiled(consumer), schema.Budget{})
+// fits says whether a change of a schema breaks plans, with a value that the producer
+// gives and the consumer refuses.
+func fits(tool Tool, producer, consumer *schema.Schema, changed, refused string) Drift {
+	verdict := schema.Contains(producer, consumer, schema.Budget{})
 	switch verdict.Relation {
 	case schema.Fits:
-		return false, changed + ", and whatever was sound is"
+		return Drift{Tool: tool.Name, What: changed + ", and whatever was sound is"}
 	case schema.Unknown:
-		return true, fmt.Sprintf("%s, and it can't be shown that whatever was sound is (%s)", changed, cmp.Or(verdict.Reason, verdict.Keyword))
+		return Drift{Tool: tool.Name, Breaks: true, What: fmt.Sprintf("%s, and it can't be shown that whatever was sound is (%s)", changed, cmp.Or(verdict.Reason, verdict.Keyword))}
 	}
 	text, _ := json.Marshal(verdict.Witness)
-	return true, fmt.Sprintf(refused, wording.Cut(string(text), 200))
+	what := fmt.Sprintf(refused, wording.Cut(string(text), 200))
+	if why := consumer.Validate(verdict.Witness); why != nil {
+		what += ": " + why.Message
+	}
+	return Drift{tool.Name, true, what, verdict.Witness}
 }
 
-func compiled(raw any) *schema.Schema {
+func compiled(raw any, named map[string]any) *schema.Schema {
 	if raw == nil {
 		return nil
 	}
-	return schema.New(raw, schema.Options{})
+	return schema.New(raw, schema.Options{Defs: named})
+}
+
+// closed is a schema together with those that it refers to.
+func closed(raw any, named map[string]any) any {
+	all := map[string]any{}
+	Reach(raw, named, map[string]bool{}, func(name string) { all[name] = named[name] })
+	if len(all) == 0 {
+		return raw
+	}
+	return []any{raw, all}
+}
+
+// Reach visits the names of the schemas that a schema refers to as "#/schemas/NAME", those
+// inside others first. What is in seen isn't visited, and is then.
+func Reach(raw any, named map[string]any, seen map[string]bool, visit func(name string)) {
+	switch v := raw.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			ref, ok := v[key].(string)
+			name := strings.TrimPrefix(ref, "#/schemas/")
+			if _, known := named[name]; ok && key == "$ref" && known && !seen[name] {
+				seen[name] = true
+				Reach(named[name], named, seen, visit)
+				visit(name)
+			}
+			Reach(v[key], named, seen, visit)
+		}
+	case []any:
+		for _, item := range v {
+			Reach(item, named, seen, visit)
+		}
+	}
 }

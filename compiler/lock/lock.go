@@ -38,7 +38,9 @@ type File struct {
 	Path       string // from the lock's folder
 	Digest     string // of its bytes, as [Digest] gives it
 	Operations []Tool // by name
-	Node       *source.Node
+	// Schemas are those that the operations' refer to, as "#/schemas/NAME".
+	Schemas map[string]any
+	Node    *source.Node
 }
 
 // A Tool is what was locked of one tool: all that decides which calls of it are

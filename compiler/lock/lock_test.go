@@ -29,7 +29,7 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 			l.SetServer(s)
 		}
 		if r.IntN(2) == 0 {
-			l.SetFile(File{Path: text(r), Digest: Digest(text(r)), Operations: []Tool{tool(r)}})
+			l.SetFile(File{Path: text(r), Digest: Digest(text(r)), Operations: []Tool{tool(r)}, Schemas: map[string]any{text(r): value(r, 3)}})
 		}
 		out, err := l.Text()
 		if err != nil {
@@ -85,11 +85,11 @@ func TestDriftIsToldByContainment(t *testing.T) {
 	}{
 		{"nothing", func(t *Tool) {}, ""},
 		{"the order of keys", func(t *Tool) { t.Input = maps.Clone(t.Input.(map[string]any)) }, ""},
-		{"another parameter is required", func(t *Tool) { t.Input = object("q", "n") }, `breaks: its parameters may not be {"q":""} any more`},
+		{"another parameter is required", func(t *Tool) { t.Input = object("q", "n") }, `breaks: its parameters may not be {"q":""} any more: "n" is missing`},
 		{"less is required", func(t *Tool) { t.Input = object() }, "harmless: its parameters have changed, and whatever was sound is"},
-		{"a result has less", func(t *Tool) { t.Output = object() }, `breaks: its result may now be {}, which was ruled out`},
+		{"a result has less", func(t *Tool) { t.Output = object() }, `breaks: its result may now be {}, which was ruled out: "q" is missing`},
 		{"a result has more", func(t *Tool) { t.Output = object("q", "n") }, "harmless: its result has changed, and whatever was sound is"},
-		{"a result without schema", func(t *Tool) { t.Output = nil }, `breaks: its result may now be null, which was ruled out`},
+		{"a result without schema", func(t *Tool) { t.Output = nil }, `breaks: its result may now be null, which was ruled out: expected an object, got null`},
 		{"it writes", func(t *Tool) { t.Annotations = nil }, "breaks: its readOnlyHint is false, and was true"},
 		{"it destroys nothing", func(t *Tool) {
 			t.Annotations = map[string]bool{"readOnlyHint": true, "destructiveHint": false}

@@ -93,6 +93,12 @@ func (r *reader) file(f source.Field, what string) File {
 	r.keys(f.Value, what, []string{"digest", "operations"}, map[string]func(source.Field){
 		"digest":     func(f source.Field) { one.Digest = r.digest(f) },
 		"operations": func(f source.Field) { one.Operations = entries(r, f, "operation", r.tool, Tool.key) },
+		"schemas": func(f source.Field) {
+			if f.Value.Kind != source.Object {
+				r.wants(f.Value, "\"schemas\"", "a mapping from names to JSON Schemas")
+			}
+			one.Schemas, _ = f.Value.Value().(map[string]any)
+		},
 	})
 	return one
 }

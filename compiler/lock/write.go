@@ -62,7 +62,11 @@ func serverOut(s Server) yaml.MapSlice {
 }
 
 func fileOut(f File) yaml.MapSlice {
-	return yaml.MapSlice{{Key: veiled("digest"), Value: plain(f.Digest)}, {Key: veiled("operations"), Value: mapping(f.Operations, Tool.key, toolOut)}}
+	out := yaml.MapSlice{{Key: veiled("digest"), Value: plain(f.Digest)}, {Key: veiled("operations"), Value: mapping(f.Operations, Tool.key, toolOut)}}
+	if len(f.Schemas) > 0 {
+		out = append(out, yaml.MapItem{Key: veiled("schemas"), Value: plain(f.Schemas)})
+	}
+	return out
 }
 
 func toolOut(t Tool) yaml.MapSlice {
@@ -137,7 +141,7 @@ func (s spelling) Visit(n ast.Node) ast.Visitor {
 func (l *Lock) equal(other *Lock) bool {
 	return slices.EqualFunc(l.Servers, other.Servers, func(a, b Server) bool { return a.Name == b.Name && sameTools(a.Tools, b.Tools) }) &&
 		slices.EqualFunc(l.OpenAPI, other.OpenAPI, func(a, b File) bool {
-			return a.Path == b.Path && a.Digest == b.Digest && sameTools(a.Operations, b.Operations)
+			return a.Path == b.Path && a.Digest == b.Digest && sameTools(a.Operations, b.Operations) && len(a.Schemas) == len(b.Schemas) && (len(a.Schemas) == 0 || sameSchema(a.Schemas, b.Schemas))
 		})
 }
 

@@ -31,6 +31,9 @@ type Options struct {
 	Headers map[string]string
 	// Prefix begins the names of the environment's variables that hold keys and tokens.
 	Prefix string
+	// Called are the names of tools, by their operations ("GET /users/{id}"), that are others
+	// than the document would give them.
+	Called map[string]string
 	// Wanted reports whether an operation is to be imported; nil wants all.
 	Wanted func(*Operation) bool
 }

@@ -19,6 +19,14 @@ var methods = []string{"get", "put", "post", "delete", "options", "head", "patch
 func (r *reading) operations() {
 	names := map[string]int{}
 	for _, path := range r.root.Get("paths").Fields {
+		item, _ := r.resolve(path.Value)
+		for _, method := range methods {
+			if name := r.Called[strings.ToUpper(method)+" "+path.Key.Text]; name != "" && item.Get(method) != nil {
+				names[name]++
+			}
+		}
+	}
+	for _, path := range r.root.Get("paths").Fields {
 		if !strings.HasPrefix(path.Key.Text, "/") {
 			continue // an extension
 		}
@@ -35,7 +43,9 @@ func (r *reading) operations() {
 				continue
 			}
 			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key, ID: textOf(f.Value.Get("operationId"))}
-			o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
+			if o.Name = r.Called[o.String()]; o.Name == "" {
+				o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
+			}
 			if tags := f.Value.Get("tags"); tags != nil {
 				for _, tag := range tags.Items {
 					o.Tags = append(o.Tags, textOf(tag))

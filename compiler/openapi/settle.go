@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -282,7 +283,7 @@ func (r *reading) relax(v any) (found bool) {
 		return false
 	}
 	seen := map[string]bool{}
-	reach(v, r.schemas, seen, func(name string) {
+	lock.Reach(v, r.schemas, seen, func(name string) {
 		if n := r.byName[name]; schema.Empty(r.compiled(r.schemas[name]), emptySteps, &r.left) && !n.relaxed {
 			properties, budget := map[string]any{}, maxParts
 			r.schemas[name] = true
@@ -298,27 +299,6 @@ func (r *reading) relax(v any) (found bool) {
 
 func (r *reading) compiled(v any) *schema.Schema {
 	return schema.New(v, schema.Options{Defs: r.schemas})
-}
-
-// reach visits the names of the schemas that a schema refers to, those inside others first.
-func reach(v any, all map[string]any, seen map[string]bool, visit func(name string)) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			ref, ok := v[key].(string)
-			name := strings.TrimPrefix(ref, "#/schemas/")
-			if _, known := all[name]; ok && key == "$ref" && known && !seen[name] {
-				seen[name] = true
-				reach(all[name], all, seen, visit)
-				visit(name)
-			}
-			reach(v[key], all, seen, visit)
-		}
-	case []any:
-		for _, item := range v {
-			reach(item, all, seen, visit)
-		}
-	}
 }
 
 // open is a schema of an operation that says nothing but the names of its parameters.
@@ -379,7 +359,7 @@ func listOf(v any) []any {
 func (r *reading) keepReached() {
 	kept, seen := map[string]any{}, map[string]bool{}
 	for _, o := range r.Imported() {
-		reach(o.tool, r.schemas, seen, func(name string) { kept[name] = r.schemas[name] })
+		lock.Reach(o.tool, r.schemas, seen, func(name string) { kept[name] = r.schemas[name] })
 	}
 	r.schemas = kept
 }
