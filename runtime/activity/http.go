@@ -164,6 +164,11 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 	for _, h := range sent.Headers {
 		request.Header.Add(h[0], h[1])
 	}
+	for name, value := range Traced(ctx) {
+		if request.Header.Values(name) == nil {
+			request.Header.Set(name, value)
+		}
+	}
 	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[x.form(r)], "Content-Type": contentTypes[sent.Sends], "Accept-Encoding": "gzip"} {
 		if usual != "" && request.Header.Values(name) == nil {
 			request.Header.Set(name, usual)

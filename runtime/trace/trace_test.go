@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -280,5 +282,40 @@ activities:
 	}
 	if got := run(t.Context(), obelus.Telemetry{}); len(got) > 1 || len(got) == 1 && !strings.HasPrefix(got[0], "{") {
 		t.Errorf("without a span they were told of %v", got)
+	}
+}
+
+// The span of a try is handed on with its request.
+func TestRequestsCarryTheirSpan(t *testing.T) {
+	got := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got <- r.Header.Get("traceparent")
+		fmt.Fprint(w, "1")
+	}))
+	defer server.Close()
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"obelus.yaml": "hosts: [" + strings.TrimPrefix(server.URL, "http://") + "]\n",
+		"plan.yaml":   "calls: [{_tool: ask, _outputPath: †state.a}]\ntools: {ask: {}}\nactivities: {ask: {http: {url: \"" + server.URL + "/\"}}}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := obelus.Load(filepath.Join(folder, "plan.yaml"), obelus.LoadOptions{Root: folder, Trust: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording := trace.NewRecording("live")
+	result, err := p.Run(t.Context(), obelus.RunOptions{Telemetry: obelus.Telemetry{Spans: recording}, Ask: "never"})
+	if err != nil || result.Status != obelus.Done {
+		t.Fatalf("%+v %v", result, err)
+	}
+	for _, one := range read(t, recording).all {
+		if one.Name == "try" {
+			if want := "00-" + one.TraceID + "-" + one.SpanID + "-01"; <-got != want || one.Kind != 3 {
+				t.Errorf("the request didn't come from the span %s, a client's", want)
+			}
+		}
 	}
 }
