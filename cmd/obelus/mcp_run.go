@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -32,7 +33,11 @@ func (a *asked) mcpSimulate(in simulateGiven) (reply, error) {
 	case in.Parallel < 0:
 		return reply{}, troubled("\"parallel\" can't be %d: expected a whole number from 1", in.Parallel)
 	}
-	o := simulating{reading: r, given: &given{input: in.Input, state: in.State, parallel: in.Parallel}, format: "json", seed: 1, schedules: in.Schedules, fail: in.Fail, branches: in.Branches}
+	input, state, err := valuesGiven(r, in.Input, in.State)
+	if err != nil {
+		return reply{}, err
+	}
+	o := simulating{reading: r, given: &given{input: input, state: state, parallel: in.Parallel}, format: "json", seed: 1, schedules: in.Schedules, fail: in.Fail, branches: in.Branches}
 	if in.Seed != nil {
 		o.seed = uint64(*in.Seed)
 	}
@@ -54,6 +59,25 @@ func (a *asked) mcpSimulate(in simulateGiven) (reply, error) {
 		rehearsed = append(rehearsed, one)
 	}
 	return toldOf(rehearsed, summary, in.pageGiven, a.notes.String()), nil
+}
+
+// valuesGiven are input and state as files would give them: within the limits of values, and
+// with whole numbers as such.
+func valuesGiven(r *reading, in, at map[string]any) (input, state map[string]any, err error) {
+	read := func(name string, values map[string]any) (map[string]any, error) {
+		if values == nil {
+			return nil, nil
+		}
+		text, err := json.Marshal(values)
+		if err != nil {
+			return nil, err
+		}
+		return valuesOf("\""+name+"\"", source.NewFile(name+".json", text), r.Limits)
+	}
+	if input, err = read("input", in); err == nil {
+		state, err = read("state", at)
+	}
+	return input, state, err
 }
 
 // toldOf is what an answer tells of rehearsals: all of the first, and of others what goes
@@ -166,12 +190,16 @@ func (a *asked) mcpRun(in runGiven) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := unreadInputs(p.Plan, in.Input); err != nil {
+	input, state, err := valuesGiven(r, in.Input, in.State)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := unreadInputs(p.Plan, input); err != nil {
 		return reply{}, err
 	}
 	runs := a.server.run
 	o := session.Options{
-		Options: runtime.Options{Input: in.Input, State: in.State, Parallel: in.Parallel, Envelope: r.Envelope}, Host: a.host(&runs), Digest: in.Digest,
+		Options: runtime.Options{Input: input, State: state, Parallel: in.Parallel, Envelope: r.Envelope}, Host: a.host(&runs), Digest: in.Digest,
 	}
 	if o.Approval, err = runs.required(true, "", name, r); err != nil {
 		return reply{}, err

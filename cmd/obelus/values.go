@@ -124,16 +124,20 @@ func (c *cli) mapping(r *reading, flag, name string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := source.NewFile(name, text)
-	node, problems := source.Parse(file, r.Limits)
+	return valuesOf(flag, source.NewFile(name, text), r.Limits)
+}
+
+// valuesOf reads values that are given under a name.
+func valuesOf(given string, file *source.File, limits source.Limits) (map[string]any, error) {
+	node, problems := source.Parse(file, limits)
 	for _, p := range problems {
 		if !p.Warning {
 			at := p.Span.From()
-			return nil, troubled("%s: %q, line %d, column %d: %s", flag, name, at.Line, at.Column, p.Message).Advise("%s", p.Help)
+			return nil, troubled("%s: %q, line %d, column %d: %s", given, file.Name, at.Line, at.Column, p.Message).Advise("%s", p.Help)
 		}
 	}
 	if node == nil || node.Kind != source.Object {
-		return nil, troubled("%s: %q doesn't hold a mapping from keys to values", flag, name)
+		return nil, troubled("%s: %q doesn't hold a mapping from keys to values", given, file.Name)
 	}
 	return node.Value().(map[string]any), nil
 }

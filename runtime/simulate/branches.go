@@ -162,9 +162,9 @@ func (t *trial) has(p *Problem) *Problem {
 
 func (x *explorer) allow(most int) { x.plays, x.steps = most, x.o.Steps/3 }
 
-// affords reports whether another combination may be played.
+// affords reports whether another combination may be played: the first always may.
 func (x *explorer) affords() bool {
-	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.o.Watch(0))
+	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.out.Usual == nil || x.o.Watch(0))
 }
 
 // play rehearses the combination that has these options and elsewhere the usual ones, or

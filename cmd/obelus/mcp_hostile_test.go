@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// A record keeps what was written to it, by anybody at any time.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(text)
+}
+
+// taken is what was written since the last time.
+func (r *record) taken() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.text.Reset()
+	return r.text.String()
+}
+
+// S1.8, S2.6, S18: whatever text a model gives, the answer is small and has nothing in it
+// that would act on what shows it.
+func TestMCPHostileText(t *testing.T) {
+	var sent record
+	s := servedTo(t, t.TempDir(), nil, &sent)
+	bomb := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		bomb += fmt.Sprintf("%c: &%c [%s*%c]\n", c, c, strings.Repeat(fmt.Sprintf("*%c, ", c-1), 9), c-1)
+	}
+	escapes := "\"\\e]0;owned\\a\\e[2J\\u202e\\u2066\\x9b31m\""
+	many := "calls:\n" + strings.Repeat("- {_tool: t, p: †state.nowhere, _outputPath: "+strings.Repeat("x", 200)+"}\n", 300)
+	for name, text := range map[string]string{
+		"bomb": bomb + "calls: []\n", "deep": strings.Repeat("[", 100_000), "deep keys": "calls: " + strings.Repeat("{a: ", 5_000), "large": "calls: []\nx-y: \"" + strings.Repeat("y", 8<<20) + "\"\n",
+		"escapes": "plan: " + escapes + "\ncalls:\n- {_tool: " + escapes + ", " + escapes + ": " + escapes + ", _outputPath: " + escapes + "}\n", "raw": "calls: [{_tool: \x1b[31m\u202e}]", "many": many,
+		"long name": "calls: [{_tool: " + strings.Repeat("n", 1<<20) + "}]", "parentheses": "calls: [{_tool: t, p: '†(" + strings.Repeat("(", 100_000) + "'}]", "not UTF-8": "calls: [\xff]", "NUL": "calls: \x00",
+	} {
+		for tool, in := range map[string]map[string]any{
+			"check": {"plan": text}, "simulate": {"plan": text, "branches": true}, "graph": {"plan": text, "detail": true}, "explain": {"plan": text, "call": "t#1"}, "diff": {"old": map[string]any{"plan": text}, "new": map[string]any{"plan": goodPlan}},
+		} {
+			if name == "large" && tool != "check" {
+				continue // which reads as much
+			}
+			said, value, failed := called(t, s, tool, in)
+			if said == "" || value == nil && !failed || strings.Contains(said, "internal error") {
+				t.Errorf("%s: %s: %.500s", name, tool, said)
+			}
+			wire := sent.taken()
+			if len(wire) > 4*mostAnswer {
+				t.Errorf("%s: %s: the answer has %d bytes", name, tool, len(wire))
+			}
+			if clean := string(diag.EscapeJSON([]byte(strings.ReplaceAll(wire, "\n", "")))); clean != strings.ReplaceAll(wire, "\n", "") || !utf8.ValidString(wire) {
+				t.Errorf("%s: %s: what is sent acts on a terminal: %.300q", name, tool, wire)
+			}
+			for _, r := range said {
+				if r < ' ' && r != '\n' || r == '\u202e' || r == '\u009b' {
+					t.Errorf("%s: %s: %q in %.300q", name, tool, r, said)
+					break
+				}
+			}
+		}
+	}
+	deep := json.RawMessage(strings.Repeat("[", 400) + strings.Repeat("]", 400))
+	for tool, in := range map[string]map[string]any{
+		"simulate": {"plan": goodPlan, "input": map[string]any{"city": deep}}, "compat": {"producer": map[string]any{"const": deep}, "consumer": true},
+	} {
+		if said, _, failed := called(t, s, tool, in); !failed || !strings.Contains(said, "100") {
+			t.Errorf("%s: %s", tool, said)
+		}
+	}
+	if said, _, failed := called(t, s, "check", map[string]any{"plan": goodPlan}); failed {
+		t.Error(said)
+	}
+}
+
+// S1.6, S1.9: text of a model starts no program and reads nothing outside of the workspace,
+// nor does what it names: not by a path, an import, a delegate, a link, or a file that it
+// gives itself in the place of what decides who is trusted.
+func TestMCPStaysInside(t *testing.T) {
+	elsewhere := put(t, map[string]string{"secret.yaml": "calls: [{_tool: s3cret}]\n"})
+	marker := filepath.Join(t.TempDir(), "started")
+	root := put(t, map[string]string{
+		"plan.yaml": goodPlan, "start.sh": "touch '" + marker + "'\n", "obelus.yaml": "tools: [tools.yaml]\n",
+		"tools.yaml": "tools: {send: {properties: {_output: {}}}}\nactivities: {send: {exec: {argv: [sh, start.sh]}}}\n",
+	})
+	if err := os.Symlink(filepath.Join(elsewhere, "secret.yaml"), filepath.Join(root, "link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	back, err := filepath.Rel(root, filepath.Join(elsewhere, "secret.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := served(t, root, nil, "--allow-run")
+	starting := "tools: {go: {properties: {_output: {}}}}\nactivities: {go: {exec: {argv: [touch, " + marker + "]}}}\ncalls:\n- {_tool: go, _outputPath: a}\n- {_tool: send, _outputPath: b}\n"
+	vouching := map[string]any{"obelus.yaml": "tools: [tools.yaml]\nsigners: signers\n", "tools.yaml": "tools: {send: {annotations: {readOnlyHint: true}}}\n", "obelus.policy.yaml": "rules: []\n"}
+	var in []map[string]any
+	for _, name := range []string{"link.yaml", back, filepath.ToSlash(filepath.Join(elsewhere, "secret.yaml")), "./../x.yaml", "/etc/passwd", "", ".", "a/../../x"} {
+		in = append(in, map[string]any{"path": name})
+		for _, of := range []string{"import: [%q]\ncalls: []\n", "calls: [{_tool: a, _delegate: %q}]\n", "tools: {a: {$ref: %q}}\ncalls: [{_tool: a}]\n"} {
+			in = append(in, map[string]any{"plan": fmt.Sprintf(of, name)})
+		}
+	}
+	in = append(in, map[string]any{"plan": starting}, map[string]any{"plan": starting, "files": vouching}, map[string]any{"path": "plan.yaml", "files": vouching})
+	for _, given := range in {
+		for _, tool := range []string{"check", "simulate", "graph", "explain", "diff", "run"} {
+			arguments := given
+			switch tool {
+			case "diff":
+				arguments = map[string]any{"old": given, "new": map[string]any{"plan": goodPlan}}
+			case "explain":
+				arguments = map[string]any{"call": "send#2", "plan": given["plan"], "path": given["path"], "files": given["files"]}
+				for key, value := range arguments {
+					if value == nil {
+						delete(arguments, key)
+					}
+				}
+			}
+			said, value, failed := called(t, s, tool, arguments)
+			whole, _ := json.Marshal(value)
+			if strings.Contains(said+string(whole), "s3cret") || strings.Contains(said+string(whole), "root:x:") {
+				t.Errorf("%s %v reads what lies outside: %s", tool, given, said)
+			}
+			if tool == "run" && !failed {
+				t.Errorf("%v was run: %s", given, said)
+			}
+		}
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("a program was started")
+	}
+	text, _, _ := called(t, s, "explain", map[string]any{"call": "send#2", "plan": starting, "files": vouching})
+	if !strings.Contains(text, `"effect":{"kind":"unknown"`) {
+		t.Errorf("a client vouches for a tool: %s", text)
+	}
+}
+
+// A client that asks for it is told how a rehearsal goes on, and one that cancels isn't
+// answered any more, while others are.
+func TestMCPProgressAndCancel(t *testing.T) {
+	told := make(chan string, 1000)
+	s := served(t, t.TempDir(), &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		told <- fmt.Sprint(r.Params.ProgressToken, " ", r.Params.Message)
+	}})
+	rehearse := func(ctx context.Context, token string, in map[string]any) error {
+		params := &mcp.CallToolParams{Name: "simulate", Arguments: in}
+		params.SetProgressToken(token)
+		_, err := s.CallTool(ctx, params)
+		return err
+	}
+	if err := rehearse(t.Context(), "one", map[string]any{"plan": goodPlan}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-told; got != "one rehearsing" {
+		t.Error(got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- rehearse(ctx, "two", map[string]any{"plan": ladder(800), "schedules": 100})
+	}()
+	for got := ""; got != "two rehearsing"; {
+		got = <-told
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if said, _, failed := called(t, s, "check", map[string]any{"plan": goodPlan}); failed {
+		t.Error(said)
+	}
+}
