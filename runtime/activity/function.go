@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,10 +70,7 @@ func (f *function) failure(ctx context.Context, err error) *Failure {
 		if bad != nil {
 			details = nil
 		}
-		if own.Code == "" {
-			return &Failure{Code: CodeError, Message: f.hide.Message(own.Message), Details: details}
-		}
-		return &Failure{Code: own.Code, Message: f.hide.Message(own.Message), Details: details}
+		return &Failure{Code: cmp.Or(own.Code, CodeError), Message: f.hide.Message(own.Message), Details: details, After: max(0, own.After)}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return interrupted(ctx, f.name)
 	case errors.Is(err, context.DeadlineExceeded):

@@ -101,6 +101,28 @@ func sameLines(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
+// S2.3, S9.1: a pause between tries is as long as whoever failed asks for, and at least as
+// long as the plan's; one that nobody waits for fails the call.
+func TestAskedToWait(t *testing.T) {
+	for asked, want := range map[time.Duration]string{
+		0:               "0s start a\n2s start a\n6s start a\n6s failed a",
+		time.Second:     "0s start a\n2s start a\n6s start a\n6s failed a",
+		3 * time.Second: "0s start a\n3s start a\n7s start a\n7s failed a",
+		time.Hour:       "0s start a\n1h0m0s start a\n2h0m0s start a\n2h0m0s failed a",
+		2 * time.Hour:   "0s start a\n0s failed a",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			busy := func(context.Context, activity.Request) (any, error) {
+				return nil, &activity.Failure{Code: "http-429", Message: "busy", After: asked}
+			}
+			_, story := run(t, t.Context(), "calls: [{_id: a, _tool: busy, _retry: {attempts: 3, backoff: 2s}}]", map[string]activity.Func{"busy": busy}, local.Options{})
+			if story != want {
+				t.Errorf("asked to wait %v:\n%s\nwant\n%s", asked, story, want)
+			}
+		})
+	}
+}
+
 // S9.1, S9.2, S3.1: a try that fails is repeated after a pause that doubles; one
 // that takes too long is given up; at last the failure goes to its route.
 func TestRetryAndTimeout(t *testing.T) {
