@@ -22,7 +22,7 @@ func (c *cli) forkCommand() *cobra.Command {
 	flags := cmd.Flags()
 	at := addAt(cmd, "the point from which the new run goes on")
 	activities := addActivities(cmd)
-	flags.StringVar(&o.planner, "planner", "", "who writes the further ticks, in the place of who did: replay:FILE, openai:MODEL or anthropic:MODEL")
+	flags.StringVar(&o.planner, "planner", "", "who writes the further ticks, in the place of who did: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL")
 	stands(cmd, "planner", "PLANNER")
 	flags.StringVar(&o.model, "model", "", "who answers latent calls, in the place of who did")
 	stands(cmd, "model", "MODEL")

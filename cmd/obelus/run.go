@@ -46,9 +46,9 @@ func (c *cli) runCommand() *cobra.Command {
 	var o running
 	o.add(c, cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.planner, "planner", "none", "who writes what is run: none, replay:FILE, openai:MODEL or anthropic:MODEL; where they are and their keys come from the\nusual variables, such as OPENAI_BASE_URL and ANTHROPIC_API_KEY")
+	flags.StringVar(&o.planner, "planner", "none", "who writes what is run: none, replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL; where they are and their keys come from the\nusual variables, such as OPENAI_BASE_URL and ANTHROPIC_API_KEY")
 	stands(cmd, "planner", "PLANNER")
-	flags.StringVar(&o.model, "model", "", "who answers the calls that no activity carries out, in a plan that is run as it stands: replay:FILE, openai:MODEL or anthropic:MODEL")
+	flags.StringVar(&o.model, "model", "", "who answers the calls that no activity carries out, in a plan that is run as it stands: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL")
 	stands(cmd, "model", "MODEL")
 	flags.StringVar(&o.record, "record", "", "write the planner's solutions or the model's answers (solutions.json, for replay) and each tick (tick-N.json) to a folder")
 	stands(cmd, "record", "DIR")

@@ -32,7 +32,7 @@ func TestKeysStayHome(t *testing.T) {
 					w.Header().Set("Location", to)
 					w.WriteHeader(status)
 				}))
-				t.Setenv(p.base, server.URL+strings.TrimSuffix(strings.TrimSuffix(p.path, "/chat/completions"), "/v1/messages"))
+				t.Setenv(p.base, server.URL+p.below())
 				planner, err := Open(p.spec, Options{})
 				if err != nil {
 					t.Fatal(err)

@@ -270,7 +270,8 @@ func TestRefusals(t *testing.T) {
 		}
 	})
 	words := map[string]string{
-		"openai": `data: {"choices":[{"index":0,"delta":{"refusal":"I can't "}}]}` + "\n\n" + `data: {"choices":[{"index":0,"delta":{"refusal":"help with that."},"finish_reason":"stop"}]}` + "\n\n",
+		"openai":           `data: {"choices":[{"index":0,"delta":{"refusal":"I can't "}}]}` + "\n\n" + `data: {"choices":[{"index":0,"delta":{"refusal":"help with that."},"finish_reason":"stop"}]}` + "\n\n",
+		"openai-responses": `data: {"type":"response.refusal.delta","delta":"I can't "}` + "\n\n" + `data: {"type":"response.refusal.delta","delta":"help with that."}` + "\n\n" + `data: {"type":"response.completed","response":{"usage":{"input_tokens":11,"output_tokens":1}}}` + "\n\n",
 		"anthropic": beginMessage + "event: message_delta\n" +
 			`data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":"I can't help with that."}},"usage":{"output_tokens":1}}` + "\n\n",
 	}
@@ -440,7 +441,7 @@ func TestPlainerForms(t *testing.T) {
 		if p.begin() != "" {
 			text = streams(beginMessage + latentEvent(p, solution) + p.end("end_turn", 120, 30))
 		}
-		tries := map[string]int{"openai": 3, "anthropic": 2}[strings.Split(p.spec, ":")[0]]
+		tries := map[string]int{"openai": 3, "openai-responses": 3, "anthropic": 2}[strings.Split(p.spec, ":")[0]]
 		turns := append(slices.Repeat([]turn{refuses}, tries-1), text, text)
 		e := &fake{turns: turns, key: p.header}
 		e.serve(t)
@@ -508,7 +509,7 @@ func TestOwnClient(t *testing.T) {
 				}
 				streams(p.stream(solution[:9], solution[9:]))(w, r)
 			}))
-			t.Setenv(p.base, server.URL+strings.TrimSuffix(strings.TrimSuffix(p.path, "/chat/completions"), "/v1/messages"))
+			t.Setenv(p.base, server.URL+p.below())
 			planner, err := Open(p.spec, Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -1,5 +1,5 @@
 // Package planner asks for solutions, and for the results of latent calls:
-// models behind two wire formats, and a file of recorded answers that needs no
+// models behind three wire formats, and a file of recorded answers that needs no
 // model (S11.6). PLANNERS.md beside this file tells people how to use them.
 //
 // A planner hands out text as it comes and judges none of it; what a solution
@@ -72,10 +72,13 @@ func (o Options) endpoint() endpoint.Options {
 	return endpoint.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Patience: o.Patience, Silence: o.Silence, Client: o.Client, Notice: o.Notice}
 }
 
-var kinds = []string{"replay", "openai", "anthropic"}
+var kinds = []string{"replay", "openai", "openai-responses", "anthropic"}
 
-// Open makes the planner that a person names: replay:FILE, openai:MODEL or
-// anthropic:MODEL. Base URLs and keys come from the variables that the
+// forms says how planners are named.
+const forms = "replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL"
+
+// Open makes the planner that a person names: replay:FILE, openai:MODEL,
+// openai-responses:MODEL or anthropic:MODEL. Base URLs and keys come from the variables that the
 // makers' own libraries read: OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and
 // ANTHROPIC_API_KEY. No request is made yet. The error says what is wrong with
 // the spec, the file (with places) or the settings.
@@ -83,17 +86,19 @@ func Open(spec string, o Options) (Planner, error) {
 	kind, name, colon := strings.Cut(spec, ":")
 	switch {
 	case !colon || name == "":
-		return nil, fmt.Errorf("%q names no planner: write replay:FILE, openai:MODEL or anthropic:MODEL", diag.Escape(spec))
+		return nil, fmt.Errorf("%q names no planner: write %s", diag.Escape(spec), forms)
 	case kind == "replay":
 		return openReplay(name, o)
 	case kind == "openai":
 		return opened(openai.Open(name, o.endpoint()))
+	case kind == "openai-responses":
+		return opened(openai.OpenResponses(name, o.endpoint()))
 	case kind == "anthropic":
 		return opened(anthropic.Open(name, o.endpoint()))
 	}
 	near, ok := naming.Nearest(kind, kinds)
 	if !ok {
-		return nil, fmt.Errorf("there is no planner %q: write replay:FILE, openai:MODEL or anthropic:MODEL", diag.Escape(kind))
+		return nil, fmt.Errorf("there is no planner %q: write %s", diag.Escape(kind), forms)
 	}
 	return nil, fmt.Errorf("there is no planner %q; did you mean %s:%s?", diag.Escape(kind), near, diag.Escape(name))
 }

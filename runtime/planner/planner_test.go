@@ -22,13 +22,13 @@ func TestOpen(t *testing.T) {
 		}
 		return nil, os.ErrNotExist
 	}
-	for _, spec := range []string{"replay:a:b.yaml", "openai:gpt-5", "openai:library/llama3:8b", "anthropic:claude-sonnet-4-5"} {
+	for _, spec := range []string{"replay:a:b.yaml", "openai:gpt-5", "openai:library/llama3:8b", "openai-responses:gpt-5", "anthropic:claude-sonnet-4-5"} {
 		if _, err := Open(spec, Options{Open: file}); err != nil {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}
 	for spec, want := range map[string]string{
-		"":                `"" names no planner: write replay:FILE, openai:MODEL or anthropic:MODEL`,
+		"":                `"" names no planner: write replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL`,
 		"gpt-5":           `"gpt-5" names no planner`,
 		"openai:":         `"openai:" names no planner`,
 		"opnai:gpt-5":     `there is no planner "opnai"; did you mean openai:gpt-5?`,

@@ -1,5 +1,5 @@
-// Package openai is the wire format of OpenAI's chat completions, which many others
-// speak.
+// Package openai are the wire formats of OpenAI: chat completions, which many others
+// speak, and responses.
 package openai
 
 import (
@@ -90,8 +90,9 @@ func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string))
 			return false, nil
 		}
 		var chunk struct {
-			Error json.RawMessage
-			Usage struct {
+			Object string
+			Error  json.RawMessage
+			Usage  struct {
 				Prompt     int `json:"prompt_tokens"`
 				Completion int `json:"completion_tokens"`
 			}
@@ -100,7 +101,7 @@ func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string))
 		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
 			return false, endpoint.Unfit(err)
 		}
-		if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
+		if len(chunk.Error) > 0 && string(chunk.Error) != "null" || chunk.Object == "error" {
 			return false, &endpoint.StreamError{Data: []byte(data)}
 		}
 		if u := chunk.Usage; u.Prompt > 0 || u.Completion > 0 {
@@ -136,6 +137,7 @@ func hear(e *endpoint.Ending, c choice, say func(string)) {
 		e.Full = true
 	case "content_filter":
 		e.Refused = true
+	case "error", "abort", "insufficient_system_resource": // of vLLM and others: it broke off
 	default:
 		e.Whole = true
 	}
