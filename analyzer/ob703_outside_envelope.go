@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/analyzer/envelope"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
@@ -23,7 +25,8 @@ func leavesEnvelope(p *Pass) {
 		return
 	}
 	parts, _ := p.Plan.Parts() // what can't be read doesn't run
-	for _, d := range e.Within(facts.Of(p.Plan, facts.Options{}), parts) {
+	policies, _ := p.Plan.PolicyParts()
+	for _, d := range e.Within(facts.Of(p.Plan, facts.Options{}), slices.Concat(parts, policies)) {
 		f := p.Report(p.placeOf(&d), "%s", d)
 		if d.In == "" && d.Call != "" {
 			f.About(d.Call)

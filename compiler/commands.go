@@ -23,6 +23,8 @@ var (
 	entering  = regexp.MustCompile(`^(cd|pushd|chdir)$`)
 	writing   = regexp.MustCompile(`^(tee|touch|rm|rmdir|mkdir|truncate)$`)
 	appending = regexp.MustCompile(`^-(a|-append)$`)
+	// searchPath is a variable that says where programs and what they load are found.
+	searchPath = regexp.MustCompile(`^(PATH|BASH_ENV|ENV|LD_[A-Z_]+|PYTHON[A-Z]+|NODE_[A-Z]+|PERL5[A-Z]+|RUBY[A-Z]+)\+?=`)
 	// argument is one of the code's own.
 	argument = regexp.MustCompile(`^["']?\$(\{[0-9@*]\}|[0-9@*])["']?$`)
 )
@@ -49,12 +51,17 @@ func commandsOf(code string) (all []shellCommand) {
 // it writes to. told is the code by which it may run what can't be told from the code, and
 // loose says that this may be any word of all the code.
 func (c *shellCommand) survey() (told []string, loose bool) {
+	for i := range c.words {
+		if w := &c.words[i]; searchPath.MatchString(w.text) {
+			told = append(told, c.raw(w))
+		}
+	}
 	words := c.words[c.program:]
 	for len(words) > 1 && prefix.MatchString(words[0].text) {
 		words = words[1:]
 	}
 	if len(words) == 0 || setsVariable.MatchString(words[0].text) {
-		return nil, false
+		return told, false
 	}
 	name := words[0].text
 	if writing.MatchString(name) {

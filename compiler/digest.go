@@ -28,6 +28,7 @@ const (
 	PartActivity = "activity" // a definition, wherever it comes from
 	PartDelegate = "delegate" // another plan, by its own digest
 	PartFunction = "function" // an activity that the embedding program registers; nothing but its name is known
+	PartPolicy   = "policy"   // one that the plan stands under; see [Plan.PolicyParts]
 	PartPlan     = "plan"     // the document, without what has a part of its own
 	PartProgram  = "program"  // the bytes of a file of the workspace that an activity's argv names
 	PartSchema   = "schema"   // one that has a name
@@ -111,6 +112,22 @@ func (p *Plan) collect() ([]Part, error) {
 
 func comparePart(a, b Part) int {
 	return cmp.Or(strings.Compare(a.In, b.In), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+}
+
+// PolicyParts are the policies that the plan stands under. They lie outside of it and
+// aren't in its digest, but whoever approves it approves it under them (S16.1).
+func (p *Plan) PolicyParts() (all []Part, failed error) {
+	names := map[string]int{}
+	for _, one := range p.Policies {
+		name := one.Name
+		if names[name]++; names[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, names[name])
+		}
+		digest, err := DigestOf(one.Root.Value())
+		failed = cmp.Or(failed, err)
+		all = append(all, Part{Kind: PartPolicy, Name: name, Digest: digest})
+	}
+	return all, failed
 }
 
 // DigestOf is a digest over a value's canonical JSON (RFC 8785).

@@ -14,7 +14,7 @@ import (
 var (
 	// launcher is a program that starts the one which the next argument names that is no
 	// option, and interpreter one that runs the code in it.
-	launcher    = regexp.MustCompile(`^(env|sudo|doas|nice|ionice|nohup|timeout|time|xargs|stdbuf|setsid|chroot|unshare|strace|npx|ansible-playbook)$`)
+	launcher    = regexp.MustCompile(`^(env|sudo|doas|nice|ionice|nohup|timeout|time|xargs|stdbuf|setsid|chroot|unshare|strace|ltrace|ld(-[a-z0-9_-]*)?\.so[0-9.]*|npx|ansible-playbook)$`)
 	interpreter = regexp.MustCompile(`^((python|pypy|ruby|perl|php|lua)[0-9.]*|node|nodejs|deno|bun|java|luajit|rscript|tclsh|wish|osascript|groovy|scala)$`)
 	// reader is a program that runs what the option names behind which its code stands.
 	reader = regexp.MustCompile(`^(awk|gawk|mawk|sed|make|gmake|jq|psql|gdb|gnuplot)$`)
@@ -113,6 +113,7 @@ func (f *following) word(w string, given givenWord) bool {
 	case f.code && !option:
 		// What env has made words of is only a part of the code.
 		f.any = f.shell && (w != given.word || !onlyData(w))
+		f.finds = f.finds || !f.shell // modules, and whatever it reads
 		f.open = f.any
 		return f.any
 	case isShell(w) || launcher.MatchString(name) || interpreter.MatchString(name):
@@ -123,7 +124,7 @@ func (f *following) word(w string, given givenWord) bool {
 		elsewhere := notByName.MatchString(w)
 		f.unsure, f.finds = f.unsure || elsewhere, f.finds || elsewhere && (f.open || f.reads)
 		f.code = f.code || f.open && (f.shell && shellOption.MatchString(w) || !f.shell && codeOption.MatchString(w))
-		f.value = (f.open || f.reads) && !f.shell && codeFile.FindString(w) == w
+		f.value = (f.open && f.input || f.reads) && !f.shell && codeFile.FindString(w) == w
 		f.behind = !f.shell || takesValue.MatchString(w) || strings.HasPrefix(w, "--")
 		f.valued = withValue.MatchString(f.name + " " + w)
 		f.input = f.input && !asksOnly.MatchString(w)

@@ -26,8 +26,8 @@ import (
 
 // An Envelope is what may be run. Its JSON form reads back as the same envelope.
 type Envelope struct {
-	// Parts are the definitions of all that calls may use, by digest (S6.6). A run under
-	// the envelope has these or fewer.
+	// Parts are the definitions of all that calls may use, and the policies over them, by
+	// digest (S6.6). A run under the envelope has these, or of the definitions fewer.
 	Parts []compiler.Part `json:"parts,omitempty"`
 	// Calls are what may be called. A call stays within if one of them covers it.
 	Calls []Allowance `json:"calls"`
@@ -155,11 +155,11 @@ func Of(f *facts.Facts, parts []compiler.Part) *Envelope {
 	return e
 }
 
-// defines reports whether a part is of a definition, and not of the plan itself or of what
+// defines reports whether a part is of a definition or a policy, and not of the plan itself or of what
 // it is run with.
 func defines(p compiler.Part) bool {
 	switch p.Kind {
-	case compiler.PartActivity, compiler.PartDelegate, compiler.PartFunction, compiler.PartProgram, compiler.PartSchema, compiler.PartTool:
+	case compiler.PartActivity, compiler.PartDelegate, compiler.PartFunction, compiler.PartPolicy, compiler.PartProgram, compiler.PartSchema, compiler.PartTool:
 		return true
 	}
 	return false

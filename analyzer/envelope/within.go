@@ -28,7 +28,7 @@ func (e *Envelope) Within(f *facts.Facts, parts []compiler.Part) []Difference {
 	return all
 }
 
-// definitions are those that aren't what was approved.
+// definitions are those that aren't what was approved, and the policies that are gone.
 func (e *Envelope) definitions(parts []compiler.Part) (all []Difference) {
 	approved := map[compiler.Part]bool{}
 	for _, one := range e.Parts {
@@ -44,6 +44,11 @@ func (e *Envelope) definitions(parts []compiler.Part) (all []Difference) {
 			is = "is another than was approved"
 		}
 		all = append(all, Difference{What: Definition, Of: one.String(), Is: is})
+	}
+	for _, one := range e.Parts {
+		if one.Kind == compiler.PartPolicy && !slices.ContainsFunc(parts, func(p compiler.Part) bool { return p.Kind == one.Kind && p.Name == one.Name }) {
+			all = append(all, Difference{What: Definition, Of: one.String(), Is: "is gone"})
+		}
 	}
 	return all
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,17 +78,8 @@ func Parts(p *compiler.Plan) ([]compiler.Part, error) {
 		return nil, err
 	}
 	digest, err := p.Digest()
-	all := append([]compiler.Part{{Kind: whole, Digest: digest}}, parts...)
-	names := map[string]int{}
-	for _, one := range p.Policies {
-		name := one.Name
-		if names[name]++; names[name] > 1 {
-			name = fmt.Sprintf("%s (%d)", name, names[name])
-		}
-		policy, failed := partOf("policy", name, one.Root.Value())
-		all, err = append(all, policy), cmp.Or(err, failed)
-	}
-	return all, err
+	policies, failed := p.PolicyParts()
+	return slices.Concat([]compiler.Part{{Kind: whole, Digest: digest}}, parts, policies), cmp.Or(err, failed)
 }
 
 // Given is the part of an approval that is about input and state alone that a plan runs

@@ -24,7 +24,7 @@ func envelopeOf(p *project.Program, a *approval.Approval) (*envelope.Envelope, e
 		}
 		return e, nil
 	}
-	parts, err := p.Plan.Parts()
+	parts, err := approval.Parts(p.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func within(p *project.Program, o *Options) error {
 	if o.Planned && e.Budget.Ticks != nil && *e.Budget.Ticks == 0 {
 		return diag.Troubled(ErrOutside, "a model is to plan the run, and what was approved is a run without one").Advise("have a run with a planner approved")
 	}
-	parts, err := p.Plan.Parts()
+	parts, err := approval.Parts(p.Plan)
 	if err != nil {
 		return err
 	}
