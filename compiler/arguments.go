@@ -177,9 +177,9 @@ func argumentText(value any) string {
 }
 
 // argv reads a program and its arguments.
-func (c *compilation) argv(a *Activity, n *source.Node) {
+func (c *compilation) argv(a *Activity, n *source.Node, key string) {
 	if n.Kind != source.Array || len(n.Items) == 0 {
-		c.report(diag.WrongType, n.Span(), "\"argv\" must be a list that begins with the program").Advise("write [program, argument, …]; there is no shell")
+		c.report(diag.WrongType, n.Span(), "%q must be a list that begins with the program", key).Advise("write [program, argument, …]; there is no shell")
 		return
 	}
 	for _, item := range n.Items {
@@ -189,7 +189,7 @@ func (c *compilation) argv(a *Activity, n *source.Node) {
 		}
 		arg := Argument{Option: item.Kind == source.Array}
 		for _, text := range texts {
-			arg.Texts = append(arg.Texts, c.text(text, "an item of \"argv\""))
+			arg.Texts = append(arg.Texts, c.text(text, "an item of \""+key+"\""))
 			a.takes(text)
 			for _, name := range parametersIn(text.Text) {
 				a.Parameters = append(a.Parameters, Variable{name, text})

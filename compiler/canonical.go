@@ -173,8 +173,12 @@ func (p *Plan) takeIn(root map[string]any) {
 		}
 		root["advisors"] = advisors
 	}
-	if elsewhere(p.Servers) {
-		root["servers"] = p.Servers.Value()
+	servers := map[string]any{}
+	for name, s := range p.Servers {
+		servers[name] = p.serverHere(s)
+	}
+	if len(servers) > 0 {
+		root["servers"] = servers
 	}
 	p.choicesHere(root)
 	activities := map[string]any{}

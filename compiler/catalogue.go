@@ -14,7 +14,7 @@ func (c *compilation) catalogue(file *source.File) {
 	if root == nil || root.Kind == source.Null {
 		return
 	}
-	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas")
+	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas", "servers")
 	if root.Kind != source.Object {
 		return
 	}

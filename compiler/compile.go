@@ -152,7 +152,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 		options:    o,
 		delegation: all,
 		plan: &Plan{
-			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Terminate: TerminateOutput, Mode: Eager,
+			File: file, Paths: pathtree.New(), Activities: map[string]*Activity{}, Servers: map[string]*Server{}, Terminate: TerminateOutput, Mode: Eager,
 			AwaitsInstances: o.Instances, Policies: all.policies,
 			Advice: defaultAdvice, dir: path.Dir(o.Name), sum: o.Sum, workspace: all.workspace,
 		},
@@ -185,6 +185,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 	for _, name := range o.Functions {
 		c.plan.Activities[name] = &Activity{Name: name, Kind: "go", Origin: Program, Hints: o.Hints[name]}
 	}
+	c.serve()
 	c.defineTools()
 	if !o.Definitions { // whose kinds aren't known
 		c.scopesOfAdvisors()

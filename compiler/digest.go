@@ -32,6 +32,7 @@ const (
 	PartPlan     = "plan"     // the document, without what has a part of its own
 	PartProgram  = "program"  // the bytes of a file of the workspace that an activity's argv names
 	PartSchema   = "schema"   // one that has a name
+	PartServer   = "server"   // a definition, with what is locked of its tools
 	PartTool     = "tool"     // a definition, wherever it comes from
 )
 
@@ -66,7 +67,7 @@ func (p *Plan) collect() ([]Part, error) {
 		parts = append(parts, Part{Kind: kind, Name: name, Digest: digest})
 	}
 	document := p.document()
-	for _, apart := range []string{"tools", "schemas", "activities"} {
+	for _, apart := range []string{"tools", "schemas", "activities", "servers"} {
 		if p.Form == PlanFile || p.Form == CallList {
 			delete(document, apart)
 		}
@@ -86,6 +87,9 @@ func (p *Plan) collect() ([]Part, error) {
 		} else {
 			add(PartActivity, name, p.activityHere(a))
 		}
+	}
+	for name, s := range p.Servers {
+		add(PartServer, name, p.serverHere(s))
 	}
 	for path, d := range p.Delegates {
 		digest, err := d.Digest()
@@ -158,10 +162,10 @@ func (p *Plan) findPrograms() (map[string]string, error) {
 	found := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.Activities)) {
 		a := p.Activities[name]
-		if a.Kind != "exec" || p.sum == nil {
+		if len(a.Argv) == 0 || p.sum == nil {
 			continue
 		}
-		if a.Origin == Document && !path.IsAbs(a.Dir) {
+		if a.Whence() == Document && !path.IsAbs(a.Dir) {
 			there := *a
 			there.Dir = path.Join(p.workspace, a.Dir)
 			a = &there

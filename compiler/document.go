@@ -112,7 +112,7 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		"schemas":    func(source.Field) {},
 		"activities": func(source.Field) {},
 		"import":     func(source.Field) {},
-		"servers":    func(f source.Field) { c.servers(f.Value) },
+		"servers":    func(f source.Field) { c.servers(f.Value, p.dir) },
 		"advisors":   func(f source.Field) { c.advisors(f.Value) },
 		"advice":     c.setting,
 		"instances":  func(f source.Field) { c.instances(f.Value) },

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -22,6 +23,7 @@ const maxImports = 1_000
 type reads struct {
 	files  map[string]opened
 	parsed map[*source.File]tree
+	locks  map[*source.File]*lock.Lock
 	bytes  int
 
 	// Keywords is how many the schemas may still have with their references
@@ -238,6 +240,10 @@ func (c *compilation) definitions(root *source.Node, dir string) {
 // onlyDefines reports what a file holds besides some kinds of definitions, and reads of
 // these what isn't found by name.
 func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...string) {
+	dir := path.Dir(root.File.Name)
+	if root == c.plan.Root {
+		dir = c.plan.dir
+	}
 	handlers := map[string]func(source.Field){}
 	for _, kind := range append(kinds, "description") {
 		handlers[kind] = func(f source.Field) {
@@ -245,7 +251,7 @@ func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...strin
 			case "advisors":
 				c.advisors(f.Value)
 			case "servers":
-				c.servers(f.Value)
+				c.servers(f.Value, dir)
 			}
 		}
 	}

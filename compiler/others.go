@@ -10,18 +10,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// servers reads the MCP servers that activities of the kind mcp name (S2.3).
-func (c *compilation) servers(n *source.Node) {
-	c.plan.Servers = n
-	if n.Kind != source.Object {
-		c.wants(n, "\"servers\"", "a mapping from names to servers")
-		return
-	}
-	for _, f := range n.Fields {
-		c.mapping(f.Value, "the server \""+f.Key.Text+"\"")
-	}
-}
-
 // messageKeys are what a message of a type may hold besides its type, which its kind may
 // say in the type's place (S1.2).
 func messageKeys(m *source.Node, own ...string) []string {

@@ -52,7 +52,7 @@ type Plan struct {
 	History              map[string][]Written // by instance, "" without: what calls of earlier ticks did, in the order in which it counts (S11.9); Input, State and Data hold it
 	Tick                 int                  // of a process record: which of its run it is; 0 when it doesn't say
 	Solution             *source.Node         // of a process record, or nil
-	Servers              *source.Node         // where they stand; nil when the document has none
+	Servers              map[string]*Server
 
 	Policies  []*policy.Policy // what it may do (S17), said outside of it; none of a delegate's own
 	Live      *policy.Live     // of a [Replan]: what its run has left behind so far; nil without policies
@@ -222,9 +222,11 @@ type Activity struct {
 	Stdin, Stdout string               // exec
 	StdinPath     []expression.Segment // exec
 	Parameters    []Variable           // exec, http: those that its texts take by name, and where
-	Timeout       time.Duration        // exec, http; 0 is none, or what is usual
+	Timeout       time.Duration        // exec, http, mcp; 0 is none, or what is usual
 	Plan          string               // plan: the path of the plan from the workspace root; "" when that isn't known
 	PlanNode      *source.Node         // plan: where it names it
+	Server        *Server              // mcp: whose program the activity has as its own; nil where it isn't defined
+	Remote        string               // mcp: what the tool is called there
 	Dir           string               // exec: the folder in which it is started; of the file that defines it, or its cwd
 	// Env are the variables that a program gets besides those that every one gets, in
 	// the order in which they are listed, and Inherit the names of those that it gets of

@@ -322,7 +322,7 @@ func (c *compilation) activity(d definition) *Activity {
 		"exec":        kind("exec", func(n *source.Node) { c.execActivity(a, n, what) }),
 		"expr":        kind("expr", func(n *source.Node) { c.exprActivity(a, n, what) }),
 		"http":        kind("http", func(n *source.Node) { c.httpActivity(a, n, what) }),
-		"mcp":         kind("mcp", func(n *source.Node) { c.mapping(n, what+"'s \"mcp\"") }),
+		"mcp":         kind("mcp", func(n *source.Node) { c.mcpActivity(a, n, what) }),
 		"plan":        kind("plan", func(n *source.Node) { a.PlanNode, a.Plan = n, c.delegatePath(n, a.Dir, nil) }),
 		"annotations": func(f source.Field) { a.Hints = c.activityHints(f.Value, what) },
 		"description": func(source.Field) {},
@@ -342,7 +342,7 @@ func (c *compilation) mapping(n *source.Node, what string) {
 
 func (c *compilation) execActivity(a *Activity, n *source.Node, what string) {
 	c.fields(n, what+"'s \"exec\"", map[string]func(source.Field){
-		"argv":  func(f source.Field) { c.argv(a, f.Value) },
+		"argv":  func(f source.Field) { c.argv(a, f.Value, "argv") },
 		"stdin": func(f source.Field) { c.stdin(a, f.Value) },
 		"stdout": func(f source.Field) {
 			a.Stdout = c.oneOf(f.Value, "\"stdout\"", StreamJSON, StreamText, StreamLines, StreamNone)

@@ -219,8 +219,8 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 		e.Kind, e.Text = "plan", call.Plan()
 	case a == nil:
 		return e
-	case a.Kind == "exec":
-		e.Kind, e.Folder, e.Worker, e.Inherit = a.Kind, a.Dir, a.Worker, a.Inherit
+	case len(a.Argv) > 0:
+		e.Kind, e.Folder, e.Worker, e.Inherit, e.Text = a.Kind, a.Dir, a.Worker, a.Inherit, a.Remote
 		e.Argv, _ = a.Arguments(params, compiler.AsWritten)
 		if a.Stdin != compiler.StreamJSON {
 			e.Stdin = a.Stdin
@@ -230,6 +230,8 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 		}
 	case a.Kind == "expr":
 		e.Kind, e.Text = a.Kind, a.Node.Get("expr").Text
+	case a.Server != nil:
+		e.Kind, e.URL, e.Text = a.Kind, a.Server.URL, a.Remote
 	default:
 		e.Kind = a.Kind
 		if a.HTTP != nil {

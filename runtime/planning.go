@@ -137,7 +137,7 @@ func machines(id string) string {
 // An Execution is what is started to carry a call out.
 type Execution struct {
 	Kind string `json:"kind"` // "exec", "http", "mcp", "expr", "plan", "go", or "model" for a latent call
-	// Argv is the program of an exec and its arguments with the values of this call, a
+	// Argv is the program of an exec, or of an mcp's server, and its arguments with the values of this call, a
 	// secret by its name as {$NAME}, Folder where it is started,
 	// as its definition names it, and Worker that it stays for further calls.
 	Argv   []string `json:"argv,omitzero"`
@@ -150,10 +150,11 @@ type Execution struct {
 	// its name as {$NAME}; and Inherit the names of those that it gets of ours.
 	Env     []string `json:"env,omitzero"`
 	Inherit []string `json:"inherit,omitzero"`
-	// Method and URL are those of the request of an http, with the values of this call.
+	// Method and URL are those of the request of an http, with the values of this call; of an
+	// mcp the URL is its server's.
 	Method string `json:"method,omitzero"`
 	URL    string `json:"url,omitzero"`
-	// Text is the expression of an expr, the path of a plan, or what else describes
+	// Text is the expression of an expr, the path of a plan, the tool of an mcp, or what else describes
 	// the activity, as JSON.
 	Text string `json:"text,omitzero"`
 	// Defined is where it is defined, "file:line".

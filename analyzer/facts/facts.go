@@ -93,13 +93,13 @@ type Execution struct {
 	Kind       string   `json:"kind"` // exec, http, mcp, expr, go; plan; model; produced; unknown
 	Activity   string   `json:"activity,omitempty"`
 	Defined    *Place   `json:"defined,omitempty"`
-	Program    []string `json:"program,omitempty"` // exec: the argv, with {name} for parameters and {$NAME} for the environment
-	Folder     string   `json:"folder,omitempty"`  // exec: where it is started, from the workspace root
-	Starts     []string `json:"starts,omitempty"`  // exec: those of the argv that name a program, or the text of one, which only the run tells
-	Unseen     []string `json:"unseen,omitempty"`  // exec: by which of its code it may run files that no digest is over
+	Program    []string `json:"program,omitempty"` // exec, mcp: the argv, with {name} for parameters and {$NAME} for the environment
+	Folder     string   `json:"folder,omitempty"`  // exec, mcp: where it is started, from the workspace root
+	Starts     []string `json:"starts,omitempty"`  // exec, mcp: those of the argv that name a program, or the text of one, which only the run tells
+	Unseen     []string `json:"unseen,omitempty"`  // exec, mcp: by which of its code it may run files that no digest is over
 	Method     string   `json:"method,omitempty"`  // http
-	URL        string   `json:"url,omitempty"`     // http
-	Text       string   `json:"text,omitempty"`    // expr
+	URL        string   `json:"url,omitempty"`     // http, mcp
+	Text       string   `json:"text,omitempty"`    // expr; mcp: the tool's name there
 	Plan       string   `json:"plan,omitempty"`    // plan: see [Facts.Delegates]
 	Alone      bool     `json:"alone,omitempty"`   // in a context of its own (S14.1)
 	Definition Literal  `json:"definition,omitzero"`

@@ -134,14 +134,15 @@ func (g *gatherer) activity(a *compiler.Activity) Execution {
 	if n := a.Node.Get(a.Kind); n != nil {
 		definition[a.Kind] = n.Value()
 		e.Method, e.URL = text(n.Get("method")), g.shown(text(n.Get("url")))
-		if server := text(n.Get("server")); a.Kind == "mcp" && server != "" {
-			definition["server"] = g.plan.Servers.Get(server).Value()
+		if a.Server != nil {
+			definition["server"] = a.Server.Node.Value()
+			e.URL, e.Text = g.shown(a.Server.URL), g.shown(a.Remote)
 		}
 	}
-	switch a.Kind {
-	case "expr":
+	switch {
+	case a.Kind == "expr":
 		e.Text = g.shown(a.Node.Get("expr").Text)
-	case "exec":
+	case len(a.Argv) > 0:
 		e.Folder = cmp.Or(a.Dir, ".")
 		_, e.Starts = a.Starts(&compiler.Call{})
 		for _, text := range a.Unseen() {

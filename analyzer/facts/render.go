@@ -160,6 +160,10 @@ var oneWord = regexp.MustCompile(`^[^\s\pZ\pC"'\\]+$`)
 // Destination is where to, in words: a program, an address, a tool of a server, a model.
 func (e *Execution) Destination() string {
 	switch {
+	case e.Kind == "mcp" && e.Text != "":
+		server := *e
+		server.Text = ""
+		return e.Text + " of " + server.Destination()
 	case len(e.Program) > 0:
 		words := make([]string, len(e.Program))
 		for i, argument := range e.Program {

@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"compiler/workspace":       {},
 	"compiler/lock":            {"compiler/source", "compiler/diag", "compiler/naming", "compiler/schema", "compiler/wording"},
 	"compiler/openapi":         {"compiler/source", "compiler/diag", "compiler/lock", "compiler/schema", "compiler/wording"},
-	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/hosts", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
+	"compiler":                 {"compiler/policy", "compiler/dag", "compiler/hosts", "compiler/lock", "compiler/naming", "compiler/pathtree", "compiler/source", "compiler/diag", "compiler/expression", "compiler/schema", "compiler/workspace", "compiler/wording"},
 	"analyzer":                 {"compiler", "compiler/*", "analyzer/envelope", "analyzer/facts", "analyzer/internal/*", "runtime/orders", "runtime/statelog"},
 	"analyzer/internal/*":      {"compiler", "compiler/*", "analyzer"},
 	"analyzer/facts":           {"compiler", "compiler/*", "analyzer/internal/branch", "analyzer/internal/logic"},
@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"runtime/request":  {"compiler", "compiler/*"},
 	"runtime/redact":   {"compiler/naming"},
 	"runtime/web":      {"compiler/hosts"},
-	"runtime/activity": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/redact", "runtime/web"},
+	"runtime/activity": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity/mcp", "runtime/redact", "runtime/web"},
 	"runtime/local":    {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/request"},
 	"runtime/journal":  {},
 	"runtime/trace":    {"runtime"},
@@ -72,6 +72,8 @@ var mayImport = map[string][]string{
 	"examples":         {},
 	"examples/embed":   {},
 	"cmd/obelus":       {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
+
+	"runtime/activity/mcp": {"compiler/lock"},
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/*": {"compiler", "compiler/*", "runtime", "runtime/session"},

@@ -80,6 +80,13 @@ func entries[T any](r *reader, f source.Field, what string, read func(source.Fie
 	return sorted(list, key)
 }
 
+// ReadServer reads what is locked of one server, as [Server.Value] has it.
+func ReadServer(name string, n *source.Node) (Server, []diag.Diagnostic) {
+	r := reader{}
+	s := r.server(source.Field{Key: &source.Node{Text: name}, Value: n}, fmt.Sprintf("the server %q", name))
+	return s, r.found
+}
+
 func (r *reader) server(f source.Field, what string) Server {
 	s := Server{Name: f.Key.Text, Node: f.Value}
 	r.keys(f.Value, what, []string{"tools"}, map[string]func(source.Field){

@@ -57,6 +57,33 @@ func mapping[T any](list []T, key func(T) string, value func(T) yaml.MapSlice) y
 	return out
 }
 
+// Value is the server as a JSON value, as [ReadServer] reads it.
+func (s Server) Value() map[string]any { return unveiled(serverOut(s)).(map[string]any) }
+
+// unveiled is what was made for goccy as a JSON value.
+func unveiled(v any) any {
+	switch v := v.(type) {
+	case yaml.MapSlice:
+		all := map[string]any{}
+		for _, item := range v {
+			all[unveiled(item.Key).(string)] = unveiled(item.Value)
+		}
+		return all
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = unveiled(v[i])
+		}
+		return all
+	case string:
+		text, _ := hex.DecodeString(v[1:])
+		return string(text)
+	case int64:
+		return float64(v)
+	}
+	return v
+}
+
 func serverOut(s Server) yaml.MapSlice {
 	return yaml.MapSlice{{Key: veiled("tools"), Value: mapping(s.Tools, Tool.key, toolOut)}}
 }

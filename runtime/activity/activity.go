@@ -28,6 +28,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/redact"
 )
 
@@ -41,6 +42,9 @@ type Request struct {
 	// Unread says that nothing is to come of the call: its tool has no _output, and it has
 	// no _outputPath.
 	Unread bool
+	// Output is what the call's tool says of the result; nil is nothing. An MCP server's
+	// text is JSON where that admits no text.
+	Output *schema.Schema
 	// Context is what the call's scopes hand on, each value under its kind (S14.3);
 	// nil for a call without scopes. A program finds it beside its parameters, as
 	// "_context", and a worker beside "params", as "context".
@@ -138,6 +142,7 @@ type Set struct {
 	byName   map[string]starter
 	workers  []*worker
 	client   *http.Client // of all that send requests; nil for none
+	servers  map[string]*server // by what they are
 	register *Register
 	waits    func(string)
 
@@ -170,7 +175,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	for _, secret := range o.Secrets {
 		hide.Keep("secret", secret)
 	}
-	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), tries: map[*ongoing]struct{}{}, register: o.Register, waits: o.Waits, said: map[string]time.Time{}}
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, tries: map[*ongoing]struct{}{}, register: o.Register, waits: o.Waits, said: map[string]time.Time{}}
 	for name, run := range funcs {
 		s.byName[name] = &function{name, run, o.Grace, hide}
 	}
@@ -199,7 +204,7 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 		if missing := env.missing(def); missing != nil && (o.InUse == nil || o.InUse(name)) {
 			return nil, missing
 		}
-		p := program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, set: s, private: o.Private}
+		p := s.program(name, def, o, env, hide)
 		if def.Worker {
 			return newWorker(p), nil
 		}
@@ -217,6 +222,8 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 			s.client = newClient(o.Hosts)
 		}
 		return newCaller(name, def, env, hide, s.client), nil
+	case "mcp":
+		return s.serve(name, def, o, env, hide)
 	case "expr":
 		return &code{name, def.Expression}, nil
 	case "go":
@@ -224,6 +231,28 @@ func (s *Set) open(name string, def *compiler.Activity, o Options, env environme
 	default:
 		return nil, fmt.Errorf("activity %q is of kind %s, which this version cannot run yet", name, def.Kind)
 	}
+}
+
+func (s *Set) program(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) program {
+	return program{name: name, def: def, env: env, environ: env.program(def, hide), grace: o.Grace, hide: hide, set: s, private: o.Private}
+}
+
+// serve opens a tool of an MCP server, which all tools of it share.
+func (s *Set) serve(name string, def *compiler.Activity, o Options, env environment, hide *redact.Redactor) (starter, error) {
+	if def.Server == nil {
+		return nil, fmt.Errorf("activity %q is of an MCP server that isn't defined", name)
+	}
+	if missing := env.missing(def); missing != nil && (o.InUse == nil || o.InUse(name)) {
+		return nil, missing
+	}
+	if def.Server.URL != "" {
+		return nil, fmt.Errorf("activity %q is of an MCP server at an address, which this version cannot reach yet", name)
+	}
+	key := fmt.Sprintf("%q %#v %q %q %q", def.Server.Name, def.Argv, def.Env, def.Inherit, def.Dir)
+	if s.servers[key] == nil {
+		s.servers[key] = newServer(s.program(name, def, o, env, hide))
+	}
+	return &tool{s.servers[key], name, def}, nil
 }
 
 // Has reports whether there is an activity of this name.
@@ -325,6 +354,9 @@ func (s *Set) Close() error {
 	var all sync.WaitGroup
 	for _, w := range s.workers {
 		all.Go(w.close)
+	}
+	for _, one := range s.servers {
+		all.Go(one.close)
 	}
 	all.Wait()
 	s.running.Wait()

@@ -269,7 +269,7 @@ func TestExpression(t *testing.T) {
 // definitions, and an unknown name is no runtime error.
 func TestOpen(t *testing.T) {
 	for want, def := range map[string]*compiler.Activity{
-		`activity "x" is of kind mcp, which this version cannot run yet`:       {Kind: "mcp"},
+		`activity "x" is of an MCP server that isn't defined`:                  {Kind: "mcp"},
 		`activity "x" is a Go function that this program doesn't register`:     {Kind: "go"},
 		`activity "x" has an empty argv: expected a program and its arguments`: {Kind: "exec"},
 	} {

@@ -52,6 +52,10 @@ func play(part string, args []string) {
 	case "say-and-complain":
 		os.Stdout.WriteString(args[0])
 		os.Stderr.WriteString(args[1])
+	case "mcp":
+		serveTools()
+	case "mcp-raw":
+		misbehave(args[0])
 	case "flood":
 		flood(os.Stdout)
 	case "flood-stderr":

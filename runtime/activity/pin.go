@@ -31,7 +31,7 @@ type Pins struct {
 // can change unseen.
 func (p *Pins) Of(name string, argv []string) string {
 	def := p.Activities[name]
-	if p.Key == "" || def == nil || def.Kind != "exec" || len(argv) == 0 {
+	if p.Key == "" || def == nil || len(def.Argv) == 0 || len(argv) == 0 {
 		return ""
 	}
 	program := compiler.Filled(argv[0], os.Getenv)

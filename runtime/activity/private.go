@@ -154,7 +154,7 @@ func (p *Private) all(digests map[string]string, activities map[string]*compiler
 	}
 	for _, of := range slices.Sorted(maps.Keys(activities)) {
 		a := activities[of]
-		if a.Kind != "exec" {
+		if len(a.Argv) == 0 {
 			continue
 		}
 		if inUse == nil || inUse(of) {

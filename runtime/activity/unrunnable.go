@@ -18,7 +18,7 @@ import (
 // program; or "" for each that is. The folder is as this process sees it; of a program that
 // would lie in one that isn't there nothing is known.
 func Missing(a *compiler.Activity) (folder, program string) {
-	if a.Kind != "exec" || len(a.Argv) == 0 {
+	if len(a.Argv) == 0 {
 		return "", ""
 	}
 	if info, err := os.Stat(filepath.Clean(a.Dir)); err != nil || !info.IsDir() {
@@ -58,6 +58,15 @@ func Unrunnable(a *compiler.Activity, rules hosts.Rules, tell func(what, help st
 	switch a.Kind {
 	case "exec":
 		unfound(a, at, tell)
+	case "mcp":
+		if a.Server == nil {
+			return // it was reported
+		}
+		if a.Server.URL == "" {
+			unfound(a, at, tell)
+		} else if refusal := refusedHost(a, rules); refusal != nil {
+			tell(refusal.Why, refusal.Help, a.Server.Node.Get("url").Span())
+		}
 	case "http":
 		if refusal := refusedHost(a, rules); refusal != nil {
 			tell(refusal.Why, refusal.Help, a.Node.Get("http").Get("url").Span())
@@ -78,7 +87,13 @@ func Unrunnable(a *compiler.Activity, rules hosts.Rules, tell func(what, help st
 
 // refusedHost is why an activity may not go to its host, as far as that is known.
 func refusedHost(a *compiler.Activity, rules hosts.Rules) *hosts.Refusal {
-	at, err := url.Parse(a.HTTP.Base())
+	base := ""
+	if a.Server != nil {
+		base = compiler.Filled(a.Server.URL, func(string) string { return "" })
+	} else {
+		base = a.HTTP.Base()
+	}
+	at, err := url.Parse(base)
 	if err != nil {
 		return nil
 	}
@@ -87,8 +102,11 @@ func refusedHost(a *compiler.Activity, rules hosts.Rules) *hosts.Refusal {
 
 // unfound tells what isn't there of what an activity starts.
 func unfound(a *compiler.Activity, at source.Span, tell func(what, help string, at source.Span)) {
-	exec := a.Node.Get("exec")
-	if argv := exec.Get("argv"); argv != nil && len(argv.Items) > 0 {
+	exec, argv := a.Node.Get("exec"), "argv"
+	if a.Server != nil {
+		exec, argv = a.Server.Node, "command"
+	}
+	if argv := exec.Get(argv); argv != nil && len(argv.Items) > 0 {
 		at = argv.Items[0].Span()
 	}
 	folder, program := Missing(a)

@@ -504,6 +504,9 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 	}
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: w.offered[c.Of],
 		Unread: len(c.Of.Whole().Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
+	if c.Of.Tool != nil {
+		request.Output = c.Of.Tool.Output
+	}
 	if c.Request != nil {
 		own := w.begin(ctx, c)
 		go func() { w.send(w.produce(own, c.Request, request, e)) }()

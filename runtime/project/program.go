@@ -167,7 +167,7 @@ func under(root, name string) string {
 func (p *Program) here(a *compiler.Activity) *compiler.Activity {
 	there := *a
 	root := p.Root
-	if a.Origin == compiler.Document {
+	if a.Whence() == compiler.Document {
 		root = p.Workspace()
 	}
 	there.Dir = under(root, a.Dir)

@@ -191,7 +191,12 @@ func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 		what, value = "it computes the expression", e.Text
 	case "plan":
 		what, value = "it runs the plan", e.Text
-	case "http", "mcp":
+	case "mcp":
+		what, value = "it calls the tool "+visibly(e.Text, "")+" of the MCP server", e.URL
+		if len(e.Argv) > 0 {
+			value = e.Argv
+		}
+	case "http":
 		if what = "it sends a request by " + e.Kind; e.URL != "" {
 			what = "it sends " + diag.Escape(e.Method+" "+e.URL)
 		}

@@ -1,0 +1,213 @@
+package compiler
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// A Server is an MCP server that activities of the kind mcp name (S2.3): a program that
+// is spoken to on its standard streams, or an address.
+type Server struct {
+	// Activity is the program, as an activity would start it: its argv, environment, folder
+	// and variables; and how long it may take to start. Of an address it has the variables.
+	Activity
+	URL     string // "" of a program
+	Headers []EnvSetting
+	Lock    *lock.Server // what its tools were when they were taken in; nil when nobody said
+}
+
+// servers reads the MCP servers that activities of the kind mcp name (S2.3).
+func (c *compilation) servers(n *source.Node, dir string) {
+	if n.Kind != source.Object {
+		c.wants(n, "\"servers\"", "a mapping from names to servers")
+		return
+	}
+	for _, f := range n.Fields {
+		c.plan.Servers[f.Key.Text] = c.server(definition{f.Key.Text, f.Key, f.Value, dir})
+	}
+}
+
+func (c *compilation) server(d definition) *Server {
+	s := &Server{Activity: Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d), Origin: c.originOf(d.node.File)}}
+	a, n, what := &s.Activity, d.node, "the server \""+d.name+"\""
+	c.fields(n, what, map[string]func(source.Field){
+		"command":     func(f source.Field) { c.argv(a, f.Value, "command") },
+		"env":         func(f source.Field) { c.envOf(a, f.Value) },
+		"inherit":     func(f source.Field) { c.inherited(a, f.Value) },
+		"cwd":         func(source.Field) {}, // below: the lock lies beside the file, wherever the program starts
+		"url":         func(f source.Field) { c.serverURL(s, f.Value) },
+		"headers":     func(f source.Field) { c.headers(s, f.Value, what) },
+		"timeout":     func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
+		"lock":        func(source.Field) {},
+		"description": func(source.Field) {},
+	})
+	if n.Kind != source.Object {
+		return s
+	}
+	c.locked(s)
+	if cwd := n.Get("cwd"); cwd != nil {
+		c.cwd(a, cwd)
+	}
+	command, at := n.Get("command"), n.Get("url")
+	switch {
+	case command != nil && at != nil:
+		c.report(diag.WrongType, at.Span(), "%s has both a \"command\" and a \"url\"", what).Advise("leave one of them out")
+	case command == nil && at == nil:
+		c.report(diag.WrongType, n.Span().Head(), "%s has neither a \"command\" nor a \"url\"", what).
+			Advise("write {command: [program, argument, …]} or {url: \"https://…\"}")
+	case command != nil:
+		c.onlyWith(n, what, "url", "headers")
+	default:
+		c.onlyWith(n, what, "command", "env", "inherit", "cwd")
+	}
+	for _, p := range a.Parameters {
+		c.report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q", what, p.Name).
+			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
+	}
+	return s
+}
+
+// onlyWith reports keys of a server that belong to one that has another key.
+func (c *compilation) onlyWith(n *source.Node, what, other string, keys ...string) {
+	for _, f := range n.Fields {
+		if slices.Contains(keys, f.Key.Text) {
+			c.report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to a %q", what, f.Key.Text, other).Advise("leave it out")
+		}
+	}
+}
+
+func (c *compilation) serverURL(s *Server, n *source.Node) {
+	s.URL = c.text(n, "\"url\"")
+	s.takes(n)
+	at, err := url.Parse(Filled(s.URL, func(string) string { return "v" }))
+	if s.URL != "" && (err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http") {
+		c.report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).Advise("write it whole: https://example.com/mcp")
+	}
+}
+
+func (c *compilation) headers(s *Server, n *source.Node, what string) {
+	if n.Kind != source.Object {
+		c.wants(n, "\"headers\" of "+what, "a mapping from names of headers to texts")
+		return
+	}
+	for _, f := range n.Fields {
+		if value := c.text(f.Value, "the header \""+f.Key.Text+"\""); strings.ContainsAny(value, "\r\n\x00") {
+			c.report(diag.WrongType, f.Value.Span(), "the header %q can't hold the end of a line", f.Key.Text)
+		}
+		s.Headers = append(s.Headers, EnvSetting{f.Key.Text, f.Value.Text})
+		s.takes(f.Value)
+	}
+}
+
+// locked finds what is locked of a server: with it, as a compiled plan has it, or in the
+// file beside the one that defines it.
+func (c *compilation) locked(s *Server) {
+	if own := s.Node.Get("lock"); own != nil {
+		read, found := lock.ReadServer(s.Name, own)
+		s.Lock, c.found = &read, append(c.found, found...)
+		return
+	}
+	if c.options.Open == nil || c.plan.Root.Get(compiledKey) != nil {
+		return
+	}
+	name := path.Join(s.Dir, lock.Name)
+	if s.Origin == Document {
+		name = path.Join(c.plan.workspace, name)
+	}
+	file, err := c.open(name)
+	switch {
+	case err == nil:
+		c.lockIn(s, file)
+	case !errors.Is(err, fs.ErrNotExist) && !strings.HasPrefix(name, "../"):
+		c.report(ruleOfReading(err, diag.WrongType), s.NameNode.Span(), "what is locked of the server %q can't be read: %v", s.Name, err)
+	}
+}
+
+// lockIn takes what a lock file has of a server. What is wrong with the file is told once.
+func (c *compilation) lockIn(s *Server, file *source.File) {
+	read, known := c.delegation.reads.locks[file]
+	if !known {
+		var found []diag.Diagnostic
+		read, found = lock.Read(file, c.options.Limits)
+		c.found = append(c.found, found...)
+		if c.delegation.reads.locks == nil {
+			c.delegation.reads.locks = map[*source.File]*lock.Lock{}
+		}
+		c.delegation.reads.locks[file] = read
+	}
+	s.Lock = read.Server(s.Name)
+}
+
+// mcpActivity reads which tool of which server an activity is.
+func (c *compilation) mcpActivity(a *Activity, n *source.Node, what string) {
+	c.fields(n, what+"'s \"mcp\"", map[string]func(source.Field){
+		"server":  func(f source.Field) { c.text(f.Value, "\"server\"") },
+		"tool":    func(f source.Field) { a.Remote = c.text(f.Value, "\"tool\"") },
+		"timeout": func(f source.Field) { a.Timeout = c.duration(f.Value, "\"timeout\"") },
+	})
+	for _, key := range []string{"server", "tool"} {
+		if n.Kind == source.Object && n.Get(key) == nil {
+			c.report(diag.WrongType, n.Span(), "%s has no %q", what, key).Advise("write mcp: {server: NAME, tool: NAME}")
+		}
+	}
+}
+
+// serve gives the activities of the kind mcp the servers that they name, once all are
+// known. A file of definitions may name those of another.
+func (c *compilation) serve() {
+	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
+		a := c.plan.Activities[name]
+		at := a.Node.Get("mcp").Get("server")
+		if a.Kind != "mcp" || at == nil || at.Kind != source.String {
+			continue
+		}
+		s := c.plan.Servers[at.Text]
+		if s == nil && c.plan.Form != Definitions {
+			f := c.report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined", name, at.Text)
+			names := naming.NewSuggester(slices.Sorted(maps.Keys(c.plan.Servers)))
+			if near, ok := names.Nearest(at.Text); ok {
+				c.slip(f, at, near, names)
+			} else {
+				f.Advise("define it under \"servers\"")
+			}
+		}
+		if s != nil {
+			a.Server, a.Argv, a.Env, a.Inherit, a.Dir, a.Variables = s, s.Argv, s.Env, s.Inherit, s.Dir, s.Variables
+		}
+	}
+}
+
+// Whence is where what an activity starts was defined: its server, or it itself.
+func (a *Activity) Whence() Origin {
+	if a.Server != nil {
+		return a.Server.Origin
+	}
+	return a.Origin
+}
+
+// serverHere is a server's definition as it reads in the plan's own folder, with what is
+// locked of it.
+func (p *Plan) serverHere(s *Server) any {
+	value := s.Node.Value()
+	definition, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	if s.Node.File != p.File && s.URL == "" && p.from(s.Dir) != "." {
+		definition["cwd"] = p.from(s.Dir)
+	}
+	if s.Lock != nil {
+		definition["lock"] = s.Lock.Value()
+	}
+	return definition
+}

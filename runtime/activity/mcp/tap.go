@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An exchange is a request and what came back for it.
+type exchange struct {
+	Sent     func()
+	Progress func(done, total float64, message string)
+	sentOnce func()
+	result   json.RawMessage
+}
+
+type exchangeKey struct{}
+
+// A tapped transport lets a tap see what goes over its connection.
+type tapped struct {
+	by  sdk.Transport
+	tap *tap
+}
+
+func (t *tapped) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := t.by.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.tap.Connection = c
+	return t.tap, nil
+}
+
+// A tap keeps the results of requests as they came, since the protocol's library rounds
+// numbers and takes the last of two equal keys; and keeps from it what nobody waits for.
+type tap struct {
+	sdk.Connection
+
+	mu       sync.Mutex
+	calls    map[jsonrpc.ID]*exchange
+	progress map[string]*exchange // by token
+	last     int                  // token
+	unasked  int                  // what has come since the last answer
+	asks     int                  // and of that requests
+}
+
+func (t *tap) Write(ctx context.Context, m jsonrpc.Message) error {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	if request, ok := m.(*jsonrpc.Request); ok && request.IsCall() && x != nil {
+		t.mu.Lock()
+		t.calls[request.ID] = x
+		t.mu.Unlock()
+		defer x.sentOnce()
+	}
+	return t.Connection.Write(ctx, m)
+}
+
+func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		m, err := t.Connection.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		request, ok := m.(*jsonrpc.Request)
+		if !ok {
+			t.answered(m.(*jsonrpc.Response))
+			return m, nil
+		}
+		if err := t.count(request.IsCall()); err != nil {
+			return nil, err
+		}
+		if request.IsCall() {
+			return m, nil
+		}
+		if request.Method == "notifications/progress" {
+			t.tell(request.Params)
+		}
+	}
+}
+
+func (t *tap) answered(r *jsonrpc.Response) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unasked, t.asks = 0, 0
+	if x := t.calls[r.ID]; x != nil && r.Error == nil {
+		x.result = r.Result
+	}
+	delete(t.calls, r.ID)
+}
+
+func (t *tap) count(asks bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.unasked++; asks {
+		t.asks++
+	}
+	if t.unasked > maxNotifications || t.asks > maxRequests {
+		return fmt.Errorf("it has sent %d messages that answer nothing, and %d requests of its own among them", t.unasked, t.asks)
+	}
+	return nil
+}
+
+func (t *tap) follow(x *exchange) (token string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last++
+	token = strconv.Itoa(t.last)
+	t.progress[token] = x
+	return token
+}
+
+func (t *tap) unfollow(token string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.progress, token)
+}
+
+// tell hands on how far a server is. What can't be read is no progress.
+func (t *tap) tell(params json.RawMessage) {
+	var said struct {
+		Token    any     `json:"progressToken"`
+		Progress float64 `json:"progress"`
+		Total    float64 `json:"total"`
+		Message  string  `json:"message"`
+	}
+	if json.Unmarshal(params, &said) != nil {
+		return
+	}
+	t.mu.Lock()
+	x := t.progress[fmt.Sprint(said.Token)]
+	t.mu.Unlock()
+	if x != nil {
+		x.Progress(said.Progress, said.Total, said.Message)
+	}
+}

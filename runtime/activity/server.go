@@ -1,0 +1,351 @@
+package activity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime/activity/mcp"
+)
+
+// startTime is how long an MCP server may take until it has begun a session, where its
+// definition doesn't say: it may have to be compiled or fetched first.
+const startTime = time.Minute
+
+// envelope is what a message of a server may have besides a result.
+const envelope = 64 << 10
+
+// A server is an MCP server, which is started or reached for the first call that needs it,
+// and serves all calls of the set over one session. After it has died or was killed it is
+// started anew for the next call.
+type server struct {
+	program
+	of *compiler.Server
+
+	mu   sync.Mutex
+	now  *contact
+	last chan struct{}   // closed when the call before is on its way: they go in the order of the plan
+	over context.Context // done when the set is closed
+	end  context.CancelFunc
+}
+
+// A contact is a session with a server, or the attempt at one.
+type contact struct {
+	ready   chan struct{} // closed when there is one, or can't be
+	session *mcp.Session
+	err     *Failure
+	p       *process
+	lines   *mcp.Lines
+}
+
+func newServer(p program) *server {
+	s := &server{program: p, of: p.def.Server, last: make(chan struct{})}
+	close(s.last)
+	s.over, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// lost reports whether no further call can be put to the server.
+func (c *contact) lost() bool {
+	select {
+	case <-c.ready:
+	default:
+		return false
+	}
+	if c.err != nil {
+		return true
+	}
+	select {
+	case <-c.lines.Over():
+		return true
+	default:
+		return false
+	}
+}
+
+// A tool is an activity that a server carries out.
+type tool struct {
+	*server
+	activity string
+	def      *compiler.Activity
+}
+
+// start puts a call to the server, after those that were put to it before, and waits for
+// its answer in a goroutine.
+func (t *tool) start(ctx context.Context, r Request, ended func(Result, error)) {
+	mine := make(chan struct{})
+	t.mu.Lock()
+	before := t.last
+	t.last = mine
+	t.mu.Unlock()
+	c := t.reach()
+	go func() { ended(t.run(ctx, c, r, before, sync.OnceFunc(func() { close(mine) }))) }()
+}
+
+func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan struct{}, sent func()) (Result, error) {
+	none := Result{Route: -1}
+	defer func() { // those behind wait for those before, whatever becomes of this one
+		go func() {
+			<-before
+			sent()
+		}()
+	}()
+	params, err := encode(r.params())
+	if err != nil {
+		return none, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", t.activity, err)}
+	}
+	select {
+	case <-c.ready:
+	case <-ctx.Done():
+		return none, interrupted(ctx, t.activity)
+	}
+	if c.err != nil {
+		return none, c.err
+	}
+	select {
+	case <-before:
+	case <-ctx.Done():
+		return none, interrupted(ctx, t.activity)
+	}
+	if limit := t.def.Timeout; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errOverdue{limit})
+		defer cancel()
+	}
+	answer, err := c.session.Call(ctx, mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Sent: sent})
+	if err == nil {
+		err = t.unapproved()
+	}
+	if err != nil {
+		return none, t.failure(ctx, c, err)
+	}
+	return t.result(answer, r)
+}
+
+// params are a call's parameters, with the context of a call that has one; never null.
+func (r *Request) params() map[string]any {
+	if all := r.input(); all != nil {
+		return all
+	}
+	return map[string]any{}
+}
+
+// unapproved is the failure of a server that may have found a file meanwhile which it
+// wasn't approved with.
+func (t *tool) unapproved() error {
+	if len(t.of.Argv) == 0 {
+		return nil
+	}
+	return t.appeared()
+}
+
+// failure is why a call has no answer.
+func (t *tool) failure(ctx context.Context, c *contact, err error) error {
+	whose := fmt.Sprintf("the tool %q of the MCP server %q", t.def.Remote, t.of.Name)
+	var refused *mcp.Refusal
+	var ours *Failure
+	switch {
+	case errors.As(err, &ours):
+		return ours
+	case errors.As(err, &refused) && refused.Code != 0:
+		return &Failure{Code: CodeError, Message: t.hide.Message(fmt.Sprintf("%s was refused: %s (%d)", whose, brief(refused.Message), refused.Code)), Details: map[string]any{"code": float64(refused.Code)}}
+	case errors.As(err, &refused):
+		return &Failure{Code: CodeBadOutput, Message: t.hide.Message(fmt.Sprintf("%s has answered with what is no result: %s", whose, refused.Message))}
+	case ctx.Err() != nil:
+		return interrupted(ctx, t.activity)
+	}
+	return t.ended(c, whose+" hasn't answered", err)
+}
+
+// ended is the failure of what a server was at when it was lost: it says why, and the end
+// of what the server has written to stderr.
+func (s *server) ended(c *contact, what string, err error) *Failure {
+	if c.p == nil {
+		return &Failure{Code: CodeError, Message: s.hide.Message(fmt.Sprintf("%s: %v", what, err))}
+	}
+	code, why := CodeError, ""
+	switch cause := c.lines.Cause(); {
+	case cause != nil && !errors.Is(cause, mcp.ErrEnded):
+		code = CodeBadOutput
+		c.p.kill()
+		why = cause.Error() + " and was killed"
+		var garbled *mcp.Garbled
+		if errors.As(cause, &garbled) {
+			why += s.excerpt(garbled.Line)
+		}
+	case cause == nil && s.over.Err() == nil:
+		why = err.Error()
+		c.p.end(s.grace)
+	}
+	patience := time.NewTimer(drain)
+	select {
+	case <-c.p.done:
+	case <-patience.C:
+		c.p.end(s.grace)
+		c.p.wait(s.grace)
+	}
+	patience.Stop()
+	if s.over.Err() != nil {
+		return s.isClosed()
+	}
+	if why == "" {
+		why = "the server has ended (" + c.p.ending() + ")"
+	}
+	stderr := c.p.stderr.text(s.hide)
+	return &Failure{Code: code, Message: s.hide.Message(what+": "+why) + saying(stderr), Details: c.p.details(stderr)}
+}
+
+// isClosed is the failure of what comes when the set is closed.
+func (s *server) isClosed() *Failure {
+	return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("the MCP server %q was ended: %v", s.of.Name, errClosed)}
+}
+
+// result reads a tool's answer: what it has as structure, else its text, or what that says
+// as JSON where the tool's result can't be a text; else its content as it is.
+func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
+	whose := fmt.Sprintf("the tool %q of the MCP server %q", t.def.Remote, t.of.Name)
+	switch {
+	case a.Failed:
+		message := a.Text
+		if strings.TrimSpace(message) == "" {
+			message = whose + " failed and gave no message"
+		}
+		f := &Failure{Code: CodeError, Message: t.hide.Message(message)}
+		if a.Is {
+			f.Details = a.Structured
+		}
+		return Result{Route: -1}, f
+	case a.Is:
+		return route(a.Structured, r, t.activity, "")
+	case a.Content != nil:
+		return route(a.Content, r, t.activity, "")
+	case r.Unread:
+		return Result{Route: -1}, nil
+	case r.Output == nil || r.Output.Kinds()&schema.String != 0:
+		return Result{Value: a.Text, Route: -1}, nil
+	}
+	value, err := decode([]byte(a.Text), maxDepth, t.hide)
+	if err != nil {
+		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("%s must answer with structured content, or with text that is one JSON value, as the result is no text: %v%s", whose, err, t.excerpt([]byte(a.Text)))}
+	}
+	return route(value, r, t.activity, "")
+}
+
+// reach is the session for a call that is put now: the one that there is, or a new one.
+func (s *server) reach() *contact {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now != nil && !s.now.lost() {
+		return s.now
+	}
+	before := s.now
+	s.now = &contact{ready: make(chan struct{})}
+	go s.begin(s.now, before)
+	return s.now
+}
+
+// begin starts the server and begins a session. The process before it, if it is still
+// dying, is waited for: two at once might be in each other's way.
+func (s *server) begin(c, before *contact) {
+	defer close(c.ready)
+	if before != nil && before.p != nil {
+		before.p.end(s.grace)
+		before.p.wait(s.grace)
+	}
+	limit := s.of.Timeout
+	if limit == 0 {
+		limit = startTime
+	}
+	ctx, cancel := context.WithTimeoutCause(s.over, limit, errOverdue{limit})
+	defer cancel()
+	c.err = s.connect(ctx, c)
+	if c.err != nil && s.over.Err() != nil {
+		c.err = s.isClosed()
+	}
+}
+
+func (s *server) connect(ctx context.Context, c *contact) *Failure {
+	c.lines = mcp.NewLines(maxOutput + envelope)
+	argv, _ := s.def.Arguments(nil, s.env.get) // it takes no parameters
+	p, err := inLine().start(s.toStart(s.over, argv, nil, "", func(stdout io.Reader) { c.lines.Take(stdout) }))
+	if err != nil {
+		f := cannotStart(s.name, argv[0], err)
+		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) + strings.TrimPrefix(f.Message, fmt.Sprintf("activity %q ", s.name))
+		return f
+	}
+	c.p = p
+	go c.lines.Give(p.stdin, p.done)
+	c.session, err = mcp.Begin(ctx, c.lines, s.decoded)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && s.over.Err() == nil:
+		err = fmt.Errorf("it %v until it had begun a session", context.Cause(ctx))
+	}
+	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
+}
+
+// decoded reads a result.
+func (s *server) decoded(text []byte) (any, error) { return decode(text, maxDepth, s.hide) }
+
+// close ends the session and the server for good.
+func (s *server) close() {
+	s.end()
+	s.mu.Lock()
+	c := s.now
+	s.mu.Unlock()
+	if c == nil {
+		return
+	}
+	<-c.ready
+	if c.p == nil {
+		return
+	}
+	c.lines.Close()
+	c.p.stdin.Close()
+	patience := time.NewTimer(drain)
+	defer patience.Stop()
+	select {
+	case <-c.p.done:
+		return
+	case <-patience.C:
+	}
+	c.p.end(s.grace)
+	c.p.wait(s.grace)
+}
+
+// list is what the server lists as its tools.
+func (s *server) list(ctx context.Context) ([]lock.Tool, error) {
+	c := s.reach()
+	select {
+	case <-c.ready:
+	case <-ctx.Done():
+		return nil, interrupted(ctx, s.name)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errOverdue{startTime})
+	defer cancel()
+	tools, err := c.session.Tools(ctx)
+	var refused *mcp.Refusal
+	switch {
+	case err == nil:
+		return tools, nil
+	case errors.As(err, &refused):
+		err = &Failure{Code: CodeBadOutput, Message: s.hide.Message(fmt.Sprintf("the MCP server %q doesn't list its tools: %s", s.of.Name, brief(refused.Message)))}
+	case ctx.Err() == nil:
+		err = s.ended(c, fmt.Sprintf("the MCP server %q doesn't list its tools", s.of.Name), err)
+	default:
+		err = interrupted(ctx, s.name)
+	}
+	return nil, err
+}

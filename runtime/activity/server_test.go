@@ -1,0 +1,394 @@
+//go:build unix
+
+package activity
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// serveTools is an MCP server as others write them, by the protocol's library.
+func serveTools() {
+	s := sdk.NewServer(&sdk.Implementation{Name: "tools", Version: "1"}, nil)
+	type none struct{}
+	type sum struct{ A, B float64 }
+	type total struct{ Total float64 }
+	sdk.AddTool(s, &sdk.Tool{Name: "add", Description: "Adds two numbers.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
+		func(_ context.Context, _ *sdk.CallToolRequest, in sum) (*sdk.CallToolResult, total, error) {
+			return nil, total{in.A + in.B}, nil
+		})
+	says := func(name string, run func(ctx context.Context, r *sdk.CallToolRequest, args map[string]any) (string, error)) {
+		s.AddTool(&sdk.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			args := map[string]any{}
+			_ = json.Unmarshal(r.Params.Arguments, &args)
+			text, err := run(ctx, r, args)
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: err != nil}, nil
+		})
+	}
+	var mu sync.Mutex
+	var order []any
+	says("say", func(_ context.Context, _ *sdk.CallToolRequest, args map[string]any) (string, error) {
+		text, _ := args["text"].(string)
+		return text, nil
+	})
+	says("fail", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
+		return "there is no such city: " + os.Getenv("TEST_API_KEY"), errors.New("")
+	})
+	says("whoami", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
+		return fmt.Sprintf(`{"pid": %d}`, os.Getpid()), nil
+	})
+	says("note", func(_ context.Context, _ *sdk.CallToolRequest, args map[string]any) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, args["n"])
+		return "", nil
+	})
+	says("noted", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		text, _ := json.Marshal(order)
+		return string(text), nil
+	})
+	begun, cancelled := make(chan struct{}), make(chan struct{})
+	says("begun", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
+		<-begun
+		return "", nil
+	})
+	says("wait", func(ctx context.Context, _ *sdk.CallToolRequest, _ map[string]any) (string, error) {
+		close(begun)
+		<-ctx.Done()
+		close(cancelled)
+		return "", nil
+	})
+	says("cancelled", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
+		<-cancelled
+		return "yes", nil
+	})
+	says("asks", func(ctx context.Context, r *sdk.CallToolRequest, _ map[string]any) (string, error) {
+		_, model := r.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 1})
+		_, person := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "who?"})
+		roots, _ := r.Session.ListRoots(ctx, nil)
+		return fmt.Sprintf("%t %t %d", model != nil, person != nil, len(roots.Roots)), nil
+	})
+	says("die", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
+		os.Stderr.WriteString("out of paper")
+		os.Exit(3)
+		return "", nil
+	})
+	_ = s.Run(context.Background(), &sdk.StdioTransport{})
+}
+
+// misbehave is a server written by hand that does one thing that it must not.
+func misbehave(how string) {
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 64<<20)
+	out := bufio.NewWriter(os.Stdout)
+	say := func(format string, args ...any) {
+		fmt.Fprintf(out, format+"\n", args...)
+		out.Flush()
+	}
+	os.Stderr.WriteString("I do " + how)
+	for in.Scan() {
+		var asked struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ Cursor string }
+		}
+		_ = json.Unmarshal(in.Bytes(), &asked)
+		result := func(text string) { say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked.ID, text) }
+		switch asked.Method {
+		case "initialize":
+			switch how {
+			case "mute":
+				continue
+			case "other-version":
+				result(`{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)
+			case "refuse":
+				say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"not today"}}`, asked.ID)
+			case "hello":
+				say("Server listening on stdio")
+			default:
+				result(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`)
+			}
+		case "tools/list":
+			switch how {
+			case "circle":
+				result(`{"tools":[],"nextCursor":"again"}`)
+			case "endless-pages":
+				result(fmt.Sprintf(`{"tools":[],"nextCursor":"%sx"}`, asked.Params.Cursor))
+			case "million":
+				result(`{"tools":[` + strings.Repeat(`{"name":"a","inputSchema":{}},`, 20_000) + `{"name":"b"}]}`)
+			case "twice":
+				result(`{"tools":[{"name":"a"},{"name":"b"},{"name":"a"}]}`)
+			case "no-schema":
+				result(`{"tools":[{"name":"a","inputSchema":"none"}]}`)
+			case "no-list":
+				result(`{"tools":{}}`)
+			}
+		case "tools/call":
+			switch how {
+			case "log-line":
+				say("calling the tool now")
+			case "no-jsonrpc":
+				say(`{"id":%s,"result":{"content":[]}}`, asked.ID)
+			case "two-values":
+				say(`{"jsonrpc":"2.0","id":%s,"result":{}} {}`, asked.ID)
+			case "die":
+				os.Exit(4)
+			case "close":
+				os.Stdout.Close()
+				time.Sleep(time.Hour)
+			case "huge":
+				say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`, asked.ID, strings.Repeat("x", 9<<20))
+			case "flood":
+				for {
+					out.WriteString(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}` + "\n")
+				}
+			case "flood-requests":
+				for i := 0; ; i++ {
+					say(`{"jsonrpc":"2.0","id":"%d","method":"ping"}`, i)
+				}
+			case "deep":
+				result(`{"structuredContent":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`)
+			case "abyss":
+				result(strings.Repeat("[", 2_000_000))
+			case "digits":
+				result(`{"structuredContent":{"id":9007199254740993},"content":[]}`)
+			case "same-key":
+				result(`{"structuredContent":{"a":1,"a":2},"content":[]}`)
+			case "not-utf8":
+				result("{\"structuredContent\":\"\xff\",\"content\":[]}")
+			case "no-result":
+				result(`{}`)
+			case "scalar-result":
+				result(`7`)
+			case "null-result":
+				result(`null`)
+			case "other-id":
+				say(`{"jsonrpc":"2.0","id":987654,"result":{"content":[]}}`)
+				result(`{"content":[{"type":"text","text":"after all"}]}`)
+			case "batch":
+				say(`[{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}]`, asked.ID)
+			case "odd-content":
+				result(`{"content":[{"type":"smell","of":"coffee"}]}`)
+			case "input":
+				result(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"who?"}}},"content":[]}`)
+			case "error-bomb":
+				say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"%s"}}`, asked.ID, strings.Repeat("no ", 100_000))
+			}
+		}
+	}
+}
+
+// remoteDef is an activity that is a tool of a server.
+func remoteDef(tool string, argv []string) *compiler.Activity {
+	s := &compiler.Server{Activity: compiler.Activity{Name: "docs", Argv: texts(argv)}}
+	return &compiler.Activity{Name: "x", Kind: "mcp", Remote: tool, Server: s, Argv: s.Argv}
+}
+
+func openTools(t testing.TB, o Options, def func(tool string) *compiler.Activity, tools ...string) *Set {
+	t.Helper()
+	if o.Grace == 0 {
+		o.Grace = 50 * time.Millisecond
+	}
+	defs := map[string]*compiler.Activity{}
+	first := def("x")
+	for _, name := range tools {
+		one := def(name)
+		one.Name, one.Server, one.Argv = name, first.Server, first.Argv
+		defs[name] = one
+	}
+	s, err := Open(defs, nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func soundTool(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp")) }
+
+// S2.3: what a tool of a server gives: its structure, else its text, which is JSON where
+// the result is no text; an error with the server's words.
+func TestServerResults(t *testing.T) {
+	s := openTools(t, Options{Environ: append(os.Environ(), "TEST_API_KEY=hush-hush-hush-1")}, func(tool string) *compiler.Activity {
+		def := soundTool(tool)
+		def.Inherit = []string{"TEST_API_KEY"}
+		return def
+	}, "add", "say", "fail", "nothing", "asks")
+	object := schema.New(map[string]any{"type": "object"}, schema.Options{})
+	for _, c := range []struct {
+		tool   string
+		params map[string]any
+		output *schema.Schema
+		want   any
+	}{
+		{"add", map[string]any{"A": 1.0, "B": 2.5}, object, map[string]any{"Total": 3.5}},
+		{"say", map[string]any{"text": `{"a": 1}`}, object, map[string]any{"a": 1.0}},
+		{"say", map[string]any{"text": `{"a": 1}`}, nil, `{"a": 1}`},
+		{"say", nil, nil, ""},
+		{"asks", nil, nil, "true true 0"},
+	} {
+		r, err := s.Run(t.Context(), c.tool, Request{Params: c.params, Output: c.output})
+		if err != nil || !reflect.DeepEqual(r.Value, c.want) {
+			t.Errorf("%s %v: %v, %v; want %v", c.tool, c.params, r.Value, err, c.want)
+		}
+	}
+	_, err := s.Run(t.Context(), "say", Request{Params: map[string]any{"text": "words"}, Output: object})
+	failure(t, err, CodeBadOutput, `the tool "say" of the MCP server "docs" must answer with structured content, or with text that is one JSON value`, `it begins "words"`)
+	_, err = s.Run(t.Context(), "fail", Request{})
+	failure(t, err, CodeError, "there is no such city: [hidden TEST_API_KEY]")
+	_, err = s.Run(t.Context(), "nothing", Request{})
+	failure(t, err, CodeError, `the tool "nothing" of the MCP server "docs" was refused: unknown tool "nothing"`)
+}
+
+// One session serves all calls of a set, whichever of its tools they are of; it is started
+// for the first of them, and gone when the set is closed.
+func TestServerIsShared(t *testing.T) {
+	s := openTools(t, Options{}, soundTool, "whoami", "add")
+	object := schema.New(map[string]any{"type": "object"}, schema.Options{})
+	pids := map[any]bool{}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			r, err := s.Run(t.Context(), "whoami", Request{Output: object})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			pids[r.Value.(map[string]any)["pid"]] = true
+		})
+	}
+	all.Wait()
+	if len(pids) != 1 {
+		t.Fatalf("the calls were served by %v", pids)
+	}
+	s.Close()
+	for pid := range pids {
+		gone(t, int(pid.(float64)))
+	}
+}
+
+// S8.4: calls reach a server in the order in which they are started.
+func TestServerIsAskedInOrder(t *testing.T) {
+	s := openTools(t, Options{}, soundTool, "note", "noted")
+	var all sync.WaitGroup
+	var want []any
+	for n := range 50 {
+		all.Add(1)
+		s.Start(t.Context(), "note", Request{Params: map[string]any{"n": float64(n)}}, func(_ Result, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			all.Done()
+		})
+		want = append(want, float64(n))
+	}
+	all.Wait()
+	r, err := s.Run(t.Context(), "noted", Request{Output: schema.New(map[string]any{"type": "array"}, schema.Options{})})
+	if err != nil || !reflect.DeepEqual(r.Value, want) {
+		t.Errorf("the server was asked in the order %v, %v", r.Value, err)
+	}
+}
+
+// A call that is given up is told to the server, and holds up no other.
+func TestServerIsToldOfCancellation(t *testing.T) {
+	s := openTools(t, Options{}, soundTool, "wait", "begun", "cancelled")
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	s.Start(ctx, "wait", Request{}, func(_ Result, err error) { over <- err })
+	if _, err := s.Run(t.Context(), "begun", Request{}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	failure(t, <-over, CodeCancelled)
+	if r, err := s.Run(t.Context(), "cancelled", Request{}); err != nil || r.Value != "yes" {
+		t.Errorf("the server says %v, %v", r.Value, err)
+	}
+}
+
+// A server that dies fails the calls that it was at, with the end of what it wrote to
+// stderr; the next call has a new one.
+func TestServerDies(t *testing.T) {
+	s := openTools(t, Options{}, soundTool, "die", "whoami")
+	for range 2 {
+		_, err := s.Run(t.Context(), "die", Request{})
+		failure(t, err, CodeError, `the tool "die" of the MCP server "docs" hasn't answered: the server has ended (exit status 3)`, "the end of its stderr: out of paper")
+		if r, err := s.Run(t.Context(), "whoami", Request{}); err != nil {
+			t.Errorf("%v, %v", r, err)
+		}
+	}
+}
+
+// Whatever a server does, it is a clear failure that names it and, where it is its end, what
+// it wrote to stderr; and its process is gone with the set.
+func TestServersMisbehave(t *testing.T) {
+	call := `the tool "a" of the MCP server "docs" `
+	for how, c := range map[string]struct {
+		code string
+		want []string
+	}{
+		"mute":           {CodeError, []string{`the MCP server "docs" can't be used: it took longer than its timeout of 300ms until it had begun a session`, "stderr: I do mute"}},
+		"other-version":  {CodeError, []string{`the MCP server "docs" can't be used: unsupported protocol version: "1999-01-01"`}},
+		"refuse":         {CodeError, []string{`the MCP server "docs" can't be used: `, "not today"}},
+		"hello":          {CodeBadOutput, []string{`the MCP server "docs" can't be used: it must write one message of JSON-RPC a line to stdout: this is no JSON and was killed (it begins "Server listening`, "stderr: I do hello"}},
+		"log-line":       {CodeBadOutput, []string{call + "hasn't answered: it must write one message of JSON-RPC a line", "calling the tool now", "I do log-line"}},
+		"no-jsonrpc":     {CodeBadOutput, []string{call, "invalid message version tag"}},
+		"two-values":     {CodeBadOutput, []string{call, "more follows after the message"}},
+		"die":            {CodeError, []string{call + "hasn't answered: the server has ended (exit status 4)", "I do die"}},
+		"close":          {CodeError, []string{call + "hasn't answered: the server has ended"}},
+		"huge":           {CodeBadOutput, []string{call + "hasn't answered: it has written a line of more than 8 MiB and was killed"}},
+		"flood":          {CodeError, []string{call, "it has sent 20001 messages that answer nothing, and 0 requests"}},
+		"flood-requests": {CodeError, []string{call, "it has sent 1001 messages that answer nothing, and 1001 requests"}},
+		"deep":           {CodeBadOutput, []string{call + "has answered with what is no result: deeper than 100 levels"}},
+		"abyss":          {CodeBadOutput, []string{call, "this is no JSON"}},
+		"digits":         {CodeBadOutput, []string{call + "has answered with what is no result", "write it as a string"}},
+		"same-key":       {CodeBadOutput, []string{call, "this is no JSON"}},
+		"not-utf8":       {CodeBadOutput, []string{call, "this is no JSON"}},
+		"no-result":      {CodeBadOutput, []string{call + "has answered with what is no result: it has neither"}},
+		"scalar-result":  {CodeBadOutput, []string{call + "has answered with what is no result"}},
+		"null-result":    {CodeBadOutput, []string{call + "has answered with what is no result"}},
+		"batch":          {CodeBadOutput, []string{call}},
+		"odd-content":    {CodeBadOutput, []string{call + "has answered with what is no result"}},
+		"input":          {CodeBadOutput, []string{call + "has answered with what is no result: it asks for more"}},
+		"error-bomb":     {CodeError, []string{call + "was refused: no no no"}},
+		"other-id":       {},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			s := openTools(t, Options{}, func(tool string) *compiler.Activity {
+				def := remoteDef(tool, helper("mcp-raw", how))
+				if how == "mute" {
+					def.Server.Timeout = 300 * time.Millisecond
+				}
+				return def
+			}, "a")
+			r, err := s.Run(t.Context(), "a", Request{})
+			if c.want == nil {
+				if err != nil || r.Value != "after all" {
+					t.Errorf("%v, %v", r, err)
+				}
+				return
+			}
+			if f := failure(t, err, c.code, c.want...); len(f.Message) > 4<<10 {
+				t.Errorf("the message has %d bytes", len(f.Message))
+			}
+		})
+	}
+}
