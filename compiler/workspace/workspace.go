@@ -43,7 +43,7 @@ func (f Folder) Open(name string) ([]byte, error) {
 	case err != nil && escapes(err):
 		return nil, fmt.Errorf("it leads out of the workspace %q", f.Dir)
 	case err != nil:
-		return nil, errors.New(Reason(err))
+		return nil, unread{err}
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it isn't a regular file")
 	}
@@ -54,6 +54,12 @@ func (f Folder) Open(name string) ([]byte, error) {
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, int64(f.Limit)+1))
 }
+
+// unread is why a file can't be read, in plain words; whether it is there can be asked.
+type unread struct{ error }
+
+func (u unread) Error() string { return Reason(u.error) }
+func (u unread) Unwrap() error { return u.error }
 
 // Sum is the digest of [Folder.Take]; "" where there is no such file.
 func (f Folder) Sum(name string) (string, error) {

@@ -38,8 +38,6 @@ func serveTools() {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: err != nil}, nil
 		})
 	}
-	var mu sync.Mutex
-	var order []any
 	says("say", func(_ context.Context, _ *sdk.CallToolRequest, args map[string]any) (string, error) {
 		text, _ := args["text"].(string)
 		return text, nil
@@ -49,18 +47,6 @@ func serveTools() {
 	})
 	says("whoami", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
 		return fmt.Sprintf(`{"pid": %d}`, os.Getpid()), nil
-	})
-	says("note", func(_ context.Context, _ *sdk.CallToolRequest, args map[string]any) (string, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		order = append(order, args["n"])
-		return "", nil
-	})
-	says("noted", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		text, _ := json.Marshal(order)
-		return string(text), nil
 	})
 	begun, cancelled := make(chan struct{}), make(chan struct{})
 	says("begun", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
@@ -101,11 +87,15 @@ func misbehave(how string) {
 		out.Flush()
 	}
 	os.Stderr.WriteString("I do " + how)
+	var order []string
 	for in.Scan() {
 		var asked struct {
 			ID     json.RawMessage
 			Method string
-			Params struct{ Cursor string }
+			Params struct {
+				Cursor    string
+				Arguments json.RawMessage
+			}
 		}
 		_ = json.Unmarshal(in.Bytes(), &asked)
 		result := func(text string) { say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked.ID, text) }
@@ -140,6 +130,10 @@ func misbehave(how string) {
 			}
 		case "tools/call":
 			switch how {
+			case "note":
+				order = append(order, string(asked.Params.Arguments))
+				text, _ := json.Marshal(order)
+				result(fmt.Sprintf(`{"content":[],"structuredContent":%s}`, text))
 			case "log-line":
 				say("calling the tool now")
 			case "no-jsonrpc":
@@ -287,23 +281,30 @@ func TestServerIsShared(t *testing.T) {
 
 // S8.4: calls reach a server in the order in which they are started.
 func TestServerIsAskedInOrder(t *testing.T) {
-	s := openTools(t, Options{}, soundTool, "note", "noted")
+	s := openTools(t, Options{}, func(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp-raw", "note")) }, "note")
+	const calls = 50
 	var all sync.WaitGroup
-	var want []any
-	for n := range 50 {
+	var mu sync.Mutex
+	var longest, want []any
+	for n := range calls {
 		all.Add(1)
-		s.Start(t.Context(), "note", Request{Params: map[string]any{"n": float64(n)}}, func(_ Result, err error) {
+		want = append(want, fmt.Sprintf(`{"n":%d}`, n))
+		s.Start(t.Context(), "note", Request{Params: map[string]any{"n": float64(n)}}, func(r Result, err error) {
+			defer all.Done()
 			if err != nil {
 				t.Error(err)
+				return
 			}
-			all.Done()
+			mu.Lock()
+			defer mu.Unlock()
+			if list := r.Value.([]any); len(list) > len(longest) {
+				longest = list
+			}
 		})
-		want = append(want, float64(n))
 	}
 	all.Wait()
-	r, err := s.Run(t.Context(), "noted", Request{Output: schema.New(map[string]any{"type": "array"}, schema.Options{})})
-	if err != nil || !reflect.DeepEqual(r.Value, want) {
-		t.Errorf("the server was asked in the order %v, %v", r.Value, err)
+	if !reflect.DeepEqual(longest, want) {
+		t.Errorf("the server was asked in the order %v", longest)
 	}
 }
 
