@@ -89,10 +89,19 @@ func (c *compilation) onlyWith(n *source.Node, what, other string, keys ...strin
 func (c *compilation) serverURL(s *Server, n *source.Node) {
 	s.URL = c.text(n, "\"url\"")
 	s.takes(n)
-	at, err := url.Parse(Filled(s.URL, func(string) string { return "v" }))
-	if s.URL != "" && (err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http") {
-		c.report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).Advise("write it whole: https://example.com/mcp")
+	part := httpAddress.FindStringSubmatch(s.URL)
+	if at, err := url.Parse(s.Host()); s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
+		c.report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).Advise("write it like https://example.com/mcp; the host can't come from the environment")
 	}
+}
+
+// Host is where the requests to a server at an address go: its scheme, host and port.
+func (s *Server) Host() string {
+	part := httpAddress.FindStringSubmatch(s.URL)
+	if part == nil || strings.ContainsAny(part[3], "{}") {
+		return ""
+	}
+	return part[1] + "://" + part[3]
 }
 
 func (c *compilation) headers(s *Server, n *source.Node, what string) {
@@ -101,8 +110,14 @@ func (c *compilation) headers(s *Server, n *source.Node, what string) {
 		return
 	}
 	for _, f := range n.Fields {
-		if value := c.text(f.Value, "the header \""+f.Key.Text+"\""); strings.ContainsAny(value, "\r\n\x00") {
-			c.report(diag.WrongType, f.Value.Span(), "the header %q can't hold the end of a line", f.Key.Text)
+		value := c.text(f.Value, "the header \""+f.Key.Text+"\"")
+		switch {
+		case !headerName.MatchString(f.Key.Text):
+			c.report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
+		case slices.Contains(ownHeaders, strings.ToLower(f.Key.Text)):
+			c.report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).Advise("leave it out")
+		case badHeader(value):
+			c.report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
 		}
 		s.Headers = append(s.Headers, EnvSetting{f.Key.Text, f.Value.Text})
 		s.takes(f.Value)

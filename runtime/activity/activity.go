@@ -141,7 +141,7 @@ type Options struct {
 type Set struct {
 	byName   map[string]starter
 	workers  []*worker
-	client   *http.Client // of all that send requests; nil for none
+	client   *http.Client       // of all that send requests; nil for none
 	servers  map[string]*server // by what they are
 	register *Register
 	waits    func(string)
@@ -246,9 +246,14 @@ func (s *Set) serve(name string, def *compiler.Activity, o Options, env environm
 		return nil, missing
 	}
 	if def.Server.URL != "" {
-		return nil, fmt.Errorf("activity %q is of an MCP server at an address, which this version cannot reach yet", name)
+		if refusal := refusedHost(def, o.Hosts); refusal != nil && (o.InUse == nil || o.InUse(name)) {
+			return nil, fmt.Errorf("the activity %q isn't allowed to reach its server: %s; %s", name, refusal.Why, refusal.Help)
+		}
+		if env.hideSent(def, hide); s.client == nil {
+			s.client = newClient(o.Hosts)
+		}
 	}
-	key := fmt.Sprintf("%q %#v %q %q %q", def.Server.Name, def.Argv, def.Env, def.Inherit, def.Dir)
+	key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv, def.Env, def.Inherit, def.Dir)
 	if s.servers[key] == nil {
 		s.servers[key] = newServer(s.program(name, def, o, env, hide))
 	}

@@ -64,14 +64,7 @@ func (e *errRedirected) Error() string { return e.why }
 // newCaller makes the activity of a request. What it takes of the environment is secret
 // from now on, in every form in which it is sent.
 func newCaller(name string, def *compiler.Activity, env environment, hide *redact.Redactor, client *http.Client) *caller {
-	for _, v := range def.Variables {
-		secret := env[v.Name]
-		quoted, _ := encode(secret)
-		escaped := strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")
-		for _, form := range []string{secret, string(quoted[1 : len(quoted)-1]), html.EscapeString(secret), escaped, lowerEscapes(escaped), url.QueryEscape(secret), url.PathEscape(secret)} {
-			hide.Keep(v.Name, form)
-		}
-	}
+	env.hideSent(def, hide)
 	if r, err := def.HTTP.Request(nil, env.get); err == nil {
 		if at, err := url.Parse(r.URL); err == nil && at.User != nil {
 			password, _ := at.User.Password()
@@ -79,6 +72,19 @@ func newCaller(name string, def *compiler.Activity, env environment, hide *redac
 		}
 	}
 	return &caller{name, def, env, hide, client}
+}
+
+// hideSent makes secret what a definition takes of the environment, in every form in which
+// it is sent.
+func (e environment) hideSent(def *compiler.Activity, hide *redact.Redactor) {
+	for _, v := range def.Variables {
+		secret := e[v.Name]
+		quoted, _ := encode(secret)
+		escaped := strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")
+		for _, form := range []string{secret, string(quoted[1 : len(quoted)-1]), html.EscapeString(secret), escaped, lowerEscapes(escaped), url.QueryEscape(secret), url.PathEscape(secret)} {
+			hide.Keep(v.Name, form)
+		}
+	}
 }
 
 // lowerEscapes writes the digits of %XX in lower case.

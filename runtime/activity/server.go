@@ -6,10 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
+	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -42,8 +47,10 @@ type contact struct {
 	ready   chan struct{} // closed when there is one, or can't be
 	session *mcp.Session
 	err     *Failure
-	p       *process
-	lines   *mcp.Lines
+	p       *process   // nil where it is at an address
+	lines   *mcp.Lines // its standard streams
+	broken  chan struct{}
+	breaks  sync.Once
 }
 
 func newServer(p program) *server {
@@ -63,8 +70,12 @@ func (c *contact) lost() bool {
 	if c.err != nil {
 		return true
 	}
+	over := (<-chan struct{})(c.broken)
+	if c.lines != nil {
+		over = c.lines.Over()
+	}
 	select {
-	case <-c.lines.Over():
+	case <-over:
 		return true
 	default:
 		return false
@@ -169,7 +180,11 @@ func (t *tool) failure(ctx context.Context, c *contact, err error) error {
 // of what the server has written to stderr.
 func (s *server) ended(c *contact, what string, err error) *Failure {
 	if c.p == nil {
-		return &Failure{Code: CodeError, Message: s.hide.Message(fmt.Sprintf("%s: %v", what, err))}
+		c.breaks.Do(func() { close(c.broken) }) // the next call begins anew
+		if s.over.Err() != nil {
+			return s.isClosed()
+		}
+		return &Failure{Code: CodeError, Message: s.hide.Message(fmt.Sprintf("%s: %s", what, brief(mcp.Plain(err))))}
 	}
 	code, why := CodeError, ""
 	switch cause := c.lines.Cause(); {
@@ -247,7 +262,7 @@ func (s *server) reach() *contact {
 		return s.now
 	}
 	before := s.now
-	s.now = &contact{ready: make(chan struct{})}
+	s.now = &contact{ready: make(chan struct{}), broken: make(chan struct{})}
 	go s.begin(s.now, before)
 	return s.now
 }
@@ -272,25 +287,78 @@ func (s *server) begin(c, before *contact) {
 	}
 }
 
-func (s *server) connect(ctx context.Context, c *contact) *Failure {
+func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
+	by := sdk.Transport(nil)
+	if s.of.URL != "" {
+		by = s.address()
+	} else if by, failure = s.launch(c); failure != nil {
+		return failure
+	}
+	session, err := mcp.Begin(ctx, by, s.decoded)
+	switch {
+	case err == nil:
+		if way, ok := by.(*sdk.StreamableClientTransport); ok {
+			way.HTTPClient.Transport.(*dressed).version.Store(session.Version())
+		}
+		c.session = session
+		return nil
+	case ctx.Err() != nil && s.over.Err() == nil:
+		err = fmt.Errorf("it %v until it had begun a session", context.Cause(ctx))
+	}
+	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
+}
+
+// launch starts the server's program.
+func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
 	argv, _ := s.def.Arguments(nil, s.env.get) // it takes no parameters
 	p, err := inLine().start(s.toStart(s.over, argv, nil, "", func(stdout io.Reader) { c.lines.Take(stdout) }))
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)
 		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) + strings.TrimPrefix(f.Message, fmt.Sprintf("activity %q ", s.name))
-		return f
+		return nil, f
 	}
 	c.p = p
 	go c.lines.Give(p.stdin, p.done)
-	c.session, err = mcp.Begin(ctx, c.lines, s.decoded)
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil && s.over.Err() == nil:
-		err = fmt.Errorf("it %v until it had begun a session", context.Cause(ctx))
+	return c.lines, nil
+}
+
+// address is the way to a server that isn't started here. What is lost on it isn't sent
+// again: nobody knows whether it came.
+func (s *server) address() sdk.Transport {
+	d := &dressed{next: s.set.client.Transport, headers: http.Header{}}
+	for _, h := range s.of.Headers {
+		d.headers.Set(h.Name, compiler.Filled(h.Value, s.env.get))
 	}
-	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
+	client := *s.set.client
+	client.Transport = d
+	return &sdk.StreamableClientTransport{
+		Endpoint:   compiler.Filled(s.of.URL, func(name string) string { return url.PathEscape(s.env.get(name)) }),
+		HTTPClient: &client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxOutput + envelope,
+	}
+}
+
+// A dressed way to a server puts its headers on each request, and bounds each answer.
+type dressed struct {
+	next    http.RoundTripper
+	headers http.Header
+	version atomic.Value // of the protocol, once that is agreed on
+}
+
+func (d *dressed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	maps.Copy(r.Header, d.headers)
+	if version, ok := d.version.Load().(string); ok {
+		r.Header.Set("Mcp-Protocol-Version", version)
+	}
+	answer, err := d.next.RoundTrip(r)
+	if err == nil && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") { // whose events are bounded one by one
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{&atMost{answer.Body, maxOutput + envelope}, answer.Body}
+	}
+	return answer, err
 }
 
 // decoded reads a result.
@@ -307,6 +375,7 @@ func (s *server) close() {
 	}
 	<-c.ready
 	if c.p == nil {
+		s.leave(c)
 		return
 	}
 	c.lines.Close()
@@ -320,6 +389,24 @@ func (s *server) close() {
 	}
 	c.p.end(s.grace)
 	c.p.wait(s.grace)
+}
+
+// leave ends a session with a server at an address, which may not answer any more.
+func (s *server) leave(c *contact) {
+	if c.session == nil {
+		return
+	}
+	left := make(chan struct{})
+	go func() {
+		c.session.Close()
+		close(left)
+	}()
+	patience := time.NewTimer(s.grace)
+	defer patience.Stop()
+	select {
+	case <-left:
+	case <-patience.C:
+	}
 }
 
 // list is what the server lists as its tools.

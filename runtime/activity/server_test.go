@@ -8,16 +8,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // serveTools is an MCP server as others write them, by the protocol's library.
@@ -391,5 +396,67 @@ func TestServersMisbehave(t *testing.T) {
 				t.Errorf("the message has %d bytes", len(f.Message))
 			}
 		})
+	}
+}
+
+// A server at an address is asked over one session, with its headers, within the allow-list;
+// what it says that is secret stays so, and when it is lost the next call begins anew.
+func TestServerAtAnAddress(t *testing.T) {
+	t.Setenv("MCP_TEST_TOKEN", "a very secret token, 123456")
+	tools := sdk.NewServer(&sdk.Implementation{Name: "tools", Version: "1"}, nil)
+	type sum struct{ A, B float64 }
+	type total struct{ Total float64 }
+	sdk.AddTool(tools, &sdk.Tool{Name: "add"}, func(_ context.Context, _ *sdk.CallToolRequest, in sum) (*sdk.CallToolResult, total, error) {
+		return nil, total{in.A + in.B}, nil
+	})
+	tools.AddTool(&sdk.Tool{Name: "token", InputSchema: map[string]any{"type": "object"}}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: r.Extra.Header.Get("Authorization") + " " + r.Extra.Header.Get("Mcp-Protocol-Version")}}}, nil
+	})
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools }, nil)
+	var sessions, ended atomic.Int32
+	var broken atomic.Bool
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case broken.Load():
+			http.Error(w, "nobody is home: "+r.Header.Get("Authorization"), http.StatusBadGateway)
+			return
+		case r.Method == http.MethodDelete:
+			ended.Add(1)
+		case r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "":
+			sessions.Add(1)
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	defer at.Close()
+	def := func(tool string) *compiler.Activity {
+		s := &compiler.Server{Activity: compiler.Activity{Name: "docs"}, URL: at.URL + "/mcp", Headers: []compiler.EnvSetting{{Name: "Authorization", Value: "Bearer {$MCP_TEST_TOKEN}"}}}
+		return &compiler.Activity{Name: tool, Kind: "mcp", Remote: tool, Server: s, Variables: []compiler.Variable{{Name: "MCP_TEST_TOKEN", Node: &source.Node{}}}}
+	}
+	if _, err := Open(map[string]*compiler.Activity{"add": def("add")}, nil, Options{}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+		t.Errorf("a private address that isn't listed: %v", err)
+	}
+	here, _ := hosts.Parse("127.0.0.1")
+	s := openTools(t, Options{Hosts: hosts.Rules{{By: "the test", Entries: []hosts.Entry{here}, Adds: true, Counts: true}}}, def, "add", "token")
+	for range 3 {
+		r, err := s.Run(t.Context(), "add", Request{Params: map[string]any{"A": 1.0, "B": 2.0}})
+		if err != nil || !reflect.DeepEqual(r.Value, map[string]any{"Total": 3.0}) {
+			t.Fatalf("%v, %v", r.Value, err)
+		}
+	}
+	if r, err := s.Run(t.Context(), "token", Request{}); err != nil || r.Value != "Bearer [hidden MCP_TEST_TOKEN] 2025-11-25" {
+		t.Errorf("%v, %v", r.Value, err)
+	}
+	broken.Store(true)
+	_, err := s.Run(t.Context(), "add", Request{})
+	if f := failure(t, err, CodeError, `the tool "add" of the MCP server "docs" hasn't answered: `, "Bad Gateway"); strings.Contains(f.Message, "very secret") {
+		t.Errorf("a secret is told: %s", f.Message)
+	}
+	broken.Store(false)
+	if _, err := s.Run(t.Context(), "add", Request{Params: map[string]any{"A": 1.0, "B": 2.0}}); err != nil {
+		t.Errorf("the call after a broken session: %v", err)
+	}
+	s.Close()
+	if sessions.Load() != 2 || ended.Load() != 1 {
+		t.Errorf("%d sessions were begun, and %d ended", sessions.Load(), ended.Load())
 	}
 }

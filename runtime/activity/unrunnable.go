@@ -89,12 +89,12 @@ func Unrunnable(a *compiler.Activity, rules hosts.Rules, tell func(what, help st
 func refusedHost(a *compiler.Activity, rules hosts.Rules) *hosts.Refusal {
 	base := ""
 	if a.Server != nil {
-		base = compiler.Filled(a.Server.URL, func(string) string { return "" })
+		base = a.Server.Host()
 	} else {
 		base = a.HTTP.Base()
 	}
 	at, err := url.Parse(base)
-	if err != nil {
+	if err != nil || base == "" {
 		return nil
 	}
 	return rules.Refuse(at.Hostname(), web.Port(at))

@@ -52,6 +52,9 @@ func Begin(ctx context.Context, by sdk.Transport, decode Decode) (*Session, erro
 	return &Session{inner: inner, tap: t.tap, decode: decode}, nil
 }
 
+// Version is that of the protocol on which both sides agree.
+func (s *Session) Version() string { return s.inner.InitializeResult().ProtocolVersion }
+
 // Close ends the session.
 func (s *Session) Close() error { return s.inner.Close() }
 
@@ -71,14 +74,15 @@ func (s *Session) ask(ctx context.Context, x *exchange, send func(ctx context.Co
 		x.sentOnce = x.Sent
 	}
 	err := send(context.WithValue(ctx, exchangeKey{}, x))
+	replied, came := s.tap.reply(x)
 	var refused *jsonrpc.Error
 	switch {
-	case errors.As(err, &refused):
+	case replied && errors.As(err, &refused): // the library makes such errors of its own as well
 		return nil, &Refusal{refused.Code, cmp.Or(refused.Message, "it gives no reason")}
-	case err != nil && x.result == nil:
+	case err != nil && came == nil:
 		return nil, err
 	}
-	value, bad := s.decode(x.result)
+	value, bad := s.decode(came)
 	result, ok := value.(map[string]any)
 	switch {
 	case bad != nil:
@@ -86,13 +90,13 @@ func (s *Session) ask(ctx context.Context, x *exchange, send func(ctx context.Co
 	case !ok:
 		return nil, &Refusal{Message: "it is no mapping"}
 	case err != nil:
-		return nil, &Refusal{Message: plain(err)}
+		return nil, &Refusal{Message: Plain(err)}
 	}
 	return result, nil
 }
 
-// plain takes off what the protocol's library puts before an error.
-func plain(err error) string {
+// Plain is an error without what the protocol's library puts before it.
+func Plain(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"calling \"tools/call\": ", "calling \"tools/list\": ", "calling \"initialize\": "} {
 		text = strings.TrimPrefix(text, prefix)

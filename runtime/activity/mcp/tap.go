@@ -16,6 +16,7 @@ type exchange struct {
 	Sent     func()
 	Progress func(done, total float64, message string)
 	sentOnce func()
+	replied  bool
 	result   json.RawMessage
 }
 
@@ -87,10 +88,17 @@ func (t *tap) answered(r *jsonrpc.Response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.unasked, t.asks = 0, 0
-	if x := t.calls[r.ID]; x != nil && r.Error == nil {
-		x.result = r.Result
+	if x := t.calls[r.ID]; x != nil {
+		x.replied, x.result = true, r.Result
 	}
 	delete(t.calls, r.ID)
+}
+
+// reply is what has come back for a request by now.
+func (t *tap) reply(x *exchange) (replied bool, result json.RawMessage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return x.replied, x.result
 }
 
 func (t *tap) count(asks bool) error {
