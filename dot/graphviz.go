@@ -16,6 +16,7 @@ const (
 	fine    = "#1a7f37"
 	working = "#0969da"
 	paper   = "#ffffff"
+	alarm   = "#d73a49" // danger, for lines that are seen on white and on black
 )
 
 // A paint is how a kind of node looks.

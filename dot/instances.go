@@ -71,7 +71,7 @@ func (d *drawing) drawBranches(level int) {
 	}
 	forks := facts.Forks(d.plan)
 	for n, fork := range forks { // the larger ones are around the others
-		title := "at most one of these runs"
+		title := "at most one runs"
 		if len(forks) > 1 {
 			title = fmt.Sprintf("branches %d: %s", n+1, title)
 		}

@@ -24,7 +24,7 @@ func (e LegendEntry) String() string { return e.Look + ": " + e.Words }
 // What says of itself what it is, such as a finding's code, isn't among it.
 var signs = []LegendEntry{
 	{Node: Effect, Look: "amber box", Words: "a call whose result nothing takes: it runs for what it does"},
-	{Node: Latent, Look: "violet box", Words: "a call whose result a model makes up"},
+	{Node: Latent, Look: "violet box", Words: "a call whose result a model makes up: what it reads goes to the model"},
 	{Node: Folded, Look: "double box", Words: "several calls, drawn as one"},
 	{Repeats: true, Look: "stacked box", Words: "a call that runs once for each of several items or instances"},
 	{Node: Path, Look: "white box", Words: "a path of the state, as its readers see it"},

@@ -35,7 +35,7 @@ func tooLarge(nodes, edges int) string {
 
 func (v View) mermaid(sizes labelSizes) string {
 	var b strings.Builder
-	notes, legend := v.Notes, []string{}
+	head, notes, legend := "", v.Notes, []string{}
 	for _, entry := range v.Legend() {
 		if !entry.Repeats && !entry.Optional { // it has neither stacks nor other arrows, and labels say so in words
 			legend = append(legend, textMermaid(entry.String(), maxNote))
@@ -45,8 +45,14 @@ func (v View) mermaid(sizes labelSizes) string {
 		if strings.ContainsFunc(title, func(r rune) bool { return !harmless(r) }) {
 			notes = append([]string{title}, notes...) // Mermaid changes < and & in titles
 		} else {
-			fmt.Fprintf(&b, "---\ntitle: \"%s\"\n---\n", title)
+			head = fmt.Sprintf("title: \"%s\"\n", title)
 		}
+	}
+	if frames := v.frames(); len(frames.inside) > 0 { // a title that is broken lies over what the frame holds
+		head += "config:\n  flowchart:\n    wrappingWidth: 420\n    subGraphTitleMargin:\n      bottom: 18\n"
+	}
+	if head != "" {
+		b.WriteString("---\n" + head + "---\n")
 	}
 	b.WriteString("flowchart TD\n")
 	v.frames().mermaid(&b, v.Nodes, sizes, "  ")
@@ -207,7 +213,7 @@ func (v View) classes(b *strings.Builder, notes bool) {
 		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:%s%s\n", name, look.fill, border, look.text, extra)
 	}
 	if notes {
-		fmt.Fprintf(b, "  classDef obNote fill:none,stroke:none,color:%s\n", muted)
+		b.WriteString("  classDef obNote fill:none,stroke:none\n") // in the theme's colour, light or dark
 	}
 	var failures, afters, orders, faults, added, critical []string
 	for i, e := range v.Edges {
@@ -230,10 +236,10 @@ func (v View) classes(b *strings.Builder, notes bool) {
 		edges []string
 		look  string
 	}{
-		{faults, "stroke:" + danger + ",stroke-width:2px,color:" + danger},
-		{added, "stroke:" + fine + ",stroke-width:2px,color:" + fine},
-		{critical, "stroke:" + working + ",stroke-width:2px,color:" + working},
-		{failures, "stroke:" + danger + ",stroke-dasharray:6 4,color:" + danger},
+		{faults, "stroke:" + alarm + ",stroke-width:2px"},
+		{added, "stroke:" + fine + ",stroke-width:2px"},
+		{critical, "stroke:" + working + ",stroke-width:2px"},
+		{failures, "stroke:" + alarm + ",stroke-dasharray:6 4"},
 		{afters, "stroke:" + muted + ",stroke-width:2px,stroke-dasharray:6 4"},
 		{orders, "stroke:" + muted + ",stroke-width:2px,stroke-dasharray:2 4"},
 	} {

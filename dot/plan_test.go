@@ -581,7 +581,7 @@ calls:
 		}
 		frames = append(frames, n.Label+": "+strings.Join(n.Frames, " / "))
 	}
-	one, two := `branches 1: at most one of these runs / if †state.kind == `, ` / branches 2: at most one of these runs / if †state.patch.size `
+	one, two := `branches 1: at most one runs / if †state.kind == `, ` / branches 2: at most one runs / if †state.patch.size `
 	slices.Sort(frames)
 	same(t, "frames", frames, []string{"classify#1: ", "fix#2: " + one + `"bug"`, "small: " + one + `"bug"` + two + "<= 10", "large: " + one + `"bug"` + two + "> 10",
 		"answer: " + one + `"question"`, "send: " + one + `"question"`, "any: ", "sure: "})

@@ -421,7 +421,7 @@ var (
 	mermaidText  = `(?:[^"<>#%{}\[\]|;:&*` + "`" + `\\~$@^\x00-\x1f]|#\d+;)*`
 	mermaidLabel = `"(?:` + mermaidText + `|</?(?:b|small|div)>|<br/>|<wbr/>)*"`
 	mermaidLine  = regexp.MustCompile(`^(?:` + strings.Join([]string{
-		`---`, `title: "[^"\\:#&<>]*"`, `flowchart TD`, `  end`,
+		`---`, `title: "[^"\\:#&<>]*"`, `config:`, `  flowchart:`, `    wrappingWidth: 420`, `    subGraphTitleMargin:`, `      bottom: 18`, `flowchart TD`, `  end`,
 		`  subgraph g\d+ \[` + mermaidLabel + `\]`,
 		` +n(?:ote)?\d+(?:\[{1,2}|\(\[?|\[/)` + mermaidLabel + `(?:\]{1,2}|\]?\)|/\]):::ob[A-Za-z]+`,
 		`  n\d+ (?:--|-\.-|==)>(?:\|` + mermaidLabel + `\|)? n\d+`,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,9 +15,12 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/spf13/cobra"
 )
@@ -112,10 +116,8 @@ func (c *cli) graphCommand() *cobra.Command {
 			}
 			return c.writePage(one, *output)
 		}
-		if *critical {
-			if err := markCritical(&view, p); err != nil {
-				return err
-			}
+		if err := rehearse(&view, p, *critical); err != nil {
+			return err
 		}
 		return c.draw(view, form, *output, *engine)
 	}
@@ -138,12 +140,14 @@ func viewOf(p *project.Program, o dot.Options, labels bool) (dot.View, error) {
 // atWorst says how often calls run, how long that takes and what it costs at most,
 // where their tools say anything of cost.
 func atWorst(plan *compiler.Plan) []string {
-	if !slices.ContainsFunc(plan.Tools, func(t *compiler.Tool) bool { return t.Simulate != nil }) {
+	if !timed(plan) {
 		return nil
 	}
 	worst := facts.Of(plan, facts.Options{}).Worst
 	bound := func(b facts.Bound, unit string) string {
-		if b.Most == nil {
+		if b.Most == nil && len(b.Because) > 0 {
+			return "unbounded (" + diag.Escape(wording.Cut(plan.Veiled(b.Because[0]), 60)) + ")"
+		} else if b.Most == nil {
 			return "unbounded"
 		}
 		return strconv.FormatFloat(*b.Most, 'f', -1, 64) + unit
@@ -151,17 +155,50 @@ func atWorst(plan *compiler.Plan) []string {
 	return []string{fmt.Sprintf("at worst: tries %s, cost %s, time %s", bound(worst.Tries, ""), bound(worst.Cost, ""), bound(worst.Time, "s"))}
 }
 
-// markCritical marks the critical path of a rehearsal.
-func markCritical(view *dot.View, p *project.Program) error {
+// rehearse says how long a plan takes and what it costs when nothing fails, and what is at
+// work at once, where tools say anything of time or cost; on demand it marks the critical path.
+func rehearse(view *dot.View, p *project.Program, critical bool) error {
 	r := analyzer.Rehearse(p.Plan, p.Findings)
-	if r == nil {
+	if r == nil && critical {
 		return troubled("the plan has errors, so it can't be rehearsed and has no critical path").Advise("obelus check shows them")
+	} else if r == nil || !critical && !timed(p.Plan) {
+		return nil
 	}
 	input, _ := invented(p.Plan, map[string]any{}, 1)
+	if session.Fits(p.Plan, input, nil) != nil && !critical {
+		return nil // nobody can say what it would be given
+	}
 	s := simulate.Run(r, simulate.Options{Options: runtime.Options{Input: input}, Seed: 1, Steps: simulate.DefaultSteps(p.Plan)})
-	view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
-	view.Notes = append(view.Notes, fmt.Sprintf("in a rehearsal without failures: %v on the critical path, cost %v", s.Critical.Round(time.Millisecond), s.Cost))
+	if critical {
+		view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
+	}
+	note := fmt.Sprintf("rehearsed without failures: %v on the critical path, cost %v", s.Critical.Round(time.Millisecond), s.Cost)
+	if together := atOnce(s); len(together) > 1 {
+		note += fmt.Sprintf("; at most %d at once: %s", s.Peak, wording.Cut(diag.Escape(strings.Join(together, ", ")), 90))
+	}
+	view.Notes = append(view.Notes, note)
 	return nil
+}
+
+// timed reports whether tools of a plan say how long they take or what they cost.
+func timed(plan *compiler.Plan) bool {
+	return slices.ContainsFunc(plan.Tools, func(t *compiler.Tool) bool { return t.Simulate != nil })
+}
+
+// atOnce are the calls of the largest set of a rehearsal that were at work together.
+func atOnce(s *simulate.Scenario) (most []string) {
+	now := map[int]bool{}
+	for _, m := range s.Moments {
+		if c := &s.Calls[m.Call]; m.Status != runtime.Running {
+			delete(now, m.Call)
+		} else if c.Call.Plan() == "" && c.Call.Each == nil { // else what it runs is at work
+			now[m.Call] = true
+		}
+		if len(now) > len(most) {
+			most = names(s, slices.Sorted(maps.Keys(now)))
+		}
+	}
+	return most
 }
 
 // endings say what a file of a name holds.

@@ -109,10 +109,10 @@ function review() {
   return [
     data.notes.length ? el('p', { className: 'muted' }, between(data.notes, '; ')) : null,
     section('Findings', told(f => f.severity !== 'info')),
+    section('Branches that go wrong', items(few((data.scenarios || []).map((s, i) => s.problem ? [course(i), ': ' + s.problem] : null).filter(Boolean)))),
     section('What is destroyed', destroyed()),
     section('What leaves this machine, and to where', leaving()),
     section('What came from a model', fromModels()),
-    section('Branches that go wrong', items(few((data.scenarios || []).map((s, i) => s.problem ? [course(i), ': ' + s.problem] : null).filter(Boolean)))),
     section('When something fails, or goes otherwise', failures()),
     section('What runs side by side', p ? items(sideBySide(p)) : null),
     section('How long, how dear', howLong(p)),
