@@ -118,8 +118,6 @@ type builder struct {
 	taken      map[string]int // names of parameters
 	properties map[string]any
 	required   []any
-	bodyNeeds  []any // what a body needs that may be left out as a whole
-	bodyHas    []string
 	query      map[string]any
 	headers    map[string]any
 	url        string
@@ -159,15 +157,6 @@ func (b *builder) build() *refusal {
 	if len(b.required) > 0 {
 		input["required"] = b.required
 	}
-	if len(b.bodyNeeds) > 0 {
-		needs := map[string]any{}
-		for _, name := range b.bodyHas {
-			if others := slices.DeleteFunc(slices.Clone(b.bodyNeeds), func(other any) bool { return other == name }); len(others) > 0 {
-				needs[name] = others
-			}
-		}
-		input["dependentRequired"] = needs
-	}
 	b.input = input
 	b.tool = map[string]any{"x-operation": b.Operation.String()}
 	if text := b.describe(); text != "" {
@@ -196,7 +185,8 @@ func asJSON(hints map[string]bool) map[string]any {
 
 const maxDescription = 1_000 // characters of what a tool says of itself
 
-// describe says what the operation does and with which statuses it fails.
+// describe says what the operation does, and with which codes a call of it fails as far as the
+// document says (S9.2).
 func (b *builder) describe() string {
 	summary, description := strings.TrimSpace(textOf(b.node.Get("summary"))), strings.TrimSpace(textOf(b.node.Get("description")))
 	text := cmp.Or(description, summary)
@@ -215,7 +205,7 @@ func (b *builder) describe() string {
 				if why := strings.Join(strings.Fields(textOf(answer.Get("description"))), " "); why != "" {
 					status += " (" + strings.TrimSuffix(wording.Cut(why, 80), ".") + ")"
 				}
-				fails = append(fails, status)
+				fails = append(fails, "http-"+status)
 			}
 		}
 	}

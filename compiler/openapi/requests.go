@@ -93,10 +93,11 @@ func (b *builder) take(wire, in string) string {
 	return unique(b.taken, name)
 }
 
-// The reasons for which something optional is left out.
+// The reasons for which something optional is left out, or isn't taken for optional.
 const (
-	cookies   = "cookies aren't sent"
-	encodings = "a parameter has a form that can't be sent"
+	cookies        = "cookies aren't sent"
+	encodings      = "a parameter has a form that can't be sent"
+	takenForNeeded = "a body that may be left out is taken for needed"
 )
 
 // styles are how the items of a list are joined where they aren't fields of their own.
@@ -402,6 +403,9 @@ func (b *builder) content(n *source.Node, sends string, required bool) *refusal 
 		b.whole(object, required)
 		return nil
 	}
+	if !required && len(needs) > 0 {
+		b.note(n, takenForNeeded, "the body of %s may be left out, but not the half of it; it is taken for needed", b.Operation)
+	}
 	template, renamed := map[string]any{}, false
 	for _, wire := range slices.Sorted(maps.Keys(properties)) {
 		needed := needs[wire]
@@ -416,12 +420,8 @@ func (b *builder) content(n *source.Node, sends string, required bool) *refusal 
 		name := b.take(wire, "body")
 		b.properties[name], template[wire] = properties[wire], "†"+name
 		renamed = renamed || name != wire
-		b.bodyHas = append(b.bodyHas, name)
-		switch {
-		case needed && required:
+		if needed {
 			b.required = append(b.required, name)
-		case needed:
-			b.bodyNeeds = append(b.bodyNeeds, name)
 		}
 	}
 	switch {
