@@ -18,8 +18,11 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -289,6 +292,9 @@ func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
 		if !filepath.IsLocal(clean) || clean == "." {
 			return nil, "", diag.Troubled(project.ErrOutside, "\"files\" has %q, which isn't a path below the workspace's root", named).Advise("name it as the plan does, from the root")
 		}
+		if slices.Contains([]string{workspace.Settings, policy.File, lock.Name}, path.Base(clean)) {
+			return nil, "", troubled("\"files\" can't have %q: what says who is trusted is the workspace's own", named).Advise("leave it out; the workspace's is read")
+		}
 		r.Texts[clean] = given.Files[named]
 	}
 	switch {
@@ -304,6 +310,21 @@ func (a *asked) reads(given planGiven) (r *reading, name string, err error) {
 		return nil, "", troubled("there is no plan").Advise("give its text as \"plan\", or a file of the workspace as \"path\"")
 	}
 	return r, "-", nil
+}
+
+// readable is a plan whose text can be read, sound or not.
+func (a *asked) readable(given planGiven) (*project.Program, error) {
+	r, name, err := a.reads(given)
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.prepared(name, r)
+	if err == nil && p.Plan.Root == nil {
+		if err = a.showFaulty(p, "json"); err == nil {
+			err = ending(statusFound)
+		}
+	}
+	return p, err
 }
 
 func (a *asked) mcpCheck(in checkGiven) (reply, error) {
@@ -376,19 +397,9 @@ func (a *asked) mcpExplain(in explainGiven) (reply, error) {
 
 // explainCall tells what a call of a plan does.
 func (a *asked) explainCall(in explainGiven) (reply, error) {
-	r, name, err := a.reads(in.planGiven)
+	p, err := a.readable(in.planGiven)
 	if err != nil {
 		return reply{}, err
-	}
-	p, err := a.prepared(name, r)
-	if err != nil {
-		return reply{}, err
-	}
-	if p.Plan.Root == nil {
-		if err := a.showFaulty(p, "json"); err != nil {
-			return reply{}, err
-		}
-		return reply{}, ending(statusFound)
 	}
 	if err := knownCall(p.Plan, in.Call); err != nil {
 		return reply{}, err
@@ -412,23 +423,13 @@ func (a *asked) explainCall(in explainGiven) (reply, error) {
 }
 
 func (a *asked) mcpGraph(in graphGiven) (reply, error) {
-	r, name, err := a.reads(in.planGiven)
-	if err != nil {
-		return reply{}, err
-	}
 	form := cmp.Or(in.Format, "text")
 	if form != "text" && form != "mermaid" {
 		return reply{}, troubled("\"format\" can't be %q: expected text or mermaid", in.Format)
 	}
-	p, err := a.prepared(name, r)
+	p, err := a.readable(in.planGiven)
 	if err != nil {
 		return reply{}, err
-	}
-	if p.Plan.Root == nil {
-		if err := a.showFaulty(p, "json"); err != nil {
-			return reply{}, err
-		}
-		return reply{}, ending(statusFound)
 	}
 	view, err := viewOf(p, dot.Options{Focus: in.Focus, Depth: max(0, in.Depth), Paths: in.Paths, Detail: in.Detail}, in.Labels)
 	if err != nil {

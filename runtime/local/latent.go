@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
@@ -51,4 +52,24 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 	result, err := activity.Take(root.Value(), call, "")
 	take(&e, result, err)
 	return e
+}
+
+// answerFailure is what became of a planner's answer that was cut or refused; nil
+// where it is neither.
+func answerFailure(err error) *runtime.Failure {
+	var refusal interface{ Refusal() string }
+	switch {
+	case errors.Is(err, runtime.ErrCut):
+		return &runtime.Failure{Code: "cut", Message: err.Error()}
+	case errors.As(err, &refusal):
+		return &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
+	}
+	return nil
+}
+
+// characters gives the whole characters of a text, what is none of them replaced,
+// and what may be the beginning of one.
+func characters(text string) (whole, rest string) {
+	cut := len(text) - source.Unfinished([]byte(text[max(0, len(text)-utf8.UTFMax):]))
+	return strings.ToValidUTF8(text[:cut], "\uFFFD"), text[cut:]
 }

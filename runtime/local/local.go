@@ -11,11 +11,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
@@ -572,26 +570,6 @@ func (w *world) join(most int) {
 		}
 		w.send(runtime.Event{Kind: runtime.Joined, Instances: next, Last: last})
 	}()
-}
-
-// answerFailure is what became of a planner's answer that was cut or refused; nil
-// where it is neither.
-func answerFailure(err error) *runtime.Failure {
-	var refusal interface{ Refusal() string }
-	switch {
-	case errors.Is(err, runtime.ErrCut):
-		return &runtime.Failure{Code: "cut", Message: err.Error()}
-	case errors.As(err, &refusal):
-		return &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
-	}
-	return nil
-}
-
-// characters gives the whole characters of a text, what is none of them replaced,
-// and what may be the beginning of one.
-func characters(text string) (whole, rest string) {
-	cut := len(text) - source.Unfinished([]byte(text[max(0, len(text)-utf8.UTFMax):]))
-	return strings.ToValidUTF8(text[:cut], "\uFFFD"), text[cut:]
 }
 
 func failureOf(err error) *runtime.Failure {
