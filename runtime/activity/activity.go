@@ -143,6 +143,7 @@ type Set struct {
 	workers  []*worker
 	client   *http.Client       // of all that send requests; nil for none
 	servers  map[string]*server // by what they are
+	inUse    func(string) bool
 	register *Register
 	waits    func(string)
 
@@ -175,7 +176,7 @@ func Open(defs map[string]*compiler.Activity, funcs map[string]Func, o Options) 
 	for _, secret := range o.Secrets {
 		hide.Keep("secret", secret)
 	}
-	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, tries: map[*ongoing]struct{}{}, register: o.Register, waits: o.Waits, said: map[string]time.Time{}}
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, inUse: o.InUse, tries: map[*ongoing]struct{}{}, register: o.Register, waits: o.Waits, said: map[string]time.Time{}}
 	for name, run := range funcs {
 		s.byName[name] = &function{name, run, o.Grace, hide}
 	}

@@ -432,7 +432,9 @@ func (s *server) list(ctx context.Context) ([]lock.Tool, error) {
 	case ctx.Err() == nil:
 		err = s.ended(c, fmt.Sprintf("the MCP server %q doesn't list its tools", s.of.Name), err)
 	default:
-		err = interrupted(ctx, s.name)
+		f := interrupted(ctx, s.name)
+		f.Message = fmt.Sprintf("the MCP server %q doesn't list its tools: it %v", s.of.Name, context.Cause(ctx))
+		err = f
 	}
 	return nil, err
 }

@@ -472,6 +472,12 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		defer cancel()
 	}
 	s.tracer = trace.New(ctx, s.options.Spans, s.options.Meters, s.traced())
+	if err := s.hold(ctx); err != nil {
+		if s.results != nil {
+			s.results.close()
+		}
+		return nil, err
+	}
 	s.pins = s.manifest.pins(s.program)
 	desk := newDesk(s.Confirmer, s)
 	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered, Observe: s.observe, Within: s.tracer.Within}

@@ -1,0 +1,60 @@
+package activity
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/lock"
+)
+
+// Tools is what an MCP server lists as its tools, as it is locked. The server is started or
+// reached for it, and ended; its folder is as this process sees it.
+func Tools(ctx context.Context, of *compiler.Server, o Options) (lock.Server, error) {
+	def := of.Activity
+	def.Kind, def.Server = "mcp", of
+	set, err := Open(map[string]*compiler.Activity{of.Name: &def}, nil, o)
+	if err != nil {
+		return lock.Server{}, err
+	}
+	defer set.Close()
+	tools, err := set.byName[of.Name].(*tool).list(ctx)
+	return lock.Server{Name: of.Name, Tools: tools}, err
+}
+
+// A Held server is how the tools of an MCP server that calls may need stand to what is
+// locked of them.
+type Held struct {
+	Server *compiler.Server
+	Drifts []lock.Drift // of the tools that calls may need; none where nothing is locked
+}
+
+// Hold asks each server that calls may need and of which something is locked for its
+// tools. Nothing is called.
+func (s *Set) Hold(ctx context.Context) (all []Held, err error) {
+	used, of := map[*server]map[string]bool{}, []*server{}
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		t, ok := s.byName[name].(*tool)
+		if !ok || s.inUse != nil && !s.inUse(name) {
+			continue
+		}
+		if used[t.server] == nil {
+			used[t.server] = map[string]bool{}
+			of = append(of, t.server)
+		}
+		used[t.server][t.def.Remote] = true
+	}
+	for _, one := range of {
+		h := Held{Server: one.of}
+		if locked := one.of.Lock; locked != nil {
+			tools, err := one.list(ctx)
+			if err != nil {
+				return nil, err
+			}
+			h.Drifts = slices.DeleteFunc(lock.Compare(locked.Tools, tools), func(d lock.Drift) bool { return !used[one][d.Tool] })
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}

@@ -1,0 +1,43 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/lock"
+)
+
+// hold holds the MCP servers that the run may need against what is locked of their tools,
+// before the first call (S2.3): a drift that breaks plans ends the run, any other is told.
+func (s *Session) hold(ctx context.Context) error {
+	all, err := s.set.Hold(ctx)
+	if err != nil {
+		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+	}
+	for _, held := range all {
+		if held.Server.Lock == nil {
+			s.wait(fmt.Sprintf("nothing is locked of the MCP server %q: nobody knows whether its tools are what they were", held.Server.Name))
+			continue
+		}
+		var breaks []string
+		for _, d := range held.Drifts {
+			what := fmt.Sprintf("the tool %q of the MCP server %q isn't what was locked: %s", d.Tool, held.Server.Name, d.What)
+			if d.Breaks {
+				breaks = append(breaks, what)
+			} else {
+				s.wait(what + " (harmless)")
+			}
+		}
+		if lock.Breaking(held.Drifts) {
+			at := ""
+			if n := held.Server.Lock.Node; n != nil {
+				at = n.Span().Where() + ": "
+			}
+			return diag.Troubled(ErrDrifted, "OB610: %s%s", at, strings.Join(breaks, "; ")).About(held.Server.Name).
+				Advise("look whether the plan still means what it meant, and lock the server's tools anew")
+		}
+	}
+	return nil
+}
