@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/obelus-dev/obelus/testdata/pty"
 	"golang.org/x/crypto/ssh"
@@ -48,7 +47,7 @@ func TestApproveAsksOnATerminal(t *testing.T) {
 		{"yes", "yes\r", "open sesame\r", statusOK, "an allowed_signers file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := pty.Open(t, 100)
+			p := pty.Open(t, 300) // so that the names of temporary files break no line
 			cmd := exec.Command(os.Args[0], "approve", plan, "--key", key, "--as", "alice")
 			cmd.Env = append(os.Environ(), asCommand+"=1", "CI=", "TERM=xterm")
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Slave, p.Slave, p.Slave
@@ -93,12 +92,10 @@ func TestApproveWithAnAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { agent.Process.Kill(); agent.Wait() })
-	for range 100 {
-		if _, err := os.Stat(socket); err == nil {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	pty.Eventually(t, "the agent listens", func() bool {
+		_, err := os.Stat(socket)
+		return err == nil
+	})
 	t.Setenv("SSH_AUTH_SOCK", socket)
 	t.Chdir(folder)
 	tool := func(name string, args ...string) {

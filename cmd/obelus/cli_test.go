@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"golang.org/x/tools/txtar"
@@ -346,7 +345,7 @@ func TestInterruptedRun(t *testing.T) {
 	}
 	const plan = `
 tools: {nap: {type: object, properties: {after: {}, _output: {}}}}
-activities: {nap: {exec: {argv: [sleep, "60"]}}}
+activities: {nap: {exec: {argv: [sleep, "3600"]}}} # nobody waits for that
 calls:
   - {_id: first, _tool: nap, _outputPath: a}
   - {_id: second, _tool: nap, after: †state.a}
@@ -355,10 +354,9 @@ calls:
 	defer interrupt()
 	out := &watched{wanted: `"status":"started"`, seen: interrupt}
 	var stderr strings.Builder
-	begun := time.Now()
 	status := run(ctx, []string{"run", "--confirm", "never", "--format", "json", "-"}, strings.NewReader(plan), out, &stderr)
-	if status != statusStopped || !strings.HasPrefix(stderr.String(), "  help: obelus resume ") || time.Since(begun) > 30*time.Second {
-		t.Errorf("status %d after %v, %s", status, time.Since(begun), stderr.String())
+	if status != statusStopped || !strings.HasPrefix(stderr.String(), "  help: obelus resume ") {
+		t.Errorf("status %d, %s", status, stderr.String())
 	}
 	said := out.String()
 	for _, want := range []string{`"call":"first","tool":"nap","status":"cancelled"`, `"call":"second","tool":"nap","status":"cancelled"`, `"event":"end","status":"stopped","reason":"interrupted"`} {

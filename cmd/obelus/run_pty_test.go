@@ -73,7 +73,7 @@ func TestRunAsksOnATerminal(t *testing.T) {
 			p.Press("y")
 		}, statusOK, 1,
 			[]string{"? may \"refund\" run?", "that can't be taken: the parameters don't fit the tool's schema at amount", "left as it was", "✓ approved", "✓ refund"}},
-		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Asked(); p.Sees("✗ refund") }, statusFound, 0,
+		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Sees("✗ refund") }, statusFound, 0,
 			[]string{"✓ order", `? may "refund" run?`, "– nobody answered in time, which counts as no", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

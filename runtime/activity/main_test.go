@@ -175,9 +175,14 @@ func work() {
 		case "later": // answers after the next one
 			later = append(later, request.ID)
 		case "slow":
+			note, _ := request.Params["note"].(string) // a file that is there while it is at work
+			os.WriteFile(note, nil, 0o600)
 			time.Sleep(time.Duration(request.Params["ms"].(float64)) * time.Millisecond)
+			os.Remove(note)
 			answer(map[string]any{"result": "at last"})
 		case "hang":
+			note, _ := request.Params["note"].(string)
+			os.WriteFile(note, nil, 0o600)
 			time.Sleep(time.Hour)
 		case "die":
 			os.Stderr.WriteString("the worker\x1b[31m trips\nand falls")
@@ -264,7 +269,7 @@ func openOne(t testing.TB, def *compiler.Activity, o Options) *Set {
 // was.
 func settle(t testing.TB, before int) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for runtime.NumGoroutine() > before {
 		if time.Now().After(deadline) {
 			stacks := make([]byte, 1<<16)
@@ -310,13 +315,40 @@ func alive(pid int) bool {
 // gone waits for a process to end.
 func gone(t testing.TB, pid int) {
 	t.Helper()
-	for range 400 {
+	for range 12_000 {
 		if !alive(pid) {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Errorf("process %d still runs", pid)
+}
+
+// there waits for a file.
+func there(t testing.TB, name string) {
+	t.Helper()
+	for range 12_000 {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("%s never came", name)
+}
+
+// given tries something that is to fit in some time, of which a busy machine takes more:
+// what doesn't come to it in a second has two, and so on. What is wrong is so in any time.
+func given(t *testing.T, try func(time.Duration) error) {
+	t.Helper()
+	for limit := time.Second; ; limit *= 2 {
+		err := try(limit)
+		if err == nil {
+			return
+		}
+		if limit > time.Minute {
+			t.Fatal(err)
+		}
+	}
 }
 
 var background = context.Background()

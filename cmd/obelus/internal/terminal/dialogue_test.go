@@ -54,7 +54,7 @@ func await(t *testing.T, p *pty.Terminal, answers <-chan answer) answer {
 	select {
 	case a := <-answers:
 		return a
-	case <-time.After(20 * time.Second):
+	case <-time.After(pty.Patience):
 		t.Fatalf("the question isn't answered; the screen is\n%s", p.Text())
 		return answer{}
 	}
@@ -430,11 +430,18 @@ func TestNoiseInALine(t *testing.T) {
 	for range 40 {
 		p.Asked()
 		p.Press("y") // which is one of several keys while the end of the sequence still comes
-		select {
-		case a := <-answers:
-			wants(t, a, runtime.Approve)
+		answered := false
+		pty.Eventually(t, "an answer is taken, or asked for again", func() bool {
+			select {
+			case a := <-answers:
+				wants(t, a, runtime.Approve)
+				answered = true
+			default:
+			}
+			return answered || p.IsPrompted(">")
+		})
+		if answered {
 			return
-		case <-time.After(500 * time.Millisecond):
 		}
 	}
 	t.Errorf("the question isn't answered; the screen is\n%s", p.Text())
