@@ -131,7 +131,7 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errOverdue{limit})
 		defer cancel()
 	}
-	answer, err := c.session.Call(ctx, mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Sent: sent})
+	answer, err := c.session.Call(ctx, mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Meta: Traced(ctx), Sent: sent})
 	if err == nil {
 		err = t.unapproved()
 	}

@@ -50,6 +50,10 @@ func serveTools() {
 	says("fail", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
 		return "there is no such city: " + os.Getenv("TEST_API_KEY"), errors.New("")
 	})
+	says("span", func(_ context.Context, r *sdk.CallToolRequest, _ map[string]any) (string, error) {
+		parent, _ := r.Params.Meta["traceparent"].(string)
+		return parent, nil
+	})
 	says("whoami", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
 		return fmt.Sprintf(`{"pid": %d}`, os.Getpid()), nil
 	})
@@ -252,6 +256,16 @@ func TestServerResults(t *testing.T) {
 	failure(t, err, CodeError, "there is no such city: [hidden TEST_API_KEY]")
 	_, err = s.Run(t.Context(), "nothing", Request{})
 	failure(t, err, CodeError, `the tool "nothing" of the MCP server "docs" was refused: unknown tool "nothing"`)
+}
+
+// The span of a try goes with its call.
+func TestServerIsToldOfTheSpan(t *testing.T) {
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	s := openTools(t, Options{Environ: os.Environ()}, soundTool, "span")
+	r, err := s.Run(WithTrace(t.Context(), map[string]string{"traceparent": parent}), "span", Request{})
+	if err != nil || r.Value != parent {
+		t.Errorf("the server was told of %v: %v", r.Value, err)
+	}
 }
 
 // One session serves all calls of a set, whichever of its tools they are of; it is started

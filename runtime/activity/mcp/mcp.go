@@ -181,6 +181,8 @@ func toolOf(v any) (lock.Tool, error) {
 type Call struct {
 	Tool   string
 	Params json.RawMessage
+	// Meta is said besides, such as the span that the call is a part of.
+	Meta map[string]string
 	// Sent, if given, is called once the call is on its way, or never will be.
 	Sent func()
 	// Progress, if given, is told how far the server says that it is; total is 0 when it
@@ -201,6 +203,12 @@ type Answer struct {
 // ctx is done the server is told so, and nobody waits for what it does then.
 func (s *Session) Call(ctx context.Context, c Call) (*Answer, error) {
 	params := &sdk.CallToolParams{Name: c.Tool, Arguments: c.Params}
+	for key, value := range c.Meta {
+		if params.Meta == nil {
+			params.Meta = sdk.Meta{}
+		}
+		params.Meta[key] = value
+	}
 	x := &exchange{Sent: c.Sent, Progress: c.Progress}
 	if c.Progress != nil {
 		token := s.tap.follow(x)
