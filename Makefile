@@ -40,9 +40,11 @@ thorough:
 	$(GO) test -timeout 30m $$sampled -thorough; \
 	$(GO) test $$($(GO) list ./... | grep -vxF "$$sampled")
 
-# The machine (./runtime itself) has no goroutine; what is around it has.
+# The machine (./runtime itself) has no goroutine; what is around it has, and the server
+# that answers many requests at once.
 race:
 	$(GO) test -race -short $$($(GO) list ./runtime/... | grep -v '/runtime$$')
+	$(GO) test -race -short -run '^TestMCP' ./cmd/obelus
 
 # Every fuzz target for a moment: enough to see that none fails at once. Go's
 # fuzzer may end on its own time limit as if it had failed; it has failed only

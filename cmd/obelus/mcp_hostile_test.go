@@ -192,3 +192,34 @@ func TestMCPProgressAndCancel(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// Whatever comes over the wire, what is sent back are lines of JSON, and the server ends
+// with its input, in words where it didn't understand it.
+func FuzzMCPWire(f *testing.F) {
+	const begun = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check","arguments":{"plan":"calls: []"},"_meta":{"progressToken":1}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"simulate","arguments":{"plan":"calls: []","first":-1,"seed":1e99}}}`,
+		`{"jsonrpc":"2.0","id":"a","method":"resources/read","params":{"uri":"obelus://rules/OB401"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`[]`, `{`, `null`, "\x00", strings.Repeat("[", 2000),
+	} {
+		f.Add(line + "\n")
+	}
+	root := f.TempDir()
+	f.Fuzz(func(t *testing.T, lines string) {
+		var out record
+		var said bytes.Buffer
+		if status := run(t.Context(), []string{"mcp", "--root", root}, strings.NewReader(begun+lines), &out, &said); status != statusOK && status != statusTrouble {
+			t.Errorf("exit status %d", status)
+		}
+		for line := range strings.Lines(out.taken()) {
+			if !json.Valid([]byte(line)) || string(diag.EscapeJSON([]byte(strings.TrimSuffix(line, "\n"))))+"\n" != line {
+				t.Errorf("%q is sent", line)
+			}
+		}
+		if text := said.String(); strings.Contains(text, "internal error") || strings.Contains(text, "goroutine 1") || strings.Count(text, "\n") > 2 {
+			t.Error(text)
+		}
+	})
+}
