@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":                 {},
 	"examples/embed":           {},
+	"examples/sqlite/server":   {},
 	"examples/library":         {"examples/library/service"},
 	"examples/library/service": {},
 	"cmd/obelus":               {"compiler", "compiler/*", "analyzer", "analyzer/envelope", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},

@@ -11,7 +11,12 @@ import (
 
 // hold holds the MCP servers that the run may need against what is locked of their tools,
 // before the first call (S2.3): a drift that breaks plans ends the run, any other is told.
-func (s *Session) hold(ctx context.Context) error {
+func (s *Session) hold(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil && s.results != nil {
+			s.results.close()
+		}
+	}()
 	all, err := s.set.Hold(ctx)
 	if err != nil {
 		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)

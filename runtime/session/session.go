@@ -473,9 +473,6 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	s.tracer = trace.New(ctx, s.options.Spans, s.options.Meters, s.traced())
 	if err := s.hold(ctx); err != nil {
-		if s.results != nil {
-			s.results.close()
-		}
 		return nil, err
 	}
 	s.pins = s.manifest.pins(s.program)
