@@ -94,7 +94,7 @@ func (d *svgDrawing) measure() {
 			for _, row := range rows(inner.name, maxLabel) {
 				title.add(row, "detail", smallText)
 			}
-			d.graph.Clusters = append(d.graph.Clusters, layout.Cluster{Inside: at, TitleWidth: title.width, TitleHeight: title.height})
+			d.graph.Clusters = append(d.graph.Clusters, layout.Cluster{Inside: at, TitleWidth: title.width, TitleHeight: title.height + 8})
 			d.frames, d.titles = append(d.frames, inner), append(d.titles, title)
 			enter(inner, len(d.frames)-1)
 		}
@@ -318,7 +318,7 @@ func (d *svgDrawing) sample(entry LegendEntry, x, y int) {
 		d.out.WriteString("</g>\n")
 	case entry.Repeats:
 		d.out.WriteString(`<g class="node call">`)
-		d.shape(Call, true, layout.Box{X: x, Y: y - 8, Width: 24, Height: 9})
+		d.shape(Call, true, layout.Box{X: x, Y: y - 8, Width: 24, Height: 6})
 		d.out.WriteString("</g>\n")
 	case entry.Edge != "", entry.Optional:
 		if entry.Optional {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -150,6 +151,9 @@ func atWorst(plan *compiler.Plan) []string {
 		} else if b.Most == nil {
 			return "unbounded"
 		}
+		if took := *b.Most * float64(time.Second); unit == "s" && took < math.MaxInt64 {
+			return time.Duration(took).String()
+		}
 		return strconv.FormatFloat(*b.Most, 'f', -1, 64) + unit
 	}
 	return []string{fmt.Sprintf("at worst: tries %s, cost %s, time %s", bound(worst.Tries, ""), bound(worst.Cost, ""), bound(worst.Time, "s"))}
@@ -172,17 +176,20 @@ func rehearse(view *dot.View, p *project.Program, critical bool) error {
 	if critical {
 		view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
 	}
-	note := fmt.Sprintf("rehearsed without failures: %v on the critical path, cost %v", s.Critical.Round(time.Millisecond), s.Cost)
+	view.Notes = append(view.Notes, fmt.Sprintf("rehearsed without failures: %v on the critical path, cost %v", s.Critical.Round(time.Millisecond), s.Cost))
 	if together := atOnce(s); len(together) > 1 {
-		note += fmt.Sprintf("; at most %d at once: %s", s.Peak, wording.Cut(diag.Escape(strings.Join(together, ", ")), 90))
+		view.Notes = append(view.Notes, fmt.Sprintf("at most %d at once: %s", s.Peak, wording.Cut(diag.Escape(strings.Join(together, ", ")), 120)))
 	}
-	view.Notes = append(view.Notes, note)
 	return nil
 }
 
-// timed reports whether tools of a plan say how long they take or what they cost.
+// timed reports whether tools of a plan, or of what it delegates to, say how long they take
+// or what they cost.
 func timed(plan *compiler.Plan) bool {
-	return slices.ContainsFunc(plan.Tools, func(t *compiler.Tool) bool { return t.Simulate != nil })
+	says := func(p *compiler.Plan) bool {
+		return slices.ContainsFunc(p.Tools, func(t *compiler.Tool) bool { return t.Simulate != nil })
+	}
+	return says(plan) || slices.ContainsFunc(slices.Collect(maps.Values(plan.AllDelegates())), says)
 }
 
 // atOnce are the calls of the largest set of a rehearsal that were at work together.

@@ -28,6 +28,7 @@ type (
 		Pairs    *pairSummary   `json:"pairs"` // of a sample, where they were counted
 		Problems map[string]int `json:"problems"`
 		LeftOut  int            `json:"leftOut,omitzero"` // causes that there was no room to follow
+		GaveUp   bool           `json:"gaveUp,omitzero"`  // there was no room to look for every way to end without output
 	}
 	pairSummary struct {
 		Played int `json:"played"`
@@ -70,7 +71,7 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	}
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
-	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, Problems: map[string]int{}}
+	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, GaveUp: found.GaveUp, Problems: map[string]int{}}
 	if found.Pairs > 0 {
 		summary.Branches.Pairs = &pairSummary{found.Together, found.Pairs}
 	}
@@ -167,6 +168,9 @@ func extent(found *simulate.Exploration) string {
 		most = fmt.Sprintf("%.1e", found.Most)
 	}
 	text := fmt.Sprintf("played %d of at most %s combinations", found.Played, most)
+	if found.GaveUp {
+		text += " (there was no room to look for every way to end without output)"
+	}
 	switch {
 	case found.Pairs == 0:
 		return text + "; too many choices to count pairs"

@@ -24,6 +24,7 @@ type Exploration struct {
 	Stuck    int       // combinations in which calls never settled
 	Cut      bool      // some were stopped since they took too many steps
 	Untold   int       // causes for which there was no room among Problems
+	GaveUp   bool      // there was no room to look for every way to end without output
 	Problems []Problem // the shortest path first
 
 	by *explorer
@@ -75,6 +76,10 @@ func (p *Problem) is(other *Problem) bool {
 	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code
 }
 
+// searching is how many times as many combinations are played to look for ways to end without
+// output, of which there may be many, and to find the shortest path to each.
+const searching = 4
+
 // mostPaired bounds the choices of which pairs are counted.
 const mostPaired = 300
 
@@ -92,11 +97,12 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 	if x.out.Complete = x.enumerate(); !x.out.Complete {
 		x.allow(most)
 		x.cover()
-		x.allow(most)
+		x.allow(searching * most) // of which many come to what was played before
 		x.searchOutput()
+		x.allow(most)
 		x.searchIdle()
 	}
-	x.allow(most)
+	x.allow(searching * most)
 	x.conclude()
 	return &x.out
 }
@@ -353,12 +359,13 @@ func (x *explorer) searchOutput() {
 	if x.plan.Output == nil {
 		return
 	}
-	x.search(func(t *trial) (found, barren bool) {
+	all := x.search(func(t *trial) (found, barren bool) {
 		for _, p := range t.problems {
 			found, barren = found || p.Kind == NoOutput, barren || p.Kind == Unhandled || p.Kind == Stuck
 		}
 		return found, barren
 	}, func() []int { return x.last.outputHangs() }, x.plays, false)
+	x.out.GaveUp = !all
 }
 
 // searchIdle looks for a way to start each call that never was.
@@ -373,9 +380,9 @@ func (x *explorer) searchIdle() {
 // search goes from the usual combination to others by changing, one more each time, what
 // the wanted end hangs on for not having come; a combination that has all it hangs on
 // in common with one that was played comes to the same. So it finds every smallest set of
-// changes that lead there, unless it has to give up. Nothing is looked for beyond what is
+// changes that lead there, and reports whether it had room for all. Nothing is looked for beyond what is
 // barren, nor beyond a change that isn't met any more.
-func (x *explorer) search(ends func(*trial) (found, barren bool), hangs func() []int, most int, one bool) {
+func (x *explorer) search(ends func(*trial) (found, barren bool), hangs func() []int, most int, one bool) (all bool) {
 	queue, queued := [][]pick{nil}, map[string]bool{}
 	var found [][]pick
 	for ; len(queue) > 0 && most > 0 && x.affords(); queue = queue[1:] {
@@ -388,7 +395,7 @@ func (x *explorer) search(ends func(*trial) (found, barren bool), hangs func() [
 		arrived, barren := ends(t)
 		if arrived {
 			if found = append(found, told); one {
-				return
+				return true
 			}
 		}
 		if arrived || barren || !within(told, x.last.picks) {
@@ -407,6 +414,7 @@ func (x *explorer) search(ends func(*trial) (found, barren bool), hangs func() [
 			}
 		}
 	}
+	return len(queue) == 0
 }
 
 // within reports whether all of some picks are among others.
