@@ -77,22 +77,38 @@ func (e Effect) String() string {
 	if e.Kind == Unknown {
 		words = "effect unknown"
 	}
-	file := func(by string) string {
-		if _, name, ok := strings.Cut(by, "\" in "); ok {
-			return path.Base(filepath.ToSlash(name))
-		}
-		return by
-	}
 	if e.By != "" {
-		words += ", says " + file(e.By)
+		words += ", says " + fileOf(e.By)
 	}
 	switch {
 	case e.Untrusted:
-		words += "; untrusted " + file(e.ClaimedBy) + " says " + e.Claimed
+		words += "; untrusted " + fileOf(e.ClaimedBy) + " says " + e.Claimed
 	case e.Claimed != "":
 		words += "; the plan says " + e.Claimed
 	}
 	return words
+}
+
+// fileOf is the file in which somebody says something.
+func fileOf(by string) string {
+	if _, name, ok := strings.Cut(by, "\" in "); ok {
+		return path.Base(filepath.ToSlash(name))
+	}
+	return by
+}
+
+// Leaving says of a call that may reach beyond this machine which file says that it does, or
+// which says that it doesn't and doesn't count; "" where none does.
+func (p *Plan) Leaving(call *Call) (by, denied string) {
+	for _, c := range p.claims(call, p.Activities[call.Activity], nil) {
+		switch {
+		case yes(c.hints.OpenWorld):
+			return fileOf(c.by), ""
+		case c.hints.OpenWorld != nil && denied == "":
+			denied = fileOf(c.by)
+		}
+	}
+	return "", denied
 }
 
 // A claim is what one definition says of the activity that carries a call out.

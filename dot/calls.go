@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -60,16 +62,18 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	fact := facts.OfCall(d.plan, c)
 	switch {
 	case latent:
-		detail = append(detail, "a model answers")
+		detail = append(detail, "a model answers", "leaves to it: "+seen(fact))
 	case c.Delegate == compiler.Anonymous:
 		detail = append(detail, "in a context of its own")
-	case fact.Runs.Plan != "" || fact.Runs.URL != "" || len(fact.Runs.Program) > 0:
-		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxDetail-5)))
+	case fact.Runs.Kind == "expr":
+		detail = append(detail, "computes "+diag.Escape(shorten(fact.Runs.Text, maxTip)))
+	case fact.Runs.Plan != "" || fact.Runs.URL != "" || fact.Runs.Kind == "mcp" || len(fact.Runs.Program) > 0:
+		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxTip)))
 	}
 	said, marks := d.effect(c, fact)
 	detail, n.Marks = append(detail, said...), marks
 	if c.Each != nil {
-		detail = append(detail, "for each of "+diag.Escape(shorten(d.plan.Veiled(shorten(c.Each.Text(), 200)), 60)))
+		detail = append(detail, "for each of "+diag.Escape(d.plan.Veiled(shorten(c.Each.Text(), maxTip))))
 	}
 	if c.When != nil && c.When.Node != nil {
 		if text := diag.Escape(d.plan.Veiled(c.When.Node.Text)); !slices.Contains(n.Frames, "if "+text) {
@@ -77,11 +81,6 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 		}
 	}
 	detail = append(detail, d.limits(c)...)
-	if d.options.Detail {
-		for _, value := range fact.Values {
-			detail = append(detail, diag.Escape(value.Path+": "+shorten(value.String(), maxDetail)))
-		}
-	}
 	if c.Tool != nil && c.Tool.Description != "" {
 		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
 	}
@@ -95,9 +94,40 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	if words != "" && c.Instance == "" {
 		detail = append(detail, words)
 	}
+	if d.options.Detail {
+		detail = append(detail, parameters(c, fact)...)
+	}
 	n.Repeats = c.Each != nil || words != "" && c.Instance == ""
 	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
 	return n
+}
+
+// seen is what a model is handed that answers a call.
+func seen(fact *facts.Call) string {
+	all := []string{"its parameters"}
+	for _, s := range fact.Context {
+		if s.Path == facts.OtherKinds {
+			s.Path = "all other data"
+		}
+		all = append(all, diag.Escape(s.Path))
+	}
+	return strings.Join(all, ", ")
+}
+
+// parameters are a call's, in the order of the text.
+func parameters(c *compiler.Call, fact *facts.Call) (lines []string) {
+	for _, field := range c.Params.Fields {
+		for _, value := range fact.Values {
+			key := field.Key
+			if !expression.IsBareKey(key) {
+				key = "[" + strconv.Quote(key) + "]"
+			}
+			if rest, of := strings.CutPrefix(value.Path, key); of && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				lines = append(lines, diag.Escape(value.Path+": "+shorten(value.String(), 3*maxDetail)))
+			}
+		}
+	}
+	return lines
 }
 
 // effect is what a call may do to the world, and who says so: as marks, or in words
@@ -116,8 +146,15 @@ func (d *drawing) effect(c *compiler.Call, fact *facts.Call) (words []string, ma
 		at := strings.IndexAny(said+";", ",;")
 		marks = addMark(marks, Mark{Kind: kind, Code: said[at:]})
 	}
-	if fact.Leaves() && (kind != UnknownEffect || a.Kind != "exec") { // a program of which nothing is known may do anything
-		marks = addMark(marks, Mark{Kind: Leaves})
+	if fact.Leaves() {
+		by, denied := d.plan.Leaving(c)
+		m := Mark{Kind: Leaves}
+		if by != "" {
+			m.Code = ", says " + diag.Escape(by)
+		} else if denied != "" {
+			m.Code = "; only " + diag.Escape(denied) + " says no"
+		}
+		marks = addMark(marks, m)
 	}
 	return words, marks
 }
@@ -137,17 +174,22 @@ func (d *drawing) limits(c *compiler.Call) []string {
 	}
 	if c.Tool != nil && c.Tool.Simulate != nil {
 		var says []string
-		duration := c.Tool.Simulate.Get("duration")
-		if median := duration.Get("p50"); median != nil {
-			duration = median
-		}
-		for _, one := range []struct {
-			of   *source.Node
-			form string
-		}{{duration, "about %s"}, {c.Tool.Simulate.Get("cost"), "costs %s"}} {
-			if one.of != nil && one.of.Text != "" {
-				says = append(says, fmt.Sprintf(one.form, diag.Escape(d.plan.Veiled(shorten(one.of.Text, 20)))))
+		text := func(n *source.Node) string {
+			if n == nil {
+				return ""
 			}
+			return diag.Escape(d.plan.Veiled(shorten(n.Text, 20)))
+		}
+		for _, one := range []struct{ of, form string }{{"duration", "about "}, {"cost", "costs "}} {
+			n := c.Tool.Simulate.Get(one.of)
+			usual, seldom := cmp.Or(text(n.Get("p50")), text(n)), text(n.Get("p95"))
+			if usual == "" {
+				continue
+			}
+			if seldom != "" {
+				seldom = " (p95 " + seldom + ")"
+			}
+			says = append(says, one.form+usual+seldom)
 		}
 		if len(says) > 0 {
 			out = append(out, strings.Join(says, ", "))

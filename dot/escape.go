@@ -1,6 +1,8 @@
 package dot
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,6 +19,7 @@ const (
 	maxTitle  = 80
 	maxTip    = 400
 	maxRows   = 6
+	maxLines  = 48 // of the small text of a node
 )
 
 // rows splits a text into a few lines, each fit for people and of at most so
@@ -32,6 +35,36 @@ func rows(s string, limit int) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
 		out[i] = shorten(diag.Escape(line), limit)
+	}
+	return out
+}
+
+// wrapped are the lines of a longer text, each fit for people and broken between words, or
+// within a word that is longer than a line: what a program is told to do, and a condition,
+// may hang on any of it. Of very many lines it tells how many are left out.
+func wrapped(s string, limit int) (out []string) {
+	if s == "" {
+		return nil
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		r := []rune(shorten(diag.Escape(line), maxTip))
+		for len(r) > limit {
+			at := limit
+			for at > limit/3 && r[at] != ' ' {
+				at--
+			}
+			if r[at] != ' ' {
+				at = limit
+			}
+			out = append(out, string(r[:at]))
+			if r = r[at:]; r[0] == ' ' {
+				r = r[1:]
+			}
+		}
+		out = append(out, string(r))
+	}
+	if more := len(out) - maxLines; more > 1 {
+		out = append(out[:maxLines-1], fmt.Sprintf("… and %d more lines", more+1))
 	}
 	return out
 }
@@ -88,10 +121,17 @@ func said(marks []Mark) []Mark {
 			out = append(out, m)
 		}
 	}
-	if len(out) > 4 {
-		out = out[:4]
+	if len(out) > 6 {
+		out = out[:6]
 	}
 	return out
+}
+
+// outline is what decides the outline of a node: the gravest of its marks that have one, less
+// those that are trailed, with one of their own around it.
+func outline(marks []Mark, trailed bool) []Mark {
+	marks = slices.DeleteFunc(said(marks), func(m Mark) bool { return m.Kind == Writes || m.Kind == Leaves || trailed && m.Kind == Critical })
+	return marks[:min(1, len(marks))]
 }
 
 // tips is a node's tooltip with what its marks say.

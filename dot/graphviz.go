@@ -24,7 +24,7 @@ type paint struct{ fill, border, text string }
 
 var paints = map[Kind]paint{
 	Call:    {"#f6f8fa", "#8c959f", ink},
-	Effect:  {"#fff8ec", "#c69026", ink},
+	Effect:  {"#eaf7f5", "#5a9f97", ink},
 	Latent:  {"#f7f2fd", "#9a7fd1", ink},
 	Folded:  {"#eaeef2", "#6e7781", ink},
 	Path:    {"#ffffff", "#afb8c1", ink},
@@ -37,7 +37,7 @@ var paints = map[Kind]paint{
 // darker are the colours that stand for others on black.
 var darker = map[string]string{
 	paper: "#0d1117", ink: "#e6edf3", muted: "#9aa4af", line: "#768390", danger: "#ff7b72", caution: "#d8a02a", fine: "#4cc465", working: "#6cb2ff",
-	"#f6f8fa": "#161b22", "#fff8ec": "#2a2010", "#c69026": "#b98413", "#f7f2fd": "#221a33", "#9a7fd1": "#a98ee0", "#eaeef2": "#262c35", "#6e7781": "#8b949e",
+	"#f6f8fa": "#161b22", "#eaf7f5": "#10292a", "#5a9f97": "#4a938d", "#f7f2fd": "#221a33", "#9a7fd1": "#a98ee0", "#eaeef2": "#262c35", "#6e7781": "#8b949e",
 	"#afb8c1": "#6e7681", "#eaf4ff": "#0f2238", "#6ea8dc": "#4b8fd1", "#ebf8ee": "#12261a", "#68b37c": "#3f9a58",
 }
 
@@ -92,7 +92,7 @@ func (f *frame) dot(b *strings.Builder, nodes []Node, indent string) {
 		b.WriteString(nodes[i].dot())
 	}
 	for _, inner := range f.inside {
-		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=\"%s\", labelloc=t, labeljust=l, label=<%s>]\n", indent, inner.number, indent, paints[Path].border, textDOT(inner.name, maxLabel))
+		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=\"%s\", labelloc=t, labeljust=l, label=<%s>]\n", indent, inner.number, indent, paints[Path].border, linesDOT(wrapped(inner.name, maxLabel)))
 		inner.dot(b, nodes, indent+"  ")
 		b.WriteString(indent + "}\n")
 	}
@@ -104,7 +104,7 @@ func (v View) titleDOT() string {
 		lines = append(lines, fmt.Sprintf(`<FONT POINT-SIZE="14" COLOR="%s"><B>%s</B></FONT>`, ink, textDOT(v.Name, maxTitle)))
 	}
 	for _, note := range v.Notes {
-		lines = append(lines, textDOT(note, maxNote))
+		lines = append(lines, linesDOT(wrapped(note, maxNote)))
 	}
 	for _, entry := range v.Legend() {
 		lines = append(lines, fmt.Sprintf("<I>%s</I>", textDOT(entry.String(), maxNote)))
@@ -117,8 +117,9 @@ func (v View) titleDOT() string {
 }
 
 // textDOT is text for an HTML-like label, its lines broken.
-func textDOT(s string, limit int) string {
-	lines := rows(s, limit)
+func textDOT(s string, limit int) string { return linesDOT(rows(s, limit)) }
+
+func linesDOT(lines []string) string {
 	for i := range lines {
 		lines[i] = escapeHTML(lines[i])
 	}
@@ -135,7 +136,7 @@ func (n *Node) dot() string {
 		label = "<B>" + label + "</B>"
 	}
 	if n.Detail != "" {
-		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s">%s</FONT>`, muted, textDOT(n.Detail, maxDetail))
+		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s">%s</FONT>`, muted, linesDOT(wrapped(n.Detail, maxDetail)))
 	}
 	border := look.border
 	marks := said(n.Marks)
@@ -143,8 +144,8 @@ func (n *Node) dot() string {
 		label += fmt.Sprintf(`<BR/><FONT POINT-SIZE="10" COLOR="%s"><B>%s</B></FONT>`, m.Kind.tone().colour, escapeHTML(m.words()))
 	}
 	attributes := []string{"label=<" + label + ">"}
-	if len(marks) > 0 {
-		border = marks[0].Kind.tone().colour
+	for _, m := range outline(n.Marks, false) {
+		border = m.Kind.tone().colour
 		attributes = append(attributes, "penwidth=1.8")
 	}
 	if look.fill != paints[Call].fill {

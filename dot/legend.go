@@ -2,6 +2,7 @@ package dot
 
 import (
 	"slices"
+	"strings"
 )
 
 // A LegendEntry explains one sign that a drawing uses: the look of a kind of node
@@ -17,13 +18,13 @@ type LegendEntry struct {
 	Words    string // what it means
 }
 
-// String is the entry in words.
-func (e LegendEntry) String() string { return e.Look + ": " + e.Words }
+// String is the entry in words. What is a word in the drawing itself has no look.
+func (e LegendEntry) String() string { return strings.TrimPrefix(e.Look+": "+e.Words, ": ") }
 
 // signs are all that there is to explain, in the order in which it is explained.
 // What says of itself what it is, such as a finding's code, isn't among it.
 var signs = []LegendEntry{
-	{Node: Effect, Look: "amber box", Words: "a call whose result nothing takes: it runs for what it does"},
+	{Node: Effect, Look: "teal box", Words: "a call whose result nothing takes: it runs for what it does"},
 	{Node: Latent, Look: "violet box", Words: "a call whose result a model makes up: what it reads goes to the model"},
 	{Node: Folded, Look: "double box", Words: "several calls, drawn as one"},
 	{Repeats: true, Look: "stacked box", Words: "a call that runs once for each of several items or instances"},
@@ -36,8 +37,10 @@ var signs = []LegendEntry{
 	{Edge: After, Look: "dashed line", Words: "no value, but only if the call that it comes from is done: else this one is skipped"},
 	{Edge: Order, Look: "dotted line", Words: "only the order (once settled, or as listed): once the call that it comes from has ended, however it does"},
 	{Edge: Once, Look: "dotted line", Words: "unless it wrote: only if the call that it comes from has written nothing there: the first that does is taken"},
-	{Mark: Critical, Look: "blue border", Words: "on the critical path: what the shortest time of the whole hangs on"},
-	{Mark: UnknownEffect, Look: "effect unknown", Words: "nobody whose word counts says what the call does"},
+	{Mark: Critical, Look: "blue outline", Words: "on the critical path: what the shortest time of the whole hangs on"},
+	{Mark: Destructive, Look: "red outline", Words: "destroys: what the call does can't be undone, or puts something in the place of another"},
+	{Mark: UnknownEffect, Look: "amber outline", Words: "effect unknown: nobody whose word counts says what the call does, so that it may destroy, too"},
+	{Mark: Leaves, Words: "may leave the machine: what the call is given; nobody whose word counts says that it stays"},
 }
 
 // Legend explains the signs that the view uses, and no others. A view that only

@@ -57,7 +57,7 @@ func (v View) mermaid(sizes labelSizes) string {
 	b.WriteString("flowchart TD\n")
 	v.frames().mermaid(&b, v.Nodes, sizes, "  ")
 	for i, note := range notes {
-		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", i, quoteMermaid(textMermaid(note, maxNote)))
+		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", i, quoteMermaid(linesMermaid(wrapped(note, maxNote))))
 	}
 	if len(legend) > 0 {
 		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", len(notes), quoteMermaid(strings.Join(legend, "<br/>")))
@@ -82,8 +82,9 @@ func (f *frame) mermaid(b *strings.Builder, nodes []Node, sizes labelSizes, inde
 }
 
 // textMermaid is text for a label, its lines broken.
-func textMermaid(s string, limit int) string {
-	lines := rows(s, limit)
+func textMermaid(s string, limit int) string { return linesMermaid(rows(s, limit)) }
+
+func linesMermaid(lines []string) string {
 	for i := range lines {
 		lines[i] = escapeMermaid(lines[i])
 	}
@@ -144,7 +145,11 @@ func (n *Node) mermaid(sizes labelSizes) string {
 		label = "<b>" + label + "</b>"
 	}
 	if n.Detail != "" && sizes.detail > 0 {
-		label += "<br/><small>" + textMermaid(n.Detail, sizes.detail) + "</small>"
+		lines := rows(n.Detail, sizes.detail)
+		if sizes.detail == maxDetail { // there is room for all
+			lines = wrapped(n.Detail, maxDetail)
+		}
+		label += "<br/><small>" + linesMermaid(lines) + "</small>"
 	}
 	marks := said(n.Marks)
 	for i, m := range marks {
@@ -160,8 +165,8 @@ func (n *Node) mermaid(sizes labelSizes) string {
 // and others are words of Mermaid's language.
 func (n *Node) class() string {
 	name := "ob" + capital(string(n.Kind))
-	if marks := said(n.Marks); len(marks) > 0 {
-		name += capital(string(marks[0].Kind))
+	for _, m := range outline(n.Marks, false) {
+		name += capital(string(m.Kind))
 	}
 	return name
 }
@@ -204,8 +209,8 @@ func (v View) classes(b *strings.Builder, notes bool) {
 		defined = append(defined, name)
 		look := paints[n.Kind]
 		border, extra := look.border, ""
-		if marks := said(n.Marks); len(marks) > 0 {
-			border, extra = marks[0].Kind.tone().colour, ",stroke-width:2px"
+		for _, m := range outline(n.Marks, false) {
+			border, extra = m.Kind.tone().colour, ",stroke-width:2px"
 		}
 		if n.Kind == Missing {
 			extra += ",stroke-dasharray:5 4"

@@ -167,6 +167,9 @@ func batches(texts []string) [][]string { return slices.Collect(slices.Chunk(tex
 // words is a text as its drawing shows it, blanks aside.
 func words(s string, limit int) string { return squeeze(strings.Join(rows(s, limit), " ")) }
 
+// small is the same of the small text of a node.
+func small(s string) string { return squeeze(strings.Join(wrapped(s, maxDetail), " ")) }
+
 func squeeze(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '\n' || r == '\u00a0' }), " ")
 }
@@ -183,7 +186,7 @@ func TestGraphvizDrawsEveryLabel(t *testing.T) {
 		}
 		for i, s := range batch {
 			first, edge := fmt.Sprintf("n%d", 4*i), fmt.Sprintf("n%d->n%d", 4*i, 4*i+1)
-			if want := squeeze(words(s, maxLabel) + " " + words(s, maxDetail) + " error OB203"); page.nodes[first] != want {
+			if want := squeeze(words(s, maxLabel) + " " + small(s) + " error OB203"); page.nodes[first] != want {
 				t.Errorf("%q is drawn as %q, want %q", s, page.nodes[first], want)
 			}
 			if want := squeeze(words(s, maxLabel) + " warning OB211"); page.edges[edge] != want {
@@ -284,7 +287,7 @@ func TestMermaidDrawsEveryLabel(t *testing.T) {
 			t.Errorf("a title %q is drawn as %q, want %q", batch[0], notes[0], want)
 		}
 		for i, s := range batch {
-			if want := squeeze(words(s, maxLabel) + " " + words(s, maxDetail) + " error OB203"); squeeze(d.Nodes[fmt.Sprintf("n%d", 4*i)]) != want {
+			if want := squeeze(words(s, maxLabel) + " " + small(s) + " error OB203"); squeeze(d.Nodes[fmt.Sprintf("n%d", 4*i)]) != want {
 				t.Errorf("%q is drawn as %q, want %q", s, d.Nodes[fmt.Sprintf("n%d", 4*i)], want)
 			}
 			if want := words(s, maxLabel); squeeze(d.Nodes[fmt.Sprintf("n%d", 4*i+1)]) != want {

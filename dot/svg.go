@@ -91,7 +91,7 @@ func (d *svgDrawing) measure() {
 		}
 		for _, inner := range f.inside {
 			var title svgText
-			for _, row := range rows(inner.name, maxLabel) {
+			for _, row := range wrapped(inner.name, maxLabel) {
 				title.add(row, "detail", smallText)
 			}
 			d.graph.Clusters = append(d.graph.Clusters, layout.Cluster{Inside: at, TitleWidth: title.width, TitleHeight: title.height + 8})
@@ -132,11 +132,13 @@ func (n *Node) svg() svgText {
 	for _, row := range rows(n.Label, maxLabel) {
 		t.add(row, "name", largeText)
 	}
-	for _, row := range rows(n.Detail, maxDetail) {
+	for _, row := range wrapped(n.Detail, maxDetail) {
 		t.add(row, "detail", smallText)
 	}
 	for _, m := range said(n.Marks) {
-		t.add(shorten(m.words(), maxDetail), "tone-"+m.Kind.tone().name, smallText)
+		for _, row := range wrapped(m.words(), maxDetail) {
+			t.add(row, "tone-"+m.Kind.tone().name, smallText)
+		}
 	}
 	if len(t.lines) == 0 {
 		t.add(" ", "name", largeText)
@@ -151,7 +153,7 @@ func (d *svgDrawing) write() string {
 		head.add(row, "title", largeText)
 	}
 	for _, note := range d.Notes {
-		for _, row := range rows(note, maxNote) {
+		for _, row := range wrapped(note, maxNote) {
 			head.add(row, "detail", smallText)
 		}
 	}
@@ -230,8 +232,16 @@ func (d *svgDrawing) node(n *Node, t svgText, box layout.Box) {
 		d.element("title", tip)
 	}
 	d.shape(n.Kind, n.Repeats, box)
+	if has(n.Marks, Critical) { // whatever its own outline says
+		d.trail(box)
+	}
 	d.text(t, box.X+box.Width/2, box.Y+(box.Height-t.height)/2, "middle")
 	d.out.WriteString("</g>\n")
+}
+
+// trail is the outline of what is on the critical path, around a node's own.
+func (d *svgDrawing) trail(box layout.Box) {
+	fmt.Fprintf(&d.out, `<path class="trail" d="M%d %dh%dv%dh%dz"/>`, box.X-4, box.Y-4, box.Width+8, box.Height+8, -box.Width-8)
 }
 
 // shape draws the border of a node: each kind has its own, besides its colour.
@@ -262,8 +272,12 @@ func (d *svgDrawing) shape(kind Kind, repeats bool, box layout.Box) {
 // classes are those of a group, by which styles and scripts find it.
 func classes(what, kind string, marks []Mark) string {
 	words := []string{what, kind}
-	if marks := said(marks); len(marks) > 0 {
-		words = append(words, "line-"+marks[0].Kind.tone().name)
+	gravest := said(marks)
+	if what == "node" {
+		gravest = outline(marks, true)
+	}
+	if len(gravest) > 0 {
+		words = append(words, "line-"+gravest[0].Kind.tone().name)
 	}
 	for _, m := range marks {
 		words = append(words, "mark-"+string(m.Kind))
@@ -325,7 +339,10 @@ func (d *svgDrawing) sample(entry LegendEntry, x, y int) {
 			entry.Edge = "optional"
 		}
 		fmt.Fprintf(&d.out, `<g class="edge %s"><path class="way" d="M%d %dh30"/>%s</g>`+"\n", entry.Edge, x, y, arrow(layout.Point{X: x + 32, Y: y}, layout.Point{X: x, Y: y}))
-	default:
+	case entry.Mark == Critical:
+		d.trail(layout.Box{X: x + 4, Y: y - 3, Width: 22, Height: 6})
+		d.out.WriteString("\n")
+	case entry.Look != "":
 		fmt.Fprintf(&d.out, `<g class="node call line-%s"><rect x="%d" y="%d" width="30" height="12" rx="5"/></g>`+"\n", entry.Mark.tone().name, x, y-6)
 	}
 }
@@ -359,7 +376,7 @@ var asciiWidths = [95]uint8{
 
 var svgStyle = svgColours(false) + `.obelus text{font-family:"DejaVu Sans",Verdana,"Helvetica Neue",Arial,sans-serif}.obelus .title{font-weight:bold}.obelus .condition{font-style:italic}` +
 	`.obelus .node rect{stroke-width:1.2}.obelus .node[class*="line-"] rect{stroke-width:2}.obelus .missing rect{stroke-dasharray:5 4}` +
-	`.obelus .way{fill:none;stroke-width:1.2}.obelus .edge[class*="line-"] .way{stroke-width:2}.obelus .edge .head{stroke:none}.obelus .edge.optional .head{stroke-width:1.2}.obelus .failure .way,.obelus .of-nothing .way{stroke-dasharray:6 4}.obelus .after .way{stroke-dasharray:6 4;stroke-width:1.6}.obelus .order .way,.obelus .once .way{stroke-dasharray:1.5 4;stroke-width:1.6}.obelus .write .way{stroke-width:2.6}` +
+	`.obelus .way{fill:none;stroke-width:1.2}.obelus .trail{fill:none;stroke-width:2.5;stroke-linejoin:round}.obelus .edge[class*="line-"] .way{stroke-width:2}.obelus .edge .head{stroke:none}.obelus .edge.optional .head{stroke-width:1.2}.obelus .failure .way,.obelus .of-nothing .way{stroke-dasharray:6 4}.obelus .after .way{stroke-dasharray:6 4;stroke-width:1.6}.obelus .order .way,.obelus .once .way{stroke-dasharray:1.5 4;stroke-width:1.6}.obelus .write .way{stroke-width:2.6}` +
 	`.obelus .edge .under{stroke:none}.obelus .frame rect{fill:none;stroke-dasharray:2 3}` +
 	"@media (prefers-color-scheme:dark){" + svgColours(true) + "}"
 
@@ -381,6 +398,7 @@ func svgColours(dark bool) string {
 	rule("text", "fill", ink)
 	rule(".detail,.edge text,.legend text,.missing .name", "fill", muted)
 	rule(".way", "stroke", line)
+	rule(".trail", "stroke", working)
 	rule(".head", "fill", line)
 	rule(".edge.optional .head", "fill", paper)
 	rule(".edge.optional .head", "stroke", line)

@@ -137,7 +137,7 @@ func TestSVGDrawsEveryLabel(t *testing.T) {
 		noneOverlap(t, v, groups)
 		for i, s := range batch {
 			node := groups[fmt.Sprintf("n%d", 4*i)]
-			want := squeeze(words(s, maxLabel) + " " + words(s, maxDetail) + " error OB203")
+			want := squeeze(words(s, maxLabel) + " " + small(s) + " error OB203")
 			if got := squeeze(strings.Join(node.lines, " ")); got != strings.ToValidUTF8(replaced.Replace(want), "\ufffd") {
 				t.Errorf("%q is drawn as %q, want %q", s, got, want)
 			}
@@ -182,13 +182,13 @@ func TestLegend(t *testing.T) {
 		want  []string
 	}{
 		{"calls: [{_tool: a, _outputPath: x}]\noutput: †state.x", false, nil},
-		{"calls: [{_tool: a}]", false, []string{"amber box"}},
+		{"calls: [{_tool: a}]", false, []string{"teal box"}},
 		{"calls: [{_tool: a, _outputPath: x || e}, {_tool: b, e: †state.e, _outputPath: y}, {_tool: b, x: †state.x, _outputPath: z}]", false, []string{"line", "dashed red line"}},
 		{"calls: [{_tool: a, _outputPath: x}, {_tool: b, x: †state.x, _outputPath: y}]", true, []string{"white box", "thick line"}},
 		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", false, []string{"dashed box", "line", "dashed line"}},
 		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", false, []string{"violet box"}},
 		{"calls: [{_tool: t, _each: [1, 2], _outputPath: x}]", false, []string{"stacked box"}},
-		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", false, []string{"effect unknown"}},
+		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", false, []string{"amber outline", ""}},
 	} {
 		p, found := compile(t, "plan.yaml", test.text)
 		v := FromPlan(p, found, Options{Paths: test.paths})
@@ -231,7 +231,7 @@ activities:
 		got = append(got, strings.Join(words, " | "))
 	}
 	want := []string{
-		`runs wipe {disk} | up to 3 tries | at most 2s | a person is asked | about 2s, costs 0.5 | disk: "/dev/sda" | destroys, says plan.yaml | may leave the machine`,
+		`runs wipe {disk} | up to 3 tries | at most 2s | a person is asked | about 2s (p95 9s), costs 0.5 | disk: "/dev/sda" | destroys, says plan.yaml | may leave the machine`,
 		`runs POST https://example.com/in | text: †input.text | effect unknown; the plan says writes | may leave the machine`,
 	}
 	if !slices.Equal(got, want) {

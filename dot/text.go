@@ -87,7 +87,7 @@ func (t *textTree) write(root int, last bool) {
 
 func (t *textTree) node(i int, branch, indent string) {
 	n := &t.Nodes[i]
-	head := append(rows(n.Label, maxTip), rows(n.Detail, maxTip)...)
+	head := append(rows(n.Label, maxTip), wrapped(n.Detail, maxTip)...)
 	for _, m := range said(n.Marks) {
 		head = append(head, m.words())
 	}

@@ -146,7 +146,7 @@ func (t *Timeline) SVG() string {
 	for i := range bars {
 		b, y := &bars[i], top+row*i
 		marks := slices.DeleteFunc(slices.Clone(b.Marks), func(m Mark) bool { return m.Kind == Done }) // as most are
-		fmt.Fprintf(&d.out, `<g class="%s" id="b%d">`, classes("node", string(Call), marks), i)
+		fmt.Fprintf(&d.out, `<g class="%s" id="b%d">`, classes("node bar", string(Call), marks), i)
 		d.element("title", strings.Join(append(rows(b.Label, maxTip), b.From.String()+" to "+b.To.String()), "\n"))
 		d.text(labels[i], margin+left, y+(row-labels[i].height)/2, "end")
 		if from, to := x(b.From), x(b.To); to > from || !has(b.Marks, Skipped) {

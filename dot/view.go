@@ -6,7 +6,9 @@
 package dot
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/dominikbraun/graph"
 )
@@ -135,17 +137,70 @@ func (v *View) Mark(call string, m Mark) bool {
 	return false
 }
 
-// Way puts a mark on the nodes of calls, by their names, and on the edges from each
-// of them to the next.
+// Way puts a mark on the nodes of calls, by their names, on the calls whose delegates they are
+// of, and on the edges between each of them and the next, also where these lead through
+// other nodes. What is done for one item of a list is its call's.
 func (v *View) Way(calls []string, m Mark) {
-	for i, call := range calls {
-		v.Mark(call, m)
-		for k := range v.Edges {
-			if e := &v.Edges[k]; i > 0 && v.Nodes[e.From].Call == calls[i-1] && v.Nodes[e.To].Call == call {
-				e.Marks = addMark(e.Marks, m)
+	nodes, next := map[string]int{}, make([][]int, len(v.Nodes)) // by node: the edges from it
+	for i, n := range v.Nodes {
+		nodes[n.Call] = i
+	}
+	for i, e := range v.Edges {
+		next[e.From] = append(next[e.From], i)
+	}
+	once := func(marks []Mark, m Mark) []Mark {
+		if has(marks, m.Kind) {
+			return marks
+		}
+		return addMark(marks, m)
+	}
+	last := -1
+	for _, call := range calls {
+		call = ofItem.ReplaceAllString(call, "$1")
+		at, drawn := nodes[call]
+		for cut := strings.LastIndexByte(call, '/'); cut >= 0; cut = strings.LastIndexByte(call[:cut], '/') {
+			if above, there := nodes[call[:cut]]; there && drawn {
+				v.Nodes[above].Marks = once(v.Nodes[above].Marks, m)
+			} else if there {
+				at, drawn = above, true
 			}
 		}
+		if !drawn || at == last {
+			continue
+		}
+		v.Nodes[at].Marks = once(v.Nodes[at].Marks, m)
+		if last >= 0 {
+			for _, e := range v.way(last, at, next) {
+				v.Edges[e].Marks = once(v.Edges[e].Marks, m)
+			}
+		}
+		last = at
 	}
+}
+
+// ofItem is where the name of a call says for which item of a list it is.
+var ofItem = regexp.MustCompile(`\[\d+\](/|$)`)
+
+// way are the edges of a shortest way from the node of one call to that of another on which
+// there are no calls but those whose delegates they are of.
+func (v *View) way(from, to int, next [][]int) (edges []int) {
+	by := make([]int, len(v.Nodes)) // 1 + the edge by which a node was reached
+	queue := []int{from}
+	for at := 0; at < len(queue) && by[to] == 0; at++ {
+		for _, e := range next[queue[at]] {
+			reached := v.Edges[e].To
+			call := v.Nodes[reached].Call
+			if by[reached] > 0 || reached == from || reached != to && call != "" && !strings.HasPrefix(v.Nodes[from].Call, call+"/") && !strings.HasPrefix(v.Nodes[to].Call, call+"/") {
+				continue
+			}
+			by[reached] = 1 + e
+			queue = append(queue, reached)
+		}
+	}
+	for at := to; by[at] > 0; at = v.Edges[by[at]-1].From {
+		edges = append(edges, by[at]-1)
+	}
+	return edges
 }
 
 // addMark keeps marks in the order of their importance, then by code, each

@@ -154,9 +154,25 @@ func trySeconds(p *compiler.Plan, c *compiler.Call) (seconds float64, bounded bo
 	case a != nil && a.Timeout > 0:
 		return a.Timeout.Seconds(), true
 	case a != nil && a.Kind == "expr":
-		return 1, true // S18
+		return max(1, seldomMore(c.Single())), true // S18, or what its tool says of it in rehearsals
 	}
 	return 0, false
+}
+
+// seldomMore is how many seconds a tool says that a call of it seldom exceeds.
+func seldomMore(t *compiler.Tool) float64 {
+	if t == nil {
+		return 0
+	}
+	n := t.Simulate.Get("duration")
+	if seldom := n.Get("p95"); seldom != nil {
+		n = seldom
+	}
+	d, err := time.ParseDuration(text(n))
+	if err != nil {
+		return 0
+	}
+	return d.Seconds()
 }
 
 // pauses are those between all tries of a call.
@@ -192,7 +208,7 @@ func worst(p *compiler.Plan, l *load, planned, outermost bool) Worst {
 	w.Calls, w.Tries, w.Ticks, w.Cost = most(l.calls), most(l.tries), most(0), most(l.cost)
 	for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost} {
 		if len(l.lists) > 0 && (b != &w.Cost || l.cost > 0) {
-			b.because("%s runs for a list that nothing but the %d items of any list bounds", several(l.lists), compiler.MaxItems)
+			b.because("nothing but the %d items of any list bounds the list of %s", compiler.MaxItems, several(l.lists))
 		}
 	}
 	parallel := float64(compiler.DefaultParallel)

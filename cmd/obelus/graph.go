@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -145,18 +144,39 @@ func atWorst(plan *compiler.Plan) []string {
 		return nil
 	}
 	worst := facts.Of(plan, facts.Options{}).Worst
-	bound := func(b facts.Bound, unit string) string {
-		if b.Most == nil && len(b.Because) > 0 {
-			return "unbounded (" + diag.Escape(wording.Cut(plan.Veiled(b.Because[0]), 60)) + ")"
-		} else if b.Most == nil {
-			return "unbounded"
+	words := "at worst"
+	told := map[string]bool{}
+	for _, one := range []struct {
+		name string
+		facts.Bound
+		show func(float64) string
+	}{
+		{": tries ", worst.Tries, func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }},
+		{", cost ", worst.Cost, func(n float64) string { return strconv.FormatFloat(n, 'g', 4, 64) }},
+		{", time ", worst.Time, func(n float64) string {
+			return time.Duration(min(n, 1e9) * float64(time.Second)).Round(time.Millisecond).String()
+		}},
+	} {
+		if words += one.name; one.Most == nil {
+			words += "unbounded"
+		} else {
+			words += one.show(*one.Most)
 		}
-		if took := *b.Most * float64(time.Second); unit == "s" && took < math.MaxInt64 {
-			return time.Duration(took).String()
+		for _, why := range one.Because {
+			if !told[why] {
+				words += " (" + diag.Escape(plan.Veiled(why)) + ")"
+				told[why] = true
+			}
 		}
-		return strconv.FormatFloat(*b.Most, 'f', -1, 64) + unit
 	}
-	return []string{fmt.Sprintf("at worst: tries %s, cost %s, time %s", bound(worst.Tries, ""), bound(worst.Cost, ""), bound(worst.Time, "s"))}
+	return []string{words}
+}
+
+// explored are the rehearsals of a plan that drawings and pages show, and what input they
+// are given.
+func explored(plan *compiler.Plan, r *analyzer.Rehearsal) (found *simulate.Exploration, input map[string]any) {
+	input, made := invented(plan, nil, 1)
+	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
 }
 
 // rehearse says how long a plan takes and what it costs when nothing fails, and what is at
@@ -168,18 +188,26 @@ func rehearse(view *dot.View, p *project.Program, critical bool) error {
 	} else if r == nil || !critical && !timed(p.Plan) {
 		return nil
 	}
-	input, _ := invented(p.Plan, map[string]any{}, 1)
+	found, input := explored(p.Plan, r)
 	if session.Fits(p.Plan, input, nil) != nil && !critical {
 		return nil // nobody can say what it would be given
 	}
-	s := simulate.Run(r, simulate.Options{Options: runtime.Options{Input: input}, Seed: 1, Steps: simulate.DefaultSteps(p.Plan)})
-	if critical {
-		view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
-	}
-	view.Notes = append(view.Notes, fmt.Sprintf("rehearsed without failures: %v on the critical path, cost %v", s.Critical.Round(time.Millisecond), s.Cost))
-	if together := atOnce(s); len(together) > 1 {
-		view.Notes = append(view.Notes, fmt.Sprintf("at most %d at once: %s", s.Peak, wording.Cut(diag.Escape(strings.Join(together, ", ")), 120)))
-	}
+	found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
+		s := usual.Scenario
+		note := fmt.Sprintf("rehearsed without failures: %v", s.Makespan.Round(time.Millisecond))
+		if critical {
+			view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
+		}
+		if s.Critical < s.Makespan {
+			note += fmt.Sprintf(", the critical path %v", s.Critical.Round(time.Millisecond))
+		}
+		note += fmt.Sprintf(", cost %.4g", s.Cost)
+		view.Notes = append(view.Notes, note)
+		if together := atOnce(s); len(together) > 1 {
+			view.Notes = append(view.Notes, fmt.Sprintf("at most %d at once: %s", s.Peak, wording.Cut(diag.Escape(strings.Join(together, ", ")), 120)))
+		}
+		return false
+	})
 	return nil
 }
 

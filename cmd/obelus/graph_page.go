@@ -90,12 +90,11 @@ func pageOf(p *project.Program, view dot.View) (*page.Page, error) {
 	if r == nil {
 		return one, nil
 	}
-	input, made := invented(p.Plan, nil, 1)
+	found, input := explored(p.Plan, r)
 	if session.Fits(p.Plan, input, nil) != nil {
 		return one, nil // nobody can say what it would be given
 	}
-	o := simulate.Options{Options: runtime.Options{Input: input}, Seed: 1, Steps: simulate.DefaultSteps(p.Plan)}
-	return one, rehearsed(one, simulate.Begin(r, o, made))
+	return one, rehearsed(one, found)
 }
 
 func pageOfPlan(plan *compiler.Plan, findings []diag.Diagnostic, view dot.View) *page.Page {

@@ -131,7 +131,7 @@ func (w *world) longest(p *played) (time.Duration, []int) {
 			}
 		}
 		at := p.calls[i]
-		until[i] += w.out.Calls[at].Busy
+		until[i] += w.out.Calls[at].Busy + w.out.Calls[at].Paused
 		for _, child := range p.children[int(i)] {
 			length, path := w.longest(child)
 			until[i] += length

@@ -114,10 +114,12 @@ type CallReport struct {
 	Started  bool
 	From, To time.Duration // first start, and settlement; both the settlement of one that never started
 	Busy     time.Duration // its activity at work, all tries together
+	Paused   time.Duration // between tries, as long as they have to be apart
 	Cost     float64
 	Output   any
 
 	since time.Duration // the try at work began
+	pause time.Duration // that comes before the next
 }
 
 // Run rehearses the plan once.
@@ -309,6 +311,9 @@ func (w *world) carryOut(commands []runtime.Command) {
 		case runtime.Cancel:
 			w.giveUp(c)
 		case runtime.SetTimer:
+			if c.Call != runtime.Run && w.machine.Status(c.Frame, c.Call) != runtime.Running {
+				w.report(c.Frame, c.Call).pause = c.After
+			}
 			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
 		case runtime.Finish:
 			w.out.Outcome = c.Outcome
@@ -338,7 +343,7 @@ func (w *world) start(c runtime.Command) {
 	if !report.Started {
 		report.Started, report.From = true, w.now
 	}
-	report.Attempts = c.Attempt
+	report.Attempts, report.Paused, report.pause = c.Attempt, report.Paused+report.pause, 0
 	report.since = w.now
 	w.moment(c.Frame, c.Call, runtime.Running)
 	if w.running++; w.running > w.out.Peak {

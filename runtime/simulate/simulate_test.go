@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 func verified(t *testing.T, plan string) *analyzer.Rehearsal {
@@ -209,5 +210,29 @@ calls:
 	want := "0s try#3 running, 1s try#3 waiting, 4s try#3 running, 5s try#3 failed, 5s use#1 skipped, 5s use#2 running, 7s use#2 done"
 	if got := strings.Join(told, ", "); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// S15.2: of calls one after the other all is the critical path, tries that fail and the pauses
+// between them included.
+func TestPausesAreOnTheCriticalPath(t *testing.T) {
+	failing := 0
+	for seed := range uint64(amount.Of(20, 100, 500)) {
+		s := simulate.Run(verified(t, `
+calls:
+  - {_id: a, _tool: wait, _retry: {attempts: 4, backoff: 7s}, _outputPath: a || noA}
+  - {_id: b, _tool: wait, _after: {settled: [a]}, _retry: {attempts: 3, backoff: 1s}, _outputPath: b || noB}
+tools:
+  wait: {type: object, properties: {_output: {type: string}}, annotations: {idempotentHint: true}, x-simulate: {duration: {p50: 2s, p95: 5s}, failure: 0.6}}
+`), simulate.Options{Seed: seed})
+		if s.Critical != s.Makespan || s.LowerBound != s.Makespan {
+			t.Errorf("seed %d: a critical path of %v and at least %v of %v", seed, s.Critical, s.LowerBound, s.Makespan)
+		}
+		if s.Calls[0].Paused > 0 {
+			failing++
+		}
+	}
+	if failing == 0 {
+		t.Error("no try failed")
 	}
 }

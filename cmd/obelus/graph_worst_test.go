@@ -1,0 +1,38 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/runtime/simulate"
+)
+
+// S15.1, S16.1: what a plan comes to at worst is no less than what it usually takes.
+func TestWorstIsNoLessThanUsual(t *testing.T) {
+	files, _ := filepath.Glob("../../examples/*.yaml")
+	bounded := 0
+	for _, file := range files {
+		p, err := (&cli{}).prepared(file, (&cli{}).newReading())
+		if err != nil {
+			continue // no plan
+		}
+		r := analyzer.Rehearse(p.Plan, p.Findings)
+		worst := facts.Of(p.Plan, facts.Options{}).Worst
+		if r == nil || worst.Time.Most == nil {
+			continue
+		}
+		bounded++
+		found, _ := explored(p.Plan, r)
+		found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
+			if took := usual.Scenario.Makespan.Seconds(); took > *worst.Time.Most {
+				t.Errorf("%s usually takes %g s, and at worst %g", file, took, *worst.Time.Most)
+			}
+			return false
+		})
+	}
+	if bounded < 3 {
+		t.Errorf("only %d examples have a bound", bounded)
+	}
+}

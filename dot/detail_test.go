@@ -1,0 +1,83 @@
+package dot
+
+import (
+	"strings"
+	"testing"
+)
+
+// S1.9, S2.3, S15.1: a box holds what a yes depends on, whole: the program with all of its words,
+// the address, the condition, what is computed, time and cost, who says that something leaves,
+// and the parameters, in the order of the text. Formats that break lines lose none of it.
+func TestDetailIsWhole(t *testing.T) {
+	p, _ := compile(t, "detail.yaml", `
+input: {deployment: cart, namespace: shop, limit: 2}
+calls:
+  - {_id: undo, _tool: undo, z: 1, namespace: †input.namespace, deployment: †input.deployment, _outputPath: a, _retry: {attempts: 3}, _timeout: 5m, _confirm: true,
+     _when: "†(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)"}
+  - {_id: post, _tool: post, text: †state.a, _outputPath: b}
+  - {_id: keep, _tool: keep, text: †state.b, _outputPath: c}
+  - {_id: sum, _tool: sum, n: †input.limit, _outputPath: d}
+  - {_id: say, _tool: say, n: †state.d, _outputPath: e}
+tools:
+  undo: {type: object, properties: {deployment: {}, namespace: {}, z: {}}, x-simulate: {duration: {p50: 8s, p95: 25s}, cost: {p50: 0.12, p95: 0.3}}}
+  sum: {type: object, properties: {n: {}}}
+  say: {type: object, properties: {n: {}}, x-simulate: {cost: 0.5}}
+activities:
+  undo: {exec: {argv: [kubectl, rollout, undo, "deployment/{deployment}", -n, "{namespace}", --some-more-of-it, --and-yet-more-of-it, --to-the-very-end]}}
+  post: {exec: {argv: [curl, --json, "@-", "https://hooks.a-rather-long-name.of-a-host.example/services/with/a/path/that/goes/on"]}, annotations: {openWorldHint: true}}
+  keep: {exec: {argv: [tee, kept]}, annotations: {openWorldHint: false}}
+  sum: {expr: "n * 2"}
+`)
+	v := FromPlan(p, nil, Options{Detail: true})
+	words := func(text string) string { return strings.Join(strings.Fields(text), "") }
+	drawn := map[string]string{"text": v.Text(), "svg": strings.Join(readSVG(t, v.SVG())["call-undo"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-post"].lines, " ") + " " +
+		strings.Join(readSVG(t, v.SVG())["call-keep"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-sum"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-say"].lines, " ")}
+	for _, want := range []string{
+		"runs kubectl rollout undo deployment/{deployment} -n {namespace} --some-more-of-it --and-yet-more-of-it --to-the-very-end",
+		"when †(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)",
+		"up to 3 tries", "at most 5m", "a person is asked", "about 8s (p95 25s), costs 0.12 (p95 0.3)", "computes n * 2", "costs 0.5",
+		"https://hooks.a-rather-long-name.of-a-host.example/services/with/a/path/that/goes/on",
+		"may leave the machine, says detail.yaml", "may leave the machine; only detail.yaml says no", "a model answers", "leaves to it: its parameters, †input, †state",
+	} {
+		for format, text := range drawn {
+			if !strings.Contains(words(text), words(want)) {
+				t.Errorf("%s hasn't %q:\n%s", format, want, text)
+			}
+		}
+	}
+	if _, after, ok := strings.Cut(v.Text(), "z: 1"); !ok || strings.Index(after, "namespace: ") > strings.Index(after, "deployment: †") {
+		t.Errorf("the parameters aren't in the order of the text:\n%s", v.Text())
+	}
+	draw(t, "detail", v)
+}
+
+// S4.4: what a call can do without is told from what it needs, and alternatives of each other
+// from both; an edge is open where nothing that goes that way is needed.
+func TestOptional(t *testing.T) {
+	p, _ := compile(t, "optional.yaml", `
+plan: optional
+input: {name: "", style: ""}
+calls:
+  - {_id: save, _tool: save, _outputPath: ok || bad}
+  - {_id: send, _tool: send, _outputPath: sent || unsent}
+  - {_id: tell, _tool: tell, ok: †state.ok || null, bad: †state.bad || null, name: †input.name, style: †input.style || ""}
+  - {_id: complain, _tool: tell, why: †state.bad.message || †state.unsent.message}
+  - {_id: both, _tool: tell, all: †state.ok, some: †state.sent || †state.ok}
+`)
+	v := FromPlan(p, nil, Options{})
+	same(t, "edges", edges(v), []string{
+		"input -data-> tell: †input.name, †input.style (if there)",
+		"save -data-> both: †state.ok, †state.ok (or another)",
+		"save -data-> tell: †state.ok (if there)",
+		"save -failure-> complain: †state.bad.message (or another)",
+		"save -failure-> tell: †state.bad (if there)",
+		"send -data-> both: †state.sent (or another)",
+		"send -failure-> complain: †state.unsent.message (or another)",
+	})
+	for _, e := range v.Edges {
+		if to := v.Nodes[e.To].Label; e.Optional != (v.Nodes[e.From].Kind == Call && (to != "both" || e.Label == "†state.sent (or another)")) {
+			t.Errorf("%s to %s: optional %v", e.Label, to, e.Optional)
+		}
+	}
+	draw(t, "optional", v)
+}
