@@ -19,10 +19,12 @@ var (
 	// the shell itself.
 	prefix   = regexp.MustCompile(`^(exec|command|builtin|eval|coproc|busybox)$`)
 	sourcing = regexp.MustCompile(`^(\.|source)$`)
-	// entering changes the folder, and writing writes to what it is given, or removes it.
+	// entering changes the folder, copying writes to the last of what it is given, and writing
+	// to all of it, or removes it.
+	copying   = regexp.MustCompile(`^(cp|mv|ln|install)$`)
 	entering  = regexp.MustCompile(`^(cd|pushd|chdir)$`)
 	writing   = regexp.MustCompile(`^(tee|touch|rm|rmdir|mkdir|truncate)$`)
-	appending = regexp.MustCompile(`^-(a|-append)$`)
+	appending = regexp.MustCompile(`^-(a|-append|t|-target.*)$`) // of tee; or it is no copy to what stands last
 	// searchPath is a variable that says where programs and what they load are found.
 	searchPath = regexp.MustCompile(`^(PATH|BASH_ENV|ENV|LD_[A-Z_]+|PYTHON[A-Z]+|NODE_[A-Z]+|PERL5[A-Z]+|RUBY[A-Z]+)\+?=`)
 	// argument is one of the code's own.
@@ -64,17 +66,7 @@ func (c *shellCommand) survey() (told []string, loose bool) {
 		return told, false
 	}
 	name := words[0].text
-	if writing.MatchString(name) {
-		appends := slices.ContainsFunc(words, func(w shellWord) bool { return appending.MatchString(w.text) })
-		for i := 1; i < len(words); i++ {
-			if w := &words[i]; w.target == 0 {
-				w.written = true
-				if name == "tee" && !appends {
-					w.target = '>'
-				}
-			}
-		}
-	}
+	mark(name, words[1:])
 	if folder, ok := c.enters(); entering.MatchString(name) && (!ok || folder == "") {
 		told = append(told, c.text)
 	}
@@ -113,6 +105,31 @@ func (c *shellCommand) survey() (told []string, loose bool) {
 	return told, loose
 }
 
+// mark marks those of a program's arguments that it writes to: all, or the last of those of
+// one that copies.
+func mark(program string, arguments []shellWord) {
+	copies := copying.MatchString(program)
+	if !copies && !writing.MatchString(program) {
+		return
+	}
+	appends := slices.ContainsFunc(arguments, func(w shellWord) bool { return appending.MatchString(w.text) })
+	operands := 0
+	for i := len(arguments) - 1; i >= 0; i-- {
+		w := &arguments[i]
+		switch {
+		case w.target != 0 || strings.HasPrefix(w.text, "-"):
+		case !copies:
+			if w.written = true; program == "tee" && !appends {
+				w.target = '>'
+			}
+		case !appends:
+			if operands++; operands == 1 {
+				w.written, w.target = true, 'c'
+			}
+		}
+	}
+}
+
 // raw is a word as the code has it.
 func (c *shellCommand) raw(w *shellWord) string {
 	return c.text[w.start-c.words[0].start : w.end-c.words[0].start]
@@ -120,8 +137,12 @@ func (c *shellCommand) raw(w *shellWord) string {
 
 // enters is the folder that the command changes to, where the code tells.
 func (c *shellCommand) enters() (folder string, ok bool) {
-	if words := c.words[c.program:]; len(words) > 1 && entering.MatchString(words[0].text) && words[len(words)-1].literal() {
-		return words[len(words)-1].text, true
+	if words := c.words[c.program:]; entering.MatchString(words[0].text) {
+		for _, w := range words[1:] {
+			if w.target == 0 && !strings.HasPrefix(w.text, "-") {
+				return w.text, w.literal()
+			}
+		}
 	}
 	return "", false
 }

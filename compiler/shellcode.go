@@ -18,7 +18,7 @@ type shellWord struct {
 	end      int
 	commands []shellWord // the code of those whose output is put in: $(…) and `…`
 	command  int         // which of the code it belongs to
-	target   byte        // what it stands behind: '<', '>', 'a' for ">>"; 0 for nothing
+	target   byte        // what it stands behind: '<', '>', 'a' for ">>", 'c' for a copy; 0 for nothing
 	first    bool        // it names the program of a command
 	written  bool        // the code writes to what it names
 	starts   bool        // a shell, or what starts another program, may take it for one
@@ -194,7 +194,7 @@ type codeReading struct {
 // A codePlace is what the code in front of a word has done.
 type codePlace struct {
 	folders []string        // which it may be in, the first is where it begins
-	written map[string]bool // the files that it has put text into
+	written map[string]byte // the files that it has put text into ('>') or copied over ('c')
 }
 
 func (p codePlace) inside() codePlace {
@@ -218,7 +218,7 @@ func (p *codePlace) from(name string) (all []string) {
 // names without either where something takes them for a program, and all behind "cd".
 func (r codeReading) pathsIn(code string) []edit {
 	_, r.loose = surveyed(code, 0)
-	return r.inside(code, 0, codePlace{folders: []string{""}, written: map[string]bool{}})
+	return r.inside(code, 0, codePlace{folders: []string{""}, written: map[string]byte{}})
 }
 
 func (r *codeReading) inside(code string, depth int, at codePlace) (edits []edit) {
@@ -253,17 +253,20 @@ func (r *codeReading) word(code string, w *shellWord, depth int, at *codePlace) 
 	}
 	folder := at.folders[len(at.folders)-1]
 	if w.written {
-		if w.target == '>' {
-			at.written[path.Join(folder, w.text)] = true
+		if w.target == '>' || w.target == 'c' {
+			at.written[path.Join(folder, w.text)] = w.target
 		}
 		return edits
 	}
 	begins := nameBegins(w.text)
-	if slices.ContainsFunc(begins, func(i int) bool { return at.written[path.Join(folder, w.text[i:])] }) {
-		if r.own != nil {
+	for _, i := range begins {
+		by := at.written[path.Join(folder, w.text[i:])]
+		if by != 0 && r.own != nil {
 			r.own(code[w.start:w.end])
 		}
-		return edits
+		if by == '>' || by == 'c' && !w.starts && !w.first { // a copy may be one of anything, which isn't to be run
+			return edits
+		}
 	}
 	inside, quoted := []edit(nil), w.text != code[w.start:w.end]
 	switch isPath, moved := w.taken || strings.ContainsAny(w.text, "./"), len(at.folders) > 1; {
@@ -271,7 +274,7 @@ func (r *codeReading) word(code string, w *shellWord, depth int, at *codePlace) 
 		if inside = r.named(w.text, begins); inside == nil && !quoted {
 			inside = plainPaths(w.text, r.file)
 		}
-	case isPath || w.starts || r.loose && (!w.first || len(begins) > 1):
+	case isPath || w.starts || r.loose:
 		for _, i := range begins {
 			for _, name := range at.from(w.text[i:]) {
 				r.hold(name)

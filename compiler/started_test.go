@@ -75,3 +75,44 @@ func TestDeepCodeStarts(t *testing.T) {
 		}
 	}
 }
+
+// S6.6, S16.1: by which of a shell's code, or argv, files may be run that the digest isn't
+// over is told; which files are held to what they were; and neither of what is only data,
+// or what the code writes itself.
+func TestWhatTheDigestIsntOverIsTold(t *testing.T) {
+	sh := func(code string) []string { return []string{"sh", "-c", code} }
+	for _, test := range []struct {
+		argv       []string
+		told, held string
+	}{
+		{sh("sh prog"), "", ""}, // its copy takes its place
+		{sh("cat prog | sh"), "sh", "cat prog sh"},
+		{sh(`f=prog; . "$f"`), `"$f"`, "$f f=prog prog"},
+		{sh("sh *.sh"), "*.sh", "sh"},
+		{sh(". lib; echo data"), "", "lib"},
+		{sh("make build"), "make build", ""},
+		{sh("env make -s"), "env make -s", "make"},
+		{sh("cd sub && sh t"), "", "sub/t t"},
+		{sh(`cd "$X"; true`), `cd "$X"`, "$X"},
+		{sh("PATH=.:$PATH prog"), "PATH=.:$PATH", ""},
+		{sh("echo good > out.txt; cat out.txt"), "out.txt", ""},
+		{sh("cp a b; sh b; rm b"), "b", ""},
+		{sh("cp a b.txt; wc b.txt"), "b.txt", ""},
+		{sh("python3 -c 'import x'"), "python3 -c 'import x'", "import x"},
+		{sh("python3 --version; git log main; touch stamp; sh ./s.sh data"), "", ""},
+		{sh(`grep x data | sort > out; test -f "$1" && wc -l < out`), "out", ""},
+		{[]string{"make", "build"}, "make build", ""},
+		{[]string{"python3", "-m", "x"}, "python3 -m x", ""},
+		{[]string{"git", "commit", "-m", "fix the build"}, "", ""},
+		{[]string{"sh", "s.sh", "make"}, "", ""},
+	} {
+		a := &compiler.Activity{Kind: "exec"}
+		for _, text := range test.argv {
+			a.Argv = append(a.Argv, compiler.Argument{Texts: []string{text}})
+		}
+		held := slices.Sorted(slices.Values(a.Held()))
+		if told := strings.Join(a.Unseen(), " "); told != test.told || strings.TrimSpace(strings.Join(slices.Compact(held), " ")) != test.held {
+			t.Errorf("%q: told %q, held %q; expected %q and %q", test.argv, told, held, test.told, test.held)
+		}
+	}
+}

@@ -274,7 +274,7 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 func (a *signing) enclose() error {
 	a.envelope = envelope.Of(a.facts, a.parts)
 	a.besides = len(a.envelope.Calls)
-	if again := a.old != nil && !a.replace; again && a.allow != "" {
+	if again := a.old != nil && !a.replace && (!a.show || a.allow == ""); again && a.allow != "" {
 		return troubled("there is an approval %q already, and --allow would change it", a.file).Advise("--replace makes a new one in its place")
 	} else if again && len(a.old.Statement.Predicate.Envelope) > 0 { // it is the one that is signed
 		var err error

@@ -278,7 +278,7 @@ func TestAttacks(t *testing.T) {
 		{name: "certified key revoked", of: withCertificate(func(*ssh.Certificate) {}), lines: []string{ca}, judge: Judge{Revoked: []*Revocation{revoked(t, eve)}}, kind: ErrRevoked, message: "its key is revoked"},
 		{name: "stranger", of: signed(eve), kind: ErrUnknownKey, message: "isn't one of a signer"},
 		{name: "stranger, plainly", of: signed(bob), lines: known[:1], kind: ErrUnknownKey, message: "isn't one of a signer"},
-		{name: "nobody counts", of: signed(alice), lines: []string{""}, kind: ErrUnknownKey, message: "isn't one of a signer"},
+		{name: "nobody counts", of: signed(alice), lines: []string{""}, kind: ErrUnknownKey, message: "isn't one of a signer: nobody is named"},
 		{name: "wrong principal", of: signed(bob), kind: ErrPrincipal, message: `in the name of "alice@example.com"`},
 		{name: "unsigned", of: approval(t), kind: ErrUnsigned, message: "no signature"},
 		{name: "key twice", of: forged(signed(alice), alice, approval(t).Payload(), Namespace), judge: Judge{Approvals: 2}, kind: ErrTwice, message: "its key has signed already"},

@@ -239,7 +239,7 @@ func (s *Signers) holder(key ssh.PublicKey, at time.Time) (identity, error) {
 	var id identity
 	why := error(diag.Troubled(ErrUnknownKey, "its key isn't one of a signer"))
 	if s == nil {
-		return nil, why
+		return nil, diag.Troubled(ErrUnknownKey, "its key isn't one of a signer: nobody is named whose approval counts")
 	}
 	for i := range s.lines {
 		line := &s.lines[i]

@@ -185,6 +185,8 @@ func TestHeldFilesStay(t *testing.T) {
 		{"echo x > data", "cat data > /dev/null; sh prog", "good"},
 		{":", "echo good > out.txt; cat out.txt", "good"},
 		{"echo x > out.txt", "echo good | tee out.txt > /dev/null && cat out.txt", "good"},
+		{"echo echo evil > prog", `xargs sh < sub/../made.sh | cat - prog | sh`, ""},
+		{":", "cp build kept.txt; echo good | tee kept.txt; cp kept.txt k2.txt; rm -f k2.txt", "good"},
 		{"touch build", "test -f build && sh prog", "good"},
 	} {
 		folder := t.TempDir()
