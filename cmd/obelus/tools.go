@@ -55,7 +55,7 @@ func (c *cli) toolsCommand() *cobra.Command {
 			}
 			return cmd.Help()
 		}
-		return c.checkLock(append(args, ".")[0], reading, *plans, *format == "json")
+		return c.checkLock(cmd.Context(), append(args, ".")[0], reading, *plans, *format == "json")
 	}
 	return cmd
 }
@@ -63,12 +63,15 @@ func (c *cli) toolsCommand() *cobra.Command {
 func (c *cli) importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "make a catalogue of an OpenAPI file",
+		Short: "make a catalogue of an OpenAPI file or of MCP servers",
 		Long: "Makes a catalogue of an OpenAPI file (3.0 or 3.1, JSON or YAML): each operation becomes a tool\n" +
 			"and an http activity. Its parameters and the properties of its body are the tool's parameters,\n" +
 			"the schemas of its results its _output. What can't be sent or read isn't imported, and is\n" +
 			"told with the reason and the place. Keys and tokens are taken from the environment. Nothing but\n" +
 			"the file is read.\n\n" +
+			"Or of a file that defines MCP servers (servers: {docs: {command: [docs-mcp]}}): each is started or\n" +
+			"reached, and what it lists as its tools is imported; --only is a server and a tool then, \"docs *\".\n" +
+			"The catalogue and the lock stand beside the file; an obelus.yaml names the catalogue (tools).\n\n" +
 			"A GET is said to only read, a PUT and a DELETE to come to the same when they are done twice, and a\n" +
 			"DELETE to destroy; that something is harmless counts where the catalogue is named by an\n" +
 			"obelus.yaml that is trusted, or with --activities.\n\n" +
@@ -79,7 +82,7 @@ func (c *cli) importCommand() *cobra.Command {
 		Example: "obelus tools import petstore.json -o petstore.tools.yaml\n" +
 			"obelus tools import github.json --only \"GET /repos/*\" --tag issues -o github.tools.yaml\n" +
 			"obelus tools import api.yaml --server https://api.example.com -o api.tools.yaml",
-		Args: oneArg("an OpenAPI file"),
+		Args: oneArg("an OpenAPI file, or one that defines MCP servers"),
 	}
 	o := importing{}
 	flags := cmd.Flags()
@@ -100,8 +103,10 @@ func (c *cli) importCommand() *cobra.Command {
 	output := addOutput(cmd)
 	format := choose(cmd, "format", "how what was imported is told; json is one object a line, and needs -o", "text", "json")
 	reading := c.newReading()
+	flags.Var(allowed{&reading.Hosts}, "allow-host", "let requests to an MCP server go to a host that isn't public; may be given several times")
+	stands(cmd, "allow-host", "HOST[:PORT]")
 	addLimits(cmd, &reading.Limits)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.limits, o.output, o.json = reading.Limits, *output, *format == "json"
 		if o.output == "-" {
 			o.output = ""
@@ -115,6 +120,9 @@ func (c *cli) importCommand() *cobra.Command {
 		}
 		if args[0] == "-" && o.output != "" {
 			return troubled("standard input can't be read again, and so isn't locked").Advise("name a file, or leave -o out")
+		}
+		if args[0] != "-" && definesServers(args[0], text, o.limits) {
+			return c.importServers(cmd.Context(), args[0], reading, o)
 		}
 		return c.importFile(args[0], text, o)
 	}
@@ -177,14 +185,7 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	}
 	imported := len(api.Imported())
 	if imported > 0 {
-		catalogue, err := lock.YAML(fmt.Sprintf("%s from %s.\n", importedHead, diag.Escape(filepath.Base(name))), api.Catalogue())
-		if err != nil {
-			return troubled("no catalogue can be made of %q: %v", name, err)
-		}
-		if before, err := os.ReadFile(o.output); err == nil && o.output != "" && !bytes.HasPrefix(before, []byte(importedHead)) {
-			return troubled("%q is there already, and wasn't written by obelus tools", o.output).Advise("name another file with -o")
-		}
-		if err := c.write(o.output, catalogue); err != nil {
+		if err := c.writeCatalogue(name, o, api.Catalogue()); err != nil {
 			return err
 		}
 		if o.output != "" {
@@ -207,6 +208,18 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 		return ending(statusFound)
 	}
 	return err
+}
+
+// writeCatalogue writes what was made of a file.
+func (c *cli) writeCatalogue(name string, o importing, value map[string]any) error {
+	catalogue, err := lock.YAML(fmt.Sprintf("%s from %s.\n", importedHead, diag.Escape(filepath.Base(name))), value)
+	if err != nil {
+		return troubled("no catalogue can be made of %q: %v", name, err)
+	}
+	if before, err := os.ReadFile(o.output); err == nil && o.output != "" && !bytes.HasPrefix(before, []byte(importedHead)) {
+		return troubled("%q is there already, and wasn't written by obelus tools", o.output).Advise("name another file with -o")
+	}
+	return c.write(o.output, catalogue)
 }
 
 // An importTold is what is said of an import.

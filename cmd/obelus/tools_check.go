@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,10 @@ func (c *cli) keep(o importing, file string, text []byte, api *openapi.API) erro
 		return err
 	}
 	l.SetFile(lock.File{Path: relative, Digest: lock.Digest(string(text)), Operations: api.Locked(), Schemas: api.Schemas()})
+	return c.writeLock(folder, l)
+}
+
+func (c *cli) writeLock(folder string, l *lock.Lock) error {
 	out, err := l.Text()
 	if err != nil {
 		return troubled("%v", err)
@@ -78,14 +83,17 @@ func (c *cli) faulty(found []diag.Diagnostic, json bool) error {
 
 // A drifting is a source of tools that is another than it was locked.
 type drifting struct {
-	name string // of the file
-	was  lock.File
-	api  *openapi.API // what it is now; nil where it can't be read
+	name string                   // of the file
+	key  func(tool string) string // what stands as x-operation in a catalogue
+	now  map[string]any           // tools as a catalogue has them, by that
 	all  []lock.Drift
+
+	schemas map[string]any // that these refer to
+	places  map[string]string
 }
 
 // checkLock says how the sources of a lock file differ from it.
-func (c *cli) checkLock(folder string, reading *reading, plans []string, asJSON bool) error {
+func (c *cli) checkLock(ctx context.Context, folder string, reading *reading, plans []string, asJSON bool) error {
 	name := folder
 	if info, err := os.Stat(folder); err == nil && info.IsDir() {
 		name = filepath.Join(folder, lock.Name)
@@ -105,6 +113,11 @@ func (c *cli) checkLock(folder string, reading *reading, plans []string, asJSON 
 		}
 		sources = append(sources, one)
 	}
+	servers, err := c.serversDrift(ctx, filepath.Dir(name), l, reading)
+	if err != nil {
+		return err
+	}
+	sources = append(sources, servers...)
 	report := driftReport{sources: sources}
 	for _, plan := range plans {
 		found, err := c.broken(plan, reading, sources)
@@ -132,7 +145,8 @@ func (c *cli) checkLock(folder string, reading *reading, plans []string, asJSON 
 // drift reads the source of locked operations again. They are known by method and path,
 // since a name is only what we call them.
 func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifting, error) {
-	d := &drifting{name: filepath.Join(folder, filepath.FromSlash(was.Path)), was: was}
+	operations := map[string]string{}
+	d := &drifting{name: filepath.Join(folder, filepath.FromSlash(was.Path)), key: func(tool string) string { return operations[tool] }, now: map[string]any{}, places: map[string]string{}}
 	text, err := os.ReadFile(d.name)
 	if err != nil {
 		return nil, project.CantRead(d.name, err)
@@ -142,7 +156,7 @@ func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifti
 	}
 	names, locked := map[string]string{}, map[string]bool{}
 	for _, t := range was.Operations {
-		names[t.Operation], locked[t.Name] = t.Name, true
+		names[t.Operation], locked[t.Name], operations[t.Name] = t.Name, true, t.Operation
 	}
 	// Where requests go isn't locked, and has to be known only to whoever imports.
 	api, found := openapi.Read(source.NewFile(d.name, text), openapi.Options{Limits: limits, Server: "https://server.invalid", Called: names,
@@ -150,7 +164,14 @@ func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifti
 	if api == nil {
 		return nil, c.faulty(found, false)
 	}
-	d.api = api
+	d.schemas = api.Schemas()
+	renewed := api.Catalogue()["tools"].(map[string]any)
+	for _, o := range api.Operations {
+		d.places[o.Name] = o.Node.Span().Where()
+		if tool := renewed[o.Name]; tool != nil {
+			d.now[operations[o.Name]] = tool
+		}
+	}
 	is := lock.File{Operations: api.Locked(), Schemas: api.Schemas()}
 	slices.SortFunc(is.Operations, func(a, b lock.Tool) int { return strings.Compare(a.Name, b.Name) })
 	d.all = was.Drifts(is)
@@ -164,12 +185,8 @@ func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifti
 
 // at is where an operation stands, or its file.
 func (d *drifting) at(tool string) string {
-	if d.api != nil {
-		for _, o := range d.api.Operations {
-			if o.Name == tool {
-				return o.Node.Span().Where()
-			}
-		}
+	if at := d.places[tool]; at != "" {
+		return at
 	}
 	return d.name
 }
@@ -218,7 +235,7 @@ func (r *driftReport) text(style terminal.Style) string {
 		}
 	}
 	if len(r.sources) == 0 {
-		out.WriteString("the lock file has no OpenAPI files\n")
+		out.WriteString("the lock file locks nothing\n")
 	}
 	for _, p := range r.plans {
 		if len(p.found) == 0 {

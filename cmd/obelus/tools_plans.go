@@ -28,18 +28,23 @@ func (c *cli) broken(name string, reading *reading, sources []*drifting) (found 
 	used := map[string]bool{}
 	for _, p := range append(slices.Collect(maps.Values(before.Plan.AllDelegates())), before.Plan) {
 		for _, call := range p.Calls {
-			used[call.ToolName] = true
+			if call.Tool != nil {
+				if from := call.Tool.Node.Get("x-operation"); from != nil {
+					used[from.Text] = true
+				}
+			}
 		}
 	}
 	tried := map[string]bool{}
 	for _, s := range sources {
 		for _, one := range s.all {
-			if !one.Breaks || !used[one.Tool] || tried[one.Tool] {
+			key := s.key(one.Tool)
+			if !one.Breaks || !used[key] || tried[key] {
 				continue
 			}
-			tried[one.Tool] = true
+			tried[key] = true
 			after := d
-			after.Options, after.Opened = withDrift(d.Options, s, one.Tool, reading.Limits), map[string]string{}
+			after.Options, after.Opened = withDrift(d.Options, s, key, reading.Limits), map[string]string{}
 			for _, f := range after.Check().Findings {
 				if id := project.Identity(&f); f.Severity >= diag.Warning && !known[id] {
 					known[id], found = true, append(found, f)
@@ -52,16 +57,16 @@ func (c *cli) broken(name string, reading *reading, sources []*drifting) (found 
 }
 
 // withDrift lets a compilation find a tool in its catalogues as it is now.
-func withDrift(o compiler.Options, s *drifting, tool string, limits source.Limits) compiler.Options {
+func withDrift(o compiler.Options, s *drifting, key string, limits source.Limits) compiler.Options {
 	open := o.Open
 	o.Open = func(name string) ([]byte, error) {
 		text, err := open(name)
-		return redefined(text, s, tool, limits), err
+		return redefined(text, s, key, limits), err
 	}
 	for _, list := range []*[]*source.File{&o.Catalogues, &o.Activities} {
 		*list = slices.Clone(*list)
 		for i, file := range *list {
-			(*list)[i] = source.NewFile(file.Name, redefined(file.Text, s, tool, limits))
+			(*list)[i] = source.NewFile(file.Name, redefined(file.Text, s, key, limits))
 		}
 	}
 	return o
@@ -69,31 +74,33 @@ func withDrift(o compiler.Options, s *drifting, tool string, limits source.Limit
 
 // redefined is a catalogue with a tool of a source as it is now; any other text is itself.
 // What carries the tool out stays: it says where requests go, which isn't locked.
-func redefined(text []byte, s *drifting, tool string, limits source.Limits) []byte {
-	at := slices.IndexFunc(s.was.Operations, func(t lock.Tool) bool { return t.Name == tool })
-	if !bytes.Contains(text, []byte("x-operation")) || at < 0 {
+func redefined(text []byte, s *drifting, key string, limits source.Limits) []byte {
+	if !bytes.Contains(text, []byte("x-operation")) {
 		return text
 	}
 	root, _ := source.Parse(source.NewFile("catalogue.yaml", text), limits)
 	catalogue, _ := root.Value().(map[string]any)
 	tools, _ := catalogue["tools"].(map[string]any)
-	if was, _ := tools[tool].(map[string]any); was["x-operation"] != s.was.Operations[at].Operation {
-		return text
-	}
-	now := s.api.Catalogue()
-	renewed, there := now["tools"].(map[string]any)[tool]
-	if tools[tool] = renewed; !there {
-		delete(tools, tool)
-		if activities, ok := catalogue["activities"].(map[string]any); ok {
-			delete(activities, tool)
+	for name, tool := range tools {
+		was, _ := tool.(map[string]any)
+		if was["x-operation"] != key {
+			continue
+		}
+		if tools[name] = s.now[key]; s.now[key] == nil {
+			delete(tools, name)
+			if activities, ok := catalogue["activities"].(map[string]any); ok {
+				delete(activities, name)
+			}
 		}
 	}
-	schemas := map[string]any{}
-	for _, of := range []map[string]any{catalogue, now} {
-		named, _ := of["schemas"].(map[string]any)
-		maps.Copy(schemas, named)
+	schemas, _ := catalogue["schemas"].(map[string]any)
+	if schemas = maps.Clone(schemas); len(s.schemas) > 0 {
+		if schemas == nil {
+			schemas = map[string]any{}
+		}
+		maps.Copy(schemas, s.schemas)
+		catalogue["schemas"] = schemas
 	}
-	catalogue["schemas"] = schemas
 	out, err := lock.YAML("", catalogue)
 	if err != nil {
 		return text

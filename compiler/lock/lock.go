@@ -52,6 +52,7 @@ type Tool struct {
 	Output      any             // that of its result; nil when it gives none
 	Annotations map[string]bool // MCP's hints, by their names
 	Description string          // the [Digest] of what it says of itself; "" when it says nothing
+	Says        string          // what it says of itself, where it was asked just now; it isn't locked
 	Node        *source.Node    // where it stands; nil for what wasn't read
 }
 

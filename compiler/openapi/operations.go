@@ -109,6 +109,12 @@ func unique(taken map[string]int, name string) string {
 	return one
 }
 
+// Named is a name for what comes from elsewhere under some name: of letters, digits, - and
+// _ (S2.6), and one that isn't taken, which it is then.
+func Named(taken map[string]int, name string) string {
+	return unique(taken, cmp.Or(safeName(name), "tool"))
+}
+
 // A builder makes a tool and an activity of one operation.
 type builder struct {
 	*reading
@@ -183,7 +189,8 @@ func asJSON(hints map[string]bool) map[string]any {
 	return out
 }
 
-const maxDescription = 1_000 // characters of what a tool says of itself
+// MaxDescription is how many characters a tool may say of itself.
+const MaxDescription = 1_000
 
 // describe says what the operation does, and with which codes a call of it fails as far as the
 // document says (S9.2).
@@ -193,7 +200,7 @@ func (b *builder) describe() string {
 	if summary != "" && description != "" && !strings.HasPrefix(description, summary) {
 		text = summary + "\n\n" + description
 	}
-	text = wording.Cut(text, maxDescription)
+	text = wording.Cut(text, MaxDescription)
 	if isTrue(b.node.Get("deprecated")) {
 		text = strings.TrimSpace("Deprecated. " + text)
 	}

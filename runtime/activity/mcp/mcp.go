@@ -163,7 +163,7 @@ func toolOf(v any) (lock.Tool, error) {
 		}
 	}
 	if description, _ := said["description"].(string); description != "" {
-		t.Description = lock.Digest(description)
+		t.Description, t.Says = lock.Digest(description), description
 	}
 	hints, _ := said["annotations"].(map[string]any)
 	for _, name := range lock.Hints {

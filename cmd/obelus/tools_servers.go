@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/openapi"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/activity"
+)
+
+// definesServers reports whether a file defines MCP servers: OpenAPI's servers are a list.
+func definesServers(file string, text []byte, limits source.Limits) bool {
+	root, _ := source.Parse(source.NewFile(file, text), limits)
+	servers := root.Get("servers")
+	return root.Get("openapi") == nil && servers != nil && servers.Kind == source.Object
+}
+
+// A listing is what the MCP servers that a file defines list as their tools.
+type listing struct {
+	names   []string // of the servers, sorted
+	servers map[string]lock.Server
+	defined map[string]any // as the file defines them
+}
+
+// listed asks the servers of a file for their tools; only those that are wanted, if any are.
+func (c *cli) listed(ctx context.Context, file string, reading *reading, wanted func(server string) bool) (*listing, error) {
+	d, err := reading.One(file)
+	if err != nil {
+		return nil, err
+	}
+	d.Options.Definitions = true
+	p := d.Compile()
+	if diag.HasErrors(p.Findings) {
+		return nil, c.faulty(p.Findings, false)
+	}
+	all := &listing{servers: map[string]lock.Server{}, defined: map[string]any{}}
+	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {
+		if !wanted(name) {
+			continue
+		}
+		there := *p.Plan.Servers[name]
+		all.defined[name] = there.Node.Value()
+		if !filepath.IsAbs(there.Dir) {
+			there.Dir = filepath.Join(p.Root, filepath.FromSlash(there.Dir))
+		}
+		s, err := activity.Tools(ctx, &there, activity.Options{Hosts: p.HostRules()})
+		if err != nil {
+			return nil, troubled("%v", err)
+		}
+		all.names, all.servers[name] = append(all.names, name), s
+	}
+	return all, nil
+}
+
+// importServers makes a catalogue of what the servers of a file list as their tools.
+func (c *cli) importServers(ctx context.Context, file string, reading *reading, o importing) error {
+	if len(o.tags) > 0 || o.server != "" || len(o.headers) > 0 {
+		return troubled("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
+	}
+	all, err := c.listed(ctx, file, reading, func(string) bool { return true })
+	if err != nil {
+		return err
+	}
+	if o.output != "" && filepath.Dir(o.output) != filepath.Dir(file) {
+		return troubled("the lock of %q stands beside it, and the catalogue does so, too", file).Advise("name a file in %q with -o", filepath.Dir(file))
+	}
+	l, err := c.readLock(filepath.Join(filepath.Dir(file), lock.Name), o.limits)
+	if err != nil {
+		return err
+	}
+	only, names := like(o.only), like(o.names)
+	tools, activities, taken, offered := map[string]any{}, map[string]any{}, map[string]int{}, 0
+	for _, server := range all.names {
+		locked := all.servers[server]
+		offered += len(locked.Tools)
+		locked.Tools = slices.DeleteFunc(locked.Tools, func(t lock.Tool) bool { return !only(server+" "+t.Name) || !names(t.Name) })
+		for _, t := range locked.Tools {
+			name := openapi.Named(taken, t.Name)
+			tools[name], activities[name] = offeredTool(server, t), map[string]any{"mcp": map[string]any{"server": server, "tool": t.Name}}
+			if len(t.Annotations) > 0 {
+				hints := map[string]any{}
+				for hint, is := range t.Annotations {
+					hints[hint] = is
+				}
+				activities[name].(map[string]any)["annotations"] = hints
+			}
+		}
+		l.SetServer(locked)
+	}
+	if len(tools) > 0 {
+		if err := c.writeCatalogue(file, o, map[string]any{"tools": tools, "activities": activities, "servers": all.defined}); err != nil {
+			return err
+		}
+		if o.output != "" {
+			if err := c.writeLock(filepath.Dir(file), l); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.toldServers(file, o, offered, len(tools), all.names); err != nil {
+		return err
+	}
+	if len(tools) == 0 {
+		return ending(statusFound)
+	}
+	return nil
+}
+
+// offeredTool is a tool of a server as a catalogue has it.
+func offeredTool(server string, t lock.Tool) map[string]any {
+	tool := map[string]any{"inputSchema": t.Input, "x-operation": path.Join(server, t.Name)}
+	if t.Input == nil {
+		tool["inputSchema"] = map[string]any{"type": "object"}
+	}
+	if t.Output != nil {
+		tool["outputSchema"] = t.Output
+	}
+	if t.Says != "" {
+		tool["description"] = wording.Cut(t.Says, openapi.MaxDescription)
+	}
+	return tool
+}
+
+func (c *cli) toldServers(file string, o importing, offered, imported int, servers []string) error {
+	to := c.out
+	if o.output == "" {
+		to = c.err
+	}
+	if o.json {
+		return diag.JSONLine(to, serverSummary{"summary", file, o.output, servers, offered, imported})
+	}
+	_, err := fmt.Fprintf(to, "%s of %s imported, of %d that %s\n", wording.Count(imported, "tool"), diag.Escape(file), offered, wording.Counted(len(servers), "server lists", "servers list"))
+	return err
+}
+
+type serverSummary struct {
+	Kind     string   `json:"kind"`
+	File     string   `json:"file"`
+	Output   string   `json:"output"`
+	Servers  []string `json:"servers"`
+	Tools    int      `json:"tools"`
+	Imported int      `json:"imported"`
+}
+
+// serversDrift says how the servers of a lock file, which files beside it define, differ
+// from it.
+func (c *cli) serversDrift(ctx context.Context, folder string, l *lock.Lock, reading *reading) (sources []*drifting, err error) {
+	found := map[string]bool{}
+	files, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if len(l.Servers) == 0 || err != nil || filepath.Base(file) == lock.Name || !definesServers(file, text, reading.Limits) {
+			continue
+		}
+		all, err := c.listed(ctx, file, reading, func(server string) bool { return l.Server(server) != nil && !found[server] })
+		if err != nil {
+			return nil, err
+		}
+		for _, server := range all.names {
+			found[server] = true
+			was := l.Server(server)
+			is := slices.DeleteFunc(all.servers[server].Tools, func(t lock.Tool) bool {
+				return !slices.ContainsFunc(was.Tools, func(old lock.Tool) bool { return old.Name == t.Name })
+			})
+			now := map[string]any{}
+			for _, t := range is {
+				now[path.Join(server, t.Name)] = offeredTool(server, t)
+			}
+			sources = append(sources, &drifting{name: file + ": " + server, key: func(tool string) string { return path.Join(server, tool) }, now: now, all: lock.Compare(was.Tools, is)})
+		}
+	}
+	for _, s := range l.Servers {
+		if !found[s.Name] {
+			return nil, troubled("no file in %q defines the server %q, which is locked", folder, s.Name).Advise("define it under servers, or import anew")
+		}
+	}
+	return sources, nil
+}
