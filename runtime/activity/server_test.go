@@ -47,6 +47,9 @@ func serveTools() {
 		text, _ := args["text"].(string)
 		return text, nil
 	})
+	says("trace", func(_ context.Context, r *sdk.CallToolRequest, _ map[string]any) (string, error) {
+		return fmt.Sprint(r.Params.Meta["traceparent"]), nil
+	})
 	says("fail", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
 		return "there is no such city: " + os.Getenv("TEST_API_KEY"), errors.New("")
 	})
@@ -231,7 +234,7 @@ func TestServerResults(t *testing.T) {
 		def := soundTool(tool)
 		def.Inherit = []string{"TEST_API_KEY"}
 		return def
-	}, "add", "say", "fail", "nothing", "asks")
+	}, "add", "say", "fail", "nothing", "asks", "trace")
 	object := schema.New(map[string]any{"type": "object"}, schema.Options{})
 	for _, c := range []struct {
 		tool   string
@@ -249,6 +252,10 @@ func TestServerResults(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(r.Value, c.want) {
 			t.Errorf("%s %v: %v, %v; want %v", c.tool, c.params, r.Value, err, c.want)
 		}
+	}
+	const span = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	if r, err := s.Run(WithTrace(t.Context(), map[string]string{"traceparent": span}), "trace", Request{}); err != nil || r.Value != span {
+		t.Errorf("the span of the call: %v, %v", r.Value, err)
 	}
 	_, err := s.Run(t.Context(), "say", Request{Params: map[string]any{"text": "words"}, Output: object})
 	failure(t, err, CodeBadOutput, `the tool "say" of the MCP server "docs" must answer with structured content, or with text that is one JSON value`, `it begins "words"`)
