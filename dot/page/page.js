@@ -49,6 +49,8 @@ for (const c of data.calls) {
   if (c.node) atNode.set(c.node, c);
   c.prefix = c.key.slice(0, c.key.length - c.call.length);
 }
+const outgoing = new Map(data.nodes.map(n => [n.id, []])); // edges, by the node that they come from
+for (const e of data.edges) outgoing.get(e.from).push(e);
 const keys = { next: new Map(), before: new Map() }; // by key, the keys of calls along the edges
 (function follow() {
   for (const key of calls.keys()) keys.before.set(key, []);
@@ -113,7 +115,7 @@ class Play {
     const key = keyOf(e), name = [e.instance || '', e.under || '', e.call, e.tries || '', e.tick || ''].join('\n');
     let r = this.byName.get(name);
     if (!r) {
-      r = { key, label: [e.instance, e.under || e.call !== (calls.get(key) || {}).call ? (e.under ? e.under + '/' : '') + e.call : ''].filter(Boolean).join(' '), instance: e.instance || '' };
+      r = { key, name: (e.under ? e.under + '/' : '') + e.call, label: [e.instance, e.under || e.call !== (calls.get(key) || {}).call ? (e.under ? e.under + '/' : '') + e.call : ''].filter(Boolean).join(' '), instance: e.instance || '' };
       this.byName.set(name, r);
       if (this.records.has(key)) this.records.get(key).push(r); else this.records.set(key, [r]);
       if (e.instance) this.instances.add(e.instance);
@@ -183,13 +185,39 @@ class Play {
   }
   // path is the critical path: as the rehearsal gives it, or who was waited for, from the last back.
   path() {
-    if (this.critical) return this.critical.filter(k => calls.has(k));
+    if (this.critical) { // what is done for an item is its call's, and a delegate's call stands after the one that runs it
+      const path = [], take = key => { if (calls.has(key) && !path.includes(key)) path.push(key); };
+      for (const name of this.critical) {
+        const key = name.replace(/\[\d+\](?=\/|$)/g, '');
+        for (let at = key.indexOf('/'); at >= 0; at = key.indexOf('/', at + 1)) take(key.slice(0, at));
+        take(key);
+      }
+      return path;
+    }
     const end = k => Math.max(-1, ...(this.records.get(k) || []).filter(r => r.from !== undefined && r.to !== undefined).map(r => r.to));
     const latest = list => list.reduce((best, k) => end(k) >= 0 && (best === undefined || end(k) > end(best)) ? k : best, undefined);
     const path = [];
     for (let k = latest([...this.records.keys()].filter(k => calls.has(k))); k !== undefined && !path.includes(k); k = latest(keys.before.get(k) || [])) path.unshift(k);
     return path;
   }
+  // along are the edges of the critical path, also where they lead through frames.
+  along() {
+    const path = this.path(), all = new Set();
+    path.slice(1).forEach((key, i) => {
+      const from = path[i], by = new Map(), queue = [calls.get(from).node], goal = calls.get(key).node;
+      for (let at = 0; at < queue.length && !by.has(goal); at++) {
+        for (const e of outgoing.get(queue[at]) || []) {
+          const c = atNode.get(e.to);
+          if (by.has(e.to) || c && c.key !== key && !from.startsWith(c.key + '/') && !key.startsWith(c.key + '/')) continue;
+          by.set(e.to, e);
+          queue.push(e.to);
+        }
+      }
+      for (let e = by.get(goal); e && !all.has(e); e = e.from === queue[0] ? null : by.get(e.from)) all.add(e);
+    });
+    return all;
+  }
+  ran(key) { return (this.records.get(key) || []).some(r => r.begun !== undefined); }
   final(key) { return this.at(key, this.events.length - 1).state; }
   why(key) { const r = (this.records.get(key) || [])[0] || {}; return r.error ? r.error.message : r.reason || ''; }
 }
@@ -321,6 +349,7 @@ function looks(of, g, words) {
 // paint brings the drawing to the moment.
 function paint() {
   const path = new Map((now.critical && now.play ? now.play.path() : []).map((key, i) => [key, i + 1]));
+  const along = path.size ? now.play.along() : new Set();
   for (const c of calls.values()) {
     if (!c.g) continue;
     const s = now.play && now.moment >= 0 ? now.play.at(c.key, now.moment) : { state: '', sign: '', words: '' };
@@ -335,7 +364,7 @@ function paint() {
   for (const e of data.edges) {
     if (!e.g) continue;
     const from = atNode.get(e.from), to = atNode.get(e.to), own = now.key && (from && from.key === now.key || to && to.key === now.key);
-    const on = from && to && path.has(from.key) && path.get(to.key) === path.get(from.key) + 1;
+    const on = along.has(e);
     const off = [from, to].some(c => c && c.looks && /s-(skipped|cancelled)/.test(c.looks));
     looks(e, e.g, [on && 'critical', own && 'lit', off && 'off']);
   }
@@ -404,10 +433,11 @@ function setMoment(i) {
 // jump goes to the next moment, or the one before, that is something special.
 function jump(step, special) {
   const all = now.play ? now.play.moments : [];
-  for (let i = now.moment + step; i >= 0 && i < all.length; i += step) {
+  for (let n = 1; n <= all.length; n++) { // and from the other end on: what a rehearsal was chosen for may lie behind its end
+    const i = (Math.max(now.moment, step > 0 ? -1 : 0) + step * n + 2 * all.length) % all.length;
     if (special(all[i])) { setMoment(i); if (all[i].key && calls.has(all[i].key)) choose(all[i].key); return; }
   }
-  $('moment').textContent = 'there is no other failure ' + (step > 0 ? 'after' : 'before') + ' this moment';
+  $('moment').textContent = 'there is no failure';
 }
 
 function setScenario(n) {

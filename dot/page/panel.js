@@ -126,19 +126,26 @@ function review() {
 
 function destroyed() {
   const not = ['plan', 'model', 'produced'];
-  return listed(callsThat(c => ['destructive', 'unknown'].includes(c.effect.kind) && !not.includes(c.runs.kind)).map(c => [callLink(c.key), ' ', small(...effectWords(c), underConditions(c))]));
+  const all = kind => callsThat(c => c.effect.kind === kind && !not.includes(c.runs.kind)); // first what is sure
+  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), c.confirm ? ' · a person is asked' : '', underConditions(c))]));
 }
 
 function leaving() {
-  const models = callsThat(c => c.leaves && c.runs.kind === 'model').map(c => c.key);
+  const given = c => [...new Set([...(c.values || []).flatMap(v => v.sources || []), ...c.context || []].map(s => s.path === '†*' ? 'all other messages' : s.path))].join(', ') || 'nothing';
   return listed(callsThat(c => c.leaves && c.runs.kind !== 'model').map(c => [callLink(c.key), ' → ', el('code', {}, c.to),
     small(' with ', (c.values || []).map(v => v.path).join(', ') || 'nothing', c.holds ? '; may hold what came from ' + brief(c.holds.join(', '), 200) : '', underConditions(c))])
-    .concat(models.length ? [['to a model: ', firstLinks(models, 40)]] : []));
+    .concat(callsThat(c => c.leaves && c.runs.kind === 'model').map(c => [callLink(c.key), ' → a model', small(' with ', given(c), underConditions(c))])));
 }
 
 function fromModels() {
   const list = callsThat(c => c.runs.kind === 'model' || c.runs.kind === 'produced');
-  return listed([...list.map(c => [callLink(c.key), keys.next.get(c.key).length ? [small(', read by '), firstLinks(keys.next.get(c.key), 12)] : '']),
+  const grave = key => { // what destroys or leaves, and hangs on a call by others
+    const seen = new Set([key]), queue = [key];
+    for (const k of queue) for (const next of keys.next.get(k)) if (!seen.has(next)) { seen.add(next); queue.push(next); }
+    return queue.filter(k => k !== key && !keys.next.get(key).includes(k)).filter(k => { const c = calls.get(k); return c.effect.kind === 'destructive' || c.leaves; });
+  };
+  return listed([...list.map(c => [callLink(c.key), keys.next.get(c.key).length ? [small(', read by '), firstLinks(keys.next.get(c.key), 12)] : '',
+    grave(c.key).length ? [small('; on it hang further on '), firstLinks(grave(c.key), 12)] : '']),
     ...data.planned ? ['the calls themselves: a model plans'] : [], ...data.advisors.length ? ['advice of ' + data.advisors.join(', ')] : []]);
 }
 
@@ -146,7 +153,7 @@ function howLong(p) {
   const bound = (name, b, show) => name + (b.most == null ? ': unbounded' : ': at most ' + show(b.most)) + (b.because ? ' (' + b.because.join('; ') + ')' : '');
   const path = p ? p.path() : [], plain = n => +n.toPrecision(6);
   return items([
-    p ? (data.kind === 'rehearsal' ? 'rehearsed: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
+    p ? (data.kind === 'rehearsal' ? 'rehearsed without failures: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
     path.length ? ['critical path: ', between(path.slice(0, 30).map(k => callLink(k)), ' → '), path.length > 30 ? ' … ' + (path.length - 30) + ' more' : ''] : '',
     bound('time', data.worst.time, n => duration(n * 1000)), bound('cost', data.worst.cost, plain), bound('calls', data.worst.calls, plain), bound('tries', data.worst.tries, plain),
   ].filter(Boolean));
@@ -164,18 +171,22 @@ function outcome(n) {
     if (c.key === b.fails) continue;
     const was = idle.has(a.final(c.key)), is = idle.has(b.final(c.key));
     if (is && !was) off.push(c.key);
-    if (was && !is) on.push(c.key);
+    if (!a.ran(c.key) && b.ran(c.key)) on.push(c.key); // a call that a person rejects hasn't run
   }
   return outcomes[n] = { off, on, play: b };
 }
 function failures() {
   if (!data.scenarios || data.kind !== 'rehearsal') return null;
   const list = data.scenarios.map((s, i) => i && !s.together ? [i, outcome(i)] : null).filter(Boolean);
-  list.sort((a, b) => (b[1].on.length > 0) - (a[1].on.length > 0)); // first what the plan does something about
+  const alike = new Set(), once = list.filter(([n, o]) => { // items of a list of which nothing else is to be told
+    const words = JSON.stringify([data.scenarios[n].name.replace(/\[\d+\]/g, ''), o.play.status, o.on, o.off]);
+    return !alike.has(words) && alike.add(words);
+  });
+  once.sort((a, b) => (b[1].on.length > 0) - (a[1].on.length > 0)); // first what the plan does something about
   return [
-    items(list.slice(0, 25).map(([n, o]) => [course(n), ': the plan ' + ends(o.play.status),
+    items(once.slice(0, 25).map(([n, o]) => [course(n), ': the plan ' + ends(o.play.status),
       o.on.length ? ['; then ', firstLinks(o.on, 8), ' run'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : ''])),
-    list.length > 25 ? el('p', { className: 'muted' }, '“What if…” above the drawing has all of them, and several at once') : null,
+    once.length > 25 ? el('p', { className: 'muted' }, '“What if…” above the drawing has all of them, and several at once') : null,
     data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null,
   ];
 }
@@ -265,7 +276,7 @@ function timeline() {
       lane.append(b);
     };
     if (r.askedAt !== undefined) bar(r.askedAt, r.from ?? r.to ?? end, 'asked', '?');
-    if (r.from !== undefined) bar(r.from, r.to ?? end, s + (path.has(r.key) ? ' critical' : ''), (states[s][0] + ' ' + duration((r.to ?? end) - r.from)).trim());
+    if (r.from !== undefined) bar(r.from, r.to ?? end, s + ((p.critical ? p.critical.includes(r.name) : path.has(r.key)) ? ' critical' : ''), (states[s][0] + ' ' + duration((r.to ?? end) - r.from)).trim());
     else if (r.to !== undefined) bar(r.to, null, 'skipped', states[s].join(' '));
     const line = el('span', { className: 'now' });
     line.style.left = Math.min(100, 100 * at / end) + '%';
