@@ -33,6 +33,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -136,6 +137,10 @@ type LoadOptions struct {
 	// Trust has the workspace's word count where it says that something is harmless; else it
 	// counts as far as the user has said so ("obelus trust").
 	Trust bool
+	// Hosts are those that http activities may send requests to besides what obelus.yaml
+	// lists, private and local addresses among them: api.example.com, 127.0.0.1:8080,
+	// 10.0.0.0/8.
+	Hosts []string
 	// Functions are activities by name, over all others, and Hints what they do.
 	Functions map[string]Function
 	Hints     map[string]Hints
@@ -169,6 +174,13 @@ func Parse(name string, text []byte, o LoadOptions) (*Plan, error) {
 
 func load(o LoadOptions, read func(*project.Reader) (project.Document, error)) (*Plan, error) {
 	r := &project.Reader{Root: o.Root, Config: o.Config, Trust: o.Trust, Activities: o.Activities, Policies: o.Policies, Instances: o.Instances, Functions: slices.Sorted(maps.Keys(o.Functions)), Hints: o.Hints}
+	for _, text := range o.Hosts {
+		host, err := hosts.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		r.Hosts = append(r.Hosts, host)
+	}
 	d, err := read(r)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
 package compiler
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -55,6 +57,9 @@ type WebRequest struct {
 	Sends string
 }
 
+// usualTimeout is how long a request and all of its answer may take where nothing is said.
+const usualTimeout = time.Minute
+
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 // httpActivity reads the description of a request.
@@ -74,6 +79,9 @@ func (c *compilation) httpActivity(a *Activity, n *source.Node, what string) {
 	})
 	if n.Kind != source.Object {
 		return
+	}
+	if a.Timeout == 0 {
+		a.Timeout = usualTimeout
 	}
 	if n.Get("url") == nil {
 		c.report(diag.WrongType, n.Span().Head(), "%s has no \"url\"", what).Advise("write http: {method: GET, url: \"https://host/path/{parameter}\"}")
@@ -354,11 +362,9 @@ func namedIn(n *source.Node) string {
 		}
 	}
 	for _, item := range n.Items {
-		if name := namedIn(item); name != "" {
-			names = append(names, name)
-		}
+		names = append(names, namedIn(item))
 	}
-	return firstOf(names)
+	return cmp.Or(names...)
 }
 
 // escape writes a text so that it stays what it is wherever it stands in an address: all
@@ -436,20 +442,13 @@ func (in *filling) path(template string) (string, error) {
 	}
 	for segment := range strings.SplitSeq(path, "/") {
 		if isDots(segment) {
-			return "", &UnfitArgument{firstOf(parametersIn(template)), "the values make a segment of the url's path lead to another folder", "pass names"}
+			return "", &UnfitArgument{cmp.Or(parametersIn(template)...), "the values make a segment of the url's path lead to another folder", "pass names"}
 		}
 	}
 	if path == "" {
 		path = "/"
 	}
 	return path, nil
-}
-
-func firstOf(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return names[0]
 }
 
 // value is what a template makes of what is given, and whether that is there.

@@ -140,6 +140,8 @@ func (g *gatherer) activity(a *compiler.Activity) Execution {
 		}
 	}
 	switch {
+	case a.HTTP != nil:
+		e.Method = a.HTTP.Method
 	case a.Kind == "expr":
 		e.Text = g.shown(a.Node.Get("expr").Text)
 	case len(a.Argv) > 0:

@@ -15,7 +15,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -34,7 +33,6 @@ type caller struct {
 }
 
 const (
-	usualTimeout = time.Minute // of a request and all of its answer
 	maxRedirects = 5
 	maxRefusal   = 64 << 10 // bytes that are read of an answer that is an error
 	maxQuoted    = 300      // bytes of it in a message
@@ -102,11 +100,7 @@ func (x *caller) start(ctx context.Context, r Request, ended func(Result, error)
 
 // run sends the request of a call, and takes what comes.
 func (x *caller) run(ctx context.Context, r Request) (Result, error) {
-	limit := x.def.Timeout
-	if limit == 0 {
-		limit = usualTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errOverdue{limit})
+	ctx, cancel := context.WithTimeoutCause(ctx, x.def.Timeout, errOverdue{x.def.Timeout})
 	defer cancel()
 	request, err := x.request(ctx, &r)
 	if err != nil {

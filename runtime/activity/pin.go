@@ -27,14 +27,9 @@ type Pins struct {
 	Key string
 }
 
-// Of is a digest of what an activity starts with these arguments; "" if nothing of it
-// can change unseen.
-func (p *Pins) Of(name string, argv []string) string {
-	def := p.Activities[name]
-	if p.Key == "" || def == nil || len(def.Argv) == 0 || len(argv) == 0 {
-		return ""
-	}
-	program := compiler.Filled(argv[0], os.Getenv)
+// files are the program that an activity starts, and what the files hold that it names.
+func (p *Pins) files(def *compiler.Activity, program string) []string {
+	program = compiler.Filled(program, os.Getenv)
 	if filepath.Base(program) == program {
 		program, _ = exec.LookPath(program)
 	}
@@ -46,6 +41,22 @@ func (p *Pins) Of(name string, argv []string) string {
 			content, err = workspace.Folder{Dir: p.Root}.Sum(file)
 		}
 		pinned = append(pinned, file, content, fmt.Sprint(err))
+	}
+	return pinned
+}
+
+// Of is a digest of what an activity starts with these arguments, or sends; "" if nothing
+// of it can change unseen.
+func (p *Pins) Of(name string, argv []string) string {
+	def := p.Activities[name]
+	var pinned []string
+	switch {
+	case p.Key == "" || def == nil:
+		return ""
+	case len(def.Argv) > 0 && len(argv) > 0:
+		pinned = p.files(def, argv[0])
+	case def.Kind != "http" || len(def.Variables) == 0:
+		return ""
 	}
 	variables := slices.Clone(def.Inherit)
 	for _, v := range def.Variables {
