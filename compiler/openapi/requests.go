@@ -393,6 +393,11 @@ func (b *builder) content(n *source.Node, sends string, required bool) *refusal 
 	object := b.schema(n, request, b.scope)
 	properties, needs, budget := map[string]any{}, map[string]bool{}, maxParts
 	ok := b.flat(object, &budget, properties, needs)
+	for name := range needs {
+		if properties[name] == nil { // it may be anything
+			properties[name] = map[string]any{}
+		}
+	}
 	if b.scope.external != external {
 		return nil // it isn't imported anyway
 	}
