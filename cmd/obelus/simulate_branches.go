@@ -28,6 +28,7 @@ type (
 		Pairs    *pairSummary   `json:"pairs"` // of a sample, where they were counted
 		Problems map[string]int `json:"problems"`
 		LeftOut  int            `json:"leftOut,omitzero"` // causes that there was no room to follow
+		Idle     []string       `json:"idle,omitempty"`   // calls that ran in none of them: where values decide, others than were tried may let them run
 		GaveUp   bool           `json:"gaveUp,omitzero"`  // there was no room to look for every way to end without output
 	}
 	pairSummary struct {
@@ -71,7 +72,7 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	}
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
-	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, GaveUp: found.GaveUp, Problems: map[string]int{}}
+	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, GaveUp: found.GaveUp, Idle: found.Idle, Problems: map[string]int{}}
 	if found.Pairs > 0 {
 		summary.Branches.Pairs = &pairSummary{found.Together, found.Pairs}
 	}
@@ -158,6 +159,8 @@ func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found
 // extent says how much was played.
 func extent(found *simulate.Exploration) string {
 	switch {
+	case found.Complete && len(found.Idle) > 0:
+		return fmt.Sprintf("played all %s of what is varied; in none of them ran %s", wording.Count(found.Played, "combination"), diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
 	case found.Complete && found.Played == 1:
 		return "there is one way that it can go, and it was played"
 	case found.Complete:

@@ -26,6 +26,7 @@ type Exploration struct {
 	Untold   int       // causes for which there was no room among Problems
 	GaveUp   bool      // there was no room to look for every way to end without output
 	Problems []Problem // the shortest path first
+	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
 
 	by *explorer
 }
@@ -101,6 +102,11 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 		x.searchOutput()
 		x.allow(most)
 		x.searchIdle()
+	}
+	for i, started := range x.started {
+		if !started {
+			x.out.Idle = append(x.out.Idle, x.plan.Calls[i].Name)
+		}
 	}
 	x.allow(searching * most)
 	x.conclude()

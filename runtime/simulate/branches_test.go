@@ -174,3 +174,25 @@ func TestLargeRehearsalsAreQuick(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 }
+
+// S15.3: a call that ran in no combination is named: a condition on what an expression makes of
+// a made-up value isn't varied, and what hangs on it was then not played.
+func TestIdleCallsAreNamed(t *testing.T) {
+	found := simulate.Explore(verified(t, `
+calls:
+  - {_tool: guess, _outputPath: offer}
+  - {_tool: double, n: †state.offer.price, _outputPath: total}
+  - {_tool: buy, total: †state.total, _when: †state.total <= 900, _outputPath: bought}
+  - {_tool: ask, total: †state.total, _when: †state.total > 900, _outputPath: asked}
+output: {bought: †state.bought || null, asked: †state.asked || null}
+tools:
+  guess: {type: object, properties: {_output: {type: object, properties: {price: {type: number}}, required: [price], examples: [{price: 3}]}}}
+  double: {type: object, properties: {n: {type: number}, _output: {type: number}}, required: [n]}
+  buy: {type: object, properties: {total: {type: number}, _output: {type: boolean}}, required: [total]}
+  ask: {type: object, properties: {total: {type: number}, _output: {type: boolean}}, required: [total]}
+activities: {double: {expr: n * 2}}
+`), simulate.Options{Seed: 1}, nil, 100)
+	if !slices.Equal(found.Idle, []string{"ask#4"}) {
+		t.Errorf("idle: %q", found.Idle)
+	}
+}
