@@ -186,7 +186,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]comp
 				if text, ok := m.Imports[name]; ok {
 					return []byte(text), nil
 				}
-				return nil, errors.New("the journal doesn't hold it")
+				return nil, notHeld{}
 			},
 			Sum: func(name string) (string, error) {
 				if m.Programs != nil {
@@ -262,3 +262,10 @@ func (m *Manifest) At(name string) string {
 	}
 	return filepath.Join(m.Folder, name)
 }
+
+// notHeld is the error of a file that wasn't there when the run began, or isn't said to
+// have been.
+type notHeld struct{}
+
+func (notHeld) Error() string        { return "the journal doesn't hold it" }
+func (notHeld) Is(target error) bool { return target == fs.ErrNotExist }
