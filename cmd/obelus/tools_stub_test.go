@@ -217,9 +217,11 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		}
 		err = openapi3filter.ValidateRequest(context.Background(), &openapi3filter.RequestValidationInput{Request: request, PathParams: values, Route: route,
 			Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true}})
-		// Of what may be a text or a list it takes every text for a list, and of a parameter
+		// What fits a schema that contradicts itself is nothing that it takes. Of what may be a
+		// text or a list it takes every text for a list, and of a parameter
 		// without a type every value for none.
-		if err != nil && !strings.Contains(err.Error(), "doesn't match schema due to") && !strings.Contains(err.Error(), "empty value is not allowed") {
+		contradicts := slices.ContainsFunc(s.api.Notes, func(n openapi.Note) bool { return n.Reason == "a schema contradicts itself" })
+		if err != nil && !contradicts && !strings.Contains(err.Error(), "doesn't match schema due to") && !strings.Contains(err.Error(), "empty value is not allowed") {
 			s.wrong = append(s.wrong, fmt.Sprintf("%s %s isn't as the document has it: %.600v", request.Method, request.URL, err))
 		}
 		o = s.operation(route.Method, route.Path)
