@@ -133,7 +133,6 @@ func (f Fork) size() (n int) {
 	return n
 }
 
-
 // apart reports whether a fork has no call of a larger one, or stands within one of its cases.
 func (f Fork) apart(large Fork) bool {
 	for _, c := range large {
