@@ -28,7 +28,6 @@ import (
 // serveTools is an MCP server as others write them, by the protocol's library.
 func serveTools() {
 	s := sdk.NewServer(&sdk.Implementation{Name: "tools", Version: "1"}, nil)
-	type none struct{}
 	type sum struct{ A, B float64 }
 	type total struct{ Total float64 }
 	sdk.AddTool(s, &sdk.Tool{Name: "add", Description: "Adds two numbers.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
@@ -76,8 +75,10 @@ func serveTools() {
 		return "yes", nil
 	})
 	says("asks", func(ctx context.Context, r *sdk.CallToolRequest, _ map[string]any) (string, error) {
+		//lint:ignore SA1019 servers of today ask for it
 		_, model := r.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 1})
 		_, person := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "who?"})
+		//lint:ignore SA1019 servers of today ask for it
 		roots, _ := r.Session.ListRoots(ctx, nil)
 		return fmt.Sprintf("%t %t %d", model != nil, person != nil, len(roots.Roots)), nil
 	})
