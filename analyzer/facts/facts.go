@@ -135,10 +135,10 @@ type After struct {
 // A Condition is something that must hold for a call to run: some of the plan's text
 // between words of ours.
 type Condition struct {
-	Words string `json:"words"`          // for, for each of, if, after
+	Words string `json:"words"`          // for, for each of, if, or if (behind an if), after
 	Text  string `json:"text,omitempty"` // an expression, a call, an instance
 	More  string `json:"more,omitempty"` // what must be so of it
-	Path  string `json:"path,omitempty"` // a path that More ends with
+	Path  string `json:"path,omitempty"` // a path or a call that More ends with
 }
 
 // Each is the list for whose items a call runs.

@@ -19,10 +19,12 @@ type gatherer struct {
 	runs   map[string]Execution // by activity
 	names  map[*int32][]string  // of lists of calls, which many reads share
 	byTool map[writerList][]string
+
+	inherits map[*compiler.Call][]Condition // see inherited
 }
 
 func newGatherer(p *compiler.Plan) *gatherer {
-	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writerList][]string{}}
+	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writerList][]string{}, inherits: map[*compiler.Call][]Condition{}}
 }
 
 func (g *gatherer) facts() *Facts {
@@ -186,14 +188,11 @@ func (g *gatherer) context(c *compiler.Call, latent bool) []Source {
 }
 
 // conditions are what must hold for a call to run: its own condition, the alternatives
-// that its reads need, and what it comes after.
+// that its reads need, what it comes after, and the conditions of those calls that it can't
+// run without.
 func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
 	var all []Condition
-	add := func(condition Condition) {
-		if !slices.Contains(all, condition) {
-			all = append(all, condition)
-		}
-	}
+	add := func(conditions ...Condition) { all = merged(all, conditions) }
 	if c.Instance != "" {
 		add(Condition{Words: "for", Text: c.Instance})
 	}
@@ -203,11 +202,8 @@ func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
 	if one.When != nil {
 		add(Condition{Words: "if", Text: one.When.String()})
 	}
-	for _, r := range c.Reads {
-		if condition, needs := g.branch(&g.plan.Reads[r]); needs {
-			add(condition)
-		}
-	}
+	add(g.branches(c)...)
+	add(g.inherited(c)...)
 	for _, a := range one.After {
 		if a.Settled {
 			add(Condition{"after", a.Call, "has ended, however", ""})
@@ -221,9 +217,121 @@ func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
 	return all
 }
 
-// branch is which alternative of a call a read needs, and whether it needs one.
+// mostInherited is how many conditions of others are told of a call.
+const mostInherited = 12
+
+// orIf begins a condition of which it is enough that it holds or the one before it.
+const orIf = "or if"
+
+// merged adds conditions to others, those that are joined by or together, and nothing twice.
+func merged(all, more []Condition) []Condition {
+	for len(more) > 0 {
+		n := 1
+		for n < len(more) && more[n].Words == orIf {
+			n++
+		}
+		there := false
+		for i := 0; i < len(all) && !there; i++ {
+			rest := all[i:]
+			there = len(rest) >= n && slices.Equal(rest[:n], more[:n]) && (len(rest) == n || rest[n].Words != orIf)
+		}
+		if !there {
+			all = append(all, more[:n]...)
+		}
+		more = more[n:]
+	}
+	return all
+}
+
+// inherited are the conditions of the calls that a call can't run without, and of those that
+// these can't: so many, and a word where there are more.
+func (g *gatherer) inherited(c *compiler.Call) []Condition {
+	if known, is := g.inherits[c]; is {
+		return known
+	}
+	g.inherits[c] = nil
+	var all []Condition
+	for _, i := range g.indispensable(c) {
+		w := g.plan.Calls[i]
+		var its []Condition
+		if w.When != nil {
+			its = append(its, Condition{"if", g.whole(w.When, w).String(), "for", w.Name})
+		}
+		all = merged(all, slices.Concat(its, g.branches(w), g.inherited(w)))
+		if len(all) > mostInherited {
+			break
+		}
+	}
+	if len(all) > mostInherited {
+		end := mostInherited
+		for all[end].Words == orIf {
+			end--
+		}
+		all = append(all[:end], Condition{Words: "under further conditions of calls before it"})
+	}
+	g.inherits[c] = all
+	return all
+}
+
+// indispensable are the calls that another can't run without: those that alone write what
+// it needs, and those that must be done before it.
+func (g *gatherer) indispensable(c *compiler.Call) []int32 {
+	var all []int32
+	for _, r := range c.Reads {
+		if read := &g.plan.Reads[r]; read.Ref.Required && !read.Start && len(read.Writers) == 1 {
+			all = append(all, read.Writers[0])
+		}
+	}
+	for _, a := range c.After {
+		if !a.Settled {
+			all = append(all, int32(a.Call))
+		}
+	}
+	return all
+}
+
+// branches are the alternatives of other calls that a call's reads need: each of those that
+// are required, and one of those that "||" joins and nothing else stands behind.
+func (g *gatherer) branches(c *compiler.Call) []Condition {
+	var all []Condition
+	for _, r := range c.Reads {
+		if read := &g.plan.Reads[r]; read.Ref.Required {
+			if condition, needs := g.branch(read); needs {
+				all = append(all, condition)
+			}
+		}
+	}
+	if c.Params == nil {
+		return all
+	}
+	for _, field := range c.Params.Fields {
+		t := field.Value
+		if t.Expr == nil {
+			continue
+		}
+		if joined, literal := t.Expr.Alternatives(); !joined || literal {
+			continue
+		}
+		var one []Condition
+		for _, r := range t.Reads {
+			condition, needs := g.branch(&g.plan.Reads[r])
+			if !needs {
+				one = nil
+				break
+			}
+			if one != nil {
+				condition.Words = orIf
+			}
+			one = append(one, condition)
+		}
+		all = append(all, one...)
+	}
+	return all
+}
+
+// branch is which alternative of a call a read needs to have a value, and whether it needs one.
 func (g *gatherer) branch(r *compiler.Read) (Condition, bool) {
-	if !r.Ref.Required || r.Start || len(r.Writers) != 1 {
+	if r.Start || len(r.Writers) != 1 {
 		return Condition{}, false
 	}
 	w := g.plan.Calls[r.Writers[0]]
