@@ -293,7 +293,7 @@ func TestMermaidDrawsEveryLabel(t *testing.T) {
 			if want := words(s, maxLabel); squeeze(d.Nodes[fmt.Sprintf("n%d", 4*i+1)]) != want {
 				t.Errorf("%q is drawn as %q, want %q", s, d.Nodes[fmt.Sprintf("n%d", 4*i+1)], want)
 			}
-			if want := words(s, maxNote); notes[i+1] != want {
+			if want := squeeze(strings.Join(wrapped(s, maxNote), " ")); notes[i+1] != want {
 				t.Errorf("a note %q is drawn as %q, want %q", s, notes[i+1], want)
 			}
 			if want := squeeze(words(s, maxLabel) + " warning OB211"); squeeze(d.Edges[3*i]) != want {
