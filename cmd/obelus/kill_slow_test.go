@@ -187,20 +187,24 @@ func TestProgramsDieWithUs(t *testing.T) {
 	v.plan(t, `
 activities: {act: {exec: {argv: [sh, -c, "sleep 600 & echo $! > child; echo $$ > parent; wait"]}}}
 tools: {act: {annotations: {idempotentHint: true}, properties: {}}}
-calls: [{_tool: act, _timeout: 1s, _outputPath: "a || e"}]
+calls: [{_tool: act, _timeout: 3s, _outputPath: "a || e"}]
 `)
 	cmd := v.command(t, 0, "run", "plan.yaml", "--confirm", "never", "--runs", v.runs)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	pty.Eventually(t, "the program works", func() bool { return len(v.lines(t, "parent")) == 1 })
-	pty.Eventually(t, "the program is noted", func() bool {
-		noted, _ := filepath.Glob(filepath.Join(v.runs, "*.programs"))
-		return len(noted) == 1
-	})
 	parent, child := 0, 0
 	_, _ = fmt.Sscan(v.lines(t, "parent")[0], &parent)
 	_, _ = fmt.Sscan(v.lines(t, "child")[0], &child)
+	pty.Eventually(t, "the program is noted", func() bool { // the file is there before it
+		noted, _ := filepath.Glob(filepath.Join(v.runs, "*.programs"))
+		if len(noted) != 1 {
+			return false
+		}
+		text, _ := os.ReadFile(noted[0])
+		return bytes.Contains(text, fmt.Appendf(nil, `"process":%d,`, parent))
+	})
 	defer syscall.Kill(child, syscall.SIGKILL)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
