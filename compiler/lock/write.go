@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -23,8 +22,6 @@ const head = "# What the tools of servers and OpenAPI files were when they were 
 
 // Text is the lock as a file. It was read back: what it says is the lock.
 func (l *Lock) Text() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteString(head)
 	written := yaml.MapSlice{}
 	if list := mapping(l.Servers, Server.key, serverOut); len(list) > 0 {
 		written = append(written, yaml.MapItem{Key: veiled("servers"), Value: list})
@@ -32,13 +29,11 @@ func (l *Lock) Text() ([]byte, error) {
 	if list := mapping(l.OpenAPI, File.key, fileOut); len(list) > 0 {
 		written = append(written, yaml.MapItem{Key: veiled("openapi"), Value: list})
 	}
-	tree, err := yaml.NewEncoder(&out, yaml.Indent(2)).EncodeToNode(written)
+	text, err := encoded(head, written)
 	if err != nil {
 		return nil, fmt.Errorf("the lock file can't be written as YAML: %w", err)
 	}
-	ast.Walk(spelling{}, tree)
-	fmt.Fprintln(&out, tree)
-	back, found := Read(source.NewFile(Name, out.Bytes()), source.DefaultLimits())
+	back, found := Read(source.NewFile(Name, text), source.DefaultLimits())
 	if diag.HasErrors(found) {
 		at := slices.IndexFunc(found, func(d diag.Diagnostic) bool { return diag.HasErrors([]diag.Diagnostic{d}) })
 		return nil, fmt.Errorf("the lock file can't be read back: %s: %s", found[at].Span.Where(), found[at].Message)
@@ -46,7 +41,7 @@ func (l *Lock) Text() ([]byte, error) {
 	if !l.equal(back) {
 		return nil, fmt.Errorf("the lock file says something else when it is read back")
 	}
-	return out.Bytes(), nil
+	return text, nil
 }
 
 func mapping[T any](list []T, key func(T) string, value func(T) yaml.MapSlice) yaml.MapSlice {

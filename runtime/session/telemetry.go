@@ -13,6 +13,9 @@ func (s *Session) traced() trace.Run {
 	r := trace.Run{ID: s.ID(), Plan: s.manifest.Title, Began: time.Now()}
 	if s.replay != nil {
 		r.Began, r.Resumed = r.Began.Add(-s.replay.At), true
+		if s.options.Meters != nil {
+			r.Used = s.replay.Machine.Stands().Usage
+		}
 	}
 	return r
 }

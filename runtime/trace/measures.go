@@ -35,9 +35,9 @@ func (m *measures) settled(ctx context.Context, took time.Duration, tool, status
 	m.calls.Record(ctx, took.Seconds(), how)
 }
 
-func (m *measures) finished(ctx context.Context, took time.Duration, o *runtime.Outcome) {
-	m.runs.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("obelus.status", string(o.Status))))
-	for kind, n := range map[string]int{"input": o.Usage.InputTokens, "output": o.Usage.OutputTokens} {
+func (m *measures) finished(ctx context.Context, took time.Duration, status runtime.RunStatus, input, output int) {
+	m.runs.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("obelus.status", string(status))))
+	for kind, n := range map[string]int{"input": input, "output": output} {
 		if n > 0 {
 			m.tokens.Add(ctx, int64(n), metric.WithAttributes(attribute.String("gen_ai.token.type", kind)))
 		}

@@ -33,6 +33,8 @@ type Run struct {
 	ID, Plan string
 	Began    time.Time // when it began; pauses between a kill and its resumption are left out of all times
 	Resumed  bool      // what happened before isn't told again
+	// Used is what models had used before, which isn't counted again.
+	Used runtime.Usage
 }
 
 // A Tracer makes the spans of one run. It isn't for several goroutines.
@@ -41,6 +43,7 @@ type Tracer struct {
 	measures  measures
 	began     time.Time
 	run       context.Context         // with the run's span
+	used      runtime.Usage           // before it was resumed
 	ticks     map[int]context.Context // with the spans of ticks that go on
 	instances map[string]*instance    // those that haven't left; "" is a run without
 }
@@ -76,7 +79,7 @@ func New(ctx context.Context, spans trace.TracerProvider, meters metric.MeterPro
 	if meters == nil {
 		meters = nomeasures.NewMeterProvider()
 	}
-	t := &Tracer{tracer: spans.Tracer(scope), measures: measuresOf(meters.Meter(scope)), began: r.Began, ticks: map[int]context.Context{}, instances: map[string]*instance{}}
+	t := &Tracer{tracer: spans.Tracer(scope), measures: measuresOf(meters.Meter(scope)), began: r.Began, used: r.Used, ticks: map[int]context.Context{}, instances: map[string]*instance{}}
 	t.run, _ = t.tracer.Start(ctx, "run", trace.WithTimestamp(r.Began), trace.WithAttributes(
 		attribute.String("obelus.run", r.ID), attribute.String("obelus.plan", r.Plan), attribute.Bool("obelus.resumed", r.Resumed)))
 	return t
@@ -358,5 +361,5 @@ func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
 		span.SetStatus(codes.Error, string(o.Reason))
 	}
 	span.End(trace.WithTimestamp(now))
-	t.measures.finished(t.run, now.Sub(t.began), o)
+	t.measures.finished(t.run, now.Sub(t.began), o.Status, o.Usage.InputTokens-t.used.InputTokens, o.Usage.OutputTokens-t.used.OutputTokens)
 }
