@@ -473,6 +473,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	s.tracer = trace.New(ctx, s.options.Spans, s.options.Meters, s.traced())
 	if err := s.hold(ctx); err != nil {
+		s.tracer.Break(err)
 		return nil, err
 	}
 	s.pins = s.manifest.pins(s.program)
@@ -497,6 +498,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	desk.close(outcome)
 	if err != nil {
+		s.tracer.Break(err)
 		if s.results != nil {
 			s.results.close()
 		}

@@ -46,6 +46,11 @@ type Tracer struct {
 	used      runtime.Usage           // before it was resumed
 	ticks     map[int]context.Context // with the spans of ticks that go on
 	instances map[string]*instance    // those that haven't left; "" is a run without
+
+	// Room that is used again: what begins a span copies its options.
+	attributes []attribute.KeyValue
+	links      []trace.Link
+	options    []trace.SpanStartOption
 }
 
 // An instance is what is known of the calls of one.
@@ -211,14 +216,14 @@ func (t *Tracer) call(now time.Time, c runtime.Command) *call {
 func (t *Tracer) opened(now time.Time, c runtime.Command) *call {
 	one := t.call(now, c)
 	if one.ctx == nil {
-		t.open(one, c, about(c))
+		t.open(one, c, t.about(c))
 	}
 	return one
 }
 
-// about is what is said of a command's call whatever becomes of it, with room for that.
-func about(c runtime.Command) []attribute.KeyValue {
-	attributes := append(make([]attribute.KeyValue, 0, 10), attribute.String("obelus.call", nameOf(c)), attribute.String("obelus.tool", c.Of.ToolName))
+// about is what is said of a command's call whatever becomes of it, until it is asked again.
+func (t *Tracer) about(c runtime.Command) []attribute.KeyValue {
+	attributes := append(t.attributes[:0], attribute.String("obelus.call", nameOf(c)), attribute.String("obelus.tool", c.Of.ToolName))
 	if how := c.Plan.Activities[c.Of.Activity]; how != nil {
 		attributes = append(attributes, attribute.String("obelus.activity", how.Kind))
 	}
@@ -228,32 +233,30 @@ func about(c runtime.Command) []attribute.KeyValue {
 	if c.Instance != "" {
 		attributes = append(attributes, attribute.String("obelus.instance", c.Instance))
 	}
+	t.attributes = attributes
 	return attributes
 }
 
 // open begins the span of a call.
 func (t *Tracer) open(one *call, c runtime.Command, attributes []attribute.KeyValue) {
-	options := append(make([]trace.SpanStartOption, 0, 3), trace.WithTimestamp(one.began), trace.WithAttributes(attributes...))
-	if links := t.instance(c).read(c); links != nil {
-		options = append(options, trace.WithLinks(links...))
-	}
-	one.ctx, _ = t.tracer.Start(t.above(c), "call "+c.Of.ToolName, options...)
+	t.links = t.instance(c).read(t.links[:0], c)
+	t.options = append(t.options[:0], trace.WithTimestamp(one.began), trace.WithAttributes(attributes...), trace.WithLinks(t.links...))
+	one.ctx, _ = t.tracer.Start(t.above(c), "call "+c.Of.ToolName, t.options...)
 }
 
-// read are links to the calls whose results a command's call may read and that have
+// read adds links to the calls whose results a command's call may read and that have
 // been told of.
-func (own *instance) read(c runtime.Command) []trace.Link {
-	var links []trace.Link
-	var seen []*call
+func (own *instance) read(links []trace.Link, c runtime.Command) []trace.Link {
 	for _, r := range c.Of.Reads {
 		for _, w := range c.Plan.Reads[r].Writers {
 			writer := own.at[place{c.Tick, c.Frame, int(w)}]
-			if writer == nil || !writer.settled || slices.Contains(seen, writer) {
+			if writer == nil || !writer.settled {
 				continue
 			}
-			seen = append(seen, writer)
-			if context := trace.SpanContextFromContext(writer.ctx); context.IsValid() {
-				links = append(links, trace.Link{SpanContext: context})
+			link := trace.Link{SpanContext: trace.SpanContextFromContext(writer.ctx)}
+			told := func(l trace.Link) bool { return l.SpanContext.Equal(link.SpanContext) }
+			if link.SpanContext.IsValid() && !slices.ContainsFunc(links, told) {
+				links = append(links, link)
 			}
 		}
 	}
@@ -297,7 +300,7 @@ func (t *Tracer) settle(now time.Time, c runtime.Command) {
 	}
 	var attributes []attribute.KeyValue
 	if one.ctx == nil {
-		attributes = about(c)
+		attributes = t.about(c)
 	}
 	attributes = append(attributes, attribute.String("obelus.status", status), attribute.Int("obelus.tries", s.Attempts))
 	if s.Reason != "" {
@@ -335,8 +338,20 @@ func (t *Tracer) endTick(now time.Time, c runtime.Command) {
 	delete(t.ticks, c.Tick)
 }
 
-// finish ends the run, and whatever is still open.
-func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
+// Break ends a run that couldn't go on, for a reason that no event tells.
+func (t *Tracer) Break(why error) {
+	if t == nil {
+		return
+	}
+	now := time.Now()
+	t.close(now)
+	span := trace.SpanFromContext(t.run)
+	span.SetStatus(codes.Error, why.Error())
+	span.End(trace.WithTimestamp(now))
+}
+
+// close ends whatever of the run is still open.
+func (t *Tracer) close(now time.Time) {
 	for _, own := range t.instances {
 		for _, one := range own.at {
 			if !one.settled && one.ctx != nil {
@@ -348,6 +363,11 @@ func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
 	for _, tick := range t.ticks {
 		trace.SpanFromContext(tick).End(trace.WithTimestamp(now))
 	}
+}
+
+// finish ends the run.
+func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
+	t.close(now)
 	span := trace.SpanFromContext(t.run)
 	span.SetAttributes(attribute.String("obelus.status", string(o.Status)), attribute.Int("obelus.done", o.Counts.Done),
 		attribute.Int("obelus.failed", o.Counts.Failed), attribute.Int("obelus.skipped", o.Counts.Skipped))

@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus"
+	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/trace"
@@ -316,6 +318,23 @@ func TestRequestsCarryTheirSpan(t *testing.T) {
 			if want := "00-" + one.TraceID + "-" + one.SpanID + "-01"; <-got != want || one.Kind != 3 {
 				t.Errorf("the request didn't come from the span %s, a client's", want)
 			}
+		}
+	}
+}
+
+// A run that couldn't go on has ended, with why, and so has what it was at.
+func TestBrokenRunsHaveEnded(t *testing.T) {
+	kept := trace.NewRecording("r")
+	tracer := trace.New(t.Context(), kept, nil, trace.Run{Began: time.Unix(100, 0)})
+	tracer.Observe(time.Second, runtime.Command{Kind: runtime.Plan, Tick: 1})
+	tracer.Break(errors.New("the disk is full"))
+	all := read(t, kept)
+	if got := strings.Join(all.lines(), "\n"); got != "run error \"the disk is full\"\nrun/tick" {
+		t.Error(got)
+	}
+	for _, one := range all.all {
+		if ended, _ := one.EndTimeUnixNano.Int64(); ended < int64(200*time.Second) {
+			t.Errorf("%s is open", all.name(one))
 		}
 	}
 }
