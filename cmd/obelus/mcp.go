@@ -112,7 +112,7 @@ func (s *mcpServer) converse(ctx context.Context) error {
 	if !ok {
 		in = io.NopCloser(s.cli.in)
 	}
-	err := s.server(ctx).Run(ctx, &mcp.IOTransport{Reader: in, Writer: unmarked{s.cli.out}, MaxLineLength: mostFrame})
+	err := s.server(ctx).Run(ctx, &answeringTransport{mcp.IOTransport{Reader: in, Writer: unmarked{s.cli.out}, MaxLineLength: mostFrame}})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}

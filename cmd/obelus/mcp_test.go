@@ -366,3 +366,22 @@ func TestMCPNamesFilesFromTheRoot(t *testing.T) {
 		}
 	}
 }
+
+// What was asked before standard input ends is answered, as when requests come from a file.
+func TestMCPAnswersAFile(t *testing.T) {
+	var said bytes.Buffer
+	asked := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"check","arguments":{"plan":"calls: []"}}}
+{"jsonrpc":"2.0","id":4,"method":"no/such"}
+`
+	if status := run(t.Context(), []string{"mcp", "--root", t.TempDir()}, strings.NewReader(asked), &said, &said); status != statusOK {
+		t.Errorf("exit status %d: %s", status, said.String())
+	}
+	for id := range 4 {
+		if answer := fmt.Sprintf(`"id":%d,`, id+1); strings.Count(said.String(), answer) != 1 {
+			t.Errorf("no %s in %s", answer, said.String())
+		}
+	}
+}

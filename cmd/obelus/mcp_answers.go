@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// lastAnswers is how long what was asked may still be answered once the client has said all
+// that it will.
+const lastAnswers = 10 * time.Second
+
+// An answeringTransport answers what it was asked before it ends, so that requests can come
+// from a file or a pipe. The SDK's own drops them when its input ends.
+type answeringTransport struct{ mcp.IOTransport }
+
+func (t *answeringTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	inner, err := t.IOTransport.Connect(ctx)
+	return &answering{Connection: inner, answered: make(chan struct{}, 1), closed: make(chan struct{})}, err
+}
+
+type answering struct {
+	mcp.Connection
+	asked     atomic.Int64  // requests that aren't answered
+	answered  chan struct{} // holds a value after an answer
+	closed    chan struct{}
+	closeOnce sync.Once
+}
+
+func (a *answering) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := a.Connection.Read(ctx)
+	if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
+		a.asked.Add(1)
+	}
+	if errors.Is(err, io.EOF) {
+		for late := time.After(lastAnswers); a.asked.Load() > 0; {
+			select {
+			case <-a.answered:
+			case <-a.closed:
+				return nil, err
+			case <-ctx.Done():
+				return nil, err
+			case <-late:
+				return nil, err
+			}
+		}
+	}
+	return message, err
+}
+
+func (a *answering) Write(ctx context.Context, message jsonrpc.Message) error {
+	err := a.Connection.Write(ctx, message)
+	if _, ok := message.(*jsonrpc.Response); ok {
+		a.asked.Add(-1)
+		select {
+		case a.answered <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+func (a *answering) Close() error {
+	a.closeOnce.Do(func() { close(a.closed) })
+	return a.Connection.Close()
+}
