@@ -83,6 +83,13 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 		read, found := ReadPolicy(one.File, o.Limits)
 		read.Counts = one.Counts
 		all.policies, amiss = append(all.policies, read), append(amiss, found...)
+		if read.Counts {
+			servers, _ := serversOf(read, o, "")
+			for _, s := range servers {
+				s.Origin, s.TrustedBy = Workspace, read.Title()
+			}
+			all.trusted = append(all.trusted, servers...)
+		}
 	}
 	p, found := compile(file, o, all)
 	amiss = append(amiss, p.misnamed()...)
@@ -110,6 +117,8 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 			found = append(found, *d.As(diag.Warning).Advise("a rule about another tool than the one that was meant keeps nothing from happening"))
 		}
 	}
+	_, amiss := serversOf(p, Options{Limits: limits}, ".")
+	found = append(found, amiss...)
 	diag.Sort(found)
 	return p, found
 }

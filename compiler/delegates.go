@@ -34,6 +34,7 @@ type delegation struct {
 	reads     reads
 
 	policies []*policy.Policy // of whoever runs the outermost
+	trusted  []*Server        // whose word counts by these (S1.9)
 }
 
 // A link of a chain of delegates: a plan, and where it is named; nowhere for the
@@ -95,10 +96,11 @@ func (c *compilation) delegatePath(n *source.Node, dir string, call *Call) strin
 }
 
 // folderOf is the folder of a definition's file as a path from the workspace
-// root. Catalogues and overlays are named as the user names them.
+// root. Catalogues, overlays and policies are named as the user names them.
 func (c *compilation) folderOf(d definition) string {
 	file := d.node.File
-	if !slices.Contains(c.options.Catalogues, file) && !slices.Contains(c.options.Activities, file) {
+	isPolicy := slices.ContainsFunc(c.options.Policies, func(one PolicyFile) bool { return one.File == file })
+	if !slices.Contains(c.options.Catalogues, file) && !slices.Contains(c.options.Activities, file) && !isPolicy {
 		return d.dir
 	}
 	if c.options.Show != nil {

@@ -165,8 +165,13 @@ func (p *Plan) claims(call *Call, a *Activity, fits func(*Tool) bool) []claim {
 	var all []claim
 	from := Document
 	if a != nil {
-		from = a.Origin
+		from = a.Source()
 		all = append(all, claim{a.Hints, fmt.Sprintf("the activity %q%s", a.Name, whereabouts(a.NameNode)), from})
+		if a.Server != nil {
+			if said, any := a.Server.says(a.Remote); any {
+				all = append(all, said)
+			}
+		}
 	}
 	of := func(t *Tool, speaks bool) {
 		hints := t.Hints

@@ -2,16 +2,20 @@ package compiler
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -24,6 +28,9 @@ type Server struct {
 	URL     string // "" of a program
 	Headers []EnvSetting
 	Lock    *lock.Server // what its tools were when they were taken in; nil when nobody said
+	// TrustedBy is the policy, in words, that has what is locked of its tools' effects count
+	// (S1.9); "" where none does.
+	TrustedBy string
 }
 
 // servers reads the MCP servers that activities of the kind mcp name (S2.3).
@@ -58,6 +65,12 @@ func (c *compilation) server(d definition) *Server {
 	if cwd := n.Get("cwd"); cwd != nil {
 		c.cwd(a, cwd)
 	}
+	for _, one := range c.delegation.trusted {
+		if one.is(s, c.wholly) {
+			s.TrustedBy = one.TrustedBy
+			break
+		}
+	}
 	command, at := n.Get("command"), n.Get("url")
 	switch {
 	case command != nil && at != nil:
@@ -75,6 +88,72 @@ func (c *compilation) server(d definition) *Server {
 			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 	}
 	return s
+}
+
+// serversOf reads the servers whose word counts by a policy that lies in a folder; "" is the
+// one that its file's name says.
+func serversOf(p *policy.Policy, o Options, folder string) ([]*Server, []diag.Diagnostic) {
+	if o.Open = nil; folder != "" {
+		o.Policies = nil
+	}
+	c := &compilation{options: o, delegation: &delegation{}, plan: &Plan{File: p.File}}
+	var all []*Server
+	for _, n := range p.Servers {
+		all = append(all, c.server(definition{key: n, node: n, dir: folder}))
+	}
+	return all, c.found
+}
+
+// PolicyPrograms are the digests of the files that the servers are started with whose word
+// counts by a policy, as [Plan.Programs] has those of a plan, by path from the policy's
+// folder; and the names of the programs that are looked for in PATH.
+func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, sought []string, err error) {
+	plan := &Plan{Activities: map[string]*Activity{}, sum: o.Sum}
+	servers, _ := serversOf(p, o, ".")
+	for i, s := range servers {
+		if plan.Activities[strconv.Itoa(i)] = &s.Activity; len(s.Argv) > 0 {
+			if name := s.Argv[0].Texts[0]; name == filepath.Base(name) {
+				sought = append(sought, name)
+			}
+		}
+	}
+	programs, err = plan.findPrograms()
+	return programs, sought, err
+}
+
+// is reports whether two definitions are of one server: the same program with the same
+// arguments and environment, started in the same folder, or the same address, to the letter.
+// What they are called is nothing to it.
+func (s *Server) is(other *Server, wholly func(*Server) string) bool {
+	if s.URL != "" || other.URL != "" {
+		return s.URL == other.URL
+	}
+	asSet := func(s *Server) (env []EnvSetting, inherit []string) {
+		byName := func(a, b EnvSetting) int { return strings.Compare(a.Name, b.Name) }
+		return slices.SortedFunc(slices.Values(s.Env), byName), slices.Sorted(slices.Values(s.Inherit))
+	}
+	env, inherit := asSet(s)
+	otherEnv, otherInherit := asSet(other)
+	sameText := func(a, b Argument) bool { return a.Option == b.Option && slices.Equal(a.Texts, b.Texts) }
+	return len(s.Argv) > 0 && slices.EqualFunc(s.Argv, other.Argv, sameText) && slices.Equal(env, otherEnv) && slices.Equal(inherit, otherInherit) &&
+		wholly(s) == wholly(other)
+}
+
+// wholly is the folder in which a server starts, from the root of all files.
+func (c *compilation) wholly(s *Server) string {
+	dir := s.Dir
+	if path.IsAbs(dir) || filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	if s.Origin == Document {
+		dir = path.Join(c.plan.workspace, dir)
+	}
+	if c.options.Show != nil {
+		if whole, err := filepath.Abs(c.options.Show(dir)); err == nil {
+			return whole
+		}
+	}
+	return filepath.Clean(dir)
 }
 
 // onlyWith reports keys of a server that belong to one that has another key.
@@ -200,6 +279,40 @@ func (c *compilation) serve() {
 			a.Server, a.Argv, a.Env, a.Inherit, a.Dir, a.Variables = s, s.Argv, s.Env, s.Inherit, s.Dir, s.Variables
 		}
 	}
+}
+
+// Source is where what carries a call out was defined: of a tool of an MCP server, the server
+// as well, unless a policy trusts that by what it is. The least of it counts.
+func (a *Activity) Source() Origin {
+	if s := a.Server; s != nil && s.TrustedBy == "" {
+		return min(a.Origin, s.Origin)
+	}
+	return a.Origin
+}
+
+// says is what a server's word about one of its tools' effects comes to: as it is locked,
+// which each start of the server is held to (OB610). Where no policy trusts the server, it
+// only makes them worse.
+func (s *Server) says(tool string) (said claim, any bool) {
+	locked := s.Lock.Tool(tool)
+	if locked == nil {
+		return said, false
+	}
+	of := func(name string) *bool {
+		if is, ok := locked.Annotations[name]; ok {
+			return &is
+		}
+		return nil
+	}
+	hints := Hints{of("readOnlyHint"), of("destructiveHint"), of("idempotentHint"), of("openWorldHint")}
+	by := fmt.Sprintf("the MCP server %q", s.Name)
+	if s.TrustedBy != "" {
+		return claim{hints, by + ", which " + s.TrustedBy + " trusts", Workspace}, true
+	}
+	if yes(hints.ReadOnly) {
+		hints.Destructive = nil // MCP: it means nothing beside readOnlyHint
+	}
+	return claim{hints.worse(), by, Document}, true
 }
 
 // Whence is where what an activity starts was defined: its server, or it itself.

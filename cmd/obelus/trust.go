@@ -155,6 +155,11 @@ func (c *cli) loosened(p *policy.Policy) {
 	if all := p.Root.Get("hosts"); all != nil {
 		say("requests may go to", all)
 	}
+	if all := p.Root.Get("servers"); all != nil {
+		for _, one := range all.Items {
+			say("what this MCP server says of its tools counts", one)
+		}
+	}
 	for _, key := range []string{"tools", "values"} {
 		if all := p.Root.Get(key); all != nil {
 			for _, f := range all.Fields {

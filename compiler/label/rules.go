@@ -138,7 +138,7 @@ func vouched(p *compiler.Plan, c *compiler.Call, tool string) bool {
 		return c.ToolName == tool
 	}
 	a := p.Activities[c.Activity]
-	if a == nil || !a.Origin.Vouches() && a.Kind != "expr" {
+	if a == nil || !a.Source().Vouches() && a.Kind != "expr" {
 		return false
 	}
 	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && c.Tool.Origin.Vouches() && c.Tool.Runs(c.Activity)

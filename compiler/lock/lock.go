@@ -81,6 +81,14 @@ func (l *Lock) File(path string) *File {
 	return find(l.OpenAPI, path, File.key)
 }
 
+// Tool is what is locked of a tool of a server, or nil.
+func (s *Server) Tool(name string) *Tool {
+	if s == nil {
+		return nil
+	}
+	return find(s.Tools, name, Tool.key)
+}
+
 // find is one of a list that is sorted by name, or nil.
 func find[T any](list []T, name string, key func(T) string) *T {
 	at, ok := slices.BinarySearchFunc(list, name, func(one T, name string) int { return cmp.Compare(key(one), name) })

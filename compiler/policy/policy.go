@@ -33,6 +33,9 @@ type Policy struct {
 	Hosts  *hosts.List
 	Tools  []Tool
 	Values []Value
+	// Servers are the MCP servers whose word about their tools' effects counts (S1.9), each
+	// as a server is defined, without a name.
+	Servers []*source.Node
 
 	// The rules by their kinds, in the order of the text.
 	Requires []Requires

@@ -148,6 +148,13 @@ func (r *reader) root(root *source.Node) {
 	if list := root.Get("hosts"); list != nil {
 		r.hosts(list)
 	}
+	if list := root.Get("servers"); list != nil {
+		for i, n := range list.Items {
+			if r.fits(n, "server", fmt.Sprintf("server %d", i+1)) {
+				p.Servers = append(p.Servers, n)
+			}
+		}
+	}
 	rules := root.Get("rules")
 	if rules == nil {
 		return

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -26,7 +27,8 @@ import (
 type Vouching struct {
 	File string // its absolute path
 	// Holds are the digests of what is trusted, by path from the file's folder: the file,
-	// the catalogues that it names, and the files that their programs are started with.
+	// the catalogues that it names, and the files that their programs are started with. Of a
+	// program that is looked for in PATH they say where it is found.
 	Holds map[string]string
 	Plan  *compiler.Plan // what the catalogues define; nil of a policy
 	// Policy is what a policy says; nil of an obelus.yaml.
@@ -152,11 +154,10 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 	}
 	policies, err := r.policies(filepath.Join(folder, workspace.Settings))
 	for _, one := range policies {
-		v, err := vouchingOf(one.File)
+		v, err := r.vouchingOfPolicy(one.File)
 		if err != nil {
 			return nil, err
 		}
-		v.Policy, _ = policy.Parse(one.File, r.limits()) // what is wrong with it is said of plans
 		all = append(all, v)
 	}
 	return all, err
@@ -169,6 +170,30 @@ func vouchingOf(file *source.File) (*Vouching, error) {
 		return nil, err
 	}
 	return &Vouching{File: absolute, Holds: map[string]string{filepath.Base(absolute): workspace.SumOf(file.Text)}, Before: trusted(absolute)}, nil
+}
+
+// vouchingOfPolicy is a policy with the files of its folder that the servers are started with
+// which it trusts, and where their programs are found.
+func (r *Reader) vouchingOfPolicy(file *source.File) (*Vouching, error) {
+	v, err := vouchingOf(file)
+	if err != nil {
+		return nil, err
+	}
+	v.Policy, _ = policy.Parse(file, r.limits()) // what is wrong with it is said of plans
+	here := workspace.Folder{Dir: filepath.Dir(v.File)}
+	programs, sought, err := compiler.PolicyPrograms(v.Policy, compiler.Options{Limits: r.limits(), Sum: here.Sum})
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(v.Holds, programs)
+	for _, name := range sought {
+		where, _ := exec.LookPath(name) // "" is nowhere
+		v.Holds[name+" in PATH"] = where
+		if sum, err := here.Sum(where); where != "" && err == nil && sum != "" {
+			v.Holds[where] = sum
+		}
+	}
+	return v, nil
 }
 
 // vouching is the configuration with its catalogues and their programs.
@@ -251,7 +276,7 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 		}
 		one := compiler.PolicyFile{File: source.NewFile(name, text), Counts: len(r.Policies) > 0}
 		if !one.Counts {
-			if one.Counts, err = r.trusts(name, func() (*Vouching, error) { return vouchingOf(one.File) }); err != nil {
+			if one.Counts, err = r.trusts(name, func() (*Vouching, error) { return r.vouchingOfPolicy(one.File) }); err != nil {
 				return nil, err
 			}
 		}

@@ -198,7 +198,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]comp
 		},
 	}
 	for _, one := range m.Policies {
-		d.Options.Policies = append(d.Options.Policies, compiler.PolicyFile{File: source.NewFile(one.Name, []byte(one.Text.Text)), Counts: one.Counts})
+		d.Options.Policies = append(d.Options.Policies, compiler.PolicyFile{File: source.NewFile(m.At(one.Name), []byte(one.Text.Text)), Counts: one.Counts})
 	}
 	var err error
 	if len(activities) > 0 {
