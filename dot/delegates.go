@@ -85,7 +85,7 @@ func (v View) unfold(p *compiler.Plan, levels int, o Options) View {
 			leaves[i] = enters[i]
 			continue
 		}
-		n.Frames = append(slices.Clip(n.Frames), "inside "+n.Label)
+		n.Frames = append(slices.Clip(n.Frames), "delegate "+n.Label)
 		enters[i] = b.node(n)
 		leaves[i] = enters[i]
 		plan := p.Delegates[call.Plan()]
@@ -96,6 +96,9 @@ func (v View) unfold(p *compiler.Plan, levels int, o Options) View {
 			if own && (m.Kind == Input || m.Kind == Initial && handsOver(call, m.Label)) {
 				placed[j] = enters[i]
 				continue
+			}
+			if own && m.Kind == Output {
+				m.Label += " of " + n.Label
 			}
 			if m.Call != "" {
 				m.Call = n.Call + "/" + m.Call

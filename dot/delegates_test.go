@@ -63,15 +63,15 @@ func TestDelegates(t *testing.T) {
 	slices.Sort(framed)
 	same(t, "nodes", framed, []string{
 		"call bind#2 bind#2",
+		"delegate one/call one one",
+		"delegate one/call outline#1 one/outline#1",
+		"delegate one/delegate text/call draft#1 one/text/draft#1",
+		"delegate one/delegate text/call text one/text",
+		"delegate one/delegate text/effect log#2 one/text/log#2",
+		"delegate one/delegate text/initial initial state ",
+		"delegate one/output output of one ",
 		"effect mourn#3 mourn#3",
 		"initial initial state ",
-		"inside one/call one one",
-		"inside one/call outline#1 one/outline#1",
-		"inside one/inside text/call draft#1 one/text/draft#1",
-		"inside one/inside text/call text one/text",
-		"inside one/inside text/effect log#2 one/text/log#2",
-		"inside one/inside text/initial initial state ",
-		"inside one/output output ",
 		"output output ",
 	})
 	var drawn []string

@@ -33,7 +33,9 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: %d nodes for %d calls", file, len(v.Nodes), len(p.Calls))
 			}
 			jobs = append(jobs, v.Mermaid())
-			noneOverlap(t, v, readSVG(t, v.SVG()))
+			svg := v.SVG()
+			noneOverlap(t, v, readSVG(t, svg))
+			legible(t, file, svg)
 			if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
 				t.Errorf("%s: %d of %d nodes drawn", file, len(page.nodes), len(v.Nodes))
 			}
@@ -51,7 +53,6 @@ func TestExamples(t *testing.T) {
 // real tools: every call is there.
 func TestCorpus(t *testing.T) {
 	var jobs, names []string
-	ours, theirs := 0, 0 // crossings
 	for _, name := range corpus.Plans {
 		for i, row := range strings.Split(strings.TrimSpace(string(corpus.Text(t, name))), "\n") {
 			file := source.NewFile(name+".json", []byte(row))
@@ -68,23 +69,44 @@ func TestCorpus(t *testing.T) {
 			if i%amount.Of(151, 20, 7) == 0 {
 				names = append(names, fmt.Sprint(name, ":", i+1))
 				jobs = append(jobs, v.Mermaid())
-				svg := v.SVG()
-				noneOverlap(t, v, readSVG(t, svg))
-				ours += crossings.Count(drawnEdges(t, svg))
-				theirs += crossings.Count(crossings.Graphviz(t, v.DOT()))
+				noneOverlap(t, v, readSVG(t, v.SVG()))
 				if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
 					t.Errorf("%s:%d: %d of %d nodes are drawn", name, i+1, len(page.nodes), len(v.Nodes))
 				}
 			}
 		}
 	}
-	t.Logf("%d plans: %d crossings, Graphviz %d", len(jobs), ours, theirs)
-	if ours*10 > theirs*13+30 {
-		t.Errorf("edges cross %d times, and %d times in Graphviz's drawings", ours, theirs)
-	}
 	for i, d := range mermaid(t, jobs...) {
 		if d.Error != "" {
 			t.Errorf("%s: %s", names[i], d.Error)
 		}
+	}
+}
+
+// S16.1: over the corpus edges cross at most 1.3 times as often as in Graphviz's drawings,
+// which are asked for only where ours cross, and nothing lies over a text.
+func TestCorpusIsLegible(t *testing.T) {
+	plans, ours, theirs := 0, 0, 0
+	for _, name := range corpus.Plans {
+		for i, row := range strings.Split(strings.TrimSpace(string(corpus.Text(t, name))), "\n") {
+			if i%amount.Of(1, 4, 1) > 0 {
+				continue
+			}
+			file := source.NewFile(name+".json", []byte(row))
+			file.Row = i + 1
+			p, found := compiler.Compile(file, compiler.Options{})
+			v := FromPlan(p, found, Options{Paths: i/4%2 > 0})
+			svg := v.SVG()
+			plans++
+			legible(t, fmt.Sprint(name, ":", i+1), svg)
+			if n := crossings.Count(drawnEdges(t, svg)); n > 0 {
+				ours += n
+				theirs += crossings.Count(crossings.Graphviz(t, v.DOT()))
+			}
+		}
+	}
+	t.Logf("%d plans: %d crossings, Graphviz %d in those of ours that have some", plans, ours, theirs)
+	if ours*10 > theirs*13 {
+		t.Errorf("edges cross %d times, and %d times in Graphviz's drawings", ours, theirs)
 	}
 }

@@ -179,16 +179,12 @@ func (d *svgDrawing) write() string {
 	fmt.Fprintf(&d.out, `<g class="plan" transform="translate(%d %d)">`+"\n", margin+max(0, (width-2*margin-d.placed.Width)/2), top)
 	for i, f := range d.frames[1:] {
 		box := d.placed.Clusters[i+1]
-		fmt.Fprintf(&d.out, `<g class="frame" id="frame-%d"><rect x="%d" y="%d" width="%d" height="%d" rx="8"/></g>`+"\n", f.number, box.X, box.Y, box.Width, box.Height)
+		fmt.Fprintf(&d.out, `<g class="frame" id="frame-%d"><rect x="%d" y="%d" width="%d" height="%d" rx="8"/>`, f.number, box.X, box.Y, box.Width, box.Height)
+		d.text(d.titles[i], box.X+12, box.Y+6, "start")
+		d.out.WriteString("</g>\n")
 	}
 	for i := range d.Edges {
 		d.edge(i)
-	}
-	for i, title := range d.titles { // over the edges that enter at the top
-		box := d.placed.Clusters[i+1]
-		fmt.Fprintf(&d.out, `<rect class="under" x="%d" y="%d" width="%d" height="%d"/>`, box.X+9, box.Y+5, title.width+6, title.height+2)
-		d.text(title, box.X+12, box.Y+6, "start")
-		d.out.WriteString("\n")
 	}
 	for i := range d.Nodes {
 		d.node(&d.Nodes[i], d.texts[i], d.placed.Nodes[i])

@@ -3,6 +3,7 @@ package dot
 import (
 	"encoding/xml"
 	"fmt"
+	"html"
 	"io"
 	"regexp"
 	"slices"
@@ -125,6 +126,61 @@ func noneOverlap(t testing.TB, v View, groups map[string]*drawnGroup) {
 	for i := range v.Edges {
 		if groups[fmt.Sprintf("e%d", i)] == nil {
 			t.Errorf("edge %d isn't drawn", i)
+		}
+	}
+}
+
+var svgMark = regexp.MustCompile(`<g class="(\w+)[^"]*" id="([^"]+)"|<text [^>]*x="(\d+)" y="(\d+)" font-size="(\d+)" text-anchor="(\w+)">([^<]*)|class="head" d="M(\d+) (\d+)l(-?\d+) (-?\d+)l(-?\d+) (-?\d+)`)
+
+// legible reports texts of a plan's drawing that another text, an edge or its head lies over.
+func legible(t testing.TB, name, svg string) {
+	t.Helper()
+	type patch struct {
+		owner, text string
+		box         layout.Box
+	}
+	var patches []patch // texts and heads
+	owner := ""
+	plan, _, _ := strings.Cut(svg[strings.Index(svg, `<g class="plan"`):], `<g class="legend"`)
+	for _, m := range svgMark.FindAllStringSubmatch(plan, -1) {
+		var n [14]int
+		for i := range n {
+			fmt.Sscan(m[i], &n[i])
+		}
+		switch {
+		case m[2] != "":
+			owner = m[2]
+		case m[3] != "":
+			text := html.UnescapeString(m[7])
+			wide := textWidth(text, n[5])
+			if m[6] == "middle" {
+				n[3] -= wide / 2
+			}
+			patches = append(patches, patch{owner, text, layout.Box{X: n[3], Y: n[4] - n[5]*3/4, Width: wide, Height: n[5]}})
+		default:
+			xs, ys := []int{n[8], n[8] + n[10], n[8] + n[10] + n[12]}, []int{n[9], n[9] + n[11], n[9] + n[11] + n[13]}
+			at := layout.Box{X: slices.Min(xs), Y: slices.Min(ys)}
+			at.Width, at.Height = slices.Max(xs)-at.X, slices.Max(ys)-at.Y
+			patches = append(patches, patch{owner: owner, box: at})
+		}
+	}
+	for i, a := range patches {
+		for _, b := range patches[:i] {
+			both := a.box.X < b.box.X+b.box.Width && b.box.X < a.box.X+a.box.Width && a.box.Y < b.box.Y+b.box.Height && b.box.Y < a.box.Y+a.box.Height
+			if both && a.text+b.text != "" {
+				t.Errorf("%s: %s %q %v and %s %q %v stand over each other", name, a.owner, a.text, a.box, b.owner, b.text, b.box)
+			}
+		}
+	}
+	for i, e := range drawnEdges(t, svg) {
+		for _, at := range e.Line() {
+			for _, p := range patches {
+				x, y := int(at.X), int(at.Y)
+				if p.text != "" && p.owner != fmt.Sprintf("e%d", i) && x > p.box.X && x < p.box.X+p.box.Width && y > p.box.Y && y < p.box.Y+p.box.Height {
+					t.Errorf("%s: edge e%d passes through %q of %s at %v", name, i, p.text, p.owner, at)
+					break
+				}
+			}
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (d *layering) draw() Placed {
 		if len(d.ways[i]) == 0 {
 			placed.Edges[i] = d.loop(placed.Nodes[d.Edges[i].From], d.Edges[i], loops)
 		} else {
-			placed.Edges[i] = d.route(i, tops, heights, &placed)
+			placed.Edges[i] = d.route(i, tops, heights, over, &placed)
 		}
 	}
 	return placed
@@ -94,10 +94,10 @@ func (d *layering) gaps() []int {
 	return gaps
 }
 
-// route is the way of an edge through its vertices: straight down within layers,
-// and in between in curves that begin and end upright, so that two of them cross
+// route is the way of an edge through its vertices: straight down within layers
+// and where clusters have their titles, and in between in curves that begin and end upright, so that two of them cross
 // only where their order changes, and then once.
-func (d *layering) route(i int, tops, heights []int, placed *Placed) Route {
+func (d *layering) route(i int, tops, heights, over []int, placed *Placed) Route {
 	way := d.ways[i]
 	var r Route
 	var knots []Point
@@ -110,12 +110,13 @@ func (d *layering) route(i int, tops, heights []int, placed *Placed) Route {
 	for at, v := range way {
 		layer := d.vertices[v].layer
 		x, top, bottom := d.x[v]+d.port(i, at), tops[layer], tops[layer]+heights[layer]
+		enter := top - over[layer]
 		if at == 0 {
-			top = placed.Nodes[v].Y + placed.Nodes[v].Height
+			enter = placed.Nodes[v].Y + placed.Nodes[v].Height
 		} else if at == len(way)-1 {
 			bottom = placed.Nodes[v].Y
 		}
-		pass(Point{x, top})
+		pass(Point{x, enter})
 		pass(Point{x, bottom})
 		if v == d.label[i] {
 			e := d.Edges[i]

@@ -82,6 +82,13 @@ func sound(t *testing.T, g Graph, p Placed) {
 			}
 		}
 		for _, at := range r.drawn(e.From, e.To).Line() {
+			for c := 1; c < len(g.Clusters); c++ {
+				box, title := p.Clusters[c], g.Clusters[c]
+				over := at.X > float64(box.X) && at.X < float64(box.X+inset+title.TitleWidth) && at.Y > float64(box.Y) && at.Y < float64(box.Y+title.TitleHeight)
+				if over {
+					t.Fatalf("edge %d, %v, passes through the title of cluster %d at %v", i, e, c, at)
+				}
+			}
 			for k, n := range p.Nodes {
 				inside := at.X > float64(n.X)+.5 && at.X < float64(n.X+n.Width)-.5 && at.Y > float64(n.Y)+.5 && at.Y < float64(n.Y+n.Height)-.5
 				if inside {

@@ -24,7 +24,7 @@ const (
 	fine     = 1 << 12
 	patience = 8
 	sweeps   = 48
-	starts   = 8 // the first two always, the others where that costs little
+	starts   = 60 // the first two always, the others where that costs little
 )
 
 // arrange orders the vertices of each layer: from orders that follow the
@@ -37,7 +37,7 @@ func (d *layering) arrange() {
 	d.at = make([]int, len(d.vertices))
 	best := make([][]int, len(d.layers))
 	least := -1
-	for start := 0; start < 2 || start < starts && o.work > crossingWork*7/8; start++ {
+	for start := 0; least != 0 && (start < 2 || start < starts && o.work > crossingWork*7/8); start++ {
 		o.begin(start)
 		for sweep, idle, here := 0, 0, 0; sweep < sweeps && idle < patience && o.work > 0 && least != 0; sweep++ {
 			o.agree()

@@ -156,6 +156,12 @@ func (d *layering) placeBlocks(rows [][]token, block []int) bool {
 		way := d.ways[i]
 		for at := 1; at < len(way); at++ {
 			from, to := way[at-1], way[at]
+			// Where an edge enters a cluster at its top, its title stands to the left.
+			for c := d.vertices[to].cluster; c > 0 && d.first[c] == d.vertices[to].layer; c = d.Clusters[c].Inside {
+				if title := d.Clusters[c].TitleWidth; title > 0 {
+					constraints = append(constraints, constraint{border + 2*(c-1), block[to], max(0, title+2*inset-d.port(i, at)), 0})
+				}
+			}
 			if block[from] == block[to] {
 				continue
 			}
