@@ -22,7 +22,7 @@ func TestProgramsWaitForWhatIsLacking(t *testing.T) {
 		limits = append(limits, "ulimit -u $(($(ps -u $(id -u) -L -o pid= | wc -l) + 40))")
 	}
 	for _, limit := range limits {
-		argv := append([]string{"-c", limit + `; exec "$0" "$@"`}, helper("crowd")...)
+		argv := append([]string{"-c", limit + `; exec "$0" "$@"`}, helper("crowd", filepath.Join(t.TempDir(), "crowded"))...)
 		shell := "bash"
 		if _, err := exec.LookPath(shell); err != nil {
 			shell = "sh"
@@ -81,15 +81,20 @@ func TestInputIsWhole(t *testing.T) {
 // that has got its number since.
 func TestRegisterSparesStrangers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.programs")
-	mine := exec.Command("sh", "-c", "trap '' TERM; sleep 600 & wait")
+	mine := exec.Command("sh", "-c", "trap '' TERM; sleep 600 & echo begun; wait")
 	mine.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := mine.Start(); err != nil {
+	says, err := mine.StdoutPipe()
+	if err == nil {
+		err = mine.Start()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
 		syscall.Kill(-mine.Process.Pid, syscall.SIGKILL)
 		mine.Wait()
 	}()
+	says.Read(make([]byte, 1))
 	write := func(began string) {
 		line := fmt.Sprintf("{\"process\":%d,\"began\":%q,\"activity\":\"act\",\"call\":\"act#1\"}\n{\"proc", mine.Process.Pid, began)
 		if err := os.WriteFile(path, []byte(line), 0o600); err != nil {

@@ -31,12 +31,15 @@ const helperMark = "obelus-activity-helper"
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == helperMark {
 		play(os.Args[2], os.Args[3:])
-		os.Exit(0)
+		quit(0)
 	}
-	inLine().leave()                         // the goroutine that starts programs is there from now on
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each helper lingers for a second under the race detector
+	inLine().leave() // the goroutine that starts programs is there from now on
 	os.Exit(m.Run())
 }
+
+// quit ends a helper at once. By os.Exit each lingers for a second under the race
+// detector, and GORACE, which could say otherwise, isn't handed to programs.
+func quit(status int) { syscall.Exit(status) }
 
 // play is what a helper process does.
 func play(part string, args []string) {
@@ -48,7 +51,7 @@ func play(part string, args []string) {
 	case "fail":
 		os.Stderr.WriteString(args[1])
 		status, _ := strconv.Atoi(args[0])
-		os.Exit(status)
+		quit(status)
 	case "say-and-complain":
 		os.Stdout.WriteString(args[0])
 		os.Stderr.WriteString(args[1])
@@ -75,7 +78,7 @@ func play(part string, args []string) {
 		os.Stderr.WriteString("ready ")
 		<-term
 		os.Stderr.WriteString("put things in order")
-		os.Exit(7)
+		quit(7)
 	case "parent": // leaves a child behind that holds its output, and names it on stdout
 		child := exec.Command(os.Args[0], helperMark, "sleep")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
@@ -84,38 +87,50 @@ func play(part string, args []string) {
 		}
 		fmt.Print(child.Process.Pid)
 	case "runaway": // as parent, but the child leaves the process group
-		child := exec.Command(os.Args[0], helperMark, "nap")
+		child := exec.Command(os.Args[0], helperMark, "sleep")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := child.Start(); err != nil {
 			panic(err)
 		}
 		fmt.Print(child.Process.Pid)
-	case "nap":
-		time.Sleep(5 * time.Second)
 	case "late": // the last line comes from a child that outlives its parent by a little
 		child := exec.Command(os.Args[0], helperMark, "later", args[0])
 		child.Stdout = os.Stdout
-		if err := child.Start(); err != nil {
+		begun, err := child.StderrPipe()
+		if err == nil {
+			err = child.Start()
+		}
+		if err != nil {
 			panic(err)
 		}
+		begun.Read(make([]byte, 1))
 	case "later":
-		time.Sleep(200 * time.Millisecond)
+		os.Stderr.WriteString("!")
+		time.Sleep(50 * time.Millisecond)
 		os.Stdout.WriteString(args[0])
+	case "once": // says its second argument when there is a file that its first one names
+		for range 12_000 {
+			if _, err := os.Stat(args[0]); err == nil {
+				os.Stdout.WriteString(args[1])
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
 	case "whole-environ": // what this process has been given
 		json.NewEncoder(os.Stdout).Encode(map[string]any{"argv": args, "environ": os.Environ()})
 	case "environ":
 		json.NewEncoder(os.Stdout).Encode(os.Getenv(args[0]))
 	case "betray":
 		os.Stderr.WriteString(strings.Repeat("x", 1000) + " the key is " + os.Getenv(args[0]))
-		os.Exit(1)
+		quit(1)
 	case "wd":
 		dir, _ := os.Getwd()
 		json.NewEncoder(os.Stdout).Encode(dir)
 	case "worker":
 		work()
 	case "crowd":
-		crowd()
+		crowd(args[0])
 	case "deaf": // a worker that reads nothing
 		time.Sleep(time.Hour)
 	case "stubborn-worker":
@@ -130,7 +145,7 @@ func flood(w io.Writer) {
 	chunk := []byte(strings.Repeat("[", 1<<16))
 	for {
 		if _, err := w.Write(chunk); err != nil {
-			os.Exit(3)
+			quit(3)
 		}
 	}
 }
@@ -149,7 +164,7 @@ func work() {
 		}
 		if err := json.Unmarshal(in.Bytes(), &request); err != nil {
 			fmt.Fprintln(os.Stderr, "bad request:", err)
-			os.Exit(9)
+			quit(9)
 		}
 		served++
 		answer := func(v map[string]any) {
@@ -175,9 +190,18 @@ func work() {
 		case "later": // answers after the next one
 			later = append(later, request.ID)
 		case "slow":
-			note, _ := request.Params["note"].(string) // a file that is there while it is at work
-			os.WriteFile(note, nil, 0o600)
 			time.Sleep(time.Duration(request.Params["ms"].(float64)) * time.Millisecond)
+			answer(map[string]any{"result": "at last"})
+		case "told": // says by a file that it is at work, and by its absence that it no longer is; works until there is another
+			note, until := request.Params["note"].(string), request.Params["until"].(string)
+			os.WriteFile(note, nil, 0o600)
+			for {
+				if _, err := os.Stat(until); err == nil {
+					break
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+			time.Sleep(50 * time.Millisecond)
 			os.Remove(note)
 			answer(map[string]any{"result": "at last"})
 		case "hang":
@@ -186,7 +210,7 @@ func work() {
 			time.Sleep(time.Hour)
 		case "die":
 			os.Stderr.WriteString("the worker\x1b[31m trips\nand falls")
-			os.Exit(4)
+			quit(4)
 		case "shut":
 			os.Stdout.Close()
 			time.Sleep(time.Hour)
@@ -196,15 +220,22 @@ func work() {
 	}
 }
 
-// crowd starts many programs at once.
-func crowd() {
+// crowd starts many programs at once, of which none ends until it has been said that no
+// more can run, for which there is a file then.
+func crowd(crowded string) {
 	var done, failed atomic.Int32
 	s, err := Open(nil, nil, Options{})
 	if err != nil {
 		panic(err)
 	}
-	s.waits = func(why string) { fmt.Println(why) }
-	p := &program{name: "act", def: &compiler.Activity{Argv: texts(helper("say", "1"))}, grace: time.Second, set: s}
+	s.waits = func(why string) {
+		fmt.Println(why)
+		if strings.Contains(why, "at once here") {
+			os.WriteFile(crowded, nil, 0o600)
+		}
+	}
+	act := append([]string{"sh", "-c", `test ! -e "$0" && exec "$@"; echo 1`, crowded}, helper("once", crowded, "1")...)
+	p := &program{name: "act", def: &compiler.Activity{Argv: texts(act)}, grace: time.Second, set: s}
 	s.byName["act"] = p
 	var all sync.WaitGroup
 	for range 300 {
@@ -221,6 +252,7 @@ func crowd() {
 	}
 	all.Wait()
 	fmt.Printf("%d done, %d failed\n", done.Load(), failed.Load())
+	os.Exit(0) // which the race detector has a say in
 }
 
 // helper is the argv of a part.
