@@ -35,6 +35,7 @@ type visit struct {
 	Evaluate string   `json:"evaluate,omitempty"`
 	Shot     string   `json:"shot,omitempty"`
 	Times    int      `json:"times,omitempty"` // how many look at it at once
+	Ready    string   `json:"ready,omitempty"` // holds for all of them before they begin
 }
 
 // A view is what was seen.

@@ -185,9 +185,9 @@ func (v *victim) lines(t *testing.T, name string) []string {
 func TestProgramsDieWithUs(t *testing.T) {
 	v := newVictim(t, killedPlan{})
 	v.plan(t, `
-activities: {act: {exec: {argv: [sh, -c, "sleep 600 & echo $! > child; echo $$ > parent; wait"]}}}
+activities: {act: {exec: {argv: [sh, -c, "test -e again && echo 1 && exit; sleep 600 & echo $! > child; echo $$ > parent; wait"]}}}
 tools: {act: {annotations: {idempotentHint: true}, properties: {}}}
-calls: [{_tool: act, _timeout: 3s, _outputPath: "a || e"}]
+calls: [{_tool: act, _outputPath: a}]
 `)
 	cmd := v.command(t, 0, "run", "plan.yaml", "--confirm", "never", "--runs", v.runs)
 	if err := cmd.Start(); err != nil {
@@ -212,10 +212,10 @@ calls: [{_tool: act, _timeout: 3s, _outputPath: "a || e"}]
 	if !at(v.folder, child) {
 		t.Fatal("its child is gone too: this shows nothing")
 	}
-	again := v.command(t, 0, "resume", "2", "--confirm", "never", "--runs", v.runs)
-	out, _ := again.CombinedOutput()
-	if at(v.folder, child) || !bytes.Contains(out, []byte(`a program of the call "act#1" was still at work`)) {
-		t.Errorf("what the program had started wasn't ended:\n%s", out)
+	v.touch(t, "again")
+	out, err := v.command(t, 0, "resume", "2", "--confirm", "never", "--runs", v.runs).CombinedOutput()
+	if err != nil || at(v.folder, child) || !bytes.Contains(out, []byte(`a program of the call "act#1" was still at work`)) {
+		t.Errorf("what the program had started wasn't ended: %v\n%s", err, out)
 	}
 	if left, _ := filepath.Glob(filepath.Join(v.runs, "*.programs")); len(left) > 0 {
 		t.Errorf("%v is left", left)
@@ -248,7 +248,7 @@ func TestStoppedByTheSystem(t *testing.T) {
 			v.plan(t, `
 activities:
   stay: {exec: {argv: [sh, -c, "echo $$ > at; sleep 600"]}}
-  tick: {exec: {argv: [sh, -c, "sleep 0.3; echo 1"]}}
+  tick: {exec: {argv: [sh, -c, "until test -e go; do sleep 0.05; done; echo 1"]}}
 tools: {stay: {annotations: {idempotentHint: true}, properties: {}}, tick: {properties: {}}}
 calls: [{_tool: stay, _outputPath: a}, {_tool: tick, _outputPath: b}]
 `)
@@ -267,6 +267,7 @@ calls: [{_tool: stay, _outputPath: a}, {_tool: tick, _outputPath: b}]
 			theirs.Close()
 			pty.Eventually(t, "the program works", func() bool { return len(v.lines(t, "at")) == 1 })
 			stop(cmd, out)
+			v.touch(t, "go") // only now there is more to be said, to whom nobody reads
 			_ = cmd.Wait()
 			if cmd.ProcessState.ExitCode() != statusStopped || !strings.Contains(stderr.String(), "obelus resume ") {
 				t.Errorf("it ended with %v: %s", cmd.ProcessState, stderr.String())

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -37,6 +38,7 @@ type live struct {
 	planned  bool
 	sheet    *terminal.Sheet
 	finished sync.WaitGroup // of streams
+	read     atomic.Int64   // messages of streams
 
 	mu      sync.Mutex
 	page    string // of the plans that stand still; its events come by stream
@@ -117,7 +119,8 @@ type shown struct {
 	Again  bool   `json:"again,omitempty"`  // retry or fail is the answer
 }
 
-// goodbye is how long a page that doesn't read keeps a run from its end.
+// goodbye is how long a page that doesn't read keeps a run from its end. One that reads,
+// however slowly, is told all.
 const goodbye = 3 * time.Second
 
 // mostAtOnce bounds the events of a message, and pause is between two, so that a page
@@ -154,6 +157,7 @@ func (l *live) stream(w http.ResponseWriter, r *http.Request) {
 		if _, err := fmt.Fprintf(w, "id: %d\ndata: %s\n\n", to, text); err != nil || out.Flush() != nil || n.Over {
 			return
 		}
+		l.read.Add(1)
 		if from = to; behind {
 			continue
 		}
@@ -213,6 +217,8 @@ func (l *live) take(w http.ResponseWriter, r *http.Request) {
 	if given.Verdict == runtime.Approve {
 		given.Beyond = q.Beyond
 	}
+	w.Header().Set("Content-Length", "0")
+	_ = http.NewResponseController(w).Flush() // it may be the last answer, after which nobody is served any more
 	q.answer <- given
 }
 
@@ -290,11 +296,15 @@ func (l *live) close(o *runtime.Outcome) {
 	l.mu.Unlock()
 	told := make(chan struct{})
 	go func() { l.finished.Wait(); close(told) }()
-	select {
-	case <-told:
-	case <-time.After(goodbye):
+	defer l.server.Close()
+	for read := int64(-1); read != l.read.Load(); {
+		read = l.read.Load()
+		select {
+		case <-told:
+			return
+		case <-time.After(goodbye):
+		}
 	}
-	l.server.Close()
 }
 
 // paged shows a run on its page as well.

@@ -173,8 +173,14 @@ func TestLivePageTakesAnswers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	r.ask("POST", "answer", fmt.Sprintf(`{"id":%q,"verdict":"change","params":{"n":7}}`, open.Questions[1].ID), append(kind, "Origin", origin)...)
-	events, last := r.listen(func(*tidings) bool { return false })
+	events, last := r.listen(func(n *tidings) bool {
+		if len(n.Questions) == 1 { // nobody is served after it
+			if _, answer := r.ask("POST", "answer", fmt.Sprintf(`{"id":%q,"verdict":"change","params":{"n":7}}`, open.Questions[1].ID), append(kind, "Origin", origin)...); answer != "" {
+				t.Errorf("the last answer: %s", answer)
+			}
+		}
+		return false
+	})
 	end := r.ended()
 	var who []string
 	for _, e := range events {
@@ -260,10 +266,9 @@ func TestLivePageKeepsUp(t *testing.T) {
 func TestLivePageInBrowser(t *testing.T) {
 	b := startBrowser(t)
 	r := runLive(t, asking)
-	s := b.visits(t, visit{URL: r.page, Times: 2, Evaluate: `(async () => {
+	s := b.visits(t, visit{URL: r.page, Times: 2, Ready: "now.play.records.size === 2", Evaluate: `(async () => {
   const until = async test => { while (!test()) await new Promise(done => setTimeout(done, 20)); };
   const press = (call, words) => [...document.querySelectorAll('.question')].filter(q => q.querySelector('h3').textContent.endsWith(call)).forEach(q => [...q.querySelectorAll('button')].find(b => b.textContent.includes(words)).click());
-  await until(() => now.play.records.size === 2);
   press('one', 'Approve');
   press('two', 'Reject');
   await until(() => document.querySelector('#live').textContent.includes('ended'));

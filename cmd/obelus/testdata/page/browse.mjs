@@ -6,14 +6,14 @@ import path from 'node:path';
 
 const { chromium } = await import(pathToFileURL(path.resolve(process.argv[2], 'node_modules/playwright-core/index.mjs')));
 const browser = await chromium.launch({
-  executablePath: process.argv[3],
+  executablePath: process.argv[3], timeout: 120000,
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 
 async function open(job) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(120000);
   const said = [], requests = [];
   page.on('console', m => said.push(m.type() + ': ' + m.text()));
   page.on('pageerror', e => said.push('error: ' + e.message));
@@ -110,6 +110,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     if (job.evaluate) {
       const pages = []; // as many as look at it at once
       for (let i = 0; i < (job.times || 1); i++) pages.push(await open(job));
+      if (job.ready) for (const { page } of pages) await page.evaluate(`(async () => { while (!(${job.ready})) await new Promise(done => setTimeout(done, 20)); })()`);
       const values = await Promise.all(pages.map(({ page }) => page.evaluate(job.evaluate)));
       answer.value = job.times ? values : values[0];
       for (const { context, said, requests } of pages) {
