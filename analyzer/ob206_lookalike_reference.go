@@ -3,6 +3,7 @@ package analyzer
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -27,52 +28,92 @@ func lookalikes(p *Pass) {
 	if p.Plan.Output != nil {
 		p.mistakenReferences(nil, p.Plan.Output.Node, nil)
 	}
-	p.carriedOut(func(known *parameters, a *compiler.Activity) {
-		exec := a.Node.Get("exec")
-		for _, key := range []string{"argv", "env", "cwd"} {
-			if n := exec.Get(key); n != nil {
-				eachString(n, func(n *source.Node) { p.mistakenPlaces(known, n, key == "argv") })
+	p.carriedOut(func(known *parameters, a *compiler.Activity, _ []*compiler.Call) {
+		for _, one := range []struct {
+			of     *source.Node
+			keys   []string
+			places bool // parameters stand there
+		}{
+			{a.Node.Get("exec"), []string{"argv"}, true},
+			{a.Node.Get("exec"), []string{"env", "cwd"}, false},
+			{a.Node.Get("http"), []string{"url", "query", "headers", "body"}, true},
+		} {
+			for _, key := range one.keys {
+				if n := one.of.Get(key); n != nil {
+					eachString(n, func(n *source.Node) { p.mistakenPlaces(known, a, n, one.places) })
+				}
 			}
 		}
 	})
 }
 
-// placeLike is what looks like a place for a parameter: {name}, or †name in front.
-var placeLike = regexp.MustCompile(`(?:^|[^${])\{([^{}$]+)\}|^†([^\s{}]+)`)
+// placeLike is what looks like a place for a parameter: {name}, { name }, {{name}}, ${name},
+// †{name} or †name.
+var placeLike = regexp.MustCompile(`([$†{]?)\{(\s*)([^{}$\s][^{}$]*?)\s*\}|†([\pL_][^\s{}"',;&]*)`)
 
-// mistakenPlaces looks through a text that a program is started with for parameters and
-// references that nothing is put in the place of. Only in an argv parameters stand, in braces.
-func (p *Pass) mistakenPlaces(known *parameters, n *source.Node, inArgv bool) {
+// mistakenPlaces looks through a text of which a program's arguments or a request are made for
+// parameters and references that nothing is put in the place of. Only in some texts parameters
+// stand, in braces.
+func (p *Pass) mistakenPlaces(known *parameters, a *compiler.Activity, n *source.Node, places bool) {
+	if a.HTTP != nil && expression.IsExpression(n.Text) {
+		return // the parameter itself
+	}
 	for _, at := range placeLike.FindAllStringSubmatchIndex(n.Text, -1) {
-		start, end, braces := at[2], at[3], true
-		if start < 0 {
-			start, end, braces = at[4], at[5], false
+		start, end := at[0], at[1]
+		prefix, name, sure := "†", "", true
+		if at[8] >= 0 {
+			name = n.Text[at[8]:at[9]]
+		} else {
+			prefix, name = n.Text[at[2]:at[3]], n.Text[at[6]:at[7]]
+			sure = prefix != "$" && prefix != "{" && at[4] == at[5]
 		}
-		name := n.Text[start:end]
 		ref, err := expression.ParsePath(string(expression.Mark) + name)
-		isReference := err == nil && len(ref.Path) > 0 && slices.Contains([]string{"input", "state", "data", "item"}, ref.Kind)
-		if inArgv && braces && compiler.IsParameter(n.Text[start-1:end+1]) || !known.declares(name) && !isReference {
+		isReference := err == nil && isKnownKind(ref) && (sure || a.HTTP != nil)
+		isPart := err == nil && len(ref.Path) > 0 && known.declares(ref.Kind)
+		switch {
+		case isReference || isPart && sure:
+		case !known.declares(name), !sure && !(places && a.Ignores(name)):
+			continue // it means something else
+		case places && compiler.IsParameter(n.Text[start:end]):
 			continue
 		}
-		if start--; braces {
+		if prefix == "{" && strings.HasPrefix(n.Text[end:], "}") {
 			end++
-		} else {
-			start = 0
 		}
+		if isPart {
+			name = ref.Kind
+		}
+		p.meantParameters[meantParameter{a, name}] = true
 		f := p.Report(n.Within(start, end), "this is passed as it stands, though %q looks like a value", n.Text[start:end])
 		switch place := "{" + name + "}"; {
 		case isReference:
-			f.Advise("a program is given parameters alone: let calls pass the value, and write the parameter's name in braces in \"argv\"")
-		case !inArgv:
+			f.Advise("%s", parametersAlone)
+		case !places:
 			f.Advise("parameters stand in \"argv\", or are read (\"stdin\"); here {$NAME} is a variable of the environment")
+		case isPart:
+			f.Advise("a part of a parameter isn't put into a text: give the tool a parameter for it")
 		case !compiler.IsParameter(place):
-			f.Advise("give the parameter a name of letters, digits, - and _: only such a one stands in an argument")
+			f.Advise("give the parameter a name of letters, digits, - and _: only such a one stands in a text")
 		default:
 			f.Advise("a parameter stands in braces: %s", place)
 			f.Offer("make it the parameter", n, start, end, place, false)
 		}
 	}
 }
+
+// A meantParameter is one that a text of an activity evidently means, and doesn't take.
+type meantParameter struct {
+	activity *compiler.Activity
+	name     string
+}
+
+// isKnownKind reports whether a reference in an activity was meant as a call's.
+func isKnownKind(ref expression.Reference) bool {
+	return len(ref.Path) > 0 && slices.Contains([]string{"input", "state", "data", "item"}, ref.Kind)
+}
+
+// parametersAlone is what to do about a reference in an activity.
+const parametersAlone = "an activity is given parameters alone: let calls pass the value, and write the parameter's name in braces"
 
 // mistakenReferences looks through the strings of a value, but for those of which a
 // finding tells already.

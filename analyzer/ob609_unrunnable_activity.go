@@ -1,10 +1,13 @@
 package analyzer
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -52,10 +55,11 @@ func unrunnableActivities(p *Pass) {
 // unfitActivities reports programs that can't do what the tools say that they carry out,
 // each once for a tool.
 func (p *Pass) unfitActivities() {
-	p.carriedOut(func(known *parameters, a *compiler.Activity) {
+	p.carriedOut(func(known *parameters, a *compiler.Activity, calls []*compiler.Call) {
 		for _, taken := range a.Parameters {
 			p.strayParameter(known, a, taken)
 		}
+		p.dropped(known, a, calls)
 		p.otherResult(known.tool, a)
 	})
 	for _, call := range p.Plan.Calls {
@@ -68,19 +72,20 @@ func (p *Pass) unfitActivities() {
 }
 
 // carriedOut goes over the activities that carry tools out, each once for a tool of which
-// the parameters are known.
-func (p *Pass) carriedOut(judge func(known *parameters, a *compiler.Activity)) {
+// the parameters are known, with the calls that it carries out.
+func (p *Pass) carriedOut(judge func(known *parameters, a *compiler.Activity, calls []*compiler.Call)) {
 	type pair struct {
 		tool     *compiler.Tool
 		activity string
 	}
-	seen := map[pair]bool{}
-	look := func(tool *compiler.Tool, activity string) {
-		a, known := p.Plan.Activities[activity], p.parametersOf(tool)
-		if a != nil && known != nil && !seen[pair{tool, activity}] {
-			seen[pair{tool, activity}] = true
-			judge(known, a)
+	var pairs []pair
+	calls := map[pair][]*compiler.Call{}
+	look := func(tool *compiler.Tool, activity string, by ...*compiler.Call) {
+		one := pair{tool, activity}
+		if _, seen := calls[one]; !seen {
+			pairs = append(pairs, one)
 		}
+		calls[one] = append(calls[one], by...)
 	}
 	for _, tool := range p.Plan.Tools {
 		for _, activity := range append([]string{tool.Activity}, tool.Activities...) {
@@ -88,7 +93,12 @@ func (p *Pass) carriedOut(judge func(known *parameters, a *compiler.Activity)) {
 		}
 	}
 	for _, call := range p.Plan.Calls {
-		look(call.Single(), call.Activity)
+		look(call.Single(), call.Activity, call)
+	}
+	for _, one := range pairs {
+		if a, known := p.Plan.Activities[one.activity], p.parametersOf(one.tool); a != nil && known != nil {
+			judge(known, a, calls[one])
+		}
 	}
 }
 
@@ -101,13 +111,57 @@ func (p *Pass) strayParameter(known *parameters, a *compiler.Activity, taken com
 	braces := "{" + taken.Name + "}"
 	at := max(0, strings.Index(taken.Node.Text, braces))
 	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q takes the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, known.tool.Name)
+	ref, err := expression.ParsePath(taken.Node.Text)
 	if near, ok := known.names().Nearest(taken.Name); ok {
+		p.meantParameters[meantParameter{a, near}] = true
 		f.Advise("did you mean %q?", near)
+	} else if err == nil && isKnownKind(ref) {
+		f.Advise("%s", parametersAlone)
 	} else {
 		f.Advise("give the tool such a parameter; braces that are text are written {%s}", braces)
 	}
 	if n := known.tool.NameNode; n != nil {
 		f.Note(n.Span(), "%q is declared here", known.tool.Name)
+	}
+}
+
+// dropped reports parameters that calls pass, or where there are no calls yet might, and that
+// change nothing.
+func (p *Pass) dropped(known *parameters, a *compiler.Activity, calls []*compiler.Call) {
+	passed := map[string]*compiler.Call{}
+	for _, call := range slices.Backward(calls) {
+		for _, f := range call.Params.Fields {
+			passed[f.Key] = call
+		}
+	}
+	names := slices.Sorted(maps.Keys(passed))
+	if len(p.Plan.Calls) == 0 {
+		names = known.schema.Properties()
+	}
+	for _, name := range names {
+		if a.Ignores(name) && a.NameNode != nil && !known.unknown(name) && !slices.Contains(known.ignored, name) && !p.meantParameters[meantParameter{a, name}] {
+			p.droppedParameter(known, a, name, passed[name])
+		}
+	}
+}
+
+func (p *Pass) droppedParameter(known *parameters, a *compiler.Activity, name string, by *compiler.Call) {
+	f := p.Report(a.NameNode.Span(), "the activity %q leaves out the parameter %q of the tool %q", compiler.Shown(a.Name), name, known.tool.Name).As(diag.Warning)
+	switch place := "{" + name + "}"; {
+	case !compiler.IsParameter(place):
+		f.Advise("give it a name of letters, digits, - and _, and the activity that name in braces; or take it out of the tool")
+	case a.HTTP == nil:
+		f.Advise("write %s in \"argv\", or let the program read it (\"stdin: json\"); or take it out of the tool", place)
+	case a.HTTP.Sends == compiler.StreamNone:
+		f.Advise("send it, as in query: {%s: †%[1]s}, or as %s in the url; or take it out of the tool", name, place)
+	default:
+		f.Advise("send it, as †%s in \"body\", or as %s in the url; or take it out of the tool", name, place)
+	}
+	if n := known.node(name); n != nil {
+		f.Note(n.Span(), "%q is declared here", name)
+	}
+	if by != nil {
+		f.Note(by.ToolNode.Span(), "this call passes it").About(by.Label())
 	}
 }
 

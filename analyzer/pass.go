@@ -71,9 +71,11 @@ type Pass struct {
 	// What dangling references were most likely meant to read: that it isn't read
 	// is no finding of its own.
 	meantInputs map[string]bool
-	meantPaths  map[pathtree.ID]bool
-	misread     map[int]bool // the calls that read what is never there, and must have been meant to read something else
-	strayed     bool         // whether some calls conflict hangs on these, in this view or another
+	// meantParameters are those that texts of activities mean, and don't take.
+	meantParameters map[meantParameter]bool
+	meantPaths      map[pathtree.ID]bool
+	misread         map[int]bool // the calls that read what is never there, and must have been meant to read something else
+	strayed         bool         // whether some calls conflict hangs on these, in this view or another
 
 	view *viewPass // of this view of the plan; nil where there is but one
 }
@@ -88,9 +90,9 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 		fields:      map[field]schema.Place{},
 		parameters:  map[*compiler.Tool]*parameters{},
 		bounds:      map[*policy.BoundTool]*parameters{},
-		meantInputs: map[string]bool{},
-		meantPaths:  map[pathtree.ID]bool{},
-		misread:     map[int]bool{},
+		meantInputs: map[string]bool{}, meantParameters: map[meantParameter]bool{},
+		meantPaths: map[pathtree.ID]bool{},
+		misread:    map[int]bool{},
 	}
 }
 

@@ -375,3 +375,27 @@ func (c *compilation) workerTakes(a *Activity, n *source.Node, what string) {
 		}
 	}
 }
+
+// Ignores reports whether nothing that a call passes under a name reaches the program that
+// is run, or the request that is sent.
+func (a *Activity) Ignores(parameter string) bool {
+	if slices.ContainsFunc(a.Parameters, func(p Variable) bool { return p.Name == parameter }) {
+		return false
+	}
+	if h := a.HTTP; h != nil {
+		return h.Host != "" && (h.Sends == StreamNone || h.body != nil)
+	}
+	return len(a.Argv) > 0 && !a.Worker && a.Stdin != "" && a.Stdin != StreamJSON
+}
+
+// Unfit is why an activity can't be given these parameters: an [*UnfitArgument], or nil.
+func (a *Activity) Unfit(params map[string]any) (err error) {
+	switch {
+	case len(a.Parameters) == 0:
+	case a.HTTP != nil:
+		_, err = a.HTTP.Shown(params)
+	default:
+		_, err = a.Arguments(params, AsWritten)
+	}
+	return err
+}

@@ -581,15 +581,3 @@ func (in *filling) body(h *HTTP) (body any, sends string, err error) {
 	}
 	return of, StreamJSON, nil
 }
-
-// Unfit is why an activity can't be given these parameters: an [*UnfitArgument], or nil.
-func (a *Activity) Unfit(params map[string]any) (err error) {
-	switch {
-	case len(a.Parameters) == 0:
-	case a.HTTP != nil:
-		_, err = a.HTTP.Shown(params)
-	default:
-		_, err = a.Arguments(params, AsWritten)
-	}
-	return err
-}
