@@ -89,6 +89,14 @@ func (s *Server) Tool(name string) *Tool {
 	return find(s.Tools, name, Tool.key)
 }
 
+// Only is what is locked of a tool of a server, as a list.
+func (s *Server) Only(name string) []Tool {
+	if t := s.Tool(name); t != nil {
+		return []Tool{*t}
+	}
+	return nil
+}
+
 // find is one of a list that is sorted by name, or nil.
 func find[T any](list []T, name string, key func(T) string) *T {
 	at, ok := slices.BinarySearchFunc(list, name, func(one T, name string) int { return cmp.Compare(key(one), name) })

@@ -74,11 +74,12 @@ type Result struct {
 
 // The codes of failures that this package makes. A worker may use its own.
 const (
-	CodeError     = "error"      // the activity said no, or died
-	CodeTimeout   = "timeout"    // it took too long
-	CodeBadOutput = "bad-output" // what it gave back isn't what it may give back
-	CodeLimit     = "limit"      // the expressions of the run take more than they may together
-	CodeCancelled = "cancelled"  // the run was stopped, or the set closed
+	CodeError     = "error"          // the activity said no, or died
+	CodeTimeout   = "timeout"        // it took too long
+	CodeBadOutput = "bad-output"     // what it gave back isn't what it may give back
+	CodeDrifted   = "drifted-server" // an MCP server's tool isn't what was locked (OB610)
+	CodeLimit     = "limit"          // the expressions of the run take more than they may together
+	CodeCancelled = "cancelled"      // the run was stopped, or the set closed
 )
 
 // A Failure is a runtime error (S9.1): what a failure route is given.

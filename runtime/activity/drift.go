@@ -19,7 +19,12 @@ func Tools(ctx context.Context, of *compiler.Server, o Options) (lock.Server, er
 		return lock.Server{}, err
 	}
 	defer set.Close()
-	tools, err := set.byName[of.Name].(*tool).list(ctx)
+	s := set.byName[of.Name].(*tool).server
+	c, err := s.session(ctx)
+	if err != nil {
+		return lock.Server{}, err
+	}
+	tools, err := s.list(ctx, c)
 	return lock.Server{Name: of.Name, Tools: tools}, err
 }
 
@@ -47,12 +52,18 @@ func (s *Set) Hold(ctx context.Context) (all []Held, err error) {
 	}
 	for _, one := range of {
 		h := Held{Server: one.of}
-		if locked := one.of.Lock; locked != nil {
-			tools, err := one.list(ctx)
+		if one.of.Lock != nil {
+			c, err := one.session(ctx)
 			if err != nil {
 				return nil, err
 			}
-			h.Drifts = slices.DeleteFunc(lock.Compare(locked.Tools, tools), func(d lock.Drift) bool { return !used[one][d.Tool] })
+			for _, tool := range slices.Sorted(maps.Keys(used[one])) {
+				drifts, err := one.drifts(ctx, c, tool)
+				if err != nil {
+					return nil, err
+				}
+				h.Drifts = append(h.Drifts, drifts...)
+			}
 		}
 		all = append(all, h)
 	}

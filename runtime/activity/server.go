@@ -51,6 +51,11 @@ type contact struct {
 	lines   *mcp.Lines // its standard streams
 	broken  chan struct{}
 	breaks  sync.Once
+
+	// How tools stand to what is locked of them, by what the server has listed; for the call
+	// whose turn it is.
+	listed  []lock.Tool
+	drifted map[string][]lock.Drift // nil before it has listed any
 }
 
 func newServer(p program) *server {
@@ -130,6 +135,9 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errOverdue{limit})
 		defer cancel()
+	}
+	if err := t.held(ctx, c); err != nil {
+		return none, err
 	}
 	answer, err := c.session.Call(ctx, mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Meta: Traced(ctx), Sent: sent})
 	if err == nil {
@@ -409,8 +417,8 @@ func (s *server) leave(c *contact) {
 	}
 }
 
-// list is what the server lists as its tools.
-func (s *server) list(ctx context.Context) ([]lock.Tool, error) {
+// session is a contact that has begun.
+func (s *server) session(ctx context.Context) (*contact, error) {
 	c := s.reach()
 	select {
 	case <-c.ready:
@@ -420,6 +428,48 @@ func (s *server) list(ctx context.Context) ([]lock.Tool, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
+	return c, nil
+}
+
+// held is why a call may not be put to a server: its tool isn't what is locked any more.
+// A run has looked before its first call; since then the server may have begun anew, or
+// said that its tools are others.
+func (t *tool) held(ctx context.Context, c *contact) error {
+	drifts, err := t.drifts(ctx, c, t.def.Remote)
+	if err != nil {
+		return err
+	}
+	for _, d := range drifts {
+		if d.Breaks {
+			return &Failure{Code: CodeDrifted, Message: t.hide.Message(fmt.Sprintf("OB610: the tool %q of the MCP server %q isn't what was locked any more: %s", d.Tool, t.of.Name, brief(d.What)))}
+		}
+	}
+	return nil
+}
+
+// drifts are how a tool stands to what is locked of it; none where nothing is locked of the
+// server. It is asked for its tools once, and again when it says that they are others.
+func (s *server) drifts(ctx context.Context, c *contact, tool string) ([]lock.Drift, error) {
+	if s.of.Lock == nil {
+		return nil, nil
+	}
+	if c.session.Changed() || c.drifted == nil {
+		c.drifted = nil
+		listed, err := s.list(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		c.listed, c.drifted = listed, map[string][]lock.Drift{}
+	}
+	if _, known := c.drifted[tool]; !known {
+		now := lock.Server{Tools: c.listed}
+		c.drifted[tool] = lock.Compare(s.of.Lock.Only(tool), now.Only(tool))
+	}
+	return c.drifted[tool], nil
+}
+
+// list is what the server lists as its tools.
+func (s *server) list(ctx context.Context, c *contact) ([]lock.Tool, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errOverdue{startTime})
 	defer cancel()
 	tools, err := c.session.Tools(ctx)

@@ -104,6 +104,10 @@ func Plain(err error) string {
 	return text
 }
 
+// Changed reports, once, whether the server has said since that its tools are others than
+// it has listed.
+func (s *Session) Changed() bool { return s.tap.change(false) }
+
 // Tools are all tools that the server lists, by name.
 func (s *Session) Tools(ctx context.Context) ([]lock.Tool, error) {
 	var tools []lock.Tool

@@ -48,6 +48,7 @@ type tap struct {
 	last     int                  // token
 	unasked  int                  // what has come since the last answer
 	asks     int                  // and of that requests
+	changed  bool                 // it has said that its tools are others, and wasn't asked since
 }
 
 func (t *tap) Write(ctx context.Context, m jsonrpc.Message) error {
@@ -78,8 +79,11 @@ func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if request.IsCall() {
 			return m, nil
 		}
-		if request.Method == "notifications/progress" {
+		switch request.Method {
+		case "notifications/progress":
 			t.tell(request.Params)
+		case "notifications/tools/list_changed":
+			t.change(true)
 		}
 	}
 }
@@ -111,6 +115,15 @@ func (t *tap) count(asks bool) error {
 		return fmt.Errorf("it has sent %d messages that answer nothing, and %d requests of its own among them", t.unasked, t.asks)
 	}
 	return nil
+}
+
+// change notes whether the server's tools may be others than it has listed, and gives what
+// was noted before.
+func (t *tap) change(is bool) (was bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was, t.changed = t.changed, is
+	return was
 }
 
 func (t *tap) follow(x *exchange) (token string) {
