@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/trace"
 	"go.opentelemetry.io/otel/attribute"
 )
@@ -21,7 +22,8 @@ func (s *Session) traced() trace.Run {
 }
 
 // Traced tells of the run of a journal in spans (package trace), with attributes of what
-// ran it. Of a run that goes on it tells what has happened.
+// ran it. Of a run that goes on it tells what has happened; one that was stopped and
+// resumed is one, which ended when it ended last.
 func Traced(path string, o ResumeOptions, attributes ...attribute.KeyValue) (*trace.Recording, error) {
 	look, err := LookAt(path, "", o, nil)
 	if err != nil {
@@ -29,6 +31,15 @@ func Traced(path string, o ResumeOptions, attributes ...attribute.KeyValue) (*tr
 	}
 	recording := trace.NewRecording(look.Run, attributes...)
 	tracer := trace.New(context.Background(), recording, nil, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Manifest.Begun})
-	_, err = LookAt(path, "", o, tracer.Observe)
+	stop := func() {}
+	_, err = LookAt(path, "", o, func(at time.Duration, c runtime.Command) {
+		if c.Kind == runtime.Finish {
+			stop = func() { tracer.Observe(at, c) }
+			return
+		}
+		stop = func() {}
+		tracer.Observe(at, c)
+	})
+	stop()
 	return recording, err
 }

@@ -200,6 +200,45 @@ func told(t *testing.T) (live, kept *spans) {
 	return read(t, recording), read(t, again)
 }
 
+// A run that was stopped and resumed is exported as one that ended as it did last.
+func TestResumedRunsAreExportedAsOne(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(file, []byte("calls: [{_tool: double, of: 1, _confirm: true, _outputPath: †state.a}]\noutput: †state.a\n"+
+		"tools: {double: {properties: {of: {type: integer}, _output: {type: integer}}}}\nactivities: {double: {expr: of * 2}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := obelus.Load(file, obelus.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := p.Run(t.Context(), obelus.RunOptions{Journals: t.TempDir()})
+	if err != nil || result.Status != obelus.Stopped {
+		t.Fatal(result, err)
+	}
+	if result, err := obelus.Resume(t.Context(), result.Journal, obelus.ResumeOptions{Confirmer: yes{}}); err != nil || result.Status != obelus.Done {
+		t.Fatal(result, err)
+	}
+	kept, err := session.Traced(result.Journal, session.ResumeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := read(t, kept)
+	for _, one := range all.all {
+		seen := map[string]bool{}
+		for _, a := range one.Attributes {
+			if seen[a.Key] {
+				t.Errorf("%s has %s twice", all.name(one), a.Key)
+			}
+			seen[a.Key] = true
+		}
+	}
+	want := "run status=done\nrun/call double double#1 status=done tries=1 verdict=approve\nrun/call double double#1 status=left tries=0 reason=it waits for an answer\n" +
+		"run/call double double#1/question\nrun/call double double#1/question"
+	if got := strings.Join(all.lines(), "\n"); got != want {
+		t.Errorf("spans are\n%s", got)
+	}
+}
+
 // yes approves of everything.
 type yes struct{}
 
