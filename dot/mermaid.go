@@ -25,6 +25,11 @@ func (v View) Mermaid() string {
 	return v.mermaid(labelSizes{8, 0, 0})
 }
 
+const (
+	mermaidNote = 88   // how wide notes are, in characters
+	each        = "×n" // after the name of what repeats
+)
+
 // labelSizes bounds labels, in characters; 0 leaves them out.
 type labelSizes struct{ node, detail, edge int }
 
@@ -35,38 +40,64 @@ func tooLarge(nodes, edges int) string {
 
 func (v View) mermaid(sizes labelSizes) string {
 	var b strings.Builder
-	head, notes, legend := "", v.Notes, []string{}
-	for _, entry := range v.Legend() {
-		if !entry.Repeats && !entry.Optional { // it has neither stacks nor other arrows, and labels say so in words
-			legend = append(legend, textMermaid(entry.String(), maxNote))
-		}
-	}
+	head, told := "", []string{}
 	if title := strings.Join(rows(v.Name, maxTitle), " "); title != "" {
 		if strings.ContainsFunc(title, func(r rune) bool { return !harmless(r) }) {
-			notes = append([]string{title}, notes...) // Mermaid changes < and & in titles
+			told = append(told, "<b>"+escapeMermaid(title)+"</b>") // Mermaid changes < and & in titles
 		} else {
 			head = fmt.Sprintf("title: \"%s\"\n", title)
 		}
 	}
-	if frames := v.frames(); len(frames.inside) > 0 { // a title that is broken lies over what the frame holds
-		head += "config:\n  flowchart:\n    wrappingWidth: 420\n    subGraphTitleMargin:\n      bottom: 18\n"
+	for _, note := range v.Notes {
+		told = append(told, linesMermaid(wrapped(note, mermaidNote)))
 	}
-	if head != "" {
-		b.WriteString("---\n" + head + "---\n")
+	for _, entry := range v.Legend() {
+		if entry.Repeats { // it has no stacks
+			entry.Look = each
+		}
+		if !entry.Optional { // nor other arrows, and labels say so in words
+			told = append(told, linesMermaid(wrapped(entry.String(), mermaidNote)))
+		}
 	}
-	b.WriteString("flowchart TD\n")
-	v.frames().mermaid(&b, v.Nodes, sizes, "  ")
-	for i, note := range notes {
-		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", i, quoteMermaid(linesMermaid(wrapped(note, maxNote))))
+	frames := v.frames()
+	head += "config:\n  flowchart:\n    wrappingWidth: 760\n"
+	if lines := frames.titleLines(); lines > 0 { // a title that is broken lies over what the frame holds
+		head += fmt.Sprintf("    subGraphTitleMargin:\n      bottom: %d\n", 20*lines-4)
 	}
-	if len(legend) > 0 {
-		fmt.Fprintf(&b, "  note%d[%s]:::obNote\n", len(notes), quoteMermaid(strings.Join(legend, "<br/>")))
-	}
+	b.WriteString("---\n" + head + "---\nflowchart TD\n")
+	frames.mermaid(&b, v.Nodes, sizes, "  ")
 	for _, e := range v.Edges {
 		b.WriteString("  " + e.mermaid(v.Nodes, sizes) + "\n")
 	}
-	v.classes(&b, len(notes)+len(legend) > 0)
+	if len(told) > 0 {
+		fmt.Fprintf(&b, "  note0[%s]:::obNote\n", quoteMermaid("<small>"+strings.Join(told, "<br/>")+"</small>"))
+		v.below(&b, "note0")
+	}
+	v.classes(&b, len(told) > 0)
 	return b.String()
+}
+
+// below puts what nothing leads to below a note, so that no edge runs through it.
+func (v View) below(b *strings.Builder, note string) {
+	waits := make([]bool, len(v.Nodes))
+	for _, e := range v.Edges {
+		waits[e.To] = true
+	}
+	room := mermaidEdges - len(v.Edges)
+	for i := range v.Nodes {
+		if room--; !waits[i] && room >= 0 {
+			fmt.Fprintf(b, "  %s ~~~ %s\n", note, v.Nodes[i].ID)
+		}
+	}
+}
+
+// titleLines is how many lines the longest title of a frame takes, which Mermaid breaks
+// at 200 points.
+func (f *frame) titleLines() (most int) {
+	for _, inner := range f.inside {
+		most = max(most, (textWidth(inner.name, 16)+189)/190, inner.titleLines())
+	}
+	return most
 }
 
 // mermaid writes the nodes of a frame, and the frames inside it.
@@ -144,6 +175,9 @@ func (n *Node) mermaid(sizes labelSizes) string {
 	if n.Count > 0 && label != "" {
 		label = "<b>" + label + "</b>"
 	}
+	if n.Repeats {
+		label += " " + each
+	}
 	if n.Detail != "" && sizes.detail > 0 {
 		lines := rows(n.Detail, sizes.detail)
 		if sizes.detail == maxDetail { // there is room for all
@@ -154,11 +188,16 @@ func (n *Node) mermaid(sizes labelSizes) string {
 	marks := said(n.Marks)
 	for i, m := range marks {
 		if sizes.detail > 0 || i == 0 {
-			label += "<br/>" + escapeMermaid(m.words())
+			label += "<br/>" + m.mermaid()
 		}
 	}
 	shape := shapes[n.Kind]
 	return n.ID + shape[0] + quoteMermaid(label) + shape[1] + ":::" + n.class()
+}
+
+// mermaid is a mark in the colour of its tone.
+func (m Mark) mermaid() string {
+	return fmt.Sprintf("<b><font color='%s'>%s</font></b>", m.Kind.tone().colour, escapeMermaid(m.words()))
 }
 
 // class names a node's look. The names begin with ob, since call, click, end
@@ -244,9 +283,9 @@ func (v View) classes(b *strings.Builder, notes bool) {
 		{faults, "stroke:" + alarm + ",stroke-width:2px"},
 		{added, "stroke:" + fine + ",stroke-width:2px"},
 		{critical, "stroke:" + working + ",stroke-width:2px"},
-		{failures, "stroke:" + alarm + ",stroke-dasharray:6 4"},
-		{afters, "stroke:" + muted + ",stroke-width:2px,stroke-dasharray:6 4"},
-		{orders, "stroke:" + muted + ",stroke-width:2px,stroke-dasharray:2 4"},
+		{failures, "stroke:" + alarm + ",stroke-width:2px,stroke-dasharray:6 4"},
+		{afters, "stroke-width:2px,stroke-dasharray:6 4"},
+		{orders, "stroke-width:3px,stroke-dasharray:3 3"},
 	} {
 		if len(style.edges) > 0 {
 			fmt.Fprintf(b, "  linkStyle %s %s\n", strings.Join(style.edges, ","), style.look)
