@@ -98,14 +98,13 @@ func (p *Pass) hasBranches() bool {
 // mayEndEmpty reports whether a template holds a fallback that has no value where all that
 // calls write for it is null.
 func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
-	if !t.Live() {
-		return false
+	for e := range t.Expressions() {
+		fallback, literal := e.Expr.Alternatives()
+		if fallback && !literal && slices.ContainsFunc(e.Reads, func(r int) bool { return len(p.Plan.Reads[r].Writers) > 0 }) {
+			return true
+		}
 	}
-	if t.Expr != nil {
-		fallback, literal := t.Expr.Alternatives()
-		return fallback && !literal && slices.ContainsFunc(t.Reads, func(r int) bool { return len(p.Plan.Reads[r].Writers) > 0 })
-	}
-	return slices.ContainsFunc(t.Items, p.mayEndEmpty) || slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return p.mayEndEmpty(f.Value) })
+	return false
 }
 
 // isBelowNull reports whether a read looks into something of which its tool says that it

@@ -56,14 +56,12 @@ func (p *Pass) outputDoubtful() bool {
 
 // mayFail reports whether an expression of a template may fail of which nothing is said.
 func (p *Pass) mayFail(t *compiler.Template) bool {
-	switch {
-	case !t.Live():
-		return false
-	case t.Expr != nil:
-		doubtful, _ := p.doubts(t)
-		return doubtful && !p.isTold(t.Node)
+	for e := range t.Expressions() {
+		if doubtful, _ := p.doubts(e); doubtful && !p.isTold(e.Node) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(t.Items, p.mayFail) || slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return p.mayFail(f.Value) })
+	return false
 }
 
 // doubts are those of an expression, see [expression.Expr.Doubtful].

@@ -222,28 +222,20 @@ func (m *maker) require(calls []int32) {
 // parameter asks for something wherever a parameter reads: of the parameter's
 // own type where it is the whole of it.
 func (m *maker) parameter(t *compiler.Template, fits *schema.Schema) {
-	if t.Expr != nil {
-		if !t.Expr.Plain() {
+	for e := range t.Expressions() {
+		if e != t || !e.Expr.Plain() {
 			fits = nil
 		}
-		m.read(t, func(int) demand { return demand{fits: fits} })
-	}
-	for _, f := range t.Fields {
-		m.parameter(f.Value, nil)
-	}
-	for _, item := range t.Items {
-		m.parameter(item, nil)
+		m.read(e, func(int) demand { return demand{fits: fits} })
 	}
 }
 
 // room asks writers for something where a call writes inside their results: a
 // place for it, and a value that its own replaces.
 func (m *maker) room(call *compiler.Call, writers []int32) {
-	for _, route := range call.Output {
-		for _, path := range route {
-			for _, w := range writers {
-				m.leaves[int(w)] = append(m.leaves[int(w)], demand{path: path.ID, method: call.Method})
-			}
+	for _, path := range call.Paths() {
+		for _, w := range writers {
+			m.leaves[int(w)] = append(m.leaves[int(w)], demand{path: path.ID, method: call.Method})
 		}
 	}
 }

@@ -36,31 +36,18 @@ func (p *Pass) findExpressions() {
 		return
 	}
 	p.everyExpression = make([]expressionOf, 0, len(p.Plan.Reads)-p.fromRead)
-	var walk func(call *compiler.Call, t *compiler.Template)
-	walk = func(call *compiler.Call, t *compiler.Template) {
-		if t == nil || !t.Live() {
-			return
-		}
-		if t.Expr != nil {
+	for _, call := range p.fresh() {
+		for t := range call.Expressions() {
 			p.everyExpression = append(p.everyExpression, expressionOf{call, t})
-			if !t.Expr.Plain() || call != nil && (t == call.When || call.Each != nil && t == call.Each.List) {
+			if !t.Expr.Plain() || t == call.When || call.Each != nil && t == call.Each.List {
 				p.calculated = append(p.calculated, expressionOf{call, t})
 			}
-			return
-		}
-		for i := range t.Fields {
-			walk(call, t.Fields[i].Value)
-		}
-		for _, item := range t.Items {
-			walk(call, item)
 		}
 	}
-	for _, call := range p.fresh() {
-		if call.Each != nil {
-			walk(call, call.Each.List)
+	for t := range p.Plan.Output.Expressions() {
+		p.everyExpression = append(p.everyExpression, expressionOf{nil, t})
+		if !t.Expr.Plain() {
+			p.calculated = append(p.calculated, expressionOf{nil, t})
 		}
-		walk(call, call.Params)
-		walk(call, call.When)
 	}
-	walk(nil, p.Plan.Output)
 }

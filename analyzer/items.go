@@ -166,9 +166,12 @@ func (w *trial) isVagueItem(r *compiler.Read, strict bool) bool {
 // readsVaguely reports whether a template reads something of which nothing can be
 // concluded.
 func (w *trial) readsVaguely(t *compiler.Template, strict bool) bool {
-	return slices.ContainsFunc(t.Reads, func(read int) bool { return w.isVague(&w.pass.Plan.Reads[read], strict) }) ||
-		slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return w.readsVaguely(f.Value, strict) }) ||
-		slices.ContainsFunc(t.Items, func(item *compiler.Template) bool { return w.readsVaguely(item, strict) })
+	for e := range t.Expressions() {
+		if slices.ContainsFunc(e.Reads, func(read int) bool { return w.isVague(&w.pass.Plan.Reads[read], strict) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // triedItems bounds how many items of a list are gone through in a trial.

@@ -30,20 +30,18 @@ func undeclaredPaths(p *Pass) {
 		return verdicts[id] < 0
 	}
 	for _, call := range p.fresh() {
-		for _, route := range call.Output {
-			for _, path := range route {
-				if undeclared(path.ID) {
-					f := p.undeclared(path.ID, path.Span(), "written").About(call.Label())
-					node := path.Node
-					if node == call.ToolNode { // the tool itself fixes the path
-						node = nil
-					}
-					p.meantPaths[path.ID] = true // that nothing reads it follows from it
-					if meant, ok := p.offerDeclared(f, path.ID, node, path.Start, path.End); ok {
-						for i := range p.Plan.Reads {
-							if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" && r.Ref.String() == meant.String() {
-								p.misreads(r.Call)
-							}
+		for _, path := range call.Paths() {
+			if undeclared(path.ID) {
+				f := p.undeclared(path.ID, path.Span(), "written").About(call.Label())
+				node := path.Node
+				if node == call.ToolNode { // the tool itself fixes the path
+					node = nil
+				}
+				p.meantPaths[path.ID] = true // that nothing reads it follows from it
+				if meant, ok := p.offerDeclared(f, path.ID, node, path.Start, path.End); ok {
+					for i := range p.Plan.Reads {
+						if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" && r.Ref.String() == meant.String() {
+							p.misreads(r.Call)
 						}
 					}
 				}

@@ -58,25 +58,11 @@ func (p *Pass) parts(call *compiler.Call) []part {
 			list = append(list, part{e.Done(other), a.Node, nil, "that " + quote(other.Name) + " is done"})
 		}
 	}
-	var walk func(t *compiler.Template)
-	walk = func(t *compiler.Template) {
-		switch {
-		case !t.Live(), t.Expr != nil && t.PerItem():
-		case t.Expr != nil:
+	for t := range call.Expressions() {
+		if t != call.When && !t.PerItem() {
 			list = append(list, part{e.There(t), t.Node, t, quote(short(t.Node.Text))})
-		default:
-			for i := range t.Fields {
-				walk(t.Fields[i].Value)
-			}
-			for _, item := range t.Items {
-				walk(item)
-			}
 		}
 	}
-	if call.Each != nil {
-		walk(call.Each.List)
-	}
-	walk(call.Params)
 	return list
 }
 

@@ -37,11 +37,9 @@ func rewrites(p *Pass) {
 // claims is the first path that a call writes, other than as its failure route,
 // and that overlaps another.
 func (p *Pass) claims(call *compiler.Call, failure int, id pathtree.ID) (compiler.Path, bool) {
-	for i, route := range call.Output {
-		for _, path := range route {
-			if i != failure && p.Plan.Paths.Overlap(path.ID, id) {
-				return path, true
-			}
+	for i, path := range call.Paths() {
+		if i != failure && p.Plan.Paths.Overlap(path.ID, id) {
+			return path, true
 		}
 	}
 	return compiler.Path{}, false

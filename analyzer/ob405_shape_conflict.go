@@ -28,15 +28,13 @@ func shapeConflicts(p *Pass) {
 	}
 	paths := p.Plan.Paths
 	for _, call := range p.fresh() {
-		for i, route := range call.Output {
-			for _, path := range route {
-				if i > 0 && slices.ContainsFunc(call.Output[:i], func(earlier compiler.Route) bool { return slices.Contains(earlier, path) }) {
-					continue // one place of the text: a && (b || c) is a && b || a && c
-				}
-				for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
-					if p.Plan.Written(up) {
-						p.shapeConflict(write{call, i, path}, up, p.before(call, p.holders(up)))
-					}
+		for i, path := range call.Paths() {
+			if i > 0 && slices.ContainsFunc(call.Output[:i], func(earlier compiler.Route) bool { return slices.Contains(earlier, path) }) {
+				continue // one place of the text: a && (b || c) is a && b || a && c
+			}
+			for up := paths.Parent(path.ID); up > pathtree.Root; up = paths.Parent(up) {
+				if p.Plan.Written(up) {
+					p.shapeConflict(write{call, i, path}, up, p.before(call, p.holders(up)))
 				}
 			}
 		}
@@ -205,10 +203,8 @@ func (p *Pass) pathNeeds(call *compiler.Call, alternative int, path compiler.Pat
 
 // needsOf calls f for everything that a call needs.
 func (p *Pass) needsOf(call *compiler.Call, f func(pathtree.ID, need)) {
-	for i, route := range call.Output {
-		for _, path := range route {
-			p.pathNeeds(call, i, path, f)
-		}
+	for i, path := range call.Paths() {
+		p.pathNeeds(call, i, path, f)
 	}
 }
 

@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"slices"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -87,7 +85,7 @@ func (p *Pass) alternativesRead() [][]bool {
 				if work++; work > maxMatched {
 					return nil
 				}
-				read[w][alternative] = read[w][alternative] || slices.ContainsFunc(p.Plan.Calls[w].Output[alternative], func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, r.Path) })
+				read[w][alternative] = read[w][alternative] || p.meets(p.Plan.Calls[w].Output[alternative], r.Path)
 			}
 		}
 	}

@@ -88,6 +88,7 @@ func (p *Pass) takesFailures() bool {
 	})
 }
 
+// meets reports whether a route writes a path, or something above or below it.
 func (p *Pass) meets(route compiler.Route, id pathtree.ID) bool {
 	return slices.ContainsFunc(route, func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, id) })
 }

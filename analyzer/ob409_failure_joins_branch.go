@@ -38,7 +38,7 @@ func failuresJoinBranches(p *Pass) {
 			r := &p.Plan.Reads[i]
 			for _, w := range r.Writers {
 				call := p.Plan.Calls[w]
-				if _, may := joins[call]; !may || !p.readsRoute(call, call.FailureRoute(), r) {
+				if _, may := joins[call]; !may || !p.meets(call.Output[call.FailureRoute()], r.Path) {
 					continue
 				}
 				if p.looksAtFailure(call, t, r) {
@@ -58,10 +58,6 @@ func failuresJoinBranches(p *Pass) {
 			About(call.Label()).Note(first.Span(), "%q reads it here", p.caller(first).Name).
 			Advise("add an alternative for failures, such as || †state.error, or let the reader look at its code")
 	}
-}
-
-func (p *Pass) readsRoute(call *compiler.Call, route int, r *compiler.Read) bool {
-	return slices.ContainsFunc(call.Output[route], func(path compiler.Path) bool { return p.Plan.Paths.Overlap(path.ID, r.Path) })
 }
 
 // tellsFailures reports whether a path is one for failures by its name, or the state

@@ -59,11 +59,9 @@ func (p *Pass) allowsPath(call *compiler.Call, text string) bool {
 	if accepts(text) || accepts(strings.Join(p.Plan.Offered(call), " || ")) {
 		return true
 	}
-	for _, route := range call.Output {
-		for _, path := range route {
-			if !accepts(p.path(path.ID)) {
-				return false
-			}
+	for _, path := range call.Paths() {
+		if !accepts(p.path(path.ID)) {
+			return false
 		}
 	}
 	return true

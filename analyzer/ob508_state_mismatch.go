@@ -206,20 +206,18 @@ func (p *Pass) missingParts() {
 	}
 	paths, told := p.Plan.Paths, map[pathtree.ID]bool{}
 	for _, call := range p.Plan.Calls {
-		for _, route := range call.Output {
-			for _, path := range route {
-				for whole := paths.Parent(path.ID); paths.Depth(whole) > 1 && !told[whole]; whole = paths.Parent(whole) {
-					told[whole] = true
-					s := p.stateAt(whole).Schema
-					if s == nil {
-						continue
-					}
-					for _, name := range s.Required() {
-						if part := (expression.Segment{Key: name}); !p.comesInto(whole, part) {
-							p.Report(path.Span(), "this writes a part of %q, in which the state schema requires %q as well, and nothing writes that", p.path(whole), name).About(call.Label()).As(diag.Warning).
-								Advise("write the whole of it, let a call write %q, or don't require it", name)
-							break
-						}
+		for _, path := range call.Paths() {
+			for whole := paths.Parent(path.ID); paths.Depth(whole) > 1 && !told[whole]; whole = paths.Parent(whole) {
+				told[whole] = true
+				s := p.stateAt(whole).Schema
+				if s == nil {
+					continue
+				}
+				for _, name := range s.Required() {
+					if part := (expression.Segment{Key: name}); !p.comesInto(whole, part) {
+						p.Report(path.Span(), "this writes a part of %q, in which the state schema requires %q as well, and nothing writes that", p.path(whole), name).About(call.Label()).As(diag.Warning).
+							Advise("write the whole of it, let a call write %q, or don't require it", name)
+						break
 					}
 				}
 			}

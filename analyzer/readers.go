@@ -83,14 +83,12 @@ func (p *Pass) writtenBelow() [][]pathtree.ID {
 	w, paths := &p.written, p.Plan.Paths
 	w.below, w.noted = reaches(w.below, paths.Len()), reaches(w.noted, paths.Len())
 	for ; w.upTo < len(p.Plan.Calls); w.upTo++ {
-		for _, route := range p.Plan.Calls[w.upTo].Output {
-			for _, path := range route {
-				for id := path.ID; id > pathtree.Root && !w.noted[id]; id = paths.Parent(id) {
-					w.noted[id] = true
-					up := paths.Parent(id)
-					w.below[up] = append(w.below[up], id)
-					delete(p.near, up)
-				}
+		for _, path := range p.Plan.Calls[w.upTo].Paths() {
+			for id := path.ID; id > pathtree.Root && !w.noted[id]; id = paths.Parent(id) {
+				w.noted[id] = true
+				up := paths.Parent(id)
+				w.below[up] = append(w.below[up], id)
+				delete(p.near, up)
 			}
 		}
 	}

@@ -150,11 +150,9 @@ func (p *Pass) writesItself(call *compiler.Call, id pathtree.ID) bool {
 
 // outputOver is the first of a call's output paths that overlaps a path.
 func (p *Pass) outputOver(call *compiler.Call, id pathtree.ID) (compiler.Path, bool) {
-	for _, route := range call.Output {
-		for _, path := range route {
-			if p.Plan.Paths.Overlap(path.ID, id) {
-				return path, true
-			}
+	for _, path := range call.Paths() {
+		if p.Plan.Paths.Overlap(path.ID, id) {
+			return path, true
 		}
 	}
 	return compiler.Path{}, false

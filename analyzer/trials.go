@@ -157,13 +157,11 @@ func (t *trier) gather(output bool) {
 		for _, dep := range p.Plan.Graph.Deps(call.Index) {
 			take(dep)
 		}
-		for _, route := range call.Output {
-			for _, path := range route {
-				if list := p.Plan.Paths.List(path.ID); !around[list] {
-					around[list] = true
-					for _, w := range p.Plan.Around(path.ID) {
-						take(w.Call)
-					}
+		for _, path := range call.Paths() {
+			if list := p.Plan.Paths.List(path.ID); !around[list] {
+				around[list] = true
+				for _, w := range p.Plan.Around(path.ID) {
+					take(w.Call)
 				}
 			}
 		}

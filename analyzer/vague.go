@@ -58,18 +58,16 @@ func (w *trial) vagueFor(call *compiler.Call, read pathtree.ID, strict bool) boo
 		return true
 	}
 	paths := w.pass.Plan.Paths
-	for _, route := range call.Output {
-		for _, path := range route {
-			if !paths.Overlap(path.ID, read) {
-				continue
-			}
-			var rest []expression.Segment
-			if call.Method == compiler.Set && paths.IsAbove(path.ID, read) {
-				rest = paths.Segments(read)[paths.Depth(path.ID):]
-			}
-			if !w.speaks(call.Tool.Output, rest, strict) {
-				return true
-			}
+	for _, path := range call.Paths() {
+		if !paths.Overlap(path.ID, read) {
+			continue
+		}
+		var rest []expression.Segment
+		if call.Method == compiler.Set && paths.IsAbove(path.ID, read) {
+			rest = paths.Segments(read)[paths.Depth(path.ID):]
+		}
+		if !w.speaks(call.Tool.Output, rest, strict) {
+			return true
 		}
 	}
 	return false
@@ -126,24 +124,22 @@ func (w *trial) kindSpoken(r *compiler.Read, part []any) bool {
 		if call.Tool == nil || call.Tool.Output == nil {
 			return false
 		}
-		for _, route := range call.Output {
-			for _, path := range route {
-				if !paths.Overlap(path.ID, r.Path) {
-					continue
-				}
-				if !paths.IsAbove(path.ID, r.Path) {
-					return false
-				}
-				steps := append(compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(path.ID):]), stepsOf(part)...)
-				if call.Method == compiler.Push && len(steps) > 0 {
-					steps = steps[1:] // it gives the items
-				}
-				at := call.Tool.Output.At(steps)
-				if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
-					return false
-				}
-				said = true
+		for _, path := range call.Paths() {
+			if !paths.Overlap(path.ID, r.Path) {
+				continue
 			}
+			if !paths.IsAbove(path.ID, r.Path) {
+				return false
+			}
+			steps := append(compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(path.ID):]), stepsOf(part)...)
+			if call.Method == compiler.Push && len(steps) > 0 {
+				steps = steps[1:] // it gives the items
+			}
+			at := call.Tool.Output.At(steps)
+			if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
+				return false
+			}
+			said = true
 		}
 	}
 	return said

@@ -67,10 +67,8 @@ func indexBy(p *pathtree.Tree, all []*Call, some []int32, under func(pathtree.ID
 		if some != nil {
 			c = all[some[k]]
 		}
-		for alternative, route := range c.Output {
-			for _, path := range route {
-				w.add(under(path.ID), c.writer(path.ID, alternative))
-			}
+		for alternative, path := range c.Paths() {
+			w.add(under(path.ID), c.writer(path.ID, alternative))
 		}
 	}
 	return w
@@ -345,16 +343,14 @@ func (b *binder) choices(call *Call) []int32 {
 	}
 	var list []int32
 	failure := call.FailureRoute()
-	for alternative, route := range call.Output {
-		for _, path := range route {
-			for _, layer := range layers {
-				for _, w := range layer.overlapping(path.ID) {
-					if int(w.Call) >= call.Index {
-						break
-					}
-					if !(w.Failure && alternative == failure) {
-						list = append(list, w.Call)
-					}
+	for alternative, path := range call.Paths() {
+		for _, layer := range layers {
+			for _, w := range layer.overlapping(path.ID) {
+				if int(w.Call) >= call.Index {
+					break
+				}
+				if !(w.Failure && alternative == failure) {
+					list = append(list, w.Call)
 				}
 			}
 		}
@@ -398,10 +394,8 @@ func (p *Plan) orderWrites() {
 	p.Graph.Reach(of, func(i int32, from int, set *dag.Set) {
 		to := min(from+dag.Block, len(of))
 		call, waits := p.Calls[i], len(p.Calls[i].Waits)
-		for alternative, route := range call.Output {
-			for _, path := range route {
-				p.orderWrite(call, alternative, path, writersBetween(p.Around(path.ID), of[from], of[to-1]), func(other int32) bool { return set.Has(from, place[other]) })
-			}
+		for alternative, path := range call.Paths() {
+			p.orderWrite(call, alternative, path, writersBetween(p.Around(path.ID), of[from], of[to-1]), func(other int32) bool { return set.Has(from, place[other]) })
 		}
 		slices.Sort(call.Waits[waits:])
 		call.Waits = slices.Compact(call.Waits)
@@ -441,11 +435,9 @@ func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB pathtree.ID) {
 		return
 	}
 	var pathB Path
-	for _, route := range b.Output {
-		for _, path := range route {
-			if path.ID == idB {
-				pathB = path
-			}
+	for _, path := range b.Paths() {
+		if path.ID == idB {
+			pathB = path
 		}
 	}
 	pair := Unordered{A: a.Index, B: b.Index, PathA: pathA, PathB: pathB}
@@ -458,11 +450,9 @@ func (p *Plan) noteUnordered(a *Call, pathA Path, b *Call, idB pathtree.ID) {
 // sharesPlaces reports whether any other call may write what this one may write,
 // or into the same list.
 func (p *Plan) sharesPlaces(call *Call) bool {
-	for _, route := range call.Output {
-		for _, path := range route {
-			if len(p.places.callsOver(p.Paths.List(path.ID))) > 1 {
-				return true
-			}
+	for _, path := range call.Paths() {
+		if len(p.places.callsOver(p.Paths.List(path.ID))) > 1 {
+			return true
 		}
 	}
 	return false

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -549,6 +550,39 @@ func (t *Template) Live() bool { return t.dynamic }
 // Opaque reports whether nothing is known of the value but by evaluating it: the
 // template is an expression, be it one that doesn't parse.
 func (t *Template) Opaque() bool { return t.dynamic && t.Fields == nil && t.Items == nil }
+
+// Expressions gives the expressions in the template, in the order of the text; of nil none.
+func (t *Template) Expressions() iter.Seq[*Template] {
+	return func(yield func(*Template) bool) { t.expressions(yield) }
+}
+
+func (t *Template) expressions(yield func(*Template) bool) bool {
+	switch {
+	case t == nil || !t.dynamic:
+		return true
+	case t.Expr != nil:
+		return yield(t)
+	}
+	for i := range t.Fields {
+		if !t.Fields[i].Value.expressions(yield) {
+			return false
+		}
+	}
+	for _, item := range t.Items {
+		if !item.expressions(yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// Expressions gives the expressions of the call, in the order in which they are resolved:
+// of its list, its parameters, and its condition.
+func (c *Call) Expressions() iter.Seq[*Template] {
+	return func(yield func(*Template) bool) {
+		_ = (c.Each == nil || c.Each.List.expressions(yield)) && c.Params.expressions(yield) && c.When.expressions(yield)
+	}
+}
 
 // FallsBack reports whether a template is an expression that ends in a literal, as in
 // †state.x || null: its author says what it comes to when nothing else is there.

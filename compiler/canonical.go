@@ -348,10 +348,8 @@ func (p *Plan) compiled(document map[string]any) (map[string]any, error) {
 		if c.Activity != "" {
 			one.Activity = c.Activity
 		}
-		for a, route := range c.Output {
-			for _, path := range route {
-				one.Writes[a] = append(one.Writes[a], p.Paths.String(path.ID))
-			}
+		for a, path := range c.Paths() {
+			one.Writes[a] = append(one.Writes[a], p.Paths.String(path.ID))
 		}
 		calls[i] = one
 	}

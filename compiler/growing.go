@@ -201,16 +201,14 @@ func (b *binder) index(call *Call) {
 	p := b.plan
 	var all []Writer
 	items := false
-	for alternative, route := range call.Output {
-		for _, path := range route {
-			one := call.writer(path.ID, alternative)
-			if at := slices.IndexFunc(all, func(w Writer) bool { return w.Path == path.ID }); at >= 0 {
-				all[at].Failure = all[at].Failure && one.Failure
-				continue
-			}
-			all = append(all, one)
-			items = items || p.Paths.List(path.ID) != path.ID
+	for alternative, path := range call.Paths() {
+		one := call.writer(path.ID, alternative)
+		if at := slices.IndexFunc(all, func(w Writer) bool { return w.Path == path.ID }); at >= 0 {
+			all[at].Failure = all[at].Failure && one.Failure
+			continue
 		}
+		all = append(all, one)
+		items = items || p.Paths.List(path.ID) != path.ID
 	}
 	slices.SortFunc(all, func(a, b Writer) int { return int(a.Path - b.Path) })
 	for _, one := range all {
@@ -237,17 +235,13 @@ func (b *binder) orderWritesOf(call *Call) {
 	}
 	if len(p.Graph.Deps(call.Index)) > 0 {
 		least := int32(call.Index)
-		for _, route := range call.Output {
-			for _, path := range route {
-				least = min(least, p.Around(path.ID)[0].Call)
-			}
+		for _, path := range call.Paths() {
+			least = min(least, p.Around(path.ID)[0].Call)
 		}
 		b.trace.Follow(&p.Graph, int32(call.Index), least)
 	}
-	for alternative, route := range call.Output {
-		for _, path := range route {
-			p.orderWrite(call, alternative, path, p.Around(path.ID), b.trace.Met)
-		}
+	for alternative, path := range call.Paths() {
+		p.orderWrite(call, alternative, path, p.Around(path.ID), b.trace.Met)
 	}
 	slices.Sort(call.Waits)
 	call.Waits = slices.Compact(call.Waits)

@@ -70,10 +70,8 @@ func (c *compilation) judgeNamesOfCalls() {
 	}
 	for ; s.placed < len(p.Calls); s.placed++ {
 		call := p.Calls[s.placed]
-		for _, route := range call.Output {
-			for _, path := range route {
-				c.judgePath(path.ID, path.Span)
-			}
+		for _, path := range call.Paths() {
+			c.judgePath(path.ID, path.Span)
 		}
 		for _, r := range call.Reads {
 			c.judgePath(p.Reads[r].Path, p.Reads[r].Span)

@@ -6,6 +6,7 @@
 package compiler
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -314,6 +315,19 @@ func (c *Call) Label() string {
 		return ""
 	}
 	return c.Name
+}
+
+// Paths gives every path that a call may write, with the index of its alternative.
+func (c *Call) Paths() iter.Seq2[int, Path] {
+	return func(yield func(int, Path) bool) {
+		for alternative, route := range c.Output {
+			for _, path := range route {
+				if !yield(alternative, path) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // FailureRoute is the index of the alternative that a failure is written to

@@ -9,11 +9,9 @@ import (
 // whether there is a place for what it writes (S5.3), may turn out to be the work
 // of a call that is repeated further down; unless there is a place either way.
 func (f *frame) looseBase(call *compiler.Call) bool {
-	for _, route := range call.Output {
-		for _, path := range route {
-			if f.baseMayBeListedLater(call, path.ID) && !f.holds(call, path.ID) {
-				return true
-			}
+	for _, path := range call.Paths() {
+		if f.baseMayBeListedLater(call, path.ID) && !f.holds(call, path.ID) {
+			return true
 		}
 	}
 	return false

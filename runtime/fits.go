@@ -82,7 +82,12 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 	certain := make([]bool, len(p.Calls))
 	for _, i := range p.Graph.Order() {
 		call := p.Calls[i]
-		ofItems := readsOfItems(call.Params, readsOfItems(call.When, nil))
+		var ofItems []int // what is read for each item of a call, and not for the call (S3.3)
+		for t := range call.Expressions() {
+			if t.PerItem() {
+				ofItems = append(ofItems, t.Reads...)
+			}
+		}
 		certain[i] = (call.When == nil || call.When.Value == true || call.When.PerItem()) && len(call.Choices) == 0 &&
 			!slices.ContainsFunc(call.After, func(a compiler.After) bool { return !a.Settled && !certain[a.Call] })
 		var wants []*compiler.Read
@@ -115,22 +120,4 @@ func Lacking(p *compiler.Plan, input, state map[string]any) (lacking []*compiler
 		seen[key] = true
 		return again
 	})
-}
-
-// readsOfItems adds the reads of what is resolved for each item of a call, and not for
-// the call (S3.3).
-func readsOfItems(t *compiler.Template, reads []int) []int {
-	switch {
-	case !t.PerItem():
-	case t.Expr != nil:
-		return append(reads, t.Reads...)
-	default:
-		for _, field := range t.Fields {
-			reads = readsOfItems(field.Value, reads)
-		}
-		for _, item := range t.Items {
-			reads = readsOfItems(item, reads)
-		}
-	}
-	return reads
 }

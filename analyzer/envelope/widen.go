@@ -133,10 +133,8 @@ func writers(f *facts.Facts, rules map[string]any, allowed []Allowance, at strin
 		}
 	}
 	for i := range f.Calls {
-		for _, route := range f.Calls[i].Writes {
-			for _, path := range route {
-				note(f.Calls[i].Tool, path)
-			}
+		for _, path := range slices.Concat(f.Calls[i].Writes...) {
+			note(f.Calls[i].Tool, path)
 		}
 	}
 	for i := range allowed {

@@ -44,12 +44,10 @@ func (c *comparison) renamedPaths() {
 		}
 	}
 	for _, call := range c.matching.old.Calls {
-		for _, route := range call.Writes {
-			for _, path := range route {
-				if to := c.renames[path]; to != "" && !unsure[path] {
-					unsure[path] = true // it is told once
-					c.report(Difference{Change: Renamed, Of: ThingPath, Name: to, Was: path})
-				}
+		for _, path := range slices.Concat(call.Writes...) {
+			if to := c.renames[path]; to != "" && !unsure[path] {
+				unsure[path] = true // it is told once
+				c.report(Difference{Change: Renamed, Of: ThingPath, Name: to, Was: path})
 			}
 		}
 	}
@@ -58,10 +56,8 @@ func (c *comparison) renamedPaths() {
 func writtenBy(f *Facts) map[string]bool {
 	all := map[string]bool{}
 	for _, call := range f.Calls {
-		for _, route := range call.Writes {
-			for _, path := range route {
-				all[path] = true
-			}
+		for _, path := range slices.Concat(call.Writes...) {
+			all[path] = true
 		}
 	}
 	return all

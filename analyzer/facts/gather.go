@@ -365,11 +365,9 @@ func (g *gatherer) orders() []Order {
 		if c.Method == compiler.Set && p.Writes != compiler.Once {
 			continue
 		}
-		for _, route := range c.Output {
-			for _, path := range route {
-				if w := at[path.ID]; len(w) == 0 || w[len(w)-1] != int32(i) {
-					at[path.ID] = append(w, int32(i))
-				}
+		for _, path := range c.Paths() {
+			if w := at[path.ID]; len(w) == 0 || w[len(w)-1] != int32(i) {
+				at[path.ID] = append(w, int32(i))
 			}
 		}
 	}

@@ -101,13 +101,9 @@ func (g *gatherer) calls(writers []int32) (names []string, more int) {
 	return known[:n:n], len(writers) - n
 }
 
-func readsOf(t *compiler.Template) []int {
-	all := slices.Clone(t.Reads)
-	for _, f := range t.Fields {
-		all = append(all, readsOf(f.Value)...)
-	}
-	for _, item := range t.Items {
-		all = append(all, readsOf(item)...)
+func readsOf(t *compiler.Template) (all []int) {
+	for e := range t.Expressions() {
+		all = append(all, e.Reads...)
 	}
 	return all
 }

@@ -329,25 +329,23 @@ func (l *Labels) written(writer int, r *compiler.Read) (v value) {
 	}
 	p, w := l.Plan, l.Plan.Calls[writer]
 	out := l.calls[writer].out
-	for i, route := range w.Output {
-		for _, path := range route {
-			if !p.Paths.Overlap(path.ID, r.Path) {
-				continue
-			}
-			part := out
-			rest, within := l.part(w, path.ID, r.Path)
-			if within && i != w.FailureRoute() && l.rules.extracts(w, rest) {
-				part.data[untrusted] = nil
-			}
-			v.join(part)
-			if i == w.FailureRoute() {
-				v.join(l.calls[writer].failure)
-			}
-			if l.resultHoldsSecrets(w) && (!within || !l.isPlain(w, rest)) {
-				join(&v.data, l.start.from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
-					return Hop{Plan: p, Call: w, Span: w.ToolNode.Span(), Words: fmt.Sprintf("what %q gives holds a secret", w.ToolName)}
-				}).data)
-			}
+	for i, path := range w.Paths() {
+		if !p.Paths.Overlap(path.ID, r.Path) {
+			continue
+		}
+		part := out
+		rest, within := l.part(w, path.ID, r.Path)
+		if within && i != w.FailureRoute() && l.rules.extracts(w, rest) {
+			part.data[untrusted] = nil
+		}
+		v.join(part)
+		if i == w.FailureRoute() {
+			v.join(l.calls[writer].failure)
+		}
+		if l.resultHoldsSecrets(w) && (!within || !l.isPlain(w, rest)) {
+			join(&v.data, l.start.from(policy.Label{Confidentiality: policy.Secret}, func(taint) Hop {
+				return Hop{Plan: p, Call: w, Span: w.ToolNode.Span(), Words: fmt.Sprintf("what %q gives holds a secret", w.ToolName)}
+			}).data)
 		}
 	}
 	if len(w.Output) > 1 { // what came of the call decided which of them was written

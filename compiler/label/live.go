@@ -56,10 +56,8 @@ func (l *Labels) Leave(live *policy.Live, happened func(call int) bool) {
 		result, from := l.Result(i), fmt.Sprintf("%q", c.Name)
 		live.See(result.Join(l.Sees(i)), from)
 		live.Write([]expression.Segment{{Key: "error"}}, result.Join(l.Sees(i)), from)
-		for _, route := range c.Output {
-			for _, path := range route {
-				live.Write(l.Plan.Paths.Segments(path.ID), result, from)
-			}
+		for _, path := range c.Paths() {
+			live.Write(l.Plan.Paths.Segments(path.ID), result, from)
 		}
 	}
 }

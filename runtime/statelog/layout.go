@@ -79,10 +79,8 @@ func (p *Layout) TakeUp() {
 		return
 	}
 	for ; p.upTo < len(p.Plan.Calls); p.upTo++ {
-		for _, route := range p.Plan.Calls[p.upTo].Output {
-			for _, path := range route {
-				p.takeUpPath(path.ID)
-			}
+		for _, path := range p.Plan.Calls[p.upTo].Paths() {
+			p.takeUpPath(path.ID)
 		}
 	}
 }

@@ -61,18 +61,22 @@ func (b *Before) follow(call *compiler.Call) {
 			skipped = e.And(skipped, e.Or(e.Done(e.plan.Calls[a.Call]), settled))
 		}
 	}
-	expressions := func(t *compiler.Template, isThere logic.Literal) {
-		f := e.formula(t)
-		starts = e.Or(starts, b.decided(f, nil, true))
-		skipped = e.And(skipped, e.Or(isThere, b.decided(f, nil, false)))
+	expressions := func(whole *compiler.Template) {
+		for t := range whole.Expressions() {
+			if !t.PerItem() { // it has one value for the whole call
+				isThere, f := e.There(t), e.formula(t)
+				starts = e.Or(starts, b.decided(f, nil, true))
+				skipped = e.And(skipped, e.Or(isThere, b.decided(f, nil, false)))
+			}
+		}
 	}
 	if when := call.When; when != nil && when.Expr != nil && !when.PerItem() {
-		expressions(when, e.There(when))
+		expressions(when)
 		// One that is there and not true needs all that it is there by.
 		skipped = e.And(skipped, e.Or(e.Or(e.There(when).Not(), e.Condition(call)), b.decided(e.formula(when), nil, true)))
 	}
 	if call.Each != nil {
-		eachExpression(call.Each.List, func(t *compiler.Template) { expressions(t, e.There(t)) })
+		expressions(call.Each.List)
 		for _, r := range call.Reads {
 			starts = e.Or(starts, b.with(e.plan.Reads[r].Writers))
 		}
@@ -80,31 +84,12 @@ func (b *Before) follow(call *compiler.Call) {
 	for _, s := range call.Scopes {
 		starts = e.Or(starts, b.with(e.plan.Reads[s.Read].Writers))
 	}
-	eachExpression(call.Params, func(t *compiler.Template) { expressions(t, e.There(t)) })
+	expressions(call.Params)
 	if e.plan.Writes == compiler.Once {
 		skipped = e.And(skipped, e.Or(e.taken(call).Not(), starts))
 	}
 	b.Starts[call.Index] = starts
 	b.Settles[call.Index] = e.IfThenElse(e.runs[call.Index], starts, skipped)
-}
-
-// eachExpression goes through the expressions of a template that have one value for the
-// whole call.
-func eachExpression(t *compiler.Template, f func(*compiler.Template)) {
-	switch {
-	case !t.Live():
-	case t.Expr != nil:
-		if !t.PerItem() {
-			f(t)
-		}
-	default:
-		for i := range t.Fields {
-			eachExpression(t.Fields[i].Value, f)
-		}
-		for _, item := range t.Items {
-			eachExpression(item, f)
-		}
-	}
 }
 
 // decided is whether it has happened before a term is known to have a value, or to have

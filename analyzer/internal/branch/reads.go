@@ -114,28 +114,26 @@ func (e *Conditions) resolve(r *compiler.Read) valued {
 // contribution is what stands at a path once a call has settled.
 func (e *Conditions) contribution(v valued, call *compiler.Call, at pathtree.ID) valued {
 	paths := e.plan.Paths
-	for i, route := range call.Output {
-		for _, path := range route {
-			if !e.look() {
-				return v
-			}
-			if !paths.Overlap(path.ID, at) {
-				continue
-			}
-			w := e.Writes(call, i)
-			set := call.Method == compiler.Set || i == call.FailureRoute()
-			switch {
-			case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set: // what is above comes into being with it
-				v = valued{e.Or(v.there, w), e.Or(v.solid, w)}
-			case path.ID == at:
-				v = valued{e.Or(v.there, w), e.IfThenElse(w, e.result(call, i, at, path.ID).solid, v.solid)}
-			case set:
-				part := e.result(call, i, at, path.ID)
-				v = valued{e.IfThenElse(w, part.there, v.there), e.IfThenElse(w, part.solid, v.solid)}
-			default:
-				part := e.result(call, i, at, path.ID)
-				v = valued{e.Or(v.there, e.And(w, part.there)), e.Or(v.solid, e.And(w, part.solid))}
-			}
+	for i, path := range call.Paths() {
+		if !e.look() {
+			return v
+		}
+		if !paths.Overlap(path.ID, at) {
+			continue
+		}
+		w := e.Writes(call, i)
+		set := call.Method == compiler.Set || i == call.FailureRoute()
+		switch {
+		case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set: // what is above comes into being with it
+			v = valued{e.Or(v.there, w), e.Or(v.solid, w)}
+		case path.ID == at:
+			v = valued{e.Or(v.there, w), e.IfThenElse(w, e.result(call, i, at, path.ID).solid, v.solid)}
+		case set:
+			part := e.result(call, i, at, path.ID)
+			v = valued{e.IfThenElse(w, part.there, v.there), e.IfThenElse(w, part.solid, v.solid)}
+		default:
+			part := e.result(call, i, at, path.ID)
+			v = valued{e.Or(v.there, e.And(w, part.there)), e.Or(v.solid, e.And(w, part.solid))}
 		}
 	}
 	return v

@@ -103,28 +103,26 @@ func (e *Conditions) domainOf(r *compiler.Read) domain {
 	}
 	for _, w := range r.Writers {
 		call := e.plan.Calls[w]
-		for i, route := range call.Output {
-			for _, path := range route {
-				if !e.look() {
-					return domain{}
-				}
-				if !paths.Overlap(path.ID, r.Path) {
-					continue
-				}
-				rest := paths.Segments(r.Path)[min(paths.Depth(r.Path), paths.Depth(path.ID)):]
-				if i == call.FailureRoute() {
-					if record, ok := pathtree.Walk(someRecord, rest); ok {
-						d.records = append(d.records, record)
-					}
-				}
-				s := declared
-				if call.Method == compiler.Set && paths.IsAbove(path.ID, r.Path) && call.Tool != nil && call.Tool.Output != nil {
-					if at := e.facts.InResult(call.Tool, r.Path, len(rest)); at.Possible {
-						s = e.facts.Both(at.Schema, declared)
-					}
-				}
-				add(s, s != nil)
+		for i, path := range call.Paths() {
+			if !e.look() {
+				return domain{}
 			}
+			if !paths.Overlap(path.ID, r.Path) {
+				continue
+			}
+			rest := paths.Segments(r.Path)[min(paths.Depth(r.Path), paths.Depth(path.ID)):]
+			if i == call.FailureRoute() {
+				if record, ok := pathtree.Walk(someRecord, rest); ok {
+					d.records = append(d.records, record)
+				}
+			}
+			s := declared
+			if call.Method == compiler.Set && paths.IsAbove(path.ID, r.Path) && call.Tool != nil && call.Tool.Output != nil {
+				if at := e.facts.InResult(call.Tool, r.Path, len(rest)); at.Possible {
+					s = e.facts.Both(at.Schema, declared)
+				}
+			}
+			add(s, s != nil)
 		}
 	}
 	if _, held := paths.Walk(e.plan.State, r.Path); len(r.Writers) == 0 || r.Start || held {
