@@ -175,6 +175,8 @@ type Command struct {
 	Failure *Failure
 	// Of EndTick: what the tick was.
 	End *TickEnd
+	// Of Progressed: how far the try says that it is.
+	Progress *Progress
 	// Of Advise: what the advisors make of the tools, of an instance or of all.
 	Ranking []compiler.Rank
 	// Of Leave: how the run went for the instance.
@@ -220,6 +222,13 @@ type TickEnd struct {
 	// Dropped are calls of the carried plan that have never run, and that the solution
 	// leaves out.
 	Dropped []string
+}
+
+// Progress is how far a try says that it is. What it says is no more than words.
+type Progress struct {
+	Done    float64 // in steps of its own, from 0; it never goes back
+	Total   float64 // of how many; 0 where that isn't known
+	Message string  // at most 200 bytes; "" where it has nothing to say
 }
 
 // CommandKind says what is to be done or known.
@@ -271,6 +280,9 @@ const (
 	// Tried lets be known that a try has ended with which its call doesn't settle: the call
 	// is tried again, or what it has come to can't be judged yet.
 	Tried
+	// Progressed lets be known how far a try says that it is. The machine knows nothing of
+	// it: a world tells it between the Start of the try and what comes of that.
+	Progressed
 )
 
 const firstNotice = 64

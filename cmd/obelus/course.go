@@ -68,6 +68,9 @@ func shortened(v any) any {
 
 // Observe takes what happened. What an earlier tick had done counts as done.
 func (c *course) Observe(at time.Duration, command runtime.Command) {
+	if command.Kind == runtime.Progressed {
+		return // it is over when the page is looked at
+	}
 	if command.Kind == runtime.Repeat {
 		command.Kind = runtime.Settle
 		settled := *command.Settlement

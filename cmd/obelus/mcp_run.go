@@ -268,7 +268,11 @@ type advancing struct {
 }
 
 func (o advancing) Observe(at time.Duration, c runtime.Command) {
-	if c.Kind == runtime.Start || c.Kind == runtime.Settle {
+	switch c.Kind {
+	case runtime.Progressed:
+		o.a.advance("running")
+		return // it isn't in the answer
+	case runtime.Start, runtime.Settle:
 		o.a.advance("running")
 	}
 	o.Events.Observe(at, c)

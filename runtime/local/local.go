@@ -38,7 +38,7 @@ type Options struct {
 	// done (S8.6).
 	Journal Journal
 	// Observe, if given, sees every command, with the time since the run began,
-	// before it is carried out. It is called from one goroutine and must not
+	// before it is carried out, and how far tries are ([runtime.Progressed]). It is called from one goroutine and must not
 	// keep what it is given longer than it has to.
 	Observe func(at time.Duration, c runtime.Command)
 	// Within, if given, is the context in which a try or a request for a plan is carried
@@ -154,6 +154,7 @@ type world struct {
 	fired   chan *timer // that have run out
 	seen    chan try    // questions that a person sees
 	unheard chan unanswered
+	reports reports
 	open    []unanswered // in the order in which they were asked
 
 	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
@@ -186,6 +187,7 @@ func newWorld(m *runtime.Machine, o Options) *world {
 		fired:   make(chan *timer),
 		seen:    make(chan try),
 		unheard: make(chan unanswered),
+		reports: reports{wake: make(chan struct{}, 1), of: map[try]*report{}},
 		offered: map[*compiler.Call][]string{},
 	}
 }
@@ -242,6 +244,10 @@ func (w *world) next() ([]runtime.Event, error) {
 		w.shown(key)
 	case u := <-w.unheard:
 		w.leaveOpen(u)
+	case <-w.reports.wake:
+		for _, c := range w.reports.due(func(key try) bool { return w.tries[key] != nil }) {
+			w.options.Observe(time.Since(w.begun), c)
+		}
 	case err := <-w.synced:
 		w.synced = nil
 		return nil, err
@@ -504,6 +510,9 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 		Unread: len(c.Of.Whole().Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
 	if c.Of.Tool != nil {
 		request.Output = c.Of.Tool.Output
+	}
+	if w.options.Observe != nil {
+		request.Progress = func(done, total float64, message string) { w.reports.take(c, done, total, message) }
 	}
 	if c.Request != nil {
 		own := w.begin(ctx, c)

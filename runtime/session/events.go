@@ -53,6 +53,22 @@ type EventError struct {
 	Details any    `json:"details"`
 }
 
+// progressEvent tells how far a call at work says that it is.
+type progressEvent struct {
+	Event    string       `json:"event"` // "progress"
+	Call     string       `json:"call"`
+	Tool     string       `json:"tool"`
+	Instance *string      `json:"instance"`
+	Under    *string      `json:"under"`
+	Tries    []int        `json:"tries,omitempty"`
+	Attempt  int          `json:"attempt"`
+	Tick     int          `json:"tick,omitzero"`
+	Done     float64      `json:"done"`
+	Total    *float64     `json:"total"` // null where it isn't known
+	Message  *string      `json:"message"`
+	At       Milliseconds `json:"at"`
+}
+
 // tickEvent tells of a tick of a planned run: that the planner is asked, or that
 // all calls of its solution have settled.
 type tickEvent struct {
@@ -170,6 +186,15 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 		}
 		if s.Failure != nil {
 			event.Error = &EventError{s.Failure.Code, s.Failure.Message, s.Failure.Details}
+		}
+		e.write(event)
+	case runtime.Progressed:
+		event := progressEvent{
+			Event: "progress", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Tries: c.Tries, Attempt: c.Attempt,
+			Tick: c.Tick, Done: c.Progress.Done, Message: diag.OrNull(c.Progress.Message), At: InMilliseconds(at),
+		}
+		if total := c.Progress.Total; total > 0 {
+			event.Total = &total
 		}
 		e.write(event)
 	case runtime.Plan:

@@ -73,16 +73,16 @@ func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
 			t.answered(m.(*jsonrpc.Response))
 			return m, nil
 		}
+		if request.Method == "notifications/progress" && t.tell(request.Params) {
+			continue
+		}
 		if err := t.count(request.IsCall()); err != nil {
 			return nil, err
 		}
 		if request.IsCall() {
 			return m, nil
 		}
-		switch request.Method {
-		case "notifications/progress":
-			t.tell(request.Params)
-		case "notifications/tools/list_changed":
+		if request.Method == "notifications/tools/list_changed" {
 			t.change(true)
 		}
 	}
@@ -141,8 +141,9 @@ func (t *tap) unfollow(token string) {
 	delete(t.progress, token)
 }
 
-// tell hands on how far a server is. What can't be read is no progress.
-func (t *tap) tell(params json.RawMessage) {
+// tell hands on how far a server is, and reports whether somebody waits for that. What can't
+// be read is no progress.
+func (t *tap) tell(params json.RawMessage) bool {
 	var said struct {
 		Token    any     `json:"progressToken"`
 		Progress float64 `json:"progress"`
@@ -150,12 +151,14 @@ func (t *tap) tell(params json.RawMessage) {
 		Message  string  `json:"message"`
 	}
 	if json.Unmarshal(params, &said) != nil {
-		return
+		return false
 	}
 	t.mu.Lock()
 	x := t.progress[fmt.Sprint(said.Token)]
+	waits := x != nil && !x.replied
 	t.mu.Unlock()
-	if x != nil {
+	if waits {
 		x.Progress(said.Progress, said.Total, said.Message)
 	}
+	return waits
 }

@@ -76,6 +76,7 @@ type shownCall struct {
 	started bool
 	since   time.Duration // it was first started
 	attempt int
+	told    string // how far it says that it is, behind "running"
 }
 
 // NewEnded shows how a run ended that had ended before.
@@ -200,7 +201,7 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 		}
 	case runtime.Start, runtime.Enter:
 		one := p.about(c)
-		one.status, one.attempt = runtime.Running, c.Attempt
+		one.status, one.attempt, one.told = runtime.Running, c.Attempt, ""
 		if !one.started {
 			one.started, one.since = true, at
 		}
@@ -211,6 +212,8 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 		case c.Doubt != "":
 			p.above(one, p.style.Yellow("!"), diag.Escape(c.Doubt))
 		}
+	case runtime.Progressed:
+		p.about(c).told = howFar(c.Progress)
 	case runtime.Advise:
 		p.erase()
 		p.print("  %s\n", p.style.Faint(advised(c.Instance, c.Ranking)))
@@ -378,7 +381,7 @@ func (p *Progress) draw(now time.Duration) {
 					if one.attempt > 1 {
 						again = fmt.Sprintf(", try %d", one.attempt)
 					}
-					lines = append(lines, fmt.Sprintf("%s %6s  running%s", Pad(one.name, p.names), Duration(now-one.since), again))
+					lines = append(lines, fmt.Sprintf("%s %6s  running%s", Pad(one.name, p.names), Duration(now-one.since), again+one.told))
 				}
 			case one.status == runtime.Asking:
 				asking++
@@ -418,6 +421,18 @@ func (p *Progress) draw(now time.Duration) {
 		p.print("  %s\n", p.style.Faint(Cut("· "+line, p.width-3)))
 	}
 	p.drawn = len(lines)
+}
+
+// howFar is what a call says of how far it is, in one line.
+func howFar(r *runtime.Progress) string {
+	words := ": " + strconv.FormatFloat(r.Done, 'g', 6, 64)
+	if r.Total > 0 {
+		words = fmt.Sprintf(": %.0f%%", 100*r.Done/r.Total)
+	}
+	if r.Message != "" {
+		words += ", " + diag.Escape(r.Message)
+	}
+	return words
 }
 
 // firstWaiting says what the first call that hasn't started waits for; the calls
