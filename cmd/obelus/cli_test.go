@@ -182,6 +182,11 @@ func carryOut(t *testing.T, args []string) (stdout, stderr string, status int) {
 		text, err := os.ReadFile(args[1])
 		must(err)
 		return string(text), "", 0
+	case "cp":
+		text, err := os.ReadFile(args[1])
+		must(err)
+		must(os.WriteFile(args[2], text, 0o644))
+		return "", "", 0
 	case "link":
 		must(os.Symlink(args[1], args[2]))
 		return "", "", 0

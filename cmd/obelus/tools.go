@@ -26,8 +26,9 @@ func (c *cli) toolsCommand() *cobra.Command {
 		Long: "\"obelus tools import\" makes a catalogue of what a service offers, with a lock file beside it\n" +
 			"(obelus.lock.yaml) that says what each tool was. --check reads the sources again, and says\n" +
 			"which tools are others by now. A change breaks plans when a value that was fine as a parameter\n" +
-			"isn't any more, when a result may come that was ruled out, or when a tool does more harm than\n" +
-			"was said or isn't there; the value is shown. All else is harmless.\n\n" +
+			"isn't any more, when a result may come that was ruled out, when a tool does more harm than was\n" +
+			"said or isn't there, or when it is sent to another address, in another form, or with something\n" +
+			"else to show who asks. All else is harmless, and what wasn't there is new.\n\n" +
 			"With --plan it says which findings a plan has with the tools as they are now that it hadn't with\n" +
 			"those of its catalogue, each at the call that breaks.\n\n" +
 			"The exit status is 0 when nothing has changed or all is harmless, 1 when something breaks plans\n" +
@@ -90,9 +91,9 @@ func (c *cli) importCommand() *cobra.Command {
 		name, word, usage string
 		into              *[]string
 	}{
-		{"only", "PATTERN", "import operations like this: \"GET /users/*\"", &o.only},
-		{"tag", "PATTERN", "import operations with a tag like this", &o.tags},
-		{"name", "PATTERN", "import operations whose tool would be called so", &o.names},
+		{"only", "PATTERN", "import operations like this: \"GET /users/*\"", &o.Only},
+		{"tag", "PATTERN", "import operations with a tag like this", &o.Tags},
+		{"name", "PATTERN", "import operations whose tool would be called so", &o.Names},
 		{"header", "HEADER", "send a header with every request: \"Authorization: Bearer {$TOKEN}\"", &o.headers},
 	} {
 		flags.StringArrayVar(one.into, one.name, nil, one.usage+"; may be given several times")
@@ -131,16 +132,17 @@ func (c *cli) importCommand() *cobra.Command {
 
 // An importing is what the flags of an import say.
 type importing struct {
-	only, tags, names, headers []string
-	server, output             string
-	json                       bool
-	limits                     source.Limits
+	lock.Choice
+	headers        []string
+	server, output string
+	json           bool
+	limits         source.Limits
 }
 
 // options are how a document is read.
 func (o importing) options(file string) (openapi.Options, error) {
 	stem, _, _ := strings.Cut(filepath.Base(file), ".")
-	out := openapi.Options{Limits: o.limits, Server: o.server, Prefix: strings.ToUpper(stem), Headers: map[string]string{}}
+	out := openapi.Options{Limits: o.limits, Server: o.server, Prefix: strings.ToUpper(stem), Headers: map[string]any{}}
 	for _, header := range o.headers {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {
@@ -148,9 +150,9 @@ func (o importing) options(file string) (openapi.Options, error) {
 		}
 		out.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	only, tags, names := like(o.only), like(o.tags), like(o.names)
+	only, tags, names := like(o.Only), like(o.Tags), like(o.Names)
 	out.Wanted = func(op *openapi.Operation) bool {
-		return only(op.String()) && names(op.Name) && (len(o.tags) == 0 || slices.ContainsFunc(op.Tags, tags))
+		return only(op.String()) && names(op.Name) && (len(o.Tags) == 0 || slices.ContainsFunc(op.Tags, tags))
 	}
 	return out, nil
 }

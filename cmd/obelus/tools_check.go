@@ -28,7 +28,7 @@ func (c *cli) keep(o importing, file string, text []byte, api *openapi.API) erro
 	if err != nil {
 		return err
 	}
-	l.SetFile(lock.File{Path: relative, Digest: lock.Digest(string(text)), Operations: api.Locked(), Schemas: api.Schemas()})
+	l.SetFile(lock.File{Path: relative, Digest: lock.Digest(string(text)), Choice: o.Choice, Operations: api.Locked(), Schemas: api.Schemas()})
 	return c.writeLock(folder, l)
 }
 
@@ -84,6 +84,7 @@ func (c *cli) faulty(found []diag.Diagnostic, json bool) error {
 // A drifting is a source of tools that is another than it was locked.
 type drifting struct {
 	name string                   // of the file
+	held bool                     // a run ends by whatever breaks plans
 	key  func(tool string) string // what stands as x-operation in a catalogue
 	now  map[string]any           // tools as a catalogue has them, by that
 	all  []lock.Drift
@@ -154,13 +155,22 @@ func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifti
 	if lock.Digest(string(text)) == was.Digest {
 		return d, nil
 	}
-	names, locked := map[string]string{}, map[string]bool{}
+	// Where the document didn't say where requests go, it needn't do so now.
+	o := importing{Choice: was.Choice, limits: limits, server: "https://server.invalid"}
+	names := map[string]string{}
 	for _, t := range was.Operations {
-		names[t.Operation], locked[t.Name], operations[t.Name] = t.Name, true, t.Operation
+		names[t.Operation], operations[t.Name] = t.Name, t.Operation
+		if request, _ := t.Request.(map[string]any); strings.Contains(fmt.Sprint(request["url"]), "://") {
+			o.server = ""
+		}
 	}
-	// Where requests go isn't locked, and has to be known only to whoever imports.
-	api, found := openapi.Read(source.NewFile(d.name, text), openapi.Options{Limits: limits, Server: "https://server.invalid", Called: names,
-		Wanted: func(o *openapi.Operation) bool { return locked[o.Name] }})
+	options, err := o.options(d.name)
+	if err != nil {
+		return nil, err
+	}
+	chosen := options.Wanted
+	options.Called, options.Wanted = names, func(o *openapi.Operation) bool { return names[o.String()] != "" || chosen(o) }
+	api, found := openapi.Read(source.NewFile(d.name, text), options)
 	if api == nil {
 		return nil, c.faulty(found, false)
 	}
@@ -169,7 +179,7 @@ func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifti
 	for _, o := range api.Operations {
 		d.places[o.Name] = o.Node.Span().Where()
 		if tool := renewed[o.Name]; tool != nil {
-			d.now[operations[o.Name]] = tool
+			d.now[o.String()] = tool
 		}
 	}
 	is := lock.File{Operations: api.Locked(), Schemas: api.Schemas()}
@@ -220,10 +230,13 @@ func (r *driftReport) text(style terminal.Style) string {
 			continue
 		}
 		fmt.Fprintf(&out, "%s: %s\n", diag.Escape(d.name), wording.Count(len(d.all), "difference"))
-		for _, breaks := range []bool{true, false} {
-			title := map[bool]string{true: style.Red("breaks plans:"), false: style.Green("harmless:")}[breaks]
+		for _, kind := range []struct {
+			title       string
+			breaks, new bool
+		}{{style.Red("breaks plans:"), true, false}, {style.Green("harmless:"), false, false}, {style.Green("new:"), false, true}} {
+			title := kind.title
 			for _, one := range d.all {
-				if one.Breaks != breaks {
+				if one.Breaks != kind.breaks || one.New != kind.new {
 					continue
 				}
 				if title != "" {
@@ -253,6 +266,7 @@ type (
 		File    string `json:"file"`
 		Tool    string `json:"tool"`
 		Breaks  bool   `json:"breaks"`
+		New     bool   `json:"new"`
 		Message string `json:"message"`
 		Witness any    `json:"witness"`
 	}
@@ -261,6 +275,7 @@ type (
 		Files    int      `json:"files"`
 		Breaking int      `json:"breaking"`
 		Harmless int      `json:"harmless"`
+		New      int      `json:"new"`
 		Plans    []string `json:"plans"` // that break, of those that were named
 	}
 )
@@ -269,12 +284,15 @@ func (r *driftReport) json(c *cli) error {
 	sum := driftSummary{Kind: "summary", Files: len(r.sources), Plans: []string{}}
 	for _, d := range r.sources {
 		for _, one := range d.all {
-			if one.Breaks {
+			switch {
+			case one.Breaks:
 				sum.Breaking++
-			} else {
+			case one.New:
+				sum.New++
+			default:
 				sum.Harmless++
 			}
-			if err := diag.JSONLine(c.out, driftLine{"drift", d.name, one.Tool, one.Breaks, one.What, one.Witness}); err != nil {
+			if err := diag.JSONLine(c.out, driftLine{"drift", d.name, one.Tool, one.Breaks, one.New, one.What, one.Witness}); err != nil {
 				return err
 			}
 		}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/lock"
@@ -25,21 +27,30 @@ func (c *cli) broken(name string, reading *reading, sources []*drifting) (found 
 	for _, f := range before.Findings {
 		known[project.Identity(&f)] = true
 	}
-	used := map[string]bool{}
+	used := map[string]*compiler.Call{}
 	for _, p := range append(slices.Collect(maps.Values(before.Plan.AllDelegates())), before.Plan) {
 		for _, call := range p.Calls {
 			if call.Tool != nil {
-				if from := call.Tool.Node.Get("x-operation"); from != nil {
-					used[from.Text] = true
+				if from := call.Tool.Node.Get("x-operation"); from != nil && used[from.Text] == nil {
+					used[from.Text] = call
 				}
 			}
 		}
 	}
 	tried := map[string]bool{}
+	drifted, _ := analyzer.Named("OB610")
 	for _, s := range sources {
 		for _, one := range s.all {
 			key := s.key(one.Tool)
-			if !one.Breaks || !used[key] || tried[key] {
+			call := used[key]
+			if !one.Breaks || call == nil {
+				continue
+			}
+			if !one.Judged || s.held && s.now[key] != nil {
+				f := diag.New(drifted.Rule, call.ToolNode.Span(), fmt.Sprintf("%q isn't what was locked: %s", call.ToolName, one.What))
+				found = append(found, *f.About(call.Label()).Advise("look whether the plan still means what it meant, and import its tools anew"))
+			}
+			if tried[key] {
 				continue
 			}
 			tried[key] = true

@@ -63,7 +63,7 @@ func (c *cli) listed(ctx context.Context, file string, reading *reading, wanted 
 
 // importServers makes a catalogue of what the servers of a file list as their tools.
 func (c *cli) importServers(ctx context.Context, file string, reading *reading, o importing) error {
-	if len(o.tags) > 0 || o.server != "" || len(o.headers) > 0 {
+	if len(o.Tags) > 0 || o.server != "" || len(o.headers) > 0 {
 		return troubled("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
 	}
 	all, err := c.listed(ctx, file, reading, func(string) bool { return true })
@@ -77,7 +77,7 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 	if err != nil {
 		return err
 	}
-	only, names := like(o.only), like(o.names)
+	only, names := like(o.Only), like(o.Names)
 	tools, activities, taken, offered := map[string]any{}, map[string]any{}, map[string]int{}, 0
 	for _, server := range all.names {
 		locked := all.servers[server]
@@ -94,6 +94,7 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 				activities[name].(map[string]any)["annotations"] = hints
 			}
 		}
+		locked.Choice = o.Choice
 		l.SetServer(locked)
 	}
 	if len(tools) > 0 {
@@ -168,14 +169,15 @@ func (c *cli) serversDrift(ctx context.Context, folder string, l *lock.Lock, rea
 		for _, server := range all.names {
 			found[server] = true
 			was := l.Server(server)
+			only, names := like(was.Choice.Only), like(was.Choice.Names)
 			is := slices.DeleteFunc(all.servers[server].Tools, func(t lock.Tool) bool {
-				return !slices.ContainsFunc(was.Tools, func(old lock.Tool) bool { return old.Name == t.Name })
+				return was.Tool(t.Name) == nil && !(only(server+" "+t.Name) && names(t.Name))
 			})
 			now := map[string]any{}
 			for _, t := range is {
 				now[path.Join(server, t.Name)] = offeredTool(server, t)
 			}
-			sources = append(sources, &drifting{name: file + ": " + server, key: func(tool string) string { return path.Join(server, tool) }, now: now, all: lock.Compare(was.Tools, is)})
+			sources = append(sources, &drifting{name: file + ": " + server, held: true, key: func(tool string) string { return path.Join(server, tool) }, now: now, all: lock.Compare(was.Tools, is)})
 		}
 	}
 	for _, s := range l.Servers {

@@ -3,8 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // S2.3, S19: what an MCP server lists is imported with a lock file, checks clean, and its
@@ -45,6 +49,31 @@ func TestServersAreImported(t *testing.T) {
 	}
 	if said, _, status := obelus(strings.NewReader(""), "tools", "--check", "--plan", "plan.yaml"); status != statusOK || !strings.HasSuffix(said, "plan.yaml: nothing of it breaks\n") {
 		t.Errorf("status %d: %s", status, said)
+	}
+
+	// A run ends by any drift that breaks plans, of a tool that it may need (OB610), also where the
+	// plan's own calls would do.
+	l, _ := lock.Read(source.NewFile(lock.Name, text), source.DefaultLimits())
+	server := *l.Server("self")
+	server.Tools = slices.Clone(server.Tools)
+	for i, tool := range server.Tools {
+		if tool.Name == "check" {
+			server.Tools[i].Input = map[string]any{"type": "object"}
+		}
+	}
+	server.Tools = slices.DeleteFunc(server.Tools, func(t lock.Tool) bool { return t.Name == "explain" })
+	l.SetServer(server)
+	if text, err = l.Text(); err != nil {
+		t.Fatal(err)
+	}
+	write("obelus.lock.yaml", string(text))
+	write("other.yaml", "calls:\n  - {_tool: graph, plan: 'calls: []', _outputPath: †state.found}\noutput: †state.found\n")
+	said, _, status = obelus(strings.NewReader(""), "tools", "--check", "--plan", "plan.yaml", "--plan", "other.yaml")
+	for _, part := range []string{"breaks plans:\n  self.tools.yaml: self: check: its parameters may not be {\"files\":null} any more", "new:\n  self.tools.yaml: self: explain: it is new\n",
+		"plan.yaml: breaks\nother.yaml: nothing of it breaks\nerror[OB610]: \"check\" isn't what was locked"} {
+		if status != statusFound || !strings.Contains(said, part) {
+			t.Errorf("status %d, without %q: %s", status, part, said)
+		}
 	}
 	write("servers.yaml", "servers: {none: {command: [none-of-this-name]}}\n")
 	write("self.tools.yaml", "servers: {none: {command: [none-of-this-name]}}\n")

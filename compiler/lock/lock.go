@@ -28,26 +28,33 @@ type Lock struct {
 
 // A Server is an MCP server, by the name that it has under "servers".
 type Server struct {
-	Name  string
+	Name string
+	Choice
 	Tools []Tool // by name
 	Node  *source.Node
 }
 
 // A File is an OpenAPI document from which tools were imported.
 type File struct {
-	Path       string // from the lock's folder
-	Digest     string // of its bytes, as [Digest] gives it
+	Path   string // from the lock's folder
+	Digest string // of its bytes, as [Digest] gives it
+	Choice
 	Operations []Tool // by name
 	// Schemas are those that the operations' refer to, as "#/schemas/NAME".
 	Schemas map[string]any
 	Node    *source.Node
 }
 
+// A Choice is which tools of a source were asked for, as patterns: of a source without one all
+// were, and of what a source offers besides those is new what it chooses.
+type Choice struct{ Only, Tags, Names []string }
+
 // A Tool is what was locked of one tool: all that decides which calls of it are
 // sound and what may come of them.
 type Tool struct {
 	Name        string
 	Operation   string          // of an OpenAPI file: "GET /users/{id}"
+	Request     any             // of an OpenAPI file: how it is sent, as an http activity says; its url has no host where the file didn't name it
 	Input       any             // the JSON Schema of its parameters; nil when it gives none
 	Output      any             // that of its result; nil when it gives none
 	Annotations map[string]bool // MCP's hints, by their names

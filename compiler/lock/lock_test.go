@@ -20,7 +20,7 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		l := &Lock{}
 		for range 1 + r.IntN(2) {
-			s := Server{Name: text(r)}
+			s := Server{Name: text(r), Choice: Choice{Only: []string{text(r), text(r)}, Names: []string{text(r)}}}
 			for range r.IntN(4) {
 				s.Tools = append(s.Tools, tool(r))
 			}
@@ -29,7 +29,7 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 			l.SetServer(s)
 		}
 		if r.IntN(2) == 0 {
-			l.SetFile(File{Path: text(r), Digest: Digest(text(r)), Operations: []Tool{tool(r)}, Schemas: map[string]any{text(r): value(r, 3)}})
+			l.SetFile(File{Path: text(r), Choice: Choice{Tags: []string{text(r)}}, Digest: Digest(text(r)), Operations: []Tool{tool(r)}, Schemas: map[string]any{text(r): value(r, 3)}})
 		}
 		out, err := l.Text()
 		if err != nil {
@@ -86,6 +86,10 @@ func TestDriftIsToldByContainment(t *testing.T) {
 		{"nothing", func(t *Tool) {}, ""},
 		{"the order of keys", func(t *Tool) { t.Input = maps.Clone(t.Input.(map[string]any)) }, ""},
 		{"another parameter is required", func(t *Tool) { t.Input = object("q", "n") }, `breaks: its parameters may not be {"q":""} any more: "n" is missing`},
+		{"another parameter may be passed", func(t *Tool) {
+			t.Input = object("q")
+			t.Input.(map[string]any)["properties"].(map[string]any)["new"] = map[string]any{"type": "string"}
+		}, "harmless: its parameters have changed, and whatever was sound is"},
 		{"less is required", func(t *Tool) { t.Input = object() }, "harmless: its parameters have changed, and whatever was sound is"},
 		{"a result has less", func(t *Tool) { t.Output = object() }, `breaks: its result may now be {}, which was ruled out: "q" is missing`},
 		{"a result has more", func(t *Tool) { t.Output = object("q", "n") }, "harmless: its result has changed, and whatever was sound is"},
@@ -154,6 +158,7 @@ func tool(r *rand.Rand) Tool {
 	t := Tool{Name: text(r), Input: map[string]any{"type": "object", "x": value(r, 3)}}
 	if r.IntN(2) == 0 {
 		t.Output = map[string]any{text(r): value(r, 3)}
+		t.Request = map[string]any{text(r): value(r, 2)}
 		t.Description = Digest(text(r))
 		t.Annotations = map[string]bool{"readOnlyHint": r.IntN(2) == 0}
 	}

@@ -89,15 +89,30 @@ func ReadServer(name string, n *source.Node) (Server, []diag.Diagnostic) {
 
 func (r *reader) server(f source.Field, what string) Server {
 	s := Server{Name: f.Key.Text, Node: f.Value}
-	r.keys(f.Value, what, []string{"tools"}, map[string]func(source.Field){
+	r.keys(f.Value, what, []string{"tools"}, r.choice(&s.Choice, map[string]func(source.Field){
 		"tools": func(f source.Field) { s.Tools = entries(r, f, "tool", r.tool, Tool.key) },
-	})
+	}))
 	return s
+}
+
+// choice adds the keys of a choice to those of its source.
+func (r *reader) choice(c *Choice, known map[string]func(source.Field)) map[string]func(source.Field) {
+	for key, list := range map[string]*[]string{"only": &c.Only, "tags": &c.Tags, "names": &c.Names} {
+		known[key] = func(f source.Field) {
+			if f.Value.Kind != source.Array {
+				r.wants(f.Value, fmt.Sprintf("%q", key), "a list of texts")
+			}
+			for _, item := range f.Value.Items {
+				*list = append(*list, r.text(source.Field{Key: f.Key, Value: item}))
+			}
+		}
+	}
+	return known
 }
 
 func (r *reader) file(f source.Field, what string) File {
 	one := File{Path: f.Key.Text, Node: f.Value}
-	r.keys(f.Value, what, []string{"digest", "operations"}, map[string]func(source.Field){
+	r.keys(f.Value, what, []string{"digest", "operations"}, r.choice(&one.Choice, map[string]func(source.Field){
 		"digest":     func(f source.Field) { one.Digest = r.digest(f) },
 		"operations": func(f source.Field) { one.Operations = entries(r, f, "operation", r.tool, Tool.key) },
 		"schemas": func(f source.Field) {
@@ -106,7 +121,7 @@ func (r *reader) file(f source.Field, what string) File {
 			}
 			one.Schemas, _ = f.Value.Value().(map[string]any)
 		},
-	})
+	}))
 	return one
 }
 
@@ -119,7 +134,12 @@ func (r *reader) tool(f source.Field, what string) Tool {
 		return f.Value.Value()
 	}
 	r.keys(f.Value, what, nil, map[string]func(source.Field){
-		"operation":    func(f source.Field) { t.Operation = r.text(f) },
+		"operation": func(f source.Field) { t.Operation = r.text(f) },
+		"request": func(f source.Field) {
+			if t.Request = f.Value.Value(); f.Value.Kind != source.Object {
+				r.wants(f.Value, fmt.Sprintf("the \"request\" of %s", what), "a mapping")
+			}
+		},
 		"inputSchema":  func(f source.Field) { t.Input = schemaOf(f) },
 		"outputSchema": func(f source.Field) { t.Output = schemaOf(f) },
 		"description":  func(f source.Field) { t.Description = r.digest(f) },

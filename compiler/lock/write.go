@@ -80,11 +80,32 @@ func unveiled(v any) any {
 }
 
 func serverOut(s Server) yaml.MapSlice {
-	return yaml.MapSlice{{Key: veiled("tools"), Value: mapping(s.Tools, Tool.key, toolOut)}}
+	return append(s.Choice.out(), yaml.MapItem{Key: veiled("tools"), Value: mapping(s.Tools, Tool.key, toolOut)})
+}
+
+func (c Choice) out() (out yaml.MapSlice) {
+	for _, one := range []struct {
+		key  string
+		list []string
+	}{{"only", c.Only}, {"tags", c.Tags}, {"names", c.Names}} {
+		list := make([]any, len(one.list))
+		for i, pattern := range one.list {
+			list[i] = veiled(pattern)
+		}
+		if len(list) > 0 {
+			out = append(out, yaml.MapItem{Key: veiled(one.key), Value: list})
+		}
+	}
+	return out
+}
+
+func (c Choice) equal(o Choice) bool {
+	return slices.Equal(c.Only, o.Only) && slices.Equal(c.Tags, o.Tags) && slices.Equal(c.Names, o.Names)
 }
 
 func fileOut(f File) yaml.MapSlice {
-	out := yaml.MapSlice{{Key: veiled("digest"), Value: plain(f.Digest)}, {Key: veiled("operations"), Value: mapping(f.Operations, Tool.key, toolOut)}}
+	out := append(yaml.MapSlice{{Key: veiled("digest"), Value: plain(f.Digest)}}, f.Choice.out()...)
+	out = append(out, yaml.MapItem{Key: veiled("operations"), Value: mapping(f.Operations, Tool.key, toolOut)})
 	if len(f.Schemas) > 0 {
 		out = append(out, yaml.MapItem{Key: veiled("schemas"), Value: plain(f.Schemas)})
 	}
@@ -99,6 +120,7 @@ func toolOut(t Tool) yaml.MapSlice {
 		}
 	}
 	add("operation", t.Operation != "", t.Operation)
+	add("request", t.Request != nil, t.Request)
 	add("description", t.Description != "", t.Description)
 	hints := map[string]any{}
 	for name, yes := range t.Annotations {
@@ -161,9 +183,11 @@ func (s spelling) Visit(n ast.Node) ast.Visitor {
 }
 
 func (l *Lock) equal(other *Lock) bool {
-	return slices.EqualFunc(l.Servers, other.Servers, func(a, b Server) bool { return a.Name == b.Name && sameTools(a.Tools, b.Tools) }) &&
+	return slices.EqualFunc(l.Servers, other.Servers, func(a, b Server) bool {
+		return a.Name == b.Name && a.Choice.equal(b.Choice) && sameTools(a.Tools, b.Tools)
+	}) &&
 		slices.EqualFunc(l.OpenAPI, other.OpenAPI, func(a, b File) bool {
-			return a.Path == b.Path && a.Digest == b.Digest && sameTools(a.Operations, b.Operations) && len(a.Schemas) == len(b.Schemas) && (len(a.Schemas) == 0 || sameSchema(a.Schemas, b.Schemas))
+			return a.Path == b.Path && a.Digest == b.Digest && a.Choice.equal(b.Choice) && sameTools(a.Operations, b.Operations) && len(a.Schemas) == len(b.Schemas) && (len(a.Schemas) == 0 || sameSchema(a.Schemas, b.Schemas))
 		})
 }
 
@@ -171,7 +195,7 @@ func sameTools(a, b []Tool) bool { return slices.EqualFunc(a, b, Tool.same) }
 
 func (t Tool) same(o Tool) bool {
 	return t.Name == o.Name && t.Operation == o.Operation && t.Description == o.Description && maps.Equal(t.Annotations, o.Annotations) &&
-		sameSchema(t.Input, o.Input) && sameSchema(t.Output, o.Output)
+		sameSchema(t.Request, o.Request) && sameSchema(t.Input, o.Input) && sameSchema(t.Output, o.Output)
 }
 
 func sameSchema(a, b any) bool { return reflect.DeepEqual(a, b) || schema.Equal(a, b) }

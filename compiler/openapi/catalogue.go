@@ -33,7 +33,7 @@ func (a *API) Catalogue() map[string]any {
 // Locked is what is locked of the imported operations.
 func (a *API) Locked() (all []lock.Tool) {
 	for _, o := range a.Imported() {
-		t := lock.Tool{Name: o.Name, Operation: o.String(), Input: o.input, Output: o.output, Annotations: maps.Clone(o.hints)}
+		t := lock.Tool{Name: o.Name, Operation: o.String(), Request: o.request, Input: o.input, Output: o.output, Annotations: maps.Clone(o.hints)}
 		if text, _ := o.tool["description"].(string); text != "" {
 			t.Description = lock.Digest(text)
 		}

@@ -28,7 +28,7 @@ type Options struct {
 	// Server is the address of the service, in the place of what the document says.
 	Server string
 	// Headers are sent with every request, besides what the document says.
-	Headers map[string]string
+	Headers map[string]any
 	// Prefix begins the names of the environment's variables that hold keys and tokens.
 	Prefix string
 	// Called are the names of tools, by their operations ("GET /users/{id}"), that are others
@@ -68,6 +68,7 @@ type Operation struct {
 	At              source.Span
 
 	tool, activity map[string]any
+	request        map[string]any // as the document wants it
 	input, output  any
 	hints          map[string]bool
 	scope          *named // what its schemas refer to

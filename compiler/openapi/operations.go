@@ -3,6 +3,7 @@ package openapi
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -143,14 +144,16 @@ func (b *builder) build() *refusal {
 			return refused
 		}
 	}
-	for name, value := range b.Headers {
-		b.headers[name] = value
-	}
 	b.http["url"] = b.url
 	if len(b.query) > 0 {
 		b.http["query"] = b.query
 	}
 	if len(b.headers) > 0 {
+		b.http["headers"] = maps.Clone(b.headers)
+	}
+	b.request = maps.Clone(b.http)
+	b.request["url"] = strings.TrimPrefix(b.url, strings.TrimSuffix(b.Server, "/"))
+	if maps.Copy(b.headers, b.Headers); len(b.headers) > 0 {
 		b.http["headers"] = b.headers
 	}
 	b.order = append(b.order, b.scope)
