@@ -12,7 +12,7 @@ import (
 
 // S16.1: branches as conditions: a call is shown with all that must hold for it to run, be it
 // said of itself, by one of the alternatives that "||" joins, or of a call that it can't run
-// without.
+// without. What is asked of each item of a list says nothing of what reads the list (S3.3).
 func TestConditionsOfCalls(t *testing.T) {
 	text := `
 tools: {pay: {}, hold: {}, release: {properties: {hold: {}, why: {}}}, node: {}, drain: {properties: {of: {}}}, note: {properties: {of: {}}}}
@@ -24,6 +24,12 @@ calls:
 - {_id: cordon, _tool: node, _when: †input.bad, _outputPath: †state.cordoned}
 - {_id: drain, _tool: drain, of: †state.cordoned, _outputPath: †state.drained}
 - {_id: last, _tool: node, _after: [drain]}
+- {_id: packed, _tool: note, _each: †input.list, of: †item, _when: †item > 100, _outputPath: †state.packed}
+- {_id: wiped, _tool: drain, _each: †input.list, of: [†item, †state.packed], _outputPath: †state.wiped}
+- {_id: marked, _tool: note, _each: †input.list, of: "†{item} of †{state.cordoned}", _outputPath: †state.marked}
+- {_id: dropped, _tool: drain, of: †state.marked}
+- {_id: asked, _tool: note, _each: †input.list, of: †item, _when: †input.go, _outputPath: †state.asked}
+- {_id: ended, _tool: drain, of: †state.asked}
 - {_id: anyway, _tool: node, _after: [{call: drain, settled: true}]}
 `
 	p, _ := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
@@ -34,6 +40,11 @@ calls:
 		"tell":    "",
 		"cordon":  "if †input.bad",
 		"drain":   "if †input.bad for cordon",
+		"packed":  "for each of †input.list, if †item > 100",
+		"wiped":   "for each of †input.list",
+		"marked":  "for each of †input.list, if †input.bad for cordon",
+		"dropped": "",
+		"ended":   "if †input.go for asked",
 		"last":    "if †input.bad for cordon, after drain is done",
 	}
 	for _, c := range facts.Of(p, facts.Options{}).Calls {

@@ -92,7 +92,8 @@ func guardsOf(p *compiler.Plan) (all []*guard) {
 }
 
 // forkOf finds the calls that run on one branch alone: those with its condition, and those
-// that can't do without what these give.
+// that can't do without what these give. One whose items alone can't is done on any: it
+// gives a list.
 func forkOf(p *compiler.Plan, cases []*guard) (f Fork) {
 	of := make([]int, len(p.Calls)) // the case, from 1
 	for i, g := range cases {
@@ -103,7 +104,7 @@ func forkOf(p *compiler.Plan, cases []*guard) (f Fork) {
 	}
 	for _, i := range p.Graph.Order() {
 		c := p.Calls[i]
-		for _, r := range c.Reads {
+		for _, r := range needed(c) {
 			read := &p.Reads[r]
 			if of[i] > 0 || !read.Ref.Required || read.Start || len(read.Writers) == 0 || c.Instance != "" {
 				continue

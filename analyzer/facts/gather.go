@@ -20,11 +20,11 @@ type gatherer struct {
 	names  map[*int32][]string  // of lists of calls, which many reads share
 	byTool map[writerList][]string
 
-	inherits map[*compiler.Call][]Condition // see inherited
+	gives map[*compiler.Call][]Condition // see giving
 }
 
 func newGatherer(p *compiler.Plan) *gatherer {
-	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writerList][]string{}, inherits: map[*compiler.Call][]Condition{}}
+	return &gatherer{plan: p, runs: map[string]Execution{}, names: map[*int32][]string{}, byTool: map[writerList][]string{}, gives: map[*compiler.Call][]Condition{}}
 }
 
 func (g *gatherer) facts() *Facts {
@@ -202,8 +202,8 @@ func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
 	if one.When != nil {
 		add(Condition{Words: "if", Text: one.When.String()})
 	}
-	add(g.branches(c)...)
-	add(g.inherited(c)...)
+	add(g.branches(c.Reads, c.Params)...)
+	add(g.inherited(c, c.Reads)...)
 	for _, a := range one.After {
 		if a.Settled {
 			add(Condition{"after", a.Call, "has ended, however", ""})
@@ -243,21 +243,12 @@ func merged(all, more []Condition) []Condition {
 	return all
 }
 
-// inherited are the conditions of the calls that a call can't run without, and of those that
-// these can't: so many, and a word where there are more.
-func (g *gatherer) inherited(c *compiler.Call) []Condition {
-	if known, is := g.inherits[c]; is {
-		return known
-	}
-	g.inherits[c] = nil
+// inherited are the conditions of the calls without which there isn't what a call reads, or
+// comes after, and of those that these need: so many, and a word where there are more.
+func (g *gatherer) inherited(c *compiler.Call, reads []int) []Condition {
 	var all []Condition
-	for _, i := range g.indispensable(c) {
-		w := g.plan.Calls[i]
-		var its []Condition
-		if w.When != nil {
-			its = append(its, Condition{"if", g.whole(w.When, w).String(), "for", w.Name})
-		}
-		all = merged(all, slices.Concat(its, g.branches(w), g.inherited(w)))
+	for _, i := range g.indispensable(c, reads) {
+		all = merged(all, g.giving(g.plan.Calls[i]))
 		if len(all) > mostInherited {
 			break
 		}
@@ -269,15 +260,41 @@ func (g *gatherer) inherited(c *compiler.Call) []Condition {
 		}
 		all = append(all[:end], Condition{Words: "under further conditions of calls before it"})
 	}
-	g.inherits[c] = all
 	return all
+}
+
+// giving is what must hold for a call to give something. Of one that runs for each item of
+// a list it isn't what is asked of an item: it gives the list with every item skipped, too.
+func (g *gatherer) giving(c *compiler.Call) []Condition {
+	if known, is := g.gives[c]; is {
+		return known
+	}
+	g.gives[c] = nil
+	whole, reads := c.AsOne(), needed(c)
+	var its []Condition
+	if whole.When != nil {
+		its = append(its, Condition{"if", g.whole(whole.When, c).String(), "for", c.Name})
+	}
+	its = merged(its, slices.Concat(g.branches(reads, whole.Params), g.inherited(c, reads)))
+	g.gives[c] = its
+	return its
+}
+
+// needed are the reads without whose values a call gives nothing: not those that are asked
+// for an item.
+func needed(c *compiler.Call) []int {
+	if c.Each == nil {
+		return c.Reads
+	}
+	whole := c.AsOne()
+	return slices.Concat(readsOf(whole.When), readsOf(whole.Params))
 }
 
 // indispensable are the calls that another can't run without: those that alone write what
 // it needs, and those that must be done before it.
-func (g *gatherer) indispensable(c *compiler.Call) []int32 {
+func (g *gatherer) indispensable(c *compiler.Call, reads []int) []int32 {
 	var all []int32
-	for _, r := range c.Reads {
+	for _, r := range reads {
 		if read := &g.plan.Reads[r]; read.Ref.Required && !read.Start && len(read.Writers) == 1 {
 			all = append(all, read.Writers[0])
 		}
@@ -292,19 +309,19 @@ func (g *gatherer) indispensable(c *compiler.Call) []int32 {
 
 // branches are the alternatives of other calls that a call's reads need: each of those that
 // are required, and one of those that "||" joins and nothing else stands behind.
-func (g *gatherer) branches(c *compiler.Call) []Condition {
+func (g *gatherer) branches(reads []int, params *compiler.Template) []Condition {
 	var all []Condition
-	for _, r := range c.Reads {
+	for _, r := range reads {
 		if read := &g.plan.Reads[r]; read.Ref.Required {
 			if condition, needs := g.branch(read); needs {
 				all = append(all, condition)
 			}
 		}
 	}
-	if c.Params == nil {
+	if params == nil {
 		return all
 	}
-	for _, field := range c.Params.Fields {
+	for _, field := range params.Fields {
 		t := field.Value
 		if t.Expr == nil {
 			continue
