@@ -78,14 +78,7 @@ func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
 	if to == nil {
 		return true
 	}
-	flows := []flow{{}}
-	if t.Expr != nil {
-		flows = p.flowsOf(t)
-	} else if whole, ok := p.flowOfTemplate(nil, t); ok {
-		flows[0] = whole
-	} else {
-		return false
-	}
+	flows := p.flowsOut(nil, t)
 	for i := range flows {
 		switch f := &flows[i]; {
 		case f.schema != nil:
@@ -192,8 +185,7 @@ func (p *Pass) isTold(n *source.Node) bool {
 
 // report makes a finding of a rule that has been asked already.
 func (t *trier) report(rule *diag.Rule, severity diag.Severity, call *compiler.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
-	t.pass.found = append(t.pass.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
-	return t.pass.found[len(t.pass.found)-1].About(call.Label()).As(severity)
+	return t.pass.found.Report(rule, at, format, args...).About(call.Label()).As(severity)
 }
 
 // goesWrong reports an expression that fails with values that may come; seen are the

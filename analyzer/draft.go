@@ -33,7 +33,7 @@ func Screen(p *compiler.Plan, found []diag.Diagnostic, own []*Rule, held func(ca
 	d := &Draft{plan: p, whole: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	if p.Root == nil {
-		d.amiss = errorsOf(found)
+		d.amiss = diag.AtLeast(diag.Error, found)
 		return d
 	}
 	for i, call := range p.Calls {
@@ -61,7 +61,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 			pass.run(r)
 		}
 	}
-	d.take(slices.Concat(errorsOf(found), errorsOf(pass.found)))
+	d.take(slices.Concat(diag.AtLeast(diag.Error, found), diag.AtLeast(diag.Error, pass.found)))
 	d.takeCycles()
 
 	// A call that won't run writes nothing, and so conflicts with nobody, unless it is for
@@ -72,7 +72,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.found, pass.rule = nil, writeConflict.Rule
 	pass.barred = func(call int) bool { return d.barred[call] }
 	writeConflicts(pass)
-	d.take(errorsOf(pass.found))
+	d.take(diag.AtLeast(diag.Error, pass.found))
 	pass.ordered = append(pass.ordered, pass.asListed(func(call int) bool { return d.held[call] })...)
 	switch {
 	case len(pass.ordered) == 0:
@@ -166,10 +166,6 @@ func (d *Draft) Amiss() []diag.Diagnostic {
 // Sound reports whether there is no error at all.
 func (d *Draft) Sound() bool {
 	return len(d.amiss) == 0 && !slices.ContainsFunc(d.faults, func(f []diag.Diagnostic) bool { return len(f) > 0 })
-}
-
-func errorsOf(found []diag.Diagnostic) []diag.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Severity < diag.Error })
 }
 
 // take files errors under calls: under one that is held, where an error speaks of

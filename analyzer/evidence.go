@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -151,19 +152,13 @@ func (p *Pass) differ(schedules []Schedule) bool {
 
 // needs are the calls that two calls depend on, directly or not, in the order
 // in which they may run.
-func (p *Pass) needs(a, b int) []int32 {
-	seen := make([]bool, len(p.Plan.Calls))
-	queue := []int32{int32(a), int32(b)}
-	var needed []int32
-	for len(queue) > 0 {
-		next := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, d := range p.Plan.Graph.Deps(int(next)) {
-			if !seen[d] {
-				seen[d] = true
-				needed = append(needed, d)
-				queue = append(queue, d)
-			}
+func (p *Pass) needs(a, b int) (needed []int32) {
+	var ofA, ofB dag.Trace
+	ofA.Follow(&p.Plan.Graph, int32(a), 0)
+	ofB.Follow(&p.Plan.Graph, int32(b), 0)
+	for i := range int32(len(p.Plan.Calls)) {
+		if ofA.Met(i) || ofB.Met(i) {
+			needed = append(needed, i)
 		}
 	}
 	slices.SortFunc(needed, func(x, y int32) int { return p.Plan.Graph.Rank(int(x)) - p.Plan.Graph.Rank(int(y)) })

@@ -50,6 +50,13 @@ type remark struct {
 	says string
 }
 
+// showAll adds related places to a finding.
+func showAll(f *diag.Diagnostic, all []remark) {
+	for _, one := range all {
+		f.Note(one.at, "%s", one.says)
+	}
+}
+
 var unknown = []flow{{}}
 
 // at is where a flow's reference or operand stands.
@@ -261,8 +268,7 @@ func (p *Pass) covers(later, earlier origin) bool {
 	if later.call == earlier.call || later.below || !sets(later.call) || p.Plan.Writes == compiler.Once {
 		return false
 	}
-	_, waits := slices.BinarySearch(later.call.Waits, int32(earlier.call.Index))
-	return waits && p.alwaysWith(later.call, earlier.call)
+	return p.waits(later.call, earlier.call) && p.alwaysWith(later.call, earlier.call)
 }
 
 // always reports whether a write happens in every run in which nothing fails, and

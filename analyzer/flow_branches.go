@@ -43,7 +43,7 @@ func (p *Pass) comes(f *flow) bool {
 	}
 	for _, w := range r.Writers {
 		later := p.Plan.Calls[w]
-		if _, waits := slices.BinarySearch(later.Waits, int32(writer.Index)); !waits || later.Method != compiler.Set {
+		if !p.waits(later, writer) || later.Method != compiler.Set {
 			continue
 		}
 		for i, route := range later.Output {

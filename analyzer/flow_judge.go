@@ -103,15 +103,7 @@ func unspoken(producer, consumer *schema.Schema, witness any) bool {
 	if why == nil {
 		return false
 	}
-	var path []schema.Step
-	for _, step := range why.Path {
-		switch step := step.(type) {
-		case string:
-			path = append(path, schema.Key(step))
-		case int:
-			path = append(path, schema.Index(step))
-		}
-	}
+	path := stepsOf(why.Path)
 	at := producer.At(path)
 	if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
 		return true
@@ -276,6 +268,18 @@ func (j *judgement) because() string {
 	return fmt.Sprintf("for instance %s: %s", brief(j.witness), why)
 }
 
+// misfit reports that what comes never fits a place, or may not.
+func (p *Pass) misfit(rule *diag.Rule, j *judgement, to string) *diag.Diagnostic {
+	words := "%s may not fit %s: %s"
+	if j.relation == schema.Never {
+		words = "%s never fits %s: %s"
+	}
+	f := p.found.Report(rule, j.place(), words, j.called(), to, j.because()).About(j.to.call.Label())
+	f.Witness = j.witness
+	p.note(f, j)
+	return f
+}
+
 // note adds where the plan says what comes and what is wanted.
 func (p *Pass) note(f *diag.Diagnostic, j *judgement) {
 	noted := map[source.Span]bool{f.Span: true}
@@ -403,6 +407,17 @@ func (p *Pass) judgeParts(found []judgement, t *compiler.Template, to target) []
 func (t target) below(step string, s *schema.Schema) target {
 	t.schema, t.part = s, t.part+step
 	return t
+}
+
+// flowsOut are the flows out of a template, for a call or for none.
+func (p *Pass) flowsOut(call *compiler.Call, t *compiler.Template) []flow {
+	if t.Expr != nil {
+		return p.flowsOf(t)
+	}
+	if whole, ok := p.flowOfTemplate(call, t); ok {
+		return []flow{whole}
+	}
+	return unknown
 }
 
 // flowOfTemplate is a value put together from what flows into it, for a call or for none. It is false

@@ -38,7 +38,6 @@ type flowTable struct {
 // very same schema, so that what is known of one is worked out once, too, however
 // many calls, in however many views of a plan, pass values of it.
 type schemaTable struct {
-	fields    map[resultPlace]schema.Place
 	literals  map[any]*schema.Schema // by value, floats by their bits
 	meets     map[[2]*schema.Schema]*schema.Schema
 	bare      map[*schema.Schema]*schema.Schema // less null
@@ -54,8 +53,8 @@ type schemaTable struct {
 
 func newSchemaTable() *schemaTable {
 	return &schemaTable{
-		fields: map[resultPlace]schema.Place{}, literals: map[any]*schema.Schema{},
-		meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
+		literals: map[any]*schema.Schema{},
+		meets:    map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
 		declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
 		ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{},
 		steps: maxReasoning, making: maxReasoning / 4, trying: trialWork, worked: expression.Meter{Steps: 4_000_000, Memory: 256_000_000},
@@ -114,15 +113,12 @@ func (p *Pass) given(id pathtree.ID) flow {
 }
 
 // inResultAt is what a tool's _output says of a part of its result.
+// Fields of results are read again and again, so what is said of them is kept.
 func (p *Pass) inResultAt(tool *compiler.Tool, rest []expression.Segment) schema.Place {
-	switch len(rest) {
-	case 0:
+	if len(rest) == 0 {
 		return schema.Place{Schema: tool.Output, Possible: true}
-	case 1:
-		return p.inOutput(tool, rest)
 	}
-	at := resultPlace{tool, expression.Reference{Path: rest}.String()}
-	return once(p.flowing().fields, at, func() schema.Place { return tool.Output.At(compiler.SchemaPath(rest)) })
+	return once(p.fields, placeIn(tool, rest), func() schema.Place { return tool.Output.At(compiler.SchemaPath(rest)) })
 }
 
 // stateAt is what the schema of the state, or of a kind of data, says of a path: a value that it rejects is

@@ -119,31 +119,10 @@ func (p *Pass) unknownInItem(r *compiler.Read) {
 			return
 		}
 	}
-	of := all[len(all)-1].schema
-	step, known := r.Ref.Path[at.Depth], declarationOf(at)
-	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), step.Key).About(call.Label())
-	closed := !at.Possible
-	switch {
-	case known.list == "":
-		f.Message += ": they are " + of.At(compiler.SchemaPath(r.Ref.Path[:at.Depth])).Schema.Kinds().String()
-	case closed:
-		f.Message += ": their schema allows only " + known.list
-	default:
-		f.Message += ": their schema names " + known.list
-	}
-	if closed && r.Ref.Required {
-		f.As(diag.Error)
-	}
-	for _, said := range p.itemPlace(r) {
-		f.Note(said.at, "%s", said.says)
-	}
+	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key).About(call.Label())
+	showAll(f, p.itemPlace(r))
 	f.Advise("read a field that the schema of the list names, or name this one there")
-	if near, ok := known.Nearest(step.Key); ok && !step.IsIndex {
-		meant := expression.Reference{Kind: r.Ref.Kind, Path: slices.Clone(r.Ref.Path)}
-		meant.Path[at.Depth].Key = near
-		f.Advise("did you mean %q?", meant.String())
-		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, meant), p.Plan.Misspelt(step.Key, near, known.Suggester, true))
-	}
+	p.instead(f, r, r.Ref.Path, missingField{all[len(all)-1].schema, at, declarationOf(at), !at.Possible, "they are", "their"})
 }
 
 // inItem reports whether a reference names a field that the items of a call's list have.

@@ -55,9 +55,7 @@ func (p *Pass) comparison(call *compiler.Call, t *compiler.Template, read int, w
 	shown := t.Expr.Text[with.Start:with.End]
 	f := p.Report(t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).About(call.Label()).
 		Advise("compare with what the value can be")
-	for _, remark := range p.remarks(&flows[0]) {
-		f.Note(remark.at, "%s", remark.says)
-	}
+	showAll(f, p.remarks(&flows[0]))
 	raw, _ := flows[0].schema.Raw().(map[string]any)
 	words, _ := raw["enum"].([]any)
 	var known []string

@@ -130,10 +130,7 @@ func (p *Pass) shapeConflict(written write, whole pathtree.ID, holders []holder)
 		}
 		f := p.Report(written.path.Span(), "%q writes %q into a value that can't hold it: %s", call.Name, p.path(written.path.ID), says).About(call.Label()).
 			Note(h.path.Span(), "%q sets %q to that result here", h.call.Name, p.path(whole))
-		if n := h.call.Tool.OutputNode; n != nil {
-			f.Note(headOf(n.Span()), "the schema of the result is here")
-		}
-		f.Advise("write the part to a path of its own, or let the schema of the result name it")
+		f.Show(headOf(h.call.Tool.OutputNode.Span()), "the schema of the result is here").Advise("write the part to a path of its own, or let the schema of the result name it")
 		return
 	}
 }
@@ -334,7 +331,7 @@ func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 	if (a.record || b.record) && !failures {
 		return false
 	}
-	if p.replacedBetween(at, a.call, b.call) || p.replacedBetween(at, b.call, a.call) {
+	if len(p.between(at, a.call, b.call)) > 0 || len(p.between(at, b.call, a.call)) > 0 {
 		return false
 	}
 	if p.Plan.Paths.Overlap(a.path.ID, b.path.ID) {
@@ -357,12 +354,6 @@ func (p *Pass) disagree(at pathtree.ID, a, b need) bool {
 func (p *Pass) waits(call, other *compiler.Call) bool {
 	_, waits := slices.BinarySearch(call.Waits, int32(other.Index))
 	return waits
-}
-
-// replacedBetween reports whether a call between two others may set a path or what
-// is above it.
-func (p *Pass) replacedBetween(at pathtree.ID, first, last *compiler.Call) bool {
-	return len(p.between(at, first, last)) > 0
 }
 
 // between are the calls between two others that may set a path or what is above it.
@@ -417,9 +408,7 @@ func (p *Pass) belowNothing(b beginning, call *compiler.Call, path compiler.Path
 		}
 		f := p.Report(path.Span(), "%q can't be written: the state begins with %s at %q, and this needs %s there", p.path(path.ID), kind, p.path(above), wanted).About(call.Label()).
 			Advise("write it to another path, or let the state begin with %s there", wanted)
-		for _, said := range b.said(p, paths.Segments(above)[1:]) {
-			f.Note(said.at, "%s", said.says)
-		}
+		showAll(f, b.said(p, paths.Segments(above)[1:]))
 		return true
 	}
 	return false

@@ -28,8 +28,8 @@ func unknownTool(p *Pass, call *compiler.Call) {
 	if ok {
 		f.Advise("did you mean %q?", compiler.Shown(near, call.ToolName))
 		f.Rename(call.ToolNode, 0, len(call.ToolName), near, p.Plan.Misspelt(call.ToolName, near, p.tools(), true))
-		if tool := p.Plan.Tool(near); tool != nil && tool.NameNode != nil {
-			f.Note(tool.NameNode.Span(), "%q is declared here", near)
+		if tool := p.Plan.Tool(near); tool != nil {
+			f.Show(tool.NameNode.Span(), "%q is declared here", near)
 		}
 	} else {
 		f.Advise("declare it under \"tools\", or use one of the tools that are declared there")

@@ -29,10 +29,8 @@ func missingParameters(p *Pass, call *compiler.Call) {
 
 func (p *Pass) missing(call *compiler.Call, known *parameters, name string) {
 	f := p.Report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.taker, name, call.Name).About(call.Label()).
-		Advise("pass %q: a value, or a reference such as †state.%s", name, name)
-	if at := parameterNode(known.tool, name); at != nil {
-		f.Note(at.Span(), "%q is declared here", name)
-	}
+		Advise("pass %q: a value, or a reference such as †state.%s", name, name).
+		Show(parameterNode(known.tool, name).Span(), "%q is declared here", name)
 	if key, ok := p.misspelt(call, known, name); ok {
 		f.Advise("%q may be meant for it", key.Text).Note(key.Span(), "the %s has no parameter %q", known.which, key.Text)
 	}

@@ -56,7 +56,5 @@ func (p *Pass) unknownParameter(call *compiler.Call, known *parameters, f compil
 	} else {
 		found.Advise("it takes no parameters; a tool that takes any says additionalProperties: true")
 	}
-	if at := known.tool.NameNode; at != nil {
-		found.Note(at.Span(), "%q is declared here", call.ToolName)
-	}
+	found.Show(known.tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }

@@ -118,11 +118,9 @@ func (p *Pass) produced(call *compiler.Call) {
 		return
 	}
 	if v := call.Tool.Output.Validate(call.Produced.Value()); v != nil {
-		f := p.Report(placeAt(nil, call.Produced, v.Path), "the result of %q isn't what the tool gives: %s", call.Name, v.Error()).About(call.Label()).
-			Advise("give a result that the tool's \"_output\" accepts")
-		if n := call.Tool.OutputNode; n != nil {
-			f.Note(headOf(n.Span()), "the schema of the result is here")
-		}
+		p.Report(placeAt(nil, call.Produced, v.Path), "the result of %q isn't what the tool gives: %s", call.Name, v.Error()).About(call.Label()).
+			Advise("give a result that the tool's \"_output\" accepts").
+			Show(headOf(call.Tool.OutputNode.Span()), "the schema of the result is here")
 	}
 }
 
@@ -132,10 +130,8 @@ func (p *Pass) badLiteral(call *compiler.Call, taker *parameters, f compiler.Tem
 	l := literals{
 		refused: func(at source.Span, below, why string) {
 			found = p.Report(at, "%s doesn't accept this for %s%s: %s", taker.taker, quote(f.Key), below, why).About(call.Label()).
-				Advise("pass a value that the %s's schema accepts", taker.which)
-			if n := taker.node(f.Key); n != nil {
-				found.Note(n.Span(), "%q is %s here", f.Key, taker.verb())
-			}
+				Advise("pass a value that the %s's schema accepts", taker.which).
+				Show(taker.node(f.Key).Span(), "%q is %s here", f.Key, taker.verb())
 		},
 	}
 	if taker.bounds == nil {

@@ -24,9 +24,6 @@ func flowMismatches(p *Pass) {
 		if j.relation != schema.Never {
 			continue
 		}
-		f := p.Report(j.place(), "%s never fits %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because()).About(j.to.call.Label()).
-			Advise("%s", help(&j))
-		f.Witness = j.witness
-		p.note(f, &j)
+		p.misfit(p.rule, &j, j.to.name()+" of "+j.to.taker.taker).Advise("%s", help(&j))
 	}
 }

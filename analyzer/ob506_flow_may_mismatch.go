@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"fmt"
-
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -29,9 +27,6 @@ func flowMayMismatches(p *Pass) {
 
 // reportMayMismatch reports a value that may come and isn't accepted.
 func (p *Pass) reportMayMismatch(j *judgement) {
-	p.found = append(p.found, diag.New(mayMismatchRule, j.place(), fmt.Sprintf("%s may not fit %s of %s: %s", j.called(), j.to.name(), j.to.taker.taker, j.because())))
-	f := p.found[len(p.found)-1].About(j.to.call.Label()).
+	p.misfit(mayMismatchRule, j, j.to.name()+" of "+j.to.taker.taker).
 		Advise("narrow what the source may give, widen what the parameter takes, or convert the value")
-	f.Witness = j.witness
-	p.note(f, j)
 }

@@ -31,9 +31,7 @@ func forbiddenOutputPath(p *Pass, call *compiler.Call) {
 	}
 	f := p.Report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).About(call.Label()).
 		Advise("write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
-	if call.Tool.NameNode != nil {
-		f.Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
-	}
+	f.Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 	if only, ok := only(call.Tool.OutputPath); ok {
 		if edit, ok := diag.EditScalar(n, 0, len(n.Text), only); ok {
 			f.Fixes = append(f.Fixes, diag.Fix{Message: "write it to " + only, Edits: []diag.Edit{edit}})

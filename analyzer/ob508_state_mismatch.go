@@ -96,13 +96,9 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 	}
 	f.Witness = verdict.Witness
 	f.Advise("let the two schemas agree, write the result elsewhere, or give it an alternative that accepts the rest")
-	for _, said := range outputPlace(call.Tool, nil) {
-		f.Note(said.at, "%s", said.says)
-	}
+	showAll(f, outputPlace(call.Tool, nil))
 	if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
-		for _, said := range p.documentPlace("stateSchema", segments[1:]) {
-			f.Note(said.at, "%s", said.says)
-		}
+		showAll(f, p.documentPlace("stateSchema", segments[1:]))
 	}
 }
 
@@ -192,9 +188,7 @@ func (p *Pass) noPlaceFor(call *compiler.Call, part string, always bool) {
 	}
 	f := p.Report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName), verb, quote(p.path(path.ID)), quote(part)).About(call.Label()).As(severity).
 		Advise("let the state schema allow it, or let the tool give nothing of the kind")
-	for _, said := range outputPlace(call.Tool, nil) {
-		f.Note(said.at, "%s", said.says)
-	}
+	showAll(f, outputPlace(call.Tool, nil))
 }
 
 // missingParts reports writes of a part of an object in which the state schema

@@ -80,11 +80,7 @@ func (p *Pass) activityCode() {
 }
 
 func (p *Pass) codeFault(tool *compiler.Tool, at source.Span, message string) *diag.Diagnostic {
-	f := p.Report(at, "%s", message)
-	if tool.NameNode != nil {
-		f.Note(tool.NameNode.Span(), "%q is declared here", tool.Name)
-	}
-	return f
+	return p.Report(at, "%s", message).Show(tool.NameNode.Span(), "%q is declared here", tool.Name)
 }
 
 // codeTrials is how many parameters the code of an activity is tried with.

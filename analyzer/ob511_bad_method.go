@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"slices"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -27,9 +25,7 @@ func badMethods(p *Pass) {
 			if gives, takes := call.Tool.Output.Kinds(), patchKinds[call.Method]; gives != 0 && gives&takes == 0 {
 				f := p.Report(p.methodPlace(call), "%q wants %s to write, and the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
 					Advise("use another \"_outputMethod\", or let the tool give %s", takes)
-				for _, said := range outputPlace(call.Tool, nil) {
-					f.Note(said.at, "%s", said.says)
-				}
+				showAll(f, outputPlace(call.Tool, nil))
 				continue
 			}
 		}
@@ -53,9 +49,7 @@ func (p *Pass) badBase(b beginning, call *compiler.Call) {
 		if kinds, said := p.baseOf(b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
 			f := p.Report(p.methodPlace(call), "%q needs %s at %q, and there it is %s", call.Method, baseKinds[call.Method], p.path(path.ID), kinds).About(call.Label()).
 				Advise("use another \"_outputMethod\", or another path")
-			for _, s := range said {
-				f.Note(s.at, "%s", s.says)
-			}
+			showAll(f, said)
 			return
 		}
 	}
@@ -98,7 +92,7 @@ func (p *Pass) baseOf(b beginning, call *compiler.Call, path compiler.Path) (sch
 			continue // it makes no difference
 		}
 		other := p.Plan.Calls[w.Call]
-		_, before := slices.BinarySearch(call.Waits, w.Call)
+		before := p.waits(call, other)
 		if other == call || w.Failure || !before && (p.rank(other) > p.rank(call) || p.screens && int(w.Call) > call.Index) {
 			continue // nothing of it stands there yet
 		}

@@ -22,10 +22,7 @@ func outputMismatches(p *Pass) {
 	for _, j := range p.judgeOutput() {
 		switch j.relation {
 		case schema.Never:
-			f := p.Report(j.place(), "%s never fits %s: %s", j.called(), j.of(), j.because()).As(diag.Error).
-				Advise("give what \"outputSchema\" asks for, or mend the schema")
-			f.Witness = j.witness
-			p.note(f, &j)
+			p.misfit(p.rule, &j, j.of()).Advise("give what \"outputSchema\" asks for, or mend the schema")
 		case schema.MayNotFit:
 			p.reportOutput(&j)
 		case schema.Unknown:
@@ -53,10 +50,7 @@ func (p *Pass) outputForgotten() {
 
 // reportOutput reports a value that may come and that "outputSchema" refuses.
 func (p *Pass) reportOutput(j *judgement) {
-	f := p.Report(j.place(), "%s may not fit %s: %s", j.called(), j.of(), j.because()).As(diag.Warning).
-		Advise("narrow what the source may give, or widen \"outputSchema\"")
-	f.Witness = j.witness
-	p.note(f, j)
+	p.misfit(p.rule, j, j.of()).As(diag.Warning).Advise("narrow what the source may give, or widen \"outputSchema\"")
 }
 
 // of is what to call the part of the output that is judged.

@@ -46,7 +46,7 @@ func (p *Pass) unknownField(r *compiler.Read) {
 		if s.failure && slices.Contains(failureFields, s.rest[0].Key) {
 			return false
 		}
-		at := p.inOutput(s.call.Tool, s.rest) // which an activity may send to a failure route, too
+		at := p.inResultAt(s.call.Tool, s.rest) // which an activity may send to a failure route, too
 		if at.Named || at.Possible && (at.Silent || at.Open) {
 			return false
 		}
@@ -70,33 +70,46 @@ func (p *Pass) unknownField(r *compiler.Read) {
 	step := first.rest[place.Depth]
 	known := p.inResultOf(first, place)
 	f := p.Report(r.Span(), "the result of %q has no %q", first.call.ToolName, step.Key).About(p.caller(r).Label())
-	switch {
-	case known.list == "":
-		f.Message += ": there it is " + first.call.Tool.Output.At(compiler.SchemaPath(first.rest[:place.Depth])).Schema.Kinds().String()
-	case closed:
-		f.Message += ": its schema allows only " + known.list
-	default:
-		f.Message += ": its schema names " + known.list
-	}
-	if closed && r.Ref.Required {
-		f.As(diag.Error)
-	}
 	f.Note(first.path.Span(), "%q writes its result to %q here", first.call.Name, p.path(first.path.ID))
 	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
-	if step.IsIndex {
-		return
-	}
-	if function, ok := expression.FunctionFor(step.Key); ok && known.list == "" {
+	if function, ok := expression.FunctionFor(step.Key); ok && known.list == "" && !step.IsIndex {
 		whole := r.Ref
 		whole.Path = r.Ref.Path[:len(r.Ref.Path)-len(first.rest)+place.Depth]
 		f.Advise("what it has is worked out by a function: †(%s(%s))", function, whole.String())
 	}
-	if near, ok := known.Nearest(step.Key); ok {
+	p.instead(f, r, first.rest, missingField{first.call.Tool.Output, place, known, closed, "there it is", "its"})
+}
+
+// A missingField is a part that a schema doesn't name, with what it names in its stead.
+type missingField struct {
+	of      *schema.Schema
+	at      schema.Place
+	known   *declaration
+	closed  bool   // it doesn't allow others either
+	is, its string // how a message speaks of the values
+}
+
+// instead adds to a finding what there is in the place of a part that isn't, as the end of
+// a reference names it, and which part may be meant.
+func (p *Pass) instead(f *diag.Diagnostic, r *compiler.Read, rest []expression.Segment, m missingField) {
+	step := rest[m.at.Depth]
+	switch {
+	case m.known.list == "":
+		f.Message += ": " + m.is + " " + m.of.At(compiler.SchemaPath(rest[:m.at.Depth])).Schema.Kinds().String()
+	case m.closed:
+		f.Message += ": " + m.its + " schema allows only " + m.known.list
+	default:
+		f.Message += ": " + m.its + " schema names " + m.known.list
+	}
+	if m.closed && r.Ref.Required {
+		f.As(diag.Error)
+	}
+	if near, ok := m.known.Nearest(step.Key); ok && !step.IsIndex {
 		meant := r.Ref
 		meant.Path = slices.Clone(r.Ref.Path)
-		meant.Path[len(meant.Path)-len(first.rest)+place.Depth].Key = near
+		meant.Path[len(meant.Path)-len(rest)+m.at.Depth].Key = near
 		f.Advise("did you mean %q?", meant.String())
-		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, meant), p.Plan.Misspelt(step.Key, near, known.Suggester, true))
+		f.Rename(r.Node, r.Ref.Start, r.Ref.End, respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, meant), p.Plan.Misspelt(step.Key, near, m.known.Suggester, true))
 	}
 }
 
@@ -105,8 +118,7 @@ var failureFields = []string{"code", "message", "details"}
 
 // inResultOf is what the schema of a result names where a read leaves it.
 func (p *Pass) inResultOf(o origin, place schema.Place) *declaration {
-	at := resultPlace{o.call.Tool, expression.Reference{Path: o.rest[:place.Depth]}.String()}
-	return once(p.inResult, at, func() *declaration { return declarationOf(place) })
+	return once(p.inResult, placeIn(o.call.Tool, o.rest[:place.Depth]), func() *declaration { return declarationOf(place) })
 }
 
 // declaredElsewhere reports whether the document itself holds or names a path of

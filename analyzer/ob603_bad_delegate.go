@@ -31,7 +31,7 @@ func badDelegates(p *Pass) {
 			p.unsound(path, judged.Errors, "can't be run", diag.Error)
 			continue
 		}
-		if doubts := worth(judged.Findings); len(doubts) > 0 {
+		if doubts := diag.AtLeast(diag.Warning, judged.Findings); len(doubts) > 0 {
 			p.unsound(path, doubts, "may go wrong", diag.Warning)
 		}
 	}
@@ -46,11 +46,6 @@ func badDelegates(p *Pass) {
 			p.delegateOutput(call)
 		}
 	}
-}
-
-// worth are the findings that are more than remarks.
-func worth(found []diag.Diagnostic) []diag.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Severity < diag.Warning })
 }
 
 // unsound reports a delegate with errors or warnings of its own, where it is first named.
@@ -124,10 +119,5 @@ func (p *Pass) delegateOutput(call *compiler.Call) {
 	f := p.Report(call.ToolNode.Span(), "the output of the delegate %q %s the \"_output\" of %q: %s", face.Name, words, tool.Name, j.because()).About(call.Label()).As(severity).
 		Advise("let the two schemas say the same, or leave the tool's \"_output\" out: the delegate's \"outputSchema\" then holds")
 	f.Witness = v.Witness
-	if face.OutputNode != nil {
-		f.Note(headOf(face.OutputNode.Span()), "what the delegate gives is here")
-	}
-	if tool.OutputNode != nil {
-		f.Note(headOf(tool.OutputNode.Span()), "what the tool gives is here")
-	}
+	f.Show(headOf(face.OutputNode.Span()), "what the delegate gives is here").Show(headOf(tool.OutputNode.Span()), "what the tool gives is here")
 }

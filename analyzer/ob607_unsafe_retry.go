@@ -27,9 +27,7 @@ func unsafeRetry(p *Pass, call *compiler.Call) {
 	case !call.Tool.Runs(call.Activity):
 		who = call.Activity
 	}
-	f := p.Report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
-		Advise("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice")
-	if call.Tool.NameNode != nil {
-		f.Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
-	}
+	p.Report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
+		Advise("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice").
+		Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }

@@ -120,9 +120,7 @@ func (p *Pass) strayParameter(known *parameters, a *compiler.Activity, taken com
 	} else {
 		f.Advise("give the tool such a parameter; braces that are text are written {%s}", braces)
 	}
-	if n := known.tool.NameNode; n != nil {
-		f.Note(n.Span(), "%q is declared here", known.tool.Name)
-	}
+	f.Show(known.tool.NameNode.Span(), "%q is declared here", known.tool.Name)
 }
 
 // dropped reports parameters that calls pass, or where there are no calls yet might, and that

@@ -178,13 +178,7 @@ func (p *Pass) outOfBounds(call *compiler.Call, bounds *parameters) {
 // isWithin reports whether all that a template may give is known to fit a schema; of a
 // value that the document gives as an example nothing more is known than that it does.
 func (p *Pass) isWithin(call *compiler.Call, t *compiler.Template, s *schema.Schema) bool {
-	flows := []flow{{}}
-	if t.Expr != nil {
-		flows = p.flowsOf(t)
-	} else if whole, ok := p.flowOfTemplate(call, t); ok {
-		flows[0] = whole
-	}
-	return !slices.ContainsFunc(flows, func(f flow) bool {
+	return !slices.ContainsFunc(p.flowsOut(call, t), func(f flow) bool {
 		if f.schema = p.guarded(&f, call); f.schema == nil {
 			return true
 		}
@@ -197,13 +191,13 @@ func (p *Pass) reportBounds(j *judgement) {
 	var f *diag.Diagnostic
 	switch j.relation {
 	case schema.Never:
-		f = p.Report(j.place(), "%s never fits %s: %s", j.called(), what, j.because())
+		f = p.misfit(p.rule, j, what)
 	case schema.MayNotFit:
-		f = p.Report(j.place(), "%s may not fit %s: %s; a run refuses the call then", j.called(), what, j.because()).As(diag.Warning)
+		f = p.misfit(p.rule, j, what).As(diag.Warning)
+		f.Message += "; a run refuses the call then"
 	default:
-		f = p.Report(j.place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.called(), what).As(diag.Warning)
+		f = p.Report(j.place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.called(), what).About(j.to.call.Label()).As(diag.Warning)
+		p.note(f, j)
 	}
-	f.About(j.to.call.Label()).Advise("narrow what the source may give to what the policy allows, or let a \"_when\" see to it")
-	f.Witness = j.witness
-	p.note(f, j)
+	f.Advise("narrow what the source may give to what the policy allows, or let a \"_when\" see to it")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
@@ -333,9 +332,7 @@ func (p *Pass) reportOrder(c *orders.Check, b *broken) *diag.Diagnostic {
 			f.Note(p.Plan.Calls[i].ToolNode.Span(), "%q is here", p.Plan.Calls[i].Name)
 		}
 	}
-	if c.Node != nil {
-		f.Note(headOf(c.Node.Span()), "the rule is here")
-	}
+	f.Show(headOf(c.Node.Span()), "the rule is here")
 	if !b.sure {
 		f.Message += "; whether that happens couldn't be decided, so a run refuses the call if it does"
 		f.As(diag.Warning)
@@ -359,17 +356,4 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-// quotedNames are the names of some calls; of many the first.
-func quotedNames(names []string) string {
-	var quoted []string
-	for _, name := range names[:min(len(names), maxShown)] {
-		quoted = append(quoted, quote(name))
-	}
-	words := strings.Join(quoted, ", ")
-	if more := len(names) - maxShown; more > 0 {
-		words += fmt.Sprintf(" and %d more", more)
-	}
-	return words
 }

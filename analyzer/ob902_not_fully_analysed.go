@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"fmt"
-
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -15,10 +13,7 @@ var notAnalysed = register(Rule{
 
 // cutShort says that a judgement was cut short (S18).
 func (p *Pass) cutShort(at source.Span, format string, args ...any) *diag.Diagnostic {
-	d := diag.New(notAnalysed.Rule, at, fmt.Sprintf(format, args...))
-	d.Help = "simpler schemas, or fewer alternatives in them, can be judged"
-	p.found = append(p.found, d)
-	return &p.found[len(p.found)-1]
+	return p.found.Report(notAnalysed.Rule, at, format, args...).Advise("simpler schemas, or fewer alternatives in them, can be judged")
 }
 
 // notFullyAnalysed reports the questions about branches that have no answer

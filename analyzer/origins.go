@@ -3,7 +3,6 @@ package analyzer
 import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // maxWriters bounds how many writers of one read are looked at for its type; of
@@ -48,23 +47,20 @@ func (p *Pass) origins(r *compiler.Read, f func(origin) bool) bool {
 	return true
 }
 
-// A field is a part of a tool's result, one step down.
-type field struct {
-	tool *compiler.Tool
-	step expression.Segment
-}
-
-// inOutput is what a tool's _output says of a part of its result. Fields of
-// results are read again and again, so what is said of them is kept.
-func (p *Pass) inOutput(tool *compiler.Tool, rest []expression.Segment) schema.Place {
-	if len(rest) != 1 {
-		return tool.Output.At(compiler.SchemaPath(rest))
-	}
-	return once(p.fields, field{tool, rest[0]}, func() schema.Place { return tool.Output.At(compiler.SchemaPath(rest)) })
-}
-
 // A resultPlace is a place in the results of a tool.
 type resultPlace struct {
 	tool *compiler.Tool
-	path string
+	step expression.Segment // the first, which mostly is all
+	rest string
+}
+
+func placeIn(tool *compiler.Tool, path []expression.Segment) resultPlace {
+	at := resultPlace{tool: tool}
+	if len(path) > 0 {
+		at.step = path[0]
+	}
+	if len(path) > 1 {
+		at.rest = expression.Reference{Path: path[1:]}.String()
+	}
+	return at
 }

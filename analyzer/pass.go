@@ -1,7 +1,6 @@
 package analyzer
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
@@ -24,7 +23,7 @@ type Pass struct {
 
 	config Config
 	rule   *diag.Rule // the rule that is running
-	found  []diag.Diagnostic
+	found  diag.Findings
 	hidden diag.Facts          // what errors of the compiler leave unknown
 	barred func(call int) bool // the call is known never to run; nil for none
 	// screens says that calls may be listed behind the plan's: what is found of one
@@ -56,7 +55,7 @@ type Pass struct {
 	near       map[pathtree.ID]*names
 	inState    map[pathtree.ID]*declaration // what the state schema names below a path
 	inResult   map[resultPlace]*declaration
-	fields     map[field]schema.Place
+	fields     map[resultPlace]schema.Place
 	parameters map[*compiler.Tool]*parameters
 	toolNames  *naming.Suggester
 	flows      *flowTable
@@ -87,7 +86,7 @@ func newPass(p *compiler.Plan, found []diag.Diagnostic) *Pass {
 		near:        map[pathtree.ID]*names{},
 		inState:     map[pathtree.ID]*declaration{},
 		inResult:    map[resultPlace]*declaration{},
-		fields:      map[field]schema.Place{},
+		fields:      map[resultPlace]schema.Place{},
 		parameters:  map[*compiler.Tool]*parameters{},
 		bounds:      map[*policy.BoundTool]*parameters{},
 		meantInputs: map[string]bool{}, meantParameters: map[meantParameter]bool{},
@@ -169,8 +168,7 @@ func reaches[T any](table []T, n int) []T {
 // Report makes a finding of the running rule at a place of the text. It is completed
 // by its own methods before the next one is made.
 func (p *Pass) Report(at source.Span, format string, args ...any) *diag.Diagnostic {
-	p.found = append(p.found, diag.New(p.rule, at, fmt.Sprintf(format, args...)))
-	return &p.found[len(p.found)-1]
+	return p.found.Report(p.rule, at, format, args...)
 }
 
 // caller is the call that a read belongs to; nil for the plan's output.

@@ -89,12 +89,11 @@ func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Setti
 type settingsReader struct {
 	known    []*Rule
 	settings *Settings
-	found    []diag.Diagnostic
+	found    diag.Findings
 }
 
 func (r *settingsReader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	r.found = append(r.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
-	return &r.found[len(r.found)-1]
+	return r.found.Report(rule, at, format, args...)
 }
 
 func (r *settingsReader) wants(n *source.Node, what, expected string) *diag.Diagnostic {

@@ -33,7 +33,7 @@ func (t *trier) inside(call *compiler.Call) *trier {
 	}
 	return once(t.within, call, func() *trier {
 		judged := p.config.delegates.judge(p.Plan.Delegates[call.Plan()])
-		if judged.Verified == nil || len(worth(judged.Findings)) > 0 {
+		if judged.Verified == nil || len(diag.AtLeast(diag.Warning, judged.Findings)) > 0 {
 			return nil
 		}
 		pass := newPass(judged.Plan, nil)
@@ -68,7 +68,7 @@ func (w *trial) delegated(call *compiler.Call, sub *trier, params map[string]any
 	inner.goThrough()
 	if p.Plan.Output == nil {
 		known = true
-	} else if result, there, vague := inner.outputPart(p.Plan.Output); !vague {
+	} else if result, there, vague := inner.resolve(nil, p.Plan.Output); !vague {
 		known = true
 		if there {
 			value = result
@@ -110,7 +110,5 @@ func (w *trial) givesAnother(call *compiler.Call, value any, what string, at *so
 	f := w.report(diag.BadDelegate, diag.Warning, call, call.ToolNode.Span(), "the output of the delegate %q may not fit %s: for instance %s: %v", call.Plan(), what, brief(value), wrong)
 	f.Witness = value
 	f.Advise("hand over what the delegate can do with, let its output be there whatever comes (\"… || null\"), or widen what is said of it")
-	if at != nil {
-		f.Note(headOf(at.Span()), "what it is said to give is here")
-	}
+	f.Show(headOf(at.Span()), "what it is said to give is here")
 }

@@ -350,31 +350,35 @@ func (w *trial) kindsClash(t *compiler.Template) error {
 	return wrong
 }
 
-// resolve is a template with its values, and whether they are all there.
+// resolve is a template of a call with its values, and whether they are all there; of the
+// plan's output, for no call, what is absent is left out (S11.8).
 func (w *trial) resolve(call *compiler.Call, t *compiler.Template) (value any, there, vague bool) {
 	switch {
 	case !t.Live():
 		return t.Value, true, false
 	case t.Expr != nil:
 		return w.value(call, t)
-	case t.Fields != nil:
-		object := make(map[string]any, len(t.Fields))
-		for i := range t.Fields {
-			v, ok, part := w.resolve(call, t.Fields[i].Value)
-			if vague = vague || part; !ok && !part {
-				return nil, false, false
-			}
-			object[t.Fields[i].Key] = v
-		}
-		return object, true, vague
 	}
-	list := make([]any, len(t.Items))
-	for i, item := range t.Items {
-		v, ok, part := w.resolve(call, item)
-		if vague = vague || part; !ok && !part {
+	object, list := make(map[string]any, len(t.Fields)), make([]any, 0, len(t.Items))
+	part := func(of *compiler.Template, put func(any)) bool {
+		v, ok, open := w.resolve(call, of)
+		if vague = vague || open; ok || open && call != nil {
+			put(v)
+		}
+		return ok || open || call == nil
+	}
+	for i := range t.Fields {
+		if !part(t.Fields[i].Value, func(v any) { object[t.Fields[i].Key] = v }) {
 			return nil, false, false
 		}
-		list[i] = v
+	}
+	for _, item := range t.Items {
+		if !part(item, func(v any) { list = append(list, v) }) {
+			return nil, false, false
+		}
+	}
+	if t.Fields != nil {
+		return object, true, vague
 	}
 	return list, true, vague
 }
@@ -555,7 +559,7 @@ func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler
 // giveOutput works the plan's output out.
 func (w *trial) giveOutput() {
 	p := w.pass
-	value, there, vague := w.outputPart(p.Plan.Output)
+	value, there, vague := w.resolve(nil, p.Plan.Output)
 	if !there {
 		value = nil // an absent whole
 	}
@@ -564,29 +568,4 @@ func (w *trial) giveOutput() {
 			w.isRefused(nil, nil, &compiler.TemplateField{Value: p.Plan.Output}, value, s, wrong)
 		}
 	}
-}
-
-// outputPart is a part of the output. What is absent is left out (S11.8).
-func (w *trial) outputPart(t *compiler.Template) (value any, there, vague bool) {
-	switch {
-	case !t.Live() || t.Expr != nil:
-		return w.resolve(nil, t)
-	case t.Fields != nil:
-		object := make(map[string]any, len(t.Fields))
-		for i := range t.Fields {
-			v, ok, part := w.outputPart(t.Fields[i].Value)
-			if vague = vague || part; ok {
-				object[t.Fields[i].Key] = v
-			}
-		}
-		return object, true, vague
-	}
-	list := []any{}
-	for _, item := range t.Items {
-		v, ok, part := w.outputPart(item)
-		if vague = vague || part; ok {
-			list = append(list, v)
-		}
-	}
-	return list, true, vague
 }

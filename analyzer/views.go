@@ -1,7 +1,6 @@
 package analyzer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -198,9 +197,8 @@ func byView(whole *compiler.Plan, found []diag.Diagnostic, first *Pass) []diag.D
 	}
 	merged := m.merge()
 	if skipped > 0 {
-		d := diag.New(notAnalysed.Rule, headOf(whole.CallsNode.Span()), fmt.Sprintf("the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped))
-		d.Help = "split it into plans of fewer instances"
-		merged = append(merged, d)
+		merged.Report(notAnalysed.Rule, headOf(whole.CallsNode.Span()), "the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped).
+			Advise("split it into plans of fewer instances")
 	}
 	return merged
 }
@@ -263,7 +261,7 @@ type findingKey struct {
 
 func keyOf(d *diag.Diagnostic) findingKey { return findingKey{d.Rule, d.Severity, d.Span, d.Call} }
 
-func (m *viewMerger) merge() []diag.Diagnostic {
+func (m *viewMerger) merge() diag.Findings {
 	m.ofOne = map[string]bool{}
 	for _, call := range m.plan.Calls {
 		if call.Instance != "" {
@@ -271,7 +269,7 @@ func (m *viewMerger) merge() []diag.Diagnostic {
 		}
 	}
 	keys, shared := m.findings()
-	var merged []diag.Diagnostic
+	var merged diag.Findings
 	told := map[source.Span]bool{}
 	for _, k := range keys {
 		for _, s := range m.said(k, shared[k]) {

@@ -3,10 +3,10 @@ package analyzer
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 func quote(name string) string { return "\"" + name + "\"" }
@@ -36,13 +36,18 @@ func brief(v any) string {
 
 // namedInstances lists instances, so many as one reads.
 func namedInstances(instances []string) string {
-	var shown []string
-	for _, id := range instances[:min(len(instances), maxShown)] {
-		shown = append(shown, quote(compiler.Shown(id)))
+	shown := make([]string, len(instances))
+	for i, id := range instances {
+		shown[i] = compiler.Shown(id)
 	}
-	list := strings.Join(shown, ", ")
-	if more := len(instances) - maxShown; more > 0 {
-		return fmt.Sprintf("%s and %d more", list, more)
+	return quotedNames(shown)
+}
+
+// quotedNames are the names of some calls; of many the first.
+func quotedNames(names []string) string {
+	list := wording.Names(names[:min(len(names), maxShown)], maxShown)
+	if more := len(names) - maxShown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
 }

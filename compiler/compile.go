@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"path"
@@ -104,17 +103,15 @@ func Compile(file *source.File, o Options) (*Plan, []diag.Diagnostic) {
 // ReadPolicy reads a policy as [policy.Parse] does, and says besides which names of tools in
 // it a reader can't see or may take for others (S2.6), whatever plans there are.
 func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag.Diagnostic) {
-	p, found := policy.Parse(file, limits)
-	tools := newNames(func(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-		found = append(found, diag.New(rule, at, fmt.Sprintf(format, args...)))
-		return &found[len(found)-1]
-	}, "policy's tools")
+	p, problems := policy.Parse(file, limits)
+	found := diag.Findings(problems)
+	tools := newNames(found.Report, "policy's tools")
 	for _, n := range p.Named {
 		known := tools.has(n.Text)
 		tools.add(n.Text, n.Span())
 		if _, _, mixed := naming.MixedScripts(n.Text); !known && !mixed && len(naming.Deceptive(n.Text)) > 0 {
-			d := diag.New(diag.ConfusableName, n.Span(), fmt.Sprintf("the name %q is drawn like %q", naming.Spelled(n.Text), naming.Skeleton(n.Text)))
-			found = append(found, *d.As(diag.Warning).Advise("a rule about another tool than the one that was meant keeps nothing from happening"))
+			found.Report(diag.ConfusableName, n.Span(), "the name %q is drawn like %q", naming.Spelled(n.Text), naming.Skeleton(n.Text)).As(diag.Warning).
+				Advise("a rule about another tool than the one that was meant keeps nothing from happening")
 		}
 	}
 	_, amiss := serversOf(p, Options{Limits: limits}, ".")
@@ -127,7 +124,7 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 // has one that must have been meant: a rule about another tool than that one keeps nothing
 // from happening. One that only looks like it is an error (S2.6). A policy may speak of tools
 // that other plans have.
-func (p *Plan) misnamed() (found []diag.Diagnostic) {
+func (p *Plan) misnamed() (found diag.Findings) {
 	var names *naming.Suggester
 	known := slices.Sorted(maps.Keys(p.Activities))
 	for _, tool := range p.Tools {
@@ -144,11 +141,11 @@ func (p *Plan) misnamed() (found []diag.Diagnostic) {
 			}
 			told[n.Text] = true
 			if twin := slices.IndexFunc(known, func(name string) bool { return naming.Skeleton(name) == naming.Skeleton(n.Text) }); twin >= 0 {
-				d := diag.New(diag.ConfusableName, n.Span(), fmt.Sprintf("the policy speaks of a tool %q, which looks like the plan's %q", naming.Spelled(n.Text), naming.Spelled(known[twin])))
-				found = append(found, *d.Advise("write the plan's name: a rule about another tool keeps nothing from happening").Rename(n, 0, len(n.Text), known[twin], false))
+				found.Report(diag.ConfusableName, n.Span(), "the policy speaks of a tool %q, which looks like the plan's %q", naming.Spelled(n.Text), naming.Spelled(known[twin])).
+					Advise("write the plan's name: a rule about another tool keeps nothing from happening").Rename(n, 0, len(n.Text), known[twin], false)
 			} else if near, ok := names.Nearest(n.Text); ok && naming.IsSlip(n.Text, near) {
-				d := diag.New(diag.WrongType, n.Span(), fmt.Sprintf("the policy speaks of a tool %q, which the plan doesn't have", n.Text))
-				found = append(found, *d.As(diag.Warning).Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false))
+				found.Report(diag.WrongType, n.Span(), "the policy speaks of a tool %q, which the plan doesn't have", n.Text).As(diag.Warning).
+					Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false)
 			}
 		}
 	}
@@ -217,7 +214,7 @@ func compile(file *source.File, o Options, all *delegation) (*Plan, []diag.Diagn
 type compilation struct {
 	options Options
 	plan    *Plan
-	found   []diag.Diagnostic
+	found   diag.Findings
 	rooms   rooms
 
 	toolDefs    []definition
@@ -258,8 +255,7 @@ type definition struct {
 // report makes a finding, which is completed by its own methods before the next one
 // is made.
 func (c *compilation) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	c.found = append(c.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
-	return &c.found[len(c.found)-1]
+	return c.found.Report(rule, at, format, args...)
 }
 
 // Misspelt reports whether a name can only be another one, written with other letters

@@ -128,6 +128,14 @@ func (d *Diagnostic) Note(at source.Span, format string, args ...any) *Diagnosti
 	return d
 }
 
+// Show is Note of a place that there may not be: nothing is added then.
+func (d *Diagnostic) Show(at source.Span, format string, args ...any) *Diagnostic {
+	if at.Known() {
+		d.Note(at, format, args...)
+	}
+	return d
+}
+
 // Offer adds the fix that replaces the bytes [from, to) of a scalar's value by a
 // text, in the scalar's own style, where that can be done. A safe one is what
 // must have been meant (S7).
@@ -169,6 +177,21 @@ func row(f *source.File) int {
 		return 0
 	}
 	return f.Row
+}
+
+// Findings are those that somebody makes.
+type Findings []Diagnostic
+
+// Report makes a finding, which is completed by its own methods before the next one is
+// made.
+func (f *Findings) Report(rule *Rule, at source.Span, format string, args ...any) *Diagnostic {
+	*f = append(*f, New(rule, at, fmt.Sprintf(format, args...)))
+	return &(*f)[len(*f)-1]
+}
+
+// AtLeast are those of some findings that are as severe as that, or more.
+func AtLeast(s Severity, findings []Diagnostic) []Diagnostic {
+	return slices.DeleteFunc(slices.Clone(findings), func(d Diagnostic) bool { return d.Severity < s })
 }
 
 // HasErrors reports whether any finding is an error.

@@ -31,13 +31,12 @@ func Read(file *source.File, limits source.Limits) (*Lock, []diag.Diagnostic) {
 	return l, r.found
 }
 
-type reader struct{ found []diag.Diagnostic }
+type reader struct{ found diag.Findings }
 
 const again = "write it anew with: obelus tools"
 
 func (r *reader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	r.found = append(r.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
-	return &r.found[len(r.found)-1]
+	return r.found.Report(rule, at, format, args...)
 }
 
 func (r *reader) wants(n *source.Node, what, expected string) {

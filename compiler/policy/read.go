@@ -39,13 +39,12 @@ func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic)
 
 type reader struct {
 	policy *Policy
-	found  []diag.Diagnostic
+	found  diag.Findings
 	tried  schema.Allowance // for the patterns of all examples
 }
 
 func (r *reader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
-	r.found = append(r.found, diag.New(rule, at, fmt.Sprintf(format, args...)))
-	return &r.found[len(r.found)-1]
+	return r.found.Report(rule, at, format, args...)
 }
 
 // parts are the schemas of a policy's parts, by name; "" is that of the whole.
