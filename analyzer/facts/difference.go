@@ -107,6 +107,7 @@ type comparison struct {
 	flows      map[flowKey]bool
 	reached    map[string]reached // by path
 	harmsBelow []harm             // see below
+	given      [][]*Source        // see gives
 	beyond     harm               // done by those that are given what the plan gives whose calls run this one
 	passed     int                // how many differences of calls were followed
 	marks      []int              // by call of the new plan: the stamp of the last who met it
@@ -119,7 +120,7 @@ type comparison struct {
 // plans compares two plans, and then those that calls of both run.
 func (c *comparison) plans(old, new *Facts, in string) *matching {
 	m := match(old, new)
-	c.matching, c.in, c.flows, c.marks, c.reached, c.harmsBelow = m, in, map[flowKey]bool{}, make([]int, len(new.Calls)), map[string]reached{}, nil
+	c.matching, c.in, c.flows, c.marks, c.reached, c.harmsBelow, c.given = m, in, map[flowKey]bool{}, make([]int, len(new.Calls)), map[string]reached{}, nil, nil
 	c.renamedPaths()
 	for j := range new.Calls {
 		if i := m.newTo[j]; i >= 0 {

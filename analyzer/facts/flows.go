@@ -398,9 +398,21 @@ func (l *edgeList) value() *Value {
 // waits are the calls that another waits for since it reads from them or comes after them,
 // as sources; lists of writers that several reads share are there once.
 func (call *Call) waits() []*Source {
-	var all []*Source
+	all := call.reads()
+	if len(call.After) > 0 {
+		after := &Source{}
+		for _, a := range call.After {
+			after.Calls = append(after.Calls, a.Call)
+		}
+		all = append(all, after)
+	}
+	return all
+}
+
+// reads are the sources of all that a call reads.
+func (call *Call) reads() (all []*Source) {
 	seen := map[flowKey]bool{}
-	for _, v := range call.inputs() {
+	for v := range call.inputs() {
 		for k := range v.Sources {
 			s := &v.Sources[k]
 			if len(s.writers) > 0 {
@@ -412,13 +424,6 @@ func (call *Call) waits() []*Source {
 			}
 			all = append(all, s)
 		}
-	}
-	if len(call.After) > 0 {
-		after := &Source{}
-		for _, a := range call.After {
-			after.Calls = append(after.Calls, a.Call)
-		}
-		all = append(all, after)
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/fnv"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -77,7 +78,7 @@ func neighbours(f *Facts, at map[string]int) (reads, users [][]int) {
 				users[w] = append(users[w], i)
 			}
 		}
-		for _, v := range f.Calls[i].inputs() {
+		for v := range f.Calls[i].inputs() {
 			for _, s := range v.Sources {
 				for _, name := range s.Calls[:min(few, len(s.Calls))] {
 					note(name)
@@ -92,18 +93,15 @@ func neighbours(f *Facts, at map[string]int) (reads, users [][]int) {
 }
 
 // inputs are all values that a call reads.
-func (c *Call) inputs() []Value {
-	all := slices.Clip(c.Values)
-	if c.When != nil {
-		all = append(all, *c.When)
+func (c *Call) inputs() iter.Seq[*Value] {
+	return func(yield func(*Value) bool) {
+		for i := range c.Values {
+			if !yield(&c.Values[i]) {
+				return
+			}
+		}
+		_ = (c.When == nil || yield(c.When)) && (c.Each == nil || yield(&c.Each.List)) && (len(c.Context) == 0 || yield(&Value{Sources: c.Context}))
 	}
-	if c.Each != nil {
-		all = append(all, c.Each.List)
-	}
-	if len(c.Context) > 0 {
-		all = append(all, Value{Sources: c.Context})
-	}
-	return all
 }
 
 // pair matches the calls that have a key in common, the nth with the nth; those without a
@@ -167,7 +165,7 @@ func wholly(c *Call) string {
 // given is what a call is given.
 func given(c *Call) string {
 	var b strings.Builder
-	for _, v := range c.inputs() {
+	for v := range c.inputs() {
 		b.WriteString(v.Path + "\x00" + v.String() + "\x00")
 	}
 	return b.String()

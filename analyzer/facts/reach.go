@@ -107,12 +107,12 @@ func (c *comparison) below() []harm {
 		return c.harmsBelow
 	}
 	c.harmsBelow = make([]harm, len(f.Calls))
-	waits, told := f.gives(), map[flowKey]harm{}
+	gives, told := c.gives(), map[flowKey]harm{}
 	for more := true; more; {
 		more = false
 		for i := len(f.Calls) - 1; i >= 0; i-- {
 			h := c.harms(&f.Calls[i]).and(c.harmsBelow[i])
-			for _, s := range waits[i] {
+			for _, s := range gives[i] {
 				if len(s.writers) > 0 {
 					key := flowKey{old: &s.writers[0], oldLen: len(s.writers)}
 					if told[key].and(h) == told[key] {
@@ -131,15 +131,15 @@ func (c *comparison) below() []harm {
 	return c.harmsBelow
 }
 
-// gives is, by call, where what it is given comes from.
-func (f *Facts) gives() [][]*Source {
-	all := make([][]*Source, len(f.Calls))
-	for i := range f.Calls {
-		one := f.Calls[i]
-		one.After = nil // from those nothing comes
-		all[i] = one.waits()
+// gives is, by call of the new plan, where what it is given comes from.
+func (c *comparison) gives() [][]*Source {
+	if calls := c.matching.new.Calls; c.given == nil {
+		c.given = make([][]*Source, len(calls))
+		for i := range calls {
+			c.given[i] = calls[i].reads()
+		}
 	}
-	return all
+	return c.given
 }
 
 // follow finds the calls that are given what stands at a path from the start, or what some
@@ -147,7 +147,7 @@ func (f *Facts) gives() [][]*Source {
 func (c *comparison) follow(from string, calls map[int]bool) (r reached) {
 	f := c.matching.new
 	given, left := make([]bool, len(f.Calls)), mostSpread
-	waits := f.gives()
+	gives := c.gives()
 	for i := range calls {
 		given[i] = true
 	}
@@ -162,7 +162,7 @@ func (c *comparison) follow(from string, calls map[int]bool) (r reached) {
 	for more := true; more; {
 		more = false
 		for i := range f.Calls {
-			if !given[i] && slices.ContainsFunc(waits[i], holds) {
+			if !given[i] && slices.ContainsFunc(gives[i], holds) {
 				given[i], more = true, true
 			}
 		}
