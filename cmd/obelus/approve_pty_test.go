@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,7 +94,10 @@ func TestApproveWithAnAgent(t *testing.T) {
 	}
 	t.Cleanup(func() { agent.Process.Kill(); agent.Wait() })
 	pty.Eventually(t, "the agent listens", func() bool {
-		_, err := os.Stat(socket)
+		c, err := net.Dial("unix", socket) // which is there before anybody listens
+		if err == nil {
+			c.Close()
+		}
 		return err == nil
 	})
 	t.Setenv("SSH_AUTH_SOCK", socket)

@@ -22,10 +22,10 @@ func TestKeysStayHome(t *testing.T) {
 		settings(t, p)
 		for _, status := range []int{300, 301, 302, 303, 307, 308} {
 			for _, to := range []string{elsewhere.URL, strings.Replace(elsewhere.URL, "http:", "", 1), "/v2/elsewhere", "://", ""} {
-				asked := 0
+				var asked atomic.Int32
 				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					io.Copy(io.Discard, r.Body)
-					asked++
+					asked.Add(1)
 					if !strings.HasSuffix(r.Header.Get(p.header), testKey) || r.URL.Path != p.path {
 						t.Errorf("%s: asked at %s with the key %q", name, r.URL.Path, r.Header.Get(p.header))
 					}
@@ -38,8 +38,8 @@ func TestKeysStayHome(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, _, err = collect(t.Context(), planner, greeting())
-				if err == nil || !strings.Contains(err.Error(), "sent us on to another address") || strings.Contains(err.Error(), testKey) || asked != 1 {
-					t.Errorf("%s, %d to %q: asked %d times: %v", name, status, to, asked, err)
+				if err == nil || !strings.Contains(err.Error(), "sent us on to another address") || strings.Contains(err.Error(), testKey) || asked.Load() != 1 {
+					t.Errorf("%s, %d to %q: asked %d times: %v", name, status, to, asked.Load(), err)
 				}
 				server.Close()
 			}

@@ -28,11 +28,12 @@ func Spent(f func()) time.Duration {
 }
 
 // Within repeats a function until one time costs no more than a bound, at most
-// five times, and gives the least that it cost. The collection of what other
-// tests left behind comes and goes; what the work itself costs is there every
-// time.
+// twelve times, and gives the least that it cost. The collection of what other
+// tests left behind comes and goes, and so do neighbours that share a core and its
+// caches, by which the same work costs twice as much: they are given more time to go
+// with each try. What the work itself costs is there every time.
 func Within(bound time.Duration, f func()) (least time.Duration, within bool) {
-	for range 5 {
+	for try := range 12 {
 		cost := Spent(f)
 		if least == 0 || cost < least {
 			least = cost
@@ -41,6 +42,7 @@ func Within(bound time.Duration, f func()) (least time.Duration, within bool) {
 			return least, true
 		}
 		runtime.GC()
+		time.Sleep(time.Duration(try) * 50 * time.Millisecond)
 	}
 	return least, false
 }

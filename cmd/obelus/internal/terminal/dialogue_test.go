@@ -169,7 +169,7 @@ func TestKeysPressedEarlierAnswerNothing(t *testing.T) {
 	p := pty.Open(t, 80)
 	d := dialogueAt(p)
 	p.Press("y\ry")
-	time.Sleep(10 * time.Millisecond) // they are on their way; that they are early is all that counts
+	p.TypedAhead(len("y\r")) // of what isn't a line yet nothing is told
 	answers := askInBackground(t.Context(), d, question("first"))
 	p.Asked()
 	p.Press("y")
