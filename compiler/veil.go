@@ -261,6 +261,9 @@ func (c *compilation) conceal(n *source.Node, name string) {
 		}
 	}
 	for _, piece := range pieces {
+		if named := byName.ReplaceAllString(piece, ""); named != piece && authScheme.MatchString(named) {
+			continue // who reads it learns which variable holds the secret
+		}
 		if piece = strings.TrimSpace(piece); piece == "" {
 			continue
 		}
@@ -268,6 +271,13 @@ func (c *compilation) conceal(n *source.Node, name string) {
 		c.plan.veil.keep(piece, name)
 	}
 }
+
+// A secret by its name, as definitions of activities have it, and what may stand before it in
+// a header (RFC 9110 11.4).
+var (
+	byName     = regexp.MustCompile(`\{\$\w+\}`)
+	authScheme = regexp.MustCompile(`(?i)^\s*(basic|bearer|token|apikey)?\s*$`)
+)
 
 var inBraces = regexp.MustCompile(`†\{[^}]*\}`)
 

@@ -36,6 +36,9 @@ func (p Policy) Stricter(than Policy) bool {
 	return slices.Index(order, p) > slices.Index(order, than)
 }
 
+// Confirm is whom the run asks, as it stands.
+func (m *Machine) Confirm() Confirm { return m.options.Confirm }
+
 // asks reports whether a person must be asked before a call starts. Effects asks
 // where what runs isn't known to be read-only (of a plan, its calls are judged), and
 // about what a person put in the place of another.
@@ -232,6 +235,12 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 		e.Kind, e.Text = a.Kind, a.Node.Get("expr").Text
 	case a.Server != nil:
 		e.Kind, e.URL, e.Text = a.Kind, a.Server.URL, a.Remote
+		for _, h := range a.Server.Headers {
+			if e.Headers == nil {
+				e.Headers = map[string]string{}
+			}
+			e.Headers[h.Name] = h.Value
+		}
 	default:
 		e.Kind = a.Kind
 		if a.HTTP != nil {

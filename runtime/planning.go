@@ -154,6 +154,9 @@ type Execution struct {
 	// mcp the URL is its server's.
 	Method string `json:"method,omitzero"`
 	URL    string `json:"url,omitzero"`
+	// Headers are what the definition of an mcp's server puts on its requests, a secret by its
+	// name as {$NAME}.
+	Headers map[string]string `json:"headers,omitzero"`
 	// Text is the expression of an expr, the path of a plan, the tool of an mcp, or what else describes
 	// the activity, as JSON.
 	Text string `json:"text,omitzero"`

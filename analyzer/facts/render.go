@@ -356,10 +356,13 @@ func beside(e *Execution) string {
 	definition := e.Definition.value()
 	whole, _ := definition.(map[string]any)
 	own, _ := whole[e.Kind].(map[string]any)
-	for _, key := range []string{"argv", "cwd", "method", "url"} {
+	if e.Kind == "mcp" {
+		own, _ = whole["server"].(map[string]any)
+	}
+	for _, key := range []string{"argv", "command", "cwd", "method", "url"} {
 		delete(own, key)
 	}
-	if e.Kind == "mcp" || len(own) == 0 {
+	if len(own) == 0 {
 		return ""
 	}
 	return string(asJSON(own))

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +83,41 @@ func TestServersAreImported(t *testing.T) {
 	for _, args := range [][]string{{"tools", "--check"}, {"tools", "import", "servers.yaml", "-o", "x.yaml"}} {
 		if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusTrouble || !strings.HasPrefix(stderr, "obelus: ") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
+		}
+	}
+}
+
+// S10.1: a plan's servers aren't started, nor reached with their secrets, before a person has
+// let a call of theirs through, also to hold them to their lock; nothing hinders where nobody
+// is asked.
+func TestServersWaitForPeople(t *testing.T) {
+	folder := t.TempDir()
+	asked := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_ = os.WriteFile(filepath.Join(folder, "asked"), []byte(r.Header.Get("X-Key")), 0o600)
+	}))
+	defer asked.Close()
+	t.Setenv("KEY", "s3cr3t")
+	for name, server := range map[string]string{
+		"started": `{command: [sh, -c, 'echo "$KEY" > started'], env: {KEY: "{$KEY}"}}`,
+		"asked":   `{url: "` + asked.URL + `", headers: {X-Key: "{$KEY}"}}`,
+	} {
+		for file, text := range map[string]string{
+			"obelus.lock.yaml": "servers: {s: {tools: {note: {inputSchema: {type: object}}}}}\n",
+			"plan.yaml": "servers: {s: " + server + "}\nactivities: {note: {mcp: {server: s, tool: note}}}\ntools: {note: {properties: {_output: {type: string}}}}\n" +
+				"calls: [{_tool: note, _outputPath: †state.n}]\noutput: †state.n\n",
+		} {
+			if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for confirm, there := range map[string]bool{"effects": false, "always": false, "never": true} {
+			marker := filepath.Join(folder, name)
+			os.Remove(marker)
+			stdout, stderr, status := obelus(strings.NewReader(""), "run", "--allow-host", "127.0.0.1", "--confirm", confirm, "--no-journal", filepath.Join(folder, "plan.yaml"))
+			text, _ := os.ReadFile(marker)
+			if want := map[bool]int{false: statusStopped, true: statusTrouble}[there]; status != want || strings.Contains(string(text), "s3cr3t") != there {
+				t.Errorf("%s, --confirm %s: status %d, %s holds %q\n%s%s", name, confirm, status, name, text, stdout, stderr)
+			}
 		}
 	}
 }

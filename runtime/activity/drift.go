@@ -36,8 +36,9 @@ type Held struct {
 }
 
 // Hold asks each server that calls may need and of which something is locked for its
-// tools. Nothing is called.
-func (s *Set) Hold(ctx context.Context) (all []Held, err error) {
+// tools, but for those that may not begin yet: they are held to their locks when they do.
+// Nothing is called.
+func (s *Set) Hold(ctx context.Context, may func(*compiler.Server) bool) (all []Held, err error) {
 	used, of := map[*server]map[string]bool{}, []*server{}
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		t, ok := s.byName[name].(*tool)
@@ -52,7 +53,7 @@ func (s *Set) Hold(ctx context.Context) (all []Held, err error) {
 	}
 	for _, one := range of {
 		h := Held{Server: one.of}
-		if one.of.Lock != nil {
+		if one.of.Lock != nil && may(one.of) {
 			c, err := one.session(ctx)
 			if err != nil {
 				return nil, err

@@ -411,7 +411,7 @@ func TestServersAreHeldToTheirLock(t *testing.T) {
 			def.Server.Lock = locked
 			return def
 		}, "a", "tell", "die")
-		if all, err := s.Hold(t.Context()); err != nil || len(all) != 1 || len(all[0].Drifts) > 0 {
+		if all, err := s.Hold(t.Context(), func(*compiler.Server) bool { return true }); err != nil || len(all) != 1 || len(all[0].Drifts) > 0 {
 			t.Fatal(all, err)
 		}
 		if _, err := s.Run(t.Context(), "a", Request{}); err != nil {

@@ -73,7 +73,7 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if held, err := s.Hold(t.Context()); err != nil || len(held) != 1 || len(held[0].Drifts) > 0 {
+			if held, err := s.Hold(t.Context(), func(*compiler.Server) bool { return true }); err != nil || len(held) != 1 || len(held[0].Drifts) > 0 {
 				t.Errorf("held to its own lock: %v, %v", held, err)
 			}
 			r, err := s.Run(t.Context(), "x", Request{Params: c.params})

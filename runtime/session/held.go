@@ -5,19 +5,37 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/runtime"
 )
+
+// unasked reports whether a server may be started or reached before a person has let a call
+// to it through: nobody is asked, or somebody has approved of the plan, or its definition
+// isn't the plan's own word. Starting it may do anything, and its environment and headers
+// may hold secrets (S10.1).
+func (s *Session) unasked(of *compiler.Server) bool {
+	confirm := s.options.Options.Confirm
+	switch {
+	case s.resume.Confirm != nil:
+		confirm = *s.resume.Confirm
+	case s.replay != nil:
+		confirm = s.replay.Machine.Confirm()
+	}
+	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || of.Origin.Vouches()
+}
 
 // hold holds the MCP servers that the run may need against what is locked of their tools,
 // before the first call (S2.3): a drift that breaks plans ends the run, any other is told.
+// Those that a person has to let begin are held to it when they do.
 func (s *Session) hold(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil && s.results != nil {
 			s.results.close()
 		}
 	}()
-	all, err := s.set.Hold(ctx)
+	all, err := s.set.Hold(ctx, s.unasked)
 	if err != nil {
 		return diag.Troubled(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}

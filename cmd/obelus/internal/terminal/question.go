@@ -222,6 +222,9 @@ func (l *Sheet) runs(p *page, q *runtime.Question, full bool) (hidden int) {
 	if given := slices.Concat(q.Runs.Env, q.Runs.Inherit); len(given) > 0 {
 		what += ", with " + visibly(given, "") + " in its environment"
 	}
+	if len(q.Runs.Headers) > 0 {
+		what += ", with the headers " + visibly(q.Runs.Headers, "")
+	}
 	if q.Runs.Defined != "" {
 		what += ", defined in " + diag.Escape(q.Runs.Defined)
 	}
