@@ -37,9 +37,17 @@ func (w *world) meet(c runtime.Command) *played {
 	}
 	for i := len(p.calls); i < len(c.Plan.Calls); i++ {
 		p.calls = append(p.calls, len(w.out.Calls))
-		w.out.Calls = append(w.out.Calls, CallReport{Call: c.Plan.Calls[i], Instance: c.Instance, Under: c.Under})
+		w.out.Calls = append(w.out.Calls, CallReport{Call: c.Plan.Calls[i], Instance: c.Instance, Under: c.Under, ready: -1})
+		w.free(c.Frame, i)
 	}
 	return p
+}
+
+// free notes since when a call waits for no other: of "a || b" it needn't wait for b.
+func (w *world) free(frame, call int) {
+	if report := w.report(frame, call); report.ready < 0 && w.machine.Status(frame, call) != runtime.Waiting {
+		report.ready = w.now
+	}
 }
 
 // enter notes whose delegate begins.
@@ -117,20 +125,21 @@ func (w *world) analyse() {
 	w.out.LowerBound = max(w.out.LowerBound, w.out.Work/time.Duration(parallel))
 }
 
-// longest is the longest path through a plan at work, and the activities on it. A
-// call that a plan carries out is as long as that plan's own, over all tries.
+// longest is the longest path through a plan at work, and the activities on it, by what
+// calls have waited for. A call that a plan carries out is as long as that plan's own, over
+// all tries.
 func (w *world) longest(p *played) (time.Duration, []int) {
 	n := len(p.plan.Calls)
 	until, before, within := make([]time.Duration, n), make([]int32, n), make([][]int, n)
 	last := int32(-1)
 	for _, i := range p.plan.Graph.Order() {
 		before[i] = -1
+		at := p.calls[i]
 		for _, d := range p.plan.Graph.Deps(int(i)) {
-			if until[d] > until[i] {
+			if until[d] > until[i] && w.out.Calls[p.calls[d]].To <= w.out.Calls[at].ready {
 				until[i], before[i] = until[d], d
 			}
 		}
-		at := p.calls[i]
 		until[i] += w.out.Calls[at].Busy + w.out.Calls[at].Paused
 		for _, child := range p.children[int(i)] {
 			length, path := w.longest(child)

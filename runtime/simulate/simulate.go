@@ -120,6 +120,7 @@ type CallReport struct {
 
 	since time.Duration // the try at work began
 	pause time.Duration // that comes before the next
+	ready time.Duration // it waited for no other call any more; -1 while it does
 }
 
 // Run rehearses the plan once.
@@ -466,6 +467,9 @@ func (w *world) settled(c runtime.Command) {
 	report.Failure, report.Routed, report.Output = c.Settlement.Failure, c.Settlement.Routed, c.Settlement.Output
 	if !report.Started {
 		report.From = w.now
+	}
+	for _, user := range c.Plan.Graph.Users(c.Call) {
+		w.free(c.Frame, int(user))
 	}
 	w.moment(c.Frame, c.Call, report.Status)
 }

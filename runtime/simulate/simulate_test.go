@@ -2,7 +2,9 @@ package simulate_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,5 +236,65 @@ tools:
 	}
 	if failing == 0 {
 		t.Error("no try failed")
+	}
+}
+
+// S15.2: the critical path is made of what calls have waited for, so that nothing bounds a
+// rehearsal from below by more than it took: of "a || b", of "??" and of conditions not what
+// they could do without. Where every call has a place at once it is as long as the whole.
+func TestCriticalPathIsOfWhatWasWaitedFor(t *testing.T) {
+	early := 0
+	for n := range amount.Of(150, 1_000, 10_000) {
+		random := rand.New(rand.NewPCG(uint64(n), 15))
+		text, _ := branching(random, 9, true)
+		head, calls, _ := strings.Cut(text, "calls:\n")
+		lines := strings.Split(calls, "\n")
+		for i := range lines {
+			more, ok := strings.CutPrefix(lines[i], "- {")
+			if !ok {
+				break
+			}
+			after := ""
+			if i > 0 {
+				after = []string{"_after: [c%d], ", "_after: {settled: [c%d]}, ", "", "", "", ""}[random.IntN(6)]
+			}
+			if after != "" {
+				after = fmt.Sprintf(after, random.IntN(i))
+			}
+			if lines[i] = fmt.Sprintf("- {_id: c%d, %s%s", i, after, more); random.IntN(2) == 0 {
+				lines[i] = strings.Replace(lines[i], "of: '†", "of: '†state.none ?? †", 1)
+			}
+		}
+		text = head + "calls:\n" + strings.Join(lines, "\n")
+		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
+		j := analyzer.Analyze(p, found, analyzer.Config{})
+		if j.Verified == nil {
+			continue
+		}
+		for schedule := range 3 {
+			o := simulate.Options{Seed: uint64(n), Schedule: schedule + 1, Options: runtime.Options{Parallel: 1 << 20}}
+			s := simulate.Run(j.Verified.Rehearsal(), o)
+			if s.Critical != s.Makespan || s.LowerBound != s.Makespan {
+				t.Fatalf("plan %d, schedule %d: a critical path of %v and at least %v of %v\n%s\n%s", n, o.Schedule, s.Critical, s.LowerBound, s.Makespan, tell(s), text)
+			}
+			ended := map[int32]time.Duration{}
+			for _, c := range s.Calls {
+				if c.Under == "" {
+					ended[int32(c.Call.Index)] = c.To
+				}
+			}
+			for _, c := range s.Calls {
+				if c.Started && c.Under == "" && slices.ContainsFunc(p.Graph.Deps(c.Call.Index), func(d int32) bool { return c.From < ended[d] }) {
+					early++
+				}
+			}
+			o.Parallel = 2
+			if s = simulate.Run(j.Verified.Rehearsal(), o); s.Critical > s.LowerBound || s.LowerBound > s.Makespan {
+				t.Fatalf("plan %d, schedule %d, two at a time: a critical path of %v and at least %v of %v\n%s\n%s", n, o.Schedule, s.Critical, s.LowerBound, s.Makespan, tell(s), text)
+			}
+		}
+	}
+	if early < 20 {
+		t.Errorf("only %d calls began before all was there that they name", early)
 	}
 }
