@@ -37,9 +37,10 @@ func (c *cli) simulateCommand() *cobra.Command {
 			"--from, tools take as long, cost as much and fail as often as in runs that were.\n" +
 			"With --schedules the same work is done in other orders as well, to see that all end alike.\n" +
 			"With --branches every combination is rehearsed of how calls may end (each alternative, a failure)\n" +
-			"and of made-up values with which conditions hold and don't, or of too many a sample. It tells\n" +
-			"which get stuck, end without output or with a failure that nothing handles, or skip what needn't\n" +
-			"be skipped, each cause once, with the shortest way there.\n" +
+			"and of made-up values with which conditions hold and don't, also on what is worked out of them,\n" +
+			"or of too many a sample. It tells what wasn't reached, and which combinations get stuck, end\n" +
+			"without output or with a failure that nothing handles, or skip what needn't be skipped, each\n" +
+			"cause once, with the shortest way there.\n" +
 			"Times in JSON are milliseconds.\n\n" +
 			"A rehearsal is bounded: where there are too many instances or orders it takes some of them,\n" +
 			"one of too many or too large values is stopped, and it is said what was left out.\n" +

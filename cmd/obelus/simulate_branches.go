@@ -29,7 +29,15 @@ type (
 		Problems map[string]int `json:"problems"`
 		LeftOut  int            `json:"leftOut,omitzero"` // causes that there was no room to follow
 		Idle     []string       `json:"idle,omitempty"`   // calls that ran in none of them: where values decide, others than were tried may let them run
-		GaveUp   bool           `json:"gaveUp,omitzero"`  // there was no room to look for every way to end without output
+		Missed   []missed       `json:"unreached,omitempty"`
+		Vague    bool           `json:"vague,omitzero"`  // there were too many conditions to look for all ways in which they come out
+		GaveUp   bool           `json:"gaveUp,omitzero"` // there was no room to look for every way to end without output
+	}
+	missed struct {
+		Call   *string                 `json:"call"`   // that never ran; null for conditions
+		Branch []analyzer.BranchChoice `json:"branch"` // how conditions didn't come out, alone or together
+		Proven bool                    `json:"proven"` // nothing lets them
+		Why    string                  `json:"why"`
 	}
 	pairSummary struct {
 		Played int `json:"played"`
@@ -73,6 +81,10 @@ func (r *rehearsal) list(found *simulate.Exploration) error {
 	summary := summaryOf(found.Usual)
 	summary.Scenarios, summary.Stuck, summary.Deterministic = 1+len(found.Problems), found.Stuck, true
 	summary.Branches = &branchSummary{Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete, LeftOut: found.Untold, GaveUp: found.GaveUp, Idle: found.Idle, Problems: map[string]int{}}
+	summary.Branches.Vague = found.Vague
+	for _, u := range found.Unreached {
+		summary.Branches.Missed = append(summary.Branches.Missed, missed{diag.OrNull(u.Call), diag.Listed(u.Branch), u.Proven, whyUnreached(&u)})
+	}
 	if found.Pairs > 0 {
 		summary.Branches.Pairs = &pairSummary{found.Together, found.Pairs}
 	}
@@ -111,6 +123,7 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 	if found.Cut {
 		say("some combinations were stopped: %s; --unbounded goes on to the end", simulate.TooLong)
 	}
+	unreached(say, found, style)
 	sound := true
 	for _, of := range problemTitles {
 		n := 0
@@ -145,6 +158,43 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 	return err
 }
 
+// whyUnreached says why something wasn't reached.
+func whyUnreached(u *simulate.Unreached) string {
+	switch {
+	case u.Proven:
+		return "proven: no values let it be so"
+	case u.Call != "":
+		return "nothing was found that lets it run, and it isn't proven that nothing does"
+	case len(u.Branch) > 1:
+		return "no values were found that make it so together, and it isn't proven that none do"
+	}
+	return "no values were found that make it so, and it isn't proven that none do"
+}
+
+// unreached tells what came out so in no combination.
+func unreached(say func(string, ...any), found *simulate.Exploration, style terminal.Style) {
+	if found.Vague {
+		say("\nthere are too many conditions to look for every way in which they come out together")
+	}
+	for i, u := range found.Unreached {
+		if i == 0 {
+			say("\n%s %s", style.Yellow("!"), style.Bold("not reached"))
+		}
+		if i >= maxTimeline {
+			say("  … and %s; --format json has them all", wording.Count(len(found.Unreached)-i, "more"))
+			return
+		}
+		words := []string{}
+		for _, b := range u.Branch {
+			words = append(words, fmt.Sprintf("%q: %s", b.Call, analyzer.InWords(b)))
+		}
+		if u.Call != "" {
+			words = []string{fmt.Sprintf("%q runs", u.Call)}
+		}
+		say("  %s\n      %s", diag.Escape(strings.Join(words, ", and ")), whyUnreached(&u))
+	}
+}
+
 func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found *simulate.Exploration, style terminal.Style) {
 	say("  %s  %s", diag.Escape(strings.Join(inWords(p.Path), ", ")), style.Faint(fmt.Sprintf("in %d of %d", p.Seen, found.Played)))
 	told := len(p.Path) > 0 && p.Path[len(p.Path)-1].Fails && strings.HasPrefix(p.Path[len(p.Path)-1].Call+"/", p.Call+"/")
@@ -159,8 +209,15 @@ func (r *rehearsal) problem(say func(string, ...any), p *simulate.Problem, found
 // extent says how much was played.
 func extent(found *simulate.Exploration) string {
 	switch {
-	case found.Complete && len(found.Idle) > 0:
-		return fmt.Sprintf("played all %s of what is varied; in none of them ran %s", wording.Count(found.Played, "combination"), diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
+	case found.Varied && len(found.Idle) > 0 || found.Varied && !found.Complete:
+		text := fmt.Sprintf("played all %s of what is varied", wording.Count(found.Played, "combination"))
+		if found.Complete {
+			text = fmt.Sprintf("played all %s that can be reached", wording.Count(found.Played, "combination"))
+		}
+		if len(found.Idle) > 0 {
+			text += "; in none of them ran " + diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200))
+		}
+		return text
 	case found.Complete && found.Played == 1:
 		return "there is one way that it can go, and it was played"
 	case found.Complete:

@@ -126,11 +126,19 @@ func (e *Expr) Print(t *Term) string {
 // look tells of its references, none of which may be pending. It is neither where
 // the term has no value or goes wrong.
 func (e *Expr) Holds(t *Term, look Lookup, left *Meter) (yes, no bool) {
+	value, ok := e.ValueOf(t, look, nil, left)
+	return ok && value == true, ok && value == false
+}
+
+// ValueOf evaluates a term of the expression over what look tells of its references, or, of
+// the code of an activity, over the parameters of a call. It is false where the term has no
+// value or goes wrong.
+func (e *Expr) ValueOf(t *Term, look Lookup, params map[string]any, left *Meter) (any, bool) {
 	if left.Steps < 1 {
 		left.Steps = -1
-		return false, false
+		return nil, false
 	}
-	m := &evaluation{expr: e, look: look, most: *left}
+	m := &evaluation{expr: e, look: look, params: params, most: *left}
 	if m.refs = m.few[:]; len(e.refs) > len(m.few) {
 		m.refs = make([]slot, len(e.refs))
 	}
@@ -144,7 +152,7 @@ func (e *Expr) Holds(t *Term, look Lookup, left *Meter) (yes, no bool) {
 	value, err := m.attempt(t.node)
 	left.Steps -= m.steps
 	left.Memory -= m.memory
-	return err == nil && value == true, err == nil && value == false
+	return value, err == nil
 }
 
 // settle evaluates the fallbacks and gates of a node that are kept beforehand.

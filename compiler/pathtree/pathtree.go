@@ -214,6 +214,16 @@ func (t *Tree) String(id ID) string {
 	return b.String()
 }
 
+// Below is the text of a path below another that is given as text.
+func Below(path string, steps []expression.Segment) string {
+	var b strings.Builder
+	b.WriteString(path)
+	for _, s := range steps {
+		writeSegment(&b, s, false)
+	}
+	return b.String()
+}
+
 func writeSegment(b *strings.Builder, s expression.Segment, first bool) {
 	switch {
 	case first:

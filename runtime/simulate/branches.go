@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -18,7 +16,8 @@ type Exploration struct {
 	Usual    *Scenario // what comes when each choice has its first option
 	Played   int       // combinations of options, each once
 	Most     float64   // combinations there are, those that can't be reached among them
-	Complete bool      // all that can be reached were played
+	Varied   bool      // all combinations of what is varied were played
+	Complete bool      // and these are all that can be reached
 	Pairs    int       // of options of two choices, of a sample; 0 where there are too many to count
 	Together int       // of these, those that were played in one combination
 	Stuck    int       // combinations in which calls never settled
@@ -27,6 +26,9 @@ type Exploration struct {
 	GaveUp   bool      // there was no room to look for every way to end without output
 	Problems []Problem // the shortest path first
 	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
+
+	Unreached []Unreached // ways that conditions, and what else decides, came out in no combination
+	Vague     bool        // there was no room to look for all of these
 
 	by *explorer
 }
@@ -94,8 +96,9 @@ const mostPaired = 300
 // them.
 func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Exploration {
 	x := Begin(r, o, made).by
+	x.steer()
 	x.allow(most)
-	if x.out.Complete = x.enumerate(); !x.out.Complete {
+	if x.out.Varied = x.enumerate(); !x.out.Varied {
 		x.allow(most)
 		x.cover()
 		x.allow(searching * most) // of which many come to what was played before
@@ -103,11 +106,7 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 		x.allow(most)
 		x.searchIdle()
 	}
-	for i, started := range x.started {
-		if !started {
-			x.out.Idle = append(x.out.Idle, x.plan.Calls[i].Name)
-		}
-	}
+	x.idle()
 	x.allow(searching * most)
 	x.conclude()
 	return &x.out
@@ -124,7 +123,8 @@ func Begin(r *analyzer.Rehearsal, o Options, made []string) *Exploration {
 		x.looks += len(call.Reads) * len(x.plan.Graph.Deps(i)) / effortOfStep
 		x.names[call.Name] = i
 	}
-	x.input = x.givenInput(made)
+	x.input = ending{value: any(o.Input), places: x.givenInput(made), root: -1, name: "†input", prefix: "\x00", schema: x.plan.InputSchema, accepts: x.acceptsInput}
+	x.invented = made
 	x.out.by = x
 	return &x.out
 }
@@ -133,7 +133,9 @@ type explorer struct {
 	rehearsal *analyzer.Rehearsal
 	plan      *compiler.Plan
 	o         Options
-	input     []part
+	invented  []string // inputs that were made up
+	input     ending
+	steering  *steering        // nil where nothing that is worked out is steered
 	forks     map[string]*fork // by the path of the call
 	turned    map[*compiler.Plan]*turned
 	names     map[string]int // the plan's calls
@@ -179,20 +181,17 @@ func (x *explorer) affords() bool {
 	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.out.Usual == nil || x.o.Watch(0))
 }
 
-// play rehearses the combination that has these options and elsewhere the usual ones, or
-// those preferred.
-func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
-	c := &course{explorer: x, told: map[int]int{}, prefer: prefer, taken: map[int]int{}, writes: map[int][]*runtime.Message{}}
+// run rehearses the combination that [explorer.play] does, with some results in the place of
+// others.
+func (x *explorer) run(told []pick, prefer func(choice, n int) int, set []planting) *course {
+	c := &course{explorer: x, told: map[int]int{}, prefer: prefer, taken: map[int]int{}, writes: map[int][]*runtime.Message{}, set: set, results: map[*ending]any{}, marks: map[*site]*mark{}}
 	for _, p := range told {
 		c.told[p.choice] = p.option
 	}
 	o := x.o
 	o.course, x.now = c, c
-	if input, ok := c.vary(any(o.Input), x.input, "", -1, x.acceptsInput); ok {
-		o.Input, _ = input.(map[string]any)
-		c.given = o.Input
-	} else {
-		c.void = true
+	if input, ok := c.comesTo(&x.input).(map[string]any); ok {
+		o.Input, c.given = input, input
 	}
 	c.scenario = Run(x.rehearsal, o)
 	x.last = c
@@ -201,6 +200,16 @@ func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
 	}
 	x.plays--
 	x.steps -= c.scenario.Steps + x.looks
+	if x.steering != nil && len(set) == 0 && !c.void {
+		x.steering.sees(c)
+	}
+	return c
+}
+
+// play rehearses the combination that has these options and elsewhere the usual ones, or
+// those preferred.
+func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
+	c := x.run(told, prefer, nil)
 	t := &trial{picks: c.picks}
 	key := keyOf(c.picks)
 	if was := x.trials[key]; was != nil {
@@ -466,7 +475,7 @@ func (x *explorer) conclude() {
 	for _, c := range x.choices {
 		x.out.Most = min(x.out.Most*float64(len(c.options)), math.MaxFloat64)
 	}
-	if !x.out.Complete {
+	if !x.out.Varied {
 		x.eachPair(func(p [2]pick) {
 			if x.out.Pairs++; x.pairs[p] {
 				x.out.Together++
@@ -493,105 +502,4 @@ func (x *explorer) shortest(p Problem, path []pick) Problem {
 		}
 	}
 	return p
-}
-
-// judge is what went wrong in a rehearsal.
-func (c *course) judge() (all []Problem) {
-	s := c.scenario
-	if s.Outcome.Reason == TooLong {
-		c.out.Cut = true
-		return nil
-	}
-	if at := slices.IndexFunc(s.Calls, func(one CallReport) bool { return !one.Status.Settled() }); at >= 0 {
-		return []Problem{{Kind: Stuck, Message: fmt.Sprintf("%q never settles", s.Calls[at].Call.Name)}}
-	}
-	known := map[cause]bool{}
-	add := func(p Problem) {
-		if of := (cause{p.Kind, p.Call, p.code}); !known[of] {
-			known[of] = true
-			all = append(all, p)
-		}
-	}
-	failed := slices.ContainsFunc(s.Outcome.Errors, func(e runtime.CallError) bool { return e.Call != "" })
-	for _, e := range s.Outcome.Errors {
-		if failed && e.Call == "" {
-			continue // for want of what the calls didn't give
-		}
-		p := Problem{Kind: Unhandled, Call: e.Call, Message: e.Message, code: e.Code}
-		if e.Code == "no-output" {
-			p.Kind = NoOutput
-		}
-		add(p)
-	}
-	statuses := make([]runtime.Status, len(c.plan.Calls))
-	for i := range s.Calls {
-		if one := &s.Calls[i]; one.Under == "" && one.Call.ItemOf == nil {
-			statuses[one.Call.Index] = one.Status
-		}
-	}
-	for i := range s.Calls {
-		if one := &s.Calls[i]; one.Status == runtime.Skipped && one.Under == "" && one.Call.ItemOf == nil {
-			if why := c.needless(one, statuses); why != "" {
-				add(Problem{Kind: Needless, Call: one.Call.Name, Message: why})
-			}
-		}
-	}
-	return all
-}
-
-// needless is why a call that was skipped needn't have been: the values that it lacks are
-// for parameters that its tool doesn't require while it requires others, or it comes after a call that had nothing to
-// do.
-func (c *course) needless(one *CallReport, statuses []runtime.Status) string {
-	call := one.Call
-	if strings.HasPrefix(one.Reason, "it comes after") {
-		for _, a := range call.After {
-			if after := c.plan.Calls[a.Call]; !a.Settled && statuses[a.Call] == runtime.Skipped {
-				return fmt.Sprintf("all that it reads is there; it comes after %q, which had nothing to do: \"_after: {settled: …}\" waits for it either way", after.Name)
-			}
-		}
-		return ""
-	}
-	if call.Tool == nil || call.Tool.Parameters == nil || len(call.Tool.Parameters.Required()) == 0 || strings.HasPrefix(one.Reason, "its condition") || call.Each != nil {
-		return ""
-	}
-	var lacks []string
-	for _, f := range call.Params.Fields {
-		for _, r := range f.Value.Reads {
-			if !f.Value.Expr.Plain() || c.there(&c.plan.Reads[r]) {
-				continue
-			}
-			if slices.Contains(call.Tool.Parameters.Required(), f.Key) {
-				return ""
-			}
-			lacks = append(lacks, fmt.Sprintf("%q", f.Key))
-		}
-	}
-	if lacks == nil {
-		return ""
-	}
-	return fmt.Sprintf("it lacks %s, which %q doesn't require: \"|| null\" behind the reference runs it without", strings.Join(lacks, " and "), call.ToolName)
-}
-
-// there reports whether a read of the plan has a value at the end.
-func (c *course) there(r *compiler.Read) bool {
-	if slices.ContainsFunc(r.Writers, func(w int32) bool { return c.provides(w, r) }) {
-		return true
-	}
-	if c.begins == nil {
-		c.begins = map[string]any{"input": compiler.Overlay(c.plan.Input, any(c.given)), "state": compiler.Overlay(c.plan.State, any(c.o.State)), "data": any(c.plan.Data)}
-	}
-	v, ok := c.plan.Paths.Walk(c.begins, r.Path)
-	return ok && v != nil
-}
-
-// provides reports whether a call wrote something that a read sees.
-func (c *course) provides(w int32, r *compiler.Read) bool {
-	return slices.ContainsFunc(c.writes[int(w)], func(m *runtime.Message) bool {
-		if !c.plan.Paths.IsAbove(m.Path, r.Path) {
-			return m.Value != nil && c.plan.Paths.IsAbove(r.Path, m.Path)
-		}
-		v, ok := pathtree.Walk(m.Value, c.plan.Paths.Segments(r.Path)[c.plan.Paths.Depth(m.Path):])
-		return ok && v != nil
-	})
 }

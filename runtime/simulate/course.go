@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -26,8 +27,12 @@ type course struct {
 	taken    map[int]int                // the same by choice
 	writes   map[int][]*runtime.Message // of the plan itself, by call
 	void     bool                       // no value has all that was chosen for its parts
-	given    map[string]any             // the input
-	begins   map[string]any             // what is there before any call, once that was asked
+	set      []planting
+	results  map[*ending]any // what was made up, as it was given first
+	came     []*ending       // the same in order
+	marks    map[*site]*mark // how far it was from coming out otherwise
+	given    map[string]any  // the input
+	begins   map[string]any  // what is there before any call, once that was asked
 	scenario *Scenario
 }
 
@@ -40,12 +45,7 @@ func (c *course) choose(key string, call int, options []analyzer.BranchChoice) i
 	if len(options) < 2 {
 		return 0
 	}
-	at, known := c.known[key]
-	if !known {
-		at = len(c.choices)
-		c.known[key] = at
-		c.choices = append(c.choices, choice{options, call})
-	}
+	at := c.register(key, call, options)
 	if option, ok := c.taken[at]; ok {
 		return option
 	}
@@ -57,9 +57,23 @@ func (c *course) choose(key string, call int, options []analyzer.BranchChoice) i
 	return option
 }
 
+// register gives the number of a choice. It may have got further options.
+func (x *explorer) register(key string, call int, options []analyzer.BranchChoice) int {
+	at, known := x.known[key]
+	if !known {
+		at = len(x.choices)
+		x.known[key] = at
+		path, _, _ := strings.Cut(key, "\x00")
+		x.choices = append(x.choices, choice{path: path, call: call})
+	}
+	x.choices[at].options = options
+	return at
+}
+
 // A choice is something in which two courses may differ. It belongs to a call of the plan
 // itself, in whose delegate it may stand; -1 is the input.
 type choice struct {
+	path    string // of the call, below those above it
 	options []analyzer.BranchChoice
 	call    int
 }
@@ -77,6 +91,13 @@ type ending struct {
 	route    int    // -1 leaves it to S5.2
 	value    any
 	places   []part
+
+	path, under string // of the call that has come to it first, and of those above
+	root        int
+	name        string         // where it is written
+	prefix      string         // of the keys of its parts
+	schema      *schema.Schema // nil for anything
+	accepts     func(any) bool
 }
 
 // A part is one of a result, or of the input, on which something hangs.
@@ -96,18 +117,17 @@ func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *r
 	f := c.fork(w, command, call)
 	path := runtime.Path(command.Under, call.Name)
 	root := c.root(path)
-	how := f.endings[c.choose(path, root, named(f.options, command.Under))]
+	how := &f.endings[c.choose(path, root, named(f.options, command.Under))]
 	c.void = c.void || how.fails == unmakeable && c.making <= 0
 	switch {
 	case how.fails != "":
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: how.fails}
 	case how.computed:
+		c.decides(path, command)
 		w.perform(command, chance, e)
 	default:
-		var ok bool
-		if e.Value, ok = c.vary(how.value, how.places, command.Under, root, func(v any) bool { return fits(command.Plan, call, how.route, v) }); !ok {
-			c.void = true
-		}
+		how.path, how.under, how.root = path, command.Under, root
+		e.Value = c.comesTo(how)
 		if e.Route = how.route; command.Of.ItemOf != nil {
 			e.Route = -1
 		}
@@ -139,17 +159,25 @@ func named(options []analyzer.BranchChoice, under string) []analyzer.BranchChoic
 	return options
 }
 
-// vary puts chosen values into a value, the deepest first; it is false where nothing holds
-// all of them.
-func (c *course) vary(value any, places []part, under string, call int, fits func(any) bool) (any, bool) {
-	changed := 0
-	for _, p := range places {
-		if option := c.choose(runtime.Path(under, p.key), call, named(p.options, under)); option > 0 {
+// comesTo is an ending's value with what was chosen for its parts, the deepest first. The
+// course is void where nothing holds all of them.
+func (c *course) comesTo(how *ending) any {
+	value, changed := how.value, 0
+	for _, p := range how.places {
+		if option := c.choose(runtime.Path(how.under, p.key), how.root, named(p.options, how.under)); option > 0 {
 			value = planted(value, p.steps, p.values[option])
 			changed++
 		}
 	}
-	return value, changed < 2 || fits(value)
+	c.void = c.void || changed > 1 && !how.accepts(value)
+	if at := slices.IndexFunc(c.set, func(p planting) bool { return p.of == how }); at >= 0 {
+		value = c.set[at].value
+	}
+	if _, met := c.results[how]; !met && c.steering != nil {
+		c.results[how] = value
+		c.came = append(c.came, how)
+	}
+	return value
 }
 
 // planted is a value with another at a place in it, or without it.
@@ -187,7 +215,7 @@ func planted(value any, steps []expression.Segment, part any) any {
 // fork works out what a call may come to: an alternative each, with the values on which
 // conditions hang, and failing.
 func (x *explorer) fork(w *world, command runtime.Command, call *compiler.Call) *fork {
-	told := w.toldToFail(command.Of, command.Under)
+	told := w.options.toldToFail(command.Of, command.Under)
 	if told && command.Of.ItemOf != nil {
 		call = command.Of // not every item need be told to
 	}
@@ -271,6 +299,14 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 			e.value = w.unsaid(plan, call, w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1))
 		}
 	}
+	e.accepts = func(v any) bool { return fits(plan, call, e.route, v) }
+	if known := schemas(plan, call, e.route); len(known) > 0 {
+		e.schema = schema.AllOf(known...)
+	}
+	if at := w.planOf(plan, call); at != nil && route >= 0 {
+		e.name = at.Paths.String(call.Output[route][0].ID)
+	}
+	e.prefix = call.Name + "\x00" + strconv.Itoa(route)
 	if ok && route >= 0 && (call.Method == compiler.Set || call.Method == compiler.Merge || call.Method == compiler.Assign) {
 		e.places = x.places(w, plan, call, route, e.value)
 	}
@@ -363,11 +399,14 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 }
 
 // take takes up a value, once.
-func (p *part) take(read *compiler.Read, v any) {
+func (p *part) take(read *compiler.Read, v any) { p.add(read.Ref.String(), v) }
+
+// add takes up a value of a part that goes by a name.
+func (p *part) add(name string, v any) {
 	if slices.ContainsFunc(p.values, func(known any) bool { return reflect.DeepEqual(known, v) }) {
 		return
 	}
-	as := analyzer.BranchChoice{Reference: read.Ref.String(), Value: &v}
+	as := analyzer.BranchChoice{Reference: name, Value: &v}
 	if v == missing {
 		as.Value, as.Absent = nil, true
 	}

@@ -234,6 +234,9 @@ func newWorld(r *analyzer.Rehearsal, o Options) *world {
 	if w.machine.Bounded() {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
+	if o.course != nil && o.course.steering != nil {
+		w.machine.Watch(o.course.observe)
+	}
 	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule}
 	return w
 }
@@ -364,7 +367,7 @@ func (w *world) start(c runtime.Command) {
 	switch {
 	case w.options.course != nil:
 		w.options.course.ends(w, c, chance, &e)
-	case w.toldToFail(call, c.Under):
+	case w.options.toldToFail(call, c.Under):
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: asTold}
 	case chance.Float64() < how.failure:
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "a failure drawn at the tool's rate"}
@@ -377,9 +380,9 @@ func (w *world) start(c runtime.Command) {
 // asTold is why a call fails that [Options.Fail] names.
 const asTold = "the rehearsal was told to let it fail"
 
-func (w *world) toldToFail(call *compiler.Call, under string) bool {
+func (o *Options) toldToFail(call *compiler.Call, under string) bool {
 	whole := call.Whole().Name
-	return slices.ContainsFunc(w.options.Fail, func(name string) bool {
+	return slices.ContainsFunc(o.Fail, func(name string) bool {
 		return name == call.ToolName || name == call.Name || name == whole || under != "" && (name == runtime.Path(under, call.Name) || name == runtime.Path(under, whole))
 	})
 }

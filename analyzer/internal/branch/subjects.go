@@ -415,6 +415,7 @@ func (d *division) outcomes(s *subject, value any) string {
 type Turn struct {
 	Read   *compiler.Read
 	Values []any
+	Exact  bool // every other value that the schemas allow is as good as one of these
 
 	of *subject
 	e  *Conditions
@@ -438,7 +439,8 @@ func Turns(plan *compiler.Plan, facts Facts) []Turn {
 	turns := make([]Turn, len(e.subjects))
 	for _, s := range e.subjects {
 		e.divide(s)
-		turn := Turn{Read: &e.plan.Reads[s.read], of: s, e: e}
+		kinds := s.domain.kinds()
+		turn := Turn{Read: &e.plan.Reads[s.read], Exact: s.listed || s.whole&kinds == kinds, of: s, e: e}
 		for _, c := range s.cells {
 			if !c.rare && !c.elsewhere {
 				turn.Values = append(turn.Values, c.value)
