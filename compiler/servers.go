@@ -222,7 +222,7 @@ func (c *compilation) locked(s *Server) {
 	switch {
 	case err == nil:
 		c.lockIn(s, file)
-	case !errors.Is(err, fs.ErrNotExist) && !strings.HasPrefix(name, "../"):
+	case !errors.Is(err, fs.ErrNotExist):
 		c.report(ruleOfReading(err, diag.WrongType), s.NameNode.Span(), "what is locked of the server %q can't be read: %v", s.Name, err)
 	}
 }

@@ -182,3 +182,31 @@ func TestTrustInServersEndsWithTheirPrograms(t *testing.T) {
 		t.Error("it is as it was, and doesn't count")
 	}
 }
+
+// S2.3: the lock beside a file of activities is read wherever that lies, since whoever runs the
+// plan has named it; and no other file there.
+func TestLocksBesideActivitiesAreRead(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		filepath.Join(root, "plan.yaml"):           "calls: [{_tool: find}]\n",
+		filepath.Join(root, "obelus.yaml"):         "",
+		filepath.Join(outside, "act.yaml"):         "servers: {docs: {command: [docs-mcp]}}\nactivities: {find: {mcp: {server: docs, tool: search}}}\n",
+		filepath.Join(outside, "obelus.lock.yaml"): "servers: {docs: {tools: {search: {}}}}\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := (&project.Reader{Activities: []string{filepath.Join(outside, "act.yaml")}}).One(filepath.Join(root, "plan.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := d.Compile()
+	if s := p.Plan.Servers["docs"]; diag.HasErrors(p.Findings) || s == nil || s.Lock.Tool("search") == nil {
+		t.Errorf("%v: %+v", p.Findings, s)
+	}
+	away, _ := filepath.Rel(root, filepath.Join(outside, "act.yaml"))
+	if _, err := d.Options.Open(filepath.ToSlash(away)); err == nil {
+		t.Error("another file outside of the workspace is read")
+	}
+}
