@@ -288,7 +288,11 @@ func (x *caller) unanswered(request *http.Request, answer *http.Response, err er
 		f.Details = map[string]any{"status": float64(answer.StatusCode)}
 		return f
 	}
-	return x.failure(CodeError, "can't reach %s: %s", from(request), x.brief(web.Cause(err).Error(), maxQuoted))
+	why := x.brief(web.Cause(err).Error(), maxQuoted)
+	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
+		return x.failure(CodeError, "got no answer to %s, which may have arrived: %s", from(request), why)
+	}
+	return x.failure(CodeError, "can't reach %s: %s", from(request), why)
 }
 
 // statusCode is the code of a failure that a status is.

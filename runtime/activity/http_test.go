@@ -192,8 +192,8 @@ func TestMisbehavingServers(t *testing.T) {
 		"an endless error":            {forever("HTTP/1.1 404 No\r\n\r\n", "no "), "http-404", "got 404 Not Found"},
 		"too short":                   {raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"a\": 1}"), failed, "broke off"},
 		"too long":                    {raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{\"a\": 1}"), bad, "exactly one JSON value"},
-		"two lengths":                 {raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"), failed, "can't reach"},
-		"a length below nothing":      {raw("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"), failed, "can't reach"},
+		"two lengths":                 {raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"), failed, "which may have arrived: "},
+		"a length below nothing":      {raw("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"), failed, "which may have arrived: "},
 		"a page":                      {ok("<html>Sign in</html>", "Content-Type: text/html"), bad, `(the answer is text/html), which begins "<html>`},
 		"no JSON":                     {ok(`{"a": }`), bad, "exactly one JSON value"},
 		"two values":                  {ok(`{"a": 1} {"b": 2}`), bad, "more follows after the first value"},
@@ -222,23 +222,23 @@ func TestMisbehavingServers(t *testing.T) {
 		"a gzip and more":             {ok(gzipped([]byte(`{"a": 1}`))+"more than ten bytes", "Content-Encoding: gzip"), bad, "takes gzip"},
 		"another encoding":            {ok("\x1b\x07", "Content-Encoding: br"), bad, `its Content-Encoding is "br"`},
 		"encoded twice":               {ok(gzipped([]byte("1")), "Content-Encoding: gzip", "Content-Encoding: gzip"), bad, `Content-Encoding is`},
-		"a header without an end":     {forever("HTTP/1.1 200 OK\r\nX: ", "x"), failed, "can't reach"},
-		"headers without an end":      {forever("HTTP/1.1 200 OK\r\n", "X-Y: z\r\n"), failed, "can't reach"},
-		"hints without an end":        {forever("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"), failed, "can't reach"},
-		"no answer":                   {raw(""), failed, "can't reach"},
-		"no HTTP":                     {raw("220 mail.test ESMTP\r\n"), failed, "can't reach"},
-		"HTTP/2":                      {raw("\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64"), failed, "can't reach"},
-		"an alert of TLS":             {raw("\x15\x03\x01\x00\x02\x02\x0a"), failed, "can't reach"},
+		"a header without an end":     {forever("HTTP/1.1 200 OK\r\nX: ", "x"), failed, "which may have arrived: "},
+		"headers without an end":      {forever("HTTP/1.1 200 OK\r\n", "X-Y: z\r\n"), failed, "which may have arrived: "},
+		"hints without an end":        {forever("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"), failed, "which may have arrived: "},
+		"no answer":                   {raw(""), failed, "which may have arrived: "},
+		"no HTTP":                     {raw("220 mail.test ESMTP\r\n"), failed, "which may have arrived: "},
+		"HTTP/2":                      {raw("\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64"), failed, "which may have arrived: "},
+		"an alert of TLS":             {raw("\x15\x03\x01\x00\x02\x02\x0a"), failed, "which may have arrived: "},
 		"a version that isn't":        {raw("HTTP/9.9 200 OK\r\n\r\n{}"), "", ""},
-		"a status that isn't":         {raw("HTTP/1.1 xyz OK\r\n\r\n{}"), failed, "can't reach"},
+		"a status that isn't":         {raw("HTTP/1.1 xyz OK\r\n\r\n{}"), failed, "which may have arrived: "},
 		"a status beyond all":         {raw("HTTP/1.1 999 OK\r\nContent-Length: 0\r\n\r\n"), "http-999", "got 999"},
-		"a line that is no header":    {raw("HTTP/1.1 200 OK\r\nevil " + token + "\r\n\r\n{}"), failed, "can't reach"},
-		"a header of a header":        {raw("HTTP/1.1 200 OK\r\nX-A: b\rX-B: c\r\nContent-Length: 2\r\n\r\n{}"), failed, "can't reach"},
+		"a line that is no header":    {raw("HTTP/1.1 200 OK\r\nevil " + token + "\r\n\r\n{}"), failed, "which may have arrived: "},
+		"a header of a header":        {raw("HTTP/1.1 200 OK\r\nX-A: b\rX-B: c\r\nContent-Length: 2\r\n\r\n{}"), failed, "which may have arrived: "},
 		"chunks of garbage":           {raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnothing\r\n"), failed, "broke off"},
 		"a chunk beyond all":          {raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n{}"), failed, "broke off"},
 		"trailers":                    {raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-A\r\n\r\n2\r\n{}\r\n0\r\nX-A: b\r\n\r\n"), "", ""},
 		"trailers without an end":     {forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", "X-Y: z\r\n"), failed, "broke off"},
-		"two ways of framing":         {raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: gzip, chunked\r\n\r\n{}"), failed, "can't reach"},
+		"two ways of framing":         {raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: gzip, chunked\r\n\r\n{}"), failed, "which may have arrived: "},
 		"HTTP/1.0":                    {raw("HTTP/1.0 200 OK\r\n\r\n{\"a\": 1}"), "", ""},
 		"an empty answer":             {ok(""), "", ""},
 		"204 with a body":             {raw("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nevil!"), "", ""},
@@ -357,15 +357,58 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// S2.3: connections are used again, also where the server has closed one meanwhile; cookies
+// S2.3, S17.6: a request is sent once, also where a connection that was used before breaks
+// when the server has read it, and by whatever method or header it says that it may be
+// sent again.
+func TestRequestsAreSentOnce(t *testing.T) {
+	for _, how := range []string{"method: GET", "method: HEAD", "method: OPTIONS", "method: PUT, body: {a: 1}", "method: POST, headers: {Idempotency-Key: abc}, body: {a: 1}",
+		"method: POST, headers: {x-idempotency-key: abc}, body: none", "method: DELETE"} {
+		t.Run(how, func(t *testing.T) {
+			read := map[net.Conn]int{}
+			var mu sync.Mutex
+			s := serveRaw(t, func(c *rawConn, r *http.Request) bool {
+				mu.Lock()
+				read[c.Conn]++
+				first := read[c.Conn] == 1
+				mu.Unlock()
+				if first {
+					io.WriteString(c, "HTTP/1.1 204 No Content\r\n\r\n")
+				}
+				return first
+			})
+			set := webSet(t, `{`+how+`, response: none, url: "http://`+s.address+`/"}`)
+			if _, err := set.Run(background, "act", Request{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := set.Run(background, "act", Request{}); err == nil || !strings.Contains(err.Error(), "got no answer to ") || !strings.Contains(err.Error(), "which may have arrived") {
+				t.Error(err)
+			}
+			asked := s.requests()
+			if len(asked) != 2 {
+				t.Errorf("%d requests came", len(asked))
+			}
+			for _, r := range asked {
+				if strings.Contains(how, "empotency") && r.Header.Get("Idempotency-Key")+r.Header.Get("X-Idempotency-Key") != "abc" || len(r.TransferEncoding) > 0 {
+					t.Errorf("it was sent with %v, %v", r.Header, r.TransferEncoding)
+				}
+			}
+		})
+	}
+}
+
+// S2.3: connections are used again, also where the server closes one meanwhile; cookies
 // aren't kept; redirects within the host are followed as RFC 9110 has it.
 func TestConnections(t *testing.T) {
 	var answered atomic.Int32
 	s := serveRaw(t, func(c *rawConn, r *http.Request) bool {
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 2\r\n\r\n{}")
-		return answered.Add(1) != 3
+		last, closes := answered.Add(1) == 3, ""
+		if last {
+			closes = "Connection: close\r\n"
+		}
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\n"+closes+"Content-Length: 2\r\n\r\n{}")
+		return !last
 	})
-	set := webSet(t, `{method: GET, url: "http://`+s.address+`/"}`) // which may be sent again
+	set := webSet(t, `{url: "http://`+s.address+`/"}`)
 	for i := range 6 {
 		if _, err := set.Run(background, "act", Request{}); err != nil {
 			t.Errorf("request %d: %v", i, err)
