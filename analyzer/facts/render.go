@@ -28,7 +28,15 @@ func (f *Facts) Markdown() string { return f.write(&sheet{markdown: true}) }
 type sheet struct {
 	strings.Builder
 	markdown bool
-	most     int // how many characters of a text of the plan are shown; 0 is all
+	most     int                 // how many characters of a text of the plan are shown; 0 is all
+	in       string              // the plan whose calls are shown
+	runners  map[string][]runner // by the plan that they run
+}
+
+// A runner is a call that runs another plan, and the plan that it stands in.
+type runner struct {
+	plan string
+	call *Call
 }
 
 func (s *sheet) heading(words string) {
@@ -106,6 +114,14 @@ var groups = []struct {
 
 func (f *Facts) write(s *sheet) string {
 	plans := f.plans()
+	s.runners = map[string][]runner{}
+	for _, p := range plans {
+		for i := range p.facts.Calls {
+			if c := &p.facts.Calls[i]; c.Runs.Plan != "" {
+				s.runners[c.Runs.Plan] = append(s.runners[c.Runs.Plan], runner{p.path, c})
+			}
+		}
+	}
 	for i, group := range groups {
 		s.calls(group.heading, plans, func(c *Call) bool {
 			return c.Runs.Plan == "" && slices.Contains(group.kinds, c.Effect.Kind)
@@ -143,6 +159,7 @@ func (s *sheet) calls(heading string, plans []within, belongs func(*Call) bool, 
 				begun = true
 				s.heading(heading)
 			}
+			s.in = p.path
 			show(s, c, join(p.path, c.Name))
 		}
 	}
@@ -205,9 +222,7 @@ func (s *sheet) body(c *Call) {
 	}
 	s.item(1, "runs "+s.runs(&c.Runs))
 	s.starts(&c.Runs)
-	for _, condition := range c.Conditions {
-		s.item(1, s.condition(condition))
-	}
+	s.conditions(c)
 	s.values(1, c.Values)
 	s.context(c)
 	if len(c.Writes) > 0 {
@@ -269,9 +284,7 @@ func (s *sheet) from(sources []Source) string {
 // leaving shows where to the values of a call go.
 func (s *sheet) leaving(c *Call, name string) {
 	s.item(0, "to "+s.code(c.Runs.Destination())+" by "+s.code(name))
-	for _, condition := range c.Conditions {
-		s.item(1, s.condition(condition))
-	}
+	s.conditions(c)
 	s.values(1, c.Values)
 	s.context(c)
 	if len(c.Labels) > 0 {
@@ -366,6 +379,43 @@ func beside(e *Execution) string {
 		return ""
 	}
 	return string(asJSON(own))
+}
+
+// mostRunners is how many calls are told by which a plan is run, those of the plans that
+// they stand in included, and deepest is how far up.
+const (
+	mostRunners = 24
+	deepest     = 8
+)
+
+// conditions shows what must hold for a call to run: first, for a call of a delegate, by
+// which calls that is run, and on which conditions.
+func (s *sheet) conditions(c *Call) {
+	left := mostRunners
+	s.runBy(s.in, 1, &left)
+	for _, condition := range c.Conditions {
+		s.item(1, s.condition(condition))
+	}
+}
+
+func (s *sheet) runBy(plan string, depth int, left *int) {
+	words := "run by "
+	for i, r := range s.runners[plan] {
+		if *left == 0 || depth > deepest {
+			s.item(depth, fmt.Sprintf("or by %s more, under conditions of theirs", wording.Count(len(s.runners[plan])-i, "call")))
+			return
+		}
+		*left--
+		s.item(depth, words+s.code(join(r.plan, r.call.Name)))
+		s.runBy(r.plan, depth+1, left)
+		for _, condition := range r.call.Conditions {
+			s.item(depth+1, s.condition(condition))
+		}
+		if r.call.Confirm {
+			s.item(depth+1, "a person is asked")
+		}
+		words = "or run by "
+	}
 }
 
 func (s *sheet) condition(c Condition) string {

@@ -9,23 +9,34 @@ import (
 
 // S15.2, S15.3, S19: what a page tells of a plan is so. A call that a person rejects hasn't run; the
 // critical path goes through the calls that run for a list, and its edges have no holes; what
-// surely destroys is told first, and whether a person is asked; what a model is handed leaves;
+// surely destroys is told first, and whether a person is asked; a call of a delegate has the
+// conditions of the call that runs it; what a model is handed leaves;
 // and the next failure is found from wherever one is.
 func TestPageTellsWhatIsSo(t *testing.T) {
-	plan := filepath.Join(t.TempDir(), "drain.yaml")
+	folder := t.TempDir()
+	plan := filepath.Join(folder, "drain.yaml")
+	if err := os.WriteFile(filepath.Join(folder, "seat.yaml"), []byte(`
+calls: [{_id: away, _tool: away, n: †input.n, _when: †input.n != ""}]
+tools: {away: {type: object, properties: {n: {type: string}}}}
+activities: {away: {exec: {argv: [away, "{n}"]}, annotations: {destructiveHint: true}}}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(plan, []byte(`
-input: {node: n1}
+input: {node: n1, seats: [a]}
 calls:
   - {_tool: look, _outputPath: verdict}
   - {_id: cordon, _tool: cordon, node: †input.node, _when: †state.verdict.bad, _outputPath: cordoned}
   - {_id: drain, _tool: drain, node: †input.node, cordoned: †state.cordoned, _confirm: true, _outputPath: drained || drainFailed}
   - {_id: uncordon, _tool: cordon, node: †input.node, why: †state.drainFailed.message}
   - {_id: each, _tool: work, _each: †state.verdict.pods, pod: †item, _outputPath: all}
+  - {_id: seats, _tool: seat, _each: †input.seats, n: †item, why: †state.drainFailed.message, _delegate: seat.yaml}
   - {_id: end, _tool: cordon, node: "†state.all[0]", _after: [each]}
 tools:
   look: {type: object, properties: {_output: {type: object, properties: {bad: {type: boolean}, pods: {type: array, items: {type: string}}}, required: [bad, pods], examples: [{bad: true, pods: [a, b]}]}}, x-simulate: {duration: 1s}}
   cordon: {type: object, properties: {node: {type: string}, why: {}, _output: {type: boolean}}, x-simulate: {duration: 1s}}
   drain: {type: object, properties: {node: {type: string}, cordoned: {}, _output: {type: boolean}}, x-simulate: {duration: 1s}}
+  seat: {type: object, properties: {n: {type: string}, why: {}}}
   work: {type: object, properties: {pod: {type: string}, _output: {type: string}}, x-simulate: {duration: 5m}}
 activities:
   cordon: {exec: {argv: [cordon, "{node}"]}}
@@ -37,6 +48,7 @@ activities:
 	s := startBrowser(t).visits(t, visit{File: pageFile(t, "--format", "html", plan), Evaluate: `(() => {
   const section = title => [...document.querySelectorAll('#panel section')].find(s => s.querySelector('h3').textContent === title);
   const first = section('What is destroyed').querySelector('li').textContent;
+  const within = [...section('What is destroyed').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('seats/away')).split(' · ')[1];
   const model = [...section('What leaves this machine, and to where').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('look#1'));
   const path = now.play.path();
   critical();
@@ -45,9 +57,10 @@ activities:
   setScenario(n);
   const on = outcome(n).on, words = document.querySelector('#told').textContent;
   document.querySelector('#failure').click();
-  return [first.startsWith('drain') && first.includes('a person is asked'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed];
+  return [first.startsWith('drain') && first.includes('a person is asked'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed, within];
 })()`})
-	want := []any{true, true, []any{"look#1", "each", "end"}, []any{"look#1>each", "each>end"}, false, false, true}
+	want := []any{true, true, []any{"look#1", "each", "end"}, []any{"look#1>each", "each>end"}, false, false, true,
+		`for each of †input.seats, for seats; if drain fails, or writes †state.drainFailed, for seats; if †state.verdict.bad for cordon, for seats; if †input.n != ""`}
 	got, _ := s.Value.([]any)
 	if len(got) == len(want) { // two edges lead from each to end
 		if edges, ok := got[3].([]any); ok && len(edges) > 2 {

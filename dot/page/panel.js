@@ -28,6 +28,11 @@ function condition(c, x) {
   const named = calls.has(c.prefix + x.text) ? callLink(c.prefix + x.text, x.text) : el('code', {}, x.text);
   return [x.words + ' ', x.text ? named : '', x.more ? ' ' + x.more : '', x.path ? [' ', el('code', {}, x.path)] : ''];
 }
+// conditions are all that must hold for a call to run; first what must for the call that runs the plan it stands in.
+const conditions = (c, of) => {
+  const above = calls.get(c.prefix.slice(0, -1));
+  return [...above ? conditions(above, true) : [], ...(c.conditions || []).map(x => of ? [condition(c, x), ', for ', callLink(c.key)] : condition(c, x))];
+};
 const effectWords = c => [tone(effectOf(c)), c.effect.by && c.runs.kind !== 'plan' ? ', says ' + c.effect.by : '',
   c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace says ' + c.effect.claimed + ', but isn’t trusted' : 'the plan says of itself that it is ' + c.effect.claimed + ', which doesn’t count') : ''];
 const finding = f => el('div', { className: 'finding ' + f.severity }, el('b', {}, f.severity + ' ' + f.code + ': '), f.message, f.help ? el('div', { className: 'small' }, f.help) : '');
@@ -65,7 +70,7 @@ function doing(c) {
     fact('runs', el('code', {}, c.to), c.runs.folder && c.runs.folder !== '.' ? ' in ' + c.runs.folder : ''),
     fact('leaves to', c.leaves ? el('b', {}, c.to) : ''),
     fact('may hold', held.length ? [held.some(k => calls.has(k)) ? ['what came from ', links(held)] : c.holds.join(', '), more] : ''),
-    fact('only', between((c.conditions || []).map(x => condition(c, x)), el('br'))),
+    fact('only', between(conditions(c), el('br'))),
     fact('writes', between((c.writes || []).map(w => el('code', {}, w.join(', '))), ' or '), c.method ? ' (' + c.method + ')' : ''),
     fact('then', firstLinks(keys.next.get(c.key), 60)),
     fact('at most', c.each ? count(c.each.most, 'time') : ''),
@@ -97,7 +102,7 @@ function happened(c) {
 const firstLinks = (list, most) => [links(list.slice(0, most)), list.length > most ? ' and ' + (list.length - most) + ' more' : ''];
 const few = list => list.length > 40 ? [...list.slice(0, 40), el('span', { className: 'muted' }, list.length - 40 + ' more; the table has them all')] : list;
 const small = (...words) => el('span', { className: 'small' }, ...words);
-const underConditions = c => (c.conditions || []).length ? [' · ', between(c.conditions.map(x => condition(c, x)), '; ')] : '';
+const underConditions = c => conditions(c).length ? [' · ', between(conditions(c), '; ')] : '';
 const listed = list => list.length ? items(few(list)) : el('p', {}, 'nothing');
 const callsThat = test => data.calls.filter(test);
 
@@ -252,7 +257,7 @@ function table() {
   const head = ['call', 'tool', 'effect', 'leaves to', 'only', 'reads from', 'writes', 'state'];
   const row = c => {
     const s = now.play && now.moment >= 0 ? now.play.at(c.key, now.moment) : null;
-    const cells = [c.tool, effectWords(c), c.leaves ? c.to : '', between((c.conditions || []).map(x => condition(c, x)), '; '), links(keys.before.get(c.key) || []),
+    const cells = [c.tool, effectWords(c), c.leaves ? c.to : '', between(conditions(c), '; '), links(keys.before.get(c.key) || []),
       (c.writes || []).map(w => w.join(', ')).join(' or '), s ? (states[s.state][0] + ' ' + s.words).trim() : ''];
     return el('tr', { className: c.key === now.key ? 'chosen' : '' }, el('th', { scope: 'row' }, callLink(c.key)), ...cells.map(x => el('td', {}, x)));
   };
