@@ -186,7 +186,7 @@ func closeDeclared(t *expression.Type, s *schema.Schema) {
 	if t == nil || s == nil {
 		return
 	}
-	for _, name := range sortedNames(t.Fields) {
+	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
 		closeDeclared(t.Fields[name], s.At([]schema.Step{schema.Key(name)}).Schema)
 	}
 	if t.Elem != nil {
@@ -196,8 +196,4 @@ func closeDeclared(t *expression.Type, s *schema.Schema) {
 		other := s.At([]schema.Step{schema.Key("\x00")}) // a name that no schema has
 		t.Open = other.Named || other.Possible && (other.Silent || other.Open)
 	}
-}
-
-func sortedNames(fields map[string]*expression.Type) []string {
-	return slices.Sorted(maps.Keys(fields))
 }

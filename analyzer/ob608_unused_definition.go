@@ -91,11 +91,7 @@ func (p *Pass) unusedImports(files map[string][]*source.File, used map[*source.F
 	if list == nil {
 		return
 	}
-	items := list.Items
-	if list.Kind == source.String {
-		items = []*source.Node{list}
-	}
-	for _, item := range items {
+	for _, item := range list.Several() {
 		same := files[path.Base(item.Text)]
 		if len(same) != 1 || used[same[0]] || !strings.HasSuffix(same[0].Name, strings.TrimLeft(path.Clean(item.Text), "./")) {
 			continue

@@ -265,13 +265,11 @@ func (r *settingsReader) minSeverity(f source.Field) {
 
 // texts reads a list of strings that say something, or a single one.
 func (r *settingsReader) texts(f source.Field, list, one, help string) []*source.Node {
-	items := f.Value.Items
-	if f.Value.Kind == source.String {
-		items = []*source.Node{f.Value}
-	} else if f.Value.Kind != source.Array {
+	if f.Value.Kind != source.String && f.Value.Kind != source.Array {
 		r.wants(f.Value, fmt.Sprintf("%q", f.Key.Text), list).Advise("%s", help)
+		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(items), func(item *source.Node) bool {
+	return slices.DeleteFunc(slices.Clone(f.Value.Several()), func(item *source.Node) bool {
 		bad := item.Kind != source.String || strings.TrimSpace(item.Text) == ""
 		if bad {
 			r.wants(item, fmt.Sprintf("an item of %q", f.Key.Text), one).Advise("%s", help)

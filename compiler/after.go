@@ -27,21 +27,13 @@ func (c *Call) ComesAfter(other int) *After {
 
 // after reads which calls must be done, or have settled, before one starts.
 func (c *compilation) after(call *Call, n *source.Node) {
-	items := []*source.Node{n}
-	if n.Kind == source.Array {
-		items = n.Items
-	}
-	for _, item := range items {
+	for _, item := range n.Several() {
 		switch {
 		case item.Kind == source.String:
 			c.comesAfter(call, item, false)
 		case item.Kind == source.Object && item.Get("settled") != nil:
 			c.fields(item, "\"_after\"", map[string]func(source.Field){"settled": func(f source.Field) {
-				names := []*source.Node{f.Value}
-				if f.Value.Kind == source.Array {
-					names = f.Value.Items
-				}
-				for _, name := range names {
+				for _, name := range f.Value.Several() {
 					if name.Kind != source.String {
 						c.wants(name, "what is to be settled", "the \"_id\" of a call, or a list of such").About(call.Label())
 						continue

@@ -232,15 +232,11 @@ func (c *compilation) shellCode(argv *source.Node) {
 	option, script := -1, -1 // the items that they stand in
 	var split splitting
 	for i, item := range argv.Items {
-		texts := []*source.Node{item}
-		if item.Kind == source.Array {
-			texts = item.Items
-		}
 		if script >= 0 && (script == option || !hasParameter(argv.Items[script])) {
 			shell, option = false, -1
 		}
 		script = -1
-		for _, text := range split.words(texts) {
+		for _, text := range split.words(item.Several()) {
 			switch named := shellOption.FindString(text.Text); {
 			case hasParameter(text) && (option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText.MatchString(text.Text)):
 				name := parametersIn(text.Text)[0]

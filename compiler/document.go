@@ -158,20 +158,6 @@ func (c *compilation) setting(f source.Field) {
 	}
 }
 
-// within is a part of a schema with the definitions of the whole.
-func within(part any, whole *source.Node) any {
-	own, ok := part.(map[string]any)
-	if !ok {
-		return part
-	}
-	for _, key := range []string{"$defs", "definitions", "$schema"} {
-		if n := whole.Get(key); n != nil && own[key] == nil {
-			own[key] = n.Value()
-		}
-	}
-	return own
-}
-
 // NamedSchema is where one of the document's named schemas stands, those of its
 // imports and of catalogues included; nil when none has that name.
 func (p *Plan) NamedSchema(name string) *source.Node { return p.schemaNodes[name] }
@@ -273,7 +259,7 @@ func (c *compilation) lowerRecord(root *source.Node) {
 	if s := root.Get("outputSchema"); s != nil {
 		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, s.Value(), "\"outputSchema\""), s
 	} else if s := root.Get("schema").Get("properties").Get("output"); s != nil && (s.Kind != source.Object || len(s.Fields) > 0) {
-		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, within(s.Value(), root.Get("schema")), "the schema of \"output\""), s
+		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, withDefinitions(s.Value(), root.Get("schema")), "the schema of \"output\""), s
 	}
 	if calls := root.Get("calls"); calls != nil || p.Tick > 0 {
 		p.CallsNode = calls // what a tick carried on isn't what it runs
@@ -324,16 +310,10 @@ func (c *compilation) lowerContext(n *source.Node) {
 // MessageType is the type of a message; a kind may stand for it (S1.3), and one that is
 // the name of a type is that type (S1.2).
 func MessageType(m *source.Node) string {
-	of := func(key string) string {
-		if n := m.Get(key); n != nil && n.Kind == source.String {
-			return n.Text
-		}
-		return ""
+	if kind := m.Get("type"); kind != nil {
+		return kind.AsText()
 	}
-	if m.Get("type") != nil {
-		return of("type")
-	}
-	if kind := of("kind"); slices.Contains(messageTypes, kind) {
+	if kind := m.Get("kind").AsText(); slices.Contains(messageTypes, kind) {
 		return kind
 	}
 	return "data"

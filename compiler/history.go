@@ -27,22 +27,22 @@ type Written struct {
 }
 
 // Failed reports whether what was written is the record of a failure.
-func (w *Written) Failed() bool { return textAt(w.Call, "_status") == "failed" }
+func (w *Written) Failed() bool { return w.Call.Get("_status").AsText() == "failed" }
 
 // Tool is the name of the tool that was called.
-func (w *Written) Tool() string { return textAt(w.Call, "_tool") }
+func (w *Written) Tool() string { return w.Call.Get("_tool").AsText() }
 
 // Activity is what carried the call out; "" for a latent one.
-func (w *Written) Activity() string { return textAt(w.Call, "_activity") }
+func (w *Written) Activity() string { return w.Call.Get("_activity").AsText() }
 
 // ID tells the calls of a history from each other.
 func (w *Written) ID() string {
-	return fmt.Sprintf("%v %s", numberAt(w.Call, "_tick"), textAt(w.Call, "_id"))
+	return fmt.Sprintf("%v %s", w.Call.Get("_tick").Float(), w.Call.Get("_id").AsText())
 }
 
 // IsFailureRoute reports whether a path is one of those that failures of the call go to.
 func (w *Written) IsFailureRoute(path string) bool {
-	routes := strings.Split(textAt(w.Call, "_outputPath"), " || ")
+	routes := strings.Split(w.Call.Get("_outputPath").AsText(), " || ")
 	return len(routes) > 1 && slices.Contains(strings.Split(routes[len(routes)-1], " && "), path)
 }
 
@@ -52,7 +52,7 @@ func (w *Written) Number() int {
 	if w.Failed() {
 		return 0
 	}
-	return int(numberAt(w.Call, "_number"))
+	return int(w.Call.Get("_number").Float())
 }
 
 // Params are the parameters that the call ran with.
@@ -100,28 +100,14 @@ func (p *Plan) Identity(call *Call) string {
 
 // Identity is that of the call.
 func (w *Written) Identity() string {
-	method := textAt(w.Call, "_outputMethod")
+	method := w.Call.Get("_outputMethod").AsText()
 	if method == "" {
 		method = Set.String()
 	}
-	return identity(textAt(w.Call, "_tool"), textAt(w.Call, "_activity"), textAt(w.Call, "_delegate"), textAt(w.Call, "_instance"), method, textAt(w.Call, "_outputPath"))
+	return identity(w.Call.Get("_tool").AsText(), w.Call.Get("_activity").AsText(), w.Call.Get("_delegate").AsText(), w.Call.Get("_instance").AsText(), method, w.Call.Get("_outputPath").AsText())
 }
 
 func identity(parts ...string) string { return strings.Join(parts, "\x00") }
-
-func textAt(n *source.Node, key string) string {
-	if n = n.Get(key); n == nil || n.Kind != source.String {
-		return ""
-	}
-	return n.Text
-}
-
-func numberAt(n *source.Node, key string) float64 {
-	if n = n.Get(key); n == nil || n.Kind != source.Number {
-		return 0
-	}
-	return n.Float()
-}
 
 // Nest puts a value where a path leads, below its kind: each index is a list of one.
 func Nest(path []expression.Segment, value any) any {
@@ -138,7 +124,7 @@ func Nest(path []expression.Segment, value any) any {
 // written reads a message that a call wrote.
 func (c *compilation) written(m, payload *source.Node) {
 	p := c.plan
-	w := Written{Path: pathtree.Root, Call: m.Get("_call"), Date: textAt(m, "_date"), message: m}
+	w := Written{Path: pathtree.Root, Call: m.Get("_call"), Date: m.Get("_date").AsText(), message: m}
 	if method := m.Get("_outputMethod"); method != nil {
 		if word := c.oneOf(method, "\"_outputMethod\"", methodNames...); word != "" {
 			w.Method = Method(slices.Index(methodNames, word))

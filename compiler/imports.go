@@ -150,15 +150,11 @@ func (in *importer) follow(f *imported) {
 	if list == nil {
 		return
 	}
-	items := list.Items
-	switch list.Kind {
-	case source.String:
-		items = []*source.Node{list}
-	case source.Array:
-	default:
+	if list.Kind != source.String && list.Kind != source.Array {
 		in.wants(list, "\"import\"", "a list of files")
+		return
 	}
-	for _, item := range items {
+	for _, item := range list.Several() {
 		if item.Kind != source.String {
 			in.wants(item, "an import", "a file's path, relative to this file")
 		} else if one := in.read(item, f.dir); one != nil {

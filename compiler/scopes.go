@@ -54,17 +54,12 @@ func (c *compilation) scope(n *source.Node, call *Call) (Scope, bool) {
 
 // scopesOf reads a list of scopes, or a single one.
 func (c *compilation) scopesOf(n *source.Node, call *Call) []Scope {
-	items := n.Items
-	switch n.Kind {
-	case source.Array:
-	case source.String:
-		items = []*source.Node{n}
-	default:
+	if n.Kind != source.String && n.Kind != source.Array {
 		c.wants(n, "\"_scopes\"", "a list of kinds and references").About(call.Label())
 		return nil
 	}
-	scopes := make([]Scope, 0, len(items))
-	for _, item := range items {
+	scopes := []Scope{}
+	for _, item := range n.Several() {
 		if s, ok := c.scope(item, call); ok {
 			scopes = append(scopes, s)
 		}

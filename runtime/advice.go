@@ -48,14 +48,14 @@ func (l *loop) noteOpinions(opinions *source.Node) bool {
 	}
 	sound := true
 	for _, n := range opinions.Items {
-		a := l.base.Advisor(textOf(n.Get("id")))
+		a := l.base.Advisor(n.Get("id").AsText())
 		if a == nil {
 			sound = false
 			continue
 		}
 		o, fault := a.Opinion(n)
 		if fault != nil {
-			sound, o.Advisor, o.Instance = false, a.ID, textOf(n.Get("_instance"))
+			sound, o.Advisor, o.Instance = false, a.ID, n.Get("_instance").AsText()
 		}
 		l.spoken[opinionKey{o.Advisor, o.Instance}] = o
 	}
@@ -161,14 +161,6 @@ func (f *frame) root() *frame {
 		f = f.parent
 	}
 	return f
-}
-
-// textOf is a string's text; "" of anything else.
-func textOf(n *source.Node) string {
-	if n == nil || n.Kind != source.String {
-		return ""
-	}
-	return n.Text
 }
 
 // hear takes up what advisors had said before the tick of a record.

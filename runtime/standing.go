@@ -75,10 +75,10 @@ func (m *Machine) dropped() (names []string) {
 		return nil
 	}
 	key := func(call *source.Node) string {
-		if id := textOf(call.Get("_id")); id != "" {
+		if id := call.Get("_id").AsText(); id != "" {
 			return id
 		}
-		return strings.Join([]string{textOf(call.Get("_tool")), textOf(call.Get("_outputPath")), textOf(call.Get("_instance"))}, "\x00")
+		return strings.Join([]string{call.Get("_tool").AsText(), call.Get("_outputPath").AsText(), call.Get("_instance").AsText()}, "\x00")
 	}
 	listed := map[string]int{}
 	for _, call := range m.plan.Calls {
@@ -90,7 +90,7 @@ func (m *Machine) dropped() (names []string) {
 		}
 		name := one.name
 		if name == "" {
-			name = textOf(one.call.Get("_tool"))
+			name = one.call.Get("_tool").AsText()
 		}
 		names = append(names, name)
 	}

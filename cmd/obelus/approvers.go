@@ -22,10 +22,8 @@ type approvers struct {
 
 func (o *approvers) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.signers, "signers", "", "whose approval counts: an allowed_signers file of OpenSSH, outside of the plan's folder; by default what \"signers\" names in an\nobelus.yaml above that folder")
-	stands(cmd, "signers", "FILE")
-	flags.StringVar(&o.revoked, "revoked", "", "keys that don't count any more, besides those that \"revoked\" in obelus.yaml names: public keys, one a line, or a binary list of ssh-keygen -k")
-	stands(cmd, "revoked", "FILE")
+	addText(cmd, &o.signers, "signers", "FILE", "whose approval counts: an allowed_signers file of OpenSSH, outside of the plan's folder; by default what \"signers\" names in an\nobelus.yaml above that folder")
+	addText(cmd, &o.revoked, "revoked", "FILE", "keys that don't count any more, besides those that \"revoked\" in obelus.yaml names: public keys, one a line, or a binary list of ssh-keygen -k")
 	flags.IntVar(&o.approvals, "approvals", 0, "how many people have to approve; \"approvals\" in obelus.yaml may ask for more")
 	stands(cmd, "approvals", "N")
 }

@@ -41,8 +41,7 @@ func (c *cli) compatCommand() *cobra.Command {
 	format := choose(cmd, "format", "how verdicts are written; with --batch json unless you say text", "text", "json")
 	dialect := choose(cmd, "dialect", "what schemas are read as that have no $schema", dialectNames...)
 	flags := cmd.Flags()
-	batch := flags.String("batch", "", "judge a pair a line of a file of JSON lines; - is standard input")
-	stands(cmd, "batch", "FILE")
+	batch := addText(cmd, new(string), "batch", "FILE", "judge a pair a line of a file of JSON lines; - is standard input")
 	flags.Lookup("batch").NoOptDefVal = "-"
 	addLimits(cmd, &reading.Limits)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {

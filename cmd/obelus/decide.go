@@ -41,15 +41,11 @@ func (c *cli) decideCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.addRuns(cmd)
 	as := addAs(cmd)
-	flags.StringVar(&d.reason, "reason", "", "why, in words; a model is told of them")
-	stands(cmd, "reason", "TEXT")
-	flags.StringVar(&d.instance, "instance", "", "the instance whose call it is")
-	stands(cmd, "instance", "ID")
-	flags.StringVar(&d.id, "id", "", "the question that is meant, as its \"ask\" event names it: no other is answered")
-	stands(cmd, "id", "ID")
+	addText(cmd, &d.reason, "reason", "TEXT", "why, in words; a model is told of them")
+	addText(cmd, &d.instance, "instance", "ID", "the instance whose call it is")
+	addText(cmd, &d.id, "id", "ID", "the question that is meant, as its \"ask\" event names it: no other is answered")
 	flags.BoolVar(&d.all, "all", false, "answer all questions that are open, or all about a call, in the same way")
-	flags.StringVar(&d.key, "key", "", "the key that signs an approval of what leaves an approval that is signed: a file, or one that the SSH agent holds, as with approve")
-	stands(cmd, "key", "KEY")
+	addText(cmd, &d.key, "key", "KEY", "the key that signs an approval of what leaves an approval that is signed: a file, or one that the SSH agent holds, as with approve")
 	d.approvers.add(cmd)
 	activities := addActivities(cmd)
 	format := choose(cmd, "format", "how questions are written; json is one a line", "text", "json")
@@ -381,8 +377,7 @@ func (c *cli) answers(name, by string) ([]session.Answer, error) {
 // addAs adds the flag that says who decides, and gives a function for the name: without
 // it that of the system's user.
 func addAs(cmd *cobra.Command) func() (string, error) {
-	as := cmd.Flags().String("as", "", "who decides, as the journal names them; by default the user of the system")
-	stands(cmd, "as", "NAME")
+	as := addText(cmd, new(string), "as", "NAME", "who decides, as the journal names them; by default the user of the system")
 	return func() (string, error) {
 		switch {
 		case !cmd.Flags().Changed("as"):

@@ -19,17 +19,12 @@ func (c *cli) forkCommand() *cobra.Command {
 	}
 	var o running
 	o.add(c, cmd)
-	flags := cmd.Flags()
 	at := addAt(cmd, "the point from which the new run goes on")
 	activities := addActivities(cmd)
-	flags.StringVar(&o.planner, "planner", "", "who writes the further ticks, in the place of who did: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL")
-	stands(cmd, "planner", "PLANNER")
-	flags.StringVar(&o.model, "model", "", "who answers latent calls, in the place of who did")
-	stands(cmd, "model", "MODEL")
-	flags.StringVar(&o.record, "record", "", "write the further solutions and ticks to a folder, as run does")
-	stands(cmd, "record", "DIR")
-	flags.StringVar(&o.out, "out", "", "write how the run went for each instance, as run does")
-	stands(cmd, "out", "FILE.jsonl")
+	addText(cmd, &o.planner, "planner", "PLANNER", "who writes the further ticks, in the place of who did: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL")
+	addText(cmd, &o.model, "model", "MODEL", "who answers latent calls, in the place of who did")
+	addText(cmd, &o.record, "record", "DIR", "write the further solutions and ticks to a folder, as run does")
+	addText(cmd, &o.out, "out", "FILE.jsonl", "write how the run went for each instance, as run does")
 	o.approvers.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *at == "" {
@@ -64,7 +59,6 @@ func (c *cli) forkCommand() *cobra.Command {
 
 // addAt adds the flag that names a point of a run.
 func addAt(cmd *cobra.Command, usage string) *string {
-	at := cmd.Flags().String("at", "", usage+": a tick by its number; a call by its name, behind the calls above it (\"digest#1/fetch#2\"), a tick (\"2:pay#1\") and before an instance\n(\"pay#1@ann\") where that is needed; or a time since the run began, such as 2.5s")
-	stands(cmd, "at", "POINT")
+	at := addText(cmd, new(string), "at", "POINT", usage+": a tick by its number; a call by its name, behind the calls above it (\"digest#1/fetch#2\"), a tick (\"2:pay#1\") and before an instance\n(\"pay#1@ann\") where that is needed; or a time since the run began, such as 2.5s")
 	return at
 }

@@ -142,6 +142,14 @@ func stands(cmd *cobra.Command, flag, word string) {
 	}
 }
 
+// addText adds a flag for a text, which help and messages call by a word; without the flag
+// it stays as it is.
+func addText(cmd *cobra.Command, to *string, name, word, usage string) *string {
+	cmd.Flags().StringVar(to, name, *to, usage)
+	stands(cmd, name, word)
+	return to
+}
+
 // table prints rows in two columns, the second wrapped.
 func table(w io.Writer, rows [][2]string) {
 	left := 0

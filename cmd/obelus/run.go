@@ -46,22 +46,17 @@ func (c *cli) runCommand() *cobra.Command {
 	var o running
 	o.add(c, cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.planner, "planner", "none", "who writes what is run: none, replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL; where they are and their keys come from the\nusual variables, such as OPENAI_BASE_URL and ANTHROPIC_API_KEY")
-	stands(cmd, "planner", "PLANNER")
-	flags.StringVar(&o.model, "model", "", "who answers the calls that no activity carries out, in a plan that is run as it stands: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL")
-	stands(cmd, "model", "MODEL")
-	flags.StringVar(&o.record, "record", "", "write the planner's solutions or the model's answers (solutions.json, for replay) and each tick (tick-N.json) to a folder")
-	stands(cmd, "record", "DIR")
+	o.planner = "none"
+	addText(cmd, &o.planner, "planner", "PLANNER", "who writes what is run: none, replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL; where they are and their keys come from the\nusual variables, such as OPENAI_BASE_URL and ANTHROPIC_API_KEY")
+	addText(cmd, &o.model, "model", "MODEL", "who answers the calls that no activity carries out, in a plan that is run as it stands: replay:FILE, openai:MODEL, openai-responses:MODEL or anthropic:MODEL")
+	addText(cmd, &o.record, "record", "DIR", "write the planner's solutions or the model's answers (solutions.json, for replay) and each tick (tick-N.json) to a folder")
 	_ = cmd.MarkFlagDirname("record")
-	flags.StringVar(&o.instances, "instances", "", "run the plan over the instances of a file, after the plan's own: {\"id\", \"state\"?, \"input\"?} a line, read as they are needed")
-	stands(cmd, "instances", "FILE.jsonl")
-	flags.StringVar(&o.out, "out", "", "write how the run went for each instance, a line as it ends: {\"id\", \"status\", \"input\"?, \"state\", \"output\", \"errors\"};\n--instances of another run takes these lines")
-	stands(cmd, "out", "FILE.jsonl")
+	addText(cmd, &o.instances, "instances", "FILE.jsonl", "run the plan over the instances of a file, after the plan's own: {\"id\", \"state\"?, \"input\"?} a line, read as they are needed")
+	addText(cmd, &o.out, "out", "FILE.jsonl", "write how the run went for each instance, a line as it ends: {\"id\", \"status\", \"input\"?, \"state\", \"output\", \"errors\"};\n--instances of another run takes these lines")
 	flags.BoolVar(&o.again, "continue", false, "count a call as done when the state to start from holds its output: what stopped half-way is finished, not repeated")
 	digest := addDemanded(cmd, "run that plan or nothing: the one with this digest, which \"obelus compile --digest\" prints; its programs are started with copies of their files")
 	requireApproval := flags.Bool("require-approval", false, "run the plan only as it was approved (obelus approve), and ask nobody about what was approved; \"require-approval\" in obelus.yaml asks for it, too")
-	approvalFile := flags.String("approval", "", "the approval; by default plan.approval.json beside a plan.yaml")
-	stands(cmd, "approval", "FILE")
+	approvalFile := addText(cmd, new(string), "approval", "FILE", "the approval; by default plan.approval.json beside a plan.yaml")
 	within := addEnvelope(cmd, "hold the run to what a file lets it do, such as \"obelus approve --show --format json\" writes; an approval has its own")
 	o.approvers.add(cmd)
 	unbounded := flags.Bool("unbounded", false, "let expressions take together whatever they take")
@@ -440,9 +435,7 @@ type lines struct{ *session.Events }
 func (lines) Abandon() {}
 
 func addEnvelope(cmd *cobra.Command, usage string) *string {
-	file := cmd.Flags().String("envelope", "", usage)
-	stands(cmd, "envelope", "FILE")
-	return file
+	return addText(cmd, new(string), "envelope", "FILE", usage)
 }
 
 // envelope reads what a run may do; nil without a file.

@@ -179,8 +179,7 @@ func (c *cli) pruneCommand() *cobra.Command {
 	}
 	o := new(running).addRuns(cmd)
 	flags := cmd.Flags()
-	older := flags.String("older-than", "", "remove runs of which the journal was written last longer ago than this: a time such as 12h, or days such as 30d")
-	stands(cmd, "older-than", "TIME")
+	older := addText(cmd, new(string), "older-than", "TIME", "remove runs of which the journal was written last longer ago than this: a time such as 12h, or days such as 30d")
 	keep := flags.Int("keep", -1, "keep so many of the newest, and remove those before them")
 	stands(cmd, "keep", "N")
 	stopped := flags.Bool("stopped", false, "also runs that were stopped or killed")
@@ -256,8 +255,7 @@ func addActivities(cmd *cobra.Command) *[]string {
 
 // addRuns adds the flag that names the folder of journals.
 func (o *running) addRuns(cmd *cobra.Command) *running {
-	cmd.Flags().StringVar(&o.folder, "runs", "", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
-	stands(cmd, "runs", "DIR")
+	addText(cmd, &o.folder, "runs", "DIR", "the folder of journals; by default obelus/runs below $XDG_STATE_HOME or ~/.local/state")
 	_ = cmd.MarkFlagDirname("runs")
 	return o
 }

@@ -133,7 +133,7 @@ func (r *reader) root(root *source.Node) {
 	if !r.fits(root, "", "the policy") && root.Get("rules") != nil && root.Get("rules").Kind != source.Array {
 		return
 	}
-	p.Name, p.Description = text(root.Get("policy")), text(root.Get("description"))
+	p.Name, p.Description = root.Get("policy").AsText(), root.Get("description").AsText()
 	p.Strict = root.Get("strict") != nil && root.Get("strict").Text == "true"
 	for _, f := range fields(root.Get("tools")) {
 		if r.fits(f.Value, "tool", fmt.Sprintf("the tool %q", f.Key.Text)) {
@@ -170,19 +170,12 @@ func (r *reader) root(root *source.Node) {
 func (r *reader) hosts(list *source.Node) {
 	r.policy.Hosts = &hosts.List{}
 	for _, n := range list.Items {
-		if one, err := hosts.Parse(text(n)); err != nil {
-			r.report(diag.WrongType, n.Span(), "%q names no host: %v", text(n), err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
+		if one, err := hosts.Parse(n.AsText()); err != nil {
+			r.report(diag.WrongType, n.Span(), "%q names no host: %v", n.AsText(), err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
 		} else {
 			r.policy.Hosts.Entries = append(r.policy.Hosts.Entries, one)
 		}
 	}
-}
-
-func text(n *source.Node) string {
-	if n == nil || n.Kind != source.String {
-		return ""
-	}
-	return n.Text
 }
 
 func fields(n *source.Node) []source.Field {
@@ -208,10 +201,10 @@ func (r *reader) names(n *source.Node) { r.policy.Named = append(r.policy.Named,
 
 // saidOf reads a label that fits its schema.
 func saidOf(n *source.Node) (s Said) {
-	if i := slices.Index(integrities, text(n.Get("integrity"))); i >= 0 {
+	if i := slices.Index(integrities, n.Get("integrity").AsText()); i >= 0 {
 		s.Integrity = new(Integrity(i))
 	}
-	if i := slices.Index(confidentialities, text(n.Get("confidentiality"))); i >= 0 {
+	if i := slices.Index(confidentialities, n.Get("confidentiality").AsText()); i >= 0 {
 		s.Confidentiality = new(Confidentiality(i))
 	}
 	return s
@@ -244,7 +237,7 @@ var kinds = []string{"requires", "bounds", "only", "order", "endorse"}
 
 func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 	what := fmt.Sprintf("rule %d", i+1)
-	if name := text(n.Get("rule")); name != "" {
+	if name := n.Get("rule").AsText(); name != "" {
 		what = fmt.Sprintf("the rule %q", name)
 	}
 	var kind []string

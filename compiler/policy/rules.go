@@ -142,7 +142,7 @@ func (r *reader) orders(n *source.Node, rule Rule) trial {
 	var all []Order
 	for _, f := range n.Get("order").Fields {
 		s, ok := r.subject(f.Key)
-		one := Order{Rule: rule, Subject: s, OnlyAfter: r.subjects(f.Value.Get("only-after")), NeverAfter: r.subjects(f.Value.Get("never-after")), AtMost: -1, Per: text(f.Value.Get("per"))}
+		one := Order{Rule: rule, Subject: s, OnlyAfter: r.subjects(f.Value.Get("only-after")), NeverAfter: r.subjects(f.Value.Get("never-after")), AtMost: -1, Per: f.Value.Get("per").AsText()}
 		if most := f.Value.Get("at-most"); most != nil {
 			one.AtMost = int(min(most.Float(), 1<<30))
 		}
@@ -189,9 +189,9 @@ func (r *reader) effectsOf(tool string) Effects {
 
 func (r *reader) endorse(n *source.Node, rule Rule) trial {
 	of := n.Get("endorse")
-	one := Endorse{Rule: rule, Tool: of.Get("tool").Text, Parameter: text(of.Get("parameter")), Person: of.Get("person") != nil}
+	one := Endorse{Rule: rule, Tool: of.Get("tool").Text, Parameter: of.Get("parameter").AsText(), Person: of.Get("person") != nil}
 	r.names(of.Get("tool"))
-	if output := text(of.Get("output")); output != "" {
+	if output := of.Get("output").AsText(); output != "" {
 		ref, err := expression.ParsePath(string(expression.Mark) + output)
 		if err != nil {
 			r.report(diag.WrongType, of.Get("output").Span(), "%q isn't a part of a result: %s", output, err.Message).Advise("write the keys that lead to it, joined with dots")
@@ -207,7 +207,7 @@ func (r *reader) endorse(n *source.Node, rule Rule) trial {
 	r.policy.Endorse = append(r.policy.Endorse, one)
 	return func(example *source.Node) (string, *source.Node, bool) {
 		switch {
-		case one.Person && text(example) != one.Parameter:
+		case one.Person && example.AsText() != one.Parameter:
 			return fmt.Sprintf("a person is shown %q", one.Parameter), example, true
 		case one.Person:
 			return "", nil, true

@@ -72,6 +72,14 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
+// Several are the items of a list; anything else is the one that there is.
+func (n *Node) Several() []*Node {
+	if n != nil && n.Kind == Array {
+		return n.Items
+	}
+	return []*Node{n}
+}
+
 // Follow goes down the keys and indexes of a JSON pointer, as far as the tree
 // goes along: where a token leads nowhere, the node before it is the answer.
 func (n *Node) Follow(pointer []string) *Node {

@@ -72,6 +72,14 @@ func (n *Node) Value() any {
 	return nil
 }
 
+// AsText is the text of a string; "" for anything else.
+func (n *Node) AsText() string {
+	if n == nil || n.Kind != String {
+		return ""
+	}
+	return n.Text
+}
+
 // Float is the value of a number, however it is written; 0 for anything else.
 func (n *Node) Float() float64 {
 	if n == nil || n.Kind != Number {

@@ -45,7 +45,7 @@ func (u unit) old() bool {
 	if dialect == nil {
 		dialect = u.around.Get("$schema")
 	}
-	return strings.Contains(textOf(dialect), "/draft-0")
+	return strings.Contains(dialect.AsText(), "/draft-0")
 }
 
 // deepest is how many levels of a schema are copied. A request has to be readable
@@ -177,7 +177,7 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 	case strings.HasPrefix(key, "x-"), slices.Contains(placing, key), open && untellable(f):
 		return out
 	case key == "$ref":
-		to, ok := w.target(u, textOf(value))
+		to, ok := w.target(u, value.AsText())
 		if !ok {
 			w.lost++
 			return out
@@ -329,11 +329,11 @@ func anchored(n *source.Node, name string) *source.Node {
 		return nil
 	}
 	for _, key := range []string{"$anchor", "$dynamicAnchor"} {
-		if textOf(n.Get(key)) == name {
+		if n.Get(key).AsText() == name {
 			return n
 		}
 	}
-	if textOf(n.Get("$id")) == "#"+name || textOf(n.Get("id")) == "#"+name {
+	if n.Get("$id").AsText() == "#"+name || n.Get("id").AsText() == "#"+name {
 		return n
 	}
 	for _, item := range n.Items {

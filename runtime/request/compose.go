@@ -175,9 +175,9 @@ func (s Context) said() map[saying]*source.Node {
 		if m.Get("_call") != nil {
 			continue
 		}
-		one := saying{kind: compiler.MessageType(m), instance: textOf(m.Get("_instance"))}
+		one := saying{kind: compiler.MessageType(m), instance: m.Get("_instance").AsText()}
 		if one.kind == "data" {
-			one.dataKind = textOf(m.Get("kind"))
+			one.dataKind = m.Get("kind").AsText()
 		}
 		for _, key := range []string{"schema", "description"} {
 			if n := m.Get(key); n != nil {
@@ -189,23 +189,16 @@ func (s Context) said() map[saying]*source.Node {
 	return last
 }
 
-func textOf(n *source.Node) string {
-	if n == nil || n.Kind != source.String {
-		return ""
-	}
-	return n.Text
-}
-
 // spoken is what the document says of itself, and in words.
 func (s Context) spoken() []Message {
 	var meta, texts []Message
 	for _, m := range s.messages() {
 		switch compiler.MessageType(m) {
 		case "meta":
-			one := Meta{About: textOf(m.Get("description")), Meta: Of(m.Get("meta")), More: rest(m, "description", "meta")}
+			one := Meta{About: m.Get("description").AsText(), Meta: Of(m.Get("meta")), More: rest(m, "description", "meta")}
 			meta = append(meta, one)
 		case "text":
-			texts = append(texts, Text{Text: textOf(m.Get("text")), More: rest(m, "text")})
+			texts = append(texts, Text{Text: m.Get("text").AsText(), More: rest(m, "text")})
 		}
 	}
 	if s.Plan.Description != "" {
@@ -255,7 +248,7 @@ func (s Context) own(one Instance, said map[saying]*source.Node) []Message {
 	var list []Message
 	tell := func(of, kind string, own map[string]any, shared any, n *source.Node, always bool) {
 		value := besides(own, shared)
-		if m := (Values{Of: of, Kind: kind, Instance: one.ID, Schema: s.schemaOf(n), About: textOf(said[saying{of, kind, "description", one.ID}])}); always || len(value) > 0 || m.Schema != nil || m.About != "" {
+		if m := (Values{Of: of, Kind: kind, Instance: one.ID, Schema: s.schemaOf(n), About: said[saying{of, kind, "description", one.ID}].AsText()}); always || len(value) > 0 || m.Schema != nil || m.About != "" {
 			m.Value = value
 			list = append(list, m)
 		}
@@ -296,7 +289,7 @@ func (s Context) dataMessages(said map[saying]*source.Node) []Message {
 		}
 	}
 	for _, kind := range s.Plan.Kinds {
-		message := Values{Of: "data", Kind: kind, Schema: s.schemaOf(said[saying{"data", kind, "schema", ""}]), About: textOf(said[saying{"data", kind, "description", ""}])}
+		message := Values{Of: "data", Kind: kind, Schema: s.schemaOf(said[saying{"data", kind, "schema", ""}]), About: said[saying{"data", kind, "description", ""}].AsText()}
 		if fields, ok := s.Data[kind].(map[string]any); ok {
 			message.Value = fields
 		}
@@ -357,7 +350,7 @@ func (s Context) advisorMessage(advisor *compiler.Advisor) Advisor {
 			more[i].Value = s.alone(unit{root: n}, n)
 		}
 	}
-	return Advisor{ID: advisor.ID, Role: textOf(advisor.Node.Get("role")), More: more}
+	return Advisor{ID: advisor.ID, Role: advisor.Node.Get("role").AsText(), More: more}
 }
 
 // untold are the keys of calls and messages that aren't for a model: extensions,

@@ -198,7 +198,7 @@ func (s Context) opinion(w *bundler, advisor *compiler.Advisor) Object {
 	out := Object{{"type", "object"}}
 	own := advisor.Node.Get("schema")
 	u := unit{root: own}
-	if to, ok := w.target(u, textOf(own.Get("$ref"))); ok {
+	if to, ok := w.target(u, own.Get("$ref").AsText()); ok {
 		own, u = to.node, to.unit
 	}
 	if own != nil {

@@ -98,11 +98,7 @@ func readAnswers(name string, whole [][]byte) (all []Answer, err error) {
 				return nil, wrong(p.Span.From().Line, "%s", p.Message)
 			}
 		}
-		items := []*source.Node{node}
-		if node != nil && node.Kind == source.Array {
-			items = node.Items
-		}
-		for _, item := range items {
+		for _, item := range node.Several() {
 			answer, err := answerOf(item)
 			if err != nil {
 				return nil, wrong(max(1, item.Span().From().Line), "%v", err)

@@ -333,14 +333,11 @@ func (s *Set) key(n *source.Node, fromImport bool) {
 	if value == nil || n.Alias {
 		return
 	}
-	texts := value.Items
-	if value.Kind == source.String {
-		texts = []*source.Node{value}
-	} else if value.Kind != source.Array {
+	if value.Kind != source.String && value.Kind != source.Array {
 		s.malformed(value.Span(), "write \"OB407 reason\", or a list of such texts", "%q is %s; expected a text", suppressionKey, value.Kind)
 		return
 	}
-	for _, text := range texts {
+	for _, text := range value.Several() {
 		if text.Kind != source.String {
 			s.malformed(text.Span(), "write \"OB407 reason\"", "an item of %q is %s; expected a text", suppressionKey, text.Kind)
 			continue
