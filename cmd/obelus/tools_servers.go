@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/openapi"
@@ -79,10 +82,18 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 	}
 	only, names := like(o.Only), like(o.Names)
 	tools, activities, taken, offered := map[string]any{}, map[string]any{}, map[string]int{}, 0
+	var refused []string
 	for _, server := range all.names {
 		locked := all.servers[server]
 		offered += len(locked.Tools)
 		locked.Tools = slices.DeleteFunc(locked.Tools, func(t lock.Tool) bool { return !only(server+" "+t.Name) || !names(t.Name) })
+		locked.Tools = slices.DeleteFunc(locked.Tools, func(t lock.Tool) bool {
+			why := unfit(t, o.limits)
+			if why != "" {
+				refused = append(refused, server+" "+t.Name+": "+why)
+			}
+			return why != ""
+		})
 		for _, t := range locked.Tools {
 			name := openapi.Named(taken, t.Name)
 			tools[name], activities[name] = offeredTool(server, t), map[string]any{"mcp": map[string]any{"server": server, "tool": t.Name}}
@@ -107,7 +118,7 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 			}
 		}
 	}
-	if err := c.toldServers(file, o, offered, len(tools), all.names); err != nil {
+	if err := c.toldServers(file, o, offered, len(tools), all.names, refused); err != nil {
 		return err
 	}
 	if len(tools) == 0 {
@@ -131,15 +142,46 @@ func offeredTool(server string, t lock.Tool) map[string]any {
 	return tool
 }
 
-func (c *cli) toldServers(file string, o importing, offered, imported int, servers []string) error {
+// unfit is why a tool of a server can't be one of a catalogue: nobody's word but the
+// workspace's says what carries a tool out, and a schema that is none would spoil it all.
+func unfit(t lock.Tool, limits source.Limits) string {
+	own, _ := t.Input.(map[string]any)
+	properties, _ := own["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if strings.HasPrefix(name, "_") {
+			return fmt.Sprintf("a plan can't pass its parameter %q: such names aren't parameters there", name)
+		}
+	}
+	text, err := lock.YAML("", map[string]any{"tools": map[string]any{t.Name: offeredTool("server", t)}})
+	if err != nil {
+		return err.Error()
+	}
+	_, found := compiler.Compile(source.NewFile("tool.yaml", text), compiler.Options{Definitions: true, Limits: limits})
+	for _, f := range found {
+		if f.Severity == diag.Error {
+			return f.Message
+		}
+	}
+	return ""
+}
+
+func (c *cli) toldServers(file string, o importing, offered, imported int, servers, refused []string) error {
 	to := c.out
 	if o.output == "" {
 		to = c.err
 	}
 	if o.json {
-		return diag.JSONLine(to, serverSummary{"summary", file, o.output, servers, offered, imported})
+		return diag.JSONLine(to, serverSummary{"summary", file, o.output, servers, offered, imported, append([]string{}, refused...)})
 	}
 	_, err := fmt.Fprintf(to, "%s of %s imported, of %d that %s\n", wording.Count(imported, "tool"), diag.Escape(file), offered, wording.Counted(len(servers), "server lists", "servers list"))
+	if len(refused) > 0 && err == nil {
+		_, err = io.WriteString(to, "not imported:\n")
+		for _, one := range refused {
+			if err == nil {
+				_, err = fmt.Fprintf(to, "  %s\n", diag.Escape(one))
+			}
+		}
+	}
 	return err
 }
 
@@ -150,6 +192,7 @@ type serverSummary struct {
 	Servers  []string `json:"servers"`
 	Tools    int      `json:"tools"`
 	Imported int      `json:"imported"`
+	Refused  []string `json:"refused"` // "SERVER TOOL: why"
 }
 
 // serversDrift says how the servers of a lock file, which files beside it define, differ

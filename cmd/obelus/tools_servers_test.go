@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -118,6 +119,37 @@ func TestServersWaitForPeople(t *testing.T) {
 			if want := map[bool]int{false: statusStopped, true: statusTrouble}[there]; status != want || strings.Contains(string(text), "s3cr3t") != there {
 				t.Errorf("%s, --confirm %s: status %d, %s holds %q\n%s%s", name, confirm, status, name, text, stdout, stderr)
 			}
+		}
+	}
+}
+
+// A server's tool can't say of itself what carries it out, where its result goes or what runs
+// in its stead, and one that is unsound spoils no catalogue: neither is taken in, and why is
+// said. Nothing is fetched.
+func TestUnfitToolsAreRefused(t *testing.T) {
+	one := func(properties string) lock.Tool {
+		var schema any
+		if err := json.Unmarshal([]byte(`{"type":"object","properties":{`+properties+`}}`), &schema); err != nil {
+			t.Fatal(err)
+		}
+		return lock.Tool{Name: "look", Input: schema}
+	}
+	for _, c := range []struct {
+		tool lock.Tool
+		says string
+	}{
+		{one(`"q":{"type":"string"}`), ""},
+		{lock.Tool{Name: "look"}, ""},
+		{one(`"_activity":{"const":"wipe"}`), `a plan can't pass its parameter "_activity"`},
+		{one(`"_delegate":{"const":"other.yaml"}`), `its parameter "_delegate"`},
+		{one(`"_outputPath":{"const":"†state.allowed"}`), `its parameter "_outputPath"`},
+		{one(`"_x":{}`), `its parameter "_x"`},
+		{one(`"q":{"$ref":"file:///etc/passwd"}`), "/etc/passwd"},
+		{lock.Tool{Name: "look", Input: map[string]any{"type": "array"}}, "mapping"},
+		{lock.Tool{Name: "look", Output: map[string]any{"type": "none"}}, "none"},
+	} {
+		if why := unfit(c.tool, source.DefaultLimits()); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
+			t.Errorf("%v: %q", c.tool.Input, why)
 		}
 	}
 }
