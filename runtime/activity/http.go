@@ -73,17 +73,24 @@ func newCaller(name string, def *compiler.Activity, env environment, hide *redac
 }
 
 // hideSent makes secret what a definition takes of the environment, in every form in which
-// it is sent.
+// it is sent, and in those in which pages and JSON of common makers tell it back.
 func (e environment) hideSent(def *compiler.Activity, hide *redact.Redactor) {
 	for _, v := range def.Variables {
 		secret := e[v.Name]
 		quoted, _ := encode(secret)
 		escaped := strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")
-		for _, form := range []string{secret, string(quoted[1 : len(quoted)-1]), html.EscapeString(secret), escaped, lowerEscapes(escaped), url.QueryEscape(secret), url.PathEscape(secret)} {
+		inJSON, inHTML := string(quoted[1:len(quoted)-1]), html.EscapeString(secret)
+		for _, form := range []string{secret, inJSON, strings.ReplaceAll(inJSON, "/", `\/`), inHTML, namedEntities.Replace(inHTML), hexEntities.Replace(inHTML), escaped, lowerEscapes(escaped), url.QueryEscape(secret), url.PathEscape(secret)} {
 			hide.Keep(v.Name, form)
 		}
 	}
 }
+
+// Quotes as others than Go write them in HTML: PHP and Java by name, Python by hexadecimal.
+var (
+	namedEntities = strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#039;")
+	hexEntities   = strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;")
+)
 
 // lowerEscapes writes the digits of %XX in lower case.
 func lowerEscapes(text string) string {
