@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 func (d *drawing) drawCalls() {
@@ -167,7 +169,7 @@ func (d *drawing) limits(c *compiler.Call) []string {
 		out = append(out, fmt.Sprintf("up to %d tries", c.Retry.Attempts))
 	}
 	if c.Timeout > 0 {
-		out = append(out, "at most "+c.Timeout.String())
+		out = append(out, "at most "+wording.Duration(c.Timeout))
 	}
 	if c.Confirm {
 		out = append(out, "a person is asked")
@@ -178,7 +180,11 @@ func (d *drawing) limits(c *compiler.Call) []string {
 			if n == nil {
 				return ""
 			}
-			return diag.Escape(d.plan.Veiled(shorten(n.Text, 20)))
+			text := d.plan.Veiled(shorten(n.Text, 20))
+			if length, err := time.ParseDuration(text); err == nil && length > 0 {
+				text = wording.Duration(length)
+			}
+			return diag.Escape(text)
 		}
 		for _, one := range []struct{ of, form string }{{"duration", "about "}, {"cost", "costs "}} {
 			n := c.Tool.Simulate.Get(one.of)

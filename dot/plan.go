@@ -83,6 +83,9 @@ func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
 // finish adds what stands around a plan's own calls: who advises, and what
 // delegates do.
 func (d *drawing) finish(v View) View {
+	if len(d.plan.Calls) == 0 {
+		v.Notes = append(v.Notes, "no calls: nothing is planned yet")
+	}
 	if note := advisorsNote(d.plan); note != "" {
 		v.Notes = append(v.Notes, note)
 	}

@@ -139,7 +139,7 @@ func (t *Timeline) SVG() string {
 	for at, step := time.Duration(0), tickOf(end); at <= end; at += step {
 		fmt.Fprintf(&d.out, `<path class="way hour" d="M%d %dV%d"/>`, x(at), top-4, height-margin)
 		var tick svgText
-		tick.add(at.String(), "detail", smallText)
+		tick.add(wording.Duration(at), "detail", smallText)
 		d.text(tick, x(at), top-row, "middle")
 		d.out.WriteString("\n")
 	}
@@ -147,7 +147,7 @@ func (t *Timeline) SVG() string {
 		b, y := &bars[i], top+row*i
 		marks := slices.DeleteFunc(slices.Clone(b.Marks), func(m Mark) bool { return m.Kind == Done }) // as most are
 		fmt.Fprintf(&d.out, `<g class="%s" id="b%d">`, classes("node bar", string(Call), marks), i)
-		d.element("title", strings.Join(append(rows(b.Label, maxTip), b.From.String()+" to "+b.To.String()), "\n"))
+		d.element("title", strings.Join(append(rows(b.Label, maxTip), wording.Duration(b.From)+" to "+wording.Duration(b.To)), "\n"))
 		d.text(labels[i], margin+left, y+(row-labels[i].height)/2, "end")
 		if from, to := x(b.From), x(b.To); to > from || !has(b.Marks, Skipped) {
 			fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="2"/>`, from, y+4, max(2, to-from), row-8)

@@ -154,7 +154,7 @@ func atWorst(plan *compiler.Plan) []string {
 		{": tries ", worst.Tries, func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }},
 		{", cost ", worst.Cost, func(n float64) string { return strconv.FormatFloat(n, 'g', 4, 64) }},
 		{", time ", worst.Time, func(n float64) string {
-			return time.Duration(min(n, 1e9) * float64(time.Second)).Round(time.Millisecond).String()
+			return wording.Duration(time.Duration(min(n, 1e9) * float64(time.Second)).Round(time.Millisecond))
 		}},
 	} {
 		if words += one.name; one.Most == nil {
@@ -194,12 +194,12 @@ func rehearse(view *dot.View, p *project.Program, critical bool) error {
 	}
 	found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
 		s := usual.Scenario
-		note := fmt.Sprintf("rehearsed without failures: %v", s.Makespan.Round(time.Millisecond))
+		note := "rehearsed without failures: " + wording.Duration(s.Makespan.Round(time.Millisecond))
 		if critical {
 			view.Way(names(s, s.CriticalPath), dot.Mark{Kind: dot.Critical})
 		}
 		if s.Critical < s.Makespan {
-			note += fmt.Sprintf(", the critical path %v", s.Critical.Round(time.Millisecond))
+			note += ", the critical path " + wording.Duration(s.Critical.Round(time.Millisecond))
 		}
 		note += fmt.Sprintf(", cost %.4g", s.Cost)
 		view.Notes = append(view.Notes, note)

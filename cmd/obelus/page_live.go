@@ -67,7 +67,7 @@ func serve(s *session.Session, who string) (*live, error) {
 		return nil, troubled("the page can't be served: %s", reason(err))
 	}
 	l := &live{door: door{host: listener.Addr().String(), token: rand.Text()}, who: who, program: s.Program(), planned: s.Planned(), course: newCourse(), changed: make(chan struct{}), ending: make(chan struct{})}
-	l.sheet = terminal.NewSheet(io.Discard, toolsOf(l.program))
+	l.sheet = terminal.NewSheet(io.Discard, toolsOf(l.program)).Unbroken()
 	if err := l.draw(); err != nil {
 		return nil, err
 	}

@@ -282,6 +282,23 @@ func TestLivePageInBrowser(t *testing.T) {
 	}
 }
 
+// S10.1: what isn't shown whole is approved by nobody before it has been scrolled to its end.
+func TestLivePageShowsAllFirst(t *testing.T) {
+	b := startBrowser(t)
+	r := runLive(t, strings.NewReplacer("n: 2,", `n: 2, text: "`+strings.Repeat(`line\n`, 99)+`",`, "{n: {", "{text: {}, n: {").Replace(asking))
+	s := b.visits(t, visit{URL: r.page, Ready: "now.play.records.size === 2", Evaluate: `(() => {
+  const of = call => [...document.querySelectorAll('.question')].find(q => q.querySelector('h3').textContent.endsWith(call));
+  const disabled = call => [...of(call).querySelectorAll('button')].filter(b => b.disabled).map(b => b.textContent).join();
+  const text = of('two').querySelector('pre'), before = [disabled('one'), disabled('two')];
+  text.scrollTop = text.scrollHeight;
+  text.dispatchEvent(new Event('scroll'));
+  return [...before, disabled("two")];
+})()`})
+	if got, want := fmt.Sprint(s.Value), "[ ✓ Approve,Run it with these ]"; got != want {
+		t.Errorf("the buttons that can't be pressed are %s, want %s", got, want)
+	}
+}
+
 // An askedAt is a place where questions are asked, and what is answered there, after a while.
 type askedAt struct {
 	after   time.Duration

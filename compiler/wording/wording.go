@@ -5,6 +5,7 @@ package wording
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -53,6 +54,18 @@ func Cut(text string, most int) string {
 		if most--; most < 0 {
 			return text[:i] + "…"
 		}
+	}
+	return text
+}
+
+// Duration spells a length of time as plans do, without what is 0 at its end.
+func Duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
 }

@@ -6,9 +6,20 @@ const desk = el('div', { id: 'questions', role: 'region', 'aria-label': 'questio
 $('panel').before(desk);
 $('title').after(el('span', { id: 'live', role: 'status', className: 'working' }));
 
-// question shows what would run in full, and takes one answer.
+// question shows what would run in full, and takes one answer. What isn't shown whole is
+// let run by nobody (S10.1): once the text has been scrolled to its end, or all of it opened.
 function question(q) {
   const box = el('section', { className: 'question' }), note = el('p', { role: 'status', className: 'danger' });
+  const text = el('pre', { tabIndex: 0, 'aria-label': 'what would run' }, q.text.replace(/[ \n]+$/, ''));
+  let whole = false;
+  const lets = []; // the buttons that let it run
+  const seen = () => {
+    whole ||= text.clientHeight > 0 && text.scrollTop + text.clientHeight >= text.scrollHeight - 2;
+    for (const b of lets) b.disabled = !whole;
+    rest.hidden = whole;
+  };
+  const rest = el('p', { className: 'caution' }, 'There is more of it: scroll to its end, or ', el('button', { onclick: () => { text.classList.add('whole'); whole = true; seen(); } }, 'show all of it'), ', to let it run.');
+  const run = (words, what) => { lets.push(el('button', { onclick: what }, words)); return lets.at(-1); };
   const answer = async decision => {
     for (const b of box.querySelectorAll('button')) b.disabled = true;
     let failed = '';
@@ -17,26 +28,29 @@ function question(q) {
       failed = await r.text();
     } catch (e) { failed = 'the run can’t be reached any more'; }
     note.textContent = failed ? clean(failed) : 'answered';
-    if (failed) for (const b of box.querySelectorAll('button')) b.disabled = false;
+    if (failed) { for (const b of box.querySelectorAll('button')) b.disabled = false; seen(); }
   };
   const reason = el('input', { placeholder: 'why, in words', 'aria-label': 'reason', size: 24 });
   const changed = el('textarea', { value: JSON.stringify(q.params, null, 2), 'aria-label': 'changed parameters, as JSON', spellcheck: false });
-  add(box, [el('h3', {}, 'The run asks about ' + q.key), el('pre', {}, q.text.replace(/[ \n]+$/, '')),
+  add(box, [el('h3', {}, 'The run asks about ' + q.key), text, rest,
     el('div', { className: 'group' }, q.again
-      ? [el('button', { onclick: () => answer({ verdict: 'retry' }) }, 'Run it again'), el('button', { onclick: () => answer({ verdict: 'fail' }) }, 'Count it as failed')]
-      : [el('button', { onclick: () => answer({ verdict: 'approve' }) }, '✓ Approve'), el('button', { onclick: () => answer({ verdict: 'reject', reason: reason.value || undefined }) }, '✗ Reject'), reason]),
-    q.params ? el('details', {}, el('summary', {}, 'change its parameters'), changed, el('button', { onclick: () => {
+      ? [run('Run it again', () => answer({ verdict: 'retry' })), el('button', { onclick: () => answer({ verdict: 'fail' }) }, 'Count it as failed')]
+      : [run('✓ Approve', () => answer({ verdict: 'approve' })), el('button', { onclick: () => answer({ verdict: 'reject', reason: reason.value || undefined }) }, '✗ Reject'), reason]),
+    q.params ? el('details', {}, el('summary', {}, 'change its parameters'), changed, run('Run it with these', () => {
       let params;
       try { params = JSON.parse(changed.value); } catch (e) { note.textContent = 'that is no JSON: ' + clean(e.message); return; }
       answer({ verdict: 'change', params });
-    } }, 'Run it with these')) : '', note]);
+    })) : '', note]);
+  text.addEventListener('scroll', seen);
+  new ResizeObserver(() => { if (note.textContent !== 'answered') seen(); }).observe(text);
+  seen();
   return box;
 }
 
 function ask(list) {
   const ids = new Set(list.map(q => q.id));
   for (const [id, box] of asked) if (!ids.has(id)) { box.remove(); asked.delete(id); }
-  for (const q of list) if (!asked.has(q.id)) { asked.set(q.id, question(q)); desk.append(asked.get(q.id)); }
+  for (const q of list) if (!asked.has(q.id)) { asked.set(q.id, question(q)); desk.append(asked.get(q.id)); asked.get(q.id).querySelector('pre').dispatchEvent(new Event('scroll')); }
   document.title = (list.length ? '(' + list.length + ') ' : '') + $('title').textContent;
 }
 

@@ -32,8 +32,10 @@ const svg = (tag, attributes) => {
 const count = (n, word) => n + ' ' + word + (n === 1 ? '' : 's');
 const ends = status => ({ done: 'is done', failed: 'fails', stopped: 'stops' })[status] || 'is ' + status;
 const between = (list, mark) => list.flatMap((x, i) => i ? [mark, x] : [x]);
-const duration = ms => ms > 0 && ms < 1 ? '<1 ms' : ms < 1000 ? Math.round(ms) + ' ms' : ms < 60000 ? (ms / 1000).toFixed(ms < 10000 ? 2 : 1).replace(/\.?0+$/, '') + ' s'
-  : ms < 3600000 ? Math.floor(ms / 60000) + ' min ' + Math.round(ms % 60000 / 1000) + ' s' : (ms / 3600000).toFixed(1) + ' h';
+// Lengths of time are spelt as plans spell them.
+const plainly = text => text.replace(/([hm])0s$/, '$1').replace(/h0m$/, 'h');
+const duration = ms => !ms ? '0s' : ms < 1 ? '<1ms' : ms < 1000 ? Math.round(ms) + 'ms' : ms < 59950 ? (ms / 1000).toFixed(ms < 10000 ? 2 : 1).replace(/\.?0+$/, '') + 's'
+  : plainly((s => (s < 3600 ? '' : Math.floor(s / 3600) + 'h') + Math.floor(s % 3600 / 60) + 'm' + s % 60 + 's')(Math.round(ms / 1000)));
 const brief = (value, most) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > most ? text.slice(0, most) + '…' : text;
@@ -51,6 +53,7 @@ for (const c of data.calls) {
 }
 const outgoing = new Map(data.nodes.map(n => [n.id, []])); // edges, by the node that they come from
 for (const e of data.edges) outgoing.get(e.from).push(e);
+const read = c => [...c.values || [], c.when, c.each && c.each.list].filter(Boolean).flatMap(v => v.sources || []).concat(c.context || []); // what a call reads, and from whom
 const keys = { next: new Map(), before: new Map() }; // by key, the keys of calls along the edges
 (function follow() {
   for (const key of calls.keys()) keys.before.set(key, []);
@@ -71,8 +74,7 @@ const keys = { next: new Map(), before: new Map() }; // by key, the keys of call
   }
   for (const c of calls.values()) { // where the drawing has them together, by what they read
     if (c.node) continue;
-    const read = [...c.values || [], c.when, c.each && c.each.list].filter(Boolean).flatMap(v => v.sources || []).concat(c.context || []).flatMap(x => x.calls || []);
-    const from = new Set([...read, ...(c.after || []).map(a => a.call)].map(name => c.prefix + name).filter(key => calls.has(key)));
+    const from = new Set([...read(c).flatMap(x => x.calls || []), ...(c.after || []).map(a => a.call)].map(name => c.prefix + name).filter(key => calls.has(key)));
     keys.before.set(c.key, [...from]);
     for (const key of from) keys.next.get(key).push(c.key);
   }
@@ -117,6 +119,7 @@ class Play {
     if (!r) {
       r = { key, name: (e.under ? e.under + '/' : '') + e.call, label: [e.instance, e.under || e.call !== (calls.get(key) || {}).call ? (e.under ? e.under + '/' : '') + e.call : ''].filter(Boolean).join(' '), instance: e.instance || '' };
       this.byName.set(name, r);
+      r.item = key !== (e.tick ? e.tick + ':' : '') + r.name; // it is about an item of the call's list
       if (this.records.has(key)) this.records.get(key).push(r); else this.records.set(key, [r]);
       if (e.instance) this.instances.add(e.instance);
     }
@@ -134,7 +137,7 @@ class Play {
         r.asked = i; r.askedAt = m.at; r.question = e.question;
         m.words = name + ': a person is asked';
       } else if (e.status === 'started') {
-        r.begun ??= i; r.from ??= m.at; r.tries = e.attempt; r.last = i;
+        r.begun ??= i; r.from ??= m.at; r.tries = e.attempt; r.last = i; (r.starts ||= []).push(m.at);
         delete r.ended;
         m.words = name + (e.attempt > 1 ? ' is tried again (' + e.attempt + ')' : ' starts') + (e.doubt ? ': ' + e.doubt : '');
       } else {
@@ -172,7 +175,8 @@ class Play {
   }
   // at is how a call stands after event i: the most important state, in signs and in words.
   at(key, i) {
-    const all = this.of(key);
+    let all = this.of(key);
+    if (all.some(r => r.item)) all = all.filter(r => r.item || ['failed', 'handled', 'rejected', 'cancelled'].includes(this.state(r, i))); // the call itself is none of its items
     if (!all.length) return { state: 'waiting', sign: '', words: 'waiting' };
     if (all.length > 1) {
       const counts = {};
@@ -273,8 +277,8 @@ function fit(all) {
   const r = ratio(), wide = size.w;
   let w = Math.max(whole.w, whole.h / r, wide / 1.4);
   if (!all && w > wide / .5) w = wide / .8;
-  const h = w * r;
-  look({ x: whole.x + (whole.w - w) / 2, y: h > whole.h ? whole.y + (whole.h - h) / 2 : whole.y, w, h });
+  const h = w * r, top = [...calls.values()].map(c => c.stands).filter(Boolean).reduce((a, b) => a && a.y <= b.y ? a : b, null);
+  look({ x: w < whole.w ? Math.max(whole.x, Math.min(whole.x + whole.w, top ? top.x + top.w + 20 : 0) - w) : whole.x + (whole.w - w) / 2, y: h > whole.h ? whole.y + (whole.h - h) / 2 : whole.y, w, h });
 }
 function zoom(by, x, y) {
   const w = Math.min(whole.w * 8 + 2000, Math.max(60, box.w * by)), k = w / box.w;
@@ -488,7 +492,7 @@ function playing(on) {
 
 // ---- search ---------------------------------------------------------------
 
-for (const c of calls.values()) c.text = [c.key, c.tool, c.to, (tool(c) || {}).description, ...(c.writes || []).flat()].filter(Boolean).join('\n').toLowerCase();
+for (const c of calls.values()) c.text = [c.key, c.tool, c.to, (tool(c) || {}).description, ...(c.writes || []).flat(), ...read(c).map(s => s.path)].filter(Boolean).join('\n').toLowerCase();
 function tool(c) { return data.parts[c.part].tools[c.tool]; }
 function search() {
   const words = $('search').value.toLowerCase().split(/\s+/).filter(Boolean);

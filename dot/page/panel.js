@@ -34,7 +34,7 @@ const conditions = (c, of) => {
   return [...above ? conditions(above, true) : [], ...(c.conditions || []).map(x => of ? [condition(c, x), ', for ', callLink(c.key)] : condition(c, x))];
 };
 const effectWords = c => [tone(effectOf(c)), c.effect.by && c.runs.kind !== 'plan' ? ', says ' + c.effect.by : '',
-  c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace says ' + c.effect.claimed + ', but isn’t trusted' : 'the plan says of itself that it is ' + c.effect.claimed + ', which doesn’t count') : ''];
+  c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace says ' + c.effect.claimed + ', but isn’t trusted' : 'the plan says of itself: ' + c.effect.claimed + ', which doesn’t count') : ''];
 const finding = f => el('div', { className: 'finding ' + f.severity }, el('b', {}, f.severity + ' ' + f.code + ': '), f.message, f.help ? el('div', { className: 'small' }, f.help) : '');
 
 let overviewed = null; // it is the same at every moment
@@ -74,8 +74,8 @@ function doing(c) {
     fact('writes', between((c.writes || []).map(w => el('code', {}, w.join(', '))), ' or '), c.method ? ' (' + c.method + ')' : ''),
     fact('then', firstLinks(keys.next.get(c.key), 60)),
     fact('at most', c.each ? count(c.each.most, 'time') : ''),
-    fact('tried', c.tries ? 'up to ' + c.tries + ' times' + (c.backoff ? ', ' + c.backoff + ' between' : '') : ''),
-    fact('stopped', c.timeout ? 'after ' + c.timeout : ''), fact('asks', c.confirm ? 'a person, in any case' : ''), fact('why', c.reasoning || ''),
+    fact('tried', c.tries ? 'up to ' + c.tries + ' times' + (c.backoff ? ', ' + plainly(c.backoff) + ' between' : '') : ''),
+    fact('stopped', c.timeout ? 'after ' + plainly(c.timeout) : ''), fact('asks', c.confirm ? 'a person, in any case' : ''), fact('why', c.reasoning || ''),
   ];
 }
 
@@ -190,7 +190,7 @@ function failures() {
   once.sort((a, b) => (b[1].on.length > 0) - (a[1].on.length > 0)); // first what the plan does something about
   return [
     items(once.slice(0, 25).map(([n, o]) => [course(n), ': the plan ' + ends(o.play.status),
-      o.on.length ? ['; then ', firstLinks(o.on, 8), ' run'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : ''])),
+      o.on.length ? ['; then ', firstLinks(o.on, 8), o.on.length > 1 ? ' run' : ' runs'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : ''])),
     once.length > 25 ? el('p', { className: 'muted' }, '“What if…” above the drawing has all of them, and several at once') : null,
     data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null,
   ];
@@ -199,17 +199,18 @@ function failures() {
 // sideBySide are the largest sets of calls that were at work at once.
 function sideBySide(p) {
   const at = new Set(), sets = [];
-  let grew = false, most = 0;
-  const close = i => { if (grew && at.size > 1) sets.push([[...at], p.moments[i].at]); grew = false; };
+  let grew = false, most = 0, since = 0;
+  const close = i => { if (grew && at.size > 1) sets.push([[...at], since, p.moments[i].at]); grew = false; };
   p.events.forEach((e, i) => {
     const m = p.moments[i];
     if (e.event !== 'call' || !calls.has(m.key) || calls.get(m.key).runs.kind === 'plan') return;
     const name = m.key + (e.instance ? '\n' + e.instance : '') + (e.call !== calls.get(m.key).call ? '\n' + e.call : '');
-    if (e.status === 'started') { at.add(name); grew = true; most = Math.max(most, at.size); } else if (at.has(name)) { close(i); at.delete(name); }
+    if (e.status === 'started') { at.add(name); grew = true; since = m.at; most = Math.max(most, at.size); } else if (at.has(name)) { close(i); at.delete(name); }
   });
   sets.sort((a, b) => b[0].length - a[0].length);
   const unique = names => [...new Set(names.map(n => n.split('\n')[0]))];
-  return ['at most ' + most + ' at once', ...sets.slice(0, 6).map(([names, until]) => [firstLinks(unique(names), 12), small(' until ' + duration(until))])];
+  const largest = sets.slice(0, 6).sort((a, b) => a[1] - b[1]);
+  return most ? ['at most ' + most + ' at once', ...largest.map(([names, from, until]) => [firstLinks(unique(names), 12), small(' from ' + duration(from) + ' to ' + duration(until))])] : [];
 }
 
 // told says above the drawing what is set to go otherwise, and what comes of it.
@@ -272,24 +273,38 @@ function timeline() {
   const end = p.length || 1, at = now.moment < 0 ? 0 : p.moments[now.moment].at, path = new Set(p.path());
   const start = r => r.askedAt ?? r.from ?? r.to ?? 0;
   const all = [...p.byName.values()].filter(r => !now.instance || r.instance === now.instance || !r.instance).sort((a, b) => start(a) - start(b));
+  const step = stepOf(end), place = (e, at) => { e.style.left = Math.min(100, 100 * at / end) + '%'; return e; };
   const row = r => {
-    const lane = el('div', { className: 'lane' }), s = p.state(r, p.events.length - 1);
+    const lane = el('div', { className: 'lane' }), s = p.state(r, p.events.length - 1), last = r.to ?? end, said = [];
     const bar = (from, to, kind, words) => {
-      const b = el('span', { className: 'bar ' + kind, title: words }, words);
-      b.style.left = Math.min(99, 100 * from / end) + '%';
-      if (to !== null) b.style.width = Math.max(.2, 100 * (to - from) / end) + '%';
+      const b = place(el('span', { className: 'bar ' + kind, title: words }), from);
+      b.style.width = Math.max(.2, 100 * (to - from) / end) + '%';
       lane.append(b);
+      said.push(words);
     };
-    if (r.askedAt !== undefined) bar(r.askedAt, r.from ?? r.to ?? end, 'asked', '?');
-    if (r.from !== undefined) bar(r.from, r.to ?? end, s + ((p.critical ? p.critical.includes(r.name) : path.has(r.key)) ? ' critical' : ''), (states[s][0] + ' ' + duration((r.to ?? end) - r.from)).trim());
-    else if (r.to !== undefined) bar(r.to, null, 'skipped', states[s].join(' '));
-    const line = el('span', { className: 'now' });
-    line.style.left = Math.min(100, 100 * at / end) + '%';
-    lane.append(line);
+    if (r.askedAt !== undefined) bar(r.askedAt, r.from ?? last, 'asked', '? ' + duration((r.from ?? last) - r.askedAt));
+    if (r.from !== undefined) {
+      const tries = r.starts.length > 1 ? ', ' + count(r.starts.length, 'try').replace('trys', 'tries') : '';
+      bar(r.from, last, s + ((p.critical ? p.critical.includes(r.name) : path.has(r.key)) ? ' critical' : ''), (states[s][0] + ' ' + duration(last - r.from)).trim() + tries);
+      for (const at of r.starts.slice(1)) lane.append(place(el('span', { className: 'try', title: 'another try' }), at));
+    } else if (r.to !== undefined) said.push(states[s].join(' '));
+    // What is said stands behind the bar, or before it where there is more room.
+    const from = 100 * start(r) / end, to = 100 * last / end, words = el('span', { className: 'said' }, said.join(' '));
+    if (from > 100 - to && to > 60) words.style.right = 'calc(' + (100 - from) + '% + 4px)'; else words.style.left = 'calc(' + Math.min(100, to) + '% + 4px)';
+    lane.append(words, place(el('span', { className: 'now' }), at));
     return el('div', { className: 'row' }, el('button', { className: 'link', onclick: () => choose(r.key), title: r.label || r.key }, r.label || r.key), lane);
   };
-  fill($('time'), el('p', { className: 'small' }, duration(0) + ' to ' + duration(end) + (path.size ? '; a thick line below: the critical path' : '')), ...all.slice(0, 3000).map(row),
+  const axis = el('div', { className: 'lane' });
+  for (let t = 0; t <= end * .98; t += step) axis.append(place(el('span', { className: 'tick' }, duration(t)), t));
+  fill($('time'), el('p', { className: 'small' }, duration(0) + ' to ' + duration(end) + (path.size ? '; a thick line below: the critical path' : '')), el('div', { className: 'row axis' }, el('span'), axis), ...all.slice(0, 3000).map(row),
     all.length > 3000 ? el('p', {}, all.length - 3000 + ' more') : '');
+  $('time').style.setProperty('--step', 100 * step / end + '%');
+}
+// stepOf is a round length of time of which a whole has at most eight.
+function stepOf(whole) {
+  let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5].find(s => whole / s <= 8) || 36e5;
+  while (whole / step > 8) step *= 2;
+  return step;
 }
 
 // ---- controls -------------------------------------------------------------

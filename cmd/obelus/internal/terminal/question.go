@@ -39,6 +39,12 @@ func NewSheet(stream any, tools func(*runtime.Question) *compiler.Tool) *Sheet {
 	return &Sheet{style: StyleFor(stream), width: func() int { return columnsOf(stream) }, tools: tools}
 }
 
+// Unbroken lays out for what breaks lines itself.
+func (l *Sheet) Unbroken() *Sheet {
+	l.width = func() int { return 1000 }
+	return l
+}
+
 // summary is a question as it is first put: what to decide about and what it
 // takes to decide, in a few lines; and how many values aren't shown whole.
 func (l *Sheet) summary(q *runtime.Question) (text string, hidden int) { return l.lay(q, false) }
