@@ -51,12 +51,26 @@ func lookalikes(p *Pass) {
 // †{name} or †name.
 var placeLike = regexp.MustCompile(`([$†{]?)\{(\s*)([^{}$\s][^{}$]*?)\s*\}|†([\pL_][^\s{}"',;&]*)`)
 
+// variableLike is what looks like a variable of the environment: ${NAME} {{NAME}} or $NAME_OF_IT.
+var variableLike = regexp.MustCompile(`(?:\$\{|\{\{)([A-Z][A-Z0-9_]+)\}+|\$([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
+
 // mistakenPlaces looks through a text of which a program's arguments or a request are made for
 // parameters and references that nothing is put in the place of. Only in some texts parameters
 // stand, in braces.
 func (p *Pass) mistakenPlaces(known *parameters, a *compiler.Activity, n *source.Node, places bool) {
 	if a.HTTP != nil && expression.IsExpression(n.Text) {
 		return // the parameter itself
+	}
+	if a.HTTP != nil {
+		for _, at := range variableLike.FindAllStringSubmatchIndex(n.Text, -1) {
+			from := max(at[2], at[4])
+			if name := n.Text[from:max(at[3], at[5])]; !known.declares(name) && !strings.HasSuffix(n.Text[:at[0]], "{") {
+				// What stands behind "Bearer" isn't shown by its name.
+				f := p.Report(n.Within(at[0], at[1]), "this is sent as it stands, though it looks like a variable of the environment").
+					Advise("such a one is written {$NAME}, in braces with the $ inside")
+				f.Offer("make it the variable", n, at[0], at[1], "{$"+name+"}", false)
+			}
+		}
 	}
 	for _, at := range placeLike.FindAllStringSubmatchIndex(n.Text, -1) {
 		start, end := at[0], at[1]
@@ -65,6 +79,7 @@ func (p *Pass) mistakenPlaces(known *parameters, a *compiler.Activity, n *source
 			name = n.Text[at[8]:at[9]]
 		} else {
 			prefix, name = n.Text[at[2]:at[3]], n.Text[at[6]:at[7]]
+			name = strings.Trim(name, "*?&#/+.;") // the operators of RFC 6570's other levels
 			sure = prefix != "$" && prefix != "{" && at[4] == at[5]
 		}
 		ref, err := expression.ParsePath(string(expression.Mark) + name)

@@ -48,7 +48,8 @@ func (p *Pass) unfitArguments(call *compiler.Call) {
 		}
 	}
 	var unfit *compiler.UnfitArgument
-	if err := a.Unfit(given); errors.As(err, &unfit) {
+	known := p.parametersOf(call.Single())
+	if err := a.Unfit(given); errors.As(err, &unfit) && unfit.Parameter != "" && (known == nil || !known.unknown(unfit.Parameter)) { // else the activity is at fault
 		at := slices.IndexFunc(call.Params.Fields, func(f compiler.TemplateField) bool { return f.Key == unfit.Parameter })
 		if at < 0 {
 			p.Report(call.ToolNode.Span(), "the activity %q can't be given this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,6 +103,9 @@ func (p *Pass) carriedOut(judge func(known *parameters, a *compiler.Activity, ca
 	}
 }
 
+// upperCase is a name as those of the environment are written.
+var upperCase = regexp.MustCompile(`^[A-Z][A-Z0-9_]+$`)
+
 // strayParameter reports what a program is to be given of a call's parameters that its
 // tool doesn't have: it would always be left out.
 func (p *Pass) strayParameter(known *parameters, a *compiler.Activity, taken compiler.Variable) {
@@ -117,6 +121,10 @@ func (p *Pass) strayParameter(known *parameters, a *compiler.Activity, taken com
 		f.Advise("did you mean %q?", near)
 	} else if err == nil && isKnownKind(ref) {
 		f.Advise("%s", parametersAlone)
+	} else if upperCase.MatchString(taken.Name) {
+		f.Advise("a variable of the environment is written {$%s}", taken.Name)
+	} else if err == nil && known.names().list != "" {
+		f.Advise("a parameter is written †name; those of the tool are %s", known.names().list)
 	} else {
 		f.Advise("give the tool such a parameter; braces that are text are written {%s}", braces)
 	}

@@ -65,7 +65,10 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS
 // httpActivity reads the description of a request.
 func (c *compilation) httpActivity(a *Activity, n *source.Node, what string) {
 	h := &HTTP{Method: "GET", taken: map[string]bool{}}
-	a.HTTP = h
+	if a.HTTP = h; n.Kind == source.String {
+		c.wants(n, what+"'s \"http\"", "a mapping").Advise("write http: {url: %q}", n.Text)
+		return
+	}
 	c.fields(n, what+"'s \"http\"", map[string]func(source.Field){
 		"method":  func(f source.Field) { h.Method = c.oneOf(f.Value, "\"method\"", methods...) },
 		"url":     func(f source.Field) { c.httpURL(a, f.Value) },
@@ -117,7 +120,7 @@ func (c *compilation) httpURL(a *Activity, n *source.Node) {
 	}
 	part := httpAddress.FindStringSubmatch(text)
 	if part == nil {
-		wrong(text, "%q is no address", text).Advise("write it like https://api.example.com/users/{name}; the host can't come from a parameter")
+		wrong(text, "%q is no address", text).Advise("write it like https://api.example.com/users/{name}; the host comes from no parameter and no variable, and another file of activities can name another")
 		return
 	}
 	h := a.HTTP

@@ -115,6 +115,12 @@ func (c *cli) importCommand() *cobra.Command {
 		if o.json && o.output == "" {
 			return troubled("--format json needs -o: the catalogue itself goes to standard output").Advise("name a file for it with -o")
 		}
+		if strings.Contains(args[0], "://") {
+			return troubled("%q is an address, and only files are read", args[0]).Advise("fetch it first: curl -o openapi.json %s", diag.Escape(args[0]))
+		}
+		if why := openapi.NotAnAddress(o.server); o.server != "" && why != "" {
+			return troubled("--server: %s", why).Advise("write it like https://api.example.com/v1")
+		}
 		text, err := reading.Text(args[0])
 		if err != nil {
 			return err
@@ -146,7 +152,7 @@ func (o importing) options(file string) (openapi.Options, error) {
 	for _, header := range o.headers {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {
-			return out, troubled("--header can't be %q: expected NAME: VALUE", header)
+			return out, troubled("--header can't be %q: expected NAME: VALUE", header).Advise("write it like --header \"Authorization: Bearer {$TOKEN}\"")
 		}
 		out.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
@@ -247,6 +253,14 @@ func (t *importTold) refused() (all []toldPlace) {
 	return all
 }
 
+// helps are what to do about operations that aren't imported, by their reasons.
+var helps = map[string]string{
+	openapi.NoAddress:  "say where the service is with --server https://…",
+	openapi.Outside:    "make one document of them first, for instance with npx @redocly/cli bundle FILE -o openapi.yaml",
+	openapi.UnknownKey: "say what shows who asks with --header \"NAME: {$VARIABLE}\"",
+	openapi.BadBody:    "define an activity for it yourself, such as an exec of curl",
+}
+
 const mostTold = 5 // places of one reason
 
 func (t *importTold) text(style terminal.Style) string {
@@ -263,15 +277,19 @@ func (t *importTold) text(style terminal.Style) string {
 		fmt.Fprintf(&out, "; they are in %s", diag.Escape(t.output))
 	}
 	out.WriteString("\n")
+	switch {
+	case len(t.api.Operations) > 0:
+	case t.api.Unwanted > 0:
+		out.WriteString("  " + style.Green("help:") + " a pattern is held against all of a method and a path, such as --only \"GET /users*\", or of a tag or name\n")
+	default:
+		out.WriteString("  " + style.Green("help:") + " the document has no operations; they stand under \"paths\"\n")
+	}
 	var notes []toldPlace
 	for _, n := range t.api.Notes {
 		notes = append(notes, toldPlace{n.Reason, n.Message, n.At})
 	}
-	group(&out, style, "not imported:", t.refused())
-	if slices.ContainsFunc(t.api.Operations, func(o *openapi.Operation) bool { return o.Reason == openapi.NoAddress }) {
-		out.WriteString("  " + style.Green("help:") + " say where the service is with --server https://…\n")
-	}
-	group(&out, style, "imported otherwise than they are written:", notes)
+	group(&out, style, "not imported:", t.refused(), true)
+	group(&out, style, "imported otherwise than they are written:", notes, false)
 	if len(t.api.Variables) > 0 {
 		out.WriteString(style.Bold("requests take from the environment:") + "\n")
 		for _, v := range t.api.Variables {
@@ -282,7 +300,7 @@ func (t *importTold) text(style terminal.Style) string {
 }
 
 // group tells places by their reasons, the most frequent first.
-func group(out *strings.Builder, style terminal.Style, title string, all []toldPlace) {
+func group(out *strings.Builder, style terminal.Style, title string, all []toldPlace, refused bool) {
 	if len(all) == 0 {
 		return
 	}
@@ -304,6 +322,9 @@ func group(out *strings.Builder, style terminal.Style, title string, all []toldP
 				break
 			}
 			fmt.Fprintf(out, "    %s: %s\n", diag.Escape(one.at.Where()), diag.Escape(one.message))
+		}
+		if help := helps[reason]; refused && help != "" {
+			out.WriteString("    " + style.Green("help:") + " " + help + "\n")
 		}
 	}
 }

@@ -169,6 +169,7 @@ func (c *cli) drift(folder string, was lock.File, limits source.Limits) (*drifti
 		return nil, err
 	}
 	chosen := options.Wanted
+	options.Headers = map[string]any{"Authorization": ""} // these aren't locked; whoever imported may have given some
 	options.Called, options.Wanted = names, func(o *openapi.Operation) bool { return names[o.String()] != "" || chosen(o) }
 	api, found := openapi.Read(source.NewFile(d.name, text), options)
 	if api == nil {

@@ -136,16 +136,16 @@ func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 func (r *reading) recognize() *diag.Diagnostic {
 	wrong := func(n *source.Node, format string, args ...any) *diag.Diagnostic {
 		d := diag.New(diag.WrongType, n.Span().Head(), fmt.Sprintf(format, args...))
-		return &d
+		return d.Advise("an OpenAPI document has openapi: 3.0.x or 3.1.x, \"info\", \"servers\" and \"paths\"")
 	}
 	version := r.root.Get("openapi")
 	switch {
 	case r.root.Kind != source.Object:
 		return wrong(r.root, "an OpenAPI document is a mapping, not %s", r.root.Kind)
 	case r.root.Get("swagger") != nil:
-		return wrong(r.root.Get("swagger"), "this is a document of Swagger 2.0, and OpenAPI 3.0 and 3.1 are read").Advise("convert it to OpenAPI 3 first")
+		return wrong(r.root.Get("swagger"), "this is a document of Swagger 2.0, and OpenAPI 3.0 and 3.1 are read").Advise("convert it first, for instance with npx swagger2openapi FILE -o openapi.yaml")
 	case version == nil:
-		return wrong(r.root, "this is no OpenAPI document: it has no \"openapi\"").Advise("expected openapi: 3.0.x or 3.1.x")
+		return wrong(r.root, "this is no OpenAPI document: it has no \"openapi\"")
 	}
 	text := version.Text
 	r.old = text == "3.0" || strings.HasPrefix(text, "3.0.")
@@ -244,20 +244,21 @@ func refuse(at *source.Node, reason, format string, args ...any) *refusal {
 	return &refusal{at, reason, fmt.Sprintf(format, args...)}
 }
 
-// NoAddress is the reason of operations of which the document doesn't say where they are
-// sent; [Options.Server] says it.
-const NoAddress = "no address is known to send it to"
+// Reasons of operations that aren't imported, about which somebody can do something.
+const (
+	NoAddress  = "no address is known to send it to"
+	Outside    = "it refers to what is outside of the document"
+	UnknownKey = "who asks is shown in a way that isn't known"
+	BadBody    = "its body has a form that isn't sent"
+)
 
 // The other reasons that operations share.
 const (
-	outside    = "it refers to what is outside of the document"
 	dangling   = "it refers to what isn't there"
 	misshapen  = "it isn't written as OpenAPI has it"
 	unsendable = "a parameter that it needs can't be sent"
-	badBody    = "its body has a form that isn't sent"
 	badResult  = "its result has a form that isn't read"
 	badMethod  = "its method isn't sent"
-	unknownKey = "who asks is shown in a way that isn't known"
 )
 
 // resolve follows the references of a parameter, a body, a response or a path.
@@ -272,7 +273,7 @@ func (r *reading) resolve(n *source.Node) (*source.Node, *refusal) {
 		case ref.Kind != source.String:
 			return nil, refuse(ref, misshapen, "\"$ref\" must be a string, not %s", ref.Kind)
 		case !strings.HasPrefix(ref.Text, "#"):
-			return nil, refuse(ref, outside, "%q is outside of the document, and only the document itself is read", ref.Text)
+			return nil, refuse(ref, Outside, "%q is outside of the document, and only the document itself is read", ref.Text)
 		}
 		next := r.at(ref.Text)
 		if next == nil {

@@ -28,10 +28,13 @@ func (r *reading) operations() {
 		}
 	}
 	for _, path := range r.root.Get("paths").Fields {
-		if !strings.HasPrefix(path.Key.Text, "/") {
+		if strings.HasPrefix(path.Key.Text, "x-") {
 			continue // an extension
 		}
 		item, refused := r.resolve(path.Value)
+		if refused == nil && !strings.HasPrefix(path.Key.Text, "/") {
+			refused = refuse(path.Key, misshapen, "a path begins with /")
+		}
 		if refused != nil {
 			o := &Operation{Method: "any method", Path: path.Key.Text, Node: path.Key}
 			if r.want(o) {
@@ -40,7 +43,8 @@ func (r *reading) operations() {
 			continue
 		}
 		for _, f := range item.Fields {
-			if !slices.Contains(methods, f.Key.Text) {
+			known := slices.Contains(methods, f.Key.Text)
+			if !known && (f.Value.Kind != source.Object || strings.HasPrefix(f.Key.Text, "x-")) {
 				continue
 			}
 			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key, ID: textOf(f.Value.Get("operationId"))}
@@ -55,7 +59,14 @@ func (r *reading) operations() {
 			if !r.want(o) {
 				continue
 			}
+			if !known {
+				o.refuse(refuse(f.Key, badMethod, "%q is no method of OpenAPI: they are %s", f.Key.Text, strings.Join(methods, ", ")))
+				continue
+			}
 			noted := len(r.Notes)
+			if own := safeName(o.ID); own != "" && o.Name != own && r.Called[o.String()] == "" {
+				r.note(f.Key, "two operations have one operationId", "%s has the operationId %q of another one; it is called %q", o, o.ID, o.Name)
+			}
 			b := builder{reading: r, Operation: o, node: f.Value, item: item, taken: map[string]int{}, properties: map[string]any{}}
 			if refused := b.build(); refused != nil {
 				o.refuse(refused)
@@ -128,6 +139,7 @@ type builder struct {
 	query      map[string]any
 	headers    map[string]any
 	url        string
+	unmet      string // what shows who asks, and can't be said
 	http       map[string]any
 }
 
@@ -153,6 +165,9 @@ func (b *builder) build() *refusal {
 	}
 	b.request = maps.Clone(b.http)
 	b.request["url"] = strings.TrimPrefix(b.url, strings.TrimSuffix(b.Server, "/"))
+	if b.unmet != "" {
+		b.request["security"] = b.unmet
+	}
 	if maps.Copy(b.headers, b.Headers); len(b.headers) > 0 {
 		b.http["headers"] = b.headers
 	}
@@ -245,11 +260,28 @@ func (b *builder) server() *refusal {
 			}
 		}
 	}
-	if !absolute.MatchString(address) {
-		return refuse(at, NoAddress, "%q is no address of a service", address)
+	if why := NotAnAddress(address); why != "" {
+		return refuse(at, NoAddress, "%s", why)
 	}
 	b.url = strings.TrimSuffix(address, "/") + b.Path
 	return nil
+}
+
+// NotAnAddress is why a text isn't the address of a service, or "".
+func NotAnAddress(text string) string {
+	switch scheme, _, whole := strings.Cut(text, "://"); {
+	case absolute.MatchString(text):
+		return ""
+	case text == "":
+		return "no server is named"
+	case !whole:
+		return fmt.Sprintf("%q has no https:// and host", text)
+	case scheme != "http" && scheme != "https":
+		return fmt.Sprintf("%q isn't reached by http or https", text)
+	case strings.Contains(text, "{"):
+		return fmt.Sprintf("%q has a variable without a \"default\"", text)
+	}
+	return fmt.Sprintf("%q is no address of a service: it is a host and a path", text)
 }
 
 var absolute = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_-]+(/[^\s{}?#\\]*)?$`)
@@ -280,7 +312,12 @@ func (b *builder) security() *refusal {
 			return nil
 		}
 	}
-	return refuse(needs, unknownKey, "none of its security schemes can be met: %s", strings.Join(unmet, "; "))
+	if len(b.Headers) > 0 {
+		b.unmet = strings.Join(unmet, "; ")
+		b.note(needs, UnknownKey, "what shows who asks is taken from the headers that are given: %s", b.unmet)
+		return nil
+	}
+	return refuse(needs, UnknownKey, "none of its security schemes can be met: %s", strings.Join(unmet, "; "))
 }
 
 // scheme is what a security scheme adds to a request, or why it can't.

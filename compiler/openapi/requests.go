@@ -346,9 +346,9 @@ func (b *builder) body() *refusal {
 	asText := first(all, "text/plain", func(media) bool { return false })
 	switch {
 	case bodiless && required:
-		return refuse(n, badBody, "a %s with a body isn't sent", b.Method)
+		return refuse(n, BadBody, "a %s with a body isn't sent", b.Method)
 	case bodiless:
-		b.note(n, badBody, "%s is sent without a body, as every %s", b.Operation, b.Method)
+		b.note(n, BadBody, "%s is sent without a body, as every %s", b.Operation, b.Method)
 		return nil
 	case asJSON != nil:
 		if kind := asJSON.kind; kind != "application/json" && strings.HasSuffix(kind, "json") {
@@ -357,7 +357,7 @@ func (b *builder) body() *refusal {
 		return b.content(asJSON.node.Get("schema"), "json", required)
 	case asForm != nil:
 		if b.shape(asForm.node.Get("schema")) != "object" {
-			return refuse(n, badBody, "a form whose fields aren't known isn't sent")
+			return refuse(n, BadBody, "a form whose fields aren't known isn't sent")
 		}
 		return b.content(asForm.node.Get("schema"), "form", required)
 	case asText != nil:
@@ -365,9 +365,9 @@ func (b *builder) body() *refusal {
 		b.whole(map[string]any{"type": "string"}, required)
 		return nil
 	case len(all) == 0:
-		return refuse(n, badBody, "its body has no \"content\"")
+		return refuse(n, BadBody, "its body has no \"content\"")
 	}
-	return refuse(n, badBody, "its body is %s", kindsOf(all))
+	return refuse(n, BadBody, "its body is %s", kindsOf(all))
 }
 
 // whole makes a body one parameter.
@@ -403,7 +403,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *refusal 
 	}
 	if !ok || len(properties) == 0 {
 		if sends == "form" {
-			return refuse(n, badBody, "a form whose fields aren't known isn't sent")
+			return refuse(n, BadBody, "a form whose fields aren't known isn't sent")
 		}
 		b.whole(object, required)
 		return nil
@@ -416,7 +416,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *refusal 
 		needed := needs[wire]
 		if sends == "form" && b.unfit(properties[wire]) {
 			if needed {
-				return refuse(n, badBody, "the field %q of its form is an object, which isn't sent", wire)
+				return refuse(n, BadBody, "the field %q of its form is an object, which isn't sent", wire)
 			}
 			b.note(n, encodings, "the form of %s is sent without its fields that are objects, such as %q", b.Operation, wire)
 			renamed = true

@@ -71,7 +71,7 @@ func (r *reading) refuseExternal() {
 	for _, o := range r.Operations {
 		if o.Refused == "" && o.scope.external != nil {
 			at := o.scope.external
-			o.refuse(refuse(at, outside, "%q is outside of the document, and only the document itself is read", at.Text))
+			o.refuse(refuse(at, Outside, "%q is outside of the document, and only the document itself is read", at.Text))
 		}
 	}
 }
