@@ -171,6 +171,9 @@ func whyUnreached(u *simulate.Unreached) string {
 	return "no values were found that make it so, and it isn't proven that none do"
 }
 
+// maxUnreached bounds what people are told wasn't reached.
+const maxUnreached = 12
+
 // unreached tells what came out so in no combination.
 func unreached(say func(string, ...any), found *simulate.Exploration, style terminal.Style) {
 	if found.Vague {
@@ -180,8 +183,8 @@ func unreached(say func(string, ...any), found *simulate.Exploration, style term
 		if i == 0 {
 			say("\n%s %s", style.Yellow("!"), style.Bold("not reached"))
 		}
-		if i >= maxTimeline {
-			say("  … and %s; --format json has them all", wording.Count(len(found.Unreached)-i, "more"))
+		if i == maxUnreached {
+			say("  … and %d more; --format json has them all", len(found.Unreached)-i)
 			return
 		}
 		words := []string{}

@@ -106,7 +106,10 @@ var conditioned = []struct {
 // schemaOf is what a tool says of its result.
 var schemaOf = map[string]string{"number": "{type: number}", "text": "{type: string}", "truth": "{type: boolean}", "list": "{type: array, items: {type: number}}"}
 
-var numbers = []any{0.0, 1.0, 2.0, 3.0, 4.0}
+var (
+	numbers = []any{0.0, 1.0, 2.0, 3.0, 4.0}
+	halves  = []any{0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0}
+)
 
 // source adds a call whose result is made up.
 func (g *reckoning) source() {
@@ -128,7 +131,11 @@ func (g *reckoning) source() {
 			}
 		}
 	}
-	fmt.Fprintf(&g.text, "- {_tool: %s, _outputPath: v%d}\n", kind, i)
+	tool := kind
+	if kind == "number" && g.IntN(2) == 0 {
+		tool, domain = "halves", halves
+	}
+	fmt.Fprintf(&g.text, "- {_tool: %s, _outputPath: v%d}\n", tool, i)
 	from := len(g.domains)
 	g.domains = append(g.domains, domain)
 	g.value(at+".of", kind, func(world []any) any { return world[from] })
@@ -185,7 +192,7 @@ func (g *reckoning) computed() {
 // conditional adds a call that runs by what was worked out.
 func (g *reckoning) conditional() {
 	at := len(g.refs) - 1 - g.IntN(min(3, len(g.refs)))
-	of, n := g.values[at], float64(g.IntN(14))
+	of, n := g.values[at], float64(g.IntN(10))
 	if g.kinds[at] == "list" && g.IntN(2) == 0 {
 		fmt.Fprintf(&g.text, "- {_tool: use, _each: %s, of: †item, _when: '†item > %v'}\n", g.refs[at], n/3)
 		g.runs = append(g.runs, func(world []any) bool {
@@ -214,11 +221,12 @@ func reckon(n int) (*reckoning, *analyzer.Rehearsal) {
 	for range 1 + g.IntN(3) {
 		g.computed()
 	}
-	for range 1 + g.IntN(3) {
+	for range 1 + g.IntN(4) {
 		g.conditional()
 	}
 	g.files["plan.yaml"] = "calls:\n" + g.text.String() + `tools:
   number: {type: object, properties: {_output: {type: object, properties: {of: {type: integer, minimum: 0, maximum: 4}}, required: [of]}}, x-simulate: {failure: 0}}
+  halves: {type: object, properties: {_output: {type: object, properties: {of: {type: number, multipleOf: 0.5, minimum: 0, maximum: 4}}, required: [of]}}, x-simulate: {failure: 0}}
   text: {type: object, properties: {_output: {type: object, properties: {of: {enum: [red, green, blue]}}, required: [of]}}, x-simulate: {failure: 0}}
   truth: {type: object, properties: {_output: {type: object, properties: {of: {type: boolean}}, required: [of]}}, x-simulate: {failure: 0}}
   list: {type: object, properties: {_output: {type: object, properties: {of: {type: array, maxItems: 2, items: {type: integer, minimum: 0, maximum: 3}}}, required: [of]}}, x-simulate: {failure: 0}}

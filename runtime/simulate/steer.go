@@ -68,8 +68,8 @@ type mark struct {
 // aim, mostAims the ways in which sites come out together that are looked for, and mostBases
 // the rehearsals from which they are.
 const (
-	mostSteered  = 2_000
-	mostAims     = 256
+	mostSteered  = 4_000
+	mostAims     = 1_000
 	mostAttempts = 300
 	mostBases    = 60
 )
@@ -99,6 +99,7 @@ func (x *explorer) steer() {
 	}
 	s.constants()
 	x.allow(mostSteered)
+	x.steps = x.o.Steps
 	s.singly()
 	tried := map[want]int{}
 	for progress := true; progress; {
@@ -254,7 +255,8 @@ func (s *steering) together(aim []want, one *site, chained map[*site]bool, aims 
 			s.vague = true
 			return
 		}
-		if !s.settled(now) {
+		last := now[len(aim):]
+		if slices.ContainsFunc(aim, func(w want) bool { return !s.settled([]want{w, last[0]}) }) || !s.settled(now) {
 			continue
 		}
 		if next := slices.IndexFunc(s.told[at+1:], func(other *site) bool {
@@ -325,6 +327,9 @@ func (s *steering) settle(a *attempt, aim []want) bool {
 // aim.
 func (s *steering) climb(best *attempt, aim []want) *attempt {
 	far, left := best.far(aim), mostAttempts
+	if len(aim) > 1 { // of which most can't be, and few can't be told so
+		left /= 4
+	}
 	try := func(e *ending, v any) float64 {
 		if left <= 0 || !s.affords() || !e.accepts(v) {
 			return math.Inf(1)
@@ -397,26 +402,31 @@ func (m *mark) hinted() [][2]string {
 	return m.hints
 }
 
-// newton follows how far off it is along a line, as it is of sums and products.
+// newton follows how far off it is along a line, as it is of sums and products, and gives how
+// far it came. A step that is too long leads past what lies between two bounds.
 func newton(x, far float64, try func(any) float64) float64 {
 	for range 8 {
-		step := 1.0
-		now := try(x + step)
-		if math.IsInf(now, 1) {
-			step = -1
-			now = try(x + step)
-		}
-		if now == 0 || math.IsInf(now, 1) || now == far {
-			return now
-		}
-		to, before := x-far*step/(now-far), far
-		for _, at := range []float64{math.Ceil(to), math.Floor(to), to} {
-			if now = try(at); now < far {
-				x, far = at, now
+		before := far
+		for _, step := range []float64{1, -1, 0.25, beside} {
+			now := try(x + step)
+			if now == 0 {
+				return 0
+			}
+			if math.IsInf(now, 1) || now == before {
+				continue
+			}
+			to := x - before*step/(now-before)
+			for _, at := range []float64{math.Ceil(to), math.Floor(to), to} {
+				if far = min(far, try(at)); far < before {
+					x = at
+					break
+				}
+			}
+			if far < before {
 				break
 			}
 		}
-		if far == 0 || far >= before {
+		if far == 0 || far == before {
 			return far
 		}
 	}

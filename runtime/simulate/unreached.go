@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -201,13 +202,15 @@ func (e *ending) few(steps []expression.Segment, now any) (all []any) {
 	switch {
 	case kinds == schema.Boolean:
 		return []any{true, false}
-	case kinds&^schema.Integer == 0 && len(marks.Numbers) > 0:
+	case kinds&^schema.Number == 0 && len(marks.Numbers) > 0 && (kinds&schema.Fraction == 0 || marks.Step > 0):
+		step := cmp.Or(marks.Step, 1)
 		low, high := slices.Min(marks.Numbers), slices.Max(marks.Numbers)
-		if high-low > mostAttempts || place.Schema.Accepts(math.Floor(low)-1) || place.Schema.Accepts(math.Ceil(high)+1) {
+		first, last := math.Ceil(low/step), math.Floor(high/step)
+		if last-first > mostAttempts || place.Schema.Accepts((first-1)*step) || place.Schema.Accepts((last+1)*step) {
 			return nil
 		}
-		for n := math.Ceil(low); n <= high; n++ {
-			all = append(all, n)
+		for n := first; n <= last; n++ {
+			all = append(all, n*step)
 		}
 	case len(marks.Listed) > 0:
 		listed := schema.New(map[string]any{"enum": marks.Listed}, schema.Options{})
