@@ -112,6 +112,10 @@ type Value struct {
 	Literal    Literal  `json:"literal,omitzero"`
 	Expression string   `json:"expression,omitempty"` // in canonical form
 	Sources    []Source `json:"sources,omitempty"`
+	// Models are, of a call that destroys something, or may, or that hands something out, the
+	// calls answered by models that may have chosen the value: it is what they gave, or is
+	// worked out of it by expressions.
+	Models []string `json:"models,omitempty"`
 }
 
 // A Source is a path that a value is read from, and who may have written what stands there.

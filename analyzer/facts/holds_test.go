@@ -2,6 +2,7 @@ package facts_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,9 +13,10 @@ import (
 )
 
 // What a call that hands something out may hold is what can be reached backwards over the
-// reads of values, and is told where that is more than these reads themselves say.
+// reads of values, and is told where that is more than these reads themselves say. What a
+// model has chosen of it is what comes from one at once or by expressions alone.
 func TestWhatCallsMayHold(t *testing.T) {
-	told := 0
+	told, chosen := 0, 0
 	for seed := range uint64(amount.Of(100, 1000, 20_000)) {
 		p := written(rand.New(rand.NewPCG(seed, 19))).compile(t)
 		if !p.Graph.Acyclic() {
@@ -23,6 +25,11 @@ func TestWhatCallsMayHold(t *testing.T) {
 		for i, c := range facts.Of(p, facts.Options{}).Calls {
 			if !c.Leaves() {
 				continue
+			}
+			if got, want := models(&c), choosing(p, i, map[int]bool{}); !maps.Equal(got, want) {
+				t.Fatalf("seed %d: the values of %s are chosen by %v, want %v", seed, c.Name, got, want)
+			} else if len(want) > 0 {
+				chosen++
 			}
 			direct, all, seen := map[string]bool{}, map[string]bool{}, map[int]bool{}
 			var follow func(call int, into ...map[string]bool)
@@ -69,9 +76,41 @@ func TestWhatCallsMayHold(t *testing.T) {
 			}
 		}
 	}
-	if told < 20 {
-		t.Errorf("only %d calls hold something by way of others", told)
+	if told < 20 || chosen < 20 {
+		t.Errorf("only %d calls hold something by way of others, and of %d models have chosen values", told, chosen)
 	}
+}
+
+// models are those that may have chosen a value of a call.
+func models(c *facts.Call) map[string]bool {
+	all := map[string]bool{}
+	for _, v := range c.Values {
+		for _, name := range v.Models {
+			all[name] = true
+		}
+	}
+	if c.Runs.Kind == facts.Model {
+		return map[string]bool{}
+	}
+	return all
+}
+
+// choosing are the models whose answers a call's parameters are, or are worked out of.
+func choosing(p *compiler.Plan, call int, seen map[int]bool) map[string]bool {
+	all := map[string]bool{}
+	for _, r := range given(p, p.Calls[call]) {
+		for _, w := range r.Writers {
+			switch c := p.Calls[w]; {
+			case seen[int(w)] || p.Calls[call].ToolName == "ask":
+			case c.ToolName == "ask":
+				all[c.Name] = true
+			case c.ToolName == "calc":
+				seen[int(w)] = true
+				maps.Copy(all, choosing(p, int(w), seen))
+			}
+		}
+	}
+	return all
 }
 
 // given are the reads of all values that a call is given; an item is of the list.

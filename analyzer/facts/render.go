@@ -439,14 +439,25 @@ func (s *sheet) values(depth int, values []Value) {
 			continue
 		}
 		if len(v.Sources) == 1 && v.Sources[0].Path == v.Expression {
-			s.item(depth, words+s.source(v.Sources[0]))
-			continue
-		}
-		if words += s.code(v.Expression); len(v.Sources) > 0 {
+			words += s.source(v.Sources[0])
+		} else if words += s.code(v.Expression); len(v.Sources) > 0 {
 			words += " from " + s.from(v.Sources)
 		}
-		s.item(depth, words)
+		s.item(depth, words+s.chosen(v.Models))
 	}
+}
+
+// chosen says which models may have chosen a value.
+func (s *sheet) chosen(models []string) string {
+	switch {
+	case len(models) == 0:
+		return ""
+	case slices.Contains(models, Anything):
+		return ", chosen by models"
+	case len(models) == 1:
+		return ", chosen by " + s.code(models[0]) + ", a model"
+	}
+	return ", chosen by " + s.codes(models) + ", models"
 }
 
 // source says who may have written what a value is read from.

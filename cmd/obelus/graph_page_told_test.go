@@ -10,7 +10,7 @@ import (
 // S15.2, S15.3, S19: what a page tells of a plan is so. A call that a person rejects hasn't run; the
 // critical path goes through the calls that run for a list, and its edges have no holes; what
 // surely destroys is told first, and whether a person is asked; a call of a delegate has the
-// conditions of the call that runs it; what a model is handed leaves;
+// conditions of the call that runs it; what a model is handed leaves, and what it has chosen is told;
 // and the next failure is found from wherever one is.
 func TestPageTellsWhatIsSo(t *testing.T) {
 	folder := t.TempDir()
@@ -50,6 +50,7 @@ activities:
   const first = section('What is destroyed').querySelector('li').textContent;
   const within = [...section('What is destroyed').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('seats/away')).split(' · ')[1];
   const model = [...section('What leaves this machine, and to where').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('look#1'));
+  const chosen = [...section('What leaves this machine, and to where').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('each')).split(/; | · /)[1];
   const path = now.play.path();
   critical();
   const edges = data.edges.filter(e => e.g.classList.contains('critical')).map(e => [atNode.get(e.from), atNode.get(e.to)].map(c => c ? c.key : '').join('>'));
@@ -57,10 +58,10 @@ activities:
   setScenario(n);
   const on = outcome(n).on, words = document.querySelector('#told').textContent;
   document.querySelector('#failure').click();
-  return [first.startsWith('drain') && first.includes('a person is asked'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed, within];
+  return [first.startsWith('drain') && first.includes('a person is asked'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed, within, chosen];
 })()`})
 	want := []any{true, true, []any{"look#1", "each", "end"}, []any{"look#1>each", "each>end"}, false, false, true,
-		`for each of †input.seats, for seats; if drain fails, or writes †state.drainFailed, for seats; if †state.verdict.bad for cordon, for seats; if †input.n != ""`}
+		`for each of †input.seats, for seats; if drain fails, or writes †state.drainFailed, for seats; if †state.verdict.bad for cordon, for seats; if †input.n != ""`, "pod chosen by look#1, a model"}
 	got, _ := s.Value.([]any)
 	if len(got) == len(want) { // two edges lead from each to end
 		if edges, ok := got[3].([]any); ok && len(edges) > 2 {

@@ -21,8 +21,11 @@ function sources(c, list) {
 // value is a parameter, or a part of the output: what it is, and where it comes from.
 function value(c, v, name) {
   const plain = v.sources && v.sources.length === 1 && v.sources[0].path === v.expression;
-  return [el('dt', {}, v.path || name), el('dd', {}, 'literal' in v ? json(v.literal) : plain ? '' : el('code', {}, v.expression), sources(c, v.sources))];
+  return [el('dt', {}, v.path || name), el('dd', {}, 'literal' in v ? json(v.literal) : plain ? '' : el('code', {}, v.expression), sources(c, v.sources), chosen(c, v))];
 }
+// chosen says which models may have chosen a value.
+const chosen = (c, v) => !v.models ? '' : el('b', {}, 'chosen by ', v.models[0] === '†' ? 'models' : [links(v.models.map(name => c.prefix + name)), v.models.length > 1 ? ', models' : ', a model']);
+const allChosen = c => (c.values || []).filter(v => v.models).map(v => ['; ', v.path, ' ', chosen(c, v)]);
 // condition is what must hold for a call to run.
 function condition(c, x) {
   const named = calls.has(c.prefix + x.text) ? callLink(c.prefix + x.text, x.text) : el('code', {}, x.text);
@@ -132,13 +135,13 @@ function review() {
 function destroyed() {
   const not = ['plan', 'model', 'produced'];
   const all = kind => callsThat(c => c.effect.kind === kind && !not.includes(c.runs.kind)); // first what is sure
-  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), c.confirm ? ' · a person is asked' : '', underConditions(c))]));
+  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), allChosen(c), c.confirm ? ' · a person is asked' : '', underConditions(c))]));
 }
 
 function leaving() {
   const given = c => [...new Set([...(c.values || []).flatMap(v => v.sources || []), ...c.context || []].map(s => s.path === '†*' ? 'all other messages' : s.path))].join(', ') || 'nothing';
   return listed(callsThat(c => c.leaves && c.runs.kind !== 'model').map(c => [callLink(c.key), ' → ', el('code', {}, c.to),
-    small(' with ', (c.values || []).map(v => v.path).join(', ') || 'nothing', c.holds ? '; may hold what came from ' + brief(c.holds.join(', '), 200) : '', underConditions(c))])
+    small(' with ', (c.values || []).map(v => v.path).join(', ') || 'nothing', c.holds ? '; may hold what came from ' + brief(c.holds.join(', '), 200) : '', allChosen(c), underConditions(c))])
     .concat(callsThat(c => c.leaves && c.runs.kind === 'model').map(c => [callLink(c.key), ' → a model', small(' with ', given(c), underConditions(c))])));
 }
 
