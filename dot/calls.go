@@ -65,6 +65,8 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	switch {
 	case latent:
 		detail = append(detail, "a model answers", "leaves to it: "+seen(fact))
+	case c.Produced != nil:
+		detail = append(detail, "nothing runs: its result is given")
 	case c.Delegate == compiler.Anonymous:
 		detail = append(detail, "in a context of its own")
 	case fact.Runs.Kind == "expr":
@@ -174,7 +176,7 @@ func (d *drawing) limits(c *compiler.Call) []string {
 	if c.Confirm {
 		out = append(out, "a person is asked")
 	}
-	if c.Tool != nil && c.Tool.Simulate != nil {
+	if c.Tool != nil && c.Tool.Simulate != nil && c.Produced == nil { // else nothing runs
 		var says []string
 		text := func(n *source.Node) string {
 			if n == nil {

@@ -117,20 +117,23 @@ func first(marks []Mark) []Mark {
 func said(marks []Mark) []Mark {
 	var out []Mark
 	for _, m := range marks {
-		if m.Kind != Info {
+		if m.Kind != Info && (len(out) < 6 || slices.Contains(effects, m.Kind)) {
 			out = append(out, m)
 		}
-	}
-	if len(out) > 6 {
-		out = out[:6]
 	}
 	return out
 }
 
-// outline is what decides the outline of a node: the gravest of its marks that have one, less
-// those that are trailed, with one of their own around it.
+// effects are the marks that say what carrying a call out may do.
+var effects = []MarkKind{Destructive, UnknownEffect, Leaves, Writes}
+
+// outline is what decides the outline of a node: what became of it, or else its effect, less
+// those that are trailed, with one of their own around it. Findings are words, so that they
+// never take the outline of what destroys, nor give its colour to what only reads.
 func outline(marks []Mark, trailed bool) []Mark {
-	marks = slices.DeleteFunc(said(marks), func(m Mark) bool { return m.Kind == Writes || m.Kind == Leaves || trailed && m.Kind == Critical })
+	marks = slices.DeleteFunc(said(marks), func(m Mark) bool {
+		return slices.Contains([]MarkKind{Error, Warning, Writes, Leaves}, m.Kind) || trailed && m.Kind == Critical
+	})
 	return marks[:min(1, len(marks))]
 }
 

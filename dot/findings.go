@@ -60,7 +60,13 @@ func (d *drawing) drawFindings() {
 }
 
 func markOf(f diag.Diagnostic) Mark {
-	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)}
+	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code + meanings[f.Rule.Code], Text: diag.Escape(f.Message)}
+}
+
+// meanings are those of findings that say what a call may do to the world, by their codes: a
+// number alone tells it to nobody.
+var meanings = map[string]string{
+	"OB607": ": may be done twice: tried again, and nothing says that twice is once",
 }
 
 // ofOutput reports whether a finding that is about no call stands at a reference

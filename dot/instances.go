@@ -62,6 +62,9 @@ func (d *drawing) framesOf(c *compiler.Call) []string {
 	return []string{"instance " + diag.Escape(c.Instance)}
 }
 
+// atMostOne is what the title of a frame around branches ends in.
+const atMostOne = "at most one runs"
+
 // drawBranches finds the frames of branches that exclude each other, where calls are drawn
 // one by one.
 func (d *drawing) drawBranches(level int) {
@@ -71,7 +74,7 @@ func (d *drawing) drawBranches(level int) {
 	}
 	forks := facts.Forks(d.plan)
 	for n, fork := range forks { // the larger ones are around the others
-		title := "at most one runs"
+		title := atMostOne
 		if len(forks) > 1 {
 			title = fmt.Sprintf("branches %d: %s", n+1, title)
 		}

@@ -32,7 +32,7 @@ var signs = []LegendEntry{
 	{Node: Missing, Look: "dashed box", Words: "a path that is read and nothing writes"},
 	{Edge: Data, Look: "line", Words: "a value: of the path beside it"},
 	{Edge: Write, Look: "thick line", Words: "a call writes the path; thin lines read it"},
-	{Edge: Failure, Look: "dashed red line", Words: "only if the call that it comes from fails, or chooses that path"},
+	{Edge: Failure, Look: "dashed red line", Words: "only if the call that it comes from fails or is rejected, or chooses that path"},
 	{Optional: true, Look: "open arrowhead", Words: "a value that can be done without, or that another takes the place of"},
 	{Edge: After, Look: "dashed line", Words: "no value, but only if the call that it comes from is done: else this one is skipped"},
 	{Edge: Order, Look: "dotted line", Words: "only the order (once settled, or as listed): once the call that it comes from has ended, however it does"},
@@ -64,6 +64,14 @@ func (v View) Legend() []LegendEntry {
 			there = edge(func(e Edge) bool { return e.Kind == sign.Edge })
 		default:
 			there = node(func(n Node) bool { return has(n.Marks, sign.Mark) })
+		}
+		if sign.Mark == Destructive || sign.Mark == UnknownEffect {
+			if node(func(n Node) bool {
+				o := outline(n.Marks, true)
+				return len(o) > 0 && !slices.Contains(effects, o[0].Kind)
+			}) {
+				sign.Look = "" // outlines say what became of calls here, and words what they do
+			}
 		}
 		if there {
 			used = append(used, sign)

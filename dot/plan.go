@@ -9,7 +9,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // Options say what of a plan is drawn.
@@ -113,10 +112,10 @@ type drawing struct {
 	options  Options
 	findings []diag.Diagnostic
 	net      network
-	either   map[*source.Node]bool // see findEither
-	near     []bool                // by call: it is drawn; nil when all are
-	layer    []int32               // by call, once it is needed
-	branches map[int][]string      // by call: the frames of those that it runs on
+	either   map[*compiler.Read]bool // see findEither
+	near     []bool                  // by call: it is drawn; nil when all are
+	layer    []int32                 // by call, once it is needed
+	branches map[int][]string        // by call: the frames of those that it runs on
 	missing  map[string][]place
 	outputs  []place
 	notes    []string
@@ -299,7 +298,7 @@ func (d *drawing) drawData(from, to int, r *compiler.Read, writer int, name stri
 		return
 	}
 	e := d.b.edge(from, to, d.writeKind(writer, r.Path))
-	e.takes(r)
+	e.needed = e.needed || r.Ref.Required && !d.oneOf(r)
 	e.read(d.named(r, name))
 	e.conditional(d.condition(writer, r.Path))
 	if r.Call >= 0 && d.onCycle(writer, r.Call) {
@@ -337,7 +336,7 @@ func (d *drawing) condition(call int, path pathtree.ID) string {
 	case n == len(routes):
 		return ""
 	case d.writeKind(call, path) == Failure:
-		return "if it fails, or writes this"
+		return "if it fails or is rejected, or writes this"
 	}
 	return "if it writes this"
 }
@@ -361,40 +360,42 @@ func (d *drawing) pathName(r *compiler.Read) string {
 // named is the path of a read, and whether its reader can do without.
 func (d *drawing) named(r *compiler.Read, name string) string {
 	switch {
+	case d.either[r], d.oneOf(r):
+		return name + " (or another)"
 	case r.Ref.Required:
 		return name
-	case d.either[r.Node]:
-		return name + " (or another)"
 	}
 	return name + " (if there)"
 }
 
-// findEither finds the expressions that are one of several values and nothing else, so that
-// they can do without each of them, but not without all.
+// oneOf reports whether a read is given all that it needs by any of several calls, each in
+// the place of the others.
+func (d *drawing) oneOf(r *compiler.Read) bool {
+	for _, w := range r.Writers {
+		c := d.plan.Calls[w]
+		if c.Method != compiler.Set || d.of(int(w)) == d.of(int(r.Writers[0])) && w != r.Writers[0] {
+			return false
+		}
+		if !slices.ContainsFunc(c.Output, func(route compiler.Route) bool {
+			return slices.ContainsFunc(route, func(p compiler.Path) bool { return p.ID == r.Path || d.plan.Paths.IsAbove(p.ID, r.Path) })
+		}) {
+			return false
+		}
+	}
+	return r.Ref.Required && len(r.Writers) > 1
+}
+
+// findEither finds the reads of which an expression needs one and can do without the others.
 func (d *drawing) findEither() {
-	d.either = map[*source.Node]bool{}
-	var look func(t *compiler.Template)
-	look = func(t *compiler.Template) {
-		if t == nil {
-			return
-		}
-		if t.Expr != nil {
-			if some, literal := t.Expr.Alternatives(); some && !literal {
-				d.either[t.Node] = true
-			}
-		}
-		for _, field := range t.Fields {
-			look(field.Value)
-		}
-		for _, item := range t.Items {
-			look(item)
+	d.either = map[*compiler.Read]bool{}
+	look := func(t *compiler.Template) {
+		for e := range t.Expressions() {
+			e.Expr.Either(func(ref int) { d.either[&d.plan.Reads[e.Reads[ref]]] = true })
 		}
 	}
 	for _, c := range d.plan.Calls {
-		look(c.Params)
-		look(c.When)
-		if c.Each != nil {
-			look(c.Each.List)
+		for e := range c.Expressions() {
+			look(e)
 		}
 	}
 	look(d.plan.Output)

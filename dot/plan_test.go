@@ -238,7 +238,7 @@ calls:
 `)
 	v := FromPlan(p, nil, Options{})
 	same(t, "edges", edges(v), []string{
-		"cache -data-> say: †state.price", "shop -data-> say: †state.price", "guess -data-> say: †state.price",
+		"cache -data-> say: †state.price (or another)", "shop -data-> say: †state.price (or another)", "guess -data-> say: †state.price (or another)",
 		"cache -once-> shop: unless it wrote", "shop -once-> guess: unless it wrote", "say -after-> log: only if done", "say -order-> tidy: once settled",
 	})
 	draw(t, "once", v)

@@ -92,7 +92,9 @@ func (t *textTree) node(i int, branch, indent string) {
 		head = append(head, m.words())
 	}
 	for _, frame := range n.Frames {
-		head = append(head, inOne(frame))
+		if !strings.HasSuffix(frame, atMostOne) { // which is said of branches, and not of a call
+			head = append(head, inOne(frame))
+		}
 	}
 	t.out.WriteString(branch + strings.Join(head, " · ") + "\n")
 	for _, at := range t.into[i] {

@@ -133,6 +133,9 @@ func viewOf(p *project.Program, o dot.Options, labels bool) (dot.View, error) {
 	if labels {
 		view.Labels(p.Plan)
 	}
+	if words := p.Plan.Limits.String(); words != "" {
+		view.Notes = append(view.Notes, "limits of the plan: "+words)
+	}
 	view.Notes = append(view.Notes, atWorst(p.Plan)...)
 	return view, nil
 }
@@ -204,7 +207,7 @@ func rehearse(view *dot.View, p *project.Program, critical bool) error {
 		note += fmt.Sprintf(", cost %.4g", s.Cost)
 		view.Notes = append(view.Notes, note)
 		if together := atOnce(s); len(together) > 1 {
-			view.Notes = append(view.Notes, fmt.Sprintf("at most %d at once: %s", s.Peak, wording.Cut(diag.Escape(strings.Join(together, ", ")), 120)))
+			view.Notes = append(view.Notes, fmt.Sprintf("in the rehearsal %s: %s", togetherOf(s, p.Plan.Limits.Together()), wording.Cut(diag.Escape(strings.Join(together, ", ")), 120)))
 		}
 		return false
 	})
@@ -218,6 +221,11 @@ func timed(plan *compiler.Plan) bool {
 		return slices.ContainsFunc(p.Tools, func(t *compiler.Tool) bool { return t.Simulate != nil })
 	}
 	return says(plan) || slices.ContainsFunc(slices.Collect(maps.Values(plan.AllDelegates())), says)
+}
+
+// togetherOf says how many activities a rehearsal had at work together, and how many may be.
+func togetherOf(s *simulate.Scenario, most int) string {
+	return fmt.Sprintf("%d at once, of at most %d", s.Peak, most)
 }
 
 // atOnce are the calls of the largest set of a rehearsal that were at work together.

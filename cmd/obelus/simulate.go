@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -170,7 +171,7 @@ func (c *cli) simulate(o simulating, name string) error {
 			return err
 		}
 	}
-	r := rehearsal{cli: c, plan: p.Plan, findings: p.Findings, json: o.format == "json", form: o.format, output: o.output, drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, steps: 2 * each.Steps}
+	r := rehearsal{cli: c, plan: p.Plan, findings: p.Findings, json: o.format == "json", form: o.format, output: o.output, drawn: drawings[o.format], madeUp: madeUp, fail: o.fail, steps: 2 * each.Steps, most: cmp.Or(o.given.parallel, p.Plan.Limits.Together())}
 	if o.branches {
 		r.drawn = nil
 		return r.explore(prepared, each)
@@ -383,6 +384,7 @@ type rehearsal struct {
 	plays     []func() (*simulate.Scenario, error)
 	steps     int // what all of them may cost; 0 for no bound
 	left      int // orders that weren't rehearsed
+	most      int // activities that may be at work at once
 }
 
 func (r *rehearsal) play() error {

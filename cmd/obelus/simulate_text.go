@@ -71,7 +71,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 		}
 		say("  %s %s", style.Red("✗"), diag.Escape(who+e.Message))
 	}
-	say("  at most %d at once; lower bound %s; %s of work", s.Peak, terminal.Duration(s.LowerBound), terminal.Duration(s.Work))
+	say("  %s; lower bound %s; %s of work", togetherOf(s, r.most), terminal.Duration(s.LowerBound), terminal.Duration(s.Work))
 	if len(s.CriticalPath) > 0 {
 		say("  critical path%s: %s", ofInstance(s), terminal.Cut(diag.Escape(strings.Join(names(s, s.CriticalPath), " → ")), 400))
 	}
@@ -149,7 +149,7 @@ var drawings = map[string]func(*dot.Timeline) string{"mermaid": (*dot.Timeline).
 // drawing is the timeline of a rehearsal to be drawn.
 func (r *rehearsal) drawing(s *simulate.Scenario) *dot.Timeline {
 	t := &dot.Timeline{Name: fmt.Sprintf("rehearsal of %s, seed %d", r.title(), s.Seed), Notes: []string{
-		fmt.Sprintf("%s in %s; at most %d at once; the critical path is marked", s.Outcome.Status, terminal.Duration(s.Makespan), s.Peak),
+		fmt.Sprintf("%s in %s; %s; the critical path is marked", s.Outcome.Status, terminal.Duration(s.Makespan), togetherOf(s, r.most)),
 	}}
 	order, critical := inTime(s)
 	for _, i := range order {

@@ -1,5 +1,7 @@
 package expression
 
+import "slices"
+
 // A PartKind is how the value of a part of an expression comes about.
 type PartKind uint8
 
@@ -63,6 +65,31 @@ func (e *Expr) Alternatives() (yes, literal bool) {
 		}
 	}
 	return true, false
+}
+
+// Either tells the references of which the expression needs one, and can do without the others:
+// the operands of fallbacks that don't end in a value that is always there.
+func (e *Expr) Either(f func(ref int)) {
+	if e.root != nil {
+		e.root.either(false, f)
+	}
+}
+
+func (n *node) either(within bool, f func(ref int)) {
+	switch {
+	case n == nil || n.certain():
+	case n.op == opRef && within:
+		f(n.index)
+	default:
+		for _, operand := range n.args {
+			operand.either(within || n.op == opFallback && !n.open(), f)
+		}
+	}
+}
+
+// certain reports whether a node has a value whatever references come to.
+func (n *node) certain() bool {
+	return n.constant() || n.op == opRef && n.soft || n.op == opFallback && slices.ContainsFunc(n.args, (*node).certain)
 }
 
 // Deciding tells the references that do no more than decide whether there is a value, by

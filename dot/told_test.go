@@ -1,0 +1,112 @@
+package dot
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+)
+
+// S1.9, S15.1: the outline is that of the effect. A warning about what destroys takes nothing
+// from it, gives its colour to nothing that only reads, and says what it means; the legend
+// names an outline only where no box has one for what became of it.
+func TestOutlineIsOfTheEffect(t *testing.T) {
+	p, _ := compile(t, "pay.yaml", `
+calls:
+  - {_id: look, _tool: look, _retry: {attempts: 2}, _outputPath: a}
+  - {_id: pay, _tool: pay, n: †state.a, _retry: {attempts: 2}, _outputPath: b}
+tools: {look: {type: object}, pay: {type: object, properties: {n: {}}}}
+activities:
+  look: {exec: {argv: [look]}, annotations: {readOnlyHint: true}}
+  pay: {exec: {argv: [pay]}, annotations: {destructiveHint: true}}
+`)
+	var found []diag.Diagnostic
+	for _, call := range []string{"look", "pay"} {
+		found = append(found, diag.Diagnostic{Rule: &diag.Rule{Code: "OB607"}, Severity: diag.Warning, Call: call})
+	}
+	v := FromPlan(p, found, Options{})
+	for i := range v.Nodes { // the plan's own word for what only reads doesn't count
+		if v.Nodes[i].Call == "look" {
+			v.Nodes[i].Marks = []Mark{v.Nodes[i].Marks[0]}
+		}
+	}
+	outlined := func(call, tone string) {
+		t.Helper()
+		if class := readSVG(t, v.SVG())[Anchor(call)].class; strings.Contains(class, "line-") != (tone != "") || !strings.Contains(class, tone) {
+			t.Errorf("the outline of %s is of %q, want %q", call, class, tone)
+		}
+	}
+	outlined("look", "")
+	outlined("pay", "line-danger")
+	for form, class := range map[string]string{"mermaid": ":::obCallDestroys", "dot": `penwidth=1.8, color="#b42318"`} {
+		if drawn := v.In(form); strings.Count(drawn, class) != 1 {
+			t.Errorf("%s: not one %s:\n%s", form, class, drawn)
+		}
+	}
+	if want := "warning OB607: may be done twice: tried again, and nothing says that twice is once"; strings.Count(v.Text(), want) != 2 {
+		t.Errorf("no %q:\n%s", want, v.Text())
+	}
+	if told := v.DOT(); !strings.Contains(told, "red outline: destroys") {
+		t.Errorf("no red outline in the legend:\n%s", told)
+	}
+	v.Mark("look", Mark{Kind: Failed})
+	if told := v.DOT(); strings.Contains(told, "red outline: destroys") || !strings.Contains(told, "destroys: what the call does") {
+		t.Errorf("a red outline is said to be of what destroys beside one of what failed:\n%s", told)
+	}
+}
+
+// S4.4, S9.2, S6.2: of several that a text takes, and of several calls that write one path, one is
+// enough; with a value that is always there behind them none is needed. A call whose result
+// is given takes no time, and a text says of a call the condition of its branch.
+func TestOneOfSeveralIsEnough(t *testing.T) {
+	p, _ := compile(t, "either.yaml", `
+input: {n: 1}
+calls:
+  - {_id: a, _tool: one, _outputPath: ok || bad}
+  - {_id: b, _tool: one, _outputPath: fine || poor}
+  - {_id: text, _tool: say, t: "Gone: †{state.bad.message || state.poor.message}", _outputPath: t1}
+  - {_id: sum, _tool: say, t: "†(1 + (†state.ok || †state.fine))", _outputPath: t2}
+  - {_id: maybe, _tool: say, t: "Gone: †{state.bad.message || state.poor.message || 'no'}", _outputPath: t3}
+  - {_id: large, _tool: one, _when: †input.n > 3, _outputPath: x}
+  - {_id: small, _tool: one, _when: †input.n <= 3, _outputPath: x}
+  - {_id: take, _tool: say, t: †state.x, _outputPath: t4}
+  - {_id: part, _tool: one, _outputPath: y.a}
+  - {_id: rest, _tool: one, _outputPath: y.b}
+  - {_id: whole, _tool: say, t: †state.y, _outputPath: t5}
+  - {_id: given, _tool: one, _output: 1, _outputPath: z}
+tools: {one: {type: object, x-simulate: {duration: 7s}}, say: {type: object, properties: {t: {}}}}
+`)
+	v := FromPlan(p, nil, Options{})
+	var got []string
+	for _, line := range edges(v) {
+		if !strings.Contains(line, "input") {
+			got = append(got, line)
+		}
+	}
+	same(t, "edges", got, []string{
+		"a -data-> sum: †state.ok (or another)",
+		"a -failure-> maybe: †state.bad.message (if there)",
+		"a -failure-> text: †state.bad.message (or another)",
+		"b -data-> sum: †state.fine (or another)",
+		"b -failure-> maybe: †state.poor.message (if there)",
+		"b -failure-> text: †state.poor.message (or another)",
+		"large -data-> take: †state.x (or another)",
+		"part -data-> whole: †state.y",
+		"rest -data-> whole: †state.y",
+		"small -data-> take: †state.x (or another)",
+	})
+	for _, e := range v.Edges {
+		if strings.HasSuffix(e.Label, ")") != e.Optional {
+			t.Errorf("%s: optional %v", e.Label, e.Optional)
+		}
+		if e.Kind == Failure && e.Condition != "if it fails or is rejected, or writes this" {
+			t.Errorf("%s: %q", e.Label, e.Condition)
+		}
+	}
+	text := v.Text()
+	for want, n := range map[string]int{"about 7s": 6, "nothing runs: its result is given": 1, "if †input.n > 3": 1, atMostOne: 0} {
+		if strings.Count(text, want) != n {
+			t.Errorf("not %d times %q:\n%s", n, want, text)
+		}
+	}
+}
