@@ -35,12 +35,15 @@ type listing struct {
 }
 
 // listed asks the servers of a file for their tools; only those that are wanted, if any are.
-func (c *cli) listed(ctx context.Context, file string, reading *reading, wanted func(server string) bool) (*listing, error) {
+// Where nobody has named the file, they have to be trusted: what starts a server, or sends it
+// a secret, is the word of whoever wrote the file.
+func (c *cli) listed(ctx context.Context, file string, reading *reading, named bool, wanted func(server string) bool) (*listing, error) {
 	d, err := reading.One(file)
 	if err != nil {
 		return nil, err
 	}
-	d.Options.Definitions = true
+	root, _ := source.Parse(source.NewFile(file, d.File.Text), reading.Limits)
+	d.Options.Definitions = root.Get("calls") == nil // else it is a plan
 	p := d.Compile()
 	if diag.HasErrors(p.Findings) {
 		return nil, c.faulty(p.Findings, false)
@@ -51,6 +54,9 @@ func (c *cli) listed(ctx context.Context, file string, reading *reading, wanted 
 			continue
 		}
 		there := *p.Plan.Servers[name]
+		if !named && !reading.Trust && !d.Options.Trusted && !there.Origin.Vouches() {
+			return nil, troubled("the MCP server %q of %q isn't asked: that starts a program or sends a request, and nobody trusts it", name, file).Advise("look at its definition, then say --trust, or obelus trust")
+		}
 		all.defined[name] = there.Node.Value()
 		if !filepath.IsAbs(there.Dir) {
 			there.Dir = filepath.Join(p.Root, filepath.FromSlash(there.Dir))
@@ -69,7 +75,7 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 	if len(o.Tags) > 0 || o.server != "" || len(o.headers) > 0 {
 		return troubled("--tag, --server and --header are for OpenAPI files, and %q defines servers", file).Advise("write url and headers in the file")
 	}
-	all, err := c.listed(ctx, file, reading, func(string) bool { return true })
+	all, err := c.listed(ctx, file, reading, true, func(string) bool { return true })
 	if err != nil {
 		return err
 	}
@@ -205,7 +211,7 @@ func (c *cli) serversDrift(ctx context.Context, folder string, l *lock.Lock, rea
 		if len(l.Servers) == 0 || err != nil || filepath.Base(file) == lock.Name || !definesServers(file, text, reading.Limits) {
 			continue
 		}
-		all, err := c.listed(ctx, file, reading, func(server string) bool { return l.Server(server) != nil && !found[server] })
+		all, err := c.listed(ctx, file, reading, false, func(server string) bool { return l.Server(server) != nil && !found[server] })
 		if err != nil {
 			return nil, err
 		}

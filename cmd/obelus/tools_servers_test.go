@@ -38,7 +38,7 @@ func TestServersAreImported(t *testing.T) {
 	if said := printed(t, "check", "--min-severity", "info", "self.tools.yaml", "plan.yaml"); !strings.HasPrefix(said, "nothing to report in 2 files") {
 		t.Error(said)
 	}
-	if said := printed(t, "tools", "--check", "--plan", "plan.yaml"); said != "self.tools.yaml: self: as it was\nplan.yaml: nothing of it breaks\n" {
+	if said := printed(t, "tools", "--check", "--trust", "--plan", "plan.yaml"); said != "self.tools.yaml: self: as it was\nplan.yaml: nothing of it breaks\n" {
 		t.Error(said)
 	}
 	text, err := os.ReadFile("obelus.lock.yaml")
@@ -47,11 +47,11 @@ func TestServersAreImported(t *testing.T) {
 	}
 	other := strings.Replace(string(text), "      check:\n", "      checks: {}\n      check:\n", 1)
 	write("obelus.lock.yaml", other)
-	said, _, status := obelus(strings.NewReader(""), "tools", "--check")
+	said, _, status := obelus(strings.NewReader(""), "tools", "--check", "--trust")
 	if status != statusFound || !strings.Contains(said, "self.tools.yaml: self: checks: it isn't there any more") {
 		t.Errorf("status %d: %s", status, said)
 	}
-	if said, _, status := obelus(strings.NewReader(""), "tools", "--check", "--plan", "plan.yaml"); status != statusOK || !strings.HasSuffix(said, "plan.yaml: nothing of it breaks\n") {
+	if said, _, status := obelus(strings.NewReader(""), "tools", "--check", "--trust", "--plan", "plan.yaml"); status != statusOK || !strings.HasSuffix(said, "plan.yaml: nothing of it breaks\n") {
 		t.Errorf("status %d: %s", status, said)
 	}
 
@@ -72,7 +72,7 @@ func TestServersAreImported(t *testing.T) {
 	}
 	write("obelus.lock.yaml", string(text))
 	write("other.yaml", "calls:\n  - {_tool: graph, plan: 'calls: []', _outputPath: †state.found}\noutput: †state.found\n")
-	said, _, status = obelus(strings.NewReader(""), "tools", "--check", "--plan", "plan.yaml", "--plan", "other.yaml")
+	said, _, status = obelus(strings.NewReader(""), "tools", "--check", "--trust", "--plan", "plan.yaml", "--plan", "other.yaml")
 	for _, part := range []string{"breaks plans:\n  self.tools.yaml: self: check: its parameters may not be {\"files\":null} any more", "new:\n  self.tools.yaml: self: explain: it is new\n",
 		"plan.yaml: breaks\nother.yaml: nothing of it breaks\nerror[OB610]: \"check\" isn't what was locked"} {
 		if status != statusFound || !strings.Contains(said, part) {
@@ -81,7 +81,7 @@ func TestServersAreImported(t *testing.T) {
 	}
 	write("servers.yaml", "servers: {none: {command: [none-of-this-name]}}\n")
 	write("self.tools.yaml", "servers: {none: {command: [none-of-this-name]}}\n")
-	for _, args := range [][]string{{"tools", "--check"}, {"tools", "import", "servers.yaml", "-o", "x.yaml"}} {
+	for _, args := range [][]string{{"tools", "--check", "--trust"}, {"tools", "import", "servers.yaml", "-o", "x.yaml"}} {
 		if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusTrouble || !strings.HasPrefix(stderr, "obelus: ") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}
@@ -90,7 +90,7 @@ func TestServersAreImported(t *testing.T) {
 
 // S10.1: a plan's servers aren't started, nor reached with their secrets, before a person has
 // let a call of theirs through, also to hold them to their lock; nothing hinders where nobody
-// is asked.
+// is asked. Nor does a check of locks start what nobody trusts.
 func TestServersWaitForPeople(t *testing.T) {
 	folder := t.TempDir()
 	asked := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -118,6 +118,14 @@ func TestServersWaitForPeople(t *testing.T) {
 			text, _ := os.ReadFile(marker)
 			if want := map[bool]int{false: statusStopped, true: statusTrouble}[there]; status != want || strings.Contains(string(text), "s3cr3t") != there {
 				t.Errorf("%s, --confirm %s: status %d, %s holds %q\n%s%s", name, confirm, status, name, text, stdout, stderr)
+			}
+		}
+		for _, trust := range []bool{false, true} { // no answer of theirs is one
+			marker := filepath.Join(folder, name)
+			os.Remove(marker)
+			_, stderr, status := obelus(strings.NewReader(""), "tools", "--check", fmt.Sprintf("--trust=%t", trust), "--allow-host", "127.0.0.1", folder)
+			if _, err := os.Stat(marker); (err == nil) != trust || status != statusTrouble || strings.Contains(stderr, "nobody trusts it") == trust {
+				t.Errorf("%s, tools --check, trusted %t: status %d\n%s", name, trust, status, stderr)
 			}
 		}
 	}
