@@ -56,11 +56,7 @@ func (p *Pass) seen() []bool {
 
 // isRead reports whether anything reads a path, something above it or below it.
 func (p *Pass) isRead(id pathtree.ID) bool {
-	r := p.reading()
-	if r.ofOutput(id) {
-		return true
-	}
 	found := false
-	r.overlapping(id, func([]int32) bool { found = true; return false })
+	p.reading().overlapping(id, func([]int32) bool { found = true; return false })
 	return found
 }

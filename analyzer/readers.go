@@ -10,10 +10,8 @@ import (
 // Readers index who reads what, the mirror of the compiler's index of writers.
 type readers struct {
 	paths *pathtree.Tree
-	at    [][]int32 // by path: the calls that read exactly it, ascending; the plan's output is left out
-	below [][]int32 // by path: the calls that read something below it, ascending
-	whole []bool    // by path: the plan's output reads exactly it
-	under []bool    // by path: the plan's output reads something below it
+	at    [][]int32 // by path: the calls that read exactly it, ascending; behind all of them the plan's output
+	below [][]int32 // by path: the calls that read something below it, in the same way
 }
 
 // reading is the pass's index of readers, made when it is first asked for.
@@ -23,19 +21,15 @@ func (p *Pass) reading() *readers {
 	}
 	paths := p.Plan.Paths
 	n := paths.Len()
-	r := &readers{paths: paths, at: make([][]int32, n), below: make([][]int32, n), whole: make([]bool, n), under: make([]bool, n)}
+	r := &readers{paths: paths, at: make([][]int32, n), below: make([][]int32, n)}
 	for i := range p.Plan.Reads {
-		read := &p.Plan.Reads[i]
-		if read.Call < 0 {
-			r.whole[read.Path] = true
-			for up := paths.Parent(read.Path); up > pathtree.Root; up = paths.Parent(up) {
-				r.under[up] = true
-			}
-			continue
+		read, reader := &p.Plan.Reads[i], int32(p.Plan.Reads[i].Call)
+		if reader < 0 {
+			reader = int32(len(p.Plan.Calls))
 		}
-		r.at[read.Path] = note(r.at[read.Path], int32(read.Call))
+		r.at[read.Path] = note(r.at[read.Path], reader)
 		for up := paths.Parent(read.Path); up > pathtree.Root; up = paths.Parent(up) {
-			r.below[up] = note(r.below[up], int32(read.Call))
+			r.below[up] = note(r.below[up], reader)
 		}
 	}
 	p.readers = r
@@ -61,20 +55,6 @@ func (r *readers) overlapping(id pathtree.ID, f func([]int32) bool) {
 			return
 		}
 	}
-}
-
-// ofOutput reports whether the plan's output reads a path, something above it or
-// something below it.
-func (r *readers) ofOutput(id pathtree.ID) bool {
-	if r.under[id] {
-		return true
-	}
-	for ; id > pathtree.Root; id = r.paths.Parent(id) {
-		if r.whole[id] {
-			return true
-		}
-	}
-	return false
 }
 
 // writtenBelow lists, by path, the paths one segment down at which, or below

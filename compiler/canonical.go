@@ -201,7 +201,8 @@ func (p *Plan) Here(tool *Tool, activity *Activity) (definition any, moved bool)
 	return p.toolHere(tool), tool.DelegateNode != nil && tool.Node.File != p.File
 }
 
-// NamedSchemas are where the document's named schemas stand, by name.
+// NamedSchemas are where the document's named schemas stand, those of its imports and of
+// catalogues included, by name.
 func (p *Plan) NamedSchemas() map[string]*source.Node { return p.schemaNodes }
 
 // toolHere is a tool's definition as it reads in the plan's own folder: what it

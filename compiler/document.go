@@ -158,10 +158,6 @@ func (c *compilation) setting(f source.Field) {
 	}
 }
 
-// NamedSchema is where one of the document's named schemas stands, those of its
-// imports and of catalogues included; nil when none has that name.
-func (p *Plan) NamedSchema(name string) *source.Node { return p.schemaNodes[name] }
-
 // overlay adds a file of activities that was named on the command line.
 func (c *compilation) overlay(file *source.File) {
 	root := c.parse(file)

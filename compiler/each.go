@@ -126,22 +126,24 @@ func (c *Call) skipsItems() bool {
 	if c.When.PerItem() {
 		return true
 	}
-	var may func(*Template) bool
-	may = func(t *Template) bool {
-		if t.Expr != nil && t.PerItem() {
-			switch whole := t.Expr.Outline(); whole.Kind {
-			case expression.Fallback:
-				return whole.Parts[len(whole.Parts)-1].Kind != expression.Written
-			case expression.Gate:
-				return true
-			}
-			if slices.ContainsFunc(t.Expr.References(), intoItem) {
-				return true
-			}
+	for t := range c.Params.Expressions() {
+		if !t.PerItem() {
+			continue
 		}
-		return slices.ContainsFunc(t.Fields, func(f TemplateField) bool { return may(f.Value) }) || slices.ContainsFunc(t.Items, may)
+		switch whole := t.Expr.Outline(); whole.Kind {
+		case expression.Fallback:
+			if whole.Parts[len(whole.Parts)-1].Kind != expression.Written {
+				return true
+			}
+			continue
+		case expression.Gate:
+			return true
+		}
+		if slices.ContainsFunc(t.Expr.References(), intoItem) {
+			return true
+		}
 	}
-	return may(c.Params)
+	return false
 }
 
 // intoItem reports whether a reference is to an item of an item's list.

@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -286,21 +285,4 @@ func overlaid(under, over any, path []expression.Segment) (any, bool) {
 		return under, true
 	}
 	return over, true
-}
-
-// InputSchemaOf is the schema that an instance's input is held against.
-func (p *Plan) InputSchemaOf(instance string) *schema.Schema {
-	if at, ok := p.instanceAt[instance]; ok && p.Instances[at].InputSchema != nil {
-		return p.Instances[at].InputSchema
-	}
-	return p.InputSchema
-}
-
-// StateSchemaOf is the state schema that an instance's state is held against: its
-// own, or else the shared one; nil when there is neither.
-func (p *Plan) StateSchemaOf(instance string) *schema.Schema {
-	if at, ok := p.instanceAt[instance]; ok && p.Instances[at].StateSchema != nil {
-		return p.Instances[at].StateSchema
-	}
-	return p.StateSchema
 }

@@ -259,7 +259,7 @@ calls: []`)
 	if got := fmt.Sprint(one.State, one.Input, two.State, two.Input); got != "map[more:1 text:mine] <nil> <nil> map[name:Jane]" {
 		t.Errorf("values: %s", got)
 	}
-	if one.StateSchema == nil || two.StateSchema != nil || p.StateSchema == nil || p.StateSchemaOf("①") != one.StateSchema || p.StateSchemaOf("②") != p.StateSchema {
+	if one.StateSchema == nil || two.StateSchema != nil || p.StateSchema == nil {
 		t.Error("the schema of an instance's message isn't the instance's own")
 	}
 }

@@ -298,7 +298,7 @@ func (w *bundler) target(u unit, ref string) (target, bool) {
 	}
 	name := tokens[len(tokens)-1]
 	if tokens[0] == "schemas" && len(tokens) > 1 && u.root.Get("schemas") == nil {
-		root := w.plan.NamedSchema(tokens[1])
+		root := w.plan.NamedSchemas()[tokens[1]]
 		n := along(root, tokens[2:])
 		return target{unit{root: root}, n, name}, n != nil
 	}
