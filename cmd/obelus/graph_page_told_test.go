@@ -50,7 +50,7 @@ activities:
   const first = section('What is destroyed').querySelector('li').textContent;
   const within = [...section('What is destroyed').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('seats/away')).split(' · ')[1];
   const model = [...section('What leaves this machine, and to where').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('look#1'));
-  const chosen = [...section('What leaves this machine, and to where').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('each')).split(/; | · /)[1];
+  const chosen = [...section('What leaves this machine, and to where').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('each')).split(/; | · /).find(t => t.includes('chosen'));
   const path = now.play.path();
   critical();
   const edges = data.edges.filter(e => e.g.classList.contains('critical')).map(e => [atNode.get(e.from), atNode.get(e.to)].map(c => c ? c.key : '').join('>'));
