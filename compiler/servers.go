@@ -122,21 +122,19 @@ func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, so
 }
 
 // is reports whether two definitions are of one server: the same program with the same
-// arguments and environment, started in the same folder, or the same address, to the letter.
-// What they are called is nothing to it.
+// arguments and environment, started in the same folder, or the same address, to the letter,
+// with the same headers, which may hold secrets. What they are called is nothing to it.
 func (s *Server) is(other *Server, wholly func(*Server) string) bool {
-	if s.URL != "" || other.URL != "" {
-		return s.URL == other.URL
-	}
-	asSet := func(s *Server) (env []EnvSetting, inherit []string) {
+	same := func(a, b []EnvSetting) bool {
 		byName := func(a, b EnvSetting) int { return strings.Compare(a.Name, b.Name) }
-		return slices.SortedFunc(slices.Values(s.Env), byName), slices.Sorted(slices.Values(s.Inherit))
+		return slices.Equal(slices.SortedFunc(slices.Values(a), byName), slices.SortedFunc(slices.Values(b), byName))
 	}
-	env, inherit := asSet(s)
-	otherEnv, otherInherit := asSet(other)
+	if s.URL != "" || other.URL != "" {
+		return s.URL == other.URL && same(s.Headers, other.Headers)
+	}
 	sameText := func(a, b Argument) bool { return a.Option == b.Option && slices.Equal(a.Texts, b.Texts) }
-	return len(s.Argv) > 0 && slices.EqualFunc(s.Argv, other.Argv, sameText) && slices.Equal(env, otherEnv) && slices.Equal(inherit, otherInherit) &&
-		wholly(s) == wholly(other)
+	return len(s.Argv) > 0 && slices.EqualFunc(s.Argv, other.Argv, sameText) && same(s.Env, other.Env) && wholly(s) == wholly(other) &&
+		slices.Equal(slices.Sorted(slices.Values(s.Inherit)), slices.Sorted(slices.Values(other.Inherit)))
 }
 
 // wholly is the folder in which a server starts, from the root of all files.

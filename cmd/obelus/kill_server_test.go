@@ -77,7 +77,7 @@ func TestKilledWhileAServerWorks(t *testing.T) {
 		})
 	}
 	v := newKilled(trusts, `{"readOnlyHint": true}`, `{}`)
-	said, err := v.command(t, 0, "run", "plan.yaml", "--confirm", "never", "--runs", v.runs).CombinedOutput()
+	said, err := v.command(t, 0, "run", "plan.yaml", "--runs", v.runs).CombinedOutput()
 	if err == nil || !strings.Contains(string(said), `OB610: obelus.lock.yaml:1:`) || !strings.Contains(string(said), "its readOnlyHint is false, and was true") || len(v.effects(t)) > 0 {
 		t.Errorf("a lock that says more than the server: %v, %s", err, said)
 	}

@@ -416,6 +416,9 @@ func (c *cli) unansweredFor(q *runtime.Question, p *compiler.Plan) (why, how str
 		return "it is only said to be " + q.Claimed + " by " + diag.Escape(q.ClaimedBy) + ", whose workspace isn't trusted", how + "; \"obelus trust\" has that count in further runs"
 	}
 	how += "; a catalogue that a trusted obelus.yaml names, or a file given with --activities, can say of an activity that it only reads (annotations: {readOnlyHint: true})"
+	if a := p.Activities[q.Activity]; q.Delegate == "" && a != nil && a.Server != nil {
+		how += "; a policy that counts can trust its MCP server (servers)"
+	}
 	if q.Claimed != "" {
 		how += "; the plan itself can't"
 	}

@@ -209,11 +209,12 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 	case cause != nil && !errors.Is(cause, mcp.ErrEnded):
 		code = CodeBadOutput
 		c.p.kill()
-		why = cause.Error() + " and was killed"
+		why = cause.Error()
 		var garbled *mcp.Garbled
 		if errors.As(cause, &garbled) {
 			why += s.excerpt(garbled.Line)
 		}
+		why += "; it was killed"
 	case cause == nil && s.over.Err() == nil:
 		why = err.Error()
 		c.p.end(s.grace)
@@ -321,7 +322,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 		c.session = session
 		return nil
 	case ctx.Err() != nil && s.over.Err() == nil:
-		err = fmt.Errorf("it %v until it had begun a session", context.Cause(ctx))
+		err = fmt.Errorf("it %v to begin a session: it hasn't answered what every MCP server is asked first (\"initialize\")", context.Cause(ctx))
 	}
 	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
 }

@@ -465,15 +465,15 @@ func TestServersMisbehave(t *testing.T) {
 		code string
 		want []string
 	}{
-		"other-version":  {CodeError, []string{`the MCP server "docs" can't be used: unsupported protocol version: "1999-01-01"`}},
+		"other-version":  {CodeError, []string{`the MCP server "docs" can't be used: it speaks the version "1999-01-01" of the protocol, and obelus speaks those from 2024-11-05 to 2025-11-25`}},
 		"refuse":         {CodeError, []string{`the MCP server "docs" can't be used: `, "not today"}},
-		"hello":          {CodeBadOutput, []string{`the MCP server "docs" can't be used: it must write one message of JSON-RPC a line to stdout: this is no JSON and was killed (it begins "Server listening`, "stderr: I do hello"}},
+		"hello":          {CodeBadOutput, []string{`the MCP server "docs" can't be used: it must write one message of JSON-RPC a line to stdout: this is no JSON (it begins "Server listening`, "; it was killed; ", "stderr: I do hello"}},
 		"log-line":       {CodeBadOutput, []string{call + "hasn't answered: it must write one message of JSON-RPC a line", "calling the tool now", "I do log-line"}},
 		"no-jsonrpc":     {CodeBadOutput, []string{call, "invalid message version tag"}},
 		"two-values":     {CodeBadOutput, []string{call, "more follows after the message"}},
 		"die":            {CodeError, []string{call + "hasn't answered: the server has ended (exit status 4)", "I do die"}},
 		"close":          {CodeError, []string{call + "hasn't answered: the server has ended"}},
-		"huge":           {CodeBadOutput, []string{call + "hasn't answered: it has written a line of more than 8 MiB and was killed"}},
+		"huge":           {CodeBadOutput, []string{call + "hasn't answered: it has written a line of more than 8 MiB; it was killed"}},
 		"flood":          {CodeError, []string{call, "it has sent 20001 messages that answer nothing, and 0 requests"}},
 		"flood-requests": {CodeError, []string{call, "it has sent 1001 messages that answer nothing, and 1001 requests"}},
 		"deep":           {CodeBadOutput, []string{call + "has answered with what is no result: deeper than 100 levels"}},
@@ -516,7 +516,7 @@ func TestServersMisbehave(t *testing.T) {
 				return def
 			}, "a")
 			_, err := s.Run(t.Context(), "a", Request{})
-			f := failure(t, err, CodeError, fmt.Sprintf(`the MCP server "docs" can't be used: it took longer than its timeout of %v until it had begun a session`, timeout))
+			f := failure(t, err, CodeError, fmt.Sprintf(`the MCP server "docs" can't be used: it took longer than its timeout of %v to begin a session: it hasn't answered`, timeout))
 			if !strings.Contains(f.Message, "stderr: I do mute") {
 				return f
 			}

@@ -15,7 +15,7 @@ import (
 // asked, whatever a plan calls it, and as it is locked; the verdict stands first.
 func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 	const (
-		trusts = "servers:\n- {command: [python3, docs.py, --stdio], env: {MODE: 'a', LEVEL: '1'}, inherit: [DOCS_HOME, DOCS_KEY]}\n- {command: [docs-mcp], cwd: sub}\n- {url: 'https://mcp.example.com/mcp?v=1'}\n"
+		trusts = "servers:\n- {command: [python3, docs.py, --stdio], env: {MODE: 'a', LEVEL: '1'}, inherit: [DOCS_HOME, DOCS_KEY]}\n- {command: [docs-mcp], cwd: sub}\n- {url: 'https://mcp.example.com/mcp?v=1'}\n- {url: 'https://mcp.example.com/', headers: {Authorization: 'Bearer {$TOKEN}'}}\n"
 		reads  = "servers: {docs: {tools: {search: {annotations: {readOnlyHint: true}}}}}\n"
 		same   = "{command: [python3, docs.py, --stdio], env: {LEVEL: '1', MODE: 'a'}, inherit: [DOCS_KEY, DOCS_HOME], timeout: 5s}"
 	)
@@ -26,7 +26,10 @@ func TestServersAreTrustedForWhatTheyAre(t *testing.T) {
 	}{
 		{"read-only", "the very program, its variables in another order", same, nil},
 		{"read-only", "another folder, which the policy names", "{command: [docs-mcp], cwd: ./sub/}", nil},
-		{"read-only", "the very address, with headers", "{url: 'https://mcp.example.com/mcp?v=1', headers: {Authorization: x}}", nil},
+		{"read-only", "the very address", "{url: 'https://mcp.example.com/mcp?v=1'}", nil},
+		{"read-only", "the very address, with the very headers", "{url: 'https://mcp.example.com/', headers: {Authorization: 'Bearer {$TOKEN}'}}", nil},
+		{"unknown", "a header with another secret", "{url: 'https://mcp.example.com/', headers: {Authorization: 'Bearer {$AWS_SECRET}'}}", nil},
+		{"unknown", "a header that the policy doesn't have", "{url: 'https://mcp.example.com/mcp?v=1', headers: {X-Mine: '{$AWS_SECRET}'}}", nil},
 		{"unknown", "the name is the policy's, the program isn't", "{command: [python3, evil.py, --stdio]}", nil},
 		{"unknown", "another argument", strings.Replace(same, "--stdio", "--stdio=1", 1), nil},
 		{"unknown", "one argument more", strings.Replace(same, "--stdio", "--stdio, --write", 1), nil},

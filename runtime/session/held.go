@@ -13,8 +13,8 @@ import (
 
 // unasked reports whether a server may be started or reached before a person has let a call
 // to it through: nobody is asked, or somebody has approved of the plan, or its definition
-// isn't the plan's own word. Starting it may do anything, and its environment and headers
-// may hold secrets (S10.1).
+// isn't the plan's own word, or a policy trusts it. Starting it may do anything, and its
+// environment and headers may hold secrets (S10.1).
 func (s *Session) unasked(of *compiler.Server) bool {
 	confirm := s.options.Options.Confirm
 	switch {
@@ -23,7 +23,7 @@ func (s *Session) unasked(of *compiler.Server) bool {
 	case s.replay != nil:
 		confirm = s.replay.Machine.Confirm()
 	}
-	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || of.Origin.Vouches()
+	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || of.Origin.Vouches() || of.TrustedBy != ""
 }
 
 // hold holds the MCP servers that the run may need against what is locked of their tools,

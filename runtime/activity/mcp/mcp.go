@@ -47,6 +47,11 @@ func Begin(ctx context.Context, by sdk.Transport, decode Decode) (*Session, erro
 	client := sdk.NewClient(&sdk.Implementation{Name: "obelus", Version: "1"}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
 	inner, err := client.Connect(ctx, t, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
+		var refused *jsonrpc.Error // the server's own words
+		if _, other, ok := strings.Cut(err.Error(), "unsupported protocol version: "); ok && !errors.As(err, &refused) {
+			known := sdk.SupportedProtocolVersions() // the newest first
+			err = fmt.Errorf("it speaks the version %s of the protocol, and obelus speaks those from %s to %s", other, known[len(known)-1], version)
+		}
 		return nil, err
 	}
 	return &Session{inner: inner, tap: t.tap, decode: decode}, nil
