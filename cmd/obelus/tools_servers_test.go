@@ -114,12 +114,16 @@ func TestServersWaitForPeople(t *testing.T) {
 		for confirm, there := range map[string]bool{"effects": false, "always": false, "never": true} {
 			marker := filepath.Join(folder, name)
 			os.Remove(marker)
-			stdout, stderr, status := obelus(strings.NewReader(""), "run", "--allow-host", "127.0.0.1", "--confirm", confirm, "--no-journal", filepath.Join(folder, "plan.yaml"))
+			stdout, stderr, status := obelus(strings.NewReader(""), "run", "--allow-host", "127.0.0.1", "--confirm", confirm, "--runs", filepath.Join(folder, "runs"), filepath.Join(folder, "plan.yaml"))
 			text, _ := os.ReadFile(marker)
 			if want := map[bool]int{false: statusStopped, true: statusTrouble}[there]; status != want || strings.Contains(string(text), "s3cr3t") != there {
 				t.Errorf("%s, --confirm %s: status %d, %s holds %q\n%s%s", name, confirm, status, name, text, stdout, stderr)
 			}
 		}
+		if kept, _ := filepath.Glob(filepath.Join(folder, "runs", "*.jsonl")); len(kept) != 2 {
+			t.Errorf("%s: a run that never began is kept: %v", name, kept)
+		}
+		os.RemoveAll(filepath.Join(folder, "runs"))
 		for _, trust := range []bool{false, true} { // no answer of theirs is one
 			marker := filepath.Join(folder, name)
 			os.Remove(marker)

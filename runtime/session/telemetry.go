@@ -30,7 +30,7 @@ func Traced(path string, o ResumeOptions, attributes ...attribute.KeyValue) (*tr
 		return nil, err
 	}
 	recording := trace.NewRecording(look.Run, attributes...)
-	tracer := trace.New(context.Background(), recording, nil, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Manifest.Begun})
+	tracer := trace.New(context.Background(), recording, nil, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Begun})
 	stop := func() {}
 	_, err = LookAt(path, "", o, func(at time.Duration, c runtime.Command) {
 		if c.Kind == runtime.Finish {
