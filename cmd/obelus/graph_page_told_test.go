@@ -51,17 +51,26 @@ activities:
   const within = [...section('What is destroyed').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('seats/away')).split(' · ')[1];
   const model = [...section('What leaves this machine, and to where').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('look#1'));
   const chosen = [...section('What leaves this machine, and to where').querySelectorAll('li')].map(l => l.textContent).find(t => t.startsWith('each')).split(/; | · /).find(t => t.includes('chosen'));
-  const path = now.play.path();
+  const path = now.play.path(), items = now.play.at('each', now.play.events.length - 1).sign; // a call is none of its items
+  document.querySelector('#search').value = 'state.verdict.pods';
+  const readers = search().map(c => c.key);
+  view('time');
+  const edge = document.querySelector('#time').getBoundingClientRect().right;
+  const cut = [...document.querySelectorAll('#time .said')].filter(s => { // what is said stands within the timeline, and on no bar
+    const a = s.getBoundingClientRect(), bars = [...s.parentNode.querySelectorAll('.bar')].map(b => b.getBoundingClientRect());
+    return a.right > edge || bars.some(b => a.left < b.right - 1 && b.left + 1 < a.right);
+  }).map(s => s.textContent);
+  view('drawing');
   critical();
   const edges = data.edges.filter(e => e.g.classList.contains('critical')).map(e => [atNode.get(e.from), atNode.get(e.to)].map(c => c ? c.key : '').join('>'));
   const n = data.scenarios.findIndex(s => /"drain" is rejected/.test(s.name) && !s.together);
   setScenario(n);
   const on = outcome(n).on, words = document.querySelector('#told').textContent;
   document.querySelector('#failure').click();
-  return [first.startsWith('drain') && first.includes('a person is asked'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed, within, chosen];
+  return [first.startsWith('drain') && first.includes('a person is asked'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed, within, chosen, items, readers, cut];
 })()`})
 	want := []any{true, true, []any{"look#1", "each", "end"}, []any{"look#1>each", "each>end"}, false, false, true,
-		`for each of †input.seats, for seats; if drain fails, or writes †state.drainFailed, for seats; if †state.verdict.bad for cordon, for seats; if †input.n != ""`, "pod chosen by look#1, a model"}
+		`for each of †input.seats, for seats; if drain fails, or writes †state.drainFailed, for seats; if †state.verdict.bad for cordon, for seats; if †input.n != ""`, "pod chosen by look#1, a model", "2✓", []any{"each"}, []any{}}
 	got, _ := s.Value.([]any)
 	if len(got) == len(want) { // two edges lead from each to end
 		if edges, ok := got[3].([]any); ok && len(edges) > 2 {
