@@ -40,7 +40,6 @@ type Options struct {
 
 // An API is what was read of one document.
 type API struct {
-	Title, Version string
 	// Operations are all those that are wanted, in the order of the document.
 	Operations []*Operation
 	// Unwanted is how many more there are.
@@ -158,8 +157,6 @@ func (r *reading) recognize() *diag.Diagnostic {
 		}
 		return wrong(paths, "the document has no \"paths\", and so no operations")
 	}
-	info := r.root.Get("info")
-	r.Title, r.Version = textOf(info.Get("title")), textOf(info.Get("version"))
 	return nil
 }
 
