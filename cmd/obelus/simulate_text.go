@@ -107,6 +107,7 @@ func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style t
 		names = min(48, max(names, diag.Columns(nameOf(&s.Calls[i]))))
 	}
 	order, critical := inTime(s)
+	tries := triesOf(s)
 	for n, i := range order {
 		if n == maxTimeline {
 			fmt.Fprintf(out, "  … and %s; --format json has them all\n", wording.Count(len(order)-n, "more call"))
@@ -122,12 +123,35 @@ func (r *rehearsal) timeline(out *strings.Builder, s *simulate.Scenario, style t
 			if critical[i] {
 				mark = "█"
 			}
-			bar = strings.Repeat(" ", from) + strings.Repeat(mark, to-from) + strings.Repeat(" ", barWidth-to)
+			drawn := slices.Repeat([]string{mark}, to-from)
+			for n := 1; n < len(tries[i]); n++ { // between two of them it isn't at work
+				for at := along(tries[i][n-1].To, s.Makespan) + 1; at < along(tries[i][n].From, s.Makespan); at++ {
+					drawn[at-from] = "┄"
+				}
+			}
+			bar = strings.Repeat(" ", from) + strings.Join(drawn, "") + strings.Repeat(" ", barWidth-to)
 		}
 		line := fmt.Sprintf("  %s %s  %s  %s", r.mark(call, style), terminal.Pad(nameOf(&call), names), bar, terminal.Cut(r.words(call), 100))
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
 	fmt.Fprintf(out, "  %s\n", style.Faint(fmt.Sprintf("  %s  0%s%s   █ critical path", strings.Repeat(" ", names), strings.Repeat(" ", barWidth-1-len(terminal.Duration(s.Makespan))), terminal.Duration(s.Makespan))))
+}
+
+// triesOf are the tries of calls that had several.
+func triesOf(s *simulate.Scenario) map[int][]dot.Span {
+	all := map[int][]dot.Span{}
+	for _, m := range s.Moments {
+		if s.Calls[m.Call].Attempts < 2 {
+			continue
+		}
+		if spans := all[m.Call]; m.Status == runtime.Running {
+			all[m.Call] = append(spans, dot.Span{From: m.At, To: s.Calls[m.Call].To})
+		} else if len(spans) > 0 {
+			last := &spans[len(spans)-1]
+			last.To = min(last.To, m.At)
+		}
+	}
+	return all
 }
 
 // inTime are the calls in the order of their starts, and which are on the critical path.
@@ -152,14 +176,17 @@ func (r *rehearsal) drawing(s *simulate.Scenario) *dot.Timeline {
 		fmt.Sprintf("%s in %s; %s; the critical path is marked", s.Outcome.Status, terminal.Duration(s.Makespan), togetherOf(s, r.most)),
 	}}
 	order, critical := inTime(s)
+	tries := triesOf(s)
 	for _, i := range order {
 		call := &s.Calls[i]
-		bar := dot.Bar{Label: strings.TrimPrefix(call.Instance+" "+pathOf(call), " "), From: call.From, To: call.To, Marks: []dot.Mark{{Kind: dot.MarkKind(call.Status.String())}}}
+		bar := dot.Bar{Label: strings.TrimPrefix(call.Instance+" "+pathOf(call), " "), From: call.From, To: call.To, Tries: tries[i], Marks: []dot.Mark{{Kind: dot.MarkKind(call.Status.String())}}}
 		if critical[i] {
 			bar.Marks = append(bar.Marks, dot.Mark{Kind: dot.Critical})
 		}
 		if call.Status != runtime.Done {
 			bar.Detail = r.words(*call)
+		} else if call.Attempts > 1 {
+			bar.Detail = wording.Counted(call.Attempts, "try", "tries")
 		}
 		t.Bars = append(t.Bars, bar)
 	}
@@ -203,11 +230,18 @@ func (r *rehearsal) words(call simulate.CallReport) string {
 	case call.Failure != nil && call.Routed:
 		return diag.Escape("failed, and handled: " + call.Failure.Message)
 	case call.Failure != nil:
+		if call.Attempts > 1 {
+			return diag.Escape(fmt.Sprintf("failed in %s: %s", wording.Counted(call.Attempts, "try", "tries"), call.Failure.Message))
+		}
 		return diag.Escape("failed: " + call.Failure.Message)
 	case call.Status != runtime.Done:
 		return diag.Escape(call.Status.String() + ": " + call.Reason)
 	}
-	return terminal.Cut(terminal.Brief(call.Output), 60)
+	text := terminal.Cut(terminal.Brief(call.Output), 60)
+	if call.Attempts > 1 {
+		text = strings.TrimSuffix(wording.Counted(call.Attempts, "try", "tries")+": "+text, ": ")
+	}
+	return text
 }
 
 // conclude says what the rehearsals together show.
