@@ -394,8 +394,9 @@ func (p *Plan) orderWrites() {
 	p.Graph.Reach(of, func(i int32, from int, set *dag.Set) {
 		to := min(from+dag.Block, len(of))
 		call, waits := p.Calls[i], len(p.Calls[i].Waits)
+		follows := func(other int32) bool { return set.Has(from, place[other]) } // out here Has is inlined: most of the time goes there
 		for alternative, path := range call.Paths() {
-			p.orderWrite(call, alternative, path, writersBetween(p.Around(path.ID), of[from], of[to-1]), func(other int32) bool { return set.Has(from, place[other]) })
+			p.orderWrite(call, alternative, path, writersBetween(p.Around(path.ID), of[from], of[to-1]), follows)
 		}
 		slices.Sort(call.Waits[waits:])
 		call.Waits = slices.Compact(call.Waits)
