@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -31,8 +32,15 @@ func (s *Session) unasked(of *compiler.Server) bool {
 // Those that a person has to let begin are held to it when they do.
 func (s *Session) hold(ctx context.Context) (err error) {
 	defer func() {
-		if err != nil && s.results != nil {
+		if err == nil {
+			return
+		}
+		s.tracer.Break(err)
+		if s.results != nil {
 			s.results.close()
+		}
+		if s.replay == nil && s.keeper != nil {
+			os.Remove(s.keeper.file) // the run hasn't begun
 		}
 	}()
 	all, err := s.set.Hold(ctx, s.unasked)

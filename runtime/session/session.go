@@ -473,10 +473,6 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	s.tracer = trace.New(ctx, s.options.Spans, s.options.Meters, s.traced())
 	if err := s.hold(ctx); err != nil {
-		s.tracer.Break(err)
-		if s.replay == nil && s.keeper != nil {
-			os.Remove(s.keeper.file) // it hasn't begun
-		}
 		return nil, err
 	}
 	s.pins = s.manifest.pins(s.program)
