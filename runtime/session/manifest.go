@@ -270,3 +270,11 @@ type notHeld struct{}
 
 func (notHeld) Error() string        { return "the journal doesn't hold it" }
 func (notHeld) Is(target error) bool { return target == fs.ErrNotExist }
+
+// at is a path of the run as this process sees it.
+func (s *Session) at(name string) string {
+	if s.replay == nil {
+		return name
+	}
+	return s.manifest.At(name)
+}

@@ -589,11 +589,3 @@ func (s *Session) plannerName() string {
 	}
 	return name
 }
-
-// at is a path of the run as this process sees it.
-func (s *Session) at(name string) string {
-	if s.replay == nil {
-		return name
-	}
-	return s.manifest.At(name)
-}
