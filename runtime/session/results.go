@@ -157,3 +157,16 @@ func shortened(text string, most int) string {
 	}
 	return string([]rune(text)[:most-1]) + "…"
 }
+
+func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
+	r := &Result{Outcome: o, Run: s.ID(), Journal: s.Journal()}
+	if s.source != nil && o.Status == runtime.RunStopped {
+		r.BadInstances = s.source.told != "" && string(o.Reason) == s.source.told
+	}
+	for _, err := range incomplete {
+		if err != nil {
+			r.Incomplete = append(r.Incomplete, err)
+		}
+	}
+	return r
+}

@@ -541,19 +541,6 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 	}
 }
 
-func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
-	r := &Result{Outcome: o, Run: s.ID(), Journal: s.Journal()}
-	if s.source != nil && o.Status == runtime.RunStopped {
-		r.BadInstances = s.source.told != "" && string(o.Reason) == s.source.told
-	}
-	for _, err := range incomplete {
-		if err != nil {
-			r.Incomplete = append(r.Incomplete, err)
-		}
-	}
-	return r
-}
-
 // Close ends what still runs, and lets go of all files. The error says what of a
 // recording isn't there.
 func (s *Session) Close() error {
