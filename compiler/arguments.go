@@ -211,6 +211,12 @@ var (
 	shellOption = regexp.MustCompile(`^(?i:-[a-z]*c[a-z]*|/[ck]|--(init-)?command)(=|$)|^-[a-zA-Z]*\{`)
 	// takesValue is an option of a shell that what follows belongs to.
 	takesValue = regexp.MustCompile(`^[-+][a-zA-Z]*[oO]$`)
+	// ofPOSIX is a shell that takes no option any more behind the name of a script, and
+	// mayTake one of its options that the next argument may belong to.
+	ofPOSIX = regexp.MustCompile(`^(.*/)?(ash|bash|dash|ksh|mksh|rbash|sh|yash|zsh)(\.exe)?$`)
+	mayTake = regexp.MustCompile(`^([-+][a-zA-Z]*[oORT]|--[^=]+)$`)
+	// beforeShell is what may stand before a shell's name without being another program's argument.
+	beforeShell = regexp.MustCompile(`^((.*/)?(busybox|env)|[A-Za-z_]\w*=.*)$`)
 	// inOneText is a shell with its code in one text, as "env -S" takes it.
 	inOneText = regexp.MustCompile(`(^|[\s/;&|])(` + strings.Join(shells[:len(shells)-1], "|") + `)(\.exe)?\s(.*\s)?(-[A-Za-z]*c[A-Za-z]*|/[cCkK])\s`)
 )
@@ -226,10 +232,12 @@ func isShell(program string) bool {
 
 // shellCode refuses parameters in what a shell takes for code, wherever in the argv it is
 // named: what is in a value must never be run. That is all from its option to the first
-// argument that is none itself and that no parameter leaves out.
+// argument that is none itself and that no parameter leaves out. Behind a script that surely
+// is one, options are the script's own.
 func (c *compilation) shellCode(argv *source.Node) {
 	shell, value := false, false
-	option, script := -1, -1 // the items that they stand in
+	first, scripted := true, false // nothing but the shell is started so far, and a script may stand next
+	option, script := -1, -1       // the items that they stand in
 	var split splitting
 	for i, item := range argv.Items {
 		if script >= 0 && (script == option || !hasParameter(argv.Items[script])) {
@@ -244,11 +252,15 @@ func (c *compilation) shellCode(argv *source.Node) {
 					Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", name, name)
 				return
 			case script >= 0: // an argument of it
+			case scripted && option < 0 && !value && !strings.ContainsAny(text.Text[:min(1, len(text.Text))], "-+") && !strings.Contains(text.Text, "{") && !hasParameter(item):
+				shell, scripted = false, false
 			case option < 0 && isShell(text.Text):
-				shell = true
+				shell, scripted = true, first && ofPOSIX.MatchString(text.Text)
+				first = false
 			case option < 0:
-				if shell && named != "" {
-					option = i
+				first = first && beforeShell.MatchString(text.Text)
+				if value = scripted && !value && mayTake.MatchString(text.Text); shell && named != "" {
+					option, value, scripted = i, false, false
 				}
 			case value:
 				value = false
