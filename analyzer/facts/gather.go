@@ -220,6 +220,9 @@ func (g *gatherer) conditions(c *compiler.Call, one *Call) []Condition {
 // mostInherited is how many conditions of others are told of a call.
 const mostInherited = 12
 
+// failing is what must be so of a call whose failure another waits for.
+const failing = "fails, or writes"
+
 // orIf begins a condition of which it is enough that it holds or the one before it.
 const orIf = "or if"
 
@@ -364,7 +367,7 @@ func (g *gatherer) branch(r *compiler.Read) (Condition, bool) {
 	}
 	more := "writes"
 	if taken == w.FailureRoute() {
-		more = "fails, or writes"
+		more = failing
 	}
 	return Condition{"if", w.Name, more, g.plan.Paths.String(w.Output[taken][0].ID)}, true
 }

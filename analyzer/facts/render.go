@@ -30,6 +30,7 @@ type sheet struct {
 	markdown bool
 	most     int                 // how many characters of a text of the plan are shown; 0 is all
 	in       string              // the plan whose calls are shown
+	beside   []Call              // those calls
 	runners  map[string][]runner // by the plan that they run
 }
 
@@ -159,7 +160,7 @@ func (s *sheet) calls(heading string, plans []within, belongs func(*Call) bool, 
 				begun = true
 				s.heading(heading)
 			}
-			s.in = p.path
+			s.in, s.beside = p.path, p.facts.Calls
 			show(s, c, join(p.path, c.Name))
 		}
 	}
@@ -246,11 +247,25 @@ func (s *sheet) body(c *Call) {
 		s.item(1, "stopped after "+c.Timeout)
 	}
 	if c.Confirm {
-		s.item(1, "a person is asked")
+		words := "a person is asked"
+		if then := s.otherwise(c); len(then) > 0 {
+			words += "; a no, like a failure, may set off " + s.codes(then)
+		}
+		s.item(1, words)
 	}
 	if c.Reason != "" {
 		s.item(1, "reason given: "+s.code(c.Reason))
 	}
+}
+
+// otherwise are the calls that a failure or a rejection of another may set off.
+func (s *sheet) otherwise(c *Call) (then []string) {
+	for i := range s.beside {
+		if slices.ContainsFunc(s.beside[i].Conditions, func(on Condition) bool { return on.Text == c.Name && on.More == failing }) {
+			then = append(then, s.beside[i].Name)
+		}
+	}
+	return then
 }
 
 // starts shows by what a program names what it runs, where the plan doesn't tell.

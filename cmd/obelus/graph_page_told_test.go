@@ -9,7 +9,7 @@ import (
 
 // S15.2, S15.3, S19: what a page tells of a plan is so. A call that a person rejects hasn't run; the
 // critical path goes through the calls that run for a list, and its edges have no holes; what
-// surely destroys is told first, and whether a person is asked; a call of a delegate has the
+// surely destroys is told first, and whether a person is asked, and what a no sets off; a call of a delegate has the
 // conditions of the call that runs it; what a model is handed leaves, and what it has chosen is told;
 // and the next failure is found from wherever one is.
 func TestPageTellsWhatIsSo(t *testing.T) {
@@ -67,7 +67,7 @@ activities:
   setScenario(n);
   const on = outcome(n).on, words = document.querySelector('#told').textContent;
   document.querySelector('#failure').click();
-  return [first.startsWith('drain') && first.includes('a person is asked'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed, within, chosen, items, readers, cut];
+  return [first.startsWith('drain') && first.includes('a person is asked; a no, like a failure, may set off uncordon, seats'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed, within, chosen, items, readers, cut];
 })()`})
 	want := []any{true, true, []any{"look#1", "each", "end"}, []any{"look#1>each", "each>end"}, false, false, true,
 		`for each of †input.seats, for seats; if drain fails, or writes †state.drainFailed, for seats; if †state.verdict.bad for cordon, for seats; if †input.n != ""`, "pod chosen by look#1, a model", "2✓", []any{"each"}, []any{}}

@@ -36,6 +36,11 @@ const conditions = (c, of) => {
   const above = calls.get(c.prefix.slice(0, -1));
   return [...above ? conditions(above, true) : [], ...(c.conditions || []).map(x => of ? [condition(c, x), ', for ', callLink(c.key)] : condition(c, x))];
 };
+// otherwise are the calls that a failure or a rejection of another may set off.
+const otherwise = c => {
+  const then = callsThat(x => x.prefix === c.prefix && (x.conditions || []).some(on => on.text === c.call && on.more === 'fails, or writes'));
+  return then.length ? ['; a no, like a failure, may set off ', links(then.map(x => x.key))] : '';
+};
 const effectWords = c => [tone(effectOf(c)), c.effect.by && c.runs.kind !== 'plan' ? ', says ' + c.effect.by : '',
   c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace says ' + c.effect.claimed + ', but isn’t trusted' : 'the plan says of itself: ' + c.effect.claimed + ', which doesn’t count') : ''];
 const finding = f => el('div', { className: 'finding ' + f.severity }, el('b', {}, f.severity + ' ' + f.code + ': '), f.message, f.help ? el('div', { className: 'small' }, f.help) : '');
@@ -78,7 +83,7 @@ function doing(c) {
     fact('then', firstLinks(keys.next.get(c.key), 60)),
     fact('at most', c.each ? count(c.each.most, 'time') : ''),
     fact('tried', c.tries ? 'up to ' + c.tries + ' times' + (c.backoff ? ', ' + plainly(c.backoff) + ' between' : '') : ''),
-    fact('stopped', c.timeout ? 'after ' + plainly(c.timeout) : ''), fact('asks', c.confirm ? 'a person, in any case' : ''), fact('why', c.reasoning || ''),
+    fact('stopped', c.timeout ? 'after ' + plainly(c.timeout) : ''), fact('asks', c.confirm ? ['a person, in any case', otherwise(c)] : ''), fact('why', c.reasoning || ''),
   ];
 }
 
@@ -135,7 +140,7 @@ function review() {
 function destroyed() {
   const not = ['plan', 'model', 'produced'];
   const all = kind => callsThat(c => c.effect.kind === kind && !not.includes(c.runs.kind)); // first what is sure
-  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), allChosen(c), c.confirm ? ' · a person is asked' : '', underConditions(c))]));
+  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), allChosen(c), c.confirm ? [' · a person is asked', otherwise(c)] : '', underConditions(c))]));
 }
 
 function leaving() {
