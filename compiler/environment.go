@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -64,4 +65,21 @@ func (c *compilation) variableName(n *source.Node) {
 		c.report(diag.WrongType, n.Span(), "%q can't be the name of a variable of the environment", n.Text).
 			Advise("a name is made of letters, digits and _, and doesn't begin with a digit")
 	}
+}
+
+// Sent are the fields of headers and query that take something from the environment, by their
+// names and that of the variable: Authorization with {$KEY}.
+func (h *HTTP) Sent() (sent []string) {
+	for _, f := range slices.Concat(h.headers, h.query) {
+		texts := []*source.Node{f.value}
+		if len(f.value.Items) > 0 {
+			texts = f.value.Items
+		}
+		for _, text := range texts {
+			for _, name := range variable.FindAllString(text.Text, -1) {
+				sent = append(sent, f.name+" with "+name)
+			}
+		}
+	}
+	return slices.Compact(sent)
 }

@@ -74,6 +74,11 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	case fact.Runs.Plan != "" || fact.Runs.URL != "" || fact.Runs.Kind == "mcp" || len(fact.Runs.Program) > 0:
 		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxTip)))
 	}
+	if a := d.plan.Activities[c.Activity]; a != nil && a.HTTP != nil {
+		for _, sent := range a.HTTP.Sent() {
+			detail = append(detail, "sends "+diag.Escape(shorten(sent, maxTip)))
+		}
+	}
 	said, marks := d.effect(c, fact)
 	detail, n.Marks = append(detail, said...), marks
 	if c.Each != nil {
@@ -120,18 +125,27 @@ func seen(fact *facts.Call) string {
 
 // parameters are a call's, in the order of the text.
 func parameters(c *compiler.Call, fact *facts.Call) (lines []string) {
-	for _, field := range c.Params.Fields {
-		for _, value := range fact.Values {
+	for _, value := range AsWritten(c, fact.Values) {
+		lines = append(lines, diag.Escape(value.Path+": "+shorten(value.String(), 3*maxDetail)))
+	}
+	return lines
+}
+
+// AsWritten are the values of a call's parameters in the order of the text.
+func AsWritten(c *compiler.Call, values []facts.Value) []facts.Value {
+	of := func(value facts.Value) int {
+		return slices.IndexFunc(c.Params.Fields, func(field compiler.TemplateField) bool {
 			key := field.Key
 			if !expression.IsBareKey(key) {
 				key = "[" + strconv.Quote(key) + "]"
 			}
-			if rest, of := strings.CutPrefix(value.Path, key); of && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-				lines = append(lines, diag.Escape(value.Path+": "+shorten(value.String(), 3*maxDetail)))
-			}
-		}
+			rest, of := strings.CutPrefix(value.Path, key)
+			return of && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		})
 	}
-	return lines
+	sorted := slices.Clone(values)
+	slices.SortStableFunc(sorted, func(a, b facts.Value) int { return cmp.Compare(of(a), of(b)) })
+	return sorted
 }
 
 // effect is what a call may do to the world, and who says so: as marks, or in words

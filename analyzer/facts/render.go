@@ -337,7 +337,7 @@ func (s *sheet) effect(e Effect) string {
 	if e.Untrusted {
 		words += fmt.Sprintf(" (the workspace says that it is %s, but isn't trusted)", e.Claimed)
 	} else if e.Claimed != "" {
-		words += fmt.Sprintf(" (the plan says of itself that it is %s, which doesn't count)", e.Claimed)
+		words += fmt.Sprintf(" (the plan says of itself: %s, which doesn't count)", e.Claimed)
 	}
 	return words
 }

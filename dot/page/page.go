@@ -90,6 +90,7 @@ type (
 		Advisors  []string      `json:"advisors"`
 		Planned   bool          `json:"planned,omitempty"`
 		Worst     facts.Worst   `json:"worst"`
+		Together  int           `json:"together"` // how many activities are at work at once, at most
 		Scenarios []Scenario    `json:"scenarios,omitempty"`
 		Choices   [][]string    `json:"choices,omitempty"`
 		Left      int           `json:"left,omitempty"`
@@ -113,6 +114,7 @@ type (
 		facts.Call
 		To       string    `json:"to"`
 		Leaves   bool      `json:"leaves,omitempty"`
+		Sends    []string  `json:"sends,omitempty"` // besides its parameters, from the environment, by name
 		Findings []finding `json:"findings,omitempty"`
 		From     int       `json:"from,omitempty"` // the first of its lines
 		Lines    []string  `json:"lines,omitempty"`
@@ -188,6 +190,7 @@ func (p *Page) block() *block {
 	for _, one := range p.Parts {
 		b.add(one, one.Facts, nodes)
 		b.Output, b.Planned, b.Worst = one.Facts.Output, b.Planned || one.Facts.Planned, one.Facts.Worst
+		b.Together = one.Plan.Limits.Together()
 		b.Advisors = append(b.Advisors, one.Facts.Advisors...)
 	}
 	b.Advisors = slices.Compact(b.Advisors)
@@ -234,6 +237,10 @@ func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 	for i := range p.Facts.Calls {
 		f := p.Facts.Calls[i]
 		c := call{Key: p.Prefix + f.Name, Part: number, Call: f, To: f.Runs.Destination(), Leaves: f.Leaves(), Findings: about[f.Name]}
+		if a := p.Plan.Activities[p.Plan.Calls[i].Activity]; a != nil && a.HTTP != nil {
+			c.Sends = a.HTTP.Sent()
+		}
+		c.Values = dot.AsWritten(p.Plan.Calls[i], f.Values)
 		c.Node = nodes[c.Key]
 		c.lines(p.Plan, p.Plan.Calls[i])
 		b.Calls = append(b.Calls, c)

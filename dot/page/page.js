@@ -117,7 +117,7 @@ class Play {
     const key = keyOf(e), name = [e.instance || '', e.under || '', e.call, e.tries || '', e.tick || ''].join('\n');
     let r = this.byName.get(name);
     if (!r) {
-      r = { key, name: (e.under ? e.under + '/' : '') + e.call, label: [e.instance, e.under || e.call !== (calls.get(key) || {}).call ? (e.under ? e.under + '/' : '') + e.call : ''].filter(Boolean).join(' '), instance: e.instance || '' };
+      r = { key, name: (e.under ? e.under + '/' : '') + e.call, label: [e.instance, e.instance || e.under || e.call !== (calls.get(key) || {}).call ? (e.under ? e.under + '/' : '') + e.call : ''].filter(Boolean).join(': '), instance: e.instance || '' };
       this.byName.set(name, r);
       r.item = key !== (e.tick ? e.tick + ':' : '') + r.name; // it is about an item of the call's list
       if (this.records.has(key)) this.records.get(key).push(r); else this.records.set(key, [r]);
@@ -176,7 +176,9 @@ class Play {
   // at is how a call stands after event i: the most important state, in signs and in words.
   at(key, i) {
     let all = this.of(key);
-    if (all.some(r => r.item)) all = all.filter(r => r.item || ['failed', 'handled', 'rejected', 'cancelled'].includes(this.state(r, i))); // the call itself is none of its items
+    const own = all.filter(r => r.item); // the call itself is none of its items
+    const grave = r => ['failed', 'handled', 'rejected', 'cancelled'].includes(this.state(r, i));
+    if (own.length) all = own.some(grave) ? own : own.concat(all.filter(r => !r.item && grave(r)));
     if (!all.length) return { state: 'waiting', sign: '', words: 'waiting' };
     if (all.length > 1) {
       const counts = {};
@@ -221,6 +223,8 @@ class Play {
     });
     return all;
   }
+  // left are the items of lists that are skipped in the end.
+  left() { return [...this.byName.values()].filter(r => r.item && this.state(r, this.events.length - 1) === 'skipped'); }
   ran(key) { return (this.records.get(key) || []).some(r => r.begun !== undefined); }
   final(key) { return this.at(key, this.events.length - 1).state; }
   why(key) { const r = (this.records.get(key) || [])[0] || {}; return r.error ? r.error.message : r.reason || ''; }

@@ -77,6 +77,7 @@ function doing(c) {
     fact('tool', c.tool), fact('effect', effectWords(c)),
     fact('runs', el('code', {}, c.to), c.runs.folder && c.runs.folder !== '.' ? ' in ' + c.runs.folder : ''),
     fact('leaves to', c.leaves ? el('b', {}, c.to) : ''),
+    fact('sends', between((c.sends || []).map(s => el('code', {}, s)), ', ')),
     fact('may hold', held.length ? [held.some(k => calls.has(k)) ? ['what came from ', links(held)] : c.holds.join(', '), more] : ''),
     fact('only', between(conditions(c), el('br'))),
     fact('writes', between((c.writes || []).map(w => el('code', {}, w.join(', '))), ' or '), c.method ? ' (' + c.method + ')' : ''),
@@ -186,20 +187,25 @@ function outcome(n) {
     if (is && !was) off.push(c.key);
     if (!a.ran(c.key) && b.ran(c.key)) on.push(c.key); // a call that a person rejects hasn't run
   }
-  return outcomes[n] = { off, on, play: b };
+  const usual = new Set(a.left().map(r => r.key));
+  const some = [...new Set(b.left().map(r => r.key))].filter(k => !usual.has(k) && !off.includes(k)); // of whose items some are skipped only then
+  return outcomes[n] = { off, on, some, play: b };
 }
 function failures() {
   if (!data.scenarios || data.kind !== 'rehearsal') return null;
   const list = data.scenarios.map((s, i) => i && !s.together ? [i, outcome(i)] : null).filter(Boolean);
   const alike = new Set(), once = list.filter(([n, o]) => { // items of a list of which nothing else is to be told
-    const words = JSON.stringify([data.scenarios[n].name.replace(/\[\d+\]/g, ''), o.play.status, o.on, o.off]);
+    const words = JSON.stringify([data.scenarios[n].name.replace(/\[\d+\]/g, ''), o.play.status, o.on, o.off, o.some]);
     return !alike.has(words) && alike.add(words);
   });
+  const plays = data.scenarios.map((s, i) => playOf(i));
+  const idle = data.calls.map(c => c.key).filter(k => !plays.some(p => p.ran(k) || p.final(k) === 'done'));
   once.sort((a, b) => (b[1].on.length > 0) - (a[1].on.length > 0)); // first what the plan does something about
   return [
     items(once.slice(0, 25).map(([n, o]) => [course(n), ': the plan ' + ends(o.play.status),
-      o.on.length ? ['; then ', firstLinks(o.on, 8), o.on.length > 1 ? ' run' : ' runs'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : ''])),
+      o.on.length ? ['; then ', firstLinks(o.on, 8), o.on.length > 1 ? ' run' : ' runs'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : '', o.some.length ? ['; skipped are items of ', firstLinks(o.some, 8)] : ''])),
     once.length > 25 ? el('p', { className: 'muted' }, '“What if…” above the drawing has all of them, and several at once') : null,
+    idle.length ? el('p', { className: 'caution' }, 'In no rehearsal here ran ', firstLinks(idle, 20), ': other values than were tried may let them run.') : null,
     data.left ? el('p', { className: 'muted' }, count(data.left, 'more thing') + ' may go otherwise, for which there was no room here: obelus simulate --branches') : null,
   ];
 }
@@ -211,14 +217,14 @@ function sideBySide(p) {
   const close = i => { if (grew && at.size > 1) sets.push([[...at], since, p.moments[i].at]); grew = false; };
   p.events.forEach((e, i) => {
     const m = p.moments[i];
-    if (e.event !== 'call' || !calls.has(m.key) || calls.get(m.key).runs.kind === 'plan') return;
-    const name = m.key + (e.instance ? '\n' + e.instance : '') + (e.call !== calls.get(m.key).call ? '\n' + e.call : '');
+    if (e.event !== 'call' || !calls.has(m.key) || calls.get(m.key).runs.kind === 'plan' || calls.get(m.key).each && e.call === calls.get(m.key).call) return; // else what it runs is at work
+    const name = [m.key, e.instance, e.under, e.call].join('\n');
     if (e.status === 'started') { at.add(name); grew = true; since = m.at; most = Math.max(most, at.size); } else if (at.has(name)) { close(i); at.delete(name); }
   });
   sets.sort((a, b) => b[0].length - a[0].length);
   const unique = names => [...new Set(names.map(n => n.split('\n')[0]))];
   const largest = sets.slice(0, 6).sort((a, b) => a[1] - b[1]);
-  return most ? ['at most ' + most + ' at once', ...largest.map(([names, from, until]) => [firstLinks(unique(names), 12), small(' from ' + duration(from) + ' to ' + duration(until))])] : [];
+  return most ? [(data.kind === 'rehearsal' ? 'in the rehearsal ' + most + ' at once, of at most ' + data.together : most + ' at once'), ...largest.map(([names, from, until]) => [firstLinks(unique(names), 12), small(' from ' + duration(from) + ' to ' + duration(until))])] : [];
 }
 
 // told says above the drawing what is set to go otherwise, and what comes of it.
@@ -228,11 +234,12 @@ function told(but) {
   const met = new Map(p.picks || []);
   const chips = [...now.set].map(([choice, option]) => el('button', { className: 'chip', onclick: () => setSwitch(choice, 0), 'aria-label': 'take back: ' + data.choices[choice][option] },
     data.choices[choice][option] + (met.has(choice) ? '' : ' (it never comes to that)') + ' ✕'));
-  const skipped = o ? o.off.slice(0, 30).map(k => el('li', {}, callLink(k), ' is skipped: ' + p.why(k))) : [];
+  const left = o ? p.left() : [], off = o ? o.off.filter(k => !left.some(r => r.key === k)) : []; // of a list it is told item by item
+  const skipped = [...off.map(k => [k, k, p.why(k)]), ...left.map(r => [r.key, r.label, r.reason])].map(([k, words, why]) => el('li', {}, callLink(k, words), ' is skipped' + (why ? ': ' + why : '')));
   fill($('told'), but ? el('p', { className: 'caution' }, but) : '', now.set.size ? [el('b', {}, 'What if '), between(chips, ' and '), '? ',
     'The plan ' + ends(p.status) + ' after ' + duration(p.length) + (p.reason ? ' (' + p.reason + ')' : '') + '. ',
     o && o.on.length ? ['Only then: ', firstLinks(o.on, 20), '. '] : '', el('button', { id: 'clear', onclick: () => setScenario(0) }, 'As usual (x)'),
-    skipped.length ? el('ul', { id: 'skipped' }, ...skipped, o.off.length > 30 ? el('li', {}, o.off.length - 30 + ' more') : '') : ' Nothing is skipped because of it.'] : '');
+    skipped.length ? el('ul', { id: 'skipped' }, ...skipped.slice(0, 30), skipped.length > 30 ? el('li', {}, skipped.length - 30 + ' more') : '') : ' Nothing is skipped because of it.'] : '');
 }
 
 // switches lists what may go otherwise, each option with a box to tick.
