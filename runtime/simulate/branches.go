@@ -303,6 +303,7 @@ func (x *explorer) cover() {
 	for found := true; found; {
 		found = false
 		for at := 0; at < len(x.choices) && x.affords(); at++ { // each alone first: rehearsals bring further choices
+			x.meet(at)
 			for option := range x.choices[at].options {
 				if one := (pick{at, option}); !x.options[one] && !tried[paired(one, one)] && x.met[at] != nil && x.affords() {
 					tried[paired(one, one)] = true
@@ -322,6 +323,20 @@ func (x *explorer) cover() {
 				}
 			}
 		})
+	}
+}
+
+// meet plays a combination that comes by a choice which only steering has come by so far.
+func (x *explorer) meet(at int) {
+	if x.met[at] != nil || x.steering == nil {
+		return
+	}
+	by := slices.IndexFunc(x.steering.bases, func(a *attempt) bool {
+		_, met := a.taken[at]
+		return met && len(a.set) == 0
+	})
+	if by >= 0 && x.affords() {
+		x.play(x.steering.bases[by].picks, nil)
 	}
 }
 
