@@ -136,7 +136,7 @@ func plainDocument(doc map[string]any) (read map[string]any) {
 // S6.4, S8.2, S8.3, S8.6, S9.2).
 func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 	count := map[string]int{}
-	for n := range amount.Of(600, 12_000, 100_000) {
+	for n := range amount.Of(600, 5_000, 100_000) {
 		doc := crowdedPlan(n)
 		v, why := compileGenerated(t, doc)
 		if v == nil {
@@ -256,7 +256,7 @@ func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 // connected: reads, "_after", choices, and the order among those who write one
 // place (S6.4, S8.2).
 func TestNobodyWaitsInACircle(t *testing.T) {
-	for n := range amount.Of(600, 12_000, 100_000) {
+	for n := range amount.Of(600, 5_000, 100_000) {
 		v, _ := compileGenerated(t, crowdedPlan(n))
 		if v == nil {
 			continue

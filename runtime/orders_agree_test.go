@@ -449,7 +449,7 @@ func (g *orderedPlan) enumerate(plan *compiler.Plan, most int) (broken map[strin
 // says, in a machine that forbids nothing: an error where some run breaks the rule, nothing
 // where none does; a warning says that it couldn't be decided.
 func TestForbiddenOrdersAgreeWithEnumeration(t *testing.T) {
-	n, plans := amount.Of(20, 500, 5000), 0
+	n, plans := amount.Of(20, 250, 5000), 0
 	var errors, clean, doubts, doubtsBroken int
 	for seed := uint64(1); plans < n; seed++ {
 		g := generateOrdered(rand.New(rand.NewPCG(seed, 706)))
