@@ -29,7 +29,7 @@ func (c *cli) toolsCommand() *cobra.Command {
 			"isn't any more, when a result may come that was ruled out, when a tool does more harm than was\n" +
 			"said or isn't there, or when it is sent to another address, in another form, or with something\n" +
 			"else to show who asks. All else is harmless, and what wasn't there is new. MCP servers are\n" +
-			"started or reached for it, and have to be trusted (obelus trust, --trust).\n\n" +
+			"started or reached for it where --trust, or a policy, says that they may.\n\n" +
 			"With --plan it says which findings a plan has with the tools as they are now that it hadn't with\n" +
 			"those of its catalogue, each at the call that breaks.\n\n" +
 			"The exit status is 0 when nothing has changed or all is harmless, 1 when something breaks plans\n" +

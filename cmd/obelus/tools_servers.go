@@ -54,8 +54,8 @@ func (c *cli) listed(ctx context.Context, file string, reading *reading, named b
 			continue
 		}
 		there := *p.Plan.Servers[name]
-		if !named && !reading.Trust && !d.Options.Trusted && !there.Origin.Vouches() {
-			return nil, troubled("the MCP server %q of %q isn't asked: that starts a program or sends a request, and nobody trusts it", name, file).Advise("look at its definition, then say --trust, or obelus trust")
+		if !named && !reading.Trust && there.TrustedBy == "" { // a workspace's trust isn't one in every file beside its lock
+			return nil, troubled("the MCP server %q of %q isn't asked: that starts a program or sends a request, and nobody trusts it", name, file).Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
 		}
 		all.defined[name] = there.Node.Value()
 		if !filepath.IsAbs(there.Dir) {

@@ -98,6 +98,7 @@ func TestServersWaitForPeople(t *testing.T) {
 	}))
 	defer asked.Close()
 	t.Setenv("KEY", "s3cr3t")
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for name, server := range map[string]string{
 		"started": `{command: [sh, -c, 'echo "$KEY" > started'], env: {KEY: "{$KEY}"}}`,
 		"asked":   `{url: "` + asked.URL + `", headers: {X-Key: "{$KEY}"}}`,
@@ -124,6 +125,12 @@ func TestServersWaitForPeople(t *testing.T) {
 			t.Errorf("%s: a run that never began is kept: %v", name, kept)
 		}
 		os.RemoveAll(filepath.Join(folder, "runs"))
+		if err := os.WriteFile(filepath.Join(folder, "obelus.yaml"), nil, 0o600); err != nil { // whose trust isn't one in the plan
+			t.Fatal(err)
+		}
+		if _, stderr, status := obelus(strings.NewReader(""), "trust", folder); status != statusOK {
+			t.Fatal(stderr)
+		}
 		for _, trust := range []bool{false, true} { // no answer of theirs is one
 			marker := filepath.Join(folder, name)
 			os.Remove(marker)

@@ -46,6 +46,8 @@ func newClient(rules hosts.Rules) *http.Client {
 		switch first := before[0].URL; {
 		case r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Hostname(), first.Hostname()) || web.Port(r.URL) != web.Port(first):
 			return &errRedirected{fmt.Sprintf("sent us on to %s://%s, which isn't followed", r.URL.Scheme, r.URL.Host)}
+		case r.Method != before[len(before)-1].Method && before[len(before)-1].Method != http.MethodPost && r.Response.StatusCode != http.StatusSeeOther:
+			return &errRedirected{"sent us on with another method, which isn't followed"} // RFC 9110 15.4: only POST may become GET
 		case len(before) > maxRedirects:
 			return &errRedirected{fmt.Sprintf("sent us on more than %d times", maxRedirects)}
 		}

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -421,6 +422,24 @@ func TestConnections(t *testing.T) {
 	}
 	if n := s.connections(); n != 2 {
 		t.Errorf("%d connections", n)
+	}
+	for how, want := range map[string]string{"PUT 301": "", "PATCH 302": "", "DELETE 301": "", "PUT 303": "GET", "DELETE 307": "DELETE", "HEAD 302": "HEAD"} {
+		method, code, _ := strings.Cut(how, " ")
+		status, _ := strconv.Atoi(code)
+		s := serveRaw(t, func(c *rawConn, r *http.Request) bool {
+			if r.URL.Path == "/from" {
+				return redirect(status, "/to")(c, r)
+			}
+			return raw("HTTP/1.1 200 OK\r\nConnection: close\r\nX-By: "+r.Method+"\r\nContent-Length: 0\r\n\r\n")(c, r)
+		})
+		result, err := webSet(t, `{method: `+method+`, response: full, url: "http://`+s.address+`/from"}`).Run(background, "act", Request{})
+		by := ""
+		if full, ok := result.Value.(map[string]any); ok && err == nil {
+			by, _ = full["headers"].(map[string]any)["x-by"].(string)
+		}
+		if by != want || want == "" && (err == nil || !strings.Contains(err.Error(), "with another method")) {
+			t.Errorf("%s: %q, %v", how, by, err)
+		}
 	}
 	for status, want := range map[int]string{301: "GET ", 302: "GET ", 303: "GET ", 307: `POST {"a":1}`, 308: `POST {"a":1}`} {
 		s := serveRaw(t, func(c *rawConn, r *http.Request) bool {
