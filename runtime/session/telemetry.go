@@ -31,7 +31,7 @@ func Traced(path string, o ResumeOptions, attributes ...attribute.KeyValue) (*tr
 	}
 	recording := trace.NewRecording(look.Run, attributes...)
 	tracer := trace.New(context.Background(), recording, nil, trace.Run{ID: look.Run, Plan: look.Manifest.Title, Began: look.Begun})
-	stop := func() {}
+	stop := func() {} // ends it, if nothing follows
 	_, err = LookAt(path, "", o, func(at time.Duration, c runtime.Command) {
 		if c.Kind == runtime.Finish {
 			stop = func() { tracer.Observe(at, c) }

@@ -67,7 +67,9 @@ func (s *steering) chart(l *level, depth int) {
 		if call.Each != nil && call.Each.List.Expr != nil {
 			s.list(l, call, call.Each.List)
 		}
-		each(call.Params, func(t *compiler.Template) { s.nulls(l, call, t) })
+		for t := range call.Params.Expressions() {
+			s.nulls(l, call, t)
+		}
 		if below := l.plan.Delegates[call.Plan()]; below != nil && depth < 8 {
 			s.chart(&level{below, path, call, l}, depth+1)
 		}
@@ -241,10 +243,10 @@ func (s *steering) trace(l *level, of *compiler.Call, reads []int, to *site, see
 	for _, r := range reads {
 		read := &l.plan.Reads[r]
 		if l.plan.OfItem(read) {
-			each(of.Each.List, func(t *compiler.Template) {
+			for t := range of.Each.List.Expressions() {
 				to.computed = to.computed || !t.Expr.Plain()
 				s.trace(l, of, t.Reads, to, seen)
-			})
+			}
 			continue
 		}
 		if steps := l.plan.Paths.Segments(read.Path); l.plan.Paths.Kind(read.Path) == "input" {
@@ -281,9 +283,9 @@ func (s *steering) traceCall(l *level, call *compiler.Call, read *compiler.Read,
 		s.trace(l, call, call.Reads, to, seen)
 	case below != nil:
 		to.computed = true
-		each(below.Output, func(t *compiler.Template) {
+		for t := range below.Output.Expressions() {
 			s.trace(&level{below, path, call, l}, nil, t.Reads, to, seen)
-		})
+		}
 	default:
 		to.sources[path] = true
 	}

@@ -155,17 +155,16 @@ func (s *steering) constants() {
 			}
 		}
 	}
-	in := func(t *compiler.Template) { t.Expr.Literals(add) }
 	plans := []*compiler.Plan{s.plan}
 	for _, path := range sortedKeys(s.plan.AllDelegates()) {
 		plans = append(plans, s.plan.AllDelegates()[path])
 	}
 	for _, p := range plans {
 		for _, call := range p.Calls {
-			if each(call.When, in); call.Each != nil {
-				each(call.Each.List, in)
+			for t := range call.Expressions() {
+				t.Expr.Literals(add)
 			}
-			if each(call.Params, in); codeOf(p, call) != nil {
+			if codeOf(p, call) != nil {
 				codeOf(p, call).Literals(add)
 			}
 		}

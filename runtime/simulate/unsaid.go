@@ -115,7 +115,9 @@ func taken(plan *compiler.Plan, read *compiler.Read, by string, chance *rand.Ran
 		}
 	}
 	if read.Call < 0 {
-		each(plan.Output, func(t *compiler.Template) { within(t, nil) })
+		for t := range plan.Output.Expressions() {
+			within(t, nil)
+		}
 		return found
 	}
 	call := plan.Calls[read.Call]
@@ -124,33 +126,21 @@ func taken(plan *compiler.Plan, read *compiler.Read, by string, chance *rand.Ran
 		if tool := call.Single(); tool != nil && tool.Parameters != nil && f.Value.Expr != nil {
 			of = tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema
 		}
-		each(f.Value, func(t *compiler.Template) { within(t, of) })
+		for t := range f.Value.Expressions() {
+			within(t, of)
+		}
 	}
-	each(call.When, func(t *compiler.Template) { within(t, nil) })
+	for t := range call.When.Expressions() {
+		within(t, nil)
+	}
 	if call.Each != nil {
-		each(call.Each.List, func(t *compiler.Template) {
+		for t := range call.Each.List.Expressions() {
 			if within(t, nil); t.Expr.Plain() && slices.ContainsFunc(t.Reads, func(r int) bool { return &plan.Reads[r] == read }) {
 				found = []any{text}
 			}
-		})
+		}
 	}
 	return found
-}
-
-// each goes through the expressions of a template.
-func each(t *compiler.Template, f func(*compiler.Template)) {
-	if t == nil {
-		return
-	}
-	if t.Expr != nil {
-		f(t)
-	}
-	for _, field := range t.Fields {
-		each(field.Value, f)
-	}
-	for _, item := range t.Items {
-		each(item, f)
-	}
 }
 
 // readers are the reads of a plan that look into what a call of it writes, the deepest first.
