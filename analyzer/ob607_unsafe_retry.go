@@ -12,12 +12,19 @@ var _ = register(Rule{
 
 // unsafeRetry reports calls that are tried again although what carries them out
 // isn't known to do no harm twice, by the plan's own word or another's. What has no effect by itself
-// is safe: an expression, a model's answer.
+// is safe: an expression, a model's answer. A plan begins anew with each try (S14.1), and is as
+// unsafe as its calls are.
 func unsafeRetry(p *Pass, call *compiler.Call) {
-	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Activity == "" {
+	if call.Retry.Attempts <= 1 || call.Tool == nil || call.Latent() || p.Plan.Said(call).Idempotent {
 		return
 	}
-	if p.Plan.Said(call).Idempotent {
+	at := call.Node.Get("_retry").Span()
+	if path := call.Plan(); path != "" {
+		if first := p.unsafeIn(p.Plan, path); first.call != nil {
+			p.Report(at, "%q is tried up to %d times, and with each try the plan %q begins anew, in which %q isn't said to be idempotent: what it did before another call failed is done again", call.Name, call.Retry.Attempts, path, first.name).About(call.Label()).
+				Advise("give \"_retry\" to those calls of the plan that may be made twice, or say annotations: {idempotentHint: true} where a tool may be").
+				Show(first.call.Node.Span(), "%q is made again", first.name)
+		}
 		return
 	}
 	who, how := call.ToolName, "isn't said to be idempotent"
@@ -27,7 +34,45 @@ func unsafeRetry(p *Pass, call *compiler.Call) {
 	case !call.Tool.Runs(call.Activity):
 		who = call.Activity
 	}
-	p.Report(call.Node.Get("_retry").Span(), "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
+	p.Report(at, "%q is tried up to %d times, and %q %s: a try that failed late may have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
 		Advise("leave \"_retry\" out, or say annotations: {idempotentHint: true} if the tool may be run twice").
 		Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+}
+
+// An unsafeCall is one of a plan that is run as a call, and its name there: behind those of the
+// calls that it is below.
+type unsafeCall struct {
+	call *compiler.Call
+	name string
+}
+
+// unsafeIn is the first call of a plan that another runs, or of those below it, that isn't known
+// to do no harm twice; none where there is none.
+func (p *Pass) unsafeIn(above *compiler.Plan, path string) unsafeCall {
+	plan := above.Delegates[path]
+	if plan == nil {
+		return unsafeCall{}
+	}
+	if known, ok := p.unsafe[plan]; ok {
+		return known
+	}
+	if p.unsafe == nil {
+		p.unsafe = map[*compiler.Plan]unsafeCall{}
+	}
+	p.unsafe[plan] = unsafeCall{} // and of one that reaches itself, which is an error
+	for _, call := range plan.Calls {
+		if call.Latent() || plan.Said(call).Idempotent {
+			continue
+		}
+		first := unsafeCall{call, call.Name}
+		if below := call.Plan(); below != "" {
+			if first = p.unsafeIn(plan, below); first.call == nil {
+				continue
+			}
+			first.name = call.Name + "/" + first.name
+		}
+		p.unsafe[plan] = first
+		break
+	}
+	return p.unsafe[plan]
 }

@@ -58,6 +58,7 @@ type Pass struct {
 	fields     map[resultPlace]schema.Place
 	parameters map[*compiler.Tool]*parameters
 	toolNames  *naming.Suggester
+	unsafe     map[*compiler.Plan]unsafeCall // see unsafeIn
 	flows      *flowTable
 	labelled   *label.Labels // see labels
 	bounds     map[*policy.BoundTool]*parameters
