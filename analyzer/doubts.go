@@ -55,8 +55,13 @@ func (p *Pass) outputDoubtful() bool {
 }
 
 // mayFail reports whether an expression of a template may fail of which nothing is said.
+// Where nothing is known of any value that it reads, none would show anything.
 func (p *Pass) mayFail(t *compiler.Template) bool {
+	known := func(read int) bool { return p.typeOf(read) != nil || p.somethingKnown(read) }
 	for e := range t.Expressions() {
+		if len(e.Reads) > 0 && (neverFails(e.Expr) || !slices.ContainsFunc(e.Reads, known)) {
+			continue
+		}
 		if doubtful, _ := p.doubts(e); doubtful && !p.isTold(e.Node) {
 			return true
 		}
@@ -66,10 +71,16 @@ func (p *Pass) mayFail(t *compiler.Template) bool {
 
 // doubts are those of an expression, see [expression.Expr.Doubtful].
 func (p *Pass) doubts(t *compiler.Template) (doubtful, blind bool) {
-	if references, _ := t.Expr.Alternatives(); references || t.Expr.Plain() {
+	if neverFails(t.Expr) {
 		return false, false
 	}
 	return t.Expr.Doubtful(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
+}
+
+// neverFails reports whether an expression gives one of its references, whatever these hold.
+func neverFails(e *expression.Expr) bool {
+	references, _ := e.Alternatives()
+	return references || e.Plain()
 }
 
 // surelyFits reports whether a schema accepts all that may come to a template, as far

@@ -27,6 +27,9 @@ func expressionTypes(p *Pass) {
 	}
 	p.calculations(func(call *compiler.Call, t *compiler.Template) {
 		when := call != nil && t == call.When
+		if !when && neverFails(t.Expr) {
+			return
+		}
 		result, err := t.Expr.Check(func(i int) *expression.Type { return p.typeOf(t.Reads[i]) })
 		if err != nil {
 			f := p.Report(t.Node.Within(err.Start, err.End), "%s", err.Message).About(call.Label())

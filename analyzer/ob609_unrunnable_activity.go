@@ -65,7 +65,10 @@ func (p *Pass) unfitActivities() {
 	})
 	for _, call := range p.Plan.Calls {
 		a := p.Plan.Activities[call.Activity]
-		if n := call.Node.Get("_outputPath"); n != nil && a != nil && a.Stdout == compiler.StreamNone {
+		if a == nil || a.Stdout != compiler.StreamNone {
+			continue
+		}
+		if n := call.Node.Get("_outputPath"); n != nil {
 			p.Report(n.Span(), "the activity %q gives nothing (\"stdout: none\"), so that null would be written", compiler.Shown(a.Name)).As(diag.Warning).About(call.Label()).
 				Advise("leave \"_outputPath\" out, or say what the program writes: \"stdout: text\", \"lines\" or \"json\"")
 		}
@@ -75,6 +78,9 @@ func (p *Pass) unfitActivities() {
 // carriedOut goes over the activities that carry tools out, each once for a tool of which
 // the parameters are known, with the calls that it carries out.
 func (p *Pass) carriedOut(judge func(known *parameters, a *compiler.Activity, calls []*compiler.Call)) {
+	if len(p.Plan.Activities) == 0 {
+		return
+	}
 	type pair struct {
 		tool     *compiler.Tool
 		activity string

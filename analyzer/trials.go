@@ -46,6 +46,7 @@ type trier struct {
 	told     map[doubtfulPlace]bool
 	toldOf   map[int32]bool // calls of which something was found
 	reached  map[int32]int  // of those that are asked: in how many trials they got as far
+	chosen   bool           // whether any trial hung on chance: without, all of a beginning are one
 	left     *int           // steps
 	worked   *expression.Meter
 	within   map[*compiler.Call]*trier // of delegates, see inside
@@ -101,7 +102,7 @@ func (p *Pass) settleDoubts() {
 	}
 	t.prepare(output)
 	for n := range maxTrials {
-		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() {
+		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() || n > 0 && n >= len(p.Plan.Instances) && !t.chosen {
 			break
 		}
 		t.try(n, output)
@@ -188,7 +189,7 @@ func (t *trier) gather(output bool) {
 // try goes through the calls once.
 func (t *trier) try(n int, output bool) {
 	p := t.pass
-	random := rand.New(rand.NewPCG(uint64(n), 71))
+	random := rand.New(&chances{Source: rand.NewPCG(uint64(n), 71), taken: &t.chosen})
 	w := &trial{trier: t, random: random, guess: guesser{p, random, t.literals, t.left}, ended: make([]ending, len(p.Plan.Calls))}
 	input, state := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
@@ -201,6 +202,17 @@ func (t *trier) try(n int, output bool) {
 	if output && p.Plan.Output != nil {
 		w.giveOutput()
 	}
+}
+
+// Chances are a source that tells whether anything was asked of it.
+type chances struct {
+	rand.Source
+	taken *bool
+}
+
+func (c *chances) Uint64() uint64 {
+	*c.taken = true
+	return c.Source.Uint64()
 }
 
 // goThrough performs the calls.

@@ -37,7 +37,9 @@ func (c *compilation) lowerCalls() {
 		return
 	}
 	c.plan.Calls = make([]*Call, 0, len(list.Items))
-	c.plan.Reads = make([]Read, 0, min(bytes.Count(c.plan.File.Text, []byte("†")), usualReads*len(list.Items)))
+	marks := bytes.Count(c.plan.File.Text, []byte("†")) - bytes.Count(c.plan.File.Text, []byte("_outputPath"))
+	c.plan.Reads = make([]Read, 0, max(0, min(marks, usualReads*len(list.Items))))
+	c.ids = make(map[string]*Call, len(list.Items))
 	for place, n := range list.Items {
 		c.listCall(n, place+1)
 	}

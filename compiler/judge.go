@@ -15,25 +15,25 @@ import (
 // judgeNames looks for ids and paths that a reader can't tell apart, or can't
 // see (S2.6).
 func (c *compilation) judgeNames() {
-	tools := newNames(c.report, "plan's tools")
+	tools := newNames(c.report, "plan's tools", 0)
 	for _, d := range c.toolDefs {
 		tools.add(d.name, d.key.Span())
 	}
-	activities := newNames(c.report, "plan's activities")
+	activities := newNames(c.report, "plan's activities", 0)
 	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
 		if a := c.plan.Activities[name]; a.NameNode != nil {
 			activities.add(name, a.NameNode.Span())
 		}
 	}
-	advisors := newNames(c.report, "plan's advisors")
+	advisors := newNames(c.report, "plan's advisors", 0)
 	for _, a := range c.plan.Advisors {
 		advisors.add(a.ID, a.IDNode.Span())
 	}
-	instances := newNames(c.report, "plan's instances")
+	instances := newNames(c.report, "plan's instances", 0)
 	for _, i := range c.plan.Instances {
 		instances.add(i.ID, i.Node.Span())
 	}
-	c.spellings = spellings{tools: tools, calls: newNames(c.report, "plan's calls"), paths: newNames(c.report, "plan's paths"), composed: map[string]bool{}}
+	c.spellings = spellings{tools: tools, calls: newNames(c.report, "plan's calls", len(c.ids)), paths: newNames(c.report, "plan's paths", 0), composed: map[string]bool{}}
 	c.judgeNamesOfCalls()
 	if !c.plan.Paths.IsASCII() {
 		for i := range c.plan.Reads {
@@ -105,8 +105,8 @@ type names struct {
 	skeletons map[string]string
 }
 
-func newNames(report func(*diag.Rule, source.Span, string, ...any) *diag.Diagnostic, what string) *names {
-	return &names{report: report, what: what, seen: map[string]source.Span{}, skeletons: map[string]string{}}
+func newNames(report func(*diag.Rule, source.Span, string, ...any) *diag.Diagnostic, what string, usually int) *names {
+	return &names{report: report, what: what, seen: make(map[string]source.Span, usually), skeletons: make(map[string]string, usually)}
 }
 
 func (n *names) has(name string) bool { _, ok := n.seen[name]; return ok }

@@ -12,6 +12,9 @@ import (
 // one against the other) in a fifth of the time. It is nil for everything else,
 // faults included: those are for the parser to explain.
 func parseChain(text string, limits Limits) *Expr {
+	if strings.HasPrefix(text, mark+"(") {
+		return nil // no operand of a chain stands in parentheses
+	}
 	most := 1 + strings.Count(text, "||") + strings.Count(text, "??") + strings.Count(text, "&&") // operands, if it is a chain
 	if most < 2 || most >= limits.Nodes || limits.Depth < 2 || len(text) > maxText {
 		return nil

@@ -90,7 +90,8 @@ func closingBrace(s string, open int) (int, *Error) {
 // once it is decoded. In its braces a word that isKind has for a kind begins a
 // reference, with or without †. The limits are those of all its expressions together.
 func ParseText(text string, isKind func(word string) bool, limits Limits) (*Expr, *Error) {
-	l := &lowering{scan: &scan{text: text, isKind: isKind}, limits: limits.orDefault(), nodes: 1}
+	l := &lowering{scan: newScan(text, isKind), limits: limits.orDefault(), nodes: 1}
+	defer l.release()
 	root := &node{op: opText, end: len(text)}
 	var plain []byte // text behind text is one piece
 	from := 0

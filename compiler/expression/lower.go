@@ -93,7 +93,8 @@ func (e *Expr) Plain() bool { return e.root == nil || e.root.op == opRef && !e.r
 func (e *Expr) Variables() []string { return e.variables }
 
 func parse(text string, limits Limits, code bool) (*Expr, *Error) {
-	l := &lowering{scan: &scan{text: text}, limits: limits, code: code}
+	l := &lowering{scan: newScan(text, nil), limits: limits, code: code}
+	defer l.release()
 	from := 0
 	if !code && strings.HasPrefix(text, mark+"(") {
 		from = len(mark)
@@ -122,9 +123,6 @@ func (l *lowering) read(from, to, depth int) (*node, *Error) {
 func (l *lowering) finish(root *node) *Expr {
 	l.seal(root)
 	l.settle(root)
-	for i := range l.refs {
-		l.refs[i].Required = l.required[i]
-	}
 	sort.Strings(l.variables)
 	return &Expr{Text: l.text, root: root, refs: l.refs, limits: l.limits.shared(), slots: l.slots, locals: l.locals, variables: l.variables}
 }
@@ -153,7 +151,6 @@ type lowering struct {
 	loops     []string
 	fallbacks int // how many fallbacks we are inside of
 	variables []string
-	required  map[int]bool
 }
 
 type local struct {
@@ -349,10 +346,7 @@ func (l *lowering) variable(name string) {
 
 func (l *lowering) reference(t token) *node {
 	i := sort.Search(len(l.refs), func(i int) bool { return l.refs[i].Start >= t.start })
-	if l.required == nil {
-		l.required = map[int]bool{}
-	}
-	l.required[i] = l.fallbacks == 0 && !l.optional[i]
+	l.refs[i].Required = l.fallbacks == 0 && !l.optional[i]
 	return &node{op: opRef, index: i, soft: l.optional[i], start: t.start, end: t.end}
 }
 

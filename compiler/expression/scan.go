@@ -1,8 +1,10 @@
 package expression
 
 import (
+	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -48,6 +50,20 @@ type scan struct {
 	source  string  // what the parser gets: the part of the text that was scanned last
 	first   int     // the index of its first token
 	offsets []int32 // of each of its characters, the byte of the text that it begins at
+}
+
+// A scan's lists are used again: an expression keeps none of them but its references.
+var scans = sync.Pool{New: func() any { return new(scan) }}
+
+func newScan(text string, isKind func(word string) bool) *scan {
+	s := scans.Get().(*scan)
+	s.text, s.isKind = text, isKind
+	return s
+}
+
+func (s *scan) release() {
+	*s = scan{tokens: s.tokens[:0], optional: s.optional[:0], offsets: s.offsets[:0]}
+	scans.Put(s)
 }
 
 // scanExpression cuts the references out of the expression text[from:to]. Code has
@@ -180,7 +196,7 @@ func (s *scan) scanExpression(from, to int, limits Limits, code bool) *Error {
 	}
 	source.WriteString(text[copied:])
 	s.source = source.String()
-	s.offsets = make([]int32, 0, to-from+1)
+	s.offsets = slices.Grow(s.offsets[:0], to-from+1)
 	for i := range text[from:] {
 		s.offsets = append(s.offsets, int32(from+i))
 	}
