@@ -144,8 +144,10 @@ func foldersOver(folder string) (all []string, err error) {
 // ConfigurationAt reads a configuration, once; "" is one without a file.
 func (r *Reader) ConfigurationAt(name string) (*Configuration, error) {
 	key := name
-	if absolute, err := filepath.Abs(name); err == nil && name != "" && name != "-" {
-		key = absolute
+	if name != "" && name != "-" {
+		if absolute, err := filepath.Abs(name); err == nil {
+			key = absolute
+		}
 	}
 	if known := r.configurations[key]; known != nil {
 		return known, nil
@@ -243,15 +245,7 @@ func (c *Configuration) Path(shown string) string {
 	if shown == "-" {
 		return shown
 	}
-	file, err := filepath.Abs(shown)
-	if err != nil {
-		return filepath.ToSlash(shown)
-	}
-	dir, err := filepath.Abs(c.Dir)
-	if err != nil {
-		return filepath.ToSlash(shown)
-	}
-	relative, err := filepath.Rel(dir, file)
+	relative, err := from(c.Dir, shown)
 	if err != nil {
 		return filepath.ToSlash(shown)
 	}

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -53,6 +52,15 @@ type Reader struct {
 
 	configurations map[string]*Configuration // by file, as they were met
 	passed         map[string]bool
+	surveyed       map[string]*surveyed // by folder, while what [Reader.Gather] listed is read
+}
+
+// Surveyed is what was found out about a folder and those above it. It is the same for all
+// the files of a list that lie there, of which there may be thousands.
+type surveyed struct {
+	place    workspace.Place
+	policies []string
+	known    bool // the policies are
 }
 
 // Machine says which machine a plan is to be run on.
@@ -144,8 +152,8 @@ func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {
 	return rules
 }
 
-// Forget lets configurations be read anew.
-func (r *Reader) Forget() { r.configurations = nil }
+// Forget lets configurations be read and folders be looked at anew.
+func (r *Reader) Forget() { r.configurations, r.surveyed = nil, nil }
 
 func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".jsonl") }
 
@@ -232,11 +240,17 @@ func (r *Reader) place(name string) (place workspace.Place, err error) {
 		}
 	}
 	folder := r.folder(name)
+	if known := r.surveyed[folder]; known != nil {
+		return known.place, nil
+	}
 	if place, err = workspace.Locate(folder, r.given(folder), r.Root); err != nil {
 		return place, err
 	}
 	if place.Root = asNamed(place.Root, name); r.Root != "" {
 		place.Root = r.Root
+	}
+	if r.surveyed != nil {
+		r.surveyed[folder] = &surveyed{place: place}
 	}
 	return place, nil
 }
@@ -301,7 +315,12 @@ func asNamed(folder, name string) string {
 	return fromHere(folder)
 }
 
-func below(dir, name string) (string, error) {
+// from is the path of a file from a folder. Where this process is is asked only if the
+// names alone don't tell it.
+func from(dir, name string) (string, error) {
+	if relative, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(relative) {
+		return relative, nil
+	}
 	absolute, err := filepath.Abs(name)
 	if err != nil {
 		return "", err
@@ -310,7 +329,11 @@ func below(dir, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	relative, err := filepath.Rel(top, absolute)
+	return filepath.Rel(top, absolute)
+}
+
+func below(dir, name string) (string, error) {
+	relative, err := from(dir, name)
 	if err != nil || !filepath.IsLocal(relative) {
 		return "", diag.Troubled(ErrOutside, "%q isn't in the workspace %q", name, dir).About(name).Advise("name a workspace that holds it")
 	}
@@ -323,12 +346,7 @@ func OpenLocks(o *compiler.Options, root string) {
 	outside, open := map[string]string{}, o.Open
 	for _, file := range slices.Concat(o.Activities, o.Catalogues) {
 		name := filepath.Join(filepath.Dir(file.Name), lock.Name)
-		if _, err := below(root, name); err == nil {
-			continue
-		}
-		from, err := filepath.Abs(root)
-		to, wrong := filepath.Abs(name)
-		if relative, out := filepath.Rel(from, to); errors.Join(err, wrong, out) == nil {
+		if relative, err := from(root, name); err == nil && !filepath.IsLocal(relative) {
 			outside[filepath.ToSlash(relative)] = name
 		}
 	}

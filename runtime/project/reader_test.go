@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,5 +131,52 @@ func TestConfined(t *testing.T) {
 		if _, err := r.One(name); !errors.Is(err, kind) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// S1.6, S17.1: of the files of a list, what stands over their folders is asked once a folder,
+// and each has what it would have by itself: a link has the policies of the house where its
+// file really lies too, and after Forget a policy that has come since counts.
+func TestListedFiles(t *testing.T) {
+	top := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		name = filepath.Join(top, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	plan := "calls: []\n"
+	first, second := write("own/a.yaml", plan), write("own/b.yaml", plan)
+	strict := write("house/plan.yaml", plan)
+	write("house/obelus.policy.yaml", "limits: {calls: 1}\n")
+	link := filepath.Join(top, "own", "c.yaml")
+	if err := os.Symlink(strict, link); err != nil {
+		t.Fatal(err)
+	}
+	var r project.Reader
+	policies := func(name string) (names []string) {
+		t.Helper()
+		d, err := r.One(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range d.Options.Policies {
+			names = append(names, filepath.Base(filepath.Dir(one.File.Name)))
+		}
+		return names
+	}
+	if _, err := r.Gather([]string{first, second, link, strict}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{first: nil, second: nil, link: {"house"}, strict: {"house"}} {
+		if got := policies(name); !slices.Equal(got, want) {
+			t.Errorf("%s has the policies %q, want %q", name, got, want)
+		}
+	}
+	write("own/obelus.policy.yaml", "limits: {calls: 2}\n")
+	if r.Forget(); !slices.Equal(policies(second), []string{"own"}) {
+		t.Errorf("after Forget: %q", policies(second))
 	}
 }

@@ -288,11 +288,29 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 // policiesOver are the policies in a file's folder and above it, also where it really lies:
 // a folder doesn't leave the policy of the house that it stands in by having a configuration
 // of its own, nor by a link to it.
-func (r *Reader) policiesOver(file string) (names []string, err error) {
-	over, err := foldersOver(r.folder(whereItLies(file)))
+func (r *Reader) policiesOver(file string) ([]string, error) {
+	known := r.surveyed[r.folder(file)]
+	if info, err := os.Lstat(file); known == nil || err != nil || info.Mode()&os.ModeSymlink != 0 {
+		known = new(surveyed) // of this file alone
+	}
+	var err error
+	if !known.known {
+		known.policies, err = r.policiesAround(file)
+		known.known = err == nil
+	}
+	return known.policies, err
+}
+
+func (r *Reader) policiesAround(file string) (names []string, err error) {
+	folders, err := foldersOver(r.folder(whereItLies(file)))
 	named, wrong := foldersOver(r.folder(file))
+	for _, at := range named {
+		if !slices.Contains(folders, at) {
+			folders = append(folders, at)
+		}
+	}
 	var known []os.FileInfo
-	for _, at := range append(over, named...) {
+	for _, at := range folders {
 		for _, other := range []string{"." + policy.File, "obelus.policy.yml", ".obelus.policy.yml"} {
 			if info, err := os.Stat(filepath.Join(at, other)); err == nil && info.Mode().IsRegular() && workspace.Shared(at) == "" {
 				r.passOver(workspace.Refused{Name: filepath.Join(at, other), Why: "a policy is called " + policy.File, Misnamed: true})
