@@ -177,10 +177,15 @@ func InWords(d BranchChoice) string {
 		return quote(d.Condition) + " holds"
 	case d.Condition != "":
 		return quote(d.Condition) + " doesn't hold"
-	case d.Absent:
-		return quote(d.Reference) + " has no value"
 	case d.Reference != "":
-		return quote(d.Reference) + " is " + shortly(*d.Value)
+		who := quote(d.Reference)
+		if d.Call != "" {
+			who += " of " + quote(d.Call)
+		}
+		if d.Absent {
+			return who + " has no value"
+		}
+		return who + " is " + shortly(*d.Value) + d.Apart
 	}
 	return quote(d.Call) + " ends well"
 }

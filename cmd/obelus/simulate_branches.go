@@ -189,7 +189,11 @@ func unreached(say func(string, ...any), found *simulate.Exploration, style term
 		}
 		words := []string{}
 		for _, b := range u.Branch {
-			words = append(words, fmt.Sprintf("%q: %s", b.Call, analyzer.InWords(b)))
+			who := b.Call
+			if b.Reference != "" {
+				b.Call = "" // which reads it
+			}
+			words = append(words, fmt.Sprintf("%q: %s", who, analyzer.InWords(b)))
 		}
 		if u.Call != "" {
 			words = []string{fmt.Sprintf("%q runs", u.Call)}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -147,14 +148,14 @@ func (c *course) root(path string) int {
 	return -1
 }
 
-// named tells options of a delegate's call with the calls above it.
+// named tells options of a delegate's call, or of a value there, with the calls above it.
 func named(options []analyzer.BranchChoice, under string) []analyzer.BranchChoice {
 	if under == "" {
 		return options
 	}
 	options = slices.Clone(options)
 	for i := range options {
-		options[i].Call = runtime.Path(under, options[i].Call)
+		options[i].Call = strings.TrimSuffix(runtime.Path(under, options[i].Call), "/")
 	}
 	return options
 }
@@ -383,7 +384,11 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 		for _, list := range x.turns(plan).lists {
 			for _, t := range list.turns {
 				if call.Each != nil && sees(list.read) && list.read.Path == target.ID && t.Read.Ref.Kind == "item" { // of which it gives the items
-					at(list.call.Name+paths.String(t.Read.Path), paths.Segments(t.Read.Path)[1:], t.Read).turn(t, admit)
+					p := at(list.call.Name+paths.String(t.Read.Path), paths.Segments(t.Read.Path)[1:], t.Read)
+					p.turn(t, admit)
+					for i := range p.options {
+						p.options[i].Call = list.call.Name // another's items have the same name
+					}
 				}
 			}
 		}
@@ -409,6 +414,11 @@ func (p *part) add(name string, v any) {
 	as := analyzer.BranchChoice{Reference: name, Value: &v}
 	if v == missing {
 		as.Value, as.Absent = nil, true
+	}
+	for i, known := range p.values { // long ones may begin alike
+		if other := &p.options[i]; v != missing && analyzer.InWords(as) == analyzer.InWords(*other) {
+			as.Apart, other.Apart = unlike(v, known, ""), cmp.Or(other.Apart, unlike(known, v, ""))
+		}
 	}
 	p.values, p.options = append(p.values, v), append(p.options, as)
 }

@@ -38,17 +38,17 @@ func (c *course) judge() (all []Problem) {
 		}
 		add(p)
 	}
-	statuses := make([]runtime.Status, len(c.plan.Calls))
+	idle := map[string][]bool{}
 	for i := range s.Calls {
-		if one := &s.Calls[i]; one.Under == "" && one.Call.ItemOf == nil {
-			statuses[one.Call.Index] = one.Status
+		one := &s.Calls[i]
+		if one.Status != runtime.Skipped || one.Under != "" || one.Call.ItemOf != nil {
+			continue
 		}
-	}
-	for i := range s.Calls {
-		if one := &s.Calls[i]; one.Status == runtime.Skipped && one.Under == "" && one.Call.ItemOf == nil {
-			if why := c.needless(one, statuses); why != "" {
-				add(Problem{Kind: Needless, Call: one.Call.Name, Message: why})
-			}
+		if idle[one.Instance] == nil {
+			idle[one.Instance] = c.idle(one.Instance)
+		}
+		if why := c.needless(one, idle[one.Instance]); why != "" {
+			add(Problem{Kind: Needless, Call: one.Call.Name, Message: why})
 		}
 	}
 	return all
@@ -56,12 +56,12 @@ func (c *course) judge() (all []Problem) {
 
 // needless is why a call that was skipped needn't have been: the values that it lacks are
 // for parameters that its tool doesn't require while it requires others, or it comes after a call that had nothing to
-// do.
-func (c *course) needless(one *CallReport, statuses []runtime.Status) string {
+// do. One behind a failure isn't needless: what it comes after may guard it.
+func (c *course) needless(one *CallReport, idle []bool) string {
 	call := one.Call
 	if strings.HasPrefix(one.Reason, "it comes after") {
 		for _, a := range call.After {
-			if after := c.plan.Calls[a.Call]; !a.Settled && statuses[a.Call] == runtime.Skipped {
+			if after := c.plan.Calls[a.Call]; !a.Settled && idle[a.Call] {
 				return fmt.Sprintf("all that it reads is there; it comes after %q, which had nothing to do; if it may run when that fails, too, \"_after: {settled: …}\" lets it run either way", after.Name)
 			}
 		}
@@ -86,6 +86,33 @@ func (c *course) needless(one *CallReport, statuses []runtime.Status) string {
 		return ""
 	}
 	return fmt.Sprintf("it lacks %s, which %q doesn't require: \"|| null\" behind the reference runs it without", strings.Join(lacks, " and "), call.ToolName)
+}
+
+// idle reports which calls of an instance had nothing to do: their own conditions kept them from
+// running, and nothing that failed or was refused decided these.
+func (c *course) idle(instance string) []bool {
+	n := len(c.plan.Calls)
+	calls, idle, spoilt := make([]*CallReport, n), make([]bool, n), make([]bool, n)
+	for i := range c.scenario.Calls {
+		if one := &c.scenario.Calls[i]; one.Instance == instance && one.Under == "" && one.Call.ItemOf == nil {
+			calls[one.Call.Index] = one
+		}
+	}
+	is := func(call int32) bool { return spoilt[call] }
+	for _, i := range c.plan.Graph.Order() {
+		one := calls[i]
+		switch {
+		case one == nil || one.Status == runtime.Done:
+		case one.Status != runtime.Skipped:
+			spoilt[i] = true
+		case one.Call.When != nil && strings.HasPrefix(one.Reason, "its condition"):
+			spoilt[i] = slices.ContainsFunc(one.Call.When.Reads, func(r int) bool { return slices.ContainsFunc(c.plan.Reads[r].Writers, is) })
+			idle[i] = !spoilt[i]
+		default:
+			spoilt[i] = slices.ContainsFunc(c.plan.Graph.Deps(int(i)), is)
+		}
+	}
+	return idle
 }
 
 // there reports whether a read of the plan has a value at the end.

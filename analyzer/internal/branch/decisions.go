@@ -8,7 +8,8 @@ import (
 
 // A Choice is one thing that a branch of a plan hangs on. It holds a call and
 // the alternative that it takes, or that it fails, or whether people approve it; or a
-// reference and its value; or a condition and whether it holds.
+// reference and its value, with the call by whose delegate or whose list it is one of several of that name; or a
+// condition and whether it holds.
 type Choice struct {
 	Call      string `json:"call,omitempty"`
 	Takes     string `json:"takes,omitempty"` // the alternative's paths, as in the plan
@@ -17,6 +18,7 @@ type Choice struct {
 	Reference string `json:"reference,omitempty"`
 	Value     *any   `json:"value,omitempty"`
 	Absent    bool   `json:"absent,omitempty"` // the reference has no value
+	Apart     string `json:"-"`                // in words, what tells the value from another that begins alike
 	Condition string `json:"condition,omitempty"`
 	Holds     *bool  `json:"holds,omitempty"`
 }
