@@ -30,8 +30,8 @@ type sheet struct {
 	markdown bool
 	most     int                 // how many characters of a text of the plan are shown; 0 is all
 	in       string              // the plan whose calls are shown
-	beside   []Call              // those calls
 	runners  map[string][]runner // by the plan that they run
+	failing  map[string][]string // what the failure of a call may set off, by plan and call
 }
 
 // A runner is a call that runs another plan, and the plan that it stands in.
@@ -115,11 +115,18 @@ var groups = []struct {
 
 func (f *Facts) write(s *sheet) string {
 	plans := f.plans()
-	s.runners = map[string][]runner{}
+	s.runners, s.failing = map[string][]runner{}, map[string][]string{}
 	for _, p := range plans {
 		for i := range p.facts.Calls {
-			if c := &p.facts.Calls[i]; c.Runs.Plan != "" {
+			c := &p.facts.Calls[i]
+			if c.Runs.Plan != "" {
 				s.runners[c.Runs.Plan] = append(s.runners[c.Runs.Plan], runner{p.path, c})
+			}
+			for _, on := range c.Conditions {
+				at := join(p.path, on.Text)
+				if then := s.failing[at]; on.More == failing && (len(then) == 0 || then[len(then)-1] != c.Name) {
+					s.failing[at] = append(then, c.Name)
+				}
 			}
 		}
 	}
@@ -160,7 +167,7 @@ func (s *sheet) calls(heading string, plans []within, belongs func(*Call) bool, 
 				begun = true
 				s.heading(heading)
 			}
-			s.in, s.beside = p.path, p.facts.Calls
+			s.in = p.path
 			show(s, c, join(p.path, c.Name))
 		}
 	}
@@ -247,25 +254,41 @@ func (s *sheet) body(c *Call) {
 		s.item(1, "stopped after "+c.Timeout)
 	}
 	if c.Confirm {
-		words := "a person is asked"
-		if then := s.otherwise(c); len(then) > 0 {
-			words += "; a no, like a failure, may set off " + s.codes(then)
-		}
-		s.item(1, words)
+		s.item(1, s.asked(c, s.in))
 	}
 	if c.Reason != "" {
 		s.item(1, "reason given: "+s.code(c.Reason))
 	}
 }
 
-// otherwise are the calls that a failure or a rejection of another may set off.
-func (s *sheet) otherwise(c *Call) (then []string) {
-	for i := range s.beside {
-		if slices.ContainsFunc(s.beside[i].Conditions, func(on Condition) bool { return on.Text == c.Name && on.More == failing }) {
-			then = append(then, s.beside[i].Name)
+// asked says that a person is asked about a call of a plan, and which calls a no may set off: those
+// that wait for its failure and, where the call has no failure route, those that wait for the
+// failure of a call that runs its plan.
+func (s *sheet) asked(c *Call, plan string) string {
+	left := mostRunners
+	told := s.setsOff(c, plan, "", &left)
+	if len(told) == 0 {
+		return "a person is asked"
+	}
+	return "a person is asked; a no, like a failure, may set off " + strings.Join(told, "; ")
+}
+
+// setsOff are the calls that the failure of another may set off, first those beside it; why is said
+// behind these.
+func (s *sheet) setsOff(c *Call, plan, why string, left *int) (told []string) {
+	if c.Each != nil && c.Each.Collect || *left < 0 {
+		return nil // the list has the failure
+	}
+	if then := s.failing[join(plan, c.Name)]; len(then) > 0 {
+		told = append(told, s.codes(then)+why)
+	}
+	if len(c.Writes) < 2 { // nothing takes it
+		for _, r := range s.runners[plan] {
+			*left--
+			told = append(told, s.setsOff(r.call, r.plan, ", since "+s.code(join(r.plan, r.call.Name))+" fails", left)...)
 		}
 	}
-	return then
+	return told
 }
 
 // starts shows by what a program names what it runs, where the plan doesn't tell.
@@ -427,7 +450,7 @@ func (s *sheet) runBy(plan string, depth int, left *int) {
 			s.item(depth+1, s.condition(condition))
 		}
 		if r.call.Confirm {
-			s.item(depth+1, "a person is asked")
+			s.item(depth+1, s.asked(r.call, r.plan))
 		}
 		words = "or run by "
 	}

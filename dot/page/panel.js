@@ -36,10 +36,15 @@ const conditions = (c, of) => {
   const above = calls.get(c.prefix.slice(0, -1));
   return [...above ? conditions(above, true) : [], ...(c.conditions || []).map(x => of ? [condition(c, x), ', for ', callLink(c.key)] : condition(c, x))];
 };
-// otherwise are the calls that a failure or a rejection of another may set off.
-const otherwise = c => {
-  const then = callsThat(x => x.prefix === c.prefix && (x.conditions || []).some(on => on.text === c.call && on.more === 'fails, or writes'));
-  return then.length ? ['; a no, like a failure, may set off ', links(then.map(x => x.key))] : '';
+// asked says that a person is asked about a call, and which calls a no may set off: those that wait for its failure
+// and, where nothing handles that, those that wait for the failure of a call whose plan it stands in.
+const asked = c => {
+  const told = [];
+  for (let at = c; at && !(at.each && at.each.collect); at = (at.writes || []).length > 1 ? null : calls.get(at.prefix.slice(0, -1))) {
+    const then = callsThat(x => x.prefix === at.prefix && (x.conditions || []).some(on => on.text === at.call && on.more === 'fails, or writes'));
+    if (then.length) told.push([links(then.map(x => x.key)), at === c ? '' : [', since ', callLink(at.key), ' fails']]);
+  }
+  return told.length ? ['; a no, like a failure, may set off ', between(told, '; ')] : '';
 };
 const effectWords = c => [tone(effectOf(c)), c.effect.by && c.runs.kind !== 'plan' ? ', says ' + c.effect.by : '',
   c.effect.claimed ? el('div', { className: 'small' }, c.effect.untrusted ? 'the workspace says ' + c.effect.claimed + ', but isn’t trusted' : 'the plan says of itself: ' + c.effect.claimed + ', which doesn’t count') : ''];
@@ -84,7 +89,7 @@ function doing(c) {
     fact('then', firstLinks(keys.next.get(c.key), 60)),
     fact('at most', c.each ? count(c.each.most, 'time') : ''),
     fact('tried', c.tries ? 'up to ' + c.tries + ' times' + (c.backoff ? ', ' + plainly(c.backoff) + ' between' : '') : ''),
-    fact('stopped', c.timeout ? 'after ' + plainly(c.timeout) : ''), fact('asks', c.confirm ? ['a person, in any case', otherwise(c)] : ''), fact('why', c.reasoning || ''),
+    fact('stopped', c.timeout ? 'after ' + plainly(c.timeout) : ''), fact('asks', c.confirm ? ['a person, in any case', asked(c)] : ''), fact('why', c.reasoning || ''),
   ];
 }
 
@@ -141,7 +146,7 @@ function review() {
 function destroyed() {
   const not = ['plan', 'model', 'produced'];
   const all = kind => callsThat(c => c.effect.kind === kind && !not.includes(c.runs.kind)); // first what is sure
-  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), allChosen(c), c.confirm ? [' · a person is asked', otherwise(c)] : '', underConditions(c))]));
+  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), allChosen(c), c.confirm ? [' · a person is asked', asked(c)] : '', underConditions(c))]));
 }
 
 function leaving() {
