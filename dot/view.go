@@ -123,7 +123,7 @@ const (
 )
 
 // importance orders marks: what a reader should see first comes first.
-var importance = []MarkKind{Wrong, Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Skipped, Done, Destructive, UnknownEffect, Leaves, Writes, Critical, Info}
+var importance = []MarkKind{Wrong, Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped, Destructive, UnknownEffect, Leaves, Writes, Critical, Info}
 
 // Mark puts a mark on the node of a call, by the call's name, and reports whether
 // the view has that call as a node of its own.

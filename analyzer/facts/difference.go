@@ -404,7 +404,7 @@ func asValue(v any) *Value { return &Value{Literal: Literal{Text: asJSON(v)}} }
 // settings compares what else of the documents decides what happens.
 func (c *comparison) settings() {
 	a, b := c.matching.old, c.matching.new
-	progress := a.Form != b.Form && (a.isAnswer() || b.isAnswer())
+	progress := a.Form != b.Form && (a.IsAnswer() || b.IsAnswer())
 	if !progress {
 		c.text(Difference{Of: ThingSetting, Name: "plan"}, a.Plan, b.Plan)
 	}
@@ -424,9 +424,9 @@ func (c *comparison) settings() {
 // difference to the plan.
 var standing = []string{"description", "version", "input", "state", "data", "errors", "opinions"}
 
-// isAnswer reports whether the document is what a model wrote, alone or in the record of
+// IsAnswer reports whether the document is what a model wrote, alone or in the record of
 // its tick.
-func (f *Facts) isAnswer() bool {
+func (f *Facts) IsAnswer() bool {
 	return slices.Contains([]string{compiler.Solution.String(), compiler.ProcessRecord.String(), compiler.Replan.String()}, f.Form)
 }
 

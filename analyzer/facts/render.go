@@ -229,6 +229,9 @@ func (s *sheet) body(c *Call) {
 		s.item(1, "effect: "+s.effect(c.Effect))
 	}
 	s.item(1, "runs "+s.runs(&c.Runs))
+	if !c.Produced.IsZero() && c.Runs.Kind == Produced {
+		s.item(1, "result: "+s.code(string(c.Produced.Text)))
+	}
 	s.starts(&c.Runs)
 	s.conditions(c)
 	s.values(1, c.Values)

@@ -33,10 +33,11 @@ type course struct {
 // A lot is what became of a call, of all its items and instances together.
 type lot struct {
 	counts   map[dot.Mark]int
+	whys     map[dot.Mark]string // the last that is known, by what it is about; of what goes on by none
+	listed   bool                // a call with items was done
 	from, to time.Duration
 	started  bool
 	tries    int
-	why      string
 }
 
 func newCourse() *course {
@@ -108,7 +109,7 @@ var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
 // of is what became of a call, by its name in a view.
 func (c *course) of(name string) *lot {
 	if c.fates[name] == nil {
-		c.fates[name] = &lot{counts: map[dot.Mark]int{}}
+		c.fates[name] = &lot{counts: map[dot.Mark]int{}, whys: map[dot.Mark]string{}}
 	}
 	return c.fates[name]
 }
@@ -126,15 +127,20 @@ func (c *course) took(s *simulate.Scenario) {
 	for i := range s.Calls {
 		one := &s.Calls[i]
 		f := c.of(runtime.Path(pathItems.ReplaceAllString(one.Under, "$1"), one.Call.Whole().Name))
-		if i+1 == len(s.Calls) || s.Calls[i+1].Call.ItemOf != one.Call { // else its items are counted
-			f.counts[fateMark(one.Status, one.Routed)]++
+		fate := fateMark(one.Status, one.Routed)
+		if i+1 == len(s.Calls) || s.Calls[i+1].Call.ItemOf != one.Call {
+			f.counts[fate]++
+		} else { // its items are counted
+			f.listed = f.listed || one.Status == runtime.Done
 		}
 		if !f.started || one.From < f.from {
 			f.from = one.From
 		}
 		f.started, f.to, f.tries = f.started || one.Started, max(f.to, one.To), max(f.tries, one.Attempts)
-		if f.why = cmp.Or(one.Reason, f.why); one.Failure != nil {
-			f.why = one.Failure.Message
+		if why := one.Reason; one.Failure != nil {
+			f.whys[fate] = one.Failure.Message
+		} else if why != "" {
+			f.whys[fate] = why
 		}
 	}
 }
@@ -148,24 +154,34 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 	f := c.of(nameInView(command))
 	switch command.Kind {
 	case runtime.Ask:
-		f.why = "a person is asked"
+		f.whys[dot.Mark{}] = "a person is asked"
 	case runtime.Start, runtime.Enter:
-		f.why = ""
+		delete(f.whys, dot.Mark{})
 		if !f.started {
 			f.started, f.from = true, at
 		}
 	case runtime.Settle:
 		s := command.Settlement
-		if !s.Left && (command.Of.Each == nil || len(f.counts) == 0) { // else it goes on when the run does, or its items are counted
-			f.counts[fateMark(s.Status, s.Routed)]++
+		fate := fateMark(s.Status, s.Routed)
+		switch {
+		case s.Left: // it goes on when the run does
+		case command.Of.Each == nil || len(f.counts) == 0:
+			f.counts[fate]++
+		default: // its items are counted
+			f.listed = f.listed || s.Status == runtime.Done
 		}
+		delete(f.whys, dot.Mark{})
 		f.to, f.tries = at, max(f.tries, s.Attempts)
-		if f.why = s.Reason; s.Failure != nil {
-			f.why = s.Failure.Message
+		why := s.Reason
+		if s.Failure != nil {
+			why = s.Failure.Message
 		}
 		if d := s.Decision; d != nil {
-			f.why = strings.TrimSuffix(fmt.Sprintf("%s: %s by %s", f.why, d.Verdict, cmp.Or(d.By, "a person")), " ")
-			f.why = strings.TrimPrefix(f.why, ": ")
+			why = strings.TrimSuffix(fmt.Sprintf("%s: %s by %s", why, d.Verdict, cmp.Or(d.By, "a person")), " ")
+			why = strings.TrimPrefix(why, ": ")
+		}
+		if why != "" {
+			f.whys[fate] = why
 		}
 	}
 }
@@ -181,8 +197,12 @@ func (c *course) mark(v *dot.View) {
 		if len(f.counts) == 0 && f.started {
 			f.counts[dot.Mark{Kind: dot.Running}] = 1
 		}
+		if skipped := fateMark(runtime.Skipped, false); f.listed && len(f.counts) == 1 && f.counts[skipped] > 0 {
+			done := dot.Mark{Kind: dot.Done, Code: ", with every item skipped"}
+			f.counts, f.whys = map[dot.Mark]int{done: 1}, map[dot.Mark]string{done: f.whys[skipped]}
+		}
 		for m, count := range f.counts { // the view keeps them in an order of its own
-			m.Text, m.Count = f.why, count
+			m.Text, m.Count = f.whys[m], count
 			v.Mark(n.Call, m)
 		}
 		var words []string
@@ -192,8 +212,14 @@ func (c *course) mark(v *dot.View) {
 		if f.tries > 1 {
 			words = append(words, fmt.Sprintf("%d tries", f.tries))
 		}
-		if f.why != "" {
-			words = append(words, diag.Escape(wording.Cut(f.why, 100)))
+		for _, m := range append([]dot.Mark{{}}, n.Marks...) {
+			why := f.whys[dot.Mark{Kind: m.Kind, Code: m.Code}]
+			if why != "" && len(f.counts) > 1 && m.Kind != "" {
+				why = string(m.Kind) + ": " + why // not all of it is
+			}
+			if why != "" {
+				words = append(words, diag.Escape(wording.Cut(why, 100)))
+			}
 		}
 		n.Detail = strings.TrimPrefix(n.Detail+"\n"+strings.Join(words, ", "), "\n")
 	}

@@ -112,6 +112,9 @@ func rehearsed(one *page.Page, found *simulate.Exploration) error {
 			return &one.Scenarios[n]
 		}
 		of := page.Scenario{Name: strings.Join(inWords(path), ", "), Picks: picks, Critical: names(s, s.CriticalPath), Cost: s.Cost}
+		if id := criticalInstance(s); id != nil {
+			of.Instance = *id
+		}
 		if n := len(path); n > 0 && path[n-1].Fails {
 			of.Fails = path[n-1].Call
 		}

@@ -71,7 +71,8 @@ type Scenario struct {
 	Together bool              `json:"together,omitempty"` // several things go otherwise that needn't all do
 	Problem  string            `json:"problem,omitempty"`  // what goes wrong, in words, where it is shown for that
 	Fails    string            `json:"fails,omitempty"`    // the call that it lets fail
-	Critical []string          `json:"critical,omitempty"` // its critical path, where it is known
+	Critical []string          `json:"critical,omitempty"` // its critical path, where it is known, and whose it is
+	Instance string            `json:"criticalInstance,omitempty"`
 	Cost     float64           `json:"cost,omitempty"`
 	Events   []json.RawMessage `json:"events"` // S19.3
 }
@@ -114,7 +115,8 @@ type (
 		facts.Call
 		To       string    `json:"to"`
 		Leaves   bool      `json:"leaves,omitempty"`
-		Sends    []string  `json:"sends,omitempty"` // besides its parameters, from the environment, by name
+		Answered bool      `json:"answered,omitempty"` // its result stands there already, and a model has given it
+		Sends    []string  `json:"sends,omitempty"`    // besides its parameters, from the environment, by name
 		Findings []finding `json:"findings,omitempty"`
 		From     int       `json:"from,omitempty"` // the first of its lines
 		Lines    []string  `json:"lines,omitempty"`
@@ -237,6 +239,7 @@ func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 	for i := range p.Facts.Calls {
 		f := p.Facts.Calls[i]
 		c := call{Key: p.Prefix + f.Name, Part: number, Call: f, To: f.Runs.Destination(), Leaves: f.Leaves(), Findings: about[f.Name]}
+		c.Answered = f.Runs.Kind == facts.Produced && (p.Facts.Planned || p.Facts.IsAnswer())
 		if a := p.Plan.Activities[p.Plan.Calls[i].Activity]; a != nil && a.HTTP != nil {
 			c.Sends = a.HTTP.Sent()
 		}

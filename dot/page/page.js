@@ -180,6 +180,8 @@ class Play {
     const grave = r => ['failed', 'handled', 'rejected', 'cancelled'].includes(this.state(r, i));
     if (own.length) all = own.some(grave) ? own : own.concat(all.filter(r => !r.item && grave(r)));
     if (!all.length) return { state: 'waiting', sign: '', words: 'waiting' };
+    if (own.length && all.every(r => this.state(r, i) === 'skipped') && this.of(key).some(r => !r.item && this.state(r, i) === 'done'))
+      return { state: 'done', sign: '✓ ' + own.length + '–', words: 'done, with every item skipped' }; // which is a list of nulls
     if (all.length > 1) {
       const counts = {};
       for (const r of all) { const s = this.state(r, i); counts[s] = (counts[s] || 0) + 1; }
@@ -200,11 +202,19 @@ class Play {
       }
       return path;
     }
-    const end = k => Math.max(-1, ...(this.records.get(k) || []).filter(r => r.from !== undefined && r.to !== undefined).map(r => r.to));
-    const latest = list => list.reduce((best, k) => end(k) >= 0 && (best === undefined || end(k) > end(best)) ? k : best, undefined);
+    const last = [...this.byName.values()].filter(r => this.over(r)).reduce((a, b) => a && a.to >= b.to ? a : b, null);
+    this.criticalInstance = last ? last.instance : '';
+    const latest = list => list.reduce((best, k) => this.end(k) >= 0 && (best === undefined || this.end(k) > this.end(best)) ? k : best, undefined);
     const path = [];
     for (let k = latest([...this.records.keys()].filter(k => calls.has(k))); k !== undefined && !path.includes(k); k = latest(keys.before.get(k) || [])) path.unshift(k);
     return path;
+  }
+  over(r) { return r.from !== undefined && r.to !== undefined && calls.has(r.key); }
+  // end is when a call has ended, in the instance whose path is the critical one; -1 where it hasn't run.
+  end(key) { return Math.max(-1, ...(this.records.get(key) || []).filter(r => this.over(r) && r.instance === this.criticalInstance).map(r => r.to)); }
+  // decides reports whether a record is on the critical path, which is given.
+  decides(r, path) {
+    return r.instance === (this.criticalInstance || '') && (this.critical ? this.critical.includes(r.name) : path.has(r.key) && r.to === this.end(r.key));
   }
   // along are the edges of the critical path, also where they lead through frames.
   along() {

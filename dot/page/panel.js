@@ -80,7 +80,7 @@ function doing(c) {
   const held = (c.holds || []).map(h => c.prefix + h), more = c.holdsMore ? ' and ' + c.holdsMore + ' more' : '';
   return [
     fact('tool', c.tool), fact('effect', effectWords(c)),
-    fact('runs', el('code', {}, c.to), c.runs.folder && c.runs.folder !== '.' ? ' in ' + c.runs.folder : ''),
+    fact('runs', 'produced' in c ? ['nothing: its result is given', c.answered ? ', by a model' : '', ' ', json(c.produced)] : el('code', {}, c.to), c.runs.folder && c.runs.folder !== '.' ? ' in ' + c.runs.folder : ''),
     fact('leaves to', c.leaves ? el('b', {}, c.to) : ''),
     fact('sends', between((c.sends || []).map(s => el('code', {}, s)), ', ')),
     fact('may hold', held.length ? [held.some(k => calls.has(k)) ? ['what came from ', links(held)] : c.holds.join(', '), more] : ''),
@@ -157,7 +157,7 @@ function leaving() {
 }
 
 function fromModels() {
-  const list = callsThat(c => c.runs.kind === 'model' || c.runs.kind === 'produced');
+  const list = callsThat(c => c.runs.kind === 'model' || c.answered);
   const grave = key => { // what destroys or leaves, and hangs on a call by others
     const seen = new Set([key]), queue = [key];
     for (const k of queue) for (const next of keys.next.get(k)) if (!seen.has(next)) { seen.add(next); queue.push(next); }
@@ -173,7 +173,7 @@ function howLong(p) {
   const path = p ? p.path() : [], plain = n => +n.toPrecision(6);
   return items([
     p ? (data.kind === 'rehearsal' ? 'rehearsed without failures: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
-    path.length ? ['critical path: ', between(path.slice(0, 30).map(k => callLink(k)), ' → '), path.length > 30 ? ' … ' + (path.length - 30) + ' more' : ''] : '',
+    path.length ? ['critical path' + (p.criticalInstance ? ' of ' + p.criticalInstance : '') + ': ', between(path.slice(0, 30).map(k => callLink(k)), ' → '), path.length > 30 ? ' … ' + (path.length - 30) + ' more' : ''] : '',
     bound('time', data.worst.time, n => duration(n * 1000)), bound('cost', data.worst.cost, plain), bound('calls', data.worst.calls, plain), bound('tries', data.worst.tries, plain),
   ].filter(Boolean));
 }
@@ -305,7 +305,7 @@ function timeline() {
     if (r.askedAt !== undefined) bar(r.askedAt, r.from ?? last, 'asked', '? ' + duration((r.from ?? last) - r.askedAt));
     if (r.from !== undefined) {
       const tries = r.starts.length > 1 ? ', ' + count(r.starts.length, 'try').replace('trys', 'tries') : '';
-      bar(r.from, last, s + ((p.critical ? p.critical.includes(r.name) : path.has(r.key)) ? ' critical' : ''), (states[s][0] + ' ' + duration(last - r.from)).trim() + tries);
+      bar(r.from, last, s + (p.decides(r, path) ? ' critical' : ''), (states[s][0] + ' ' + duration(last - r.from)).trim() + tries);
       for (const at of r.starts.slice(1)) lane.append(place(el('span', { className: 'try', title: 'another try' }), at));
     } else if (r.to !== undefined) said.push(states[s].join(' '));
     // What is said stands behind the bar, or before it where there is more room.
