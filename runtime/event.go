@@ -378,6 +378,7 @@ type Reason string
 // The reasons for which a run stops that have a code.
 const (
 	ReasonInterrupted  Reason = "interrupted"      // it was told to
+	ReasonKilled       Reason = "killed"           // its process is gone; nobody told it to stop, and its journal doesn't say so
 	ReasonConfirmation Reason = "confirmation"     // a call has to be confirmed, and there is nobody to ask
 	ReasonEnvelope     Reason = "outside-envelope" // a call, or the run as a whole, leaves what was approved, and nobody has approved that
 	ReasonInFlight     Reason = "in-flight"        // there is nobody to ask what becomes of a call that was at work

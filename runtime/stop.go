@@ -14,6 +14,7 @@ func (m *Machine) drain(reason Reason) {
 // cancelled. Where calls stand is kept: the run can be resumed (S8.8).
 func (m *Machine) stop(reason Reason) {
 	outcome := m.outcome(RunStopped, reason)
+	m.ending = reason
 	if m.planning() {
 		m.emitRun(Cancel)
 	}
@@ -23,19 +24,22 @@ func (m *Machine) stop(reason Reason) {
 		}
 	}
 	outcome.Asked = m.Questions()
-	m.stopped, m.draining, m.ending, m.why = true, "", reason, ""
+	m.stopped, m.draining, m.why = true, "", ""
 	m.finish(outcome)
 }
 
 // left says what is so of a call that a stop finds in some status, and that goes on when
 // the run does.
-func (c *callState) left() string {
+func (c *callState) left(why Reason) string {
 	switch c.status {
 	case Asking:
 		return "it waits for an answer"
 	case Running:
 		if c.more != nil && c.more.child != nil {
 			return "some of it is unfinished"
+		}
+		if why == ReasonKilled {
+			return "it was at work when the run broke off"
 		}
 		return "it was at work when the run was stopped"
 	case Writing:
@@ -63,7 +67,7 @@ func (f *frame) report(counts *Counts, reason string) {
 			counts.Add(Cancelled)
 			s := &Settlement{Status: Cancelled, Reason: reason, Attempts: int(state.attempt)}
 			if f.emit(int32(i), Settle).Settlement = s; reason == "" {
-				s.Reason, s.Left = state.left(), true
+				s.Reason, s.Left = state.left(f.machine.ending), true
 			}
 		}
 	}

@@ -89,7 +89,7 @@ type Look struct {
 }
 
 // LookAt replays the journal of a run, up to a point or to its end, and shows what
-// happened; observe may be nil. Of the options it needs Activities and what the host
+// happened, and of one that was killed what that left; observe may be nil. Of the options it needs Activities and what the host
 // registers.
 func LookAt(path, at string, o ResumeOptions, observe func(at time.Duration, c runtime.Command)) (*Look, error) {
 	contents, err := journal.Read(path)
@@ -97,8 +97,23 @@ func LookAt(path, at string, o ResumeOptions, observe func(at time.Duration, c r
 		return nil, journalTrouble(path, err)
 	}
 	l := &Look{Entry: entryOf(journal.Look(path))}
-	_, err = l.upTo(path, contents, at, o, observe)
+	if _, err = l.upTo(path, contents, at, o, observe); err == nil && at == "" && l.Status == "killed" {
+		l.breakOff(observe)
+	}
 	return l, err
+}
+
+// breakOff tells of a run that was killed what it left, as one does that is stopped.
+func (l *Look) breakOff(observe func(at time.Duration, c runtime.Command)) {
+	r := l.Replay
+	if r.Machine.Over() {
+		return
+	}
+	for _, c := range r.Machine.Step(runtime.Event{Kind: runtime.Stopped, At: r.At, Text: string(runtime.ReasonKilled)}) {
+		if observe != nil {
+			observe(r.At, c)
+		}
+	}
 }
 
 // upTo replays a journal up to a point, and gives what was replayed.
