@@ -117,7 +117,13 @@ func (n *node) called() string {
 
 // Print is a term of the expression in canonical form, see [Expr.String].
 func (e *Expr) Print(t *Term) string {
-	p := &printer{expr: e}
+	return e.PrintAs(t, nil)
+}
+
+// PrintAs is Print with other names for the references, by their index, so that two terms
+// are alike that ask the same of different values.
+func (e *Expr) PrintAs(t *Term, named func(ref int) string) string {
+	p := &printer{expr: e, named: named}
 	p.print(t.node, bindLet)
 	return p.out.String()
 }

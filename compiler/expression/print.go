@@ -22,8 +22,9 @@ func (e *Expr) String() string {
 }
 
 type printer struct {
-	expr *Expr
-	out  strings.Builder
+	expr  *Expr
+	named func(ref int) string // what stands for references; nil: what is written
+	out   strings.Builder
 }
 
 func (p *printer) text(s string) { p.out.WriteString(s) }
@@ -277,6 +278,13 @@ func (p *printer) literal(v any) {
 // reference writes a reference. Where its ?. stands makes no difference, so it
 // stands before the last segment.
 func (p *printer) reference(n *node) {
+	if p.named != nil {
+		p.text(p.named(n.index))
+		if n.soft {
+			p.text("?")
+		}
+		return
+	}
 	ref := p.expr.refs[n.index]
 	last := len(ref.Path) - 1
 	if !n.soft || last < 0 {

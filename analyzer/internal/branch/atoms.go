@@ -17,6 +17,7 @@ import (
 type atom struct {
 	expr     *expression.Expr
 	term     *expression.Term
+	shape    string     // what it says, with its subjects by their place among these
 	subjects []*subject // what it is about
 	refs     []int      // by the expression's references: which of the subjects it is
 	outcomes []outcome  // by the states of its subjects, as far as they were asked for
@@ -86,7 +87,8 @@ func (e *Conditions) atom(t *compiler.Template, term *expression.Term) *atom {
 		}
 		a.refs[ref] = at
 	})
-	key := a.key(t.Expr.Print(term))
+	a.shape = t.Expr.PrintAs(term, func(ref int) string { return "{" + strconv.Itoa(a.refs[ref]) + "}" })
+	key := a.key(a.shape)
 	if known := e.atoms[key]; known != nil {
 		e.terms[term] = known
 		return known

@@ -72,6 +72,7 @@ type Conditions struct {
 	chosen   map[chosenKey]chosen
 	subjects map[readKey]*subject
 	atoms    map[string]*atom // by what they say, and of what
+	divided  map[likeness]*subject
 	terms    map[*expression.Term]*atom
 	free     map[string]logic.Literal // what atoms say of values that weren't tried
 	whens    []*expression.Term       // by call
@@ -128,7 +129,7 @@ func begun(plan *compiler.Plan, facts Facts, part int) *Conditions {
 	n := len(plan.Calls)
 	e := &Conditions{
 		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
-		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
+		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, divided: map[likeness]*subject{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
 		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
 	}
 	e.reach()

@@ -1,6 +1,7 @@
 package branch
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -156,11 +157,50 @@ func (e *Conditions) divide(s *subject) {
 		one.domain = e.domainOf(&e.plan.Reads[one.read])
 		one.whole = schema.Anything
 	}
+	alike, alone := with[0].likeness(), len(with) == 1
+	if known := e.divided[alike]; alone && known != nil {
+		s.divideLike(known)
+		s.place(e)
+		return
+	}
 	d := newDivision(e, with)
 	d.divide()
 	for _, one := range with {
 		d.settle(one)
 		one.place(e)
+	}
+	if alone {
+		e.divided[alike] = s
+	}
+}
+
+// A likeness is all that the cells of a subject hang on that stands alone: plans ask the
+// same of many values.
+type likeness struct {
+	schema         *schema.Schema
+	sure           bool
+	records, atoms string
+}
+
+func (s *subject) likeness() likeness {
+	l := likeness{schema: s.domain.schema, sure: s.domain.sure}
+	if len(s.domain.records) > 0 {
+		l.records = fmt.Sprint(s.domain.records...)
+	}
+	var atoms strings.Builder
+	for _, a := range s.atoms {
+		atoms.WriteString(a.shape)
+		atoms.WriteByte(0) // which no text holds unescaped
+	}
+	l.atoms = atoms.String()
+	return l
+}
+
+// divideLike gives a subject the cells of one like it, and its atoms what they come out as.
+func (s *subject) divideLike(other *subject) {
+	s.cells, s.whole, s.listed, s.opaque = slices.Clone(other.cells), other.whole, other.listed, other.opaque
+	for i, a := range s.atoms {
+		a.outcomes = slices.Clone(other.atoms[i].outcomes)
 	}
 }
 
