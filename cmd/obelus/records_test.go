@@ -63,3 +63,23 @@ func TestRecordsRunWhereThePlanDid(t *testing.T) {
 		}
 	}
 }
+
+// S11.9, S19.3: a recording that couldn't be written to its end is trouble, as other files are
+// that were asked for, however the run ended; that is told once.
+func TestRecordingIsntWhole(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell")
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for name, ends := range map[string]string{"done": "rm -r kept", "failed": "rm -r kept; exit 1"} {
+		t.Chdir(t.TempDir())
+		write(t, map[string]string{
+			"plan.yaml":      "tools: {t: {properties: {}}}\nactivities: {t: {exec: {argv: [sh, -c, '" + ends + "']}}}\nlimits: {ticks: 2}\ncalls: []\n",
+			"solutions.yaml": "- calls: [{_tool: t}]\n- calls: []\n  output: 1\n",
+		})
+		stdout, stderr, status := obelus(nil, "run", "plan.yaml", "--planner", "replay:solutions.yaml", "--confirm", "never", "--record", "kept", "--format", "json")
+		if status != statusTrouble || strings.Count(stderr, "isn't whole: ") != 1 || !strings.Contains(stdout, `{"event":"end","status":"done"`) {
+			t.Errorf("%s: status %d\n%s%s", name, status, stdout, stderr)
+		}
+	}
+}

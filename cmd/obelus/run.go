@@ -235,10 +235,15 @@ func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
 }
 
 // run shows a run, from its beginning or from where its journal ends, and asks for it.
-func (c *cli) run(ctx context.Context, s *session.Session, o *running) error {
+func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err error) {
 	defer func() {
-		if err := s.Close(); err != nil {
-			fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(err.Error()))
+		lacking, said := s.Close(), new(ending)
+		switch {
+		case lacking == nil:
+		case err == nil || errors.As(err, said): // who asked for a recording, and doesn't get it, is told so as of other files
+			err = lacking
+		default:
+			fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(lacking.Error()))
 		}
 	}()
 	screen := terminal.NewGate(c.out)

@@ -316,7 +316,7 @@ func TestRecordingTrouble(t *testing.T) {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
-	if err := r.Close(); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "the recording in "+gone+" is incomplete: ") {
+	if err := r.Close(); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "the recording in "+gone+" isn't whole: ") {
 		t.Errorf("got %v", err)
 	}
 }

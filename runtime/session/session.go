@@ -547,7 +547,7 @@ func (s *Session) Close() error {
 	var err error
 	if s.recorder != nil {
 		if err = s.recorder.Close(); err != nil {
-			err = diag.Troubled(ErrNotRecorded, "the recording isn't whole: %v", err).From(err)
+			err = diag.Troubled(ErrNotRecorded, "%v", err).From(err)
 		}
 	}
 	if s.keeper != nil {

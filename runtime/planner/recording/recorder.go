@@ -324,7 +324,7 @@ func (r *Recorder) Close() error {
 		r.err = r.save()
 	}
 	if r.err != nil {
-		return fmt.Errorf("the recording in %s is incomplete: %w", r.folder, r.err)
+		return fmt.Errorf("the recording in %s isn't whole: %w", r.folder, r.err)
 	}
 	return nil
 }

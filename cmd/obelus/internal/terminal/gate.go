@@ -21,6 +21,7 @@ type shared interface {
 type Gate struct {
 	to     io.Writer
 	with   shared // what draws through the gate and is told; nil for nothing
+	seen   bool   // by a person, on a terminal
 	closed func() // is told, once, when nobody reads any more; nil for nobody
 
 	mu   sync.Mutex
@@ -31,7 +32,7 @@ type Gate struct {
 }
 
 // NewGate is an open gate before a writer.
-func NewGate(to io.Writer) *Gate { return &Gate{to: to} }
+func NewGate(to io.Writer) *Gate { return &Gate{to: to, seen: Seen(to)} }
 
 // WhenClosed has a function called, once, when nobody reads any more.
 func (g *Gate) WhenClosed(f func()) { g.closed = f }
@@ -56,7 +57,7 @@ func (g *Gate) pass(text []byte) (int, error) {
 		return len(text), nil
 	}
 	n, err := g.to.Write(text)
-	if errors.Is(err, syscall.EPIPE) && g.closed != nil {
+	if (errors.Is(err, syscall.EPIPE) || g.seen && errors.Is(err, syscall.EIO)) && g.closed != nil { // a terminal that is gone says the latter
 		g.lost = true
 		g.closed()
 		return len(text), nil
