@@ -121,7 +121,9 @@ func (p *Pass) unknownInItem(r *compiler.Read) {
 	}
 	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key).About(call.Label())
 	showAll(f, p.itemPlace(r))
-	f.Advise("read a field that the schema of the list names, or name this one there")
+	if f.Advise("read a field that the schema of the list names, or name this one there"); r.Ref.Path[0].Key == "index" && at.Depth == 0 {
+		f.Advise("the place of an item in its list is %q", "†index")
+	}
 	p.instead(f, r, r.Ref.Path, missingField{all[len(all)-1].schema, at, declarationOf(at), !at.Possible, "they are", "their"})
 }
 
