@@ -45,7 +45,28 @@ func restricts(n *source.Node) bool {
 	if not := n.Get("not"); not != nil && (len(not.Fields) == 0 || not.Text == "true") {
 		return false
 	}
-	return slices.ContainsFunc(n.Fields, func(f source.Field) bool { return contradictable[f.Key.Text] })
+	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
+		return contradictable[f.Key.Text] && !(f.Key.Text == "required" && requiresOnly(n))
+	})
+}
+
+// requiresOnly reports whether nothing can contradict what a schema requires but the schema of
+// one of these properties by itself, which is looked at on its own.
+func requiresOnly(n *source.Node) bool {
+	for _, f := range n.Fields {
+		switch f.Key.Text {
+		case "type", "required", "title", "description", "default", "examples", "_output":
+		case "properties":
+			for _, p := range f.Value.Fields {
+				if p.Value.Kind != source.Object || p.Value.Get("$ref") != nil || p.Value.Get("$dynamicRef") != nil || p.Value.Get("not") != nil {
+					return false
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 var contradictable = func() map[string]bool {

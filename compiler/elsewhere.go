@@ -32,9 +32,11 @@ var elsewhere = func() map[string][]string {
 	return all
 }()
 
+var withoutHyphens = strings.NewReplacer("_", "", "-", "")
+
 // Elsewhere is the one of some words that other systems call by this name.
 func Elsewhere(name string, words []string) (string, bool) {
-	folded := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+	folded := strings.ToLower(withoutHyphens.Replace(name))
 	for _, meant := range elsewhere[folded] {
 		if slices.Contains(words, meant) {
 			return meant, true
