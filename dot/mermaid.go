@@ -2,6 +2,7 @@ package dot
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,9 +62,6 @@ func (v View) mermaid(sizes labelSizes) string {
 	}
 	frames := v.frames()
 	head += "config:\n  flowchart:\n    wrappingWidth: 760\n"
-	if lines := frames.titleLines(); lines > 0 { // a title that is broken lies over what the frame holds
-		head += fmt.Sprintf("    subGraphTitleMargin:\n      bottom: %d\n", 20*lines-4)
-	}
 	b.WriteString("---\n" + head + "---\nflowchart TD\n")
 	frames.mermaid(&b, v.Nodes, sizes, "  ")
 	for _, e := range v.Edges {
@@ -71,33 +69,100 @@ func (v View) mermaid(sizes labelSizes) string {
 	}
 	if len(told) > 0 {
 		fmt.Fprintf(&b, "  note0[%s]:::obNote\n", quoteMermaid("<small>"+strings.Join(told, "<br/>")+"</small>"))
-		v.below(&b, "note0")
 	}
-	v.classes(&b, len(told) > 0)
+	room := mermaidEdges - len(v.Edges)
+	v.below(&b, frames, len(told) > 0, &room)
+	v.classes(&b, len(told) > 0 || len(frames.inside) > 0)
 	return b.String()
 }
 
-// below puts what nothing leads to below a note, so that no edge runs through it.
-func (v View) below(b *strings.Builder, note string) {
-	waits := make([]bool, len(v.Nodes))
-	for _, e := range v.Edges {
-		waits[e.To] = true
+// below puts all that nothing else leads to below the note, and what a frame holds below the title of the
+// frame, so that neither has an edge, its label or a box over it: Mermaid's own titles have them. What leads
+// into a frame stands above its title.
+func (v View) below(b *strings.Builder, f *frame, note bool, room *int) {
+	above := "note0"
+	if f.number > 0 {
+		above, note = f.title(), true
 	}
-	room := mermaidEdges - len(v.Edges)
-	for i := range v.Nodes {
-		if room--; !waits[i] && room >= 0 {
-			fmt.Fprintf(b, "  %s ~~~ %s\n", note, v.Nodes[i].ID)
+	inside := f.holds()
+	waits := map[int]bool{}
+	for _, e := range v.Edges {
+		waits[e.To] = waits[e.To] || inside[e.From] && e.From != e.To
+	}
+	lead := func(from, to string) {
+		if *room > 0 {
+			*room--
+			fmt.Fprintf(b, "  %s ~~~ %s\n", from, to)
 		}
+	}
+	for _, i := range f.nodes {
+		if note && !waits[i] {
+			lead(above, v.Nodes[i].ID)
+		}
+	}
+	for _, inner := range f.inside {
+		holds, reached := inner.holds(), v.behind(inner.holds())
+		free, led := false, map[int]bool{}
+		for i := range v.Nodes {
+			free = free || holds[i] && !waits[i]
+		}
+		if note && free {
+			lead(above, inner.title())
+		}
+		for _, e := range v.Edges {
+			if inside[e.From] && !reached[e.From] && holds[e.To] && !led[e.From] {
+				led[e.From] = true
+				lead(v.Nodes[e.From].ID, inner.title())
+			}
+		}
+		v.below(b, inner, note, room)
 	}
 }
 
-// titleLines is how many lines the longest title of a frame takes, which Mermaid breaks
-// at 200 points.
-func (f *frame) titleLines() (most int) {
-	for _, inner := range f.inside {
-		most = max(most, (textWidth(inner.name, 16)+189)/190, inner.titleLines())
+// behind are the nodes that edges lead to from some, and these.
+func (v View) behind(some map[int]bool) map[int]bool {
+	next := map[int][]int{}
+	for _, e := range v.Edges {
+		next[e.From] = append(next[e.From], e.To)
 	}
-	return most
+	queue := []int{}
+	for i := range v.Nodes {
+		if some[i] {
+			queue = append(queue, i)
+		}
+	}
+	for at := 0; at < len(queue); at++ {
+		for _, to := range next[queue[at]] {
+			if !some[to] {
+				some[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	return some
+}
+
+// title is the name of a frame, all of it where there is room.
+func (s labelSizes) title(name string) string {
+	if s.node == maxLabel {
+		return linesMermaid(wrapped(name, maxLabel))
+	}
+	return textMermaid(name, s.node)
+}
+
+// title is the node that has the name of a frame.
+func (f *frame) title() string { return fmt.Sprintf("t%d", f.number) }
+
+// holds are the nodes in a frame and in the frames inside it.
+func (f *frame) holds() map[int]bool {
+	all := map[int]bool{}
+	for _, i := range f.nodes {
+		all[i] = true
+	}
+	for _, inner := range f.inside {
+		maps.Copy(all, inner.holds())
+	}
+	return all
 }
 
 // mermaid writes the nodes of a frame, and the frames inside it.
@@ -106,7 +171,8 @@ func (f *frame) mermaid(b *strings.Builder, nodes []Node, sizes labelSizes, inde
 		b.WriteString(indent + nodes[i].mermaid(sizes) + "\n")
 	}
 	for _, inner := range f.inside {
-		fmt.Fprintf(b, "%ssubgraph g%d [%s]\n", indent, inner.number, quoteMermaid(textMermaid(inner.name, sizes.node)))
+		fmt.Fprintf(b, "%ssubgraph g%d [\" \"]\n", indent, inner.number)
+		fmt.Fprintf(b, "%s  %s[%s]:::obNote\n", indent, inner.title(), quoteMermaid(sizes.title(inner.name)))
 		inner.mermaid(b, nodes, sizes, indent+"  ")
 		b.WriteString(indent + "end\n")
 	}

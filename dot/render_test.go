@@ -275,9 +275,9 @@ func TestMermaidDrawsEveryLabel(t *testing.T) {
 			t.Errorf("%s\n%s", d.Error, jobs[i])
 			continue
 		}
-		sources := len(batch) // which stand below the note, by an edge that isn't seen
-		if len(d.Nodes)-1 != 4*len(batch) || len(d.Edges)-sources != 3*len(batch) {
-			t.Errorf("%d nodes and %d edges of %d texts, want 4 and 3 of each", len(d.Nodes), len(d.Edges), len(batch))
+		unseen := 3 * len(batch) // of each frame, from the note to its title, and from there to two nodes
+		if len(d.Nodes)-1 != 5*len(batch) || len(d.Edges)-unseen != 3*len(batch) {
+			t.Errorf("%d nodes and %d edges of %d texts, want 5 and 6 of each", len(d.Nodes), len(d.Edges), len(batch))
 			continue
 		}
 		title, told := squeeze(d.Title), squeeze(d.Nodes["note0"])
@@ -294,6 +294,9 @@ func TestMermaidDrawsEveryLabel(t *testing.T) {
 			t.Errorf("notes %q are drawn as %q, want %q", batch, told, want)
 		}
 		for i, s := range batch {
+			if want, got := squeeze(strings.Join(wrapped(s, maxLabel), " ")), squeeze(d.Nodes[fmt.Sprintf("t%d", i+1)]); got != want {
+				t.Errorf("the title %q is drawn as %q, want %q", s, got, want)
+			}
 			if want := squeeze(words(s, maxLabel) + " " + small(s) + " error OB203"); squeeze(d.Nodes[fmt.Sprintf("n%d", 4*i)]) != want {
 				t.Errorf("%q is drawn as %q, want %q", s, d.Nodes[fmt.Sprintf("n%d", 4*i)], want)
 			}
@@ -416,10 +419,10 @@ var (
 	mermaidText  = `(?:[^"<>#%{}\[\]|;:&*` + "`" + `\\~$@^\x00-\x1f]|#\d+;)*`
 	mermaidLabel = `"(?:` + mermaidText + `|</?(?:b|small|div|font)>|<font color='#[0-9a-f]{6}'>|<br/>|<wbr/>)*"`
 	mermaidLine  = regexp.MustCompile(`^(?:` + strings.Join([]string{
-		`---`, `title: "[^"\\:#&<>]*"`, `config:`, `  flowchart:`, `    wrappingWidth: 760`, `    subGraphTitleMargin:`, `      bottom: \d+`, `flowchart TD`, `  end`,
-		`  subgraph g\d+ \[` + mermaidLabel + `\]`,
-		` +n(?:ote)?\d+(?:\[{1,2}|\(\[?|\[/)` + mermaidLabel + `(?:\]{1,2}|\]?\)|/\]):::ob[A-Za-z]+`,
-		`  note0 ~~~ n\d+`,
+		`---`, `title: "[^"\\:#&<>]*"`, `config:`, `  flowchart:`, `    wrappingWidth: 760`, `flowchart TD`, `  end`,
+		`  subgraph g\d+ \[" "\]`,
+		` +(?:n|t|note)\d+(?:\[{1,2}|\(\[?|\[/)` + mermaidLabel + `(?:\]{1,2}|\]?\)|/\]):::ob[A-Za-z]+`,
+		`  (?:note0|t\d+|n\d+) ~~~ [nt]\d+`,
 		`  n\d+ (?:--|-\.-|==)>(?:\|` + mermaidLabel + `\|)? n\d+`,
 		`  classDef ob[A-Za-z]+ [a-z0-9:#, -]+`, `  linkStyle [0-9,]+ [a-z0-9:#, -]+`,
 	}, "|") + `)$`)
