@@ -1,9 +1,11 @@
 package runtime
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Whether a call is tried again is decided here: after a try that failed (S9.2),
@@ -16,6 +18,11 @@ const longestPause = time.Hour
 // failed tries a call again, or settles it (S9.2).
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
+	if f.tries(i) < call.Retry.Attempts && failure.After > longestPause && call.Each == nil {
+		told := *failure
+		told.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s", wording.Duration(failure.After), wording.Duration(longestPause))
+		failure = &told
+	}
 	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) && f.forbidden(i, call, f.calls[i].params) == nil { // of items each was tried again
 		if f.transition(i, Pausing) {
 			pause := max(failure.After, backoff(call.Retry, f.tries(i)))

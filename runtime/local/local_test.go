@@ -102,7 +102,7 @@ func sameLines(a, b string) bool {
 }
 
 // S2.3, S9.1: a pause between tries is as long as whoever failed asks for, and at least as
-// long as the plan's; one that nobody waits for fails the call.
+// long as the plan's; one that nobody waits for fails the call, and that is said.
 func TestAskedToWait(t *testing.T) {
 	for asked, want := range map[time.Duration]string{
 		0:               "0s start a\n2s start a\n6s start a\n6s failed a",
@@ -115,9 +115,16 @@ func TestAskedToWait(t *testing.T) {
 			busy := func(context.Context, activity.Request) (any, error) {
 				return nil, &activity.Failure{Code: "http-429", Message: "busy", After: asked}
 			}
-			_, story := run(t, t.Context(), "calls: [{_id: a, _tool: busy, _retry: {attempts: 3, backoff: 2s}}]", map[string]activity.Func{"busy": busy}, local.Options{})
+			outcome, story := run(t, t.Context(), "calls: [{_id: a, _tool: busy, _retry: {attempts: 3, backoff: 2s}}]", map[string]activity.Func{"busy": busy}, local.Options{})
 			if story != want {
 				t.Errorf("asked to wait %v:\n%s\nwant\n%s", asked, story, want)
+			}
+			why := "busy"
+			if asked > time.Hour {
+				why += "; it isn't tried again, as it asks for a pause of 2h, and none is longer than 1h"
+			}
+			if len(outcome.Errors) != 1 || outcome.Errors[0].Message != why {
+				t.Errorf("asked to wait %v: %+v", asked, outcome.Errors)
 			}
 		})
 	}
