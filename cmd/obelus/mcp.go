@@ -112,7 +112,7 @@ func (s *mcpServer) converse(ctx context.Context) error {
 	if !ok {
 		in = io.NopCloser(s.cli.in)
 	}
-	err := s.server(ctx).Run(ctx, &answeringTransport{mcp.IOTransport{Reader: in, Writer: unmarked{s.cli.out}, MaxLineLength: mostFrame}})
+	err := s.server(ctx).Run(ctx, &answeringTransport{in, unmarked{s.cli.out}})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}
@@ -135,8 +135,6 @@ func (u unmarked) Write(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
-
-func (u unmarked) Close() error { return nil }
 
 // listen serves clients of an address until ctx ends.
 func (s *mcpServer) listen(ctx context.Context, address string, hosts []string) error {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -383,5 +384,49 @@ func TestMCPAnswersAFile(t *testing.T) {
 		if answer := fmt.Sprintf(`"id":%d,`, id+1); strings.Count(said.String(), answer) != 1 {
 			t.Errorf("no %s in %s", answer, said.String())
 		}
+	}
+}
+
+// S19: a line that is no message is answered, and what comes after it, too: with -32700 where
+// it is no JSON or too long, with -32600 where it is no request, and the id if that is known.
+func TestMCPGoesOnAfterOtherLines(t *testing.T) {
+	var asked, want []string
+	line := func(text string, code int, id string) {
+		asked, want = append(asked, text), append(want, fmt.Sprintf("%d %s", code, id))
+	}
+	line(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, 0, "1")
+	line("not JSON", -32700, "null")
+	line("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\xff\"}", -32700, "null")
+	line(`{"jsonrpc":"2.0","id":3,"method":"ping"} {}`, -32700, "null")
+	line(`{"jsonrpc":"2.0","id":4,"method":`, -32700, "null")
+	line(strings.Repeat(" ", mostFrame)+`{}`, -32700, "null")
+	line(strings.Repeat("[", 100_000), -32700, "null")
+	line(`7`, -32600, "null")
+	line(`[]`, -32600, "null")
+	line(`[{"jsonrpc":"2.0"}]`, -32600, "null")
+	line(`{"jsonrpc":"1.0","id":5,"method":"ping"}`, -32600, "5")
+	line(`{"jsonrpc":"2.0","id":"six","method":6}`, -32600, `"six"`)
+	line(`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, -32600, "null")
+	line(`{"jsonrpc":"2.0","id":7,"method":"ping"}`+"\r", 0, "7")
+	asked = append(asked, "", "  ")
+	var said bytes.Buffer
+	if status := run(t.Context(), []string{"mcp", "--root", t.TempDir()}, strings.NewReader(strings.Join(asked, "\n")), &said, &said); status != statusOK {
+		t.Errorf("exit status %d: %s", status, said.String())
+	}
+	var got []string
+	for text := range strings.Lines(said.String()) {
+		var answer struct {
+			ID    json.RawMessage
+			Error struct{ Code int }
+		}
+		if err := json.Unmarshal([]byte(text), &answer); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		got = append(got, fmt.Sprintf("%d %s", answer.Error.Code, answer.ID))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
