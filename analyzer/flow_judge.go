@@ -338,26 +338,50 @@ func (p *Pass) judgements() []judgement {
 			if !f.Value.Live() {
 				continue
 			}
-			sure := true
-			for _, known := range takers {
-				at := known.place(f.Key)
-				if !at.Possible || at.Schema == nil {
-					continue
-				}
-				to := target{call: call, taker: known, schema: at.Schema, key: f.Key}
-				found := p.judgeTemplate(f.Value, to, !refused[call.Name])
-				sure = sure && t.sure
-				if len(found) > 0 {
-					t.judgements = append(t.judgements, found...)
-					break
+			sure, found := true, []judgement(nil)
+			judge := func(taker *parameters, s *schema.Schema) {
+				if s != nil && len(found) == 0 {
+					found = p.judgeTemplate(f.Value, target{call: call, taker: taker, schema: s, key: f.Key}, !refused[call.Name])
+					sure = sure && t.sure
 				}
 			}
+			for _, known := range takers {
+				if at := known.place(f.Key); at.Possible {
+					judge(known, at.Schema)
+				}
+			}
+			if s := p.sendable(call, f.Key); s != nil {
+				judge(&parameters{taker: "the activity " + quote(compiler.Shown(call.Activity))}, s)
+			}
+			t.judgements = append(t.judgements, found...)
 			if f.Value.Expr != nil && len(f.Value.Reads) > 0 {
 				t.fitting[f.Value.Reads[0]] = sure
 			}
 		}
 	}
 	return t.judgements
+}
+
+// sendable is what the request of a call can be made of, of a parameter's values (S2.3); nil
+// where it is any, or none is sent.
+func (p *Pass) sendable(call *compiler.Call, name string) *schema.Schema {
+	a := p.Plan.Activities[call.Activity]
+	if a == nil || a.HTTP == nil {
+		return nil
+	}
+	return once(p.flowing().sendable, sending{a, name}, func() *schema.Schema {
+		raw := a.HTTP.Takes(name)
+		if raw == nil {
+			return nil
+		}
+		return schema.New(raw, schema.Options{})
+	})
+}
+
+// A sending is a parameter of a request.
+type sending struct {
+	by   *compiler.Activity
+	name string
 }
 
 // judgeTemplate judges a value with expressions in it: each of these, and where

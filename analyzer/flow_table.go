@@ -45,6 +45,7 @@ type schemaTable struct {
 	verdicts  map[[2]*schema.Schema]schema.Verdict
 	ofSchemas map[*schema.Schema]*expression.Type
 	likes     map[*expression.Type]*schema.Schema
+	sendable  map[sending]*schema.Schema
 	steps     int              // of reasoning that may still be done
 	making    int              // of making values up as evidence
 	trying    int              // of trials
@@ -56,7 +57,7 @@ func newSchemaTable() *schemaTable {
 		literals: map[any]*schema.Schema{},
 		meets:    map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
 		declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
-		ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{},
+		ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{}, sendable: map[sending]*schema.Schema{},
 		steps: maxReasoning, making: maxReasoning / 4, trying: trialWork, worked: expression.Meter{Steps: 4_000_000, Memory: 256_000_000},
 	}
 }

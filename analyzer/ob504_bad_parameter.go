@@ -35,15 +35,18 @@ func badParameters(p *Pass, call *compiler.Call) {
 // or stand in the request that is sent (S2.3).
 func (p *Pass) unfitArguments(call *compiler.Call) {
 	a := p.Plan.Activities[call.Activity]
-	if a == nil || len(a.Parameters) == 0 {
+	if a == nil || a.HTTP == nil && len(a.Parameters) == 0 {
 		return
 	}
 	given := map[string]any{}
 	for _, f := range call.Params.Fields {
 		if given[f.Key] = f.Value.Value; f.Value.Live() {
 			given[f.Key] = p.heldFor(f.Value)
-			if given[f.Key] == nil && a.HTTP != nil { // it will be something, and fit
+			if given[f.Key] == nil && a.HTTP != nil { // it will be something, and fit: what is known of it is judged with the flows
 				given[f.Key] = "x"
+				if a.HTTP.IsForm(f.Key) {
+					given[f.Key] = map[string]any{}
+				}
 			}
 		}
 	}

@@ -399,9 +399,9 @@ func (a *Activity) Ignores(parameter string) bool {
 // Unfit is why an activity can't be given these parameters: an [*UnfitArgument], or nil.
 func (a *Activity) Unfit(params map[string]any) (err error) {
 	switch {
-	case len(a.Parameters) == 0:
 	case a.HTTP != nil:
 		_, err = a.HTTP.Shown(params)
+	case len(a.Parameters) == 0:
 	default:
 		_, err = a.Arguments(params, AsWritten)
 	}

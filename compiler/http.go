@@ -138,6 +138,7 @@ func (c *compilation) httpURL(a *Activity, n *source.Node) {
 	case part[6] != "":
 		wrong(part[6], "what follows # is never sent").Advise("leave it out")
 	default:
+		c.openPassword(n)
 		for segment := range strings.SplitSeq(h.path, "/") {
 			plain, err := url.PathUnescape(placeholder.ReplaceAllString(segment, "x"))
 			switch {
@@ -193,7 +194,7 @@ func (c *compilation) httpFields(a *Activity, n *source.Node, key string) (all [
 				"join":  func(f source.Field) { one.join = c.text(f.Value, "\"join\"") },
 			})
 		}
-		if one.value.Kind == source.Object || slices.ContainsFunc(one.value.Items, func(n *source.Node) bool { return n.Kind == source.Object || n.Kind == source.Array }) {
+		if isDeep(one.value) {
 			c.wants(one.value, fmt.Sprintf("%q in %q", f.Key.Text, key), "a text, a †parameter, or a list of them").
 				Advise("a list is sent as several fields, and as one where {value: †list, join: \",\"} says so")
 			continue
@@ -202,6 +203,11 @@ func (c *compilation) httpFields(a *Activity, n *source.Node, key string) (all [
 		all = append(all, one)
 	}
 	return all
+}
+
+// isDeep reports whether a template is no text, number or boolean, nor a list of them.
+func isDeep(n *source.Node) bool {
+	return n.Kind == source.Object || slices.ContainsFunc(n.Items, func(n *source.Node) bool { return n.Kind == source.Object || n.Kind == source.Array })
 }
 
 // ownHeaders are those that follow from the request and its connection.
@@ -259,6 +265,12 @@ func (c *compilation) httpBody(a *Activity, n *source.Node) {
 		}
 		if h.Sends == StreamText && n.Kind != source.String || h.Sends == BodyForm && n.Kind == source.Array {
 			c.report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).Advise("a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
+		} else if h.Sends == BodyForm {
+			for _, f := range n.Fields {
+				if isDeep(f.Value) {
+					c.wants(f.Value, fmt.Sprintf("%q in a form", f.Key.Text), "a text, a †parameter, or a list of them")
+				}
+			}
 		}
 	case n.Kind == source.String && placeholder.MatchString(n.Text):
 		h.body, h.Sends = n, StreamText

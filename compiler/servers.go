@@ -169,7 +169,9 @@ func (c *compilation) serverURL(s *Server, n *source.Node) {
 	part := httpAddress.FindStringSubmatch(s.URL)
 	if at, err := url.Parse(s.Host()); s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
 		c.report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).Advise("write it like https://example.com/mcp; the host can't come from the environment")
+		return
 	}
+	c.openPassword(n)
 }
 
 // Host is where the requests to a server at an address go: its scheme, host and port.

@@ -19,8 +19,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Veil is what is never shown: values under names such as "password", and those of which
-// a schema says writeOnly, or format: password. No message, excerpt or drawing quotes them,
+// A Veil is what is never shown: values under names such as "password", passwords in
+// addresses, and those of which a schema says writeOnly, or format: password. No message, excerpt or drawing quotes them,
 // whoever makes it: it is taken out at the end. It is not safe for concurrent use while it
 // learns.
 type Veil struct {
@@ -135,6 +135,10 @@ func (v *Veil) learn(name string, value any) {
 	case string:
 		if name != "" {
 			v.keep(value, name)
+			return
+		}
+		for _, at := range passwordsIn(value) {
+			v.keep(value[at[0]:at[1]], "password")
 		}
 	default:
 		if name != "" {
@@ -188,9 +192,42 @@ func (c *compilation) concealNames(n *source.Node, name string) {
 	case source.String, source.Number:
 		if name != "" {
 			c.conceal(n, name)
+		} else if n.Kind == source.String {
+			c.concealPasswords(n)
 		}
 	}
 }
+
+// concealPasswords keeps those that stand in addresses.
+func (c *compilation) concealPasswords(n *source.Node) {
+	for _, at := range passwordsIn(n.Text) {
+		n.File.Hide(n.Within(at[0], at[1]))
+		c.plan.veil.keep(n.Text[at[0]:at[1]], "password")
+	}
+}
+
+// passwordsIn are the places of the passwords in the addresses of a text, but for what
+// stands there for one: {$NAME}, a parameter, an expression.
+func passwordsIn(text string) (all [][2]int) {
+	if !strings.Contains(text, "://") {
+		return nil
+	}
+	for _, at := range addressPassword.FindAllStringSubmatchIndex(text, -1) {
+		all = append(all, [2]int{at[2], at[3]})
+	}
+	return all
+}
+
+// WithoutPasswords is a text without those in its addresses.
+func WithoutPasswords(text string) string {
+	all := passwordsIn(text)
+	for _, at := range slices.Backward(all) {
+		text = text[:at[0]] + "[hidden password]" + text[at[1]:]
+	}
+	return text
+}
+
+var addressPassword = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#@:\s"'<>]*:([^/?#@\s"'<>{}†]+)@`)
 
 // definingKeys are those by one of which a mapping is a schema, a tool or an activity.
 var definingKeys = []string{"type", "properties", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "format", "inputSchema", "exec", "expr", "http", "mcp", "plan", "default"}
@@ -415,7 +452,7 @@ func (s secret) standsAlone(text string, at int) bool {
 	}
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	after, _ := utf8.DecodeRuneInString(text[at+len(s.text):])
-	return len(s.text) >= 4 && !inWord(before) && !inWord(after) || isQuote(before) && isQuote(after)
+	return len(s.text) >= 4 && !inWord(before) && !inWord(after) || isQuote(before) && isQuote(after) || before == ':' && after == '@'
 }
 
 // telling reports whether a text is no word that may stand somewhere by chance.

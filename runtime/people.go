@@ -253,6 +253,10 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 			e.Text = string(text)
 		}
 	}
+	if url := compiler.WithoutPasswords(e.URL); url != e.URL {
+		e.URL, e.hides = url, e.URL
+	}
+	e.Text = compiler.WithoutPasswords(e.Text)
 	if a != nil && a.NameNode != nil {
 		at := a.NameNode.Span()
 		e.Defined = fmt.Sprintf("%s:%d", at.File.Name, at.From().Line)

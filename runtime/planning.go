@@ -110,7 +110,7 @@ func (q *Question) identify() {
 	same := *q
 	same.Problem, same.Advice, same.ID, same.EffectsBy, same.ClaimedBy, same.Runs.Defined, same.Runs.Folder = "", nil, "", "", "", "", ""
 	text, _ := json.Marshal(same) // its values come from JSON
-	sum := sha256.Sum256(fmt.Appendf(text, "%v", q.at))
+	sum := sha256.Sum256(fmt.Appendf(text, "%v%s", q.at, q.Runs.hides))
 	q.ID = hex.EncodeToString(sum[:8])
 }
 
@@ -164,6 +164,8 @@ type Execution struct {
 	Defined string `json:"defined,omitzero"`
 	// Alone is set where the call is run in an empty context (S14.1).
 	Alone bool `json:"alone,omitzero"`
+
+	hides string // the URL with the password that URL hides; "" if there is none
 }
 
 // Handed is a part of the context that a call's scopes hand over.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,8 @@ var withSecrets = []string{
 	"calls: [{_tool: t, password: {a: M}, password2: M, _outputPath: state}, {_tool: t, password: {a: M}, password2: M, _outputPath: state}]",
 	"tools: {t: {type: object, properties: {password: {type: string}}}}\nactivities: {t: {expr: 'int(password) + †x'}}\ncalls: [{_tool: t, password: M}]",
 	"tools: {t: {type: object, properties: {password: {type: string}, user: {type: string}}}}\ncalls: [{_tool: t, _each: [{user: x, password: M}], user: †item.user, password: †item.pasword}]",
+	"tools: {t: {type: object, properties: {a: {type: array}}}}\nactivities: {t: {http: {url: 'http://me:U@127.0.0.1:9/{a}', timeout: 1s}}, u: {mcp: {server: s, tool: x}}, v: {exec: {argv: ['true', 'http://me:U@h.example/']}}}\n" +
+		"servers: {s: {url: 'http://me:U@127.0.0.1:9/x', timeout: 1s}}\ncalls: [{_tool: t, a: 1}, {_tool: t, a: 'http://me:U@h.example/'}, {_tool: u, _outputPath: a}, {_tool: v, _outputPath: a}]",
 	elsewhere + "tools: {t: {type: object, properties: {password: {type: string}, user: {type: array}}}}\ncalls: [{_tool: t, password: M}, {_tool: t, user: M, password: 5}]\noutput: [M, †state.none]",
 }
 
@@ -49,7 +52,7 @@ var withSecrets = []string{
 // short is hidden in messages alone then.
 const elsewhere = "# elsewhere\n"
 
-// S7, S10.3: what stands under the name of a secret, or is one by its schema, isn't quoted
+// S7, S10.3: what stands under the name of a secret, is one by its schema or stands in an address as a password isn't quoted
 // by any command in a message, an excerpt, a drawing or SARIF, whatever is wrong with it.
 func TestSecretsAreNeverQuoted(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -67,6 +70,12 @@ func TestSecretsAreNeverQuoted(t *testing.T) {
 				continue // a short one is only known by itself
 			}
 			text := strings.ReplaceAll(plan, "M", secret.written)
+			if strings.Contains(plan, ":U@") {
+				if strings.ContainsAny(secret.written, ` "`) {
+					continue // which stands in no address
+				}
+				text = strings.ReplaceAll(plan, ":U@", ":"+secret.written+"@")
+			}
 			name := "plan.yaml"
 			if strings.HasPrefix(plan, "{") {
 				name = "plan.json"
@@ -92,6 +101,30 @@ func TestSecretsAreNeverQuoted(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// S10.1: a question about a request shows no password of its address; one about another is
+// another question.
+func TestQuestionsShowNoPassword(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ids := map[string]bool{}
+	for _, secret := range []string{"zq7Marker-4711", "zq8Marker-4711"} {
+		text := "activities: {t: {http: {url: 'https://me:" + secret + "@h.example/{a}'}}, u: {mcp: {server: s, tool: x}}}\nservers: {s: {url: 'https://me:" + secret + "@h.example/x'}}\n" +
+			"calls: [{_tool: t, a: b, _outputPath: a}, {_tool: u, _outputPath: b}]\n"
+		if err := os.WriteFile("plan.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, _ := obelus(strings.NewReader(""), "run", "--confirm", "always", "--no-journal", "--format", "json", "plan.yaml")
+		if strings.Contains(stdout+stderr, secret) || strings.Count(stdout, "https://me:[hidden password]@h.example/") != 3 {
+			t.Error(stdout, stderr)
+		}
+		for _, id := range regexp.MustCompile(`"id":"\w+"`).FindAllString(stdout, -1) {
+			ids[id] = true
+		}
+	}
+	if len(ids) != 4 {
+		t.Errorf("%v", ids)
 	}
 }
 

@@ -1,0 +1,99 @@
+package compiler
+
+import (
+	"net/url"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
+
+// What can stand in an address, in a field, and in a field that may be sent several times,
+// as JSON Schemas.
+var (
+	asSegment = map[string]any{"type": []any{"string", "number", "boolean"}}
+	asItem    = map[string]any{"type": []any{"string", "number", "boolean", "null"}}
+	asField   = map[string]any{"type": []any{"string", "number", "boolean", "null", "array"}, "items": asItem}
+	asForm    = map[string]any{"type": "object", "additionalProperties": asField}
+)
+
+// Takes is a JSON Schema of the values of a parameter that the request can be made of, as
+// far as their kinds say; nil where it can be made of any. What is refused besides
+// ([HTTP.Request]) hangs on the values.
+func (h *HTTP) Takes(parameter string) any {
+	var all []any
+	takes := func(n *source.Node, what map[string]any) {
+		if n.Kind != source.String || !expression.IsExpression(n.Text) {
+			return
+		}
+		ref, err := expression.ParsePath(n.Text)
+		if err != nil || ref.Kind != parameter {
+			return
+		}
+		for i := len(ref.Path) - 1; i >= 0; i-- {
+			if ref.Path[i].IsIndex {
+				return
+			}
+			what = map[string]any{"properties": map[string]any{ref.Path[i].Key: what}}
+		}
+		all = append(all, what)
+	}
+	field := func(n *source.Node) {
+		takes(n, asField)
+		for _, item := range n.Items {
+			takes(item, asItem)
+		}
+	}
+	for _, name := range append(parametersIn(h.path), parametersIn(h.search)...) {
+		if name == parameter {
+			all = append(all, asSegment)
+		}
+	}
+	for _, f := range append(h.query[:len(h.query):len(h.query)], h.headers...) {
+		field(f.value)
+	}
+	switch {
+	case h.Sends != BodyForm:
+	case h.body == nil && !h.taken[parameter]:
+		all = append(all, asField)
+	case h.body != nil:
+		takes(h.body, asForm)
+		for _, f := range h.body.Fields {
+			field(f.Value)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return map[string]any{"allOf": all}
+}
+
+// IsForm reports whether a parameter is all of a form, and so an object.
+func (h *HTTP) IsForm(parameter string) bool {
+	return h.Sends == BodyForm && h.body != nil && h.body.Kind == source.String && h.body.Text == "†"+parameter
+}
+
+// openPassword warns of a password that stands in an address itself.
+func (c *compilation) openPassword(n *source.Node) {
+	for _, at := range passwordsIn(n.Text) {
+		c.report(diag.WrongType, n.Within(at[0], at[1]), "a password stands in the url, for all who read this file or a journal of its runs").As(diag.Warning).
+			Advise("take it from the environment: {$USER}:{$PASSWORD}@")
+	}
+}
+
+// UserInfo is who asks by the address itself, nil if nobody does.
+func (h *HTTP) UserInfo(lookup func(variable string) string) *url.Userinfo {
+	in := filling{lookup: lookup}
+	text, err := in.encoded(h.user, false)
+	if err != nil || text == "" {
+		return nil
+	}
+	at, err := url.Parse("http://" + text + "@host")
+	if err != nil {
+		return nil
+	}
+	return at.User
+}
