@@ -194,11 +194,18 @@ func (c *cli) importFile(name string, text []byte, o importing) error {
 	}
 	imported := len(api.Imported())
 	if imported > 0 {
+		l, relative := (*lock.Lock)(nil), ""
+		if o.output != "" { // what keeps it from being locked keeps it from being imported
+			if l, relative, err = c.lockOf(o, name); err != nil {
+				return err
+			}
+		}
 		if err := c.writeCatalogue(name, o, api.Catalogue()); err != nil {
 			return err
 		}
-		if o.output != "" {
-			if err := c.keep(o, name, text, api); err != nil {
+		if l != nil {
+			l.SetFile(lock.File{Path: relative, Digest: lock.Digest(string(text)), Choice: o.Choice, Operations: api.Locked(), Schemas: api.Schemas()})
+			if err := c.writeLock(filepath.Dir(o.output), l); err != nil {
 				return err
 			}
 		}

@@ -17,19 +17,48 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// keep writes to the lock file beside a catalogue what was imported.
-func (c *cli) keep(o importing, file string, text []byte, api *openapi.API) error {
+// lockBefore is the lock in a folder to which something is added. What is wrong with it
+// counts but where it is read again, which the nodes say that again gives: what stands there
+// is written anew. Else all that is locked of others would be lost.
+func (c *cli) lockBefore(folder string, limits source.Limits, again func(*lock.Lock) []*source.Node) (*lock.Lock, error) {
+	name := filepath.Join(folder, lock.Name)
+	text, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return &lock.Lock{}, nil
+	}
+	if err != nil {
+		return nil, project.CantRead(name, err)
+	}
+	l, found := lock.Read(source.NewFile(name, text), limits)
+	if !diag.HasErrors(found) {
+		return l, nil
+	}
+	anew := again(l)
+	found = slices.DeleteFunc(found, func(f diag.Diagnostic) bool {
+		return slices.ContainsFunc(anew, func(n *source.Node) bool { return f.Span.Start >= n.Start && f.Span.End <= n.End })
+	})
+	if !diag.HasErrors(found) {
+		return l, nil
+	}
+	if err := c.show(found, "text"); err != nil {
+		return nil, err
+	}
+	return nil, troubled("nothing is imported: %q, which locks other sources as well, can't be read", name).Advise("mend it, or remove it and import each of them again")
+}
+
+// lockOf is the lock beside a catalogue, to which a document is to be added.
+func (c *cli) lockOf(o importing, file string) (l *lock.Lock, relative string, err error) {
 	folder := filepath.Dir(o.output)
-	relative, err := relativeTo(folder, file)
-	if err != nil {
-		return err
+	if relative, err = relativeTo(folder, file); err != nil {
+		return nil, "", err
 	}
-	l, err := c.readLock(filepath.Join(folder, lock.Name), o.limits)
-	if err != nil {
-		return err
-	}
-	l.SetFile(lock.File{Path: relative, Digest: lock.Digest(string(text)), Choice: o.Choice, Operations: api.Locked(), Schemas: api.Schemas()})
-	return c.writeLock(folder, l)
+	l, err = c.lockBefore(folder, o.limits, func(l *lock.Lock) []*source.Node {
+		if was := l.File(relative); was != nil {
+			return []*source.Node{was.Node}
+		}
+		return nil
+	})
+	return l, relative, err
 }
 
 func (c *cli) writeLock(folder string, l *lock.Lock) error {

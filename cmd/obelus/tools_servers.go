@@ -31,7 +31,8 @@ func definesServers(file string, text []byte, limits source.Limits) bool {
 type listing struct {
 	names   []string // of the servers, sorted
 	servers map[string]lock.Server
-	defined map[string]any // as the file defines them
+	refused map[string][]activity.RefusedTool // of what they list
+	defined map[string]any                    // as the file defines them
 }
 
 // listed asks the servers of a file for their tools; only those that are wanted, if any are.
@@ -44,11 +45,15 @@ func (c *cli) listed(ctx context.Context, file string, reading *reading, named b
 	}
 	root, _ := source.Parse(source.NewFile(file, d.File.Text), reading.Limits)
 	d.Options.Definitions = root.Get("calls") == nil // else it is a plan
-	p := d.Compile()
-	if diag.HasErrors(p.Findings) {
-		return nil, c.faulty(p.Findings, false)
+	if named {
+		d.Options.Catalogues = nil // which may be what is to be written anew, and say nothing of servers
 	}
-	all := &listing{servers: map[string]lock.Server{}, defined: map[string]any{}}
+	p := d.Compile()
+	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Diagnostic) bool { return named && ofBefore(f, root) })
+	if diag.HasErrors(found) {
+		return nil, c.faulty(found, false)
+	}
+	all := &listing{servers: map[string]lock.Server{}, refused: map[string][]activity.RefusedTool{}, defined: map[string]any{}}
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {
 		if !wanted(name) {
 			continue
@@ -61,13 +66,28 @@ func (c *cli) listed(ctx context.Context, file string, reading *reading, named b
 		if !filepath.IsAbs(there.Dir) {
 			there.Dir = filepath.Join(p.Root, filepath.FromSlash(there.Dir))
 		}
-		s, err := activity.Tools(ctx, &there, activity.Options{Hosts: p.HostRules()})
+		s, refused, err := activity.Tools(ctx, &there, activity.Options{Hosts: p.HostRules()})
 		if err != nil {
 			return nil, troubled("%v", err)
 		}
-		all.names, all.servers[name] = append(all.names, name), s
+		all.names, all.servers[name], all.refused[name] = append(all.names, name), s, refused
 	}
 	return all, nil
+}
+
+// ofBefore reports whether a finding is of what an import makes anew, and not of the servers
+// that it asks: of tools and activities that stand beside them, or of what was locked.
+func ofBefore(f diag.Diagnostic, root *source.Node) bool {
+	if f.Span.File == nil || root == nil {
+		return false
+	}
+	if filepath.Base(f.Span.File.Name) == lock.Name {
+		return true
+	}
+	return slices.ContainsFunc([]string{"tools", "activities", "schemas"}, func(key string) bool {
+		n := root.Get(key)
+		return n != nil && f.Span.File.Name == n.File.Name && f.Span.Start >= n.Start && f.Span.End <= n.End
+	})
 }
 
 // importServers makes a catalogue of what the servers of a file list as their tools.
@@ -82,7 +102,14 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 	if o.output != "" && filepath.Dir(o.output) != filepath.Dir(file) {
 		return troubled("the lock of %q stands beside it, and the catalogue does so, too", file).Advise("name a file in %q with -o", filepath.Dir(file))
 	}
-	l, err := c.readLock(filepath.Join(filepath.Dir(file), lock.Name), o.limits)
+	l, err := c.lockBefore(filepath.Dir(file), o.limits, func(l *lock.Lock) (again []*source.Node) {
+		for _, name := range all.names {
+			if was := l.Server(name); was != nil {
+				again = append(again, was.Node)
+			}
+		}
+		return again
+	})
 	if err != nil {
 		return err
 	}
@@ -91,12 +118,17 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 	var refused []string
 	for _, server := range all.names {
 		locked := all.servers[server]
-		offered += len(locked.Tools)
+		offered += len(locked.Tools) + len(all.refused[server])
+		for _, r := range all.refused[server] {
+			if only(server+" "+r.Tool) && names(r.Tool) {
+				refused = append(refused, server+" "+wording.Cut(r.Tool, mostNamed)+": "+r.Why)
+			}
+		}
 		locked.Tools = slices.DeleteFunc(locked.Tools, func(t lock.Tool) bool { return !only(server+" "+t.Name) || !names(t.Name) })
 		locked.Tools = slices.DeleteFunc(locked.Tools, func(t lock.Tool) bool {
 			why := unfit(t, o.limits)
 			if why != "" {
-				refused = append(refused, server+" "+t.Name+": "+why)
+				refused = append(refused, server+" "+wording.Cut(t.Name, mostNamed)+": "+why)
 			}
 			return why != ""
 		})
@@ -132,6 +164,9 @@ func (c *cli) importServers(ctx context.Context, file string, reading *reading, 
 	}
 	return nil
 }
+
+// mostNamed is how much is told of a tool's name, in bytes.
+const mostNamed = 100
 
 // offeredTool is a tool of a server as a catalogue has it.
 func offeredTool(server string, t lock.Tool) map[string]any {
@@ -226,7 +261,7 @@ func (c *cli) serversDrift(ctx context.Context, folder string, l *lock.Lock, rea
 			for _, t := range is {
 				now[path.Join(server, t.Name)] = offeredTool(server, t)
 			}
-			sources = append(sources, &drifting{name: file + ": " + server, held: true, key: func(tool string) string { return path.Join(server, tool) }, now: now, all: lock.Compare(was.Tools, is)})
+			sources = append(sources, &drifting{name: file + ": " + server, held: true, key: func(tool string) string { return path.Join(server, tool) }, now: now, all: activity.WhyRefused(lock.Compare(was.Tools, is), all.refused[server])})
 		}
 	}
 	for _, s := range l.Servers {

@@ -172,3 +172,55 @@ func TestUnfitToolsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// S2.3: what is wrong with the catalogue, or with what is locked, that an import writes anew
+// keeps nothing from being imported; what else is locked isn't lost for it.
+func TestImportsReplaceWhatIsBroken(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	servers := fmt.Sprintf("servers:\n  self: {command: [%q, mcp], env: {%s: \"1\"}}\n", program, asCommand)
+	old := "# Written by obelus tools import from servers.yaml.\n"
+	bad := "tools: {a: {type: object, properties: {q: {type: strin}}}}\nactivities: {a: {mcp: {server: none, tool: a}}}\n"
+	shop := "openapi: 3.1.0\ninfo: {title: a, version: '1'}\nservers: [{url: 'https://a.example'}]\npaths: {/p: {get: {operationId: p, responses: {'200': {description: ok}}}}}\n"
+	for name, c := range map[string]struct {
+		catalogue, lock, from string
+		refused               string
+	}{
+		"no YAML":         {old + "tools: {a: [\n", "", "servers.yaml", ""},
+		"no catalogue":    {old + bad, "", "servers.yaml", ""},
+		"itself":          {old + bad + servers, "", "api.tools.yaml", ""},
+		"its own lock":    {"", "servers: {self: {tools: 5}}\n", "servers.yaml", ""},
+		"another's lock":  {"", "servers: {other: {tools: 5}}\n", "servers.yaml", "nothing is imported"},
+		"a conflict":      {"", "<<<<<<< HEAD\nservers: {}\n", "servers.yaml", "nothing is imported"},
+		"OpenAPI's lock":  {"", "openapi: {shop.yaml: {digest: x, operations: {}}}\n", "shop.yaml", ""},
+		"another OpenAPI": {"", "openapi: {a.yaml: {digest: x, operations: {}}}\n", "shop.yaml", "nothing is imported"},
+		"not written":     {"tools: {}\n", "", "shop.yaml", "is there already"},
+	} {
+		for file, text := range map[string]string{"servers.yaml": servers, "shop.yaml": shop, "obelus.yaml": "tools: [api.tools.yaml]\n", "api.tools.yaml": c.catalogue, "obelus.lock.yaml": c.lock} {
+			if os.Remove(file); text == "" {
+				continue
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stdout, stderr, status := obelus(strings.NewReader(""), "tools", "import", c.from, "-o", "api.tools.yaml")
+		text, _ := os.ReadFile("api.tools.yaml")
+		if c.refused != "" {
+			if status != statusTrouble || !strings.Contains(stderr, c.refused) || string(text) != c.catalogue {
+				t.Errorf("%s: status %d, %s%s\n%s", name, status, stdout, stderr, text)
+			}
+			continue
+		}
+		if status != statusOK {
+			t.Errorf("%s: status %d, %s%s", name, status, stdout, stderr)
+			continue
+		}
+		if said, _, status := obelus(strings.NewReader(""), "check", "api.tools.yaml"); status != statusOK {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}

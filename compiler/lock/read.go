@@ -33,7 +33,7 @@ func Read(file *source.File, limits source.Limits) (*Lock, []diag.Diagnostic) {
 
 type reader struct{ found diag.Findings }
 
-const again = "write it anew with: obelus tools"
+const again = "write it anew with: obelus tools import"
 
 func (r *reader) report(rule *diag.Rule, at source.Span, format string, args ...any) *diag.Diagnostic {
 	return r.found.Report(rule, at, format, args...)

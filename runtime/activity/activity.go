@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"sync"
@@ -257,6 +258,9 @@ func (s *Set) serve(name string, def *compiler.Activity, o Options, env environm
 		}
 		if env.hideSent(def, hide); s.client == nil {
 			s.client = newClient(o.Hosts)
+		}
+		if at, err := url.Parse(env.endpoint(def.Server)); err == nil {
+			learnUser(at.User, hide)
 		}
 	}
 	key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv, def.Env, def.Inherit, def.Dir)

@@ -7,25 +7,39 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
-// Tools is what an MCP server lists as its tools, as it is locked. The server is started or
-// reached for it, and ended; its folder is as this process sees it.
-func Tools(ctx context.Context, of *compiler.Server, o Options) (lock.Server, error) {
+// Tools is what an MCP server lists as its tools, as it is locked, and what of it is refused.
+// The server is started or reached for it, and ended; its folder is as this process sees it.
+func Tools(ctx context.Context, of *compiler.Server, o Options) (lock.Server, []RefusedTool, error) {
 	def := of.Activity
 	def.Kind, def.Server = "mcp", of
 	set, err := Open(map[string]*compiler.Activity{of.Name: &def}, nil, o)
 	if err != nil {
-		return lock.Server{}, err
+		return lock.Server{}, nil, err
 	}
 	defer set.Close()
 	s := set.byName[of.Name].(*tool).server
 	c, err := s.session(ctx)
 	if err != nil {
-		return lock.Server{}, err
+		return lock.Server{}, nil, err
 	}
-	tools, err := s.list(ctx, c)
-	return lock.Server{Name: of.Name, Tools: tools}, err
+	tools, refused, err := s.list(ctx, c)
+	return lock.Server{Name: of.Name, Tools: tools}, refused, err
+}
+
+// A RefusedTool is an entry of a server's list that isn't taken for a tool.
+type RefusedTool = mcp.Refused
+
+// WhyRefused says of tools that aren't there any more, and are refused, why.
+func WhyRefused(drifts []lock.Drift, refused []RefusedTool) []lock.Drift {
+	for i, d := range drifts {
+		if at := slices.IndexFunc(refused, func(r RefusedTool) bool { return r.Tool == d.Tool }); at >= 0 {
+			drifts[i].What = "it is refused: " + refused[at].Why
+		}
+	}
+	return drifts
 }
 
 // A Held server is how the tools of an MCP server that calls may need stand to what is

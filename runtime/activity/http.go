@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
@@ -65,13 +66,18 @@ func (e *errRedirected) Error() string { return e.why }
 // from now on, in every form in which it is sent.
 func newCaller(name string, def *compiler.Activity, env environment, hide *redact.Redactor, client *http.Client) *caller {
 	env.hideSent(def, hide)
-	if r, err := def.HTTP.Request(nil, env.get); err == nil {
-		if at, err := url.Parse(r.URL); err == nil && at.User != nil {
-			password, _ := at.User.Password()
-			hide.Learn("key", base64.StdEncoding.EncodeToString([]byte(at.User.Username()+":"+password)))
-		}
-	}
+	learnUser(def.HTTP.UserInfo(env.get), hide)
 	return &caller{name, def, env, hide, client}
+}
+
+// learnUser makes secret what an address says to show who asks.
+func learnUser(who *url.Userinfo, hide *redact.Redactor) {
+	if who == nil {
+		return
+	}
+	password, _ := who.Password()
+	hide.Learn("password", password)
+	hide.Learn("key", base64.StdEncoding.EncodeToString([]byte(who.Username()+":"+password)))
 }
 
 // hideSent makes secret what a definition takes of the environment, in every form in which
@@ -254,6 +260,10 @@ func unpacked(answer *http.Response) (io.Reader, error) {
 	case "", "identity":
 		return packed, nil
 	case "gzip", "x-gzip":
+		packed := bufio.NewReader(packed)
+		if begins, _ := packed.Peek(len(gzipBegins)); !strings.HasPrefix(gzipBegins, string(begins)) {
+			return http.NoBody, gzip.ErrHeader // which a short text that is none would be too short to tell
+		}
 		plain, err := gzip.NewReader(packed)
 		if err == io.EOF { // there is no body
 			return packed, nil
@@ -265,6 +275,8 @@ func unpacked(answer *http.Response) (io.Reader, error) {
 		return http.NoBody, &errEncoding{coding}
 	}
 }
+
+const gzipBegins = "\x1f\x8b"
 
 // unread is the failure of an answer that can't be read to its end.
 func (x *caller) unread(request *http.Request, err error) *Failure {
@@ -293,11 +305,14 @@ func (x *caller) unanswered(request *http.Request, answer *http.Response, err er
 	case errors.As(err, &refusal):
 		return x.failure(CodeError, "isn't allowed to send the request: %s; %s", refusal.Why, refusal.Help)
 	case errors.As(err, &redirected):
-		f := x.failure(statusCode(answer), "isn't answered: %s %s", from(request), x.brief(redirected.why, maxQuoted))
+		f := x.failure(statusCode(answer.StatusCode), "isn't answered: %s %s", from(request), x.brief(redirected.why, maxQuoted))
 		f.Details = map[string]any{"status": float64(answer.StatusCode)}
 		return f
 	}
 	why := x.brief(web.Cause(err).Error(), maxQuoted)
+	if strings.HasPrefix(why, "failed to parse Location header") { // as net/http puts it, after an answer
+		return x.failure(CodeError, "isn't answered: %s sent us on to what is no address: %s", from(request), strings.TrimPrefix(why, "failed to parse "))
+	}
 	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
 		return x.failure(CodeError, "got no answer to %s, which may have arrived: %s", from(request), why)
 	}
@@ -305,12 +320,20 @@ func (x *caller) unanswered(request *http.Request, answer *http.Response, err er
 }
 
 // statusCode is the code of a failure that a status is.
-func statusCode(answer *http.Response) string { return fmt.Sprintf("http-%d", answer.StatusCode) }
+func statusCode(status int) string { return fmt.Sprintf("http-%d", status) }
 
 // refused is the failure of an answer that says no.
 func (x *caller) refused(answer *http.Response, body io.Reader) *Failure {
 	content, _ := io.ReadAll(io.LimitReader(body, maxRefusal)) // what is lost of it says nothing else
-	details, quoted := map[string]any{"status": float64(answer.StatusCode)}, ""
+	f := x.refusal(answer.StatusCode, answer.Header, content, " from "+from(answer.Request))
+	f.Message = x.failure("", "").Message + f.Message
+	return f
+}
+
+// refusal is what is told of an answer that says no: its message is what was got, and from
+// where, if that is given.
+func (x *caller) refusal(status int, header http.Header, content []byte, from string) *Failure {
+	details, quoted := map[string]any{"status": float64(status)}, ""
 	if said, err := decode(content, maxDepth, x.hide); err == nil {
 		details["body"] = said
 		content, _ = encode(said) // in which nothing is escaped that is secret
@@ -320,12 +343,11 @@ func (x *caller) refused(answer *http.Response, body io.Reader) *Failure {
 	if text := x.brief(string(content), maxQuoted); text != "" {
 		quoted = fmt.Sprintf(": %q", text)
 	}
-	f := x.failure(statusCode(answer), "got %d %s from %s%s", answer.StatusCode, http.StatusText(answer.StatusCode), from(answer.Request), quoted)
-	if f.After = web.RetryAfter(answer.Header); f.After > 0 {
+	f := &Failure{Code: statusCode(status), Message: x.hide.Message(fmt.Sprintf("got %d %s%s%s", status, http.StatusText(status), from, quoted)), Details: details}
+	if f.After = web.RetryAfter(header); f.After > 0 {
 		details["retryAfter"] = f.After.Seconds()
 	}
 	f.After = max(0, f.After)
-	f.Details = details
 	return f
 }
 

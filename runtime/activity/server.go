@@ -6,12 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"net/http"
-	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/lock"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
+	"github.com/obelus-dev/obelus/runtime/web"
 )
 
 // startTime is how long an MCP server may take until it has begun a session, where its
@@ -59,6 +56,7 @@ type contact struct {
 	// How tools stand to what is locked of them, by what the server has listed; for the call
 	// whose turn it is.
 	listed  []lock.Tool
+	refused []RefusedTool           // of what it lists
 	drifted map[string][]lock.Drift // nil before it has listed any
 }
 
@@ -198,11 +196,15 @@ func (t *tool) failure(ctx context.Context, c *contact, err error) error {
 // of what the server has written to stderr.
 func (s *server) ended(c *contact, what string, err error) *Failure {
 	if c.p == nil {
+		var no *errStatus
+		if errors.As(err, &no) {
+			return s.refused(c, what, no)
+		}
 		c.breaks.Do(func() { close(c.broken) }) // the next call begins anew
 		if s.over.Err() != nil {
 			return s.isClosed()
 		}
-		return &Failure{Code: CodeError, Message: s.hide.Message(fmt.Sprintf("%s: %s", what, brief(mcp.Plain(err))))}
+		return &Failure{Code: CodeError, Message: s.hide.Message(fmt.Sprintf("%s: %s", what, brief(mcp.Plain(web.Cause(err)))))}
 	}
 	code, why := CodeError, ""
 	switch cause := c.lines.Cause(); {
@@ -342,44 +344,6 @@ func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	return c.lines, nil
 }
 
-// address is the way to a server that isn't started here. What is lost on it isn't sent
-// again: nobody knows whether it came.
-func (s *server) address() sdk.Transport {
-	d := &dressed{next: s.set.client.Transport, headers: http.Header{}}
-	for _, h := range s.of.Headers {
-		d.headers.Set(h.Name, compiler.Filled(h.Value, s.env.get))
-	}
-	client := *s.set.client
-	client.Transport = d
-	return &sdk.StreamableClientTransport{
-		Endpoint:   compiler.Filled(s.of.URL, func(name string) string { return url.PathEscape(s.env.get(name)) }),
-		HTTPClient: &client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxOutput + envelope,
-	}
-}
-
-// A dressed way to a server puts its headers on each request, and bounds each answer.
-type dressed struct {
-	next    http.RoundTripper
-	headers http.Header
-	version atomic.Value // of the protocol, once that is agreed on
-}
-
-func (d *dressed) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	maps.Copy(r.Header, d.headers)
-	if version, ok := d.version.Load().(string); ok {
-		r.Header.Set("Mcp-Protocol-Version", version)
-	}
-	answer, err := d.next.RoundTrip(r)
-	if err == nil && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") { // whose events are bounded one by one
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{&atMost{answer.Body, maxOutput + envelope}, answer.Body}
-	}
-	return answer, err
-}
-
 // decoded reads a result.
 func (s *server) decoded(text []byte) (any, error) { return decode(text, maxDepth, s.hide) }
 
@@ -466,28 +430,28 @@ func (s *server) drifts(ctx context.Context, c *contact, tool string) ([]lock.Dr
 	}
 	if c.session.Changed() || c.drifted == nil {
 		c.drifted = nil
-		listed, err := s.list(ctx, c)
+		listed, refused, err := s.list(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		c.listed, c.drifted = listed, map[string][]lock.Drift{}
+		c.listed, c.refused, c.drifted = listed, refused, map[string][]lock.Drift{}
 	}
 	if _, known := c.drifted[tool]; !known {
 		now := lock.Server{Tools: c.listed}
-		c.drifted[tool] = lock.Compare(s.of.Lock.Only(tool), now.Only(tool))
+		c.drifted[tool] = WhyRefused(lock.Compare(s.of.Lock.Only(tool), now.Only(tool)), c.refused)
 	}
 	return c.drifted[tool], nil
 }
 
-// list is what the server lists as its tools.
-func (s *server) list(ctx context.Context, c *contact) ([]lock.Tool, error) {
+// list is what the server lists as its tools, and what of it is refused.
+func (s *server) list(ctx context.Context, c *contact) ([]lock.Tool, []RefusedTool, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errOverdue{startTime})
 	defer cancel()
-	tools, err := c.session.Tools(ctx)
+	tools, odd, err := c.session.Tools(ctx)
 	var refused *mcp.Refusal
 	switch {
 	case err == nil:
-		return tools, nil
+		return tools, odd, nil
 	case errors.As(err, &refused):
 		err = &Failure{Code: CodeBadOutput, Message: s.hide.Message(fmt.Sprintf("the MCP server %q doesn't list its tools: %s", s.of.Name, brief(refused.Message)))}
 	case ctx.Err() == nil:
@@ -497,5 +461,5 @@ func (s *server) list(ctx context.Context, c *contact) ([]lock.Tool, error) {
 		f.Message = fmt.Sprintf("the MCP server %q doesn't list its tools: it %v", s.of.Name, context.Cause(ctx))
 		err = f
 	}
-	return nil, err
+	return nil, nil, err
 }

@@ -141,10 +141,8 @@ func misbehave(how string) {
 				result(fmt.Sprintf(`{"tools":[],"nextCursor":"%sx"}`, asked.Params.Cursor))
 			case "million":
 				result(`{"tools":[` + strings.Repeat(`{"name":"a","inputSchema":{}},`, 20_000) + `{"name":"b"}]}`)
-			case "twice":
-				result(`{"tools":[{"name":"a"},{"name":"b"},{"name":"a"}]}`)
-			case "no-schema":
-				result(`{"tools":[{"name":"a","inputSchema":"none"}]}`)
+			case "odd-list":
+				result(oddLists[asked.Params.Cursor])
 			case "no-list":
 				result(`{"tools":{}}`)
 			case "turn":
@@ -183,6 +181,8 @@ func misbehave(how string) {
 				}
 				result(`{"content":[]}`)
 				report(string(asked.Params.Meta.ProgressToken), `"progress":1e6,"message":"after the answer"`)
+			case "odd-list":
+				result(fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, asked.Params.Name))
 			case "log-line":
 				say("calling the tool now")
 			case "no-jsonrpc":
@@ -574,7 +574,7 @@ func TestServerAtAnAddress(t *testing.T) {
 	}
 	broken.Store(true)
 	_, err := s.Run(t.Context(), "add", Request{})
-	if f := failure(t, err, CodeError, `the tool "add" of the MCP server "docs" hasn't answered: `, "Bad Gateway"); strings.Contains(f.Message, "very secret") {
+	if f := failure(t, err, "http-502", `the tool "add" of the MCP server "docs" hasn't answered: it got 502 Bad Gateway: "nobody is home: `); strings.Contains(f.Message, "very secret") {
 		t.Errorf("a secret is told: %s", f.Message)
 	}
 	broken.Store(false)

@@ -58,7 +58,7 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 			def := remoteDef(c.tool, npmServer(t, c.name, c.args...))
 			def.Env = []compiler.EnvSetting{{Name: "MEMORY_FILE_PATH", Value: filepath.Join(folder, "memory.json")}}
 			def.Server.Env = def.Env
-			listed, err := Tools(t.Context(), def.Server, Options{})
+			listed, _, err := Tools(t.Context(), def.Server, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

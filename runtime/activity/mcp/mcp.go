@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,7 +44,8 @@ type Session struct {
 // Begin begins a session over a transport. A server that asks for anything (a model's
 // words, a person's, folders) is told that there is none.
 func Begin(ctx context.Context, by sdk.Transport, decode Decode) (*Session, error) {
-	t := &tapped{by: by, tap: &tap{calls: map[jsonrpc.ID]*exchange{}, progress: map[string]*exchange{}}}
+	_, lines := by.(*Lines)
+	t := &tapped{by: by, tap: &tap{strict: !lines, calls: map[jsonrpc.ID]*exchange{}, progress: map[string]*exchange{}}}
 	client := sdk.NewClient(&sdk.Implementation{Name: "obelus", Version: "1"}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
 	inner, err := client.Connect(ctx, t, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
@@ -72,24 +74,34 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Message }
 
-// ask sends one request, which send puts together, and reads its result as it came.
-func (s *Session) ask(ctx context.Context, x *exchange, send func(ctx context.Context) error) (map[string]any, error) {
+// put sends one request, which send puts together, and gives its result as it came; the
+// error is what the protocol's library says, which may be of a result, too.
+func (s *Session) put(ctx context.Context, x *exchange, send func(ctx context.Context) error) (came json.RawMessage, err error) {
 	x.sentOnce = func() {}
 	if x.Sent != nil {
 		x.sentOnce = x.Sent
 	}
-	err := send(context.WithValue(ctx, exchangeKey{}, x))
+	err = send(context.WithValue(ctx, exchangeKey{}, x))
 	replied, came := s.tap.reply(x)
 	var refused *jsonrpc.Error
-	switch {
-	case replied && errors.As(err, &refused): // the library makes such errors of its own as well
-		return nil, &Refusal{refused.Code, cmp.Or(refused.Message, "it gives no reason")}
-	case err != nil && came == nil:
+	if came == nil && replied && errors.As(err, &refused) {
+		err = &Refusal{refused.Code, cmp.Or(refused.Message, "it gives no reason")}
+	}
+	return came, err
+}
+
+// ask sends one request and reads its result.
+func (s *Session) ask(ctx context.Context, x *exchange, send func(ctx context.Context) error) (map[string]any, error) {
+	came, err := s.put(ctx, x, send)
+	if err != nil && came == nil {
 		return nil, err
 	}
 	value, bad := s.decode(came)
 	result, ok := value.(map[string]any)
+	var refused *jsonrpc.Error
 	switch {
+	case errors.As(err, &refused): // the library makes such errors of its own as well
+		return nil, &Refusal{refused.Code, cmp.Or(refused.Message, "it gives no reason")}
 	case bad != nil:
 		return nil, &Refusal{Message: bad.Error()}
 	case !ok:
@@ -102,88 +114,133 @@ func (s *Session) ask(ctx context.Context, x *exchange, send func(ctx context.Co
 
 // Plain is an error without what the protocol's library puts before it.
 func Plain(err error) string {
-	text := err.Error()
-	for _, prefix := range []string{"calling \"tools/call\": ", "calling \"tools/list\": ", "calling \"initialize\": "} {
-		text = strings.TrimPrefix(text, prefix)
-	}
-	return text
+	return noise.ReplaceAllString(err.Error(), "")
 }
+
+var noise = regexp.MustCompile(`^(?:(?:calling|sending) "(?:tools/call|tools/list|initialize)": |rejected by transport: )+`)
 
 // Changed reports, once, whether the server has said since that its tools are others than
 // it has listed.
 func (s *Session) Changed() bool { return s.tap.change(false) }
 
-// Tools are all tools that the server lists, by name.
-func (s *Session) Tools(ctx context.Context) ([]lock.Tool, error) {
-	var tools []lock.Tool
+// A Refused entry of a server's list is a tool that isn't taken for one.
+type Refused struct{ Tool, Why string }
+
+// Tools are the tools that the server lists, by name, and what of its list is refused: an odd
+// entry spoils no other one, and of two tools of one name neither is believed.
+func (s *Session) Tools(ctx context.Context) (tools []lock.Tool, refused []Refused, err error) {
 	seen := map[string]bool{}
+	listed := map[string]int{}
+	entries := 0
 	for cursor, pages := "", 0; ; pages++ {
 		if pages == maxPages {
-			return nil, &Refusal{Message: fmt.Sprintf("it has more than %d pages of tools", maxPages)}
+			return nil, nil, &Refusal{Message: fmt.Sprintf("it has more than %d pages of tools", maxPages)}
 		}
-		page, err := s.ask(ctx, &exchange{}, func(ctx context.Context) error {
-			_, err := s.inner.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
-			return err
-		})
+		list, next, err := s.page(ctx, cursor)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		list, ok := page["tools"].([]any)
-		if !ok {
-			return nil, &Refusal{Message: "it has no list \"tools\""}
+		if entries += len(list); entries > maxTools {
+			return nil, nil, &Refusal{Message: fmt.Sprintf("it has more than %d tools", maxTools)}
 		}
-		for _, one := range list {
-			t, err := toolOf(one)
-			if err != nil {
-				return nil, err
+		for i, one := range list {
+			t, why := s.toolOf(one)
+			if t.Name == "" {
+				refused = append(refused, Refused{fmt.Sprintf("(entry %d)", entries-len(list)+i+1), why})
+				continue
 			}
-			if tools = append(tools, t); len(tools) > maxTools {
-				return nil, &Refusal{Message: fmt.Sprintf("it has more than %d tools", maxTools)}
+			if listed[t.Name]++; why != "" {
+				refused = append(refused, Refused{t.Name, why})
+			} else {
+				tools = append(tools, t)
 			}
 		}
-		cursor, _ = page["nextCursor"].(string)
+		cursor = next
 		if cursor == "" {
 			break
 		}
 		if seen[cursor] {
-			return nil, &Refusal{Message: "its pages of tools go round in a circle"}
+			return nil, nil, &Refusal{Message: "its pages of tools go round in a circle"}
 		}
 		seen[cursor] = true
 	}
-	slices.SortFunc(tools, func(a, b lock.Tool) int { return strings.Compare(a.Name, b.Name) })
-	for i := range tools[min(1, len(tools)):] {
-		if tools[i].Name == tools[i+1].Name {
-			return nil, &Refusal{Message: fmt.Sprintf("it lists the tool %q twice", tools[i].Name)}
+	twice := func(name string) bool { return listed[name] > 1 }
+	tools = slices.DeleteFunc(tools, func(t lock.Tool) bool { return twice(t.Name) })
+	refused = slices.DeleteFunc(refused, func(r Refused) bool { return twice(r.Tool) })
+	for name, times := range listed {
+		if times > 1 {
+			refused = append(refused, Refused{name, fmt.Sprintf("%d tools of this name are listed, and none is believed", times)})
 		}
 	}
-	return tools, nil
+	slices.SortFunc(tools, func(a, b lock.Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(refused, func(a, b Refused) int { return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.Why, b.Why)) })
+	return tools, refused, nil
 }
 
-func toolOf(v any) (lock.Tool, error) {
-	said, _ := v.(map[string]any)
-	t := lock.Tool{}
-	if t.Name, _ = said["name"].(string); t.Name == "" {
-		return t, &Refusal{Message: "it lists a tool without a \"name\""}
+// page is one of the pages of tools, and where they go on; "" at the end. What the library
+// makes of it is nothing to us: it reads all or none.
+func (s *Session) page(ctx context.Context, cursor string) (list []json.RawMessage, next string, err error) {
+	came, err := s.put(ctx, &exchange{}, func(ctx context.Context) error {
+		_, err := s.inner.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+		return err
+	})
+	if came == nil {
+		return nil, "", cmp.Or(err, error(&Refusal{Message: "it is no mapping"}))
+	}
+	var page map[string]json.RawMessage
+	if json.Unmarshal(came, &page) != nil {
+		return nil, "", &Refusal{Message: "it is no mapping"}
+	}
+	if json.Unmarshal(page["tools"], &list) != nil || list == nil {
+		return nil, "", &Refusal{Message: "it has no list \"tools\""}
+	}
+	if at := page["nextCursor"]; at != nil && json.Unmarshal(at, &next) != nil {
+		return nil, "", &Refusal{Message: "where its list goes on (\"nextCursor\") is no text"}
+	}
+	return list, next, nil
+}
+
+// toolOf reads an entry of a list of tools; why says what is odd about one.
+func (s *Session) toolOf(entry json.RawMessage) (t lock.Tool, why string) {
+	var called map[string]json.RawMessage
+	if json.Unmarshal(entry, &called) != nil {
+		return t, "it is no mapping"
+	}
+	if json.Unmarshal(called["name"], &t.Name) != nil || t.Name == "" {
+		return t, "it has no \"name\""
+	}
+	value, err := s.decode(entry)
+	said, ok := value.(map[string]any)
+	if err != nil || !ok {
+		return t, fmt.Sprintf("it can't be read: %v", err)
 	}
 	t.Input, t.Output = said["inputSchema"], said["outputSchema"]
-	for what, schema := range map[string]any{"inputSchema": t.Input, "outputSchema": t.Output} {
-		if _, ok := schema.(map[string]any); !ok && schema != nil {
-			return t, &Refusal{Message: fmt.Sprintf("the %q of its tool %q is no mapping", what, t.Name)}
+	for _, key := range []string{"inputSchema", "outputSchema", "annotations"} {
+		if _, ok := said[key].(map[string]any); !ok && said[key] != nil {
+			return t, fmt.Sprintf("its %q is no mapping", key)
 		}
 	}
-	if description, _ := said["description"].(string); description != "" {
+	description, isText := said["description"].(string)
+	if !isText && said["description"] != nil {
+		return t, "its \"description\" is no text"
+	}
+	if description != "" {
 		t.Description, t.Says = lock.Digest(description), description
 	}
 	hints, _ := said["annotations"].(map[string]any)
 	for _, name := range lock.Hints {
-		if is, ok := hints[name].(bool); ok {
-			if t.Annotations == nil {
-				t.Annotations = map[string]bool{}
-			}
-			t.Annotations[name] = is
+		is, ok := hints[name].(bool)
+		if !ok && hints[name] != nil {
+			return t, fmt.Sprintf("its %q is neither true nor false", name)
+		} else if !ok {
+			continue
 		}
+		if t.Annotations == nil {
+			t.Annotations = map[string]bool{}
+		}
+		t.Annotations[name] = is
 	}
-	return t, nil
+	return t, ""
 }
 
 // A Call is one call of a tool.

@@ -22,6 +22,14 @@ type exchange struct {
 
 type exchangeKey struct{}
 
+// OnItsWay says that what is sent in a context has been sent, where a way to a server knows
+// that before there is an answer.
+func OnItsWay(ctx context.Context) {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		x.sentOnce()
+	}
+}
+
 // A tapped transport lets a tap see what goes over its connection.
 type tapped struct {
 	by  sdk.Transport
@@ -41,11 +49,13 @@ func (t *tapped) Connect(ctx context.Context) (sdk.Connection, error) {
 // numbers and takes the last of two equal keys; and keeps from it what nobody waits for.
 type tap struct {
 	sdk.Connection
+	strict bool // an answer to what wasn't asked ends the session: it came in the place of another
 
 	mu       sync.Mutex
 	calls    map[jsonrpc.ID]*exchange
 	progress map[string]*exchange // by token
 	last     int                  // token
+	asked    int64                // the last request's number
 	unasked  int                  // what has come since the last answer
 	asks     int                  // and of that requests
 	changed  bool                 // it has said that its tools are others, and wasn't asked since
@@ -53,11 +63,16 @@ type tap struct {
 
 func (t *tap) Write(ctx context.Context, m jsonrpc.Message) error {
 	x, _ := ctx.Value(exchangeKey{}).(*exchange)
-	if request, ok := m.(*jsonrpc.Request); ok && request.IsCall() && x != nil {
+	if request, ok := m.(*jsonrpc.Request); ok && request.IsCall() {
 		t.mu.Lock()
-		t.calls[request.ID] = x
+		if number, ok := request.ID.Raw().(int64); ok {
+			t.asked = max(t.asked, number)
+		}
+		if x != nil {
+			t.calls[request.ID] = x
+			defer x.sentOnce()
+		}
 		t.mu.Unlock()
-		defer x.sentOnce()
 	}
 	return t.Connection.Write(ctx, m)
 }
@@ -68,9 +83,12 @@ func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		request, ok := m.(*jsonrpc.Request)
-		if !ok {
-			t.answered(m.(*jsonrpc.Response))
+		request, _ := m.(*jsonrpc.Request)
+		if response, is := m.(*jsonrpc.Response); is {
+			if t.strict && !t.wasAsked(response.ID) {
+				return nil, fmt.Errorf("it has answered what it wasn't asked: the \"id\" of its answer, %v, is that of no request", response.ID.Raw())
+			}
+			t.answered(response)
 			return m, nil
 		}
 		if request.Method == "notifications/progress" && t.tell(request.Params) {
@@ -86,6 +104,14 @@ func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
 			t.change(true)
 		}
 	}
+}
+
+// wasAsked reports whether there was a request of an id: the library counts them from 1.
+func (t *tap) wasAsked(id jsonrpc.ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	number, ok := id.Raw().(int64)
+	return ok && number > 0 && number <= t.asked
 }
 
 func (t *tap) answered(r *jsonrpc.Response) {

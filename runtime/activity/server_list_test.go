@@ -1,0 +1,61 @@
+//go:build unix
+
+package activity
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/lock"
+	"github.com/obelus-dev/obelus/runtime/activity/mcp"
+)
+
+// oddLists are pages of tools with odd entries among sound ones, by cursor.
+var oddLists = map[string]string{
+	"": `{"nextCursor":"more","tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"twin","annotations":{"readOnlyHint":true}},` +
+		`{"name":"hint","annotations":{"readOnlyHint":"yes"}},{"name":"hints","annotations":[]},{"name":"schema","inputSchema":"none"},7,{"title":"x"},{"name":5}]}`,
+	"more": `{"tools":[{"name":"twin","inputSchema":"none"},{"name":"result","outputSchema":[]},{"name":"says","description":{}},` +
+		`{"name":"digits","inputSchema":{"maximum":18446744073709551615}},{"name":"z","icons":7,"description":null,"annotations":{"title":"Z","readOnlyHint":null,"idempotentHint":true}}]}`,
+}
+
+// S2.3: an odd entry of a server's list spoils no other one: it is refused, and why is said.
+// Of two tools of one name none is believed, wherever they stand. What is sound can be called,
+// and is held to its lock; a tool that is odd by now isn't what was locked.
+func TestOddListsOfTools(t *testing.T) {
+	def := func(tool string) *compiler.Activity { return remoteDef(tool, helper("mcp-raw", "odd-list")) }
+	l, refused, err := Tools(t.Context(), def("a").Server, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []lock.Tool{
+		{Name: "a", Input: map[string]any{"type": "object"}},
+		{Name: "z", Annotations: map[string]bool{"idempotentHint": true}},
+	}
+	if !reflect.DeepEqual(l.Tools, want) {
+		t.Errorf("%+v", l.Tools)
+	}
+	for i, want := range []mcp.Refused{
+		{Tool: "(entry 6)", Why: "it is no mapping"}, {Tool: "(entry 7)", Why: `it has no "name"`}, {Tool: "(entry 8)", Why: `it has no "name"`},
+		{Tool: "digits", Why: "it can't be read: the integer 18446744073709551615"},
+		{Tool: "hint", Why: `its "readOnlyHint" is neither true nor false`}, {Tool: "hints", Why: `its "annotations" is no mapping`},
+		{Tool: "result", Why: `its "outputSchema" is no mapping`}, {Tool: "says", Why: `its "description" is no text`},
+		{Tool: "schema", Why: `its "inputSchema" is no mapping`}, {Tool: "twin", Why: "2 tools of this name are listed, and none is believed"},
+	} {
+		if i >= len(refused) || refused[i].Tool != want.Tool || !strings.HasPrefix(refused[i].Why, want.Why) {
+			t.Fatalf("%d: %+v, not %+v", i, refused, want)
+		}
+	}
+	locked := &lock.Server{Name: "docs", Tools: []lock.Tool{l.Tools[0], {Name: "twin"}, l.Tools[1]}}
+	s := openTools(t, Options{}, func(tool string) *compiler.Activity {
+		def := def(tool)
+		def.Server.Lock = locked
+		return def
+	}, "a", "twin")
+	if r, err := s.Run(t.Context(), "a", Request{}); err != nil || r.Value != "a" {
+		t.Errorf("%v, %v", r, err)
+	}
+	_, err = s.Run(t.Context(), "twin", Request{})
+	failure(t, err, CodeDrifted, "it is refused: 2 tools of this name are listed, and none is believed")
+}
