@@ -114,7 +114,8 @@ type Value struct {
 	Sources    []Source `json:"sources,omitempty"`
 	// Models are, of a call that destroys something, or may, or that hands something out, the
 	// calls answered by models that may have chosen the value: it is what they gave, or is
-	// worked out of it by expressions.
+	// worked out of it by expressions, here or in plans above or below. Those of a delegate
+	// have its path before their names: "lib/digest.yaml: ask#1".
 	Models []string `json:"models,omitempty"`
 }
 
@@ -248,5 +249,6 @@ func Of(p *compiler.Plan, o Options) *Facts {
 		}
 	}
 	f.reckon(p, all)
+	f.choose(p, all)
 	return f
 }

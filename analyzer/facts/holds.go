@@ -24,12 +24,11 @@ func (g *gatherer) holds(f *Facts) {
 	n := len(f.Calls)
 	kinds := g.kinds(f)
 	words := (n + len(kinds) + 63) / 64
-	gives, models := make([][]uint64, n), make([][]string, n)
+	gives := make([][]uint64, n)
 	left := mostSpread
 	for _, i := range g.plan.Graph.Order() {
 		c := &f.Calls[i]
 		handed := c.handed()
-		models[i] = c.choose(models)
 		for _, s := range handed {
 			left -= (len(s.writers) + 1) * words
 		}
@@ -63,44 +62,6 @@ func (g *gatherer) holds(f *Facts) {
 		}
 		gives[i] = given
 	}
-}
-
-// choose notes which models may have chosen the values of a call that destroys or hands
-// out, and gives those that may have chosen its result; models are those of other calls.
-func (c *Call) choose(models [][]string) []string {
-	if c.Runs.Kind == Model {
-		return []string{c.Name}
-	}
-	harmful := c.Runs.Plan == "" && (c.Leaves() || slices.Contains(groups[0].kinds, c.Effect.Kind))
-	if !harmful && c.Runs.Kind != "expr" {
-		return nil
-	}
-	var all []string
-	for i := range c.Values {
-		var of []string
-		for _, s := range c.Values[i].Sources {
-			for _, w := range s.writers {
-				for _, name := range models[w] {
-					if !slices.Contains(of, name) {
-						of = append(of, name)
-					}
-				}
-				if len(of) > mostHeld { // more than can be followed, and named
-					of = []string{Anything}
-					break
-				}
-			}
-		}
-		if harmful {
-			c.Values[i].Models = of
-		}
-		all = append(all, of...)
-	}
-	if c.Runs.Kind != "expr" {
-		return nil
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // mostHeld is how many calls are named whose results others may hold.

