@@ -6,6 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // What can stand in an address, in a field, and in a field that may be sent several times,
@@ -78,7 +79,7 @@ func (h *HTTP) IsForm(parameter string) bool {
 
 // openPassword warns of a password that stands in an address itself.
 func (c *compilation) openPassword(n *source.Node) {
-	for _, at := range passwordsIn(n.Text) {
+	for _, at := range wording.PasswordsIn(n.Text) {
 		c.report(diag.WrongType, n.Within(at[0], at[1]), "a password stands in the url, for all who read this file or a journal of its runs").As(diag.Warning).
 			Advise("take it from the environment: {$USER}:{$PASSWORD}@")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // A Veil is what is never shown: values under names such as "password", passwords in
@@ -137,7 +138,7 @@ func (v *Veil) learn(name string, value any) {
 			v.keep(value, name)
 			return
 		}
-		for _, at := range passwordsIn(value) {
+		for _, at := range wording.PasswordsIn(value) {
 			v.keep(value[at[0]:at[1]], "password")
 		}
 	default:
@@ -200,34 +201,11 @@ func (c *compilation) concealNames(n *source.Node, name string) {
 
 // concealPasswords keeps those that stand in addresses.
 func (c *compilation) concealPasswords(n *source.Node) {
-	for _, at := range passwordsIn(n.Text) {
+	for _, at := range wording.PasswordsIn(n.Text) {
 		n.File.Hide(n.Within(at[0], at[1]))
 		c.plan.veil.keep(n.Text[at[0]:at[1]], "password")
 	}
 }
-
-// passwordsIn are the places of the passwords in the addresses of a text, but for what
-// stands there for one: {$NAME}, a parameter, an expression.
-func passwordsIn(text string) (all [][2]int) {
-	if !strings.Contains(text, "://") {
-		return nil
-	}
-	for _, at := range addressPassword.FindAllStringSubmatchIndex(text, -1) {
-		all = append(all, [2]int{at[2], at[3]})
-	}
-	return all
-}
-
-// WithoutPasswords is a text without those in its addresses.
-func WithoutPasswords(text string) string {
-	all := passwordsIn(text)
-	for _, at := range slices.Backward(all) {
-		text = text[:at[0]] + "[hidden password]" + text[at[1]:]
-	}
-	return text
-}
-
-var addressPassword = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#@:\s"'<>]*:([^/?#@\s"'<>{}†]+)@`)
 
 // definingKeys are those by one of which a mapping is a schema, a tool or an activity.
 var definingKeys = []string{"type", "properties", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "format", "inputSchema", "exec", "expr", "http", "mcp", "plan", "default"}

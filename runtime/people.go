@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Confirm says which calls a person is asked about (S10.2), and what counts as
@@ -253,10 +254,10 @@ func (f *frame) execution(call *compiler.Call, params map[string]any) Execution 
 			e.Text = string(text)
 		}
 	}
-	if url := compiler.WithoutPasswords(e.URL); url != e.URL {
+	if url := wording.WithoutPasswords(e.URL); url != e.URL {
 		e.URL, e.hides = url, e.URL
 	}
-	e.Text = compiler.WithoutPasswords(e.Text)
+	e.Text = wording.WithoutPasswords(e.Text)
 	if a != nil && a.NameNode != nil {
 		at := a.NameNode.Span()
 		e.Defined = fmt.Sprintf("%s:%d", at.File.Name, at.From().Line)

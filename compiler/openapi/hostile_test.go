@@ -3,6 +3,7 @@ package openapi
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -147,4 +148,35 @@ func FuzzRead(f *testing.F) {
 		}
 		imported(t, name, text)
 	})
+}
+
+// S2.3: a status without quotes is the same key as one in quotes.
+func TestKeysWithoutQuotes(t *testing.T) {
+	text := "openapi: 3.1.0\ninfo: {title: a, version: '1'}\nservers: [{url: 'https://a.example'}]\npaths: {/p: {get: {responses: {K: {content: {application/json: {schema: {type: integer}}}}}}}}\n"
+	catalogue := func(key string) any {
+		api, found := Read(source.NewFile("a.yaml", []byte(strings.Replace(text, "K:", key+":", 1))), Options{})
+		if api == nil {
+			t.Fatal(found)
+		}
+		return api.Catalogue()
+	}
+	if bare, quoted := catalogue("200"), catalogue("'200'"); !reflect.DeepEqual(bare, quoted) || !strings.Contains(fmt.Sprint(bare), "integer") {
+		t.Errorf("%v\n%v", bare, quoted)
+	}
+}
+
+// S2.3: a password in the address of a service isn't told, nor taken into a catalogue.
+func TestAddressesWithPasswords(t *testing.T) {
+	const secret = "zq7Marker-4711"
+	text := "openapi: 3.1.0\ninfo: {title: a, version: '1'}\nservers: [{url: 'https://me:" + secret + "@a.example/v1'}]\npaths: {/p: {get: {responses: {}}}}\n"
+	api, found := Read(source.NewFile("a.yaml", []byte(text)), Options{})
+	if api == nil {
+		t.Fatal(found)
+	}
+	if why := api.Operations[0].Refused; !strings.Contains(why, "has a password in it") || strings.Contains(why, secret) {
+		t.Error(why)
+	}
+	if why := NotAnAddress("https://me:" + secret + "@a.example"); !strings.Contains(why, "has a password in it") || strings.Contains(why, secret) {
+		t.Error(why)
+	}
 }

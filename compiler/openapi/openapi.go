@@ -116,7 +116,7 @@ func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 	root, problems := source.Parse(file, o.Limits)
 	var found []diag.Diagnostic
 	for _, p := range problems {
-		if !p.Warning {
+		if !p.Warning && !p.Quote { // a key such as 200 is text in these documents, quoted or not
 			found = append(found, diag.OfProblem(p))
 		}
 	}

@@ -272,6 +272,8 @@ func NotAnAddress(text string) string {
 	switch scheme, _, whole := strings.Cut(text, "://"); {
 	case absolute.MatchString(text):
 		return ""
+	case len(wording.PasswordsIn(text)) > 0:
+		return fmt.Sprintf("%q has a password in it, which isn't kept in a catalogue; what shows who asks is a header that is taken from the environment", wording.WithoutPasswords(text))
 	case text == "":
 		return "no server is named"
 	case !whole:

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -126,11 +127,14 @@ func (b *builder) parameter(p *parameter) (left, refused *refusal) {
 		join = ""
 	}
 	shape := b.shape(at)
-	if !known && style != "deepObject" || p.in == "path" && (shape == "array" || shape == "object") {
+	if p.in == "path" && (shape == "array" || shape == "object") {
+		return refuse(p.node, encodings, "%s can't be sent in a path", called(shape)), nil
+	}
+	if !known && style != "deepObject" {
 		return refuse(p.node, encodings, "%s in a %s can't be sent in the style %q", called(shape), p.in, style), nil
 	}
 	if shape == "object" && (p.in != "query" || style != "deepObject" && !exploded) || shape == "array" && style == "deepObject" {
-		return refuse(p.node, encodings, "%s can't be sent in the style %q", called(shape), style), nil
+		return refuse(p.node, encodings, "%s in a %s can't be sent in the style %q", called(shape), p.in, cmp.Or(style, map[bool]string{true: "form", false: "simple"}[p.in == "query"])), nil
 	}
 	if shape == "array" {
 		if inner := b.shape(b.valueAt(at).Get("items")); inner == "array" || inner == "object" {
