@@ -162,7 +162,7 @@ func timeless(text string) string {
 }
 
 var (
-	begunAt   = regexp.MustCompile(`begun [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}`)
+	begunAt   = regexp.MustCompile(`begun (?:on )?[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}`)
 	runID     = regexp.MustCompile(`\b[0-9]{8}-[0-9]{6}-([a-z0-9-]+)-[0-9a-f]{4}\b`)
 	pinnedID  = regexp.MustCompile(`\b([0-9a-f]{16})-[0-9a-f]{16}\b`)
 	keptAt    = regexp.MustCompile(`; journal \S+`)

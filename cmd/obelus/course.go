@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,11 +35,15 @@ type course struct {
 type lot struct {
 	counts   map[dot.Mark]int
 	whys     map[dot.Mark]string // the last that is known, by what it is about; of what goes on by none
+	left     map[leftCall]string // why those haven't settled that a stop left, as long as the run hasn't gone on
 	listed   bool                // a call with items was done
 	from, to time.Duration
 	started  bool
 	tries    int
 }
+
+// A leftCall is one of the calls of a lot.
+type leftCall struct{ instance, under, name string }
 
 func newCourse() *course {
 	c := &course{plans: map[int]*compiler.Plan{}, ends: map[int]*runtime.TickEnd{}, fates: map[string]*lot{}}
@@ -109,7 +114,7 @@ var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
 // of is what became of a call, by its name in a view.
 func (c *course) of(name string) *lot {
 	if c.fates[name] == nil {
-		c.fates[name] = &lot{counts: map[dot.Mark]int{}, whys: map[dot.Mark]string{}}
+		c.fates[name] = &lot{counts: map[dot.Mark]int{}, whys: map[dot.Mark]string{}, left: map[leftCall]string{}}
 	}
 	return c.fates[name]
 }
@@ -152,6 +157,8 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 		return
 	}
 	f := c.of(nameInView(command))
+	one := leftCall{command.Instance, command.Under, command.Of.Name}
+	delete(f.left, one)
 	switch command.Kind {
 	case runtime.Ask:
 		f.whys[dot.Mark{}] = "a person is asked"
@@ -165,6 +172,9 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 		fate := fateMark(s.Status, s.Routed)
 		switch {
 		case s.Left: // it goes on when the run does
+			if command.Of.Each == nil || !f.started { // else its items are told
+				f.left[one] = s.Reason
+			}
 		case command.Of.Each == nil || len(f.counts) == 0:
 			f.counts[fate]++
 		default: // its items are counted
@@ -180,7 +190,7 @@ func (c *course) note(at time.Duration, command runtime.Command) {
 			why = strings.TrimSuffix(fmt.Sprintf("%s: %s by %s", why, d.Verdict, cmp.Or(d.By, "a person")), " ")
 			why = strings.TrimPrefix(why, ": ")
 		}
-		if why != "" {
+		if why != "" && !s.Left {
 			f.whys[fate] = why
 		}
 	}
@@ -194,15 +204,20 @@ func (c *course) mark(v *dot.View) {
 		if n.Call == "" || f == nil {
 			continue
 		}
-		if len(f.counts) == 0 && f.started {
-			f.counts[dot.Mark{Kind: dot.Running}] = 1
+		counts, whys := maps.Clone(f.counts), maps.Clone(f.whys)
+		if stopped := fateMark(runtime.Cancelled, false); len(f.left) > 0 {
+			counts[stopped] += len(f.left)
+			whys[stopped] = slices.Max(slices.Collect(maps.Values(f.left)))
 		}
-		if skipped := fateMark(runtime.Skipped, false); f.listed && len(f.counts) == 1 && f.counts[skipped] > 0 {
+		if len(counts) == 0 && f.started {
+			counts[dot.Mark{Kind: dot.Running}] = 1
+		}
+		if skipped := fateMark(runtime.Skipped, false); f.listed && len(counts) == 1 && counts[skipped] > 0 {
 			done := dot.Mark{Kind: dot.Done, Code: ", with every item skipped"}
-			f.counts, f.whys = map[dot.Mark]int{done: 1}, map[dot.Mark]string{done: f.whys[skipped]}
+			counts, whys = map[dot.Mark]int{done: 1}, map[dot.Mark]string{done: whys[skipped]}
 		}
-		for m, count := range f.counts { // the view keeps them in an order of its own
-			m.Text, m.Count = f.whys[m], count
+		for m, count := range counts { // the view keeps them in an order of its own
+			m.Text, m.Count = whys[m], count
 			v.Mark(n.Call, m)
 		}
 		var words []string
@@ -213,8 +228,8 @@ func (c *course) mark(v *dot.View) {
 			words = append(words, fmt.Sprintf("%d tries", f.tries))
 		}
 		for _, m := range append([]dot.Mark{{}}, n.Marks...) {
-			why := f.whys[dot.Mark{Kind: m.Kind, Code: m.Code}]
-			if why != "" && len(f.counts) > 1 && m.Kind != "" {
+			why := whys[dot.Mark{Kind: m.Kind, Code: m.Code}]
+			if why != "" && len(counts) > 1 && m.Kind != "" {
 				why = string(m.Kind) + ": " + why // not all of it is
 			}
 			if why != "" {
