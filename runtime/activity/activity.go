@@ -254,7 +254,7 @@ func (s *Set) serve(name string, def *compiler.Activity, o Options, env environm
 	}
 	if def.Server.URL != "" {
 		if refusal := refusedHost(def, o.Hosts); refusal != nil && (o.InUse == nil || o.InUse(name)) {
-			return nil, fmt.Errorf("the activity %q isn't allowed to reach its server: %s; %s", name, refusal.Why, refusal.Help)
+			return nil, fmt.Errorf("the MCP server %q may not be reached: %s; %s", def.Server.Name, refusal.Why, refusal.Help)
 		}
 		if env.hideSent(def, hide); s.client == nil {
 			s.client = newClient(o.Hosts)

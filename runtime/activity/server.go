@@ -204,7 +204,11 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 		if s.over.Err() != nil {
 			return s.isClosed()
 		}
-		return &Failure{Code: CodeError, Message: s.hide.Message(fmt.Sprintf("%s: %s", what, brief(mcp.Plain(web.Cause(err)))))}
+		why := brief(mcp.Plain(web.Cause(err)))
+		if lost := (*web.Lost)(nil); errors.As(err, &lost) {
+			why = "its connection broke, and what was asked may have arrived: " + why
+		}
+		return &Failure{Code: CodeError, Message: s.hide.Message(fmt.Sprintf("%s: %s", what, why))}
 	}
 	code, why := CodeError, ""
 	switch cause := c.lines.Cause(); {

@@ -225,6 +225,12 @@ func misbehave(how string) {
 				result(`{"content":[{"type":"text","text":"after all"}]}`)
 			case "batch":
 				say(`[{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}]`, asked.ID)
+			case "odd-error":
+				result(`{"isError":"yes","content":[]}`)
+			case "odd-text":
+				result(`{"content":[{"type":"text","text":5}]}`)
+			case "null-structure":
+				result(`{"structuredContent":null,"content":[{"type":"text","text":"after all"}]}`)
 			case "odd-content":
 				result(`{"content":[{"type":"smell","of":"coffee"}]}`)
 			case "input":
@@ -485,10 +491,13 @@ func TestServersMisbehave(t *testing.T) {
 		"scalar-result":  {CodeBadOutput, []string{call + "has answered with what is no result"}},
 		"null-result":    {CodeBadOutput, []string{call + "has answered with what is no result"}},
 		"batch":          {CodeBadOutput, []string{call}},
+		"odd-error":      {CodeBadOutput, []string{call + "has answered with what is no result: its \"isError\" is neither true nor false"}},
+		"odd-text":       {CodeBadOutput, []string{call + "has answered with what is no result: its content[0] is no block of content"}},
 		"odd-content":    {CodeBadOutput, []string{call + "has answered with what is no result"}},
 		"input":          {CodeBadOutput, []string{call + "has answered with what is no result: it asks for more"}},
 		"error-bomb":     {CodeError, []string{call + "was refused: no no no"}},
 		"other-id":       {},
+		"null-structure": {},
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

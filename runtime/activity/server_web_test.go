@@ -49,6 +49,8 @@ func TestServersSayNoToOneCall(t *testing.T) {
 		case asked.Params.Name == "page":
 			w.Header().Set("Content-Type", "text/html")
 			http.Error(w, "<html>no", http.StatusBadRequest)
+		case asked.Params.Name == "lost":
+			panic(http.ErrAbortHandler)
 		case asked.Params.Name == "other":
 			answer("4711", done)
 		case len(asked.ID) > 0:
@@ -63,7 +65,7 @@ func TestServersSayNoToOneCall(t *testing.T) {
 	here, _ := hosts.Parse("127.0.0.1")
 	s := openTools(t, Options{Hosts: hosts.Rules{{By: "the test", Entries: []hosts.Entry{here}, Adds: true, Counts: true}}}, func(tool string) *compiler.Activity {
 		return &compiler.Activity{Name: tool, Kind: "mcp", Remote: tool, Server: &compiler.Server{Activity: compiler.Activity{Name: "docs"}, URL: at.URL}}
-	}, "waits", "busy", "page", "other", "fine")
+	}, "waits", "busy", "page", "lost", "other", "fine")
 	waited := make(chan error, 1)
 	go func() {
 		r, err := s.Run(t.Context(), "waits", Request{})
@@ -84,9 +86,11 @@ func TestServersSayNoToOneCall(t *testing.T) {
 	if err := <-waited; err != nil {
 		t.Errorf("the call beside these: %v", err)
 	}
+	_, err = s.Run(t.Context(), "lost", Request{})
+	failure(t, err, CodeError, `hasn't answered: its connection broke, and what was asked may have arrived: EOF`)
 	_, err = s.Run(t.Context(), "other", Request{})
 	failure(t, err, CodeError, `hasn't answered: it has answered what it wasn't asked: the "id" of its answer, 4711`)
-	if r, err := s.Run(t.Context(), "fine", Request{}); err != nil || r.Value != "fine" || sessions != 2 {
+	if r, err := s.Run(t.Context(), "fine", Request{}); err != nil || r.Value != "fine" || sessions != 3 {
 		t.Errorf("%v, %v after %d sessions", r.Value, err, sessions)
 	}
 }

@@ -107,9 +107,28 @@ func (s *Session) ask(ctx context.Context, x *exchange, send func(ctx context.Co
 	case !ok:
 		return nil, &Refusal{Message: "it is no mapping"}
 	case err != nil:
-		return nil, &Refusal{Message: Plain(err)}
+		return nil, &Refusal{Message: cmp.Or(odd(result), Plain(err))}
 	}
 	return result, nil
+}
+
+// odd is what of a tool's answer isn't of the kind that it must be, where that is plain.
+func odd(result map[string]any) string {
+	if is := result["isError"]; is != nil && is != true && is != false {
+		return "its \"isError\" is neither true nor false"
+	}
+	content, isList := result["content"].([]any)
+	if result["content"] != nil && !isList {
+		return "its \"content\" is no list"
+	}
+	for i, one := range content {
+		block, _ := one.(map[string]any)
+		kind, _ := block["type"].(string)
+		if _, isText := block["text"].(string); kind == "" || kind == "text" && !isText {
+			return fmt.Sprintf("its content[%d] is no block of content", i)
+		}
+	}
+	return ""
 }
 
 // Plain is an error without what the protocol's library puts before it.
@@ -290,7 +309,8 @@ func (s *Session) Call(ctx context.Context, c Call) (*Answer, error) {
 	}
 	a := &Answer{}
 	a.Failed, _ = result["isError"].(bool)
-	a.Structured, a.Is = result["structuredContent"]
+	a.Structured = result["structuredContent"]
+	a.Is = a.Structured != nil // some say null where they have none
 	if _, asks := result["inputRequests"]; asks {
 		return nil, &Refusal{Message: "it asks for more before it answers, which nobody here can give"}
 	}
