@@ -25,6 +25,7 @@ const extension = ".jsonl"
 type keeper struct {
 	writer *journal.Writer
 	file   string
+	place  string // the same, in whatever folder we are
 	moment func(what string)
 	text   []byte // of the last event
 }
@@ -41,7 +42,7 @@ func create(folder string, m *Manifest) (*keeper, error) {
 		writer, err := journal.Create(path, m)
 		switch {
 		case err == nil:
-			return &keeper{writer: writer, file: path}, nil
+			return &keeper{writer: writer, file: path, place: absolute(path)}, nil
 		case !errors.Is(err, fs.ErrExist):
 			return nil, diag.Troubled(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).About(folder).From(err).
 				Advise("name another folder, or keep none and give up resuming the run")
@@ -135,6 +136,9 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	}
 	if err == nil {
 		err = k.writer.Sync()
+	}
+	if _, gone := os.Stat(k.place); err == nil && errors.Is(gone, fs.ErrNotExist) { // what is open can be written all the same
+		err = errors.New("somebody has removed it, or put it elsewhere")
 	}
 	if err != nil {
 		return diag.Troubled(ErrEndNotKept, "the end of the run isn't in its journal: %v", err).From(err)

@@ -246,7 +246,7 @@ func Open(path string, o ResumeOptions) (*Session, error) {
 	if err != nil {
 		return nil, journalTrouble(path, err)
 	}
-	s := &Session{keeper: &keeper{writer: writer, file: path, moment: o.Moment}, Observer: o.Observer, Confirmer: o.Confirmer}
+	s := &Session{keeper: &keeper{writer: writer, file: path, place: absolute(path), moment: o.Moment}, Observer: o.Observer, Confirmer: o.Confirmer}
 	if err := s.restore(path, contents, &o); err != nil {
 		s.Close()
 		return nil, err
