@@ -71,6 +71,10 @@ func (f *frame) veiled() *compiler.Veil {
 	}
 	for messages := r.log.Messages(); r.veil.seen < len(messages); r.veil.seen++ {
 		m := &messages[r.veil.seen]
+		if record, ok := m.Value.(map[string]any); ok && m.Failure && record["code"] != nil && record["message"] != nil {
+			r.veil.Learn(nil, m.Value, nil) // it was told already, whatever the path is called
+			continue
+		}
 		r.veil.Learn(r.plan.Paths.Segments(m.Path), m.Value, r.schemaAt(m.Path))
 	}
 	return r.veil.Veil

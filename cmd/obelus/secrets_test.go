@@ -128,6 +128,21 @@ func TestQuestionsShowNoPassword(t *testing.T) {
 	}
 }
 
+// S9.2: a failure record isn't a secret for the name of its route, whose words other failures
+// may need; what it holds under the name of a secret is one.
+func TestFailureRecordsArentSecret(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "activities:\n  first: {exec: {argv: ['false']}}\n  second: {exec: {argv: [sh, -c, 'echo an error of its own >&2; exit 3']}}\n" +
+		"calls:\n  - {_tool: first, _id: first, _outputPath: †state.token || †state.tokenError}\n  - {_tool: second, _after: [{settled: first}], _outputPath: b}\noutput: †state.tokenError.code\n"
+	if err := os.WriteFile("plan.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, _ := obelus(strings.NewReader(""), "run", "--confirm", "never", "--no-journal", "plan.yaml")
+	if !strings.Contains(stdout, "an error of its own") {
+		t.Error(stdout, stderr)
+	}
+}
+
 // messagesOf are the lines of a run's events without the values of calls and of state.
 func messagesOf(events string) string {
 	var said strings.Builder
