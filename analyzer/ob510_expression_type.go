@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -70,6 +72,10 @@ func (p *Pass) activityCode() {
 			return nil
 		}
 		result, err := activity.Expression.CheckCode(variable)
+		if err == nil && p.strayName(tool.Activity, known, activity, used) {
+			reported[tool.Activity] = true
+			continue
+		}
 		if err == nil {
 			p.codeTried(tool, activity, variable, used, result, reported)
 			continue
@@ -79,6 +85,57 @@ func (p *Pass) activityCode() {
 		if f.Help = err.Help; f.Help == "" {
 			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
 		}
+	}
+}
+
+// strayName reports the first name in an activity's code that is none of a parameter, of
+// whatever tool that it carries out: it is always null.
+func (p *Pass) strayName(name string, known *parameters, activity *compiler.Activity, used map[string]bool) bool {
+	node, first := activity.Node.Get("expr"), ""
+	at := len(node.Text)
+	for one := range used {
+		if !known.unknown(one) || slices.ContainsFunc(p.Plan.Tools, func(t *compiler.Tool) bool {
+			k := p.parametersOf(t)
+			return t.Runs(name) && (k == nil || !k.unknown(one))
+		}) {
+			continue
+		}
+		if found := wordIn(node.Text, one); found >= 0 && found < at {
+			first, at = one, found
+		}
+	}
+	if first == "" {
+		return false
+	}
+	f := p.codeFault(known.tool, node.Within(at, at+len(first)), fmt.Sprintf("%q is no parameter of the tool %q, and so always null here", first, known.tool.Name)).As(diag.Warning)
+	quoted := slices.IndexFunc(known.schema.Properties(), func(one string) bool { return strings.HasPrefix(one, first+"-") && strings.Contains(node.Text, one) })
+	if near, ok := known.names().Nearest(first); quoted >= 0 {
+		f.Advise("a parameter whose name isn't a word is read as $env[%q]", known.schema.Properties()[quoted])
+	} else if ok {
+		p.meantParameters[meantParameter{activity, near}] = true
+		f.Advise("did you mean %q?", near)
+	} else if list := known.names().list; list != "" {
+		f.Advise("the parameters are %s; a text stands in quotes", list)
+	} else {
+		f.Advise("give the tool such a parameter; a text stands in quotes")
+	}
+	return true
+}
+
+// wordIn is where a text has a word, not as a part of another; -1 where it doesn't.
+func wordIn(text, word string) int {
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
+		if part := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }; !part(before) && !part(after) {
+			return at
+		}
+		from = at + len(word)
 	}
 }
 
