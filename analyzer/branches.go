@@ -95,34 +95,53 @@ func (p *Pass) hasBranches() bool {
 	return known.yes
 }
 
-// mayEndEmpty reports whether a template holds a fallback that has no value where all that
-// calls write for it is null.
+// mayEndEmpty reports whether a template holds a fallback or a gate that has no value where
+// what it reads is null.
 func (p *Pass) mayEndEmpty(t *compiler.Template) bool {
 	for e := range t.Expressions() {
 		fallback, literal := e.Expr.Alternatives()
 		if fallback && !literal && slices.ContainsFunc(e.Reads, func(r int) bool { return len(p.Plan.Reads[r].Writers) > 0 }) {
 			return true
 		}
+		if !fallback && !e.Expr.Plain() && slices.ContainsFunc(e.Reads, func(r int) bool { return p.meetsNull(p.Plan.Reads[r], true) }) {
+			return true
+		}
 	}
 	return false
 }
 
-// isBelowNull reports whether a read looks into something of which its tool says that it
+// isBelowNull reports whether a read looks into something of which it is said that it
 // may be null: then it is absent, and who reads it is skipped (S4.4).
-func (p *Pass) isBelowNull(r compiler.Read) bool {
-	return slices.ContainsFunc(r.Writers, func(w int32) bool {
-		call := p.Plan.Calls[w]
-		path, ok := p.outputOver(call, r.Path)
-		if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set || !p.Plan.Paths.IsAbove(path.ID, r.Path) {
-			return false
-		}
-		rest := p.Plan.Paths.Segments(r.Path)[p.Plan.Paths.Depth(path.ID):]
-		for i := range rest {
-			if at := p.inResultAt(call.Tool, rest[:i]); at.Schema != nil && at.Schema.Kinds()&schema.Null != 0 && at.Schema.Kinds() != schema.Anything {
+func (p *Pass) isBelowNull(r compiler.Read) bool { return p.meetsNull(r, false) }
+
+// meetsNull reports whether it is said that null may come to where a read looks into something
+// or, itself, to where it looks.
+func (p *Pass) meetsNull(r compiler.Read, itself bool) bool {
+	paths := p.Plan.Paths
+	along := func(rest []expression.Segment, at func([]expression.Segment) *schema.Schema) bool {
+		for i := range len(rest) + 1 {
+			if i == len(rest) && !itself {
+				break
+			}
+			if s := at(rest[:i]); s != nil && s.Kinds()&schema.Null != 0 && s.Kinds() != schema.Anything {
 				return true
 			}
 		}
 		return false
+	}
+	if s := p.Plan.InputSchema; s != nil && !p.Plan.OfItem(&r) && r.Path != pathtree.Root && paths.Kind(r.Path) == "input" {
+		return along(paths.Segments(r.Path)[1:], func(path []expression.Segment) *schema.Schema {
+			at := s.At(compiler.SchemaPath(path))
+			return at.Schema
+		})
+	}
+	return slices.ContainsFunc(r.Writers, func(w int32) bool {
+		call := p.Plan.Calls[w]
+		path, ok := p.outputOver(call, r.Path)
+		if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set || !paths.IsAbove(path.ID, r.Path) {
+			return false
+		}
+		return along(paths.Segments(r.Path)[paths.Depth(path.ID):], func(rest []expression.Segment) *schema.Schema { return p.inResultAt(call.Tool, rest).Schema })
 	})
 }
 

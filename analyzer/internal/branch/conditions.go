@@ -93,12 +93,12 @@ type valued struct {
 
 // What the variables stand for.
 type (
-	aboutOutcome struct{ call int }    // takes one of some alternatives
-	aboutFailure struct{ call int }    // fails, and has no failure route
-	aboutAtom    struct{ text string } // an expression that isn't looked into is true
-	aboutSubject struct{ of *subject } // the value of a reference is among some of its cells
-	aboutNull    struct{ path string } // there is null at a path
-	aboutGiven   struct{}              // something is there, or isn't null, as whoever gives it decides
+	aboutOutcome struct{ call int }         // takes one of some alternatives
+	aboutFailure struct{ call int }         // fails, and has no failure route
+	aboutAtom    struct{ text string }      // an expression that isn't looked into is true
+	aboutSubject struct{ of *subject }      // the value of a reference is among some of its cells
+	aboutNull    struct{ path pathtree.ID } // there is null at a path
+	aboutGiven   struct{}                   // something is there, or isn't null, as whoever gives it decides
 )
 
 const (

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 )
 
 // A Choice is one thing that a branch of a plan hangs on. It holds a call and
@@ -88,13 +89,33 @@ func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice,
 		holds := e.Value(v, a)
 		return Choice{Condition: about.text, Holds: &holds}, about.text, true
 	case aboutNull:
-		return Choice{Reference: about.path, Value: new(any)}, about.path, e.Value(v, a)
+		if e.Value(v, a) {
+			return Choice{Reference: e.plan.Paths.String(about.path), Value: new(any)}, about.path, true
+		}
+		if s := e.onlyAt(about.path); s != nil {
+			return e.decision(aboutSubject{s}, v, a)
+		}
 	case aboutSubject:
 		if value, known := about.of.value(e.Circuit, a); known {
 			return Choice{Reference: about.of.name, Value: &value}, about.of, true
 		}
 	}
 	return d, nil, false
+}
+
+// onlyAt is what conditions are about at a path, where that is one value.
+func (e *Conditions) onlyAt(path pathtree.ID) *subject {
+	var only *subject
+	for k, s := range e.subjects {
+		switch {
+		case k.path != path:
+		case only != nil:
+			return nil
+		default:
+			only = s
+		}
+	}
+	return only
 }
 
 // taking is the alternative that a call takes in an assignment, if it runs.

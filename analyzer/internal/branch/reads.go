@@ -163,7 +163,7 @@ func (e *Conditions) result(call *compiler.Call, alternative int, at, written pa
 	}
 	for above := at; above != written; { // nothing is there below what is null
 		above = paths.Parent(above)
-		if s := e.facts.InResult(call.Tool, above, paths.Depth(above)-paths.Depth(written)).Schema; s != nil && s.Kinds()&schema.Null != 0 && s.Kinds() != schema.Anything {
+		if s := e.facts.InResult(call.Tool, above, paths.Depth(above)-paths.Depth(written)).Schema; saysNull(s) {
 			v.there = e.And(v.there, e.nulls(heldKey{int32(call.Index), above}).Not())
 		}
 	}
@@ -181,13 +181,18 @@ func (e *Conditions) result(call *compiler.Call, alternative int, at, written pa
 func (e *Conditions) nulls(k heldKey) logic.Literal {
 	l, ok := e.null[k]
 	if !ok {
-		e.within(int(k.call), func() { l = e.Variable(true, false, aboutNull{e.plan.Paths.String(k.path)}) })
+		null := func() { l = e.Variable(true, false, aboutNull{k.path}) }
+		if k.call < 0 {
+			null()
+		} else {
+			e.within(int(k.call), null)
+		}
 		e.null[k] = l
 	}
 	return l
 }
 
-// A heldKey is a path into what a call writes.
+// A heldKey is a path into what a call writes, or for -1 into what the run begins with.
 type heldKey struct {
 	call int32
 	path pathtree.ID
@@ -217,17 +222,7 @@ func (e *Conditions) held(k heldKey) valued {
 func (e *Conditions) initial(r *compiler.Read) valued {
 	plan := e.plan
 	below := func() []expression.Segment { return plan.Paths.Segments(r.Path)[1:] }
-	promised := func(s *schema.Schema) valued {
-		place := s.At(compiler.SchemaPath(below()))
-		v := valued{e.given(), 0}
-		if place.Required {
-			v.there = logic.True
-		}
-		if v.solid = v.there; place.Schema == nil || place.Schema.Kinds()&schema.Null != 0 {
-			v.solid = e.And(v.there, e.given())
-		}
-		return v
-	}
+	promised := func(s *schema.Schema) valued { return e.promised(s, r.Path, below()) }
 	switch plan.Paths.Kind(r.Path) {
 	case "input":
 		if is, known := e.facts.Handed(below()); known {
@@ -263,4 +258,47 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 	}
 	there := e.given()
 	return valued{there, e.And(there, e.given())}
+}
+
+// promised is what a schema says of a path of what the run begins with, below its kind. What it
+// doesn't require is as whoever gives the rest decides; null where it says that null may
+// come is a branch of the plan, and below that nothing is there.
+func (e *Conditions) promised(s *schema.Schema, id pathtree.ID, path []expression.Segment) valued {
+	place := s.At(compiler.SchemaPath(path))
+	v := valued{there: logic.True}
+	var nullable []pathtree.ID
+	if !place.Required {
+		at, above := s, make([]pathtree.ID, len(path))
+		for i, up := len(path)-1, id; i >= 0; i-- {
+			up = e.plan.Paths.Parent(up)
+			above[i] = up
+		}
+		for i, step := range path {
+			if saysNull(at) {
+				nullable = append(nullable, above[i])
+				at = e.facts.NotNull(at)
+			}
+			next := at.At(compiler.SchemaPath([]expression.Segment{step}))
+			if at = next.Schema; !next.Required || at == nil {
+				v.there = e.given()
+				break
+			}
+		}
+		for _, one := range nullable {
+			v.there = e.And(v.there, e.nulls(heldKey{-1, one}).Not())
+		}
+	}
+	switch v.solid = v.there; {
+	case place.Schema != nil && place.Schema.Kinds()&schema.Null == 0:
+	case place.Required && saysNull(place.Schema):
+		v.solid = e.nulls(heldKey{-1, id}).Not()
+	default:
+		v.solid = e.And(v.there, e.given())
+	}
+	return v
+}
+
+// saysNull reports whether a schema says that null may come.
+func saysNull(s *schema.Schema) bool {
+	return s != nil && s.Kinds()&schema.Null != 0 && s.Kinds() != schema.Anything
 }
