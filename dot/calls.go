@@ -61,7 +61,7 @@ func (d *drawing) callNode(c *compiler.Call) Node {
 	if c.ID != "" && c.ID != c.ToolName {
 		detail = append(detail, n.Tool)
 	}
-	fact := facts.OfCall(d.plan, c)
+	fact := d.facts(c)
 	switch {
 	case latent:
 		detail = append(detail, "a model answers", "leaves to it: "+seen(fact))

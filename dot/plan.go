@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -54,7 +55,7 @@ func FromPlan(p *compiler.Plan, findings []diag.Diagnostic, o Options) View {
 	if o.MaxEdges <= 0 {
 		o.MaxEdges = mermaidEdges
 	}
-	d := &drawing{plan: p, options: o, findings: findings, net: networkOf(p)}
+	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), net: networkOf(p)}
 	d.indexFindings()
 	d.findEither()
 	d.focus()
@@ -111,6 +112,7 @@ type drawing struct {
 	plan     *compiler.Plan
 	options  Options
 	findings []diag.Diagnostic
+	facts    func(*compiler.Call) *facts.Call
 	net      network
 	either   map[*compiler.Read]bool // see findEither
 	near     []bool                  // by call: it is drawn; nil when all are

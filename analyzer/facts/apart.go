@@ -8,9 +8,15 @@ import (
 )
 
 // OfCall is what one call of a plan may do, as [Of] has it.
-func OfCall(p *compiler.Plan, c *compiler.Call) *Call {
-	one := newGatherer(p).call(c)
-	return &one
+func OfCall(p *compiler.Plan, c *compiler.Call) *Call { return OfCalls(p)(c) }
+
+// OfCalls is [OfCall] of many calls of a plan: what one hangs on is looked at once for all.
+func OfCalls(p *compiler.Plan) func(*compiler.Call) *Call {
+	g := newGatherer(p)
+	return func(c *compiler.Call) *Call {
+		one := g.call(c)
+		return &one
+	}
 }
 
 // Sum identifies a value of which Text hides something, and is "" for any other: what

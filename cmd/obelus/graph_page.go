@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -26,7 +27,7 @@ import (
 const (
 	pageNodes  = 2_000
 	pageEdges  = 8_000
-	pageEvents = 20_000
+	pageEvents = 20_000 // of those that go wrong as many again
 
 	pageTogether   = 4_000 // events of those in which several do
 	pageRehearsals = 300
@@ -126,7 +127,7 @@ func rehearsed(one *page.Page, found *simulate.Exploration) error {
 		one.Scenarios = append(one.Scenarios, of)
 		return &one.Scenarios[at[key]]
 	}
-	events, crowded, together := 0, 0, 0
+	events, crowded, together, wrong, unshown := 0, 0, 0, 0, 0
 	left := found.Alternatives(pageRehearsals, func(a *simulate.Alternative) bool {
 		size := len(a.Scenario.Moments)
 		switch {
@@ -134,6 +135,10 @@ func rehearsed(one *page.Page, found *simulate.Exploration) error {
 			add(nil, a.Picks, a.Scenario)
 			for i := range found.Problems {
 				p := &found.Problems[i]
+				if wrong += len(p.Scenario.Moments); wrong > pageEvents && i > 0 {
+					unshown++
+					continue
+				}
 				of := add(p.Path, p.Picks, p.Scenario)
 				of.Problem = strings.TrimPrefix(of.Problem+"; "+p.Message, "; ")
 			}
@@ -151,6 +156,9 @@ func rehearsed(one *page.Page, found *simulate.Exploration) error {
 		return together <= pageTogether
 	})
 	one.Left = left + crowded
+	if unshown += found.Untold; unshown > 0 {
+		one.View.Notes = append(one.View.Notes, wording.Count(unshown, "more problem")+" had no room here: obelus simulate --branches has those that were followed")
+	}
 	for _, options := range found.Choices() {
 		one.Choices = append(one.Choices, inWords(options))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 )
 
@@ -260,8 +261,12 @@ func (b *block) add(p Part, outermost *facts.Facts, nodes map[string]string) {
 // deepest is how many delegates stand within each other at most.
 const deepest = 8
 
-// mostLines is how many lines of its text a call shows.
-const mostLines = 120
+// mostLines is how many lines of its text a call shows, and longestLine how much of each, and of what
+// stands on them before and behind it, in bytes.
+const (
+	mostLines   = 120
+	longestLine = 500
+)
 
 // lines are those that the call stands in, without secrets.
 func (c *call) lines(p *compiler.Plan, of *compiler.Call) {
@@ -269,13 +274,23 @@ func (c *call) lines(p *compiler.Plan, of *compiler.Call) {
 		return
 	}
 	span := of.Node.Span()
-	from, to := span.From().Line, span.To().Line
-	c.From = from
-	for line := from; line <= to && line-from <= mostLines; line++ {
-		c.Lines = append(c.Lines, span.File.Line(line))
+	c.From = span.From().Line
+	text, before, behind := string(span.File.Text[span.Start:span.End]), string(span.File.Text[max(0, span.Start-longestLine):span.Start]), string(span.File.Text[span.End:min(len(span.File.Text), span.End+longestLine)])
+	if at := strings.LastIndexByte(before, '\n'); at >= 0 || span.Start <= longestLine {
+		text = before[at+1:] + text
+	} else {
+		text = "…" + text
 	}
-	c.Lines = strings.Split(strings.TrimRight(p.Veiled(strings.Join(c.Lines, "\n")), "\n "), "\n")
-	if more := to - from - mostLines; more > 0 {
-		c.Lines = append(c.Lines, fmt.Sprintf("… and %d more lines", more))
+	if at := strings.IndexByte(behind+"\n", '\n'); at < longestLine {
+		text += behind[:at]
+	} else {
+		text += "…"
+	}
+	c.Lines = strings.Split(strings.TrimRight(p.Veiled(text), "\r\n "), "\n")
+	for i, line := range c.Lines {
+		c.Lines[i] = wording.Cut(strings.TrimSuffix(line, "\r"), longestLine)
+	}
+	if more := len(c.Lines) - mostLines - 1; more > 0 {
+		c.Lines = append(c.Lines[:mostLines+1], "… and "+wording.Count(more, "more line"))
 	}
 }
