@@ -122,24 +122,27 @@ func (t *Timeline) SVG() string {
 		}
 	}
 	labels, details := make([]svgText, len(bars)), make([]svgText, len(bars))
-	left, right := 0, 0
+	left := 0
 	for i := range bars {
 		labels[i].add(bars[i].label(), "name", smallText)
 		if lines := rows(bars[i].Detail, maxDetail); len(lines) > 0 {
 			details[i].add(lines[0], "detail", smallText)
 		}
-		left, right = max(left, labels[i].width), max(right, details[i].width)
+		left = max(left, labels[i].width)
 	}
 	top := margin + head.height + row
 	begin := margin + left + margin/2
-	width, height := max(begin+plot+margin/2+right, margin+head.width)+margin, top+row*len(bars)+margin
+	end := max(1, t.end())
+	x := func(at time.Duration) int { return begin + int(float64(at)/float64(end)*plot) }
+	width, height := max(begin+plot+margin/2, margin+head.width)+margin, top+row*len(bars)+margin
+	for i := range bars {
+		width = max(width, x(bars[i].To)+margin/2+details[i].width+margin)
+	}
 	fmt.Fprintf(&d.out, `<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n", width, height, width, height)
 	d.element("title", cmp.Or(strings.Join(rows(t.Name, maxTitle), " "), "timeline"))
 	d.out.WriteString("<style>" + svgStyle + ".obelus .hour{stroke-dasharray:2 3;opacity:.5}.obelus .mark-critical rect{stroke-width:3}</style>\n")
 	fmt.Fprintf(&d.out, `<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
 	d.text(head, margin, margin, "start")
-	end := max(1, t.end())
-	x := func(at time.Duration) int { return begin + int(float64(at)/float64(end)*plot) }
 	for at, step := time.Duration(0), tickOf(end); at <= end; at += step {
 		fmt.Fprintf(&d.out, `<path class="way hour" d="M%d %dV%d"/>`, x(at), top-4, height-margin)
 		var tick svgText

@@ -67,6 +67,20 @@ func TestTimelinesAreDrawn(t *testing.T) {
 	}
 }
 
+// S15.4: a timeline is as wide as what stands in it: what is said behind an early bar has its room within the plot.
+func TestTimelinesAreNoWiderThanWhatTheySay(t *testing.T) {
+	width := func(at time.Duration) (width int) {
+		line := &Timeline{Name: "x", Bars: []Bar{{Label: "a", To: 10 * time.Second}, {Label: "b", Detail: strings.Repeat("why ", 20), From: at, To: at}}}
+		if _, err := fmt.Sscanf(line.SVG()[strings.Index(line.SVG(), "viewBox"):], `viewBox="0 0 %d`, &width); err != nil {
+			t.Fatal(err)
+		}
+		return width
+	}
+	if early, late := width(0), width(10*time.Second); early > 800 || late < early+200 {
+		t.Errorf("a timeline is %d wide with a text at its beginning, and %d with it at its end", early, late)
+	}
+}
+
 func TestTicksAreFewAndRound(t *testing.T) {
 	for d := time.Duration(1); d < 1<<61; d = d*3 + 1 {
 		if n := d / tickOf(d); n > 8 || d > 10 && n < 1 || strings.Trim(fmt.Sprint(int64(tickOf(d))), "0") > "5" {

@@ -238,7 +238,10 @@ func atOnce(s *simulate.Scenario) (most []string) {
 			now[m.Call] = true
 		}
 		if len(now) > len(most) {
-			most = names(s, slices.Sorted(maps.Keys(now)))
+			most = most[:0]
+			for _, i := range slices.Sorted(maps.Keys(now)) {
+				most = append(most, strings.TrimPrefix(s.Calls[i].Instance+" "+pathOf(&s.Calls[i]), " "))
+			}
 		}
 	}
 	return most
