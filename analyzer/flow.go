@@ -88,6 +88,9 @@ func (p *Pass) remarks(f *flow) []remark {
 		all = append(all, p.documentPlace(f.said, p.Plan.Paths.Segments(f.read.Path)[1:])...)
 	}
 	if call := f.from.call; call != nil {
+		if hole := p.flowing().listings[call].hole; hole != nil {
+			all = append(all, remark{hole.Span(), "an item such as " + brief(p.flows.listings[call].item) + " hasn't got it: it is skipped, and has null in the list"})
+		}
 		switch {
 		case f.from.failure:
 		case call.Produced != nil:
@@ -236,6 +239,9 @@ func (p *Pass) flowsFromCalls(flows []flow, r *compiler.Read) []flow {
 	if len(r.Writers) > maxWriters {
 		return append(flows, flow{})
 	}
+	for _, w := range r.Writers {
+		p.giving(p.Plan.Calls[w]) // which asks for flows itself
+	}
 	t := p.flowing()
 	all := t.writers[:0]
 	p.origins(r, func(o origin) bool { all = append(all, o); return true })
@@ -312,7 +318,7 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	case o.call.Tool == nil || o.call.Tool.Output == nil:
 		add(nil, "stateSchema", false)
 	default:
-		if at := p.inResultAt(o.call.Tool, o.rest); at.Possible {
+		if at := p.inResultAt(p.giving(o.call), o.rest); at.Possible {
 			add(at.Schema, "", false)
 		}
 	}
@@ -411,7 +417,7 @@ func (p *Pass) assembled(r *compiler.Read, seen []origin) (flow, bool) {
 		at.set = true
 		var s *schema.Schema
 		if o.call.Tool != nil {
-			s = o.call.Tool.Output
+			s = p.giving(o.call).Output
 		}
 		at.schemas = append(at.schemas, p.meet(s, p.stateAt(o.path.ID).Schema))
 		at.sure = at.sure || p.alwaysBelow(o)
@@ -473,7 +479,7 @@ func (p *Pass) pushed(seen []origin) (flow, bool) {
 		rest = o.rest
 		var s *schema.Schema
 		if o.call.Tool != nil {
-			s = o.call.Tool.Output
+			s = p.giving(o.call).Output
 		}
 		items = append(items, s)
 	}
@@ -494,7 +500,7 @@ func (p *Pass) laid(o origin) (flow, bool) {
 	if o.call.Tool == nil || o.call.Tool.Output == nil {
 		return flow{}, false
 	}
-	s := o.call.Tool.Output
+	s := p.giving(o.call).Output
 	switch o.call.Method {
 	case compiler.Assign:
 		s = p.meet(s, schema.OfKinds(schema.Object))

@@ -82,7 +82,7 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 	case expression.Text:
 		flows = append(flows, p.flowOfText(t, part))
 	default:
-		like := p.likeness(p.typeOfPart(t, part))
+		like := p.counted(p.likeness(p.typeOfPart(t, part)), t, part)
 		flows = append(flows, flow{schema: like, loose: true, computed: true, operand: operand{t.Node, part.Start, part.End}})
 	}
 	return flows

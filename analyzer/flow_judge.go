@@ -108,8 +108,16 @@ func unspoken(producer, consumer *schema.Schema, witness any) bool {
 	if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
 		return true
 	}
-	_, object := valueAt(witness, path).(map[string]any)
-	return why.Keyword == "required" && object && len(at.Schema.Properties()) == 0
+	object, is := valueAt(witness, path).(map[string]any)
+	if why.Keyword != "required" || !is || len(at.Schema.Properties()) > 0 {
+		return false
+	}
+	for _, name := range consumer.At(path).Schema.Properties() { // of a map it says what stands under any name
+		if of := at.Schema.At([]schema.Step{schema.Key(name)}); object[name] == nil && of.Named && of.Schema.Kinds() != schema.Anything {
+			return false
+		}
+	}
+	return true
 }
 
 func valueAt(v any, path []schema.Step) any {
@@ -216,7 +224,7 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 // doesn't look at it first and stay away.
 func (p *Pass) canCome(f *flow, witness any, to *target) bool {
 	if c := f.from.call; c != nil && len(f.from.rest) > 0 && c.Tool != nil && c.Tool.Output != nil && c.Produced == nil {
-		whole := schema.AllOf(c.Tool.Output, schema.Containing(compiler.SchemaPath(f.from.rest), schema.Const(witness)))
+		whole := schema.AllOf(p.giving(c).Output, schema.Containing(compiler.SchemaPath(f.from.rest), schema.Const(witness)))
 		if p.contains(whole, schema.AnyOf()).Relation != schema.Never {
 			return false
 		}

@@ -21,6 +21,9 @@ type flowTable struct {
 
 	implied map[implication]*schema.Schema
 
+	listings map[*compiler.Call]listing
+	listing  int // how many are being worked out
+
 	judgements []judgement
 	judged     bool
 	fitting    []bool // by the first read of an expression: all that comes surely fits what it is for
@@ -38,18 +41,22 @@ type flowTable struct {
 // very same schema, so that what is known of one is worked out once, too, however
 // many calls, in however many views of a plan, pass values of it.
 type schemaTable struct {
-	literals  map[any]*schema.Schema // by value, floats by their bits
-	meets     map[[2]*schema.Schema]*schema.Schema
-	bare      map[*schema.Schema]*schema.Schema // less null
-	declared  map[*schema.Schema]*schema.Schema // as declared
-	verdicts  map[[2]*schema.Schema]schema.Verdict
-	ofSchemas map[*schema.Schema]*expression.Type
-	likes     map[*expression.Type]*schema.Schema
-	sendable  map[sending]*schema.Schema
-	steps     int              // of reasoning that may still be done
-	making    int              // of making values up as evidence
-	trying    int              // of trials
-	worked    expression.Meter // what expressions may still take in them
+	literals   map[any]*schema.Schema // by value, floats by their bits
+	meets      map[[2]*schema.Schema]*schema.Schema
+	bare       map[*schema.Schema]*schema.Schema // less null
+	declared   map[*schema.Schema]*schema.Schema // as declared
+	verdicts   map[[2]*schema.Schema]schema.Verdict
+	ofSchemas  map[*schema.Schema]*expression.Type
+	likes      map[*expression.Type]*schema.Schema
+	sendable   map[sending]*schema.Schema
+	lists      map[listed]*compiler.Tool
+	counts     map[[2]int]*schema.Schema // of so many items
+	places     map[int]*schema.Schema    // of an item among so many
+	containing map[string]*schema.Schema // something at a path
+	steps      int                       // of reasoning that may still be done
+	making     int                       // of making values up as evidence
+	trying     int                       // of trials
+	worked     expression.Meter          // what expressions may still take in them
 }
 
 func newSchemaTable() *schemaTable {
@@ -58,6 +65,7 @@ func newSchemaTable() *schemaTable {
 		meets:    map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
 		declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
 		ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{}, sendable: map[sending]*schema.Schema{},
+		lists: map[listed]*compiler.Tool{}, counts: map[[2]int]*schema.Schema{}, places: map[int]*schema.Schema{}, containing: map[string]*schema.Schema{},
 		steps: maxReasoning, making: maxReasoning / 4, trying: trialWork, worked: expression.Meter{Steps: 4_000_000, Memory: 256_000_000},
 	}
 }
@@ -70,6 +78,7 @@ func (p *Pass) flowing() *flowTable {
 	if p.flows == nil {
 		p.flows = &flowTable{
 			given: map[pathtree.ID]flow{}, state: map[pathtree.ID]schema.Place{}, certain: map[*compiler.Call]bool{}, implied: map[implication]*schema.Schema{},
+			listings: map[*compiler.Call]listing{},
 		}
 		if p.view != nil {
 			p.flows.schemaTable = p.view.shared.schemas

@@ -13,10 +13,12 @@ import (
 // What a call with "_each" says of one item is judged by what its list may hold (S3.3):
 // whatever fits there fits for every item.
 
-var (
-	aList  = schema.OfKinds(schema.Array)
-	aPlace = schema.New(map[string]any{"type": "integer", "minimum": 0.0}, schema.Options{}) // of an item in its list
-)
+var aList = schema.OfKinds(schema.Array)
+
+// placeAmong is the schema of the place of an item in a list of so many.
+func placeAmong(most int) *schema.Schema {
+	return schema.New(map[string]any{"type": "integer", "minimum": 0.0, "maximum": float64(max(0, most-1))}, schema.Options{})
+}
 
 // flowsOfItem puts the flows into a read of an item, or of its place, to others.
 func (p *Pass) flowsOfItem(flows []flow, r *compiler.Read) []flow {
@@ -28,7 +30,8 @@ func (p *Pass) flowsOfItem(flows []flow, r *compiler.Read) []flow {
 		if len(r.Ref.Path) > 0 {
 			return append(flows, flow{})
 		}
-		return append(flows, flow{schema: aPlace})
+		_, most := p.lengthsOf(call)
+		return append(flows, flow{schema: once(p.flowing().places, most, func() *schema.Schema { return placeAmong(most) })})
 	}
 	for _, f := range p.elements(call.Each.List) {
 		if f.schema != nil && len(r.Ref.Path) > 0 {
@@ -176,7 +179,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		var value any
 		known := call.Tool != nil
 		if known {
-			value, known = w.guess.sample(call.Tool.Output)
+			value, known = w.guess.sample(w.pass.giving(call).Output)
 		}
 		w.write(call, value, known)
 		return

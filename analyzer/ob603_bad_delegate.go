@@ -41,6 +41,7 @@ func badDelegates(p *Pass) {
 	}
 	judged := map[outcome]bool{}
 	for _, call := range p.Plan.Calls {
+		p.handsOver(call)
 		if key := (outcome{call.Single(), call.Plan()}); key.delegate != "" && key.tool != nil && !judged[key] {
 			judged[key] = true
 			p.delegateOutput(call)

@@ -28,7 +28,7 @@ func (p *Pass) opens(call *compiler.Call) bool {
 // sound by itself.
 func (t *trier) inside(call *compiler.Call) *trier {
 	p := t.pass
-	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside {
+	if !p.opens(call) || p.config.delegates == nil || t.depth >= maxInside || len(p.notHanded(call)) > 0 {
 		return nil
 	}
 	return once(t.within, call, func() *trier {

@@ -54,3 +54,55 @@ func (z size) refusals() []goal {
 	}
 	return options
 }
+
+// Lengths are how many items the lists among the values that the schema accepts may have, at
+// least and at most, as far as its keywords tell; most is -1 where they don't bound it.
+func (s *Schema) Lengths() (least, most int) {
+	z := s.ready().lengths(maxShape)
+	if z.max == maxCount {
+		return z.min, -1
+	}
+	return z.min, max(z.min, z.max)
+}
+
+func (n *node) lengths(depth int) size {
+	z := anySize
+	if depth == 0 || n.verdict != depends {
+		return z
+	}
+	if n.values != nil {
+		z = across(n.values, func(v any) (size, bool) { list, ok := v.([]any); return size{len(list), len(list)}, ok })
+	}
+	if a := n.arrays; a != nil {
+		z.narrow(a.size)
+		if a.rest != nil && a.rest.verdict == never {
+			z.narrow(size{0, len(a.prefix)})
+		}
+	}
+	if n.ref != nil {
+		z.narrow(n.ref.lengths(depth - 1))
+	}
+	for _, x := range n.allOf {
+		z.narrow(x.lengths(depth - 1))
+	}
+	for _, list := range [][]*node{n.anyOf, n.oneOf} {
+		if list != nil {
+			z.narrow(across(list, func(x *node) (size, bool) { return x.lengths(depth - 1), x.possible()&Array != 0 }))
+		}
+	}
+	return z
+}
+
+// across are the sizes of those of several that have one.
+func across[T any](all []T, of func(T) (size, bool)) size {
+	whole, some := size{min: maxCount}, false
+	for _, one := range all {
+		if z, ok := of(one); ok {
+			whole, some = size{min(whole.min, z.min), max(whole.max, z.max)}, true
+		}
+	}
+	if !some {
+		return anySize
+	}
+	return whole
+}

@@ -1,0 +1,106 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+)
+
+// A delegate has a state of its own: what its plan gives it, what its calls write, and what
+// the scopes of the call hand over, and nothing else is there (S14.1).
+
+// neededState are the reads of a plan's state that only whoever runs it can fill, and
+// without which what reads it is skipped.
+func neededState(d *compiler.Plan) (needed []*compiler.Read) {
+	scopes := map[int]bool{} // what isn't there is left out of them
+	for _, call := range d.Calls {
+		for _, s := range call.Scopes {
+			scopes[s.Read] = true
+		}
+	}
+	for i := range d.Reads {
+		r := &d.Reads[i]
+		if scopes[i] || len(r.Writers) > 0 || !r.Ref.Required || r.Path == pathtree.Root || d.Paths.Depth(r.Path) < 2 || d.Paths.Kind(r.Path) != "state" {
+			continue
+		}
+		if _, own := d.Paths.Walk(d.State, r.Path); !own {
+			needed = append(needed, r)
+		}
+	}
+	return needed
+}
+
+// notHanded are those of them that a call leaves out.
+func (p *Pass) notHanded(call *compiler.Call) (missing []*compiler.Read) {
+	d := p.Plan.Delegates[call.Plan()]
+	if d == nil || p.config.delegates == nil {
+		return nil
+	}
+	for _, r := range once(p.config.delegates.needs, d, func() []*compiler.Read { return neededState(d) }) {
+		path := d.Paths.Segments(r.Path)
+		if !slices.ContainsFunc(call.Scopes, func(s compiler.Scope) bool {
+			n := min(len(s.Ref.Path), len(path)-1)
+			return s.Kind == "state" && slices.Equal(s.Ref.Path[:n], path[1:1+n])
+		}) {
+			missing = append(missing, r)
+		}
+	}
+	return missing
+}
+
+// handsOver reports a delegate that isn't handed a part of the state that it requires, or
+// without which nothing can come of it.
+func (p *Pass) handsOver(call *compiler.Call) {
+	missing := p.notHanded(call)
+	if len(missing) == 0 {
+		return
+	}
+	d := p.Plan.Delegates[call.Plan()]
+	if len(p.config.delegates.judge(d).Errors) > 0 {
+		return
+	}
+	const help = "see to it that it is there and list it in \"_scopes\", or let the delegate take a parameter or begin with a \"state\" of its own"
+	for _, r := range missing {
+		if s := d.StateSchema; s != nil && s.At(compiler.SchemaPath(d.Paths.Segments(r.Path)[1:])).Required {
+			p.Report(call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't hand over", call.Plan(), r.Ref.String()).About(call.Label()).
+				Advise(help).Note(r.Span(), "it is read here").Show(headOf(d.StateSchemaNode.Span()), "it is required here")
+			return
+		}
+	}
+	if !comesToNothing(d, missing) {
+		return
+	}
+	p.Report(call.ToolNode.Span(), "nothing comes of the delegate %q without %q, which this call doesn't hand over", call.Plan(), missing[0].Ref.String()).About(call.Label()).As(diag.Warning).
+		Advise(help).Note(missing[0].Span(), "it is read here")
+}
+
+// comesToNothing reports whether a plan's output is never there without some of what it reads.
+func comesToNothing(d *compiler.Plan, missing []*compiler.Read) bool {
+	if d.Output == nil || !d.Output.Live() || !d.Graph.Acyclic() {
+		return false
+	}
+	skipped := make([]bool, len(d.Calls))
+	gone := func(r *compiler.Read) bool {
+		return slices.Contains(missing, r) || r.Ref.Required && !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !skipped[w] })
+	}
+	for _, i := range d.Graph.Order() {
+		call := d.Calls[i]
+		for t := range call.Expressions() {
+			skipped[i] = skipped[i] || !t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
+		}
+	}
+	var empty func(t *compiler.Template) bool
+	empty = func(t *compiler.Template) bool {
+		switch {
+		case !t.Live():
+			return t.Value == nil
+		case t.Expr != nil:
+			return slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
+		}
+		return !slices.ContainsFunc(t.Items, func(item *compiler.Template) bool { return !empty(item) }) &&
+			!slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return !empty(f.Value) })
+	}
+	return empty(d.Output)
+}

@@ -1,0 +1,184 @@
+package analyzer
+
+import (
+	"fmt"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// What a call with "_each" gives is a list of what its tool gives (S3.3): as long as the list
+// that it runs for, and with null for each item of which something isn't there that the call
+// can't do without.
+
+// A listing is what is known of the list that a call gives.
+type listing struct {
+	tool *compiler.Tool // with the list as its output
+	hole *compiler.Read // of something that an item may lack; nil where none is known
+	item any            // an item that lacks it
+}
+
+// A listed is how the list that calls of a tool give differs from any other.
+type listed struct {
+	tool        *compiler.Tool
+	least, most int
+	holes       bool
+}
+
+// maxListings bounds how many lists are looked through for what is in one.
+const maxListings = 50
+
+// giving is the tool of a call, with what the call gives as its output.
+func (p *Pass) giving(call *compiler.Call) *compiler.Tool {
+	if call.Each == nil || call.Tool == nil {
+		return call.Tool
+	}
+	return p.listing(call).tool
+}
+
+func (p *Pass) listing(call *compiler.Call) listing {
+	t := p.flowing()
+	if known, ok := t.listings[call]; ok {
+		return known
+	}
+	made := listing{tool: call.Tool}
+	if t.listing == maxListings {
+		return made
+	}
+	t.listings[call] = made // for who asks on the way: it hangs on itself
+	t.listing++
+	how := listed{tool: call.Tool}
+	how.least, how.most = p.lengthsOf(call)
+	if item := call.Each.Tool.Output; item != nil && call.Tool.Output.At(firstItem).Schema.Kinds()&schema.Null == 0 {
+		made.hole, made.item = p.mayLack(call)
+		how.holes = made.hole != nil
+	}
+	made.tool = p.listOf(how)
+	t.listing--
+	t.listings[call] = made
+	return made
+}
+
+var firstItem = []schema.Step{schema.Index(0)}
+
+func (p *Pass) listOf(how listed) *compiler.Tool {
+	if how.least == 0 && how.most == compiler.MaxItems && !how.holes {
+		return how.tool
+	}
+	return once(p.flowing().lists, how, func() *compiler.Tool {
+		tool, item := *how.tool, how.tool.Output.At(firstItem).Schema
+		if how.holes {
+			item = schema.AnyOf(item, schema.OfKinds(schema.Null))
+		}
+		tool.Output = schema.ListOf(item, how.least, how.most)
+		return &tool
+	})
+}
+
+// lengthsOf are how many items the list of a call may have.
+func (p *Pass) lengthsOf(call *compiler.Call) (least, most int) {
+	switch list := call.Each.List; {
+	case list.Items != nil:
+		return len(list.Items), len(list.Items)
+	case !list.Live():
+		items, _ := list.Value.([]any)
+		return len(items), len(items)
+	case list.Expr == nil:
+		return 0, compiler.MaxItems
+	default:
+		least, most = lengthsAmong(p.flowsOfPart(nil, list, list.Expr.Outline()), func(f *flow) *schema.Schema {
+			if call.Guard() == nil {
+				return f.schema
+			}
+			return p.guarded(f, call)
+		})
+		most = min(most, compiler.MaxItems)
+		return min(least, most), most
+	}
+}
+
+// lengthsAmong are how many items lists may have that come by some flows.
+func lengthsAmong(flows []flow, of func(*flow) *schema.Schema) (least, most int) {
+	least, some := expression.AnyLength, false
+	for i := range flows {
+		f := &flows[i]
+		if f.schema == nil || f.sample || len(flows) > maxFlows {
+			return 0, expression.AnyLength
+		}
+		s := of(f)
+		if s.Kinds()&schema.Array == 0 {
+			continue
+		}
+		a, b := s.Lengths()
+		if b < 0 || b > expression.AnyLength {
+			b = expression.AnyLength
+		}
+		least, most, some = min(least, a), max(most, b), true
+	}
+	if !some {
+		return 0, expression.AnyLength
+	}
+	return least, most
+}
+
+// counted is the schema of what a part of an expression works out, with how many items it has.
+func (p *Pass) counted(like *schema.Schema, t *compiler.Template, part expression.Part) *schema.Schema {
+	if like == nil || like.Kinds()&schema.Array == 0 {
+		return like
+	}
+	least, most := part.Lengths(func(i int) (least, most int) {
+		return lengthsAmong(p.flowsOfRead(t.Reads[i]), func(f *flow) *schema.Schema { return f.schema })
+	})
+	if least == 0 && most == expression.AnyLength {
+		return like
+	}
+	return p.meet(like, once(p.flowing().counts, [2]int{least, most}, func() *schema.Schema {
+		return lengths(least, most)
+	}))
+}
+
+// lengths is the schema of all values but lists of other lengths.
+func lengths(least, most int) *schema.Schema {
+	raw := map[string]any{"minItems": float64(least)}
+	if most < expression.AnyLength {
+		raw["maxItems"] = float64(most)
+	}
+	return schema.New(raw, schema.Options{})
+}
+
+// mayLack is a reference to something of an item without which the item is skipped, and an
+// item of the call's list that hasn't got it.
+func (p *Pass) mayLack(call *compiler.Call) (*compiler.Read, any) {
+	var elements []flow
+	for t := range call.Params.Expressions() {
+		if !t.PerItem() {
+			continue
+		}
+		for _, read := range t.Reads {
+			r := &p.Plan.Reads[read]
+			if r.Ref.Kind != "item" || len(r.Ref.Path) == 0 || !r.Ref.Required {
+				continue
+			}
+			if elements == nil {
+				elements = p.elements(call.Each.List)
+			}
+			for i := range elements {
+				f := &elements[i]
+				path := compiler.SchemaPath(r.Ref.Path)
+				if f.schema == nil || f.rare || f.schema.At(path).Required {
+					continue
+				}
+				if relation, item := p.relate(f, p.containing(path)); relation == schema.MayNotFit || relation == schema.Never {
+					return r, item
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// containing is the schema of all values that have something at a path.
+func (p *Pass) containing(path []schema.Step) *schema.Schema {
+	return once(p.flowing().containing, fmt.Sprint(path), func() *schema.Schema { return schema.Containing(path, nil) })
+}

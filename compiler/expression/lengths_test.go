@@ -1,0 +1,53 @@
+package expression
+
+import "testing"
+
+// S7.2: of a list that an expression gives it is known how many items it may have, where
+// that hangs on how many those have that it is made of.
+func TestLengths(t *testing.T) {
+	const unbounded = AnyLength
+	for text, want := range map[string][2]int{
+		`†state.a`:                             {2, 5},
+		`†state.a || []`:                       {0, 5},
+		`†state.b && †state.a`:                 {2, 5},
+		`†(†state.b ? [1] : †state.a)`:         {1, 5},
+		`†(take(†state.a, 3))`:                 {2, 3},
+		`†(take(†state.a, len(†state.a) - 1))`: {0, 5},
+		`†(†state.a[:3])`:                      {2, 3},
+		`†(†state.a[1:])`:                      {1, 4},
+		`†(†state.a[1:-1])`:                    {0, 3},
+		`†(†state.a[-3:])`:                     {2, 3},
+		`†(†state.a[-2:4])`:                    {0, 2},
+		`†(†state.a[-4:-1])`:                   {1, 3},
+		`†(†state.a[len(†state.a) - 1:])`:      {0, 5},
+		`†state.a | filter(# > 3)`:             {0, 5},
+		`†state.a | map(# + 1) | reverse()`:    {2, 5},
+		`†(sort(uniq(†state.a), "desc"))`:      {1, 5},
+		`†state.a | sortBy(-#)`:                {2, 5},
+		`†(concat(†state.a, [1, 2], 1..3))`:    {7, 10},
+		`†(5..3)`:                              {0, 0},
+		`†(keys({"a": †state.a}))`:             {0, unbounded},
+		`†(flatten([†state.a]))`:               {0, unbounded},
+	} {
+		e, err := Parse(text, Limits{})
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		least, most := e.Outline().Lengths(func(int) (int, int) { return 2, 5 })
+		if least != want[0] || most != want[1] {
+			t.Errorf("%s has %d to %d items, want %v", text, least, most, want)
+		}
+		for n := 2; n <= 5; n++ {
+			list := []any{4.0, 4.0, 3.0, 2.0, 1.0}[:n]
+			value, presence, failed := e.Eval(func(i int) (any, Presence) {
+				if e.References()[i].Path[0].Key == "b" {
+					return n%2 == 0, There
+				}
+				return list, There
+			})
+			if got, ok := value.([]any); failed != nil || presence != There || !ok || len(got) < least || len(got) > most {
+				t.Errorf("%s of %d items is %v (%v), not of %d to %d", text, n, value, failed, least, most)
+			}
+		}
+	}
+}
