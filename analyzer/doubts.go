@@ -3,6 +3,7 @@ package analyzer
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -131,7 +132,7 @@ func (p *Pass) mayLackRoom(call *compiler.Call) bool {
 	paths := p.Plan.Paths
 	for i, route := range call.Output {
 		for _, path := range route {
-			if s := p.stateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && p.namesFailures(path) && !s.Accepts(aRecord) {
+			if s := p.stateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && p.forFailures(call, path) && !s.Accepts(aRecord) {
 				return true
 			}
 			needs := call.Method != compiler.Set
@@ -294,6 +295,12 @@ func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, e
 	rule, name := shapeConflictRule, w.pass.path(path.ID)
 	if errors.Is(err, errNoRoom) {
 		rule = stateMismatchRule
+	}
+	if at := call.FailureRoute(); at >= 0 && slices.ContainsFunc(call.Output[at], func(p compiler.Path) bool { return p.ID == path.ID }) && reflect.DeepEqual(value, aRecord) {
+		f := w.report(rule, diag.Warning, call, path.Span(), "when %q fails, the record of its failure isn't written to %q: %s", call.Name, name, err)
+		f.Witness = value
+		f.Advise("let that place take an object with \"code\", \"message\" and \"details\", or name another one for failures")
+		return
 	}
 	f := w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err)
 	f.Witness = value

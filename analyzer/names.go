@@ -48,6 +48,12 @@ func (p *Pass) children(id pathtree.ID) *names {
 	for _, key := range sortedKeys(value) {
 		add(key)
 	}
+	for _, one := range p.Plan.Instances {
+		own, _ := paths.Walk(map[string]any{"input": one.Input, "state": one.State}[paths.Kind(id)], id)
+		for _, key := range sortedKeys(own) {
+			add(key)
+		}
+	}
 	for _, key := range s.Properties() {
 		add(key)
 	}

@@ -134,6 +134,24 @@ const parametersAlone = "an activity is given parameters alone: let calls pass t
 // finding tells already.
 func (p *Pass) mistakenReferences(call *compiler.Call, n *source.Node, told []diag.Diagnostic) {
 	eachString(n, func(n *source.Node) { p.mistakenReference(call, n, told) })
+	eachKey(n, func(key *source.Node) {
+		if !expression.IsExpression(key.Text) && !expression.IsText(key.Text) {
+			return
+		}
+		p.Report(key.Span(), "this key is taken as it stands: expressions are values, and stand in no key").About(call.Label()).
+			Advise("an object with a key that is worked out is an expression: †({(†input.key): †input.value})")
+	})
+}
+
+// eachKey gives the keys of the objects in a value.
+func eachKey(n *source.Node, give func(*source.Node)) {
+	for _, item := range n.Items {
+		eachKey(item, give)
+	}
+	for _, f := range n.Fields {
+		give(f.Key)
+		eachKey(f.Value, give)
+	}
 }
 
 // eachString gives the strings of a value.
@@ -182,14 +200,14 @@ func (p *Pass) named(ref expression.Reference) bool {
 	if p.isKind(ref.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)
 	}
-	if id, ok := p.lookup(path); ok && p.children(id).has(ref.Path[0]) {
+	if id, ok := p.lookup(path); ok && p.children(id).has(ref.Path[0]) || !p.isKind(ref.Kind) && p.begins(ref.Kind, ref.Path[:1]) {
 		return true
 	}
 	if ref.Kind != "input" {
 		return false
 	}
 	_, read := p.lookup(append(path, ref.Path[0])) // input isn't written
-	return read || p.Plan.InputSchema != nil && p.Plan.InputSchema.At(compiler.SchemaPath(ref.Path[:1])).Named || holds(p.Plan.Input, ref.Path[:1])
+	return read || p.Plan.InputSchema != nil && p.Plan.InputSchema.At(compiler.SchemaPath(ref.Path[:1])).Named
 }
 
 // bareReferences finds strings that read like a reference without its † where

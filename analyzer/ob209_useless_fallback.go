@@ -183,6 +183,12 @@ func (p *Pass) sure(call *compiler.Call, read int) bool {
 	})
 }
 
+// onlyDeadWrite reports whether all that could write what a read reads are calls that never
+// run, which is a finding of their own.
+func (p *Pass) onlyDeadWrite(e *branch.Conditions, r *compiler.Read) bool {
+	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
+}
+
 func (p *Pass) uselessOperands(e *branch.Conditions, call *compiler.Call, t *compiler.Template, fallback *expression.Term, decides []logic.Answer, standing func(operand int) (left, there logic.Literal)) {
 	last := -1 // the last operand that ever decides
 	for i, a := range decides {
@@ -202,6 +208,8 @@ func (p *Pass) uselessOperands(e *branch.Conditions, call *compiler.Call, t *com
 	useless := func(i int) {
 		if a := fallback.Args[i]; a.Op == expression.TermReference && e.NeverThere(&p.Plan.Reads[t.Reads[a.Ref]]) {
 			return // which is told already
+		} else if a.Op == expression.TermReference && p.onlyDeadWrite(e, &p.Plan.Reads[t.Reads[a.Ref]]) {
+			return // that is their own fault, and told
 		}
 		what := "is never there when it is its turn"
 		if _, there := standing(i); e.SolveOne(there, false).Impossible {

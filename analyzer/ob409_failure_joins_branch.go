@@ -84,6 +84,25 @@ func (p *Pass) namesFailures(path compiler.Path) bool {
 	return slices.ContainsFunc(p.Plan.Paths.Segments(path.ID)[1:], func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), namesFailure) })
 }
 
+// forFailures reports whether a path of a call's failure route is meant for the records of its
+// failures: by its name, and since the state has no room there for a result that is left by the
+// other alternatives. "rejected" may be a verdict as well.
+func (p *Pass) forFailures(call *compiler.Call, path compiler.Path) bool {
+	if !p.namesFailures(path) {
+		return false
+	}
+	own, tool := p.stateAt(path.ID).Schema, call.Single()
+	if own == nil || call.Method != compiler.Set || tool == nil || tool.Output == nil || p.contains(tool.Output, own).Relation == schema.Never {
+		return true
+	}
+	return slices.ContainsFunc(call.Output[:call.FailureRoute()], func(route compiler.Route) bool {
+		return !slices.ContainsFunc(route, func(path compiler.Path) bool {
+			s := p.stateAt(path.ID).Schema
+			return s != nil && p.contains(tool.Output, s).Relation != schema.Fits
+		})
+	})
+}
+
 func namesFailure(word string) bool {
 	return word == "err" || slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
 }

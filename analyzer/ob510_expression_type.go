@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -63,17 +64,23 @@ func (p *Pass) activityCode() {
 		if activity == nil || activity.Expression == nil || known == nil || reported[tool.Activity] {
 			continue
 		}
-		used := map[string]bool{}
+		used, strange := map[string]bool{}, []string(nil)
 		variable := func(name string) *expression.Type {
 			used[name] = true
+			if known.unknown(name) { // nobody passes it, and it is null
+				strange = append(strange, name)
+				return &expression.Type{Kinds: expression.Null}
+			}
 			if at := known.place(name); at.Possible {
 				return typeOfSchema(at.Schema, typeDepth)
 			}
 			return nil
 		}
 		result, err := activity.Expression.CheckCode(variable)
-		if err == nil && p.strayName(tool.Activity, known, activity, used) {
-			reported[tool.Activity] = true
+		if f := p.strayName(tool.Activity, known, activity, used); f != nil {
+			if reported[tool.Activity] = true; err != nil { // it always goes wrong
+				f.As(diag.Error)
+			}
 			continue
 		}
 		if err == nil {
@@ -85,12 +92,15 @@ func (p *Pass) activityCode() {
 		if f.Help = err.Help; f.Help == "" {
 			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
 		}
+		if len(strange) > 0 {
+			f.Advise("the tool %q has no parameter %q, which is null therefore; it has %s", tool.Name, strange[0], cmp.Or(known.names().list, "none"))
+		}
 	}
 }
 
 // strayName reports the first name in an activity's code that is none of a parameter, of
 // whatever tool that it carries out: it is always null.
-func (p *Pass) strayName(name string, known *parameters, activity *compiler.Activity, used map[string]bool) bool {
+func (p *Pass) strayName(name string, known *parameters, activity *compiler.Activity, used map[string]bool) *diag.Diagnostic {
 	node, first := activity.Node.Get("expr"), ""
 	at := len(node.Text)
 	for one := range used {
@@ -105,7 +115,7 @@ func (p *Pass) strayName(name string, known *parameters, activity *compiler.Acti
 		}
 	}
 	if first == "" {
-		return false
+		return nil
 	}
 	f := p.codeFault(known.tool, node.Within(at, at+len(first)), fmt.Sprintf("%q is no parameter of the tool %q, and so always null here", first, known.tool.Name)).As(diag.Warning)
 	quoted := slices.IndexFunc(known.schema.Properties(), func(one string) bool { return strings.HasPrefix(one, first+"-") && strings.Contains(node.Text, one) })
@@ -119,7 +129,7 @@ func (p *Pass) strayName(name string, known *parameters, activity *compiler.Acti
 	} else {
 		f.Advise("give the tool such a parameter; a text stands in quotes")
 	}
-	return true
+	return f
 }
 
 // wordIn is where a text has a word, not as a part of another; -1 where it doesn't.

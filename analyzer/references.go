@@ -174,6 +174,16 @@ func (p *Pass) explainNever(f *diag.Diagnostic, r *compiler.Read, call *compiler
 			return
 		}
 	}
+	whole := p.Plan.Paths.Segments(r.Path)
+	for i, step := range r.Ref.Path {
+		above, _ := p.initial(whole[:len(whole)-len(r.Ref.Path)+i])
+		if object, is := above.(map[string]any); is && step.IsIndex && object[step.Key] != nil {
+			meant := expression.Reference{Kind: r.Ref.Kind, Path: slices.Clone(r.Ref.Path)}
+			meant.Path[i].IsIndex = false
+			f.Advise("a key that is made of digits is quoted: %s", meant.String())
+			return
+		}
+	}
 	near, ok := p.nearReference(r)
 	if !ok {
 		return

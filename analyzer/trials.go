@@ -481,7 +481,7 @@ func (w *trial) fails(call *compiler.Call) bool {
 func (w *trial) fail(call *compiler.Call) {
 	route := call.Output[call.FailureRoute()]
 	if path, err, _ := w.unfit(call, route, compiler.Set, aRecord); err != nil {
-		if w.pass.namesFailures(path) {
+		if w.pass.forFailures(call, path) {
 			w.hasNoPlace(call, path, aRecord, err)
 		}
 		return

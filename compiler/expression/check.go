@@ -163,7 +163,7 @@ func (c *checker) check(n *node) *Type {
 		for _, a := range n.args {
 			t := c.check(a)
 			if c.suspect(t, textual); t.kinds()&textual == 0 {
-				c.fail(a, noText(t.kinds()), helpText)
+				c.fail(a, noText(t.kinds()), helpText(t.kinds()))
 			}
 		}
 		return aString

@@ -197,7 +197,12 @@ func noText(kinds KindSet) string {
 	return "†{ … } takes a string, a number or a boolean, and this is " + kinds.String()
 }
 
-const helpText = "write string(…) or toJSON(…) to say as which text it is meant"
+func helpText(kinds KindSet) string {
+	if kinds == Null {
+		return "say what stands there without a value: †{ … || \"none\" }; string(…) would write the word null"
+	}
+	return "write string(…) or toJSON(…) to say as which text it is meant"
+}
 
 // appendAsText puts a value to a text: a string as it is, a number or boolean as
 // JSON. It is false for a value that isn't textual, or no finite number.
@@ -228,7 +233,7 @@ func (m *evaluation) text(n *node) any {
 		value := m.run(a)
 		before, ok := len(text), false
 		if text, ok = appendAsText(text, value); !ok {
-			panic(m.fail(a, noText(kindOf(value)), helpText))
+			panic(m.fail(a, noText(kindOf(value)), helpText(kindOf(value))))
 		}
 		m.grow(a, len(text)-before)
 	}

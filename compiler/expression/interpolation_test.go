@@ -115,7 +115,7 @@ func TestFaultsInTexts(t *testing.T) {
 	} {
 		e := parseOK(t, c.text)
 		_, _, err := e.Eval(small.look(e))
-		if fault, ok := err.(*Error); !ok || c.text[fault.Start:fault.End] != c.at || !strings.Contains(fault.Help, "toJSON") {
+		if fault, ok := err.(*Error); !ok || c.text[fault.Start:fault.End] != c.at || !strings.Contains(fault.Help, "toJSON") && !strings.Contains(fault.Help, "||") {
 			t.Errorf("%s: %v", c.text, err)
 		}
 	}

@@ -61,7 +61,7 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 		}
 	}
 	var text strings.Builder
-	copied, only := 0, Reference{}
+	copied, alone := 0, "" // what is meant where there is nothing else
 	for at := 0; at < len(s); {
 		next := strings.IndexAny(s[at:], mark+"$#{%<@‡&")
 		if next < 0 {
@@ -74,8 +74,11 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 		}
 		inside, end := parenthesized(s, at)
 		if end == at {
+			inside, alone, end = calculated(s, at, there)
+		}
+		if end == at {
 			ref, behind := mistakenAt(quoted, at, there)
-			inside, end, only = ref.String(), behind, ref
+			inside, end, alone = ref.String(), behind, ref.String()
 			if slices.Contains(kinds, ref.Kind) {
 				inside = strings.TrimPrefix(inside, mark)
 			}
@@ -98,7 +101,7 @@ func Lookalike(s string, there func(Reference) bool) (m Mistaken, ok bool) {
 		m.Sure = false // another template's
 	}
 	if m.Meant = text.String() + s[copied:]; ok && strings.TrimSpace(s[:m.Start]) == "" && strings.TrimSpace(s[m.End:]) == "" {
-		m.Meant = only.String()
+		m.Meant = alone
 	}
 	return m, ok
 }
@@ -162,6 +165,34 @@ func parenthesized(s string, at int) (inside string, end int) {
 		}
 	}
 	return "", at
+}
+
+// calculated reads what other notations have for a text with more than a reference in it,
+// {{upper(input.name)}} or ${input.count + 1}, as it stands in braces and as an expression of
+// its own, and where it ends: at, if there is none.
+func calculated(s string, at int, there func(Reference) bool) (inside, alone string, end int) {
+	for _, n := range notations {
+		if n.closing == "" || !strings.HasPrefix(s[at:], n.open) {
+			continue
+		}
+		from := at + len(n.open)
+		length := strings.Index(s[from:min(len(s), at+maxPath)], n.closing)
+		if length < 0 {
+			continue
+		}
+		inside = strings.TrimSpace(s[from : from+length])
+		if !strings.ContainsAny(inside, "(+*/|?") || strings.Contains(inside, n.open) {
+			continue
+		}
+		isKind := func(word string) bool { return slices.Contains(kinds, word) }
+		e, err := ParseText(opening+inside+"}", isKind, DefaultLimits())
+		if err == nil && len(e.refs) > 0 && len(e.root.args) == 1 && !slices.ContainsFunc(e.refs, func(r Reference) bool { return !there(r) }) {
+			p := &printer{expr: e}
+			p.print(e.root.args[0], bindLet)
+			return inside, mark + "(" + p.out.String() + ")", from + length + len(n.closing)
+		}
+	}
+	return "", "", at
 }
 
 // mistakenAt reads the mistaken reference at s[at:], and where it ends: at, if there is

@@ -202,6 +202,8 @@ func TestLookalikes(t *testing.T) {
 		{"†{state.a}: {{order.id}}, #{state.order['id']}, %state.order%", "{{order.id}}", `†{state.a}: †{state.order.id}, †{state.order.id}, †{state.order}`},
 		{"state['order'].id", "state['order'].id", "†state.order.id"},
 		{"{{ $.order }}", "{{ $.order }}", "†state.order"},
+		{"to {{upper(state.order.id)}} and {{len(state.other)}}", "{{upper(state.order.id)}}", `to †{upper(state.order.id)} and {{len(state.other)}}`},
+		{"${{ state.order.n + 1 }}", "${{ state.order.n + 1 }}", "†(†state.order.n + 1)"},
 	} {
 		m, ok := Lookalike(c.text, there)
 		if !ok || c.text[m.Start:m.End] != c.at || m.Meant != c.instead {
@@ -212,7 +214,7 @@ func TestLookalikes(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "plain", "$5", "$5.00 or €4", "costs $state", "US$state.x", "statement.of", "the state.ment", "{{name}}", "{{user.name}}", "${HOME}/x",
-		"$.store.book[0]", "$.input.x", "mail@state.order.id", "{order}", "order", "a † b", "Smith†, Jones‡", "word†note.2", "††state.x", "††: †state.x", "{state.x}", "{{ state.x | upper }}", "{{state}}",
+		"$.store.book[0]", "$.input.x", "mail@state.order.id", "{order}", "order", "a † b", "Smith†, Jones‡", "word†note.2", "††state.x", "††: †state.x", "{state.x}", "{{ state.x | upper }}", "{{state}}", "{{upper(name)}}", "{{upper(state.x)}}", "{{state.order.id | upper}}", "${count + 1}",
 		"$inputs.x", "use state.x here", "†", "†state.x", "$data", "data: $", "{{", "${", "{{state.", "${state.x", "†state", "see †2 and †3.", "†{state.a}", "a †{state.b}", "a †$state.x", "a ††state.x", "†{state.a $state.b",
 	} {
 		if m, ok := Lookalike(text, there); ok {
@@ -223,7 +225,7 @@ func TestLookalikes(t *testing.T) {
 
 // S1.8, S4.7: looking for them takes no longer for a hostile text.
 func TestLookalikesAreFoundSoon(t *testing.T) {
-	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x ", "{a[\"", "%a.", "{state.a%", "<%= ", "@a.b", "†(", "†('", strings.Repeat("†(", 160) + strings.Repeat(")", 160), strings.Repeat("†(1+", 100) + strings.Repeat(")", 100)} {
+	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x ", "{a[\"", "%a.", "{state.a%", "<%= ", "@a.b", "{{(", "{{upper(state.a)}}", "${1+", "{{(}}", "†(", "†('", strings.Repeat("†(", 160) + strings.Repeat(")", 160), strings.Repeat("†(1+", 100) + strings.Repeat(")", 100)} {
 		text := "x" + strings.Repeat(piece, maxLookalike/len(piece)-1)
 		if took, ok := cputime.Within(time.Second, func() { Lookalike(text, func(Reference) bool { return false }) }); !ok {
 			t.Errorf("%q, repeated, takes %v", piece, took)
