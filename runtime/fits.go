@@ -24,9 +24,9 @@ func Unfit(p *compiler.Plan, input, state map[string]any) (what string, why *sch
 	return "state", UnfitKeys(p.StateSchema, state)
 }
 
-// missing is what the schema of the state requires, that isn't there, and that no call
-// writes; nil if there is nothing.
-func missing(p *compiler.Plan, state map[string]any) *schema.Violation {
+// Wanting are the keys that the schema of the state requires, that aren't there, and that no
+// call writes.
+func Wanting(p *compiler.Plan, state map[string]any) (keys []string) {
 	if p.StateSchema == nil {
 		return nil
 	}
@@ -38,7 +38,15 @@ func missing(p *compiler.Plan, state map[string]any) *schema.Violation {
 		if id, known := p.Paths.Lookup(whole, expression.Segment{Key: name}); known && len(p.Writers(id)) > 0 || len(p.WritersAt(whole)) > 0 {
 			continue
 		}
-		return &schema.Violation{Keyword: "required", Message: fmt.Sprintf("%q is missing, and no call writes it", name)}
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+// missing says which key of the state [Wanting] finds first; nil if there is none.
+func missing(p *compiler.Plan, state map[string]any) *schema.Violation {
+	if keys := Wanting(p, state); len(keys) > 0 {
+		return &schema.Violation{Keyword: "required", Message: fmt.Sprintf("%q is missing, and no call writes it", keys[0])}
 	}
 	return nil
 }

@@ -178,8 +178,8 @@ func atWorst(plan *compiler.Plan) []string {
 // explored are the rehearsals of a plan that drawings and pages show, and what input they
 // are given.
 func explored(plan *compiler.Plan, r *analyzer.Rehearsal) (found *simulate.Exploration, input map[string]any) {
-	input, made := invented(plan, nil, 1)
-	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
+	input, state, made := invented(plan, nil, nil, 1)
+	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
 }
 
 // rehearse says how long a plan takes and what it costs when nothing fails, and what is at

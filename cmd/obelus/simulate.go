@@ -153,7 +153,7 @@ func (c *cli) simulate(o simulating, name string) error {
 	if err := unreadInputs(p.Plan, input); err != nil {
 		return err
 	}
-	input, madeUp := invented(p.Plan, input, o.seed)
+	input, state, madeUp := invented(p.Plan, input, state, o.seed)
 	if err := session.Fits(p.Plan, input, state); err != nil {
 		return err
 	}
@@ -333,34 +333,45 @@ func missingItem(s *simulate.Scenario, name string) error {
 	return err
 }
 
-// invented completes the input with values that its schema accepts, where it
-// requires what neither the plan nor the user gives, and tells which.
-func invented(p *compiler.Plan, input map[string]any, seed uint64) (map[string]any, []string) {
-	if p.InputSchema == nil {
-		return input, nil
-	}
-	there := session.Over(p.Input, input)
-	var madeUp []string
-	for _, key := range p.InputSchema.Required() {
-		if _, ok := there[key]; ok || haveOwn(p.Instances, key) {
-			continue
-		}
-		place := p.InputSchema.At([]schema.Step{schema.Key(key)})
+// invented completes the input, and the state that a run begins with, with values that their
+// schemas accept, where these require what neither the plan nor the user gives, and no call
+// writes, and tells which.
+func invented(p *compiler.Plan, input, state map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
+	value := func(of *schema.Schema, key string, n int) (any, bool) {
+		place := of.At([]schema.Step{schema.Key(key)})
 		if place.Schema == nil {
-			continue
+			return nil, false
 		}
-		if value, ok := place.Schema.Sample(rand.New(rand.NewPCG(seed, uint64(len(madeUp))))); ok {
-			input = session.Over(input, map[string]any{key: value})
-			madeUp = append(madeUp, key)
+		return place.Schema.Sample(rand.New(rand.NewPCG(seed, uint64(n))))
+	}
+	if p.InputSchema != nil {
+		there := session.Over(p.Input, input)
+		for _, key := range p.InputSchema.Required() {
+			if _, ok := there[key]; ok || haveOwn(p.Instances, func(one compiler.Instance) any { return one.Input }, key) {
+				continue
+			}
+			if v, ok := value(p.InputSchema, key, len(made.Input)); ok {
+				input = session.Over(input, map[string]any{key: v})
+				made.Input = append(made.Input, key)
+			}
 		}
 	}
-	return input, madeUp
+	for _, key := range runtime.Wanting(p, session.Over(p.State, state)) {
+		if haveOwn(p.Instances, func(one compiler.Instance) any { return one.State }, key) {
+			continue
+		}
+		if v, ok := value(p.StateSchema, key, len(made.Input)+len(made.State)); ok {
+			state = session.Over(state, map[string]any{key: v})
+			made.State = append(made.State, key)
+		}
+	}
+	return input, state, made
 }
 
-// haveOwn tells whether every one of some instances has an input of its own.
-func haveOwn(instances []compiler.Instance, key string) bool {
+// haveOwn tells whether every one of some instances has an input, or a state, of its own.
+func haveOwn(instances []compiler.Instance, values func(compiler.Instance) any, key string) bool {
 	return len(instances) > 0 && !slices.ContainsFunc(instances, func(one compiler.Instance) bool {
-		own, _ := one.Input.(map[string]any)
+		own, _ := values(one).(map[string]any)
 		_, there := own[key]
 		return !there
 	})
@@ -378,7 +389,7 @@ type rehearsal struct {
 	drawn     func(*dot.Timeline) string // how the timeline is drawn; nil for text and JSON
 	seeds     bool                       // each play has another
 	replaying bool                       // the orders are given, and each is worth showing
-	madeUp    []string                   // inputs
+	madeUp    simulate.MadeUp
 	fail      []string
 	spread    spread
 	plays     []func() (*simulate.Scenario, error)
@@ -443,28 +454,29 @@ func fate(s *simulate.Scenario) []byte {
 // The forms of S19.5. Times are in milliseconds of the virtual clock.
 type (
 	scenarioEvent struct {
-		Kind         string                            `json:"kind"` // "scenario"
-		Seed         uint64                            `json:"seed"`
-		Schedule     int                               `json:"schedule"` // 0 is the first; others are other orders of the same work
-		Status       runtime.RunStatus                 `json:"status"`
-		Reason       *string                           `json:"reason"`
-		Makespan     session.Milliseconds              `json:"makespan"`
-		CriticalPath []string                          `json:"criticalPath"`
-		Critical     *string                           `json:"criticalInstance"` // whose calls these are
-		LowerBound   session.Milliseconds              `json:"lowerBound"`
-		Work         session.Milliseconds              `json:"work"`
-		Parallel     int                               `json:"parallel"` // activities at work at once, at most
-		Cost         float64                           `json:"cost"`
-		Calls        []scenarioCall                    `json:"calls"`
-		Output       *any                              `json:"output,omitempty"`
-		State        *any                              `json:"state,omitempty"`
-		Instances    map[string]session.InstanceResult `json:"instances,omitzero"` // in the place of output and state
-		Errors       []runtime.CallError               `json:"errors"`
-		Invented     []string                          `json:"invented"`                  // inputs that were made up
-		Problem      *branchProblem                    `json:"problem,omitzero"`          // of a branch: what goes wrong on it
-		Branch       []analyzer.BranchChoice           `json:"branch,omitzero"`           // and what comes otherwise there than usual
-		Seen         int                               `json:"seen,omitzero"`             // the combinations played that it happens in
-		LeftOut      int                               `json:"instancesLeftOut,omitzero"` // for which there was no room
+		Kind          string                            `json:"kind"` // "scenario"
+		Seed          uint64                            `json:"seed"`
+		Schedule      int                               `json:"schedule"` // 0 is the first; others are other orders of the same work
+		Status        runtime.RunStatus                 `json:"status"`
+		Reason        *string                           `json:"reason"`
+		Makespan      session.Milliseconds              `json:"makespan"`
+		CriticalPath  []string                          `json:"criticalPath"`
+		Critical      *string                           `json:"criticalInstance"` // whose calls these are
+		LowerBound    session.Milliseconds              `json:"lowerBound"`
+		Work          session.Milliseconds              `json:"work"`
+		Parallel      int                               `json:"parallel"` // activities at work at once, at most
+		Cost          float64                           `json:"cost"`
+		Calls         []scenarioCall                    `json:"calls"`
+		Output        *any                              `json:"output,omitempty"`
+		State         *any                              `json:"state,omitempty"`
+		Instances     map[string]session.InstanceResult `json:"instances,omitzero"` // in the place of output and state
+		Errors        []runtime.CallError               `json:"errors"`
+		Invented      []string                          `json:"invented"`                  // inputs that were made up
+		InventedState []string                          `json:"inventedState,omitempty"`   // and keys of the state that it began with
+		Problem       *branchProblem                    `json:"problem,omitzero"`          // of a branch: what goes wrong on it
+		Branch        []analyzer.BranchChoice           `json:"branch,omitzero"`           // and what comes otherwise there than usual
+		Seen          int                               `json:"seen,omitzero"`             // the combinations played that it happens in
+		LeftOut       int                               `json:"instancesLeftOut,omitzero"` // for which there was no room
 	}
 	scenarioCall struct {
 		Call     string               `json:"call"`
@@ -518,7 +530,7 @@ func (r *rehearsal) event(s *simulate.Scenario) scenarioEvent {
 		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: diag.OrNull(s.Outcome.Reason),
 		Makespan: session.InMilliseconds(s.Makespan), CriticalPath: names(s, s.CriticalPath), Critical: criticalInstance(s), LowerBound: session.InMilliseconds(s.LowerBound),
 		Work: session.InMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
-		Calls: make([]scenarioCall, len(s.Calls)), Instances: session.ResultsOf(s.Outcome), Errors: diag.Listed(s.Outcome.Errors), Invented: diag.Listed(r.madeUp), LeftOut: s.Left,
+		Calls: make([]scenarioCall, len(s.Calls)), Instances: session.ResultsOf(s.Outcome), Errors: diag.Listed(s.Outcome.Errors), Invented: diag.Listed(r.madeUp.Input), InventedState: r.madeUp.State, LeftOut: s.Left,
 	}
 	if e.Instances == nil {
 		state := session.LastState(s.Outcome.State)

@@ -117,9 +117,7 @@ func (r *rehearsal) tell(found *simulate.Exploration) error {
 	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
 	say("%s", style.Bold(diag.Escape(fmt.Sprintf("branches of %s, %s, seed %d", r.title(), wording.Count(len(found.Choices()), "choice"), found.Usual.Seed))))
 	say("%s", extent(found))
-	if len(r.madeUp) > 0 {
-		say("%s", style.Faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
-	}
+	r.tellMadeUp(say, style)
 	if found.Cut {
 		say("some combinations were stopped: %s; --unbounded goes on to the end", simulate.TooLong)
 	}
@@ -177,7 +175,7 @@ const maxUnreached = 12
 // unreached tells what came out so in no combination.
 func unreached(say func(string, ...any), found *simulate.Exploration, style terminal.Style) {
 	if found.Vague {
-		say("\nthere are too many conditions to look for every way in which they come out together")
+		say("\nthere are too many conditions or values to try every way in which they come out together")
 	}
 	for i, u := range found.Unreached {
 		if i == 0 {

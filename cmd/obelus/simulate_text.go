@@ -28,9 +28,7 @@ func (r *rehearsal) report(s *simulate.Scenario) string {
 		what = fmt.Sprintf("schedule %d", s.Schedule+1)
 	}
 	say("%s", style.Bold(diag.Escape(fmt.Sprintf("rehearsal of %s, %s, %s", r.title(), wording.Count(len(s.Calls), "call"), what))))
-	if len(r.madeUp) > 0 {
-		say("%s", style.Faint(diag.Escape("made up for the input: "+strings.Join(r.madeUp, ", "))))
-	}
+	r.tellMadeUp(say, style)
 	say("")
 	r.timeline(&out, s, style)
 	if s.Outcome.Output != nil {
@@ -289,4 +287,16 @@ func (r *rehearsal) number(s *simulate.Scenario) int {
 		return s.Schedule + 1
 	}
 	return s.Schedule
+}
+
+// tellMadeUp says what was made up of what a run is given.
+func (r *rehearsal) tellMadeUp(say func(string, ...any), style terminal.Style) {
+	for _, of := range []struct {
+		what string
+		keys []string
+	}{{"input", r.madeUp.Input}, {"state", r.madeUp.State}} {
+		if len(of.keys) > 0 {
+			say("%s", style.Faint(diag.Escape("made up for the "+of.what+": "+strings.Join(of.keys, ", "))))
+		}
+	}
 }

@@ -24,7 +24,7 @@ calls:
 - {_id: sorry, _tool: use, of: †state.failed}
 `)
 	rehearse := func(most int) (told []string, left int) {
-		left = simulate.Begin(plan, simulate.Options{Seed: 1}, nil).Alternatives(most, func(a *simulate.Alternative) bool {
+		left = simulate.Begin(plan, simulate.Options{Seed: 1}, simulate.MadeUp{}).Alternatives(most, func(a *simulate.Alternative) bool {
 			words := []string{}
 			for _, choice := range a.Path {
 				words = append(words, analyzer.InWords(choice))
@@ -65,12 +65,12 @@ func TestAlternativesTogether(t *testing.T) {
 		if r == nil {
 			continue
 		}
-		whole := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 500)
+		whole := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 500)
 		if !whole.Complete || whole.Played < 6 {
 			continue
 		}
 		plans++
-		of := simulate.Begin(r, simulate.Options{Seed: 1}, nil)
+		of := simulate.Begin(r, simulate.Options{Seed: 1}, simulate.MadeUp{})
 		var all []*simulate.Alternative
 		if left := of.Alternatives(2_000, func(a *simulate.Alternative) bool { all = append(all, a); return true }); left > 0 || len(all) != whole.Played {
 			t.Fatalf("plan %d: %d combinations and %d left of %d\n%s", n, len(all), left, whole.Played, text)

@@ -91,10 +91,10 @@ const mostPaired = 300
 // there are more than so many it plays a sample: combinations that bring every two options
 // together where they can come together, and those to which a search leads back from the
 // output, over what it hangs on (Alvaro, Rosen, Hellerstein: Lineage-driven Fault Injection,
-// SIGMOD 2015), and from calls that were never started. Made are the inputs that were
-// made up, and may be others. Options.Steps bounds each rehearsal, and somewhat more all of
+// SIGMOD 2015), and from calls that were never started. Made is what was
+// made up of what the run is given, and may be otherwise. Options.Steps bounds each rehearsal, and somewhat more all of
 // them.
-func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Exploration {
+func Explore(r *analyzer.Rehearsal, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
 	x.steer()
 	x.allow(most)
@@ -113,18 +113,19 @@ func Explore(r *analyzer.Rehearsal, o Options, made []string, most int) *Explora
 }
 
 // Begin is an exploration in which nothing was played yet.
-func Begin(r *analyzer.Rehearsal, o Options, made []string) *Exploration {
+func Begin(r *analyzer.Rehearsal, o Options, made MadeUp) *Exploration {
 	x := &explorer{rehearsal: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*compiler.Plan]*turned{},
 		names: map[string]int{}, options: map[pick]bool{}, met: map[int]*trial{}, trials: map[string]*trial{}, pairs: map[[2]pick]bool{}, started: make([]bool, len(r.Plan().Calls))}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
 	}
+	x.varying = x.making
 	for i, call := range x.plan.Calls {
 		x.looks += len(call.Reads) * len(x.plan.Graph.Deps(i)) / effortOfStep
 		x.names[call.Name] = i
 	}
-	x.input = ending{value: any(o.Input), places: x.givenInput(made), root: -1, name: "†input", prefix: "\x00", schema: x.plan.InputSchema, accepts: x.acceptsInput}
 	x.invented = made
+	x.input, x.state = x.begins("input", o.Input, made.Input), x.begins("state", o.State, made.State)
 	x.out.by = x
 	return &x.out
 }
@@ -133,8 +134,9 @@ type explorer struct {
 	rehearsal *analyzer.Rehearsal
 	plan      *compiler.Plan
 	o         Options
-	invented  []string // inputs that were made up
-	input     ending
+	invented  MadeUp
+	input     *ending
+	state     *ending
 	steering  *steering        // nil where nothing that is worked out is steered
 	forks     map[string]*fork // by the path of the call
 	turned    map[*compiler.Plan]*turned
@@ -150,9 +152,12 @@ type explorer struct {
 	now, last *course          // the combination that is played, and that was played last
 	out       Exploration
 
-	plays, steps int // that are left
-	making       int // steps that are left for results
-	looks        int // what it costs that calls look at their reads, as often as one of those settles that they wait for
+	plays, steps int         // that are left
+	making       int         // steps that are left for results
+	varying      int         // and for what they may be instead
+	crowded      bool        // there was no room to try all that they may be
+	doubts       []Unreached // that they were never, as far as is known for want of a value
+	looks        int         // what it costs that calls look at their reads, as often as one of those settles that they wait for
 }
 
 // A trial is one combination that was played.
@@ -190,9 +195,15 @@ func (x *explorer) run(told []pick, prefer func(choice, n int) int, set []planti
 	}
 	o := x.o
 	o.course, x.now = c, c
-	if input, ok := c.comesTo(&x.input).(map[string]any); ok {
+	if input, ok := c.comesTo(x.input).(map[string]any); ok {
 		o.Input, c.given = input, input
 	}
+	if len(x.invented.State) > 0 {
+		if state, ok := c.comesTo(x.state).(map[string]any); ok {
+			o.State = state
+		}
+	}
+	c.state = o.State
 	c.scenario = Run(x.rehearsal, o)
 	x.last = c
 	if x.out.Usual == nil {
@@ -224,7 +235,7 @@ func (x *explorer) play(told []pick, prefer func(choice, n int) int) *trial {
 	t.problems = c.judge()
 	for i := range c.scenario.Calls {
 		if one := &c.scenario.Calls[i]; one.Started && one.Under == "" && one.Call.ItemOf == nil {
-			x.started[one.Call.Index] = true
+			x.started[x.names[one.Call.Name]] = true // a call of an instance has a number of its own
 		}
 	}
 	for _, p := range t.picks {

@@ -117,14 +117,14 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 		if r == nil {
 			continue
 		}
-		whole := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 6_000)
+		whole := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 6_000)
 		if !whole.Complete || whole.Played < 80 {
 			continue
 		}
 		if plans++; strings.Contains(text, "_each") {
 			each++
 		}
-		sample := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 60)
+		sample := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 60)
 		if sample.Complete {
 			t.Fatalf("all of %d combinations were played of a sample", sample.Played)
 		}
@@ -156,7 +156,7 @@ func TestExplorationsAreBounded(t *testing.T) {
 	r := verified(t, text+"output: †state.s1000\n")
 	steps := simulate.DefaultSteps(r.Plan())
 	var x *simulate.Exploration
-	if took, soon := cputime.Within(2*time.Second, func() { x = simulate.Explore(r, simulate.Options{Seed: 1, Steps: steps}, nil, 500) }); !soon {
+	if took, soon := cputime.Within(2*time.Second, func() { x = simulate.Explore(r, simulate.Options{Seed: 1, Steps: steps}, simulate.MadeUp{}, 500) }); !soon {
 		t.Errorf("took %v", took)
 	}
 	if x.Complete || x.Most < 1e300 || x.Untold == 0 || x.Stuck > 0 {
@@ -207,7 +207,7 @@ tools:
   buy: {type: object, properties: {total: {type: number}, text: {}, _output: {type: boolean}}, required: [total]}
   ask: {type: object, properties: {total: {type: number}, text: {}, _output: {type: boolean}}, required: [total]}
 activities: {double: {expr: n * 2}, write: {expr: string(n)}}
-`, c.asks, c.limit)), simulate.Options{Seed: 1}, nil, 100)
+`, c.asks, c.limit)), simulate.Options{Seed: 1}, simulate.MadeUp{}, 100)
 		var got []string
 		for _, u := range found.Unreached {
 			got = append(got, fmt.Sprint(analyzer.InWords(u.Branch[0]), " ", u.Proven))

@@ -298,11 +298,11 @@ func TestComputedConditionsAreSteered(t *testing.T) {
 		}
 		plans++
 		can, came := g.ways(), map[string]bool{}
-		simulate.Begin(r, simulate.Options{Seed: 1}, nil).Alternatives(3_000, func(a *simulate.Alternative) bool {
+		simulate.Begin(r, simulate.Options{Seed: 1}, simulate.MadeUp{}).Alternatives(3_000, func(a *simulate.Alternative) bool {
 			came[rowOf(a.Scenario)] = true
 			return true
 		})
-		whole := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 3_000)
+		whole := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 3_000)
 		ways += len(can)
 		if whole.Complete {
 			complete++

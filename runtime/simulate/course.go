@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -33,6 +32,7 @@ type course struct {
 	came     []*ending       // the same in order
 	marks    map[*site]*mark // how far it was from coming out otherwise
 	given    map[string]any  // the input
+	state    map[string]any  // that the run begins with
 	begins   map[string]any  // what is there before any call, once that was asked
 	scenario *Scenario
 }
@@ -99,6 +99,7 @@ type ending struct {
 	prefix      string         // of the keys of its parts
 	schema      *schema.Schema // nil for anything
 	accepts     func(any) bool
+	made        []string // of what a run is given: the keys that were made up
 }
 
 // A part is one of a result, or of the input, on which something hangs.
@@ -107,6 +108,11 @@ type part struct {
 	steps   []expression.Segment
 	values  []any
 	options []analyzer.BranchChoice
+}
+
+// holds reports whether some steps lead into a part.
+func (p *part) holds(steps []expression.Segment) bool {
+	return len(p.steps) < len(steps) && slices.Equal(p.steps, steps[:len(p.steps)])
 }
 
 // missing stands for a part that is left out.
@@ -160,13 +166,19 @@ func named(options []analyzer.BranchChoice, under string) []analyzer.BranchChoic
 	return options
 }
 
-// comesTo is an ending's value with what was chosen for its parts, the deepest first. The
-// course is void where nothing holds all of them.
+// comesTo is an ending's value with what was chosen for its parts; of what is in one that is
+// another as a whole nothing is chosen. The course is void where nothing holds all of them.
 func (c *course) comesTo(how *ending) any {
 	value, changed := how.value, 0
-	for _, p := range how.places {
+	var whole []*part // that are others, the deepest last
+	for i := range slices.Backward(how.places) {
+		p := &how.places[i]
+		if slices.ContainsFunc(whole, func(above *part) bool { return above.holds(p.steps) }) {
+			continue
+		}
 		if option := c.choose(runtime.Path(how.under, p.key), how.root, named(p.options, how.under)); option > 0 {
 			value = planted(value, p.steps, p.values[option])
+			whole = append(whole, p)
 			changed++
 		}
 	}
@@ -308,8 +320,8 @@ func (x *explorer) made(w *world, plan *compiler.Plan, call *compiler.Call, rout
 		e.name = at.Paths.String(call.Output[route][0].ID)
 	}
 	e.prefix = call.Name + "\x00" + strconv.Itoa(route)
-	if ok && route >= 0 && (call.Method == compiler.Set || call.Method == compiler.Merge || call.Method == compiler.Assign) {
-		e.places = x.places(w, plan, call, route, e.value)
+	if ok && route >= 0 {
+		e.places = x.places(w, plan, call, route, &e)
 	}
 	return e, ok
 }
@@ -343,64 +355,62 @@ func fits(plan *compiler.Plan, call *compiler.Call, route int, value any) bool {
 const mostValues = 6
 
 // places are the parts of a call's result on which conditions hang and lists that calls run
-// for, and those that are read and needn't be there, the deepest first.
-func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, route int, value any) []part {
+// for, and those that are read and may be there or not, the deepest first.
+func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, route int, e *ending) []part {
 	if plan = w.planOf(plan, call); plan == nil {
 		return nil
 	}
-	var all []part
+	g := &gathering{explorer: x, of: e, plan: plan}
 	paths := plan.Paths
 	for _, target := range call.Output[route] {
-		at := func(name string, steps []expression.Segment, read *compiler.Read) *part {
-			key := call.Name + "\x00" + strconv.Itoa(route) + name
-			if at := slices.IndexFunc(all, func(p part) bool { return p.key == key }); at >= 0 {
-				return &all[at]
-			}
-			p := part{key: key, steps: steps}
-			if now, ok := pathtree.Walk(value, steps); ok {
-				p.take(read, now)
-			} else {
-				p.take(read, missing)
-			}
-			all = append(all, p)
-			return &all[len(all)-1]
-		}
+		g.name = paths.String(target.ID)
 		sees := func(read *compiler.Read) bool {
 			_, sees := slices.BinarySearch(read.Writers, int32(call.Index))
 			return sees && !plan.OfItem(read) && paths.IsAbove(target.ID, read.Path)
 		}
-		of := func(read *compiler.Read) *part {
-			if call.Each != nil || !sees(read) { // each item gives a part of what is read
-				return nil
-			}
-			return at(paths.String(read.Path), paths.Segments(read.Path)[paths.Depth(target.ID):], read)
+		below := func(read *compiler.Read) []expression.Segment {
+			return paths.Segments(read.Path)[paths.Depth(target.ID):]
 		}
-		admit := func(p *part, read *compiler.Read, v any, most int) {
-			if x.making -= stepsOfCall; len(p.values) < most && x.making > 0 && fits(plan, call, route, planted(value, p.steps, v)) {
-				p.take(read, v)
-			}
+		whole := call.Each == nil && call.Method != compiler.Push && call.Method != compiler.Concat
+		if whole {
+			x.try(g, func(read *compiler.Read) *part {
+				if !sees(read) {
+					return nil
+				}
+				return g.at(paths.String(read.Path), below(read), read)
+			})
 		}
-		x.try(plan, of, admit)
 		for _, list := range x.turns(plan).lists {
+			if call.Each == nil || !sees(list.read) || list.read.Path != target.ID {
+				continue // else it gives the items
+			}
+			item := &gathering{explorer: x, of: e, plan: plan, name: list.call.Name + "†item"}
+			of := func(read *compiler.Read) *part {
+				return item.at(list.call.Name+paths.String(read.Path), paths.Segments(read.Path)[1:], read)
+			}
 			for _, t := range list.turns {
-				if call.Each != nil && sees(list.read) && list.read.Path == target.ID && t.Read.Ref.Kind == "item" { // of which it gives the items
-					p := at(list.call.Name+paths.String(t.Read.Path), paths.Segments(t.Read.Path)[1:], t.Read)
-					p.turn(t, admit)
-					for i := range p.options {
-						p.options[i].Call = list.call.Name // another's items have the same name
-					}
+				if t.Read.Ref.Kind == "item" {
+					item.turn(of(t.Read), t)
 				}
 			}
+			for _, read := range list.reads {
+				item.presence(of(read), read)
+			}
+			for _, p := range item.all {
+				for i := range p.options {
+					p.options[i].Call = list.call.Name // another's items have the same name
+					p.options[i].Reference = strings.TrimPrefix(p.options[i].Reference, list.call.Name)
+				}
+			}
+			g.all = append(g.all, item.all...)
 		}
 		for _, read := range w.readers(plan, call) {
-			if p := of(read); p != nil && !slices.Contains(p.values, any(missing)) && x.optional(call, p.steps) {
-				admit(p, read, missing, mostValues)
+			if sees(read) && whole {
+				g.presence(g.at(paths.String(read.Path), below(read), read), read)
 			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(p part) bool { return len(p.values) < 2 })
-	slices.SortStableFunc(all, func(a, b part) int { return len(b.steps) - len(a.steps) })
-	return all
+	return g.parts()
 }
 
 // take takes up a value, once.
@@ -423,17 +433,6 @@ func (p *part) add(name string, v any) {
 	p.values, p.options = append(p.values, v), append(p.options, as)
 }
 
-// optional reports whether a tool says that a part of its result needn't be there, or may
-// be null.
-func (x *explorer) optional(call *compiler.Call, steps []expression.Segment) bool {
-	tool := call.Single()
-	if tool == nil || tool.Output == nil {
-		return false
-	}
-	at := tool.Output.At(compiler.SchemaPath(steps))
-	return at.Named || len(steps) == 0 && tool.Output.Kinds() != schema.Anything
-}
-
 // turns are the values on which conditions of a plan turn, and the lists that its calls run
 // for.
 func (x *explorer) turns(plan *compiler.Plan) *turned {
@@ -444,63 +443,61 @@ func (x *explorer) turns(plan *compiler.Plan) *turned {
 	return x.turned[plan]
 }
 
-// admitting takes up a value that is tried of a part, if it has room for it and it fits.
-type admitting func(p *part, read *compiler.Read, v any, most int)
-
 // try takes up what is tried of the parts that reads of a plan see.
-func (x *explorer) try(plan *compiler.Plan, of func(*compiler.Read) *part, admit admitting) {
-	known := x.turns(plan)
+func (x *explorer) try(g *gathering, of func(*compiler.Read) *part) {
+	known := x.turns(g.plan)
 	for i := range known.turns {
 		if p := of(known.turns[i].Read); p != nil {
-			p.turn(&known.turns[i], admit)
+			g.turn(p, &known.turns[i])
 		}
 	}
 	for _, list := range known.lists {
 		if p := of(list.read); p != nil {
-			for _, v := range list.tried(plan, p.values[0]) {
-				admit(p, list.read, v, mostLists)
+			g.lists(p, list)
+		}
+	}
+}
+
+// begins are what a run is given: its input, or its state, of which some keys were made up.
+func (x *explorer) begins(kind string, given map[string]any, made []string) *ending {
+	e := &ending{value: any(given), root: -1, name: "†" + kind, prefix: "\x00", made: made}
+	own, whole := x.plan.Input, x.plan.InputSchema
+	if kind == "state" {
+		e.path, e.prefix, own, whole = "†state", "†state\x00", x.plan.State, x.plan.StateSchema
+	}
+	e.schema = whole
+	e.accepts = func(v any) bool {
+		switch {
+		case whole == nil:
+			return true
+		case kind == "input":
+			return whole.Accepts(compiler.Overlay(own, v))
+		}
+		object, ok := v.(map[string]any)
+		return ok && runtime.UnfitKeys(whole, object) == nil && !slices.ContainsFunc(made, func(key string) bool { _, there := object[key]; return !there })
+	}
+	if len(made) == 0 {
+		return e
+	}
+	g := &gathering{explorer: x, of: e, plan: x.plan}
+	g.name = e.name
+	at := func(read *compiler.Read) *part {
+		steps := x.plan.Paths.Segments(read.Path)
+		if len(steps) < 2 || steps[0].Key != kind || !slices.Contains(made, steps[1].Key) {
+			return nil
+		}
+		return g.at(x.plan.Paths.String(read.Path), steps[1:], read)
+	}
+	x.try(g, at)
+	for i := range x.plan.Reads {
+		if read := &x.plan.Reads[i]; !x.plan.OfItem(read) {
+			if p := at(read); p != nil {
+				g.presence(p, read)
 			}
 		}
 	}
-}
-
-// turn takes up the values for which conditions come to something else than usual.
-func (p *part) turn(t *analyzer.Turn, admit admitting) {
-	for _, v := range t.Values {
-		if !t.Alike(v, p.values[0]) {
-			admit(p, t.Read, v, mostValues)
-		}
-	}
-}
-
-// givenInput are the parts of the input on which conditions hang, and the lists that calls run
-// for, of what was made up.
-func (x *explorer) givenInput(made []string) (all []part) {
-	at := func(read *compiler.Read) *part {
-		steps := x.plan.Paths.Segments(read.Path)
-		if len(steps) < 2 || steps[0].Key != "input" || !slices.Contains(made, steps[1].Key) {
-			return nil
-		}
-		key := "\x00" + x.plan.Paths.String(read.Path)
-		if at := slices.IndexFunc(all, func(p part) bool { return p.key == key }); at >= 0 {
-			return &all[at]
-		}
-		p := part{key: key, steps: steps[1:]}
-		now, _ := pathtree.Walk(any(x.o.Input), p.steps)
-		p.take(read, now)
-		all = append(all, p)
-		return &all[len(all)-1]
-	}
-	x.try(x.plan, at, func(p *part, read *compiler.Read, v any, most int) {
-		if len(p.values) < most && x.acceptsInput(planted(any(x.o.Input), p.steps, v)) {
-			p.take(read, v)
-		}
-	})
-	return slices.DeleteFunc(all, func(p part) bool { return len(p.values) < 2 })
-}
-
-func (x *explorer) acceptsInput(v any) bool {
-	return x.plan.InputSchema == nil || x.plan.InputSchema.Accepts(compiler.Overlay(x.plan.Input, v))
+	e.places = g.parts()
+	return e
 }
 
 // approves reports whether people approve a call on this course.

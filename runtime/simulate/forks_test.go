@@ -65,7 +65,7 @@ func TestForksExcludeEachOther(t *testing.T) {
 		if len(all) == 0 && strings.Contains(text, "†state.s0.n > 5") && strings.Contains(text, "†state.s0.n <= 5") {
 			t.Errorf("plan %d: no forks\n%s", n, text)
 		}
-		simulate.Begin(r, simulate.Options{Seed: 1}, nil).Alternatives(300, func(a *simulate.Alternative) bool {
+		simulate.Begin(r, simulate.Options{Seed: 1}, simulate.MadeUp{}).Alternatives(300, func(a *simulate.Alternative) bool {
 			for _, f := range all {
 				ran := -1
 				for i, c := range f {

@@ -58,7 +58,7 @@ func (c *course) judge() (all []Problem) {
 // for parameters that its tool doesn't require while it requires others, or it comes after a call that had nothing to
 // do. One behind a failure isn't needless: what it comes after may guard it.
 func (c *course) needless(one *CallReport, idle []bool) string {
-	call := one.Call
+	call := c.plan.Calls[c.names[one.Call.Name]]
 	if strings.HasPrefix(one.Reason, "it comes after") {
 		for _, a := range call.After {
 			if after := c.plan.Calls[a.Call]; !a.Settled && idle[a.Call] {
@@ -95,7 +95,7 @@ func (c *course) idle(instance string) []bool {
 	calls, idle, spoilt := make([]*CallReport, n), make([]bool, n), make([]bool, n)
 	for i := range c.scenario.Calls {
 		if one := &c.scenario.Calls[i]; one.Instance == instance && one.Under == "" && one.Call.ItemOf == nil {
-			calls[one.Call.Index] = one
+			calls[c.names[one.Call.Name]] = one
 		}
 	}
 	is := func(call int32) bool { return spoilt[call] }
@@ -121,7 +121,7 @@ func (c *course) there(r *compiler.Read) bool {
 		return true
 	}
 	if c.begins == nil {
-		c.begins = map[string]any{"input": compiler.Overlay(c.plan.Input, any(c.given)), "state": compiler.Overlay(c.plan.State, any(c.o.State)), "data": any(c.plan.Data)}
+		c.begins = map[string]any{"input": compiler.Overlay(c.plan.Input, any(c.given)), "state": compiler.Overlay(c.plan.State, any(c.state)), "data": any(c.plan.Data)}
 	}
 	v, ok := c.plan.Paths.Walk(c.begins, r.Path)
 	return ok && v != nil

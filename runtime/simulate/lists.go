@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -25,6 +26,7 @@ type list struct {
 	call  *compiler.Call
 	read  *compiler.Read
 	turns []*analyzer.Turn // values of one item, or its place, on which conditions of the call turn
+	reads []*compiler.Read // of an item
 }
 
 // mostLists bounds how many lists are tried for a call, and longestList their items.
@@ -47,13 +49,20 @@ func listsOf(plan *compiler.Plan, turns []analyzer.Turn) (all []*list) {
 			l.turns = append(l.turns, &turns[i])
 		}
 	}
+	for i := range plan.Reads {
+		if read := &plan.Reads[i]; of[read.Call] != nil && plan.OfItem(read) && read.Ref.Kind == "item" {
+			of[read.Call].reads = append(of[read.Call].reads, read)
+		}
+	}
 	return all
 }
 
 // tried are the lists that are tried in the place of another: none, one and two items, each
-// with the values for which conditions of the call hold or don't, and all of these together;
+// with the values for which conditions of the call hold or don't, and without what is read of
+// it and needn't be there, and all of these together;
 // and as many as it takes that one stands where they turn on its place.
-func (l *list) tried(plan *compiler.Plan, usual any) (all []any) {
+func (l *list) tried(g *gathering, p *part) (all []any) {
+	usual := p.values[0]
 	items, _ := usual.([]any)
 	add := func(items ...any) {
 		same := func(v any) bool { return reflect.DeepEqual(v, any(items)) }
@@ -65,23 +74,46 @@ func (l *list) tried(plan *compiler.Plan, usual any) (all []any) {
 		}
 	}
 	add()
+	one := &ending{accepts: func(any) bool { return true }}
+	if g.of.schema != nil {
+		at := g.of.schema.At(append(compiler.SchemaPath(p.steps), schema.Index(0)))
+		if at.Schema != nil && at.Possible {
+			one.schema, one.accepts = at.Schema, at.Schema.Accepts
+		}
+		if item, ok := g.of.item(p.steps); ok && len(items) == 0 {
+			items = []any{item}
+		}
+	}
 	if len(items) == 0 {
 		return all
 	}
+	one.value = items[0]
 	kinds, long := []any{items[0]}, 2
-	for _, t := range l.turns {
-		for _, v := range t.Values {
-			if n, number := v.(float64); t.Read.Ref.Kind == "index" {
-				if number && n == float64(int(n)) && n < longestList {
-					long = max(long, int(n)+1)
-				}
-			} else {
-				kinds = append(kinds, planted(items[0], plan.Paths.Segments(t.Read.Path)[1:], v))
+	kind := func(read *compiler.Read, v any) {
+		steps := g.plan.Paths.Segments(read.Path)[1:]
+		if depth, part, ok := g.alike(g.plan, one, steps, v, read); ok {
+			item := planted(items[0], steps[:depth], part)
+			if !slices.ContainsFunc(kinds, func(v any) bool { return reflect.DeepEqual(v, item) }) {
+				kinds = append(kinds, item)
 			}
 		}
 	}
-	for _, one := range kinds {
-		add(one)
+	for _, t := range l.turns {
+		for _, v := range t.Values {
+			if n, number := v.(float64); t.Read.Ref.Kind != "index" {
+				kind(t.Read, v)
+			} else if number && n == float64(int(n)) && n < longestList {
+				long = max(long, int(n)+1)
+			}
+		}
+	}
+	for _, read := range l.reads {
+		for _, v := range one.others(g.plan.Paths.Segments(read.Path)[1:]) {
+			kind(read, v)
+		}
+	}
+	for _, item := range kinds {
+		add(item)
 	}
 	for len(kinds) < long {
 		kinds = append(kinds, kinds[len(kinds)-1])

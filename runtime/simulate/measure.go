@@ -207,6 +207,15 @@ func leaves(v any, steps []expression.Segment, f func([]expression.Segment, any)
 	f(steps, v)
 }
 
+// leaves are those of a result, or of what was made up of what a run is given.
+func (e *ending) leaves(v any, f func([]expression.Segment, any)) {
+	leaves(v, nil, func(steps []expression.Segment, now any) {
+		if e.made == nil || len(steps) > 0 && slices.Contains(e.made, steps[0].Key) {
+			f(steps, now)
+		}
+	})
+}
+
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // A change is a part of a value that another has otherwise; a list is one part.

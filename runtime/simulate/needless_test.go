@@ -43,7 +43,7 @@ calls:
 		if v == nil {
 			t.Fatalf("%s: %v", c.name, found)
 		}
-		x := simulate.Explore(v.Rehearsal(), simulate.Options{Seed: 1}, nil, 500)
+		x := simulate.Explore(v.Rehearsal(), simulate.Options{Seed: 1}, simulate.MadeUp{}, 500)
 		told := func(p simulate.Problem) bool { return p.Kind == simulate.Needless && p.Call == "pay" }
 		if at := slices.IndexFunc(x.Problems, told); at >= 0 != c.needless {
 			t.Errorf("%s: it is %t that %d problems name the call as skipped without need", c.name, at >= 0, len(x.Problems))

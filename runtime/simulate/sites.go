@@ -249,15 +249,18 @@ func (s *steering) trace(l *level, of *compiler.Call, reads []int, to *site, see
 			}
 			continue
 		}
-		if steps := l.plan.Paths.Segments(read.Path); l.plan.Paths.Kind(read.Path) == "input" {
-			switch {
-			case l.above != nil:
-				to.computed = true
-				s.trace(l.above, l.call, l.call.Reads, to, seen)
-			case len(steps) < 2 && len(s.invented) > 0 || len(steps) > 1 && slices.Contains(s.invented, steps[1].Key):
-				to.sources[""] = true
-			}
-			continue
+		kind, steps := l.plan.Paths.Kind(read.Path), l.plan.Paths.Segments(read.Path)
+		begins, made := s.input, s.invented.Input
+		if kind == "state" {
+			begins, made = s.state, s.invented.State
+		}
+		switch {
+		case kind != "input" && kind != "state":
+		case l.above != nil && (kind == "input" || len(read.Writers) == 0):
+			to.computed = true
+			s.trace(l.above, l.call, l.call.Reads, to, seen)
+		case l.above == nil && (len(steps) > 1 && slices.Contains(made, steps[1].Key) || len(steps) < 2 && len(made) > 0):
+			to.sources[begins.path] = true
 		}
 		for _, w := range read.Writers {
 			s.traceCall(l, l.plan.Calls[w], read, to, seen)

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime"
 )
 
 // Conditions are about values that are made up, or about what is worked out of these. For
@@ -312,6 +313,13 @@ func (s *steering) settle(a *attempt, aim []want) bool {
 			}
 		}
 		for _, c := range changes {
+			for i := range p.of.places { // the part above it may be another as a whole
+				key := runtime.Path(p.of.under, p.of.places[i].key)
+				if at, known := s.known[key]; known && usual.taken[at] > 0 && p.of.places[i].holds(c.steps) {
+					whole, _ := pathtree.Walk(p.value, p.of.places[i].steps)
+					c = change{p.of.places[i].steps, whole}
+				}
+			}
 			key, option := p.of.offer(now, c)
 			told = replaced(told, pick{s.register(key, p.of.root, p.of.partOptions(key)), option})
 		}
@@ -345,7 +353,7 @@ func (s *steering) climb(best *attempt, aim []want) *attempt {
 	for before := math.Inf(1); far > 0 && far < before; {
 		before = far
 		for _, e := range s.endings(best.course, aim) {
-			leaves(best.results[e], nil, func(steps []expression.Segment, _ any) {
+			e.leaves(best.results[e], func(steps []expression.Segment, _ any) {
 				if far > 0 && left > 0 && s.affords() {
 					s.vary(best, e, steps, aim, func(v any) float64 { return try(e, planted(best.results[e], steps, v)) })
 				}
@@ -372,8 +380,9 @@ func (s *steering) vary(a *attempt, e *ending, steps []expression.Segment, aim [
 	nearer := func(v any) bool { return !reflect.DeepEqual(v, now) && try(v) < before }
 	switch v := now.(type) {
 	case bool:
-		nearer(!v)
-		return
+		if nearer(!v) {
+			return
+		}
 	case float64:
 		if newton(v, before, try) == 0 {
 			return
@@ -488,6 +497,13 @@ func (s *steering) candidates(e *ending, steps []expression.Segment, now any) (a
 		}
 	case nil:
 		all = append(all, s.pool...)
+		left := schema.SampleSteps
+		if at, part, ok, _ := (&ending{value: e.value, schema: e.schema, accepts: e.accepts}).with(steps, present, &left); ok && at == len(steps) {
+			all = append(all, part)
+		}
+	}
+	if now != nil {
+		all = append(all, nil)
 	}
 	if len(steps) > 0 && !steps[len(steps)-1].IsIndex {
 		all = append(all, missing)

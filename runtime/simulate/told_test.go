@@ -25,7 +25,7 @@ func TestCoursesAreToldApart(t *testing.T) {
 		return strings.Join(words, ", ")
 	}
 	apart := func(text string, r *analyzer.Rehearsal) (all []string) {
-		x := simulate.Explore(r, simulate.Options{Seed: 1}, nil, 300)
+		x := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 300)
 		seen := map[string]bool{}
 		once := func(kind, words string) {
 			if seen[kind+words] {

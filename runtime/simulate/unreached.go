@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -25,7 +26,13 @@ type Unreached struct {
 // then not all was played that can be reached.
 func (x *explorer) idle() {
 	if s := x.steering; s != nil {
-		x.out.Unreached, x.out.Vague = s.unreached(), s.vague
+		x.out.Unreached, x.out.Vague = s.unreached(), s.vague || x.plan.Targeted() // of an instance's own calls conditions aren't followed
+	}
+	x.out.Vague = x.out.Vague || x.crowded
+	for _, u := range x.doubts {
+		if !slices.ContainsFunc(x.out.Unreached, func(known Unreached) bool { return reflect.DeepEqual(known.Branch, u.Branch) }) {
+			x.out.Unreached = append(x.out.Unreached, u)
+		}
 	}
 	certain := !x.out.Vague && !slices.ContainsFunc(x.out.Unreached, func(u Unreached) bool { return !u.Proven })
 	dead := map[int32]bool{}
@@ -158,7 +165,7 @@ func (s *steering) exhausted(aim []want) bool {
 		if f := s.forks[e.path]; f != nil && len(f.endings) > 1 && f.endings[1].fails == "" {
 			return false
 		}
-		leaves(base.results[e], nil, func(steps []expression.Segment, now any) {
+		e.leaves(base.results[e], func(steps []expression.Segment, now any) {
 			values := e.few(steps, now)
 			if ways *= len(values); ways > mostAttempts {
 				ways = 0

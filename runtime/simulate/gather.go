@@ -1,0 +1,217 @@
+package simulate
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// MadeUp are the keys of what a run is given that were made up, and may be others.
+type MadeUp struct{ Input, State []string }
+
+// A gathering are the parts of one made-up value that are varied.
+type gathering struct {
+	*explorer
+	of   *ending
+	plan *compiler.Plan
+	name string // of the value, or of the part of it that is asked for
+	all  []*part
+}
+
+// at is the part with a name, for a read of it.
+func (g *gathering) at(name string, steps []expression.Segment, read *compiler.Read) *part {
+	return g.part(name, steps, read.Ref.String())
+}
+
+func (g *gathering) part(name string, steps []expression.Segment, reference string) *part {
+	key := g.of.prefix + name
+	if at := slices.IndexFunc(g.all, func(p *part) bool { return p.key == key }); at >= 0 {
+		return g.all[at]
+	}
+	p := &part{key: key, steps: steps}
+	if now, ok := pathtree.Walk(g.of.value, steps); ok {
+		p.add(reference, now)
+	} else {
+		p.add(reference, missing)
+	}
+	g.all = append(g.all, p)
+	return p
+}
+
+// parts are those of which there is more than one value, the deepest first.
+func (g *gathering) parts() (all []part) {
+	for _, p := range g.all {
+		if len(p.values) > 1 {
+			all = append(all, *p)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b part) int { return len(b.steps) - len(a.steps) })
+	return all
+}
+
+// turn takes up the values for which conditions come to something else than usual.
+func (g *gathering) turn(p *part, t *analyzer.Turn) {
+	for _, v := range t.Values {
+		// Where a condition is about other values, too, more are looked for by steering.
+		if !t.Alike(v, p.values[0]) && (len(p.values) < mostValues || t.Alike(v, v)) {
+			g.admit(p, t.Read, v, mostValues)
+		}
+	}
+}
+
+// presence takes up that what is read isn't there, or is null, or that it is where it
+// usually isn't.
+func (g *gathering) presence(p *part, read *compiler.Read) {
+	for _, v := range g.of.others(p.steps) {
+		g.admit(p, read, v, mostValues+2)
+	}
+}
+
+// lists takes up lists that a call runs for.
+func (g *gathering) lists(p *part, list *list) {
+	for _, v := range list.tried(g, p) {
+		if g.of.accepts(planted(g.of.value, p.steps, v)) {
+			g.take(p, list.read.Ref.String(), v, mostLists)
+		}
+	}
+}
+
+// admit takes up a value that is tried of a part. Where that doesn't fit what is around it,
+// as the name of a variant doesn't fit another, what is around it is another, too.
+func (g *gathering) admit(p *part, read *compiler.Read, v any, most int) {
+	depth, now, ok := g.alike(g.plan, g.of, p.steps, v, read)
+	if !ok {
+		return
+	}
+	name := read.Ref.String()
+	if depth < len(p.steps) {
+		name = pathtree.Below(g.name, p.steps[:depth])
+		p = g.part(name, p.steps[:depth], name)
+	}
+	g.take(p, name, now, most)
+}
+
+func (g *gathering) take(p *part, name string, v any, most int) {
+	if g.varying -= stepsOfCall; len(p.values) >= most || g.varying <= 0 {
+		g.crowded = true
+		return
+	}
+	p.add(name, v)
+}
+
+// alike is [ending.with] within what is left for it. It notes what isn't found, unless
+// nothing is so.
+func (x *explorer) alike(plan *compiler.Plan, e *ending, steps []expression.Segment, v any, read *compiler.Read) (depth int, part any, ok bool) {
+	left := min(schema.SampleSteps, x.varying)
+	before := left
+	depth, part, ok, never := e.with(steps, v, &left)
+	if x.varying -= before - left; !ok && !never {
+		yes := true
+		as := analyzer.BranchChoice{Call: "output", Reference: read.Ref.String()}
+		if read.Call >= 0 {
+			as.Call = plan.Calls[read.Call].Name
+		}
+		switch v {
+		case missing:
+			as.Absent = true
+		case present:
+			as.Reference, as.Condition, as.Holds = "", read.Ref.String()+" != nil", &yes
+		default:
+			as.Value = &v
+		}
+		x.doubts = append(x.doubts, Unreached{Branch: []analyzer.BranchChoice{as}})
+	}
+	return depth, part, ok
+}
+
+// present stands for a part that is there, whatever it is.
+var present = new(any)
+
+// others are what a schema allows a part to be besides what it usually is: [missing], null
+// or [present]; none where it says nothing of it.
+func (e *ending) others(steps []expression.Segment) (all []any) {
+	if e.schema == nil {
+		return nil
+	}
+	at := e.schema.At(compiler.SchemaPath(steps))
+	if !at.Possible || at.Schema == nil || at.Schema.Kinds() == schema.Anything {
+		return nil
+	}
+	usual, there := pathtree.Walk(e.value, steps)
+	null := at.Schema.Kinds()&schema.Null != 0
+	if usual == nil && at.Schema.Kinds() != schema.Null {
+		all = append(all, present)
+	}
+	if there && !at.Required && at.Named {
+		all = append(all, missing)
+	}
+	if (!there || usual != nil) && null {
+		all = append(all, nil)
+	}
+	return all
+}
+
+// with is a part of a value with which all of it fits and has v at some steps, or there
+// has nothing ([missing]) or anything ([present]): what is so many steps in has to be that
+// part. Of what a run is given other keys stay as they are. Never says that nothing is so.
+func (e *ending) with(steps []expression.Segment, v any, left *int) (depth int, part any, ok, never bool) {
+	least := 0
+	if e.made != nil {
+		least = 1
+	}
+	for depth = len(steps); v != present && depth >= least; depth-- {
+		if e.accepts(planted(e.value, steps[:depth], v)) {
+			return depth, v, true, false
+		}
+		if v != missing { // what is in something that isn't there isn't there
+			break
+		}
+	}
+	if e.schema == nil {
+		return 0, nil, false, true
+	}
+	if at := e.schema.At(compiler.SchemaPath(steps)); !at.Possible || v != present && v != missing && at.Schema != nil && !at.Schema.Accepts(v) {
+		return 0, nil, false, v != missing
+	}
+	for depth = len(steps); depth >= least && *left > 0; depth-- {
+		at := e.schema.At(compiler.SchemaPath(steps[:depth]))
+		if at.Schema == nil || depth == len(steps) && v != present {
+			continue
+		}
+		made, ok := schema.AllOf(at.Schema, having(steps[depth:], v)).FullWithin(rand.New(rand.NewPCG(1, 1)), left)
+		if ok && e.accepts(planted(e.value, steps[:depth], made)) {
+			return depth, made, true, false
+		}
+	}
+	if *left > 0 {
+		_, some, known := schema.Inhabit([]*schema.Schema{e.schema, having(steps, v)}, nil, schema.Budget{Steps: *left})
+		*left = 0
+		never = known && !some
+	}
+	return 0, nil, false, never
+}
+
+// having is the schema of what has some value at some steps, nothing or anything.
+func having(steps []expression.Segment, v any) *schema.Schema {
+	raw := map[string]any{"const": v}
+	if v == missing || v == present {
+		raw = map[string]any{"type": []any{"string", "number", "boolean", "object", "array"}}
+	}
+	for _, s := range slices.Backward(steps) {
+		if s.IsIndex {
+			before := slices.Repeat([]any{true}, s.Index)
+			raw = map[string]any{"type": "array", "minItems": float64(s.Index + 1), "prefixItems": append(before, any(raw))}
+		} else {
+			raw = map[string]any{"type": "object", "required": []any{s.Key}, "properties": map[string]any{s.Key: raw}}
+		}
+	}
+	if v == missing {
+		raw = map[string]any{"not": raw}
+	}
+	return schema.New(raw, schema.Options{})
+}
