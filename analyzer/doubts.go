@@ -51,8 +51,20 @@ func (p *Pass) outputDoubtful() bool {
 		return false
 	}
 	return p.mayFail(t) || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool {
-		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) // the list may end before, and what reads it is skipped
+		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) || // the list may end before, and what reads it is skipped
+			r.Call < 0 && p.mayNotBeBrought(&r)
 	}))
+}
+
+// mayNotBeBrought reports whether a run may begin without what is read, for all that the
+// schema says of the input, or of a state that no call writes.
+func (p *Pass) mayNotBeBrought(r *compiler.Read) bool {
+	path := p.Plan.Paths.Segments(r.Path)
+	if len(path) < 2 || len(r.Writers) > 0 {
+		return false
+	}
+	s := map[string]*schema.Schema{"input": p.Plan.InputSchema, "state": p.Plan.StateSchema}[path[0].Key]
+	return s != nil && !s.At(compiler.SchemaPath(path[1:])).Required
 }
 
 // mayFail reports whether an expression of a template may fail of which nothing is said.

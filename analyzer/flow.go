@@ -26,6 +26,8 @@ type flow struct {
 	// result of a call that another one may exclude. It keeps a mismatch from being
 	// certain and never makes one.
 	rare bool
+	// brought: it comes with a run, and no call has written it.
+	brought bool
 	// sample: the schema is one value that the document gives; another run may
 	// have another, such as like describes.
 	sample bool
@@ -173,7 +175,7 @@ func (p *Pass) said(path []expression.Segment) flow {
 		if !at.Possible || at.Schema == nil {
 			return flow{}
 		}
-		return flow{schema: at.Schema, said: key}
+		return flow{schema: at.Schema, said: key, brought: key != ""}
 	}
 	value, ok := pathtree.Walk(whole, path[1:])
 	if !ok || value == nil && path[0].Key != "state" || value == "" || len(p.Plan.Instances) > 0 {

@@ -37,10 +37,10 @@ func (p *Pass) flowsOfPart(flows []flow, t *compiler.Template, part expression.P
 	case expression.Referred:
 		flows = append(flows, p.flowsOfRead(t.Reads[part.Ref])...)
 		if part.Soft {
-			flows = append(flows, flow{schema: schema.OfKinds(schema.Null), rare: true})
+			flows = append(flows, flow{schema: schema.OfKinds(schema.Null), rare: true, brought: true})
 		}
 	case expression.Written:
-		flows = append(flows, flow{schema: p.literalSchema(part.Value), operand: operand{t.Node, part.Start, part.End}})
+		flows = append(flows, flow{schema: p.literalSchema(part.Value), brought: true, operand: operand{t.Node, part.Start, part.End}})
 	case expression.Fallback:
 		for _, operand := range part.Parts {
 			before = len(flows)
@@ -187,7 +187,7 @@ func (p *Pass) typeOfFlows(flows []flow) *expression.Type {
 			value, _ := f.schema.Raw().(map[string]any)["enum"].([]any)
 			all = append(all, typeOfValue(value[0], typeDepth))
 		default:
-			all = append(all, p.typeOfSchema(f.schema))
+			all = append(all, p.typeOfSchema(f.schema, f.brought))
 		}
 	}
 	if len(all) == 0 {

@@ -72,20 +72,16 @@ func (p *Pass) contains(producer, consumer *schema.Schema) schema.Verdict {
 
 // fits asks how what a schema declares stands to what another wants. That some
 // of it is refused counts only where the schema says so: not for a property that
-// it names and doesn't require (S7.1), and not for parts of which it says nothing.
-func (p *Pass) fits(producer, consumer *schema.Schema) schema.Verdict {
+// it names and doesn't require (S7.1), unless it describes what is brought to the plan,
+// and not for parts of which it says nothing.
+func (p *Pass) fits(producer, consumer *schema.Schema, brought bool) schema.Verdict {
 	v := p.contains(producer, consumer)
 	if v.Relation != schema.MayNotFit {
 		return v
 	}
 	t := p.flowing()
 	t.sure = false
-	declared, ok := t.declared[producer]
-	if !ok {
-		declared = producer.AsDeclared()
-		t.declared[producer] = declared
-	}
-	if declared != producer {
+	if declared := t.asDeclared(producer, brought); declared != producer {
 		if v = p.contains(declared, consumer); v.Relation == schema.Never {
 			v.Relation = schema.MayNotFit
 		}
@@ -148,7 +144,7 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 		}
 		return schema.MayNotFit, value
 	}
-	v := p.fits(f.schema, to)
+	v := p.fits(f.schema, to, f.brought)
 	if f.loose && v.Relation == schema.MayNotFit {
 		return schema.Unknown, nil
 	}
@@ -236,7 +232,7 @@ func (p *Pass) canCome(f *flow, witness any, to *target) bool {
 }
 
 // passesGuard reports whether a call's condition lets a value through: it holds
-// with it, or doesn't look at what comes from where the value does.
+// with it and what is in it, or doesn't look at what comes from where the value does.
 func (p *Pass) passesGuard(f *flow, witness any, call *compiler.Call) bool {
 	when := call.When
 	if when.Expr == nil {
@@ -249,17 +245,22 @@ func (p *Pass) passesGuard(f *flow, witness any, call *compiler.Call) bool {
 	}
 	for _, i := range when.Reads {
 		r := &p.Plan.Reads[i]
-		related = related || r.Path == path ||
+		related = related || path != pathtree.Root && p.Plan.Paths.Overlap(path, r.Path) ||
 			f.from.call != nil && slices.Contains(r.Writers, int32(f.from.call.Index))
 	}
 	if !related {
 		return true
 	}
 	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
-		if r := &p.Plan.Reads[when.Reads[i]]; r.Path == path {
-			return witness, expression.There
+		r := &p.Plan.Reads[when.Reads[i]]
+		if path == pathtree.Root || !p.Plan.Paths.IsAbove(path, r.Path) {
+			return nil, expression.Pending
 		}
-		return nil, expression.Pending
+		value, there := pathtree.Walk(witness, p.Plan.Paths.Segments(r.Path)[p.Plan.Paths.Depth(path):])
+		if !there {
+			return nil, expression.Absent
+		}
+		return value, expression.There
 	})
 	return err == nil && presence == expression.There && value == true
 }
@@ -457,23 +458,24 @@ func (p *Pass) flowsOut(call *compiler.Call, t *compiler.Template) []flow {
 func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, bool) {
 	switch {
 	case !t.Live():
-		return flow{schema: schema.Const(t.Value)}, true
+		return flow{schema: schema.Const(t.Value), brought: true}, true
 	case t.Expr != nil:
 		return p.oneFlow(call, p.flowsOf(t))
 	case t.Items != nil:
-		whole := flow{}
+		whole := flow{brought: true}
 		items := make([]*schema.Schema, len(t.Items))
 		for i, item := range t.Items {
 			f, ok := p.flowOfTemplate(call, item)
 			if !ok {
 				return f, false
 			}
-			items[i], whole.loose, whole.rare = f.schema, whole.loose || f.loose || f.schema == nil, whole.rare || f.rare
+			items[i] = f.schema
+			whole.join(&f)
 		}
 		whole.schema = schema.TupleOf(items...)
 		return whole, true
 	case t.Fields != nil:
-		whole := flow{}
+		whole := flow{brought: true}
 		parts := make(map[string]*schema.Schema, len(t.Fields))
 		names := make([]string, len(t.Fields))
 		for i, field := range t.Fields {
@@ -482,7 +484,7 @@ func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, 
 				return f, false
 			}
 			names[i], parts[field.Key] = field.Key, f.schema
-			whole.loose, whole.rare = whole.loose || f.loose || f.schema == nil, whole.rare || f.rare
+			whole.join(&f)
 		}
 		whole.schema = schema.ObjectOf(parts, names)
 		return whole, true
@@ -490,12 +492,18 @@ func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, 
 	return flow{}, false
 }
 
+// join takes up what is known of a part.
+func (f *flow) join(part *flow) {
+	f.loose, f.rare, f.brought = f.loose || part.loose || part.schema == nil, f.rare || part.rare, f.brought && part.brought
+}
+
 // oneFlow joins flows. Values that only stand for others are joined as what
 // they are like.
 func (p *Pass) oneFlow(call *compiler.Call, flows []flow) (flow, bool) {
-	joined := flow{}
+	joined := flow{brought: true}
 	var all []*schema.Schema
 	for _, f := range flows {
+		joined.brought = joined.brought && f.brought
 		s := p.guarded(&f, call)
 		if f.sample {
 			s, joined.loose = f.like, true

@@ -44,9 +44,9 @@ type schemaTable struct {
 	literals   map[any]*schema.Schema // by value, floats by their bits
 	meets      map[[2]*schema.Schema]*schema.Schema
 	bare       map[*schema.Schema]*schema.Schema // less null
-	declared   map[*schema.Schema]*schema.Schema // as declared
+	declared   map[description]*schema.Schema
 	verdicts   map[[2]*schema.Schema]schema.Verdict
-	ofSchemas  map[*schema.Schema]*expression.Type
+	ofSchemas  map[description]*expression.Type
 	likes      map[*expression.Type]*schema.Schema
 	sendable   map[sending]*schema.Schema
 	lists      map[listed]*compiler.Tool
@@ -63,8 +63,8 @@ func newSchemaTable() *schemaTable {
 	return &schemaTable{
 		literals: map[any]*schema.Schema{},
 		meets:    map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
-		declared: map[*schema.Schema]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
-		ofSchemas: map[*schema.Schema]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{}, sendable: map[sending]*schema.Schema{},
+		declared: map[description]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
+		ofSchemas: map[description]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{}, sendable: map[sending]*schema.Schema{},
 		lists: map[listed]*compiler.Tool{}, counts: map[[2]int]*schema.Schema{}, places: map[int]*schema.Schema{}, containing: map[string]*schema.Schema{},
 		steps: maxReasoning, making: maxReasoning / 4, trying: trialWork, worked: expression.Meter{Steps: 4_000_000, Memory: 256_000_000},
 	}
@@ -90,6 +90,23 @@ func (p *Pass) flowing() *flowTable {
 		t.reads, t.types, t.typed, t.fitting = reaches(t.reads, n), reaches(t.types, n), reaches(t.typed, n), reaches(t.fitting, n)
 	}
 	return p.flows
+}
+
+// A description is a schema, and whether what it describes is brought to the plan: then of
+// the properties that it names only those are there for sure which it requires (S7.1).
+type description struct {
+	schema  *schema.Schema
+	brought bool
+}
+
+// asDeclared is a schema as its author means it.
+func (t *schemaTable) asDeclared(s *schema.Schema, brought bool) *schema.Schema {
+	return once(t.declared, description{s, brought}, func() *schema.Schema {
+		if brought {
+			return s.AsNamed()
+		}
+		return s.AsDeclared()
+	})
 }
 
 // once works something out the first time that it is asked.
@@ -186,8 +203,8 @@ func (p *Pass) literalSchema(value any) *schema.Schema {
 }
 
 // typeOfSchema is the type of what a schema accepts. It mustn't be changed.
-func (p *Pass) typeOfSchema(s *schema.Schema) *expression.Type {
-	return once(p.flowing().ofSchemas, s, func() *expression.Type { return typeOfSchema(s, typeDepth) })
+func (p *Pass) typeOfSchema(s *schema.Schema, brought bool) *expression.Type {
+	return once(p.flowing().ofSchemas, description{s, brought}, func() *expression.Type { return typeOfSchema(s, brought, typeDepth) })
 }
 
 // likeness is the schema of what a type describes; nil where it says nothing.

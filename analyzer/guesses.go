@@ -14,10 +14,11 @@ type guesser struct {
 	pass     *Pass
 	random   *rand.Rand
 	literals []any // constants of the expressions that look at the values
+	aims     aims  // numbers and sizes at which something may change
 	left     *int  // steps
 }
 
-// maxLandmarks bounds how many constants are tried.
+// maxLandmarks bounds how many constants are tried, and how many aims.
 const maxLandmarks = 64
 
 // landmarks adds the constants of an expression, and numbers next to them.
@@ -41,14 +42,17 @@ func landmarks(all []any, e *expression.Expr) []any {
 }
 
 // sample makes up a value that a schema accepts as it is declared, and at times one that
-// is remarkable: with an empty list, a zero, a null.
-func (g *guesser) sample(s *schema.Schema) (any, bool) {
-	declared := once(g.pass.flowing().declared, s, s.AsDeclared)
-	sample := declared.SampleWithin
-	if g.random.IntN(2) == 0 {
-		sample = declared.OddWithin
-	}
-	value, ok := affordable(g.left, func(steps *int) (any, bool) { return sample(g.random, steps) })
+// is remarkable: with an empty list, a zero, a null, a number or a size that is aimed at.
+// Of what is brought to the plan nothing is there for sure but what is required.
+func (g *guesser) sample(s *schema.Schema, brought bool) (any, bool) {
+	declared := g.pass.flowing().asDeclared(s, brought)
+	odd := g.random.IntN(2) == 0
+	value, ok := affordable(g.left, func(steps *int) (any, bool) {
+		if odd {
+			return declared.OddWithin(g.random, steps, g.aims...)
+		}
+		return declared.SampleWithin(g.random, steps)
+	})
 	if !ok {
 		return nil, false
 	}
@@ -89,7 +93,7 @@ func (g *guesser) bend(v any, depth int) any {
 	case float64:
 		return g.other(v, []any{0.0, 0.0, -1.0, v + 0.5, v + 0.5})
 	case string:
-		return g.other(v, []any{"", "a"})
+		return g.other(v, []any{"", "a", " "})
 	case bool:
 		return !v
 	}

@@ -81,7 +81,7 @@ func (p *Pass) elements(list *compiler.Template) []flow {
 		if f.sample {
 			s, loose = f.like, true
 		}
-		*f = flow{loose: loose, rare: f.rare, computed: f.computed}
+		*f = flow{loose: loose, rare: f.rare, computed: f.computed, brought: f.brought}
 		if s != nil && uniform(s) {
 			f.schema = s.At([]schema.Step{schema.Index(0)}).Schema
 		}
@@ -175,11 +175,11 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	if w.fails(call) {
 		return
 	}
-	if call.Tool == nil || !isList || len(list) > triedItems {
+	if call.Tool == nil || !isList {
 		var value any
 		known := call.Tool != nil
 		if known {
-			value, known = w.guess.sample(w.pass.giving(call).Output)
+			value, known = w.guess.sample(w.pass.giving(call).Output, false)
 		}
 		w.write(call, value, known)
 		return
@@ -194,6 +194,10 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	results, known := make([]any, len(list)), true
 	alike := w.random.IntN(3) == 0 // that all are empty, say, would come seldom else
 	for at, item := range list {
+		if at >= triedItems {
+			results[at] = results[at%triedItems]
+			continue
+		}
 		w.item = map[string]any{"item": item, "index": float64(at)}
 		guess := guessed || vague
 		if call.When.PerItem() {

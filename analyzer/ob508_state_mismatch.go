@@ -71,7 +71,7 @@ func (p *Pass) stateMismatch(call *compiler.Call, produced, wanted *schema.Schem
 	if produced == nil || wanted == nil {
 		return
 	}
-	verdict := p.fits(produced, wanted)
+	verdict := p.fits(produced, wanted, false)
 	path := call.Output[0][0]
 	j := judgement{relation: verdict.Relation, kinds: produced.Kinds(), witness: verdict.Witness, to: target{schema: wanted}}
 	what := "the result of " + quote(call.ToolName)

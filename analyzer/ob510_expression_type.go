@@ -72,7 +72,7 @@ func (p *Pass) activityCode() {
 				return &expression.Type{Kinds: expression.Null}
 			}
 			if at := known.place(name); at.Possible {
-				return typeOfSchema(at.Schema, typeDepth)
+				return typeOfSchema(at.Schema, false, typeDepth)
 			}
 			return nil
 		}
@@ -173,11 +173,13 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 	}
 	node := activity.Node.Get("expr")
 	steps := trialWork / 4
-	g := guesser{p, nil, landmarks(nil, activity.Expression), &steps}
+	g := guesser{pass: p, literals: landmarks(nil, activity.Expression), left: &steps}
+	g.aims.atBounds(tool.Output)
+	g.aims.atConstants(g.literals)
 	for n := 0; n < codeTrials && steps > 0; n++ {
 		steps -= callWork
 		g.random = rand.New(rand.NewPCG(uint64(n), 72))
-		drawn, ok := g.sample(known.schema)
+		drawn, ok := g.sample(known.schema, false)
 		params, isObject := drawn.(map[string]any)
 		if !ok || !isObject {
 			return

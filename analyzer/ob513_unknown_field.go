@@ -177,7 +177,7 @@ func (p *Pass) declaredType(read int) *expression.Type {
 	if len(flows) != 1 || flows[0].schema == nil || flows[0].sample || flows[0].loose {
 		return p.typeOf(read)
 	}
-	t := typeOfSchema(flows[0].schema, typeDepth)
+	t := typeOfSchema(flows[0].schema, false, typeDepth)
 	closeDeclared(t, flows[0].schema)
 	return t
 }

@@ -105,7 +105,7 @@ func (p *Pass) delegateOutput(call *compiler.Call) {
 	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}
-	v := p.fits(face.Output, tool.Output)
+	v := p.fits(face.Output, tool.Output, false)
 	severity := diag.Error
 	var words string
 	switch v.Relation {

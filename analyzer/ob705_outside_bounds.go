@@ -182,7 +182,7 @@ func (p *Pass) isWithin(call *compiler.Call, t *compiler.Template, s *schema.Sch
 		if f.schema = p.guarded(&f, call); f.schema == nil {
 			return true
 		}
-		return !f.sample && p.fits(f.schema, s).Relation != schema.Fits
+		return !f.sample && p.fits(f.schema, s, f.brought).Relation != schema.Fits
 	})
 }
 

@@ -42,6 +42,8 @@ type trier struct {
 	joined   map[int32]bool              // failures of these go to where results are looked for, which is a finding of its own
 	spoken   map[spokenOf]bool           // whether something is said of a part of a result, and all that is below it
 	literals []any                       // constants of the plan's expressions
+	aims     aims                        // see [guesser]
+	brought  map[string]bool             // what of the state comes with a run alone
 	blind    map[*compiler.Template]bool // see [expression.Expr.Doubtful]
 	told     map[doubtfulPlace]bool
 	toldOf   map[int32]bool // calls of which something was found
@@ -184,19 +186,21 @@ func (t *trier) gather(output bool) {
 			t.literals = landmarks(t.literals, x.Expr)
 		}
 	})
+	t.aimAtTakers(output)
+	t.findBrought()
 }
 
 // try goes through the calls once.
 func (t *trier) try(n int, output bool) {
 	p := t.pass
 	random := rand.New(&chances{Source: rand.NewPCG(uint64(n), 71), taken: &t.chosen})
-	w := &trial{trier: t, random: random, guess: guesser{p, random, t.literals, t.left}, ended: make([]ending, len(p.Plan.Calls))}
+	w := &trial{trier: t, random: random, guess: guesser{p, random, t.literals, t.aims, t.left}, ended: make([]ending, len(p.Plan.Calls))}
 	input, state := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
 		input, state = compiler.Overlay(input, own.Input), compiler.Overlay(state, own.State)
 	}
-	w.log = statelog.New(map[string]any{"input": w.input(input), "state": orEmpty(state), "data": orEmpty(anyMap(p.Plan.Data))})
+	w.log = statelog.New(map[string]any{"input": w.input(input), "state": w.state(state), "data": orEmpty(anyMap(p.Plan.Data))})
 	w.log.Follow(&t.layout)
 	w.goThrough()
 	if output && p.Plan.Output != nil {
@@ -228,17 +232,6 @@ func orEmpty(v any) any {
 		return map[string]any{}
 	}
 	return v
-}
-
-// input is the input of a trial: the document's own, and at times another that its
-// schema accepts.
-func (w *trial) input(own any) any {
-	if s := w.pass.Plan.InputSchema; s != nil && (own == nil || w.random.IntN(2) == 0) {
-		if v, ok := w.guess.sample(s); ok {
-			return v
-		}
-	}
-	return orEmpty(own)
 }
 
 // perform goes through one call.
@@ -456,7 +449,7 @@ func (w *trial) result(call *compiler.Call, params map[string]any, vague bool) (
 			return v, true
 		}
 	}
-	return w.guess.sample(tool.Output)
+	return w.guess.sample(tool.Output, false)
 }
 
 // mayFail reports whether a call is thought of as one that fails. A model's answer is so

@@ -32,8 +32,9 @@ func kindSet(kinds schema.Kinds) (set expression.KindSet) {
 	return set
 }
 
-// typeOfSchema is the type of what a schema accepts.
-func typeOfSchema(s *schema.Schema, depth int) *expression.Type {
+// typeOfSchema is the type of what a schema accepts. What is brought to the plan may lack
+// what isn't required of it, which gives null where an expression looks into it.
+func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
 	kinds := s.Kinds()
 	if kinds == schema.Anything || kinds == 0 || depth == 0 {
 		return nil
@@ -44,13 +45,18 @@ func typeOfSchema(s *schema.Schema, depth int) *expression.Type {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))
 			for _, name := range names {
-				t.Fields[name] = typeOfSchema(s.At([]schema.Step{schema.Key(name)}).Schema, depth-1)
+				at := s.At([]schema.Step{schema.Key(name)})
+				field := typeOfSchema(at.Schema, brought, depth-1)
+				if field != nil && brought && !at.Required {
+					field.Kinds |= expression.Null
+				}
+				t.Fields[name] = field
 			}
 			t.Open = !s.Closed()
 		}
 	}
 	if kinds&schema.Array != 0 && uniform(s) {
-		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, depth-1)
+		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, brought, depth-1)
 	}
 	return t
 }

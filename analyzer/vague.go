@@ -31,6 +31,9 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 	}
 	switch p.Plan.Paths.Kind(r.Path) {
 	case "state", "data":
+		if path := p.Plan.Paths.Segments(r.Path); path[0].Key == "state" && w.brought[path[1].Key] {
+			return !w.speaks(p.Plan.StateSchema, path[1:], strict)
+		}
 	case "input":
 		if w.handed {
 			return false

@@ -122,9 +122,15 @@ func anyOfStrings(list []string) []any {
 // names is there, required or not, and where it names some and doesn't speak of
 // others, there are no others. It accepts nothing that the schema doesn't, and is
 // what a schema means when its author describes what a tool gives (S7.1).
-func (s *Schema) AsDeclared() *Schema {
+func (s *Schema) AsDeclared() *Schema { return s.shaped(true) }
+
+// AsNamed is [Schema.AsDeclared] that leaves open which of the properties that aren't
+// required are there: what a schema means that describes what is brought to a plan.
+func (s *Schema) AsNamed() *Schema { return s.shaped(false) }
+
+func (s *Schema) shaped(whole bool) *Schema {
 	n := s.ready()
-	shaped := n.shape(maxShape, map[*node]bool{})
+	shaped := n.shape(maxShape, shaping{map[*node]bool{}, whole})
 	if shaped.verdict == always {
 		return s
 	}
@@ -134,19 +140,25 @@ func (s *Schema) AsDeclared() *Schema {
 // maxShape is how many levels of a schema are taken as declared.
 const maxShape = 8
 
+// A shaping is how nodes are taken as declared.
+type shaping struct {
+	above map[*node]bool // those that are gone through
+	whole bool           // with every property that they name
+}
+
 // shape is what taking a node as declared adds to it.
-func (n *node) shape(depth int, above map[*node]bool) *node {
-	if depth == 0 || above[n] || n.verdict != depends {
+func (n *node) shape(depth int, by shaping) *node {
+	if depth == 0 || by.above[n] || n.verdict != depends {
 		return everything
 	}
-	above[n] = true
-	defer delete(above, n)
+	by.above[n] = true
+	defer delete(by.above, n)
 	var parts []*node
 	if n.ref != nil {
-		parts = append(parts, n.ref.shape(depth, above))
+		parts = append(parts, n.ref.shape(depth, by))
 	}
 	for _, x := range n.allOf {
-		parts = append(parts, x.required(depth, above))
+		parts = append(parts, x.required(depth, by))
 	}
 	for _, list := range [][]*node{n.anyOf, n.oneOf} {
 		if list == nil {
@@ -154,16 +166,16 @@ func (n *node) shape(depth int, above map[*node]bool) *node {
 		}
 		var options []*node
 		for _, x := range list {
-			options = append(options, both([]*node{x, x.shape(depth-1, above)}))
+			options = append(options, both([]*node{x, x.shape(depth-1, by)}))
 		}
 		parts = append(parts, union(options))
 	}
 	alone := n.ref == nil && n.allOf == nil && n.anyOf == nil && n.oneOf == nil && n.cond == nil && n.dynamic == nil
 	if n.objects != nil {
-		parts = append(parts, n.objects.shape(depth-1, above, alone))
+		parts = append(parts, n.objects.shape(depth-1, by, alone))
 	}
 	if a := n.arrays; a != nil && a.rest != nil && len(a.prefix) == 0 {
-		if item := a.rest.shape(depth-1, above); item.verdict != always {
+		if item := a.rest.shape(depth-1, by); item.verdict != always {
 			list := anyArray(true)
 			list.rest, list.restKeyword = item, "items"
 			parts = append(parts, &node{unit: loose, kinds: Anything, arrays: list})
@@ -173,22 +185,22 @@ func (n *node) shape(depth int, above map[*node]bool) *node {
 }
 
 // required is the shape of a part of an allOf, whose siblings may name more.
-func (n *node) required(depth int, above map[*node]bool) *node {
+func (n *node) required(depth int, by shaping) *node {
 	if n.objects == nil || n.verdict != depends {
 		return everything
 	}
-	return n.objects.shape(depth-1, above, false)
+	return n.objects.shape(depth-1, by, false)
 }
 
-func (o *objectRules) shape(depth int, above map[*node]bool, alone bool) *node {
+func (o *objectRules) shape(depth int, by shaping, alone bool) *node {
 	if len(o.names) == 0 {
 		return everything
 	}
 	declared := &objectRules{size: anySize, properties: map[string]*node{}, names: o.names}
 	for _, name := range o.names {
 		p := o.properties[name]
-		declared.properties[name] = p.shape(depth, above)
-		if p.verdict != never {
+		declared.properties[name] = p.shape(depth, by)
+		if by.whole && p.verdict != never {
 			declared.required = append(declared.required, name)
 		}
 	}
@@ -199,6 +211,13 @@ func (o *objectRules) shape(depth int, above map[*node]bool, alone bool) *node {
 				declared.additional = nil // it asks for more than it names
 			}
 		}
+	}
+	says := declared.additional != nil || declared.required != nil
+	for _, p := range declared.properties {
+		says = says || p.verdict != always
+	}
+	if !says {
+		return everything
 	}
 	return &node{unit: loose, kinds: Anything, objects: declared}
 }

@@ -226,7 +226,7 @@ func (p *prover) guess(from, to *node) (any, bool) {
 func (p *prover) sample(n *node, r *rand.Rand) (any, bool) {
 	left := (p.limit - p.steps) * checksPerStep
 	before := left
-	v, ok := sample(n, r, &left, usual)
+	v, ok := sample(n, r, &left, usual, nil)
 	p.steps += (before - left) / checksPerStep
 	return v, ok
 }

@@ -1,6 +1,11 @@
 package schema
 
-import "github.com/obelus-dev/obelus/compiler/schema/regex"
+import (
+	"math"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/schema/regex"
+)
 
 // Inhabit looks for a value that some schemas accept and none of others does. It is
 // found where a value comes back with true; there is none where it comes back as not
@@ -60,6 +65,39 @@ func (s *Schema) Landmarks() Landmarks {
 		seen[n] = true
 		all.of(n)
 		n.inPlace(visit)
+	}
+	visit(s.ready())
+	return all
+}
+
+// Bounds are where a schema bounds a number or a size, in whatever it says of a value and
+// of its parts.
+func (s *Schema) Bounds() []float64 {
+	var all []float64
+	add := func(v float64) {
+		if math.Abs(v) < maxCount && !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	seen := map[*node]bool{}
+	var visit func(n *node)
+	visit = func(n *node) {
+		if n == nil || seen[n] || len(seen) > maxLandmarks {
+			return
+		}
+		seen[n] = true
+		var at Landmarks
+		at.of(n)
+		for _, v := range at.Numbers {
+			add(v)
+		}
+		for _, v := range at.Lengths {
+			if v > 0 {
+				add(float64(v))
+			}
+		}
+		n.inPlace(visit)
+		n.below(visit)
 	}
 	visit(s.ready())
 	return all

@@ -22,14 +22,14 @@ func (s *Schema) Sample(r *rand.Rand) (any, bool) {
 // SampleWithin is Sample with a budget of steps like that of [Contains], off
 // which it takes what the value cost.
 func (s *Schema) SampleWithin(r *rand.Rand, steps *int) (any, bool) {
-	return s.sampleWithin(r, steps, usual)
+	return s.sampleWithin(r, steps, usual, nil)
 }
 
 // FullWithin is SampleWithin that looks for values with every property that the schema
 // names, and none of which is null that may be something else. Where it finds none by
 // guessing it takes whatever [Inhabit] finds.
 func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
-	v, ok := s.sampleWithin(r, steps, full)
+	v, ok := s.sampleWithin(r, steps, full, nil)
 	if most := min(*steps, defaultSteps); !ok && most > 0 {
 		*steps -= most
 		v, ok, _ = Inhabit([]*Schema{s}, nil, Budget{Steps: most})
@@ -38,9 +38,10 @@ func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
 }
 
 // OddWithin is SampleWithin that looks for values in which something is out of the
-// ordinary: a null or a fraction where there may be one, a list of several.
-func (s *Schema) OddWithin(r *rand.Rand, steps *int) (any, bool) {
-	return s.sampleWithin(r, steps, odd)
+// ordinary: a null or a fraction where there may be one, a list of several, a number or a
+// size that is aimed at, or as near to it as the schema lets it come.
+func (s *Schema) OddWithin(r *rand.Rand, steps *int, aims ...float64) (any, bool) {
+	return s.sampleWithin(r, steps, odd, aims)
 }
 
 // A taste is what values are looked for.
@@ -52,9 +53,9 @@ const (
 	full        // see [Schema.FullWithin]
 )
 
-func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste) (any, bool) {
+func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste, aims []float64) (any, bool) {
 	left := *steps * checksPerStep
-	v, ok := sample(s.ready(), r, &left, of)
+	v, ok := sample(s.ready(), r, &left, of, aims)
 	*steps = left / checksPerStep
 	return v, ok
 }
@@ -62,10 +63,13 @@ func (s *Schema) sampleWithin(r *rand.Rand, steps *int, of taste) (any, bool) {
 // SampleSteps is what one value may cost where nobody says.
 const SampleSteps = 10_000
 
-func sample(n *node, r *rand.Rand, left *int, of taste) (any, bool) {
+func sample(n *node, r *rand.Rand, left *int, of taste, aims []float64) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
 		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: of == odd && try < 4}
+		if m.odd {
+			m.aims = aims
+		}
 		if of == full && try < len(fullDepths) {
 			m.full = fullDepths[try]
 		}
@@ -87,6 +91,7 @@ type sampler struct {
 	writers map[*regex.Pattern]*regex.Writer // that words were made by
 	frugal  bool                             // say as little as possible
 	odd     bool                             // see [Schema.OddWithin]
+	aims    []float64                        // numbers and sizes, see [Schema.OddWithin]
 	full    int                              // how deep objects have all properties and lists an item; see [Schema.FullWithin]
 }
 
@@ -310,6 +315,15 @@ func (m *sampler) number(w want, kind Kinds) any {
 			}
 		}
 	}
+	if at, ok := m.aim(); ok {
+		if m.r.IntN(4) == 0 && math.Abs(at) < maxCount/1000 {
+			at *= 1000
+		}
+		if at = min(max(at, low), high); step > 0 {
+			at = math.Floor(at/step) * step
+		}
+		return at
+	}
 	switch {
 	case math.IsInf(low, -1) && math.IsInf(high, 1):
 		low, high = 0, 100
@@ -334,6 +348,38 @@ func (m *sampler) number(w want, kind Kinds) any {
 	}
 	return k * step
 }
+
+// aim is a number that is aimed at, at times.
+func (m *sampler) aim() (float64, bool) {
+	if len(m.aims) == 0 || m.r.IntN(3) > 0 {
+		return 0, false
+	}
+	return m.aims[m.r.IntN(len(m.aims))], true
+}
+
+// size is a size within bounds that is aimed at, at times; past the bounds of all that take
+// a value more often than not.
+func (m *sampler) size(low, high, most int) (int, bool) {
+	at, ok := m.aim()
+	if ok && m.r.IntN(3) == 0 {
+		for _, v := range m.aims {
+			if v > at && v <= float64(most) {
+				at = v
+			}
+		}
+	}
+	if !ok || at < 0 || at > float64(most) {
+		return 0, false
+	}
+	n := min(max(int(at), low), high)
+	return n, n <= most
+}
+
+// Bounds on what is aimed at.
+const (
+	aimedItems   = 1_000
+	aimedLetters = 20_000
+)
 
 func (m *sampler) array(w want, depth int, name string) any {
 	low, high := 0, maxCount
@@ -363,6 +409,10 @@ func (m *sampler) array(w want, depth int, name string) any {
 		}
 	}
 	length = min(length, high)
+	aimed := false
+	if at, ok := m.size(max(low, len(contains)), high, aimedItems); ok {
+		length, aimed = at, true
+	}
 	if length > 1000 {
 		return nil
 	}
@@ -371,6 +421,10 @@ func (m *sampler) array(w want, depth int, name string) any {
 		nodes := itemNodes(w.nodes, i)
 		if j := i - (length - len(contains)); j >= 0 {
 			nodes = append(nodes, contains[j])
+		}
+		if aimed && i >= 32 && !unique && len(contains) == 0 {
+			items = append(items, items[i%32]) // of many the last are like the first
+			continue
 		}
 		x := m.value(nodes, depth+1, name)
 		for try := 0; unique && try < 12 && slices.ContainsFunc(items, func(y any) bool { return Equal(x, y) }); try++ {

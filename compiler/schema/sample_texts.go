@@ -97,8 +97,15 @@ func (m *sampler) text(w want, name string) any {
 			return s
 		}
 	}
+	at, aimed := m.size(low, high, aimedLetters)
+	if aimed {
+		low, high = at, at
+	}
 	if len(patterns) > 0 {
 		return m.matching(patterns, low, high)
+	}
+	if aimed && m.r.IntN(6) == 0 {
+		return strings.Repeat(" ", at)
 	}
 	s := sampleWords[m.r.IntN(len(sampleWords))]
 	if name != "" && m.r.IntN(2) == 0 && plainKey(name) {

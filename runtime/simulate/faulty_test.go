@@ -404,6 +404,70 @@ var faultClasses = []faultClass{
 		}
 		k.doc = object{"": []any{takes, message, object{"type": "plan", "plan": []any{object{"_tool": "show", "v": "†" + kind + ".v"}}}}}
 	}},
+	{"what a run may begin without", func(k *sketch) {
+		v, kind := k.name(), among(k, "integer", "string")
+		given := map[string]any{"integer": 3.0, "string": "text"}[kind]
+		of := record(object{"y": typed(kind), "n": typed("integer")})
+		takes := of
+		if k.faulty {
+			of = object{"type": "object", "properties": of["properties"], "required": []any{"n"}}
+		}
+		where, own := among(k, "input", "state"), any(object{"y": given, "n": 1.0})
+		ref, many := "†"+where+"."+v, k.IntN(3) == 0
+		var call object
+		switch {
+		case many && k.IntN(2) == 0:
+			call = k.show(formula("%s | map(.y)", ref), list(typed(kind)))
+		case many:
+			call = k.call(k.tool(object{"value": takes}, nil), "_each", ref, "value", "†item")
+		case k.IntN(3) == 0:
+			call = k.show(object{"in": []any{ref}}, record(object{"in": list(takes)}))
+		default:
+			call = k.show(ref, takes)
+		}
+		if many {
+			of, own = list(of), []any{own}
+		} else if k.IntN(3) == 0 {
+			call["_when"] = formula(or(k, "%s.y != null", "%s.n != 3"), ref)
+		}
+		k.doc[where+"Schema"] = record(object{v: of})
+		if where == "state" || k.IntN(2) == 0 {
+			k.doc[where] = object{v: own}
+		}
+	}},
+	{"a size that is worked out", func(k *sketch) {
+		most := 1 + k.IntN(among(k, 4, 40, 400))
+		var ref, way string
+		var takes object
+		switch k.IntN(3) {
+		case 0:
+			from := list(typed(among(k, "integer", "string")))
+			from["maxItems"] = or(k, most, most+1+k.IntN(5))
+			if k.faulty && k.IntN(2) == 0 {
+				delete(from, "maxItems")
+			}
+			way, takes = among(k, "%s | filter(len(string(#)) > 0)", "sort(%s)", "%s | map(#)", "reverse(%s)", "%s[0:]", "concat(%s, [])"), list(object{})
+			ref, takes["maxItems"] = k.fetched(from), most
+		case 1:
+			from := object{"type": "string", "maxLength": or(k, most, most+1+k.IntN(5))}
+			if k.faulty && k.IntN(2) == 0 {
+				delete(from, "maxLength")
+			}
+			way, takes = among(k, "upper(%s)", "\"no. \" + %s", "%s + \"/\" + %s"), object{"type": "string", "maxLength": most}
+			ref = k.fetched(from)
+			takes["maxLength"] = map[string]int{"u": most, "\"": most + 4, "%": 2*most + 1}[way[:1]]
+		default:
+			most *= among(k, 1, 1000)
+			from := object{"type": "integer", "minimum": 0, "maximum": or(k, most, most+1+k.IntN(5))}
+			if k.faulty && k.IntN(2) == 0 {
+				delete(from, "maximum")
+			}
+			way, takes = among(k, "abs(%s)", "1 + %s", "2 * %s", "%s * %s"), typed("integer")
+			ref = k.fetched(from)
+			takes["maximum"] = map[string]int{"a": most, "1": most + 1, "2": 2 * most, "%": most * most}[way[:1]]
+		}
+		k.show("†("+strings.ReplaceAll(way, "%s", ref)+")", takes)
+	}},
 }
 
 var typeNames = map[string]string{"string": "string", "null": "nil", "integer": "int", "number": "float", "boolean": "bool", "array": "array", "object": "map"}

@@ -130,7 +130,13 @@ func (p piecer) asked(t *expression.Term) any {
 	switch t.Name {
 	case "in":
 		if items, ok := t.Args[1].Value.([]any); ok && t.Args[1].Op == expression.TermLiteral && len(items) > 0 {
+			if len(items) <= fewNumbers && p.isMeasured(t.Args[0]) {
+				return p.oneOf(t.Args[0], items)
+			}
 			return p.such(t.Args[0], object{"enum": items})
+		}
+		if t.Args[1].Name == ".." {
+			return p.ranged(t.Args[0], t.Args[1])
 		}
 		if t.Args[0].Op == expression.TermLiteral {
 			list := object{"type": "array", "contains": object{"const": t.Args[0].Value}}
@@ -220,7 +226,7 @@ func (p piecer) compared(t *expression.Term, op expression.TermOp, with any) any
 		}
 		return nil
 	}
-	if t.Op == expression.TermOther && !p.hole(t) && t.Name != "." {
+	if p.isMeasured(t) {
 		return p.measured(t, op, with)
 	}
 	switch v := with.(type) {
@@ -267,6 +273,41 @@ func below(text string) string {
 }
 
 func runeText(r rune) string { return "\\u{" + strings.ToUpper(strconv.FormatInt(int64(r), 16)) + "}" }
+
+// isMeasured reports whether a term is worked out of a value.
+func (p piecer) isMeasured(t *expression.Term) bool {
+	return t.Op == expression.TermOther && !p.hole(t) && t.Name != "."
+}
+
+// oneOf is the schema for a term that is one of some constants.
+func (p piecer) oneOf(t *expression.Term, items []any) any {
+	all := make([]any, len(items))
+	for i, item := range items {
+		if all[i] = p.compared(t, expression.TermEqual, item); all[i] == nil {
+			return nil
+		}
+	}
+	return object{"anyOf": all}
+}
+
+// ranged is the schema for a term that is one of the integers of a range.
+func (p piecer) ranged(t, within *expression.Term) any {
+	from, ok := within.Args[0].Value.(float64)
+	to, both := within.Args[1].Value.(float64)
+	switch {
+	case !ok || !both:
+		return nil
+	case !p.isMeasured(t):
+		return p.such(t, object{"type": "integer", "minimum": from, "maximum": to})
+	case t.Name != "len" && t.Name != "count":
+		return nil
+	}
+	low, high := p.measured(t, expression.TermMoreEqual, from), p.measured(t, expression.TermLessEqual, to)
+	if low == nil || high == nil {
+		return nil
+	}
+	return object{"allOf": []any{low, high}}
+}
 
 // measured is the schema for a comparison of something that is worked out of a value.
 func (p piecer) measured(t *expression.Term, op expression.TermOp, with any) any {
