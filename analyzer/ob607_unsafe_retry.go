@@ -21,7 +21,7 @@ func unsafeRetry(p *Pass, call *compiler.Call) {
 	at := call.Node.Get("_retry").Span()
 	if path := call.Plan(); path != "" {
 		if first := p.unsafeIn(p.Plan, path); first.call != nil {
-			p.Report(at, "%q is tried up to %d times, and with each try the plan %q begins anew, in which %q isn't said to be idempotent: what it did before another call failed is done again", call.Name, call.Retry.Attempts, path, first.name).About(call.Label()).
+			p.Report(at, "%q is tried up to %d times, and with each try the plan %q begins anew, in which %q isn't said to be idempotent: what it did is done again", call.Name, call.Retry.Attempts, path, first.name).About(call.Label()).
 				Advise("give \"_retry\" to those calls of the plan that may be made twice, or say annotations: {idempotentHint: true} where a tool may be").
 				Show(first.call.Node.Span(), "%q is made again", first.name)
 		}
