@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -371,7 +372,7 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 		below := func(read *compiler.Read) []expression.Segment {
 			return paths.Segments(read.Path)[paths.Depth(target.ID):]
 		}
-		whole := call.Each == nil && call.Method != compiler.Push && call.Method != compiler.Concat
+		whole := call.Each == nil && call.Method != compiler.Push // else it gives items
 		if whole {
 			x.try(g, func(read *compiler.Read) *part {
 				if !sees(read) {
@@ -381,8 +382,8 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 			})
 		}
 		for _, list := range x.turns(plan).lists {
-			if call.Each == nil || !sees(list.read) || list.read.Path != target.ID {
-				continue // else it gives the items
+			if whole || !sees(list.read) || list.read.Path != target.ID {
+				continue
 			}
 			item := &gathering{explorer: x, of: e, plan: plan, name: list.call.Name + "†item"}
 			of := func(read *compiler.Read) *part {
@@ -405,8 +406,12 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 			g.all = append(g.all, item.all...)
 		}
 		for _, read := range w.readers(plan, call) {
-			if sees(read) && whole {
-				g.presence(g.at(paths.String(read.Path), below(read), read), read)
+			switch steps := below(read); {
+			case !sees(read):
+			case whole:
+				g.presence(g.at(paths.String(read.Path), steps, read), read)
+			case len(steps) > 0 && steps[0].IsIndex: // all items go alike
+				g.presence(g.at(pathtree.Below(g.name+"[]", steps[1:]), steps[1:], read), read)
 			}
 		}
 	}
@@ -438,7 +443,7 @@ func (p *part) add(name string, v any) {
 func (x *explorer) turns(plan *compiler.Plan) *turned {
 	if x.turned[plan] == nil {
 		turns := analyzer.Turns(plan)
-		x.turned[plan] = &turned{turns, listsOf(plan, turns)}
+		x.turned[plan] = &turned{turns, listsOf(plan, turns), looseOf(plan)}
 	}
 	return x.turned[plan]
 }
@@ -454,6 +459,11 @@ func (x *explorer) try(g *gathering, of func(*compiler.Read) *part) {
 	for _, list := range known.lists {
 		if p := of(list.read); p != nil {
 			g.lists(p, list)
+		}
+	}
+	for _, read := range known.loose {
+		if p := of(read); p != nil {
+			g.least(p, read)
 		}
 	}
 }
