@@ -145,6 +145,12 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 		return schema.MayNotFit, value
 	}
 	v := p.fits(f.schema, to, f.brought)
+	if f.uncounted && v.Relation == schema.MayNotFit {
+		if v = p.fits(p.meet(f.schema, p.asLong(to)), to, f.brought); v.Relation == schema.Fits {
+			return schema.Unknown, nil
+		}
+		v.Relation = schema.MayNotFit
+	}
 	if f.loose && v.Relation == schema.MayNotFit {
 		return schema.Unknown, nil
 	}
@@ -508,7 +514,7 @@ func (p *Pass) oneFlow(call *compiler.Call, flows []flow) (flow, bool) {
 		if f.sample {
 			s, joined.loose = f.like, true
 		}
-		joined.loose = joined.loose || f.loose || f.rare
+		joined.loose = joined.loose || f.loose || f.rare || f.uncounted
 		if s == nil {
 			return flow{loose: true}, true
 		}

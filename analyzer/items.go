@@ -180,6 +180,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		known := call.Tool != nil
 		if known {
 			value, known = w.guess.sample(w.pass.giving(call).Output, false)
+			known = known && !w.pass.listing(call).uncounted
 		}
 		w.write(call, value, known)
 		return

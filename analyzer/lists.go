@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -14,9 +15,10 @@ import (
 
 // A listing is what is known of the list that a call gives.
 type listing struct {
-	tool *compiler.Tool // with the list as its output
-	hole *compiler.Read // of something that an item may lack; nil where none is known
-	item any            // an item that lacks it
+	tool      *compiler.Tool // with the list as its output
+	hole      *compiler.Read // of something that an item may lack; nil where none is known
+	item      any            // an item that lacks it
+	uncounted bool           // nothing is said of how many there are
 }
 
 // A listed is how the list that calls of a tool give differs from any other.
@@ -50,6 +52,11 @@ func (p *Pass) listing(call *compiler.Call) listing {
 	t.listing++
 	how := listed{tool: call.Tool}
 	how.least, how.most = p.lengthsOf(call)
+	if how.least == 0 && how.most == compiler.MaxItems && call.Each.List.Expr != nil {
+		made.uncounted = slices.ContainsFunc(call.Each.List.Reads, func(read int) bool {
+			return slices.ContainsFunc(p.flowsOfRead(read), func(f flow) bool { return f.schema == nil || f.schema.Kinds() == schema.Anything })
+		})
+	}
 	if item := call.Each.Tool.Output; item != nil && call.Tool.Output.At(firstItem).Schema.Kinds()&schema.Null == 0 {
 		made.hole, made.item = p.mayLack(call)
 		how.holes = made.hole != nil
@@ -133,19 +140,22 @@ func (p *Pass) counted(like *schema.Schema, t *compiler.Template, part expressio
 	if least == 0 && most == expression.AnyLength {
 		return like
 	}
-	return p.meet(like, once(p.flowing().counts, [2]int{least, most}, func() *schema.Schema {
-		return lengths(least, most)
-	}))
+	return p.meet(like, p.ofLengths(least, most))
 }
 
-// lengths is the schema of all values but lists of other lengths.
-func lengths(least, most int) *schema.Schema {
-	raw := map[string]any{"minItems": float64(least)}
-	if most < expression.AnyLength {
-		raw["maxItems"] = float64(most)
-	}
-	return schema.New(raw, schema.Options{})
+// ofLengths is the schema of all values but lists of other lengths.
+func (p *Pass) ofLengths(least, most int) *schema.Schema {
+	return once(p.flowing().counts, [2]int{least, most}, func() *schema.Schema {
+		raw := map[string]any{"minItems": float64(least)}
+		if most >= 0 && most < expression.AnyLength {
+			raw["maxItems"] = float64(most)
+		}
+		return schema.New(raw, schema.Options{})
+	})
 }
+
+// asLong is the schema of all values but lists of lengths that another schema refuses.
+func (p *Pass) asLong(s *schema.Schema) *schema.Schema { return p.ofLengths(s.Lengths()) }
 
 // mayLack is a reference to something of an item without which the item is skipped, and an
 // item of the call's list that hasn't got it.

@@ -35,7 +35,7 @@ func stateMismatches(p *Pass) {
 		}
 		switch call.Method {
 		case compiler.Set:
-			p.stateMismatch(call, call.Tool.Output, p.acceptedSomewhere(call), "")
+			p.stateMismatch(call, p.giving(call).Output, p.acceptedSomewhere(call), "")
 		case compiler.Push, compiler.Concat:
 			p.itemMismatch(call)
 		default:
@@ -135,7 +135,7 @@ func (p *Pass) itemMismatch(call *compiler.Call) {
 		return
 	}
 	item := []schema.Step{schema.Index(0)}
-	produced := call.Tool.Output
+	produced := p.giving(call).Output
 	if call.Method == compiler.Concat {
 		if produced.Kinds() != schema.Array || !uniform(produced) {
 			return

@@ -57,7 +57,7 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 // vagueFor reports whether of what a call writes something is read of which nothing is
 // said.
 func (w *trial) vagueFor(call *compiler.Call, read pathtree.ID, strict bool) bool {
-	if call.Tool == nil || call.Tool.Output == nil {
+	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil && w.pass.listing(call).uncounted {
 		return true
 	}
 	paths := w.pass.Plan.Paths
