@@ -137,11 +137,8 @@ func (p *Pass) meetsNull(r compiler.Read, itself bool) bool {
 	}
 	return slices.ContainsFunc(r.Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
-		path, ok := p.outputOver(call, r.Path)
-		if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set || !paths.IsAbove(path.ID, r.Path) {
-			return false
-		}
-		return along(paths.Segments(r.Path)[paths.Depth(path.ID):], func(rest []expression.Segment) *schema.Schema { return p.inResultAt(call.Tool, rest).Schema })
+		rest, ok := p.lookedInto(call, r.Path)
+		return ok && along(rest, func(rest []expression.Segment) *schema.Schema { return p.inResultAt(call.Tool, rest).Schema })
 	})
 }
 

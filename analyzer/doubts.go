@@ -50,9 +50,9 @@ func (p *Pass) outputDoubtful() bool {
 	if t == nil || !t.Live() {
 		return false
 	}
-	return p.mayFail(t) || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool {
+	return p.mayFail(t) || len(p.undecided) > 0 || p.mayComeToNothing() || p.Plan.OutputSchema != nil && (!p.surelyFits(t, p.Plan.OutputSchema) || slices.ContainsFunc(p.Plan.Reads, func(r compiler.Read) bool {
 		return slices.ContainsFunc(r.Ref.Path, func(s expression.Segment) bool { return s.IsIndex }) || // the list may end before, and what reads it is skipped
-			r.Call < 0 && p.mayNotBeBrought(&r)
+			p.mayBeAbsent(&r) || r.Call < 0 && p.mayNotBeBrought(&r)
 	}))
 }
 

@@ -166,6 +166,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	own, there, vague := w.resolve(call, call.Each.List)
 	list, isList := own.([]any)
 	if !there && !vague {
+		w.ended[call.Index].lacks = call.Each.List
 		return
 	}
 	if !vague && !isList {
@@ -188,6 +189,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 	for i := range call.Params.Fields {
 		if t := call.Params.Fields[i].Value; !t.PerItem() {
 			if _, there, open := w.resolve(call, t); !there && !open {
+				w.ended[call.Index].lacks = t
 				return // it is the call that is skipped
 			}
 		}
@@ -215,7 +217,7 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 			continue
 		}
 		if call.Each.Collect && w.random.IntN(4) == 0 {
-			results[at] = aRecord
+			results[at], w.failed = aRecord, true
 			continue
 		}
 		if alike && at > 0 && results[0] != nil {

@@ -42,7 +42,7 @@ func missingOutputs(p *Pass) {
 	for i, l := range there {
 		lacks[i] = l.Not()
 	}
-	missing, present := e.Solve(lacks, true), e.Solve(there, true)
+	missing, present, before := e.Solve(lacks, true), e.Solve(there, true), len(p.found)
 	for i := range leaves {
 		if missing[i].Possible && present[i].Possible && !p.requiredInOutput(leaves[i]) {
 			if other := missingInstead(e, there, i); other != lacks[i] {
@@ -52,16 +52,43 @@ func missingOutputs(p *Pass) {
 		}
 		switch {
 		case missing[i].Beyond:
+			p.undecided = append(p.undecided, leaves[i])
 		case !missing[i].Possible && !missing[i].Impossible && !e.Exhausted():
 			p.unanswered(leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
 		case missing[i].Possible && present[i].Possible:
 			// A condition that no value was found for can most likely go either way; of
 			// two it isn't known whether they can together.
 			if branch := e.Decisions(lacks[i], missing[i].Assignment); undecided(branch) < 2 {
-				p.reportMissing(e, leaves[i], branch)
+				p.reportMissing(leaves[i], branch)
 			}
 		}
 	}
+	if len(p.found) == before && p.Plan.Output.Expr == nil && p.givesOutput() && !hasLiterals(p.Plan.Output) {
+		p.missingAltogether(e, leaves)
+	}
+}
+
+// missingAltogether finds a branch on which no leaf of the output is more than null: a run
+// whose output comes to nothing has failed (S11.8).
+func (p *Pass) missingAltogether(e *branch.Conditions, leaves []*compiler.Template) {
+	nothing := logic.True
+	for _, leaf := range leaves {
+		if leaf.Expr == nil || leaf.FallsBack() {
+			return
+		}
+		nothing = e.And(nothing, e.Solid(leaf).Not())
+	}
+	if found := e.SolveOne(nothing, true); found.Possible && e.SolveOne(nothing.Not(), true).Possible {
+		if branch := e.Decisions(nothing, found.Assignment); len(branch) > 0 && undecided(branch) < 2 {
+			p.reportMissing(leaves[0], branch)
+		}
+	}
+}
+
+// givesOutput reports whether it is the plan's own output that a run gives, and that it fails
+// without any.
+func (p *Pass) givesOutput() bool {
+	return p.Plan.Form == compiler.PlanFile || p.Plan.Form == compiler.CallList
 }
 
 // undecided counts the conditions of a branch for which there are no values.
@@ -89,7 +116,7 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 	return lacks
 }
 
-func (p *Pass) reportMissing(e *branch.Conditions, leaf *compiler.Template, branch []BranchChoice) {
+func (p *Pass) reportMissing(leaf *compiler.Template, branch []BranchChoice) {
 	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
 		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}

@@ -50,8 +50,9 @@ type Pass struct {
 	possible   []int8 // by path: see undeclaredPaths
 	written    writtenPaths
 	branches   *branch.Conditions
-	unsure     []unsure // questions about branches for which the budget didn't last
-	unread     int      // the instances whose initial state wasn't looked at
+	unsure     []unsure             // questions about branches for which the budget didn't last
+	undecided  []*compiler.Template // leaves of the output of which their conditions don't tell whether they are there
+	unread     int                  // the instances whose initial state wasn't looked at
 	near       map[pathtree.ID]*names
 	inState    map[pathtree.ID]*declaration // what the state schema names below a path
 	inResult   map[resultPlace]*declaration

@@ -74,6 +74,7 @@ type trial struct {
 	random *rand.Rand
 	log    *statelog.Log
 	ended  []ending       // by call
+	failed bool           // a call has
 	item   map[string]any // that is at hand, of a call that runs for several, and its place
 	vague  []pathtree.ID
 	handed bool // the input is what a call hands over
@@ -82,7 +83,8 @@ type trial struct {
 // An ending is what became of a call in a trial.
 type ending struct {
 	done  bool
-	vague bool // the result is made up though nothing is said of it, or of parts
+	vague bool               // the result is made up though nothing is said of it, or of parts
+	lacks *compiler.Template // why it was skipped, if that is sure: what has no value, or its condition
 }
 
 // settleDoubts tries what isn't sure to go well.
@@ -104,7 +106,7 @@ func (p *Pass) settleDoubts() {
 	}
 	t.prepare(output)
 	for n := range maxTrials {
-		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() || n > 0 && n >= len(p.Plan.Instances) && !t.chosen {
+		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() && len(p.undecided) == 0 || n > 0 && n >= len(p.Plan.Instances) && !t.chosen {
 			break
 		}
 		t.try(n, output)
@@ -243,6 +245,9 @@ func (w *trial) perform(call *compiler.Call) {
 			value = w.random.IntN(2) == 0 && w.arbitrarily(guard)
 		}
 		if value != true || !there && !vague {
+			if !vague {
+				w.ended[call.Index].lacks = guard
+			}
 			return
 		}
 	}
@@ -398,6 +403,7 @@ func (w *trial) parameters(call *compiler.Call, guessed bool) (params map[string
 		f := &call.Params.Fields[i]
 		value, there, part := w.resolve(call, f.Value)
 		if !there && !part {
+			w.ended[call.Index].lacks = f.Value
 			return nil, false, false // what comes after it is looked at in another trial
 		}
 		params[f.Key] = value
@@ -472,6 +478,7 @@ func (w *trial) fails(call *compiler.Call) bool {
 }
 
 func (w *trial) fail(call *compiler.Call) {
+	w.failed = true
 	route := call.Output[call.FailureRoute()]
 	if path, err, _ := w.unfit(call, route, compiler.Set, aRecord); err != nil {
 		if w.pass.forFailures(call, path) {
@@ -567,6 +574,9 @@ func (w *trial) giveOutput() {
 	value, there, vague := w.resolve(nil, p.Plan.Output)
 	if !there {
 		value = nil // an absent whole
+	}
+	if !w.failed && !w.lacksOutput() {
+		return
 	}
 	if s := p.Plan.OutputSchema; s != nil && !vague && s.Compile() == nil {
 		if wrong := s.Validate(value); wrong != nil {

@@ -1,0 +1,267 @@
+package analyzer
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/schema"
+)
+
+// What no branch leaves out may be absent all the same: an item past the end of a list, a key
+// that a map doesn't hold, a field that another variant of a union has. Whoever needs it is
+// skipped (S4.4), and where all of the plan's output hangs on it, the run fails (S11.8). Trials
+// show that with the values that it comes of.
+
+// mayComeToNothing reports whether values may come with which nothing of the plan's output is
+// there, for all that schemas say.
+func (p *Pass) mayComeToNothing() bool {
+	if !p.givesOutput() || hasLiterals(p.Plan.Output) {
+		return false
+	}
+	lacking := p.mayBeSkipped()
+	for t := range p.Plan.Output.Expressions() {
+		if !t.FallsBack() && !slices.ContainsFunc(t.Reads, func(i int) bool {
+			r := &p.Plan.Reads[i]
+			return p.mayBeAbsent(r) || p.meetsNull(*r, true) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasLiterals reports whether a part of a template is there in any case.
+func hasLiterals(t *compiler.Template) bool {
+	if !t.Live() {
+		list, isList := t.Value.([]any)
+		object, isObject := t.Value.(map[string]any)
+		return len(list)+len(object) > 0 || !isList && !isObject
+	}
+	return t.Expr == nil && (slices.ContainsFunc(t.Fields, func(f compiler.TemplateField) bool { return hasLiterals(f.Value) }) || slices.ContainsFunc(t.Items, hasLiterals))
+}
+
+// mayBeSkipped are, by index, the calls that may be skipped for want of a part of a value,
+// or of what another one gives; nil where there are none.
+func (p *Pass) mayBeSkipped() []bool {
+	var lacking []bool
+	for _, i := range p.Plan.Graph.Order() {
+		for _, at := range p.Plan.Calls[i].Reads {
+			r := &p.Plan.Reads[at]
+			if p.mayBeAbsent(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] }) {
+				if lacking == nil {
+					lacking = make([]bool, len(p.Plan.Calls))
+				}
+				lacking[i] = true
+				break
+			}
+		}
+	}
+	return lacking
+}
+
+// mayBeAbsent reports whether there may be nothing where a read looks into a value that has
+// come: what its schema names counts as there, in the variant of a union that names it.
+func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
+	paths := p.Plan.Paths
+	if p.Plan.OfItem(r) || r.Path == pathtree.Root || paths.Depth(r.Path) < 3 {
+		return false
+	}
+	absent := func(s *schema.Schema, rest []expression.Segment) bool {
+		at := p.flowing().asDeclared(s, false).At(compiler.SchemaPath(rest))
+		return at.Possible && !at.Required
+	}
+	if s := p.Plan.InputSchema; paths.Kind(r.Path) == "input" {
+		path := paths.Segments(r.Path)[1:]
+		return s != nil && absent(s, path)
+	}
+	return slices.ContainsFunc(r.Writers, func(w int32) bool {
+		call := p.Plan.Calls[w]
+		rest, ok := p.lookedInto(call, r.Path)
+		return ok && len(rest) > 0 && (rest[0].IsIndex && call.Each != nil || absent(call.Tool.Output, inItem(call, rest)))
+	})
+}
+
+// lookedInto are the steps from where a call writes a result, of which something is said, to
+// what stands at or below it.
+func (p *Pass) lookedInto(call *compiler.Call, at pathtree.ID) (rest []expression.Segment, ok bool) {
+	path, ok := p.outputOver(call, at)
+	if !ok || call.Tool == nil || call.Tool.Output == nil || call.Method != compiler.Set || !p.Plan.Paths.IsAbove(path.ID, at) {
+		return nil, false
+	}
+	return p.Plan.Paths.Segments(at)[p.Plan.Paths.Depth(path.ID):], true
+}
+
+// inItem are those steps as the tool's schema has them: a call for several items gives a list
+// of results (S3.3).
+func inItem(call *compiler.Call, rest []expression.Segment) []expression.Segment {
+	if call.Each != nil && len(rest) > 0 {
+		return rest[1:]
+	}
+	return rest
+}
+
+// A want is why something has no value in a trial: what it hangs on, if that is sure and can
+// come; and whether it is a property that counts as there (S7.1).
+type want struct {
+	branch []BranchChoice
+	sure   bool
+	spared bool
+}
+
+func (a *want) add(b want) {
+	for _, c := range b.branch {
+		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool { return known.Reference == c.Reference }) {
+			a.branch = append(a.branch, c)
+		}
+	}
+	a.sure, a.spared = a.sure && b.sure, a.spared || b.spared
+}
+
+// lacksOutput reports what of the plan's output isn't there, where a run has nothing to
+// give then, or where it couldn't be decided from the conditions whether it is. It is false
+// where nothing is to be concluded from what is missing.
+func (w *trial) lacksOutput() bool {
+	p := w.pass
+	var first *compiler.Template
+	nothing, why := !hasLiterals(p.Plan.Output), want{sure: true}
+	for t := range p.Plan.Output.Expressions() {
+		value, there, vague := w.value(nil, t)
+		if there && (value != nil || t.FallsBack()) || vague {
+			nothing = false
+			continue
+		}
+		one := w.wanting(t, map[int32]bool{})
+		if !there && slices.Contains(p.undecided, t) && one.sure && !one.spared {
+			w.reportLack(t, one.branch)
+		}
+		if why.add(one); first == nil {
+			first = t
+		}
+	}
+	if nothing && first != nil && why.sure && !why.spared && p.givesOutput() {
+		w.reportLack(first, why.branch)
+	}
+	return !why.spared
+}
+
+// reportLack reports a leaf of the output, unless something is said of the output already.
+func (w *trial) reportLack(leaf *compiler.Template, branch []BranchChoice) {
+	p := w.pass
+	if len(branch) == 0 || p.isTold(p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
+		return
+	}
+	rule := p.rule
+	p.rule = maybeMissing.Rule
+	p.reportMissing(leaf, branch)
+	p.rule = rule
+}
+
+// wanting is why a template has no value; seen are the calls on the way to it.
+func (w *trial) wanting(t *compiler.Template, seen map[int32]bool) want {
+	p, why := w.pass, want{sure: true}
+	for e := range t.Expressions() {
+		if e.PerItem() {
+			continue
+		}
+		value, there, vague := w.value(nil, e)
+		if vague || p.isTold(e.Node) {
+			return want{}
+		}
+		if there && value != nil && value != false {
+			continue
+		}
+		for _, at := range e.Reads {
+			r := &p.Plan.Reads[at]
+			switch value, presence := w.read(r); {
+			case presence != expression.There:
+				why.add(w.absent(r, seen))
+			case value == nil || there && !e.Expr.Plain() || there && value == false:
+				why.add(w.holds(r, r.Path, value))
+			}
+		}
+	}
+	return why
+}
+
+// holds is what is there at or above a read.
+func (w *trial) holds(r *compiler.Read, at pathtree.ID, value any) want {
+	if w.isVague(r, false) {
+		return want{}
+	}
+	return want{branch: []BranchChoice{{Reference: w.pass.path(at), Value: &value}}, sure: true}
+}
+
+// absent is why there is nothing where a read looks: who would write it was skipped, or what
+// is there has no such part.
+func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
+	p, paths, why := w.pass, w.pass.Plan.Paths, want{sure: true}
+	if p.Plan.OfItem(r) || r.Path == pathtree.Root {
+		return want{}
+	}
+	done := len(r.Writers) == 0
+	for _, i := range r.Writers {
+		switch end := &w.ended[i]; {
+		case end.done:
+			done = true
+		case end.lacks == nil:
+			return want{}
+		case !seen[i]:
+			seen[i] = true
+			why.add(w.wanting(end.lacks, seen))
+		}
+	}
+	if !done {
+		return why
+	}
+	above := *r
+	for step := paths.Segment(r.Path); paths.Depth(above.Path) > 2; step = paths.Segment(above.Path) {
+		above.Path = paths.Parent(above.Path)
+		if value, presence := w.read(&above); presence == expression.There {
+			if w.spares(&above, value, step) {
+				return want{spared: len(r.Writers) > 0}
+			}
+			why.add(w.holds(r, above.Path, value))
+			return why
+		}
+	}
+	return want{} // which isn't given, or went elsewhere
+}
+
+// spares reports whether nothing is to be said of an object that goes without a property: an
+// "_output" names it and has room for it (S7.1), or it needn't be given.
+func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) bool {
+	object, ok := value.(map[string]any)
+	if !ok || step.IsIndex {
+		return false
+	}
+	p, paths := w.pass, w.pass.Plan.Paths
+	admits := func(s *schema.Schema, rest []expression.Segment, named bool) bool {
+		at := s.At(compiler.SchemaPath(rest))
+		if at.Schema == nil || named && !slices.Contains(at.Schema.Properties(), step.Key) {
+			return at.Schema == nil
+		}
+		part := at.Schema.At(compiler.SchemaPath([]expression.Segment{step}))
+		if !part.Possible {
+			return false
+		}
+		var filling any
+		if part.Schema != nil {
+			filling, _ = p.sample(part.Schema, rand.New(rand.NewPCG(1, 2)), w.left)
+		}
+		filled := maps.Clone(object)
+		filled[step.Key] = filling
+		return at.Schema.Accepts(filled)
+	}
+	if paths.Kind(r.Path) == "input" && p.Plan.InputSchema != nil {
+		return admits(p.Plan.InputSchema, paths.Segments(r.Path)[1:], false)
+	}
+	return !slices.ContainsFunc(r.Writers, func(i int32) bool {
+		call := p.Plan.Calls[i]
+		rest, ok := p.lookedInto(call, r.Path)
+		return ok && w.ended[i].done && !admits(call.Tool.Output, inItem(call, rest), true)
+	})
+}
