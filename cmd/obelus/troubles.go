@@ -35,20 +35,8 @@ var byFlag = []struct {
 		return strings.Replace(t.Help, "when the run is resumed, what is missing is written", "\"obelus resume\" of this run writes what is missing", 1)
 	}},
 	{kind: session.ErrInstances, from: "the instances can't", to: "--instances can't"},
-	{kind: session.ErrLacking, help: func(t *diag.Trouble) string {
-		var flags []string
-		for key := range strings.SplitSeq(t.Name, "\n") {
-			value := key + "=…"
-			if strings.ContainsAny(key, " \"'$`\\") {
-				value = fmt.Sprintf("%q", value)
-			}
-			flags = append(flags, "--input "+value)
-		}
-		if len(flags) > 1 {
-			flags = append(flags, "(or all in a file: --input @file.json)")
-		}
-		return "give " + strings.Join(flags, " ") + strings.TrimPrefix(t.Help, "give it")
-	}},
+	{kind: session.ErrLacking, help: func(t *diag.Trouble) string { return lacking("--input ", t) }},
+	{kind: session.ErrStateLacking, help: func(t *diag.Trouble) string { return lacking("--state ", t) }},
 	{kind: session.ErrOutside, help: func(t *diag.Trouble) string {
 		return strings.Replace(t.Help, "have a run with a planner approved", "obelus approve --planner approves one", 1)
 	}},
@@ -72,6 +60,22 @@ var byFlag = []struct {
 	{kind: session.ErrJournalSpace, help: func(t *diag.Trouble) string {
 		return "nothing is done any more; when there is room again, obelus resume " + t.Name + " goes on from what the journal holds"
 	}},
+}
+
+// lacking says by which flags the keys are given that a trouble names.
+func lacking(flag string, t *diag.Trouble) string {
+	var flags []string
+	for key := range strings.SplitSeq(t.Name, "\n") {
+		value := key + "=…"
+		if strings.ContainsAny(key, " \"'$`\\") {
+			value = fmt.Sprintf("%q", value)
+		}
+		flags = append(flags, flag+value)
+	}
+	if len(flags) > 1 {
+		flags = append(flags, "(or all in a file: "+flag+"@file.json)")
+	}
+	return "give " + strings.Join(flags, " ") + strings.TrimPrefix(t.Help, "give it")
 }
 
 func says(text string) func(*diag.Trouble) string { return func(*diag.Trouble) string { return text } }

@@ -26,6 +26,7 @@ var (
 	ErrUnsound       = errors.New("the plan has errors")
 	ErrUnfit         = errors.New("input or state doesn't fit its schema")
 	ErrLacking       = fmt.Errorf("%w: an input isn't given", ErrUnfit)
+	ErrStateLacking  = fmt.Errorf("%w: the state lacks what no call writes", ErrUnfit)
 	ErrUnapproved    = errors.New("the run isn't approved")
 	ErrOutside       = errors.New("the run leaves what was approved")
 	ErrUnanswered    = errors.New("no model answers one of the calls")

@@ -219,7 +219,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	if err := Fits(p.Plan, o.Input, o.State); err != nil {
 		return nil, err
 	}
-	if p.Plan.InputSchema == nil && !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
+	if !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
 		if err := lacks(p.Plan, o.Input, o.State); err != nil {
 			return nil, err
 		}

@@ -59,9 +59,23 @@ func Fits(p *compiler.Plan, input, state map[string]any) error {
 		About(strings.Join(keys, "\n")).Advise("give it")
 }
 
-// lacks refuses to begin without an input that the plan can't do without. The name of the
-// trouble is the keys, a line each.
+// lacks refuses to begin without an input that the plan can't do without, or without what its
+// state schema requires and no call writes. The name of the trouble is the keys, a line each.
 func lacks(p *compiler.Plan, input, state map[string]any) error {
+	if keys := runtime.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == compiler.PlanFile {
+		quoted, verb, them := make([]string, len(keys)), "is", "it"
+		for i, key := range keys {
+			quoted[i] = strconv.Quote(key)
+		}
+		if len(keys) > 1 {
+			verb, them = "are", "them"
+		}
+		return diag.Troubled(ErrStateLacking, "the state doesn't fit its schema: %s %s missing, and no call writes %s", wording.And(quoted), verb, them).
+			About(strings.Join(keys, "\n")).Advise("give it")
+	}
+	if p.InputSchema != nil {
+		return nil // which says what is required
+	}
 	reads := runtime.Lacking(p, Over(p.Input, input), Over(p.State, state))
 	if len(reads) == 0 {
 		return nil
