@@ -26,12 +26,23 @@ func (p *Pass) mayComeToNothing() bool {
 	for t := range p.Plan.Output.Expressions() {
 		if !t.FallsBack() && !slices.ContainsFunc(t.Reads, func(i int) bool {
 			r := &p.Plan.Reads[i]
-			return p.mayBeAbsent(r) || p.meetsNull(*r, true) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
+			return p.mayBeAbsent(r) || p.meetsNull(*r, true) || p.beginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
 		}) {
 			return false
 		}
 	}
 	return true
+}
+
+// beginsNull reports whether null stands where a read looks when the run begins, be it in one
+// instance only.
+func (p *Pass) beginsNull(r *compiler.Read) bool {
+	null := func(state any) bool {
+		value, there := p.Plan.Paths.Walk(state, r.Path)
+		return there && value == nil
+	}
+	return r.Path != pathtree.Root && p.Plan.Paths.Kind(r.Path) == "state" &&
+		(null(p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i compiler.Instance) bool { return null(i.State) }))
 }
 
 // hasLiterals reports whether a part of a template is there in any case.

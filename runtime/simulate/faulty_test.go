@@ -536,8 +536,9 @@ func fails(s *simulate.Scenario) string {
 			return c.Call.Name + ": " + c.Failure.Error()
 		}
 	}
-	if strings.Contains(string(s.Outcome.Reason), "output doesn't fit") && s.Outcome.Status != "done" { // that it comes to nothing is no fault
-		return string(s.Outcome.Reason)
+	failed := slices.ContainsFunc(s.Calls, func(c simulate.CallReport) bool { return c.Status == runtime.Failed }) // for which there may be nothing to give
+	if reason := string(s.Outcome.Reason); s.Outcome.Status != "done" && (strings.Contains(reason, "output doesn't fit") || !failed && strings.Contains(reason, "comes to nothing")) {
+		return reason
 	}
 	return ""
 }
