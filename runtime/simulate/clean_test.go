@@ -348,6 +348,11 @@ func (g *inventor) add() {
 		call["p"], parameters["p"] = inner.given()
 		call["_tool"] = g.invented(object{"p": parameters["p"]}, result)
 		result = list(result)
+		for _, bound := range []string{"minItems", "maxItems"} { // it is as long as the list that it is of
+			if n, ok := k.of[bound]; ok {
+				result[bound] = n
+			}
+		}
 		switch g.IntN(8) {
 		case 0: // an item that is skipped gives null
 			call["_when"] = inner.condition()
