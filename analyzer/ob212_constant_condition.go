@@ -96,7 +96,8 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 	answers := p.conditions().Solve(goals, false)
 	for i, call := range calls {
 		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
-		if never == always {
+		// What may go wrong isn't true always, even if it is never false.
+		if never == always || always && p.mayFail(call.When) {
 			continue
 		}
 		constant[call.When] = true

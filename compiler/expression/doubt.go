@@ -1,5 +1,7 @@
 package expression
 
+import "math"
+
 // Doubtful reports whether there are values of the types of the references with which
 // the expression fails, as far as [Expr.Check] finds nothing that always does: a value
 // of another kind than is wanted, an index past the end, a division by zero. Where it is
@@ -44,8 +46,10 @@ func (c *checker) doubts(n *node) {
 	switch n.op {
 	case opDivide:
 		c.doubt = c.doubt || !literal(1) || n.args[1].value == 0.0
-	case opModulo, opPower, opRange, opMethod:
+	case opModulo, opPower, opMethod:
 		c.doubt = true
+	case opRange:
+		c.doubt = c.doubt || !literal(0) || !literal(1) || !isShort(n.args[0].value, n.args[1].value)
 	case opAt:
 		c.doubt = c.doubt || !literal(1) || kindOf(n.args[1].value) != String
 	case opSlice:
@@ -106,6 +110,14 @@ func (n *node) varies() bool {
 		}
 	}
 	return false
+}
+
+// isShort reports whether a range is of integers, and of so few that it is made anywhere.
+func isShort(from, to any) bool {
+	const few = 1000
+	a, ok := from.(float64)
+	b, both := to.(float64)
+	return ok && both && a == math.Trunc(a) && b == math.Trunc(b) && b-a <= few
 }
 
 // Literals calls f for every number and text that the expression holds word for word.

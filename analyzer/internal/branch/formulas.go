@@ -66,18 +66,35 @@ func (f *formula) holds(t *expression.Term) truth {
 	return h
 }
 
-// valueOf is what is known of the value of a read.
+// valueOf is what is known of the value of a read. Of one that stands alone that is whether
+// it may be null; and where the expression reads the same again, it is the same.
 func (f *formula) valueOf(r int) valued {
 	if f.alone == nil {
 		return f.read(r)
 	}
 	v, ok := f.alone[r]
-	if !ok {
-		v.there = f.unknown(true)
-		v.solid = f.And(v.there, f.unknown(true))
-		f.alone[r] = v
+	if ok {
+		return v
 	}
+	key := f.key(&f.plan.Reads[r])
+	for other, one := range f.alone {
+		if f.key(&f.plan.Reads[other]) == key {
+			f.alone[r] = one
+			return one
+		}
+	}
+	v.there = f.unknown(true)
+	if v.solid = v.there; !f.neverNull(r) {
+		v.solid = f.And(v.there, f.unknown(true))
+	}
+	f.alone[r] = v
 	return v
+}
+
+// neverNull reports whether schemas say that something is there for a read, and never null.
+func (f *formula) neverNull(r int) bool {
+	read := &f.plan.Reads[r]
+	return !f.plan.OfItem(read) && f.read(r) == valued{logic.True, logic.True} && f.domainOf(read).sure
 }
 
 // value is whether a term has a value where presence counts (S4.3).
