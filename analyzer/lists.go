@@ -45,7 +45,7 @@ func (p *Pass) listing(call *compiler.Call) listing {
 		return known
 	}
 	made := listing{tool: call.Tool}
-	if t.listing == maxListings {
+	if t.listing == maxListings || call.Tool == nil {
 		return made
 	}
 	t.listings[call] = made // for who asks on the way: it hangs on itself
@@ -57,7 +57,7 @@ func (p *Pass) listing(call *compiler.Call) listing {
 			return slices.ContainsFunc(p.flowsOfRead(read), func(f flow) bool { return f.schema == nil || f.schema.Kinds() == schema.Anything })
 		})
 	}
-	if item := call.Each.Tool.Output; item != nil && call.Tool.Output.At(firstItem).Schema.Kinds()&schema.Null == 0 {
+	if call.Each.Tool != nil && call.Each.Tool.Output != nil && call.Tool.Output.At(firstItem).Schema.Kinds()&schema.Null == 0 {
 		made.hole, made.item = p.mayLack(call)
 		how.holes = made.hole != nil
 	}
