@@ -418,10 +418,7 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 	return g.parts()
 }
 
-// take takes up a value, once.
-func (p *part) take(read *compiler.Read, v any) { p.add(read.Ref.String(), v) }
-
-// add takes up a value of a part that goes by a name.
+// add takes up a value of a part that goes by a name, once.
 func (p *part) add(name string, v any) {
 	if slices.ContainsFunc(p.values, func(known any) bool { return reflect.DeepEqual(known, v) }) {
 		return
