@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -160,7 +161,7 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 	return v.Relation, v.Witness
 }
 
-// relateTo judges one flow into a place, less what the condition of its call keeps away.
+// relateTo judges one flow into a place, less what conditions keep away.
 func (p *Pass) relateTo(f *flow, to *target) (schema.Relation, any) {
 	before := p.flows.cutShort
 	relation, witness := p.relate(f, to.schema)
@@ -168,11 +169,54 @@ func (p *Pass) relateTo(f *flow, to *target) (schema.Relation, any) {
 		return relation, witness
 	}
 	passes := *f
-	if passes.schema = p.guarded(f, to.call); passes.schema == f.schema {
+	for _, guard := range p.guards(f, to.call) {
+		passes.schema = p.implied(&passes, guard, guard.Expr.Logic, 0, true)
+	}
+	if passes.schema == f.schema {
 		return relation, witness
 	}
 	p.flows.cutShort = before
 	return p.relate(&passes, to.schema)
+}
+
+// guards are the conditions about a flow that hold whenever a call runs that takes it: its own,
+// and those of calls without which it doesn't run, where what they were about can't have changed
+// since.
+func (p *Pass) guards(f *flow, call *compiler.Call) (all []*compiler.Template) {
+	if call == nil {
+		return nil
+	}
+	if call.When != nil && call.When.Expr != nil {
+		all = append(all, call.When)
+	}
+	if f.read == nil || len(f.read.Writers) > 1 || p.Unknown(branch.Needed) {
+		return all
+	}
+	t := p.flowing()
+	for ; t.guardsUpTo < len(p.Plan.Calls); t.guardsUpTo++ {
+		if c := p.Plan.Calls[t.guardsUpTo]; c.Guard() != nil && c.Guard().Expr != nil {
+			t.guarding = append(t.guarding, c)
+		}
+	}
+	for _, other := range t.guarding {
+		if other == call || !slices.ContainsFunc(other.Guard().Reads, func(i int) bool {
+			r := &p.Plan.Reads[i]
+			return len(r.Writers) <= 1 && p.isAbout(f, r)
+		}) {
+			continue
+		}
+		if e := p.conditions(); e.SolveOne(e.And(e.Runs(call), e.Runs(other).Not()), false).Impossible {
+			all = append(all, other.Guard())
+		}
+	}
+	return all
+}
+
+// isAbout reports whether a read looks at what a flow brings, or at another part of the result
+// that it is from.
+func (p *Pass) isAbout(f *flow, r *compiler.Read) bool {
+	return f.read != nil && f.read.Path != pathtree.Root && p.Plan.Paths.Overlap(f.read.Path, r.Path) ||
+		f.from.call != nil && slices.Contains(r.Writers, int32(f.from.call.Index))
 }
 
 // guarded is what of a flow into a call its condition lets through.
@@ -234,27 +278,17 @@ func (p *Pass) canCome(f *flow, witness any, to *target) bool {
 	if !p.comes(f) {
 		return false
 	}
-	return to.call == nil || to.call.When == nil || p.passesGuard(f, witness, to.call)
+	return !slices.ContainsFunc(p.guards(f, to.call), func(guard *compiler.Template) bool { return !p.passesGuard(f, witness, guard) })
 }
 
-// passesGuard reports whether a call's condition lets a value through: it holds
-// with it and what is in it, or doesn't look at what comes from where the value does.
-func (p *Pass) passesGuard(f *flow, witness any, call *compiler.Call) bool {
-	when := call.When
-	if when.Expr == nil {
-		return true
-	}
-	related := false
+// passesGuard reports whether a condition lets a value through: it holds with it and what
+// is in it, or doesn't look at what comes from where the value does.
+func (p *Pass) passesGuard(f *flow, witness any, when *compiler.Template) bool {
 	path := pathtree.Root
 	if f.read != nil {
 		path = f.read.Path
 	}
-	for _, i := range when.Reads {
-		r := &p.Plan.Reads[i]
-		related = related || path != pathtree.Root && p.Plan.Paths.Overlap(path, r.Path) ||
-			f.from.call != nil && slices.Contains(r.Writers, int32(f.from.call.Index))
-	}
-	if !related {
+	if !slices.ContainsFunc(when.Reads, func(i int) bool { return p.isAbout(f, &p.Plan.Reads[i]) }) {
 		return true
 	}
 	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {

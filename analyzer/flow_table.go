@@ -16,6 +16,10 @@ type flowTable struct {
 	reads [][]flow           // by read; nil where it wasn't asked
 	types []*expression.Type // by read, where typed
 	typed []bool
+
+	guarding   []*compiler.Call // the calls with a condition of their own
+	guardsUpTo int              // of how many calls
+
 	given map[pathtree.ID]flow
 	state map[pathtree.ID]schema.Place
 

@@ -238,6 +238,9 @@ func orEmpty(v any) any {
 
 // perform goes through one call.
 func (w *trial) perform(call *compiler.Call) {
+	if slices.ContainsFunc(call.After, func(a compiler.After) bool { return !a.Settled && !w.ended[a.Call].done }) {
+		return
+	}
 	guessed := false // whether the call runs
 	if guard := call.Guard(); guard != nil {
 		value, there, vague := w.value(call, guard)

@@ -42,9 +42,9 @@ const conditions = (c, of) => {
   const above = calls.get(c.prefix.slice(0, -1));
   return [...above ? conditions(above, true) : [], ...(c.conditions || []).map(x => of ? [condition(c, x), ', for ', callLink(c.key)] : condition(c, x))];
 };
-// asked says that a person is asked about a call, and which calls a no may set off: those that wait for its failure
+// setsOff says which calls a no to a person's question may set off: those that wait for its failure
 // and, where nothing handles that, those that wait for the failure of a call whose plan it stands in.
-const asked = c => {
+const setsOff = c => {
   const told = [];
   for (let at = c; at && !(at.each && at.each.collect); at = (at.writes || []).length > 1 ? null : calls.get(at.prefix.slice(0, -1))) {
     const then = callsThat(x => x.prefix === at.prefix && (x.conditions || []).some(on => on.text === at.call && on.more === 'fails, or writes'));
@@ -95,7 +95,7 @@ function doing(c) {
     fact('then', firstLinks(keys.next.get(c.key), 60)),
     fact('at most', c.each ? count(c.each.most, 'time') : ''),
     fact('tried', c.tries ? 'up to ' + c.tries + ' times' + (c.backoff ? ', ' + plainly(c.backoff) + ' between' : '') : ''),
-    fact('stopped', c.timeout ? 'after ' + plainly(c.timeout) : ''), fact('asks', c.confirm ? ['a person, in any case', asked(c)] : ''), fact('why', c.reasoning || ''),
+    fact('stopped', c.timeout ? 'after ' + plainly(c.timeout) : ''), fact('asks', c.confirm ? ['a person, in any case', setsOff(c)] : ''), fact('why', c.reasoning || ''),
   ];
 }
 
@@ -152,7 +152,7 @@ function review() {
 function destroyed() {
   const not = ['plan', 'model', 'produced'];
   const all = kind => callsThat(c => c.effect.kind === kind && !not.includes(c.runs.kind)); // first what is sure
-  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), allChosen(c), c.confirm ? [' · a person is asked', asked(c)] : '', underConditions(c))]));
+  return listed([...all('destructive'), ...all('unknown')].map(c => [callLink(c.key), ' ', small(...effectWords(c), allChosen(c), c.confirm ? [' · a person is asked', setsOff(c)] : '', underConditions(c))]));
 }
 
 function leaving() {

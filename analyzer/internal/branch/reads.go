@@ -239,6 +239,11 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 			case len(plan.Instances) > 0: // some lay a value of their own over it
 				return valued{logic.True, e.given()}
 			}
+			if s := plan.StateSchema; s != nil { // a run may bring another than the plan's own
+				if at := s.At(compiler.SchemaPath(below())); at.Named && at.Schema != nil && at.Schema.Kinds()&^schema.Null != 0 {
+					return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
+				}
+			}
 			return valued{logic.True, logic.False}
 		}
 		if plan.StateSchema != nil && plan.StateSchema.At(compiler.SchemaPath(below())).Required {
