@@ -428,7 +428,7 @@ var faultClasses = []faultClass{
 		if many {
 			of, own = list(of), []any{own}
 		} else if k.IntN(3) == 0 {
-			call["_when"] = formula(or(k, "%s.y != null", "%s.n != 3"), ref)
+			call["_when"] = formula("%s.n != 3", ref) // which says nothing of what may be missing
 		}
 		k.doc[where+"Schema"] = record(object{v: of})
 		if where == "state" || k.IntN(2) == 0 {
