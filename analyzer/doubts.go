@@ -3,7 +3,6 @@ package analyzer
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -296,8 +295,9 @@ func (w *trial) isRefused(call *compiler.Call, taker *parameters, field *compile
 	w.pass.reportMayMismatch(&j)
 }
 
-// hasNoPlace reports a write for which there may be no room.
-func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, err error) {
+// hasNoPlace reports a write for which there may be no room, of a result or of the record of
+// the call's failure.
+func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, failure bool, err error) {
 	known := func(f diag.Diagnostic) bool {
 		return f.Call == call.Label() && f.Severity > diag.Info && (f.Rule == shapeConflictRule || f.Rule == stateMismatchRule || f.Rule.Code == "OB511")
 	}
@@ -308,13 +308,11 @@ func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, e
 	if errors.Is(err, errNoRoom) {
 		rule = stateMismatchRule
 	}
-	if at := call.FailureRoute(); at >= 0 && slices.ContainsFunc(call.Output[at], func(p compiler.Path) bool { return p.ID == path.ID }) && reflect.DeepEqual(value, aRecord) {
-		f := w.report(rule, diag.Warning, call, path.Span(), "when %q fails, the record of its failure isn't written to %q: %s", call.Name, name, err)
-		f.Witness = value
-		f.Advise("let that place take an object with \"code\", \"message\" and \"details\", or name another one for failures")
+	if failure {
+		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, the record of its failure isn't written to %q: %s", call.Name, name, err).
+			Advise("let that place take an object with \"code\", \"message\" and \"details\", or name another one for failures").Witness = value
 		return
 	}
-	f := w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err)
-	f.Witness = value
-	f.Advise("let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path")
+	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err).
+		Advise("let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path").Witness = value
 }

@@ -199,10 +199,13 @@ func (p *Pass) guards(f *flow, call *compiler.Call) (all []*compiler.Template) {
 		}
 	}
 	for _, other := range t.guarding {
-		if other == call || !slices.ContainsFunc(other.Guard().Reads, func(i int) bool {
-			r := &p.Plan.Reads[i]
-			return len(r.Writers) <= 1 && p.isAbout(f, r)
-		}) {
+		looks, same := false, true // at what comes, and at that alone
+		for _, i := range other.Guard().Reads {
+			if r := &p.Plan.Reads[i]; p.isAbout(f, r) {
+				looks, same = true, same && slices.Equal(r.Writers, f.read.Writers)
+			}
+		}
+		if other == call || !looks || !same {
 			continue
 		}
 		if e := p.conditions(); e.SolveOne(e.And(e.Runs(call), e.Runs(other).Not()), false).Impossible {

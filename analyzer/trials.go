@@ -485,7 +485,7 @@ func (w *trial) fail(call *compiler.Call) {
 	route := call.Output[call.FailureRoute()]
 	if path, err, _ := w.unfit(call, route, compiler.Set, aRecord); err != nil {
 		if w.pass.forFailures(call, path) {
-			w.hasNoPlace(call, path, aRecord, err)
+			w.hasNoPlace(call, path, aRecord, true, err)
 		}
 		return
 	}
@@ -506,7 +506,7 @@ func (w *trial) write(call *compiler.Call, value any, known bool) {
 	if known {
 		if path, err, vague := w.unfit(call, route, call.Method, value); err != nil {
 			if !vague {
-				w.hasNoPlace(call, path, value, err)
+				w.hasNoPlace(call, path, value, false, err)
 			}
 			w.ended[call.Index] = ending{}
 			return
