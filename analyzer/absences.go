@@ -22,16 +22,31 @@ func (p *Pass) mayComeToNothing() bool {
 	if !p.givesOutput() || hasLiterals(p.Plan.Output) {
 		return false
 	}
-	lacking := p.mayBeSkipped()
+	lacking, forOne := p.mayBeSkipped(), false
 	for t := range p.Plan.Output.Expressions() {
-		if !t.FallsBack() && !slices.ContainsFunc(t.Reads, func(i int) bool {
+		if t.FallsBack() {
+			continue
+		}
+		hanging := func(i int) bool {
 			r := &p.Plan.Reads[i]
 			return p.mayBeAbsent(r) || p.meetsNull(*r, true) || p.beginsNull(r) || lacking != nil && slices.ContainsFunc(r.Writers, func(w int32) bool { return lacking[w] })
-		}) {
+		}
+		if slices.ContainsFunc(t.Reads, hanging) {
+			forOne = true
+		} else if !slices.ContainsFunc(t.Reads, p.onSomeBranches) {
 			return false
 		}
 	}
-	return true
+	return forOne
+}
+
+// onSomeBranches reports whether what stands where a read looks is written on some branches
+// only.
+func (p *Pass) onSomeBranches(read int) bool {
+	return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool {
+		call := p.Plan.Calls[w]
+		return len(call.Output) > 1 || call.Guard() != nil
+	})
 }
 
 // beginsNull reports whether null stands where a read looks when the run begins, be it in one
@@ -83,7 +98,7 @@ func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
 	}
 	absent := func(s *schema.Schema, rest []expression.Segment) bool {
 		at := p.flowing().asDeclared(s, false).At(compiler.SchemaPath(rest))
-		return at.Possible && !at.Required
+		return !at.Possible || !at.Required
 	}
 	if s := p.Plan.InputSchema; paths.Kind(r.Path) == "input" {
 		path := paths.Segments(r.Path)[1:]
@@ -91,6 +106,9 @@ func (p *Pass) mayBeAbsent(r *compiler.Read) bool {
 	}
 	return slices.ContainsFunc(r.Writers, func(w int32) bool {
 		call := p.Plan.Calls[w]
+		if call.Method != compiler.Set {
+			return true // what was there may be gone, where no two objects or lists meet
+		}
 		rest, ok := p.lookedInto(call, r.Path)
 		return ok && len(rest) > 0 && (rest[0].IsIndex && call.Each != nil || absent(call.Tool.Output, inItem(call, rest)))
 	})
@@ -125,7 +143,7 @@ type want struct {
 
 func (a *want) add(b want) {
 	for _, c := range b.branch {
-		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool { return known.Reference == c.Reference }) {
+		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool { return known.Reference == c.Reference && known.Call == c.Call }) {
 			a.branch = append(a.branch, c)
 		}
 	}
@@ -138,8 +156,10 @@ func (a *want) add(b want) {
 func (w *trial) lacksOutput() bool {
 	p := w.pass
 	var first *compiler.Template
+	leaves := 0
 	nothing, why := !hasLiterals(p.Plan.Output), want{sure: true}
 	for t := range p.Plan.Output.Expressions() {
+		leaves++
 		value, there, vague := w.value(nil, t)
 		if there && (value != nil || t.FallsBack()) || vague {
 			nothing = false
@@ -147,27 +167,28 @@ func (w *trial) lacksOutput() bool {
 		}
 		one := w.wanting(t, map[int32]bool{})
 		if !there && slices.Contains(p.undecided, t) && one.sure && !one.spared {
-			w.reportLack(t, one.branch)
+			w.reportLack(t, one.branch, true)
 		}
 		if why.add(one); first == nil {
 			first = t
 		}
 	}
 	if nothing && first != nil && why.sure && !why.spared && p.givesOutput() {
-		w.reportLack(first, why.branch)
+		w.reportLack(first, why.branch, leaves == 1)
 	}
 	return !why.spared
 }
 
-// reportLack reports a leaf of the output, unless something is said of the output already.
-func (w *trial) reportLack(leaf *compiler.Template, branch []BranchChoice) {
+// reportLack reports a leaf of the output, unless something is said of the output already;
+// null instead mends it if it does so alone.
+func (w *trial) reportLack(leaf *compiler.Template, branch []BranchChoice, alone bool) {
 	p := w.pass
 	if len(branch) == 0 || p.isTold(p.Plan.Output.Node) || !p.config.asksFor(maybeMissing) {
 		return
 	}
 	rule := p.rule
 	p.rule = maybeMissing.Rule
-	p.reportMissing(leaf, branch)
+	p.reportMissing(leaf, branch, alone)
 	p.rule = rule
 }
 
@@ -215,9 +236,13 @@ func (w *trial) absent(r *compiler.Read, seen map[int32]bool) want {
 	}
 	done := len(r.Writers) == 0
 	for _, i := range r.Writers {
-		switch end := &w.ended[i]; {
-		case end.done:
+		switch end, call := &w.ended[i], p.Plan.Calls[i]; {
+		case (end.done || end.fails) && slices.ContainsFunc(call.Output[end.takes], func(path compiler.Path) bool { return paths.Overlap(path.ID, r.Path) }):
 			done = true
+		case end.fails:
+			why.add(want{branch: []BranchChoice{{Call: call.Name, Fails: true}}, sure: true})
+		case end.done:
+			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: p.Plan.Offered(call)[end.takes]}}, sure: true})
 		case end.lacks == nil:
 			return want{}
 		case !seen[i]:

@@ -69,12 +69,16 @@ func (p *Pass) mayNotBeBrought(r *compiler.Read) bool {
 // mayFail reports whether an expression of a template may fail of which nothing is said.
 // Where nothing is known of any value that it reads, none would show anything.
 func (p *Pass) mayFail(t *compiler.Template) bool {
+	unsure := func(read int) bool {
+		return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
+			slices.ContainsFunc(p.flowsOfRead(read), func(f flow) bool { return f.unsure })
+	}
 	known := func(read int) bool { return p.typeOf(read) != nil || p.somethingKnown(read) }
 	for e := range t.Expressions() {
 		if len(e.Reads) > 0 && (neverFails(e.Expr) || !slices.ContainsFunc(e.Reads, known)) {
 			continue
 		}
-		if doubtful, _ := p.doubts(e); doubtful && !p.isTold(e.Node) {
+		if doubtful, _ := p.doubts(e); (doubtful || slices.ContainsFunc(e.Reads, unsure)) && !p.isTold(e.Node) {
 			return true
 		}
 	}
@@ -104,6 +108,8 @@ func (p *Pass) surelyFits(t *compiler.Template, to *schema.Schema) bool {
 	flows := p.flowsOut(nil, t)
 	for i := range flows {
 		switch f := &flows[i]; {
+		case f.unsure:
+			return false
 		case f.schema != nil:
 			if v := p.contains(f.schema, to); v.Relation != schema.Fits && v.Keyword != "budget" {
 				return false
@@ -144,6 +150,9 @@ func (p *Pass) mayLackRoom(call *compiler.Call) bool {
 	for i, route := range call.Output {
 		for _, path := range route {
 			if s := p.stateAt(path.ID).Schema; i == call.FailureRoute() && s != nil && p.forFailures(call, path) && !s.Accepts(aRecord) {
+				return true
+			}
+			if call.Each != nil && p.stateAt(path.ID).Schema != nil && p.listing(call).unsure {
 				return true
 			}
 			needs := call.Method != compiler.Set
@@ -304,9 +313,12 @@ func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, f
 	if !w.first(call, path.ID, path.Node) || slices.ContainsFunc(w.pass.found, known) {
 		return
 	}
-	rule, name := shapeConflictRule, w.pass.path(path.ID)
+	rule, name, advice := shapeConflictRule, w.pass.path(path.ID), "let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path"
 	if errors.Is(err, errNoRoom) {
 		rule = stateMismatchRule
+		if call.Method == compiler.Set {
+			advice = "narrow what comes, let the state schema take it, or write to another path"
+		}
 	}
 	if failure {
 		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, the record of its failure isn't written to %q: %s", call.Name, name, err).
@@ -314,5 +326,5 @@ func (w *trial) hasNoPlace(call *compiler.Call, path compiler.Path, value any, f
 		return
 	}
 	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err).
-		Advise("let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path").Witness = value
+		Advise("%s", advice).Witness = value
 }

@@ -24,6 +24,9 @@ type flow struct {
 	computed bool
 	// uncounted: of how many items it is a list isn't known.
 	uncounted bool
+	// unsure: items of the list that it is, or is of, may be null for all that is known; only a
+	// trial tells.
+	unsure bool
 	// rare: it may come, and isn't what the plan is about: a failure record, the
 	// result of a call that another one may exclude. It keeps a mismatch from being
 	// certain and never makes one.
@@ -308,7 +311,10 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	add := func(s *schema.Schema, said string, failure bool) {
 		flows = append(flows, flow{schema: p.meet(s, declared.Schema), rare: o.failure, from: *o, said: said})
 		flows[len(flows)-1].from.failure = failure
-		flows[len(flows)-1].uncounted = o.call.Each != nil && len(o.rest) == 0 && p.listing(o.call).uncounted
+		if o.call.Each != nil {
+			list := p.listing(o.call)
+			flows[len(flows)-1].uncounted, flows[len(flows)-1].unsure = len(o.rest) == 0 && list.uncounted, list.unsure
+		}
 	}
 	if o.failure {
 		if at := compiler.FailureRecord.At(compiler.SchemaPath(o.rest)); at.Possible {

@@ -169,14 +169,20 @@ func (p *Pass) relateTo(f *flow, to *target) (schema.Relation, any) {
 		return relation, witness
 	}
 	passes := *f
-	for _, guard := range p.guards(f, to.call) {
-		passes.schema = p.implied(&passes, guard, guard.Expr.Logic, 0, true)
-	}
-	if passes.schema == f.schema {
+	if passes.schema = p.letThrough(f, to.call); passes.schema == f.schema {
 		return relation, witness
 	}
 	p.flows.cutShort = before
 	return p.relate(&passes, to.schema)
+}
+
+// letThrough is what of a flow into a call the conditions about it leave.
+func (p *Pass) letThrough(f *flow, call *compiler.Call) *schema.Schema {
+	left := *f
+	for _, guard := range p.guards(f, call) {
+		left.schema = p.implied(&left, guard, guard.Expr.Logic, 0, true)
+	}
+	return left.schema
 }
 
 // guards are the conditions about a flow that hold whenever a call runs that takes it: its own,
@@ -216,8 +222,11 @@ func (p *Pass) guards(f *flow, call *compiler.Call) (all []*compiler.Template) {
 }
 
 // isAbout reports whether a read looks at what a flow brings, or at another part of the result
-// that it is from.
+// that it is from, or of the item.
 func (p *Pass) isAbout(f *flow, r *compiler.Read) bool {
+	if f.read != nil && p.Plan.OfItem(f.read) {
+		return p.Plan.OfItem(r) && r.Call == f.read.Call && r.Ref.Kind == f.read.Ref.Kind
+	}
 	return f.read != nil && f.read.Path != pathtree.Root && p.Plan.Paths.Overlap(f.read.Path, r.Path) ||
 		f.from.call != nil && slices.Contains(r.Writers, int32(f.from.call.Index))
 }
@@ -242,7 +251,7 @@ func (p *Pass) judge(flows []flow, to *target) (j judgement, bad bool) {
 	for i := range flows {
 		f := &flows[i]
 		relation, witness := p.relateTo(f, to)
-		p.flows.sure = p.flows.sure && relation == schema.Fits
+		p.flows.sure = p.flows.sure && relation == schema.Fits && !f.unsure
 		if relation == schema.Never {
 			kinds |= f.schema.Kinds()
 			if never++; never == 1 {
@@ -538,6 +547,7 @@ func (p *Pass) flowOfTemplate(call *compiler.Call, t *compiler.Template) (flow, 
 // join takes up what is known of a part.
 func (f *flow) join(part *flow) {
 	f.loose, f.rare, f.brought = f.loose || part.loose || part.schema == nil, f.rare || part.rare, f.brought && part.brought
+	f.unsure = f.unsure || part.unsure
 }
 
 // oneFlow joins flows. Values that only stand for others are joined as what
@@ -546,8 +556,8 @@ func (p *Pass) oneFlow(call *compiler.Call, flows []flow) (flow, bool) {
 	joined := flow{brought: true}
 	var all []*schema.Schema
 	for _, f := range flows {
-		joined.brought = joined.brought && f.brought
-		s := p.guarded(&f, call)
+		joined.brought, joined.unsure = joined.brought && f.brought, joined.unsure || f.unsure
+		s := p.letThrough(&f, call)
 		if f.sample {
 			s, joined.loose = f.like, true
 		}

@@ -81,7 +81,7 @@ func (p *Pass) elements(list *compiler.Template) []flow {
 		if f.sample {
 			s, loose = f.like, true
 		}
-		*f = flow{loose: loose, rare: f.rare, computed: f.computed, brought: f.brought}
+		*f = flow{loose: loose, unsure: f.unsure, rare: f.rare, computed: f.computed, brought: f.brought}
 		if s != nil && uniform(s) {
 			f.schema = s.At([]schema.Step{schema.Index(0)}).Schema
 		}
@@ -143,6 +143,12 @@ func (p *Pass) inItem(call *compiler.Call, ref expression.Reference) bool {
 // isVagueItem reports whether nothing can be concluded from what is read of an item: the
 // types don't speak of it, and its list hangs on values that are made up.
 func (w *trial) isVagueItem(r *compiler.Read, strict bool) bool {
+	item, there := w.item["item"]
+	if there && r.Ref.Kind == "item" && !slices.ContainsFunc(w.pass.elements(w.pass.caller(r).Each.List), func(f flow) bool {
+		return f.loose || f.schema == nil || !spokenIn(f.schema, item, compiler.SchemaPath(r.Ref.Path), strict)
+	}) {
+		return false
+	}
 	return slices.ContainsFunc(w.pass.flowsOfItem(nil, r), func(f flow) bool { return f.loose || !spoken(f.schema, strict, 4) }) &&
 		w.readsVaguely(w.pass.caller(r).Each.List, strict)
 }
@@ -186,10 +192,10 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		w.write(call, value, known)
 		return
 	}
-	for i := range call.Params.Fields {
-		if t := call.Params.Fields[i].Value; !t.PerItem() {
-			if _, there, open := w.resolve(call, t); !there && !open {
-				w.ended[call.Index].lacks = t
+	for e := range call.Params.Expressions() {
+		if !e.PerItem() {
+			if _, there, open := w.value(call, e); !there && !open {
+				w.ended[call.Index].lacks = e
 				return // it is the call that is skipped
 			}
 		}

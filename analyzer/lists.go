@@ -18,6 +18,7 @@ type listing struct {
 	tool      *compiler.Tool // with the list as its output
 	hole      *compiler.Read // of something that an item may lack; nil where none is known
 	item      any            // an item that lacks it
+	unsure    bool           // items may lack something, of which only a trial can tell
 	uncounted bool           // nothing is said of how many there are
 }
 
@@ -58,7 +59,7 @@ func (p *Pass) listing(call *compiler.Call) listing {
 		})
 	}
 	if call.Each.Tool != nil && call.Each.Tool.Output != nil && call.Tool.Output.At(firstItem).Schema.Kinds()&schema.Null == 0 {
-		made.hole, made.item = p.mayLack(call)
+		made.hole, made.item, made.unsure = p.mayLack(call)
 		how.holes = made.hole != nil
 	}
 	made.tool = p.listOf(how)
@@ -158,8 +159,9 @@ func (p *Pass) ofLengths(least, most int) *schema.Schema {
 func (p *Pass) asLong(s *schema.Schema) *schema.Schema { return p.ofLengths(s.Lengths()) }
 
 // mayLack is a reference to something of an item without which the item is skipped, and an
-// item of the call's list that hasn't got it.
-func (p *Pass) mayLack(call *compiler.Call) (*compiler.Read, any) {
+// item of the call's list that hasn't got it; unsure where none is known, and what the items
+// are that an expression leaves isn't.
+func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, unsure bool) {
 	var elements []flow
 	for t := range call.Params.Expressions() {
 		if !t.PerItem() {
@@ -180,12 +182,13 @@ func (p *Pass) mayLack(call *compiler.Call) (*compiler.Read, any) {
 					continue
 				}
 				if relation, item := p.relate(f, p.containing(path)); relation == schema.MayNotFit || relation == schema.Never {
-					return r, item
+					return r, item, false
 				}
+				unsure = unsure || f.loose && p.contains(f.schema, p.containing(path)).Relation != schema.Fits
 			}
 		}
 	}
-	return nil, nil
+	return nil, nil, unsure
 }
 
 // containing is the schema of all values that have something at a path.

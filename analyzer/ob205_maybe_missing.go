@@ -59,7 +59,7 @@ func missingOutputs(p *Pass) {
 			// A condition that no value was found for can most likely go either way; of
 			// two it isn't known whether they can together.
 			if branch := e.Decisions(lacks[i], missing[i].Assignment); undecided(branch) < 2 {
-				p.reportMissing(leaves[i], branch)
+				p.reportMissing(leaves[i], branch, true)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (p *Pass) missingAltogether(e *branch.Conditions, leaves []*compiler.Templa
 	}
 	if found := e.SolveOne(nothing, true); found.Possible && e.SolveOne(nothing.Not(), true).Possible {
 		if branch := e.Decisions(nothing, found.Assignment); len(branch) > 0 && undecided(branch) < 2 {
-			p.reportMissing(leaves[0], branch)
+			p.reportMissing(leaves[0], branch, len(leaves) == 1)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 	return lacks
 }
 
-func (p *Pass) reportMissing(leaf *compiler.Template, branch []BranchChoice) {
+func (p *Pass) reportMissing(leaf *compiler.Template, branch []BranchChoice, alone bool) {
 	f := p.Report(leaf.Node.Span(), "the output goes without %q when %s", short(leaf.Node.Text), told(branch)).
 		Advise("give it a fallback (\"… || null\"), write it on every branch, or let the output hold what the other branch writes")
 	f.Witness = Branch{Branch: branch}
@@ -126,7 +126,7 @@ func (p *Pass) reportMissing(leaf *compiler.Template, branch []BranchChoice) {
 	}
 	if leaf == p.Plan.Output { // a run whose whole output is null has failed (S11.8)
 		f.Advise("write it on every branch, or join what the branches write with \"||\": without any of it the output comes to nothing")
-	} else if leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
+	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !p.requiredInOutput(leaf) { // whether null will do is for the author to say
 		f.Offer("let it be null then", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
 	}
 	p.noteWriters(f, leaf)

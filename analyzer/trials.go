@@ -83,6 +83,9 @@ type trial struct {
 // An ending is what became of a call in a trial.
 type ending struct {
 	done  bool
+	takes int                // the alternative of its output that it took then, or in failing
+	fails bool               // it failed, which its failure route takes up
+	blank bool               // no result was made up: nothing is said of it, or there was no time
 	vague bool               // the result is made up though nothing is said of it, or of parts
 	lacks *compiler.Template // why it was skipped, if that is sure: what has no value, or its condition
 }
@@ -348,9 +351,9 @@ func (w *trial) kindsClash(t *compiler.Template) error {
 	p := w.pass
 	absent := false
 	_, wrong := t.Expr.Check(func(i int) *expression.Type {
-		known := p.typeOf(t.Reads[i])
-		value, presence := w.read(&p.Plan.Reads[t.Reads[i]])
-		if absent = absent || presence != expression.There; absent || known == nil || known.Kinds == 0 {
+		known, r := p.typeOf(t.Reads[i]), &p.Plan.Reads[t.Reads[i]]
+		value, presence := w.read(r)
+		if absent = absent || presence != expression.There; absent || known == nil || known.Kinds == 0 || w.isBlank(r) {
 			return nil
 		}
 		of := *known
@@ -489,6 +492,7 @@ func (w *trial) fail(call *compiler.Call) {
 		}
 		return
 	}
+	w.ended[call.Index].fails, w.ended[call.Index].takes = true, call.FailureRoute()
 	for _, path := range route {
 		w.log.Append(statelog.Message{Path: path.ID, Value: aRecord, Failure: true, Call: call.Index})
 	}
@@ -497,11 +501,12 @@ func (w *trial) fail(call *compiler.Call) {
 // write writes a result to the alternative that takes it (S5.2).
 func (w *trial) write(call *compiler.Call, value any, known bool) {
 	tool := call.Single()
-	w.ended[call.Index] = ending{done: true, vague: !known || tool != nil && tool.Output != nil && call.Produced == nil && !w.speaks(tool.Output, nil, true)}
+	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, vague: !known || tool != nil && tool.Output != nil && call.Produced == nil && !w.speaks(tool.Output, nil, true)}
 	if len(call.Output) == 0 {
 		return
 	}
 	at := w.taking(call, value)
+	w.ended[call.Index].takes = at
 	route := call.Output[at]
 	if known {
 		if path, err, vague := w.unfit(call, route, call.Method, value); err != nil {

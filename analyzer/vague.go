@@ -47,7 +47,7 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 		return true
 	}
 	for _, i := range r.Writers {
-		if w.ended[i].vague && w.vagueFor(p.Plan.Calls[i], r.Path, strict) {
+		if end := &w.ended[i]; end.blank || end.vague && w.vagueFor(p.Plan.Calls[i], r.Path, strict) {
 			return true
 		}
 	}
@@ -66,10 +66,15 @@ func (w *trial) vagueFor(call *compiler.Call, read pathtree.ID, strict bool) boo
 			continue
 		}
 		var rest []expression.Segment
-		if call.Method == compiler.Set && paths.IsAbove(path.ID, read) {
+		over := call.Method == compiler.Set && paths.IsAbove(path.ID, read)
+		if over {
 			rest = paths.Segments(read)[paths.Depth(path.ID):]
 		}
-		if !w.speaks(call.Tool.Output, rest, strict) {
+		if w.speaks(call.Tool.Output, rest, strict) {
+			continue
+		}
+		value, presence := w.read(&compiler.Read{Path: path.ID, Writers: []int32{int32(call.Index)}})
+		if !over || presence != expression.There || !spokenIn(call.Tool.Output, value, compiler.SchemaPath(rest), strict) {
 			return true
 		}
 	}
@@ -83,6 +88,42 @@ func (t *trier) speaks(s *schema.Schema, path []expression.Segment, strict bool)
 		at := s.At(compiler.SchemaPath(path))
 		return !at.Possible || spoken(at.Schema, strict, 4)
 	})
+}
+
+// spokenIn is the same of a value at hand: of the variants of a union those count that it is of.
+func spokenIn(s *schema.Schema, value any, path []schema.Step, strict bool) bool {
+	const most = 40 // steps of a way, and parts of a value
+	at := s.AtIn(value, path)
+	left := most
+	return len(path) < most && at.Possible && spokenParts(at.Schema, valueAt(value, path), strict, &left)
+}
+
+func spokenParts(s *schema.Schema, value any, strict bool, left *int) bool {
+	if *left--; s == nil || *left < 0 || s.Kinds()&^schema.Null == schema.Anything&^schema.Null {
+		return false
+	}
+	part := func(step schema.Step, of any) bool {
+		at := s.AtIn(value, []schema.Step{step})
+		return at.Possible && spokenParts(at.Schema, of, strict, left)
+	}
+	switch value := value.(type) {
+	case []any:
+		for i, item := range value {
+			if !part(schema.Index(i), item) {
+				return false
+			}
+		}
+	case map[string]any:
+		if strict && len(s.Properties()) == 0 && !s.Closed() {
+			return false
+		}
+		for _, name := range sortedKeys(value) {
+			if !part(schema.Key(name), value[name]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // spoken is speaks of a whole schema, so many levels deep: what lies below counts as vague,
@@ -110,6 +151,11 @@ func spoken(s *schema.Schema, strict bool, depth int) bool {
 	return true
 }
 
+// isBlank reports whether what stands where a read looks was never made up.
+func (w *trial) isBlank(r *compiler.Read) bool {
+	return slices.ContainsFunc(r.Writers, func(i int32) bool { return w.ended[i].blank })
+}
+
 // kindSpoken reports whether the plan says of what kind a part of a read's value is.
 func (w *trial) kindSpoken(r *compiler.Read, part []any) bool {
 	paths, said := w.pass.Plan.Paths, false
@@ -124,7 +170,7 @@ func (w *trial) kindSpoken(r *compiler.Read, part []any) bool {
 		if !w.ended[i].done {
 			continue
 		}
-		if call.Tool == nil || call.Tool.Output == nil {
+		if call.Tool == nil || call.Tool.Output == nil || w.ended[i].blank {
 			return false
 		}
 		for _, path := range call.Paths() {

@@ -57,11 +57,17 @@ func (p Place) Known() []string {
 // At follows a path into the schema: through properties, patternProperties,
 // additionalProperties, items, prefixItems, dependencies, references and
 // combinations. What it says errs on the side of the possible.
-func (s *Schema) At(path []Step) Place {
+func (s *Schema) At(path []Step) Place { return s.at(path, nil) }
+
+// AtIn is At for a value at hand that the schema accepts: of alternatives only those count
+// that accept it, and of these only what they say.
+func (s *Schema) AtIn(value any, path []Step) Place { return s.at(path, &value) }
+
+func (s *Schema) at(path []Step, in *any) Place {
 	p := Place{Possible: true, Named: true, Required: true, Depth: len(path)}
 	n := s.ready()
 	for i, step := range path {
-		r := n.at(step, Anything, maxNesting)
+		r := n.at(step, Anything, in, maxNesting)
 		named := r.named || step.IsIndex && r.told
 		if p.Named && !named || !r.possible {
 			p.Depth = i
@@ -79,6 +85,13 @@ func (s *Schema) At(path []Step) Place {
 		if n = r.node; n == nil {
 			n = everything
 		}
+		if in != nil {
+			if part, there := stepInto(*in, step); there {
+				in = &part
+			} else {
+				in = nil
+			}
+		}
 	}
 	p.Schema = of(n)
 	return p
@@ -94,8 +107,9 @@ type reach struct {
 	open     bool // other names than the declared ones are explicitly allowed
 }
 
-// at takes one step from a node, of whose values only those of some kinds count.
-func (n *node) at(step Step, within Kinds, depth int) reach {
+// at takes one step from a node, of whose values only those of some kinds count, or only the
+// one that is at hand.
+func (n *node) at(step Step, within Kinds, in *any, depth int) reach {
 	if n.verdict == never {
 		return reach{told: true}
 	}
@@ -109,16 +123,16 @@ func (n *node) at(step Step, within Kinds, depth int) reach {
 		with(amongValues(n.values, step))
 	}
 	if n.ref != nil {
-		with(n.ref.at(step, within, depth-1))
+		with(n.ref.at(step, within, in, depth-1))
 	}
 	for _, x := range n.allOf {
-		with(x.at(step, within, depth-1))
+		with(x.at(step, within, in, depth-1))
 	}
 	if n.anyOf != nil {
-		with(among(n.anyOf, step, within, depth))
+		with(among(n.anyOf, step, within, in, depth))
 	}
 	if n.oneOf != nil {
-		with(among(n.oneOf, step, within, depth))
+		with(among(n.oneOf, step, within, in, depth))
 	}
 	if n.cond != nil && (n.then != nil || n.other != nil) {
 		branches := []*node{everything, everything}
@@ -128,7 +142,7 @@ func (n *node) at(step Step, within Kinds, depth int) reach {
 		if n.other != nil {
 			branches[1] = n.other
 		}
-		with(among(branches, step, within, depth))
+		with(among(branches, step, within, in, depth))
 	}
 	if n.not != nil {
 		r.told = true
@@ -237,16 +251,16 @@ func meet(a, b reach) reach {
 }
 
 // among is what alternatives say, of which one holds. Those that the kinds of
-// the whole node already exclude don't count.
-func among(list []*node, step Step, within Kinds, depth int) reach {
+// the whole node already exclude don't count, nor those that don't accept the value at hand.
+func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
 	r := reach{required: true, told: true}
 	var parts []*node
 	open := false
 	for _, x := range list {
-		if x.possible()&within == 0 {
+		if x.possible()&within == 0 || in != nil && !(&checker{}).accepts(x, *in) {
 			continue
 		}
-		part := x.at(step, within, depth-1)
+		part := x.at(step, within, in, depth-1)
 		r.told = r.told && (part.told || !part.possible)
 		r.required = r.required && part.required
 		if !part.possible {
@@ -262,7 +276,7 @@ func among(list []*node, step Step, within Kinds, depth int) reach {
 		}
 	}
 	r.required = r.required && r.possible
-	if r.possible && !open {
+	if r.possible && (!open || in != nil) {
 		r.node = union(parts)
 	}
 	return r.settle()

@@ -333,6 +333,8 @@ func (g *inventor) add() {
 		if call, result = (object{"_tool": tool, "v": k.ref, "_outputPath": path}), last.of; scope != "" {
 			call["_scopes"] = []any{scope}
 		}
+	case n < 8 && len(g.refs) > 0 && g.IntN(6) == 0: // something for each item of one variant
+		call, result = g.forVariants(path, result)
 	case n < 8 && len(g.refs) > 0: // something for each item of a list
 		k := g.of("array")
 		of, isList := k.of["items"].(object)
@@ -372,6 +374,25 @@ func (g *inventor) add() {
 	if path != "" {
 		g.offer("†state."+path, result)
 	}
+}
+
+// forVariants is a call for those items of a list that are of one variant, of which it reads
+// what this one has, or what another one has, and what it gives.
+func (g *inventor) forVariants(path string, result object) (call, gives object) {
+	variant := func(kind, field string, of object) object {
+		s := record(object{"k": object{"const": kind}, field: of})
+		s["additionalProperties"] = g.IntN(4) == 0
+		return s
+	}
+	of, all := g.anyOf(0), g.name()
+	g.call(g.tool(object{}, list(object{"anyOf": []any{variant("a", "x", of), variant("b", "y", g.anyOf(0))}})), "_outputPath", all)
+	field := among(g.sketch, "x", "x", "y")
+	tool := g.invented(object{"p": g.likely(of)}, result)
+	call = object{"_tool": tool, "_each": among(g.sketch, "†(†state."+all+" | filter(.k == \"a\"))", "†state."+all), "p": "†item." + field, "_outputPath": path}
+	if g.IntN(4) == 0 {
+		call["_when"] = "†(†item.k == \"a\")"
+	}
+	return call, list(among(g.sketch, result, object{"anyOf": []any{result, typed("null")}}))
 }
 
 // some2 is a path that something stands at, or a new one.

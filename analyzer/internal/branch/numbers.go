@@ -166,7 +166,7 @@ func (r *numberReader) take() {
 		case 0:
 		case 1:
 			x := r.n.number(l.parts[0].of)
-			at := -l.constant / l.parts[0].factor
+			at := -l.constant/l.parts[0].factor + 0 // which makes 0 of -0
 			x.critical = append(x.critical, at)
 			if r.stepped {
 				x.critical = append(x.critical, math.Floor(at), math.Ceil(at))

@@ -111,7 +111,7 @@ func (n *numbers) reduced(l line) (rest []line) {
 		case 0:
 		case 1:
 			x := n.known[one.parts[0].of]
-			x.critical = append(x.critical, -one.constant/one.parts[0].factor)
+			x.critical = append(x.critical, -one.constant/one.parts[0].factor+0)
 		default:
 			rest = append(rest, one)
 		}

@@ -232,6 +232,9 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 			return promised(plan.InputSchema)
 		}
 	case "state":
+		if e.nullInSome(r) { // a branch of the plan, as its instances are known
+			return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
+		}
 		if given, ok := plan.Paths.Walk(plan.State, r.Path); ok {
 			switch {
 			case given != nil && (r.Start || len(plan.Instances) == 0):
@@ -263,6 +266,25 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 	}
 	there := e.given()
 	return valued{there, e.And(there, e.given())}
+}
+
+// nullInSome reports whether there is something where a read looks when each instance of the
+// plan begins, and null in some of them, not in all.
+func (e *Conditions) nullInSome(r *compiler.Read) bool {
+	if r.Call >= 0 && e.plan.Calls[r.Call].Instance != "" {
+		return false
+	}
+	null := 0
+	for _, one := range e.plan.Instances {
+		value, there := e.plan.Paths.Walk(one.State, r.Path)
+		if !there {
+			return false
+		}
+		if value == nil {
+			null++
+		}
+	}
+	return 0 < null && null < len(e.plan.Instances)
 }
 
 // promised is what a schema says of a path of what the run begins with, below its kind. What it
