@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -142,9 +143,13 @@ type want struct {
 }
 
 func (a *want) add(b want) {
+	within := func(part, whole BranchChoice) bool { // of which the whole tells
+		rest, is := strings.CutPrefix(part.Reference, whole.Reference)
+		return is && part.Call == whole.Call && (rest == "" || whole.Reference != "" && (rest[0] == '.' || rest[0] == '['))
+	}
 	for _, c := range b.branch {
-		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool { return known.Reference == c.Reference && known.Call == c.Call }) {
-			a.branch = append(a.branch, c)
+		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool { return within(c, known) }) {
+			a.branch = append(slices.DeleteFunc(a.branch, func(known BranchChoice) bool { return within(known, c) }), c)
 		}
 	}
 	a.sure, a.spared = a.sure && b.sure, a.spared || b.spared
@@ -275,10 +280,10 @@ func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) boo
 		return false
 	}
 	p, paths := w.pass, w.pass.Plan.Paths
-	admits := func(s *schema.Schema, rest []expression.Segment, named bool) bool {
-		at := s.At(compiler.SchemaPath(rest))
-		if at.Schema == nil || named && !slices.Contains(at.Schema.Properties(), step.Key) {
-			return at.Schema == nil
+	if s := p.Plan.InputSchema; paths.Kind(r.Path) == "input" && s != nil {
+		at := s.At(compiler.SchemaPath(paths.Segments(r.Path)[1:]))
+		if at.Schema == nil {
+			return true
 		}
 		part := at.Schema.At(compiler.SchemaPath([]expression.Segment{step}))
 		if !part.Possible {
@@ -292,12 +297,22 @@ func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) boo
 		filled[step.Key] = filling
 		return at.Schema.Accepts(filled)
 	}
-	if paths.Kind(r.Path) == "input" && p.Plan.InputSchema != nil {
-		return admits(p.Plan.InputSchema, paths.Segments(r.Path)[1:], false)
-	}
 	return !slices.ContainsFunc(r.Writers, func(i int32) bool {
 		call := p.Plan.Calls[i]
 		rest, ok := p.lookedInto(call, r.Path)
-		return ok && w.ended[i].done && !admits(call.Tool.Output, inItem(call, rest), true)
+		if !ok || !w.ended[i].done {
+			return false
+		}
+		whole := compiler.Read{Path: r.Path, Writers: []int32{i}}
+		for range rest {
+			whole.Path = paths.Parent(whole.Path)
+		}
+		value, presence := w.read(&whole)
+		in := call.Tool.Output.AtIn(value, compiler.SchemaPath(rest)).Schema
+		if presence != expression.There || in == nil {
+			return false
+		}
+		named := in.AtIn(object, compiler.SchemaPath([]expression.Segment{step})).Named
+		return !named || !slices.Contains(in.Properties(), step.Key) // that of a map is any
 	})
 }

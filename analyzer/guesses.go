@@ -16,6 +16,7 @@ type guesser struct {
 	literals []any // constants of the expressions that look at the values
 	aims     aims  // numbers and sizes at which something may change
 	left     *int  // steps
+	meager   bool  // of values there is as little as may be
 }
 
 // maxLandmarks bounds how many constants are tried, and how many aims.
@@ -61,7 +62,40 @@ func (g *guesser) sample(s *schema.Schema, brought bool) (any, bool) {
 			value = bent
 		}
 	}
+	if g.meager {
+		tries := 40
+		value = emptied(value, declared.Accepts, &tries)
+	}
 	return value, true
+}
+
+// emptied is a value with null for each part of it, or an empty list, that may be so.
+func emptied(v any, may func(any) bool, tries *int) any {
+	instead := func(other any) bool {
+		*tries--
+		return *tries >= 0 && may(other)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			with := func(part any) map[string]any {
+				out := maps.Clone(v)
+				out[name] = part
+				return out
+			}
+			if part := v[name]; part == nil || instead(with(nil)) {
+				v = with(nil)
+			} else {
+				v = with(emptied(part, func(other any) bool { return may(with(other)) }, tries))
+			}
+		}
+		return v
+	case []any:
+		if len(v) > 0 && instead([]any{}) {
+			return []any{}
+		}
+	}
+	return v
 }
 
 // bend changes a part of a value.

@@ -211,7 +211,10 @@ func (w *trial) performItems(call *compiler.Call, guessed bool) {
 		guess := guessed || vague
 		if call.When.PerItem() {
 			value, there, open := w.value(call, call.When)
-			if guess = guess || open; value != true && !open || !there && !open {
+			if guess = guess || open; open {
+				value, there = w.arbitrarily(call.When), true
+			}
+			if value != true || !there {
 				continue
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -166,9 +167,13 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 	if blind || p.alwaysRouted(tool) || !doubtful && len(left) == 0 && (tool.Output == nil || gives != nil && p.contains(gives, tool.Output).Relation == schema.Fits) {
 		return
 	}
-	for name := range used {
-		if at := known.place(name); at.Named && !spoken(at.Schema, false, 4) || !at.Named && known.open {
+	var open []schema.Step // of which nothing is said in some variant of a union
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		switch at := known.place(name); {
+		case !at.Named && known.open, at.Named && (at.Schema == nil || at.Schema.Kinds() == schema.Anything):
 			return
+		case at.Named && !spoken(at.Schema, false, 4):
+			open = append(open, schema.Key(name))
 		}
 	}
 	node := activity.Node.Get("expr")
@@ -183,6 +188,9 @@ func (p *Pass) codeTried(tool *compiler.Tool, activity *compiler.Activity, varia
 		params, isObject := drawn.(map[string]any)
 		if !ok || !isObject {
 			return
+		}
+		if slices.ContainsFunc(open, func(step schema.Step) bool { return !spokenIn(known.schema, params, []schema.Step{step}, false) }) {
+			continue
 		}
 		for _, name := range left {
 			if g.random.IntN(2) == 0 {

@@ -108,8 +108,9 @@ func (p *Pass) settleDoubts() {
 		return
 	}
 	t.prepare(output)
+	hangs := output && (len(p.undecided) > 0 || p.mayComeToNothing())
 	for n := range maxTrials {
-		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() && len(p.undecided) == 0 || n > 0 && n >= len(p.Plan.Instances) && !t.chosen {
+		if *t.left < 0 && n >= minTrials || t.worked.Passed() || n >= enough && !t.someRarely() && !(hangs && !p.isTold(p.Plan.Output.Node)) || n > 0 && n >= len(p.Plan.Instances) && !t.chosen {
 			break
 		}
 		t.try(n, output)
@@ -199,7 +200,7 @@ func (t *trier) gather(output bool) {
 func (t *trier) try(n int, output bool) {
 	p := t.pass
 	random := rand.New(&chances{Source: rand.NewPCG(uint64(n), 71), taken: &t.chosen})
-	w := &trial{trier: t, random: random, guess: guesser{p, random, t.literals, t.aims, t.left}, ended: make([]ending, len(p.Plan.Calls))}
+	w := &trial{trier: t, random: random, guess: guesser{p, random, t.literals, t.aims, t.left, n%5 == 4}, ended: make([]ending, len(p.Plan.Calls))}
 	input, state := p.Plan.Input, p.Plan.State
 	if all := p.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
@@ -501,7 +502,8 @@ func (w *trial) fail(call *compiler.Call) {
 // write writes a result to the alternative that takes it (S5.2).
 func (w *trial) write(call *compiler.Call, value any, known bool) {
 	tool := call.Single()
-	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, vague: !known || tool != nil && tool.Output != nil && call.Produced == nil && !w.speaks(tool.Output, nil, true)}
+	w.ended[call.Index] = ending{done: true, blank: !known && value == nil, vague: !known || tool != nil && tool.Output != nil && call.Produced == nil &&
+		!w.speaks(tool.Output, nil, true) && !spokenIn(call.Tool.Output, value, nil, true)}
 	if len(call.Output) == 0 {
 		return
 	}

@@ -32,14 +32,14 @@ func (w *trial) isVague(r *compiler.Read, strict bool) bool {
 	switch p.Plan.Paths.Kind(r.Path) {
 	case "state", "data":
 		if path := p.Plan.Paths.Segments(r.Path); path[0].Key == "state" && w.brought[path[1].Key] {
-			return !w.speaks(p.Plan.StateSchema, path[1:], strict)
+			return !w.speaksHere(p.Plan.StateSchema, compiler.Read{Path: r.Path}, len(path)-1, strict)
 		}
 	case "input":
 		if w.handed {
 			return false
 		}
 		if p.Plan.InputSchema != nil {
-			return !w.speaks(p.Plan.InputSchema, p.Plan.Paths.Segments(r.Path)[1:], strict)
+			return !w.speaksHere(p.Plan.InputSchema, compiler.Read{Path: r.Path}, p.Plan.Paths.Depth(r.Path)-1, strict)
 		}
 		value, there := w.log.Initial(r.Path)
 		return !there || value == nil || value == "" // a blank to be filled in
@@ -65,20 +65,28 @@ func (w *trial) vagueFor(call *compiler.Call, read pathtree.ID, strict bool) boo
 		if !paths.Overlap(path.ID, read) {
 			continue
 		}
-		var rest []expression.Segment
-		over := call.Method == compiler.Set && paths.IsAbove(path.ID, read)
-		if over {
-			rest = paths.Segments(read)[paths.Depth(path.ID):]
-		}
-		if w.speaks(call.Tool.Output, rest, strict) {
-			continue
-		}
-		value, presence := w.read(&compiler.Read{Path: path.ID, Writers: []int32{int32(call.Index)}})
-		if !over || presence != expression.There || !spokenIn(call.Tool.Output, value, compiler.SchemaPath(rest), strict) {
+		whole := call.Method != compiler.Set || !paths.IsAbove(path.ID, read)
+		if whole && !w.speaks(call.Tool.Output, nil, strict) ||
+			!whole && !w.speaksHere(call.Tool.Output, compiler.Read{Path: read, Writers: []int32{int32(call.Index)}}, paths.Depth(read)-paths.Depth(path.ID), strict) {
 			return true
 		}
 	}
 	return false
+}
+
+// speaksHere is speaks of what lies so many steps below what a schema describes, with the value
+// that stands there: of the variants of a union those count that it is of.
+func (w *trial) speaksHere(s *schema.Schema, r compiler.Read, below int, strict bool) bool {
+	paths := w.pass.Plan.Paths
+	rest := paths.Segments(r.Path)[paths.Depth(r.Path)-below:]
+	if w.speaks(s, rest, strict) {
+		return true
+	}
+	for range below {
+		r.Path = paths.Parent(r.Path)
+	}
+	value, presence := w.read(&r)
+	return presence == expression.There && spokenIn(s, value, compiler.SchemaPath(rest), strict)
 }
 
 // speaks reports whether a schema says of a part, and of all parts below it, what may

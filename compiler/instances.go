@@ -237,6 +237,13 @@ func (p *Plan) startsWith(one *Instance, id pathtree.ID) bool {
 // instanceHolds reports whether an instance begins with a value other than null at
 // a path.
 func (p *Plan) instanceHolds(one *Instance, id pathtree.ID) bool {
+	value, ok := p.BeginsWith(one, id)
+	return ok && value != nil
+}
+
+// BeginsWith is what stands at a path of the input, the state or the data when an instance of
+// the plan begins: its own value, or what all of them share.
+func (p *Plan) BeginsWith(one *Instance, id pathtree.ID) (value any, there bool) {
 	var shared, own any
 	switch p.Paths.Kind(id) {
 	case "input":
@@ -246,13 +253,12 @@ func (p *Plan) instanceHolds(one *Instance, id pathtree.ID) bool {
 	case "data":
 		shared, own = p.Data, mappingOf(one.Data)
 	default:
-		return p.valueAt(id)
+		return nil, false
 	}
 	if p.Form == Replan && p.Paths.Kind(id) != "data" {
 		shared = nil // what a run's instance holds is all that it holds
 	}
-	value, ok := overlaid(shared, own, p.Paths.Segments(id)[1:])
-	return ok && value != nil
+	return overlaid(shared, own, p.Paths.Segments(id)[1:])
 }
 
 // mappingOf is a mapping as a value; none is nil.

@@ -17,12 +17,14 @@ import (
 type inventor struct {
 	*sketch
 	refs []known
+	when string // the condition under which what was given last is there
 }
 
 // known is a reference and the schema of what it gives.
 type known struct {
-	ref string
-	of  object
+	ref  string
+	of   object
+	when string // of a part that one variant of a union has: the condition that it is that one
 }
 
 // anyOf is a schema: of scalars mostly, deeper ones above.
@@ -46,6 +48,22 @@ func (g *inventor) anyOf(deep int) object {
 		s := record(fields)
 		s["additionalProperties"] = false
 		return s
+	case deep > 0 && n == 4: // a union, told apart by k
+		var all []any
+		for _, k := range []string{"a", "b", "c"}[:2+g.IntN(2)] {
+			of := object{"k": object{"const": k}}
+			for _, name := range []string{"a", "b"} {
+				if g.IntN(3) > 0 {
+					of[name] = g.anyOf(0)
+				}
+			}
+			variant := record(of)
+			if g.IntN(3) > 0 {
+				variant["additionalProperties"] = false
+			}
+			all = append(all, variant)
+		}
+		return object{"type": "object", among(g.sketch, "anyOf", "oneOf"): all}
 	case deep > 0 && n < 7:
 		s := list(g.anyOf(deep - 1))
 		if g.IntN(2) == 0 {
@@ -63,6 +81,12 @@ func (g *inventor) anyOf(deep int) object {
 func (g *inventor) value(s object) any {
 	if all, ok := s["enum"].([]any); ok {
 		return all[g.IntN(len(all))]
+	}
+	if only, ok := s["const"]; ok {
+		return only
+	}
+	if all := variants(s); all != nil {
+		return g.value(all[g.IntN(len(all))].(object))
 	}
 	kind, ok := s["type"].(string)
 	if !ok {
@@ -94,10 +118,22 @@ func (g *inventor) value(s object) any {
 	}
 	all := object{}
 	fields := s["properties"].(object)
-	for _, name := range []string{"a", "b", "c"} {
+	for _, name := range []string{"a", "b", "c", "k"} {
 		if of, ok := fields[name].(object); ok {
 			all[name] = g.value(of)
 		}
+	}
+	return all
+}
+
+// variants are those of a union of objects.
+func variants(s object) []any {
+	if s["type"] != "object" {
+		return nil
+	}
+	all, _ := s["anyOf"].([]any)
+	if one, ok := s["oneOf"].([]any); ok {
+		all = one
 	}
 	return all
 }
@@ -115,7 +151,19 @@ func kindOf(s object) string {
 
 // offer makes what stands somewhere readable, and its parts.
 func (g *inventor) offer(ref string, of object) {
-	g.refs = append(g.refs, known{ref, of})
+	g.refs = append(g.refs, known{ref: ref, of: of})
+	for i, one := range variants(of) {
+		if i == 0 {
+			g.refs = append(g.refs, known{ref: ref + ".k", of: object{"type": "string", "enum": []any{"a", "b", "c"}}})
+		}
+		fields := one.(object)["properties"].(object)
+		for _, name := range []string{"a", "b"} {
+			if field, ok := fields[name].(object); ok {
+				only := fmt.Sprintf("†(%s.k == %q)", ref, fields["k"].(object)["const"])
+				g.refs = append(g.refs, known{ref + "." + name, field, only}, known{ref + "." + name, field, only})
+			}
+		}
+	}
 	if fields, ok := of["properties"].(object); ok {
 		for _, name := range []string{"a", "b", "c"} {
 			if field, ok := fields[name].(object); ok {
@@ -174,6 +222,10 @@ func (g *inventor) condition() string {
 		return among(g.sketch, fmt.Sprintf("†(%s == \"a\")", k.ref), fmt.Sprintf("†(len(%s ?? \"\") > 1)", k.ref), fmt.Sprintf("†(type(%s) == \"string\")", k.ref), fmt.Sprintf("†(%s in [\"a\", \"b\"])", k.ref))
 	case "boolean":
 		return among(g.sketch, k.ref, "†(not "+k.ref+")")
+	case "object":
+		if variants(k.of) != nil {
+			return among(g.sketch, fmt.Sprintf("†(%s.k == \"a\")", k.ref), fmt.Sprintf("†(%s.k != \"a\")", k.ref), fmt.Sprintf("†(%s.k in [\"a\", \"b\"])", k.ref))
+		}
 	case "array":
 		return among(g.sketch, fmt.Sprintf("†(len(%s) > 0)", k.ref), fmt.Sprintf("†(%s | any(# != nil))", k.ref))
 	}
@@ -185,6 +237,7 @@ func (g *inventor) given() (value any, takes object) {
 	switch n := g.IntN(10); {
 	case n < 4:
 		k := g.some()
+		g.when = k.when
 		return k.ref, g.likely(k.of)
 	case n < 7:
 		text, kind := g.worked()
@@ -248,7 +301,7 @@ func (g *inventor) add() {
 		tool := g.invented(parameters, result)
 		g.doc["tools"].(object)[tool].(object)["x-simulate"] = object{"failure": 0.4}
 		call["_outputPath"], call["_tool"] = path+" || "+path+"Error", tool
-		g.refs = append(g.refs, known{"†state." + path + "Error", record(object{"code": typed("string"), "message": typed("string")})}, known{"†state." + path + "Error.message", typed("string")})
+		g.refs = append(g.refs, known{ref: "†state." + path + "Error", of: record(object{"code": typed("string"), "message": typed("string")})}, known{ref: "†state." + path + "Error.message", of: typed("string")})
 	case n < 3: // one of two ways
 		tool := g.invented(parameters, result)
 		other := g.name()
@@ -256,7 +309,7 @@ func (g *inventor) add() {
 			object{"_outputPath": "†state." + path, "_output": g.value(result)}, object{"_outputPath": "†state." + other, "_output": g.value(result)}, g.value(result)}
 		call["_outputPath"], call["_tool"] = path+" || "+other+" || "+path+"Failed", tool
 		g.offer("†state."+other, result)
-		g.refs = append(g.refs, known{"†state." + path + "Failed.code", typed("string")})
+		g.refs = append(g.refs, known{ref: "†state." + path + "Failed.code", of: typed("string")})
 	case n < 5: // a part, an item or a change of something
 		call["_tool"] = g.invented(parameters, result)
 		at := g.some2(path)
@@ -268,7 +321,7 @@ func (g *inventor) add() {
 		default:
 			call["_outputPath"], call["_outputMethod"] = at, among(g.sketch, "push", "merge", "concat", "assign")
 			if of, isList := map[string]object{"push": list(result), "concat": result}[call["_outputMethod"].(string)]; isList {
-				g.refs = append(g.refs, known{at, of})
+				g.refs = append(g.refs, known{ref: at, of: of})
 			}
 		}
 		path = ""
@@ -345,20 +398,24 @@ func (g *inventor) add() {
 		for range 6 {
 			inner.offer("†item", of)
 		}
-		inner.refs = append(inner.refs, known{"†index", typed("integer")})
+		inner.refs = append(inner.refs, known{ref: "†index", of: typed("integer")})
 		call = object{"_each": k.ref, "_outputPath": path}
 		call["p"], parameters["p"] = inner.given()
 		call["_tool"] = g.invented(object{"p": parameters["p"]}, result)
-		result = list(result)
+		orNull := object{"anyOf": []any{result, typed("null")}} // an item that is skipped gives null
+		if result = list(result); inner.when != "" && g.IntN(4) > 0 {
+			call["_when"] = inner.when
+			result["items"] = orNull
+		}
 		for _, bound := range []string{"minItems", "maxItems"} { // it is as long as the list that it is of
 			if n, ok := k.of[bound]; ok {
 				result[bound] = n
 			}
 		}
 		switch g.IntN(8) {
-		case 0: // an item that is skipped gives null
+		case 0:
 			call["_when"] = inner.condition()
-			result["items"] = object{"anyOf": []any{result["items"], typed("null")}}
+			result["items"] = orNull
 		case 1:
 			call["_onItemFailure"] = "collect"
 			g.doc["tools"].(object)[call["_tool"].(string)].(object)["x-simulate"] = object{"failure": 0.3}
@@ -367,9 +424,14 @@ func (g *inventor) add() {
 	default:
 		call["_tool"], call["_outputPath"] = g.invented(parameters, result), path
 	}
-	if call["_each"] == nil && g.IntN(4) == 0 && len(g.refs) > 0 {
+	switch {
+	case call["_each"] != nil || len(g.refs) == 0:
+	case g.when != "" && g.IntN(4) > 0:
+		call["_when"] = g.when
+	case g.IntN(4) == 0:
 		call["_when"] = g.condition()
 	}
+	g.when = ""
 	g.doc["calls"] = append(g.doc["calls"].([]any), call)
 	if path != "" {
 		g.offer("†state."+path, result)

@@ -232,7 +232,11 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 			return promised(plan.InputSchema)
 		}
 	case "state":
-		if e.nullInSome(r) { // a branch of the plan, as its instances are known
+		switch null := e.beginNull(r); {
+		case null == 0:
+		case null == len(plan.Instances):
+			return valued{logic.True, logic.False}
+		default: // a branch of the plan, as its instances are known
 			return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
 		}
 		if given, ok := plan.Paths.Walk(plan.State, r.Path); ok {
@@ -268,23 +272,22 @@ func (e *Conditions) initial(r *compiler.Read) valued {
 	return valued{there, e.And(there, e.given())}
 }
 
-// nullInSome reports whether there is something where a read looks when each instance of the
-// plan begins, and null in some of them, not in all.
-func (e *Conditions) nullInSome(r *compiler.Read) bool {
-	if r.Call >= 0 && e.plan.Calls[r.Call].Instance != "" {
-		return false
+// beginNull is how many instances of the plan begin with null where a read looks; none do where
+// that isn't known of each.
+func (e *Conditions) beginNull(r *compiler.Read) (null int) {
+	if r.Start || r.Call >= 0 && e.plan.Calls[r.Call].Instance != "" {
+		return 0
 	}
-	null := 0
-	for _, one := range e.plan.Instances {
-		value, there := e.plan.Paths.Walk(one.State, r.Path)
+	for i := range e.plan.Instances {
+		value, there := e.plan.BeginsWith(&e.plan.Instances[i], r.Path)
 		if !there {
-			return false
+			return 0
 		}
 		if value == nil {
 			null++
 		}
 	}
-	return 0 < null && null < len(e.plan.Instances)
+	return null
 }
 
 // promised is what a schema says of a path of what the run begins with, below its kind. What it
