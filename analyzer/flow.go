@@ -17,6 +17,9 @@ import (
 // known, as a flow without a schema does.
 type flow struct {
 	schema *schema.Schema // accepts every value that may come; nil when nothing is known
+	// spoken: where nothing is known of all values that may come, it is of some of them: those of
+	// the variants of a union that speak of it.
+	spoken *schema.Schema
 	// loose: the schema may accept more than can come, so that only what holds for
 	// all of its values can be concluded.
 	loose bool
@@ -308,13 +311,15 @@ func (p *Pass) fromTheStart(r *compiler.Read) (flow, bool) {
 // above it, to others.
 func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 	declared := p.stateAt(r.Path)
-	add := func(s *schema.Schema, said string, failure bool) {
+	add := func(s *schema.Schema, said string, failure bool) *flow {
 		flows = append(flows, flow{schema: p.meet(s, declared.Schema), rare: o.failure, from: *o, said: said})
-		flows[len(flows)-1].from.failure = failure
+		f := &flows[len(flows)-1]
+		f.from.failure = failure
 		if o.call.Each != nil {
 			list := p.listing(o.call)
-			flows[len(flows)-1].uncounted, flows[len(flows)-1].unsure = len(o.rest) == 0 && list.uncounted, list.unsure
+			f.uncounted, f.unsure = len(o.rest) == 0 && list.uncounted, list.unsure
 		}
+		return f
 	}
 	if o.failure {
 		if at := compiler.FailureRecord.At(compiler.SchemaPath(o.rest)); at.Possible {
@@ -330,7 +335,9 @@ func (p *Pass) results(flows []flow, r *compiler.Read, o *origin) []flow {
 		add(nil, "stateSchema", false)
 	default:
 		if at := p.inResultAt(p.giving(o.call), o.rest); at.Possible {
-			add(at.Schema, "", false)
+			if f := add(at.Schema, "", false); f.schema == nil {
+				f.spoken = at.Spoken
+			}
 		}
 	}
 	return flows

@@ -129,7 +129,12 @@ func (p *Pass) relate(f *flow, to *schema.Schema) (schema.Relation, any) {
 	switch {
 	case to == nil:
 		return schema.Fits, nil
-	case f.schema == nil:
+	case f.schema == nil && f.spoken == nil:
+		return schema.Unknown, nil
+	case f.schema == nil: // others may come as well
+		if v := p.fits(f.spoken, to, f.brought); !f.loose && (v.Relation == schema.MayNotFit || v.Relation == schema.Never) {
+			return schema.MayNotFit, v.Witness
+		}
 		return schema.Unknown, nil
 	case f.sample:
 		value := f.schema.Raw().(map[string]any)["enum"].([]any)[0]

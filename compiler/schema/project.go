@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -42,6 +43,10 @@ type Place struct {
 	// len(path) when all are.
 	Depth int
 
+	// Spoken describes what those alternatives accept there that say something of it, where
+	// Schema is nil because others don't; else it is nil.
+	Spoken *Schema
+
 	in *node // where step Depth goes wrong; nil when no step does
 }
 
@@ -65,9 +70,17 @@ func (s *Schema) AtIn(value any, path []Step) Place { return s.at(path, &value) 
 
 func (s *Schema) at(path []Step, in *any) Place {
 	p := Place{Possible: true, Named: true, Required: true, Depth: len(path)}
-	n := s.ready()
+	n, spoken := s.ready(), (*node)(nil)
 	for i, step := range path {
 		r := n.at(step, Anything, in, maxNesting)
+		if spoken != nil {
+			below := spoken.at(step, Anything, in, maxNesting)
+			if spoken = below.node; spoken == nil {
+				spoken = below.spoken
+			}
+		} else {
+			spoken = r.spoken
+		}
 		named := r.named || step.IsIndex && r.told
 		if p.Named && !named || !r.possible {
 			p.Depth = i
@@ -93,13 +106,16 @@ func (s *Schema) at(path []Step, in *any) Place {
 			}
 		}
 	}
-	p.Schema = of(n)
+	if p.Schema = of(n); p.Schema == nil {
+		p.Spoken = of(spoken)
+	}
 	return p
 }
 
 // A reach is what one step leads to.
 type reach struct {
 	node     *node // nil: nothing is said of it
+	spoken   *node // what is said of it by some alternatives, where others say nothing
 	possible bool
 	named    bool // declared by this name
 	required bool
@@ -225,7 +241,7 @@ func (r reach) settle() reach {
 		r.node = nil
 	}
 	if !r.possible {
-		r.required, r.node = false, nil
+		r.required, r.node, r.spoken = false, nil, nil
 	}
 	return r
 }
@@ -240,6 +256,8 @@ func meet(a, b reach) reach {
 		open:     a.open || b.open,
 	}
 	switch {
+	case a.node == nil && b.node == nil:
+		r.spoken = cmp.Or(a.spoken, b.spoken)
 	case a.node == nil:
 		r.node = b.node
 	case b.node == nil:
@@ -271,13 +289,18 @@ func among(list []*node, step Step, within Kinds, in *any, depth int) reach {
 		r.open = r.open || part.open
 		if part.node == nil {
 			open = true
-		} else {
-			parts = append(parts, part.node)
+		}
+		if said := cmp.Or(part.node, part.spoken); said != nil {
+			parts = append(parts, said)
 		}
 	}
 	r.required = r.required && r.possible
-	if r.possible && (!open || in != nil) {
+	switch {
+	case !r.possible:
+	case !open || in != nil && parts != nil:
 		r.node = union(parts)
+	case parts != nil:
+		r.spoken = union(parts)
 	}
 	return r.settle()
 }

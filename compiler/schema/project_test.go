@@ -86,6 +86,35 @@ func TestAt(t *testing.T) {
 	}
 }
 
+// Of a union some variants may say something where others don't, and of a value those that it
+// is of.
+func TestPlacesInUnions(t *testing.T) {
+	for _, c := range []struct {
+		schema, path, value string
+		spoken, in          Kinds
+		named               bool
+	}{
+		{`{"anyOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"null"}}}]}`, "a", `{"a":"x"}`, String, String, true},
+		{`{"anyOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"null"}}}]}`, "a", `{"a":1}`, String, Anything, false},
+		{`{"anyOf":[{"properties":{"a":{"type":"string"}}},{"properties":{"a":{"type":"number"}}}]}`, "a", `{"a":1}`, 0, Number, true},
+		{`{"oneOf":[{"properties":{"a":{"properties":{"b":{"type":"string"}}},"k":{"const":1}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}]}`, "a b", `{"k":1,"a":{"b":""}}`, String, String, true},
+		{`{"oneOf":[{"properties":{"a":{"properties":{"b":{"type":"string"}}},"k":{"const":1}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}]}`, "a b", `{"k":2}`, String, Anything, false},
+	} {
+		s, path := parse(t, c.schema), steps(c.path)
+		var value any
+		if err := json.Unmarshal([]byte(c.value), &value); err != nil {
+			t.Fatal(err)
+		}
+		spoken := Kinds(0)
+		if p := s.At(path); p.Spoken != nil {
+			spoken = p.Spoken.Kinds()
+		}
+		if in := s.AtIn(value, path); spoken != c.spoken || in.Schema.Kinds() != c.in || in.Named != c.named {
+			t.Errorf("%s at %s: spoken %v, of %s %v, named %v; want %v, %v, %v", c.schema, c.path, spoken, c.value, in.Schema.Kinds(), in.Named, c.spoken, c.in, c.named)
+		}
+	}
+}
+
 // What a schema is said to hold is true of every value that it accepts: on
 // random schemas and values, of every part of the value.
 func TestProjectionIsTrue(t *testing.T) {
@@ -130,6 +159,9 @@ func TestProjectionIsTrue(t *testing.T) {
 				p := s.At(path)
 				if !p.Possible || !p.Schema.Accepts(part) {
 					fail(v, "at %v it says %+v of kinds %v", path, p, p.Schema.Kinds())
+				}
+				if p := s.AtIn(v, path); !p.Possible || !p.Schema.Accepts(part) {
+					fail(v, "at %v of it it says %+v of kinds %v", path, p, p.Schema.Kinds())
 				}
 			})
 			for _, path := range [][]Step{{Key("a")}, {Index(0)}, {Key("a"), Key("b")}, {Index(1), Key("a")}} {
