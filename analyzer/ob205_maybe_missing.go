@@ -44,14 +44,18 @@ func missingOutputs(p *Pass) {
 	}
 	missing, present, before := e.Solve(lacks, true), e.Solve(there, true), len(p.found)
 	for i := range leaves {
-		if missing[i].Possible && present[i].Possible && !p.requiredInOutput(leaves[i]) {
+		// That no value was found with which it is there doesn't show that none comes.
+		tried := missing[i].Beyond || missing[i].Possible && !present[i].Possible && !present[i].Impossible && !e.Exhausted()
+		instead := false
+		if (tried || missing[i].Possible && present[i].Possible) && !p.requiredInOutput(leaves[i]) {
 			if other := missingInstead(e, there, i); other != lacks[i] {
-				lacks[i] = other
+				instead, lacks[i] = true, other
 				missing[i] = e.Solve(lacks[i:i+1], true)[0]
 			}
 		}
 		switch {
-		case missing[i].Beyond:
+		case tried && instead:
+		case tried:
 			p.undecided = append(p.undecided, leaves[i])
 		case !missing[i].Possible && !missing[i].Impossible && !e.Exhausted():
 			p.unanswered(leaves[i].Node.Span(), nil, "on which branches "+quote(short(leaves[i].Node.Text))+" is there")
