@@ -163,8 +163,36 @@ func (p *Pass) asLong(s *schema.Schema) *schema.Schema { return p.ofLengths(s.Le
 // are that an expression leaves isn't.
 func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, unsure bool) {
 	var elements []flow
+	lacks := func(whole *schema.Schema) (item any, yes bool) {
+		if elements == nil {
+			elements = p.elements(call.Each.List)
+		}
+		for i := range elements {
+			f := &elements[i]
+			if f.schema == nil || f.rare {
+				continue
+			}
+			if relation, item := p.relate(f, whole); relation == schema.MayNotFit || relation == schema.Never {
+				return item, true
+			}
+			unsure = unsure || f.loose && p.contains(f.schema, whole).Relation != schema.Fits
+		}
+		return nil, false
+	}
 	for t := range call.Params.Expressions() {
 		if !t.PerItem() {
+			continue
+		}
+		if references, literal := t.Expr.Alternatives(); references && !literal {
+			var any []*schema.Schema // what is null gives way to the next
+			for _, read := range t.Reads {
+				if r := &p.Plan.Reads[read]; r.Ref.Kind == "item" {
+					any = append(any, schema.Containing(compiler.SchemaPath(r.Ref.Path), schema.OfKinds(schema.Anything&^schema.Null)))
+				}
+			}
+			if item, yes := lacks(schema.AnyOf(any...)); yes && len(any) == len(t.Reads) {
+				return &p.Plan.Reads[t.Reads[0]], item, false
+			}
 			continue
 		}
 		for _, read := range t.Reads {
@@ -172,19 +200,8 @@ func (p *Pass) mayLack(call *compiler.Call) (hole *compiler.Read, without any, u
 			if r.Ref.Kind != "item" || len(r.Ref.Path) == 0 || !r.Ref.Required {
 				continue
 			}
-			if elements == nil {
-				elements = p.elements(call.Each.List)
-			}
-			for i := range elements {
-				f := &elements[i]
-				path := compiler.SchemaPath(r.Ref.Path)
-				if f.schema == nil || f.rare || f.schema.At(path).Required {
-					continue
-				}
-				if relation, item := p.relate(f, p.containing(path)); relation == schema.MayNotFit || relation == schema.Never {
-					return r, item, false
-				}
-				unsure = unsure || f.loose && p.contains(f.schema, p.containing(path)).Relation != schema.Fits
+			if item, yes := lacks(p.containing(compiler.SchemaPath(r.Ref.Path))); yes {
+				return r, item, false
 			}
 		}
 	}

@@ -113,7 +113,7 @@ const maxLeaves = 50
 func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic.Literal {
 	lacks := there[leaf].Not()
 	for i, other := range there[:min(len(there), maxLeaves)] {
-		if i != leaf && e.SolveOne(e.And(there[leaf], other), true).Impossible {
+		if both := e.And(there[leaf], other); i != leaf && (e.SolveOne(both, true).Impossible || e.SolveOne(both, false).Impossible) {
 			lacks = e.And(lacks, other.Not())
 		}
 	}
@@ -180,7 +180,7 @@ func (p *Pass) missingInSomeInstances() {
 			if path[0].Key == "input" {
 				own = p.Plan.Instances[k].Input
 			}
-			if !holds(own, path[1:]) {
+			if !holds(own, path[1:]) && !p.keptAway(r, &p.Plan.Instances[k]) {
 				without = append(without, p.Plan.Instances[k].ID)
 			}
 		}
@@ -190,6 +190,28 @@ func (p *Pass) missingInSomeInstances() {
 		p.inSomeOnly(r, without, false).About(p.caller(r).Label())
 		p.noteMissing(r, without)
 	}
+}
+
+// keptAway reports whether the condition of the call that reads something isn't true with what an
+// instance begins with.
+func (p *Pass) keptAway(r *compiler.Read, one *compiler.Instance) bool {
+	call := p.caller(r)
+	if call == nil || call.Guard() == nil || call.Guard().Expr == nil {
+		return false
+	}
+	when := call.Guard()
+	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
+		looks := &p.Plan.Reads[when.Reads[i]]
+		if len(looks.Writers) > 0 || looks.Path == pathtree.Root {
+			return nil, expression.Pending
+		}
+		value, there := p.Plan.BeginsWith(one, looks.Path)
+		if !there {
+			return nil, expression.Absent
+		}
+		return value, expression.There
+	})
+	return err == nil && presence != expression.Pending && (presence != expression.There || value != true)
 }
 
 // inSomeOnly reports a reference that some instances can't satisfy.

@@ -97,7 +97,7 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 	for i, call := range calls {
 		never, always := answers[2*i].Impossible, answers[2*i+1].Impossible
 		// What may go wrong isn't true always, even if it is never false.
-		if never == always || always && p.mayFail(call.When) {
+		if never == always || always && (p.mayFail(call.When) || slices.ContainsFunc(call.When.Reads, p.mayBeMissing)) {
 			continue
 		}
 		constant[call.When] = true
@@ -112,6 +112,25 @@ func (p *Pass) constantConditions() map[*compiler.Template]bool {
 			Advise("compare with what the value can be, or take the condition out")
 	}
 	return constant
+}
+
+// mayBeMissing reports whether there may be nothing where a condition looks, which then isn't
+// true: no call has written it, or what came has no such part.
+func (p *Pass) mayBeMissing(read int) bool {
+	r, e := &p.Plan.Reads[read], p.conditions()
+	if p.Plan.OfItem(r) {
+		call := p.caller(r)
+		return r.Ref.Kind == "item" && call != nil && call.Each != nil && slices.ContainsFunc(p.elements(call.Each.List), func(f flow) bool {
+			return f.schema != nil && !f.schema.At(compiler.SchemaPath(r.Ref.Path)).Required
+		})
+	}
+	return slices.ContainsFunc(r.Writers, func(w int32) bool {
+		call := p.Plan.Calls[w]
+		rest, ok := p.lookedInto(call, r.Path)
+		return ok && len(rest) > 0 && !call.Tool.Output.At(compiler.SchemaPath(rest)).Required
+	}) || !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
+		return e.SolveOne(e.Runs(p.Plan.Calls[w]).Not(), true).Impossible
+	})
 }
 
 // constantAlone reports whether OB212 speaks of a call's condition.

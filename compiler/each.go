@@ -132,10 +132,11 @@ func (c *Call) skipsItems() bool {
 		}
 		switch whole := t.Expr.Outline(); whole.Kind {
 		case expression.Fallback:
-			if whole.Parts[len(whole.Parts)-1].Kind != expression.Written {
+			if references, _ := t.Expr.Alternatives(); whole.Parts[len(whole.Parts)-1].Kind != expression.Written &&
+				!(references && !slices.ContainsFunc(t.Expr.References(), func(r expression.Reference) bool { return r.Kind != itemKind || intoItem(r) })) {
 				return true
 			}
-			continue
+			continue // which of several parts an item may lack its schema tells
 		case expression.Gate:
 			return true
 		}

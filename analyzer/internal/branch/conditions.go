@@ -81,6 +81,12 @@ type Conditions struct {
 	work     int  // contributions of writers to reads that were looked at
 	outdated bool // an atom is about a value that has been divided without it
 
+	refuted    map[refutation]bool
+	refuting   int                     // steps that refuting may still take
+	unions     map[*schema.Schema]bool // of results: whether they have alternatives in them
+	someUnion  bool
+	unionsUpTo int
+
 	evaluations expression.Meter // that evaluating atoms may still take
 	searched    int              // steps that looking for values took
 }
@@ -93,12 +99,12 @@ type valued struct {
 
 // What the variables stand for.
 type (
-	aboutOutcome struct{ call int }         // takes one of some alternatives
-	aboutFailure struct{ call int }         // fails, and has no failure route
-	aboutAtom    struct{ text string }      // an expression that isn't looked into is true
-	aboutSubject struct{ of *subject }      // the value of a reference is among some of its cells
-	aboutNull    struct{ path pathtree.ID } // there is null at a path
-	aboutGiven   struct{}                   // something is there, or isn't null, as whoever gives it decides
+	aboutOutcome struct{ call int }    // takes one of some alternatives
+	aboutFailure struct{ call int }    // fails, and has no failure route
+	aboutAtom    struct{ text string } // an expression that isn't looked into is true
+	aboutSubject struct{ of *subject } // the value of a reference is among some of its cells
+	aboutNull    struct{ heldKey }     // there is null at a path
+	aboutGiven   struct{ heldKey }     // something is there, or isn't null, as whoever gives it decides; of a result, where
 )
 
 const (
@@ -130,7 +136,7 @@ func begun(plan *compiler.Plan, facts Facts, part int) *Conditions {
 	e := &Conditions{
 		Circuit: logic.New(maxGates + callGates*n), plan: plan, facts: facts,
 		failures: map[int]logic.Literal{}, shared: map[readKey]valued{}, chosen: map[chosenKey]chosen{}, subjects: map[readKey]*subject{}, atoms: map[string]*atom{}, divided: map[likeness]*subject{}, terms: map[*expression.Term]*atom{}, free: map[string]logic.Literal{},
-		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
+		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, refuted: map[refutation]bool{}, refuting: unionBudget, unions: map[*schema.Schema]bool{}, evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
 	}
 	e.reach()
 	e.findAtoms(plan.Calls)
@@ -201,7 +207,7 @@ func (e *Conditions) unknown(byDefault bool) logic.Literal {
 // given is whether a value from outside of the plan is there, or isn't null: whoever gives
 // it decides that.
 func (e *Conditions) given() logic.Literal {
-	return e.Variable(false, true, aboutGiven{})
+	return e.Variable(false, true, aboutGiven{heldKey{call: -1}})
 }
 
 // within builds what belongs to a call in its place, whoever asks for it first.

@@ -3,6 +3,7 @@ package branch
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -226,6 +227,17 @@ func (p piecer) compared(t *expression.Term, op expression.TermOp, with any) any
 		}
 		return nil
 	}
+	if t.Op == expression.TermOther && t.Name == "type" && len(t.Args) == 1 {
+		kind, isText := with.(string)
+		if op != expression.TermEqual || !isText {
+			return nil
+		}
+		of, known := ofType[kind]
+		if !known {
+			return false
+		}
+		return p.such(t.Args[0], of)
+	}
 	if p.isMeasured(t) {
 		return p.measured(t, op, with)
 	}
@@ -253,6 +265,17 @@ func (p piecer) compared(t *expression.Term, op expression.TermOp, with any) any
 		return nil
 	}
 	return p.such(t, object{"const": with})
+}
+
+// ofType are the schemas of the values of which the function type gives a name.
+var ofType = map[string]object{
+	"nil": {"type": "null"}, "bool": {"type": "boolean"}, "int": {"type": "integer"}, "float": {"type": "number", "not": object{"type": "integer"}},
+	"string": {"type": "string"}, "array": {"type": "array"}, "map": {"type": "object"},
+}
+
+// asksWhole reports whether a term asks whether a number is whole.
+func asksWhole(t *expression.Term) bool {
+	return t.Name == "type" || slices.ContainsFunc(t.Args, asksWhole)
 }
 
 // below is a pattern for the beginnings of the texts that come before one.

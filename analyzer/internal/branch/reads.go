@@ -181,7 +181,7 @@ func (e *Conditions) result(call *compiler.Call, alternative int, at, written pa
 func (e *Conditions) nulls(k heldKey) logic.Literal {
 	l, ok := e.null[k]
 	if !ok {
-		null := func() { l = e.Variable(true, false, aboutNull{k.path}) }
+		null := func() { l = e.Variable(true, false, aboutNull{k}) }
 		if k.call < 0 {
 			null()
 		} else {
@@ -206,8 +206,10 @@ func (e *Conditions) held(k heldKey) valued {
 			may := e.given
 			if e.plan.Calls[k.call].Plan() != "" { // what its own calls give
 				may = func() logic.Literal { return e.unknown(true) }
+				v.there = may()
+			} else {
+				v.there = e.Variable(false, true, aboutGiven{k})
 			}
-			v.there = may()
 			v.solid = e.And(v.there, may())
 		})
 		e.holding[k] = v

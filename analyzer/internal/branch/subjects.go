@@ -306,7 +306,9 @@ func (d *division) understand(a *atom) {
 		case numeric || constants != nil:
 		case piece != nil:
 			d.pieces[s] = append(d.pieces[s], schema.New(piece, schema.Options{}))
-			s.whole &^= mentionsNumbers(a.term)
+			if s.whole &^= mentionsNumbers(a.term); asksWhole(a.term) && s.domain.kinds()&(schema.Number&^schema.Integer) != 0 {
+				s.whole &^= schema.Number
+			}
 		default:
 			s.whole = 0
 		}
