@@ -75,7 +75,8 @@ func (made *terms) of(n *node) *Term {
 		operands := made.all(n.args)
 		for i, o := range n.ops {
 			one := &Term{Op: termOps[o], Args: operands[i : i+2 : i+2], Start: n.args[i].start, End: n.args[i+1].end}
-			one.node = &node{op: o, args: n.args[i : i+2 : i+2], start: one.Start, end: one.End, slot: -1, local: noLocal}
+			one.node = &node{op: o, args: n.args[i : i+2 : i+2], start: one.Start, end: one.End, slot: -1,
+				item: n.args[i].item || n.args[i+1].item, local: min(n.args[i].local, n.args[i+1].local)}
 			p.Args = append(p.Args, one)
 		}
 	default:
@@ -138,8 +139,15 @@ func (e *Expr) Holds(t *Term, look Lookup, left *Meter) (yes, no bool) {
 
 // ValueOf evaluates a term of the expression over what look tells of its references, or, of
 // the code of an activity, over the parameters of a call. It is false where the term has no
-// value or goes wrong.
+// value or goes wrong, as one of a loop has none without an item, and one of a let without
+// what that names.
 func (e *Expr) ValueOf(t *Term, look Lookup, params map[string]any, left *Meter) (any, bool) {
+	if t.node == nil { // the name of a key
+		return t.Value, true
+	}
+	if t.node.open() {
+		return nil, false
+	}
 	if left.Steps < 1 {
 		left.Steps = -1
 		return nil, false

@@ -217,3 +217,19 @@ activities: {double: {expr: n * 2}, write: {expr: string(n)}}
 		}
 	}
 }
+
+// S15.3: all combinations are played also where an item takes a result, with a failure route
+// beside it, and where a condition asks of a list that it loops over.
+func TestItemsAndLoopsAreBranches(t *testing.T) {
+	for _, calls := range []string{
+		"- {_tool: get, _outputPath: 'o[0] || e'}\noutput: †state.o || †state.e",
+		"- {_tool: get, _outputPath: acc, _outputMethod: push}\n- {_tool: get, _when: '†(any(†state.acc, # != null))', _outputPath: r}\noutput: †state.acc",
+		"- {_tool: get, _outputPath: acc, _outputMethod: push}\n- {_tool: get, _when: '†(all(†state.acc, 0 < # < 9))', _outputPath: r}\noutput: †state.acc",
+		"- {_tool: many, _outputPath: l}\n- {_tool: get, _when: '†(first(†state.l || [{ok: true}]).ok)', _outputPath: r}\noutput: †state.l",
+	} {
+		found := simulate.Explore(verified(t, "tools: {get: {type: object, _output: {type: integer}}, many: {type: object, _output: {type: array, minItems: 1, items: {type: object, properties: {ok: {type: boolean}}, required: [ok]}}}}\ncalls:\n"+calls+"\n"), simulate.Options{Seed: 1}, simulate.MadeUp{}, 100)
+		if found.Played == 0 || len(found.Idle) > 0 {
+			t.Errorf("%s: %d played, idle %q", calls, found.Played, found.Idle)
+		}
+	}
+}

@@ -406,8 +406,10 @@ func (x *explorer) places(w *world, plan *compiler.Plan, call *compiler.Call, ro
 			g.all = append(g.all, item.all...)
 		}
 		for _, read := range w.readers(plan, call) {
+			if !sees(read) {
+				continue
+			}
 			switch steps := below(read); {
-			case !sees(read):
 			case whole:
 				g.presence(g.at(paths.String(read.Path), steps, read), read)
 			case len(steps) > 0 && steps[0].IsIndex: // all items go alike
