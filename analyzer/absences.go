@@ -297,22 +297,42 @@ func (w *trial) spares(r *compiler.Read, value any, step expression.Segment) boo
 		filled[step.Key] = filling
 		return at.Schema.Accepts(filled)
 	}
-	return !slices.ContainsFunc(r.Writers, func(i int32) bool {
-		call := p.Plan.Calls[i]
-		rest, ok := p.lookedInto(call, r.Path)
-		if !ok || !w.ended[i].done {
+	lacking, named, builds := false, false, false
+	for _, i := range r.Writers {
+		if call := p.Plan.Calls[i]; w.ended[i].done {
+			lacks := w.lacks(call, r.Path, step)
+			lacking, named, builds = lacking || lacks, named || !lacks, builds || call.Method != compiler.Set
+		}
+	}
+	return !lacking || builds && named
+}
+
+// lacks reports whether what a call gave has no part of a name, neither in what came nor, as it
+// is of this variant, by what is said of it.
+func (w *trial) lacks(call *compiler.Call, at pathtree.ID, step expression.Segment) bool {
+	p, paths := w.pass, w.pass.Plan.Paths
+	path, ok := p.outputOver(call, at)
+	if !ok || call.Tool == nil || call.Tool.Output == nil || !paths.IsAbove(path.ID, at) {
+		return false
+	}
+	value, presence := w.read(&compiler.Read{Path: path.ID, Writers: []int32{int32(call.Index)}})
+	if presence != expression.There {
+		return false
+	}
+	s, rest := call.Tool.Output, paths.Segments(at)[paths.Depth(path.ID):]
+	if call.Method == compiler.Push || call.Method == compiler.Concat { // of which it is an item
+		if len(rest) == 0 || !rest[0].IsIndex {
 			return false
 		}
-		whole := compiler.Read{Path: r.Path, Writers: []int32{i}}
-		for range rest {
-			whole.Path = paths.Parent(whole.Path)
+		if call.Method == compiler.Concat {
+			s = s.At(firstItem).Schema
 		}
-		value, presence := w.read(&whole)
-		in := call.Tool.Output.AtIn(value, compiler.SchemaPath(rest)).Schema
-		if presence != expression.There || in == nil {
-			return false
-		}
-		named := in.AtIn(object, compiler.SchemaPath([]expression.Segment{step})).Named
-		return !named || !slices.Contains(in.Properties(), step.Key) // that of a map is any
-	})
+		value, rest = valueAt(value, compiler.SchemaPath(rest[:1])), rest[1:]
+	}
+	in := s.AtIn(value, compiler.SchemaPath(rest)).Schema
+	if in == nil {
+		return false
+	}
+	named := in.AtIn(valueAt(value, compiler.SchemaPath(rest)), compiler.SchemaPath([]expression.Segment{step})).Named
+	return !named || !slices.Contains(in.Properties(), step.Key) // that of a map is any
 }

@@ -69,6 +69,9 @@ func (p *Pass) flowOfText(t *compiler.Template, part expression.Part) flow {
 // taker is the call that takes what a template gives as a parameter, once its condition has
 // come out as true; nil where there is none.
 func (p *Pass) taker(t *compiler.Template) *compiler.Call {
+	if len(t.Reads) == 0 {
+		return nil
+	}
 	call := p.caller(&p.Plan.Reads[t.Reads[0]])
 	if call == nil || t == call.When || call.Each != nil && !t.PerItem() {
 		return nil

@@ -47,7 +47,7 @@ func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
 			for _, name := range names {
 				at := s.At([]schema.Step{schema.Key(name)})
 				field := typeOfSchema(at.Schema, brought, depth-1)
-				if field != nil && brought && !at.Required {
+				if field != nil && !at.Required && (brought || isUnion(s) && !s.AsDeclared().At([]schema.Step{schema.Key(name)}).Required) {
 					field.Kinds |= expression.Null
 				}
 				t.Fields[name] = field
@@ -59,6 +59,12 @@ func typeOfSchema(s *schema.Schema, brought bool, depth int) *expression.Type {
 		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, brought, depth-1)
 	}
 	return t
+}
+
+// isUnion reports whether a schema has alternatives, of which one may lack what another has.
+func isUnion(s *schema.Schema) bool {
+	raw, _ := s.Raw().(map[string]any)
+	return raw["anyOf"] != nil || raw["oneOf"] != nil
 }
 
 // uniform reports whether a schema plainly says one thing of all items.

@@ -274,6 +274,8 @@ func (c *checker) member(n *node) *Type {
 		return field.with(Null)
 	case known:
 		return field
+	case kinds&^Null == Object && base.Rest != nil:
+		return base.Rest.with(Null)
 	case kinds&^Null != Object || base.open() || n.soft:
 		c.blind = c.blind || !n.soft
 		return nil
@@ -366,7 +368,7 @@ func (c *checker) loop(n *node) *Type {
 		return aNumber
 	case "groupBy":
 		c.want(at, body, String|Number|Bool, "\"groupBy\"", "")
-		return anObject
+		return &Type{Kinds: Object, Open: true, Rest: base}
 	case "sortBy":
 		c.want(at, body, Number|String|date|duration, "\"sortBy\"", "")
 		return base

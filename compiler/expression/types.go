@@ -57,6 +57,8 @@ type Type struct {
 	// be there when Open is set; otherwise there are no others.
 	Fields map[string]*Type
 	Open   bool
+	// Rest is the type of what any other key has that is there; nil is anything.
+	Rest *Type
 }
 
 // kinds are the kinds that a value of the type may have.
