@@ -49,6 +49,8 @@ func (g *inventor) anyOf(deep int) object {
 		s := record(fields)
 		s["additionalProperties"] = false
 		return s
+	case deep > 0 && n == 0 && g.IntN(3) == 0: // a map
+		return object{"type": "object", "additionalProperties": g.anyOf(0)}
 	case deep > 0 && n == 4: // a union, told apart by k
 		var all []any
 		for _, k := range []string{"a", "b", "c"}[:2+g.IntN(2)] {
@@ -118,7 +120,12 @@ func (g *inventor) value(s object) any {
 		return all
 	}
 	all := object{}
-	fields := s["properties"].(object)
+	if of, ok := s["additionalProperties"].(object); ok {
+		for _, name := range []string{"a", "b", "c"}[:g.IntN(4)] {
+			all[name] = g.value(of)
+		}
+	}
+	fields, _ := s["properties"].(object)
 	for _, name := range []string{"a", "b", "c", "k"} {
 		if of, ok := fields[name].(object); ok {
 			all[name] = g.value(of)
@@ -164,6 +171,9 @@ func (g *inventor) offer(ref string, of object) {
 				g.refs = append(g.refs, known{ref + "." + name, field, only}, known{ref + "." + name, field, only})
 			}
 		}
+	}
+	if part, ok := of["additionalProperties"].(object); ok {
+		g.offer(ref+".a", part)
 	}
 	if fields, ok := of["properties"].(object); ok {
 		for _, name := range []string{"a", "b", "c"} {

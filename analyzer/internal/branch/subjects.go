@@ -118,6 +118,9 @@ func (e *Conditions) domainOf(r *compiler.Read) domain {
 				}
 			}
 			s := declared
+			if i != call.FailureRoute() && path.ID == r.Path && (call.Method == compiler.Push || call.Method == compiler.Concat) {
+				s = e.facts.Both(schema.OfKinds(schema.Array), declared)
+			}
 			if call.Method == compiler.Set && paths.IsAbove(path.ID, r.Path) && call.Tool != nil && call.Tool.Output != nil {
 				if at := e.facts.InResult(call.Tool, r.Path, len(rest)); at.Possible {
 					s = e.facts.Both(at.Schema, declared)
