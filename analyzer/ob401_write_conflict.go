@@ -96,7 +96,7 @@ func (p *Pass) conflict(pairs []compiler.Unordered, goals []logic.Literal, answe
 		}
 		return d, false
 	}
-	call, why := p.Plan.Calls[pairs[with[0]].B], "that this changes anything couldn't be shown"
+	call, why := p.Plan.Calls[pairs[with[0]].B], "no two runs were found that end differently"
 	switch a := answers[with[0]]; {
 	case a.Beyond, a.Possible && undecided(e.Decisions(goals[with[0]], a.Assignment)) > 0:
 		why = "whether they can both run couldn't be decided"
