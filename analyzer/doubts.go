@@ -156,6 +156,9 @@ func (p *Pass) mayLackRoom(call *compiler.Call) bool {
 				return true
 			}
 			needs := call.Method != compiler.Set
+			if gives := call.Tool; needs && gives != nil && gives.Output != nil && i != call.FailureRoute() && gives.Output.Kinds() != schema.Anything && gives.Output.Kinds()&^patchKinds[call.Method] != 0 {
+				return true
+			}
 			for at := path.ID; paths.Depth(at) > 2; at = paths.Parent(at) {
 				needs = true
 			}

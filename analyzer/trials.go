@@ -572,7 +572,7 @@ func (w *trial) unfit(call *compiler.Call, route compiler.Route, method compiler
 			}
 			err = fmt.Errorf("%w: %v", errNoRoom, s.Validate(written))
 		}
-		vague := w.ended[call.Index].vague || slices.ContainsFunc(w.vague, func(id pathtree.ID) bool { return w.pass.Plan.Paths.Overlap(id, path.ID) })
+		vague := w.ended[call.Index].vague && !w.saysOf(call, value, written, path, err) || slices.ContainsFunc(w.vague, func(id pathtree.ID) bool { return w.pass.Plan.Paths.Overlap(id, path.ID) })
 		return path, err, vague
 	}
 	return at, nil, false

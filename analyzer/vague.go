@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -200,4 +201,18 @@ func (w *trial) kindSpoken(r *compiler.Read, part []any) bool {
 		}
 	}
 	return said
+}
+
+// saysOf reports whether a tool that leaves much of its results open says enough of them for
+// a write by "assign", "merge" or "concat" that fails: what kind of value it may be, or what
+// comes of it at the place that the state schema refuses.
+func (w *trial) saysOf(call *compiler.Call, value, written any, path compiler.Path, err error) bool {
+	tool := call.Single()
+	if tool == nil || tool.Output == nil || call.Each != nil {
+		return false
+	}
+	if !errors.Is(err, errNoRoom) {
+		return tool.Output.Kinds() != schema.Anything && schema.KindOf(value)&patchKinds[call.Method] == 0
+	}
+	return (call.Method == compiler.Assign || call.Method == compiler.Merge) && !unspoken(tool.Output, w.pass.stateAt(path.ID).Schema, written)
 }

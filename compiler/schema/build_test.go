@@ -131,7 +131,8 @@ func TestAsNamed(t *testing.T) {
 // S7.1: values that are made up come to the sizes and numbers at which they are aimed, or
 // as near as their schema lets them.
 func TestOddWithinAims(t *testing.T) {
-	s := New(map[string]any{"type": "object", "required": []any{"list", "text", "n", "most"}, "properties": map[string]any{
+	s := New(map[string]any{"type": "object", "required": []any{"list", "text", "n", "most", "map"}, "properties": map[string]any{
+		"map":  map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "integer"}, "maxProperties": 4.0},
 		"list": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}, "text": map[string]any{"type": "string"},
 		"n": map[string]any{"type": "integer"}, "most": map[string]any{"type": "integer", "minimum": 0.0, "maximum": 30.0}}}, Options{})
 	bounds := New(map[string]any{"properties": map[string]any{"x": map[string]any{"items": map[string]any{"maxLength": 41.0}, "maxItems": 41.0}}}, Options{}).Bounds()
@@ -149,10 +150,11 @@ func TestOddWithinAims(t *testing.T) {
 		seen["list"] = seen["list"] || len(m["list"].([]any)) == 42
 		seen["text"] = seen["text"] || len(m["text"].(string)) == 42
 		seen["blank"] = seen["blank"] || strings.TrimSpace(m["text"].(string)) == ""
+		seen["map"] = seen["map"] || len(m["map"].(map[string]any)) == 4
 		seen["n"] = seen["n"] || m["n"] == 42.0
 		seen["most"] = seen["most"] || m["most"] == 30.0
 	}
-	for _, what := range []string{"list", "text", "blank", "n", "most"} {
+	for _, what := range []string{"list", "text", "blank", "n", "most", "map"} {
 		if !seen[what] {
 			t.Errorf("%q never comes", what)
 		}

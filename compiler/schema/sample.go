@@ -379,6 +379,7 @@ func (m *sampler) size(low, high, most int) (int, bool) {
 const (
 	aimedItems   = 1_000
 	aimedLetters = 20_000
+	aimedNames   = 50
 )
 
 func (m *sampler) array(w want, depth int, name string) any {
@@ -471,9 +472,18 @@ func (m *sampler) object(w want, depth int) any {
 			}
 		}
 	}
+	first := 0 // of the words that are names where there have to be more
 	if len(names) == 0 && !m.frugal && depth < 4 {
 		for range m.r.IntN(3) {
 			add(sampleWords[m.r.IntN(len(sampleWords))], false)
+		}
+		if m.odd {
+			if n, ok := m.size(low, high, aimedNames); ok {
+				low, first = n, m.r.IntN(len(sampleWords))
+			}
+			if len(names) > 0 && m.r.IntN(8) == 0 && firstPattern(w.nodes) == nil {
+				add(strings.ToUpper(names[0])+" 1", false)
+			}
 		}
 	}
 	if low > maxProperties {
@@ -516,7 +526,7 @@ func (m *sampler) object(w want, depth int) any {
 		}
 	}
 	for i := 0; len(v) < low && i < low+64 && m.left > 0 && m.budget > 0; i++ {
-		name := sampleWords[i%len(sampleWords)]
+		name := sampleWords[(first+i)%len(sampleWords)]
 		if i >= len(sampleWords) {
 			name += indexKey(i)
 		}
